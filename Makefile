@@ -87,9 +87,9 @@ PROGRAM_SOURCES := $(wildcard examples/*.c)
 COMMON_SOURCES  := $(wildcard examples/*/*.c plots/*.c)
 ACCURACY_SOURCES := $(wildcard tests/accuracy/*.c)
 FINGERPRINT_SOURCES := $(wildcard tests/fingerprint/*.c)
-BENCH_SOURCES   := $(wildcard tests/bench/*.c) tests/wrapped_memory.c
+BENCH_SOURCES   := $(wildcard tests/bench/*.c) tests/support/wrapped_memory.c
 GOLDEN_SOURCES  := $(filter-out tests/golden/expected.c,$(wildcard tests/golden/*.c))
-TEST_SOURCES    := $(filter-out $(if $(filter none,$(BLAS)),tests/test_bench%.c),$(wildcard tests/*.c)) \
+TEST_SOURCES    := $(filter-out $(if $(filter none,$(BLAS)),tests/build/test_bench%.c),$(sort $(wildcard tests/main.c tests/*/test_*.c tests/support/*.c tests/gradcheck/*.c))) \
                    $(filter-out tests/golden/samples.c,$(wildcard tests/golden/*.c)) \
                    $(filter-out %/libfuzzer.c,$(wildcard tests/fuzz/*.c))
 # A header is public if it marks what it exports (autograd/api.h).
@@ -210,7 +210,7 @@ $(OUT)/obj/optim/optimizers.o: ALL_CFLAGS += -O3 -fno-math-errno -fno-trapping-m
 $(OUT)/obj/examples/run/team.o: ALL_CFLAGS += $(MPI_CFLAGS)
 $(OUT)/obj/examples/% $(OUT)/obj/plots/% $(OUT)/obj/tests/%: ALL_CFLAGS += -D_GNU_SOURCE
 $(OUT)/obj/tests/bench/%: ALL_CFLAGS += $(BLAS_CFLAGS)
-$(OUT)/obj/autograd/kernels/blas.o $(OUT)/obj/tests/main.o $(OUT)/obj/tests/test_programs.o: ALL_CFLAGS += $(if $(filter none,$(BLAS)),-DTG_NO_BLAS)
+$(OUT)/obj/autograd/kernels/blas.o $(OUT)/obj/tests/main.o $(OUT)/obj/tests/programs/test_programs.o: ALL_CFLAGS += $(if $(filter none,$(BLAS)),-DTG_NO_BLAS)
 
 # The kernels' sources as text, for exported C.
 PIECES := $(OUT)/include/autograd/export/pieces.inc
@@ -270,7 +270,7 @@ $(OUT)/bin/%: $(OUT)/obj/examples/%.o $(COMMON_OBJECTS) $(STATIC) $(OUT)/flags
 $(OUT)/bin/gradcheck: LINK = -rdynamic
 
 # The benchmark counts the library's allocations, and tests make the n-th one fail: tests/wrapped_memory.h. Tests cut work finely, too:
-# tests/cut_finely.h; and look at what a terminal would show: tests/pseudo_terminal.c.
+# tests/support/cut_finely.h; and look at what a terminal would show: tests/pseudo_terminal.c.
 $(OUT)/bin/bench $(OUT)/bin/tests: LINK = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc
 $(OUT)/bin/tests: LINK += -Wl,--wrap=tg_parallel,--wrap=isatty,--wrap=ioctl
 
@@ -348,7 +348,7 @@ fuzz-here: $(OUT)/bin/fuzz
 
 $(OUT)/bin/fuzz: LINK = -fsanitize=fuzzer
 $(OUT)/bin/fuzz: LIBS = $(PROGRAM_LIBS)
-$(OUT)/bin/fuzz: $(call objects,$(wildcard tests/fuzz/*.c) tests/cross_program.c) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags
+$(OUT)/bin/fuzz: $(call objects,$(wildcard tests/fuzz/*.c) tests/support/cross_program.c) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags
 	$(link)
 
 # Needs MPFR and clang too, and takes two and a half hours on two processors: 1,000 seeds, every float through GELU and SiLU (other

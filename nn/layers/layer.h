@@ -24,7 +24,7 @@
  *     const tg_layer_kind tg_scale_kind = {"scale", "layer", sizeof(scale), forward, add, samples};
  *
  * From the line in layers.def follow the check of its derivatives (gradcheck), and random models in which it is crossed
- * with all other layers, checkpoints, threads, replays and files (tests/test_cross_models.c).
+ * with all other layers, checkpoints, threads, replays and files (tests/nn/test_cross_models.c).
  *
  *     layers.def -> tg_layer_kind <- tg_layer (one in its place) <- tg_sequential, tg_model
  */

@@ -2,7 +2,7 @@
 
 #include "tests/bench/blas.h"
 #include "tests/bench/race.h"
-#include "tests/wrapped_memory.h"
+#include "tests/support/wrapped_memory.h"
 
 #include <math.h>
 #include <stdio.h>

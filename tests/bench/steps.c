@@ -1,6 +1,6 @@
 #include "tests/bench/steps.h"
 
-#include "tests/wrapped_memory.h"
+#include "tests/support/wrapped_memory.h"
 #include "tests/bench/blas.h"
 #include "tests/bench/floor.h"
 #include "tests/bench/handover.h"

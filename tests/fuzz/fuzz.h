@@ -1,5 +1,5 @@
 /* What is fed with hostile bytes: `make fuzz` gives each target of targets.def what libFuzzer invents, and
- * tests/test_fuzz.c what is in tests/fuzz/corpus/NAME, where every input that ever failed is kept.
+ * tests/build/test_fuzz.c what is in tests/fuzz/corpus/NAME, where every input that ever failed is kept.
  *
  *     void fuzz_npy(const uint8_t *bytes, size_t size)
  *     {

@@ -1,6 +1,6 @@
 /* Two programs that cross features of the tape, one after the other on one tape: the second must give there, to the
  * bit, what it gives on a fresh one. */
-#include "tests/cross_program.h"
+#include "tests/support/cross_program.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 
     make golden          (golden-samples > samples; make_golden.py < samples)
 
-Reads the samples that golden-samples prints and writes tests/golden/FAMILY.txt, which tests/test_golden.c compares with.
+Reads the samples that golden-samples prints and writes tests/golden/FAMILY.txt, which tests/autograd/test_golden.c compares with.
 Needs PyTorch 1.13 or later and mpmath: Debian's python3-torch and python3-mpmath, or `pip install torch mpmath`.
 """
 

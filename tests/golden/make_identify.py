@@ -5,7 +5,7 @@
     python3 tests/golden/make_identify.py torch scipy onnxruntime     # in whichever Python has them
     python3 tests/golden/make_identify.py jax
 
-A column is called PROGRAM FORM ARITHMETIC, the form as --identify should find it. tests/test_identify.c reads them."""
+A column is called PROGRAM FORM ARITHMETIC, the form as --identify should find it. tests/programs/test_identify.c reads them."""
 import pathlib
 import sys
 

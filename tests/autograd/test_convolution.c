@@ -1,0 +1,220 @@
+/* Convolutions and pools against loops over every window. */
+#include "tests/support/tensors.h"
+
+#include <math.h>
+
+Suite *convolution_suite(void);
+
+/* The element of an image [batch, channels, height, width], 0 in the padding. */
+static double pixel(tg_tensor x, int64_t n, int64_t c, int64_t y, int64_t column)
+{
+    const int64_t height = tg_dim(x, 2), width = tg_dim(x, 3);
+    if (y < 0 || y >= height || column < 0 || column >= width)
+        return 0;
+    return tg_at(x, ((n * tg_dim(x, 1) + c) * height + y) * width + column);
+}
+
+/* What the convolution gives at one place, by its definition. */
+static double convolved(tg_tensor x, tg_tensor weight, const tg_window *s, int64_t n, int64_t o, int64_t y,
+                        int64_t column)
+{
+    const int64_t per_group = tg_dim(weight, 1), groups = tg_dim(x, 1) / per_group;
+    const int64_t group = o / (tg_dim(weight, 0) / groups);
+    double sum = 0;
+    for (int64_t c = 0; c < per_group; c++)
+        for (int64_t i = 0; i < tg_dim(weight, 2); i++)
+            for (int64_t j = 0; j < tg_dim(weight, 3); j++)
+                sum += pixel(weight, o, c, i, j) * pixel(x, n, group * per_group + c,
+                                                         y * s->stride[0] + i * s->dilation[0] - s->padding[0],
+                                                         column * s->stride[1] + j * s->dilation[1] - s->padding[1]);
+    return sum;
+}
+
+static int64_t windows(int64_t size, int64_t kernel, int stride, int padding, int dilation)
+{
+    return (size + 2 * padding - dilation * (kernel - 1) - 1) / stride + 1;
+}
+
+/* Every combination of kernels, strides, paddings, dilations and groups below. */
+START_TEST(conv2d_is_its_definition)
+{
+    static const tg_window settings[] = {
+        {.stride = {1, 1}, .dilation = {1, 1}, .groups = 1},
+        {.stride = {2, 1}, .dilation = {1, 1}, .padding = {1, 2}, .groups = 1},
+        {.stride = {1, 3}, .dilation = {2, 1}, .padding = {0, 1}, .groups = 2},
+        {.stride = {3, 2}, .dilation = {1, 3}, .padding = {4, 3}, .groups = 4},
+    };
+    static const int64_t kernels[][2] = {{1, 1}, {3, 3}, {2, 1}, {1, 2}};
+    for (int which = 0; which < 32; which++) {
+        const tg_window *s = &settings[which % 4];
+        const int64_t *kernel = kernels[which / 4 % 4];
+        const tg_dtype dtype = which < 16 ? TG_F64 : TG_F32;
+        tg_tensor x = drawn(dtype, TG_SHAPE(2, 4, 6, 7)), bias = drawn(dtype, TG_SHAPE(8));
+        tg_tensor weight = drawn(dtype, TG_SHAPE(8, 4 / s->groups, kernel[0], kernel[1]));
+        tg_tensor y = tg_conv2d(x, weight, bias, *s);
+        assert_shape(y, TG_SHAPE(2, 8, windows(6, kernel[0], s->stride[0], s->padding[0], s->dilation[0]),
+                                 windows(7, kernel[1], s->stride[1], s->padding[1], s->dilation[1])));
+        for (int64_t i = 0; i < tg_size(y); i++) {
+            const int64_t across = tg_dim(y, 3), down = tg_dim(y, 2), o = i / (across * down) % 8;
+            assert_close(tg_at(y, i),
+                         convolved(x, weight, s, i / (across * down * 8), o, i / across % down, i % across) +
+                             tg_at(bias, o),
+                         dtype);
+        }
+    }
+}
+END_TEST
+
+START_TEST(conv1d_is_conv2d_of_height_one)
+{
+    tg_tensor x = drawn(TG_F64, TG_SHAPE(2, 4, 9)), weight = drawn(TG_F64, TG_SHAPE(6, 2, 3)),
+              bias = drawn(TG_F64, TG_SHAPE(6));
+    tg_tensor y = tg_conv1d(x, weight, bias, (tg_window){.stride = {2}, .padding = {1}, .dilation = {2}, .groups = 2});
+    tg_tensor same = tg_conv2d(tg_reshape(x, TG_SHAPE(2, 4, 1, 9)), tg_reshape(weight, TG_SHAPE(6, 2, 1, 3)), bias,
+                               (tg_window){.stride = {1, 2}, .padding = {0, 1}, .dilation = {1, 2}, .groups = 2});
+    assert_shape(y, TG_SHAPE(2, 6, 4));
+    for (int64_t i = 0; i < 48; i++)
+        ck_assert_double_eq(tg_at(y, i), tg_at(same, i));
+    assert_shape(tg_conv1d(x, drawn(TG_F64, TG_SHAPE(5, 4, 2)), TG_NONE, (tg_window){0}), TG_SHAPE(2, 5, 8));
+}
+END_TEST
+
+START_TEST(fold_is_the_adjoint_of_unfold)
+{
+    /* <unfold x, c> = <x, fold c>, whatever overlaps or is left out. */
+    const tg_window s = {.stride = {2, 1}, .padding = {1, 0}, .dilation = {1, 2}};
+    tg_tensor x = drawn(TG_F64, TG_SHAPE(2, 3, 6, 5)), columns = tg_unfold(x, 3, 2, s),
+              c = drawn(TG_F64, tg_shape_of(columns));
+    assert_shape(columns, TG_SHAPE(3, 3, 2, 2, 3, 3));
+    tg_tensor back = tg_fold(c, 6, 5, s);
+    assert_close(tg_item(tg_dot(columns, c)), tg_item(tg_dot(x, back)), TG_F64);
+}
+END_TEST
+
+static tg_tensor convolve(tg_tape *on, const tg_tensor *in, int count, void *user)
+{
+    (void)on, (void)count;
+    return tg_square(tg_conv2d(in[0], in[1], in[2], *(const tg_window *)user));
+}
+
+START_TEST(convolutions_can_be_differentiated_twice)
+{
+    double x[80], weight[48], bias[4];
+    ck_assert(tg_read(drawn(TG_F64, TG_SHAPE(80)), TG_F64, x, 80) &&
+              tg_read(drawn(TG_F64, TG_SHAPE(48)), TG_F64, weight, 48) &&
+              tg_read(drawn(TG_F64, TG_SHAPE(4)), TG_F64, bias, 4));
+    tg_window settings[] = {{.padding = {1, 1}, .groups = 1},
+                            {.stride = {2, 2}, .dilation = {1, 2}, .padding = {0, 1}, .groups = 2}};
+    for (int which = 0; which < 2; which++) {
+        const int groups = settings[which].groups;
+        const tg_gradcheck_input in[] = {{.name = "x", .shape = TG_SHAPE(2, 2, 4, 5), .data = x},
+                                         {.name = "weight", .shape = TG_SHAPE(4, 2 / groups, 2, 3), .data = weight},
+                                         {.name = "bias", .shape = TG_SHAPE(4), .data = bias}};
+        tg_gradcheck_result result =
+            tg_gradcheck(convolve, &settings[which], in, 3, &(tg_gradcheck_options){.order = 2});
+        ck_assert_msg(result.passed, "%s", result.why);
+    }
+}
+END_TEST
+
+START_TEST(pools_are_their_definition)
+{
+    const tg_window s = {.stride = {2, 1}, .padding = {1, 0}};
+    tg_tensor x = drawn(TG_F32, TG_SHAPE(2, 3, 5, 6)), most = tg_max_pool2d(x, 3, 2, s),
+              mean = tg_average_pool2d(x, 3, 2, s);
+    assert_shape(most, TG_SHAPE(2, 3, 3, 5));
+    assert_shape(mean, TG_SHAPE(2, 3, 3, 5));
+    for (int64_t i = 0; i < tg_size(most); i++) {
+        const int64_t n = i / 45, c = i / 15 % 3, y = i / 5 % 3, column = i % 5;
+        double high = -INFINITY, sum = 0;
+        for (int64_t k = 0; k < 6; k++) {
+            const int64_t line = 2 * y + k / 2 - 1;
+            sum += pixel(x, n, c, line, column + k % 2);
+            if (line >= 0 && line < 5)
+                high = fmax(high, pixel(x, n, c, line, column + k % 2));
+        }
+        ck_assert_double_eq(tg_at(most, i), high);
+        assert_close(tg_at(mean, i), sum / 6, TG_F32);
+    }
+    assert_shape(tg_max_pool2d(x, 2, 3, (tg_window){0}), TG_SHAPE(2, 3, 2, 2));
+    assert_shape(tg_average_pool2d(x, 2, 3, (tg_window){0}), TG_SHAPE(2, 3, 2, 2));
+}
+END_TEST
+
+START_TEST(the_gradient_of_a_maximum_goes_to_one_element_of_each_window)
+{
+    const double x[8] = {1, 5, 5, 2, 7, 0, 3, 3};
+    tg_tensor v = tg_variable(tape, TG_F64, x, TG_SHAPE(1, 1, 8)), y = tg_max_pool1d(v, 3, (tg_window){.stride = {1}}),
+              g;
+    assert_shape(y, TG_SHAPE(1, 1, 6));
+    ck_assert(tg_grad(&y, 1, &v, 1, NULL, false, &g));
+    const double expected[8] = {0, 2, 0, 0, 3, 0, 1, 0};
+    for (int i = 0; i < 8; i++)
+        ck_assert_double_eq(tg_at(g, i), expected[i]);
+    tg_tensor mean = tg_average_pool1d(v, 2, (tg_window){0});
+    ck_assert_double_eq(tg_at(mean, 2), 3.5);
+}
+END_TEST
+
+START_TEST(windows_that_do_not_fit_are_named)
+{
+    tg_tensor x = drawn(TG_F32, TG_SHAPE(1, 4, 5, 5)), weight = drawn(TG_F32, TG_SHAPE(8, 4, 3, 3));
+    tg_conv2d(x, weight, TG_NONE, (tg_window){.dilation = {3, 1}});
+    expect_error("unfold(f32[1, 4, 5, 5]): a kernel that reaches over 7 does not fit the height 5 with a "
+                 "padding of 0");
+    tg_conv2d(x, weight, TG_NONE, (tg_window){.stride = {-1, 1}});
+    expect_error("expected a kernel, stride and dilation of at least 1");
+    tg_conv2d(x, weight, TG_NONE, (tg_window){.groups = 2});
+    expect_error("conv2d(f32[1, 4, 5, 5]): expected a weight for 2 channels, not [8, 4, 3, 3]");
+    tg_conv2d(x, weight, TG_NONE, (tg_window){.groups = 3});
+    expect_error("4 input and 8 output channels do not divide into 3 equal groups");
+    tg_conv2d(x, weight, drawn(TG_F32, TG_SHAPE(4)), (tg_window){0});
+    expect_error("conv2d(f32[4]): expected a bias [8]");
+    tg_conv2d(x, drawn(TG_F32, TG_SHAPE(8, 4)), TG_NONE, (tg_window){0});
+    expect_error("expected an input and a weight with axes for channels and space, not a weight [8, 4]");
+    tg_conv1d(x, weight, TG_NONE, (tg_window){0});
+    expect_error("conv1d(f32[1, 4, 5, 5]): expected [batch, channels, length]");
+    tg_max_pool2d(x, 2, 2, (tg_window){.padding = {2, 0}});
+    expect_error("max_pool2d(f32[1, 4, 5, 5]): expected a padding of at most half the kernel");
+    /* Rows -1 and 2 of an image of two. */
+    tg_max_pool2d(drawn(TG_F32, TG_SHAPE(1, 1, 2, 2)), 2, 1, (tg_window){.padding = {1, 0}, .dilation = {3, 1}});
+    expect_error("max_pool2d(f32[1, 1, 2, 2]): window 0 along the height lies outside the image");
+    tg_fold(tg_unfold(x, 2, 2, (tg_window){0}), 6, 5, (tg_window){0});
+    expect_error("expected columns [4, 2, 2, 1, 5, 4] for images of 6 x 5");
+    tg_fold(tg_full(tape, TG_F32, TG_SHAPE(4, 2, 2), 1), 5, 5, (tg_window){0});
+    expect_error("expected [channels, kernel height, kernel width, batch, windows down, windows across]");
+    ck_assert(!tg_ok(tg_conv2d(TG_NONE, TG_NONE, TG_NONE, (tg_window){0})));
+    ck_assert(!tg_ok(tg_max_pool1d(TG_NONE, 2, (tg_window){0})));
+}
+END_TEST
+
+START_TEST(empty_batches_and_no_channels_go_through)
+{
+    tg_tensor none = drawn(TG_F32, TG_SHAPE(0, 2, 4, 4)), weight = drawn(TG_F32, TG_SHAPE(3, 2, 3, 3));
+    tg_tensor y = tg_conv2d(none, weight, TG_NONE, (tg_window){0});
+    assert_shape(y, TG_SHAPE(0, 3, 2, 2));
+    ck_assert(tg_backward(tg_sum(y)));
+    ck_assert_double_eq(tg_at(tg_gradient(weight), 5), 0);
+    tg_tensor blank = tg_conv2d(drawn(TG_F32, TG_SHAPE(1, 0, 4, 4)), drawn(TG_F32, TG_SHAPE(3, 0, 3, 3)),
+                                drawn(TG_F32, TG_SHAPE(3)), (tg_window){0});
+    assert_shape(blank, TG_SHAPE(1, 3, 2, 2));
+    assert_shape(tg_max_pool2d(none, 2, 2, (tg_window){0}), TG_SHAPE(0, 2, 2, 2));
+}
+END_TEST
+
+Suite *convolution_suite(void)
+{
+    Suite *suite = suite_create("convolution");
+    TCase *tests = tcase_create("convolution");
+    tcase_add_checked_fixture(tests, start_tape, finish_tape);
+    tcase_add_test(tests, conv2d_is_its_definition);
+    tcase_add_test(tests, conv1d_is_conv2d_of_height_one);
+    tcase_add_test(tests, fold_is_the_adjoint_of_unfold);
+    tcase_add_test(tests, convolutions_can_be_differentiated_twice);
+    tcase_add_test(tests, pools_are_their_definition);
+    tcase_add_test(tests, the_gradient_of_a_maximum_goes_to_one_element_of_each_window);
+    tcase_add_test(tests, windows_that_do_not_fit_are_named);
+    tcase_add_test(tests, empty_batches_and_no_channels_go_through);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

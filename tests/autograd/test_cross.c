@@ -1,0 +1,476 @@
+/* Every feature of the tape with every other one, at random: what a step on a long-lived tape gives is what it gives on
+ * a fresh one, to the bit, and with every checkpoint called as a plain function too.
+ *
+ *     checkpoints (nested), replay, cached trace, accumulation, dropout and other random numbers, hooks that look,
+ * change or differentiate, nested gradients, no-grad scopes, frozen parameters, retained gradients, two tapes at once,
+ * two threads
+ *
+ * Steps differ a little from one to the next, since that is where a tape could take one for another. When a step fails,
+ * the steps before it are left out and its programs cut down as long as it still does; what remains is printed.
+ */
+#include "tests/support/cross_program.h"
+#include "tests/support/cut_finely.h"
+
+#include <check.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+Suite *cross_suite(void);
+
+/* ---- steps ---- */
+
+typedef struct cross_step {
+    cross_program lane[2];
+    bool two, threads, interleaved; /* both lanes; at the same time; node by node in turn */
+    bool resets;                    /* the tapes first; otherwise the step goes on where the last one ended */
+    bool replays;                   /* the step before once more, on other numbers */
+    uint8_t frozen, cleared; /* parameters without a gradient; those that an optimiser has used up, after the step */
+    bool hooked;             /* some parameter of the tape has a hook, which stays until the tape is reset */
+    uint8_t data;
+} cross_step;
+
+/* All that a step finds and leaves. */
+typedef struct world {
+    cross_parameters parameters;
+    cross_lane lane[2];
+    tg_dtype dtype;
+    int workers; /* that share an operation of the long-lived tapes; one computes those of the fresh ones */
+    int replayed, refused;
+    double tolerance; /* of the comparison; 0: to the bit */
+    char complaint[512];
+} world;
+
+enum { PLAIN = 1, LONG_LIVED = 2 };
+
+static void put(tg_dtype dtype, cross_numbers *to, int index, double number)
+{
+    if (dtype == TG_F32)
+        to->f32[index] = (float)number;
+    else
+        to->f64[index] = number;
+}
+
+static void set_parameters(cross_parameters *p, tg_dtype dtype, int which)
+{
+    static const tg_shape shapes[CROSS_PARAMETERS] = {{1, {4}}, {0}, {2, {4, 4}}, {1, {4}}};
+    static const char *const names[CROSS_PARAMETERS] = {"vector", "scalar", "matrix", "bias"};
+    for (int i = 0; i < CROSS_PARAMETERS; i++) {
+        p->parameter[i] = (tg_parameter){
+            .name = names[i], .dtype = dtype, .shape = shapes[i], .data = &p->value[i], .gradient = &p->gradient[i]};
+        for (int k = 0; k < 16; k++)
+            put(dtype, &p->value[i], k, 0.4 * sin(1 + which + 5 * i + 3 * k));
+    }
+}
+
+static void open_world(world *w, tg_dtype dtype)
+{
+    memset(w, 0, sizeof *w);
+    w->dtype = dtype;
+    set_parameters(&w->parameters, dtype, 0);
+    for (int i = 0; i < 2; i++) {
+        w->lane[i].tape = tg_tape_new();
+        w->lane[i].rng = tg_rng_seed((uint64_t)i);
+    }
+}
+
+static void close_world(world *w)
+{
+    tg_tape_free(w->lane[0].tape);
+    tg_tape_free(w->lane[1].tape);
+}
+
+/* The same parameters and generators, and no tape yet. */
+static void copy_world(world *to, const world *from)
+{
+    *to = *from;
+    for (int i = 0; i < CROSS_PARAMETERS; i++) {
+        to->parameters.parameter[i].data = &to->parameters.value[i];
+        to->parameters.parameter[i].gradient = &to->parameters.gradient[i];
+    }
+}
+
+static void prepare(world *w, const cross_step *s, int mode)
+{
+    tg_set_threads(mode == PLAIN ? 1 : w->workers);
+    cut_finely = mode != PLAIN;
+    for (int i = 0; i < CROSS_PARAMETERS; i++)
+        w->parameters.parameter[i].gradient = s->frozen >> i & 1 ? NULL : &w->parameters.gradient[i];
+    for (int i = 0; i < 2; i++) {
+        cross_lane *l = &w->lane[i];
+        l->parameters = &w->parameters;
+        l->program = &s->lane[i];
+        l->dtype = w->dtype;
+        l->plain = mode == PLAIN;
+        l->shared = s->threads && i == 1;
+        for (int b = 0; b < 3; b++)
+            for (int k = 0; k < CROSS_ROWS * CROSS_COLUMNS; k++)
+                put(w->dtype, &l->batch[b], k, sin(s->data + 7 * b + 2 * i + 0.9 * k));
+        for (int row = 0; row < CROSS_ROWS; row++)
+            l->labels[row] = (s->data + row * 3 + i) % CROSS_COLUMNS;
+    }
+}
+
+static void forward(cross_lane *l)
+{
+    const int end = l->program->count - l->program->tail;
+    cross_begin(l);
+    for (int node = 0; node < end;)
+        node = cross_next(l, node, end);
+}
+
+static void *run_lane(void *argument)
+{
+    forward(argument);
+    cross_finish(argument);
+    return NULL;
+}
+
+static void run_interleaved(cross_lane *l)
+{
+    int node[2] = {0, 0};
+    cross_begin(&l[0]);
+    cross_begin(&l[1]);
+    for (bool more = true; more;) {
+        more = false;
+        for (int i = 0; i < 2; i++) {
+            const int end = l[i].program->count - l[i].program->tail;
+            if (node[i] < end)
+                node[i] = cross_next(&l[i], node[i], end);
+            more |= node[i] < end;
+        }
+    }
+    cross_finish(&l[0]);
+    cross_finish(&l[1]);
+}
+
+/* Anew: both lanes at once only where the tapes are the long-lived ones, since it must not matter. */
+static void record(world *w, const cross_step *s, int mode)
+{
+    pthread_t thread;
+    if (s->two && s->threads && mode == LONG_LIVED) {
+        ck_assert_int_eq(pthread_create(&thread, NULL, run_lane, &w->lane[1]), 0);
+        run_lane(&w->lane[0]);
+        pthread_join(thread, NULL);
+    } else if (s->two && s->interleaved && mode == LONG_LIVED)
+        run_interleaved(w->lane);
+    else {
+        run_lane(&w->lane[0]);
+        if (s->two)
+            run_lane(&w->lane[1]);
+    }
+}
+
+/* The step before, on the numbers of this one. */
+static bool replay(world *w, const cross_step *s)
+{
+    for (int i = 0; i <= s->two; i++) {
+        cross_lane *l = &w->lane[i];
+        if (l->errors > 0)
+            return false;
+        for (int k = 0; k < l->copied_count; k++)
+            ck_assert(tg_set(l->copied[k], l->dtype, &l->batch[1], TG_SHAPE(l->program->rows, CROSS_COLUMNS)));
+        if (!tg_replay(l->tape)) {
+            tg_tape_clear_error(l->tape);
+            return false;
+        }
+    }
+    w->replayed++;
+    return true;
+}
+
+/* ---- comparison ---- */
+
+/* To the bit, or where sums are added in another order to a tolerance. */
+static bool numbers_differ(tg_dtype dtype, const void *a, const void *b, int64_t count, double tolerance)
+{
+    if (count == 0 || !a || !b)
+        return count > 0;
+    const size_t element = tg_dtype_size(dtype);
+    if (memcmp(a, b, (size_t)count * element) == 0)
+        return false;
+    for (int64_t i = 0; i < count; i++) {
+        const double x = dtype == TG_F32 ? (double)((const float *)a)[i] : ((const double *)a)[i];
+        const double y = dtype == TG_F32 ? (double)((const float *)b)[i] : ((const double *)b)[i];
+        const bool same =
+            memcmp((const char *)a + (size_t)i * element, (const char *)b + (size_t)i * element, element) == 0;
+        if (!same && !(fabs(x - y) <= tolerance * (1 + fabs(y))))
+            return true;
+    }
+    return false;
+}
+
+static bool tensors_differ(world *is, tg_tensor a, tg_tensor b, const char *what, int lane, int index)
+{
+    const tg_shape sa = tg_shape_of(a), sb = tg_shape_of(b);
+    char ta[64], tb[64];
+    if (tg_ok(a) == tg_ok(b) && tg_shape_equal(&sa, &sb) && tg_dtype_of(a) == tg_dtype_of(b) &&
+        !numbers_differ(tg_dtype_of(a), tg_data(a), tg_data(b), tg_size(a), is->tolerance))
+        return false;
+    int64_t at = 0;
+    while (at + 1 < tg_size(a) && tg_at(a, at) == tg_at(b, at))
+        at++;
+    snprintf(is->complaint, sizeof is->complaint, "lane %d: %s %d is %s%s, %.9g at %d, and should be %s%s, %.9g", lane,
+             what, index, tg_ok(a) ? "" : "inert ", tg_shape_text(&sa, ta, sizeof ta), tg_at(a, at), (int)at,
+             tg_ok(b) ? "" : "inert ", tg_shape_text(&sb, tb, sizeof tb), tg_at(b, at));
+    return true;
+}
+
+static bool lanes_differ(world *is, const world *be, int lane, bool replayed)
+{
+    const cross_lane *a = &is->lane[lane], *b = &be->lane[lane];
+    if (a->errors != b->errors || a->rng.position != b->rng.position || a->watched_count != b->watched_count ||
+        (!replayed && (a->looks != b->looks || (is->tolerance == 0 && a->looked != b->looked)))) {
+        snprintf(is->complaint, sizeof is->complaint,
+                 "lane %d: %d errors (%s), position %d, %d looks of %llx; and should be %d (%s), %d, %d of %llx", lane,
+                 a->errors, a->error, (int)a->rng.position, a->looks, (unsigned long long)a->looked, b->errors,
+                 b->error, (int)b->rng.position, b->looks, (unsigned long long)b->looked);
+        return true;
+    }
+    for (int i = 0; i < a->watched_count; i++)
+        if (tensors_differ(is, a->watched[i], b->watched[i], "result", lane, i))
+            return true;
+    for (int i = 0; i < a->graded_count; i++)
+        if (tensors_differ(is, tg_gradient(a->graded[i]), tg_gradient(b->graded[i]), "gradient", lane, i))
+            return true;
+    return false;
+}
+
+static double first_of(tg_dtype dtype, const cross_numbers *numbers)
+{
+    return dtype == TG_F32 ? (double)numbers->f32[0] : numbers->f64[0];
+}
+
+/* What the first world has otherwise than the second, in its complaint. */
+static bool worlds_differ(world *is, const world *be, const cross_step *s, bool replayed)
+{
+    for (int lane = 0; lane <= s->two; lane++)
+        if (lanes_differ(is, be, lane, replayed))
+            return true;
+    for (int i = 0; i < CROSS_PARAMETERS; i++) {
+        const tg_parameter *a = &is->parameters.parameter[i], *b = &be->parameters.parameter[i];
+        const int64_t size = tg_shape_size(&a->shape);
+        if (a->has_gradient == b->has_gradient && !numbers_differ(a->dtype, a->data, b->data, size, 0) &&
+            !(a->has_gradient && a->gradient &&
+              numbers_differ(a->dtype, a->gradient, b->gradient, size, is->tolerance)))
+            continue;
+        snprintf(is->complaint, sizeof is->complaint,
+                 "the gradient of %s (%s) begins with %.9g and should (%s) with %.9g", a->name,
+                 a->has_gradient ? "there" : "not there", first_of(is->dtype, &is->parameters.gradient[i]),
+                 b->has_gradient ? "there" : "not there", first_of(is->dtype, &be->parameters.gradient[i]));
+        return true;
+    }
+    return false;
+}
+
+/* The step on fresh tapes from the same beginning, compared. A second derivative through a checkpoint goes through what
+ * was recorded first and what was recomputed, where there is one value without the checkpoint: there the sums are other
+ * ones. */
+static bool differs_from(world *w, const world *before, const cross_step *s, int mode, bool replayed)
+{
+    static world other;
+    copy_world(&other, before);
+    other.lane[0].tape = tg_tape_new();
+    other.lane[1].tape = tg_tape_new();
+    prepare(&other, s, mode);
+    record(&other, s, mode);
+    const bool twice =
+        cross_differentiates_checkpoints_twice(&s->lane[0]) || cross_differentiates_checkpoints_twice(&s->lane[1]);
+    w->tolerance = mode != PLAIN || !twice ? 0 : w->dtype == TG_F32 ? 1e-3 : 1e-10;
+    const int errors = other.lane[0].errors + (s->two ? other.lane[1].errors : 0);
+    const bool half_done =
+        (mode == PLAIN || !s->resets) && errors > 0; /* a pass that failed, and perhaps not at the same place */
+    const bool differ = !half_done && worlds_differ(w, &other, s, replayed);
+    close_world(&other);
+    if (differ)
+        strcat(w->complaint, mode == PLAIN ? ", without checkpoints" : ", on a fresh tape");
+    return differ;
+}
+
+static bool step_fails(world *w, const cross_step *s)
+{
+    static world before;
+    copy_world(&before, w);
+    prepare(w, s, LONG_LIVED);
+    const bool replayed = s->replays && replay(w, s);
+    if (!replayed) {
+        if (s->replays) { /* refused, perhaps half way */
+            tg_tape *tapes[2] = {w->lane[0].tape, w->lane[1].tape};
+            copy_world(w, &before);
+            w->lane[0].tape = tapes[0];
+            w->lane[1].tape = tapes[1];
+            w->refused++;
+            prepare(w, s, LONG_LIVED);
+        }
+        for (int i = 0; i < 2 && (s->resets || s->replays); i++)
+            tg_tape_reset(w->lane[i].tape);
+        record(w, s, LONG_LIVED);
+    }
+    if (differs_from(w, &before, s, 0, replayed) || differs_from(w, &before, s, PLAIN, replayed))
+        return true;
+    for (int i = 0; i < CROSS_PARAMETERS; i++)
+        if (s->cleared >> i & 1)
+            w->parameters.parameter[i].has_gradient = false;
+    if (s->data % 4 == 0) { /* an optimiser's step, so to speak */
+        const cross_parameters kept = w->parameters;
+        set_parameters(&w->parameters, w->dtype, s->data);
+        for (int i = 0; i < CROSS_PARAMETERS; i++)
+            w->parameters.parameter[i].has_gradient = kept.parameter[i].has_gradient;
+    }
+    return false;
+}
+
+/* Whether the last one of these steps fails, or one before. */
+static bool steps_fail(const cross_step *s, int count, tg_dtype dtype, char *complaint)
+{
+    static world w;
+    bool fails = false;
+    open_world(&w, dtype);
+    for (int i = 0; i < count && !fails; i++)
+        fails = step_fails(&w, &s[i]);
+    memcpy(complaint, w.complaint, sizeof w.complaint);
+    close_world(&w);
+    return fails;
+}
+
+/* ---- drawing and cutting down ---- */
+
+static void draw_step(tg_rng *choices, cross_step *s, bool first)
+{
+#define ONE_OF(n) (tg_rng_below(choices, n) == 0)
+    const bool was_alone = first || !s->resets;
+    const bool same = !first && ONE_OF(3);
+    for (int i = 0; i < 2; i++)
+        if (first || (!same && ONE_OF(40)))
+            cross_draw(choices, &s->lane[i]);
+    if (!same && !first)
+        for (int i = 0; i < 2; i++)
+            cross_change(choices, &s->lane[tg_rng_below(choices, 2)]);
+    if (!same || first) {
+        s->two = !ONE_OF(3);
+        s->threads = ONE_OF(8);
+        s->interleaved = ONE_OF(2);
+        s->frozen = ONE_OF(4) ? (uint8_t)tg_rng_below(choices, 16) : 0;
+    }
+    s->replays = same && !was_alone && ONE_OF(2);
+    s->resets = first || s->replays || s->hooked || !ONE_OF(10);
+    s->hooked = cross_hooks_a_parameter(&s->lane[0]) || cross_hooks_a_parameter(&s->lane[1]);
+    s->cleared = ONE_OF(2) ? 15 : (uint8_t)tg_rng_below(choices, 16);
+    if (s->resets)
+        s->data = (uint8_t)tg_rng_below(choices, 200);
+}
+
+/* Whether a smaller set of steps still fails; then it is kept. */
+static bool still_fails(cross_step *s, const cross_step *smaller, int count, tg_dtype dtype)
+{
+    static char complaint[512];
+    if (!steps_fail(smaller, count, dtype, complaint))
+        return false;
+    memcpy(s, smaller, (size_t)count * sizeof *s);
+    return true;
+}
+
+static void cut_down(cross_step *s, int count, tg_dtype dtype)
+{
+    cross_step *smaller = malloc((size_t)count * sizeof *smaller);
+    for (bool shrank = true; shrank;) {
+        shrank = false;
+        for (int lane = 0; lane < 2; lane++)
+            for (int node = CROSS_NODES - 1; node >= 0; node--) { /* out of all steps that have it */
+                memcpy(smaller, s, (size_t)count * sizeof *s);
+                bool any = false;
+                for (int i = 0; i < count; i++) {
+                    cross_program *p = &smaller[i].lane[lane];
+                    if (node < p->count && p->count > 1 && p->count > p->tail + 1) {
+                        memmove(p->node + node, p->node + node + 1, (size_t)(--p->count - node) * sizeof *p->node);
+                        any = true;
+                    }
+                }
+                shrank |= any && still_fails(s, smaller, count, dtype);
+            }
+        for (int what = 0; what < 8; what++) {
+            memcpy(smaller, s, (size_t)count * sizeof *s);
+            for (int i = 0; i < count; i++) {
+                cross_step *t = &smaller[i];
+                t->two &= what != 0;
+                t->threads &= what != 1;
+                t->interleaved &= what != 2;
+                t->frozen = what == 3 ? 0 : t->frozen;
+                for (int lane = 0; lane < 2; lane++) {
+                    t->lane[lane].pass[1] = what == 4 ? 0 : t->lane[lane].pass[1];
+                    t->lane[lane].pass[2] = what == 5 ? 0 : t->lane[lane].pass[2];
+                    t->lane[lane].last_pass = what == 6 ? 0 : t->lane[lane].last_pass;
+                    t->lane[lane].tail = what == 7 ? 0 : t->lane[lane].tail;
+                }
+            }
+            shrank |= memcmp(smaller, s, (size_t)count * sizeof *s) != 0 && still_fails(s, smaller, count, dtype);
+        }
+    }
+    free(smaller);
+}
+
+/* The shortest end of these steps that fails by itself, cut down, in words. */
+static char *describe(cross_step *s, int count, tg_dtype dtype)
+{
+    static char complaint[512];
+    int length = 1;
+    while (length < count && !steps_fail(s + count - length, length, dtype, complaint))
+        length++;
+    s += count - length;
+    cut_down(s, length, dtype);
+    steps_fail(s, length, dtype, complaint);
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    fprintf(to, "%s\n", complaint);
+    for (int i = 0; i < length; i++) {
+        fprintf(to, "  step %d%s%s%s%s%s, frozen %x, cleared after %x, data %d\n", i, s[i].resets ? "" : ", goes on",
+                s[i].replays ? ", replays" : "", s[i].two ? ", two tapes" : "",
+                s[i].two && s[i].threads ? " in two threads" : "", s[i].two && s[i].interleaved ? " in turn" : "",
+                s[i].frozen, s[i].cleared, s[i].data);
+        for (int lane = 0; lane <= s[i].two; lane++)
+            cross_print(&s[i].lane[lane], to);
+    }
+    fclose(to);
+    return text;
+}
+
+enum { STEPS = 200 };
+
+START_TEST(a_step_gives_what_it_gives_on_a_fresh_tape)
+{
+    const int worlds = getenv("TG_LONG") ? 500 : 10;
+    static cross_step steps[STEPS];
+    static world w;
+    int replayed = 0, refused = 0;
+    for (int seed = 0; seed < worlds; seed++) {
+        tg_rng choices = tg_rng_seed((uint64_t)seed);
+        const tg_dtype dtype = seed % 2 ? TG_F64 : TG_F32;
+        open_world(&w, dtype);
+        w.workers = seed % 3 ? many_threads[seed % MANY_THREADS] : 1;
+        for (int i = 0; i < STEPS; i++) {
+            if (i > 0)
+                steps[i] = steps[i - 1];
+            draw_step(&choices, &steps[i], i == 0);
+            if (step_fails(&w, &steps[i]))
+                ck_abort_msg("seed %d, step %d: %s\ncut down: %.3000s", seed, i, w.complaint,
+                             describe(steps, i + 1, dtype));
+        }
+        replayed += w.replayed;
+        refused += w.refused;
+        close_world(&w);
+    }
+    ck_assert_int_gt(replayed, worlds * STEPS / 20);
+    ck_assert_int_gt(replayed, 2 * refused);
+}
+END_TEST
+
+Suite *cross_suite(void)
+{
+    Suite *suite = suite_create("cross");
+    TCase *tests = tcase_create("cross");
+    tcase_add_test(tests, a_step_gives_what_it_gives_on_a_fresh_tape);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,710 @@
+/* Exported C, compiled by the compilers that are there and run: its results against those of the library, to the bit.
+ */
+#include "autograd/kernels/kernels.h"
+#include "autograd/kernels/product.h"
+#include "examples/run/net.h"
+#include "tests/golden/sample.h"
+#include "tests/support/run_train.h"
+#include "tests/support/temporary_files.h"
+#include "tests/support/tensors.h"
+#include "tests/support/wrapped_memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+Suite *export_suite(void);
+
+/* ---- compiling and running ---- */
+
+/* The products of exported C are chains in the order of our own kernels. */
+static void make_folder(void)
+{
+    temporary_folder_make();
+    tg_products_use(TG_PRODUCTS_OWN);
+    start_tape();
+}
+
+static void remove_folder(void)
+{
+    finish_tape();
+    tg_products_use(TG_PRODUCTS_AUTO);
+    temporary_folder_remove();
+}
+
+/* Whether the kernels that run have fused multiply-adds. */
+static bool is_fused(void)
+{
+    return tg_kernels.products[TG_F32]->fused;
+}
+
+__attribute__((format(printf, 1, 2))) static int shell(const char *format, ...)
+{
+    char command[4000];
+    int used = snprintf(command, sizeof command, "cd '%s' && ", temporary_folder());
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(command + used, sizeof command - (size_t)used, format, arguments);
+    va_end(arguments);
+    const int status = system(command);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* What compiles C99 here, with options for what the library's kernels do. */
+static const char *const compilers[] = {"gcc -O2", "clang -O2", "tcc"};
+enum { COMPILERS = sizeof compilers / sizeof compilers[0] };
+
+static bool is_here(const char *compiler)
+{
+    return shell("command -v %.*s >/dev/null", (int)strcspn(compiler, " "), compiler) == 0;
+}
+
+static bool build(const char *compiler, const char *files)
+{
+#if defined __x86_64__
+    const char *wide = is_fused() && strncmp(compiler, "tcc", 3) != 0 ? "-mfma" : "";
+#else
+    const char *wide = "";
+#endif
+    return shell("%s -std=c99 -Wall -Wextra -pedantic -Werror -ffp-contract=off %s -DTG_HAS_FMA=%d %s -o net -lm",
+                 compiler, wide, is_fused(), files) == 0;
+}
+
+static char *exported(const tg_export_config *config)
+{
+    const size_t length = tg_export(tape, config, NULL, 0);
+    ck_assert_msg(length > 0, "%s", tg_tape_error(tape));
+    char *text = malloc(length + 1);
+    ck_assert_uint_eq(tg_export(tape, config, text, length + 1), length);
+    ck_assert_uint_eq(strlen(text), length);
+    temporary_write("net.c", text, length);
+    return text;
+}
+
+/* A program that calls net_predict for each row of standard input. */
+static void write_driver(const char *in, size_t inputs, const char *out, size_t outputs, const char *begin)
+{
+    char text[1000];
+    const int length = snprintf(text, sizeof text,
+                                "#include <stdint.h>\n#include <stdio.h>\n"
+                                "int net_predict(const %s *x, %s *y);\nvoid net_weights(const void *w);\n"
+                                "static %s x[%zu];\nstatic %s y[%zu];\n"
+                                "int main(void)\n{\n    %s\n    while (fread(x, sizeof x, 1, stdin) == 1)\n"
+                                "        if (net_predict(x, y) != 0 || fwrite(y, sizeof y, 1, stdout) != 1)\n"
+                                "            return 3;\n    return 0;\n}\n",
+                                in, out, in, inputs, out, outputs, begin);
+    temporary_write("driver.c", text, (size_t)length);
+}
+
+/* How many numbers of the type lie between two of one sign. */
+static double ulps_between(tg_dtype dtype, const void *a, const void *b)
+{
+    int64_t x[2] = {0, 0};
+    bool nan[2];
+    for (int k = 0; k < 2; k++) {
+        const void *at = k ? b : a;
+        x[k] = dtype == TG_F64 ? *(const int64_t *)at : *(const int32_t *)at;
+        nan[k] = dtype == TG_F64 ? isnan(*(const double *)at) : dtype == TG_F32 && isnan(*(const float *)at);
+    }
+    return nan[0] && nan[1] ? 0 : fabs((double)(x[0] - x[1]));
+}
+
+static void expect_rows(const char *compiler, tg_tensor y, double ulps)
+{
+    const size_t element = tg_dtype_size(tg_dtype_of(y)), bytes = (size_t)tg_size(y) * element;
+    const char *expected = tg_data(y);
+    ck_assert_int_eq(shell("./net < rows > results"), 0);
+    FILE *file = fopen(temporary_path("results"), "rb");
+    char *found = malloc(bytes + 1);
+    ck_assert_uint_eq(fread(found, 1, bytes + 1, file), bytes);
+    fclose(file);
+    for (size_t i = 0; i < bytes; i += element) {
+        const double off = ulps_between(tg_dtype_of(y), found + i, expected + i);
+        ck_assert_msg(off <= ulps, "%s: number %zu is %g ulp from %g", compiler, i / element, off,
+                      tg_at(y, (int64_t)(i / element)));
+    }
+    free(found);
+}
+
+static const char *type_of(tg_tensor x)
+{
+    return tg_dtype_of(x) == TG_F32 ? "float" : tg_dtype_of(x) == TG_F64 ? "double" : "int32_t";
+}
+
+/* The exported program gives what the tape has, by every compiler, or by the first one. */
+static void expect_within(const tg_export_config *config, double ulps, bool by_one)
+{
+    const tg_tensor x = config->input.tensor, y = config->output.tensor;
+    free(exported(config));
+    write_driver(type_of(x), (size_t)tg_size(x), type_of(y), (size_t)tg_size(y), "");
+    temporary_write("rows", tg_data(x), (size_t)tg_size(x) * tg_dtype_size(tg_dtype_of(x)));
+    int tried = 0;
+    for (int i = 0; i < COMPILERS; i++)
+        if (is_here(compilers[i]) && !(by_one && tried > 0)) {
+            ck_assert_msg(build(compilers[i], "net.c driver.c"), "%s does not take it", compilers[i]);
+            expect_rows(compilers[i], y, ulps);
+            tried++;
+        }
+    ck_assert_int_gt(tried, 0);
+}
+
+static void expect_the_same(const tg_export_config *config)
+{
+    expect_within(config, 0, false);
+}
+
+/* ---- every operation, by its own samples ---- */
+
+/* Whether a name is among some that end with NULL. */
+static bool is_among(const char *const *names, const char *name)
+{
+    while (*names && strcmp(*names, name) != 0)
+        names++;
+    return *names;
+}
+
+/* What cannot be written as C. */
+static const char *const refused[] = {"random_uniform",  "random_normal", "dropout", "stochastic_gate",
+                                      "stochastic_gelu", "label_weights", NULL};
+
+/* Means of losses: the library's sums have as many parts as the processor's vectors have numbers. */
+static const char *const loose[] = {"mse", "l1", "huber", "bce_on_logits", "kl", "cross_entropy", NULL};
+
+/* Its samples on the tape, those with a result of floating numbers, each as a vector. */
+static int draw_all(const golden_subject *subject, tg_dtype dtype, tg_tensor *outputs, int most)
+{
+    int count = 0;
+    for (int number = 0; number < subject->op->sample_count; number++) {
+        golden_case c;
+        ck_assert_msg(golden_draw(tape, subject, number, dtype, false, &c), "%s", tg_tape_error(tape));
+        if (tg_size(c.output) == 0 || tg_dtype_of(c.output) != dtype)
+            continue;
+        ck_assert_int_lt(count, most);
+        outputs[count++] = tg_reshape(c.output, TG_SHAPE(tg_size(c.output)));
+    }
+    return count;
+}
+
+static tg_tensor input_of(tg_dtype dtype)
+{
+    static const double quarter[1] = {0.25};
+    static const float narrow[1] = {0.25f};
+    return tg_constant(tape, dtype, dtype == TG_F64 ? (const void *)quarter : narrow, TG_SHAPE(1));
+}
+
+/* Whether an operation alone is exported: one that is not is refused by its name. One without such samples is. */
+static bool is_exported(const golden_subject *subject, tg_dtype dtype)
+{
+    tg_tape *const all = tape;
+    tg_tensor outputs[200];
+    tape = tg_tape_new();
+    const tg_tensor x = input_of(dtype);
+    const int count = draw_all(subject, dtype, outputs, 200);
+    const tg_export_config config = {.input = {x}, .output = {count ? tg_concat(outputs, count, 0) : x}};
+    const bool fine = tg_export(tape, &config, NULL, 0) > 0;
+    ck_assert_msg(fine || (strstr(tg_tape_error(tape), "export: the operation ") &&
+                           strstr(tg_tape_error(tape), " cannot be written as C")),
+                  "%s: %s", subject->op->name, tg_tape_error(tape));
+    tg_tape_free(tape);
+    tape = all;
+    return fine;
+}
+
+static tg_dtype const types[] = {TG_F32, TG_F64};
+
+/* All samples of some operations are one program. */
+enum { PARTS = 6 };
+static void expect_operations(tg_dtype dtype, int part, bool of_loose, double ulps)
+{
+    enum { MOST = 4000 };
+    tg_tensor *outputs = calloc(MOST, sizeof *outputs);
+    golden_subject subject;
+    int count = 1;
+    const tg_tensor x = outputs[0] = input_of(dtype);
+    for (int i = 0; golden_at(i, &subject); i++) {
+        if (!of_loose && i % PARTS != part)
+            continue;
+        const bool fine = is_exported(&subject, dtype);
+        ck_assert_msg(fine || is_among(refused, subject.op->name), "%s is refused", subject.op->name);
+        if (fine && is_among(loose, subject.op->name) == of_loose)
+            count += draw_all(&subject, dtype, outputs + count, MOST - count);
+    }
+    ck_assert_int_gt(count, of_loose ? 10 : 100);
+    expect_within(&(tg_export_config){.input = {x}, .output = {tg_concat(outputs, count, 0)}}, ulps, true);
+    free(outputs);
+}
+
+START_TEST(operations_give_the_bits_of_their_kernels)
+{
+    expect_operations(types[_i / PARTS], _i % PARTS, false, 0);
+}
+END_TEST
+
+/* Sums in double, which a double shows. */
+START_TEST(losses_are_close)
+{
+    expect_operations(types[_i], 0, true, types[_i] == TG_F32 ? 4 : 64);
+}
+END_TEST
+
+/* ---- the models of `train` ---- */
+
+/* Weights as a training leaves them: none is 0. */
+static tg_model *new_model(const net_spec *spec)
+{
+    char message[NET_MESSAGE] = "";
+    tg_rng rng = tg_rng_seed(7);
+    tg_model *model = net_new(spec, &rng, message);
+    ck_assert_msg(model, "%s", message);
+    tg_parameters *set = tg_model_parameters(model);
+    for (int i = 0; i < tg_parameters_count(set); i++)
+        for (int64_t k = 0; k < tg_shape_size(&tg_parameters_at(set, i)->shape); k++)
+            tg_parameter_put(tg_parameters_at(set, i), k,
+                             tg_parameter_get(tg_parameters_at(set, i), k) + 0.2 * (tg_rng_uniform(&rng) - 0.4));
+    return model;
+}
+
+static void expect_model(net_spec spec)
+{
+    net_spec_complete(&spec);
+    const bool text = net_traits_of(spec.model)->text;
+    tg_model *model = new_model(&spec);
+    tg_rng rng = tg_rng_seed(3);
+    float row[28 * 28];
+    int32_t letters[64];
+    for (int i = 0; i < 28 * 28; i++)
+        row[i] = (float)tg_rng_uniform(&rng) * 2 - 0.5f;
+    for (int i = 0; i < 64; i++)
+        letters[i] = (int32_t)(tg_rng_uniform(&rng) * spec.vocabulary);
+    tg_no_grad_begin(tape);
+    const tg_tensor x = text ? tg_constant(tape, TG_I32, letters, TG_SHAPE(1, spec.context))
+                             : tg_constant(tape, TG_F32, row, TG_SHAPE(1, spec.inputs));
+    const tg_tensor y = tg_model_forward(model, x, NULL);
+    tg_no_grad_end(tape);
+    ck_assert_msg(tg_ok(y), "%s", tg_tape_error(tape));
+    expect_the_same(&(tg_export_config){.input = {.tensor = x}, .output = {.tensor = y}});
+    tg_model_free(model);
+    tg_tape_reset(tape);
+}
+
+START_TEST(models_give_the_same_bits)
+{
+    const char *const norms[] = {"none", "layer", "rms", "batch"};
+    for (int i = 0; net_models[i]; i++) {
+        const bool attends = strcmp(net_models[i], "gpt") == 0 || strcmp(net_models[i], "vit") == 0;
+        const bool by_rows = _i == 1 || _i == 2, convolves = strcmp(net_models[i], "convnet") == 0;
+        if (attends ? by_rows : !(convolves && by_rows))
+            expect_model((net_spec){.model = net_models[i],
+                                    .norm = norms[_i],
+                                    .inputs = 28 * 28,
+                                    .outputs = 10,
+                                    .image_width = 28,
+                                    .image_height = 28,
+                                    .vocabulary = 31,
+                                    .hidden = "24,16",
+                                    .filters = "4,6",
+                                    .layers = 2,
+                                    .width = 16,
+                                    .context = 12});
+    }
+    expect_model((net_spec){.model = "gpt",
+                            .norm = "rms",
+                            .vocabulary = 9,
+                            .layers = 1,
+                            .heads = 4,
+                            .kv_heads = 2,
+                            .width = 32,
+                            .context = 40,
+                            .rotary = true,
+                            .activation = "swiglu"});
+}
+END_TEST
+
+START_TEST(activations_give_the_same_bits)
+{
+    for (int i = 0; tg_activation_name((tg_activation)i); i++)
+        expect_model((net_spec){.model = "mlp",
+                                .inputs = 20,
+                                .outputs = 3,
+                                .hidden = "12,12",
+                                .norm = "none",
+                                .activation = tg_activation_name((tg_activation)i),
+                                .residual = true});
+}
+END_TEST
+
+START_TEST(without_fused_products_the_bits_are_those_of_the_baseline)
+{
+    const char *const best = tg_kernels.isa;
+    ck_assert(tg_kernels_use("baseline"));
+    expect_model((net_spec){.model = "mlp", .inputs = 20, .outputs = 3, .hidden = "12,12", .norm = "layer"});
+    expect_model((net_spec){.model = "gpt", .vocabulary = 9, .layers = 1, .width = 16, .context = 12});
+    ck_assert(tg_kernels_use(best));
+}
+END_TEST
+
+/* ---- the training step ---- */
+
+enum { ROWS = 4 };
+
+/* Trains in the library and in exported C, on the same rows, and compares predictions before and after. */
+static void expect_training(net_spec spec, const tg_optimizer_config *how, tg_export_rule rule, int steps)
+{
+    net_spec_complete(&spec);
+    const bool text = net_traits_of(spec.model)->text, images = net_traits_of(spec.model)->reconstructs;
+    const int64_t width = text ? spec.context : spec.inputs;
+    tg_model *model = new_model(&spec);
+    tg_parameters *set = tg_model_parameters(model);
+    tg_optimizer *optimizer = tg_optimizer_new(set, how);
+    ck_assert_ptr_nonnull(optimizer);
+    tg_rng rng = tg_rng_seed(5);
+    const int64_t positions = strcmp(spec.model, "gpt") == 0 ? spec.context : 1;
+    const int64_t each = ROWS * width, each_target = images ? each : ROWS * positions;
+    union {
+        float f;
+        int32_t i;
+    } *x = calloc((size_t)(each * (steps + 1)), sizeof *x), *y = calloc((size_t)(each_target * (steps + 1)), sizeof *y);
+    for (int64_t i = 0; i < each * (steps + 1); i++)
+        if (text)
+            x[i].i = (int32_t)(tg_rng_uniform(&rng) * spec.vocabulary);
+        else
+            x[i].f = (float)tg_rng_uniform(&rng) * 2 - 0.5f;
+    for (int64_t i = 0; i < each_target * (steps + 1); i++)
+        if (images)
+            y[i].f = (float)tg_rng_uniform(&rng);
+        else
+            y[i].i = (int32_t)(tg_rng_uniform(&rng) * (text ? spec.vocabulary : spec.outputs));
+
+    /* The program: a prediction, and a step on rows that change. */
+    void *batch = malloc((size_t)each * 4), *wanted = malloc((size_t)each_target * 4);
+    memcpy(batch, x, (size_t)each * 4);
+    memcpy(wanted, y, (size_t)each_target * 4);
+    tg_no_grad_begin(tape);
+    const tg_tensor row = tg_constant(tape, text ? TG_I32 : TG_F32, x, TG_SHAPE(1, width));
+    const tg_tensor output = tg_model_forward(model, row, NULL);
+    tg_no_grad_end(tape);
+    const tg_tensor rows = tg_borrow(tape, text ? TG_I32 : TG_F32, batch, TG_SHAPE(ROWS, width));
+    const tg_tensor made = tg_model_forward(model, rows, &rng);
+    tg_shape of_labels = tg_shape_of(made);
+    of_labels.rank--;
+    const tg_tensor target = tg_borrow(tape, images ? TG_F32 : TG_I32, wanted, images ? tg_shape_of(made) : of_labels);
+    const tg_tensor loss = images ? tg_mse(made, target) : tg_cross_entropy(made, target);
+    ck_assert_msg(tg_backward(loss), "%s", tg_tape_error(tape));
+    const tg_export_step step = {.input = {rows},
+                                 .target = {target},
+                                 .loss = loss,
+                                 .rule = rule,
+                                 .rate = how->lr,
+                                 .weight_decay = how->weight_decay,
+                                 .beta1 = 0.9,
+                                 .beta2 = 0.999,
+                                 .epsilon = 1e-8,
+                                 .momentum = how->momentum,
+                                 .nesterov = how->nesterov};
+    free(exported(&(tg_export_config){.input = {row}, .output = {output}, .step = &step}));
+
+    for (int k = 0; k <= steps; k++) { /* the last time only for the prediction */
+        tg_parameters_clear_gradients(set);
+        memcpy(batch, x + k * each, (size_t)each * 4);
+        memcpy(wanted, y + k * each_target, (size_t)each_target * 4);
+        ck_assert_msg(tg_replay(tape), "%s", tg_tape_error(tape));
+        if (k < steps)
+            ck_assert(tg_optimizer_step(optimizer));
+    }
+    char driver[2000];
+    const int length = snprintf(
+        driver, sizeof driver,
+        "#include <stdint.h>\n#include <stdio.h>\n"
+        "int net_predict(const %s *x, float *y);\ndouble net_train(const %s *x, const %s *y, size_t n);\n"
+        "static %s x[%lld];\nstatic %s t[%lld];\nstatic float y[%lld];\n"
+        "int main(void)\n{\n    if (fread(x, sizeof x, 1, stdin) != 1 || fread(t, sizeof t, 1, stdin) != 1)\n"
+        "        return 2;\n    const double loss = net_train(x, t, %d);\n"
+        "    return !(loss > 0) || net_predict(x, y) != 0 || fwrite(y, sizeof y, 1, stdout) != 1;\n}\n",
+        type_of(row), type_of(row), images ? "float" : "int32_t", type_of(row), (long long)(each * steps),
+        images ? "float" : "int32_t", (long long)(each_target * steps), (long long)tg_size(output), steps * ROWS);
+    temporary_write("driver.c", driver, (size_t)length);
+    const size_t bytes_x = (size_t)(each * steps) * 4, bytes_y = (size_t)(each_target * steps) * 4;
+    char *both = malloc(bytes_x + bytes_y);
+    memcpy(both, x, bytes_x);
+    memcpy(both + bytes_x, y, bytes_y);
+    temporary_write("rows", both, bytes_x + bytes_y);
+    for (int i = 0; i < COMPILERS; i++)
+        if (is_here(compilers[i])) {
+            ck_assert_msg(build(compilers[i], "net.c driver.c"), "%s does not take it", compilers[i]);
+            expect_rows(compilers[i], output, 0);
+        }
+    free(both), free(x), free(y), free(batch), free(wanted);
+    tg_optimizer_free(optimizer);
+    tg_model_free(model);
+    tg_tape_reset(tape);
+}
+
+START_TEST(thousand_steps_leave_the_same_weights)
+{
+    const net_spec spec = {.model = "mlp", .inputs = 2, .outputs = 3, .hidden = "8,8", .norm = "layer"};
+    const struct {
+        tg_optimizer_config how;
+        tg_export_rule rule;
+    } each[] = {{{.kind = TG_ADAMW, .lr = 1e-2, .weight_decay = 0.1}, TG_EXPORT_ADAMW},
+                {{.kind = TG_ADAM, .lr = 1e-2, .weight_decay = 0.01}, TG_EXPORT_ADAM},
+                {{.kind = TG_SGD, .lr = 1e-2, .weight_decay = 0.01, .momentum = 0.9, .nesterov = true}, TG_EXPORT_SGD}};
+    for (int i = 0; i < 3; i++)
+        expect_training(spec, &each[i].how, each[i].rule, 1000);
+}
+END_TEST
+
+START_TEST(models_train_to_the_same_weights)
+{
+    const tg_optimizer_config how = {.lr = 1e-3, .weight_decay = 0.01};
+    for (int i = 0; net_models[i]; i++)
+        if (i % 2 == _i)
+            expect_training((net_spec){.model = net_models[i],
+                                       .norm = strcmp(net_models[i], "convnet") == 0 ? "group" : "rms",
+                                       .inputs = 28 * 28,
+                                       .outputs = 10,
+                                       .image_width = 28,
+                                       .image_height = 28,
+                                       .vocabulary = 31,
+                                       .hidden = "24,16",
+                                       .filters = "4,8",
+                                       .layers = 2,
+                                       .width = 16,
+                                       .context = 40},
+                            &how, TG_EXPORT_ADAMW, 10);
+}
+END_TEST
+
+/* ---- what is not a matter of numbers ---- */
+
+static tg_tensor zeros_of(tg_dtype dtype, tg_shape shape)
+{
+    return tg_constant(tape, dtype, (double[64]){0}, shape);
+}
+
+START_TEST(names_end_no_comment_and_no_string)
+{
+    static const char *const names[] = {"a\"b", "c\\", "*/ int x; /*", "\?\?/", "two\nlines", "caf\xc3\xa9"};
+    static const double mean[] = {1, 2, 3, 4, 5, 0}, scale[] = {0.5, 0.25, 2, 1, 1, 0};
+    const float row[] = {1.5f, NAN, 7, 1, 2, 3};
+    const tg_tensor x = tg_named(tg_constant(tape, TG_F32, row, TG_SHAPE(1, 6)), "x */ ?"
+                                                                                 "?/\n");
+    const tg_tensor y = tg_add_scalar(x, 1);
+    free(exported(&(tg_export_config){.title = "*/ \"?"
+                                               "?/\n\\",
+                                      .input = {x, mean, scale, names},
+                                      .output = {y, mean, scale, names}}));
+    const char driver[] =
+        "#include <stdio.h>\n#include <math.h>\n#include <string.h>\n"
+        "int net_predict(const float *x, float *y);\nextern const char *const net_outputs[6];\n"
+        "int main(void)\n{\n    const float x[6] = {1.5f, NAN, 7, 1, 2, 3};\n    float y[6];\n"
+        "    net_predict(x, y);\n    for (int i = 0; i < 6; i++)\n"
+        "        fwrite(net_outputs[i], 1, strlen(net_outputs[i]) + 1, stdout);\n"
+        "    return !(y[0] == 2 && y[1] == 2.25f && y[2] == 9 && y[3] == 2 && y[4] == 3 && y[5] == 0);\n}\n";
+    temporary_write("driver.c", driver, sizeof driver - 1);
+    for (int i = 0; i < COMPILERS; i++)
+        if (is_here(compilers[i])) {
+            ck_assert(build(compilers[i], "net.c driver.c"));
+            ck_assert_int_eq(shell("./net > results"), 0);
+            const char *at = temporary_text("results");
+            for (int k = 0; k < 6; k++, at += strlen(at) + 1)
+                ck_assert_str_eq(at, names[k]);
+        }
+}
+END_TEST
+
+START_TEST(weights_may_lie_in_a_file_of_their_own)
+{
+    const net_spec plain = {.model = "mlp", .inputs = 5, .outputs = 3, .hidden = "7"};
+    net_spec spec = plain;
+    net_spec_complete(&spec);
+    tg_model *model = new_model(&spec);
+    const tg_tensor x = tg_constant(tape, TG_F32, (float[]){1, 2, 3, 4, 5}, TG_SHAPE(1, 5)),
+                    y = tg_model_forward(model, x, NULL);
+    const tg_export_config config = {.input = {x}, .output = {y}, .weights_apart = true};
+    float weights[7 * 5 + 7 + 3 * 7 + 3];
+    ck_assert_uint_eq(tg_export_weights(tape, &config, NULL, 0), sizeof weights);
+    ck_assert_uint_eq(tg_export_weights(tape, &config, weights, sizeof weights), sizeof weights);
+    free(exported(&config));
+    temporary_write("weights", weights, sizeof weights);
+    write_driver("float", 5, "float", 3,
+                 "static char w[1000];\n    FILE *file = fopen(\"weights\", \"rb\");\n"
+                 "    if (!file || fread(w, 1, sizeof w, file) == 0)\n        return 2;\n    fclose(file);\n    "
+                 "net_weights(w);");
+    temporary_write("rows", tg_data(x), 5 * sizeof(float));
+    ck_assert(build(compilers[0], "net.c driver.c"));
+    expect_rows(compilers[0], y, 0);
+    tg_model_free(model);
+}
+END_TEST
+
+static void expect_no_export(const tg_export_config *config, const char *part)
+{
+    ck_assert_uint_eq(tg_export(tape, config, NULL, 0), 0);
+    expect_error(part);
+}
+
+START_TEST(what_cannot_be_exported_is_refused)
+{
+    const tg_tensor x = zeros_of(TG_F32, TG_SHAPE(1, 3)), y = tg_relu(x), wide = zeros_of(TG_F64, TG_SHAPE(1, 3));
+    const tg_tensor mixed = tg_one_hot(tg_argmax(wide, -1, false), 3, TG_F32);
+    const tg_tensor i = zeros_of(TG_I32, TG_SHAPE(1)), b = zeros_of(TG_F32, TG_SHAPE(2, 3));
+    const double scale[3] = {1, 1, 1};
+    tg_rng rng = tg_rng_seed(1);
+    expect_no_export(&(tg_export_config){.input = {TG_NONE}, .output = {y}},
+                     "export: an input or output is an inert tensor");
+    expect_no_export(&(tg_export_config){.input = {x}, .output = {TG_NONE}}, "inert");
+    expect_no_export(&(tg_export_config){.input = {y}, .output = {y}}, "export: an input is computed");
+    expect_no_export(&(tg_export_config){.input = {x}, .output = {y}, .name = "2net"},
+                     "export: the name is not one of C");
+    expect_no_export(&(tg_export_config){.input = {x}, .output = {y}, .name = ""}, "export: the name is not one of C");
+    expect_no_export(&(tg_export_config){.input = {x, NULL, scale}, .output = {y}}, "a scale needs a mean");
+    expect_no_export(&(tg_export_config){.input = {i, scale, scale}, .output = {y}}, "a scale needs a mean");
+    expect_no_export(&(tg_export_config){.input = {x}, .output = {tg_dropout(y, tg_random_stream(tape, &rng), 0.5)}},
+                     "export: the operation random_stream cannot be written as C");
+    tg_op own = tg_op_square; /* a user's, of the same name */
+    expect_no_export(&(tg_export_config){.input = {x}, .output = {tg_apply(&own, NULL, 1, &x)}},
+                     "export: the operation square cannot be written as C");
+    expect_no_export(&(tg_export_config){.input = {wide}, .output = {mixed}}, "values of f32 and of f64");
+    const tg_export_step step = {.input = {b}, .target = {x}, .loss = tg_sum(y)};
+    expect_no_export(&(tg_export_config){.input = {x}, .output = {y}, .step = &step},
+                     "a step needs a loss, of which tg_backward has been called");
+    ck_assert_uint_eq(tg_export(NULL, &(tg_export_config){.input = {x}}, NULL, 0), 0);
+    ck_assert_uint_eq(tg_export(tape, NULL, NULL, 0), 0);
+    ck_assert_uint_eq(tg_export_weights(tape, NULL, NULL, 0), 0);
+}
+END_TEST
+
+START_TEST(an_index_out_of_range_is_reported)
+{
+    const tg_tensor table = zeros_of(TG_F32, TG_SHAPE(4, 2)), x = zeros_of(TG_I32, TG_SHAPE(1));
+    free(exported(&(tg_export_config){.input = {x}, .output = {tg_embedding(table, x)}}));
+    write_driver("int32_t", 1, "float", 2, "");
+    ck_assert(build(compilers[0], "net.c driver.c"));
+    temporary_write("rows", (int32_t[]){3}, 4);
+    ck_assert_int_eq(shell("./net < rows > results"), 0);
+    for (int k = 0; k < 2; k++) {
+        temporary_write("rows", (int32_t[]){k ? 4 : -1}, 4);
+        ck_assert_int_eq(shell("./net < rows > results"), 3);
+    }
+}
+END_TEST
+
+START_TEST(want_of_memory_is_an_error)
+{
+    const tg_tensor x = zeros_of(TG_F32, TG_SHAPE(1, 3));
+    const tg_export_config config = {.input = {x}, .output = {tg_relu(x)}};
+    ck_assert_uint_gt(tg_export(tape, &config, NULL, 0), 0);
+    for (int nth = 0;; nth++) {
+        wrapped_memory_fail_after(nth);
+        const size_t length = tg_export(tape, &config, NULL, 0);
+        if (!wrapped_memory_stop())
+            break;
+        ck_assert_uint_eq(length, 0);
+        expect_error("export: out of memory");
+    }
+    ck_assert_uint_gt(tg_export(tape, &config, NULL, 0), 0);
+}
+END_TEST
+
+/* ---- the program ---- */
+
+/* By env: a shell has an export of its own. */
+START_TEST(the_program_writes_what_train_has_kept)
+{
+    expect_fine(train_run("train", "--data csv:train.csv --hidden 8 --epochs 2 --out m"));
+    expect_fine(train_run("env export", "--model m --out net.c --name iris"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("net.c"), "int iris_predict(const float x["));
+    ck_assert_ptr_nonnull(strstr(temporary_text("net.c"), "const char *const iris_outputs["));
+    expect_fine(train_run("env export", "--model m/best.safetensors > other.c"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("other.c"), "int net_predict(const float x["));
+    expect_fine(train_run("env export", "--model m --train --batch 8 --out step.c --weights step.bin"));
+    ck_assert_ptr_nonnull(
+        strstr(temporary_text("step.c"), "double net_train(const float *x, const int32_t *y, size_t n)"));
+    ck_assert(build(compilers[0], "-c net.c") && build(compilers[0], "-c step.c"));
+    expect_fine(train_run("env export", "--model m --table > table"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("table"), "gelu_exact"));
+    expect_fine(train_run("env export", "--model m --dot > dot"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("dot"), "digraph tape"));
+    expect_refused(train_run("env export", "%s", ""), "--model FILE is missing");
+    expect_refused(train_run("env export", "--model nowhere"), "nowhere");
+    expect_refused(train_run("env export", "--model m --dot --table"), "one at a time");
+    expect_refused(train_run("env export", "--model m --dot --name x"), "are for C");
+    expect_refused(train_run("env export", "--model m --lr 1"), "are for --train");
+    expect_refused(train_run("env export", "--model m --name 1x"), "the name is not one of C");
+    expect_refused(train_run("env export", "--model m --out missing/net.c"), "missing");
+    expect_refused(train_run("env export", "--model m --out m"), "m: there is something that is no file");
+    expect_fine(train_run("train", "--data csv:train.csv --hidden 8 --epochs 1 --dropout 0.2 --out d"));
+    expect_fine(train_run("env export", "--model d --out net.c"));
+    expect_refused(train_run("env export", "--model d --out net.c --train"), "random_stream");
+}
+END_TEST
+
+/* ---- the page ---- */
+
+int export_of_the_page(void);
+#define main export_of_the_page
+#define tape tape_of_the_page
+#include "docs/export/step.c"
+#undef tape
+#undef main
+
+static char *whole_file(const char *path)
+{
+    char *text = calloc(1, 1 << 20);
+    FILE *file = fopen(path, "r");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_lt(fread(text, 1, (1 << 20) - 1, file), (1 << 20) - 1);
+    fclose(file);
+    return text;
+}
+
+START_TEST(the_page_shows_what_its_program_writes)
+{
+    char *wanted = whole_file("docs/export/tiny.c"), *page = whole_file("docs/export.md");
+    FILE *kept = freopen(temporary_path("tiny.c"), "w", stdout);
+    ck_assert_ptr_nonnull(kept);
+    ck_assert_int_eq(export_of_the_page(), 0);
+    fflush(stdout);
+    ck_assert_str_eq(temporary_text("tiny.c"), wanted);
+    ck_assert_ptr_nonnull(strstr(page, strstr(wanted, "/* What training keeps from step to step")));
+    ck_assert(build(compilers[0], "-c tiny.c"));
+    free(wanted), free(page);
+}
+END_TEST
+
+static TCase *new_case(Suite *suite, const char *name)
+{
+    TCase *tests = tcase_create(name);
+    tcase_set_timeout(tests, 600); /* compilers take their time on a loaded machine */
+    tcase_add_checked_fixture(tests, make_folder, remove_folder);
+    suite_add_tcase(suite, tests);
+    return tests;
+}
+
+Suite *export_suite(void)
+{
+    Suite *suite = suite_create("export");
+    TCase *operations = new_case(suite, "operations"), *models = new_case(suite, "models"),
+          *steps = new_case(suite, "steps");
+    tcase_add_loop_test(operations, operations_give_the_bits_of_their_kernels, 0, 2 * PARTS);
+    tcase_add_loop_test(operations, losses_are_close, 0, 2);
+    tcase_add_loop_test(models, models_give_the_same_bits, 0, 4);
+    tcase_add_test(models, activations_give_the_same_bits);
+    tcase_add_test(models, without_fused_products_the_bits_are_those_of_the_baseline);
+    TCase *rest = new_case(suite, "rest"), *programs = tcase_create("programs");
+    tcase_add_test(rest, names_end_no_comment_and_no_string);
+    tcase_add_test(rest, weights_may_lie_in_a_file_of_their_own);
+    tcase_add_test(rest, what_cannot_be_exported_is_refused);
+    tcase_add_test(rest, an_index_out_of_range_is_reported);
+    tcase_add_test(rest, want_of_memory_is_an_error);
+    tcase_add_test(rest, the_page_shows_what_its_program_writes);
+    tcase_set_timeout(programs, 600);
+    tcase_add_checked_fixture(programs, train_folder_make, temporary_folder_remove);
+    tcase_add_test(programs, the_program_writes_what_train_has_kept);
+    suite_add_tcase(suite, programs);
+    tcase_add_test(steps, thousand_steps_leave_the_same_weights);
+    tcase_add_loop_test(steps, models_train_to_the_same_weights, 0, 2);
+    return suite;
+}

@@ -1,0 +1,167 @@
+/* The Makefile builds what has to be built and asks for what it needs; includes run downward. Scripts in this folder
+ * look. */
+#include "tests/support/temporary_files.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+Suite *build_suite(void);
+
+static bool succeeds(const char *command)
+{
+    return system(command) == 0;
+}
+
+static const char *build(void)
+{
+    return getenv("TG_BUILD") ? getenv("TG_BUILD") : "build";
+}
+
+START_TEST(a_change_rebuilds_what_depends_on_it)
+{
+    char command[600];
+    snprintf(command, sizeof command, "tests/rebuild.sh \"%s\"", build());
+    ck_assert(succeeds(command));
+}
+END_TEST
+
+/* What the Makefile exports to the tests. */
+START_TEST(tests_know_the_build_and_have_time)
+{
+    char command[600];
+    snprintf(command, sizeof command, "[ -x %s/bin/tests ] && $TG_CC --version >/dev/null", build());
+    ck_assert(getenv("TG_BUILD") && getenv("CK_DEFAULT_TIMEOUT"));
+    ck_assert_int_ge(atoi(getenv("CK_DEFAULT_TIMEOUT")), 100);
+    ck_assert(succeeds(command));
+}
+END_TEST
+
+START_TEST(tests_that_are_run_by_hand_know_it_too)
+{
+    char command[600];
+    snprintf(command, sizeof command,
+             "env -i PATH=\"$PATH\" CK_RUN_CASE=environment %s/bin/tests build | grep -q '^100%%: Checks: 1,'",
+             build());
+    ck_assert(succeeds(command));
+}
+END_TEST
+
+START_TEST(the_library_asks_for_a_compiler_alone_and_installing_it_never_calls_a_package_manager)
+{
+    ck_assert(succeeds("tests/dependencies.sh"));
+}
+END_TEST
+
+/* Two files of the library are enough to show it, and do not take minutes. */
+START_TEST(objects_for_link_time_optimisation_make_a_library_that_links)
+{
+    static const char program[] = "#include \"autograd/rng.h\"\n"
+                                  "int main(void) { tg_rng r = tg_rng_seed(3); return tg_rng_normal(&r) > 1e9; }\n";
+    char command[1600];
+    temporary_write("program.c", program, sizeof program - 1);
+    snprintf(command, sizeof command,
+             "build=$(mktemp -d '%s/lto-XXXXXX'); " /* not in TMPDIR: make takes no blank in BUILD */
+             "MAKEFLAGS='' SANITIZE= make lib DEPENDENCIES=skip BUILD=$build KERNEL_OBJECTS= CFLAGS='-O2 -flto=2' "
+             "LIBRARY_SOURCES='autograd/rng.c autograd/api.c' >/dev/null && "
+             "${TG_CC:-cc} -I. '%s' $build/libtapegrad.a -lm -o '%s' && '%s'; status=$?; rm -r $build; exit $status",
+             build(), temporary_path("program.c"), temporary_path("program"), temporary_path("program"));
+    ck_assert(succeeds(command));
+}
+END_TEST
+
+START_TEST(includes_and_calls_run_downward_only)
+{
+    char command[600];
+    snprintf(command, sizeof command, "tests/arrows.sh \"%s\"", build());
+    ck_assert(succeeds(command));
+}
+END_TEST
+
+/* Appends a line to a file of a copy of the tree: the script must say what is wrong with it, and the tree is well
+ * without it. */
+static void expect_problem(const char *file, const char *line, const char *problem)
+{
+    char command[1200];
+    snprintf(command, sizeof command,
+             "work='%s'; rm -rf \"$work\"/*; cp -r autograd nn optim examples plots \"$work\"; "
+             "script=\"$PWD/tests/arrows.sh\"; "
+             "cd \"$work\"; \"$script\" && echo '%s' >> %s && ! \"$script\" 2> problems && grep -q '%s' problems",
+             temporary_folder(), line, file, problem);
+    ck_assert_msg(succeeds(command), "%s in %s is no problem", line, file);
+}
+
+START_TEST(an_include_that_runs_up_is_found)
+{
+    expect_problem("autograd/tensor.h", "#include \"autograd/tape.h\"",
+                   "autograd/tensor.h: includes autograd/tape.h, which does not lie below");
+    expect_problem("autograd/rng.c", "#include \"autograd/ops/axes.h\"",
+                   "autograd/rng.c: .*axes.h, which does not lie below");
+    expect_problem("optim/schedule.h", "#include \"nn/layers/linear.h\"",
+                   "optim/schedule.h: includes nn/layers/linear.h, which does not lie below");
+    expect_problem("nn/init.h", "#include \"optim/optimizer.h\"",
+                   "nn/init.h: includes optim/optimizer.h, which does not lie below");
+}
+END_TEST
+
+/* Two objects in place of the core's: the generator of random numbers calls the tape. */
+START_TEST(a_call_that_runs_up_is_found)
+{
+    char command[1200];
+    snprintf(command, sizeof command,
+             "work='%s'; mkdir -p \"$work/obj/autograd\"; compile() { ${TG_CC:-cc} -c -x c - -o "
+             "\"$work/obj/autograd/$1.o\"; }; "
+             "echo 'void tg_tape_free(void); void tg_rng_seed(void) { tg_tape_free(); }' | compile rng; "
+             "echo 'void tg_tape_free(void) {}' | compile tape; "
+             "! tests/arrows.sh \"$work\" 2> \"$work/problems\" && "
+             "grep -q 'autograd/rng.c: calls tg_tape_free of autograd/tape.c' \"$work/problems\"",
+             temporary_folder());
+    ck_assert(succeeds(command));
+}
+END_TEST
+
+START_TEST(a_look_behind_the_public_headers_is_found)
+{
+    expect_problem("examples/compare.c", "#include \"autograd/kernels/kernels.h\"", "examples/compare.c: .*not public");
+    expect_problem("nn/layers/linear.c", "#include \"autograd/tape_internal.h\"", "nn/layers/linear.c: .*not public");
+    expect_problem("examples/run/run.c", "#include <cblas.h>", "examples/run/run.c: includes <cblas.h>");
+    expect_problem("autograd/grad.c", "#include <tapegrad.h>", "autograd/grad.c: includes <tapegrad.h>");
+}
+END_TEST
+
+START_TEST(a_circle_of_includes_is_found)
+{
+    expect_problem("examples/run/jobs.h", "#include \"examples/run/progress.h\"", "circle: examples/run/jobs includes");
+}
+END_TEST
+
+START_TEST(a_file_without_a_place_in_the_order_is_found)
+{
+    expect_problem("autograd/new.c", "", "autograd/new.c: has no place");
+    expect_problem("nn/models/mlp.c", "#include \"linear.h\"", "nn/models/mlp.c: .*no file");
+}
+END_TEST
+
+Suite *build_suite(void)
+{
+    Suite *suite = suite_create("build");
+    TCase *tests = tcase_create("build");
+    tcase_set_timeout(tests, 120);
+    tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
+    tcase_add_test(tests, a_change_rebuilds_what_depends_on_it);
+    tcase_add_test(tests, the_library_asks_for_a_compiler_alone_and_installing_it_never_calls_a_package_manager);
+    tcase_add_test(tests, objects_for_link_time_optimisation_make_a_library_that_links);
+    tcase_add_test(tests, includes_and_calls_run_downward_only);
+    tcase_add_test(tests, an_include_that_runs_up_is_found);
+    tcase_add_test(tests, a_call_that_runs_up_is_found);
+    tcase_add_test(tests, a_look_behind_the_public_headers_is_found);
+    tcase_add_test(tests, a_circle_of_includes_is_found);
+    tcase_add_test(tests, a_file_without_a_place_in_the_order_is_found);
+    tcase_add_test(tests, tests_that_are_run_by_hand_know_it_too);
+    suite_add_tcase(suite, tests);
+    TCase *environment = tcase_create("environment");
+    tcase_add_test(environment, tests_know_the_build_and_have_time);
+    suite_add_tcase(suite, environment);
+    return suite;
+}

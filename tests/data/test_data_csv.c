@@ -1,0 +1,388 @@
+/* The reader of CSV files, on files written here and on real ones. */
+#include "tests/support/csv_tables.h"
+#include "tests/support/temporary_files.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+Suite *data_csv_suite(void);
+
+static const dataset_options standard = {0};
+
+/* ---- values ---------------------------------------------------------------- */
+
+START_TEST(however_it_is_written_the_table_is_the_same)
+{
+    static const char *const texts[] = {
+        "x,y,z,kind\n1,10,-1e3,0\n2,20.5,0,1\n4,0.25,+7,0\n8,3,1.5,1\n",
+        "x,y,z,kind\r\n1,10,-1e3,0\r\n2,20.5,0,1\r\n4,0.25,+7,0\r\n8,3,1.5,1\r\n",   /* CR LF */
+        "x,y,z,kind\r1,10,-1e3,0\r2,20.5,0,1\r4,0.25,+7,0\r8,3,1.5,1\r",             /* CR */
+        "x,y,z,kind\n1,10,-1e3,0\n2,20.5,0,1\n4,0.25,+7,0\n8,3,1.5,1",               /* no last newline */
+        "\xEF\xBB\xBFx,y,z,kind\n1,10,-1e3,0\n2,20.5,0,1\n4,0.25,+7,0\n8,3,1.5,1\n", /* byte-order mark */
+        "1,10,-1e3,0\n2,20.5,0,1\n4,0.25,+7,0\n8,3,1.5,1\n",                         /* no header */
+        "\"x\",\"y,y\",\"z\"\"\",kind\n\"1\",10,\"-1e3\",\"0\"\n2,20.5,0,1\n4,0.25,+7,0\n8,3,1.5,1\n",
+        "\"x\",\"two\nlines\",z,kind\n1,10,-1e3,0\n2,20.5,0,1\n4,0.25,+7,0\n8,3,1.5,1\n",
+        "x , y,z,kind\n 1, 10 ,-1e3,0\n\n2,20.5,0,1\n   \n4,0.25,+7,0\n8,3,1.5,1\n\n\n", /* spaces, blank lines */
+        "x;y;z;kind\n1;10;-1e3;0\n2;20.5;0;1\n4;0.25;+7;0\n8;3;1.5;1\n",
+        "x\ty\tz\tkind\n1\t10\t-1e3\t0\n2\t20.5\t0\t1\n4\t0.25\t+7\t0\n8\t3\t1.5\t1\n",
+        "x;y;z;kind\n1;10;-1e3;0\n2;20,5;0;1\n4;0,25;+7;0\n8;3;1,5;1\n", /* decimal commas */
+        "1,0;10;-1e3;0\n2;20,5;0;1\n4;0,25;+7;0\n8,00;3;1,5;1\n",
+        "x y z kind\n1 10 -1e3 0\n2 20.5 0 1\n4 0.25 +7 0\n8 3 1.5 1\n",                /* blanks */
+        "  x   y  z kind \n 1   10 -1e3 0\n\n 2 20.5\t0 1\n4 0.25 +7 0\n8 3 1,5 1  \n", /* in columns */
+        "1,0\t10,0\t-1e3\t0\n2,0\t20,5\t0\t1\n4\t0,25\t+7\t0\n8\t3\t1,5\t1\n",          /* tabs and decimal commas */
+        "x\ty, cm\tz\tkind\n1\t10\t-1e3\t0\n2\t20,5\t0\t1\n4\t0,25\t+7\t0\n8\t3\t1,5\t1\n",
+        "\"x\"\t\"y, cm\"\t\"z\tz\"\tkind\n\"1\"\t10\t-1e3\t0\n2\t\"20,5\"\t0\t1\n4\t0,25\t+7\t0\n8\t3\t1,5\t1\n",
+        "1,0 10,0 -1e3 0\n2,0 20,5 0 1\n4 0,25 +7 0\n8 3 1,5 1\n", /* blanks and decimal commas */
+        "x y,cm z kind\n1,0 10,0 -1e3 0\n2,0 20,5 0 1\n4 0,25 +7 0\n8 3 1,5 1\n",
+        "\"x\" \"y, cm\" \"z z\" kind\n1,0 10,0 -1e3 0\n2,0 \"20,5\" 0 1\n4 0,25 +7 0\n8 3 1,5 1\n",
+        "x, y y, z, kind\n1, 10, -1e3, 0\n2, 20.5, 0, 1\n4, 0.25, +7, 0\n8, 3, 1.5, 1\n", /* commas and blanks */
+        "x,\ty,\tz,\tkind\t\n1,\t10,\t-1e3,\t0\n2,\t20.5,\t0,\t1\n4,\t0.25,\t+7,\t0\n8,\t3,\t1.5,\t1\n", /* and tabs */
+        "x x;y, cm;z\tz;kind\n1,0;10;-1e3;0\n2;20,5;0;1\n4;0,25;+7;0\n8;3;1,5;1\n",
+        "# made by hand\nx,y,z,kind\n1,10,-1e3,0\n# half way, \"quoted\n2,20.5,0,1\n4,0.25,+7,0\n8,3,1.5,1\n#",
+        "x,y,z,kind\n1,10,-1e3,-0\n2,20.5,0,1.0\n4,0.25,+7,0e5\n8,3,1.5,01\n",
+    };
+    static const double values[4][3] = {{1, 10, -1e3}, {2, 20.5, 0}, {4, 0.25, 7}, {8, 3, 1.5}};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        dataset set = loaded(texts[i], standard);
+        ck_assert_int_eq(set.task, DATASET_CLASSIFICATION);
+        ck_assert_str_eq(set.name, "table");
+        ck_assert_uint_eq(set.features, 3);
+        ck_assert_uint_eq(set.train.rows, 3);
+        ck_assert_uint_eq(set.validation.rows, 1);
+        for (size_t row = 0; row < 4; row++)
+            for (size_t feature = 0; feature < 3; feature++)
+                ck_assert_double_eq_tol(csv_original(&set, row, feature), values[row][feature], 1e-4);
+        ck_assert_mem_eq(set.labels, ((int32_t[]){0, 1, 0, 1}), 4 * sizeof(int32_t));
+        dataset_free(&set);
+    }
+}
+END_TEST
+
+/* A comma between digits is a decimal one where blanks make cells of numbers, and no other. */
+START_TEST(commas_and_blanks_are_told_apart)
+{
+    static const struct {
+        const char *text;
+        size_t features; /* of numbers, and a feature for each word */
+    } cases[] = {
+        {"5,1 3,5 1,4 0,2 setosa\n4,9 3,0 1,3 0,1 setosa\n6,2 2,8 4,8 1,8 virginica\n", 4},
+        {"5,1 3,5 setosa\n5,0 3\tsetosa\n6,2 2,8 virginica\n", 2},
+        {"5,1 1\n4,9 0\n6,2 0\n", 1},
+        {"red 5,1 1\nblue 4,9 0\nred 6,2 0\n", 3},
+        {"1,2 pears\n2,3 plums\n", 1},
+        {"0,956\t0,948\t0\n0,5\t1\t1\n0,75\t0,5\t0\n1,5\t2\t1\n", 2},
+        {"size\tkind\n0,956\tbig, red\n0,5\tsmall, blue\n", 1},
+        {"1,2021-05-01 10:00,0\n2,2021-05-01 10:00,1\n", 2},
+        {"1,12 Main St,0\n2,12 Main St,1\n", 2},
+        {"first name,second name\n1,a\n2,b\n", 1},
+        {"first name,kind\na b,0\na b,1\n", 1},
+        {"1,a b\n2,a c\n", 1},
+        {"1,2\n3,4\n5,2\n", 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        dataset set;
+        char error[256];
+        ck_assert_msg(csv_load(cases[i].text, standard, &set, error), "%s", error);
+        ck_assert_msg(set.features == cases[i].features, "%zu features in %s", set.features, cases[i].text);
+        dataset_free(&set);
+    }
+}
+END_TEST
+
+START_TEST(packed_files_are_read_too)
+{
+    static const char text[] = "x,kind\n1,a\n2,b\n";
+    temporary_write_gzip("packed.csv.gz", text, strlen(text));
+    char spec[300], error[256];
+    snprintf(spec, sizeof spec, "csv:%s", temporary_path("packed.csv.gz"));
+    dataset set;
+    ck_assert_msg(dataset_load(spec, NULL, &set, error, sizeof error), "%s", error);
+    ck_assert_str_eq(set.name, "packed");
+    ck_assert_uint_eq(set.classes, 2);
+    dataset_free(&set);
+}
+END_TEST
+
+START_TEST(only_training_rows_decide_the_scale)
+{
+    /* Validation: 1000 and 7, far off. Training: x = 1, 2, 3, 6 with mean 3 and deviation sqrt(14/4); y = 2 always. */
+    dataset set = loaded("x,y,t\n1000,7,99.5\n1,2,0.5\n2,2,1.5\n3,2,1.5\n6,2,2.5\n", standard);
+    double deviation = sqrt(14. / 4);
+    static const double x[4] = {1, 2, 3, 6};
+    ck_assert_double_eq_tol(set.feature_mean[0], 3, 1e-12);
+    ck_assert_double_eq_tol(set.feature_scale[0], deviation, 1e-12);
+    for (size_t row = 0; row < 4; row++) {
+        ck_assert_float_eq_tol(set.x[2 * (row + 1)], (float)((x[row] - 3) / deviation), 1e-6f);
+        ck_assert_float_eq(set.x[2 * (row + 1) + 1], 0);
+    }
+    ck_assert_float_eq_tol(set.x[0], (float)(997 / deviation), 1e-3f);
+    ck_assert_float_eq(set.x[1], 0); /* constant in training: 0 everywhere */
+    ck_assert_double_eq(set.feature_mean[1], 2);
+    ck_assert_double_eq(set.feature_scale[1], 0);
+
+    ck_assert_int_eq(set.task, DATASET_REGRESSION);
+    ck_assert_ptr_null(set.labels);
+    ck_assert_double_eq_tol(set.target_mean[0], 1.5, 1e-12);
+    ck_assert_double_eq_tol(set.target_scale[0], sqrt(0.5), 1e-12);
+    ck_assert_float_eq_tol(set.y[1], (float)(-1 / sqrt(0.5)), 1e-6f);
+    ck_assert_float_eq_tol(set.y[0], (float)(98 / sqrt(0.5)), 1e-3f);
+    dataset_free(&set);
+}
+END_TEST
+
+START_TEST(large_values_do_not_cost_the_deviation)
+{
+    dataset set = loaded("x,t\n0,0.5\n1000000001,1.5\n1000000002,0.5\n1000000003,1.5\n", standard);
+    ck_assert_double_eq_tol(set.feature_mean[0], 1000000002, 1e-6);
+    ck_assert_double_eq_tol(set.feature_scale[0], sqrt(2. / 3), 1e-9);
+    ck_assert_float_eq(set.x[2], 0);
+    dataset_free(&set);
+    set = loaded("x,t\n0,0.5\n0.1,1.5\n0.1,0.5\n0.1,1.5\n", standard); /* 0.1 + 0.1 + 0.1 rounds */
+    ck_assert_double_eq(set.feature_scale[0], 0);
+    dataset_free(&set);
+}
+END_TEST
+
+/* ---- columns and cells as they are ---- */
+
+START_TEST(words_become_a_feature_each)
+{
+    dataset set = loaded("colour,size,kind\nred,1,a\nblue,2,b\nred,4,a\ngreen,3,b\n", standard);
+    ck_assert_uint_eq(set.features, 4);
+    ck_assert_uint_eq(set.categorical, 1);
+    static const double expected[4][4] = {
+        {0, 0, 1, 1}, {1, 0, 0, 2}, {0, 0, 1, 4}, {0, 1, 0, 3}}; /* blue, green, red; size */
+    ck_assert_mem_eq(set.source, expected, sizeof expected);
+    dataset_free(&set);
+    set = loaded("code,size,kind\n7,1,a\n9,2,b\n7,4,a\n", (dataset_options){.categorical = "code"});
+    static const double codes[3][3] = {{1, 0, 1}, {0, 1, 2}, {1, 0, 4}};
+    ck_assert_mem_eq(set.source, codes, sizeof codes);
+    dataset_free(&set);
+}
+END_TEST
+
+START_TEST(rows_with_missing_cells_can_be_dropped)
+{
+    dataset set = loaded(csv_flowers, (dataset_options){.missing = DATASET_MISSING_DROP, .ignore = "id"});
+    ck_assert_uint_eq(set.rows, 2);
+    ck_assert_uint_eq(set.dropped, 3);
+    static const double expected[2][3] = {{1, 1, 5}, {1, 5, 6}}; /* only red is left */
+    ck_assert_uint_eq(set.features, 3);
+    ck_assert_mem_eq(set.source, expected, sizeof expected);
+    ck_assert_mem_eq(set.labels, ((int32_t[]){1, 0}), 2 * sizeof(int32_t));
+    dataset_free(&set);
+}
+END_TEST
+
+START_TEST(missing_cells_can_be_means_and_are_marked)
+{
+    dataset set = loaded(csv_flowers, (dataset_options){.missing = DATASET_MISSING_MEAN, .ignore = "0"});
+    ck_assert_uint_eq(set.rows, 4);     /* a row without a target teaches nothing */
+    ck_assert_uint_eq(set.features, 7); /* blue, red, no colour; size, no size; petals, no petals */
+    ck_assert_uint_eq(set.marks, 3);
+    const double nothing = NAN, expected[4][7] = {{0, 1, 0, 1, 0, 5, 0},
+                                                  {1, 0, 0, nothing, 1, 5, 0},
+                                                  {0, 0, 1, 3, 0, nothing, 1},
+                                                  {0, 1, 0, 5, 0, 6, 0}};
+    for (int row = 0; row < 4; row++)
+        for (int i = 0; i < 7; i++)
+            ck_assert(set.source[7 * row + i] == expected[row][i] ||
+                      (isnan(expected[row][i]) && isnan(set.source[7 * row + i])));
+    ck_assert_double_eq_tol(set.feature_mean[3], 4,
+                            1e-12); /* of 3 and 5: the first row validates, and one is missing */
+    ck_assert_float_eq(set.x[7 + 3], 0);
+    ck_assert_float_eq(set.x[2 * 7 + 5], 0);
+    dataset_free(&set);
+}
+END_TEST
+
+START_TEST(a_column_of_words_may_lose_all_of_them)
+{
+    dataset set =
+        loaded("red,1,\n,2,a\n,3,b\n", (dataset_options){.missing = DATASET_MISSING_MEAN, .header = DATASET_HEADER_NO});
+    static const double expected[2][2] = {{1, 2}, {1, 3}}; /* no colour is left: there is none */
+    ck_assert_uint_eq(set.features, 2);
+    ck_assert_mem_eq(set.source, expected, sizeof expected);
+    dataset_free(&set);
+}
+END_TEST
+
+/* ---- targets --------------------------------------------------------------- */
+
+START_TEST(words_become_classes_in_alphabetical_order)
+{
+    dataset set = loaded("x,flower\n1,rose\n2,aster\n3,rose\n4,lily\n", standard);
+    ck_assert_uint_eq(set.classes, 3);
+    ck_assert_str_eq(set.class_names[0], "aster");
+    ck_assert_str_eq(set.class_names[1], "lily");
+    ck_assert_str_eq(set.class_names[2], "rose");
+    ck_assert_mem_eq(set.labels, ((int32_t[]){2, 0, 2, 1}), 4 * sizeof(int32_t));
+    ck_assert_ptr_null(set.y);
+    dataset_free(&set);
+    set = loaded("5.1,rose\n4.9,aster\n", (dataset_options){0}); /* words above words: no header */
+    ck_assert_uint_eq(set.rows, 2);
+    dataset_free(&set);
+}
+END_TEST
+
+START_TEST(whole_numbers_become_classes_in_ascending_order)
+{
+    dataset set = loaded("x,grade\n1,10\n2,9\n3,10\n4,-3\n5,9\n6,-3\n", standard);
+    ck_assert_int_eq(set.task, DATASET_CLASSIFICATION);
+    ck_assert_uint_eq(set.classes, 3);
+    ck_assert_str_eq(set.class_names[0], "-3");
+    ck_assert_str_eq(set.class_names[2], "10");
+    ck_assert_mem_eq(set.labels, ((int32_t[]){2, 1, 2, 0, 1, 0}), 6 * sizeof(int32_t));
+    dataset_free(&set);
+}
+END_TEST
+
+START_TEST(the_task_is_guessed_or_chosen)
+{
+    static const struct {
+        const char *text;
+        dataset_task chosen, expected;
+    } cases[] = {
+        {"x,t\n1,0\n2,1\n3,0\n4,1\n", DATASET_TASK_AUTO, DATASET_CLASSIFICATION},
+        {"x,t\n1,0\n2,1\n3,0\n4,1\n", DATASET_REGRESSION, DATASET_REGRESSION},
+        {"x,t\n1,10\n2,20\n3,30\n4,40\n", DATASET_TASK_AUTO, DATASET_REGRESSION}, /* all different */
+        {"x,t\n1,10\n2,20\n3,30\n4,40\n", DATASET_CLASSIFICATION, DATASET_CLASSIFICATION},
+        {"x,t\n1,0\n2,0.5\n3,0\n4,0.5\n", DATASET_TASK_AUTO, DATASET_REGRESSION}, /* fractions */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        dataset set = loaded(cases[i].text, (dataset_options){.task = cases[i].chosen});
+        ck_assert_msg(set.task == cases[i].expected, "case %zu", i);
+        dataset_free(&set);
+    }
+    char many[400] = "x,t\n"; /* 21 classes, twice each */
+    for (int i = 0; i < 42; i++)
+        snprintf(many + strlen(many), sizeof many - strlen(many), "1,%d\n", i % 21);
+    dataset set = loaded(many, (dataset_options){0});
+    ck_assert_int_eq(set.task, DATASET_REGRESSION);
+    dataset_free(&set);
+}
+END_TEST
+
+START_TEST(targets_go_by_name_or_by_number)
+{
+    static const char text[] = "a,\"b,c\",1,d\n0.5,10.5,20.5,30.5\n1.5,11.5,22.5,33.5\n2.5,12.5,24.5,36.5\n";
+    static const struct {
+        const char *target;
+        double mean; /* of the rows after the first */
+    } cases[] = {{NULL, 35}, {"d", 35}, {"3", 35}, {"-1", 35}, {"a", 2}, {"0", 2}, {"-4", 2}, {"b,c", 12}, {"1", 23.5}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) { /* the name "1" goes before the number 1 */
+        dataset_options options = {.target = cases[i].target, .header = DATASET_HEADER_YES};
+        dataset set = loaded(text, options);
+        ck_assert_uint_eq(set.targets, 1);
+        ck_assert_uint_eq(set.features, 3);
+        ck_assert_double_eq_tol(set.target_mean[0], cases[i].mean, 1e-12);
+        dataset_free(&set);
+    }
+    dataset_options two = {.target = "-1,a", .header = DATASET_HEADER_YES};
+    dataset set = loaded(text, two);
+    ck_assert_uint_eq(set.targets, 2);
+    ck_assert_uint_eq(set.features, 2);
+    ck_assert_double_eq_tol(set.target_mean[0], 35, 1e-12);
+    ck_assert_double_eq_tol(set.target_mean[1], 2, 1e-12);
+    ck_assert_float_eq_tol(set.y[4], 1, 1e-6f); /* row 1, first target: [2, 2] with deviation 1.5 */
+    ck_assert_float_eq_tol(set.y[5], 1, 1e-6f);
+    dataset_free(&set);
+}
+END_TEST
+
+/* ---- real files ------------------------------------------------------------ */
+
+START_TEST(real_tables_have_their_rows_and_tasks)
+{
+    static const struct {
+        const char *path;
+        dataset_task task;
+        size_t rows, features, classes;
+    } cases[] = {
+        {"../shared/data/uci/iris.csv", DATASET_CLASSIFICATION, 150, 4, 3},
+        {"../shared/data/uci/wdbc.csv", DATASET_CLASSIFICATION, 569, 30, 2},
+        {"../shared/data/uci/winequality_red.csv", DATASET_CLASSIFICATION, 1599, 11, 6},
+        {"../shared/data/uci/california_housing.csv", DATASET_REGRESSION, 20640, 8, 0},
+        {"../shared/data/uci/concrete.csv", DATASET_REGRESSION, 1030, 8, 0},
+        {"../shared/data/optdigits/optdigits.tra", DATASET_CLASSIFICATION, 3823, 64, 10},
+        {"../shared/data/optdigits/optdigits.tes", DATASET_CLASSIFICATION, 1797, 64, 10},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        if (access(cases[i].path, R_OK) != 0) {
+            printf("skipped: %s is not there\n", cases[i].path);
+            continue;
+        }
+        dataset set;
+        char spec[100], error[256];
+        snprintf(spec, sizeof spec, "csv:%s", cases[i].path);
+        ck_assert_msg(dataset_load(spec, NULL, &set, error, sizeof error), "%s", error);
+        ck_assert_msg(dataset_split(&set, NULL, error, sizeof error), "%s", error);
+        ck_assert_int_eq(set.task, cases[i].task);
+        ck_assert_uint_eq(set.rows, cases[i].rows);
+        ck_assert_uint_eq(set.features, cases[i].features);
+        ck_assert_uint_eq(set.classes, cases[i].classes);
+        for (size_t feature = 0; feature < set.features; feature++) {
+            double sum = 0, squares = 0, count = (double)set.train.rows;
+            for (size_t row = 0; row < set.train.rows; row++) {
+                double value = set.x[(size_t)set.train.row[row] * set.features + feature];
+                sum += value;
+                squares += value * value;
+            }
+            ck_assert_double_eq_tol(sum / count, 0, 1e-6);
+            ck_assert_double_eq_tol(squares / count, set.feature_scale[feature] > 0 ? 1 : 0, 1e-5);
+        }
+        dataset_free(&set);
+    }
+}
+END_TEST
+
+START_TEST(the_first_wine_is_as_in_its_file)
+{
+    static const char path[] = "../shared/data/uci/winequality_red.csv";
+    if (access(path, R_OK) != 0) {
+        printf("skipped: %s is not there\n", path);
+        return;
+    }
+    dataset set;
+    char error[256];
+    dataset_options options = {.target = "quality", .task = DATASET_REGRESSION};
+    ck_assert_msg(dataset_load("csv:../shared/data/uci/winequality_red.csv", &options, &set, error, sizeof error), "%s",
+                  error);
+    csv_split_off_first(&set);
+    static const double wine[11] = {7.4, 0.7, 0, 1.9, 0.076, 11, 34, 0.9978, 3.51, 0.56, 9.4};
+    for (size_t feature = 0; feature < 11; feature++)
+        ck_assert_double_eq_tol(csv_original(&set, 0, feature), wine[feature], 1e-5);
+    ck_assert_double_eq_tol(set.y[0] * set.target_scale[0] + set.target_mean[0], 5, 1e-6);
+    dataset_free(&set);
+}
+END_TEST
+
+Suite *data_csv_suite(void)
+{
+    Suite *suite = suite_create("data_csv");
+    TCase *tests = tcase_create("files written here");
+    tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
+    tcase_add_test(tests, however_it_is_written_the_table_is_the_same);
+    tcase_add_test(tests, commas_and_blanks_are_told_apart);
+    tcase_add_test(tests, packed_files_are_read_too);
+    tcase_add_test(tests, only_training_rows_decide_the_scale);
+    tcase_add_test(tests, words_become_a_feature_each);
+    tcase_add_test(tests, rows_with_missing_cells_can_be_dropped);
+    tcase_add_test(tests, missing_cells_can_be_means_and_are_marked);
+    tcase_add_test(tests, a_column_of_words_may_lose_all_of_them);
+    tcase_add_test(tests, large_values_do_not_cost_the_deviation);
+    tcase_add_test(tests, words_become_classes_in_alphabetical_order);
+    tcase_add_test(tests, whole_numbers_become_classes_in_ascending_order);
+    tcase_add_test(tests, the_task_is_guessed_or_chosen);
+    tcase_add_test(tests, targets_go_by_name_or_by_number);
+    suite_add_tcase(suite, tests);
+    TCase *real = tcase_create("real files");
+    tcase_set_timeout(real, 60);
+    tcase_add_test(real, real_tables_have_their_rows_and_tasks);
+    tcase_add_test(real, the_first_wine_is_as_in_its_file);
+    suite_add_tcase(suite, real);
+    return suite;
+}

@@ -1,0 +1,205 @@
+/* What the reader of CSV files says to tables and options that are wrong. */
+#include "tests/support/csv_tables.h"
+#include "tests/support/temporary_files.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+Suite *data_csv_errors_suite(void);
+
+static const dataset_options standard = {0};
+
+START_TEST(errors_name_line_and_column)
+{
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"", ": the file is empty"},
+        {"\n\n", ": the file is empty"},
+        {"a,b\n", ": only a header, expected rows below it"},
+        {"a,b\n1,2\n3\n", ":3: 1 field, expected 2 as in line 1"},
+        {"a,b\n1,2\n\n3,4,5\n", ":4: 3 fields, expected 2 as in line 1"},
+        {"1,2\n3,4,", ":2: 3 fields, expected 2 as in line 1"},
+        {"a,\"two\nlines\"\n1,2\n3\n", ":4: 1 field, expected 2 as in line 1"},
+        {"a,pH,t\n1,2,0.5\n1,abc,1.5\n", ":3, column 'pH': 'abc' is not a number"},
+        {"1,2,0.5\n1,abc,1.5\n", ":2, column 1 (of 0 to 2): 'abc' is not a number"},
+        {"a,pH,t\n1,2,0.5\n1,,1.5\n",
+         ":3, column 'pH': empty, expected a number; use --missing drop or --missing mean"},
+        {"a,pH,t\n1,2,0.5\n1,nan,1.5\n", ":3, column 'pH': 'nan' is not a finite number"},
+        {"a,pH,t\n1,2,0.5\n1,-inf,1.5\n", ":3, column 'pH': '-inf' is not a finite number"},
+        {"a,pH,t\n1,2,0.5\n1,1e39,1.5\n", ":3, column 'pH': '1e39' is not a finite number"},
+        {"a,pH,t\n1,2,0.5\n1,0x10,1.5\n", ":3, column 'pH': '0x10' is not a number"},
+        {"a,pH,t\n1,2,0.5\n1,1.5.2,1.5\n", ":3, column 'pH': '1.5.2' is not a number"},
+        {"a,pH,t\n1,2,0.5\n1,\"x\ny\",1.5\n", ":3, column 'pH': 'x?y' is not a number"},
+        {"a,t\n1,2\n3,x\n5,7\n", ":3, column 't': 'x' is not a number"},
+        {"a,t\n1,x\n3,4\n5,y\n", ":3, column 't': a number, expected the name of a class as in most rows"},
+        {"a,t\n1,x\n3,\n5,y\n",
+         ":3, column 't': empty, expected the name of a class; use --missing drop or --missing mean"},
+        {"a,t\nx,1\n,2\ny,1\n",
+         ":3, column 'a': empty, expected the name of a class; use --missing drop or --missing mean"},
+        {"a,t\n1,x\n3,x\n", ":2, column 't': the only class in the file, expected at least 2"},
+        {"a,t\n1,3\n3,3\n4,3\n", ":2, column 't': 3 is the only number in the file, expected different ones"},
+        {"1,2.50\n3,2.5\n", ":1, column 1 (of 0 to 1): 2.5 is the only number in the file, expected different ones"},
+        {"oops,2,3\n4,5,6\n", ":1: 'oops' stands among numbers, expected a row of names or a row of data; "
+                              "choose header yes or no"},
+        {"a\n1\n2\n", ": 1 column, all of them targets, expected features as well"},
+        {"a,b\n1,\"2\n3,4\n", ":2: a quote opens in this row and never closes"},
+        {"a,b\n1,2\"5\n3,4\n", ":2: a quote inside a field, expected fields either quoted as a whole, with quotes "
+                               "inside doubled, or not at all"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        csv_expect_error(cases[i].text, (dataset_options){0}, cases[i].message);
+}
+END_TEST
+
+START_TEST(numbers_written_for_people_are_refused)
+{
+    static const char *const numbers[] = {"1.234,56", "-1,234.56", "1.234.567", "1'234'567.5",
+                                          "12 345,6", "3,5",       "1,234,567", "+999.999,1"},
+                             *const words[] = {"1.5.2",  "2024.01.05", "1,2,3",  "555 12",
+                                               "1.23,4", "a,b",        "1.234,", "3,5 m"};
+    char text[2000], message[256];
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        snprintf(message, sizeof message,
+                 ":2, column 'b': '%s' has marks between its digits, expected a number such as 1234.56", numbers[i]);
+        snprintf(text, sizeof text, "a,b,c\n1,\"%s\",2\n2,\"%s\",3\n", numbers[i], numbers[i]);
+        csv_expect_error(text, standard, message);
+        csv_expect_error(text, (dataset_options){.target = "b"}, message);
+    }
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        dataset set;
+        snprintf(text, sizeof text, "a,b,c\n1,\"%s\",2\n2,\"%s\",3\n", words[i], words[i]);
+        ck_assert_msg(csv_load(text, standard, &set, message), "%s", message);
+        ck_assert_uint_eq(set.categorical, 1);
+        dataset_free(&set);
+    }
+}
+END_TEST
+
+START_TEST(a_few_numbers_written_for_people_are_refused_among_others)
+{
+    csv_expect_error("a;t\n1;2,5\n2;999,5\n3;1.234,56\n4;7,5\n", standard,
+                     ":4, column 't': '1.234,56' has marks between its digits, expected a number such as 1234.56");
+    csv_expect_error("a;t\n1;2,5\n2.000,5;999,5\n3;4\n4;7,5\n", standard,
+                     ":3, column 'a': '2.000,5' has marks between its digits, expected a number such as 1234.56");
+}
+END_TEST
+
+START_TEST(categories_may_look_like_numbers_when_asked_for)
+{
+    dataset set;
+    char error[256];
+    ck_assert_msg(
+        csv_load("a,t\n10.100.200,2\n10.100.201,3\n10.100.200,4\n", (dataset_options){.categorical = "a"}, &set, error),
+        "%s", error);
+    ck_assert_uint_eq(set.features, 2);
+    ck_assert_str_eq(set.feature[0].category, "10.100.200");
+    dataset_free(&set);
+}
+END_TEST
+
+START_TEST(a_file_without_its_kind_is_recognised)
+{
+    dataset set;
+    char error[400], expected[400];
+    temporary_write("table.csv", "1,2\n", 4);
+    const char *path = temporary_path("table.csv");
+    snprintf(expected, sizeof expected, "'%s' is a file; csv:%s reads it as a table", path, path);
+    ck_assert(!dataset_load(path, NULL, &set, error, sizeof error));
+    ck_assert_str_eq(error, expected);
+}
+END_TEST
+
+START_TEST(errors_of_options_name_what_there_is)
+{
+    static const char table[] = "a,b,b\n1,2,3\n4,5,6\n";
+    csv_expect_error(table, (dataset_options){.target = "c"},
+                     ": no column 'c', expected a name of the header or a number from -3 to 2");
+    csv_expect_error(table, (dataset_options){.target = "3"},
+                     ": no column '3', expected a name of the header or a number from -3 to 2");
+    csv_expect_error("1,2\n3,4\n", (dataset_options){.target = "a"}, ": no column 'a', expected a number from -2 to 1");
+    csv_expect_error("1,2\n3,4\n", (dataset_options){.target = ""}, ": no column '', expected a number from -2 to 1");
+    csv_expect_error(table, (dataset_options){.target = "b"},
+                     ": 2 columns are called 'b', expected a number, such as 1");
+    csv_expect_error(table, (dataset_options){.target = "a,-3"}, ": target '-3' is named twice");
+    csv_expect_error(table, (dataset_options){.target = "0,1,2"},
+                     ": 3 columns, all of them targets, expected features as well");
+    csv_expect_error(table, (dataset_options){.target = "0,1", .task = DATASET_CLASSIFICATION},
+                     ": 2 target columns, expected one for a classification");
+    csv_expect_error("a,t\n1,0.5\n2,1\n", (dataset_options){.task = DATASET_CLASSIFICATION},
+                     ":2, column 't': a fraction, expected a whole number or a name for a class");
+    csv_expect_error("a,s,t\n1,5,2\n2,7,2\n", (dataset_options){.target = "s,t"},
+                     ":2, column 't': 2 is the only number in the file, expected different ones");
+    csv_expect_error("a,t\n1,2\n2,2\n", (dataset_options){.task = DATASET_CLASSIFICATION},
+                     ":2, column 't': the only class in the file, expected at least 2");
+    csv_expect_error("a,t\n1,x\n2,y\n", (dataset_options){.task = DATASET_REGRESSION},
+                     ":2, column 't': 'x' is not a number");
+    csv_expect_error("a,b\n1,2\n3,4\n", (dataset_options){.header = DATASET_HEADER_NO},
+                     ":1, column 0 (of 0 to 1): 'a' is not a number");
+}
+END_TEST
+
+START_TEST(files_that_are_no_text_are_refused)
+{
+    temporary_write("table.csv", "a,b\n1,2\0\n", 9);
+    char spec[300], error[256], expected[400];
+    snprintf(spec, sizeof spec, "csv:%s", temporary_path("table.csv"));
+    snprintf(expected, sizeof expected, "%s: a zero byte at offset 7, expected text in ASCII or UTF-8", spec + 4);
+    dataset set;
+    ck_assert(!dataset_load(spec, NULL, &set, error, sizeof error));
+    ck_assert_str_eq(error, expected);
+    snprintf(spec, sizeof spec, "csv:%s", temporary_folder());
+    snprintf(expected, sizeof expected, "%s: Is a directory", spec + 4);
+    ck_assert(!dataset_load(spec, NULL, &set, error, sizeof error));
+    ck_assert_str_eq(error, expected);
+    ck_assert(!dataset_load("csv:no/such.csv", NULL, &set, error, sizeof error));
+    ck_assert_str_eq(error, "no/such.csv: No such file or directory");
+}
+END_TEST
+
+START_TEST(what_columns_are_not_is_told)
+{
+    static char many[8000];
+    size_t used = (size_t)sprintf(many, "name,t\n");
+    for (int i = 0; i < 101; i++)
+        used += (size_t)sprintf(many + used, "n%d,%d\n", i, i % 2);
+    csv_expect_error(many, standard,
+                     ": column 'name' has 101 different entries ('n0' is the first), expected numbers or at most 100 "
+                     "categories; --ignore 'name' leaves it out");
+    csv_expect_error(csv_flowers, (dataset_options){.ignore = "colour"},
+                     ":3, column 'size': 'NA', expected a number; use --missing drop or --missing mean");
+    csv_expect_error("x,y,t\n1,red,0\n2,3,1\n4,blue,1\n", standard,
+                     ":3, column 'y': a number, expected the name of a class as in most rows");
+    csv_expect_error(
+        "x,t\n1,a\n2,?\n3,b\n", standard,
+        ":3, column 't': a sign that it is missing, expected a word; use --missing drop or --missing mean");
+    csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "x"},
+                     ": 2 columns, and no feature among them, expected one at least");
+    csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "t"},
+                     ": column 't' is a target, expected a feature");
+    csv_expect_error("x,y,t\n1,0,0\n2,1,1\n", (dataset_options){.ignore = "x", .categorical = "y,0"},
+                     ": column '0' is ignored, expected a feature");
+    csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "z"},
+                     ": no column 'z', expected a name of the header or a number from -2 to 1");
+    csv_expect_error("x,y,t\n,1,0\n2,,1\n", (dataset_options){.missing = DATASET_MISSING_DROP},
+                     ": every row has a missing cell");
+}
+END_TEST
+
+Suite *data_csv_errors_suite(void)
+{
+    Suite *suite = suite_create("data_csv_errors");
+    TCase *tests = tcase_create("errors");
+    tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
+    tcase_add_test(tests, what_columns_are_not_is_told);
+    tcase_add_test(tests, errors_name_line_and_column);
+    tcase_add_test(tests, numbers_written_for_people_are_refused);
+    tcase_add_test(tests, a_few_numbers_written_for_people_are_refused_among_others);
+    tcase_add_test(tests, categories_may_look_like_numbers_when_asked_for);
+    tcase_add_test(tests, a_file_without_its_kind_is_recognised);
+    tcase_add_test(tests, errors_of_options_name_what_there_is);
+    tcase_add_test(tests, files_that_are_no_text_are_refused);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

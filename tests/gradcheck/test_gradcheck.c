@@ -1,0 +1,483 @@
+/* The gradient checker: catches what is wrong, and says which and why. */
+#include "tests/support/seeds.h"
+#include "tests/support/wrapped_memory.h"
+#include "tests/gradcheck/wrong_ops.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+Suite *gradcheck_suite(void);
+
+/* One configuration for right and wrong operations alike. */
+static tg_gradcheck_options options_of(uint64_t seed)
+{
+    return (tg_gradcheck_options){.order = 2, .seed = seed};
+}
+
+static void assert_says(const tg_gradcheck_result *result, const char *part)
+{
+    ck_assert_msg(strstr(result->why, part) != NULL, "'%s' is not in: %s", part, result->why);
+}
+
+/* ---- wrong ones are caught ---- */
+
+START_TEST(every_wrong_operation_is_caught)
+{
+    wrong_op wrong = wrong_op_at(_i);
+    for (int seed = 0; seed < seeds(2, 20); seed++) {
+        tg_gradcheck_options options = options_of((uint64_t)seed);
+        options.double_only = wrong.double_only;
+        tg_gradcheck_result result = tg_gradcheck_op(&wrong.op, &options);
+        ck_assert_msg(!result.passed, "seed %d: not caught: %s", seed, wrong.fault);
+        ck_assert_int_ne(result.status, TG_GRADCHECK_REFUSED);
+        ck_assert_int_ne(result.status, TG_GRADCHECK_CANNOT_TELL);
+        ck_assert(strstr(result.why, wrong.op.name) == result.why);
+    }
+}
+END_TEST
+
+static struct {
+    const tg_op *of;
+    int input;
+    bool given;
+} scaled;
+
+static void scaled_derivative(const tg_derive *d)
+{
+    scaled.of->derivative(d);
+    if (scaled.input >= d->count || !tg_ok(d->gradient[scaled.input]))
+        return;
+    d->gradient[scaled.input] = tg_mul_scalar(d->gradient[scaled.input], 1 + 5e-13);
+    scaled.given = true;
+}
+
+START_TEST(a_gradient_off_by_one_part_in_two_trillion_is_caught_in_every_input_of_every_operation)
+{
+    for (int i = 0; tg_op_at(i); i++)
+        for (int input = 0; input < TG_SAMPLE_INPUTS; input++) {
+            tg_op op = *tg_op_at(i);
+            if (op.flags & (TG_CONSTANT | TG_SOURCE))
+                continue;
+            scaled.of = tg_op_at(i);
+            scaled.input = input;
+            scaled.given = false;
+            op.derivative = scaled_derivative;
+            bool passed = tg_gradcheck_op(&op, NULL).passed;
+            ck_assert_msg(!scaled.given || !passed, "not seen: %s, input %d", op.name, input);
+        }
+}
+END_TEST
+
+/* What differences know to 1e-12 and what the integral adds. */
+START_TEST(nine_of_ten_first_derivatives_are_known_to_one_part_in_a_trillion)
+{
+    int64_t comparisons = 0, sharp = 0, integrals = 0;
+    for (int i = 0; tg_op_at(i); i++) {
+        if (tg_op_at(i)->flags & (TG_CONSTANT | TG_SOURCE))
+            continue;
+        tg_gradcheck_result result = tg_gradcheck_op(tg_op_at(i), &(tg_gradcheck_options){.seed = 3});
+        ck_assert_msg(result.passed, "%s", result.why);
+        comparisons += result.comparisons;
+        sharp += result.sharp;
+        integrals += result.integrals;
+    }
+    ck_assert_msg(sharp > 0.9 * (double)comparisons, "%lld of %lld", (long long)sharp, (long long)comparisons);
+    ck_assert_msg(sharp - integrals < 0.8 * (double)comparisons, "without integrals %lld",
+                  (long long)(sharp - integrals));
+    tg_gradcheck_result result = tg_gradcheck_op(&tg_op_rsqrt, NULL);
+    ck_assert(0 < result.integrals && result.integrals < result.sharp);
+    assert_says(&result, "by the derivative's integral)");
+}
+END_TEST
+
+/* ---- functions under check ---- */
+
+static tg_tensor product_of_tanh(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    (void)tape, (void)count, (void)user;
+    return tg_mul(in[0], tg_tanh(in[1]));
+}
+
+static const double three[] = {0.5, -1.25, 2}, six[] = {0.1, 0.2, -0.3, 0.4, 0.5, -0.6};
+
+START_TEST(a_function_of_several_inputs_is_checked)
+{
+    const tg_gradcheck_input in[] = {{.name = "a", .shape = TG_SHAPE(3), .data = three},
+                                     {.name = "b", .shape = TG_SHAPE(2, 3), .data = six}};
+    tg_gradcheck_result result = tg_gradcheck(product_of_tanh, NULL, in, 2, &(tg_gradcheck_options){.order = 3});
+    ck_assert_msg(result.passed, "%s", result.why);
+    ck_assert_int_eq(result.comparisons, 3 * 9);
+    ck_assert_double_lt(result.relative, 1e-9);
+    assert_says(&result, "27 derivatives agree");
+}
+END_TEST
+
+/* x^2, but the gradient of element [1, 2] of a [2, 3] is 7 instead of 2 x. */
+static void wrong_element_derivative(const tg_derive *d)
+{
+    static const double slope[] = {0, 0, 0, 0, 0, 1};
+    tg_tensor here = tg_constant(tg_tape_of(d->cotangent), TG_F64, slope, TG_SHAPE(2, 3));
+    tg_tensor right = tg_mul_scalar(d->in[0], 2), seven = tg_full(tg_tape_of(d->cotangent), TG_F64, TG_SCALAR, 7);
+    d->gradient[0] = tg_mul(d->cotangent, tg_where(here, seven, right));
+}
+
+static tg_op wrong_element(void)
+{
+    tg_op op = tg_op_square;
+    op.name = "square_but_one";
+    op.derivative = wrong_element_derivative;
+    return op;
+}
+
+static tg_tensor sum_of_wrong_element(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    (void)tape, (void)count;
+    tg_op *op = user;
+    tg_scope_begin(tape, "layers.0");
+    tg_tensor y = tg_apply(op, NULL, 1, &in[1]);
+    tg_scope_end(tape);
+    return tg_mul(tg_tanh(in[0]), tg_sum(y));
+}
+
+START_TEST(a_result_names_input_index_both_values_and_the_operation_to_blame)
+{
+    tg_op op = wrong_element();
+    const double scalar[] = {0.5};
+    const tg_gradcheck_input in[] = {{.name = "a", .shape = TG_SHAPE(1), .data = scalar},
+                                     {.name = "b", .shape = TG_SHAPE(2, 3), .data = six}};
+    tg_gradcheck_result result = tg_gradcheck(sum_of_wrong_element, &op, in, 2, NULL);
+    ck_assert(!result.passed);
+    ck_assert_int_eq(result.status, TG_GRADCHECK_WRONG);
+    ck_assert_int_eq(result.order, 1);
+    ck_assert_int_eq(result.input, 1);
+    ck_assert_int_eq(result.index, 5);
+    ck_assert_double_eq_tol(result.analytic / result.numeric, 7 / (2 * six[5]), 1e-9);
+    ck_assert_double_eq_tol(result.error, fabs(result.analytic - result.numeric), 1e-9);
+    ck_assert_double_lt(result.bound, 1e-9);
+    ck_assert_int_eq(result.operation, 2);
+    ck_assert_str_eq(result.where, "b at [1, 2], order 1");
+    assert_says(&result, "the function, b at [1, 2], order 1, where it is -0.6: the derivative gives");
+    assert_says(&result, "wrong by itself is square_but_one(f64[2, 3]) (operation 2 of the tape, in layers.0): "
+                         "square_but_one, input 0 at [1, 2], order 1, where it is -0.6");
+}
+END_TEST
+
+/* Of exp around 0.9 differences are not sharp, its integral is. */
+static tg_tensor exp_and_wrong_element(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    (void)tape, (void)count;
+    return tg_add(tg_sum(tg_exp(in[0])), tg_sum(tg_apply(user, NULL, 1, &in[1])));
+}
+
+START_TEST(a_failure_says_by_what_it_was_found_whatever_the_comparisons_before_rest_on)
+{
+    static const double x[] = {0.9, -2.3, 5.1, 0.2, 1.7, -0.6, 3.3, 2.9};
+    tg_op op = wrong_element();
+    const tg_gradcheck_input in[] = {{.shape = TG_SHAPE(8), .data = x}, {.shape = TG_SHAPE(2, 3), .data = six}};
+    tg_gradcheck_result result = tg_gradcheck(exp_and_wrong_element, &op, in, 2, NULL);
+    ck_assert(!result.passed);
+    ck_assert_int_gt((int)result.integrals, 0);
+    ck_assert_ptr_null(strstr(result.why, "its integral"));
+}
+END_TEST
+
+static tg_tensor leaves_the_tape(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    (void)tape, (void)count, (void)user;
+    return tg_mul(in[0], tg_stop_gradient(in[0]));
+}
+
+START_TEST(a_value_that_passes_by_the_tape_is_told_from_a_wrong_operation)
+{
+    const tg_gradcheck_input in = {.shape = TG_SHAPE(3), .data = three};
+    tg_gradcheck_result result = tg_gradcheck(leaves_the_tape, NULL, &in, 1, NULL);
+    ck_assert_int_eq(result.status, TG_GRADCHECK_WRONG);
+    ck_assert_int_eq(result.operation, -1);
+    assert_says(&result, "it is half as large");
+    assert_says(&result, "past the tape");
+}
+END_TEST
+
+START_TEST(in_a_large_input_the_wrong_element_is_found)
+{
+    tg_gradcheck_result result = tg_gradcheck_op(&wrong_one_in_a_hundred, NULL);
+    ck_assert_int_eq(result.status, TG_GRADCHECK_WRONG);
+    ck_assert_int_eq(result.index, 70);
+    ck_assert_double_eq_tol(result.analytic / result.numeric, 1.001, 1e-9);
+}
+END_TEST
+
+START_TEST(the_same_seed_gives_the_same_result)
+{
+    tg_gradcheck_options options = options_of(7), other = options_of(8);
+    tg_gradcheck_result first = tg_gradcheck_op(&tg_op_gelu_exact, &options);
+    tg_gradcheck_result second = tg_gradcheck_op(&tg_op_gelu_exact, &options);
+    tg_gradcheck_result third = tg_gradcheck_op(&tg_op_gelu_exact, &other);
+    ck_assert_str_eq(first.why, second.why);
+    ck_assert(first.relative == second.relative && first.numeric == second.numeric);
+    ck_assert(first.numeric != third.numeric);
+}
+END_TEST
+
+/* ---- models ---- */
+
+typedef struct model {
+    tg_parameter weight, bias;
+    double weight_data[6], bias_data[2];
+} model;
+
+static model make_model(void)
+{
+    return (model){.weight = {.name = "layers.0.weight", .dtype = TG_F64, .shape = TG_SHAPE(2, 3)},
+                   .bias = {.name = "layers.0.bias", .dtype = TG_F64, .shape = TG_SHAPE(2)},
+                   .weight_data = {0.3, -0.2, 0.9, 1.1, -0.7, 0.5},
+                   .bias_data = {0.1, -0.4}};
+}
+
+static tg_tensor forward(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    (void)count;
+    model *m = user;
+    tg_tensor h =
+        tg_gelu_exact(tg_linear(in[0], tg_parameter_tensor(tape, &m->weight), tg_parameter_tensor(tape, &m->bias)));
+    return tg_cross_entropy(h, in[1]);
+}
+
+START_TEST(parameters_are_checked_in_place_and_put_back)
+{
+    model m = make_model(), before = m;
+    m.weight.data = m.weight_data;
+    m.bias.data = m.bias_data;
+    static const int32_t labels[] = {1};
+    const tg_gradcheck_input in[] = {{.name = "x", .shape = TG_SHAPE(1, 3), .data = three},
+                                     {.name = "labels", .shape = TG_SHAPE(1), .integers = labels},
+                                     {.parameter = &m.weight},
+                                     {.parameter = &m.bias}};
+    tg_gradcheck_result result = tg_gradcheck(forward, &m, in, 4, &(tg_gradcheck_options){.order = 2});
+    ck_assert_msg(result.passed, "%s", result.why);
+    ck_assert_int_eq(result.comparisons, 2 * (3 + 6 + 2));
+    ck_assert_mem_eq(m.weight_data, before.weight_data, sizeof m.weight_data);
+    ck_assert_mem_eq(m.bias_data, before.bias_data, sizeof m.bias_data);
+}
+END_TEST
+
+static tg_tensor tanh_of_product(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    (void)tape, (void)count, (void)user;
+    return tg_tanh(tg_matmul(in[0], in[1]));
+}
+
+static tg_tensor scaled_tanh(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    tg_parameters *set = user;
+    (void)count;
+    tg_tensor h = tg_linear(in[0], tg_parameter_tensor(tape, tg_parameters_at(set, 0)), TG_NONE);
+    return tg_mul(tg_tanh(h), tg_parameter_tensor(tape, tg_parameters_at(set, 1)));
+}
+
+static tg_tensor with_a_wrong_scale(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    tg_parameters *set = user;
+    tg_tensor scale = tg_parameter_tensor(tape, tg_parameters_at(set, 1));
+    return tg_mul(scaled_tanh(tape, in, count, user), tg_add_scalar(tg_stop_gradient(scale), 1));
+}
+
+START_TEST(all_parameters_of_a_model_are_checked_in_one_call)
+{
+    tg_parameters *set = tg_parameters_new(TG_F64);
+    tg_parameters_add(set, "weight", TG_SHAPE(4, 3), true);
+    tg_parameters_add(set, "scale", TG_SHAPE(4), false);
+    double *values = tg_parameters_values(set);
+    tg_rng rng = tg_rng_seed(4);
+    for (int i = 0; i < 16; i++)
+        values[i] = tg_rng_normal(&rng);
+    const tg_gradcheck_input in = {.name = "x", .shape = TG_SHAPE(2, 3), .data = six, .fixed = true};
+    tg_gradcheck_result result =
+        tg_gradcheck_parameters(scaled_tanh, set, &in, 1, set, &(tg_gradcheck_options){.order = 2});
+    ck_assert_msg(result.passed, "%s", result.why);
+    ck_assert_int_eq(result.comparisons, 2 * 2);
+    result = tg_gradcheck_parameters(with_a_wrong_scale, set, &in, 1, set, NULL);
+    ck_assert_int_eq(result.status, TG_GRADCHECK_WRONG);
+    ck_assert_str_eq(result.where, "scale at [0], order 1");
+    ck_assert_int_eq(tg_gradcheck_parameters(scaled_tanh, set, &in, 1, NULL, NULL).status, TG_GRADCHECK_REFUSED);
+    tg_parameters_free(set);
+}
+END_TEST
+
+START_TEST(a_large_model_is_checked_along_random_directions)
+{
+    enum { ROWS = 40, WIDTH = 50 };
+    static double x[ROWS * WIDTH], w[WIDTH * WIDTH];
+    tg_rng rng = tg_rng_seed(1);
+    for (int i = 0; i < ROWS * WIDTH; i++)
+        x[i] = tg_rng_normal(&rng);
+    for (int i = 0; i < WIDTH * WIDTH; i++)
+        w[i] = tg_rng_normal(&rng) / sqrt(WIDTH);
+    const tg_gradcheck_input in[] = {{.shape = TG_SHAPE(ROWS, WIDTH), .data = x},
+                                     {.shape = TG_SHAPE(WIDTH, WIDTH), .data = w}};
+    tg_gradcheck_result result = tg_gradcheck(tanh_of_product, NULL, in, 2, NULL);
+    ck_assert_msg(result.passed, "%s", result.why);
+    ck_assert_int_eq(result.comparisons, 2 * 3);
+    ck_assert_int_eq(result.index, -1);
+}
+END_TEST
+
+/* ---- bad input ---- */
+
+static tg_tensor fails(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    (void)tape, (void)count, (void)user;
+    return tg_reshape(in[0], TG_SHAPE(7));
+}
+
+static tg_tensor single(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    (void)in, (void)count, (void)user;
+    return tg_full(tape, TG_F32, TG_SCALAR, 1);
+}
+
+static tg_tensor logarithm_of_negative(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    (void)tape, (void)count, (void)user;
+    return tg_log(in[0]);
+}
+
+START_TEST(what_cannot_be_checked_is_refused_with_the_reason)
+{
+    const tg_gradcheck_input in = {.shape = TG_SHAPE(3), .data = three}, none = {.shape = TG_SHAPE(3)};
+    tg_gradcheck_result result = tg_gradcheck(fails, NULL, &in, 1, NULL);
+    ck_assert_int_eq(result.status, TG_GRADCHECK_REFUSED);
+    assert_says(&result, "the tape says: reshape(f64[3])");
+    result = tg_gradcheck(single, NULL, &in, 1, NULL);
+    assert_says(&result, "expected the function to return an f64 tensor, not f32");
+    result = tg_gradcheck(product_of_tanh, NULL, &none, 1, NULL);
+    assert_says(&result, "expected one of data, integers and parameter");
+    result = tg_gradcheck(logarithm_of_negative, NULL, &in, 1, NULL);
+    ck_assert_int_eq(result.status, TG_GRADCHECK_NOT_FINITE);
+    ck_assert_int_eq(tg_gradcheck(NULL, NULL, &in, 1, NULL).status, TG_GRADCHECK_REFUSED);
+    ck_assert_int_eq(tg_gradcheck(fails, NULL, NULL, 1, NULL).status, TG_GRADCHECK_REFUSED);
+    result = tg_gradcheck_op(NULL, NULL);
+    ck_assert(!result.passed);
+    result = tg_gradcheck_op(&tg_op_sign, NULL);
+    assert_says(&result, "sign: the operation has no derivative by nature");
+}
+END_TEST
+
+START_TEST(memory_that_runs_out_is_a_result)
+{
+    model m = make_model(), before = m;
+    m.weight.data = m.weight_data;
+    m.bias.data = m.bias_data;
+    static const int32_t labels[] = {1};
+    const tg_gradcheck_input in[] = {{.shape = TG_SHAPE(1, 3), .data = three},
+                                     {.shape = TG_SHAPE(1), .integers = labels},
+                                     {.parameter = &m.weight},
+                                     {.parameter = &m.bias}};
+    for (int nth = 0;; nth++) {
+        wrapped_memory_fail_after(nth);
+        tg_gradcheck_result result = tg_gradcheck(forward, &m, in, 4, NULL);
+        if (!wrapped_memory_stop()) {
+            ck_assert(result.passed);
+            ck_assert_int_gt(nth, 1);
+            break;
+        }
+        ck_assert(!result.passed);
+        assert_says(&result, "out of memory");
+        ck_assert_mem_eq(m.weight_data, before.weight_data, sizeof m.weight_data);
+    }
+}
+END_TEST
+
+/* The variants of a sample, drawn wider or with one tensor twice, take memory of their own. */
+START_TEST(an_operation_never_passes_when_memory_was_short)
+{
+    static const tg_sample samples[] = {{.input = {{.shape = {2, {100, 100}}}, {.shape = {2, {100, 100}}}}}};
+    tg_op op = tg_op_mul;
+    op.samples = samples;
+    op.sample_count = 1;
+    for (int nth = 0;; nth++) {
+        wrapped_memory_fail_after(nth);
+        tg_gradcheck_result result = tg_gradcheck_op(&op, NULL);
+        if (!wrapped_memory_stop()) {
+            ck_assert(result.passed);
+            ck_assert_int_gt(nth, 1);
+            break;
+        }
+        ck_assert_msg(!result.passed, "allocation %d failed: %s", nth, result.why);
+        assert_says(&result, "out of memory");
+    }
+}
+END_TEST
+
+START_TEST(the_error_over_the_step_is_a_v)
+{
+    tg_gradcheck_step steps[40];
+    tg_gradcheck_place any = {.sample = 0, .input = -1, .index = -1}, none = any;
+    ck_assert_int_eq(tg_gradcheck_steps(&tg_op_tanh, &any, 0, steps, 40), 40);
+    double least = INFINITY;
+    int at = 0;
+    for (int k = 0; k < 40; k++)
+        if (steps[k].central < least) {
+            least = steps[k].central;
+            at = k;
+        }
+    ck_assert_double_lt(least, 1e-9);
+    ck_assert(at > 8 && at < 30); /* near the cube root of the rounding */
+    ck_assert_double_gt(steps[0].central, 1e-4);
+    ck_assert_double_gt(steps[39].central, 1e-6);
+    ck_assert_double_lt(steps[6].twice, steps[6].once);
+    ck_assert_double_lt(steps[6].once, steps[6].central);
+    ck_assert_int_eq(tg_gradcheck_steps(&tg_op_sign, &none, 0, steps, 40), 0);
+}
+END_TEST
+
+START_TEST(the_place_of_a_v_is_chosen_or_found)
+{
+    tg_gradcheck_step steps[12];
+    tg_gradcheck_place any = {.sample = -1, .input = -1, .index = -1};
+    ck_assert_int_eq(tg_gradcheck_steps(&tg_op_mul, &any, 0, steps, 12), 12);
+    ck_assert(any.sample >= 0 && any.input >= 0 && any.index >= 0);
+    double largest = 0;
+    for (int input = 0; input < 2; input++)
+        for (int64_t index = 0;; index++) {
+            tg_gradcheck_place place = {.sample = any.sample, .input = input, .index = index};
+            if (tg_gradcheck_steps(&tg_op_mul, &place, 0, steps, 12) == 0)
+                break;
+            ck_assert(place.input == input && place.index == index && isfinite(place.value));
+            ck_assert_double_lt(steps[10].central, 1e-9); /* a product is linear in each factor */
+            largest = fmax(largest, fabs(place.derivative));
+        }
+    ck_assert_double_le(fabs(any.derivative), largest);
+    tg_gradcheck_place third = {.sample = any.sample, .input = 2, .index = -1};
+    ck_assert_int_eq(tg_gradcheck_steps(&tg_op_mul, &third, 0, steps, 12), 0);
+    ck_assert_int_eq(tg_gradcheck_steps(&tg_op_mul, NULL, 0, steps, 12), 0);
+}
+END_TEST
+
+Suite *gradcheck_suite(void)
+{
+    Suite *suite = suite_create("gradcheck");
+    TCase *tests = tcase_create("gradcheck");
+    tcase_set_timeout(tests, 300);
+    tcase_add_loop_test(tests, every_wrong_operation_is_caught, 0, wrong_op_count());
+    tcase_add_test(tests, a_gradient_off_by_one_part_in_two_trillion_is_caught_in_every_input_of_every_operation);
+    tcase_add_test(tests, nine_of_ten_first_derivatives_are_known_to_one_part_in_a_trillion);
+    tcase_add_test(tests, a_function_of_several_inputs_is_checked);
+    tcase_add_test(tests, a_result_names_input_index_both_values_and_the_operation_to_blame);
+    tcase_add_test(tests, a_value_that_passes_by_the_tape_is_told_from_a_wrong_operation);
+    tcase_add_test(tests, in_a_large_input_the_wrong_element_is_found);
+    tcase_add_test(tests, the_same_seed_gives_the_same_result);
+    tcase_add_test(tests, parameters_are_checked_in_place_and_put_back);
+    tcase_add_test(tests, all_parameters_of_a_model_are_checked_in_one_call);
+    tcase_add_test(tests, a_large_model_is_checked_along_random_directions);
+    tcase_add_test(tests, what_cannot_be_checked_is_refused_with_the_reason);
+    tcase_add_test(tests, memory_that_runs_out_is_a_result);
+    tcase_add_test(tests, an_operation_never_passes_when_memory_was_short);
+    tcase_add_test(tests, a_failure_says_by_what_it_was_found_whatever_the_comparisons_before_rest_on);
+    tcase_add_test(tests, the_error_over_the_step_is_a_v);
+    tcase_add_test(tests, the_place_of_a_v_is_chosen_or_found);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

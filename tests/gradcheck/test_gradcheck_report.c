@@ -1,0 +1,360 @@
+/* What the gradient checker says of a failure: where, how large, what it looks like, and how to see it again. */
+#include "autograd/gradcheck/report.h"
+#include "tests/support/temporary_files.h"
+#include "tests/gradcheck/wrong_ops.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+Suite *gradcheck_report_suite(void);
+
+static char report[16384];
+
+static tg_gradcheck_options reporting(void)
+{
+    return (tg_gradcheck_options){.report = report, .report_size = sizeof report};
+}
+
+static void assert_reports(const char *part)
+{
+    ck_assert_msg(strstr(report, part) != NULL, "'%s' is not in:\n%s", part, report);
+}
+
+/* The number behind a word that begins a line of the report. */
+static double number_behind(const char *word)
+{
+    const char *line = strstr(report, word);
+    ck_assert_msg(line != NULL, "'%s' is not in:\n%s", word, report);
+    return strtod(line + strlen(word), NULL);
+}
+
+static const double three[] = {0.5, -1.25, 2}, other_three[] = {1.5, 0.75, -0.5}, last_three[] = {-3, 0.25, 1};
+
+static const tg_gradcheck_input inputs[] = {{.name = "a", .shape = TG_SHAPE(3), .data = three},
+                                            {.name = "b", .shape = TG_SHAPE(3), .data = other_three},
+                                            {.name = "c", .shape = TG_SHAPE(3), .data = last_three}};
+
+static void check_function(tg_function function, int count)
+{
+    tg_gradcheck_options options = reporting();
+    ck_assert(!tg_gradcheck(function, NULL, inputs, count, &options).passed);
+}
+
+static void check_wrong_op(const char *fault)
+{
+    for (int i = 0; i < wrong_op_count(); i++) {
+        wrong_op wrong = wrong_op_at(i);
+        if (strcmp(wrong.fault, fault) != 0)
+            continue;
+        tg_gradcheck_options options = reporting();
+        options.double_only = wrong.double_only;
+        ck_assert(!tg_gradcheck_op(&wrong.op, &options).passed);
+        return;
+    }
+    ck_abort_msg("there is no '%s'", fault);
+}
+
+/* ---- the numbers ---- */
+
+#define FUNCTION(name, ...)                                                          \
+    static tg_tensor name(tg_tape *tape, const tg_tensor *in, int count, void *user) \
+    {                                                                                \
+        (void)tape, (void)count, (void)user;                                         \
+        return __VA_ARGS__;                                                          \
+    }
+
+FUNCTION(half_of_a_square, tg_mul(in[0], tg_stop_gradient(in[0])))
+FUNCTION(half_of_an_exponential, tg_mul(tg_exp(in[0]), tg_stop_gradient(tg_exp(in[0]))))
+
+START_TEST(expected_and_found_are_derivatives_without_the_cotangent)
+{
+    check_function(half_of_a_square, 1);
+    assert_reports("a [3]: 0.5 -1.25 2\n");
+    assert_reports("of the result at [0] by a at [0], which is 0.5\n");
+    ck_assert_double_eq_tol(number_behind("expected"), 1, 1e-9);
+    ck_assert_double_eq_tol(number_behind("found"), 0.5, 1e-9);
+}
+END_TEST
+
+START_TEST(of_a_parameter_it_shows_the_value_that_it_has_and_not_where_differences_moved_it)
+{
+    double zero[] = {0};
+    tg_parameter weight = {.name = "weight", .shape = TG_SHAPE(1), .dtype = TG_F64, .data = zero};
+    tg_gradcheck_result result =
+        tg_gradcheck(half_of_an_exponential, NULL, &(tg_gradcheck_input){.parameter = &weight}, 1, NULL);
+    ck_assert_msg(strstr(result.why, "weight at [0], order 1, where it is 0: ") != NULL, "%s", result.why);
+}
+END_TEST
+
+START_TEST(from_order_two_on_it_speaks_of_the_derivative_below)
+{
+    tg_gradcheck_options options = reporting();
+    options.order = 2;
+    for (int i = 0; i < wrong_op_count(); i++) {
+        wrong_op wrong = wrong_op_at(i);
+        if (strcmp(wrong.fault, "right in value, wrong in second order") != 0)
+            continue;
+        tg_gradcheck_result result = tg_gradcheck_op(&wrong.op, &options);
+        ck_assert_int_eq(result.order, 2);
+        assert_reports("of the derivative by input 0 at ");
+        assert_reports("nothing arrives at this input\n");
+    }
+}
+END_TEST
+
+START_TEST(nothing_is_reported_of_what_is_right_and_a_small_room_is_not_left)
+{
+    tg_gradcheck_options options = reporting();
+    strcpy(report, "old");
+    ck_assert(tg_gradcheck_op(&tg_op_tanh, &options).passed);
+    ck_assert_str_eq(report, "");
+    memset(report, 'x', sizeof report);
+    options.report_size = 40;
+    ck_assert(!tg_gradcheck(half_of_a_square, NULL, inputs, 1, &options).passed);
+    ck_assert_uint_eq(strlen(report), 39);
+    ck_assert_int_eq(report[40], 'x');
+}
+END_TEST
+
+START_TEST(a_result_says_how_much_it_would_have_seen)
+{
+    tg_gradcheck_result sums = tg_gradcheck_op(&tg_op_add, NULL), roots = tg_gradcheck_op(&tg_op_rsqrt, NULL);
+    ck_assert_int_gt(10 * sums.sharp, 7 * sums.comparisons);
+    ck_assert_int_le(sums.sharp, sums.comparisons);
+    ck_assert_int_lt(roots.sharp, roots.comparisons); /* its derivative at large numbers is small beside it */
+    ck_assert_msg(strstr(sums.why, " % are known to 1e-12") != NULL, "%s", sums.why);
+    tg_gradcheck_result bent = tg_gradcheck_op(&tg_op_relu, NULL);
+    ck_assert_int_gt(bent.kinks, 0);
+    ck_assert_msg(strstr(bent.why, "by one-sided differences") != NULL, "%s", bent.why);
+}
+END_TEST
+
+/* ---- what it looks like ---- */
+
+START_TEST(a_simple_factor_is_named_and_what_there_are_so_many_of)
+{
+    check_wrong_op("a factor of two too many");
+    assert_reports("all derivatives by this input are twice as large\n");
+    check_wrong_op("a factor of two too few");
+    assert_reports("all derivatives by this input are half as large\n");
+    check_wrong_op("a negated gradient");
+    assert_reports("all derivatives by this input are of the opposite sign\n");
+    check_wrong_op("the gradient of the mean for that of the sum");
+    assert_reports("1/12 as large; the input has that many elements\n");
+    check_wrong_op("a mean not divided by its count");
+    assert_reports("12 times as large; the input has that many elements\n");
+    check_wrong_op("off by 1e-5 relative");
+    assert_reports("all derivatives by this input are 1.00001 times as large\n");
+}
+END_TEST
+
+START_TEST(a_gradient_that_does_not_arrive_is_named)
+{
+    check_wrong_op("no gradient at all");
+    assert_reports("nothing arrives at this input\n");
+}
+END_TEST
+
+START_TEST(a_transposed_index_is_named)
+{
+    check_wrong_op("a transposed gradient");
+    assert_reports("the last two indices of this input's derivative are transposed\n");
+}
+END_TEST
+
+START_TEST(another_inputs_derivative_is_named)
+{
+    check_wrong_op("the two inputs' gradients swapped");
+    assert_reports("it is the derivative by input 1\n");
+}
+END_TEST
+
+START_TEST(a_fault_in_a_few_elements_says_in_how_many)
+{
+    check_wrong_op("wrong for negative inputs only");
+    const char *words = strstr(report, "wrong by ");
+    int wrong, of;
+    ck_assert_msg(words && sscanf(words, "wrong by %d of the input's %d elements", &wrong, &of) == 2, "%s", report);
+    ck_assert(wrong > 0 && wrong < of);
+}
+END_TEST
+
+START_TEST(a_fault_too_small_for_the_table_says_how_small)
+{
+    check_wrong_op("off by 1e-9 relative");
+    assert_reports("off by 1e-09 of what is expected, too little to be seen here\n");
+}
+END_TEST
+
+START_TEST(a_fault_in_the_use_of_the_cotangent_is_told_from_one_in_the_derivative)
+{
+    check_wrong_op("no gradient for negative cotangents");
+    assert_reports("for a cotangent of one at one element it is right");
+}
+END_TEST
+
+/* ---- whose fault it is, and the test ---- */
+
+static void half_derivative(const tg_derive *d)
+{
+    d->gradient[0] = tg_mul(d->cotangent, d->in[0]);
+}
+
+static tg_op half_op(void)
+{
+    tg_op op = tg_op_square;
+    op.name = "half_square";
+    op.derivative = half_derivative;
+    return op;
+}
+
+static tg_tensor with_a_wrong_operation(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    (void)tape, (void)count;
+    tg_tensor y = tg_exp(tg_tanh(in[0]));
+    return tg_sum(tg_apply(user, NULL, 1, &y));
+}
+
+START_TEST(the_guilty_operation_of_a_function_has_a_report_of_its_own)
+{
+    tg_op op = half_op();
+    tg_gradcheck_options options = reporting();
+    ck_assert(!tg_gradcheck(with_a_wrong_operation, &op, inputs, 1, &options).passed);
+    const char *own =
+        strstr(report, "The first operation on its tape that is wrong by itself:\n\nhalf_square, input 0 at [0]");
+    ck_assert_msg(own != NULL, "%s", report);
+    ck_assert(strstr(own, "all derivatives by this input are half as large\n") != NULL);
+    ck_assert(strstr(own, "#define OPERATION tg_op_find(\"half_square\")") != NULL);
+}
+END_TEST
+
+/* Compiles the last test of the report with what comes before it, and runs it: its exit status, or that of the
+ * compiler. */
+static int run_test(const char *before, bool *compiled)
+{
+    char *test = report, *next;
+    while ((next = strstr(test + 1, "/* A test of it")))
+        test = next;
+    temporary_write("before.h", before, strlen(before));
+    temporary_write("test.c", test, strlen(test));
+    const char *build = getenv("TG_BUILD") ? getenv("TG_BUILD") : "build",
+               *compiler = getenv("TG_CC") ? getenv("TG_CC") : "cc";
+    char command[1200];
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+    const bool link = false; /* a library with a sanitizer wants a program with one */
+#else
+    const bool link = true;
+#endif
+    snprintf(command, sizeof command,
+             "%s -std=c11 -Wall -Wextra -Werror -I. -I%s/include -include '%s' '%s' %s '%s' %s/libtapegrad.a -ldl "
+             "-lpthread -lm",
+             compiler, build, temporary_path("before.h"), temporary_path("test.c"), link ? "-o" : "-c -o",
+             temporary_path("test"), build);
+    *compiled = system(command) == 0;
+    if (!*compiled || !link)
+        return -1;
+    snprintf(command, sizeof command, "'%s' > '%s'", temporary_path("test"), temporary_path("said"));
+    return system(command) == 0 ? 0 : 1;
+}
+
+static void assert_test(const char *before, int expected)
+{
+    bool compiled;
+    int status = run_test(before, &compiled);
+    ck_assert_msg(compiled, "the test does not compile:\n%s", report);
+    ck_assert_msg(status < 0 || status == expected, "the test gives %d:\n%s", status, report);
+}
+
+#define HALF_SQUARE                                                                                    \
+    "#include <tapegrad.h>\n"                                                                          \
+    "static void half(const tg_derive *d) { d->gradient[0] = tg_mul(d->cotangent, d->in[0]); }\n"      \
+    "static tg_op *operation(void)\n"                                                                  \
+    "{\n    static tg_op op;\n    op = tg_op_square;\n    op.derivative = half;\n    return &op;\n}\n" \
+    "#define OPERATION operation()\n"
+
+START_TEST(the_test_of_an_operation_compiles_and_shows_the_fault)
+{
+    tg_op op = half_op();
+    tg_gradcheck_options options = reporting();
+    ck_assert(!tg_gradcheck_op(&op, &options).passed);
+    assert_test(HALF_SQUARE, 1);
+    assert_test("#include <tapegrad.h>\n#define OPERATION tg_op_find(\"square\")\n", 0);
+}
+END_TEST
+
+START_TEST(the_test_of_an_operation_with_attributes_and_integers_compiles)
+{
+    check_wrong_op("the gradient of the mean for that of the sum");
+    assert_test("", 0); /* the library's sum is right */
+    assert_reports("static const _Alignas(16) unsigned char attributes[] = {");
+}
+END_TEST
+
+START_TEST(the_test_of_a_function_compiles_and_shows_the_fault)
+{
+    static double weight[] = {1, -2, 0.5};
+    tg_parameter parameter = {.name = "weight", .dtype = TG_F64, .shape = TG_SHAPE(3), .data = weight};
+    const tg_gradcheck_input in[] = {inputs[0], {.parameter = &parameter}};
+    tg_gradcheck_options options = reporting();
+    ck_assert(!tg_gradcheck(half_of_a_square, NULL, in, 2, &options).passed);
+    assert_test("#include <tapegrad.h>\n#define FUNCTION mine\n"
+                "tg_tensor mine(tg_tape *tape, const tg_tensor *in, int count, void *user);\n"
+                "tg_tensor mine(tg_tape *tape, const tg_tensor *in, int count, void *user)\n"
+                "{\n    (void)tape, (void)count, (void)user;\n    return tg_mul(in[0], tg_stop_gradient(in[0]));\n}\n",
+                1);
+}
+END_TEST
+
+START_TEST(the_test_of_large_inputs_draws_them_again)
+{
+    check_wrong_op("pseudo-random errors of 1e-4 in 10,000 elements");
+    assert_reports("tg_gradcheck_op(OPERATION, &options)");
+    assert_test("", 0);
+}
+END_TEST
+
+/* Of a first part whose comparisons are all undecided, and which fails by an invariant, the failure stays. */
+START_TEST(a_failure_is_not_replaced_by_a_part_that_passes)
+{
+    tg_check_report parts = {.result = tg_check_no_result(-1)};
+    const tg_gradcheck_result failed = {.status = TG_GRADCHECK_NOT_LINEAR, .comparisons = 2, .undecided = 2},
+                              passed = {.passed = true, .comparisons = 3, .relative = 1e-9};
+    tg_check_add_part(&parts, &failed);
+    tg_check_add_part(&parts, &passed);
+    tg_check_end_parts(&parts);
+    ck_assert(!parts.result.passed);
+    ck_assert_int_eq(parts.result.status, TG_GRADCHECK_NOT_LINEAR);
+    ck_assert_int_eq(parts.result.comparisons, 5);
+}
+END_TEST
+
+Suite *gradcheck_report_suite(void)
+{
+    Suite *suite = suite_create("gradcheck_report");
+    TCase *tests = tcase_create("gradcheck_report");
+    tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, expected_and_found_are_derivatives_without_the_cotangent);
+    tcase_add_test(tests, of_a_parameter_it_shows_the_value_that_it_has_and_not_where_differences_moved_it);
+    tcase_add_test(tests, from_order_two_on_it_speaks_of_the_derivative_below);
+    tcase_add_test(tests, nothing_is_reported_of_what_is_right_and_a_small_room_is_not_left);
+    tcase_add_test(tests, a_result_says_how_much_it_would_have_seen);
+    tcase_add_test(tests, a_simple_factor_is_named_and_what_there_are_so_many_of);
+    tcase_add_test(tests, a_gradient_that_does_not_arrive_is_named);
+    tcase_add_test(tests, a_transposed_index_is_named);
+    tcase_add_test(tests, another_inputs_derivative_is_named);
+    tcase_add_test(tests, a_fault_in_a_few_elements_says_in_how_many);
+    tcase_add_test(tests, a_fault_in_the_use_of_the_cotangent_is_told_from_one_in_the_derivative);
+    tcase_add_test(tests, a_fault_too_small_for_the_table_says_how_small);
+    tcase_add_test(tests, the_guilty_operation_of_a_function_has_a_report_of_its_own);
+    tcase_add_test(tests, the_test_of_an_operation_compiles_and_shows_the_fault);
+    tcase_add_test(tests, the_test_of_an_operation_with_attributes_and_integers_compiles);
+    tcase_add_test(tests, the_test_of_a_function_compiles_and_shows_the_fault);
+    tcase_add_test(tests, the_test_of_large_inputs_draws_them_again);
+    tcase_add_test(tests, a_failure_is_not_replaced_by_a_part_that_passes);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,188 @@
+/* The gradient checker does not cry wolf: right operations and functions pass, whatever the seed. */
+#include "tests/gradcheck/right_functions.h"
+#include "tests/support/seeds.h"
+
+#include <check.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+Suite *gradcheck_right_suite(void);
+
+/* ---- seeds, shared among as many threads as there are processors: checks know nothing of each other ---- */
+
+typedef struct work {
+    const char *(*check)(int seed, struct work *w, char *why); /* NULL, or what was called wrong, in `why` */
+    atomic_int next;
+    int end;
+    atomic_int_least64_t checks, cannot_tell;
+    pthread_mutex_t lock;
+    char first[1024]; /* what is wrong by the first seed that found something */
+} work;
+
+static void *take_seeds(void *of_work)
+{
+    work *w = of_work;
+    char why[sizeof w->first];
+    for (int seed; (seed = atomic_fetch_add(&w->next, 1)) < w->end;)
+        if (w->check(seed, w, why)) {
+            pthread_mutex_lock(&w->lock);
+            if (!w->first[0])
+                memcpy(w->first, why, sizeof why);
+            pthread_mutex_unlock(&w->lock);
+        }
+    return NULL;
+}
+
+/* From the first seed to the one before `end`. */
+static void check_seeds(work *w, int first, int end)
+{
+    pthread_t threads[16];
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN), count = processors < 1    ? 1
+                                                                   : processors > 16 ? 16
+                                                                                     : processors;
+    atomic_init(&w->next, first);
+    w->end = end;
+    pthread_mutex_init(&w->lock, NULL);
+    for (long i = 0; i < count; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, take_seeds, w), 0);
+    for (long i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+    ck_assert_msg(!w->first[0], "%s", w->first);
+}
+
+/* ---- functions and operations ---- */
+
+static const char *check_functions(int seed, work *w, char *why)
+{
+    for (int i = 0; i < right_function_count(); i++)
+        for (int order = 1; order <= 2; order++) {
+            const tg_gradcheck_options options = {.order = order, .seed = (uint64_t)seed};
+            const tg_gradcheck_result result = right_function_check(i, &options);
+            const bool undecided = result.status == TG_GRADCHECK_CANNOT_TELL;
+            snprintf(why, sizeof w->first, "seed %d, %s: %s", seed, right_function_name(i), result.why);
+            if (result.passed == undecided)
+                return why;
+            w->checks += !right_function_is_noise(i);
+            w->cannot_tell += undecided && !right_function_is_noise(i);
+        }
+    return NULL;
+}
+
+START_TEST(no_right_function_is_called_wrong)
+{
+    work w = {.check = check_functions};
+    check_seeds(&w, 0, seeds(5, 200));
+    ck_assert_msg(50 * w.cannot_tell <= w.checks, "cannot tell in %lld of %lld", (long long)w.cannot_tell,
+                  (long long)w.checks);
+}
+END_TEST
+
+/* Of a thousand seeds one finds inputs that cancel nearly everything; 1e-5 is the error that differences may have at
+ * most. penalized_tanh needs most of the 1e-6: beside its kink at 0, which no step may cross, its second derivative
+ * vanishes. */
+static const char *check_operations(int seed, work *w, char *why)
+{
+    const double most = getenv("TG_LONG") ? 1e-5 : 1e-6;
+    for (int i = 0; tg_op_at(i); i++) {
+        const tg_op *op = tg_op_at(i);
+        if (op->flags & (TG_CONSTANT | TG_SOURCE))
+            continue;
+        const tg_gradcheck_result result =
+            tg_gradcheck_op(op, &(tg_gradcheck_options){.order = 2, .seed = (uint64_t)seed});
+        snprintf(why, sizeof w->first, "seed %d, %s: %s (error %g, %d samples)", seed, op->name, result.why,
+                 result.relative, result.samples);
+        if (!result.passed || !(result.relative < most) || result.samples < 1)
+            return why;
+        w->checks++;
+    }
+    return NULL;
+}
+
+START_TEST(no_right_operation_is_rejected)
+{
+    const int tenth = seeds(10, 1000) / 10, share = tenth > 0 ? tenth : 1;
+    work w = {.check = check_operations};
+    check_seeds(&w, _i * share, (_i + 1) * share);
+    ck_assert_int_gt((int)w.checks, 100);
+}
+END_TEST
+
+/* ---- rounding ---- */
+
+static void assert_passes(const tg_op *op, uint64_t seed)
+{
+    tg_gradcheck_result result = tg_gradcheck_op(op, &(tg_gradcheck_options){.order = 2, .seed = seed});
+    ck_assert_msg(result.passed, "seed %d: %s", (int)seed, result.why);
+    ck_assert_msg(result.relative < 1e-6, "seed %d: %s", (int)seed, result.why);
+}
+
+/* The gradient y (g - sum y g) of a softmax that has decided is a difference of numbers like 1, of which nothing but
+ * rounding is left. */
+static tg_tensor decided_softmax(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    (void)tape, (void)count, (void)user;
+    return tg_softmax(in[0], -1);
+}
+
+START_TEST(what_rounding_leaves_of_terms_that_cancel_may_differ)
+{
+    static const double far_apart[] = {800, 763.5, -790, 600};
+    const tg_gradcheck_input in = {.shape = TG_SHAPE(4), .data = far_apart};
+    assert_passes(&tg_op_causal_softmax, 185);
+    assert_passes(&tg_op_softmax, 349);
+    assert_passes(&tg_op_softmax, 658);
+    assert_passes(&tg_op_cross_entropy_grad, 773); /* where the measurement sees a sixth of the rounding */
+    for (int seed = 0; seed < seeds(200, 5000); seed++) {
+        tg_gradcheck_result result =
+            tg_gradcheck(decided_softmax, NULL, &in, 1, &(tg_gradcheck_options){.order = 2, .seed = (uint64_t)seed});
+        ck_assert_msg(result.passed, "seed %d: %s", seed, result.why);
+    }
+}
+END_TEST
+
+static tg_tensor tiny_power(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    (void)tape, (void)count, (void)user;
+    return tg_pow(in[0], in[1]);
+}
+
+/* The square of 1e-220 is 0 in double, and the rounding of what is so small is not. */
+START_TEST(tiny_results_have_rounding_too)
+{
+    static const double base[] = {1.051, 1.0525, 1.074, 1.06}, exponent[] = {-10000, -9999.25, -10000, -10011};
+    const tg_gradcheck_input in[] = {{.shape = TG_SHAPE(4), .data = base}, {.shape = TG_SHAPE(4), .data = exponent}};
+    assert_passes(&tg_op_pow, 448);
+    assert_passes(&tg_op_pow, 557);
+    for (int seed = 0; seed < seeds(50, 1000); seed++) {
+        tg_gradcheck_result result =
+            tg_gradcheck(tiny_power, NULL, in, 2, &(tg_gradcheck_options){.order = 2, .seed = (uint64_t)seed});
+        ck_assert_msg(result.passed && result.relative < 1e-6, "seed %d: %s", seed, result.why);
+    }
+}
+END_TEST
+
+/* 0.9315^-10000 is 1.3e308, and its derivative by the base infinite in double: such a point is not for the checker to
+ * choose. */
+START_TEST(a_derivative_beyond_the_largest_number_is_no_fault)
+{
+    assert_passes(&tg_op_pow, 595);
+}
+END_TEST
+
+Suite *gradcheck_right_suite(void)
+{
+    Suite *suite = suite_create("gradcheck_right");
+    TCase *tests = tcase_create("gradcheck_right");
+    tcase_set_timeout(tests, 300);
+    tcase_add_loop_test(tests, no_right_operation_is_rejected, 0, 10);
+    tcase_add_test(tests, no_right_function_is_called_wrong);
+    tcase_add_test(tests, what_rounding_leaves_of_terms_that_cancel_may_differ);
+    tcase_add_test(tests, tiny_results_have_rounding_too);
+    tcase_add_test(tests, a_derivative_beyond_the_largest_number_is_no_fault);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,93 @@
+/* What a multi-layer perceptron refuses, and what it survives. */
+#include "tests/support/wrapped_memory.h"
+#include "tests/support/tensors.h"
+
+#include <math.h>
+#include <string.h>
+
+Suite *mlp_refusals_suite(void);
+
+START_TEST(wrong_configurations_are_refused_with_the_reason)
+{
+    static const struct {
+        tg_mlp_config config;
+        const char *reason;
+    } wrong[] = {
+        {{.outputs = 1}, "inputs"},
+        {{.inputs = 1}, "outputs"},
+        {{.inputs = 1, .outputs = (int64_t)1 << 40}, "outputs"},
+        {{.inputs = 1, .outputs = 1, .hidden = {4, -1}}, "width"},
+        {{.inputs = 1, .outputs = 1, .activation = (tg_activation)99}, "activation"},
+        {{.inputs = 1, .outputs = 1, .dropout = 1}, "dropout"},
+        {{.inputs = 1, .outputs = 1, .dropout = NAN}, "dropout"},
+        {{.inputs = 1, .outputs = 1, .init = (tg_init)99}, "initialiser"},
+        {{.inputs = 1, .outputs = 1, .gain = INFINITY}, "gain"},
+        {{.inputs = 1, .outputs = 1, .gain = -1}, "gain"},
+        {{.inputs = 1, .outputs = 1, .norm = (tg_norm)99}, "normalisation"},
+        {{.inputs = 1, .outputs = 1, .dtype = TG_I32}, "f32 or f64"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        const char *error = tg_mlp_config_error(&wrong[i].config);
+        ck_assert_msg(error && strstr(error, wrong[i].reason), "%s: %s", wrong[i].reason, error ? error : "accepted");
+        ck_assert_ptr_null(tg_mlp_new(NULL, &wrong[i].config));
+        ck_assert_int_eq(tg_mlp_size(&wrong[i].config, NULL), -1);
+    }
+    tg_mlp_config endless = {.inputs = 1, .outputs = 1};
+    for (int i = 0; i <= TG_MLP_HIDDEN; i++)
+        endless.hidden[i] = 1;
+    ck_assert_ptr_nonnull(strstr(tg_mlp_config_error(&endless), "64 hidden layers"));
+    endless.hidden[TG_MLP_HIDDEN] = 0;
+    ck_assert_ptr_null(tg_mlp_config_error(&endless));
+}
+END_TEST
+
+START_TEST(too_little_memory_gives_null)
+{
+    bool reached = true;
+    for (int nth = 0; reached; nth++) {
+        wrapped_memory_fail_after(nth);
+        tg_mlp *net = tg_mlp_new(
+            NULL,
+            &(tg_mlp_config){
+                .inputs = 20, .hidden = {20, 20}, .outputs = 3, .activation = TG_SWIGLU, .init = TG_INIT_ORTHOGONAL});
+        tg_dead_units *dead = tg_dead_units_new(net);
+        reached = wrapped_memory_stop();
+        ck_assert_int_eq(reached, !net || !dead);
+        tg_dead_units_free(dead);
+        tg_mlp_free(net);
+        ck_assert_int_lt(nth, 50);
+    }
+}
+END_TEST
+
+START_TEST(null_is_survived)
+{
+    ck_assert_ptr_null(tg_mlp_new(NULL, NULL));
+    ck_assert_int_eq(tg_mlp_size(NULL, NULL), -1);
+    tg_mlp_free(NULL);
+    ck_assert_ptr_null(tg_mlp_parameters(NULL));
+    ck_assert_int_eq(tg_mlp_hidden_count(NULL), 0);
+    ck_assert_int_eq(tg_mlp_width(NULL, 0), 0);
+    ck_assert_int_eq(tg_mlp_activation(NULL), TG_GELU_EXACT);
+    tg_mlp_trace trace;
+    ck_assert(!tg_ok(tg_mlp_forward_with(NULL, TG_NONE, NULL, &trace)));
+    ck_assert_int_eq(trace.count, 0);
+    tg_mlp *net = tg_mlp_new(NULL, &(tg_mlp_config){.inputs = 3, .hidden = {5, 4}, .outputs = 2});
+    ck_assert(!tg_ok(tg_mlp_forward(net, TG_NONE)));
+    ck_assert_int_eq(tg_mlp_width(net, -1), 0);
+    ck_assert_int_eq(tg_mlp_width(net, 2), 0);
+    tg_mlp_free(net);
+}
+END_TEST
+
+Suite *mlp_refusals_suite(void)
+{
+    Suite *suite = suite_create("mlp_refusals");
+    TCase *tests = tcase_create("mlp_refusals");
+    tcase_add_checked_fixture(tests, start_tape, finish_tape);
+    tcase_add_test(tests, wrong_configurations_are_refused_with_the_reason);
+    tcase_add_test(tests, too_little_memory_gives_null);
+    tcase_add_test(tests, null_is_survived);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,430 @@
+/* The program `compare` as a user meets it: what it writes, and that it writes the same again. */
+#include "examples/run/experiment.h"
+#include "tests/support/run_compare.h"
+#include "tests/support/temporary_files.h"
+
+#include <check.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+Suite *compare_suite(void);
+
+/* The rows of a curves.csv without their last column, the seconds. */
+static char *rows_without_seconds(const char *folder)
+{
+    char path[400], line[400], *text = NULL;
+    size_t size = 0;
+    snprintf(path, sizeof path, "%s/curves.csv", folder);
+    FILE *file = fopen(path, "r"), *rows = open_memstream(&text, &size);
+    ck_assert_msg(file && rows, "no %s", path);
+    while (fgets(line, sizeof line, file))
+        fprintf(rows, "%.*s\n", (int)(strrchr(line, ',') - line), line);
+    fclose(file);
+    fclose(rows);
+    return text;
+}
+
+#define SMALL                                                                                    \
+    "--data moons --rows 300 --hidden 8x2 --activations relu,gelu_exact,swiglu,stochastic_gelu " \
+    "--dropout 0.1 --seeds 2 --epochs 2 --batch 32 --no-plots "
+
+START_TEST(the_same_command_gives_the_same_curves_with_any_number_of_jobs)
+{
+    char errors[4000], arguments[600], *first = NULL;
+    for (int jobs = 1; jobs <= 3; jobs++) {
+        snprintf(arguments, sizeof arguments, SMALL "--jobs %d --out '%s/jobs%d'", jobs, temporary_folder(), jobs);
+        ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
+        char folder[300];
+        snprintf(folder, sizeof folder, "%s/jobs%d", temporary_folder(), jobs);
+        char *rows = rows_without_seconds(folder);
+        int lines = 0;
+        for (const char *c = rows; *c; c++)
+            lines += *c == '\n';
+        ck_assert_int_eq(lines, 1 + 4 * 2 * 2);
+        if (first)
+            ck_assert_str_eq(rows, first);
+        else
+            first = strdup(rows);
+        free(rows);
+    }
+    ck_assert_ptr_nonnull(strstr(
+        first,
+        "activation,point,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,test_loss,test_accuracy,grad_norm,"
+        "dead_fraction,at_best_point\n"));
+    free(first);
+}
+END_TEST
+
+/* The rows of a curves.csv that begin like this. */
+static char *rows_like(const char *folder, const char *begin)
+{
+    char *rows = rows_without_seconds(folder), *text = NULL;
+    size_t size = 0;
+    FILE *kept = open_memstream(&text, &size);
+    for (char *line = strtok(rows, "\n"); line; line = strtok(NULL, "\n"))
+        if (strncmp(line, begin, strlen(begin)) == 0)
+            fprintf(kept, "%s\n", line);
+    fclose(kept);
+    free(rows);
+    return text;
+}
+
+START_TEST(a_seed_is_the_same_run_in_any_comparison)
+{
+    char errors[4000], arguments[600], folder[300];
+    char *rows[2];
+    static const char table[] =
+        "x,y,t\n1,2,.5\n2,1,1.5\n3,5,2.5\n4,2,3.5\n5,9,4.25\n6,1,5.5\n7,3,6.5\n8,2,7.5\n9,4,8.5\n10,2,9.5\n";
+    temporary_write("table.csv", table, sizeof table - 1);
+    for (int first = 1; first <= 2; first++) {
+        snprintf(
+            arguments, sizeof arguments,
+            "--data 'csv:%s' --hidden 4 --activations relu --epochs 3 --no-plots --seed %d --seeds %d --out '%s/s%d'",
+            temporary_path("table.csv"), first, 3 - first, temporary_folder(), first);
+        ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
+        snprintf(folder, sizeof folder, "%s/s%d", temporary_folder(), first);
+        rows[first - 1] = rows_like(folder, "relu,,2,");
+    }
+    ck_assert_uint_gt(strlen(rows[0]), 100);
+    ck_assert_str_eq(rows[0], rows[1]);
+    free(rows[0]);
+    free(rows[1]);
+}
+END_TEST
+
+START_TEST(a_configuration_runs_again)
+{
+    char errors[4000], arguments[600], folder[300], *rows[2];
+    snprintf(arguments, sizeof arguments, SMALL "--lr 1e-3,1e-2 --test none --out '%s/first'", temporary_folder());
+    ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
+    snprintf(arguments, sizeof arguments, "--config '%s/first/config.json' --out '%s/again'", temporary_folder(),
+             temporary_folder());
+    ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
+    for (int i = 0; i < 2; i++) {
+        snprintf(folder, sizeof folder, "%s/%s", temporary_folder(), i ? "again" : "first");
+        rows[i] = rows_without_seconds(folder);
+    }
+    ck_assert_uint_gt(strlen(rows[0]), 1000);
+    ck_assert_str_eq(rows[0], rows[1]);
+    free(rows[0]);
+    free(rows[1]);
+    static const struct {
+        const char *text, *says;
+    } wrong[] = {{"{\"lr\": \"fast\"}", "\"lr\" has a value that the option does not take"},
+                 {"{\"epochs\": 2.5}", "\"epochs\" has a value"},
+                 {"{\"colour\": 1}", "\"colour\" is not an option"},
+                 {"[]", "expected an object"},
+                 {"{\"lr\"", "config.json:1: "}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        temporary_write("config.json", wrong[i].text, strlen(wrong[i].text));
+        snprintf(arguments, sizeof arguments, "--config '%s'", temporary_path("config.json"));
+        ck_assert_int_eq(compare_run(arguments, errors, sizeof errors), 2);
+        ck_assert_msg(strstr(errors, wrong[i].says) != NULL, "%s", errors);
+    }
+}
+END_TEST
+
+/* It does so by default as well as when it is told, and a configuration has what the options had. */
+START_TEST(the_constant_schedule_warms_up_as_the_others_do)
+{
+    char errors[4000], arguments[700], folder[300], *rows[4];
+    static const char *const options[] = {"--schedule constant --warmup 0", "--schedule constant",
+                                          "--schedule constant --warmup 0.05"};
+    for (int i = 0; i < 4; i++) {
+        if (i < 3)
+            snprintf(arguments, sizeof arguments, SMALL "--activations relu --epochs 10 %s --out '%s/%d'", options[i],
+                     temporary_folder(), i);
+        else
+            snprintf(arguments, sizeof arguments, "--config '%s/0/config.json' --out '%s/3'", temporary_folder(),
+                     temporary_folder());
+        ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
+        snprintf(folder, sizeof folder, "%s/%d", temporary_folder(), i);
+        rows[i] = rows_without_seconds(folder);
+    }
+    ck_assert_str_ne(rows[0], rows[1]);
+    ck_assert_str_eq(rows[1], rows[2]);
+    ck_assert_str_eq(rows[0], rows[3]);
+    for (int i = 0; i < 4; i++)
+        free(rows[i]);
+}
+END_TEST
+
+/* Everything that says how to train changes the curves of a classification and of a regression, or is refused. */
+START_TEST(every_option_of_a_run_changes_it)
+{
+    static const char *const options[] = {
+        "--validation 0.4",
+        "--test 0.4",
+        "--test none",
+        "--split fixed",
+        "--folds 3",
+        "--rows 70",
+        "--noise 0.5",
+        "--noise -1",
+        "--hidden 5x2",
+        "--width 5",
+        "--depth 1",
+        "--gated width",
+        "--init he_normal",
+        "--norm rms",
+        "--residual",
+        "--dropout 0.3",
+        "--seed 7",
+        "--epochs 1",
+        "--batch 16",
+        "--lr 0.01",
+        "--optimizer lion",
+        "--weight-decay 0.5",
+        "--optimizer sgd --momentum 0.9",
+        "--schedule step",
+        "--warmup 0.5",
+        "--clip 0.01",
+        "--label-smoothing 0.2",
+    };
+    char errors[4000], arguments[600], folder[300], *plain = NULL;
+    for (size_t i = 0; i <= sizeof options / sizeof options[0]; i++) {
+        const char *option = i > 0 ? options[i - 1] : "";
+        snprintf(arguments, sizeof arguments,
+                 "--data %s --rows 60 --hidden 4x2 --activations swiglu --seeds 1 --epochs 2 --batch 8 --no-plots %s "
+                 "--out '%s/%zu'",
+                 _i ? "sine" : "moons", option, temporary_folder(), i);
+        const int status = compare_run(arguments, errors, sizeof errors);
+        if (_i && strstr(option, "label-smoothing")) {
+            ck_assert_int_eq(status, 2);
+            continue;
+        }
+        ck_assert_msg(status == 0, "%s", errors);
+        snprintf(folder, sizeof folder, "%s/%zu", temporary_folder(), i);
+        char *rows = rows_without_seconds(folder);
+        ck_assert_msg(!plain || strcmp(rows, plain) != 0, "%s changes nothing", option);
+        if (!plain)
+            plain = strdup(rows);
+        free(rows);
+    }
+    free(plain);
+}
+END_TEST
+
+START_TEST(widths_and_depths_are_searched)
+{
+    char errors[4000], arguments[600];
+    snprintf(arguments, sizeof arguments,
+             "--data moons --rows 200 --width 4,6 --depth 1,3 --activations relu --seeds 1 --epochs 1 --batch 32 "
+             "--no-plots --out '%s/grid'",
+             temporary_folder());
+    ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
+    ck_assert_msg(strstr(errors, "2-(4,6)x(1,3)-2, 1 epoch") != NULL, "%s", errors);
+    const char *search = temporary_text("grid/search.csv");
+    ck_assert_ptr_nonnull(strstr(search, "relu,\"width 4, depth 1\",4,"));
+    ck_assert_ptr_nonnull(strstr(search, "relu,\"width 6, depth 3\",6,"));
+    const char *summary = strstr(temporary_text("grid/summary.csv"), "\nrelu,1,"); /* runs, parameters */
+    ck_assert_ptr_nonnull(summary);
+    const long parameters = atol(summary + 8);
+    ck_assert_msg(parameters == 22 || parameters == 62 || parameters == 32 || parameters == 116, "%ld parameters",
+                  parameters);
+}
+END_TEST
+
+/* Nobody has said what net: one that suits the number of training rows, and it stands in config.json. */
+START_TEST(few_rows_get_a_small_net)
+{
+    static const struct {
+        const char *options, *net;
+    } cases[] = {{"--rows 400", "\n2-32x2-2, "},
+                 {"--rows 600", "\n2-128x4-2, "},
+                 {"--rows 400 --hidden auto", "\n2-32x2-2, "},
+                 {"--rows 400 --depth 1", "\n2-32-2, "},
+                 {"--rows 400 --hidden 5", "\n2-5-2, "}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char errors[4000], arguments[600];
+        snprintf(arguments, sizeof arguments,
+                 "--data moons --activations relu --seeds 1 --epochs 1 --no-plots --overwrite --out '%s/few' %s",
+                 temporary_folder(), cases[i].options);
+        ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
+        ck_assert_msg(strstr(errors, cases[i].net) != NULL, "%s: %s", cases[i].options, errors);
+    }
+    ck_assert_ptr_nonnull(strstr(temporary_text("few/config.json"), "\"hidden\": \"5\""));
+}
+END_TEST
+
+START_TEST(what_was_read_is_told_before_training)
+{
+    char errors[4000], arguments[600];
+    snprintf(arguments, sizeof arguments, SMALL "--folds 3 --patience 1 --out '%s/told'", temporary_folder());
+    ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
+    static const char *const said[] = {"moons: 300 rows, 2 features; classification into 2 classes (0, 1)\n",
+                                       "140 training, 60 validation and 100 test samples. Folds: redrawn per seed",
+                                       "2-8x2-2, 2 epochs of 5 steps, batch 32, adamw 0.001, cosine; 24 runs\n"};
+    for (int i = 0; i < 3; i++)
+        ck_assert_msg(strstr(errors, said[i]) != NULL, "%s is missing in %s", said[i], errors);
+    ck_assert_msg(strstr(errors, ": done, 2 epochs, validation loss ") != NULL, "%s", errors);
+}
+END_TEST
+
+START_TEST(an_interruption_keeps_what_is_finished)
+{
+    char folder[300], path[400], epochs[32];
+    snprintf(folder, sizeof folder, "%s/interrupted", temporary_folder());
+    snprintf(path, sizeof path, "%s/bin/compare", compare_build());
+    snprintf(epochs, sizeof epochs, "%d", 1000000);
+    static const int asking[] = {SIGINT, SIGTERM, SIGHUP};
+    pid_t child = fork();
+    if (child == 0) {
+        signal(asking[_i], SIG_DFL); /* under nohup it is ignored, and would be by compare */
+        ck_assert_ptr_nonnull(freopen("/dev/null", "w", stdout));
+        ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
+        execl(path, "compare", "--data", "moons", "--hidden", "4", "--activations", "relu", "--seeds", "1", "--epochs",
+              epochs, "--no-plots", "--out", folder, (char *)NULL);
+        _exit(127);
+    }
+    sleep(1);
+    kill(child, asking[_i]);
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 128 + asking[_i]);
+    char *rows = rows_without_seconds(folder);
+    ck_assert_ptr_nonnull(strstr(rows, "relu,,1,0,1,"));
+    free(rows);
+}
+END_TEST
+
+/* Threads that OpenBLAS could not start made fork() wait for ever. */
+START_TEST(short_memory_is_told_and_does_not_hang)
+{
+    char command[1500];
+    for (int kilobytes = 100000; kilobytes <= 300000; kilobytes += 50000) {
+        snprintf(command, sizeof command,
+                 "ulimit -v %d; OPENBLAS_NUM_THREADS=4 timeout -s KILL 20 %s/bin/compare " SMALL
+                 "--out '%s/short' >/dev/null 2>&1",
+                 kilobytes, compare_build(), temporary_folder());
+        const int status = system(command);
+        ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) < 128, "%d kB: %d", kilobytes, WEXITSTATUS(status));
+    }
+}
+END_TEST
+
+START_TEST(a_full_disk_is_reported_before_anything_is_trained)
+{
+    char command[1500];
+    static char output[10000];
+    snprintf(command, sizeof command, "ulimit -f 0; trap '' XFSZ; %s/bin/compare " SMALL "--out '%s/full' 2>&1",
+             compare_build(), temporary_folder());
+    FILE *pipe = popen(command, "r");
+    output[fread(output, 1, sizeof output - 1, pipe)] = '\0';
+    const int status = pclose(pipe);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 2);
+    ck_assert_msg(strstr(output, "full/config.json") && strstr(output, "File too large") != NULL, "%s", output);
+}
+END_TEST
+
+/* The shared axis of epochs once hid activations whose number was beyond it, and the others got pieces of their
+ * neighbours' pictures. */
+START_TEST(each_activation_has_its_own_boundary_however_few_the_epochs)
+{
+    static char few[1 << 20], errors[4000];
+    char command[2000];
+    snprintf(command, sizeof command,
+             "--data moons --rows 60 --hidden 2 --epochs 1 --seeds 1 --activations relu,silu,tanh,elu --out '%s'",
+             temporary_folder());
+    ck_assert_msg(compare_run(command, errors, sizeof errors) == 0, "%s", errors);
+    if (!temporary_exists("boundary.svg"))
+        return; /* gnuplot is not there */
+    strcpy(few, temporary_text("boundary.svg"));
+    snprintf(command, sizeof command,
+             "cd '%s' && sed -i 's/^\\([a-z]*\\),1,/\\1,9,/' bands.csv && "
+             "gnuplot -e \"dir='.'; title='moons: 2-2-2, adamw'\" \"$OLDPWD/plots/boundary.gp\"",
+             temporary_folder());
+    ck_assert_int_eq(system(command), 0);
+    ck_assert(strcmp(few, temporary_text("boundary.svg")) == 0);
+}
+END_TEST
+
+START_TEST(widths_are_read_as_written)
+{
+    enum { MOST = 64 };
+    int64_t widths[MOST + 1];
+    char message[EXPERIMENT_MESSAGE];
+    ck_assert(options_widths("hidden", "128x3,10", widths, MOST, message, sizeof message));
+    const int64_t expected[] = {128, 128, 128, 10, 0};
+    ck_assert_mem_eq(widths, expected, sizeof expected);
+    static const char *const wrong[] = {"",   "x",  "0",   "-1",   "8x0",    "8x",
+                                        "8,", ",8", "8 8", "8x65", "8x64,1", "99999999999"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        ck_assert_msg(!options_widths("hidden", wrong[i], widths, MOST, message, sizeof message), "'%s' was taken",
+                      wrong[i]);
+}
+END_TEST
+
+/* 57 rows in batches of 8 end with a row alone, over which batch norm has no variance. */
+START_TEST(batch_norm_does_without_a_row_that_is_left_alone)
+{
+    char errors[4000], arguments[600], table[2000] = "x,y,kind\n";
+    for (int i = 0; i < 95; i++)
+        snprintf(table + strlen(table), sizeof table - strlen(table), "%d,%d,%d\n", i, i * i % 17, i % 2);
+    temporary_write("table.csv", table, strlen(table));
+    static const char run[] = "--data 'csv:%s' --norm %s --batch %d --hidden 4 --activations relu --seeds 1 --epochs 2 "
+                              "--no-plots --overwrite --out '%s/o'";
+    snprintf(arguments, sizeof arguments, run, temporary_path("table.csv"), "batch", 8, temporary_folder());
+    ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
+    ck_assert_msg(strstr(errors, "57 training") && strstr(errors, "2 epochs of 7 steps"), "%s", errors);
+    snprintf(arguments, sizeof arguments, run, temporary_path("table.csv"), "rms", 8, temporary_folder());
+    ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
+    ck_assert_msg(strstr(errors, "2 epochs of 8 steps"), "%s", errors);
+    snprintf(arguments, sizeof arguments, run, temporary_path("table.csv"), "batch", 1, temporary_folder());
+    ck_assert_int_eq(compare_run(arguments, errors, sizeof errors), 2);
+    ck_assert_str_eq(errors, "compare: --batch: --norm batch needs two rows at least\n");
+}
+END_TEST
+
+START_TEST(regression_and_every_kind_of_option_run)
+{
+    char errors[4000], arguments[600];
+    static const char *const more[] = {
+        "--data sine --optimizer sgd --momentum 0.9 --lr 0.01 --schedule step",
+        "--data circles --optimizer adam --clip 1 --label-smoothing 0.1 --schedule constant",
+        "--data spirals --init unit_rows --gated width --weight-decay 0",
+        "--data moons --init orthogonal --validation 0.5 --noise -1",
+        "--data moons --lr 1e-3,1e-2 --dropout 0,0.1 --test none --patience 1",
+        "--data moons --norm batch --activations relu,swiglu --optimizer lion",
+        "--data moons --hidden 8 --depth 1,2 --residual --batch 16,32 --warmup 0,0.1 --epochs 1,2",
+        "--data moons --hidden 9x4 --residual --activations relu,swiglu",
+    };
+    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
+        snprintf(
+            arguments, sizeof arguments,
+            "--hidden 6,5 --activations elu,geglu %s --rows 200 --seeds 1 --epochs 2 --no-plots --out '%s/options%zu'",
+            more[i], temporary_folder(), i);
+        ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s: %s", more[i], errors);
+    }
+}
+END_TEST
+
+Suite *compare_suite(void)
+{
+    Suite *suite = suite_create("compare");
+    TCase *tests = tcase_create("compare");
+    tcase_set_timeout(tests, 120);
+    tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
+    tcase_add_test(tests, the_same_command_gives_the_same_curves_with_any_number_of_jobs);
+    tcase_add_test(tests, a_seed_is_the_same_run_in_any_comparison);
+    tcase_add_test(tests, a_configuration_runs_again);
+    tcase_add_test(tests, the_constant_schedule_warms_up_as_the_others_do);
+    tcase_add_loop_test(tests, every_option_of_a_run_changes_it, 0, 2);
+    tcase_add_test(tests, widths_and_depths_are_searched);
+    tcase_add_test(tests, few_rows_get_a_small_net);
+    tcase_add_test(tests, what_was_read_is_told_before_training);
+    tcase_add_loop_test(tests, an_interruption_keeps_what_is_finished, 0, 3);
+    if (ADDRESS_SPACE_CAN_BE_LIMITED)
+        tcase_add_test(tests, short_memory_is_told_and_does_not_hang);
+    tcase_add_test(tests, a_full_disk_is_reported_before_anything_is_trained);
+    tcase_add_test(tests, each_activation_has_its_own_boundary_however_few_the_epochs);
+    tcase_add_test(tests, widths_are_read_as_written);
+    tcase_add_test(tests, batch_norm_does_without_a_row_that_is_left_alone);
+    tcase_add_test(tests, regression_and_every_kind_of_option_run);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

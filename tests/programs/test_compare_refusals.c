@@ -1,0 +1,149 @@
+/* What the program `compare` says to wrong input. */
+#include "examples/run/experiment.h"
+#include "tests/support/run_compare.h"
+#include "tests/support/temporary_files.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+Suite *compare_refusals_suite(void);
+
+static const struct {
+    const char *arguments, *says;
+} mistakes[] = {
+    {"--activations relu,gelu", "say gelu_exact, gelu_tanh or gelu_quick"},
+    {"--activations swish2", "'swish2': not an activation; there are gelu_exact"},
+    {"--activations relu,relu", "'relu' is listed twice"},
+    {"--batch -1", "--batch: '-1' is not a list of different whole numbers"},
+    {"--batch 12.5", "--batch: '12.5' is not a list of different whole numbers"},
+    {"--lr fast", "--lr: 'fast' is not a list of different numbers, with commas between, from"},
+    {"--lr 0.1,", "--lr: '0.1,' is not a list"},
+    {"--lr 0.1,1e-1", "--lr: '0.1,1e-1' is not a list of different numbers"},
+    {"--dropout 0,1", "--dropout: '0,1' is not a list"},
+    {"--epochs -3", "--epochs: '-3'"},
+    {"--optimizer tiger", "--optimizer: 'tiger' is not one of adamw, adam, sgd, nadam, rmsprop, lion"},
+    {"--hidden 128x", "--hidden: '128x' is not a list of"},
+    {"--hidden 8x1000", "--hidden: '8x1000' is not a list of at most 64"},
+    {"--data nowhere", "unknown data set 'nowhere'"},
+    {"--data csv:no-such-file.csv", "no-such-file.csv"},
+    {"--data idx:no-such-folder", "no-such-folder"},
+    {"--out /proc/nothing/here --data spirals", "--out: cannot create the folder '/proc/nothing"},
+    {"--data moons --momentum 0.9", "--momentum is for sgd and rmsprop only"},
+    {"--data sine --label-smoothing 0.1", "--label-smoothing is for classes and characters only"},
+    {"--data moons --activations relu,silu --gated width", "--gated: no activation is gated"},
+    {"--data moons --hidden 16,8 --residual", "--residual: no two hidden layers of one width follow each other"},
+    {"--width 8,8.5", "--width: '8,8.5' is not a list of different whole numbers"},
+    {"--data moons --hidden 16,8 --depth 2,4", "--depth: the hidden layers of --hidden differ in width; say --width"},
+    {"--data moons --hidden 16,8 --width 4 --depth 2,4", "--hidden: --width and --depth say it all"},
+    {"--data moons --target -1", "--target is for csv: only"},
+    {"--data moons --epochs 5 --patience 5", "--patience: a run has no more epochs than that"},
+    {"--data moons --warmup 1", "compare: the cosine schedule needs steps, more of them than the warm-up has\n"},
+    {"--data moons --warmup 0.1,1 --epochs 1",
+     "compare: the cosine schedule needs steps, more of them than the warm-up has\n"},
+    {"--data moons --folds 1", "moons: 1 fold is no cross-validation"},
+    {"--data moons --folds 3 --test 0.1", "moons: the folds are the test parts"},
+    {"--data moons --target x", "moons: target column and header are for csv: only"},
+    {"--data moons --header no", "moons: target column and header are for csv: only"},
+    {"--data moons --ignore x", "moons: ignored, categorical and missing columns are for csv: only"},
+    {"--data moons --categorical x", "moons: ignored, categorical and missing columns are for csv: only"},
+    {"--data moons --missing error", "--missing is for csv: only"},
+    {"--data moons --task classification", "--task is for csv: only"},
+    {"--data moons --scale log --no-plots", "--scale: --no-plots draws nothing"},
+    {"--data moons --seed-lines --no-plots", "--seed-lines: --no-plots draws nothing"},
+    {"--data moons --seed-lines --seeds 1", "--seed-lines: one seed has one line anyway"},
+    {"--data moons --validation 0.6 --test 0.5", "leave none to train on"},
+    {"stray", "'stray' is not an option"},
+    {"--unheard-of", "unrecognized option '--unheard-of'"},
+    {"--config /", "--config: /: Is a directory\n"},
+    {"--config /nowhere", "--config: /nowhere: No such file or directory\n"},
+};
+
+START_TEST(a_mistake_gets_a_line_that_names_it_and_status_2)
+{
+    char errors[2000];
+    ck_assert_int_eq(compare_run(mistakes[_i].arguments, errors, sizeof errors), 2);
+    ck_assert_msg(strstr(errors, mistakes[_i].says) != NULL, "'%s' says: %s", mistakes[_i].arguments, errors);
+    ck_assert_msg(strncmp(errors, "compare: ", 9) == 0, "%s", errors);
+}
+END_TEST
+
+/* Whatever stands in a configuration, it is taken or refused in a line that names the file and the key: null only where
+ * nothing is said by default, as the program writes it. */
+START_TEST(values_of_another_kind_are_refused)
+{
+    static const char *const values[] = {"null",   "true",       "5",    "-7.5",        "1e300",
+                                         "[1, 2]", "{\"a\": 1}", "\"\"", "\"nonsense\""};
+    enum { NULL_IS, TRUE_IS, VALUES = sizeof values / sizeof *values };
+    char text[200], message[400];
+    for (const program_option *o = experiment_program()->table; o->name || o->help; o++)
+        for (int i = 0; i < VALUES && o->name; i++) {
+            experiment e = experiment_defaults();
+            const experiment defaults = e;
+            const char *const *was = (const char *const *)(const void *)((const char *)&defaults.settings + o->offset);
+            const bool number = o->type == OPTION_INT || o->type == OPTION_REAL, flag = o->type == OPTION_FLAG;
+            snprintf(text, sizeof text, "{\"%s\": %s}", o->name, values[i]);
+            temporary_write("config.json", text, strlen(text));
+            const bool taken =
+                options_load(experiment_program(), temporary_path("config.json"), &e.settings, message, sizeof message);
+            if (i == NULL_IS)
+                ck_assert_msg(taken == (!number && !flag && !*was), "%s", text);
+            if (i == TRUE_IS)
+                ck_assert_msg(taken == flag, "%s", text);
+            if (!taken)
+                ck_assert_msg(strstr(message, temporary_path("config.json")) && strstr(message, o->name) &&
+                                  !strchr(message, '\n'),
+                              "%s", message);
+        }
+    static const char *const beyond[] = {"{\"lr\": 1e999}", "{\"seeds\": 99999999999999999999999}", "{\"seeds\": 1e18}",
+                                         "{\"activations\": null}", "{\"data\": \"moons\", \"optimizer\": null}"};
+    for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) {
+        char arguments[600], errors[2000];
+        temporary_write("config.json", beyond[i], strlen(beyond[i]));
+        snprintf(arguments, sizeof arguments, "--config '%s' --out '%s/none'", temporary_path("config.json"),
+                 temporary_folder());
+        ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 2, "%s: %s", beyond[i], errors);
+        ck_assert_msg(strstr(errors, "config.json") && strchr(errors, '\n') == errors + strlen(errors) - 1, "%s",
+                      errors);
+    }
+}
+END_TEST
+
+/* 0 stands for what --hidden says, or for what suits the data; and no step has more rows than there are. */
+START_TEST(two_numbers_that_come_to_the_same_are_refused)
+{
+    static const struct {
+        const char *options, *message;
+    } cases[] = {{"--depth 1,0", "--depth: 1 and 0 come to the same here"},
+                 {"--width 8,0,4", "--width: 0 and 4 come to the same here"},
+                 {"--width 4,0 --depth 2,1 --lr 0.1,0.01", "--width: 4 and 0 come to the same here"},
+                 {"--batch 0,16,8", "--batch: 0 and 8 come to the same here"},
+                 {"--batch 120,121", "--batch: 120 and 121 come to the same here"},
+                 {"--batch 8 --epochs 100,0", "--epochs: 100 and 0 come to the same here"},
+                 {"--lr 1e-3,0.001",
+                  "--lr: '1e-3,0.001' is not a list of different numbers, with commas between, from 0 to 1000000"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char errors[4000], arguments[600], line[200];
+        snprintf(arguments, sizeof arguments,
+                 "--data moons --rows 200 --hidden 4 --activations relu --seeds 1 --no-plots --out '%s/same' %s",
+                 temporary_folder(), cases[i].options);
+        snprintf(line, sizeof line, "compare: %s\n", cases[i].message);
+        ck_assert_int_eq(compare_run(arguments, errors, sizeof errors), 2);
+        ck_assert_str_eq(errors, line);
+    }
+}
+END_TEST
+
+Suite *compare_refusals_suite(void)
+{
+    Suite *suite = suite_create("compare_refusals");
+    TCase *tests = tcase_create("compare_refusals");
+    tcase_set_timeout(tests, 120);
+    tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
+    tcase_add_loop_test(tests, a_mistake_gets_a_line_that_names_it_and_status_2, 0,
+                        sizeof mistakes / sizeof mistakes[0]);
+    tcase_add_test(tests, values_of_another_kind_are_refused);
+    tcase_add_test(tests, two_numbers_that_come_to_the_same_are_refused);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

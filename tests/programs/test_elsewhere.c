@@ -1,0 +1,182 @@
+/* compare --runs: results of other programs give the table that our own records give. */
+#include "autograd/rng.h"
+#include "examples/report/runs_file.h"
+#include "tests/support/run_train.h"
+#include "tests/support/temporary_files.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+Suite *elsewhere_suite(void);
+
+static void write_text(const char *name, const char *text)
+{
+    temporary_write(name, text, strlen(text));
+}
+
+START_TEST(our_own_curves_give_our_own_table)
+{
+    static const char *const columns[] = {"mean", "deviation", "low", "high", "difference", "p"};
+    expect_fine(train_run(
+        "compare", "--data moons --rows 200 --split fixed --test none --hidden 4 --epochs 3 --seeds 4 --activations "
+                   "relu,silu,tanh --no-plots --out own"));
+    expect_fine(train_run("compare", "--runs own/curves.csv --measures val_loss --out again"));
+    ck_assert_msg(strstr(train_output, "silu against relu: ") && strstr(train_output, "tanh against relu: "), "%s",
+                  train_output);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        char own[60], again[60];
+        snprintf(own, sizeof own, "final_val_loss_%s", columns[i]);
+        snprintf(again, sizeof again, "val_loss_%s", columns[i]);
+        const double ours = csv_cell("own/summary.csv", "tanh", own),
+                     theirs = csv_cell("again/summary.csv", "tanh", again);
+        ck_assert_msg(fabs(ours - theirs) <= 1e-6 * fabs(ours), "%s: %.9g and %.9g", own, ours, theirs);
+    }
+}
+END_TEST
+
+/* ---- the three forms ---- */
+
+static const char *const groups[] = {"relu", "gelu"};
+static double value_of(int group, int seed, int step)
+{
+    return 2 - 0.125 * step + 0.25 * group + 0.03125 * (seed * 7 % 5) + 0.015625 * (seed * 3 % 4) * group;
+}
+
+static void write_forms(void)
+{
+    enum { SEEDS = 4, STEPS = 3 };
+    FILE *rows = fopen(temporary_path("rows.csv"), "w"), *named = fopen(temporary_path("named.csv"), "w"),
+         *wide = fopen(temporary_path("wide.csv"), "w");
+    mkdir(temporary_path("board"), 0700);
+    fputs("epoch;Group;seed;loss;comment\n", rows);
+    fputs("Name,Runtime,loss\n", named);
+    fputs("\"Step\"", wide);
+    for (int g = 0; g < 2; g++)
+        for (int seed = 1; seed <= SEEDS; seed++) {
+            char name[60];
+            snprintf(name, sizeof name, "board/run-%s_seed%d-tag-loss.csv", groups[g], seed);
+            FILE *curve = fopen(temporary_path(name), "w");
+            fputs("Wall time,Step,Value\n", curve);
+            for (int step = 0; step < STEPS; step++) {
+                fprintf(rows, "%d;%s;%d;%g;\"so, so\"\n", step, groups[g], seed, value_of(g, seed, step));
+                fprintf(curve, "%f,%d,%g\n", 1.7e9 + step, step, value_of(g, seed, step));
+            }
+            fclose(curve);
+            fprintf(named, "%s-seed%d,%d,%g\n", groups[g], seed, 100 + seed, value_of(g, seed, STEPS - 1));
+            fprintf(wide, ",\"%s-seed%d - loss\",\"%s-seed%d - loss__MIN\"", groups[g], seed, groups[g], seed);
+        }
+    for (int step = 0; step < STEPS; step++) {
+        fprintf(wide, "\n\"%d\"", step);
+        for (int run = 0; run < 2 * SEEDS; run++)
+            fprintf(wide, ",\"%g\",\"0\"", value_of(run / SEEDS, 1 + run % SEEDS, step));
+    }
+    fputs("\n", wide);
+    fclose(rows);
+    fclose(named);
+    fclose(wide);
+}
+
+START_TEST(exports_of_all_forms_give_one_table)
+{
+    static const char *const forms[] = {"named.csv", "wide.csv"};
+    write_forms();
+    expect_fine(train_run("compare", "--runs rows.csv --measures loss --format csv"));
+    char *table = strdup(train_output);
+    ck_assert_msg(strstr(table, "gelu"), "%s", table);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        expect_fine(train_run("compare", "--runs %s --format csv", forms[i]));
+        ck_assert_str_eq(train_output, table);
+    }
+    expect_fine(train_run("compare", "--runs board --out o --report"));
+    /* files come in the order of their names, so that gelu is what relu is compared with */
+    double sum = 0;
+    for (int seed = 1; seed <= 4; seed++)
+        sum += (value_of(0, seed, 2) - value_of(1, seed, 2)) / 4;
+    ck_assert_double_eq_tol(csv_cell("o/summary.csv", "relu", "loss_difference"), sum, 1e-4);
+    const char *page = temporary_text("o/report.html");
+    ck_assert_msg(strstr(page, "relu against gelu: ") && strstr(page, "<svg") && strstr(page, "--runs board"), "%.900s",
+                  page);
+    free(table);
+}
+END_TEST
+
+START_TEST(what_cannot_be_compared_is_refused)
+{
+    write_text("twice.csv", "group,seed,loss\na,1,2\na,1,3\n");
+    write_text("words.csv", "group,seed\na,1\nb,1\n");
+    write_text("seed.csv", "group,seed,loss\na,1,2\na,one,3\n");
+    expect_refused(train_run("compare", "--runs none.csv"), "none.csv");
+    expect_refused(train_run("compare", "--runs twice.csv"),
+                   "twice.csv:3, column 'group': a second row of the same run");
+    expect_refused(train_run("compare", "--runs words.csv"), "no column of numbers to compare");
+    expect_refused(train_run("compare", "--runs seed.csv"), "seed.csv:3, column 'seed'");
+    expect_refused(train_run("compare", "--runs twice.csv --lr 0.1"), "--lr: --runs trains nothing");
+    expect_refused(train_run("compare", "--measures loss"), "--measures is for --runs");
+    expect_refused(train_run("compare", "--runs twice.csv --report"), "--out says where");
+}
+END_TEST
+
+START_TEST(runs_that_diverged_and_runs_without_seeds_are_said_to_be_so)
+{
+    write_text("nan.csv", "method,seed,test_acc,steps_per_s\na,1,0.5,7\na,2,0.6,7\nb,1,0.7,8\nb,2,nan,8\n");
+    expect_fine(train_run("compare", "--runs nan.csv"));
+    ck_assert_msg(strstr(train_output, "test_acc %") && strstr(train_output, "diverged"), "%s", train_output);
+    write_text("order.csv", "method,loss\na,0.5\na,0.6\nb,0.7\nb,0.75\n");
+    expect_fine(train_run("compare", "--runs order.csv"));
+    ck_assert_msg(strstr(train_output, "paired in their order") && strstr(train_output, "b against a: "), "%s",
+                  train_output);
+}
+END_TEST
+
+/* ---- false claims ---- */
+
+START_TEST(null_groups_rarely_differ)
+{
+    const bool all = getenv("TG_LONG") != NULL;
+    const int times = all ? 2000 : 200;
+    int claims = 0;
+    tg_rng rng = tg_rng_seed(11);
+    for (int i = 0; i < times; i++) {
+        FILE *file = fopen(temporary_path("null.csv"), "w");
+        char message[RUNS_MESSAGE];
+        runs_file from;
+        fputs("group,seed,loss\n", file);
+        for (int seed = 1; seed <= 8; seed++) {
+            const double common = tg_rng_normal(&rng); /* what a seed does to all groups */
+            for (int group = 0; group < 4; group++)
+                fprintf(file, "g%c,%d,%.9g\n", 'a' + group, seed, 5 + common + 0.3 * tg_rng_normal(&rng));
+        }
+        fclose(file);
+        ck_assert_msg(runs_read(temporary_path("null.csv"), NULL, &from, message), "%s", message);
+        int count, significant = 0;
+        comparison_group *found = comparison_groups(&from.c, &count);
+        ck_assert_int_eq(count, 4);
+        for (int group = 1; group < count; group++)
+            significant += found[group].of[0].corrected < 0.05;
+        claims += significant > 0;
+        free(found);
+        runs_free(&from);
+    }
+    ck_assert_msg(claims <= (all ? 0.06 : 0.1) * times && claims > 0, "%d of %d claim a difference that is none",
+                  claims, times);
+}
+END_TEST
+
+Suite *elsewhere_suite(void)
+{
+    Suite *suite = suite_create("elsewhere");
+    TCase *tests = tcase_create("elsewhere");
+    tcase_set_timeout(tests, 120);
+    tcase_add_checked_fixture(tests, train_folder_make, temporary_folder_remove);
+    tcase_add_test(tests, our_own_curves_give_our_own_table);
+    tcase_add_test(tests, exports_of_all_forms_give_one_table);
+    tcase_add_test(tests, what_cannot_be_compared_is_refused);
+    tcase_add_test(tests, runs_that_diverged_and_runs_without_seeds_are_said_to_be_so);
+    tcase_add_test(tests, null_groups_rarely_differ);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

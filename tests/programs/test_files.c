@@ -1,0 +1,82 @@
+/* Files of results: whole or not there, and never written through a link. */
+#include "examples/report/files.h"
+#include "tests/support/temporary_files.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+Suite *files_suite(void);
+
+static bool write_text(const void *context, FILE *to)
+{
+    return fputs(context, to) >= 0;
+}
+
+START_TEST(a_link_of_the_temporary_name_is_not_followed)
+{
+    char message[FILES_MESSAGE], guessed[64];
+    temporary_write("precious", "x", 1);
+    snprintf(guessed, sizeof guessed, ".rows.csv.new.%ld%s", (long)getpid(), files_machine());
+    ck_assert_int_eq(symlink(temporary_path("precious"), temporary_path(guessed)), 0);
+    ck_assert_msg(files_write(temporary_folder(), "rows.csv", write_text, "a,b\n", message), "%s", message);
+    ck_assert_str_eq(temporary_text("precious"), "x");
+    ck_assert_str_eq(temporary_text("rows.csv"), "a,b\n");
+    ck_assert(!temporary_exists(guessed));
+}
+END_TEST
+
+START_TEST(a_link_of_the_name_itself_is_replaced)
+{
+    char message[FILES_MESSAGE];
+    temporary_write("precious", "x", 1);
+    ck_assert_int_eq(symlink(temporary_path("precious"), temporary_path("rows.csv")), 0);
+    ck_assert_msg(files_write(temporary_folder(), "rows.csv", write_text, "a,b\n", message), "%s", message);
+    ck_assert_str_eq(temporary_text("precious"), "x");
+    ck_assert_str_eq(temporary_text("rows.csv"), "a,b\n");
+}
+END_TEST
+
+START_TEST(what_a_killed_program_left_of_a_probe_is_removed)
+{
+    char message[FILES_MESSAGE], left[64];
+    const pid_t dead = fork();
+    if (dead == 0)
+        _exit(0);
+    ck_assert_int_eq(waitpid(dead, NULL, 0), dead);
+    snprintf(left, sizeof left, ".file.try.%ld%s", (long)dead, files_machine());
+    temporary_write(left, "", 0);
+    ck_assert_msg(files_check_folder(temporary_folder(), message), "%s", message);
+    ck_assert(!temporary_exists(left));
+}
+END_TEST
+
+START_TEST(text_that_does_not_fit_into_memory_is_none)
+{
+    char *text = strdup("half");
+    FILE *full = fopen("/dev/full", "w");
+    ck_assert(text && full && fputs("more", full) >= 0);
+    ck_assert(!files_close_memory(full, &text) && !text);
+
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    ck_assert(to && fputs("whole", to) >= 0 && files_close_memory(to, &text));
+    ck_assert_str_eq(text, "whole");
+    free(text);
+}
+END_TEST
+
+Suite *files_suite(void)
+{
+    Suite *suite = suite_create("files");
+    TCase *tests = tcase_create("files");
+    tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
+    tcase_add_test(tests, a_link_of_the_temporary_name_is_not_followed);
+    tcase_add_test(tests, a_link_of_the_name_itself_is_replaced);
+    tcase_add_test(tests, what_a_killed_program_left_of_a_probe_is_removed);
+    tcase_add_test(tests, text_that_does_not_fit_into_memory_is_none);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,503 @@
+/* Jobs in child processes, and how their progress is shown. */
+#include "examples/run/jobs.h"
+#include "examples/run/progress.h"
+#include "examples/run/progress_internal.h"
+#include "tests/support/pseudo_terminal.h"
+#include "examples/report/terminal.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+Suite *jobs_suite(void);
+
+/* What came back from some jobs. */
+enum { JOBS = 9 };
+typedef struct {
+    unsigned hash[JOBS]; /* over the records' bytes */
+    int records[JOBS], ended[JOBS];
+    jobs_state state[JOBS];
+    char message[JOBS][200];
+    double fraction[JOBS];
+    int running, most_running, ticks;
+} harvest;
+
+static unsigned hash_bytes(unsigned hash, const void *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        hash = hash * 31 + ((const unsigned char *)bytes)[i];
+    return hash;
+}
+
+static void note_start(int job, void *context)
+{
+    harvest *all = context;
+    (void)job;
+    all->running++;
+    all->most_running = all->running > all->most_running ? all->running : all->most_running;
+}
+
+static void note_progress(int job, const jobs_progress *now, void *context)
+{
+    ((harvest *)context)->fraction[job] = now->fraction;
+}
+
+static void note_record(int job, const void *bytes, size_t size, void *context)
+{
+    harvest *all = context;
+    ck_assert_uint_eq((uintptr_t)bytes % sizeof(double), 0);
+    all->hash[job] = hash_bytes(all->hash[job], bytes, size);
+    all->records[job]++;
+}
+
+static void note_end(int job, jobs_state state, const char *message, void *context)
+{
+    harvest *all = context;
+    all->running--;
+    all->ended[job]++;
+    all->state[job] = state;
+    snprintf(all->message[job], sizeof all->message[job], "%s", message ? message : "");
+}
+
+static void note_tick(void *context)
+{
+    ((harvest *)context)->ticks++;
+}
+
+static jobs_outcome run_jobs(int (*run)(int, jobs_link *, void *), int count, int at_once, harvest *all)
+{
+    memset(all, 0, sizeof *all);
+    return jobs_run(&(jobs_config){.count = count,
+                                   .at_once = at_once,
+                                   .run = run,
+                                   .on_start = note_start,
+                                   .on_progress = note_progress,
+                                   .on_record = note_record,
+                                   .on_end = note_end,
+                                   .on_tick = note_tick,
+                                   .context = all});
+}
+
+/* The records that job number `job` sends: of sizes from nothing to more than a pipe holds. */
+static size_t record_bytes(int job, int record, unsigned char *bytes)
+{
+    size_t size = record == 0 ? 0 : (size_t)1 << (2 * record);
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (unsigned char)(i * 7 + (size_t)job * 13 + (size_t)record);
+    return size;
+}
+enum { RECORDS = 10, LARGEST = 1 << 18 };
+
+static int send_records(int job, jobs_link *link, void *context)
+{
+    (void)context;
+    unsigned char *bytes = malloc(LARGEST);
+    for (int record = 0; bytes && record < RECORDS; record++) {
+        usleep((useconds_t)((job * 7919 + record * 104729) % 3000)); /* so that jobs overtake each other */
+        jobs_record(link, bytes, record_bytes(job, record, bytes));
+        jobs_report(link, &(jobs_progress){.fraction = (record + 1.) / RECORDS, .epoch = record});
+    }
+    free(bytes);
+    return 0;
+}
+
+START_TEST(records_arrive_whole_and_in_order_however_many_jobs_run)
+{
+    static unsigned char bytes[LARGEST];
+    static const int widths[] = {1, 2, 4, 50};
+    for (int w = 0; w < 4; w++) {
+        harvest all;
+        jobs_outcome outcome = run_jobs(send_records, JOBS, widths[w], &all);
+        ck_assert(outcome.done == JOBS && outcome.failed == 0 && outcome.stopped == 0 && !outcome.interrupted);
+        ck_assert_int_le(all.most_running, widths[w]);
+        for (int job = 0; job < JOBS; job++) {
+            unsigned expected = 0;
+            for (int record = 0; record < RECORDS; record++)
+                expected = hash_bytes(expected, bytes, record_bytes(job, record, bytes));
+            ck_assert_int_eq(all.records[job], RECORDS);
+            ck_assert_uint_eq(all.hash[job], expected);
+            ck_assert_double_eq(all.fraction[job], 1);
+            ck_assert(all.ended[job] == 1 && all.state[job] == JOBS_DONE);
+        }
+    }
+}
+END_TEST
+
+static int fail_in_various_ways(int job, jobs_link *link, void *context)
+{
+    (void)context;
+    jobs_record(link, "kept", 4);
+    switch (job) {
+    case 0:
+        kill(getpid(), SIGKILL);
+        break;
+    case 1:
+        _exit(7);
+    case 2:
+        return jobs_fail(link, "the loss is not a number\nafter step %d", 12);
+    case 3:
+        return 256; /* a status that would wrap to success */
+    case 4:
+        kill(getpid(), SIGTERM);
+    }
+    return 0;
+}
+
+START_TEST(a_child_that_fails_is_named_and_spares_the_others)
+{
+    harvest all;
+    jobs_outcome outcome = run_jobs(fail_in_various_ways, 6, 2, &all);
+    ck_assert(outcome.done == 1 && outcome.failed == 5 && outcome.stopped == 0 && !outcome.interrupted);
+    ck_assert_str_eq(all.message[0], "killed by signal 9 (Killed), perhaps because memory ran out");
+    ck_assert_str_eq(all.message[1], "ended with exit status 7");
+    ck_assert_str_eq(all.message[2], "the loss is not a number after step 12");
+    ck_assert_str_eq(all.message[3], "ended with exit status 1");
+    ck_assert_str_eq(all.message[4], "killed by signal 15 (Terminated)");
+    for (int job = 0; job < 6; job++)
+        ck_assert_int_eq(all.records[job], 1);
+}
+END_TEST
+
+/* Job 0 is done at once; job 1 interrupts the parent and then, like job 2, would go on for a minute. */
+static int interrupt_parent(int job, jobs_link *link, void *context)
+{
+    (void)context;
+    jobs_record(link, "kept", 4);
+    if (job == 0)
+        return 0;
+    usleep(100000);
+    if (job == 1)
+        kill(getppid(), SIGINT);
+    raise(SIGINT); /* as from a terminal, which sends it to the whole group: not for the child to act on */
+    sleep(60);
+    return 0;
+}
+
+START_TEST(an_interruption_stops_promptly_and_keeps_what_is_finished)
+{
+    harvest all;
+    void (*before)(int) = signal(SIGINT, SIG_DFL);
+    jobs_outcome outcome = run_jobs(interrupt_parent, 6, 2, &all);
+    ck_assert(outcome.interrupted);
+    ck_assert(outcome.done == 1 && outcome.failed == 0 && outcome.stopped == 5);
+    ck_assert(all.state[0] == JOBS_DONE && all.state[1] == JOBS_STOPPED && all.state[2] == JOBS_STOPPED);
+    ck_assert(all.records[0] == 1 && all.records[1] == 1 && all.ended[3] == 0);
+    ck_assert_int_le(all.ticks, 15);
+    ck_assert(signal(SIGINT, before) == SIG_DFL);
+}
+END_TEST
+
+/* Job 1 says nothing for a minute; the others take longer than the limit, but talk. */
+static int fall_silent(int job, jobs_link *link, void *context)
+{
+    (void)context;
+    for (int i = 0; i < 20; i++) {
+        jobs_record(link, "here", 4);
+        usleep(job == 1 ? 60000000 : 50000);
+    }
+    return 0;
+}
+
+START_TEST(a_job_that_does_not_answer_is_ended_and_named)
+{
+    harvest all = {0};
+    const jobs_outcome outcome = jobs_run(&(jobs_config){.count = 3,
+                                                         .at_once = 3,
+                                                         .silence = 0.5,
+                                                         .run = fall_silent,
+                                                         .on_record = note_record,
+                                                         .on_end = note_end,
+                                                         .context = &all});
+    ck_assert(outcome.done == 2 && outcome.failed == 1);
+    ck_assert_str_eq(all.message[1], "ended: it has not been heard of for 0.5 seconds");
+    ck_assert(all.records[0] == 20 && all.records[1] == 1 && all.records[2] == 20);
+}
+END_TEST
+
+static int hang_up(int job, jobs_link *link, void *context)
+{
+    (void)job, (void)link, (void)context;
+    usleep(100000);
+    kill(getppid(), SIGHUP);
+    raise(SIGHUP); /* the whole group gets it */
+    sleep(60);
+    return 0;
+}
+
+START_TEST(a_closed_terminal_is_an_interruption)
+{
+    pid_t child = fork(); /* the signal stays ignored afterwards */
+    if (child == 0) {
+        signal(SIGHUP, SIG_DFL);
+        const jobs_outcome outcome = jobs_run(&(jobs_config){.count = 2, .run = hang_up});
+        raise(SIGHUP); /* terminals may say it twice */
+        _exit(outcome.interrupted && outcome.stopped == 2 ? 0 : 1);
+    }
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+END_TEST
+
+static int sleep_holding_pipe(int job, jobs_link *link, void *context)
+{
+    (void)job;
+    (void)link;
+    ssize_t told = write(*(int *)context, "x", 1);
+    sleep(60);
+    return told == 1 ? 0 : 1;
+}
+
+START_TEST(children_die_with_the_parent)
+{
+    int ends[2];
+    char byte;
+    ck_assert_int_eq(pipe(ends), 0);
+    pid_t parent = fork();
+    if (parent == 0) {
+        close(ends[0]);
+        jobs_run(&(jobs_config){.count = 1, .run = sleep_holding_pipe, .context = &ends[1]});
+        _exit(0);
+    }
+    close(ends[1]);
+    ck_assert_int_eq(read(ends[0], &byte, 1), 1); /* the child is running */
+    kill(parent, SIGKILL);
+    ck_assert_int_eq(read(ends[0], &byte, 1), 0); /* and now nobody holds the pipe */
+    waitpid(parent, NULL, 0);
+    close(ends[0]);
+}
+END_TEST
+
+START_TEST(no_jobs_are_no_trouble)
+{
+    jobs_outcome outcome = jobs_run(&(jobs_config){.count = 0, .at_once = 3, .run = send_records});
+    ck_assert(outcome.done == 0 && outcome.failed == 0 && outcome.stopped == 0 && !outcome.interrupted);
+}
+END_TEST
+
+/* ---- progress ----------------------------------------------------------------------------------------------- */
+
+static int width_without_colours(const char *line)
+{
+    int width = terminal_width(line);
+    for (const char *colour = strchr(line, '\033'); colour; colour = strchr(colour + 1, '\033'))
+        width -= (int)strcspn(colour, "m") + 1;
+    return width;
+}
+
+START_TEST(progress_lines_fit_every_width)
+{
+    static const jobs_progress states[] = {
+        {.fraction = 0, .loss = NAN, .accuracy = NAN},
+        {.fraction = 0.643, .epoch = 13, .epochs = 20, .loss = 0.0802, .accuracy = 0.9761, .rate = 61234},
+        {.fraction = 1, .epoch = 10000, .epochs = 10000, .loss = -1e30, .accuracy = 1, .rate = 1e13},
+        {.fraction = 7, .epoch = 3, .epochs = 5, .loss = INFINITY, .accuracy = 0, .rate = 0.001},
+    };
+    for (int columns = 12; columns <= 200; columns++) {
+        for (int kind = 0; kind < 16; kind++) {
+            char line[4096] = "";
+            const jobs_progress *state = &states[kind % 4];
+            progress_style style = {.utf8 = kind & 4,
+                                    .colour = kind & 4 && kind & 8,
+                                    .columns = columns,
+                                    .name_width = 18,
+                                    .epoch_digits = kind % 4 == 2 ? 5 : 2,
+                                    .accuracy = kind & 8,
+                                    .rate = true,
+                                    .unit = "samples"};
+            FILE *to = fmemopen(line, sizeof line, "w");
+            progress_write_job(to, &style, "gelu_exact seed 12", state, 1e7 * state->fraction);
+            fclose(to);
+            ck_assert_int_le(width_without_colours(line), columns);
+            to = fmemopen(line, sizeof line, "w");
+            progress_write_total(to, &style, 12, 4000, 0.3, 59.7);
+            fclose(to);
+            ck_assert_int_le(width_without_colours(line), columns);
+        }
+    }
+}
+END_TEST
+
+START_TEST(numbers_in_progress_lines_keep_their_width)
+{
+    char text[32];
+    ck_assert_str_eq(progress_duration(59.4, text), "0:59");
+    ck_assert_str_eq(progress_duration(3599.4, text), "59:59");
+    ck_assert_str_eq(progress_duration(3600, text), "1h00m");
+    ck_assert_str_eq(progress_duration(4 * 86400 + 3 * 3600, text), "99h00m");
+    ck_assert_str_eq(progress_duration(5 * 86400, text), "5d00h");
+    ck_assert_str_eq(progress_duration(100 * 86400 + 3600, text), "100d");
+    ck_assert_str_eq(progress_duration(NAN, text), "-:--");
+    ck_assert_str_eq(progress_amount(999.4, text), "999");
+    ck_assert_str_eq(progress_amount(999.6, text), "1.00k");
+    ck_assert_str_eq(progress_amount(99960, text), "100k");
+    ck_assert_str_eq(progress_loss(9.99996, text), "10.000");
+    ck_assert_str_eq(progress_loss(-9.9996, text), "-10.00");
+    ck_assert_str_eq(progress_loss(-0.00001, text), "-0.000");
+    ck_assert_str_eq(progress_loss(999999, text), "999999");
+    ck_assert_str_eq(progress_loss(1e6, text), "1e+06");
+    ck_assert_str_eq(progress_accuracy(0.9999, text), "99.99 %");
+    ck_assert_str_eq(progress_accuracy(1, text), "100.0 %");
+}
+END_TEST
+
+/* Lets a view go through a run with one job of each ending. */
+static void show_some_jobs(FILE *out)
+{
+    static const char *const names[] = {"relu seed 1", "gelu_exact seed 1", "silu seed 1"};
+    progress *view = progress_new(&(progress_config){.out = out, .count = 3, .names = names, .unit = "steps"});
+    for (int job = 0; job < 3; job++) {
+        progress_start(view, job);
+        progress_update(
+            view, job,
+            &(jobs_progress){.fraction = 0.5, .epoch = 1, .epochs = 2, .loss = 0.25, .accuracy = 0.9, .rate = 100});
+        usleep(110000);
+        progress_tick(view);
+    }
+    progress_end(view, 1, JOBS_FAILED, "out of luck");
+    progress_end(view, 0, JOBS_DONE, NULL);
+    progress_end(view, 2, JOBS_STOPPED, "interrupted");
+    progress_free(view);
+}
+
+static void print_curve(FILE *out, const void *context)
+{
+    const char *name = "gpt";
+    progress *view = progress_new(&(progress_config){.out = out, .count = 1, .names = &name});
+    (void)context;
+    progress_start(view, 0);
+    for (int i = 0; i < 56; i++)
+        progress_point(view, 56 - i);
+    progress_update(view, 0, &(jobs_progress){.fraction = 0.5, .loss = 1, .accuracy = NAN});
+    struct timespec pause = {0, 200000000};
+    nanosleep(&pause, NULL);
+    progress_tick(view);
+    progress_free(view);
+}
+
+START_TEST(a_curve_stands_below_a_single_line_where_there_is_room)
+{
+    for (int i = 0; i < 3; i++) {
+        const int columns = (const int[]){100, 60, 0}[i];
+        const char *text = terminal_output(columns, 40, print_curve, NULL);
+        ck_assert_msg((strstr(text, "56.000") != NULL) == (columns == 100), "%d columns: %.900s", columns, text);
+        ck_assert_int_eq(strstr(text, "**") != NULL || strstr(text, "••") != NULL, columns == 100);
+    }
+}
+END_TEST
+
+START_TEST(a_curve_in_letters_falls_from_its_highest_to_its_lowest)
+{
+    progress_curve curve = {0};
+    progress_curve_add(&curve, 3);
+    progress_curve_add(&curve, NAN);
+    ck_assert(!progress_curve_is_there(&curve));
+    progress_curve_add(&curve, 1.5);
+    progress_curve_add(&curve, 0.5);
+    ck_assert(progress_curve_is_there(&curve));
+    static const char *const lines[PROGRESS_CURVE_LINES] = {"3.0000 |*  ", "       |   ", "       |   ",
+                                                            "       | * ", "       |   ", "0.5000 |  *"};
+    for (int line = 0; line < PROGRESS_CURVE_LINES; line++) {
+        char text[200];
+        FILE *out = fmemopen(text, sizeof text, "w");
+        progress_curve_write(&curve, line, false, out);
+        fclose(out);
+        ck_assert_str_eq(text, lines[line]);
+    }
+}
+END_TEST
+
+START_TEST(a_curve_of_many_points_keeps_its_columns)
+{
+    progress_curve curve = {0};
+    for (int i = 0; i < 1000; i++)
+        progress_curve_add(&curve, i);
+    ck_assert_int_eq(curve.columns, 32); /* 1000 points, 32 a column, of which the last has 8 */
+    for (int i = 0; i < curve.columns; i++) {
+        const double mean = i < 31 ? 32 * i + 15.5 : 995.5;
+        ck_assert_double_eq_tol(curve.sum[i] / (double)curve.count[i], mean, 1e-9);
+    }
+}
+END_TEST
+
+START_TEST(progress_in_a_file_is_plain_lines)
+{
+    char text[4096] = "";
+    FILE *out = tmpfile();
+    show_some_jobs(out);
+    rewind(out);
+    text[fread(text, 1, sizeof text - 1, out)] = '\0';
+    fclose(out);
+    char *end = strstr(text, "relu seed 1: done, 1 epoch, loss 0.2500, accuracy 90.00 %, in 0:00 (2 of 3)\n");
+    ck_assert_ptr_nonnull(end);
+    ck_assert_ptr_nonnull(strstr(text, "gelu_exact seed 1: failed: out of luck (1 of 3)\n"));
+    ck_assert_ptr_nonnull(strstr(text, "silu seed 1: stopped in epoch 1 of 2 (3 of 3)\n"));
+    for (const char *letter = text; *letter; letter++)
+        ck_assert(*letter == '\n' || (*letter >= ' ' && *letter <= '~'));
+}
+END_TEST
+
+static void show_jobs(FILE *out, const void *context)
+{
+    (void)context;
+    show_some_jobs(out);
+}
+
+START_TEST(progress_on_a_terminal_leaves_it_as_it_was)
+{
+    setenv("LC_ALL", "C", 1);
+    const char *text = terminal_output(60, 10, show_jobs, NULL);
+    int hidden = 0, most_hidden = 0;
+    for (const char *code = strstr(text, "\033[?25"); code; code = strstr(code + 1, "\033[?25")) {
+        hidden += code[5] == 'l' ? 1 : -1;
+        most_hidden = hidden > most_hidden ? hidden : most_hidden;
+        ck_assert(hidden == 0 || hidden == 1);
+    }
+    ck_assert_int_eq(hidden, 0);
+    ck_assert_int_eq(most_hidden, 1);
+    ck_assert_ptr_nonnull(strstr(text, "####"));
+    ck_assert_ptr_nonnull(strstr(text, "out of luck"));
+}
+END_TEST
+
+START_TEST(a_view_of_nothing_is_survived)
+{
+    progress_start(NULL, 0);
+    progress_update(NULL, 0, NULL);
+    progress_tick(NULL);
+    progress_end(NULL, 0, JOBS_DONE, NULL);
+    progress_free(NULL);
+    ck_assert_ptr_null(progress_new(&(progress_config){.out = NULL, .count = 0}));
+}
+END_TEST
+
+Suite *jobs_suite(void)
+{
+    Suite *suite = suite_create("jobs");
+    TCase *tests = tcase_create("jobs");
+    tcase_set_timeout(tests, 30);
+    tcase_add_test(tests, records_arrive_whole_and_in_order_however_many_jobs_run);
+    tcase_add_test(tests, a_child_that_fails_is_named_and_spares_the_others);
+    tcase_add_test(tests, an_interruption_stops_promptly_and_keeps_what_is_finished);
+    tcase_add_test(tests, children_die_with_the_parent);
+    tcase_add_test(tests, a_job_that_does_not_answer_is_ended_and_named);
+    tcase_add_test(tests, a_closed_terminal_is_an_interruption);
+    tcase_add_test(tests, no_jobs_are_no_trouble);
+    tcase_add_test(tests, progress_lines_fit_every_width);
+    tcase_add_test(tests, numbers_in_progress_lines_keep_their_width);
+    tcase_add_test(tests, a_curve_stands_below_a_single_line_where_there_is_room);
+    tcase_add_test(tests, a_curve_in_letters_falls_from_its_highest_to_its_lowest);
+    tcase_add_test(tests, a_curve_of_many_points_keeps_its_columns);
+    tcase_add_test(tests, progress_in_a_file_is_plain_lines);
+    tcase_add_test(tests, progress_on_a_terminal_leaves_it_as_it_was);
+    tcase_add_test(tests, a_view_of_nothing_is_survived);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,393 @@
+/* The programs, run as a user runs them. */
+#include "tests/support/temporary_files.h"
+
+#include <check.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+Suite *programs_suite(void);
+
+/* Runs build/bin/PROGRAM with arguments; what it printed on both streams, and its exit status. */
+static int run(const char *program, char *output, size_t size)
+{
+    const char *build = getenv("TG_BUILD");
+    char command[2000];
+    snprintf(command, sizeof command, "%s/bin/%s 2>&1 </dev/null", build ? build : "build", program);
+    FILE *pipe = popen(command, "r");
+    ck_assert_ptr_nonnull(pipe);
+    size_t length = 0, got;
+    while (length + 1 < size && (got = fread(output + length, 1, size - 1 - length, pipe)) > 0)
+        length += got;
+    output[length] = '\0';
+    while (fgetc(pipe) != EOF)
+        ;
+    int status = pclose(pipe);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static char output[1 << 18];
+
+START_TEST(quickstart_learns_the_spirals)
+{
+    ck_assert_int_eq(run("quickstart", output, sizeof output), 0);
+    const char *last = strstr(output, "on new points");
+    ck_assert_ptr_nonnull(last);
+    ck_assert_double_ge(atof(strstr(last, "accuracy") + strlen("accuracy")), 98);
+}
+END_TEST
+
+/* Runs a program in the folder of the test. */
+static int run_there(const char *program, const char *arguments)
+{
+    char path[600], command[1400];
+    ck_assert_ptr_nonnull(realpath(getenv("TG_BUILD") ? getenv("TG_BUILD") : "build", path));
+    snprintf(command, sizeof command, "cd '%s' && '%s/bin/%s' %s > out 2>&1", temporary_folder(), path, program,
+             arguments);
+    const int status = system(command);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+START_TEST(fit_learns_the_chessboard_and_writes_its_curves)
+{
+    ck_assert_int_eq(run_there("fit", ""), 0);
+    const char *accuracy = strstr(temporary_text("out"), "accuracy ");
+    ck_assert(accuracy && atof(accuracy + strlen("accuracy ")) > 98);
+    ck_assert_ptr_nonnull(strstr(temporary_text("curves.csv"), "\n12,360,0.01,"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("curves.gp"), "using 1:4"));
+}
+END_TEST
+
+START_TEST(mnist_without_its_files_says_so)
+{
+    ck_assert_int_eq(run("mnist", output, sizeof output), 2);
+    ck_assert_int_eq(run("mnist --help", output, sizeof output), 0);
+    ck_assert_str_eq(output, "usage: mnist FOLDER [EPOCHS], with the four files of MNIST in the folder\n");
+    ck_assert_int_eq(run("mnist /nowhere", output, sizeof output), 2);
+    ck_assert_str_eq(output, "mnist: /nowhere: no such folder\n");
+}
+END_TEST
+
+START_TEST(names_learns_syllables_and_invents_words)
+{
+    static char words[40000];
+    static const char *const syllables[] = {"ka", "lo", "mi", "ten"};
+    size_t length = 0;
+    for (unsigned i = 0; i < 2000; i++)
+        length += (size_t)snprintf(words + length, sizeof words - length, "%s%s%s\n", syllables[i % 4],
+                                   syllables[i / 4 % 4], i % 3 ? syllables[i / 16 % 4] : "");
+    temporary_write("words", words, length);
+    ck_assert_msg(run_there("names", "words 3") == 0, "%s", temporary_text("out"));
+    const char *out = temporary_text("out"), *last = strstr(out, "epoch  3");
+    ck_assert_msg(last && atof(strstr(last, "held out") + strlen("held out")) < 1.0, "%s",
+                  out); /* log 4 for a syllable's first letter, else 0 */
+    ck_assert_int_eq(run_there("names", "nowhere"), 2);
+    ck_assert_str_eq(temporary_text("out"), "nowhere: No such file or directory\n");
+    temporary_write("words", words, 1000); /* fewer steps than a long run's warm-up has */
+    ck_assert_msg(run_there("names", "words 1") == 0, "%s", temporary_text("out"));
+}
+END_TEST
+
+START_TEST(a_file_that_cannot_be_read_is_told_with_the_reason)
+{
+    ck_assert_int_eq(run_there("gpt", "nowhere"), 2);
+    ck_assert_str_eq(temporary_text("out"), "nowhere: No such file or directory\n");
+    ck_assert_int_eq(run_there("gpt", "."), 2);
+    ck_assert_str_eq(temporary_text("out"), ".: Is a directory\n");
+    ck_assert_int_eq(run_there("names", "."), 2);
+    ck_assert_str_eq(temporary_text("out"), ".: Is a directory\n");
+    ck_assert_int_eq(run_there("autoencoder", "nowhere"), 2);
+    ck_assert_str_eq(temporary_text("out"), "nowhere: No such file or directory\n");
+    temporary_write("short", "a\nb\n", 4);
+    ck_assert_int_eq(run_there("gpt", "short"), 2);
+    ck_assert_ptr_eq(strstr(temporary_text("out"), "usage: "), temporary_text("out"));
+}
+END_TEST
+
+START_TEST(autoencoder_draws_what_comes_back)
+{
+    enum { IMAGES = 2000, SIDE = 6 };
+    static unsigned char images[16 + IMAGES * SIDE * SIDE] = {[2] = 8, 3,    0, 0, IMAGES >> 8, IMAGES & 255, 0, 0,
+                                                              0,       SIDE, 0, 0, 0,           SIDE};
+    for (unsigned i = 0; i < IMAGES * SIDE * SIDE; i++)
+        images[16 + i] = i % SIDE == i / (SIDE * SIDE) % SIDE ? 255 : 0;
+    temporary_write_gzip("images", images, sizeof images);
+    ck_assert_msg(run_there("autoencoder", "images 4") == 0, "%s", temporary_text("out"));
+    const char *last = strstr(temporary_text("out"), "epoch  4");
+    ck_assert_msg(last && atof(strstr(last, "held out") + strlen("held out")) < 0.01, "%s",
+                  temporary_text("out")); /* 5/36 if it were always black */
+    ck_assert_ptr_nonnull(strstr(temporary_text("autoencoder.png") + 1, "PNG"));
+    ck_assert_int_eq(run_there("autoencoder", "out"), 2);
+    ck_assert_msg(run_there("autoencoder", "images 1") == 0, "%s", temporary_text("out"));
+}
+END_TEST
+
+START_TEST(an_operation_of_ones_own_passes_the_gradient_check)
+{
+    ck_assert_msg(run("own_operation", output, sizeof output) == 0, "%s", output);
+    ck_assert_ptr_nonnull(strstr(output, "derivatives agree on 4 samples"));
+    ck_assert_ptr_nonnull(strstr(output, "squash( 1) =  0.865098")); /* mish(1) of any table */
+}
+END_TEST
+
+START_TEST(activations_finds_the_minimum_of_gelu)
+{
+    char arguments[400];
+    snprintf(arguments, sizeof arguments, "activations --no-plots --out '%s/a/b'", temporary_folder());
+    ck_assert_msg(run(arguments, output, sizeof output) == 0, "%s", output);
+    ck_assert_ptr_nonnull(strstr(output, "-0.7517915  -0.1699712")); /* gelu_exact: where, and how low */
+    ck_assert_ptr_nonnull(strstr(output, "4.732e-04    8.685e-04")); /* the tanh form's largest errors */
+}
+END_TEST
+
+/* Whatever is missing is told: no signal ends the program, and no half file is left. */
+START_TEST(activations_survives_short_memory)
+{
+    const char *build = getenv("TG_BUILD");
+    char command[1000];
+    for (int kilobytes = 20000; kilobytes <= 160000; kilobytes += 10000) {
+        snprintf(command, sizeof command,
+                 "ulimit -v %d; OPENBLAS_NUM_THREADS=2 timeout -s KILL 20 %s/bin/activations --no-plots --out '%s' "
+                 ">/dev/null 2>&1",
+                 kilobytes, build ? build : "build", temporary_folder());
+        const int status = system(command);
+        ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) < 128, "%d kB: %d", kilobytes, WEXITSTATUS(status));
+        ck_assert_msg((WEXITSTATUS(status) == 0) == temporary_exists("activations.csv"), "%d kB", kilobytes);
+        if (WEXITSTATUS(status) == 0)
+            return;
+    }
+}
+END_TEST
+
+/* Threads that OpenBLAS starts before main looked for memory for ever while the program waited for their end. */
+START_TEST(programs_end_however_short_memory_is)
+{
+    static const char *const programs[] = {"gradcheck gelu_exact", "quickstart"};
+    const char *build = getenv("TG_BUILD");
+    char command[600];
+    for (int kilobytes = 60000; ADDRESS_SPACE_CAN_BE_LIMITED && kilobytes <= 180000; kilobytes += 40000)
+        for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+            snprintf(command, sizeof command,
+                     "ulimit -v %d; OPENBLAS_NUM_THREADS=2 timeout -s KILL 20 %s/bin/%s >/dev/null 2>&1", kilobytes,
+                     build ? build : "build", programs[i]);
+            const int status = system(command);
+            ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) < 128, "%s with %d kB: %d", programs[i], kilobytes,
+                          WEXITSTATUS(status));
+        }
+}
+END_TEST
+
+/* One more than there are processors, so that both the variable and its limit are seen. */
+START_TEST(the_environment_says_how_many_threads_there_are)
+{
+    static const struct {
+        const char *environment;
+        int expected;
+    } cases[] = {{"TG_THREADS=8", 8},
+                 {"TG_THREADS=8 OPENBLAS_NUM_THREADS=1", 8},
+                 {"OPENBLAS_NUM_THREADS=1", 1},
+                 {"OMP_NUM_THREADS=1", 1},
+                 {"TG_THREADS=none OMP_NUM_THREADS=1", 1}};
+    static const char program[] = "#include <tapegrad.h>\nint main(void) { return tg_threads(); }\n";
+    const char *build = getenv("TG_BUILD") ? getenv("TG_BUILD") : "build";
+    char command[1200];
+    if (!ADDRESS_SPACE_CAN_BE_LIMITED) /* a library with a sanitizer wants a program with one */
+        return;
+    temporary_write("threads.c", program, sizeof program - 1);
+    snprintf(command, sizeof command,
+             "${TG_CC:-cc} -I. -I'%s/include' '%s' '%s/libtapegrad.a' -lm -ldl -pthread -o '%s'", build,
+             temporary_path("threads.c"), build, temporary_path("threads"));
+    ck_assert_int_eq(system(command), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(command, sizeof command, "env -u TG_THREADS -u OPENBLAS_NUM_THREADS -u OMP_NUM_THREADS %s '%s'",
+                 cases[i].environment, temporary_path("threads"));
+        const int status = system(command);
+        ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == cases[i].expected, "%s: %d", cases[i].environment,
+                      WEXITSTATUS(status));
+    }
+}
+END_TEST
+
+START_TEST(gradcheck_passes_everything_to_second_order_and_says_so_in_its_last_line)
+{
+    ck_assert_msg(run("gradcheck --order 2", output, sizeof output) == 0, "%s", output);
+    const char *last = strstr(output, " passed, ");
+    ck_assert_msg(last && strcmp(last, " passed, 0 failed\n") == 0, "%s", output);
+    ck_assert_int_eq(run("gradcheck no_such_operation", output, sizeof output), 2);
+    ck_assert_int_eq(run("gradcheck --order 9", output, sizeof output), 2);
+}
+END_TEST
+
+START_TEST(every_program_explains_itself_and_refuses_nonsense)
+{
+    static const char *const programs[] = {"compare",  "activations", "study",   "gradcheck",
+                                           "accuracy", "train",       "predict", "export"};
+    char arguments[200];
+    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
+        snprintf(arguments, sizeof arguments, "%s --help", programs[i]);
+        ck_assert_int_eq(run(arguments, output, sizeof output), 0);
+        ck_assert_ptr_nonnull(strstr(output, "Usage: "));
+        snprintf(arguments, sizeof arguments, "%s --nonsense", programs[i]);
+        ck_assert_int_eq(run(arguments, output, sizeof output), 2);
+        ck_assert_ptr_nonnull(strstr(output, "nonsense"));
+    }
+}
+END_TEST
+
+START_TEST(what_was_drawn_is_named)
+{
+    static const char *const pictures[] = {"loss", "steps", "accuracy", "noise", "boundary", "search"};
+    static const char *const commands[] = {"compare --data moons --activations relu --epochs 2 --seeds 1",
+                                           "train --data moons --epochs 2", "train --data sine --epochs 2"};
+    for (size_t i = 0; system("gnuplot --version >/dev/null 2>&1") == 0 && i < sizeof commands / sizeof commands[0];
+         i++) {
+        char arguments[400], name[64];
+        snprintf(arguments, sizeof arguments, "%s --rows 200 --out '%s/%zu'", commands[i], temporary_folder(), i);
+        ck_assert_msg(run(arguments, output, sizeof output) == 0, "%s", output);
+        const char *files = strstr(output, "config.json; ");
+        ck_assert_msg(files != NULL, "%s", output);
+        for (int p = 0; p < 6; p++) {
+            snprintf(name, sizeof name, "%zu/%s.png", i, pictures[p]);
+            const bool drawn = temporary_exists(name);
+            snprintf(name, sizeof name, " %s,", pictures[p]);
+            ck_assert_msg((strstr(files, name) != NULL) == drawn, "%s:%s %s", commands[i], name, files);
+        }
+    }
+}
+END_TEST
+
+/* gnuplot runs files that are called like pipes as commands, and expands a home and the names of blocks of data. */
+START_TEST(folders_of_any_name_have_their_pictures)
+{
+    static const struct {
+        const char *program, *arguments, *picture;
+    } commands[] = {{"activations", "--points 5", "activations.png"},
+                    {"compare", "--overwrite --data moons --rows 60 --epochs 2 --seeds 1 --activations relu --hidden 4",
+                     "boundary.svg"},
+                    {"train", "--overwrite --data moons --rows 60 --epochs 2", "loss.png"},
+                    {"study", "gelu-mnist --quick --only 'relu-dropout0-*seed1'", "gelu-mnist-quick/curves.svg"},
+                    {"gradcheck", "--plot gelu_exact", "steps.svg"}};
+    static const char *const names[] = {"< touch ran #", "|touch ran", "~/x",         "a\nb",         "~root", "$HOME",
+                                        "$data",         "-",          "-e",          "\nit's",       "a\\nb", "a\"b",
+                                        "`touch ran`",   "%s",         "a|touch ran", "with a blank "};
+    if (system("gnuplot --version >/dev/null 2>&1") != 0)
+        return;
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        for (size_t n = 0; n < (i ? 4 : sizeof names / sizeof names[0]); n++) {
+            char arguments[400], picture[400];
+            setenv("FOLDER", names[n], 1); /* no shell has to be kept from reading it */
+            snprintf(arguments, sizeof arguments, "%s --out=\"$FOLDER\"", commands[i].arguments);
+            snprintf(picture, sizeof picture, "%s/%s", names[n], commands[i].picture);
+            ck_assert_msg(run_there(commands[i].program, arguments) == 0 && temporary_exists(picture), "%s in '%s': %s",
+                          arguments, names[n], temporary_text("out"));
+        }
+    ck_assert(!temporary_exists("ran"));
+}
+END_TEST
+
+/* Of one there is one, not "1 epochs". */
+START_TEST(what_is_counted_is_singular_where_it_is_one)
+{
+    static const char *const commands[] = {
+        "compare --data moons --rows 60 --epochs 1 --batch 100 --seeds 1 --activations relu --format csv --no-plots",
+        "compare --data 'csv:%s/one.csv' --epochs 1 --batch 2 --seeds 1 --activations relu --test none --no-plots",
+        "train --data moons --rows 60 --epochs 1 --batch 100 --no-plots",
+        "train --data 'csv:%s/one.csv' --epochs 1 --validation first:1 --test none --no-plots",
+        "train --data 'lines:%s/lines' --epochs 1 --no-plots",
+        "train --data 'text:%s/text' --epochs 1 --layers 1 --heads 1 --width 4 --context 4 --no-plots",
+        "study gelu-autoencoder --quick --epochs 1"};
+    static char text[300];
+    regex_t plural;
+    temporary_write("one.csv", "x,y\n1,0\n2,1\n3,0\n4,1\n", 20);
+    memset(text, 'a', sizeof text);
+    temporary_write("text", text, sizeof text);
+    for (size_t i = 4; i < sizeof text; i += 5)
+        text[i] = '\n';
+    temporary_write("lines", text, sizeof text);
+    ck_assert_int_eq(regcomp(&plural, "(^|[^0-9.,-])1 [a-z]*[^i]s( |;|,|:|\n)", REG_EXTENDED), 0);
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        char command[500], arguments[800];
+        regmatch_t at;
+        snprintf(command, sizeof command, commands[i], temporary_folder());
+        snprintf(arguments, sizeof arguments, "%s --out '%s/%zu'", command, temporary_folder(), i);
+        ck_assert_msg(run(arguments, output, sizeof output) == 0, "%s: %s", arguments, output);
+        ck_assert_int_gt((int)strlen(output), 20);
+        ck_assert_msg(regexec(&plural, output, 1, &at, 0) != 0, "%s: %.30s", commands[i], output + at.rm_so);
+    }
+    regfree(&plural);
+}
+END_TEST
+
+START_TEST(the_short_programs_fail_where_they_cannot_print)
+{
+    static const char *const commands[] = {"quickstart",    "fit",         "own_operation",
+                                           "names words 1", "gpt words 1", "autoencoder images 1"};
+    static unsigned char images[16 + 2000 * 4] = {[2] = 8, 3, 0, 0, 2000 >> 8, 2000 & 255, 0, 0, 0, 2, 0, 0, 0, 2};
+    static char words[3000];
+    for (size_t i = 0; i < sizeof words; i++)
+        words[i] = i % 6 == 5 ? '\n' : "kalomi"[i * 7 / 5 % 6];
+    temporary_write("words", words, sizeof words);
+    temporary_write("images", images, sizeof images);
+    for (size_t i = 0; access("/dev/full", W_OK) == 0 && i < sizeof commands / sizeof commands[0]; i++) {
+        char arguments[100];
+        snprintf(arguments, sizeof arguments, "%s >/dev/full #",
+                 strchr(commands[i], ' ') ? strchr(commands[i], ' ') : "");
+        char program[50];
+        snprintf(program, sizeof program, "%.*s", (int)strcspn(commands[i], " "), commands[i]);
+        ck_assert_msg(run_there(program, arguments) == 1, "%s", commands[i]);
+    }
+}
+END_TEST
+
+/* Whatever is printed by a program that cannot print is lost, and it says so. */
+START_TEST(what_cannot_be_printed_is_told)
+{
+    static const char *const commands[] = {
+        "compare --help",
+#ifndef TG_NO_BLAS /* without OpenBLAS there is nothing to compare with */
+        "bench --nets toy --activations relu --threads 1 --seconds 0 --csv",
+#endif
+        "compare --data moons --rows 60 --epochs 1 --seeds 1 --no-plots --overwrite --format csv",
+        "train --data moons --rows 60 --epochs 1 --no-plots --overwrite", "activations --no-plots"};
+    char arguments[400];
+    for (size_t i = 0; access("/dev/full", W_OK) == 0 && i < sizeof commands / sizeof commands[0]; i++) {
+        const bool writes = strstr(commands[i], "--no-plots");
+        snprintf(arguments, sizeof arguments, "%s%s%s%s 2>&1 >/dev/full #", commands[i], writes ? " --out '" : "",
+                 writes ? temporary_folder() : "", writes ? "'" : "");
+        ck_assert_msg(run(arguments, output, sizeof output) == 2, "%s: %s", commands[i], output);
+        ck_assert_msg(strstr(output, ": cannot write to standard output"), "%s: %s", commands[i], output);
+    }
+}
+END_TEST
+
+Suite *programs_suite(void)
+{
+    Suite *suite = suite_create("programs");
+    TCase *tests = tcase_create("programs");
+    tcase_set_timeout(tests, 120);
+    tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
+    tcase_add_test(tests, quickstart_learns_the_spirals);
+    tcase_add_test(tests, fit_learns_the_chessboard_and_writes_its_curves);
+    tcase_add_test(tests, names_learns_syllables_and_invents_words);
+    tcase_add_test(tests, a_file_that_cannot_be_read_is_told_with_the_reason);
+    tcase_add_test(tests, autoencoder_draws_what_comes_back);
+    tcase_add_test(tests, mnist_without_its_files_says_so);
+    tcase_add_test(tests, an_operation_of_ones_own_passes_the_gradient_check);
+    tcase_add_test(tests, activations_finds_the_minimum_of_gelu);
+    if (ADDRESS_SPACE_CAN_BE_LIMITED)
+        tcase_add_test(tests, activations_survives_short_memory);
+    tcase_add_test(tests, programs_end_however_short_memory_is);
+    tcase_add_test(tests, the_environment_says_how_many_threads_there_are);
+    tcase_add_test(tests, gradcheck_passes_everything_to_second_order_and_says_so_in_its_last_line);
+    tcase_add_test(tests, every_program_explains_itself_and_refuses_nonsense);
+    tcase_add_test(tests, what_was_drawn_is_named);
+    tcase_add_test(tests, folders_of_any_name_have_their_pictures);
+    tcase_add_test(tests, what_is_counted_is_singular_where_it_is_one);
+    tcase_add_test(tests, the_short_programs_fail_where_they_cannot_print);
+    tcase_add_test(tests, what_cannot_be_printed_is_told);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

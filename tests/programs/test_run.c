@@ -1,0 +1,357 @@
+/* Runs in folders: every model compared, nothing lost when a program is killed, nothing overwritten. */
+#include "tests/support/run_train.h"
+#include "tests/support/temporary_files.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <tapegrad.h>
+#include <time.h>
+#include <unistd.h>
+
+Suite *run_suite(void);
+
+/* ---- every model ---- */
+
+static const struct {
+    const char *name, *options, *measure;
+} models[] = {
+    {"gpt", "--data text:text --layers 1 --heads 2 --width 16 --context 8", "final loss"},
+    {"charmlp", "--data text:text --hidden 32", "final loss"},
+    {"convnet", "--data idx:images --filters 4,8", "test acc %"},
+    {"vit", "--data idx:images --layers 1 --heads 2 --width 16 --patch 4", "test acc %"},
+    {"autoencoder", "--data idx:images --hidden 32 --code 8", "test std. MSE"},
+    {"mlp", "--data idx:images --hidden 16x2", "test acc %"},
+};
+
+START_TEST(every_model_is_compared_seed_by_seed)
+{
+    const char *options = models[_i].options;
+    expect_fine(train_run("compare",
+                          "--model %s %s --activations relu,gelu_tanh,swiglu --seeds 2 --epochs 1 --batch 32 "
+                          "--no-plots --keep-models --out c",
+                          models[_i].name, options));
+    ck_assert_msg(strstr(train_output, models[_i].measure) && strstr(train_output, "gelu_tanh against relu: "), "%s",
+                  train_output);
+    ck_assert_ptr_null(strstr(train_output, "nan"));
+    ck_assert_msg(strstr(models[_i].name, "gpt") == NULL || strstr(train_output, "nats a character"), "%s",
+                  train_output);
+    ck_assert_int_eq((int)csv_cell("c/summary.csv", "swiglu", "runs"), 2);
+    /* gated nets have about as many parameters as plain ones, and gelu_tanh's net has exactly those of relu's */
+    const double plain = csv_cell("c/summary.csv", "relu", "parameters"),
+                 gated = csv_cell("c/summary.csv", "swiglu", "parameters");
+    ck_assert_msg(plain == csv_cell("c/summary.csv", "gelu_tanh", "parameters") && gated > 0.9 * plain &&
+                      gated < 1.1 * plain,
+                  "%g and %g parameters", plain, gated);
+    /* the folder of a run is a model */
+    expect_fine(strstr(options, "text:")
+                    ? train_run("predict", "--model c/runs/swiglu-seed2 --length 5")
+                    : train_run("predict", "--model c/runs/swiglu-seed2 --data idx:images/t10k-images-idx3-ubyte"));
+}
+END_TEST
+
+START_TEST(lists_of_numbers_and_names_are_tried)
+{
+    expect_fine(train_run("compare", "--model gpt --data text:text --layers 1,2 --heads 2 --width 8 --context 8 "
+                                     "--norm layer,rms --activations relu --seeds 1 --epochs 1 --no-plots --out c"));
+    ck_assert(temporary_exists("c/runs/relu-layers2-normrms-seed1/result.json"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("c/search.csv"), "relu,\"layers 1, norm rms\","));
+}
+END_TEST
+
+START_TEST(heads_may_share_keys_and_values_and_an_epoch_have_any_number_of_windows)
+{
+    expect_fine(train_run("compare", "--model gpt --data text:text --layers 1 --heads 2 --kv-heads 0,1 --width 8 "
+                                     "--context 8 --epoch-windows 24 --batch 4 --activations relu --seeds 1 "
+                                     "--epochs 2 --keep-models --no-plots --out c"));
+    /* one head less of keys and of values: twice 4 rows of 8 weights and a bias */
+    int parameters[2] = {0};
+    sscanf(temporary_text("c/runs/relu-kv-heads0-seed1/result.json"), "{\"parameters\":%d", &parameters[0]);
+    sscanf(temporary_text("c/runs/relu-kv-heads1-seed1/result.json"), "{\"parameters\":%d", &parameters[1]);
+    ck_assert_int_eq(parameters[0] - parameters[1], 2 * 4 * (8 + 1));
+    ck_assert_ptr_nonnull(strstr(temporary_text("c/runs/relu-kv-heads1-seed1/curves.csv"), "\n2,12,"));
+    /* a model of a version that had no such option */
+    expect_fine(train_run("sed", "-i 's/kv-heads/kv-headz/' c/runs/relu-kv-heads0-seed1/best.safetensors"));
+    expect_fine(train_run("predict", "--model c/runs/relu-kv-heads0-seed1 --length 5"));
+}
+END_TEST
+
+/* A post-norm stack normalises behind the embeddings, a pre-norm one at its end; the file says which it is. */
+START_TEST(blocks_may_normalise_after_the_residual_sum)
+{
+    expect_fine(train_run("train", "--model gpt --data text:text --layers 1 --heads 2 --width 8 --context 8 "
+                                   "--post-norm --epoch-windows 24 --batch 4 --epochs 1 --no-plots --out post"));
+    const char *header = temporary_text("post/best.safetensors") + 8; /* behind its size */
+    ck_assert_ptr_nonnull(strstr(header, "embedding_norm.weight"));
+    expect_fine(train_run("predict", "--model post --length 5"));
+}
+END_TEST
+
+START_TEST(a_search_is_drawn_over_its_numbers_or_else_its_words)
+{
+    static const char *const labels[] = {">none<", ">rms<"};
+    expect_fine(train_run("compare", "--data moons --rows 80 --epochs 1 --hidden 4 --seeds 1 --activations relu "
+                                     "--norm none,rms --lr 0.001,0.01 --no-plots --out both"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("both/search.csv"), "relu,\"norm rms, lr 0.01\",0.01,"));
+    expect_fine(train_run("compare", "--data moons --rows 80 --epochs 1 --hidden 4 --seeds 1 --activations relu "
+                                     "--norm none,rms --out words"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("words/search.csv"), "relu,norm rms,1,"));
+    for (int i = 0; i < 2 && temporary_exists("words/search.svg"); i++) /* there is no gnuplot everywhere */
+        ck_assert_msg(strstr(temporary_text("words/search.svg"), labels[i]) != NULL, "no %s below the axis", labels[i]);
+}
+END_TEST
+
+/* ---- nothing overwritten ---- */
+
+#define SMALL "--data csv:train.csv --hidden 4 --epochs 2 --no-plots "
+
+START_TEST(a_folder_of_another_run_is_refused)
+{
+    const char *program = _i ? "compare" : "train";
+    const char *more = _i ? "--seeds 1" : "";
+    expect_fine(train_run(program, SMALL "%s --out o", more));
+    char *curves = strdup(temporary_text("o/curves.csv"));
+    expect_refused(train_run(program, SMALL "%s --lr 0.01 --out o", more), "o holds the results of another --lr: ");
+    ck_assert_msg(strstr(train_output, "--out names another folder, --overwrite begins anew"), "%s", train_output);
+    expect_refused(train_run(program, "--data csv:price.csv --hidden 4 --epochs 2 --no-plots %s --out o", more),
+                   "another --");
+    ck_assert_str_eq(temporary_text("o/curves.csv"), curves);
+    write_table("train.csv", "a,b,colour,size\n", "b,a,c,k\n", 300); /* other data under the same name */
+    expect_refused(train_run(program, SMALL "%s --out o", more), "another --checksum");
+    expect_fine(train_run(program, SMALL "%s --lr 0.01 --overwrite --out o", more));
+    ck_assert_str_ne(temporary_text("o/curves.csv"), curves);
+    free(curves);
+}
+END_TEST
+
+START_TEST(a_record_of_another_run_is_refused_by_study)
+{
+    expect_fine(train_run("study", "gelu-mnist --quick --no-plots --out o"));
+    expect_fine(train_run("sed", "-i 's/\"seed\": 1/\"seed\": 7/' "
+                                 "o/gelu-mnist-quick/runs/relu-dropout0-lr0.001-seed1/config.json"));
+    char *record = strdup(temporary_text("o/gelu-mnist-quick/runs/relu-dropout0-lr0.001-seed1/curves.csv"));
+    expect_refused(train_run("study", "gelu-mnist --quick --no-plots --out o"),
+                   "holds the results of another --seed: 7, not 1; --out names another");
+    ck_assert_str_eq(temporary_text("o/gelu-mnist-quick/runs/relu-dropout0-lr0.001-seed1/curves.csv"), record);
+    expect_fine(train_run("study", "gelu-mnist --quick --no-plots --overwrite --out o"));
+    free(record);
+}
+END_TEST
+
+/* An option that an older version did not know is the same as one that is not set. */
+START_TEST(a_folder_of_an_older_version_goes_on)
+{
+    expect_fine(train_run("compare", SMALL "--activations relu --seeds 1 --out o"));
+    expect_fine(train_run("sed", "-i '/drop-last/d; /train-loss-every/d' o/config.json"));
+    expect_fine(train_run("compare", SMALL "--activations relu --seeds 1 --out o"));
+    ck_assert_msg(strstr(train_output, "1 of 1 run is there\n"), "%s", train_output);
+    expect_fine(train_run("sed", "-i '/drop-last/d' o/config.json"));
+    expect_refused(train_run("compare", SMALL "--activations relu --seeds 1 --drop-last --out o"),
+                   "another --drop-last: nothing, not true");
+}
+END_TEST
+
+/* An option that is added has no effect where it is not set: a record that does not know it is the same run. */
+START_TEST(a_record_knows_no_options_that_came_later)
+{
+    static const char *const kept = "docs/studies/gelu-autoencoder/runs/relu-lr0.001-seed1/config.json";
+    char *path = realpath(kept, NULL), keep[PATH_MAX + 200];
+    ck_assert_msg(path != NULL, "there is no %s", kept);
+    snprintf(keep, sizeof keep,
+             "'NR == FNR { known[$1] = 1; next } $1 in known { print > \"o/older.json\" }' '%s' o/config.json", path);
+    expect_fine(train_run("train", SMALL "--out o"));
+    expect_fine(train_run("awk", "%s", keep));
+    ck_assert_ptr_null(strstr(temporary_text("o/older.json"), "shards"));
+    expect_fine(train_run("mv", "o/older.json o/config.json"));
+    expect_fine(train_run("train", SMALL "--out o"));
+    free(path);
+}
+END_TEST
+
+START_TEST(the_default_folder_says_what_the_run_is)
+{
+    expect_fine(train_run("train", SMALL));
+    expect_fine(train_run("train", SMALL "--lr 0.01"));
+    ck_assert(temporary_exists("results/train-mlp-hidden4-epochs2/best.safetensors"));
+    ck_assert(temporary_exists("results/train-mlp-hidden4-epochs2-lr0.01/best.safetensors"));
+    /* and nothing that follows from the data, such as the size of a batch */
+    expect_fine(train_run("compare", "--data csv:train.csv --epochs 2 --seeds 1 --activations relu --no-plots"));
+    ck_assert(temporary_exists("results/train-mlp-epochs2/curves.csv"));
+    expect_fine(train_run("train", "--data csv:- --epochs 1 --no-plots < %s", temporary_path("train.csv")));
+    ck_assert(temporary_exists("results/stdin-mlp-epochs1/best.safetensors"));
+}
+END_TEST
+
+START_TEST(a_folder_in_which_another_program_works_is_refused)
+{
+    expect_fine(train_run("mkdir", "o"));
+    const int folder = open(temporary_path("o"), O_RDONLY | O_DIRECTORY);
+    ck_assert_int_eq(flock(folder, LOCK_EX | LOCK_NB), 0);
+    expect_refused(train_run("compare", SMALL "--seeds 1 --out o"), "o");
+    expect_refused(train_run("train", SMALL "--out o"), "o");
+    close(folder);
+    expect_fine(train_run("train", SMALL "--out o"));
+}
+END_TEST
+
+/* ---- nothing lost ---- */
+
+#define LONGER "--data idx:images --hidden 32x2 --dropout 0.1 --epochs 30 --batch 8 --no-plots "
+static const struct {
+    const char *program, *options;
+    const char *files[4];
+} killed[] = {
+    {"train", LONGER "--model mlp --threads 1", {"curves.csv", "best.safetensors", "last.safetensors"}},
+    {"compare",
+     LONGER "--activations relu,stochastic_gelu --seeds 2 --jobs 2",
+     {"curves.csv", "confusion.csv", "steps.csv"}},
+    {"study", "gelu-mnist --quick --jobs 2 --no-plots", {"gelu-mnist-quick/curves.csv", "gelu-mnist-quick/report.md"}},
+};
+
+/* Starts the program and kills it after so many seconds; whether it ended before. */
+static bool kill_after(const char *program, const char *options, const char *out, double seconds)
+{
+    const pid_t child = train_start(program, "%s --out %s >log 2>&1", options, out);
+    nanosleep(&(struct timespec){(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))}, NULL);
+    kill(child, SIGKILL);
+    int status;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status);
+}
+
+/* The text of a file without what differs between runs: times, and the folder's name. */
+static char *text_of(const char *folder, const char *file)
+{
+    char path[200], command[1000];
+    static char text[1 << 20];
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    snprintf(command, sizeof command,
+             "cd '%s' && case %s in *curves.csv) sed 's/,[^,]*$//' %s ;; *.md) grep -v 'study gelu' %s ;; *) cat %s ;; "
+             "esac | cksum",
+             temporary_folder(), path, path, path, path);
+    FILE *pipe = popen(command, "r");
+    text[fread(text, 1, sizeof text - 1, pipe)] = '\0';
+    pclose(pipe);
+    return strdup(text);
+}
+
+START_TEST(a_run_that_is_killed_goes_on_to_the_same_bytes)
+{
+    const char *program = killed[_i].program, *options = killed[_i].options;
+    const int kills = getenv("TG_LONG") ? 34 : 4;
+    tg_rng rng = tg_rng_seed(7);
+    expect_fine(train_run(program, "%s --out whole", options));
+    for (int i = 0; i < kills; i++)
+        kill_after(program, options, "killed", 0.05 + tg_rng_uniform(&rng));
+    expect_fine(train_run(program, "%s --out killed", options));
+    for (int i = 0; i < 4 && killed[_i].files[i]; i++) {
+        char *whole = text_of("whole", killed[_i].files[i]), *again = text_of("killed", killed[_i].files[i]);
+        ck_assert_msg(strcmp(whole, again) == 0 && strncmp(whole, "4294967295 0", 12) != 0, "%s: %s differs", program,
+                      killed[_i].files[i]);
+        free(whole);
+        free(again);
+    }
+}
+END_TEST
+
+static const struct {
+    const char *program, *options, *folder;
+} reported[] = {
+    {"compare", "--activations relu --seeds 2 --jobs 2", "o/runs/relu-seed1"},
+    {"train", "--model mlp", "o"},
+};
+
+START_TEST(a_report_grows_while_runs_go_on)
+{
+    const char *program = reported[_i].program, *options = reported[_i].options;
+    char options_long[400], file[60];
+    snprintf(options_long, sizeof options_long, LONGER "--epochs 200000 --report %s", options);
+    kill_after(program, options_long, "o", 5);
+    const char *page = temporary_text("o/report.html");
+    ck_assert_msg(strstr(page, "http-equiv=\"refresh\"") != NULL, "%s", temporary_text("log"));
+    ck_assert_msg(strstr(page, "<svg") && strstr(page, "validation loss"), "%.900s", page);
+    snprintf(file, sizeof file, "%s/curves.csv", reported[_i].folder);
+    ck_assert(temporary_exists(file));
+    expect_fine(train_run(program, LONGER "--epochs 5 --report --overwrite --out o %s", options));
+    page = temporary_text("o/report.html");
+    ck_assert(!strstr(page, "http-equiv=\"refresh\"") && strstr(page, "--epochs 5"));
+}
+END_TEST
+
+START_TEST(steps_are_written_while_an_epoch_runs)
+{
+    kill_after("train",
+               "--data circles --rows 200000 --test none --model mlp --hidden 512x3 --batch 4 --epochs 1 --no-plots",
+               "o", 5);
+    int lines = 0;
+    for (const char *at = temporary_text("o/steps.csv"); (at = strchr(at, '\n')); at++)
+        lines++;
+    ck_assert_msg(lines > 1, "%s", temporary_text("log"));
+    ck_assert_ptr_null(strstr(temporary_text("o/curves.csv"), "\n1,")); /* and no epoch is over */
+}
+END_TEST
+
+START_TEST(a_finished_comparison_trains_nothing_again_and_may_have_more_seeds)
+{
+    expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 1 --out o"));
+    expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 2 --out o"));
+    ck_assert_msg(strstr(train_output, "2 of 4 runs are there"), "%s", train_output);
+    expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 2 --out o"));
+    ck_assert_msg(strstr(train_output, "4 of 4 runs are there") && !strstr(train_output, ": done"), "%s", train_output);
+    expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 2 --out whole"));
+    char *whole = text_of("whole", "curves.csv"), *grown = text_of("o", "curves.csv");
+    ck_assert_str_eq(whole, grown);
+    free(whole);
+    free(grown);
+}
+END_TEST
+
+/* As a power failure may leave it, which takes the end of what was appended. */
+START_TEST(a_finished_run_that_lost_epochs_is_trained_again)
+{
+    static const char *const file = "o/runs/relu-seed1/curves.csv";
+    expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 1 --out o"));
+    char *whole = text_of("o", "curves.csv"), *lines = strdup(temporary_text(file));
+    temporary_write(file, lines, (size_t)(strchr(strchr(lines, '\n') + 1, '\n') + 1 - lines));
+    expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 1 --out o"));
+    ck_assert_msg(strstr(train_output, "1 of 2 runs are there"), "%s", train_output);
+    char *again = text_of("o", "curves.csv");
+    ck_assert_str_eq(whole, again);
+    free(whole);
+    free(lines);
+    free(again);
+}
+END_TEST
+
+Suite *run_suite(void)
+{
+    Suite *suite = suite_create("run");
+    TCase *tests = tcase_create("run");
+    tcase_set_timeout(tests, getenv("TG_LONG") ? 1200 : 240);
+    tcase_add_checked_fixture(tests, train_folder_make, temporary_folder_remove);
+    tcase_add_loop_test(tests, every_model_is_compared_seed_by_seed, 0, sizeof models / sizeof *models);
+    tcase_add_test(tests, lists_of_numbers_and_names_are_tried);
+    tcase_add_test(tests, heads_may_share_keys_and_values_and_an_epoch_have_any_number_of_windows);
+    tcase_add_test(tests, blocks_may_normalise_after_the_residual_sum);
+    tcase_add_test(tests, a_search_is_drawn_over_its_numbers_or_else_its_words);
+    tcase_add_loop_test(tests, a_folder_of_another_run_is_refused, 0, 2);
+    tcase_add_test(tests, a_record_of_another_run_is_refused_by_study);
+    tcase_add_test(tests, a_folder_of_an_older_version_goes_on);
+    tcase_add_test(tests, a_record_knows_no_options_that_came_later);
+    tcase_add_test(tests, the_default_folder_says_what_the_run_is);
+    tcase_add_test(tests, a_folder_in_which_another_program_works_is_refused);
+    tcase_add_loop_test(tests, a_run_that_is_killed_goes_on_to_the_same_bytes, 0, sizeof killed / sizeof *killed);
+    tcase_add_loop_test(tests, a_report_grows_while_runs_go_on, 0, 2);
+    tcase_add_test(tests, steps_are_written_while_an_epoch_runs);
+    tcase_add_test(tests, a_finished_run_that_lost_epochs_is_trained_again);
+    tcase_add_test(tests, a_finished_comparison_trains_nothing_again_and_may_have_more_seeds);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

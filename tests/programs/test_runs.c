@@ -1,0 +1,474 @@
+/* The files of numbers that a comparison writes. */
+#include "examples/run/jobs.h"
+#include "examples/report/runlog_internal.h"
+#include "tests/support/run_logs.h"
+#include "tests/support/temporary_files.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <tapegrad.h>
+#include <unistd.h>
+
+Suite *runs_suite(void);
+
+/* How many files and folders the temporary folder holds. */
+static int entries(void)
+{
+    int count = -2; /* . and .. */
+    DIR *opened = opendir(temporary_folder());
+    while (opened && readdir(opened))
+        count++;
+    closedir(opened);
+    return count;
+}
+
+/* ---- files -------------------------------------------------------------------------------------------------- */
+
+/* A made-up course of training. */
+static runlog_epoch epoch_of(int run, int epoch)
+{
+    double loss = 2.3 * exp(-0.3 * epoch) + 0.01 * run;
+    return (runlog_epoch){.epoch = epoch,
+                          .step = 100L * epoch,
+                          .train_loss = 0.8 * loss,
+                          .val_loss = loss,
+                          .val_accuracy = 1 - 0.1 * loss,
+                          .grad_norm = 1. / epoch,
+                          .dead_fraction = 0.125 * (run % 2),
+                          .test = RUNLOG_NO_MEASURES,
+                          .seconds = 0.25 * epoch};
+}
+
+enum { ACTIVATIONS = 4, SEEDS = 3, EPOCHS = 6, RUNS = ACTIVATIONS * SEEDS };
+static const char *const activations[ACTIVATIONS] = {"relu", "gelu_exact", "gelu_tanh", "swiglu"};
+
+static int train(int job, jobs_link *link, void *context)
+{
+    (void)context;
+    for (int epoch = 1; epoch <= EPOCHS; epoch++) {
+        runlog_epoch row = epoch_of(job, epoch);
+        usleep((useconds_t)((job * 7919) % 5000)); /* so that jobs overtake each other */
+        jobs_record(link, &row, sizeof row);
+    }
+    return 0;
+}
+
+static void keep(int job, const void *bytes, size_t size, void *log)
+{
+    runlog_epoch row;
+    ck_assert_uint_eq(size, sizeof row);
+    memcpy(&row, bytes, sizeof row);
+    runlog_add_epoch(log, job, &row);
+}
+
+static void finish(int job, jobs_state state, const char *message, void *log)
+{
+    (void)message;
+    if (state == JOBS_DONE)
+        runlog_finish_run(log, job);
+}
+
+START_TEST(files_are_identical_however_many_jobs_run)
+{
+    static const char *const names[] = {"curves.csv", "bands.csv", "summary.csv"};
+    static char first[3][1 << 16];
+    for (int at_once = 1; at_once <= 4; at_once *= 2) {
+        runlog *log = runlog_new(temporary_folder());
+        for (int run = 0; run < RUNS; run++)
+            ck_assert_int_eq(runlog_add_run(log, activations[run / SEEDS], 1 + run % SEEDS, 0, 100), run);
+        jobs_outcome outcome = jobs_run(&(jobs_config){
+            .count = RUNS, .at_once = at_once, .run = train, .on_record = keep, .on_end = finish, .context = log});
+        ck_assert_int_eq(outcome.done, RUNS);
+        run_log_write(log);
+        runlog_free(log);
+        for (int i = 0; i < 3; i++) {
+            if (at_once == 1)
+                strcpy(first[i], temporary_text(names[i]));
+            ck_assert_str_eq(temporary_text(names[i]), first[i]);
+        }
+    }
+    int lines = 0;
+    for (const char *line = first[0]; (line = strchr(line, '\n')); line++)
+        lines++;
+    ck_assert_int_eq(lines, 1 + RUNS * EPOCHS);
+}
+END_TEST
+
+START_TEST(curves_have_the_promised_columns_and_digits)
+{
+    runlog *log = run_log_small(true);
+    run_log_write(log);
+    char *text = temporary_text("curves.csv");
+    ck_assert_ptr_eq(
+        strstr(
+            text,
+            "activation,point,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,test_loss,test_accuracy,grad_norm,"
+            "dead_fraction,at_best_point,seconds\nrelu,,1,0,1,10,0.333333333,0.5,0.5,,,inf,0,1,0.500000\n"),
+        text);
+    ck_assert_ptr_nonnull(strstr(text, "\n\"si,lu\",,1,0,2,20,0.333333333,nan,0.0625,,,inf,0,1,0.500000\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\n\"si,lu\",,2,0,2,20,"));
+    runlog_free(log);
+
+    log = run_log_small(false);
+    run_log_write(log);
+    ck_assert_ptr_nonnull(
+        strstr(temporary_text("curves.csv"), "\nrelu,,1,0,1,10,0.333333333,0.5,,,,inf,0,1,0.500000\n"));
+    runlog_free(log);
+}
+END_TEST
+
+/* The field of a CSV line that begins with a name, under a heading; fields are not quoted but for the first. */
+static const char *field(char *text, const char *name, const char *heading)
+{
+    static char value[64];
+    int column = 0;
+    char *at = strstr(text, heading), *line = strstr(text, name);
+    ck_assert_msg(at && line, "%s or %s is not there", name, heading);
+    for (char *letter = text; letter < at; letter++)
+        column += *letter == ',';
+    line += strlen(name);
+    for (; column > 1; column--)
+        line = strchr(line, ',') + 1;
+    snprintf(value, sizeof value, "%.*s", (int)strcspn(line, ",\n"), line);
+    return value;
+}
+
+START_TEST(the_summary_holds_means_intervals_and_paired_differences)
+{
+    runlog *log = run_log_small(true);
+    run_log_write(log);
+    char *text = temporary_text("summary.csv");
+    const double t1 = 12.7062047362; /* Student's t for one degree of freedom: two seeds */
+    ck_assert_str_eq(field(text, "\nrelu,", "runs"), "2");
+    ck_assert_str_eq(field(text, "\nrelu,", "parameters"), "1000");
+    ck_assert_str_eq(field(text, "\nrelu,", "seconds_per_step"), "0.025");
+    ck_assert_str_eq(field(text, "\nrelu,", "final_val_loss_mean"), "0.5");
+    ck_assert_str_eq(field(text, "\nrelu,", "best_val_loss_mean"), "0.375");
+    ck_assert_str_eq(field(text, "\nrelu,", "best_val_accuracy_mean"), "0.6875");
+    ck_assert_double_eq_tol(atof(field(text, "\nrelu,", "final_val_loss_deviation")), 0.5 / sqrt(2), 1e-9);
+    ck_assert_double_eq_tol(atof(field(text, "\nrelu,", "final_val_loss_low")), 0.5 - t1 * 0.25, 1e-8);
+    ck_assert_double_eq_tol(atof(field(text, "\nrelu,", "final_val_loss_high")), 0.5 + t1 * 0.25, 1e-8);
+    ck_assert_str_eq(field(text, "\nrelu,", "final_val_loss_difference"), "");
+    ck_assert_str_eq(field(text, "\ngelu,", "pairs"), "2");
+    ck_assert_str_eq(field(text, "\ngelu,", "final_val_loss_difference"), "-0.25"); /* of -0.125 and -0.375 */
+    ck_assert_double_eq_tol(atof(field(text, "\ngelu,", "final_val_loss_difference_low")), -0.25 - t1 * 0.125, 1e-8);
+    ck_assert_str_eq(field(text, "\ngelu,", "best_val_accuracy_difference"), "0.125");
+    ck_assert_str_eq(field(text, "\n\"si,lu\",", "runs"), "1");
+    ck_assert_str_eq(field(text, "\n\"si,lu\",", "final_val_loss_mean"), "nan");
+    ck_assert_str_eq(field(text, "\n\"si,lu\",", "best_val_loss_mean"), "0.5");
+    ck_assert_str_eq(field(text, "\n\"si,lu\",", "best_val_loss_deviation"), "");
+    ck_assert_str_eq(field(text, "\n\"si,lu\",", "best_val_loss_difference"), "0.25");
+    ck_assert_str_eq(field(text, "\n\"si,lu\",", "best_val_loss_difference_high"), "");
+    runlog_free(log);
+}
+END_TEST
+
+/* A comparison whose runs have one value, which is loss and accuracy and test: value(activation, seed, fold). */
+static runlog *made_up(int names, int seeds, int folds, double (*value)(int activation, int seed, int fold))
+{
+    static const char *const name[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"};
+    runlog *log = runlog_new(temporary_folder());
+    for (int seed = 0; seed < seeds; seed++)
+        for (int fold = 0; fold < folds; fold++)
+            for (int a = 0; a < names; a++) {
+                const double x = value(a, seed, fold);
+                const int run = runlog_add_run(log, name[a], (uint64_t)seed, fold, 1);
+                runlog_epoch epoch = {
+                    .epoch = 1, .step = 1, .val_loss = x, .val_accuracy = NAN, .test = RUNLOG_NO_MEASURES};
+                epoch.test.loss = x;
+                runlog_add_epoch(log, run, &epoch);
+                runlog_finish_run(log, run);
+            }
+    return log;
+}
+
+enum { TEST_LOSS }; /* the first measure of a regression with a test split */
+
+static double folds_of_seeds(int activation, int seed, int fold)
+{
+    return activation * (1 + 0.1 * seed) + 10 * seed + fold;
+}
+
+START_TEST(folds_are_values_of_their_own_or_those_of_all_seeds_one)
+{
+    int count;
+    runlog *log = made_up(2, 3, 4, folds_of_seeds);
+    comparison_group *groups = run_log_groups(log, &count);
+    ck_assert_int_eq(count, 2);
+    ck_assert_int_eq(groups[1].runs, 12);
+    ck_assert_int_eq(groups[1].pairs, 12);
+    ck_assert_double_eq_tol(groups[0].of[TEST_LOSS].value.mean, 11.5, 1e-12);
+    ck_assert_double_eq_tol(groups[1].of[TEST_LOSS].difference.mean, 1.1, 1e-12);
+    /* 1, 1.1 and 1.2, four times each */
+    ck_assert_double_eq_tol(groups[1].of[TEST_LOSS].difference.deviation, sqrt(4 * 0.02 / 11), 1e-12);
+    const double margin = groups[1].of[TEST_LOSS].difference.margin;
+    free(groups);
+    runlog_note(log, "Folds.", 1. / 3, false);
+    groups = run_log_groups(log, &count);
+    ck_assert_double_eq_tol(groups[1].of[TEST_LOSS].difference.margin, margin * sqrt(12 * (1. / 12 + 1. / 3)), 1e-12);
+    free(groups);
+    runlog_note(log, "Folds cut once.", 1. / 3, true); /* a value for each fold, the mean over the seeds */
+    groups = run_log_groups(log, &count);
+    ck_assert_int_eq(groups[1].pairs, 4);
+    ck_assert_double_eq_tol(groups[1].of[TEST_LOSS].difference.mean, 1.1, 1e-12);
+    ck_assert_double_eq(groups[1].of[TEST_LOSS].difference.deviation, 0);
+    free(groups);
+    runlog_free(log);
+    log = made_up(2, 1, 4, folds_of_seeds); /* the only seed: its folds stand for themselves */
+    groups = run_log_groups(log, &count);
+    ck_assert_int_eq(groups[1].pairs, 4);
+    ck_assert_double_nan(groups[1].of[TEST_LOSS].test.p); /* the same difference everywhere proves nothing */
+    ck_assert_double_nan(groups[1].of[TEST_LOSS].corrected);
+    free(groups);
+    runlog_free(log);
+}
+END_TEST
+
+/* Two activations at three learning rates with two seeds; the loss of each, and a run that has not finished. */
+static runlog *searched(void)
+{
+    static const double rates[] = {0.01, 0.1, 1}, loss[2][3] = {{0.5, 0.25, 0.125}, {0.4, 0.1, 0.6}};
+    runlog *log = runlog_new(temporary_folder());
+    for (int seed = 1; seed <= 2; seed++)
+        for (int rate = 0; rate < 3; rate++)
+            for (int a = 0; a < 2; a++) {
+                char point[32];
+                const int run = runlog_add_run(log, a ? "gelu" : "relu", (uint64_t)seed, 0, 1);
+                snprintf(point, sizeof point, "lr %g", rates[rate]);
+                runlog_set_point(log, run, point, rates[rate]);
+                runlog_epoch epoch = {
+                    .epoch = 1, .step = 1, .val_loss = loss[a][rate] + 0.01 * seed, .val_accuracy = NAN};
+                epoch.test = (runlog_measures)RUNLOG_NO_MEASURES;
+                epoch.test.loss = rates[rate];
+                runlog_add_epoch(log, run, &epoch);
+                if (!(a == 0 && rate == 2 && seed == 2)) /* relu's best is not to be trusted: a run diverged */
+                    runlog_finish_run(log, run);
+            }
+    runlog_note(log, "Said before.", 0, false);
+    return log;
+}
+
+START_TEST(a_search_is_judged_at_the_best_points)
+{
+    int count;
+    runlog *log = searched();
+    ck_assert(runlog_is_search(log));
+    for (int common = 0; common < 2; common++) { /* 0.1 is the best for gelu, of what is left for relu, and for both */
+        runlog *best = runlog_at_best(log, common);
+        comparison_group *groups = run_log_groups(best, &count);
+        ck_assert_int_eq(count, 2);
+        ck_assert(!runlog_is_search(best) && groups[0].runs == 2 && groups[1].runs == 2);
+        ck_assert_double_eq(groups[0].of[TEST_LOSS].value.mean, 0.1);
+        ck_assert_double_eq(groups[1].of[TEST_LOSS].value.mean, 0.1);
+        ck_assert_str_eq(best->note, common ? "Said before. All at lr 0.1, the best for all together by validation."
+                                            : "Said before. Each at its best by validation: relu lr 0.1; gelu lr 0.1");
+        free(groups);
+        runlog_free(best);
+    }
+    runlog_finish_run(log, 10); /* now it is: relu's, and for relu alone */
+    runlog *best = runlog_at_best(log, false);
+    ck_assert_str_eq(best->note,
+                     "Said before. Each at its best by validation: relu lr 1 (the edge of the list); gelu lr 0.1");
+    runlog_free(best);
+    run_log_write(log);
+    ck_assert_ptr_nonnull(strstr(temporary_text("search.csv"), "\nrelu,lr 0.1,0.1,1,2,0,0.265,"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("curves.csv"), "\nrelu,lr 1,2,0,1,1,0,0.145,,1,,0,0,"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("bands.csv"), "\nrelu,1,2,0,0,0,0.14,"));
+    runlog_free(log);
+}
+END_TEST
+
+static tg_rng draws;
+static double shift; /* by which every activation but the first is better */
+static double common[64];
+
+/* Runs of a seed have something in common, and noise of their own. */
+static double noisy(int activation, int seed, int fold)
+{
+    (void)fold;
+    if (activation == 0)
+        common[seed] = 3 * tg_rng_normal(&draws);
+    return common[seed] + tg_rng_normal(&draws) - (activation > 0 ? shift : 0);
+}
+
+enum { NAMES = 12, SIMULATED_SEEDS = 5 };
+
+/* How many of `times` made-up comparisons have a star, and how many intervals of differences hold the true one. */
+static void simulate(int times, double difference, int *starred, long *held)
+{
+    *starred = 0;
+    *held = 0;
+    shift = difference;
+    for (int i = 0; i < times; i++) {
+        int count, stars = 0;
+        runlog *log = made_up(NAMES, SIMULATED_SEEDS, 1, noisy);
+        comparison_group *groups = run_log_groups(log, &count);
+        for (int a = 1; a < count; a++) {
+            const statistics_estimate *found = &groups[a].of[TEST_LOSS].difference;
+            stars += groups[a].of[TEST_LOSS].corrected < 0.05;
+            *held += fabs(found->mean + difference) <= found->margin;
+        }
+        *starred += stars > 0;
+        free(groups);
+        runlog_free(log);
+    }
+}
+
+/* Eleven differences at once. Without one in truth, a comparison gets any star at all in at most 6 % of cases; the
+ * interval of a difference holds it in 93 to 97 %. (300 comparisons leave room for chance: three standard deviations.)
+ */
+START_TEST(stars_are_rarely_false_and_intervals_hold_what_they_say)
+{
+    const int times = getenv("TG_LONG") ? 2000 : 300;
+    const double slack = getenv("TG_LONG") ? 0 : 0.03, all = (double)times * (NAMES - 1);
+    int starred;
+    long held;
+    draws = tg_rng_seed(11);
+    simulate(times, 0, &starred, &held);
+    ck_assert_msg(starred <= (0.06 + slack) * times, "%d of %d comparisons without a difference have a star", starred,
+                  times);
+    ck_assert_msg(held >= 0.93 * all && held <= 0.97 * all, "%ld of %g intervals hold 0", held, all);
+    simulate(times, 1.5, &starred, &held);
+    ck_assert_msg(held >= 0.93 * all && held <= 0.97 * all, "%ld of %g intervals hold 1.5", held, all);
+    simulate(times / 10, 12, &starred, &held);
+    ck_assert_int_ge(starred, times / 10 - 1); /* and what is plain is seen */
+}
+END_TEST
+
+START_TEST(bands_are_means_over_the_finished_runs)
+{
+    runlog *log = run_log_small(true);
+    run_log_write(log);
+    char *text = temporary_text("bands.csv");
+    ck_assert_ptr_nonnull(
+        strstr(text, "\nrelu,2,2,0.333333333,0.333333333,0.333333333,0.5,0.25,0.75,0.625,0.5,0.75\n"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "\n\"si,lu\",1,1,0.333333333,,,0.5,,,0.5,,\n\"si,lu\",2,1,0.333333333,,,,,,0.0625,,\n"));
+    runlog_free(log);
+}
+END_TEST
+
+START_TEST(the_configuration_comes_back)
+{
+    runlog *log = runlog_new(temporary_folder());
+    runlog_options(log, json_pack("{s:f, s:[ss]}", "lr", 0.1, "activations", "relu", "gelu_exact"));
+    run_log_write(log);
+    ck_assert_ptr_nonnull(strstr(temporary_text("config.json"), "\"lr\": 0.1,\n"));
+    json_t *read = json_loads(temporary_text("config.json"), 0, NULL);
+    ck_assert_str_eq(json_string_value(json_array_get(json_object_get(read, "activations"), 1)), "gelu_exact");
+    json_decref(read);
+    runlog_free(log);
+}
+END_TEST
+
+static void check_fails(const char *directory, const char *expected)
+{
+    char message[RUNLOG_MESSAGE] = "";
+    ck_assert_msg(!runlog_check_directory(directory, message), "%s was accepted", directory);
+    ck_assert_msg(strstr(message, expected) != NULL, "'%s' does not say '%s'", message, expected);
+    ck_assert_ptr_null(strchr(message, '\n'));
+}
+
+START_TEST(a_folder_that_cannot_be_written_is_refused_with_the_reason)
+{
+    static char endless[5000];
+    memset(endless, 'x', sizeof endless - 1);
+    temporary_write("file", "", 0);
+    check_fails(temporary_path("file"), "/file': a file of this name is in the way");
+    check_fails(temporary_path("new/../file/below"), "/file': a file of this name is in the way");
+    check_fails("/proc/tapegrad", "'/proc/tapegrad': No such file or directory");
+    check_fails("/proc", "cannot write into the folder '/proc'");
+    check_fails("", "the name is empty");
+    check_fails(endless, "the name is too long");
+    mkdir(temporary_path("summary.csv"), 0777);
+    check_fails(temporary_folder(), "/summary.csv': a folder of this name is in the way");
+    rmdir(temporary_path("summary.csv"));
+}
+END_TEST
+
+START_TEST(a_check_leaves_no_trace)
+{
+    char message[RUNLOG_MESSAGE];
+    ck_assert(runlog_check_directory(temporary_folder(), message));
+    ck_assert(runlog_check_directory(temporary_path("a/b//c/"), message));
+    ck_assert_int_eq(entries(), 0);
+}
+END_TEST
+
+START_TEST(writing_makes_the_folders_it_needs)
+{
+    runlog *log = runlog_new(temporary_path("a/b"));
+    run_log_write(log);
+    ck_assert(temporary_exists("a/b/curves.csv"));
+    runlog_free(log);
+    static const char *const made[] = {"a/b/curves.csv", "a/b/bands.csv", "a/b/summary.csv", "a/b/config.json"};
+    for (int i = 0; i < 4; i++)
+        unlink(temporary_path(made[i]));
+    rmdir(temporary_path("a/b"));
+    rmdir(temporary_path("a"));
+}
+END_TEST
+
+START_TEST(a_full_disk_leaves_the_old_file)
+{
+    char message[RUNLOG_MESSAGE];
+    struct rlimit before, tiny;
+    temporary_write("curves.csv", "precious", 8);
+    runlog *log = run_log_small(true);
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before);
+    tiny = before;
+    tiny.rlim_cur = 100;
+    setrlimit(RLIMIT_FSIZE, &tiny);
+    bool written = runlog_write(log, message);
+    setrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, handler);
+    ck_assert(!written);
+    ck_assert_ptr_nonnull(strstr(message, "/curves.csv': File too large"));
+    ck_assert_str_eq(temporary_text("curves.csv"), "precious");
+    ck_assert_int_eq(entries(), 1);
+    runlog_free(log);
+}
+END_TEST
+
+START_TEST(a_log_of_nothing_is_survived)
+{
+    char message[RUNLOG_MESSAGE];
+    ck_assert_int_eq(runlog_add_run(NULL, "relu", 1, 0, 1), -1);
+    runlog_add_epoch(NULL, 0, &(runlog_epoch){0});
+    runlog_finish_run(NULL, 0);
+    runlog_options(NULL, json_pack("{s:f}", "lr", 1.));
+    runlog_print_table_as(NULL, "table", stdout);
+    runlog_free(NULL);
+    ck_assert(!runlog_write(NULL, message));
+}
+END_TEST
+
+Suite *runs_suite(void)
+{
+    Suite *suite = suite_create("runs");
+    TCase *tests = tcase_create("runs");
+    tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
+    tcase_set_timeout(tests, 30);
+    tcase_add_test(tests, files_are_identical_however_many_jobs_run);
+    tcase_add_test(tests, curves_have_the_promised_columns_and_digits);
+    tcase_add_test(tests, the_summary_holds_means_intervals_and_paired_differences);
+    tcase_add_test(tests, folds_are_values_of_their_own_or_those_of_all_seeds_one);
+    tcase_add_test(tests, a_search_is_judged_at_the_best_points);
+    tcase_add_test(tests, stars_are_rarely_false_and_intervals_hold_what_they_say);
+    tcase_add_test(tests, bands_are_means_over_the_finished_runs);
+    tcase_add_test(tests, the_configuration_comes_back);
+    tcase_add_test(tests, a_folder_that_cannot_be_written_is_refused_with_the_reason);
+    tcase_add_test(tests, a_check_leaves_no_trace);
+    tcase_add_test(tests, writing_makes_the_folders_it_needs);
+    tcase_add_test(tests, a_full_disk_leaves_the_old_file);
+    tcase_add_test(tests, a_log_of_nothing_is_survived);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

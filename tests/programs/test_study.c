@@ -1,0 +1,476 @@
+/* The program `study`: its quick versions, that it goes on where it stopped, and the numbers its reports are made of.
+ */
+#include "examples/data/feed.h"
+#include "examples/report/ranks.h"
+#include "examples/study/study.h"
+#include "tests/support/temporary_files.h"
+
+#include <check.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+Suite *study_suite(void);
+
+static char output[1 << 18];
+
+/* Runs build/bin/study with arguments; what it printed on both streams, and its exit status. */
+static int run(const char *arguments)
+{
+    const char *build = getenv("TG_BUILD");
+    char command[2000];
+    snprintf(command, sizeof command, "%s/bin/study %s 2>&1 </dev/null", build ? build : "build", arguments);
+    FILE *pipe = popen(command, "r");
+    ck_assert_ptr_nonnull(pipe);
+    output[fread(output, 1, sizeof output - 1, pipe)] = '\0';
+    const int status = pclose(pipe);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int run_in_folder(const char *arguments)
+{
+    char all[1000];
+    snprintf(all, sizeof all, "%s --out '%s'", arguments, temporary_folder());
+    return run(all);
+}
+
+#define ASSERT_SAYS(text, what) ck_assert_msg(strstr(text, what) != NULL, "no '%s' in\n%.3000s", what, text)
+
+/* ---- what the program says ---- */
+
+START_TEST(without_a_name_the_studies_are_listed)
+{
+    ck_assert_int_eq(run(""), 0);
+    ASSERT_SAYS(output, "gelu-mnist");
+    ck_assert_int_eq(run("--help"), 0);
+    ASSERT_SAYS(output, "Usage: ");
+    ASSERT_SAYS(output, "gelu-mnist");
+}
+END_TEST
+
+static const struct {
+    const char *arguments, *says;
+} mistakes[] = {
+    {"gelu", "study: there is no study 'gelu'"},
+    {"--quick", "Studies"},
+    {"gelu-mnist --jobs x", "--jobs: 'x' is not a whole number"},
+    {"gelu-mnist --nonsense", "nonsense"},
+    {"gelu-mnist --data /no/such/folder", "/no/such/folder"},
+    {"cost --epochs 3", "study: --epochs: cost trains nothing"},
+    {"cost --only '*'", "study: --only: cost trains nothing"},
+    {"siren --data .", "study: --data: siren reads none"},
+    {"migration --quick --only '*seed1'", "study: --only: runs of migration build on each other"},
+    {"gelu-mnist --quick --only '*seed1' --report-only", "study: --only: with --report-only nothing is trained"},
+    {"gelu-mnist --quick --report-only --jobs 7", "study: --jobs: with --report-only nothing is trained"},
+    {"gelu-mnist --quick --data /no/such/folder", "study: --data: a quick study makes its data up"},
+    {"gelu-mnist --quick --out /proc/no", "--out: cannot create the folder '/proc/no"},
+};
+
+START_TEST(a_mistake_gets_a_line_that_names_it_and_status_2)
+{
+    const char *arguments = mistakes[_i].arguments;
+    ck_assert_int_eq(strstr(arguments, "--out") ? run(arguments) : run_in_folder(arguments), 2);
+    ASSERT_SAYS(output, mistakes[_i].says);
+}
+END_TEST
+
+/* ---- the studies ---- */
+
+START_TEST(gelu_mnist_reports_what_was_published_beside_its_own_numbers_and_trains_nothing_twice)
+{
+    ck_assert_msg(run_in_folder("gelu-mnist --quick --jobs 2") == 0, "%s", output);
+    ASSERT_SAYS(output, "0 of 28 runs done; the rest takes about");
+    const char *html = temporary_text("gelu-mnist-quick/report.html");
+    ASSERT_SAYS(html, "This is the quick version");
+    ASSERT_SAYS(html, "of 12 published validation figures are met");
+    ASSERT_SAYS(html, "data:image/svg+xml;base64,");
+    ASSERT_SAYS(html, "build/bin/study gelu-mnist --quick");
+    ASSERT_SAYS(html, "<td class=\"n\">0.0887</td>");
+    ASSERT_SAYS(temporary_text("gelu-mnist-quick/report.md"), "| keep | activation | rate |");
+    ck_assert_msg(run_in_folder("gelu-mnist --quick --no-plots") == 0, "%s", output);
+    ck_assert_ptr_null(strstr(output, "take about"));
+    ck_assert_ptr_null(
+        strstr(temporary_text("gelu-mnist-quick/report.html"), "<img")); /* there is one, of an earlier report */
+    ck_assert_ptr_null(strstr(temporary_text("gelu-mnist-quick/report.md"), "!["));
+    ck_assert(temporary_exists("gelu-mnist-quick/curves.svg"));
+}
+END_TEST
+
+START_TEST(runs_can_be_chosen_by_their_names)
+{
+    ck_assert_msg(run_in_folder("gelu-mnist --quick --jobs 2 --no-plots --only 'relu*seed1'") == 0, "%s", output);
+    ASSERT_SAYS(output, "0 of 28 runs done; 4 of the rest take about");
+    ASSERT_SAYS(output, "4 of 28 runs complete");
+    ck_assert_int_eq(access(temporary_path("gelu-mnist-quick/runs/elu-dropout0-lr0.001-seed1/result.json"), R_OK), -1);
+    ck_assert_msg(run_in_folder("gelu-mnist --quick --jobs 2 --no-plots --only 'relu-dropout0-*'") == 0, "%s", output);
+    ASSERT_SAYS(output, "4 of 28 runs done; 2 of the rest take about");
+    ck_assert_int_eq(run_in_folder("gelu-mnist --quick --only 'tanh*'"), 2);
+    ASSERT_SAYS(
+        output,
+        "study: --only: none of the 28 runs is called like 'tanh*'; the first is gelu_tanh-dropout0-lr0.001-seed1\n");
+}
+END_TEST
+
+START_TEST(two_studies_do_not_work_in_one_folder)
+{
+    ck_assert_int_eq(run_in_folder("gelu-mnist --quick --report-only --no-plots"), 0); /* which makes the folder */
+    const int runs = open(temporary_path("gelu-mnist-quick/runs"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ck_assert_int_eq(flock(runs, LOCK_EX), 0);
+    ck_assert_int_ne(run_in_folder("gelu-mnist --quick --jobs 2"), 0);
+    ASSERT_SAYS(output, "study: another process is at work in the folder '");
+    ck_assert_int_eq(run_in_folder("gelu-mnist --quick --report-only --no-plots"), 0);
+    close(runs);
+    ck_assert_msg(run_in_folder("gelu-mnist --quick --jobs 2 --no-plots") == 0, "%s", output);
+}
+END_TEST
+
+START_TEST(the_other_studies_end_with_a_verdict_and_a_report)
+{
+    static const struct {
+        const char *name, *folder, *says;
+    } studies[] = {
+        {"gelu-autoencoder", "gelu-autoencoder-quick", "nothing to compare with what is published"},
+        {"gelu-autoencoder", "gelu-autoencoder-quick", "of the code"},
+        {"gelu-noise", "gelu-noise-quick", "Accuracy averaged over noise of 0.25 to 3, gelu_tanh less relu"},
+        {"shakespeare", "shakespeare-quick", "Is SwiGLU better than GELU (both published runs: yes)? No difference is"},
+        {"siren", "siren-quick", "Do sines fit the Laplacian better (the paper: yes)? "},
+        {"siren", "siren-quick", "data:image/svg+xml;base64,"},
+        {"pinn", "pinn-quick", "Is silu better than tanh, the paper's? Not shown: "},
+        {"pinn", "pinn-quick", "Of 1 published error over layers and units 0 are met within a factor of 2"},
+        {"glu-tabular", "glu-tabular-quick", "farther apart than the critical difference of 5.25 (Nemenyi, 5 %)"},
+        {"migration", "migration-quick", "Replacing ReLU by GELU, both at their own rates changes the test loss by"}};
+    char arguments[200], file[200];
+    for (size_t i = 0; i < sizeof studies / sizeof studies[0]; i++) {
+        snprintf(arguments, sizeof arguments, "%s --quick --jobs 2", studies[i].name);
+        ck_assert_msg(run_in_folder(arguments) == 0, "%s", output);
+        snprintf(file, sizeof file, "%s/report.html", studies[i].folder);
+        ASSERT_SAYS(temporary_text(file), studies[i].says);
+        ASSERT_SAYS(temporary_text(file), "This is the quick version");
+    }
+}
+END_TEST
+
+/* Of the second line of a run's curves.csv: the loss and the error, without the seconds. */
+static void first_epoch(char text[200])
+{
+    const char *line = strchr(temporary_text("pinn-quick/runs/silu-10x2-given100-inner50-seed2/curves.csv"), '\n');
+    ck_assert_ptr_nonnull(line);
+    snprintf(text, 200, "%.*s", (int)strcspn(line + 1, "\n"), line + 1);
+    *strrchr(text, ',') = '\0';
+}
+
+START_TEST(a_run_with_a_trainer_of_its_own_is_trained_once_and_longer_ones_begin_alike)
+{
+    char before[200], after[200];
+    ck_assert_msg(run_in_folder("pinn --quick --jobs 2 --no-plots") == 0, "%s", output);
+    first_epoch(before);
+    ck_assert_msg(run_in_folder("pinn --quick --no-plots") == 0, "%s", output);
+    ck_assert_ptr_null(strstr(output, "take"));
+    ck_assert_msg(run_in_folder("pinn --quick --jobs 2 --no-plots --epochs 2") == 0, "%s", output);
+    ASSERT_SAYS(output, "0 of 8 runs done; the rest takes about");
+    first_epoch(after);
+    ck_assert_str_eq(before, after);
+    ck_assert_msg(run_in_folder("pinn --quick --no-plots") == 0, "%s", output);
+    ck_assert_ptr_null(strstr(output, "take"));
+}
+END_TEST
+
+START_TEST(a_report_alone_trains_nothing)
+{
+    ck_assert_msg(run_in_folder("glu-tabular --quick --report-only --no-plots") == 0, "%s", output);
+    ASSERT_SAYS(output, "0 of 256 runs complete; the same command goes on with the rest.");
+    ck_assert_ptr_null(strstr(output, "take about"));
+}
+END_TEST
+
+/* ---- ranks ---- */
+
+/* Demsar (JMLR 2006), section 3.2.2: accuracies of C4.5 in four settings on 14 data sets, here as 1 - AUC, and what he
+ * finds. */
+START_TEST(ranks_are_those_of_demsars_example)
+{
+    static const double auc[14][4] = {{.763, .768, .771, .798},  {.599, .591, .590, .569},
+                                      {.954, .971, .968, .967},  {.628, .661, .654, .657},
+                                      {.882, .888, .886, .898},  {.936, .931, .916, .931},
+                                      {.661, .668, .609, .685},  {.583, .583, .563, .625},
+                                      {.775, .838, .866, .875},  {1, 1, 1, 1},
+                                      {.940, .962, .965, .962},  {.619, .666, .614, .669},
+                                      {.972, .981, .9751, .975}, {.957, .978, .946, .970}};
+    double loss[14][4];
+    for (int i = 0; i < 56; i++)
+        loss[i / 4][i % 4] = 1 - auc[i / 4][i % 4];
+    const ranks r = ranks_of(&loss[0][0], 14, 4);
+    ck_assert_int_eq(r.sets, 14);
+    ck_assert_double_eq_tol(r.mean[0], 3.143, 5e-4);
+    ck_assert_double_eq_tol(r.mean[1], 2.000, 5e-4);
+    ck_assert_double_eq_tol(r.mean[2], 2.893, 5e-4);
+    ck_assert_double_eq_tol(r.mean[3], 1.964, 5e-4);
+    ck_assert_double_eq_tol(r.chi_square, 9.28, 0.03);
+    ck_assert_double_eq_tol(r.f, 3.69, 0.02);
+    ck_assert_double_lt(r.p, 0.05); /* the critical value of F(3, 39) at 5 % is 2.85 */
+    ck_assert_double_gt(r.p, 0.01);
+    ck_assert_double_eq_tol(r.critical, 1.25, 0.005);
+}
+END_TEST
+
+START_TEST(a_set_with_a_missing_loss_is_left_out_of_the_ranks)
+{
+    const double loss[3][2] = {{1, 2}, {NAN, 1}, {3, 4}};
+    const ranks r = ranks_of(&loss[0][0], 3, 2);
+    ck_assert_int_eq(r.sets, 2);
+    ck_assert_double_eq(r.mean[0], 1);
+    ck_assert_double_eq(r.mean[1], 2);
+}
+END_TEST
+
+/* ---- going on ---- */
+
+static dataset moons;
+
+static study_run small_run(void)
+{
+    char message[200];
+    ck_assert_msg(moons.rows || dataset_load("moons", &(dataset_options){.rows = 200}, &moons, message, sizeof message),
+                  "%s", message);
+    study_run run = {.name = "moons", .group = "", .data = &moons, .spec = study_spec(), .keeps_model = true};
+    run.spec.net.hidden = "8x2";
+    run.spec.net.activation = "stochastic_gelu";
+    run.spec.net.dropout = 0.2;
+    run.spec.lr = 1e-2;
+    run.spec.batch = 16;
+    run.spec.epochs = 6;
+    run.spec.train_loss_every = 1;
+    return run;
+}
+
+static study_record train(const study_run *run)
+{
+    study_record record;
+    char message[STUDY_MESSAGE];
+    ck_assert_msg(study_run_train(run, temporary_folder(), false, NULL, message), "%s", message);
+    study_record_read(&record, run, temporary_folder());
+    return record;
+}
+
+START_TEST(a_run_that_was_stopped_equals_one_that_was_not)
+{
+    study_run whole = small_run(), half = whole;
+    strcpy(whole.name, "whole");
+    half.spec.epochs = 2;
+    study_record a = train(&whole), b = train(&half);
+    ck_assert_int_eq(b.epochs, 2);
+    half.spec.epochs = 6;
+    study_record_free(&b);
+    b = train(&half);
+    ck_assert_int_eq(a.epochs, 6);
+    ck_assert_int_eq(b.epochs, 6);
+    for (int e = 1; e <= 6; e++)
+        for (int c = STUDY_STEP_LOSS; c <= STUDY_VAL_ACCURACY; c++)
+            ck_assert_double_eq(study_record_at(&a, e, (study_column)c), study_record_at(&b, e, (study_column)c));
+    ck_assert_double_lt(study_record_at(&a, 6, STUDY_TRAIN_LOSS), 0.9 * study_record_at(&a, 1, STUDY_TRAIN_LOSS));
+    study_record_free(&a);
+    study_record_free(&b);
+}
+END_TEST
+
+/* The same run without dropout and with an activation that draws nothing, by a loop of its own: the order of rows, the
+ * weights and the measures follow from the seed alone. */
+START_TEST(a_run_has_the_numbers_of_a_plain_loop)
+{
+    study_run run = small_run();
+    run.spec.net.activation = "relu";
+    run.spec.net.dropout = 0;
+    study_record record = train(&run);
+    dataset set = moons;
+    char message[STUDY_MESSAGE];
+    ck_assert(study_run_split(&run, &set, message));
+    const tg_rng seed = tg_rng_seed(1), weights = tg_rng_stream(&seed, "weights");
+    tg_mlp *plain =
+        tg_mlp_new(&weights, &(tg_mlp_config){.inputs = 2, .hidden = {8, 8}, .outputs = 2, .activation = TG_RELU});
+    tg_optimizer *adam =
+        tg_optimizer_new(tg_mlp_parameters(plain), &(tg_optimizer_config){.kind = TG_ADAM, .lr = 1e-2});
+    tg_tape *tape = tg_tape_new();
+    dataset_feed feed = {&set, &set.train};
+    const tg_fit_rows rows = dataset_feed_rows(&feed);
+    for (int epoch = 1; epoch <= 6; epoch++) {
+        int32_t order[200];
+        double sum = 0;
+        for (int i = 0; i < (int)rows.count; i++)
+            order[i] = i;
+        dataset_feed_order(1, epoch, order, rows.count);
+        for (int64_t at = 0; at < rows.count; at += 16) {
+            const int64_t count = rows.count - at < 16 ? rows.count - at : 16;
+            float x[32];
+            int32_t labels[16];
+            tg_rng none = tg_rng_seed(0);
+            ck_assert(rows.fill(rows.context, order + at, count, &none, (void *[]){x, labels}));
+            tg_tape_reset(tape);
+            tg_tensor loss = tg_cross_entropy(tg_mlp_forward(plain, tg_constant(tape, TG_F32, x, TG_SHAPE(count, 2))),
+                                              tg_constant(tape, TG_I32, labels, TG_SHAPE(count)));
+            ck_assert(tg_backward(loss));
+            sum += tg_item(loss) * (double)count;
+            ck_assert(tg_optimizer_step(adam));
+        }
+        ck_assert_double_eq_tol(study_record_at(&record, epoch, STUDY_STEP_LOSS), sum / (double)rows.count, 1e-6);
+    }
+    tg_tape_free(tape);
+    tg_optimizer_free(adam);
+    tg_mlp_free(plain);
+    free(set.order);
+    study_record_free(&record);
+}
+END_TEST
+
+START_TEST(a_record_of_other_options_is_refused_or_removed)
+{
+    study_run run = small_run();
+    char message[STUDY_MESSAGE];
+    study_record a = train(&run), other;
+    run.spec.lr = 2e-2;
+    study_record_read(&other, &run, temporary_folder());
+    ck_assert_int_eq(other.epochs, 0);
+    ck_assert(!study_run_train(&run, temporary_folder(), false, NULL, message));
+    ASSERT_SAYS(message, "holds the results of another --lr: 0.01, not 0.02");
+    ck_assert_msg(study_run_train(&run, temporary_folder(), true, NULL, message), "%s", message);
+    study_record_read(&other, &run, temporary_folder());
+    ck_assert_int_eq(other.epochs, 6);
+    ck_assert_double_ne(study_record_at(&a, 1, STUDY_STEP_LOSS), study_record_at(&other, 1, STUDY_STEP_LOSS));
+    study_record_free(&a);
+    study_record_free(&other);
+}
+END_TEST
+
+START_TEST(what_a_run_is_follows_from_its_options_rows_and_first_weights)
+{
+    static char start[PATH_MAX];
+    char message[STUDY_MESSAGE];
+    study_run run = small_run();
+    study_record a = train(&run);
+    ck_assert(!study_record_is_foreign(&run, temporary_folder(), message));
+    run.spec.epochs = 100; /* only goes on */
+    ck_assert(!study_record_is_foreign(&run, temporary_folder(), message));
+    run.spec.net.norm = "none"; /* which it is if nothing is said */
+    ck_assert(!study_record_is_foreign(&run, temporary_folder(), message));
+    run.spec.net.init = tg_init_name(TG_INIT_UNIT_ROWS);
+    ck_assert(study_record_is_foreign(&run, temporary_folder(), message));
+    ASSERT_SAYS(message, "another --init: ");
+    run = small_run();
+    snprintf(start, sizeof start, "%s", temporary_path("moons/last.safetensors"));
+    run.spec.start = start;
+    ck_assert(study_record_is_foreign(&run, temporary_folder(), message));
+    ASSERT_SAYS(message, "another --start: ");
+    dataset fewer;
+    ck_assert(dataset_load("moons", &(dataset_options){.rows = 190}, &fewer, message, sizeof message));
+    run = small_run();
+    run.data = &fewer;
+    ck_assert(study_record_is_foreign(&run, temporary_folder(), message));
+    ASSERT_SAYS(message, "another --checksum: ");
+    dataset_free(&fewer);
+    study_record_free(&a);
+}
+END_TEST
+
+static tg_tensor loss_of(void *model, const tg_tensor *batch, tg_rng *training, double *accuracy)
+{
+    tg_tensor logits = tg_model_forward(model, batch[0], training);
+    *accuracy = tg_accuracy(logits, batch[1]);
+    return tg_cross_entropy(logits, batch[1]);
+}
+
+/* A full disk has room for a record, and for no state, which is written behind the last epoch. */
+START_TEST(a_run_that_cannot_be_kept_has_failed)
+{
+    struct rlimit limit;
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = 150000;
+    ck_assert(signal(SIGXFSZ, SIG_IGN) != SIG_ERR && setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    ck_assert_int_eq(run_in_folder("gelu-autoencoder --quick --epochs 1"), 1);
+    ASSERT_SAYS(output, "elu-lr0.001-seed1: failed: ");
+    ASSERT_SAYS(output, ".safetensors: File too large");
+    ASSERT_SAYS(output, "0 of 12 runs complete");
+}
+END_TEST
+
+START_TEST(the_network_of_a_run_is_read_from_its_model)
+{
+    const study_run run = small_run();
+    char message[STUDY_MESSAGE];
+    double loss, accuracy;
+    study_record record = train(&run);
+    tg_model *model = study_run_net(&run, temporary_folder(), message);
+    ck_assert_msg(model != NULL, "%s", message);
+    dataset set = moons;
+    ck_assert(study_run_split(&run, &set, message));
+    dataset_feed valid = {&set, &set.validation};
+    const tg_fit_rows rows = dataset_feed_rows(&valid);
+    tg_fit *fit = tg_fit_new(&(tg_fit_config){.loss = loss_of, .model = model});
+    ck_assert(tg_fit_evaluate(fit, &rows, &loss, &accuracy));
+    ck_assert_double_eq_tol(loss, study_record_at(&record, 6, STUDY_VAL_LOSS), 1e-6);
+    ck_assert_double_eq_tol(accuracy, study_record_at(&record, 6, STUDY_VAL_ACCURACY), 1e-6);
+    tg_fit_free(fit);
+    tg_model_free(model);
+    free(set.order);
+    study_record_free(&record);
+}
+END_TEST
+
+START_TEST(a_run_that_diverges_is_a_result)
+{
+    study_run run = small_run();
+    run.spec.lr = 1e30;
+    study_record record = train(&run);
+    ck_assert_int_ge(record.diverged, 1);
+    ck_assert(study_record_complete(&record, 6));
+    study_record_free(&record);
+}
+END_TEST
+
+/* ---- numbers over seeds ---- */
+
+START_TEST(the_spread_leaves_out_what_was_not_measured)
+{
+    const double values[] = {3, NAN, 1, 2, 10};
+    const study_spread s = study_spread_of(values, 5);
+    ck_assert_int_eq(s.count, 4);
+    ck_assert_double_eq(s.median, 2.5);
+    ck_assert_double_eq(s.low, 1);
+    ck_assert_double_eq(s.high, 10);
+    ck_assert(isnan(study_spread_of(values + 1, 1).median));
+}
+END_TEST
+
+Suite *study_suite(void)
+{
+    Suite *suite = suite_create("study");
+    TCase *tests = tcase_create("study");
+    tcase_set_timeout(tests, 120);
+    tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
+    tcase_add_test(tests, without_a_name_the_studies_are_listed);
+    tcase_add_loop_test(tests, a_mistake_gets_a_line_that_names_it_and_status_2, 0,
+                        sizeof mistakes / sizeof mistakes[0]);
+    tcase_add_test(tests, runs_can_be_chosen_by_their_names);
+    tcase_add_test(tests, two_studies_do_not_work_in_one_folder);
+    tcase_add_test(tests, gelu_mnist_reports_what_was_published_beside_its_own_numbers_and_trains_nothing_twice);
+    tcase_add_test(tests, the_other_studies_end_with_a_verdict_and_a_report);
+    tcase_add_test(tests, a_run_with_a_trainer_of_its_own_is_trained_once_and_longer_ones_begin_alike);
+    tcase_add_test(tests, a_report_alone_trains_nothing);
+    tcase_add_test(tests, ranks_are_those_of_demsars_example);
+    tcase_add_test(tests, a_set_with_a_missing_loss_is_left_out_of_the_ranks);
+    tcase_add_test(tests, a_run_that_was_stopped_equals_one_that_was_not);
+    tcase_add_test(tests, a_run_has_the_numbers_of_a_plain_loop);
+    tcase_add_test(tests, a_record_of_other_options_is_refused_or_removed);
+    tcase_add_test(tests, what_a_run_is_follows_from_its_options_rows_and_first_weights);
+    tcase_add_test(tests, a_run_that_cannot_be_kept_has_failed);
+    tcase_add_test(tests, the_network_of_a_run_is_read_from_its_model);
+    tcase_add_test(tests, a_run_that_diverges_is_a_result);
+    tcase_add_test(tests, the_spread_leaves_out_what_was_not_measured);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,236 @@
+/* The programs train and predict where something is wrong: a line that says what, or that they do without. */
+#include "tests/support/run_train.h"
+#include "tests/support/temporary_files.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+#include <tapegrad.h>
+
+Suite *train_refusals_suite(void);
+
+START_TEST(wrong_options_are_told_in_a_line)
+{
+    static const char *const mistakes[][2] = {
+        {"--resume --out nowhere", "there is no nowhere/last.safetensors"},
+        {"--data csv:nowhere.csv", "nowhere.csv"},
+        {"--data csv:train.csv --model gpt", "reads characters"},
+        {"--data csv:train.csv --model convnet", "wants images"},
+        {"--data csv:train.csv --hidden 0x3", "--hidden"},
+        {"--data csv:train.csv --activation gelu", "there is no plain gelu"},
+        {"--data csv:train.csv --norm much", "is not one of none, layer"},
+        {"--data csv:train.csv --layers 3", "--layers is not for --model mlp"},
+        {"--data text:text --init he_normal", "--init is not for --model gpt"},
+        {"--data csv:train.csv --epoch-windows 10", "--epoch-windows is not for --model mlp"},
+        {"--data text:text --target 0", "--target is for rows"},
+        {"--data csv:train.csv --optimizer sgd --beta1 0.5", "--beta1 is for"},
+        {"--data csv:train.csv --schedule step --end 0.1", "has no end to choose"},
+        {"--data csv:train.csv --momentum 0.9", "--momentum is for"},
+        {"--data csv:price.csv --label-smoothing 0.1", "--label-smoothing is for"},
+        {"--data csv:price.csv --best accuracy", "--best accuracy"},
+        {"--data text:text --model mlp", "does not read characters"},
+        {"--data lines:text --model gpt", "reads text:FILE"},
+        {"--data text:text --test 0.1", "validation part only"},
+        {"--data moons --validation none", "no rows to choose the best epoch by"},
+        {"--data text:text --context 900", "context"},
+        {"--data text:text --heads 5", "cannot be made"},
+        {"--data idx:images --model vit --patch 3", "cannot be made"},
+        {"--data csv:train.csv --ignore a --categorical a", "column 'a' is ignored"},
+        {"--data csv:train.csv --hidden 4,5 --residual",
+         "--residual: no two hidden layers of one width follow each other"},
+        {"--data csv:train.csv --hidden 4 --residual", "--residual: no two hidden layers of one"},
+        {"--data csv:train.csv --epochs 2 --patience 5",
+         "--patience: a run has no more epochs than that; choose fewer, or more --epochs"},
+        {"--data csv:train.csv --out text/x", "text"}};
+    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++)
+        expect_refused(train_run("train", "%s", mistakes[i][0]), mistakes[i][1]);
+    expect_refused(train_run("predict", "--data csv:train.csv"), "--model FILE is missing");
+    expect_fine(train_run("train", "--data csv:train.csv --hidden 4 --epochs 1 --no-plots --out m"));
+    expect_refused(train_run("train", "--resume --activation relu --out m"), "the run in m has another --activation");
+}
+END_TEST
+
+/* The program itself writes null where nothing was said; elsewhere it is none of the values. */
+START_TEST(what_a_kept_run_cannot_have_said_is_refused)
+{
+    static const char *const keys[] = {"data", "optimizer", "task", "header", "missing", "best", "schedule"};
+    expect_fine(train_run("train", "--data csv:train.csv --hidden 4 --epochs 1 --no-plots --out m"));
+    expect_fine(train_run("train", "--resume --validation 0.2 --epochs 2 --no-plots --out m"));
+    train_run("cp", "m/config.json kept.json");
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        expect_fine(train_run("sed", "'s/\"%s\": .*,/\"%s\": null,/' kept.json > m/config.json", keys[i], keys[i]));
+        char says[100];
+        snprintf(says, sizeof says, "m/config.json: \"%s\" has a value that the option does not take", keys[i]);
+        expect_refused(train_run("train", "--resume --out m"), says);
+    }
+}
+END_TEST
+
+/* 180 of 300 rows train. */
+START_TEST(batch_norm_does_without_a_row_that_is_left_alone)
+{
+    expect_fine(
+        train_run("train", "--data csv:train.csv --hidden 4 --norm batch --batch 179 --epochs 2 --no-plots --out m"));
+    ck_assert_msg(strstr(train_output, "2 epochs of 1 step,"), "%s", train_output);
+    expect_fine(train_run("train", "--resume --epochs 3 --no-plots --out m"));
+    expect_fine(
+        train_run("train", "--data csv:train.csv --hidden 4 --batch 179 --epochs 2 --no-plots --overwrite --out m"));
+    ck_assert_msg(strstr(train_output, "2 epochs of 2 steps,"), "%s", train_output);
+    expect_refused(train_run("train", "--data csv:train.csv --hidden 4 --norm batch --batch 1 --no-plots --out m"),
+                   "--batch: --norm batch needs two rows at least");
+    expect_fine(train_run("train", "--data idx:images --model convnet --norm batch --batch 1 --epochs 1 --no-plots "
+                                   "--overwrite --out m")); /* has
+                                                               pixels
+                                                             */
+}
+END_TEST
+
+START_TEST(a_run_that_fails_says_why_once)
+{
+    ck_assert_int_eq(
+        train_run("train",
+                  "--data csv:train.csv --hidden 4 --lr 1e6 --optimizer sgd --clip 0 --epochs 50 --no-plots --out m"),
+        1);
+    const char *told = strstr(train_output, "train: epoch ");
+    ck_assert_msg(told && strchr(told, '\n') == train_output + strlen(train_output) - 1 &&
+                      !strstr(train_output, "failed"),
+                  "%s", train_output);
+}
+END_TEST
+
+static const char *const damages[][2] = {
+    {"head -c 100 m/best.safetensors > bad", "bad: "},
+    {"printf '\\377\\377\\377\\377\\377\\377\\377\\177' > bad", "bad: "},
+    {"printf 'not a model' > bad", "bad: "},
+    {": > bad", "bad: "},
+    {"rm -f bad", "bad: "},
+    {"sed 's/tapegrad.model/tapegrad.moral/' m/best.safetensors > bad", "not one of train"},
+    {"sed 's/layers.0.weight/layers.7.weight/' m/best.safetensors > bad", "layers."},
+    {"sed 's/variance_preserving/variance_reserving_/' m/best.safetensors > bad", "\"init\" is missing or wrong"},
+    {"sed 's/gelu_exact/gelu_extra/g' m/best.safetensors > bad", "gelu_extra"},
+    {"sed 's/large/lar\\xff\\xff/' m/best.safetensors > bad", "bad: "},
+    {"sed 's/activation\\\\\":\\\\\"gelu_exact\\\\\"/activation\\\\\":null          /' m/best.safetensors > bad",
+     "\"activation\" is missing"},
+    {"sed 's/outputs\\(..\\):2/outputs\\1:3/' m/best.safetensors > bad", "outputs"},
+};
+
+START_TEST(malformed_model_files_are_refused_in_a_line)
+{
+    expect_fine(train_run("train", "--data csv:train.csv --hidden 4 --epochs 1 --no-plots --out m"));
+    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+        train_run("true", "; %s", damages[i][0]);
+        expect_refused(train_run("predict", "--model bad --data csv:train.csv"), damages[i][1]);
+        ck_assert_ptr_eq(strstr(train_output, "predict: "), train_output);
+    }
+    write_table("unknown.csv", "a,b,colour\n1,2,violet\n", "a,b,c\n", 3);
+    expect_refused(train_run("predict", "--model m/best.safetensors --data csv:unknown.csv"),
+                   "unknown.csv:2, column 'colour': 'violet' is a category that the model does not know");
+    write_table("missing.csv", "a,colour\n", "a,c\n", 3);
+    expect_refused(train_run("predict", "--model m/best.safetensors --data csv:missing.csv"), "there is no column 'b'");
+    expect_refused(train_run("predict", "--model m/best.safetensors --data idx:images"), "the model takes rows");
+    expect_refused(train_run("predict", "--model m/best.safetensors --data csv:train.csv --prompt x"), "are for texts");
+}
+END_TEST
+
+/* What a configuration or an argument says reaches the terminal without its control characters. */
+START_TEST(messages_bring_no_escape_sequences)
+{
+    static const char *const texts[] = {"{\"da\\u001b[31mta\": 1}", "{\"activations\": \"re\\u001b[31mlu\"}",
+                                        "{\"data\": \"mo\\u009b31mons\"}"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        temporary_write("config.json", texts[i], strlen(texts[i]));
+        expect_refused(train_run("compare", "--config config.json"), "31m");
+        ck_assert_msg(!strpbrk(train_output, "\033\302"), "%s", train_output);
+    }
+}
+END_TEST
+
+/* Files that are larger than they look, in a process that could not hold them. */
+START_TEST(what_is_too_large_is_refused_before_memory_is_taken)
+{
+    static const char *const make[] = {"truncate -s 5G sparse.csv", "head -c 3000000 /dev/zero | gzip > bomb.csv.gz",
+                                       "(cat bomb.csv.gz; echo a | gzip) > liar.csv.gz"};
+    static const char *const large[] = {"csv:sparse.csv", "csv:bomb.csv.gz --file-limit 2",
+                                        "csv:liar.csv.gz --file-limit 2", "csv:/dev/zero --file-limit 64",
+                                        "text:bomb.csv.gz --file-limit 2"};
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+    static const char limit[] = "true"; /* sanitizers take terabytes of address space */
+#else
+    static const char limit[] = "ulimit -v 1000000";
+#endif
+    for (size_t i = 0; i < sizeof make / sizeof *make; i++)
+        ck_assert_int_eq(train_run("sh", "-c '%s'", make[i]), 0);
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++)
+        expect_refused(train_run("sh", "-c '%s; train --data %s --no-plots'", limit, large[i]),
+                       "megabytes, unpacked; --file-limit raises the limit");
+    expect_refused(train_run("train", "--data csv:bomb.csv.gz --file-limit 3 --no-plots"), "csv");
+    ck_assert_ptr_null(strstr(train_output, "file-limit"));
+    expect_fine(train_run("train", "--data csv:train.csv --epochs 1 --no-plots --out m"));
+    expect_refused(train_run("sh", "-c '%s; predict --model m --data csv:sparse.csv'", limit),
+                   "--file-limit raises the limit");
+}
+END_TEST
+
+/* One of two programs with one folder at a time. */
+START_TEST(a_folder_in_use_is_refused)
+{
+    static const char *const programs[][2] = {{"train", "--out o"}, {"compare", "--seeds 1 --jobs 1 --out o"}};
+    const char *program = programs[_i][0], *more = programs[_i][1];
+    ck_assert_int_eq(train_run("sh",
+                               "-c '%s --data spirals --epochs 100000 --no-plots %s > first 2>&1 & echo $! > number; "
+                               "for i in $(seq 100); do [ -e o/config.json ] && exit; sleep 0.05; done; exit 1'",
+                               program, more),
+                     0);
+    expect_refused(train_run(program, "--data moons --epochs 1 --no-plots --overwrite %s", more),
+                   "another process is at work in the folder 'o'");
+    ck_assert_int_eq(train_run("sh", "-c 'kill -9 $(cat number); flock o true'"), 0);
+}
+END_TEST
+
+/* What --help says of a setting names the optimisers that use it, and no other. */
+START_TEST(help_names_the_optimisers_that_use_a_setting)
+{
+    static const char *const settings[] = {"momentum", "beta1", "beta2", "epsilon"};
+    static const char *const optimizers[] = {
+#define TG_OPTIMIZER(constant, name) #name,
+#include "optim/optimizers.def"
+    };
+    char option[20], text[400];
+    ck_assert_int_eq(train_run("train", "--help"), 0);
+    snprintf(option, sizeof option, "--%s=X", settings[_i]);
+    const char *at = strstr(train_output, option), *end = at ? strchr(at, '[') : NULL;
+    ck_assert_ptr_nonnull(end);
+    at = strstr(at, "; of ");
+    ck_assert(at && at < end);
+    int length = snprintf(text, sizeof text, ",%.*s", (int)(end - at - 4), at + 4);
+    for (int i = 0; i < length; i++)
+        text[i] = text[i] == '\n' || text[i] == ' ' ? ',' : text[i];
+    for (size_t i = 0; i < sizeof optimizers / sizeof *optimizers; i++) {
+        tg_optimizer_kind kind;
+        char name[40];
+        snprintf(name, sizeof name, ",%s,", optimizers[i]);
+        ck_assert(tg_optimizer_from_name(optimizers[i], &kind));
+        ck_assert_msg(!strstr(text, name) == !tg_optimizer_uses(kind, settings[_i]), "--%s and %s: %s", settings[_i],
+                      optimizers[i], text);
+    }
+}
+END_TEST
+
+Suite *train_refusals_suite(void)
+{
+    Suite *suite = suite_create("train_refusals");
+    TCase *tests = tcase_create("train_refusals");
+    tcase_set_timeout(tests, 120);
+    tcase_add_checked_fixture(tests, train_folder_make, temporary_folder_remove);
+    tcase_add_test(tests, wrong_options_are_told_in_a_line);
+    tcase_add_test(tests, what_a_kept_run_cannot_have_said_is_refused);
+    tcase_add_test(tests, batch_norm_does_without_a_row_that_is_left_alone);
+    tcase_add_test(tests, a_run_that_fails_says_why_once);
+    tcase_add_test(tests, malformed_model_files_are_refused_in_a_line);
+    tcase_add_test(tests, messages_bring_no_escape_sequences);
+    tcase_add_test(tests, what_is_too_large_is_refused_before_memory_is_taken);
+    tcase_add_loop_test(tests, a_folder_in_use_is_refused, 0, 2);
+    tcase_add_loop_test(tests, help_names_the_optimisers_that_use_a_setting, 0, 4);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

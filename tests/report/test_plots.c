@@ -1,0 +1,490 @@
+/* How a comparison is shown: the table on the terminal and the pictures. */
+#include "examples/report/files.h"
+#include "examples/run/signals.h"
+#include "plots/plots.h"
+#include "examples/report/runlog.h"
+#include "tests/support/run_logs.h"
+#include "tests/support/temporary_files.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+Suite *plots_suite(void);
+
+/* ---- the table ---------------------------------------------------------------------------------------------- */
+
+static char *table_of(const runlog *log)
+{
+    static char text[8192];
+    FILE *out = tmpfile();
+    runlog_print_table_as(log, "table", out);
+    rewind(out);
+    text[fread(text, 1, sizeof text - 1, out)] = '\0';
+    fclose(out);
+    for (const char *letter = text; *letter; letter++)
+        ck_assert_msg(*letter == '\n' || (*letter >= ' ' && *letter <= '~'), "not plain ASCII: %s", text);
+    return text;
+}
+
+START_TEST(the_table_shows_every_activation_in_plain_text)
+{
+    runlog *log = run_log_small(true);
+    char *text = table_of(log);
+    ck_assert_ptr_nonnull(strstr(text, "62.50 (0.0-100.0)"));
+    ck_assert_ptr_nonnull(strstr(text, "-0.250 +/-1.588 "));
+    ck_assert_ptr_nonnull(strstr(text, "1,001"));
+    ck_assert_ptr_nonnull(strstr(text, "si,lu: 1 of 2 runs has not finished and is not counted."));
+    runlog_free(log);
+    log = run_log_small(false);
+    ck_assert_ptr_null(strstr(table_of(log), "acc"));
+    runlog_free(log);
+}
+END_TEST
+
+START_TEST(the_table_comes_in_other_formats)
+{
+    static const struct {
+        const char *format, *has;
+    } cases[] = {
+        {"markdown", "| gelu | 81.25 (0.0-100.0) | +18.75 +/-79.41 | "},
+        {"markdown", "\n|---|---:|---:|"},
+        {"latex", "\\\\\ngelu & 81.25 (0.0-100.0) & +18.75 $\\pm$79.41 & "},
+        {"latex", "\\begin{tabular}{lrrrrrrrrr}\n\\hline\nactivation & final acc \\% & $\\Delta$ final acc & "},
+        {"latex", "\\end{tabular}\n"},
+        {"csv", "activation,final_val_accuracy,final_val_accuracy_low,"},
+        {"csv", "\n\"si,lu\",0.0625,,,-0.6875,"}};
+    static char text[8192];
+    runlog *log = run_log_small(true);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        FILE *out = tmpfile();
+        runlog_print_table_as(log, cases[i].format, out);
+        rewind(out);
+        text[fread(text, 1, sizeof text - 1, out)] = '\0';
+        fclose(out);
+        ck_assert_msg(strstr(text, cases[i].has) != NULL, "'%s' is not in\n%s", cases[i].has, text);
+    }
+    runlog_free(log);
+}
+END_TEST
+
+START_TEST(one_seed_has_no_intervals)
+{
+    runlog *log = runlog_new(temporary_folder());
+    for (int run = 0; run < 2; run++) {
+        runlog_add_run(log, run ? "gelu_exact" : "relu", 1, 0, 1234567);
+        for (int epoch = 1; epoch <= 2; epoch++)
+            runlog_add_epoch(log, run,
+                             &(runlog_epoch){.epoch = epoch,
+                                             .step = epoch,
+                                             .val_loss = run ? 0.25 : 0.5,
+                                             .val_accuracy = run ? 0.875 : 0.75,
+                                             .test = RUNLOG_NO_MEASURES,
+                                             .seconds = 1e-4 * epoch});
+        runlog_finish_run(log, run);
+    }
+    char *text = table_of(log);
+    ck_assert_ptr_null(strstr(text, "+/-"));
+    ck_assert_ptr_nonnull(strstr(text, "+12.50"));
+    ck_assert_ptr_nonnull(strstr(text, "1,234,567"));
+    ck_assert_ptr_nonnull(strstr(text, "One seed: no intervals."));
+    runlog_free(log);
+}
+END_TEST
+
+/* Two activations with two seeds each, of which the last `failed` do not end. */
+static const char *table_with_failures(size_t classes, int failed)
+{
+    runlog *log = runlog_new(temporary_folder());
+    if (classes)
+        runlog_class_names(log, (char *[]){(char[]){"no"}, (char[]){"yes"}}, classes);
+    for (int run = 0; run < 4; run++) {
+        runlog_add_run(log, run % 2 ? "silu" : "relu", run < 2 ? 1 : 2, 0, 10);
+        if (run >= 4 - failed)
+            continue;
+        runlog_add_epoch(log, run,
+                         &(runlog_epoch){.epoch = 1,
+                                         .step = 1,
+                                         .val_loss = 0.5,
+                                         .val_accuracy = classes ? 0.75 : NAN,
+                                         .test = RUNLOG_NO_MEASURES});
+        runlog_finish_run(log, run);
+    }
+    const char *text = table_of(log);
+    runlog_free(log);
+    return text;
+}
+
+START_TEST(where_runs_diverge_the_table_says_of_what_and_how_many)
+{
+    const char *text = table_with_failures(2, 4);
+    ck_assert_msg(strstr(text, "relu") && strstr(text, "parameters") && !strstr(text, "MSE"), "%s", text);
+    ck_assert_msg(strstr(text, "\nNo run has finished.\n") && !strstr(text, "seed"), "%s", text);
+    ck_assert_ptr_nonnull(strstr(table_with_failures(0, 2), "final std. MSE"));
+    text = table_with_failures(2, 2);
+    ck_assert_msg(strstr(text, "\nNo two runs of one kind have finished: no intervals. diff: difference to relu"), "%s",
+                  text);
+    ck_assert_ptr_nonnull(strstr(table_with_failures(2, 0), " over 2 seeds."));
+}
+END_TEST
+
+START_TEST(the_table_says_whether_its_values_are_of_seeds_or_of_folds)
+{
+    static const struct {
+        int seeds, folds;
+        const char *says, *pairs;
+    } cases[] = {{1, 3, " over 3 folds, which share most training samples.", "fold by fold"},
+                 {2, 3, " over 6 folds of all seeds.", "fold by fold"},
+                 {3, 1, " over 3 seeds.", "seed by seed"}};
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        runlog *log = runlog_new(temporary_folder());
+        for (int i = 0; i < 2 * cases[c].seeds * cases[c].folds; i++) {
+            const int run = runlog_add_run(log, i % 2 ? "silu" : "relu", (uint64_t)(i / 2 / cases[c].folds),
+                                           i / 2 % cases[c].folds, 10);
+            runlog_add_epoch(log, run,
+                             &(runlog_epoch){.epoch = 1,
+                                             .step = 1,
+                                             .val_loss = 0.5 + 0.01 * i * i,
+                                             .val_accuracy = NAN,
+                                             .test = RUNLOG_NO_MEASURES});
+            runlog_finish_run(log, run);
+        }
+        const char *text = table_of(log);
+        ck_assert_msg(strstr(text, cases[c].says) && strstr(text, cases[c].pairs), "%s", text);
+        runlog_free(log);
+    }
+}
+END_TEST
+
+/* ---- pictures ----------------------------------------------------------------------------------------------- */
+
+static bool have_gnuplot(void)
+{
+    if (system("gnuplot --version >/dev/null 2>&1") == 0)
+        return true;
+    puts("pictures: skipped, gnuplot is not installed");
+    return false;
+}
+
+static void ck_assert_picture(const char *name, const char *begin)
+{
+    ck_assert_msg(strncmp(temporary_text(name), begin, strlen(begin)) == 0, "%s does not begin with %s", name, begin);
+    ck_assert_int_gt(strlen(begin), 0);
+    struct stat status;
+    ck_assert_int_eq(stat(temporary_path(name), &status), 0);
+    ck_assert_int_gt(status.st_size, 5000);
+}
+
+START_TEST(pictures_are_drawn_and_old_ones_do_not_linger)
+{
+    char message[PLOTS_MESSAGE];
+    if (!have_gnuplot())
+        return;
+    runlog *log = run_log_small(true);
+    run_log_write(log);
+    ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){.title = "it's a title, 100 %"}, message) == PLOTS_DRAWN,
+                  "%s", message);
+    ck_assert_picture("loss.png", "\x89PNG\r\n");
+    ck_assert_picture("accuracy.png", "\x89PNG\r\n");
+    ck_assert_picture("loss.svg", "<?xml");
+    ck_assert_picture("accuracy.svg", "<?xml");
+    ck_assert_ptr_nonnull(strstr(temporary_text("loss.svg"), "it's a title, 100 %"));
+    runlog_free(log);
+
+    log = run_log_small(false);
+    run_log_write(log);
+    ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){0}, message) == PLOTS_DRAWN, "%s", message);
+    ck_assert(temporary_exists("loss.png") && !temporary_exists("accuracy.png") && !temporary_exists("accuracy.svg"));
+    runlog_free(log);
+}
+END_TEST
+
+START_TEST(many_activations_are_drawn_as_small_multiples)
+{
+    static const char *const names[] = {"relu", "elu", "silu", "gelu", "tanh", "mish", "selu", "glu", "swiglu"};
+    char message[PLOTS_MESSAGE];
+    if (!have_gnuplot())
+        return;
+    runlog *log = runlog_new(temporary_folder());
+    for (int seed = 1; seed <= 3; seed++)
+        for (int a = 0; a < 9; a++) {
+            const int run = runlog_add_run(log, names[a], (uint64_t)seed, 0, 1);
+            const double loss = a == 8 ? 1e12 : 0.1 * a + 0.03 * seed; /* the last diverges */
+            runlog_add_epoch(log, run,
+                             &(runlog_epoch){.epoch = 1,
+                                             .step = 1,
+                                             .train_loss = loss,
+                                             .val_loss = loss,
+                                             .val_accuracy = 0.9 - 0.01 * a * seed,
+                                             .test = RUNLOG_NO_MEASURES});
+            runlog_finish_run(log, run);
+        }
+    run_log_write(log);
+    ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){0}, message) == PLOTS_DRAWN, "%s", message);
+    ck_assert_picture("loss.png", "\x89PNG\r\n");
+    ck_assert_picture("accuracy.svg", "<?xml");
+    ck_assert_ptr_nonnull(strstr(temporary_text("loss.svg"), "swiglu  diverged"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("accuracy.svg"), "grey: the others"));
+    runlog_free(log);
+}
+END_TEST
+
+START_TEST(a_search_is_drawn)
+{
+    char message[PLOTS_MESSAGE];
+    if (!have_gnuplot())
+        return;
+    runlog *log = run_log_small(true);
+    for (int run = 0; run < 6; run++)
+        runlog_set_point(log, run, run % 2 ? "lr 0.1" : "lr 0.001", run % 2 ? 0.1 : 0.001);
+    run_log_write(log);
+    ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){.searched = "lr"}, message) == PLOTS_DRAWN, "%s",
+                  message);
+    ck_assert_picture("search.png", "\x89PNG\r\n");
+    ck_assert_picture("search.svg", "<?xml");
+    ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){0}, message) == PLOTS_DRAWN, "%s", message);
+    ck_assert(!temporary_exists("search.png") && !temporary_exists("search.svg"));
+    runlog_free(log);
+}
+END_TEST
+
+START_TEST(curves_are_drawn_in_letters)
+{
+    static char text[1 << 16];
+    if (!have_gnuplot())
+        return;
+    runlog *log = run_log_small(true);
+    run_log_write(log);
+    FILE *out = tmpfile();
+    ck_assert(plots_show(temporary_folder(), out));
+    rewind(out);
+    text[fread(text, 1, sizeof text - 1, out)] = '\0';
+    fclose(out);
+    ck_assert_ptr_nonnull(strstr(text, "validation loss over epochs"));
+    ck_assert_ptr_nonnull(strstr(text, "validation accuracy (%) over epochs"));
+    ck_assert_ptr_nonnull(strstr(text, "gelu 0.250"));
+    for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+        ck_assert_int_lt(strcspn(line, "\n"), 80);
+    for (const char *letter = text; *letter; letter++)
+        ck_assert(*letter == '\n' || (*letter >= ' ' && *letter <= '~'));
+    runlog_free(log);
+}
+END_TEST
+
+START_TEST(without_gnuplot_one_line_says_so)
+{
+    char message[PLOTS_MESSAGE] = "", *path = strdup(getenv("PATH"));
+    runlog *log = run_log_small(true);
+    run_log_write(log);
+    setenv("PATH", temporary_folder(), 1);
+    const plots_outcome outcome = plots_draw(temporary_folder(), &(plots_look){0}, message);
+    setenv("PATH", path, 1);
+    free(path);
+    ck_assert_int_eq(outcome, PLOTS_NOTHING);
+    ck_assert_ptr_nonnull(strstr(message, "cannot run gnuplot"));
+    ck_assert(!temporary_exists("loss.png"));
+    runlog_free(log);
+}
+END_TEST
+
+/* How many names in the temporary folder begin with this. */
+static int entries_like(const char *begin)
+{
+    int count = 0;
+    DIR *opened = opendir(temporary_folder());
+    for (const struct dirent *entry; (entry = readdir(opened));)
+        count += strncmp(entry->d_name, begin, strlen(begin)) == 0;
+    closedir(opened);
+    return count;
+}
+
+START_TEST(a_full_disk_keeps_the_old_pictures_and_is_told)
+{
+    char message[PLOTS_MESSAGE] = "";
+    struct rlimit before, tiny;
+    if (!have_gnuplot())
+        return;
+    runlog *log = run_log_small(true);
+    run_log_write(log);
+    temporary_write("loss.png", "precious", 8);
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN); /* gnuplot inherits it, and does not look at its writes */
+    getrlimit(RLIMIT_FSIZE, &before);
+    tiny = before;
+    tiny.rlim_cur = 4096;
+    setrlimit(RLIMIT_FSIZE, &tiny);
+    const plots_outcome outcome = plots_draw(temporary_folder(), &(plots_look){0}, message);
+    setrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, handler);
+    ck_assert_int_eq(outcome, PLOTS_FAILED);
+    ck_assert_msg(strstr(message, "no pictures are drawn") != NULL, "%s", message);
+    ck_assert_str_eq(temporary_text("loss.png"), "precious");
+    ck_assert_int_eq(entries_like(".pictures"), 0);
+    runlog_free(log);
+}
+END_TEST
+
+/* A gnuplot that draws half a picture and then thinks for a minute. */
+static void slow_gnuplot(void)
+{
+    static const char script[] =
+        "#!/bin/sh\nfor a; do case $a in *out=*) out=${a#*out=\\'}; out=${out%%\\'*};; esac; done\n"
+        "echo half > \"$out/loss.png\"; kill -TERM $PPID; exec sleep 60\n";
+    temporary_write("gnuplot", script, sizeof script - 1);
+    ck_assert_int_eq(chmod(temporary_path("gnuplot"), 0755), 0);
+}
+
+START_TEST(a_signal_ends_gnuplot_and_leaves_nothing_behind)
+{
+    char message[PLOTS_MESSAGE] = "", search[700], *path = strdup(getenv("PATH"));
+    runlog *log = run_log_small(true);
+    run_log_write(log);
+    slow_gnuplot();
+    snprintf(search, sizeof search, "%s:%s", temporary_folder(), path);
+    setenv("PATH", search, 1);
+    void (*before)(int) = signal(SIGTERM, SIG_DFL);
+    const plots_outcome outcome = plots_draw(temporary_folder(), &(plots_look){0}, message);
+    ck_assert(signal(SIGTERM, before) == SIG_DFL);
+    setenv("PATH", path, 1);
+    free(path);
+    ck_assert_int_eq(outcome, PLOTS_INTERRUPTED);
+    ck_assert_int_eq(signals_status(), 143);
+    ck_assert(!temporary_exists("loss.png"));
+    ck_assert_int_eq(entries_like(".pictures"), 0);
+    runlog_free(log);
+}
+END_TEST
+
+START_TEST(what_a_killed_program_left_is_removed)
+{
+    char message[PLOTS_MESSAGE], left[64];
+    runlog *log = run_log_small(true);
+    run_log_write(log);
+    const pid_t dead = fork();
+    if (dead == 0)
+        _exit(0);
+    ck_assert_int_eq(waitpid(dead, NULL, 0), dead);
+    snprintf(left, sizeof left, ".pictures.%ld%s.abcdef", (long)dead, files_machine());
+    ck_assert_int_eq(mkdir(temporary_path(left), 0777), 0);
+    snprintf(left, sizeof left, ".pictures.%ld%s.abcdef/loss.png", (long)dead, files_machine());
+    temporary_write(left, "half", 4);
+    snprintf(left, sizeof left, ".pictures.%ld%s.abcdef", (long)getppid(), files_machine()); /* a process that lives */
+    ck_assert_int_eq(mkdir(temporary_path(left), 0777), 0);
+    plots_draw(temporary_folder(), &(plots_look){0}, message);
+    ck_assert_int_eq(entries_like(".pictures"), 1);
+    ck_assert_int_eq(rmdir(temporary_path(left)), 0);
+    runlog_free(log);
+}
+END_TEST
+
+/* The name of a folder that a program which is no more would have left. */
+static const char *left_folder(void)
+{
+    static char left[64];
+    const pid_t dead = fork();
+    if (dead == 0)
+        _exit(0);
+    ck_assert_int_eq(waitpid(dead, NULL, 0), dead);
+    snprintf(left, sizeof left, ".pictures.%ld%s.abcdef", (long)dead, files_machine());
+    return left;
+}
+
+START_TEST(links_in_the_folder_of_results_lead_nowhere)
+{
+    char message[PLOTS_MESSAGE], inside[128];
+    runlog *log = run_log_small(true);
+    run_log_write(log);
+    ck_assert_int_eq(mkdir(temporary_path("elsewhere"), 0777), 0);
+    temporary_write("elsewhere/precious", "x", 1);
+    const char *left = left_folder();
+    ck_assert_int_eq(symlink(temporary_path("elsewhere"), temporary_path(left)), 0);
+    plots_draw(temporary_folder(), &(plots_look){0}, message);
+    ck_assert_str_eq(temporary_text("elsewhere/precious"), "x");
+    ck_assert_int_eq(unlink(temporary_path(left)), 0);
+
+    ck_assert_int_eq(mkdir(temporary_path(left), 0777), 0);
+    snprintf(inside, sizeof inside, "%s/loss.png", left);
+    ck_assert_int_eq(symlink(temporary_path("elsewhere/precious"), temporary_path(inside)), 0);
+    plots_draw(temporary_folder(), &(plots_look){0}, message);
+    ck_assert(!temporary_exists(left));
+    ck_assert_str_eq(temporary_text("elsewhere/precious"), "x");
+    runlog_free(log);
+}
+END_TEST
+
+START_TEST(a_gnuplot_that_hangs_is_ended)
+{
+    static const char script[] = "#!/bin/sh\ntrap '' TERM\nwhile :; do sleep 1; done\n";
+    char message[PLOTS_MESSAGE] = "", search[700], *path = strdup(getenv("PATH"));
+    runlog *log = run_log_small(true);
+    run_log_write(log);
+    temporary_write("gnuplot", script, sizeof script - 1);
+    ck_assert_int_eq(chmod(temporary_path("gnuplot"), 0755), 0);
+    snprintf(search, sizeof search, "%s:%s", temporary_folder(), path);
+    setenv("PATH", search, 1);
+    setenv("TG_GNUPLOT_SECONDS", "0.1", 1);
+    ck_assert_int_eq(plots_draw(temporary_folder(), &(plots_look){0}, message), PLOTS_FAILED);
+    unsetenv("TG_GNUPLOT_SECONDS");
+    setenv("PATH", path, 1);
+    free(path);
+    ck_assert_msg(strstr(message, "gnuplot was ended after 0.1 seconds") != NULL, "%s", message);
+    ck_assert_int_eq(entries_like(".pictures"), 0);
+    runlog_free(log);
+}
+END_TEST
+
+START_TEST(bands_that_cannot_be_read_are_a_failure)
+{
+    char message[PLOTS_MESSAGE] = "";
+    ck_assert_int_eq(mkdir(temporary_path("bands.csv"), 0777), 0);
+    ck_assert_int_eq(plots_draw(temporary_folder(), &(plots_look){0}, message), PLOTS_FAILED);
+    ck_assert_msg(strstr(message, "bands.csv': Is a directory") != NULL, "%s", message);
+}
+END_TEST
+
+START_TEST(nothing_to_draw_is_said)
+{
+    char message[PLOTS_MESSAGE] = "";
+    ck_assert_int_eq(plots_draw(temporary_folder(), &(plots_look){0}, message), PLOTS_NOTHING);
+    ck_assert_ptr_nonnull(strstr(message, "bands.csv"));
+    runlog *log = runlog_new(temporary_folder());
+    runlog_add_run(log, "relu", 1, 0, 1);
+    run_log_write(log);
+    ck_assert_int_eq(plots_draw(temporary_folder(), &(plots_look){0}, message), PLOTS_NOTHING);
+    ck_assert_ptr_nonnull(strstr(message, "no epoch was finished"));
+    runlog_free(log);
+}
+END_TEST
+
+Suite *plots_suite(void)
+{
+    Suite *suite = suite_create("plots");
+    TCase *tests = tcase_create("plots");
+    tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, the_table_shows_every_activation_in_plain_text);
+    tcase_add_test(tests, the_table_comes_in_other_formats);
+    tcase_add_test(tests, one_seed_has_no_intervals);
+    tcase_add_test(tests, the_table_says_whether_its_values_are_of_seeds_or_of_folds);
+    tcase_add_test(tests, where_runs_diverge_the_table_says_of_what_and_how_many);
+    tcase_add_test(tests, pictures_are_drawn_and_old_ones_do_not_linger);
+    tcase_add_test(tests, many_activations_are_drawn_as_small_multiples);
+    tcase_add_test(tests, a_search_is_drawn);
+    tcase_add_test(tests, curves_are_drawn_in_letters);
+    tcase_add_test(tests, without_gnuplot_one_line_says_so);
+    tcase_add_test(tests, a_full_disk_keeps_the_old_pictures_and_is_told);
+    tcase_add_test(tests, a_signal_ends_gnuplot_and_leaves_nothing_behind);
+    tcase_add_test(tests, what_a_killed_program_left_is_removed);
+    tcase_add_test(tests, links_in_the_folder_of_results_lead_nowhere);
+    tcase_add_test(tests, a_gnuplot_that_hangs_is_ended);
+    tcase_add_test(tests, bands_that_cannot_be_read_are_a_failure);
+    tcase_add_test(tests, nothing_to_draw_is_said);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

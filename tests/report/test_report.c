@@ -1,0 +1,464 @@
+/* Tables, verdicts and comparisons as they are shown. */
+#include "autograd/rng.h"
+#include "examples/report/comparison.h"
+#include "examples/report/chart.h"
+#include "examples/report/html.h"
+#include "examples/report/table.h"
+#include "examples/report/terminal.h"
+#include "examples/report/verdict.h"
+#include "tests/support/pseudo_terminal.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+Suite *report_suite(void);
+
+/* ---- the table ---- */
+
+static table *sample(void)
+{
+    table *t = table_new(1);
+    table_add_column(t, &(table_column){.name = "name"});
+    table_add_column(t, &(table_column){.name = "acc %", .csv = "accuracy,low,high", .meaning = "share that is right"});
+    table_add_column(t, &(table_column){.name = "Δ loss "});
+    table_add_column(t, &(table_column){.name = "empty"});
+    table_add_column(t, &(table_column){.name = "what it is", .least = 12});
+    table_add_row(t);
+    table_add_cell(t, "a|b_1");
+    table_add_cell(t, "97.1 ±%.1f", 0.2);
+    table_numbers(t, 3, (double[]){0.971, 0.969, 0.973});
+    table_add_cell(t, "-0.5*");
+    table_set_mark(t, TABLE_GOOD, 0);
+    table_add_cell(t, "%s", "");
+    table_add_cell(t, "x < 1 & \"so on\", as said");
+    table_add_cells(t, "relu|5.0|+10.25 ");
+    table_numbers(t, 1, (double[]){10.25});
+    table_add_verdict(t, "It is %s.", "so");
+    table_add_note(t, "± is the margin.");
+    return t;
+}
+
+static char *as(const char *format)
+{
+    static char text[1 << 14];
+    table *t = sample();
+    FILE *out = tmpfile();
+    ck_assert(table_print(t, format, out));
+    rewind(out);
+    text[fread(text, 1, sizeof text - 1, out)] = '\0';
+    fclose(out);
+    table_free(t);
+    return text;
+}
+
+START_TEST(a_table_is_printed_in_five_ways)
+{
+    ck_assert_str_eq(as("table"), "name         acc %  diff loss   what it is\n"
+                                  "a|b_1  97.1 +/-0.2       -0.5*  x < 1 & \"so on\", as said\n"
+                                  "relu           5.0     +10.25 \n\n"
+                                  "It is so.\n\n+/- is the margin.\nacc %: share that is right.\n");
+    ck_assert_str_eq(as("markdown"), "| name | acc % | diff loss | what it is |\n|---|---:|---:|---|\n"
+                                     "| a\\|b_1 | 97.1 +/-0.2 | -0.5* | x < 1 & \"so on\", as said |\n"
+                                     "| relu | 5.0 | +10.25 |  |\n\n"
+                                     "- It is so.\n\n+/- is the margin.\nacc %: share that is right.\n");
+    ck_assert_str_eq(as("latex"), "\\begin{tabular}{lrrl}\n\\hline\n"
+                                  "name & acc \\% & $\\Delta$ loss & what it is \\\\\n\\hline\n"
+                                  "a$|$b\\_1 & 97.1 $\\pm$0.2 & -0.5* & x $<$ 1 \\& \"so on\", as said \\\\\n"
+                                  "relu & 5.0 & +10.25 &  \\\\\n\\hline\n\\end{tabular}\n\n"
+                                  "% It is so.\n\n% +/- is the margin.\n% acc %: share that is right.\n");
+    ck_assert_str_eq(as("csv"), "name,accuracy,low,high,diff loss,what it is\n"
+                                "a|b_1,0.971,0.969,0.973,-0.5*,\"x < 1 & \"\"so on\"\", as said\"\n"
+                                "relu,5.0,,,10.25,\n");
+    ck_assert_str_eq(as("html"),
+                     "<div class=\"wide\"><table>\n"
+                     "<tr><th>name</th><th class=\"n\" title=\"share that is right\">acc %</th>"
+                     "<th class=\"n\">Δ loss</th><th>what it is</th></tr>\n"
+                     "<tr><td>a|b_1</td><td class=\"n\">97.1 ±0.2</td><td class=\"n good\">-0.5*</td>"
+                     "<td>x &lt; 1 &amp; &quot;so on&quot;, as said</td></tr>\n"
+                     "<tr><td>relu</td><td class=\"n\">5.0</td><td class=\"n\">+10.25</td><td></td></tr>\n"
+                     "</table></div>\n<p class=\"verdict\">It is so.</p>\n<p class=\"note\">± is the margin.</p>\n"
+                     "<p class=\"note\">acc %: share that is right.</p>\n");
+}
+END_TEST
+
+static void print_sample(FILE *out, const void *context)
+{
+    table *t = sample();
+    (void)context;
+    ck_assert(table_print(t, "table", out));
+    table_free(t);
+}
+
+START_TEST(a_narrow_terminal_has_everything_and_no_long_line)
+{
+    static const char *const has[] = {"a|b_1", "97.1", "0.2", "-0.5*", "+10.25", "on\",", "said", "It is so."};
+    static const int widths[] = {24, 31, 40, 60};
+    for (int w = 0; w < 4; w++) {
+        const int columns = widths[w];
+        const char *text = terminal_output(columns, 40, print_sample, NULL);
+        for (size_t i = 0; i < sizeof has / sizeof *has; i++)
+            ck_assert_msg(strstr(text, has[i]) != NULL, "at %d columns no %s in\n%s", columns, has[i], text);
+        for (char line[200]; *text; text += strlen(line) + 1) {
+            snprintf(line, sizeof line, "%.*s", (int)strcspn(text, "\n"), text);
+            ck_assert_msg(terminal_width(line) <= columns, "at %d columns: %s", columns, line);
+        }
+    }
+}
+END_TEST
+
+START_TEST(a_table_of_nothing_and_a_full_one_are_no_trouble)
+{
+    table *t = table_new(1);
+    FILE *out = tmpfile();
+    ck_assert(table_print(t, "markdown", out));
+    for (int i = 0; i <= TABLE_COLUMNS; i++)
+        table_add_column(t, &(table_column){.name = "x"});
+    ck_assert(!table_print(t, "markdown", out)); /* one too many is not dropped in silence */
+    table_free(t);
+    table_add_row(NULL);
+    table_add_cells(NULL, "a|b");
+    ck_assert(!table_print(NULL, "csv", out));
+    fclose(out);
+}
+END_TEST
+
+/* ---- verdicts ---- */
+
+static char sentence[VERDICT_SENTENCE];
+
+static const char *said(bool share, const double values[], int count, double p, int comparisons)
+{
+    verdict_write(&(verdict_facts){.name = "gelu",
+                                   .against = "relu",
+                                   .measure = share ? "test accuracy" : "test loss",
+                                   .pairs = "seeds",
+                                   .share = share,
+                                   .difference = statistics_of(values, (size_t)count),
+                                   .p = p,
+                                   .comparisons = comparisons},
+                  sentence);
+    return sentence;
+}
+
+START_TEST(a_verdict_says_what_the_interval_says)
+{
+    /* Mean 0.012, deviation 0.01: margin 2.776 x 0.01 / sqrt(5) = 0.0124, as Student's table has it. */
+    const double gains[] = {0.012, 0.002, 0.022, 0.012 - 0.01, 0.012 + 0.01};
+    ck_assert_str_eq(said(true, gains, 5, 0.04, 3),
+                     "gelu against relu: test accuracy +1.2 points (0.0 to 2.4), significant at the 5 % level among 3 "
+                     "comparisons (Holm); 5 seeds.");
+    ck_assert_str_eq(said(false, (double[]){-0.5, -0.6, -0.4}, 3, 0.01, 1),
+                     "gelu against relu: test loss -0.50 (-0.75 to -0.25), significant at the 5 % level; 3 seeds.");
+    ck_assert_str_eq(said(false, (double[]){-0.5, -0.6, -0.4}, 3, 0.09, 9),
+                     "gelu against relu: test loss -0.50 (-0.75 to -0.25), not significant at the 5 % level among 9 "
+                     "comparisons (Holm), p = 0.09; 3 seeds.");
+    ck_assert_str_eq(
+        said(true, (double[]){0.01, -0.01, 0}, 3, 1, 1),
+        "gelu against relu: no difference in test accuracy larger than 2.5 points; 3 seeds; about 24 seeds "
+        "would show one of 0.6.");
+    /* The interval is wider than accuracies can differ. Deviation 0.566, of which 0.3 are 0.53: about 30 pairs. */
+    ck_assert_str_eq(said(true, (double[]){-0.1, -0.9}, 2, 0.43, 1),
+                     "gelu against relu: no verdict on test accuracy, the 2 seeds differ too much; about 30 seeds "
+                     "would show one of 30.");
+    ck_assert_str_eq(
+        said(true, (double[]){0.01}, 1, NAN, 1),
+        "gelu against relu: test accuracy +1.0 points in one pair of runs: no verdict, use several seeds.");
+    ck_assert_str_eq(said(false, (double[]){0.25, 0.25}, 2, NAN, 1),
+                     "gelu against relu: test loss +0.25, the same for all 2 seeds.");
+    ck_assert_str_eq(said(false, (double[]){0.25, NAN}, 2, NAN, 1),
+                     "gelu against relu: no verdict on test loss, a run diverged.");
+    ck_assert_str_eq(said(false, NULL, 0, NAN, 1),
+                     "gelu against relu: no verdict on test loss, no two runs to compare have finished.");
+}
+END_TEST
+
+/* Known sample sizes of the paired t test at 5 %, power 80 %: for an effect of 0.5 deviations 34 pairs, of 0.8 15, of
+ * 0.2 199 (Cohen, 1988; G*Power 3.1). The formula is that of quantiles, and may be one or two off. */
+START_TEST(enough_pairs_are_known_numbers)
+{
+    ck_assert_int_le(abs(verdict_pairs_needed(1, 0.5, 1, 0) - 34), 1);
+    ck_assert_int_le(abs(verdict_pairs_needed(1, 0.8, 1, 0) - 15), 1);
+    ck_assert_int_le(abs(verdict_pairs_needed(1, 0.2, 1, 0) - 199), 2);
+    ck_assert_int_eq(verdict_pairs_needed(5, 1, 1, 0), verdict_pairs_needed(1, 0.2, 1, 0));
+    ck_assert_int_gt(verdict_pairs_needed(1, 0.5, 3, 0), verdict_pairs_needed(1, 0.5, 1, 0));
+    ck_assert_int_eq(verdict_pairs_needed(0, 1, 1, 0), 2);
+    ck_assert_int_eq(verdict_pairs_needed(1, 0, 1, 0), 1000000);
+}
+END_TEST
+
+START_TEST(a_loss_that_still_falls_is_seen)
+{
+    double falling[20], flat[20], turned[20];
+    for (int i = 0; i < 20; i++) {
+        falling[i] = 1 / (1. + i);
+        flat[i] = i < 10 ? 1 - 0.05 * i : 0.5 + (i % 2 ? 0.004 : -0.002);
+        turned[i] = 0.1 + 0.01 * (i - 12) * (i - 12);
+    }
+    ck_assert(verdict_still_falls(falling, 20));
+    ck_assert(verdict_still_falls((double[]){-1, -2, -3, -4}, 4));
+    ck_assert(!verdict_still_falls(flat, 20));
+    ck_assert(!verdict_still_falls(turned, 20));
+    ck_assert(!verdict_still_falls(falling, 3));
+    ck_assert(!verdict_still_falls((double[]){1, NAN, NAN, NAN}, 4));
+}
+END_TEST
+
+/* ---- comparisons whose truth is known ---- */
+
+enum { GROUPS = 4, MOST_SEEDS = 200 };
+
+/* Runs of a seed have something in common, and noise of their own; group 1 differs from group 0 by so much. */
+static comparison simulated(tg_rng *rng, int seeds, double difference, comparison_run runs[])
+{
+    static const char *const names[GROUPS] = {"relu", "gelu", "silu", "mish"};
+    comparison c = {.group = "activation",
+                    .measures = {{.name = "loss", .title = "loss", .words = "loss", .judged = true}},
+                    .measure_count = 1,
+                    .runs = runs};
+    for (int seed = 0; seed < seeds; seed++) {
+        const double common = 3 * tg_rng_normal(rng);
+        for (int g = 0; g < GROUPS; g++)
+            runs[c.run_count++] =
+                (comparison_run){.group = names[g],
+                                 .seed = (uint64_t)seed,
+                                 .finished = true,
+                                 .step_seconds = NAN,
+                                 .values = {100 + common + tg_rng_normal(rng) + (g == 1 ? difference : 0)}};
+    }
+    return c;
+}
+
+/* How many of a comparison's sentences claim a difference; what the first says. */
+static int claims(const comparison *c, char first[VERDICT_SENTENCE], int *inside, double truth)
+{
+    char *text = NULL;
+    size_t size = 0;
+    int count = 0, groups;
+    FILE *out = open_memstream(&text, &size);
+    ck_assert(comparison_print(c, "latex", out));
+    fclose(out);
+    for (const char *line = strstr(text, "% gelu against");
+         line && strncmp(line, "% ", 2) == 0 && strstr(line, "against"); line += strcspn(line, "\n") + 1) {
+        char one[VERDICT_SENTENCE];
+        snprintf(one, sizeof one, "%.*s", (int)strcspn(line, "\n"), line);
+        if (strstr(one, " against relu: "))
+            count += strstr(one, ", significant at") != NULL;
+    }
+    const char *begin = strstr(text, "% gelu against");
+    ck_assert_ptr_nonnull(begin);
+    snprintf(first, VERDICT_SENTENCE, "%.*s", (int)strcspn(begin, "\n"), begin);
+    comparison_group *all = comparison_groups(c, &groups);
+    const statistics_range range = statistics_interval(&all[1].of[0].difference);
+    *inside += range.low <= truth && truth <= range.high;
+    free(all);
+    free(text);
+    return count;
+}
+
+/* The truth is known: where there is no difference one is claimed, in any of three sentences, in at most 6 % of
+ * comparisons; intervals hold the true difference in 93 to 97 %; and as many seeds as a sentence asks for show the
+ * difference that it names in about the 80 % of cases that it was computed for. */
+START_TEST(verdicts_are_right_where_the_truth_is_known)
+{
+    const bool all = getenv("TG_LONG") != NULL;
+    const int times = all ? 2000 : 200;
+    const double slack = all ? 0 : 0.04;
+    static comparison_run runs[GROUPS * MOST_SEEDS];
+    char first[VERDICT_SENTENCE];
+    tg_rng rng = tg_rng_seed(5);
+    int false_claims = 0, inside = 0, inside_shifted = 0, seen = 0;
+    for (int i = 0; i < times; i++) {
+        const comparison none = simulated(&rng, 10, 0, runs);
+        false_claims += claims(&none, first, &inside, 0) > 0;
+        const comparison some = simulated(&rng, 10, 1, runs);
+        claims(&some, first, &inside_shifted, 1);
+    }
+    ck_assert_msg(false_claims <= (0.06 + slack) * times, "%d of %d comparisons claim a difference that is none",
+                  false_claims, times);
+    ck_assert_msg(fabs(inside - 0.95 * times) <= (0.02 + slack) * times, "%d of %d intervals hold 0", inside, times);
+    ck_assert_msg(fabs(inside_shifted - 0.95 * times) <= (0.02 + slack) * times, "%d of %d intervals hold 1",
+                  inside_shifted, times);
+    const int needed = verdict_pairs_needed(sqrt(2), 1, GROUPS - 1, 0); /* of two with noise of 1 each */
+    for (int i = 0; i < times; i++) {
+        const comparison some = simulated(&rng, needed, 1, runs);
+        int ignored = 0;
+        claims(&some, first, &ignored, 1);
+        seen += strstr(first, ", significant at") != NULL;
+    }
+    ck_assert_msg(seen >= (0.8 - 0.05 - 2 * slack) * times && seen <= (0.9 + 2 * slack) * times,
+                  "%d seeds show the difference in %d of %d", needed, seen, times);
+}
+END_TEST
+
+START_TEST(hints_are_given_where_they_are_due)
+{
+    comparison_run runs[4] = {
+        {.group = "relu", .seed = 1, .finished = true, .step_seconds = NAN, .values = {0.9, 0.1}},
+        {.group = "relu", .seed = 2, .finished = true, .step_seconds = NAN, .values = {0.8, 2.3}},
+        {.group = "swiglu", .seed = 1, .finished = true, .step_seconds = NAN, .values = {NAN, 0.5}},
+        {.group = "swiglu", .seed = 2, .finished = true, .step_seconds = NAN, .values = {0.7, 0.5}}};
+    comparison c = {.group = "activation",
+                    .measures = {{.name = "test_accuracy",
+                                  .title = "test acc %",
+                                  .words = "test accuracy",
+                                  .share = true,
+                                  .more_is_better = true,
+                                  .judged = true},
+                                 {.name = "loss", .title = "loss", .words = "loss", .judged = true}},
+                    .measure_count = 2,
+                    .chance = 2.303,
+                    .runs = runs,
+                    .run_count = 4,
+                    .remedy = "--norm rms",
+                    .still_falling = 3,
+                    .test_samples = 40};
+    static const char *const hints[] = {
+        "Hint: swiglu diverged in 1 of 2 runs; what helps: --norm rms.",
+        "Hint: the validation loss still fell in the last epochs of 3 of 4 runs",
+        "Hint: relu was no better than guessing in 1 of 2 runs; what helps: --norm rms.",
+        "measured on 40 test samples, of which one is 2.5 points"};
+    for (int due = 1; due >= 0; due--) {
+        static char text[8192];
+        FILE *out = tmpfile();
+        ck_assert(comparison_print(&c, "table", out));
+        rewind(out);
+        text[fread(text, 1, sizeof text - 1, out)] = '\0';
+        fclose(out);
+        for (int i = 0; i < 4; i++)
+            ck_assert_msg((strstr(text, hints[i]) != NULL) == due, "'%s' %s\n%s", hints[i], due ? "missing" : "there",
+                          text);
+        runs[2].values[0] = 0.6;
+        runs[1].values[1] = 2.2;
+        c.still_falling = 2;
+        c.test_samples = 100;
+    }
+}
+END_TEST
+
+static void print_comparison(FILE *out, const void *c)
+{
+    ck_assert(comparison_print(c, "table", out));
+}
+
+START_TEST(at_forty_columns_a_comparison_has_all_its_figures)
+{
+    static const char *const has[] = {"relu", "gelu", "mish", "loss", "better", "parameters", "1,234,567"};
+    static comparison_run runs[GROUPS * MOST_SEEDS];
+    tg_rng rng = tg_rng_seed(7);
+    comparison c = simulated(&rng, 4, 1, runs);
+    for (int i = 0; i < c.run_count; i++)
+        runs[i].parameters = 1234567;
+    const char *text = terminal_output(40, 40, print_comparison, &c);
+    for (size_t i = 0; i < sizeof has / sizeof *has; i++)
+        ck_assert_msg(strstr(text, has[i]) != NULL, "no %s in\n%s", has[i], text);
+    for (char line[200]; *text; text += strlen(line) + 1) {
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(text, "\n"), text);
+        ck_assert_msg(terminal_width(line) <= 40, "'%s'", line);
+    }
+}
+END_TEST
+
+/* ---- pages ---- */
+
+START_TEST(a_page_reloads_itself_only_while_it_is_running)
+{
+    for (int running = 0; running < 2; running++) {
+        char text[8192];
+        FILE *out = tmpfile();
+        html_begin(out, "<b> & \"c\"", NULL, running);
+        html_end(out);
+        rewind(out);
+        text[fread(text, 1, sizeof text - 1, out)] = '\0';
+        fclose(out);
+        ck_assert_int_eq(strstr(text, "http-equiv=\"refresh\"") != NULL, running);
+        ck_assert_ptr_nonnull(strstr(text, "<h1>&lt;b&gt; &amp; &quot;c&quot;</h1>"));
+        ck_assert_ptr_nonnull(strstr(text, "prefers-color-scheme:dark"));
+        ck_assert(!strstr(text, "http:") && !strstr(text, "https:") && !strstr(text, "<script"));
+    }
+}
+END_TEST
+
+/* The numbers of the n-th path that is a curve, [count, 2]; how many pairs, each M or L one. */
+static int curve_of(const char *svg, int number, double points[][2], char moves[])
+{
+    const char *at = svg;
+    for (int i = 0; i <= number; i++)
+        ck_assert_ptr_nonnull(at = strstr(at + 1, "fill=\"none\""));
+    at = strstr(at, " d=\"") + 4;
+    int count = 0;
+    for (int used; sscanf(at, "%c%lf %lf%n", &moves[count], &points[count][0], &points[count][1], &used) == 3;
+         at += used)
+        count++;
+    return count;
+}
+
+/* Where the rule of a value is, from top. */
+static double height_of(const char *svg, const char *label)
+{
+    char text[40];
+    double y = NAN;
+    snprintf(text, sizeof text, "text-anchor=\"end\">%s<", label);
+    const char *at = strstr(svg, text);
+    ck_assert_msg(at != NULL, "no %s in %s", label, svg);
+    while (strncmp(at, "<path", 5) != 0)
+        at--;
+    sscanf(at, "<path d=\"M%*d %lf", &y);
+    return y;
+}
+
+START_TEST(a_chart_has_its_points_at_their_places)
+{
+    static const double linear[] = {1, 4, 2, NAN, 3, 3, 4, 2}, powers[] = {0, 1, 5, 0.01, 10, 0.1};
+    char text[8192], moves[8];
+    double p[8][2];
+    for (int logarithmic = 0; logarithmic < 2; logarithmic++) {
+        FILE *out = tmpfile();
+        chart_write(
+            out, "a < b", "epoch",
+            &(chart_line){.name = "relu & co", .pairs = logarithmic ? powers : linear, .count = logarithmic ? 3 : 4},
+            1);
+        rewind(out);
+        text[fread(text, 1, sizeof text - 1, out)] = '\0';
+        fclose(out);
+        ck_assert(strstr(text, "a &lt; b") && strstr(text, "relu &amp; co") && strstr(text, ">epoch<"));
+        const int count = curve_of(text, 0, p, moves);
+        ck_assert_int_eq(count, 3);
+        ck_assert_int_eq(strncmp(moves, logarithmic ? "MLL" : "MML", 3), 0); /* what is not finite is a gap */
+        if (logarithmic) {
+            ck_assert_double_eq_tol(p[0][1], height_of(text, "1"), 0.11);
+            ck_assert_double_eq_tol(p[1][1], height_of(text, "0.01"), 0.11);
+            ck_assert_double_eq_tol(p[2][1], height_of(text, "0.1"), 0.11);
+            ck_assert_double_eq_tol(p[2][1], (p[0][1] + p[1][1]) / 2, 0.11);
+            ck_assert_double_eq_tol(p[1][0], (p[0][0] + p[2][0]) / 2, 0.11);
+        } else {
+            ck_assert_double_eq_tol(p[0][1], height_of(text, "4"), 0.11);
+            ck_assert_double_eq_tol(p[2][1], height_of(text, "2"), 0.11);
+        }
+    }
+    FILE *out = tmpfile();
+    chart_write(out, "nothing", "epoch", &(chart_line){.name = "relu", .pairs = (double[]){1, NAN}, .count = 1}, 1);
+    ck_assert_int_eq(ftell(out), 0);
+    fclose(out);
+}
+END_TEST
+
+Suite *report_suite(void)
+{
+    Suite *suite = suite_create("report");
+    TCase *tests = tcase_create("report");
+    tcase_add_test(tests, a_chart_has_its_points_at_their_places);
+    tcase_add_test(tests, a_table_is_printed_in_five_ways);
+    tcase_add_test(tests, a_narrow_terminal_has_everything_and_no_long_line);
+    tcase_add_test(tests, a_table_of_nothing_and_a_full_one_are_no_trouble);
+    tcase_add_test(tests, a_verdict_says_what_the_interval_says);
+    tcase_add_test(tests, enough_pairs_are_known_numbers);
+    tcase_add_test(tests, a_loss_that_still_falls_is_seen);
+    tcase_add_test(tests, verdicts_are_right_where_the_truth_is_known);
+    tcase_add_test(tests, hints_are_given_where_they_are_due);
+    tcase_add_test(tests, at_forty_columns_a_comparison_has_all_its_figures);
+    tcase_add_test(tests, a_page_reloads_itself_only_while_it_is_running);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,44 @@
+/* Runs of a small net that several suites train: with all that could depend on where a run is. */
+#ifndef FIT_RUNS_H
+#define FIT_RUNS_H
+
+#include "tests/support/temporary_files.h"
+#include "tests/support/tensors.h"
+
+enum { FIT_ROWS = 23, FIT_VALID = 9 };
+
+/* The rows, the last of which validate. */
+extern double fit_x[FIT_ROWS][3], fit_y[FIT_ROWS][2];
+extern int32_t fit_label[FIT_ROWS];
+
+/* A net with all that could depend on where a run is: dropout and a batch norm. */
+typedef struct fit_run {
+    tg_mlp *net;
+    tg_optimizer *optimizer;
+    tg_fit_config config;
+    tg_fit *fit;
+    char folder[400];
+} fit_run;
+
+/* The fixture: a tape, a folder, the rows. */
+void fit_suite_start(void);
+void fit_suite_finish(void);
+
+tg_tensor fit_squared_error(void *net, const tg_tensor *batch, tg_rng *training, double *score);
+
+/* A run of four epochs that has not begun; one that has; one that has come to its end. */
+void fit_begin(fit_run *r, double dropout, tg_norm norm);
+void fit_start(fit_run *r);
+void fit_train(fit_run *r);
+void fit_end(fit_run *r);
+
+/* Its files are to be in this folder of the temporary one. */
+void fit_in_folder(fit_run *r, const char *name);
+
+/* The text of a temporary file, to be freed. */
+char *fit_copy_of(const char *name);
+
+void fit_assert_same_weights(const fit_run *a, const fit_run *b);
+void fit_assert_same_epochs(const fit_run *a, const fit_run *b);
+
+#endif

@@ -1,0 +1,38 @@
+/* What PyTorch computed, from the files of tests/golden/make_layers.py: weights, input, output, cotangent and all
+ * gradients of a layer or model.
+ *
+ *     pytorch p = pytorch_open("linear_1", TG_F64);
+ *     tg_tensor x = pytorch_tensor(&p, "input"), y = ...;
+ *     pytorch_compare(&p, x, y, set);
+ *     pytorch_close(&p);
+ */
+#ifndef TESTS_PYTORCH_H
+#define TESTS_PYTORCH_H
+
+#include "tests/support/tensors.h"
+
+typedef struct pytorch {
+    tg_safetensors *file;
+    tg_dtype dtype; /* in which the test computes */
+    char path[200];
+} pytorch;
+
+pytorch pytorch_open(const char *name, tg_dtype dtype);
+void pytorch_close(pytorch *p);
+
+bool pytorch_has(const pytorch *p, const char *name);
+int64_t pytorch_dim(const pytorch *p, const char *name, int axis);
+
+/* A tensor of the file as a variable on the tape, in the type of the test; "input" as whole numbers where it has no
+ * gradient. */
+tg_tensor pytorch_tensor(const pytorch *p, const char *name);
+
+/* Equal to 1e-10 in double and 2e-5 in float, relative to the largest number of the tensor, or to 0.1 where all are
+ * smaller: the bias of keys has no gradient but for rounding. */
+void pytorch_assert(const pytorch *p, const char *name, const void *numbers, int64_t size);
+
+/* That y is the output, and that the gradients of x and of the parameters, found from the cotangent, are those of the
+ * file. */
+void pytorch_compare(const pytorch *p, tg_tensor x, tg_tensor y, tg_parameters *set);
+
+#endif

@@ -1,0 +1,24 @@
+#include "tests/support/run_compare.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+const char *compare_build(void)
+{
+    const char *folder = getenv("TG_BUILD");
+    return folder ? folder : "build";
+}
+
+int compare_run(const char *arguments, char *errors, size_t size)
+{
+    char command[2000];
+    snprintf(command, sizeof command, "%s/bin/compare %s 2>&1 >/dev/null </dev/null", compare_build(), arguments);
+    FILE *pipe = popen(command, "r");
+    ck_assert_ptr_nonnull(pipe);
+    size_t length = fread(errors, 1, size - 1, pipe);
+    errors[length] = '\0';
+    int status = pclose(pipe);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}

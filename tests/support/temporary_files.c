@@ -1,0 +1,86 @@
+#include "tests/support/temporary_files.h"
+
+#include <check.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <zlib.h>
+
+static char folder[256];
+
+void temporary_folder_make(void)
+{
+    const char *parent = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%.200s/tapegrad-test-XXXXXX", parent ? parent : "/tmp");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+static int delete_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+    (void)status, (void)kind, (void)place;
+    return remove(path);
+}
+
+void temporary_folder_remove(void)
+{
+    ck_assert_int_eq(nftw(folder, delete_entry, 8, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+const char *temporary_folder(void)
+{
+    return folder;
+}
+
+const char *temporary_path(const char *name)
+{
+    static char paths[8][512];
+    static unsigned next;
+    char *path = paths[next++ % 8];
+    snprintf(path, sizeof paths[0], "%s/%.200s", folder, name);
+    return path;
+}
+
+/* Where no file is: over one that is there, some file systems write to the disk at once, and have the test wait. */
+static const char *free_path(const char *name)
+{
+    const char *path = temporary_path(name);
+    remove(path);
+    return path;
+}
+
+void temporary_write(const char *name, const void *bytes, size_t size)
+{
+    FILE *file = fopen(free_path(name), "wb");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_eq(fwrite(bytes, 1, size, file), size);
+    ck_assert_int_eq(fclose(file), 0);
+}
+
+void temporary_write_gzip(const char *name, const void *bytes, size_t size)
+{
+    gzFile file = gzopen(free_path(name), "wb");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(gzwrite(file, bytes, (unsigned)size), (int)size);
+    ck_assert_int_eq(gzclose(file), Z_OK);
+}
+
+void temporary_delete(const char *name)
+{
+    ck_assert_int_eq(unlink(temporary_path(name)), 0);
+}
+
+bool temporary_exists(const char *name)
+{
+    return access(temporary_path(name), F_OK) == 0;
+}
+
+char *temporary_text(const char *name)
+{
+    static char text[1 << 20];
+    FILE *file = fopen(temporary_path(name), "r");
+    ck_assert_msg(file != NULL, "%s is not there", name);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    return text;
+}

@@ -29,7 +29,7 @@
 
 extern const tg_kernel_table TG_KERNEL_TABLE;
 const tg_kernel_table TG_KERNEL_TABLE = {
-    /* in the order of kernels.def, as its members are */
+/* in the order of kernels.def, as its members are */
 #define TG_KERNEL(name, parameters)        name,
 #define TG_VECTOR_KERNEL(name, parameters) vector_##name,
 #include "autograd/kernels/kernels.def"

@@ -78,7 +78,7 @@ static void put_sizes(tg_writer *w)
 
 static void put_head(tg_writer *w)
 {
-    const tg_function *f = &w->function[TG_PREDICT];
+    const tg_exported *f = &w->function[TG_PREDICT];
     tg_text *text = &w->text;
     char shape[2][128];
     tg_text_add(text, "/* clang-format off */\n/* Made by tapegrad %s; not to be edited.", tg_version());
@@ -134,7 +134,7 @@ static void put_doubles(tg_writer *w, const char *what, const char *of, const do
 }
 
 /* Which tensors of a configuration are standardised by arrays of which name; tensors with one array share it. */
-const char *tg_writer_scale_name(const tg_writer *w, const tg_function *f, int argument)
+const char *tg_writer_scale_name(const tg_writer *w, const tg_exported *f, int argument)
 {
     const double *scale = f->port[argument]->scale;
     return !scale                             ? NULL
@@ -215,7 +215,7 @@ static bool refuse(tg_writer *w, const char *why)
 }
 
 /* Whether the values needed are of one floating type, which is the file's. */
-static bool find_type(tg_writer *w, const tg_function *f, bool *found)
+static bool find_type(tg_writer *w, const tg_exported *f, bool *found)
 {
     for (int64_t i = 0; i < w->program->count; i++) {
         const tg_value *value = tg_program_at(w->program, i);
@@ -250,8 +250,8 @@ static bool take_step(tg_writer *w, const tg_export_step *s)
     const tg_tape *tape = (const tg_tape *)w->program;
     const tg_export_tensor loss = {.tensor = s->loss};
     bool has_gradients = false;
-    w->function[TG_STEP] = (tg_function){.port = {&s->input, &s->target}, .trains = true};
-    tg_function *f = &w->function[w->functions++];
+    w->function[TG_STEP] = (tg_exported){.port = {&s->input, &s->target}, .trains = true};
+    tg_exported *f = &w->function[w->functions++];
     if (!(f->argument[0] = value_of(w, &s->input, true)) || !(f->argument[1] = value_of(w, &s->target, true)) ||
         !(f->result = value_of(w, &loss, false)))
         return false;
@@ -267,8 +267,8 @@ static bool take_step(tg_writer *w, const tg_export_step *s)
 
 static bool take(tg_writer *w, const tg_export_config *config)
 {
-    tg_function *f = &w->function[w->functions++];
-    *f = (tg_function){.port = {&config->input, NULL}};
+    tg_exported *f = &w->function[w->functions++];
+    *f = (tg_exported){.port = {&config->input, NULL}};
     if (!is_identifier(w->name))
         return refuse(w, "the name is not one of C");
     if (!(f->argument[0] = value_of(w, &config->input, true)) || !(f->result = value_of(w, &config->output, false)))

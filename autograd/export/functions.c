@@ -49,7 +49,7 @@ static void put_declaration(tg_writer *w, const tg_value *value)
         tg_writer_say(w, 1, "%s%s *const v%lld = %s + %lld;", constant, type, v, array, (long long)p->offset);
 }
 
-static void put_argument(tg_writer *w, const tg_function *f, int argument)
+static void put_argument(tg_writer *w, const tg_exported *f, int argument)
 {
     const tg_value *value = f->argument[argument];
     const char *name = tg_writer_scale_name(w, f, argument);
@@ -67,7 +67,7 @@ static void put_sum(tg_writer *w, const tg_value *value)
                       (long long)value->index, (long long)w->places[tg_places_leaf(w, value->sink)->index].offset);
 }
 
-static bool put_values(tg_writer *w, const tg_function *f)
+static bool put_values(tg_writer *w, const tg_exported *f)
 {
     w->places = f->places;
     for (int64_t i = 0; i < w->program->count; i++) {
@@ -98,7 +98,7 @@ static void put_predict_head(tg_writer *w)
 
 static bool put_predict(tg_writer *w)
 {
-    const tg_function *f = &w->function[TG_PREDICT];
+    const tg_exported *f = &w->function[TG_PREDICT];
     const long long columns = (long long)tg_writer_columns(f->result), index = (long long)f->result->index;
     put_predict_head(w);
     tg_text_add(&w->text, ";\n");
@@ -120,7 +120,7 @@ static bool put_predict(tg_writer *w)
 
 static void put_train_head(tg_writer *w)
 {
-    const tg_function *f = &w->function[TG_STEP];
+    const tg_exported *f = &w->function[TG_STEP];
     tg_text_add(&w->text, "double %s_train(const %s *x, const %s *y, size_t n)", w->name,
                 tg_writer_type(f->argument[0]->dtype), tg_writer_type(f->argument[1]->dtype));
 }
@@ -176,7 +176,7 @@ static void put_constants(tg_writer *w)
 
 static bool put_step(tg_writer *w)
 {
-    const tg_function *f = &w->function[TG_STEP];
+    const tg_exported *f = &w->function[TG_STEP];
     const tg_export_step *s = w->config->step;
     const bool adam = s->rule != TG_EXPORT_SGD;
     const long long size = (long long)w->sizes.parameters, rows = (long long)f->argument[0]->shape.dim[0];

@@ -18,7 +18,7 @@ static bool is_needed(const tg_writer *w, int64_t index)
 }
 
 /* Which argument of the function a value is; -1: none. */
-static int argument_of(const tg_function *f, const tg_value *value)
+static int argument_of(const tg_exported *f, const tg_value *value)
 {
     return value == f->argument[0] ? 0 : value == f->argument[1] ? 1 : -1;
 }
@@ -38,7 +38,7 @@ static void mark_gradients(tg_writer *w)
     }
 }
 
-void tg_places_mark(tg_writer *w, const tg_function *f)
+void tg_places_mark(tg_writer *w, const tg_exported *f)
 {
     static const char *const names[] = {"x", "y"};
     w->places = f->places;
@@ -61,7 +61,7 @@ void tg_places_mark(tg_writer *w, const tg_function *f)
     }
 }
 
-void tg_places_transpose(tg_writer *w, const tg_function *f)
+void tg_places_transpose(tg_writer *w, const tg_exported *f)
 {
     w->places = f->places;
     for (int64_t i = 0; i < w->program->count; i++)
@@ -145,7 +145,7 @@ static int64_t free_place(const tg_writer *w, int64_t now, int64_t size)
     return at;
 }
 
-void tg_places_values(tg_writer *w, const tg_function *f)
+void tg_places_values(tg_writer *w, const tg_exported *f)
 {
     w->places = f->places;
     for (int64_t i = 0; i < w->program->count; i++) {

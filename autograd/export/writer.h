@@ -32,13 +32,13 @@ typedef struct tg_place_of {
 
 /* A function of the file: PREDICT, or a training step, STEP. */
 enum { TG_PREDICT, TG_STEP };
-typedef struct tg_function {
+typedef struct tg_exported {
     const tg_value *argument[2]; /* x and y; the second may be NULL */
     const tg_export_tensor *port[2];
     const tg_value *result;
     bool trains; /* the gradients of parameters are results too */
     tg_place_of *places;
-} tg_function;
+} tg_exported;
 
 /* Sizes of the file's arrays, in elements. The weights begin with the parameters. */
 typedef struct tg_sizes {
@@ -51,7 +51,7 @@ typedef struct tg_writer {
     tg_program *program;
     const tg_export_config *config;
     const char *name;
-    tg_function function[2];
+    tg_exported function[2];
     int functions;
     tg_sizes sizes;
     tg_place_of *places; /* [program->count]: of the function that is being written */
@@ -60,10 +60,10 @@ typedef struct tg_writer {
 /* places.c: which values a function needs; which of its weights the file has the other way round, matrices that nothing
  * but tg_linear reads, so that the innermost loop of the product goes along memory; and where weights and values lie.
  */
-void tg_places_mark(tg_writer *w, const tg_function *f);
-void tg_places_transpose(tg_writer *w, const tg_function *f);
+void tg_places_mark(tg_writer *w, const tg_exported *f);
+void tg_places_transpose(tg_writer *w, const tg_exported *f);
 void tg_places_weights(tg_writer *w);
-void tg_places_values(tg_writer *w, const tg_function *f);
+void tg_places_values(tg_writer *w, const tg_exported *f);
 
 /* The leaf that is this parameter; NULL if the program has none. */
 const tg_value *tg_places_leaf(const tg_writer *w, const tg_parameter *parameter);
@@ -87,7 +87,7 @@ const char *tg_writer_type(tg_dtype dtype);
 int64_t tg_writer_columns(const tg_value *value);
 
 /* The arrays `NAME_mean` and `NAME_scale` of an argument's columns; NULL: it has none. */
-const char *tg_writer_scale_name(const tg_writer *w, const tg_function *f, int argument);
+const char *tg_writer_scale_name(const tg_writer *w, const tg_exported *f, int argument);
 
 /* functions.c: the functions' heads, and the functions. False, with the error on the tape, if one cannot be written. */
 void tg_writer_heads(tg_writer *w, const char *before, const char *after);

@@ -1,4 +1,7 @@
 /* Softmax and losses against naive loops, closed-form derivatives, and what must not happen. */
+#include "autograd/kernels/kernels.h"
+#include "autograd/kernels/product.h"
+#include "autograd/kernels/product_kernel.h"
 #include "tests/support/tensors.h"
 
 #include <math.h>
@@ -19,6 +22,54 @@ static double probability(tg_tensor logits, int64_t row, int64_t label)
         sum += exp(tg_at(logits, row * classes + j) - tg_at(logits, row * classes + label));
     return 1 / sum;
 }
+
+/* ---- one order of sums ---- */
+
+enum { LOSSES = 6 };
+
+static void compute_losses(tg_dtype dtype, double losses[LOSSES])
+{
+    static const int32_t labels[11] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5};
+    tg_tape_reset(tape);
+    double numbers[2][11 * 97];
+    float rounded[2][11 * 97];
+    for (int i = 0; i < 11 * 97; i++) {
+        rounded[0][i] = (float)(numbers[0][i] = 3 * sin(1.7 * i));
+        rounded[1][i] = (float)(numbers[1][i] = 2 * cos(0.3 * i * i));
+    }
+    tg_tensor in[2];
+    for (int k = 0; k < 2; k++)
+        in[k] = tg_constant(tape, dtype, dtype == TG_F64 ? (void *)numbers[k] : rounded[k], TG_SHAPE(11, 97));
+    const tg_tensor a = in[0], b = in[1];
+    const tg_tensor all[LOSSES] = {tg_mse(a, b),
+                                   tg_l1(a, b),
+                                   tg_huber(a, b, 0.7),
+                                   tg_bce_on_logits(a, tg_sigmoid(b)),
+                                   tg_kl(tg_log_softmax(a, -1), tg_softmax(b, -1)),
+                                   tg_cross_entropy_with(a, labels_of(11, labels), 0.1, -1)};
+    for (int i = 0; i < LOSSES; i++)
+        losses[i] = tg_item(all[i]);
+}
+
+START_TEST(losses_have_the_same_bits_in_every_instruction_set)
+{
+    double first[LOSSES] = {NAN}, now[LOSSES];
+    const char *best = tg_kernels.isa;
+    int sets = 0;
+    for (int i = 0; tg_kernel_set_at(i); i++) {
+        const tg_kernel_set *set = tg_kernel_set_at(i);
+        if (!tg_kernel_set_runs(set) || !set->products[0]->fused)
+            continue;
+        ck_assert(tg_kernels_use(set->isa));
+        compute_losses(_i ? TG_F64 : TG_F32, sets++ ? now : first);
+        for (int k = 0; sets > 1 && k < LOSSES; k++)
+            ck_assert_msg(now[k] == first[k], "loss %d with %s: %.17g, and %.17g with the first set", k, set->isa,
+                          now[k], first[k]);
+    }
+    ck_assert(tg_kernels_use(best));
+    ck_assert(sets == 0 || isfinite(first[0]));
+}
+END_TEST
 
 /* ---- softmax ---- */
 
@@ -409,6 +460,7 @@ Suite *loss_suite(void)
     Suite *suite = suite_create("loss");
     TCase *tests = tcase_create("loss");
     tcase_add_checked_fixture(tests, start_tape, finish_tape);
+    tcase_add_loop_test(tests, losses_have_the_same_bits_in_every_instruction_set, 0, 2);
     tcase_add_test(tests, softmax_is_normalised_exponentials_along_any_axis);
     tcase_add_test(tests, softmax_survives_large_numbers_and_masked_rows);
     tcase_add_test(tests, log_softmax_keeps_the_class_that_is_decided);

@@ -109,10 +109,10 @@ START_TEST(an_option_that_is_wrong_or_changes_nothing_is_refused)
     } cases[] = {
         {"--dtype f64", "--dtype is for --products only"},
         {"--cores Haswell --gpt", "--cores is for --products only"},
-        {"--kernels --nets toy", "--nets is for training steps, --products and --mpi only"},
-        {"--gpt --nets toy", "--nets is for training steps, --products and --mpi only"},
+        {"--kernels --nets toy", "--nets is for training steps, --products, --mpi and --memory only"},
+        {"--gpt --nets toy", "--nets is for training steps, --products, --mpi and --memory only"},
         {"--kernels --threads 1", "--threads is for training steps, --gpt and --products only"},
-        {"--products --activations relu", "--activations is for training steps and --gpt only"},
+        {"--products --activations relu", "--activations is for training steps, --gpt and --memory only"},
         {"--only silu", "--only is for --kernels only"},
         {"--isa v3", "--isa is for --kernels and --products only"},
         {"--products --peers", "--peers is for training steps, --gpt, --kernels and --mpi only"},

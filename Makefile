@@ -231,7 +231,7 @@ $(UMBRELLA): $(OUT)/flags
 	   echo '#endif'; } > $@
 
 # The library as one file, and what a program that is compiled with it gives the compiler (docs/install.md).
-AMALGAMATION_CFLAGS := -O3 -fopenmp-simd -fno-math-errno -fno-trapping-math
+AMALGAMATION_CFLAGS := -O3 -ffp-contract=off -fopenmp-simd -fno-math-errno -fno-trapping-math
 amalgamation: $(OUT)/amalgamation/tapegrad.c
 $(OUT)/amalgamation/tapegrad.c: .ci/amalgamation LICENSE $(shell find autograd nn optim -name '*.[chd]*' -o -name '*.inc') $(PIECES) $(OUT)/flags
 	$(call quietly,GEN)PUBLIC_HEADERS='$(PUBLIC_HEADERS)' GENERATED='$(OUT)/include' VERSION='$(VERSION)' .ci/amalgamation $(@D) $(LIBRARY_SOURCES)

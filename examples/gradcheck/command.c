@@ -110,7 +110,7 @@ command_pipe *command_start(const char *line, double limit, char message[COMMAND
     }
     if (c->pid == 0)
         be_child(line, in, out, parent);
-    setpgid(c->pid, c->pid); /* whoever is first */
+    setpgid(c->pid, c->pid); /* here or in the child, whichever comes first */
     close(in[0]);
     close(out[1]);
     c->to = in[1];

@@ -1,4 +1,4 @@
-"""Wrong derivatives of tests/wrong_ops*.c, and right ones, as PyTorch's torch.autograd.Function or JAX's custom_vjp, given to gradcheck over
+"""Wrong derivatives of tests/gradcheck/wrong_ops*.c, and right ones, as PyTorch's torch.autograd.Function or JAX's custom_vjp, given to gradcheck over
 a pipe. With a Python that has PyTorch or JAX:
 
     build/bin/gradcheck --command 'python3 tests/gradcheck/faults.py torch'
@@ -6,7 +6,7 @@ a pipe. With a Python that has PyTorch or JAX:
     build/bin/gradcheck --command 'python3 tests/gradcheck/faults.py jax float32'
 
 It says at the end what was missed, and fails if any fault was, or if anything right was called wrong. In float32, faults smaller than 1e-4 are
-left out. Those of gradcheck_peers.py are here with inputs at which they show; a fault that no input shows is none of the function.
+left out. Those of peers.py are here with inputs at which they show; a fault that no input shows is none of the function.
 """
 import os
 import sys
@@ -33,7 +33,7 @@ small = lambda *shape: random.uniform(0.2, 2, shape)
 VECTOR, MATRIX, SQUARE = draw(4), draw(3, 4), draw(3, 3)
 T = lambda x: x.T
 
-# Where a fault of gradcheck_peers.py shows, if not at usual numbers.
+# Where a fault of peers.py shows, if not at usual numbers.
 PLACES = {
     "wrong from rank 4 on": draw(2, 1, 2, 2),
     "wrong above 100 elements": draw(101),

@@ -1,4 +1,4 @@
-"""The wrong derivatives that tests/wrong_ops*.c share with this file, given to tapegrad, torch.autograd.gradcheck and JAX's check_grads.
+"""The wrong derivatives that tests/gradcheck/wrong_ops*.c share with this file, given to tapegrad, torch.autograd.gradcheck and JAX's check_grads.
 
     make && python3 tests/gradcheck/peers.py tapegrad > tapegrad.csv
     python3 tests/gradcheck/peers.py torch > torch.csv      # with a Python that has PyTorch
@@ -8,7 +8,7 @@
 
 Every fault is a function with its right value and a wrong vector-Jacobian product. Each is checked in double at default settings, to
 first order, for 10 seeds: by PyTorch and JAX on the inputs that tapegrad's samples have, [3, 4] and [33] numbers from -3 to 3; by tapegrad as
-the operation of the same name in tests/wrong_ops*.c.
+the operation of the same name in tests/gradcheck/wrong_ops*.c.
 """
 import glob
 import os
@@ -189,7 +189,7 @@ def run_program(text, *arguments):
         with open(source, "w") as file:
             file.write(text)
         compiler = os.environ.get("TG_CC", "cc").split()
-        subprocess.run(compiler + ["-O1", "-I.", f"-I{build}/include", source, *sorted(glob.glob("tests/wrong_ops*.c")), "-o", program,
+        subprocess.run(compiler + ["-O1", "-I.", f"-I{build}/include", source, *sorted(glob.glob("tests/gradcheck/wrong_ops*.c")), "-o", program,
                                    f"{build}/libtapegrad.a", "-ldl", "-lpthread", "-lm"], check=True)
         return subprocess.run([program, *arguments], check=True, capture_output=True, text=True).stdout
 

@@ -269,8 +269,8 @@ $(OUT)/bin/%: $(OUT)/obj/examples/%.o $(COMMON_OBJECTS) $(STATIC) $(OUT)/flags
 # Operations that gradcheck loads (--load) call the library's functions that are in the program.
 $(OUT)/bin/gradcheck: LINK = -rdynamic
 
-# The benchmark counts the library's allocations, and tests make the n-th one fail: tests/wrapped_memory.h. Tests cut work finely, too:
-# tests/support/cut_finely.h; and look at what a terminal would show: tests/pseudo_terminal.c.
+# The benchmark counts the library's allocations, and tests make the n-th one fail: tests/support/wrapped_memory.h. Tests cut work finely, too:
+# tests/support/cut_finely.h; and look at what a terminal would show: tests/support/pseudo_terminal.c.
 $(OUT)/bin/bench $(OUT)/bin/tests: LINK = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc
 $(OUT)/bin/tests: LINK += -Wl,--wrap=tg_parallel,--wrap=isatty,--wrap=ioctl
 

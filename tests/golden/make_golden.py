@@ -27,7 +27,7 @@ from references.common import Case
 HERE = pathlib.Path(__file__).parent
 
 HEADER = f"""\
-# What the operations should give; compared with what they give by tests/test_golden.c.
+# What the operations should give; compared with what they give by tests/autograd/test_golden.c.
 # Made by `make golden` from tests/golden/references/{{category}}.py in double precision, gradients by their own differentiation,
 # with PyTorch {torch.__version__}, mpmath {mpmath.__version__} and NumPy {numpy.__version__}. Not for editing by hand. The lines:
 #   OPERATION SAMPLE inputs CHECKSUM                the sample that was computed

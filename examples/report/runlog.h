@@ -1,15 +1,15 @@
 /* Collects what runs of a comparison report and writes it into a folder.
  *
- *     char message[RUNLOG_MESSAGE];
- *     if (!runlog_check_directory("results", message))               // before anything is trained
- *         return fprintf(stderr, "compare: --out: %s\n", message), 2;
+ *     tg_error error;
+ *     if (!runlog_check_directory("results", &error))               // before anything is trained
+ *         return fprintf(stderr, "compare: --out: %s\n", &error), 2;
  *     runlog *log = runlog_new("results");
  *     runlog_options(log, json_pack("{s:f}", "lr", 1e-3));            // for config.json
  *     int run = runlog_add_run(log, "gelu_exact", 1, 0, 118282);     // activation, seed, fold, parameters: 0, ...
  *     runlog_add_epoch(log, run, &(runlog_epoch){.epoch = 1, .step = 469, .train_loss = 0.31, ...});
  *     runlog_finish_run(log, run);
- *     if (!runlog_write(log, message))
- *         return fprintf(stderr, "compare: %s\n", message), 1;
+ *     if (!runlog_write(log, &error))
+ *         return fprintf(stderr, "compare: %s\n", &error), 1;
  *     runlog_print_table_as(log, "table", stdout);
  *     runlog_free(log);
  *
@@ -50,6 +50,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <tapegrad.h>
 
 enum { RUNLOG_MESSAGE = 512 }; /* bytes of a message; each is one line that names the path and the reason */
 
@@ -99,7 +100,7 @@ typedef struct runlog runlog;
 
 /* Whether the files can be written into this folder, which is made for the test, and taken away again, if there is
  * none. Nothing that is there is touched. */
-bool runlog_check_directory(const char *directory, char message[RUNLOG_MESSAGE]);
+bool runlog_check_directory(const char *directory, tg_error *error);
 
 /* Writes nothing yet. Copies its argument, like all functions below. NULL when memory runs out. */
 runlog *runlog_new(const char *directory);
@@ -129,7 +130,7 @@ void runlog_finish_run(runlog *log, int run);
 
 /* Writes the files, making the folder if there is none. On failure, false and a message; what stood under the name
  * of the file that failed still stands. */
-bool runlog_write(const runlog *log, char message[RUNLOG_MESSAGE]);
+bool runlog_write(const runlog *log, tg_error *error);
 
 /* How the rows were split, in the words of the note below the table ("Splits redrawn per seed"); and the overlap
  * of the splits, and whether all seeds have the same folds, as a comparison has them. */

@@ -1,7 +1,5 @@
 #include "examples/run/card.h"
 
-#include "examples/data/words.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +7,9 @@
 
 static const char *const tasks[] = {"classes", "targets", "images", "letters", NULL};
 
-static bool refuse(char *message, const char *what)
+static bool refuse(tg_error *error, const char *what)
 {
-    snprintf(message, NET_MESSAGE, "the metadata is not that of this program: %s", what);
-    plain_text(message); /* jansson quotes the text that it does not understand */
-    return false;
+    return tg_fail(error, "the metadata is not that of this program: %s", what);
 }
 
 /* ---- writing ---- */
@@ -198,43 +194,42 @@ static const char *disagreement(const card *c)
 }
 
 /* From c->model_text and c->data_text, which belong to the card. */
-static bool parse(card *c, char message[NET_MESSAGE])
+static bool parse(card *c, tg_error *error)
 {
-    json_error_t error;
-    json_t *model = json_loads(c->model_text, 0, &error), *data = json_loads(c->data_text, 0, &error);
+    json_error_t wrong;
+    json_t *model = json_loads(c->model_text, 0, &wrong), *data = json_loads(c->data_text, 0, &wrong);
     c->json = json_pack("{s:o?, s:o?}", "model", model, "data", data);
-    if ((!model || !data) && json_error_code(&error) == json_error_out_of_memory)
-        return snprintf(message, NET_MESSAGE, "out of memory"), false;
+    if ((!model || !data) && json_error_code(&wrong) == json_error_out_of_memory)
+        return tg_fail(error, "out of memory");
     if (!json_is_object(model) || !json_is_object(data))
-        return refuse(message, error.text);
-    if (!net_spec_read(&c->spec, model, message))
+        return refuse(error, wrong.text);
+    if (!net_spec_read(&c->spec, model, error))
         return false;
     const char *task = json_string_value(json_object_get(data, "task"));
     c->task = (card_task)options_position(tasks, task ? task : "");
     if (!tasks[c->task])
-        return refuse(message, "the task is of no known kind");
+        return refuse(error, "the task is of no known kind");
     c->lines = json_is_true(json_object_get(data, "lines"));
     const double pixel_scale = json_number_value(json_object_get(data, "pixel_scale"));
     c->pixel_scale = pixel_scale > 0 ? pixel_scale : 1;
     if (!read_inputs(c, json_object_get(data, "inputs")))
-        return refuse(message, "what inputs are is missing or wrong");
+        return refuse(error, "what inputs are is missing or wrong");
     if (!read_names(c, json_object_get(data, "classes"), json_object_get(data, "targets")))
-        return refuse(message, "the names of classes or targets are missing or wrong");
+        return refuse(error, "the names of classes or targets are missing or wrong");
     if (!read_answers(c, json_object_get(data, "answers")))
-        return refuse(message, "the columns of the class or the targets are wrong");
+        return refuse(error, "the columns of the class or the targets are wrong");
     if (!read_letters(c, json_object_get(data, "letters")))
-        return refuse(message, "the characters are missing or wrong");
+        return refuse(error, "the characters are missing or wrong");
     const char *problem = disagreement(c);
-    return !problem || refuse(message, problem);
+    return !problem || refuse(error, problem);
 }
 
-bool card_of_source(card *c, const run_spec *s, const run_source *from, char message[NET_MESSAGE])
+bool card_of_source(card *c, const run_spec *s, const run_source *from, tg_error *error)
 {
     json_t *model = net_spec_json(&s->net);
     *c = (card){.model_text = model ? json_dumps(model, JSON_COMPACT) : NULL, .data_text = data_text(s, from)};
     json_decref(model);
-    const bool fine =
-        c->model_text && c->data_text ? parse(c, message) : (snprintf(message, NET_MESSAGE, "out of memory"), false);
+    const bool fine = c->model_text && c->data_text ? parse(c, error) : tg_fail(error, "out of memory");
     if (!fine)
         card_free(c);
     return fine;
@@ -249,27 +244,24 @@ const char *card_path(const char *path, char file[CARD_PATH])
     return file;
 }
 
-bool card_read(card *c, const char *path, char message[NET_MESSAGE])
+bool card_read(card *c, const char *path, tg_error *error)
 {
-    char reason[NET_MESSAGE];
-    tg_error error;
     *c = (card){0};
-    tg_safetensors *file = tg_safetensors_open(path, &error);
+    tg_safetensors *file = tg_safetensors_open(path, error);
     if (!file)
-        return snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1, error.text), false;
+        return false;
     const char *model = tg_safetensors_metadata(file, "tapegrad.model"),
                *data = tg_safetensors_metadata(file, "tapegrad.data");
     bool fine = model && data;
     if (!fine)
-        snprintf(message, NET_MESSAGE,
-                 "%.200s: a model file, but not one of train: 'tapegrad.model' and 'tapegrad.data' are missing", path);
+        tg_fail(error, "%.200s: a model file, but not one of train: 'tapegrad.model' and 'tapegrad.data' are missing",
+                path);
     else {
         c->model_text = strdup(model);
         c->data_text = strdup(data);
-        fine = c->model_text && c->data_text && parse(c, reason);
-        if (!fine)
-            snprintf(message, NET_MESSAGE, "%.200s: %.250s", path,
-                     c->model_text && c->data_text ? reason : "out of memory");
+        fine = c->model_text && c->data_text ? parse(c, error) : tg_fail(error, "out of memory");
+        if (!fine && error)
+            tg_fail(error, "%.200s: %s", path, error->text);
     }
     tg_safetensors_close(file);
     if (!fine)

@@ -3,9 +3,9 @@
  *
  *     run_spec s = run_spec_defaults();
  *     ... options_parse with a table that begins with run_options ...
- *     if (!source_open(&s, &from, message) || !source_split(&s, &from, message)) ...    // s.net: what the data says
+ *     if (!source_open(&s, &from, &error) || !source_split(&s, &from, &error)) ...    // s.net: what the data says
  *     run_spec_complete(&s, from.train.count);                                          // what suits data and model
- *     if (!run_spec_check(&s, classifies, message)) ...
+ *     if (!run_spec_check(&s, classifies, &error)) ...
  *     json_t *json = run_spec_json(&s);
  *
  * The JSON form is in config.json of a run's folder; two runs with the same one are the same run.
@@ -50,7 +50,7 @@ run_spec run_spec_defaults(void);
 void run_spec_complete(run_spec *s, int64_t training_rows);
 
 /* False and one line where an option that was given on the command line has no use beside the others. */
-bool run_spec_check(const run_spec *s, bool classifies, char message[NET_MESSAGE]);
+bool run_spec_check(const run_spec *s, bool classifies, tg_error *error);
 
 tg_optimizer_config run_spec_optimizer(const run_spec *s, int64_t steps);
 

@@ -254,10 +254,10 @@ END_TEST
 /* Weights as a training leaves them: none is 0. */
 static tg_model *new_model(const net_spec *spec)
 {
-    char message[NET_MESSAGE] = "";
+    tg_error error = {""};
     tg_rng rng = tg_rng_seed(7);
-    tg_model *model = net_new(spec, &rng, message);
-    ck_assert_msg(model, "%s", message);
+    tg_model *model = net_new(spec, &rng, &error);
+    ck_assert_msg(model, "%s", error.text);
     tg_parameters *set = tg_model_parameters(model);
     for (int i = 0; i < tg_parameters_count(set); i++)
         for (int64_t k = 0; k < tg_shape_size(&tg_parameters_at(set, i)->shape); k++)

@@ -194,18 +194,14 @@ static bool deliver(pass *p, const tg_value *from, tg_value *input, tg_tensor gr
     if (!gradient.value)
         return true;
     const char *problem = tg_tape_problem(p->tape, gradient);
-    if (problem) {
-        tg_tape_fail(p->tape, "the derivative of %s gives %s", from->op->name, problem);
-        return false;
-    }
+    if (problem)
+        return tg_tape_fail(p->tape, "the derivative of %s gives %s", from->op->name, problem);
     const tg_value *value = tg_value_of(gradient);
     char has[128], wants[128];
-    if (!fits(value, input)) {
-        tg_tape_fail(p->tape, "the derivative of %s gives %s%s for an input %s%s", from->op->name,
-                     tg_dtype_name(value->dtype), tg_shape_text(&value->shape, has, sizeof has),
-                     tg_dtype_name(input->dtype), tg_shape_text(&input->shape, wants, sizeof wants));
-        return false;
-    }
+    if (!fits(value, input))
+        return tg_tape_fail(p->tape, "the derivative of %s gives %s%s for an input %s%s", from->op->name,
+                            tg_dtype_name(value->dtype), tg_shape_text(&value->shape, has, sizeof has),
+                            tg_dtype_name(input->dtype), tg_shape_text(&input->shape, wants, sizeof wants));
     if (!tg_shape_equal(&value->shape, &input->shape)) {
         gradient = tg_sum_to(gradient, input->shape);
         fresh = true;
@@ -285,13 +281,12 @@ static bool derive(pass *p, tg_value *value, tg_value *cotangent)
         any |= l->wanted[i] = value->inputs[i]->dtype != TG_I32 && is_marked(p, value->inputs[i], WANTED);
     if (!any)
         return true;
-    if (value->mode & TG_MODE_WITHOUT_GRAPH) {
-        tg_tape_fail(tape,
-                     "%s: tensor %lld (%s) is part of a gradient that was computed without create_graph, so it cannot "
-                     "be differentiated",
-                     p->request->function, (long long)value->index, value->op->name);
-        return false;
-    }
+    if (value->mode & TG_MODE_WITHOUT_GRAPH)
+        return tg_tape_fail(
+            tape,
+            "%s: tensor %lld (%s) is part of a gradient that was computed without create_graph, so it cannot "
+            "be differentiated",
+            p->request->function, (long long)value->index, value->op->name);
     if (!tg_recompute_for(&p->recompute, value))
         return false;
     for (int i = 0; i < value->input_count; i++) {
@@ -333,14 +328,13 @@ static tg_value *call_hooks(pass *p, const tg_value *value, tg_value *cotangent)
         const char *problem = tg_tape_problem(tape, returned);
         if (!problem && (after->dtype != value->dtype || !tg_shape_equal(&after->shape, &value->shape)))
             problem = "a tensor of another shape or type";
-        if (problem) {
-            tg_tape_fail(tape, "a hook on tensor %lld (%s) returned %s", (long long)value->index,
-                         value->op                                    ? value->op->name
-                         : value->parameter && value->parameter->name ? value->parameter->name
-                                                                      : "a leaf",
-                         problem);
-            return NULL;
-        }
+        if (problem)
+            return tg_tape_fail(tape, "a hook on tensor %lld (%s) returned %s", (long long)value->index,
+                                value->op                                    ? value->op->name
+                                : value->parameter && value->parameter->name ? value->parameter->name
+                                                                             : "a leaf",
+                                problem),
+                   NULL;
         keep_buffer(after);
         cotangent = after;
     }
@@ -494,12 +488,10 @@ static bool make_links(pass *p)
 bool tg_record_pass(tg_tape *tape, const tg_request *r)
 {
     enum { DEEPEST = 64 };
-    if (tape->passes == DEEPEST) {
-        tg_tape_fail(
+    if (tape->passes == DEEPEST)
+        return tg_tape_fail(
             tape, "%s: %d backward passes, each in a hook of another: does a hook differentiate what leads to itself?",
             r->function, DEEPEST);
-        return false;
-    }
     pass p = pass_for(tape, r);
     tg_program *program = &tape->program;
     const tg_arena_position scratch = tg_arena_here(&tape->scratch);

@@ -13,10 +13,8 @@ static bool is_usable(tg_tape *tape, const tg_request *r, const char *what, cons
         const char *problem = tg_tape_problem(tape, tensors[i]);
         if (!problem && tg_dtype_of(tensors[i]) == TG_I32)
             problem = "an integer tensor";
-        if (problem) {
-            tg_tape_fail(tape, "%s: %s %d is %s", r->function, what, i, problem);
-            return false;
-        }
+        if (problem)
+            return tg_tape_fail(tape, "%s: %s %d is %s", r->function, what, i, problem);
     }
     return true;
 }
@@ -215,10 +213,8 @@ bool tg_add_hook(tg_tensor x, tg_hook_function function, void *user)
         return false;
     tg_tape *tape = tg_tape_at(value);
     tg_hook *hook = tg_arena_take(&tape->notes, sizeof *hook, _Alignof(tg_hook));
-    if (!hook) {
-        tg_tape_fail(tape, "out of memory: tg_add_hook");
-        return false;
-    }
+    if (!hook)
+        return tg_tape_fail(tape, "out of memory: tg_add_hook");
     *hook = (tg_hook){.value = value, .function = function, .user = user};
     *tape->last_hook = hook;
     tape->last_hook = &hook->next;
@@ -241,31 +237,34 @@ static bool has_lists(const char *function, const tg_tensor *outputs, int output
     return false;
 }
 
+/* The derivatives of <cotangents, outputs> by the inputs. */
+static tg_request request_of(const char *function, const tg_tensor *outputs, int output_count,
+                             const tg_tensor *cotangents, const tg_tensor *inputs, int input_count,
+                             tg_tensor *gradients)
+{
+    return (tg_request){.function = function,
+                        .outputs = outputs,
+                        .output_count = output_count,
+                        .cotangents = cotangents,
+                        .inputs = inputs,
+                        .input_count = input_count,
+                        .gradients = gradients};
+}
+
 bool tg_grad(const tg_tensor *outputs, int output_count, const tg_tensor *inputs, int input_count,
              const tg_tensor *cotangents, bool create_graph, tg_tensor *gradients)
 {
+    tg_request r = request_of("tg_grad", outputs, output_count, cotangents, inputs, input_count, gradients);
+    r.create_graph = create_graph;
     for (int j = 0; gradients && j < input_count; j++)
         gradients[j] = (tg_tensor){0};
-    return has_lists("tg_grad", outputs, output_count, inputs, input_count, gradients) &&
-           differentiate(&(tg_request){.function = "tg_grad",
-                                       .outputs = outputs,
-                                       .output_count = output_count,
-                                       .cotangents = cotangents,
-                                       .inputs = inputs,
-                                       .input_count = input_count,
-                                       .create_graph = create_graph,
-                                       .gradients = gradients});
+    return has_lists("tg_grad", outputs, output_count, inputs, input_count, gradients) && differentiate(&r);
 }
 
 bool tg_vjp(tg_tensor y, tg_tensor cotangent, const tg_tensor *inputs, int count, tg_tensor *results)
 {
-    return has_lists("tg_vjp", &y, 1, inputs, count, results) && differentiate(&(tg_request){.function = "tg_vjp",
-                                                                                             .outputs = &y,
-                                                                                             .output_count = 1,
-                                                                                             .cotangents = &cotangent,
-                                                                                             .inputs = inputs,
-                                                                                             .input_count = count,
-                                                                                             .gradients = results});
+    const tg_request r = request_of("tg_vjp", &y, 1, &cotangent, inputs, count, results);
+    return has_lists("tg_vjp", &y, 1, inputs, count, results) && differentiate(&r);
 }
 
 /* Room for `count` tensors while a function runs; NULL, with the error recorded, when there is none. */
@@ -275,16 +274,15 @@ static tg_tensor *room(tg_tensor of, int count)
     return tape ? tg_tape_scratch(tape, (size_t)count, sizeof(tg_tensor)) : NULL;
 }
 
-/* A tangent or vector that is inert would stand for ones: here it is a mistake. */
-static bool all_given(const tg_request *r)
+/* The derivative of what a derivative gives. Its cotangents are the caller's tangents or vectors: an inert one, which
+ * means ones elsewhere, is a mistake. */
+static bool differentiate_twice(tg_request *first, const tg_request *second)
 {
-    return is_usable(tg_tape_of(r->outputs[0]), r, r->cotangent_name, r->cotangents, r->output_count);
-}
-
-/* The derivative of what a derivative gives. */
-static bool differentiate_twice(const tg_request *first, const tg_request *second)
-{
-    return differentiate(first) && all_given(second) && differentiate(second);
+    first->create_graph = true;
+    return differentiate(first) &&
+           is_usable(tg_tape_of(second->outputs[0]), second, second->cotangent_name, second->cotangents,
+                     second->output_count) &&
+           differentiate(second);
 }
 
 /* d/dc of c^T (dy / d inputs) tangents, at any c: the vector-Jacobian product is linear in c. */
@@ -296,22 +294,9 @@ tg_tensor tg_jvp(tg_tensor y, const tg_tensor *inputs, const tg_tensor *tangents
     const tg_arena_position scratch = tg_arena_here(&tape->scratch);
     tg_tensor *products = room(y, count), result;
     tg_tensor cotangent = tg_full(tape, tg_dtype_of(y), tg_shape_of(y), 0);
-    const tg_request first = {.function = "tg_jvp",
-                              .outputs = &y,
-                              .output_count = 1,
-                              .cotangents = &cotangent,
-                              .inputs = inputs,
-                              .input_count = count,
-                              .create_graph = true,
-                              .gradients = products};
-    const tg_request second = {.function = "tg_jvp",
-                               .cotangent_name = "tangent",
-                               .outputs = products,
-                               .output_count = count,
-                               .cotangents = tangents,
-                               .inputs = &cotangent,
-                               .input_count = 1,
-                               .gradients = &result};
+    tg_request first = request_of("tg_jvp", &y, 1, &cotangent, inputs, count, products),
+               second = request_of("tg_jvp", products, count, tangents, &cotangent, 1, &result);
+    second.cotangent_name = "tangent";
     const bool fine = products && differentiate_twice(&first, &second);
     tg_arena_rewind(&tape->scratch, scratch);
     return fine ? result : TG_NONE;
@@ -328,21 +313,9 @@ bool tg_hvp(tg_tensor loss, const tg_tensor *inputs, const tg_tensor *vectors, i
         return false;
     const tg_arena_position scratch = tg_arena_here(&tape->scratch);
     tg_tensor *gradients = room(loss, count);
-    const tg_request first = {.function = "tg_hvp",
-                              .outputs = &loss,
-                              .output_count = 1,
-                              .inputs = inputs,
-                              .input_count = count,
-                              .create_graph = true,
-                              .gradients = gradients};
-    const tg_request second = {.function = "tg_hvp",
-                               .cotangent_name = "vector",
-                               .outputs = gradients,
-                               .output_count = count,
-                               .cotangents = vectors,
-                               .inputs = inputs,
-                               .input_count = count,
-                               .gradients = results};
+    tg_request first = request_of("tg_hvp", &loss, 1, NULL, inputs, count, gradients),
+               second = request_of("tg_hvp", gradients, count, vectors, inputs, count, results);
+    second.cotangent_name = "vector";
     const bool fine = gradients && differentiate_twice(&first, &second);
     tg_arena_rewind(&tape->scratch, scratch);
     return fine;
@@ -371,13 +344,8 @@ static tg_tensor jacobian(const char *function, tg_tensor y, tg_tensor x)
     tg_tensor *all = room(y, (int)rows);
     for (int64_t i = 0; i < rows && all; i++) {
         tg_tensor cotangent = unit_vector(y, i), row;
-        if (!differentiate(&(tg_request){.function = function,
-                                         .outputs = &y,
-                                         .output_count = 1,
-                                         .cotangents = &cotangent,
-                                         .inputs = &x,
-                                         .input_count = 1,
-                                         .gradients = &row}))
+        const tg_request r = request_of(function, &y, 1, &cotangent, &x, 1, &row);
+        if (!differentiate(&r))
             return TG_NONE;
         all[i] = tg_reshape(row, TG_SHAPE(1, columns));
     }
@@ -406,12 +374,7 @@ tg_tensor tg_jacobian(tg_tensor y, tg_tensor x)
 tg_tensor tg_hessian(tg_tensor loss, tg_tensor x)
 {
     tg_tensor gradient;
-    const tg_request r = {.function = "tg_hessian",
-                          .outputs = &loss,
-                          .output_count = 1,
-                          .inputs = &x,
-                          .input_count = 1,
-                          .create_graph = true,
-                          .gradients = &gradient};
+    tg_request r = request_of("tg_hessian", &loss, 1, NULL, &x, 1, &gradient);
+    r.create_graph = true;
     return is_scalar("tg_hessian", loss, "") && differentiate(&r) ? jacobian_of("tg_hessian", gradient, x) : TG_NONE;
 }

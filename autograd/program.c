@@ -9,15 +9,16 @@
 
 /* ---- errors ---- */
 
-void tg_program_fail(tg_program *program, const char *format, ...)
+bool tg_program_fail(tg_program *program, const char *format, ...)
 {
     if (!program || program->failed)
-        return;
+        return false;
     va_list arguments;
     va_start(arguments, format);
     tg_fail_arguments(&program->error, format, arguments);
     va_end(arguments);
     program->failed = true;
+    return false;
 }
 
 /* ---- steps ---- */
@@ -202,10 +203,8 @@ bool tg_program_list(tg_program *program, tg_list *list, void *item)
     if (list->next == list->capacity) {
         const int capacity = list->capacity ? 2 * list->capacity : 4;
         void **items = realloc(list->items, (size_t)capacity * sizeof *items);
-        if (!items) {
-            tg_program_fail(program, "out of memory for the passes and checkpoints of a step");
-            return false;
-        }
+        if (!items)
+            return tg_program_fail(program, "out of memory for the passes and checkpoints of a step");
         list->items = items;
         list->capacity = capacity;
         program->allocations++;

@@ -137,10 +137,10 @@ bool tg_program_list(tg_program *program, tg_list *list, void *item);
 
 /* ---- errors ---- */
 
-/* Records an error unless there is one. */
+/* Records an error unless there is one. False. */
 #if defined __GNUC__
 __attribute__((format(printf, 2, 3)))
 #endif
-void tg_program_fail(tg_program *program, const char *format, ...);
+bool tg_program_fail(tg_program *program, const char *format, ...);
 
 #endif

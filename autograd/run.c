@@ -64,10 +64,8 @@ bool tg_run_reserve(tg_run *run, tg_program *program, int inputs)
         return true;
     const int capacity = inputs < 16 ? 16 : 2 * inputs;
     const void **in = realloc(run->in, (size_t)capacity * sizeof *in);
-    if (!in) {
-        tg_program_fail(program, "out of memory for %d inputs", inputs);
-        return false;
-    }
+    if (!in)
+        return tg_program_fail(program, "out of memory for %d inputs", inputs);
     run->in = in;
     run->in_capacity = capacity;
     run->allocations++;
@@ -125,11 +123,9 @@ bool tg_run_allocate(tg_run *run, tg_value *value)
     }
     if (!data)
         data = tg_arena_take(&run->arena, size, size < SMALLEST_RELEASED ? SMALL_ALIGNMENT : ALIGNMENT);
-    if (!data) {
-        tg_program_fail(value->program, "out of memory: %zu bytes for operation %lld of the tape", size,
-                        (long long)value->index);
-        return false;
-    }
+    if (!data)
+        return tg_program_fail(value->program, "out of memory: %zu bytes for operation %lld of the tape", size,
+                               (long long)value->index);
     value->slot.data = data;
     value->slot.owned = value->op != NULL;
     return true;
@@ -232,10 +228,9 @@ static void *place_of_gradient(tg_run *run, const tg_value *value)
     const size_t size = bytes_of(value);
     if (size > run->scratch_size) {
         void *scratch = aligned_alloc(ALIGNMENT, (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1));
-        if (!scratch) {
-            tg_program_fail(value->program, "out of memory: %zu bytes for a gradient that is to be added", size);
-            return NULL;
-        }
+        if (!scratch)
+            return tg_program_fail(value->program, "out of memory: %zu bytes for a gradient that is to be added", size),
+                   NULL;
         free(run->scratch);
         run->scratch = scratch;
         run->scratch_size = size;

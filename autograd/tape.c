@@ -119,16 +119,16 @@ void tg_tape_time(tg_tape *tape, bool on)
 
 /* ---- errors ---- */
 
-void tg_tape_fail(tg_tape *tape, const char *format, ...)
+bool tg_tape_fail(tg_tape *tape, const char *format, ...)
 {
     if (!tape || tape->program.failed)
-        return;
+        return false;
     tg_error error;
     va_list arguments;
     va_start(arguments, format);
     tg_fail_arguments(&error, format, arguments);
     va_end(arguments);
-    tg_program_fail(&tape->program, "%s", error.text);
+    return tg_program_fail(&tape->program, "%s", error.text);
 }
 
 const char *tg_tape_error(const tg_tape *tape)
@@ -202,15 +202,11 @@ bool tg_replay(tg_tape *tape)
 {
     if (!tape || tape->program.failed || !tg_tape_allows(tape, "tg_replay"))
         return false;
-    if (tape->program.count == 0 || what_goes_on(tape)) {
-        tg_tape_fail(tape, "tg_replay: %s%s", tape->program.count ? what_goes_on(tape) : "nothing",
-                     tape->program.count ? " is going on" : " is recorded on the tape");
-        return false;
-    }
-    if (tape->not_replayed) {
-        tg_tape_fail(tape, "tg_replay: %s, which a replay would not do: record each step", tape->not_replayed);
-        return false;
-    }
+    if (tape->program.count == 0 || what_goes_on(tape))
+        return tg_tape_fail(tape, "tg_replay: %s%s", tape->program.count ? what_goes_on(tape) : "nothing",
+                            tape->program.count ? " is going on" : " is recorded on the tape");
+    if (tape->not_replayed)
+        return tg_tape_fail(tape, "tg_replay: %s, which a replay would not do: record each step", tape->not_replayed);
     tg_run_reset(&tape->run);
     return tg_run_to(&tape->run, &tape->program, tape->program.count);
 }

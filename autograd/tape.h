@@ -39,11 +39,11 @@ void tg_tape_reset(tg_tape *tape);
 const char *tg_tape_error(const tg_tape *tape);
 void tg_tape_clear_error(tg_tape *tape);
 
-/* Records an error of your own, in the manner of printf, unless the tape has one: for layers and models. */
+/* Records an error of your own, in the manner of printf, unless the tape has one: for layers and models. False. */
 #if defined __GNUC__
 __attribute__((format(printf, 2, 3)))
 #endif
-void tg_tape_fail(tg_tape *tape, const char *format, ...);
+bool tg_tape_fail(tg_tape *tape, const char *format, ...);
 
 /* Between begin and end results are constants to all derivatives. Pairs nest. */
 void tg_no_grad_begin(tg_tape *tape);

@@ -610,34 +610,33 @@ END_TEST
 
 /* ---- the program ---- */
 
-/* By env: a shell has an export of its own. */
 START_TEST(the_program_writes_what_train_has_kept)
 {
     expect_fine(train_run("train", "--data csv:train.csv --hidden 8 --epochs 2 --out m"));
-    expect_fine(train_run("env export", "--model m --out net.c --name iris"));
+    expect_fine(train_run("emit", "--model m --out net.c --name iris"));
     ck_assert_ptr_nonnull(strstr(temporary_text("net.c"), "int iris_predict(const float x["));
     ck_assert_ptr_nonnull(strstr(temporary_text("net.c"), "const char *const iris_outputs["));
-    expect_fine(train_run("env export", "--model m/best.safetensors > other.c"));
+    expect_fine(train_run("emit", "--model m/best.safetensors > other.c"));
     ck_assert_ptr_nonnull(strstr(temporary_text("other.c"), "int net_predict(const float x["));
-    expect_fine(train_run("env export", "--model m --train --batch 8 --out step.c --weights step.bin"));
+    expect_fine(train_run("emit", "--model m --train --batch 8 --out step.c --weights step.bin"));
     ck_assert_ptr_nonnull(
         strstr(temporary_text("step.c"), "double net_train(const float *x, const int32_t *y, size_t n)"));
     ck_assert(build(compilers[0], "-c net.c") && build(compilers[0], "-c step.c"));
-    expect_fine(train_run("env export", "--model m --table > table"));
+    expect_fine(train_run("emit", "--model m --table > table"));
     ck_assert_ptr_nonnull(strstr(temporary_text("table"), "gelu_exact"));
-    expect_fine(train_run("env export", "--model m --dot > dot"));
+    expect_fine(train_run("emit", "--model m --dot > dot"));
     ck_assert_ptr_nonnull(strstr(temporary_text("dot"), "digraph tape"));
-    expect_refused(train_run("env export", "%s", ""), "--model FILE is missing");
-    expect_refused(train_run("env export", "--model nowhere"), "nowhere");
-    expect_refused(train_run("env export", "--model m --dot --table"), "one at a time");
-    expect_refused(train_run("env export", "--model m --dot --name x"), "are for C");
-    expect_refused(train_run("env export", "--model m --lr 1"), "are for --train");
-    expect_refused(train_run("env export", "--model m --name 1x"), "the name is not one of C");
-    expect_refused(train_run("env export", "--model m --out missing/net.c"), "missing");
-    expect_refused(train_run("env export", "--model m --out m"), "m: there is something that is no file");
+    expect_refused(train_run("emit", "%s", ""), "--model FILE is missing");
+    expect_refused(train_run("emit", "--model nowhere"), "nowhere");
+    expect_refused(train_run("emit", "--model m --dot --table"), "one at a time");
+    expect_refused(train_run("emit", "--model m --dot --name x"), "are for C");
+    expect_refused(train_run("emit", "--model m --lr 1"), "are for --train");
+    expect_refused(train_run("emit", "--model m --name 1x"), "the name is not one of C");
+    expect_refused(train_run("emit", "--model m --out missing/net.c"), "missing");
+    expect_refused(train_run("emit", "--model m --out m"), "m: there is something that is no file");
     expect_fine(train_run("train", "--data csv:train.csv --hidden 8 --epochs 1 --dropout 0.2 --out d"));
-    expect_fine(train_run("env export", "--model d --out net.c"));
-    expect_refused(train_run("env export", "--model d --out net.c --train"), "random_stream");
+    expect_fine(train_run("emit", "--model d --out net.c"));
+    expect_refused(train_run("emit", "--model d --out net.c --train"), "random_stream");
 }
 END_TEST
 

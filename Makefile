@@ -408,7 +408,7 @@ clean:
 # ---- installing ------------------------------------------------------------
 # `install` takes library and programs, `install-library` the library alone, which needs no package. What distributions strip is
 # stripped: STRIP= keeps it, DEBUGFILES=1 keeps it in files of its own.
-TOOLS := activations compare gradcheck predict study train
+TOOLS := activations compare emit gradcheck predict study train
 put = @OUT='$(OUT)' VERSION='$(VERSION)' PUBLIC_HEADERS='$(PUBLIC_HEADERS)' PRIVATE_LIBS='$(strip $(LOADS) -lm -pthread)' TOOLS='$(TOOLS)' \
     DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' INCLUDEDIR='$(INCLUDEDIR)' BINDIR='$(BINDIR)' MANDIR='$(MANDIR)' \
     DATADIR='$(DATADIR)' STRIP='$(STRIP)' OBJCOPY='$(OBJCOPY)' DEBUGFILES='$(DEBUGFILES)' .ci/install $(1)

@@ -8,19 +8,19 @@
 #include <string.h>
 #include <sys/stat.h>
 
-typedef struct export_settings {
+typedef struct emit_settings {
     const char *model, *out, *name, *weights;
     bool table, dot, train;
     const char *optimizer;
     int batch;
     double lr, decay, momentum;
-} export_settings;
+} emit_settings;
 
 /* In the order of tg_export_rule. */
 static const char *const optimizers[] = {"sgd", "adam", "adamw", NULL};
 static const char *const of_training[] = {"batch", "optimizer", "lr", "weight-decay", "momentum", NULL};
 
-#define AT(member) offsetof(export_settings, member)
+#define AT(member) offsetof(emit_settings, member)
 
 static const program_option table[] = {
     {"model", "FILE", "what train has kept, or compare with --keep-models: the run's folder, or its best.safetensors",
@@ -41,14 +41,14 @@ static const program_option table[] = {
     {0}};
 
 static const options_program program = {
-    .name = "export",
+    .name = "emit",
     .about = "Writes a model that train has kept as one file of C99, which needs the C library and nothing else: "
              "int net_predict(const float *x, float *y) for one row, image or text.",
     .table = table,
     .after = "Inputs and outputs are in the units of the data; the standardisation, and the names of columns, classes "
              "and letters, are in the file.\n\n"
-             "Examples:\nexport --model housing/best.safetensors --out housing.c --name housing\n"
-             "export --model housing --dot | dot -Tsvg > housing.svg"};
+             "Examples:\nemit --model housing/best.safetensors --out housing.c --name housing\n"
+             "emit --model housing --dot | dot -Tsvg > housing.svg"};
 
 /* ---- what the model takes and gives, as the card has it ---- */
 
@@ -153,7 +153,7 @@ static bool record(ports *p, tg_tape *tape, const card *c, const tg_model *model
 }
 
 /* The same for a batch, forward and backward: zeros again, as rows, labels, targets or letters. */
-static bool record_step(ports *p, tg_tape *tape, const card *c, const tg_model *model, const export_settings *s)
+static bool record_step(ports *p, tg_tape *tape, const card *c, const tg_model *model, const emit_settings *s)
 {
     const net_traits *traits = net_traits_of(c->spec.model);
     const bool text = c->task == CARD_LETTERS, classes = text || c->task == CARD_CLASSES;
@@ -243,7 +243,7 @@ static bool write_as(writer write, const ports *p, tg_tape *tape, const char *pa
     return written;
 }
 
-static bool export_model(const export_settings *s, const card *c, const tg_model *model, tg_error *error)
+static bool export_model(const emit_settings *s, const card *c, const tg_model *model, tg_error *error)
 {
     char title[CARD_PATH];
     ports p = {.config = {.name = s->name, .title = title, .weights_apart = s->weights}};
@@ -261,7 +261,7 @@ static bool export_model(const export_settings *s, const card *c, const tg_model
 }
 
 /* Options that have no use together. */
-static const char *conflict(const export_settings *s)
+static const char *conflict(const emit_settings *s)
 {
     if (!s->model)
         return "--model FILE is missing; see --help";
@@ -279,7 +279,7 @@ static const char *conflict(const export_settings *s)
 
 int main(int argc, char **argv)
 {
-    export_settings s = {.out = "-", .name = "net", .optimizer = "adamw", .decay = 0.01};
+    emit_settings s = {.out = "-", .name = "net", .optimizer = "adamw", .decay = 0.01};
     tg_error error;
     char file[CARD_PATH];
     const tg_rng rng = tg_rng_seed(1);
@@ -299,7 +299,7 @@ int main(int argc, char **argv)
     }
     fine = fine && export_model(&s, &c, model, &error);
     if (!fine)
-        terminal_say("export", NULL, error.text);
+        terminal_say("emit", NULL, error.text);
     tg_model_free(model);
     card_free(&c);
     return fine ? 0 : 2;

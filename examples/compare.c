@@ -49,7 +49,8 @@ static int train(int job, jobs_link *link, void *context)
     const run_setup setup = {
         .spec = spec, .from = &c->e.from, .folder = folder, .numbers_only = !c->e.settings.keep_models, .link = link};
     const bool surface = spec.seed == c->e.settings.run.seed && spec.fold == 0;
-    const bool fine = files_make_folder(folder, &error) && run_open(&r, &setup, &error) && run_train(&r, &error) &&
+    const bool fine = files_make_folder(folder, &error) && run_open(&r, &setup, &error) &&
+                      (run_train(&r, &error) || tg_fit_diverged(r.fit)) &&
                       run_conclude(&r, run_results(&r, surface), &error);
     return fine ? 0 : jobs_fail(link, "%s", error.text);
 }
@@ -99,6 +100,8 @@ static runlog *read_all(const comparison *c)
     runlog *log = runlog_new(e->settings.run.out);
     char folder[PATH_MAX], point[EXPERIMENT_POINT];
     runlog_options(log, config_of(c));
+    const run_spec first = experiment_spec(e, 0);
+    runlog_remedy(log, run_spec_remedy(&first));
     runlog_note(log, e->from.is_text ? nats : experiment_split(e), experiment_overlap(e), experiment_has_same_folds(e));
     if (!e->from.is_text && source_classifies(&e->settings.run, &e->from))
         runlog_class_names(log, e->from.data.class_names, e->from.data.classes);

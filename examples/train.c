@@ -104,6 +104,7 @@ static runlog *read_log(const training *t)
     const run_spec *s = t->run.spec;
     runlog *log = runlog_new(s->out);
     runlog_options(log, config_of(t));
+    runlog_remedy(log, run_spec_remedy(s));
     const int number = runlog_add_run(log, s->net.activation, (uint64_t)s->seed, 0,
                                       (long)tg_parameters_size(tg_model_parameters(t->run.model)));
     record_read(s->out, log, number);
@@ -374,7 +375,7 @@ static bool prepare(training *t, tg_error *error)
     if (!check(&t->s, error) || (s->out && !team_follows() && !runlog_check_directory(s->out, error)) ||
         (s->start && !start_adopt(s, &t->started, error)) || !source_open(s, &t->from, error))
         return false;
-    run_spec_name(s, &usual, t->name);
+    run_spec_name(s, NULL, &usual, t->name);
     s->out = s->out ? s->out : t->name;
     run_setup setup = {.spec = *s,
                        .from = &t->from,

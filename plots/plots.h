@@ -3,7 +3,7 @@
  *     tg_error error;
  *     plots_show("results", stdout);                              // in letters, on the terminal
  *     if (plots_draw("results", &(plots_look){.title = "MNIST, 784-128x8-10"}, &error) == PLOTS_FAILED)
- *         fprintf(stderr, "compare: %s\n", &error);
+ *         fprintf(stderr, "compare: %s\n", error.text);
  *
  * A script is told `dir`, the folder to read from, `out`, a new folder in it to draw into, and `title`. When gnuplot
  * has ended well and each picture is whole, they take their names in the folder; old ones stand until then, and stay

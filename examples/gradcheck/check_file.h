@@ -1,7 +1,7 @@
 /* A file by its path, whole or not there; or a device, which is written to as it is.
  *
  *     if (!check_file_possible("check.xml", &error) || ... || !check_file_write("check.xml", write, &table, &error))
- *         fprintf(stderr, "gradcheck: --junit: %s\n", &error);
+ *         fprintf(stderr, "gradcheck: --junit: %s\n", error.text);
  */
 #ifndef GRADCHECK_CHECK_FILE_H
 #define GRADCHECK_CHECK_FILE_H

@@ -3,7 +3,7 @@
  *
  *     const check_report report = {.table = &table, .all = &all, .seed = 0, .seeds = 1, .order = 2, .argv = argv};
  *     if (!check_report_write("check.html", &report, &error))
- *         fprintf(stderr, "gradcheck: --html: %s\n", &error);
+ *         fprintf(stderr, "gradcheck: --html: %s\n", error.text);
  */
 #ifndef GRADCHECK_CHECK_REPORT_H
 #define GRADCHECK_CHECK_REPORT_H

@@ -2,7 +2,7 @@
  *
  *     steps_place place;
  *     if (!steps_find(&all, "gelu_exact:0:3", &place, &error))      // NAME[:input[:element]]
- *         return fprintf(stderr, "gradcheck: --plot: %s\n", &error), 2;
+ *         return fprintf(stderr, "gradcheck: --plot: %s\n", error.text), 2;
  *     steps_curve curve;
  *     if (steps_compute(&place, seed, &curve, &error))
  *         outcome = steps_draw(&curve, "results", &error);          // steps.csv, steps.png, steps.svg

@@ -3,7 +3,7 @@
  *     tg_error error;
  *     const tg_op *const *ops = user_ops_load("./my_ops.so", &error);
  *     if (!ops)
- *         fprintf(stderr, "gradcheck: --load: %s\n", &error);
+ *         fprintf(stderr, "gradcheck: --load: %s\n", error.text);
  *
  * The library calls functions of tapegrad, which are those of this program. It stays loaded.
  */

@@ -2,13 +2,13 @@
  *
  *     tg_error error;
  *     if (!files_check_folder("results/today", &error))            // before anything is computed; leaves no trace
- *         return fprintf(stderr, "compare: --out: %s\n", &error), 2;
+ *         return fprintf(stderr, "compare: --out: %s\n", error.text), 2;
  *     ...
  *     static bool write_rows(const void *table, FILE *to) ...       // false: memory ran out
  *
  *     if (!files_make_folder("results/today", &error) ||
  *         !files_write("results/today", "rows.csv", write_rows, &table, &error))
- *         return fprintf(stderr, "compare: %s\n", &error), 1;
+ *         return fprintf(stderr, "compare: %s\n", error.text), 1;
  *
  * A file is written under a temporary name and renamed: what stood under its name stands until then, and on a full disk
  * for good. So it is whole whenever the program is killed. Nothing waits for the disk: after a power failure a file of

@@ -412,6 +412,19 @@ static bool depth_is_clear(const experiment *e, tg_error *error)
     return true;
 }
 
+/* By the options as they were given, of a list all values. */
+static void name_folder(experiment *e)
+{
+    const experiment usual = experiment_defaults();
+    json_t *lists = json_object();
+    for (int i = 0; i < e->axis_count; i++) {
+        const char *option = e->axes[i].option->name;
+        json_object_set_new(lists, option, json_string(experiment_list(e, option)));
+    }
+    run_spec_name(&e->settings.run, lists, &usual.settings.run, e->name);
+    json_decref(lists);
+}
+
 bool experiment_prepare(experiment *e, tg_error *error)
 {
     run_spec *s = &e->settings.run;
@@ -424,8 +437,7 @@ bool experiment_prepare(experiment *e, tg_error *error)
         return tg_fail(error, "out of memory");
     if (!source_open(s, &e->from, error))
         return false;
-    const experiment usual = experiment_defaults();
-    run_spec_name(s, &usual.settings.run, e->name);
+    name_folder(e);
     run_spec first = experiment_given(e, 0);
     if (!source_split(&first, &e->from, error) || !keep_choices(e, error) || !points_differ(e, error) ||
         !options_matter(e, error))

@@ -3,7 +3,7 @@
  *     experiment e = experiment_defaults();
  *     options_parse(experiment_program(), argc, argv, &e.settings);
  *     if (!experiment_prepare(&e, &error))             // checks everything, loads the data, writes nothing
- *         return fprintf(stderr, "compare: %s\n", &error), 2;
+ *         return fprintf(stderr, "compare: %s\n", error.text), 2;
  *     run_spec spec = experiment_spec(&e, run);         // of run 0 .. e.runs - 1
  *     experiment_free(&e);
  *

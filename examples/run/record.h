@@ -1,7 +1,7 @@
 /* The folders of runs, and what is read from them: all that is shown comes from here.
  *
  *     if (!record_claim("results/iris-mlp", config, RECORD_SAME, ignored, &error))   // it is ours, or free
- *         return fprintf(stderr, "compare: %s\n", &error), 2;
+ *         return fprintf(stderr, "compare: %s\n", error.text), 2;
  *     ...
  *     record_read("results/iris-mlp/runs/relu-seed1", log, run);                    // as far as it went
  *

@@ -297,6 +297,12 @@ bool run_train(trainer *r, tg_error *error)
     const bool trained = tg_fit_run(r->fit), fine = trained && keep_pending(r) && !r->broken;
     if (!fine)
         tg_fail(error, "%s", r->broken ? r->error.text : tg_fit_error(r->fit));
+    if (tg_fit_diverged(r->fit) && r->setup.link)
+        jobs_report(r->setup.link, &(jobs_progress){.fraction = 1,
+                                                    .epoch = (int)tg_fit_epoch_count(r->fit) + 1,
+                                                    .epochs = r->spec->epochs,
+                                                    .loss = INFINITY,
+                                                    .accuracy = NAN});
     return fine;
 }
 

@@ -83,8 +83,11 @@ bool run_measure_rows(trainer *r, const tg_fit_rows *rows, runlog_measures *m);
 
 /* ---- measure.c ---- */
 
-/* For result.json: what the net at the best epoch mistakes for what, how noise harms it, and, with `surface` and two
- * features, which class is where. NULL when memory runs out. */
+/* For result.json: how many parameters there are and, where it diverged, in which epoch. NULL when memory runs out. */
+json_t *run_outcome(const trainer *r);
+
+/* And, unless it diverged, what the net at the best epoch mistakes for what, how noise harms it, and, with `surface`
+ * and two features, which class is where. */
 json_t *run_results(trainer *r, bool surface);
 
 #endif

@@ -180,6 +180,13 @@ bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
     return !conflict;
 }
 
+const char *run_spec_remedy(const run_spec *s)
+{
+    return strcmp(s->net.norm, tg_norm_name(TG_NORM_NONE)) == 0
+               ? "a normalisation (--norm rms) or a lower learning rate (--lr)"
+               : "a lower learning rate (--lr)";
+}
+
 /* ---- as JSON, and as a name ---- */
 
 json_t *run_spec_json(const run_spec *s)
@@ -197,10 +204,11 @@ json_t *run_spec_json(const run_spec *s)
     return object;
 }
 
-void run_spec_name(const run_spec *s, const run_spec *defaults, char name[RUN_NAME])
+void run_spec_name(const run_spec *s, const json_t *lists, const run_spec *defaults, char name[RUN_NAME])
 {
     const char *colon = strchr(s->data, ':'), *file = colon ? colon + 1 : s->data, *slash = strrchr(file, '/');
     json_t *ours = run_spec_json(s), *usual = run_spec_json(defaults);
+    json_object_update(ours, (json_t *)lists);
     const char *option;
     json_t *value;
     slash = strcmp(file, "-") == 0 ? "stdin" : slash && slash[1] ? slash + 1 : file;

@@ -49,6 +49,9 @@ run_spec run_spec_defaults(void);
 /* Puts what suits data and model where options left 0: batch, epochs, rate, widths. */
 void run_spec_complete(run_spec *s, int64_t training_rows);
 
+/* What helps where such a run, which is complete, diverges: "a lower learning rate (--lr)". */
+const char *run_spec_remedy(const run_spec *s);
+
 /* False and one line where an option that was given on the command line has no use beside the others. */
 bool run_spec_check(const run_spec *s, bool classifies, tg_error *error);
 
@@ -57,8 +60,9 @@ tg_optimizer_config run_spec_optimizer(const run_spec *s, int64_t steps);
 /* The JSON form; NULL when memory runs out. */
 json_t *run_spec_json(const run_spec *s);
 
-/* results/iris-mlp-lr0.01: data, model and what the options set to something else than `defaults`, in `name`. */
+/* results/iris-mlp-lr0.01: data, model and what the options set to something else than `defaults`, in `name`. `lists`
+ * are the options that have several values, as texts ("0.01,0.1"); NULL: none has. */
 enum { RUN_NAME = 160 };
-void run_spec_name(const run_spec *s, const run_spec *defaults, char name[RUN_NAME]);
+void run_spec_name(const run_spec *s, const json_t *lists, const run_spec *defaults, char name[RUN_NAME]);
 
 #endif

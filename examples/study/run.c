@@ -122,10 +122,8 @@ static bool claim(const study_run *run, const char *path, record_claims claims, 
 /* A diverged run is concluded with its last epoch. */
 static json_t *results_of(const study_run *run, trainer *r)
 {
-    const json_int_t diverged = tg_fit_diverged(r->fit) ? (json_int_t)tg_fit_epoch_count(r->fit) + 1 : 0;
-    json_t *results = json_pack("{s:I,s:I}", "parameters",
-                                (json_int_t)tg_parameters_size(tg_model_parameters(r->model)), "diverged", diverged);
-    if (results && run->more && !diverged)
+    json_t *results = run_outcome(r);
+    if (results && run->more && !tg_fit_diverged(r->fit))
         run->more(r, results);
     return results;
 }

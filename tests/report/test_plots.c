@@ -182,6 +182,15 @@ static void ck_assert_picture(const char *name, const char *begin)
     ck_assert_int_gt(status.st_size, 5000);
 }
 
+/* A report shows them on a telephone, where nothing is to be scrolled sideways: text 14 of 900 pixels is too small. */
+static void ck_assert_fits_a_report(const char *name)
+{
+    int width = 0;
+    const char *size = strstr(temporary_text(name), "<svg");
+    ck_assert(size && (size = strstr(size, "width=\"")) && sscanf(size, "width=\"%d\"", &width) == 1);
+    ck_assert_msg(width > 0 && width <= 800, "%s is %d wide", name, width);
+}
+
 START_TEST(pictures_are_drawn_and_old_ones_do_not_linger)
 {
     tg_error error;
@@ -195,6 +204,8 @@ START_TEST(pictures_are_drawn_and_old_ones_do_not_linger)
     ck_assert_picture("accuracy.png", "\x89PNG\r\n");
     ck_assert_picture("loss.svg", "<?xml");
     ck_assert_picture("accuracy.svg", "<?xml");
+    ck_assert_fits_a_report("loss.svg");
+    ck_assert_fits_a_report("accuracy.svg");
     ck_assert_ptr_nonnull(strstr(temporary_text("loss.svg"), "it's a title, 100 %"));
     runlog_free(log);
 
@@ -230,6 +241,7 @@ START_TEST(many_activations_are_drawn_as_small_multiples)
     ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){0}, &error) == PLOTS_DRAWN, "%s", error.text);
     ck_assert_picture("loss.png", "\x89PNG\r\n");
     ck_assert_picture("accuracy.svg", "<?xml");
+    ck_assert_fits_a_report("loss.svg");
     ck_assert_ptr_nonnull(strstr(temporary_text("loss.svg"), "swiglu  diverged"));
     ck_assert_ptr_nonnull(strstr(temporary_text("accuracy.svg"), "grey: the others"));
     runlog_free(log);
@@ -249,6 +261,7 @@ START_TEST(a_search_is_drawn)
                   error.text);
     ck_assert_picture("search.png", "\x89PNG\r\n");
     ck_assert_picture("search.svg", "<?xml");
+    ck_assert_fits_a_report("search.svg");
     ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){0}, &error) == PLOTS_DRAWN, "%s", error.text);
     ck_assert(!temporary_exists("search.png") && !temporary_exists("search.svg"));
     runlog_free(log);

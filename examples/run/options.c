@@ -330,6 +330,18 @@ static void describe(const program_option *o, const void *settings, char *text, 
         snprintf(text + used, size - used, " [%s]", word);
 }
 
+/* Where memory is short, jansson leaves out what it was to add, and calls a text that it reads wrong. A program would
+ * write files with gaps; it ends. */
+static void *json_memory(size_t size)
+{
+    void *memory = malloc(size);
+    if (!memory) {
+        fprintf(stderr, "%s: out of memory\n", parsed->name);
+        exit(1);
+    }
+    return memory;
+}
+
 /* The last thing a program does: what it printed has arrived, or it says so and has failed. */
 static const char *printing;
 
@@ -355,6 +367,7 @@ void options_parse(const options_program *program, int argc, char **argv, void *
     int group = 0;
     memset(given, 0, sizeof given);
     parsed = program;
+    json_set_alloc_funcs(json_memory, free);
     if (!printing)
         atexit(close_output);
     printing = program->name;

@@ -354,8 +354,8 @@ bool tg_parameters_gradient_squares(const tg_parameters *set, int first, int cou
     enum { WORTH_SHARING = 1 << 15 }; /* elements for each thread */
     if (!set || first < 0 || count < 0 || first + count > TG_PARTS || set->size < 2 * WORTH_SHARING)
         return false;
-    tg_parallel_some_chunks((size_t)first, (size_t)count, (size_t)set->size, WORTH_SHARING, square_chunks,
-                            &(squares){set, sums});
+    tg_parallel_chunks((size_t)first, (size_t)count, (size_t)set->size, WORTH_SHARING, square_chunks,
+                       &(squares){set, sums});
     return true;
 }
 

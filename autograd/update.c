@@ -101,8 +101,8 @@ void tg_parameters_update_parts(tg_parameters *set, tg_update_loop loop, const t
     tg_parameters_gradients(set); /* zeros where no backward pass came */
     work w = {set, loop, step, factors};
     if (!step->scratch)
-        tg_parallel_some_chunks((size_t)first, (size_t)count, (size_t)tg_parameters_size(set), WORTH_SHARING,
-                                update_chunks, &w);
+        tg_parallel_chunks((size_t)first, (size_t)count, (size_t)tg_parameters_size(set), WORTH_SHARING, update_chunks,
+                           &w);
     else if (count == TG_PARTS)
         update_whole(&w);
 }

@@ -12,56 +12,47 @@ typedef struct matrix {
     bool first; /* of its set: it sees the model's input */
 } matrix;
 
-static double fan_in(const matrix *m)
+/* ---- what the deviation, or the length, of a weight is ---- */
+
+static double as_given(const matrix *m, double gain)
 {
-    return (double)m->columns;
+    (void)m;
+    return gain;
 }
 
-/* (fan_in + fan_out) / 2 */
-static double fan_average(const matrix *m)
+static double by_fan_in(const matrix *m, double gain)
 {
-    return (fan_in(m) + (double)m->rows * fan_in(m) / (double)m->parameter->shape.dim[1]) / 2;
+    return gain / sqrt((double)m->columns);
 }
 
-static bool fill_normal(const matrix *m, double deviation, tg_rng *rng)
+/* By (fan_in + fan_out) / 2. */
+static double by_fan_average(const matrix *m, double gain)
+{
+    const double fan_in = (double)m->columns, fan_out = (double)m->rows * fan_in / (double)m->parameter->shape.dim[1];
+    return gain / sqrt((fan_in + fan_out) / 2);
+}
+
+/* With the gain sqrt(2) that is U(-30 / fan_in, 30 / fan_in) in the first layer, so that sin(W x) spans several periods
+ * over [-1, 1], and U(-sqrt(6 / fan_in), sqrt(6 / fan_in)) in later ones, which keeps the variance near 1. */
+static double by_siren(const matrix *m, double gain)
+{
+    return m->first ? gain * 30 / (sqrt(6) * (double)m->columns) : by_fan_in(m, gain);
+}
+
+/* ---- drawing ---- */
+
+static bool normal(const matrix *m, double deviation, tg_rng *rng)
 {
     tg_parameter_fill_normal(m->parameter, deviation, rng);
     return true;
 }
 
-static bool fill_uniform(const matrix *m, double deviation, tg_rng *rng)
+static bool uniform(const matrix *m, double deviation, tg_rng *rng)
 {
     const double bound = sqrt(3) * deviation;
     for (int64_t i = 0; i < m->rows * m->columns; i++)
         tg_parameter_put(m->parameter, i, bound * (2 * tg_rng_uniform(rng) - 1));
     return true;
-}
-
-static bool fan_in_normal(const matrix *m, double gain, tg_rng *rng)
-{
-    return fill_normal(m, gain / sqrt(fan_in(m)), rng);
-}
-
-static bool fan_in_uniform(const matrix *m, double gain, tg_rng *rng)
-{
-    return fill_uniform(m, gain / sqrt(fan_in(m)), rng);
-}
-
-static bool fan_average_normal(const matrix *m, double gain, tg_rng *rng)
-{
-    return fill_normal(m, gain / sqrt(fan_average(m)), rng);
-}
-
-static bool fan_average_uniform(const matrix *m, double gain, tg_rng *rng)
-{
-    return fill_uniform(m, gain / sqrt(fan_average(m)), rng);
-}
-
-/* With the gain sqrt(2) that is U(-30 / fan_in, 30 / fan_in) in the first layer, so that sin(W x) spans several periods
- * over [-1, 1], and U(-sqrt(6 / fan_in), sqrt(6 / fan_in)) behind it, which keeps the variance near 1. */
-static bool siren(const matrix *m, double gain, tg_rng *rng)
-{
-    return fill_uniform(m, m->first ? gain * 30 / (sqrt(6) * fan_in(m)) : gain / sqrt(fan_in(m)), rng);
 }
 
 /* Draws every row twice: once for its length, once to write it. */
@@ -140,9 +131,10 @@ static bool orthogonal(const matrix *m, double length, tg_rng *rng)
 static const struct {
     const char *name;
     double gain; /* 0: that of the activation */
-    bool (*fill)(const matrix *m, double gain, tg_rng *rng);
+    bool (*draw)(const matrix *m, double deviation, tg_rng *rng);
+    double (*deviation)(const matrix *m, double gain);
 } table[] = {
-#define TG_INITIALIZER(constant, name, gain, fill, distribution) [constant] = {#name, gain, fill},
+#define TG_INITIALIZER(constant, name, gain, draw, deviation, distribution) [constant] = {#name, gain, draw, deviation},
 #include "nn/initializers.def"
 #undef TG_INITIALIZER
 };
@@ -168,7 +160,7 @@ static bool fill(tg_parameter *parameter, bool first, tg_init init, double gain,
         return true;
     const matrix m = {parameter, parameter->shape.dim[0], size / parameter->shape.dim[0], first};
     tg_rng own = tg_rng_stream(rng, parameter->name);
-    return table[init].fill(&m, gain, &own);
+    return table[init].draw(&m, table[init].deviation(&m, gain), &own);
 }
 
 bool tg_initialize(tg_parameter *parameter, tg_init init, double gain, const tg_rng *rng)

@@ -25,7 +25,7 @@ TG_API_BEGIN
 
 /* TG_INIT_VARIANCE_PRESERVING, TG_INIT_HE_NORMAL, ...: with names and distributions in initializers.def. */
 typedef enum tg_init {
-#define TG_INITIALIZER(constant, name, gain, fill, distribution) constant,
+#define TG_INITIALIZER(constant, name, ...) constant,
 #include "nn/initializers.def"
 #undef TG_INITIALIZER
 } tg_init;

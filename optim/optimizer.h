@@ -131,9 +131,9 @@ tg_parameters *tg_optimizer_parameters(const tg_optimizer *optimizer);
  * still move them; those whose `gradient` is NULL stay as they are.
  *
  * Refused, with false, nothing changed and the reason in tg_optimizer_error, if no parameter has a gradient,
- * or if the norm of the gradient is infinite or NaN, or, where squares are kept (all but SGD and Lion), above 1e19 in
- * float or 1e154 in double after clipping: one such number would spoil the moments for good. The bad gradient is
- * forgotten, so training may go on with the next batch; a refused step does not count. */
+ * or if the norm of the gradient is infinite or NaN, or, of a rule that keeps squares, above 1e19 in float or 1e154 in
+ * double after clipping: one such number would spoil the moments for good. The bad gradient is discarded, so training
+ * may continue with the next batch; a refused step does not count. */
 bool tg_optimizer_step(tg_optimizer *optimizer);
 
 /* The step of parts first .. first + count - 1 (autograd/parameters.h) of every parameter, for processes that share a

@@ -132,6 +132,22 @@ static bool run_backward(tg_check *c, bool checkpointed, double *gradients, tg_p
                          checkpointed ? "tg_backward through a checkpoint" : "tg_backward", tg_tape_error(c->tape));
 }
 
+/* Compares c->ahead with the gradient by these variables, up to rounding. */
+static bool is_close(tg_check *c, int64_t offset, int64_t size, tg_gradcheck_status status, const char *when)
+{
+    const double *expected = c->level[1].value + offset;
+    double largest = 0;
+    for (int64_t i = 0; i < size; i++)
+        largest = fmax(largest, fabs(expected[i]));
+    for (int64_t i = 0; i < size; i++)
+        if (!(fabs(c->ahead[i] - expected[i]) <= SAME_TO * largest + c->numbers->lost)) {
+            tg_check_set_place(c, 1, offset + i, c->ahead[i], expected[i]);
+            return tg_check_fail(&c->report, status, "%s the gradient is %.12g, else %.12g", when, c->ahead[i],
+                                 expected[i]);
+        }
+    return true;
+}
+
 static bool trains_the_same(tg_check *c)
 {
     double *gradients = tg_check_take(c, c->variables);
@@ -143,18 +159,7 @@ static bool trains_the_same(tg_check *c)
         return false;
     if (!run_backward(c, true, gradients, kept))
         return false;
-    double largest = 0;
-    for (int64_t i = 0; i < c->variables; i++)
-        largest = fmax(largest, fabs(c->level[1].value[i]));
-    for (int64_t i = 0; i < c->variables; i++) {
-        double expected = c->level[1].value[i];
-        if (fabs(c->ahead[i] - expected) <= SAME_TO * largest + c->numbers->lost)
-            continue;
-        tg_check_set_place(c, 1, i, c->ahead[i], expected);
-        return tg_check_fail(&c->report, TG_GRADCHECK_ANOTHER_WAY,
-                             "inside a checkpoint the gradient is %.12g, else %.12g", c->ahead[i], expected);
-    }
-    return true;
+    return is_close(c, 0, c->variables, TG_GRADCHECK_ANOTHER_WAY, "inside a checkpoint");
 }
 
 /* The gradient by one input without the others', which were recorded as constants, so that no forward pass has computed
@@ -176,17 +181,7 @@ static bool is_same_alone(tg_check *c, int p)
         return tg_check_fail(&c->report, TG_GRADCHECK_ALONE, "wanted alone, this gradient cannot be computed: %s",
                              tg_tape_error(c->tape) ? tg_tape_error(c->tape) : "it has another shape");
     }
-    double largest = 0;
-    for (int64_t i = 0; i < part->size; i++)
-        largest = fmax(largest, fabs(together[i]));
-    for (int64_t i = 0; i < part->size; i++)
-        if (!(fabs(c->ahead[i] - together[i]) <= SAME_TO * largest + c->numbers->lost)) {
-            tg_check_set_place(c, 1, part->offset + i, c->ahead[i], together[i]);
-            return tg_check_fail(&c->report, TG_GRADCHECK_ALONE,
-                                 "wanted alone, and not announced before, the gradient is %.9g, else %.9g", c->ahead[i],
-                                 together[i]);
-        }
-    return true;
+    return is_close(c, part->offset, part->size, TG_GRADCHECK_ALONE, "wanted alone, and not announced before,");
 }
 
 /* <v, J u> against <J^T v, u>. J^T v is linear in v, so that its derivative by v, applied to u, is J u. */

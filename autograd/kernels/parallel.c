@@ -374,16 +374,10 @@ static void do_chunks(void *context, size_t first, size_t count)
     some->part(some->context, some->first + first, count);
 }
 
-void tg_parallel_some_chunks(size_t first, size_t count, size_t size, size_t least, tg_parallel_part part,
-                             void *context)
+void tg_parallel_chunks(size_t first, size_t count, size_t size, size_t least, tg_parallel_part part, void *context)
 {
     const size_t of_all = size / 2 < least ? TG_CHUNKS : (TG_CHUNKS * least + size - 1) / size;
     tg_parallel(count, of_all, 1, do_chunks, &(some_chunks){first, part, context});
-}
-
-void tg_parallel_chunks(size_t size, size_t least, tg_parallel_part part, void *context)
-{
-    tg_parallel_some_chunks(0, TG_CHUNKS, size, least, part, context);
 }
 
 size_t tg_chunk_begin(size_t size, size_t chunk)

@@ -39,15 +39,11 @@ void tg_parallel(size_t count, size_t least, size_t unit, tg_parallel_part part,
  * and tg_parallel leaves them out. */
 size_t tg_parallel_cut(size_t count, size_t unit, int parts, int k);
 
-/* The same for work on several arrays at once, of `size` elements together, of each of which a thread takes the same
- * stretch: `part` is run over chunks 0 .. TG_CHUNKS-1. What stands about the same place in different arrays is mostly
- * worked on by the same thread then, and found in its cache. */
+/* The same for work on several arrays at once, of `size` elements together. Each array is cut into TG_CHUNKS chunks,
+ * and `part` is run over chunks first .. first + count - 1: all of them, or a process's share. A thread takes the same
+ * chunks of every array, so it mostly finds what belongs together in its cache. */
 enum { TG_CHUNKS = 16 };
-void tg_parallel_chunks(size_t size, size_t least, tg_parallel_part part, void *context);
-
-/* Chunks first .. first + count - 1 of that. */
-void tg_parallel_some_chunks(size_t first, size_t count, size_t size, size_t least, tg_parallel_part part,
-                             void *context);
+void tg_parallel_chunks(size_t first, size_t count, size_t size, size_t least, tg_parallel_part part, void *context);
 
 /* Where a chunk begins in an array of `size` elements; that of TG_CHUNKS is its end. */
 size_t tg_chunk_begin(size_t size, size_t chunk);

@@ -82,7 +82,7 @@ START_TEST(chunks_leave_out_no_element_of_any_array)
         for (size_t least = ALL / 8; least <= ALL; least *= 2) {
             unsigned char visits[ALL + 1] = {0};
             tg_set_threads(n);
-            tg_parallel_chunks(ALL, least, count_visits_of_chunks, visits);
+            tg_parallel_chunks(0, TG_CHUNKS, ALL, least, count_visits_of_chunks, visits);
             for (size_t i = 0; i <= ALL; i++)
                 ck_assert_msg(visits[i] == (i < ALL), "element %zu, %d threads: %d visits", i, n, visits[i]);
         }

@@ -67,5 +67,11 @@ size_t tg_export(tg_tape *tape, const tg_export_config *config, char *text, size
  * they are. */
 size_t tg_export_weights(tg_tape *tape, const tg_export_config *config, void *bytes, size_t size);
 
+/* Writes the prediction of a configuration (its step is left out) as a model of ONNX, opset 20, in the same manner: a
+ * node or a few for each value of the tape (autograd/export/onnx.def), input "x" and output "y" in the caller's units.
+ * Names of columns are metadata, "inputs" and "outputs", each an array of JSON. What ONNX has no operation for is
+ * refused as above. */
+size_t tg_export_onnx(tg_tape *tape, const tg_export_config *config, void *bytes, size_t size);
+
 TG_API_END
 #endif

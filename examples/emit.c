@@ -1,4 +1,4 @@
-/* Writes a model that `train` has kept as one file of C99, or its tape as a table or a graph. */
+/* Writes a model that `train` has kept as one file of C99, as ONNX, or its tape as a table or a graph. */
 #include "examples/report/files.h"
 #include "examples/report/terminal.h"
 #include "examples/run/card.h"
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 typedef struct emit_settings {
-    const char *model, *out, *name, *weights;
+    const char *model, *out, *name, *weights, *onnx;
     bool table, dot, train;
     const char *optimizer;
     int batch;
@@ -29,6 +29,7 @@ static const program_option table[] = {
     {"name", "NAME", "what the functions of the file begin with: NAME_predict", OPTION_TEXT, AT(name)},
     {"weights", "FILE", "write the weights to a file of their own, which the C code is given the contents of",
      OPTION_TEXT, AT(weights)},
+    {"onnx", "FILE", "write the prediction as a model of ONNX to this file, in place of C", OPTION_TEXT, AT(onnx)},
     {"table", NULL, "write the tape of a prediction as a table, in place of C", OPTION_FLAG, AT(table)},
     {"dot", NULL, "write it as a Graphviz graph", OPTION_FLAG, AT(dot)},
     {.type = OPTION_GROUP, .help = "Training:"},
@@ -48,6 +49,7 @@ static const options_program program = {
     .after = "Inputs and outputs are in the units of the data; the standardisation, and the names of columns, classes "
              "and letters, are in the file.\n\n"
              "Examples:\nemit --model housing/best.safetensors --out housing.c --name housing\n"
+             "emit --model housing --onnx housing.onnx\n"
              "emit --model housing --dot | dot -Tsvg > housing.svg"};
 
 /* ---- what the model takes and gives, as the card has it ---- */
@@ -210,12 +212,17 @@ static bool write_file(const char *path, const bytes *b, tg_error *error)
     return files_write(*folder ? folder : "/", slash ? slash + 1 : path, put_bytes, b, error);
 }
 
-/* Text or weights of the tape. */
+/* Text or bytes of the tape. */
 typedef size_t (*writer)(tg_tape *tape, const tg_export_config *config, void *to, size_t size);
 
 static size_t as_c(tg_tape *tape, const tg_export_config *config, void *to, size_t size)
 {
     return tg_export(tape, config, to, size);
+}
+
+static size_t as_onnx(tg_tape *tape, const tg_export_config *config, void *to, size_t size)
+{
+    return tg_export_onnx(tape, config, to, size);
 }
 
 static size_t as_table(tg_tape *tape, const tg_export_config *config, void *to, size_t size)
@@ -253,7 +260,11 @@ static bool export_model(const emit_settings *s, const card *c, const tg_model *
                 record(&p, tape, c, model) && (!s->train || record_step(&p, tape, c, model, s));
     if (!fine)
         tg_fail(error, "%s", tape && tg_tape_error(tape) ? tg_tape_error(tape) : "out of memory");
-    fine = fine && write_as(s->table ? as_table : s->dot ? as_dot : as_c, &p, tape, s->out, error);
+    fine = fine && write_as(s->onnx    ? as_onnx
+                            : s->table ? as_table
+                            : s->dot   ? as_dot
+                                       : as_c,
+                            &p, tape, s->onnx ? s->onnx : s->out, error);
     fine = fine && (!s->weights || write_as(tg_export_weights, &p, tape, s->weights, error));
     tg_tape_free(tape);
     free_ports(&p);
@@ -269,6 +280,8 @@ static const char *conflict(const emit_settings *s)
         return "--table and --dot are two pictures; one at a time";
     if ((s->table || s->dot) && (s->weights || options_given(&program, "name")))
         return "--name and --weights are for C, not for --table and --dot";
+    if (s->onnx && (s->table || s->dot || s->train || s->weights || options_given(&program, "out")))
+        return "--onnx is a file of its own: without --out, --weights, --table, --dot and --train";
     for (int i = 0; of_training[i] && !s->train; i++)
         if (options_given(&program, of_training[i]))
             return "--batch, --optimizer, --lr, --weight-decay and --momentum are for --train";

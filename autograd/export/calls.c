@@ -1,5 +1,5 @@
-/* Operations whose loops are a call: calls.def. */
-#include "autograd/export/writer.h"
+/* The words of calls.def and onnx.def, and operations whose loops are a call. */
+#include "autograd/export/onnx.h"
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/scratch.h"
 #include "autograd/ops.h"
@@ -81,6 +81,8 @@ static double number_of(const tg_value *value, const char *word)
         return (double)value->size;
     if (strncmp(word, "count", 5) == 0 && isdigit((unsigned char)word[5]))
         return (double)value->inputs[word[5] - '0']->size;
+    if (strcmp(word, "type") == 0)
+        return tg_onnx_type(value->dtype);
     if (strcmp(word, "queries") == 0)
         return (double)queries_together(value->inputs[1]);
     if (strcmp(word, "rows") == 0)
@@ -96,8 +98,38 @@ static double number_of(const tg_value *value, const char *word)
     return field_of(value, word) ? tg_writer_attribute(value, word) : NAN;
 }
 
+/* "2, 0, 1" */
+static void put_list(const tg_shape *list, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < list->rank && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%lld", i ? ", " : "", (long long)list->dim[i]);
+}
+
+/* A word that stands for a list of integers; false if it stands for none. */
+static bool put_list_word(const tg_value *value, const char *word, char *text, size_t size)
+{
+    const tg_field *field = field_of(value, word);
+    if (strcmp(word, "axes") == 0 && field) {
+        tg_shape axes = {0};
+        for (int axis = 0; axis < value->inputs[0]->shape.rank; axis++)
+            if ((int)tg_writer_attribute(value, word) >> axis & 1)
+                axes.dim[axes.rank++] = axis;
+        put_list(&axes, text, size);
+    } else if (strcmp(word, "shape") == 0)
+        put_list(&value->shape, text, size);
+    else if (strcmp(word, "shape0") == 0)
+        put_list(&value->inputs[0]->shape, text, size);
+    else if (field && field->type == TG_FIELD_SHAPE)
+        put_list(tg_writer_shape(value, word), text, size);
+    else
+        return false;
+    return true;
+}
+
 /* Writes what the word behind a $ stands for; returns the end of it. */
-static const char *put_word(tg_writer *w, const tg_value *value, const char *at, char *line, size_t size)
+static const char *put_word(const tg_writer *w, const tg_value *value, const char *at, char *line, size_t size)
 {
     char word[40], text[40];
     size_t length = strspn(at, "abcdefghijklmnopqrstuvwxyz_0123456789");
@@ -117,27 +149,32 @@ static const char *put_word(tg_writer *w, const tg_value *value, const char *at,
         snprintf(line, size, "v%lld", (long long)of->index);
     else if (strcmp(word, "scratch") == 0)
         snprintf(line, size, "memory + %lld", (long long)w->places[value->index].scratch_offset);
-    else
+    else if (!put_list_word(value, word, line, size))
         snprintf(line, size, "%s", tg_writer_number(number_of(value, word), text));
     return at + length;
 }
 
+void tg_writer_expand(const tg_writer *w, const tg_value *value, const char *text, char *to, size_t size)
+{
+    size_t used = 0;
+    for (const char *at = text; *at && used + 1 < size; at++)
+        if (*at == '$') {
+            at = put_word(w, value, at + 1, to + used, size - used) - 1;
+            used += strlen(to + used);
+        } else
+            to[used++] = *at;
+    to[used] = '\0';
+}
+
 static void write_call(tg_writer *w, const tg_value *value, const char *text)
 {
-    char line[800];
-    size_t used = 0;
-    for (const char *at = text;; at++) {
-        if (*at == '\n' || !*at) {
-            line[used] = '\0';
-            tg_writer_say(w, 1, "%s", line);
-            used = 0;
-            if (!*at)
-                return;
-        } else if (*at == '$') {
-            at = put_word(w, value, at + 1, line + used, sizeof line - used) - 1;
-            used += strlen(line + used);
-        } else
-            line[used++] = *at;
+    char lines[TG_WRITER_EXPANDED];
+    tg_writer_expand(w, value, text, lines, sizeof lines);
+    for (char *line = lines, *end; line; line = end) {
+        end = strchr(line, '\n');
+        if (end)
+            *end++ = '\0';
+        tg_writer_say(w, 1, "%s", line);
     }
 }
 

@@ -21,7 +21,7 @@ int64_t tg_writer_columns(const tg_value *value)
 
 /* ---- weights ---- */
 
-static const void *data_of(const tg_value *leaf)
+const void *tg_writer_data(const tg_value *leaf)
 {
     return leaf->parameter ? leaf->parameter->data : leaf->slot.data;
 }
@@ -29,7 +29,7 @@ static const void *data_of(const tg_value *leaf)
 /* Element number `i` of a leaf in the order of the file. */
 static double number_at(const tg_writer *w, const tg_value *leaf, int64_t i)
 {
-    const void *data = data_of(leaf);
+    const void *data = tg_writer_data(leaf);
     if (w->function[TG_PREDICT].places[leaf->index].transposed)
         i = i % leaf->shape.dim[0] * leaf->shape.dim[1] + i / leaf->shape.dim[0];
     return leaf->dtype == TG_F32   ? ((const float *)data)[i]
@@ -276,14 +276,13 @@ static bool take(tg_writer *w, const tg_export_config *config)
     return !config->step || take_step(w, config->step);
 }
 
-static void finish(tg_writer *w)
+void tg_writer_end(tg_writer *w)
 {
     for (int k = 0; k < 2; k++)
         free(w->function[k].places);
 }
 
-/* Finds out what is needed and where it lies. */
-static bool begin(tg_writer *w, tg_tape *tape, const tg_export_config *config)
+bool tg_writer_begin(tg_writer *w, tg_tape *tape, const tg_export_config *config)
 {
     bool found = false;
     *w = (tg_writer){0};
@@ -313,7 +312,8 @@ static bool begin(tg_writer *w, tg_tape *tape, const tg_export_config *config)
 size_t tg_export(tg_tape *tape, const tg_export_config *config, char *bytes, size_t size)
 {
     tg_writer w;
-    bool fine = begin(&w, tape, config) && tg_writer_functions(&w); /* into nothing: to see which pieces it needs */
+    bool fine =
+        tg_writer_begin(&w, tape, config) && tg_writer_functions(&w); /* into nothing: to see which pieces it needs */
     tg_pieces_need(&w.needed, "tg_real TG_INLINE");
     w.text = (tg_text){bytes, size, 0};
     if (fine) {
@@ -322,7 +322,7 @@ size_t tg_export(tg_tape *tape, const tg_export_config *config, char *bytes, siz
         put_arrays(&w);
         fine = tg_writer_functions(&w);
     }
-    finish(&w);
+    tg_writer_end(&w);
     return fine ? w.text.used : 0;
 }
 
@@ -341,10 +341,10 @@ static void put_bytes(tg_writer *w, const tg_value *leaf)
 size_t tg_export_weights(tg_tape *tape, const tg_export_config *config, void *bytes, size_t size)
 {
     tg_writer w;
-    const bool fine = begin(&w, tape, config);
+    const bool fine = tg_writer_begin(&w, tape, config);
     w.text = (tg_text){bytes, size, 0};
     if (fine)
         tg_writer_weights(&w, false, put_bytes);
-    finish(&w);
+    tg_writer_end(&w);
     return w.text.used;
 }

@@ -57,6 +57,14 @@ typedef struct tg_writer {
     tg_place_of *places; /* [program->count]: of the function that is being written */
 } tg_writer;
 
+/* export.c: finds out what is needed and where it lies; the text is to be set. False, with the error on the tape, if
+ * this cannot be exported. The other one frees what was taken in any case. */
+bool tg_writer_begin(tg_writer *w, tg_tape *tape, const tg_export_config *config);
+void tg_writer_end(tg_writer *w);
+
+/* The numbers of a leaf. */
+const void *tg_writer_data(const tg_value *leaf);
+
 /* places.c: which values a function needs; which of its weights the file has the other way round, matrices that nothing
  * but tg_linear reads, so that the innermost loop of the product goes along memory; and where weights and values lie.
  */
@@ -100,7 +108,12 @@ int64_t tg_writer_scratch(const tg_value *value);
 double tg_writer_attribute(const tg_value *value, const char *name);
 const tg_shape *tg_writer_shape(const tg_value *value, const char *name);
 
-/* calls.c: writes the call of an operation of calls.def; false if it is none. */
+/* calls.c: a text with the words of calls.def and onnx.def replaced by what they stand for; it is cut where it does not
+ * fit. */
+enum { TG_WRITER_EXPANDED = 4000 };
+void tg_writer_expand(const tg_writer *w, const tg_value *value, const char *text, char *to, size_t size);
+
+/* Writes the call of an operation of calls.def; false if it is none. */
 bool tg_writer_call(tg_writer *w, const tg_value *value);
 
 /* Writes the loops that compute a value. False, with the error on the tape, if this cannot be written. */

@@ -1,0 +1,382 @@
+/* A program as a model of ONNX. The messages and the numbers of their fields: onnx.proto. */
+#include "autograd/export/onnx.h"
+
+#include "autograd/export/protobuf.h"
+#include "autograd/ops.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { IR_VERSION = 9, OPSET = 20 };
+
+/* ---- operations whose nodes depend on shapes ---- */
+
+static long long dim(const tg_value *value, int axis)
+{
+    return (long long)value->shape.dim[axis < 0 ? value->shape.rank + axis : axis];
+}
+
+static long long number(const tg_value *value)
+{
+    return (long long)value->index;
+}
+
+static void linear(const tg_writer *w, const tg_value *value, char *text, size_t size)
+{
+    (void)w;
+    const bool biased = value->input_count > 2;
+    if (value->inputs[0]->shape.rank == 2)
+        snprintf(text, size, biased ? "Gemm[transB=1]($0, $1, $2)" : "Gemm[transB=1]($0, $1)");
+    else
+        snprintf(text, size,
+                 biased ? "Add(MatMul($0, Transpose[perm={1, 0}]($1)), $2)" : "MatMul($0, Transpose[perm={1, 0}]($1))");
+}
+
+/* The windows of an image that a value has, seen as it may be; NULL: it has none. ONNX has no such operation. */
+static const tg_value *windows_of(const tg_value *value)
+{
+    while (value->op && value->op->flags & TG_VIEW)
+        value = value->inputs[0];
+    return value->op == &tg_op_unfold ? value : NULL;
+}
+
+/* Whether a product is a convolution as ops/convolution.c makes it: of weights [groups, out, in height width] with the
+ * windows of an image. */
+static bool is_convolution(const tg_value *value)
+{
+    return value->op == &tg_op_matmul && windows_of(value->inputs[1]) && !windows_of(value->inputs[0]) &&
+           value->shape.rank == 3 && value->inputs[0]->shape.rank == 3 && value->inputs[1]->shape.rank == 3 &&
+           tg_writer_attribute(value, "transpose_a") == 0 && tg_writer_attribute(value, "transpose_b") == 0;
+}
+
+static void convolution(const tg_writer *w, const tg_value *value, char *text, size_t size)
+{
+    const tg_value *windows = windows_of(value->inputs[1]);
+    char window[300];
+    tg_writer_expand(w, windows,
+                     "kernel_shape={$kernel}, strides={$stride}, pads={$padding, $padding}, dilations={$dilation}",
+                     window, sizeof window);
+    snprintf(text, size,
+             "Reshape(Transpose[perm={1, 0, 2, 3}](Conv[group=%lld, %s](v%lld,\n"
+             "    Reshape($0, {%lld, %lld, %lld, %lld}))), {$shape})",
+             dim(value, 0), window, number(windows->inputs[0]), dim(value, 0) * dim(value, 1),
+             dim(windows, 0) / dim(value, 0), dim(windows, 1), dim(windows, 2));
+}
+
+/* "Transpose[perm={0, 2, 1}](v7)", or "v7" */
+static void operand(const tg_value *value, bool transposed, char text[100])
+{
+    size_t used = (size_t)snprintf(text, 100, transposed ? "Transpose[perm={" : "v%lld", number(value));
+    for (int axis = 0; axis < value->shape.rank && transposed; axis++)
+        used += (size_t)snprintf(text + used, 100 - used, "%s%d", axis ? ", " : "",
+                                 axis < value->shape.rank - 2 ? axis : 2 * value->shape.rank - 3 - axis);
+    if (transposed)
+        snprintf(text + used, 100 - used, "}](v%lld)", number(value));
+}
+
+static void matmul(const tg_writer *w, const tg_value *value, char *text, size_t size)
+{
+    char a[100], b[100];
+    operand(value->inputs[0], tg_writer_attribute(value, "transpose_a") != 0, a);
+    operand(value->inputs[1], tg_writer_attribute(value, "transpose_b") != 0, b);
+    if (is_convolution(value))
+        convolution(w, value, text, size);
+    else
+        snprintf(text, size, "MatMul(%s, %s)", a, b);
+}
+
+/* An end before the first element would count from the back: the smallest integer is cut there. */
+static void slice(const tg_writer *w, const tg_value *value, char *text, size_t size)
+{
+    (void)w;
+    const tg_shape *start = tg_writer_shape(value, "start"), *step = tg_writer_shape(value, "step");
+    char ends[300] = "", axes[100] = "";
+    size_t used = 0, used_axes = 0;
+    for (int axis = 0; axis < value->shape.rank; axis++) {
+        const int64_t end = start->dim[axis] + step->dim[axis] * value->shape.dim[axis];
+        used += (size_t)snprintf(ends + used, sizeof ends - used, "%s%lld", axis ? ", " : "",
+                                 (long long)(end < 0 ? INT64_MIN : end));
+        used_axes += (size_t)snprintf(axes + used_axes, sizeof axes - used_axes, "%s%d", axis ? ", " : "", axis);
+    }
+    if (value->shape.rank == 0)
+        snprintf(text, size, "Identity($0)");
+    else
+        snprintf(text, size, "Slice($0, {$start}, {%s}, {%s}, {$step})", ends, axes);
+}
+
+/* As matrices, whose rows are joined: so it is the same along an axis and along a new one. */
+static void concat(const tg_writer *w, const tg_value *value, char *text, size_t size)
+{
+    (void)w;
+    long long rows = 1;
+    for (int axis = 0; axis < (int)tg_writer_attribute(value, "axis"); axis++)
+        rows *= dim(value, axis);
+    size_t used = (size_t)snprintf(text, size, "Reshape(Concat[axis=1](");
+    for (int i = 0; i < value->input_count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%sReshape(v%lld, {%lld, %lld})", i ? ", " : "",
+                                 number(value->inputs[i]), rows, (long long)value->inputs[i]->size / rows);
+    if (used < size)
+        snprintf(text + used, size - used, "), {$shape})");
+}
+
+/* "Transpose[perm={...}](Reshape(Slice(...)))": some columns of every position as [batch, key-value heads, heads of
+ * each, ...]. */
+static void heads_of(const tg_value *value, long long from, long long key_value_heads, long long each, long long size,
+                     bool transposed, char text[300])
+{
+    const tg_value *x = value->inputs[0];
+    const long long positions = dim(x, -2), batch = (long long)x->size / (positions * dim(x, -1));
+    snprintf(text, 300,
+             "Transpose[perm={%s}](Reshape(Slice($0, {%lld}, {%lld}, {-1}), {%lld, %lld, %lld, %lld, %lld}))",
+             transposed ? "0, 2, 3, 4, 1" : "0, 2, 3, 1, 4", from, from + key_value_heads * each * size, batch,
+             positions, key_value_heads, each, size);
+}
+
+static void self_attention(const tg_writer *w, const tg_value *value, char *text, size_t size)
+{
+    (void)w;
+    const tg_value *x = value->inputs[0];
+    const long long heads = (long long)tg_writer_attribute(value, "heads"),
+                    shared = (long long)tg_writer_attribute(value, "key_value_heads"),
+                    width = dim(x, -1) / (heads + 2 * shared), positions = dim(x, -2);
+    char queries[300], keys[300], values[300], mask[200], scale[40];
+    heads_of(value, 0, shared, heads / shared, width, false, queries);
+    heads_of(value, heads * width, shared, 1, width, true, keys);
+    heads_of(value, (heads + shared) * width, shared, 1, width, false, values);
+    snprintf(mask, sizeof mask, ", Trilu[upper=1](Expand(-INFINITY, {%lld, %lld}), Squeeze({1})))", positions,
+             positions);
+    const bool causal = tg_writer_attribute(value, "causal") != 0;
+    snprintf(text, size,
+             "Reshape(Transpose[perm={0, 3, 1, 2, 4}](MatMul(Softmax[axis=-1](%sMul(%s, MatMul(%s,\n    %s))%s),\n    "
+             "%s)), {$shape})",
+             causal ? "Add(" : "", tg_writer_number(1 / sqrt((double)width), scale), queries, keys, causal ? mask : "",
+             values);
+}
+
+/* ---- values ---- */
+
+static const struct {
+    const tg_op *op;
+    const char *condition, *text;
+    void (*write)(const tg_writer *w, const tg_value *value, char *text, size_t size);
+} nodes[] = {
+#define TG_ONNX(name, condition, text) {&tg_op_##name, condition, text, NULL},
+#include "autograd/export/onnx.def"
+    {&tg_op_linear, NULL, NULL, linear}, {&tg_op_matmul, NULL, NULL, matmul},
+    {&tg_op_slice, NULL, NULL, slice},   {&tg_op_narrow, NULL, NULL, slice},
+    {&tg_op_concat, NULL, NULL, concat}, {&tg_op_self_attention, NULL, NULL, self_attention},
+};
+
+static bool refuse(tg_onnx *o, const tg_op *op)
+{
+    tg_program_fail(o->w->program, "export: ONNX cannot express the operation %s", op->name);
+    return false;
+}
+
+/* The nodes of an operation; false, with the error recorded, if ONNX cannot express it. */
+static bool put_operation(tg_onnx *o, const tg_value *value)
+{
+    char text[TG_WRITER_EXPANDED], expanded[TG_WRITER_EXPANDED];
+    for (int k = 0; k < value->input_count; k++)
+        if (windows_of(value->inputs[k]) && !is_convolution(value))
+            return refuse(o, &tg_op_unfold);
+    for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
+        if (nodes[i].op != value->op || (nodes[i].condition && tg_writer_attribute(value, nodes[i].condition) == 0))
+            continue;
+        if (nodes[i].write)
+            nodes[i].write(o->w, value, text, sizeof text);
+        tg_writer_expand(o->w, value, nodes[i].write ? text : nodes[i].text, expanded, sizeof expanded);
+        tg_onnx_put(o, value, NULL, expanded);
+        return !o->failed;
+    }
+    return refuse(o, value->op);
+}
+
+static void put_leaf(tg_onnx *o, const tg_value *leaf)
+{
+    char name[TG_ONNX_NAME];
+    tg_onnx_tensor(o->to, 5, tg_onnx_name(o, leaf, name), tg_onnx_type(leaf->dtype), leaf->shape.rank, leaf->shape.dim,
+                   tg_writer_data(leaf), (size_t)leaf->size * tg_dtype_size(leaf->dtype));
+}
+
+/* Means or scales, in double. A column of scale 0 is 0 for the net: divided by infinity. */
+static bool put_columns(tg_onnx *o, const char *name, const double *numbers, int64_t count, double for_zero)
+{
+    double *copy = malloc((size_t)count * sizeof *copy + 1);
+    for (int64_t i = 0; copy && i < count; i++)
+        copy[i] = numbers[i] == 0 ? for_zero : numbers[i];
+    if (copy)
+        tg_onnx_tensor(o->to, 5, name, tg_onnx_type(TG_F64), 1, &count, copy, (size_t)count * sizeof *copy);
+    else
+        tg_program_fail(o->w->program, "export: out of memory");
+    free(copy);
+    return copy;
+}
+
+/* As standardise() in operations.inc. */
+static bool put_input(tg_onnx *o, const tg_value *x)
+{
+    const tg_export_tensor *port = o->w->function[TG_PREDICT].port[0];
+    const bool wide = x->dtype == TG_F64;
+    char text[300], largest[40];
+    if (!port->scale)
+        return true;
+    if (!put_columns(o, "x_mean", port->mean, tg_writer_columns(x), 0) ||
+        !put_columns(o, "x_scale", port->scale, tg_writer_columns(x), INFINITY))
+        return false;
+    tg_onnx_put(o, x, "x_in_units", "Div(Sub(Cast[to=11](x), x_mean), x_scale)");
+    tg_writer_number(wide ? DBL_MAX : (double)FLT_MAX, largest);
+    snprintf(text, sizeof text, "Clip(Cast[to=%d](Where(IsNaN(x_in_units), Cast[to=11](0), x_in_units)), -%s, %s)",
+             tg_onnx_type(x->dtype), largest, largest);
+    tg_onnx_put(o, x, NULL, text);
+    return !o->failed;
+}
+
+static bool put_output(tg_onnx *o, const tg_value *y)
+{
+    const tg_export_tensor *port = &o->w->config->output;
+    char text[200];
+    if (port->scale && (!put_columns(o, "y_mean", port->mean, tg_writer_columns(y), 0) ||
+                        !put_columns(o, "y_scale", port->scale, tg_writer_columns(y), 0)))
+        return false;
+    tg_writer_expand(o->w, y,
+                     port->scale ? "Cast[to=$type](Add(Mul(Cast[to=11]($y), y_scale), y_mean))" : "Identity($y)", text,
+                     sizeof text);
+    tg_onnx_put(o, y, "y", text);
+    return !o->failed;
+}
+
+static bool put_values(tg_onnx *o)
+{
+    const tg_exported *f = &o->w->function[TG_PREDICT];
+    for (int64_t i = 0; i < o->w->program->count; i++) {
+        const tg_value *value = tg_program_at(o->w->program, i);
+        if (f->places[i].kind == TG_PLACE_NONE || windows_of(value))
+            continue;
+        if (value == f->argument[0] ? !put_input(o, value) : value->op && value->size > 0 && !put_operation(o, value))
+            return false;
+        if ((!value->op && value != f->argument[0]) || value->size == 0)
+            put_leaf(o, value); /* what is empty needs no computing */
+    }
+    return windows_of(f->result) ? refuse(o, &tg_op_unfold) : put_output(o, f->result);
+}
+
+/* ---- the model ---- */
+
+static void put_type(tg_text *to, int field, const char *name, const tg_value *value)
+{
+    const size_t info = tg_proto_begin(to, field);
+    tg_proto_text(to, 1, name);
+    const size_t type = tg_proto_begin(to, 2), tensor = tg_proto_begin(to, 1);
+    tg_proto_int(to, 1, tg_onnx_type(value->dtype));
+    const size_t shape = tg_proto_begin(to, 2);
+    for (int axis = 0; axis < value->shape.rank; axis++) {
+        const size_t dimension = tg_proto_begin(to, 1);
+        tg_proto_int(to, 1, value->shape.dim[axis]);
+        tg_proto_end(to, dimension);
+    }
+    tg_proto_end(to, shape);
+    tg_proto_end(to, tensor);
+    tg_proto_end(to, type);
+    tg_proto_end(to, info);
+}
+
+/* The shapes of all values between, which readers need not find out then. */
+static void put_types(tg_onnx *o)
+{
+    const tg_exported *f = &o->w->function[TG_PREDICT];
+    char name[TG_ONNX_NAME];
+    put_type(o->to, 11, "x", f->argument[0]);
+    put_type(o->to, 12, "y", f->result);
+    for (int64_t i = 0; i < o->w->program->count; i++) {
+        const tg_value *value = tg_program_at(o->w->program, i);
+        if (f->places[i].kind != TG_PLACE_NONE && value->op && !windows_of(value))
+            put_type(o->to, 13, tg_onnx_name(o, value, name), value);
+    }
+}
+
+/* Bytes of a character of UTF-8 of more than one; 0 if it is none. */
+static int utf8_length(const unsigned char *at)
+{
+    const int length = *at >= 0xf0 && *at < 0xf5   ? 4
+                       : *at >= 0xe0 && *at < 0xf0 ? 3
+                       : *at >= 0xc2 && *at < 0xe0 ? 2
+                                                   : 0;
+    for (int i = 1; i < length; i++)
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    return length;
+}
+
+/* A string of JSON. A byte that is no UTF-8 is the character of its number. */
+static void put_string(tg_text *to, const char *text)
+{
+    tg_text_add(to, "\"");
+    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+        const int length = utf8_length(at);
+        if (length > 0) {
+            tg_text_add(to, "%.*s", length, (const char *)at);
+            at += length - 1;
+        } else
+            tg_text_add(to, strchr("\"\\", *at) ? "\\%c" : *at < ' ' || *at > '~' ? "\\u%04x" : "%c", *at);
+    }
+    tg_text_add(to, "\"");
+}
+
+static void put_names(tg_text *to, const char *key, const char *const *names, int64_t count)
+{
+    if (!names)
+        return;
+    const size_t property = tg_proto_begin(to, 14);
+    tg_proto_text(to, 1, key);
+    const size_t value = tg_proto_begin(to, 2);
+    for (int64_t i = 0; i < count; i++) {
+        tg_text_add(to, i ? ", " : "[");
+        put_string(to, names[i] ? names[i] : "");
+    }
+    tg_text_add(to, "]");
+    tg_proto_end(to, value);
+    tg_proto_end(to, property);
+}
+
+static bool put_model(tg_onnx *o)
+{
+    const tg_exported *f = &o->w->function[TG_PREDICT];
+    const tg_export_config *config = o->w->config;
+    tg_proto_int(o->to, 1, IR_VERSION);
+    tg_proto_text(o->to, 2, "tapegrad");
+    tg_proto_text(o->to, 3, tg_version());
+    if (config->title)
+        tg_proto_text(o->to, 6, config->title);
+    const size_t graph = tg_proto_begin(o->to, 7);
+    tg_proto_text(o->to, 2, o->w->name);
+    if (!put_values(o))
+        return false;
+    put_types(o);
+    tg_proto_end(o->to, graph);
+    put_names(o->to, "inputs", config->input.names, tg_writer_columns(f->argument[0]));
+    put_names(o->to, "outputs", config->output.names, tg_writer_columns(f->result));
+    /* Last, for text is followed by a 0 that the next field is written over. */
+    const size_t opset = tg_proto_begin(o->to, 8);
+    tg_proto_int(o->to, 2, OPSET);
+    tg_proto_end(o->to, opset);
+    if (o->to->used > INT32_MAX)
+        tg_program_fail(o->w->program, "export: a file of ONNX has at most 2 GB");
+    return o->to->used <= INT32_MAX;
+}
+
+size_t tg_export_onnx(tg_tape *tape, const tg_export_config *config, void *bytes, size_t size)
+{
+    tg_writer w;
+    tg_export_config prediction = config ? *config : (tg_export_config){0};
+    prediction.step = NULL;
+    const bool fine = tg_writer_begin(&w, tape, config ? &prediction : NULL);
+    w.text = (tg_text){bytes, size, 0};
+    tg_onnx o = {.w = &w, .to = &w.text};
+    const bool written = fine && put_model(&o);
+    tg_writer_end(&w);
+    return written ? w.text.used : 0;
+}

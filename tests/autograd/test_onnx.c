@@ -1,0 +1,430 @@
+/* Exported models of ONNX: their bytes by a reader of a few lines; and, where Python has them, by onnx and onnxruntime.
+ */
+#include "tests/golden/sample.h"
+#include "tests/support/exported.h"
+#include "tests/support/run_train.h"
+#include "tests/support/temporary_files.h"
+#include "tests/support/tensors.h"
+#include "tests/support/wrapped_memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+Suite *onnx_suite(void);
+
+static void make_folder(void)
+{
+    temporary_folder_make();
+    start_tape();
+}
+
+static void remove_folder(void)
+{
+    finish_tape();
+    temporary_folder_remove();
+}
+
+/* The model of a configuration, to be freed; NULL, with the error on the tape, if ONNX cannot express it. */
+static char *exported(const tg_export_config *config, size_t *size)
+{
+    *size = tg_export_onnx(tape, config, NULL, 0);
+    if (*size == 0)
+        return NULL;
+    char *bytes = malloc(*size);
+    ck_assert_uint_eq(tg_export_onnx(tape, config, bytes, *size), *size);
+    return bytes;
+}
+
+/* ---- by a reader of our own ---- */
+
+typedef struct field {
+    int number;
+    uint64_t integer; /* or the length of the bytes */
+    const unsigned char *bytes;
+} field;
+
+static uint64_t read_varint(const unsigned char **at)
+{
+    uint64_t number = 0;
+    for (int shift = 0;; shift += 7) {
+        const unsigned char byte = *(*at)++;
+        number |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80)
+            return number;
+    }
+}
+
+/* Takes the next field of a message; false at its end. */
+static bool next_field(const unsigned char **at, const unsigned char *end, field *f)
+{
+    if (*at >= end)
+        return false;
+    const uint64_t tag = read_varint(at);
+    *f = (field){.number = (int)(tag >> 3)};
+    if ((tag & 7) == 5) { /* four bytes */
+        f->bytes = *at;
+        *at += 4;
+        return true;
+    }
+    ck_assert_uint_eq(tag & 5, 0); /* a number, or bytes */
+    f->integer = read_varint(at);
+    f->bytes = *at;
+    if ((tag & 7) == 2)
+        *at += f->integer;
+    ck_assert(*at <= end);
+    return true;
+}
+
+/* The n-th field of this number in a message. */
+static field find_field(field message, int number, int n)
+{
+    const unsigned char *at = message.bytes;
+    field f;
+    while (next_field(&at, message.bytes + message.integer, &f))
+        if (f.number == number && n-- == 0)
+            return f;
+    return (field){0};
+}
+
+static bool is_text(field f, const char *text)
+{
+    return f.bytes && f.integer == strlen(text) && memcmp(f.bytes, text, f.integer) == 0;
+}
+
+static void expect_text(field f, const char *text)
+{
+    ck_assert_msg(is_text(f, text), "%.*s and not %s", f.bytes ? (int)f.integer : 0, (const char *)f.bytes, text);
+}
+
+/* A tensor of the graph by its name. */
+static field find_tensor(field graph, const char *name)
+{
+    field f = {0};
+    for (int i = 0; !i || f.bytes; i++)
+        if (is_text(find_field(f = find_field(graph, 5, i), 8, 0), name))
+            return f;
+    ck_abort_msg("there is no %s", name);
+}
+
+START_TEST(a_model_has_the_fields_that_onnx_wants)
+{
+    static const char *const classes[] = {"a\"b", "caf\xc3\xa9", "\xe9\n"};
+    static const double mean[] = {1, 2}, scale[] = {0.5, 0};
+    net_spec spec = {.model = "mlp", .inputs = 2, .outputs = 3, .hidden = "4", .activation = "gelu_tanh"};
+    net_spec_complete(&spec);
+    tg_model *net = exported_model(&spec);
+    tg_no_grad_begin(tape);
+    const tg_tensor x = tg_constant(tape, TG_F32, (float[]){1, 2}, TG_SHAPE(1, 2)), y = tg_model_forward(net, x, NULL);
+    tg_no_grad_end(tape);
+    field model = {0};
+    char *bytes = exported(
+        &(tg_export_config){
+            .title = "A net", .name = "tiny", .input = {x, mean, scale, NULL}, .output = {y, NULL, NULL, classes}},
+        &model.integer);
+    model.bytes = (const unsigned char *)bytes;
+    ck_assert_uint_eq(find_field(model, 1, 0).integer, 9);                    /* ir_version */
+    ck_assert_uint_eq(find_field(find_field(model, 8, 0), 2, 0).integer, 20); /* opset_import */
+    expect_text(find_field(model, 2, 0), "tapegrad");
+    expect_text(find_field(model, 6, 0), "A net");
+    const field names = find_field(model, 14, 0), graph = find_field(model, 7, 0);
+    expect_text(find_field(names, 1, 0), "outputs");
+    expect_text(find_field(names, 2, 0), "[\"a\\\"b\", \"caf\xc3\xa9\", \"\\u00e9\\u000a\"]");
+    expect_text(find_field(graph, 2, 0), "tiny");
+    expect_text(find_field(find_field(graph, 11, 0), 1, 0), "x");
+    expect_text(find_field(find_field(graph, 12, 0), 1, 0), "y");
+
+    static const char *const nodes[] = {"Cast",     "Sub",      "Div",  "IsNaN", "Constant", "Cast", "Where",   "Cast",
+                                        "Constant", "Constant", "Clip", "Gemm",  "Gelu",     "Gemm", "Identity"};
+    for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++)
+        expect_text(find_field(find_field(graph, 1, (int)i), 4, 0), nodes[i]);
+    ck_assert_ptr_null(find_field(graph, 1, sizeof nodes / sizeof nodes[0]).bytes);
+    const field gelu = find_field(graph, 1, 12), approximate = find_field(gelu, 5, 0);
+    expect_text(find_field(approximate, 1, 0), "approximate");
+    expect_text(find_field(approximate, 4, 0), "tanh");
+
+    const tg_parameter *weight = tg_parameters_find(tg_model_parameters(net), "layers.0.weight");
+    const field tensor = find_tensor(graph, "layers.0.weight"), raw = find_field(tensor, 9, 0);
+    ck_assert_uint_eq(find_field(tensor, 1, 0).integer, 4);
+    ck_assert_uint_eq(find_field(tensor, 1, 1).integer, 2);
+    ck_assert_uint_eq(find_field(tensor, 2, 0).integer, 1);
+    ck_assert_uint_eq(raw.integer, 4 * 2 * sizeof(float));
+    ck_assert_mem_eq(raw.bytes, weight->data, raw.integer);
+    const field deviation = find_field(find_tensor(graph, "x_scale"), 9, 0);
+    const double divisors[] = {0.5, INFINITY}; /* a column of scale 0 is 0 for the net */
+    ck_assert_uint_eq(deviation.integer, sizeof divisors);
+    ck_assert_mem_eq(deviation.bytes, divisors, sizeof divisors);
+    free(bytes);
+    tg_model_free(net);
+}
+END_TEST
+
+static void expect_refusal(const tg_export_config *config, const char *part)
+{
+    ck_assert_uint_eq(tg_export_onnx(tape, config, NULL, 0), 0);
+    expect_error(part);
+}
+
+START_TEST(what_onnx_cannot_express_is_refused)
+{
+    const tg_tensor x = tg_constant(tape, TG_F32, (float[9]){0}, TG_SHAPE(1, 1, 3, 3));
+    const tg_window windows = {.stride = {1, 1}};
+    tg_op own = tg_op_square; /* a user's, of the same name */
+    expect_refusal(&(tg_export_config){.input = {x}, .output = {tg_apply(&own, NULL, 1, &x)}},
+                   "export: ONNX cannot express the operation square");
+    expect_refusal(&(tg_export_config){.input = {x}, .output = {tg_unfold(x, 2, 2, windows)}},
+                   "export: ONNX cannot express the operation unfold");
+    expect_refusal(&(tg_export_config){.input = {x}, .output = {tg_square(tg_unfold(x, 2, 2, windows))}},
+                   "export: ONNX cannot express the operation unfold");
+    tg_tensor many[65];
+    for (int i = 0; i < 65; i++)
+        many[i] = x;
+    expect_refusal(&(tg_export_config){.input = {x}, .output = {tg_concat(many, 65, 0)}},
+                   "export: concat has too many inputs for ONNX");
+    expect_refusal(&(tg_export_config){.input = {x}, .output = {TG_NONE}}, "inert");
+    ck_assert_uint_eq(tg_export_onnx(NULL, &(tg_export_config){.input = {x}}, NULL, 0), 0);
+    ck_assert_uint_eq(tg_export_onnx(tape, NULL, NULL, 0), 0);
+}
+END_TEST
+
+START_TEST(want_of_memory_is_an_error)
+{
+    static const double mean[3] = {0}, scale[3] = {1, 1, 1};
+    const tg_tensor x = tg_constant(tape, TG_F32, (float[3]){0}, TG_SHAPE(1, 3));
+    const tg_export_config config = {.input = {x, mean, scale}, .output = {tg_relu(x), mean, scale}};
+    ck_assert_uint_gt(tg_export_onnx(tape, &config, NULL, 0), 0);
+    for (int nth = 0;; nth++) {
+        wrapped_memory_fail_after(nth);
+        const size_t length = tg_export_onnx(tape, &config, NULL, 0);
+        if (!wrapped_memory_stop())
+            break;
+        ck_assert_uint_eq(length, 0);
+        expect_error("export: out of memory");
+    }
+}
+END_TEST
+
+START_TEST(the_program_writes_onnx)
+{
+    expect_fine(train_run("train", "--data csv:train.csv --hidden 8 --epochs 2 --out m"));
+    expect_fine(train_run("emit", "--model m --onnx net.onnx"));
+    ck_assert_ptr_nonnull(memmem(temporary_text("net.onnx"), 4000, "layers.0.weight", 15));
+    expect_refused(train_run("emit", "--model m --onnx net.onnx --out net.c"), "--onnx is a file of its own");
+}
+END_TEST
+
+/* ---- by onnxruntime ---- */
+
+static bool has_onnx(void)
+{
+    const char *python = getenv("TG_ONNX_PYTHON") ? getenv("TG_ONNX_PYTHON") : "python3";
+    if (shell("%s -c 'import onnx, onnxruntime' 2>/dev/null", python) == 0)
+        return true;
+    printf("skipped: %s has no onnx and onnxruntime (TG_ONNX_PYTHON)\n", python);
+    return false;
+}
+
+/* Adds a model with its rows and what it should make of them. */
+static bool add_model(const char *name, const tg_export_config *config, const void *row, size_t row_size,
+                      const float *expected, size_t count)
+{
+    char file[200];
+    size_t size;
+    char *bytes = exported(config, &size);
+    if (!bytes)
+        return false;
+    snprintf(file, sizeof file, "%s.onnx", name);
+    temporary_write(file, bytes, size);
+    snprintf(file, sizeof file, "%s.x", name);
+    temporary_write(file, row, row_size);
+    snprintf(file, sizeof file, "%s.y", name);
+    temporary_write(file, expected, count * sizeof *expected);
+    free(bytes);
+    return true;
+}
+
+static bool add_output(const char *name, const tg_export_config *config)
+{
+    const tg_tensor x = config->input.tensor, y = config->output.tensor;
+    return add_model(name, config, tg_data(x), (size_t)tg_size(x) * 4, tg_data(y), (size_t)tg_size(y));
+}
+
+static void expect_agreement(double bound)
+{
+    char path[4096];
+    const char *python = getenv("TG_ONNX_PYTHON") ? getenv("TG_ONNX_PYTHON") : "python3";
+    ck_assert_ptr_nonnull(realpath("tests/support/onnx_run.py", path));
+    const int status = shell("%s '%s' . %g > results 2>&1", python, path, bound);
+    ck_assert_msg(status == 0, "%.3000s", temporary_text("results"));
+    if (getenv("TG_ONNX_PYTHON"))
+        printf("%s", temporary_text("results"));
+}
+
+static void add_net(const char *name, net_spec spec)
+{
+    net_spec_complete(&spec);
+    const bool text = net_traits_of(spec.model)->text;
+    tg_model *model = exported_model(&spec);
+    tg_rng rng = tg_rng_seed(3);
+    float row[28 * 28];
+    int32_t letters[64];
+    for (int i = 0; i < 28 * 28; i++)
+        row[i] = (float)tg_rng_uniform(&rng) * 2 - 0.5f;
+    for (int i = 0; i < 64; i++)
+        letters[i] = (int32_t)(tg_rng_uniform(&rng) * spec.vocabulary);
+    tg_no_grad_begin(tape);
+    const tg_tensor x = text ? tg_constant(tape, TG_I32, letters, TG_SHAPE(1, spec.context))
+                             : tg_constant(tape, TG_F32, row, TG_SHAPE(1, spec.inputs));
+    const tg_tensor y = tg_model_forward(model, x, NULL);
+    tg_no_grad_end(tape);
+    ck_assert_msg(tg_ok(y), "%s", tg_tape_error(tape));
+    ck_assert_msg(add_output(name, &(tg_export_config){.input = {x}, .output = {y}}), "%s", tg_tape_error(tape));
+    tg_model_free(model);
+    tg_tape_reset(tape);
+}
+
+/* Every model of `train`, with every norm it takes; and every activation. */
+START_TEST(onnxruntime_gives_the_outputs_of_the_models)
+{
+    const char *const norms[] = {"none", "layer", "rms", "batch"};
+    char name[100];
+    if (!has_onnx())
+        return;
+    for (int i = 0; net_models[i]; i++)
+        for (int k = 0; k < 4; k++) {
+            const bool attends = strcmp(net_models[i], "gpt") == 0 || strcmp(net_models[i], "vit") == 0;
+            const bool by_rows = k == 1 || k == 2, convolves = strcmp(net_models[i], "convnet") == 0;
+            snprintf(name, sizeof name, "%s-%s", net_models[i], norms[k]);
+            if (attends ? by_rows : !(convolves && by_rows))
+                add_net(name, (net_spec){.model = net_models[i],
+                                         .norm = norms[k],
+                                         .inputs = 28 * 28,
+                                         .outputs = 10,
+                                         .image_width = 28,
+                                         .image_height = 28,
+                                         .vocabulary = 31,
+                                         .hidden = "24,16",
+                                         .filters = "4,6",
+                                         .layers = 2,
+                                         .width = 16,
+                                         .context = 12});
+        }
+    add_net("gpt-rotary", (net_spec){.model = "gpt",
+                                     .norm = "rms",
+                                     .vocabulary = 9,
+                                     .layers = 1,
+                                     .heads = 4,
+                                     .kv_heads = 2,
+                                     .width = 32,
+                                     .context = 40,
+                                     .rotary = true,
+                                     .activation = "swiglu"});
+    for (int i = 0; tg_activation_name((tg_activation)i); i++)
+        add_net(tg_activation_name((tg_activation)i), (net_spec){.model = "mlp",
+                                                                 .inputs = 20,
+                                                                 .outputs = 3,
+                                                                 .hidden = "12,12",
+                                                                 .norm = "none",
+                                                                 .activation = tg_activation_name((tg_activation)i),
+                                                                 .residual = true});
+    expect_agreement(3e-5); /* rows of 784 are summed in another order */
+}
+END_TEST
+
+START_TEST(onnxruntime_standardises_as_we_do)
+{
+    static const double mean[] = {1e6, -2, 3, 4, 0}, scale[] = {1e-3, 5, 0, 1, 1e-300};
+    const float rows[][5] = {
+        {1e6f, 3, 7, NAN, 1}, {1000001, -7, NAN, 1, -1}, {NAN, INFINITY, -INFINITY, -INFINITY, 0}, {0, 0, 0, 0, NAN}};
+    float expected[4][5];
+    if (!has_onnx())
+        return;
+    const tg_tensor x = tg_constant(tape, TG_F32, rows[0], TG_SHAPE(1, 5)), y = tg_mul_scalar(x, 0.5);
+    for (int r = 0; r < 4; r++)
+        for (int k = 0; k < 5; k++) {
+            const double u = scale[k] == 0 || isnan(rows[r][k]) ? 0 : ((double)rows[r][k] - mean[k]) / scale[k];
+            const float z = (float)fmin(fmax(u, -3.4028234663852886e38), 3.4028234663852886e38);
+            expected[r][k] = (float)((double)(z * 0.5f) * scale[k] + mean[k]);
+        }
+    ck_assert(add_model("units", &(tg_export_config){.input = {x, mean, scale}, .output = {y, mean, scale}}, rows,
+                        sizeof rows, expected[0], 20));
+    expect_agreement(0);
+}
+END_TEST
+
+/* The same numbers, but none that is infinite or large: what ONNX leaves open, and onnxruntime makes NaN of. */
+static tg_tensor ordinary(tg_tensor x)
+{
+    if (tg_dtype_of(x) != TG_F32)
+        return x;
+    float *numbers = malloc((size_t)tg_size(x) * sizeof *numbers + 1);
+    for (int64_t i = 0; i < tg_size(x); i++)
+        numbers[i] = fabs(tg_at(x, i)) < 100 ? (float)tg_at(x, i) : (float)i / 8 - 1;
+    const tg_tensor copy = tg_constant(tape, TG_F32, numbers, tg_shape_of(x));
+    free(numbers);
+    return copy;
+}
+
+/* An operation's samples as one tensor of floating numbers; where an extreme element is, as one of 64. */
+static tg_tensor samples_of(const tg_op *op)
+{
+    const bool is_place = op == &tg_op_argmax || op == &tg_op_argmin;
+    tg_tensor all = tg_full(tape, TG_F32, TG_SHAPE(1), 0);
+    for (int number = 0; number < op->sample_count; number++) {
+        golden_case c;
+        ck_assert_msg(golden_draw(tape, &(golden_subject){.op = op}, number, TG_F32, false, &c), "%s",
+                      tg_tape_error(tape));
+        for (int k = 0; k < c.count; k++)
+            c.input[k] = ordinary(c.input[k]);
+        tg_tensor y = c.count ? tg_apply(op, c.attributes, c.count, c.input) : c.output;
+        if (tg_size(y) == 0 || (tg_dtype_of(y) != TG_F32 && !is_place))
+            continue;
+        y = is_place ? tg_one_hot(y, 64, TG_F32) : y;
+        all = tg_concat((tg_tensor[]){all, tg_reshape(y, TG_SHAPE(tg_size(y)))}, 2, 0);
+    }
+    return all;
+}
+
+START_TEST(onnxruntime_gives_the_values_of_the_operations)
+{
+    golden_subject subject;
+    int count = 0;
+    if (!has_onnx())
+        return;
+    for (int i = 0; golden_at(i, &subject) && !subject.call; i++) {
+        const tg_tensor x = tg_constant(tape, TG_F32, (float[]){0.25f}, TG_SHAPE(1));
+        const tg_tensor y = tg_concat((tg_tensor[]){x, samples_of(subject.op)}, 2, 0);
+        const bool fine = add_output(subject.op->name, &(tg_export_config){.input = {x}, .output = {y}});
+        ck_assert_msg(fine || strstr(tg_tape_error(tape), "export: ONNX cannot express the operation "), "%s: %s",
+                      subject.op->name, tg_tape_error(tape));
+        count += fine;
+        tg_tape_free(tape);
+        tape = tg_tape_new();
+    }
+    ck_assert_int_gt(count, 75);
+    expect_agreement(3e-6);
+}
+END_TEST
+
+Suite *onnx_suite(void)
+{
+    Suite *suite = suite_create("onnx");
+    TCase *bytes = tcase_create("bytes"), *runs = tcase_create("runs"), *programs = tcase_create("programs");
+    tcase_add_checked_fixture(bytes, make_folder, remove_folder);
+    tcase_add_test(bytes, a_model_has_the_fields_that_onnx_wants);
+    tcase_add_test(bytes, what_onnx_cannot_express_is_refused);
+    tcase_add_test(bytes, want_of_memory_is_an_error);
+    tcase_add_checked_fixture(runs, make_folder, remove_folder);
+    tcase_set_timeout(runs, 600);
+    tcase_add_test(runs, onnxruntime_gives_the_outputs_of_the_models);
+    tcase_add_test(runs, onnxruntime_standardises_as_we_do);
+    tcase_add_test(runs, onnxruntime_gives_the_values_of_the_operations);
+    tcase_add_checked_fixture(programs, train_folder_make, temporary_folder_remove);
+    tcase_set_timeout(programs, 600);
+    tcase_add_test(programs, the_program_writes_onnx);
+    suite_add_tcase(suite, bytes);
+    suite_add_tcase(suite, runs);
+    suite_add_tcase(suite, programs);
+    return suite;
+}

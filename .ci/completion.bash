@@ -10,4 +10,4 @@ _tapegrad()
         COMPREPLY=()
     fi
 }
-complete -F _tapegrad tapegrad-activations tapegrad-compare tapegrad-gradcheck tapegrad-predict tapegrad-study tapegrad-train
+complete -F _tapegrad tapegrad-activations tapegrad-compare tapegrad-emit tapegrad-gradcheck tapegrad-predict tapegrad-study tapegrad-train

@@ -178,28 +178,28 @@ static bool write_curves(const void *context, FILE *file)
 /* Writes and draws the curves; the exit status. */
 static int write_and_draw(const settings *s, tg_tape *tape)
 {
-    char message[FILES_MESSAGE];
-    const bool written = files_make_folder(s->out, message) &&
-                         files_write(s->out, "activations.csv", write_curves, &(drawing){tape, s}, message);
+    tg_error error;
+    const bool written = files_make_folder(s->out, &error) &&
+                         files_write(s->out, "activations.csv", write_curves, &(drawing){tape, s}, &error);
     if (tg_tape_error(tape) || !written) {
-        terminal_say("activations", NULL, tg_tape_error(tape) ? tg_tape_error(tape) : message);
+        terminal_say("activations", NULL, tg_tape_error(tape) ? tg_tape_error(tape) : error.text);
         return 1;
     }
     printf("\nwrote %s/activations.csv\n", s->out);
     if (s->no_plots)
         return 0;
-    const plots_outcome outcome = plots_run("activations.gp", s->out, message);
+    const plots_outcome outcome = plots_run("activations.gp", s->out, &error);
     if (outcome == PLOTS_DRAWN)
         printf("wrote %s/activations.png, activations.svg\n", s->out);
     else
-        terminal_say("activations", NULL, message);
+        terminal_say("activations", NULL, error.text);
     return outcome == PLOTS_INTERRUPTED ? signals_status() : outcome == PLOTS_FAILED;
 }
 
 int main(int argc, char **argv)
 {
     settings s = {.out = "results", .from = -4, .to = 4, .points = 801};
-    char message[FILES_MESSAGE];
+    tg_error error;
     options_parse(&program, argc, argv, &s);
     if (s.identify && s.identify_points) {
         fputs("activations: --identify and --identify-points are one or the other\n", stderr);
@@ -213,8 +213,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "activations: --from %g is not left of --to %g\n", s.from, s.to);
         return 2;
     }
-    if (!files_check_folder(s.out, message) || !files_check_name(s.out, "activations.csv", message)) {
-        terminal_say("activations", "--out", message);
+    if (!files_check_folder(s.out, &error) || !files_check_name(s.out, "activations.csv", &error)) {
+        terminal_say("activations", "--out", error.text);
         return 2;
     }
     tg_tape *tape = tg_tape_new();

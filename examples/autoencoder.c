@@ -22,10 +22,10 @@ static float *images; /* [count, height, width], 0 to 1 */
 static bool read_images(const char *path)
 {
     size_t sizes[3] = {0};
-    char error[1000];
-    images = dataset_read_images(path, sizes, error, sizeof error);
+    tg_error error;
+    images = dataset_read_images(path, sizes, &error);
     count = (int64_t)sizes[0], height = (int64_t)sizes[1], width = (int64_t)sizes[2];
-    return images || (fprintf(stderr, "%s\n", error), false);
+    return images || (fprintf(stderr, "%s\n", error.text), false);
 }
 
 /* Rings and bars of any size at any place, soft at the edge. */

@@ -39,7 +39,8 @@ static int train(int job, jobs_link *link, void *context)
 {
     comparison *c = context;
     const int number = c->pending[job];
-    char message[EXPERIMENT_MESSAGE], folder[PATH_MAX];
+    tg_error error;
+    char folder[PATH_MAX];
     trainer r;
     tg_set_threads(1); /* runs share the processors among themselves */
     if (!path_of_run(c, number, folder))
@@ -48,9 +49,10 @@ static int train(int job, jobs_link *link, void *context)
     const run_setup setup = {
         .spec = spec, .from = &c->e.from, .folder = folder, .numbers_only = !c->e.settings.keep_models, .link = link};
     const bool surface = spec.seed == c->e.settings.run.seed && spec.fold == 0;
-    const bool fine = files_make_folder(folder, message) && run_open(&r, &setup, message) && run_train(&r, message) &&
-                      run_conclude(&r, run_results(&r, surface), message);
-    return fine ? 0 : jobs_fail(link, "%s", message);
+    const bool fine = files_make_folder(folder, &error) && run_open(&r, &setup, &error) &&
+                      (run_train(&r, &error) || tg_fit_diverged(r.fit)) &&
+                      run_conclude(&r, run_results(&r, surface), &error);
+    return fine ? 0 : jobs_fail(link, "%s", error.text);
 }
 
 /* ---- the whole ---- */
@@ -67,13 +69,13 @@ static json_t *config_of(const comparison *c)
 }
 
 /* The names of the runs, and which of them are still to be done. */
-static bool name_runs(comparison *c, char message[EXPERIMENT_MESSAGE])
+static bool name_runs(comparison *c, tg_error *error)
 {
     char folder[PATH_MAX];
     c->names = calloc((size_t)c->e.runs, sizeof *c->names);
     c->pending = calloc((size_t)c->e.runs, sizeof *c->pending);
     if (!c->names || !c->pending)
-        return snprintf(message, EXPERIMENT_MESSAGE, "out of memory"), false;
+        return tg_fail(error, "out of memory");
     for (int number = 0; number < c->e.runs; number++) {
         experiment_name(&c->e, number, c->names[number]);
         if (!path_of_run(c, number, folder) || !record_is_finished(folder)) {
@@ -81,7 +83,7 @@ static bool name_runs(comparison *c, char message[EXPERIMENT_MESSAGE])
             if (sweep_has(&c->e.settings.sweep, number))
                 c->pending[c->pending_count++] = number;
         } else if (c->e.settings.run.tensorboard) {
-            events *board = record_open_events(folder, message);
+            events *board = record_open_events(folder, error);
             events_close(board);
             if (!board)
                 return false;
@@ -98,6 +100,8 @@ static runlog *read_all(const comparison *c)
     runlog *log = runlog_new(e->settings.run.out);
     char folder[PATH_MAX], point[EXPERIMENT_POINT];
     runlog_options(log, config_of(c));
+    const run_spec first = experiment_spec(e, 0);
+    runlog_remedy(log, run_spec_remedy(&first));
     runlog_note(log, e->from.is_text ? nats : experiment_split(e), experiment_overlap(e), experiment_has_same_folds(e));
     if (!e->from.is_text && source_classifies(&e->settings.run, &e->from))
         runlog_class_names(log, e->from.data.class_names, e->from.data.classes);
@@ -147,7 +151,8 @@ static char *const *axes_of(const dataset *data, char *names[2])
 static plots_outcome draw(const comparison *c)
 {
     const char *out = c->e.settings.run.out;
-    char message[PLOTS_MESSAGE], title[400], words[EXPERIMENT_POINT], *names[2];
+    tg_error error;
+    char title[400], words[EXPERIMENT_POINT], *names[2];
     const dataset *data = &c->e.from.data;
     describe(c, title, sizeof title);
     experiment_searched_words(&c->e, words);
@@ -160,11 +165,11 @@ static plots_outcome draw(const comparison *c)
                                                            .class_names = data->class_names,
                                                            .classes = data->classes,
                                                            .feature_names = axes_of(data, names)},
-                                             message);
+                                             &error);
     if (outcome == PLOTS_DRAWN && is_for_reading(c))
         plots_show(out, stdout);
     if (outcome != PLOTS_DRAWN)
-        terminal_say("compare", NULL, message);
+        terminal_say("compare", NULL, error.text);
     return outcome;
 }
 
@@ -184,8 +189,8 @@ static void print_wrapped(FILE *out, void (*write)(const void *context, FILE *to
 
 static bool write_report(const comparison *c, const runlog *log, bool drawn, bool running)
 {
-    char message[FILES_MESSAGE] = "out of memory", title[400], *about = files_text(describe_experiment, &c->e),
-         *command = options_command(c->argv);
+    tg_error error = {"out of memory"};
+    char title[400], *about = files_text(describe_experiment, &c->e), *command = options_command(c->argv);
     describe(c, title, sizeof title);
     const bool written =
         about && command &&
@@ -193,9 +198,9 @@ static bool write_report(const comparison *c, const runlog *log, bool drawn, boo
             c->e.settings.run.out,
             &(report){
                 .title = title, .about = about, .command = command, .log = log, .drawn = drawn, .running = running},
-            message);
+            &error);
     if (!written)
-        terminal_say("compare", NULL, message);
+        terminal_say("compare", NULL, error.text);
     free(about);
     free(command);
     return written;
@@ -295,12 +300,12 @@ static void list_files(const void *context, FILE *to)
 /* Files, pictures, and the table on the terminal, which is there even if nothing else can be had; the exit status. */
 static int show_results(comparison *c)
 {
-    char message[RUNLOG_MESSAGE];
+    tg_error error;
     runlog *log = read_all(c);
     const run_spec *s = &c->e.settings.run;
-    const bool fine = runlog_write(log, message);
+    const bool fine = runlog_write(log, &error);
     if (!fine)
-        terminal_say("compare", NULL, message);
+        terminal_say("compare", NULL, error.text);
     const plots_outcome drawn = fine && !s->no_plots ? draw(c) : PLOTS_NOTHING;
     runlog_print_table_as(log, c->e.settings.format, stdout);
     const bool reported = !fine || !s->report || write_report(c, log, drawn == PLOTS_DRAWN, false);
@@ -313,15 +318,15 @@ static int show_results(comparison *c)
 /* False, said, if the options make no sense. */
 static bool read_options(comparison *c, int argc, char **argv)
 {
-    char message[EXPERIMENT_MESSAGE];
+    tg_error error;
     c->e = experiment_defaults();
     options_parse(experiment_program(), argc, argv, &c->e.settings);
     const char *config = c->e.settings.config;
     if (!config)
         return true;
     c->e = experiment_defaults();
-    if (!options_load(experiment_program(), config, &c->e.settings, message, sizeof message)) {
-        terminal_say("compare", "--config", message);
+    if (!options_load(experiment_program(), config, &c->e.settings, &error)) {
+        terminal_say("compare", "--config", error.text);
         return false;
     }
     c->e.settings.run.out = NULL; /* which is the other one's */
@@ -331,7 +336,7 @@ static bool read_options(comparison *c, int argc, char **argv)
 
 /* Makes the folder this comparison's. False and one line where it is another's, or is to be begun anew while another
  * process works in it. */
-static bool claim(comparison *c, char message[EXPERIMENT_MESSAGE])
+static bool claim(comparison *c, tg_error *error)
 {
     static const char *const ignored[] = {"version",     "seeds",      "jobs",       "silence",  "out",    "format",
                                           "scale",       "no-plots",   "seed-lines", "report",   "config", "overwrite",
@@ -340,38 +345,37 @@ static bool claim(comparison *c, char message[EXPERIMENT_MESSAGE])
     const bool overwrite = c->e.settings.run.overwrite;
     json_t *config = config_of(c);
     int taken = -1;
-    const bool fine = files_make_folder(out, message) &&
-                      (taken = files_take_folder(out, !overwrite, message)) != FILES_TAKEN &&
-                      record_claim(out, config, overwrite ? RECORD_OVERWRITE : RECORD_SAME, ignored, message);
+    const bool fine = files_make_folder(out, error) &&
+                      (taken = files_take_folder(out, !overwrite, error)) != FILES_TAKEN &&
+                      record_claim(out, config, overwrite ? RECORD_OVERWRITE : RECORD_SAME, ignored, error);
     files_share_folder(taken); /* with processes that run the same command from now on */
     json_decref(config);
     return fine;
 }
 
 /* Everything before the first run. False and one line if nothing can be done. */
-static bool prepare(comparison *c, char message[EXPERIMENT_MESSAGE])
+static bool prepare(comparison *c, tg_error *error)
 {
-    char reason[EXPERIMENT_MESSAGE];
     run_spec *s = &c->e.settings.run;
-    if (!experiment_prepare(&c->e, message))
+    if (!experiment_prepare(&c->e, error))
         return false;
     s->out = s->out ? s->out : c->e.name;
-    if (!runlog_check_directory(s->out, reason))
-        return snprintf(message, EXPERIMENT_MESSAGE, "--out: %.*s", EXPERIMENT_MESSAGE - 8, reason), false;
-    return claim(c, message) && name_runs(c, message);
+    if (!runlog_check_directory(s->out, error))
+        return tg_fail(error, "--out: %s", error->text);
+    return claim(c, error) && name_runs(c, error);
 }
 
 int main(int argc, char **argv)
 {
     static comparison c;
-    char message[EXPERIMENT_MESSAGE];
+    tg_error error;
     c.argv = argv;
     if (!read_options(&c, argc, argv))
         return 2;
     if (c.e.settings.runs || c.e.settings.measures)
         return compare_elsewhere(&c.e.settings, argv);
-    if (!prepare(&c, message)) {
-        terminal_say("compare", NULL, message);
+    if (!prepare(&c, &error)) {
+        terminal_say("compare", NULL, error.text);
         return 2;
     }
     const bool shows = sweep_shows(&c.e.settings.sweep);

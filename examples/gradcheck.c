@@ -172,11 +172,11 @@ static int refuse(const char *option, const char *message)
 /* Whether the files that are asked for can be written, as far as can be said before. */
 static bool can_write(const settings *s)
 {
-    char message[FILES_MESSAGE];
-    if (s->html && !check_file_possible(s->html, message))
-        return refuse("--html", message), false;
-    if (s->junit && !check_file_possible(s->junit, message))
-        return refuse("--junit", message), false;
+    tg_error error;
+    if (s->html && !check_file_possible(s->html, &error))
+        return refuse("--html", error.text), false;
+    if (s->junit && !check_file_possible(s->junit, &error))
+        return refuse("--junit", error.text), false;
     return true;
 }
 
@@ -213,13 +213,13 @@ static bool choose(const settings *s, subjects *all, const steps_place *drawn)
 
 static int draw(const settings *s, const steps_place *place)
 {
-    char message[STEPS_MESSAGE];
+    tg_error error;
     steps_curve curve;
-    if (!steps_compute(place, (uint64_t)s->seed, &curve, message))
-        return refuse("--plot", message);
-    const plots_outcome outcome = steps_draw(&curve, s->out, message);
+    if (!steps_compute(place, (uint64_t)s->seed, &curve, &error))
+        return refuse("--plot", error.text);
+    const plots_outcome outcome = steps_draw(&curve, s->out, &error);
     if (outcome != PLOTS_DRAWN)
-        return refuse("--plot", message), outcome == PLOTS_INTERRUPTED ? signals_status() : TROUBLE;
+        return refuse("--plot", error.text), outcome == PLOTS_INTERRUPTED ? signals_status() : TROUBLE;
     fprintf(s->csv ? stderr : stdout, "drawn: %s/steps.png and %s/steps.svg, from %s/steps.csv\n", s->out, s->out,
             s->out);
     return ALL_PASSED;
@@ -228,14 +228,14 @@ static int draw(const settings *s, const steps_place *place)
 /* Prints and writes what there is, also of a check that was interrupted. */
 static int print_and_write(const settings *s, const subjects *all, const check_table *table, char *const *argv)
 {
-    char message[FILES_MESSAGE];
+    tg_error error;
     const bool interrupted = signals_caught();
     int status = print_results(s, all, table);
     const check_report report = {table, all, s->seed, s->seeds, s->order, interrupted, argv};
-    if (s->html && !check_report_write(s->html, &report, message))
-        status = refuse("--html", message);
-    if (s->junit && !check_junit_write(s->junit, table, message))
-        status = refuse("--junit", message);
+    if (s->html && !check_report_write(s->html, &report, &error))
+        status = refuse("--html", error.text);
+    if (s->junit && !check_junit_write(s->junit, table, &error))
+        status = refuse("--junit", error.text);
     return interrupted ? signals_status() : status;
 }
 
@@ -248,12 +248,12 @@ static void release_rows(check_row *rows, int count)
 
 static int run(const settings *s, subjects *all, char *const *argv)
 {
-    char message[STEPS_MESSAGE];
+    tg_error error;
     steps_place drawn = {0};
-    if (s->plot && !steps_find(all, s->plot, &drawn, message))
-        return refuse("--plot", message);
-    if (s->plot && !files_check_folder(s->out, message))
-        return refuse("--out", message);
+    if (s->plot && !steps_find(all, s->plot, &drawn, &error))
+        return refuse("--plot", error.text);
+    if (s->plot && !files_check_folder(s->out, &error))
+        return refuse("--out", error.text);
     if (!can_write(s))
         return TROUBLE;
     if (!choose(s, all, &drawn))
@@ -297,7 +297,7 @@ static int check_functions(const settings *s, command_pipe *of, subject list[], 
 
 static int run_command(const settings *s, char *const *argv)
 {
-    char message[COMMAND_MESSAGE] = "";
+    tg_error error = {""};
     subject *list = calloc(MOST_FUNCTIONS, sizeof *list);
     check_row *rows = calloc(MOST_FUNCTIONS, sizeof *rows);
     signals_before before;
@@ -307,17 +307,17 @@ static int run_command(const settings *s, char *const *argv)
         return refuse("", "out of memory");
     }
     signals_catch(&before, NULL);
-    command_pipe *of = command_start(s->command, s->limit, message);
+    command_pipe *of = command_start(s->command, s->limit, &error);
     const check_table table = {rows, of ? check_functions(s, of, list, rows) : 0};
     if (of)
-        snprintf(message, sizeof message, "%s", command_message(of));
+        tg_fail(&error, "%s", command_message(of));
     command_stop(of);
     signals_release(&before);
     int status = table.count > 0 ? print_and_write(s, &(subjects){list, table.count}, &table, argv) : TROUBLE;
     if (signals_caught())
         status = signals_status();
-    else if (message[0] || table.count == 0)
-        status = refuse("--command", message[0] ? message : "the program has no function to check");
+    else if (error.text[0] || table.count == 0)
+        status = refuse("--command", error.text[0] ? error.text : "the program has no function to check");
     for (int i = 0; i < table.count; i++)
         free((char *)list[i].name);
     release_rows(rows, table.count);
@@ -339,7 +339,7 @@ static int with_command(settings *s, char *const *argv)
 int main(int argc, char **argv)
 {
     settings s = {.order = 2, .seeds = 1, .out = "gradcheck", .limit = 60};
-    char message[USER_OPS_MESSAGE];
+    tg_error error;
     const tg_op *const *own = NULL;
     subjects all;
     options_parse(&program, argc, argv, &s);
@@ -352,8 +352,8 @@ int main(int argc, char **argv)
         return with_command(&s, argv);
     if (options_given(&program, "limit"))
         return refuse("", "--limit is for --command only");
-    if (s.load && !(own = user_ops_load(s.load, message)))
-        return refuse("--load", message);
+    if (s.load && !(own = user_ops_load(s.load, &error)))
+        return refuse("--load", error.text);
     if (own)
         user_ops_guard();
     if (!subjects_collect(&all, own))

@@ -34,11 +34,12 @@ int main(int argc, char **argv)
         return fputs("usage: mnist FOLDER [EPOCHS], with the four files of MNIST in the folder\n",
                      help ? stdout : stderr),
                help ? 0 : 2;
-    char source[1000], error[256];
+    char source[1000];
+    tg_error error;
     dataset digits;
     snprintf(source, sizeof source, "idx:%s", argv[1]);
-    if (!dataset_load(source, NULL, &digits, error, sizeof error))
-        return fprintf(stderr, "mnist: %s\n", error), 2;
+    if (!dataset_load(source, NULL, &digits, &error))
+        return fprintf(stderr, "mnist: %s\n", error.text), 2;
     const int train = (int)(digits.rows - digits.test_rows), batches = train / BATCH;
     if (batches == 0 || digits.test_rows == 0)
         return fprintf(stderr, "mnist: %s has fewer than %d training images, or none to test\n", argv[1], BATCH), 2;

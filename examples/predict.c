@@ -142,7 +142,7 @@ typedef struct batch {
 
 /* Goes over all rows, batch by batch, until `see` fails. */
 static bool each_batch(const tg_model *model, const card *c, const inputs *rows,
-                       bool (*see)(void *context, const batch *b), void *context, char message[NET_MESSAGE])
+                       bool (*see)(void *context, const batch *b), void *context, tg_error *error)
 {
     batch b = {.tape = tg_tape_new()};
     const size_t width = (size_t)c->spec.inputs;
@@ -158,8 +158,7 @@ static bool each_batch(const tg_model *model, const card *c, const inputs *rows,
         tg_no_grad_end(b.tape);
     }
     if (!fine)
-        snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1,
-                 b.tape && tg_tape_error(b.tape) ? tg_tape_error(b.tape) : "out of memory");
+        tg_fail(error, "%s", b.tape && tg_tape_error(b.tape) ? tg_tape_error(b.tape) : "out of memory");
     tg_tape_free(b.tape);
     return fine;
 }
@@ -200,16 +199,15 @@ static void warn(const inputs_trouble *trouble, const char *one, const char *mor
 {
     if (trouble->count)
         fprintf(stderr, "predict: warning: %zu %s %s; the first: %s\n", trouble->count,
-                trouble->count == 1 ? one : more, done, trouble->first);
+                trouble->count == 1 ? one : more, done, trouble->first.text);
 }
 
-static bool predict_rows(const tg_model *model, const card *c, inputs *rows, bool probabilities,
-                         char message[NET_MESSAGE])
+static bool predict_rows(const tg_model *model, const card *c, inputs *rows, bool probabilities, tg_error *error)
 {
     pass p = {.c = c, .rows = rows, .probabilities = probabilities};
     char name[40];
     put_header(c, probabilities);
-    if (!each_batch(model, c, rows, put_batch, &p, message))
+    if (!each_batch(model, c, rows, put_batch, &p, error))
         return false;
     fflush(stdout);
     warn(&rows->unknown, "unknown category", "unknown categories", "ignored");
@@ -217,7 +215,7 @@ static bool predict_rows(const tg_model *model, const card *c, inputs *rows, boo
     inputs_keep_answered(rows, c);
     if (rows->count == 0)
         return true;
-    if (!each_batch(model, c, rows, score_batch, &p, message))
+    if (!each_batch(model, c, rows, score_batch, &p, error))
         return false;
     const runlog_measures m = tally_measures(&p.sums, c, p.loss / (double)rows->count);
     snprintf(name, sizeof name, "%zu sample%s", rows->count, plural((long long)rows->count));
@@ -227,13 +225,13 @@ static bool predict_rows(const tg_model *model, const card *c, inputs *rows, boo
 
 /* ---- the whole ---- */
 
-static bool write_texts(const tg_model *model, const card *c, const predict_settings *s, char message[NET_MESSAGE])
+static bool write_texts(const tg_model *model, const card *c, const predict_settings *s, tg_error *error)
 {
     tg_rng rng = tg_rng_seed((uint64_t)s->seed);
     const sample_options how = {.prompt = s->prompt, .length = s->length, .temperature = s->temperature, .top = s->top};
     bool fine = true;
     for (int i = 0; fine && i < s->samples; i++)
-        fine = sample_write(model, c, &how, &rng, stdout, message);
+        fine = sample_write(model, c, &how, &rng, stdout, error);
     return fine;
 }
 
@@ -263,24 +261,23 @@ static const char *conflict(const card *c, const predict_settings *s)
     return text || s->data ? NULL : "the model wants --data";
 }
 
-static bool work(const predict_settings *s, const card *c, const tg_model *model, char message[NET_MESSAGE])
+static bool work(const predict_settings *s, const card *c, const tg_model *model, tg_error *error)
 {
-    tg_error error;
     inputs rows = {0};
     const inputs_options how = {.header = s->header, .ignore_unknown = strcmp(s->unknown, "ignore") == 0};
     start_rules rules;
     tg_activation activation;
-    if (!start_read_rules(s->rename, &rules, message))
+    if (!start_read_rules(s->rename, &rules, error))
         return false;
     const tg_model_load_options load = {
         .load = {.allow_unknown = true, .renames = rules.rule, .rename_count = rules.count}};
     tg_activation_from_name(c->spec.activation, &activation);
-    if (!tg_model_load(tg_model_parameters(model), s->weights ? s->weights : s->model, activation, &load, &error))
-        return snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1, error.text), false;
+    if (!tg_model_load(tg_model_parameters(model), s->weights ? s->weights : s->model, activation, &load, error))
+        return false;
     if (c->task == CARD_LETTERS)
-        return write_texts(model, c, s, message);
+        return write_texts(model, c, s, error);
     const bool fine =
-        inputs_load(s->data, &how, c, &rows, message) && predict_rows(model, c, &rows, s->probabilities, message);
+        inputs_load(s->data, &how, c, &rows, error) && predict_rows(model, c, &rows, s->probabilities, error);
     inputs_free(&rows);
     return fine;
 }
@@ -294,21 +291,21 @@ int main(int argc, char **argv)
                           .samples = 1,
                           .seed = 1,
                           .file_limit = DATASET_FILE_LIMIT};
-    char message[NET_MESSAGE];
+    tg_error error;
     const tg_rng rng = tg_rng_seed(1);
     card c = {0};
     tg_model *model = NULL;
     options_parse(&program, argc, argv, &s);
     dataset_limit_files(s.file_limit);
-    bool fine = s.model || (snprintf(message, sizeof message, "--model FILE is missing; see --help"), false);
+    bool fine = s.model || tg_fail(&error, "--model FILE is missing; see --help");
     char file[CARD_PATH];
     s.model = card_path(s.model, file);
-    fine = fine && card_read(&c, s.model, message);
+    fine = fine && card_read(&c, s.model, &error);
     if (fine && conflict(&c, &s))
-        fine = (snprintf(message, sizeof message, "%s", conflict(&c, &s)), false);
-    fine = fine && (model = net_new(&c.spec, &rng, message)) && work(&s, &c, model, message);
+        fine = tg_fail(&error, "%s", conflict(&c, &s));
+    fine = fine && (model = net_new(&c.spec, &rng, &error)) && work(&s, &c, model, &error);
     if (!fine)
-        terminal_say("predict", NULL, message);
+        terminal_say("predict", NULL, error.text);
     tg_model_free(model);
     card_free(&c);
     return fine ? 0 : 2;

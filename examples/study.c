@@ -122,7 +122,7 @@ int main(int argc, char **argv)
 {
     study_settings s = {.out = "results/studies", .data = "data", .sweep = SWEEP_DEFAULTS};
     study_context c;
-    char message[STUDY_MESSAGE];
+    tg_error error;
     const bool named = argc > 1 && argv[1][0] != '-';
     const study *chosen = named ? find_study(argv[1]) : NULL;
     if (named && !chosen) {
@@ -141,8 +141,8 @@ int main(int argc, char **argv)
         list_studies(argc > 1 ? stderr : stdout);
         return argc > 1 ? 2 : 0;
     }
-    if (!sweep_prepare(&s.sweep, message)) {
-        terminal_say("study", NULL, message);
+    if (!sweep_prepare(&s.sweep, &error)) {
+        terminal_say("study", NULL, error.text);
         free(command);
         return 2;
     }
@@ -152,8 +152,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", s.sweep.said);
     if (!command || !study_context_of(&c, &s, chosen->name, command))
         return study_refuse("--out: the name is too long", 2);
-    if (!files_check_folder(c.folder, message)) {
-        terminal_say("study", "--out", message);
+    if (!files_check_folder(c.folder, &error)) {
+        terminal_say("study", "--out", error.text);
         free(command);
         return 2;
     }

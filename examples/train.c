@@ -104,6 +104,7 @@ static runlog *read_log(const training *t)
     const run_spec *s = t->run.spec;
     runlog *log = runlog_new(s->out);
     runlog_options(log, config_of(t));
+    runlog_remedy(log, run_spec_remedy(s));
     const int number = runlog_add_run(log, s->net.activation, (uint64_t)s->seed, 0,
                                       (long)tg_parameters_size(tg_model_parameters(t->run.model)));
     record_read(s->out, log, number);
@@ -112,10 +113,10 @@ static runlog *read_log(const training *t)
 }
 
 /* Curves and summary for the pictures. */
-static bool write_log(const training *t, char message[NET_MESSAGE])
+static bool write_log(const training *t, tg_error *error)
 {
     runlog *log = read_log(t);
-    const bool fine = runlog_write(log, message);
+    const bool fine = runlog_write(log, error);
     runlog_free(log);
     return fine;
 }
@@ -147,14 +148,14 @@ static void title_of(const training *t, char title[TITLE])
 
 static bool write_report(const training *t, bool drawn, bool running)
 {
-    char message[FILES_MESSAGE] = "out of memory", title[TITLE], *about = files_text(describe_run, t),
-         *command = options_command(t->argv);
+    tg_error error = {"out of memory"};
+    char title[TITLE], *about = files_text(describe_run, t), *command = options_command(t->argv);
     runlog *log = read_log(t);
     title_of(t, title);
     const bool fine = about && command && log &&
-                      report_write(t->run.spec->out, &(report){title, about, command, log, drawn, running}, message);
+                      report_write(t->run.spec->out, &(report){title, about, command, log, drawn, running}, &error);
     if (!fine)
-        fail(message);
+        fail(error.text);
     runlog_free(log);
     free(about);
     free(command);
@@ -199,15 +200,16 @@ static void describe(const training *t)
 
 static plots_outcome draw(const training *t)
 {
-    char message[PLOTS_MESSAGE], title[TITLE];
+    tg_error error;
+    char title[TITLE];
     title_of(t, title);
-    const plots_outcome outcome = plots_draw(t->run.spec->out, &(plots_look){.title = title}, message);
+    const plots_outcome outcome = plots_draw(t->run.spec->out, &(plots_look){.title = title}, &error);
     if (outcome != PLOTS_DRAWN)
-        terminal_say("train", NULL, message);
+        terminal_say("train", NULL, error.text);
     return outcome;
 }
 
-static bool print_sample(const training *t, char message[NET_MESSAGE])
+static bool print_sample(const training *t, tg_error *error)
 {
     const card *about = &t->run.about;
     const tg_rng seed = tg_rng_seed((uint64_t)t->run.spec->seed);
@@ -216,7 +218,7 @@ static bool print_sample(const training *t, char message[NET_MESSAGE])
     puts("");
     for (int i = 0; fine && i < (about->lines ? 10 : 1); i++)
         fine = sample_write(t->run.model, about, &(sample_options){.length = about->lines ? 40 : 400, .temperature = 1},
-                            &rng, stdout, message);
+                            &rng, stdout, error);
     return fine;
 }
 
@@ -227,7 +229,7 @@ static int show_results(training *t)
                                       [CARD_TARGETS] = "--data csv:FILE",
                                       [CARD_IMAGES] = "--data idx:FILE",
                                       [CARD_LETTERS] = "--prompt TEXT"};
-    char message[NET_MESSAGE];
+    tg_error error;
     trainer *r = &t->run;
     const run_spec *s = r->spec;
     const tg_fit_epoch *best = tg_fit_best(r->fit);
@@ -244,15 +246,15 @@ static int show_results(training *t)
             return fail(tg_fit_error(r->fit));
         tally_print(&r->about, "test", &m, stdout);
     }
-    if (!write_log(t, message))
-        return fail(message);
+    if (!write_log(t, &error))
+        return fail(error.text);
     if (t->s.profile && r->tape && r->timed_steps &&
         !profile_print(r->tape, r->step_seconds / (double)r->timed_steps, stdout))
         fail("no operation was timed");
     const plots_outcome drawn = best && !s->no_plots ? draw(t) : PLOTS_NOTHING;
     const bool reported = !s->report || write_report(t, drawn == PLOTS_DRAWN, false);
-    if (r->about.task == CARD_LETTERS && !print_sample(t, message))
-        return fail(message);
+    if (r->about.task == CARD_LETTERS && !print_sample(t, &error))
+        return fail(error.text);
     printf("\nin %s/: best.safetensors, last.safetensors, curves.csv, summary.csv, config.json", s->out);
     if (drawn == PLOTS_DRAWN) {
         fputs("; ", stdout);
@@ -270,27 +272,27 @@ static int show_results(training *t)
 static int train(training *t)
 {
     signals_before before;
-    char message[NET_MESSAGE];
+    tg_error error;
     const char *name = t->run.spec->net.model;
     t->view = progress_new(
         &(progress_config){.out = stderr, .count = 1, .names = &name, .unit = "rows", .measured = "validation"});
     progress_start(t->view, 0);
     signals_catch(&before, NULL); /* the first stops the run after its step */
-    const bool fine = run_train(&t->run, message);
+    const bool fine = run_train(&t->run, &error);
     signals_release(&before);
     if (fine)
         progress_end(t->view, 0, run_finished(&t->run) ? JOBS_DONE : JOBS_STOPPED, NULL);
     progress_free(t->view);
     if (!fine)
-        return fail(message);
+        return fail(error.text);
     if (run_finished(&t->run))
         return show_results(t);
     fprintf(stderr, "stopped after step %lld; the same command continues, or `train --resume --out ",
             (long long)tg_optimizer_steps(t->run.optimizer));
     options_print_word(t->run.spec->out, stderr);
     fputs("`\n", stderr);
-    if (!write_log(t, message))
-        fail(message);
+    if (!write_log(t, &error))
+        fail(error.text);
     if (t->s.run.report)
         write_report(t, false, false);
     return signals_status();
@@ -300,43 +302,41 @@ static int train(training *t)
 static int follow(training *t)
 {
     signals_before before;
-    char message[NET_MESSAGE];
+    tg_error error;
     signals_catch(&before, NULL); /* process 0 stops all */
-    const bool fine = run_train(&t->run, message);
+    const bool fine = run_train(&t->run, &error);
     signals_release(&before);
-    return fine ? 0 : fail(message);
+    return fine ? 0 : fail(error.text);
 }
 
 /* ---- before it ---- */
 
 /* The options of the run in the folder, and those of the command line on top; false and one line if there is no such
  * run. */
-static bool resume(training *t, int argc, char **argv, char message[NET_MESSAGE])
+static bool resume(training *t, int argc, char **argv, tg_error *error)
 {
     char config[PATH_MAX];
     if (!t->s.run.out)
-        return snprintf(message, NET_MESSAGE, "--resume: --out says of which run"), false;
+        return tg_fail(error, "--resume: --out says of which run");
     snprintf(config, sizeof config, "%s/last.safetensors", t->s.run.out);
     if (access(config, R_OK) != 0)
-        return snprintf(message, NET_MESSAGE, "--resume: there is no %.400s to continue from", config), false;
+        return tg_fail(error, "--resume: there is no %.400s to continue from", config);
     snprintf(config, sizeof config, "%s/config.json", t->s.run.out);
     t->s.run = run_spec_defaults();
-    if (!options_load(&program, config, &t->s, message, NET_MESSAGE))
+    if (!options_load(&program, config, &t->s, error))
         return false;
     const net_spec before = t->s.run.net;
     options_parse(&program, argc, argv, &t->s);
     const char *other = net_difference(&before, &t->s.run.net);
     if (other)
-        return snprintf(message, NET_MESSAGE,
-                        "--resume: the run in %.200s has another --%s; --start begins one with its weights",
-                        t->s.run.out, other),
-               false;
+        return tg_fail(error, "--resume: the run in %.200s has another --%s; --start begins one with its weights",
+                       t->s.run.out, other);
     t->s.run.start = NULL; /* the weights are in the folder */
     return true;
 }
 
 /* Whether options of this program go together. */
-static bool check(const settings *s, char message[NET_MESSAGE])
+static bool check(const settings *s, tg_error *error)
 {
     const char *problem =
         s->resume && options_given(&program, "start")           ? "--start begins a run, and --resume continues one"
@@ -346,36 +346,36 @@ static bool check(const settings *s, char message[NET_MESSAGE])
         : s->run.start && options_given(&program, "init")       ? "--init: the weights are those of --start"
                                                                 : NULL;
     if (problem)
-        snprintf(message, NET_MESSAGE, "%s", problem);
+        tg_fail(error, "%s", problem);
     return !problem;
 }
 
 /* The folder belongs to this run from here on. */
-static bool take_folder(const training *t, char message[NET_MESSAGE])
+static bool take_folder(const training *t, tg_error *error)
 {
     static const char *const ignored[] = {"version",  "out",    "overwrite",   "resume",     "threads", "profile",
                                           "no-plots", "report", "tensorboard", "file-limit", NULL};
     const run_spec *s = &t->s.run;
     json_t *config = config_of(t);
-    const bool there = files_make_folder(s->out, message),
-               ours = there && files_take_folder(s->out, false, message) != FILES_TAKEN &&
+    const bool there = files_make_folder(s->out, error),
+               ours = there && files_take_folder(s->out, false, error) != FILES_TAKEN &&
                       record_claim(s->out, config,
                                    t->s.resume    ? RECORD_ANY
                                    : s->overwrite ? RECORD_OVERWRITE
                                                   : RECORD_SAME,
-                                   ignored, message);
+                                   ignored, error);
     json_decref(config);
     return ours;
 }
 
-static bool prepare(training *t, char message[NET_MESSAGE])
+static bool prepare(training *t, tg_error *error)
 {
     run_spec *s = &t->s.run;
     const run_spec usual = run_spec_defaults();
-    if (!check(&t->s, message) || (s->out && !team_follows() && !runlog_check_directory(s->out, message)) ||
-        (s->start && !start_adopt(s, &t->started, message)) || !source_open(s, &t->from, message))
+    if (!check(&t->s, error) || (s->out && !team_follows() && !runlog_check_directory(s->out, error)) ||
+        (s->start && !start_adopt(s, &t->started, error)) || !source_open(s, &t->from, error))
         return false;
-    run_spec_name(s, &usual, t->name);
+    run_spec_name(s, NULL, &usual, t->name);
     s->out = s->out ? s->out : t->name;
     run_setup setup = {.spec = *s,
                        .from = &t->from,
@@ -383,29 +383,29 @@ static bool prepare(training *t, char message[NET_MESSAGE])
                        .profile = t->s.profile,
                        .context = t,
                        .on_progress = team_follows() ? NULL : on_progress};
-    if (!run_open(&t->run, &setup, message)) /* nothing is touched before everything is known to be right */
+    if (!run_open(&t->run, &setup, error)) /* nothing is touched before everything is known to be right */
         return false;
-    t->agreed = team_agree(team_follows() || take_folder(t, message));
+    t->agreed = team_agree(team_follows() || take_folder(t, error));
     run_close(&t->run);
     setup.folder = s->out;
     setup.together = true;
-    return t->agreed && run_open(&t->run, &setup, message);
+    return t->agreed && run_open(&t->run, &setup, error);
 }
 
 int main(int argc, char **argv)
 {
     static training t;
-    char message[NET_MESSAGE];
+    tg_error error;
     t.argv = argv;
     t.s = defaults();
     options_parse(&program, argc, argv, &t.s);
     team_begin();
     tg_set_threads(t.s.threads);
-    const bool ready = (!t.s.resume || resume(&t, argc, argv, message)) && prepare(&t, message);
+    const bool ready = (!t.s.resume || resume(&t, argc, argv, &error)) && prepare(&t, &error);
     if (ready && !team_follows())
         describe(&t);
     else if (!ready && (t.agreed || !team_follows())) /* before, all say the same */
-        terminal_say("train", NULL, message);
+        terminal_say("train", NULL, error.text);
     const int status = !ready ? 2 : team_follows() ? follow(&t) : train(&t);
     if (ready)
         run_close(&t.run);

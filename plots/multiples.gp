@@ -2,12 +2,8 @@
 # accuracy.gp, which set picture (the file's name), curve (the column), drawn(i, name) (the column on the axis) and name(i) (the title); and by
 # steps.gp, whose curves have no bands.
 
-across = count <= 12 ? 4 : 5
-down = int(ceil(count / (1.0 * across)))
-size_x = 20 + 260 * across
-size_y = 110 + 200 * down
-png = sprintf('set terminal pngcairo size %d, %d font "DejaVu Sans,10" background rgb "white"', size_x, size_y)
-svg = sprintf('set terminal svg size %d, %d font "DejaVu Sans,12" background rgb "white" noenhanced', size_x, size_y)
+png = 'set terminal pngcairo size %d, %d font "DejaVu Sans,10" background rgb "white"'
+svg = 'set terminal svg size %d, %d font "DejaVu Sans,12" background rgb "white" noenhanced'
 unset key
 unset label
 unset ylabel
@@ -17,7 +13,11 @@ every = int(ceil(epochs / 4.0))
 if (epochs > 1 && across_label eq "epoch") { set xtics 0, every > tic ? every : tic }
 if (across_label eq "step") { set xtics autofreq 0, round_step(STEP_max / 3.0) }
 do for [format in "png svg"] {
-    eval format eq "png" ? png : svg
+    across = format eq "svg" ? 3 : count <= 12 ? 4 : 5
+    down = int(ceil(count / (1.0 * across)))
+    size_x = 20 + 260 * across
+    size_y = 110 + 200 * down
+    eval sprintf(format eq "png" ? png : svg, size_x, size_y)
     set output out . "/" . picture . "." . format
     set multiplot layout down, across margins 55.0 / size_x, 1 - 15.0 / size_x, 50.0 / size_y, 1 - 90.0 / size_y spacing 55.0 / size_x, 58.0 / size_y
     set label 1 title at screen 10.0 / size_x, screen 1 - 20.0 / size_y left noenhanced font ",14"

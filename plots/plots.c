@@ -113,10 +113,12 @@ static void set_look(FILE *command, const plots_look *look)
     }
 }
 
+enum { LINE = 512 };
+
 /* The last line of a file that says something, as gnuplot ends its complaints with what they are about. */
-static void last_line(FILE *from, char line[PLOTS_MESSAGE])
+static void last_line(FILE *from, char line[LINE])
 {
-    char text[PLOTS_MESSAGE];
+    char text[LINE];
     line[0] = '\0';
     rewind(from);
     while (fgets(text, sizeof text, from)) {
@@ -181,9 +183,9 @@ static bool wait_for_gnuplot(pid_t pid, int *status, double seconds)
 }
 
 static plots_outcome run_gnuplot(const char *folder, const char *script, char *command, FILE *output, FILE *errors,
-                                 char message[PLOTS_MESSAGE])
+                                 tg_error *error)
 {
-    char path[PATH_MAX + 64], reason[PLOTS_MESSAGE];
+    char path[PATH_MAX + 64], reason[LINE];
     signals_before before;
     pid_t pid;
     int status = 0;
@@ -202,29 +204,27 @@ static plots_outcome run_gnuplot(const char *folder, const char *script, char *c
     const bool interrupted = signals_caught() || (!failure && WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
     signals_release(&before);
     if (interrupted)
-        return snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: interrupted"), PLOTS_INTERRUPTED;
+        return tg_fail(error, "no pictures are drawn: interrupted"), PLOTS_INTERRUPTED;
     if (failure) {
-        snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: cannot run gnuplot: %s%s", strerror(failure),
-                 failure == ENOENT ? " (Debian's package is gnuplot-nox)" : "");
+        tg_fail(error, "no pictures are drawn: cannot run gnuplot: %s%s", strerror(failure),
+                failure == ENOENT ? " (Debian's package is gnuplot-nox)" : "");
         return PLOTS_NOTHING;
     }
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return PLOTS_DRAWN;
     if (!ended) {
-        snprintf(message, PLOTS_MESSAGE,
-                 "no pictures are drawn: gnuplot was ended after %g seconds (TG_GNUPLOT_SECONDS gives it more)",
-                 patience());
+        tg_fail(error, "no pictures are drawn: gnuplot was ended after %g seconds (TG_GNUPLOT_SECONDS gives it more)",
+                patience());
         return PLOTS_FAILED;
     }
     last_line(errors, reason);
-    snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: gnuplot failed: %.300s",
-             reason[0] ? reason : "it was stopped");
+    tg_fail(error, "no pictures are drawn: gnuplot failed: %.300s", reason[0] ? reason : "it was stopped");
     return PLOTS_FAILED;
 }
 
 /* Reads the bands. PLOTS_DRAWN if there is something to draw, a second line; whether they have an accuracy, their last
  * three columns. */
-static plots_outcome read_bands(const char *directory, bool *accuracy, char message[PLOTS_MESSAGE])
+static plots_outcome read_bands(const char *directory, bool *accuracy, tg_error *error)
 {
     char path[PATH_MAX], line[1024] = "";
     int rows = 0;
@@ -232,31 +232,31 @@ static plots_outcome read_bands(const char *directory, bool *accuracy, char mess
     FILE *bands = errno ? NULL : fopen(path, "re");
     for (*accuracy = false; bands && fgets(line, sizeof line, bands); rows++)
         *accuracy = *accuracy || (rows > 0 && !strstr(line, ",,,\n"));
-    const int error = !bands || ferror(bands) ? errno : 0;
+    const int failure = !bands || ferror(bands) ? errno : 0;
     if (bands)
         fclose(bands);
-    if (error)
-        snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: cannot read '%.300s': %s", path, strerror(error));
+    if (failure)
+        tg_fail(error, "no pictures are drawn: cannot read '%.300s': %s", path, strerror(failure));
     else if (rows < 2)
-        snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: no epoch was finished");
-    return error && error != ENOENT ? PLOTS_FAILED : error || rows < 2 ? PLOTS_NOTHING : PLOTS_DRAWN;
+        tg_fail(error, "no pictures are drawn: no epoch was finished");
+    return failure && failure != ENOENT ? PLOTS_FAILED : failure || rows < 2 ? PLOTS_NOTHING : PLOTS_DRAWN;
 }
 
 /* Runs a script with some settings, `output` taking what it prints. */
-static plots_outcome run_script(const char *script, const char *settings, FILE *output, char message[PLOTS_MESSAGE])
+static plots_outcome run_script(const char *script, const char *settings, FILE *output, tg_error *error)
 {
     char folder[PATH_MAX];
     if (!find_scripts(folder)) {
-        snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: cannot find the folder plots with gnuplot's scripts");
+        tg_fail(error, "no pictures are drawn: cannot find the folder plots with gnuplot's scripts");
         return PLOTS_NOTHING;
     }
     char *command = strdup(settings);
     FILE *errors = tmpfile();
     plots_outcome outcome = PLOTS_FAILED;
     if (command && errors)
-        outcome = run_gnuplot(folder, script, command, output, errors, message);
+        outcome = run_gnuplot(folder, script, command, output, errors, error);
     else
-        snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: %s", strerror(errno));
+        tg_fail(error, "no pictures are drawn: %s", strerror(errno));
     if (errors)
         fclose(errors);
     free(command);
@@ -312,7 +312,7 @@ static bool remove_if_stale(const char *folder, const char *name, void *context)
 
 typedef struct transfer {
     const char *to;
-    char *message;
+    tg_error *error;
     int pictures;
 } transfer;
 
@@ -329,9 +329,8 @@ static bool is_whole(const char *folder, const char *name, void *context)
         fclose(file);
     if (read && memmem(end, sizeof end - 1, svg ? "</svg>" : "IEND", svg ? 6 : 4))
         return true;
-    snprintf(t->message, PLOTS_MESSAGE, "no pictures are drawn: cannot write all of '%.300s/%.60s': is the disk full?",
-             t->to, name);
-    return false;
+    return tg_fail(t->error, "no pictures are drawn: cannot write all of '%.300s/%.60s': is the disk full?", t->to,
+                   name);
 }
 
 static bool move_file(const char *folder, const char *name, void *context)
@@ -341,13 +340,11 @@ static bool move_file(const char *folder, const char *name, void *context)
     if (snprintf(from, sizeof from, "%s/%s", folder, name) < (int)sizeof from &&
         snprintf(to, sizeof to, "%s/%s", t->to, name) < (int)sizeof to && rename(from, to) == 0)
         return t->pictures++, true;
-    snprintf(t->message, PLOTS_MESSAGE, "cannot write '%.300s/%.60s': %.60s", t->to, name, strerror(errno));
-    return false;
+    return tg_fail(t->error, "cannot write '%.300s/%.60s': %s", t->to, name, strerror(errno));
 }
 
 /* Runs scripts, ended by NULL, that draw into a folder of their own, and takes their pictures over. */
-static plots_outcome draw(const char *const scripts[], const char *directory, const plots_look *look,
-                          char message[PLOTS_MESSAGE])
+static plots_outcome draw(const char *const scripts[], const char *directory, const plots_look *look, tg_error *error)
 {
     char unfinished[PATH_MAX], *settings = NULL;
     size_t size = 0;
@@ -358,21 +355,20 @@ static plots_outcome draw(const char *const scripts[], const char *directory, co
     const bool ready = command && output && mkdtemp(unfinished);
     plots_outcome outcome = ready ? PLOTS_DRAWN : PLOTS_FAILED;
     if (!ready)
-        snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: cannot write into '%.300s': %s", directory,
-                 strerror(errno));
+        tg_fail(error, "no pictures are drawn: cannot write into '%.300s': %s", directory, strerror(errno));
     if (command) {
         set_path(command, "dir", directory);
         set_path(command, "out", unfinished);
         fprintf(command, "steps_there=%d; ", is_file(directory, "steps.csv"));
         set_look(command, look);
         if (!files_close_memory(command, &settings) && outcome == PLOTS_DRAWN) {
-            snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: out of memory");
+            tg_fail(error, "no pictures are drawn: out of memory");
             outcome = PLOTS_FAILED;
         }
     }
     for (int i = 0; scripts[i] && outcome == PLOTS_DRAWN; i++)
-        outcome = run_script(scripts[i], settings, output, message);
-    transfer t = {.to = directory, .message = message};
+        outcome = run_script(scripts[i], settings, output, error);
+    transfer t = {.to = directory, .error = error};
     if (outcome == PLOTS_DRAWN && !(each_file(unfinished, is_whole, &t) && each_file(unfinished, move_file, &t)))
         outcome = PLOTS_FAILED;
     if (ready)
@@ -383,9 +379,9 @@ static plots_outcome draw(const char *const scripts[], const char *directory, co
     return outcome;
 }
 
-plots_outcome plots_run(const char *script, const char *directory, char message[PLOTS_MESSAGE])
+plots_outcome plots_run(const char *script, const char *directory, tg_error *error)
 {
-    return draw((const char *const[]){script, NULL}, directory, &(plots_look){0}, message);
+    return draw((const char *const[]){script, NULL}, directory, &(plots_look){0}, error);
 }
 
 /* Removes the pictures of a kind that earlier results have left. */
@@ -425,13 +421,13 @@ void plots_list(const char *directory, FILE *out)
     fputs(any ? ", as .png and .svg" : "", out);
 }
 
-plots_outcome plots_draw(const char *directory, const plots_look *look, char message[PLOTS_MESSAGE])
+plots_outcome plots_draw(const char *directory, const plots_look *look, tg_error *error)
 {
     char names[KINDS][32];
     const char *scripts[KINDS + 1];
     int count = 0;
     bool accuracy;
-    const plots_outcome found = read_bands(directory, &accuracy, message);
+    const plots_outcome found = read_bands(directory, &accuracy, error);
     if (found != PLOTS_DRAWN) {
         for (int i = 0; i < KINDS && found == PLOTS_NOTHING && is_file(directory, "bands.csv"); i++)
             remove_pictures(directory,
@@ -445,7 +441,7 @@ plots_outcome plots_draw(const char *directory, const plots_look *look, char mes
             count++;
         }
     scripts[count] = NULL;
-    const plots_outcome outcome = draw(scripts, directory, look, message);
+    const plots_outcome outcome = draw(scripts, directory, look, error);
     for (int i = 0; i < KINDS && outcome == PLOTS_DRAWN; i++)
         if (!is_drawn(kinds[i], directory, look, accuracy))
             remove_pictures(directory, kinds[i]);
@@ -473,12 +469,13 @@ static void copy_lines(FILE *from, FILE *to)
 
 bool plots_show(const char *directory, FILE *out)
 {
-    char message[PLOTS_MESSAGE], *settings = NULL;
+    tg_error error;
+    char *settings = NULL;
     size_t size = 0;
     terminal screen = terminal_of(out);
     int half = screen.rows / 2, rows = !screen.live || half > 20 ? 20 : half < 14 ? 14 : half;
     bool accuracy;
-    FILE *output = read_bands(directory, &accuracy, message) == PLOTS_DRAWN ? tmpfile() : NULL;
+    FILE *output = read_bands(directory, &accuracy, &error) == PLOTS_DRAWN ? tmpfile() : NULL;
     FILE *command = output ? open_memstream(&settings, &size) : NULL;
     if (command) {
         set_path(command, "dir", directory);
@@ -486,7 +483,7 @@ bool plots_show(const char *directory, FILE *out)
                 screen.colour);
         files_close_memory(command, &settings);
     }
-    bool drawn = settings && run_script("terminal.gp", settings, output, message) == PLOTS_DRAWN;
+    bool drawn = settings && run_script("terminal.gp", settings, output, &error) == PLOTS_DRAWN;
     if (drawn)
         copy_lines(output, out);
     if (output)

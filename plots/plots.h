@@ -1,9 +1,9 @@
 /* Draws the curves of a folder that runlog.h has written, with gnuplot and the scripts in plots/.
  *
- *     char message[PLOTS_MESSAGE];
+ *     tg_error error;
  *     plots_show("results", stdout);                              // in letters, on the terminal
- *     if (plots_draw("results", &(plots_look){.title = "MNIST, 784-128x8-10"}, message) == PLOTS_FAILED)
- *         fprintf(stderr, "compare: %s\n", message);
+ *     if (plots_draw("results", &(plots_look){.title = "MNIST, 784-128x8-10"}, &error) == PLOTS_FAILED)
+ *         fprintf(stderr, "compare: %s\n", error.text);
  *
  * A script is told `dir`, the folder to read from, `out`, a new folder in it to draw into, and `title`. When gnuplot
  * has ended well and each picture is whole, they take their names in the folder; old ones stand until then, and stay
@@ -18,8 +18,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-
-enum { PLOTS_MESSAGE = 512 }; /* bytes of a message, which is one line */
+#include <tapegrad.h>
 
 typedef enum plots_outcome {
     PLOTS_DRAWN,
@@ -42,14 +41,14 @@ typedef struct plots_look {
 
 /* Draws loss, steps, accuracy, noise, boundary and search, each as .png and .svg: those of which there is something in
  * the folder, accuracy where there is one, search where something is `searched`. Old pictures of the others are
- * removed, and all of them where the folder has no epoch to show. Unless they are drawn, a message. */
-plots_outcome plots_draw(const char *directory, const plots_look *look, char message[PLOTS_MESSAGE]);
+ * removed, and all of them where the folder has no epoch to show. Unless they are drawn, an error. */
+plots_outcome plots_draw(const char *directory, const plots_look *look, tg_error *error);
 
 /* Prints which of these stand in the folder: "loss, accuracy, as .png and .svg". */
 void plots_list(const char *directory, FILE *out);
 
 /* Runs another script of plots/ on a folder; keeps the pictures that it draws. */
-plots_outcome plots_run(const char *script, const char *directory, char message[PLOTS_MESSAGE]);
+plots_outcome plots_run(const char *script, const char *directory, tg_error *error);
 
 /* Prints the curves of validation loss and accuracy in letters, as wide as the terminal, or 80 columns elsewhere. False
  * if nothing could be drawn; a call of plots_draw says why. */

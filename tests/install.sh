@@ -86,7 +86,7 @@ staged) # for packages: into a folder that is not where it will be, which no fil
     stage uninstall
     [ -z "$(find stage ! -type d)" ] || { echo "uninstall leaves: $(find stage ! -type d)" >&2; exit 1; }
     rm -r stage && mv staged stage
-    for program in activations compare gradcheck predict study train; do
+    for program in activations compare emit gradcheck predict study train; do
         [ -x "stage/usr/bin/tapegrad-$program" ] && [ -s "stage/usr/bin/.debug/tapegrad-$program.debug" ]
         grep -q "^.B tapegrad..$program" "stage/usr/share/man/man1/tapegrad-$program.1" || { echo "no manual of $program" >&2; exit 1; }
     done

@@ -29,7 +29,7 @@ static bool looks_like_classification(const csv_source *source, const csv_classe
            are_whole(classes);
 }
 
-static bool name_classes(dataset *set, const csv_classes *classes, const dataset_error *error)
+static bool name_classes(dataset *set, const csv_classes *classes, tg_error *error)
 {
     set->classes = classes->count;
     set->class_names = dataset_array(set->classes, 1, sizeof *set->class_names);
@@ -37,9 +37,9 @@ static bool name_classes(dataset *set, const csv_classes *classes, const dataset
         char number[NUMBER_TEXT];
         set->class_names[i] = strdup(csv_classes_name(classes, i, number));
         if (!set->class_names[i])
-            return dataset_fail(error, "%s: out of memory", set->name);
+            return tg_fail(error, "%s: out of memory", set->name);
     }
-    return set->class_names || dataset_fail(error, "%s: out of memory", set->name);
+    return set->class_names || tg_fail(error, "%s: out of memory", set->name);
 }
 
 /* ---- features ---- */
@@ -86,11 +86,11 @@ static bool fail_at_many(const csv_source *source, const feature *f)
         snprintf(name, sizeof name, "%.60s", csv_column_name(source, f->column));
     else
         snprintf(name, sizeof name, "%zu", f->column);
-    return dataset_fail(source->error,
-                        "%s: column '%s' has %zu different entries ('%s' is the first), expected numbers or at most %d "
-                        "categories; --ignore '%s' leaves it out",
-                        source->table.path, name, f->categories.count, plain_name(word ? word : "", example),
-                        MOST_CATEGORIES, name);
+    return tg_fail(source->error,
+                   "%s: column '%s' has %zu different entries ('%s' is the first), expected numbers or at most %d "
+                   "categories; --ignore '%s' leaves it out",
+                   source->table.path, name, f->categories.count, plain_name(word ? word : "", example),
+                   MOST_CATEGORIES, name);
 }
 
 static bool plan_categories(const csv_source *source, bool may_miss, feature *f)
@@ -110,7 +110,7 @@ static bool plan_features(const csv_source *source, dataset_missing missing, fea
     const bool may_miss = missing == DATASET_MISSING_MEAN;
     all->list = dataset_array(source->table.columns, 1, sizeof *all->list);
     if (!all->list)
-        return dataset_fail(source->error, "%s: out of memory", source->table.path);
+        return tg_fail(source->error, "%s: out of memory", source->table.path);
     for (size_t column = 0; column < source->table.columns; column++) {
         const csv_role role = source->role[column];
         if (role != CSV_NUMBERS && role != CSV_CATEGORIES)
@@ -150,8 +150,8 @@ static bool choose_task(const csv_source *source, const dataset_options *options
     const char *path = source->table.path;
     set->task = options->task;
     if (source->targets > 1 && options->task == DATASET_CLASSIFICATION)
-        return dataset_fail(source->error, "%s: %zu target columns, expected one for a classification", path,
-                            source->targets);
+        return tg_fail(source->error, "%s: %zu target columns, expected one for a classification", path,
+                       source->targets);
     if (source->targets > 1)
         set->task = DATASET_REGRESSION;
     if (set->task == DATASET_REGRESSION)
@@ -225,7 +225,7 @@ static bool name_targets(const csv_source *source, dataset *set)
         complete = (set->target_names = dataset_array(set->targets, 1, sizeof *set->target_names)) != NULL;
     for (size_t i = 0; complete && i < set->targets; i++)
         complete = (set->target_names[i] = name_of(source, source->target_columns[i])) != NULL;
-    return complete || dataset_fail(source->error, "%s: out of memory", set->name);
+    return complete || tg_fail(source->error, "%s: out of memory", set->name);
 }
 
 static bool describe_feature(const csv_source *source, const feature *from, size_t category, dataset_feature *to)
@@ -246,7 +246,7 @@ static bool describe_features(const csv_source *source, const features *all, dat
     for (size_t i = 0; i < all->count; i++)
         for (size_t category = 0; named && category < all->list[i].width + all->list[i].marked; category++)
             named = describe_feature(source, &all->list[i], category, &set->feature[at++]);
-    return named || dataset_fail(source->error, "%s: out of memory", set->name);
+    return named || tg_fail(source->error, "%s: out of memory", set->name);
 }
 
 /* What was made of the columns, to be told. */
@@ -267,15 +267,15 @@ static bool build(csv_source *source, const dataset_options *options, csv_classe
         return false;
     const char *path = source->table.path;
     if (source->targets == source->table.columns)
-        return dataset_fail(source->error, "%s: %zu %s, all of them targets, expected features as well", path,
-                            source->targets, source->targets == 1 ? "column" : "columns");
+        return tg_fail(source->error, "%s: %zu %s, all of them targets, expected features as well", path,
+                       source->targets, source->targets == 1 ? "column" : "columns");
     const size_t rows_of_file = source->rows;
     if (!csv_choose_columns(source, options->ignore, options->categorical, options->missing) ||
         !plan_features(source, options->missing, all))
         return false;
     if (all->count == 0)
-        return dataset_fail(source->error, "%s: %zu column%s, and no feature among them, expected one at least", path,
-                            source->table.columns, plural((long long)source->table.columns));
+        return tg_fail(source->error, "%s: %zu column%s, and no feature among them, expected one at least", path,
+                       source->table.columns, plural((long long)source->table.columns));
     if (!choose_task(source, options, classes, set) ||
         (set->task == DATASET_REGRESSION && !targets_are_numbers(source)))
         return false;
@@ -292,7 +292,7 @@ static bool build(csv_source *source, const dataset_options *options, csv_classe
     return true;
 }
 
-bool dataset_load_csv(const char *path, const dataset_options *options, dataset *set, const dataset_error *error)
+bool dataset_load_csv(const char *path, const dataset_options *options, dataset *set, tg_error *error)
 {
     csv_source source = {.table.path = path, .error = error};
     csv_classes classes = {0};

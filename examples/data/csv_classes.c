@@ -40,7 +40,7 @@ bool csv_classes_collect(const csv_source *source, size_t column, bool missing, 
     struct csv_class *all = dataset_array(source->rows, 1, sizeof *all);
     *classes = (csv_classes){.words = words > source->rows / 2, .class = all};
     if (!all)
-        return dataset_fail(source->error, "%s: out of memory", source->table.path);
+        return tg_fail(source->error, "%s: out of memory", source->table.path);
     for (size_t row = 0; row < source->rows; row++) {
         all[found] = class_at(source, row, column);
         if (missing && csv_is_missing(all[found].word))

@@ -34,10 +34,10 @@ bool csv_fail_at(const csv_source *source, size_t row, size_t column, const char
     const csv_table *table = &source->table;
     size_t line = table->lines[row_of_table(source, row)];
     if (source->first)
-        return dataset_fail(source->error, "%s:%zu, column '%.60s': %s", table->path, line,
-                            csv_column_name(source, column), problem);
-    return dataset_fail(source->error, "%s:%zu, column %zu (of 0 to %zu): %s", table->path, line, column,
-                        table->columns - 1, problem);
+        return tg_fail(source->error, "%s:%zu, column '%.60s': %s", table->path, line, csv_column_name(source, column),
+                       problem);
+    return tg_fail(source->error, "%s:%zu, column %zu (of 0 to %zu): %s", table->path, line, column, table->columns - 1,
+                   problem);
 }
 
 bool csv_fail_at_word(const csv_source *source, size_t row, size_t column)
@@ -80,15 +80,15 @@ bool csv_find_header(csv_source *source, dataset_header header)
         }
     }
     if (header == DATASET_HEADER_AUTO && numbers > 0 && strange != SIZE_MAX)
-        return dataset_fail(source->error,
-                            "%s:%zu: '%.60s' stands among numbers, expected a row of names or a row of data; choose "
-                            "header yes or no",
-                            table->path, table->lines[0], csv_column_name(source, strange));
+        return tg_fail(source->error,
+                       "%s:%zu: '%.60s' stands among numbers, expected a row of names or a row of data; choose "
+                       "header yes or no",
+                       table->path, table->lines[0], csv_column_name(source, strange));
     bool names = header == DATASET_HEADER_YES || (header == DATASET_HEADER_AUTO && numbers == 0 && words > 0);
     source->first = names ? 1 : 0;
     source->rows = table->rows - source->first;
     if (source->rows == 0)
-        return dataset_fail(source->error, "%s: only a header, expected rows below it", table->path);
+        return tg_fail(source->error, "%s: only a header, expected rows below it", table->path);
     return true;
 }
 
@@ -123,12 +123,12 @@ static bool resolve(const csv_source *source, const char *text, size_t length, s
     const size_t matches = find_column(source, text, length, column);
     const int shown = length < 60 ? (int)length : 60;
     if (matches == 0)
-        return dataset_fail(source->error, "%s: no column '%.*s', expected %sa number from %zd to %zu", path, shown,
-                            text, source->first ? "a name of the header or " : "", -(ssize_t)source->table.columns,
-                            source->table.columns - 1);
+        return tg_fail(source->error, "%s: no column '%.*s', expected %sa number from %zd to %zu", path, shown, text,
+                       source->first ? "a name of the header or " : "", -(ssize_t)source->table.columns,
+                       source->table.columns - 1);
     if (matches > 1)
-        return dataset_fail(source->error, "%s: %zu columns are called '%.*s', expected a number, such as %zu", path,
-                            matches, shown, text, *column);
+        return tg_fail(source->error, "%s: %zu columns are called '%.*s', expected a number, such as %zu", path,
+                       matches, shown, text, *column);
     return true;
 }
 
@@ -140,10 +140,10 @@ static bool add_target(csv_source *source, const char *text, size_t length)
         return false;
     for (size_t i = 0; i < source->targets; i++)
         if (source->target_columns[i] == column)
-            return dataset_fail(source->error, "%s: target '%.*s' is named twice", path, length < 60 ? (int)length : 60,
-                                text);
+            return tg_fail(source->error, "%s: target '%.*s' is named twice", path, length < 60 ? (int)length : 60,
+                           text);
     if (source->targets == CSV_MOST_TARGETS)
-        return dataset_fail(source->error, "%s: more than %d targets", path, CSV_MOST_TARGETS);
+        return tg_fail(source->error, "%s: more than %d targets", path, CSV_MOST_TARGETS);
     source->target_columns[source->targets++] = column;
     return true;
 }
@@ -191,11 +191,11 @@ static bool give_role(csv_source *source, const char *text, size_t length, csv_r
     if (!resolve(source, text, length, &column))
         return false;
     if (source->role[column] == CSV_TARGET)
-        return dataset_fail(source->error, "%s: column '%.*s' is a target, expected a feature", source->table.path,
-                            length < 60 ? (int)length : 60, text);
+        return tg_fail(source->error, "%s: column '%.*s' is a target, expected a feature", source->table.path,
+                       length < 60 ? (int)length : 60, text);
     if (source->role[column] == CSV_IGNORED && role != CSV_IGNORED)
-        return dataset_fail(source->error, "%s: column '%.*s' is ignored, expected a feature", source->table.path,
-                            length < 60 ? (int)length : 60, text);
+        return tg_fail(source->error, "%s: column '%.*s' is ignored, expected a feature", source->table.path,
+                       length < 60 ? (int)length : 60, text);
     source->role[column] = role;
     return true;
 }
@@ -216,7 +216,7 @@ static bool find_categories(csv_source *source)
     const size_t columns = source->table.columns, first = source->first * columns;
     size_t *words = dataset_array(columns, 2, sizeof *words), *missing = words + columns;
     if (!words)
-        return dataset_fail(source->error, "%s: out of memory", source->table.path);
+        return tg_fail(source->error, "%s: out of memory", source->table.path);
     for (size_t i = csv_table_find(&source->table, first); i < source->table.word_count; i++) {
         const csv_word *word = &source->table.words[i];
         const char *text = csv_table_text(&source->table, i);
@@ -265,15 +265,15 @@ static bool drop_rows(csv_source *source, bool features)
     const bool complete = out && source->kept;
     free(out);
     if (complete && kept == 0)
-        return dataset_fail(source->error, "%s: every row has a missing cell", source->table.path);
-    return complete || dataset_fail(source->error, "%s: out of memory", source->table.path);
+        return tg_fail(source->error, "%s: every row has a missing cell", source->table.path);
+    return complete || tg_fail(source->error, "%s: out of memory", source->table.path);
 }
 
 bool csv_choose_columns(csv_source *source, const char *ignore, const char *categorical, dataset_missing missing)
 {
     source->role = dataset_array(source->table.columns, 1, sizeof *source->role);
     if (!source->role)
-        return dataset_fail(source->error, "%s: out of memory", source->table.path);
+        return tg_fail(source->error, "%s: out of memory", source->table.path);
     for (size_t i = 0; i < source->targets; i++)
         source->role[source->target_columns[i]] = CSV_TARGET;
     if ((ignore && !each_column(source, ignore, add_ignored)) ||

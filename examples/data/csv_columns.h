@@ -19,7 +19,7 @@ typedef enum csv_role { CSV_NUMBERS = 0, CSV_CATEGORIES, CSV_TARGET, CSV_IGNORED
 
 typedef struct csv_source {
     csv_table table;
-    const dataset_error *error;
+    tg_error *error;
     size_t first;   /* the first row of data in the table: 1 after a header, else 0 */
     size_t rows;    /* rows of data that are used */
     size_t *kept;   /* [rows]: which they are, from 0; NULL: all */

@@ -170,7 +170,7 @@ bool csv_describe_columns(const csv_source *source, dataset *set)
     for (size_t i = 0; complete && i < set->columns; i++)
         complete = describe(source, set, i, &set->column[i]);
     if (!complete)
-        return dataset_fail(source->error, "%s: out of memory", set->name);
+        return tg_fail(source->error, "%s: out of memory", set->name);
     count_missing(source, set);
     return true;
 }

@@ -13,7 +13,7 @@
  * there, so lines are fed one by one and `failed` is looked at in between. */
 typedef struct csv_reader {
     csv_table *table;
-    const dataset_error *error;
+    tg_error *error;
     locale_t c_locale; /* a decimal point is a point, whatever the user's language */
     size_t line, row_line;
     size_t cells; /* of the row being read */
@@ -25,7 +25,7 @@ typedef struct csv_reader {
 static bool out_of_memory(csv_reader *reader)
 {
     reader->failed = true;
-    return dataset_fail(reader->error, "%s:%zu: out of memory", reader->table->path, reader->line);
+    return tg_fail(reader->error, "%s:%zu: out of memory", reader->table->path, reader->line);
 }
 
 /* `array` with room for `needed` items of `size` bytes, moved if that takes it; or NULL, and `array` stays. */
@@ -105,8 +105,8 @@ static void on_row_end(int terminator, void *state)
         table->columns = cells;
     if (cells != table->columns) {
         reader->failed = true;
-        dataset_fail(reader->error, "%s:%zu: %zu %s, expected %zu as in line %zu", table->path, reader->row_line, cells,
-                     cells == 1 ? "field" : "fields", table->columns, table->lines[0]);
+        tg_fail(reader->error, "%s:%zu: %zu %s, expected %zu as in line %zu", table->path, reader->row_line, cells,
+                cells == 1 ? "field" : "fields", table->columns, table->lines[0]);
         return;
     }
     size_t *lines = grown(reader, table->lines, &reader->line_capacity, table->rows + 1, sizeof *lines);
@@ -313,27 +313,26 @@ static bool parse_lines(csv_reader *reader, struct csv_parser *parser, char sepa
             continue;
         }
         if (!is_utf8(from, length))
-            return dataset_fail(reader->error,
-                                "%s:%zu: not UTF-8; if it is Latin-1, iconv -f LATIN1 -t UTF-8 converts the file", path,
-                                reader->line);
+            return tg_fail(reader->error,
+                           "%s:%zu: not UTF-8; if it is Latin-1, iconv -f LATIN1 -t UTF-8 converts the file", path,
+                           reader->line);
         if (!quoted)
             reader->row_line = reader->line;
         for (const unsigned char *letter = from; letter < next; letter++)
             quoted ^= *letter == '"';
         if (csv_parse(parser, from, length, on_cell, on_row_end, reader) != length && !reader->failed)
             return csv_error(parser) == CSV_EPARSE
-                       ? dataset_fail(reader->error,
-                                      "%s:%zu: a quote inside a field, expected fields either quoted "
-                                      "as a whole, with quotes inside doubled, or not at all",
-                                      path, reader->line)
+                       ? tg_fail(reader->error,
+                                 "%s:%zu: a quote inside a field, expected fields either quoted "
+                                 "as a whole, with quotes inside doubled, or not at all",
+                                 path, reader->line)
                        : out_of_memory(reader);
         if (reader->failed)
             return false;
         from = next;
     }
     if (csv_fini(parser, on_cell, on_row_end, reader) != 0 && !reader->failed)
-        return dataset_fail(reader->error, "%s:%zu: a quote opens in this row and never closes", path,
-                            reader->row_line);
+        return tg_fail(reader->error, "%s:%zu: a quote opens in this row and never closes", path, reader->row_line);
     return !reader->failed;
 }
 
@@ -344,8 +343,8 @@ static bool parse(csv_reader *reader, const dataset_bytes *contents)
     const unsigned char *end = bytes + contents->size;
     const unsigned char *zero = memchr(bytes, 0, contents->size);
     if (zero)
-        return dataset_fail(reader->error, "%s: a zero byte at offset %td, expected text in ASCII or UTF-8", path,
-                            zero - bytes);
+        return tg_fail(reader->error, "%s: a zero byte at offset %td, expected text in ASCII or UTF-8", path,
+                       zero - bytes);
     if (contents->size >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0)
         bytes += 3;
     const unsigned char *first = first_line(bytes, end);
@@ -367,11 +366,11 @@ static bool parse(csv_reader *reader, const dataset_bytes *contents)
     }
     freelocale(reader->c_locale);
     if (parsed && reader->table->rows == 0)
-        return dataset_fail(reader->error, "%s: the file is empty", path);
+        return tg_fail(reader->error, "%s: the file is empty", path);
     return parsed;
 }
 
-bool csv_table_read(const char *path, csv_table *table, const dataset_error *error)
+bool csv_table_read(const char *path, csv_table *table, tg_error *error)
 {
     *table = (csv_table){.path = dataset_path_name(path)};
     dataset_bytes contents;

@@ -31,7 +31,7 @@ typedef struct csv_table {
  * like 3,5 between blanks, and no other comma but in a header. Numbers may have a decimal comma where that separates
  * nothing. Every row has the same number of cells; a line that is not UTF-8 is refused; blank lines, lines that begin
  * with # and a byte-order mark are passed over. The path must outlive the table. */
-bool csv_table_read(const char *path, csv_table *table, const dataset_error *error);
+bool csv_table_read(const char *path, csv_table *table, tg_error *error);
 void csv_table_free(csv_table *table);
 
 /* The first word whose cell is at least `cell`, as an index into words, or word_count. */

@@ -1,23 +1,10 @@
 #include "examples/data/internal.h"
 #include "examples/data/words.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-bool dataset_fail(const dataset_error *error, const char *format, ...)
-{
-    if (!error || !error->text || error->size == 0)
-        return false;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(error->text, error->size, format, arguments);
-    va_end(arguments);
-    plain_text(error->text); /* a quoted cell may hold a line break */
-    return false;
-}
 
 void *dataset_array(size_t count, size_t width, size_t size)
 {
@@ -37,10 +24,10 @@ static double *filled(size_t count, double value)
     return array;
 }
 
-bool dataset_allocate(dataset *set, bool source, const dataset_error *error)
+bool dataset_allocate(dataset *set, bool source, tg_error *error)
 {
     if (set->rows > INT32_MAX)
-        return dataset_fail(error, "%s: %zu rows, expected at most %d", set->name, set->rows, INT32_MAX);
+        return tg_fail(error, "%s: %zu rows, expected at most %d", set->name, set->rows, INT32_MAX);
     set->x = dataset_array(set->rows, set->features, sizeof *set->x);
     set->feature_mean = filled(set->features, 0);
     set->feature_scale = filled(set->features, 1);
@@ -57,22 +44,21 @@ bool dataset_allocate(dataset *set, bool source, const dataset_error *error)
     if (source)
         set->source = dataset_array(set->rows, set->features + set->targets, sizeof *set->source);
     if (!complete || (source && !set->source))
-        return dataset_fail(error, "%s: out of memory for %zu rows of %zu features", set->name, set->rows,
-                            set->features);
+        return tg_fail(error, "%s: out of memory for %zu rows of %zu features", set->name, set->rows, set->features);
     return true;
 }
 
-bool dataset_number_classes(dataset *set, const dataset_error *error)
+bool dataset_number_classes(dataset *set, tg_error *error)
 {
     enum { LONGEST = 24 };
     set->class_names = dataset_array(set->classes, 1, sizeof *set->class_names);
     for (size_t i = 0; set->class_names && i < set->classes; i++) {
         set->class_names[i] = malloc(LONGEST);
         if (!set->class_names[i])
-            return dataset_fail(error, "%s: out of memory", set->name);
+            return tg_fail(error, "%s: out of memory", set->name);
         snprintf(set->class_names[i], LONGEST, "%zu", i);
     }
-    return set->class_names || dataset_fail(error, "%s: out of memory", set->name);
+    return set->class_names || tg_fail(error, "%s: out of memory", set->name);
 }
 
 static void free_names(char **names, size_t count)
@@ -146,55 +132,53 @@ static const dataset_kind *find_kind(const char *spec, const char **path)
 }
 
 /* An option that would be ignored is a misunderstanding, and better told. */
-static bool options_fit(const char *spec, const dataset_kind *kind, const dataset_options *options,
-                        const dataset_error *error)
+static bool options_fit(const char *spec, const dataset_kind *kind, const dataset_options *options, tg_error *error)
 {
     if (!kind->columns && (options->target || options->header != DATASET_HEADER_AUTO))
-        return dataset_fail(error, "%s: target column and header are for csv: only", spec);
+        return tg_fail(error, "%s: target column and header are for csv: only", spec);
     if (!kind->columns && (options->ignore || options->categorical || options->missing != DATASET_MISSING_ERROR))
-        return dataset_fail(error, "%s: ignored, categorical and missing columns are for csv: only", spec);
+        return tg_fail(error, "%s: ignored, categorical and missing columns are for csv: only", spec);
     if (kind->path && (options->rows || options->noise != 0))
-        return dataset_fail(error, "%s: rows and noise are for generated data only", spec);
+        return tg_fail(error, "%s: rows and noise are for generated data only", spec);
     if (!(options->noise <= 1000))
-        return dataset_fail(error, "%s: noise %g, expected at most 1000", spec, options->noise);
+        return tg_fail(error, "%s: noise %g, expected at most 1000", spec, options->noise);
     return true;
 }
 
-static bool load(const char *spec, const dataset_options *options, dataset *set, const dataset_error *error)
+static bool load(const char *spec, const dataset_options *options, dataset *set, tg_error *error)
 {
     const char *path;
     const dataset_kind *kind = find_kind(spec, &path);
     if (!kind && access(spec, F_OK) == 0)
-        return dataset_fail(error, "'%s' is a file; csv:%s reads it as a table", spec, spec);
+        return tg_fail(error, "'%s' is a file; csv:%s reads it as a table", spec, spec);
     if (!kind)
-        return dataset_fail(error, "unknown data set '%s', expected one of %s", spec, dataset_kinds());
+        return tg_fail(error, "unknown data set '%s', expected one of %s", spec, dataset_kinds());
     if (!options_fit(spec, kind, options, error))
         return false;
     if (!*path)
-        return dataset_fail(error, "data set '%s': expected a %s after it", spec,
-                            strcmp(kind->path, "DIR") == 0 ? "folder" : "file");
+        return tg_fail(error, "data set '%s': expected a %s after it", spec,
+                       strcmp(kind->path, "DIR") == 0 ? "folder" : "file");
     set->kind = kind;
     set->name = title_of(dataset_path_name(path));
     if (!set->name)
-        return dataset_fail(error, "%s: out of memory", spec);
+        return tg_fail(error, "%s: out of memory", spec);
     if (!kind->load(path, options, set, error))
         return false;
     if (options->task != DATASET_TASK_AUTO && options->task != set->task)
-        return dataset_fail(error, "%s: the task is %s and cannot be chosen", spec,
-                            set->task == DATASET_CLASSIFICATION ? "classification" : "regression");
+        return tg_fail(error, "%s: the task is %s and cannot be chosen", spec,
+                       set->task == DATASET_CLASSIFICATION ? "classification" : "regression");
     return true;
 }
 
-bool dataset_load(const char *spec, const dataset_options *options, dataset *set, char *error, size_t error_size)
+bool dataset_load(const char *spec, const dataset_options *options, dataset *set, tg_error *error)
 {
     static const dataset_options standard;
-    dataset_error line = {error, error_size};
     if (!set)
-        return dataset_fail(&line, "no place for the data set");
+        return tg_fail(error, "no place for the data set");
     *set = (dataset){0};
     if (!spec)
-        return dataset_fail(&line, "no data set named");
-    if (load(spec, options ? options : &standard, set, &line))
+        return tg_fail(error, "no data set named");
+    if (load(spec, options ? options : &standard, set, error))
         return true;
     dataset_free(set);
     return false;

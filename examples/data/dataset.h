@@ -2,10 +2,10 @@
  * through feed.h.
  *
  *     dataset set;
- *     char error[256];
- *     if (!dataset_load("csv:iris.csv", NULL, &set, error, sizeof error) ||
- *         !dataset_split(&set, &(dataset_parts){.seed = 1}, error, sizeof error))
- *         return fprintf(stderr, "%s\n", error), 2;
+ *     tg_error error;
+ *     if (!dataset_load("csv:iris.csv", NULL, &set, &error) ||
+ *         !dataset_split(&set, &(dataset_parts){.seed = 1}, &error))
+ *         return fprintf(stderr, "%s\n", error.text), 2;
  *
  *     ... set.x, set.labels, set.train.row ...
  *     dataset_free(&set);
@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <tapegrad.h>
 
 typedef enum dataset_task {
     DATASET_TASK_AUTO = 0, /* in options: what the data looks like; never in a loaded data set */
@@ -156,9 +157,8 @@ mean 0 and
  * numbered in ascending order. A number such as 1.234,56 is an error. csv:- reads standard input.
  *
  * All rows are in no part yet. On failure gives false, writes one line that says which file, where and what was
- * expected to `error` (at most error_size bytes with the closing zero; error may be NULL with size 0), and leaves `set`
- * empty. `options` may be NULL. Free the result with dataset_free. */
-bool dataset_load(const char *spec, const dataset_options *options, dataset *set, char *error, size_t error_size);
+ * expected to `error`, and leaves `set` empty. `options` may be NULL. Free the result with dataset_free. */
+bool dataset_load(const char *spec, const dataset_options *options, dataset *set, tg_error *error);
 
 /* How large a file may be in this process, unpacked, in megabytes of 2^20 bytes: a larger one is an error before memory
  * is taken for it where its size is known, and else as soon as it is there. At the start DATASET_FILE_LIMIT. */
@@ -167,14 +167,14 @@ void dataset_limit_files(int megabytes);
 
 /* The images of one IDX file, plain or packed: [count, height, width] from 0 to 1, which are its sizes. To be freed.
  * NULL and a line to `error`, as from dataset_load, where it cannot be read. */
-float *dataset_read_images(const char *path, size_t sizes[3], char *error, size_t error_size);
+float *dataset_read_images(const char *path, size_t sizes[3], tg_error *error);
 
 /* "spirals, moons, circles, sine, glyphs, idx:DIR, csv:FILE": every data set there is. */
 const char *dataset_kinds(void);
 
 /* Draws the parts, anew if there are some, and standardises by the training part what is to be standardised. On failure
  * false and one line, and no parts. */
-bool dataset_split(dataset *set, const dataset_parts *parts, char *error, size_t error_size);
+bool dataset_split(dataset *set, const dataset_parts *parts, tg_error *error);
 
 /* Frees what dataset_load filled, and empties it. An empty or NULL data set is left alone. */
 void dataset_free(dataset *set);

@@ -15,10 +15,10 @@ void dataset_limit_files(int megabytes)
     limit = megabytes;
 }
 
-static bool is_too_large(size_t size, const char *path, const dataset_error *error)
+static bool is_too_large(size_t size, const char *path, tg_error *error)
 {
     return size >> 20 >= (size_t)limit && (size & ((1 << 20) - 1) || size >> 20 > (size_t)limit) &&
-           !dataset_fail(error, "%s: more than %d megabytes, unpacked; --file-limit raises the limit", path, limit);
+           !tg_fail(error, "%s: more than %d megabytes, unpacked; --file-limit raises the limit", path, limit);
 }
 
 /* The size that a file says it has: of a gzip file that of its last part, up to 4 GB; 0 where nothing says it. */
@@ -38,7 +38,7 @@ static size_t size_said(const char *path)
 }
 
 /* Appends the rest of the file to `contents`. */
-static bool read_all(gzFile file, const char *path, dataset_bytes *contents, const dataset_error *error)
+static bool read_all(gzFile file, const char *path, dataset_bytes *contents, tg_error *error)
 {
     size_t capacity = 0;
     for (;;) {
@@ -46,7 +46,7 @@ static bool read_all(gzFile file, const char *path, dataset_bytes *contents, con
             capacity = capacity ? capacity * 2 : (size_t)1 << 16;
             unsigned char *larger = realloc(contents->bytes, capacity);
             if (!larger)
-                return dataset_fail(error, "%s: out of memory after %zu bytes", path, contents->size);
+                return tg_fail(error, "%s: out of memory after %zu bytes", path, contents->size);
             contents->bytes = larger;
         }
         size_t room = capacity - contents->size;
@@ -61,18 +61,18 @@ static bool read_all(gzFile file, const char *path, dataset_bytes *contents, con
         int code;
         const char *message = gzerror(file, &code);
         if (code == Z_ERRNO)
-            return dataset_fail(error, "%s: %s", path, strerror(errno));
+            return tg_fail(error, "%s: %s", path, strerror(errno));
         if (code == Z_BUF_ERROR)
-            return dataset_fail(error, "%s: gzip data ends too early, after %zu unpacked bytes", path, contents->size);
+            return tg_fail(error, "%s: gzip data ends too early, after %zu unpacked bytes", path, contents->size);
         if (code != Z_OK && code != Z_STREAM_END) {
             const char *reason = strrchr(message, ':'); /* zlib puts the path in front */
-            return dataset_fail(error, "%s: gzip data is corrupt (%s)", path, reason ? reason + 2 : message);
+            return tg_fail(error, "%s: gzip data is corrupt (%s)", path, reason ? reason + 2 : message);
         }
         return true;
     }
 }
 
-bool dataset_read_file(const char *path, dataset_bytes *contents, const dataset_error *error)
+bool dataset_read_file(const char *path, dataset_bytes *contents, tg_error *error)
 {
     *contents = (dataset_bytes){0};
     const bool standard = strcmp(path, "-") == 0;
@@ -85,14 +85,14 @@ bool dataset_read_file(const char *path, dataset_bytes *contents, const dataset_
     if (!file && input >= 0)
         close(input);
     if (!file)
-        return dataset_fail(error, "%s: %s", path, errno ? strerror(errno) : "out of memory");
+        return tg_fail(error, "%s: %s", path, errno ? strerror(errno) : "out of memory");
     gzbuffer(file, 1 << 17);
     bool whole = read_all(file, path, contents, error);
     size_t length = strlen(path);
     if (whole && contents->size == 0 && gzdirect(file))
-        whole = dataset_fail(error, "%s: the file is empty", path);
+        whole = tg_fail(error, "%s: the file is empty", path);
     else if (whole && gzdirect(file) && length > 3 && strcmp(path + length - 3, ".gz") == 0)
-        whole = dataset_fail(error, "%s: not gzip data, expected by its name", path);
+        whole = tg_fail(error, "%s: not gzip data, expected by its name", path);
     gzclose(file);
     if (!whole) {
         free(contents->bytes);

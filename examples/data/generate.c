@@ -64,7 +64,7 @@ static void draw_rows(const dataset_options *options, dataset *set)
     }
 }
 
-bool dataset_generate(const char *path, const dataset_options *options, dataset *set, const dataset_error *error)
+bool dataset_generate(const char *path, const dataset_options *options, dataset *set, tg_error *error)
 {
     const dataset_kind *kind = set->kind;
     (void)path;

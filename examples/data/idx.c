@@ -38,22 +38,21 @@ static size_t big_endian(const unsigned char *bytes)
 }
 
 /* Sizes in the header are believed only if they account for every byte of the file. */
-static bool parse(idx_file *file, size_t dimensions, const dataset_error *error)
+static bool parse(idx_file *file, size_t dimensions, tg_error *error)
 {
     const unsigned char *bytes = file->contents.bytes;
     size_t size = file->contents.size, header = 4 + 4 * dimensions, expected = 1;
     size_t magic = 0x800 | dimensions;
     if (size >= 4 && big_endian(bytes) != magic)
-        return dataset_fail(error, "%s: magic number 0x%08zx at byte 0, expected 0x%08zx (unsigned bytes, %zu %s)",
-                            file->path, big_endian(bytes), magic, dimensions,
-                            dimensions == 1 ? "dimension" : "dimensions");
+        return tg_fail(error, "%s: magic number 0x%08zx at byte 0, expected 0x%08zx (unsigned bytes, %zu %s)",
+                       file->path, big_endian(bytes), magic, dimensions, dimensions == 1 ? "dimension" : "dimensions");
     if (size < header)
-        return dataset_fail(error, "%s: %zu bytes, expected a header of %zu", file->path, size, header);
+        return tg_fail(error, "%s: %zu bytes, expected a header of %zu", file->path, size, header);
     bool overflow = false;
     for (size_t i = 0; i < dimensions; i++) {
         file->sizes[i] = big_endian(bytes + 4 + 4 * i);
         if (file->sizes[i] == 0)
-            return dataset_fail(error, "%s: size 0 at byte %zu, expected at least 1", file->path, 4 + 4 * i);
+            return tg_fail(error, "%s: size 0 at byte %zu, expected at least 1", file->path, 4 + 4 * i);
         overflow |= __builtin_mul_overflow(expected, file->sizes[i], &expected);
     }
     overflow |= __builtin_add_overflow(expected, header, &expected);
@@ -62,29 +61,28 @@ static bool parse(idx_file *file, size_t dimensions, const dataset_error *error)
         snprintf(sizes, sizeof sizes, dimensions == 1 ? "%zu label%s" : "%zu image%s of %zux%zu", file->sizes[0],
                  plural((long long)file->sizes[0]), file->sizes[1], file->sizes[2]);
         if (overflow)
-            return dataset_fail(error, "%s: %zu bytes, far fewer than the header's %s", file->path, size, sizes);
-        return dataset_fail(error, "%s: %zu bytes, expected %zu for the header's %s", file->path, size, expected,
-                            sizes);
+            return tg_fail(error, "%s: %zu bytes, far fewer than the header's %s", file->path, size, sizes);
+        return tg_fail(error, "%s: %zu bytes, expected %zu for the header's %s", file->path, size, expected, sizes);
     }
     if (file->sizes[0] > INT32_MAX)
-        return dataset_fail(error, "%s: %zu items, expected at most %d", file->path, file->sizes[0], INT32_MAX);
+        return tg_fail(error, "%s: %zu items, expected at most %d", file->path, file->sizes[0], INT32_MAX);
     file->items = bytes + header;
     return true;
 }
 
 /* Reads DIR/NAME or, where that is not there, DIR/NAME.gz. */
-static bool read_idx(const char *folder, int which, idx_file *file, const dataset_error *error)
+static bool read_idx(const char *folder, int which, idx_file *file, tg_error *error)
 {
     int length = snprintf(file->path, sizeof file->path, "%s/%s", folder, idx_names[which].name);
     if (length < 0 || (size_t)length + sizeof ".gz" > sizeof file->path)
-        return dataset_fail(error, "%.40s...: the path is too long", folder);
+        return tg_fail(error, "%.40s...: the path is too long", folder);
     if (access(file->path, F_OK) != 0) {
         if (access(folder, F_OK) != 0)
-            return dataset_fail(error, "%s: no such folder", folder);
+            return tg_fail(error, "%s: no such folder", folder);
         memcpy(file->path + length, ".gz", sizeof ".gz");
         if (access(file->path, F_OK) != 0)
-            return dataset_fail(error, "%s: neither %s nor %s.gz is there", folder, idx_names[which].name,
-                                idx_names[which].name);
+            return tg_fail(error, "%s: neither %s nor %s.gz is there", folder, idx_names[which].name,
+                           idx_names[which].name);
     }
     return dataset_read_file(file->path, &file->contents, error) && parse(file, idx_names[which].dimensions, error);
 }
@@ -101,13 +99,13 @@ static bool is_there(const char *folder, int which)
     return packed || access(path, F_OK) == 0;
 }
 
-static bool read_pair(const char *folder, idx_file *images, idx_file *labels, int which, const dataset_error *error)
+static bool read_pair(const char *folder, idx_file *images, idx_file *labels, int which, tg_error *error)
 {
     if (!read_idx(folder, which, images, error) || !read_idx(folder, which + 1, labels, error))
         return false;
     if (images->sizes[0] != labels->sizes[0])
-        return dataset_fail(error, "%s: %zu label%s, expected %zu as there are images in %s", labels->path,
-                            labels->sizes[0], plural((long long)labels->sizes[0]), images->sizes[0], images->path);
+        return tg_fail(error, "%s: %zu label%s, expected %zu as there are images in %s", labels->path, labels->sizes[0],
+                       plural((long long)labels->sizes[0]), images->sizes[0], images->path);
     return true;
 }
 
@@ -135,7 +133,7 @@ static size_t count_classes(const idx_file *labels)
     return classes;
 }
 
-static bool fill(const idx_file files[IDX_FILES], dataset *set, const dataset_error *error)
+static bool fill(const idx_file files[IDX_FILES], dataset *set, tg_error *error)
 {
     const idx_file *train = &files[TRAIN_IMAGES], *test = &files[TEST_IMAGES];
     const size_t classes = count_classes(&files[TRAIN_LABELS]),
@@ -157,19 +155,19 @@ static bool fill(const idx_file files[IDX_FILES], dataset *set, const dataset_er
     return true;
 }
 
-bool dataset_load_idx(const char *folder, const dataset_options *options, dataset *set, const dataset_error *error)
+bool dataset_load_idx(const char *folder, const dataset_options *options, dataset *set, tg_error *error)
 {
     idx_file *files = dataset_array(IDX_FILES, 1, sizeof *files);
     (void)options;
     if (!files)
-        return dataset_fail(error, "%s: out of memory", folder);
+        return tg_fail(error, "%s: out of memory", folder);
     const idx_file *train = &files[TRAIN_IMAGES], *test = &files[TEST_IMAGES];
     const bool tests = is_there(folder, TEST_IMAGES) || is_there(folder, TEST_LABELS);
     bool loaded = read_pair(folder, &files[TRAIN_IMAGES], &files[TRAIN_LABELS], TRAIN_IMAGES, error) &&
                   (!tests || read_pair(folder, &files[TEST_IMAGES], &files[TEST_LABELS], TEST_IMAGES, error));
     if (loaded && tests && (train->sizes[1] != test->sizes[1] || train->sizes[2] != test->sizes[2]))
-        loaded = dataset_fail(error, "%s: images of %zux%zu, expected %zux%zu as in %s", test->path, test->sizes[1],
-                              test->sizes[2], train->sizes[1], train->sizes[2], train->path);
+        loaded = tg_fail(error, "%s: images of %zux%zu, expected %zux%zu as in %s", test->path, test->sizes[1],
+                         test->sizes[2], train->sizes[1], train->sizes[2], train->path);
     loaded = loaded && fill(files, set, error);
     for (int i = 0; i < IDX_FILES; i++)
         free(files[i].contents.bytes);
@@ -177,20 +175,19 @@ bool dataset_load_idx(const char *folder, const dataset_options *options, datase
     return loaded;
 }
 
-float *dataset_read_images(const char *path, size_t sizes[3], char *error, size_t error_size)
+float *dataset_read_images(const char *path, size_t sizes[3], tg_error *error)
 {
-    const dataset_error to = {error, error_size};
     idx_file file = {.items = NULL};
     float *images = NULL;
     snprintf(file.path, sizeof file.path, "%s", path);
-    if (dataset_read_file(path, &file.contents, &to) && parse(&file, 3, &to)) {
+    if (dataset_read_file(path, &file.contents, error) && parse(&file, 3, error)) {
         const size_t pixels = file.sizes[0] * file.sizes[1] * file.sizes[2];
         memcpy(sizes, file.sizes, sizeof file.sizes);
         images = dataset_array(pixels, 1, sizeof *images);
         for (size_t i = 0; images && i < pixels; i++)
             images[i] = (float)file.items[i] / 255;
         if (!images)
-            dataset_fail(&to, "%s: out of memory", path);
+            tg_fail(error, "%s: out of memory", path);
     }
     free(file.contents.bytes);
     return images;

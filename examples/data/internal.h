@@ -7,14 +7,6 @@
 
 #include "examples/data/dataset.h"
 
-typedef struct dataset_error {
-    char *text;
-    size_t size;
-} dataset_error;
-
-/* Writes one line (control characters become '?') and returns false. */
-__attribute__((format(printf, 2, 3))) bool dataset_fail(const dataset_error *error, const char *format, ...);
-
 /* count * width items of `size` bytes, all zero; NULL when memory is out or the product is too large, never because
  * it is 0. Free with free(). */
 void *dataset_array(size_t count, size_t width, size_t size);
@@ -31,14 +23,14 @@ typedef struct dataset_bytes {
     size_t size;
 } dataset_bytes;
 
-bool dataset_read_file(const char *path, dataset_bytes *contents, const dataset_error *error);
+bool dataset_read_file(const char *path, dataset_bytes *contents, tg_error *error);
 
 /* Makes the blocks once task, rows, features, classes or targets are set, and means 0 and scales 1. With `source`, that
  * block too. */
-bool dataset_allocate(dataset *set, bool source, const dataset_error *error);
+bool dataset_allocate(dataset *set, bool source, tg_error *error);
 
 /* Names the classes 0, 1, 2, ...; set->classes is set. */
-bool dataset_number_classes(dataset *set, const dataset_error *error);
+bool dataset_number_classes(dataset *set, tg_error *error);
 
 /* Draws one row of generated data; of the last two arguments one is used, as the task says. */
 struct tg_rng;
@@ -50,7 +42,7 @@ struct dataset_kind {
     const char *name;
     const char *path;              /* "FILE" or "DIR" where it is called NAME:FILE; NULL where it is made up */
     const char *validation, *test; /* where nobody says; test NULL: the source says which rows */
-    bool (*load)(const char *path, const dataset_options *options, dataset *set, const dataset_error *error);
+    bool (*load)(const char *path, const dataset_options *options, dataset *set, tg_error *error);
     bool columns; /* it has columns, of which some are targets */
 
     /* What dataset_generate goes by. */
@@ -61,9 +53,9 @@ struct dataset_kind {
 };
 const dataset_kind *dataset_kind_at(size_t i); /* NULL past the end */
 
-bool dataset_load_idx(const char *folder, const dataset_options *options, dataset *set, const dataset_error *error);
-bool dataset_load_csv(const char *path, const dataset_options *options, dataset *set, const dataset_error *error);
-bool dataset_generate(const char *path, const dataset_options *options, dataset *set, const dataset_error *error);
+bool dataset_load_idx(const char *folder, const dataset_options *options, dataset *set, tg_error *error);
+bool dataset_load_csv(const char *path, const dataset_options *options, dataset *set, tg_error *error);
+bool dataset_generate(const char *path, const dataset_options *options, dataset *set, tg_error *error);
 dataset_draw dataset_draw_spirals, dataset_draw_moons, dataset_draw_circles, dataset_draw_sine, dataset_draw_glyphs;
 
 /* Draws one digit 0..9 in grey 0..1 on 28x28 pixels of light ink on dark; everything random comes from `rng`. */

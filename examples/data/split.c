@@ -17,8 +17,7 @@ typedef struct portion {
     bool first;
 } portion;
 
-static bool read_portion(const dataset *set, const char *what, const char *text, portion *part,
-                         const dataset_error *error)
+static bool read_portion(const dataset *set, const char *what, const char *text, portion *part, tg_error *error)
 {
     const size_t rows = set->rows - set->test_rows;
     char *end;
@@ -28,13 +27,13 @@ static bool read_portion(const dataset *set, const char *what, const char *text,
     if (strncmp(text, "first:", 6) == 0) {
         const unsigned long long wanted = strtoull(text + 6, &end, 10);
         if (text[6] < '0' || text[6] > '9' || *end || wanted == 0)
-            return dataset_fail(error, "%s '%s': expected a number of rows after first:", what, text);
+            return tg_fail(error, "%s '%s': expected a number of rows after first:", what, text);
         *part = (portion){wanted < rows ? (size_t)wanted : rows, true};
     } else {
         const double fraction = strtod(text, &end);
         if (end == text || *end || !(fraction > 0 && fraction < 1))
-            return dataset_fail(error, "%s '%s': expected a fraction between 0 and 1 or first:N%s", what, text,
-                                strcmp(what, "test") == 0 ? ", or none" : "");
+            return tg_fail(error, "%s '%s': expected a fraction between 0 and 1 or first:N%s", what, text,
+                           strcmp(what, "test") == 0 ? ", or none" : "");
         part->rows = (size_t)llround(fraction * (double)rows);
         part->rows = part->rows < 1 ? 1 : part->rows;
     }
@@ -45,31 +44,31 @@ static bool read_portion(const dataset *set, const char *what, const char *text,
 
 /* What parts says, and where it is silent what suits the data set. */
 static bool read_portions(const dataset *set, const dataset_parts *parts, portion *validation, portion *test,
-                          const dataset_error *error)
+                          tg_error *error)
 {
     const size_t rows = set->rows - set->test_rows;
     const char *of_test = parts->test ? parts->test : set->kind->test;
     if (set->test_rows && (parts->test || parts->folds))
-        return dataset_fail(error, "%s: it has a test part of its own, and no other can be chosen", set->name);
+        return tg_fail(error, "%s: it has a test part of its own, and no other can be chosen", set->name);
     if (parts->folds && parts->test)
-        return dataset_fail(error, "%s: the folds are the test parts, and no other can be chosen", set->name);
+        return tg_fail(error, "%s: the folds are the test parts, and no other can be chosen", set->name);
     *test = (portion){0};
     if (!read_portion(set, "validation", parts->validation ? parts->validation : set->kind->validation, validation,
                       error) ||
         (of_test && !parts->folds && !read_portion(set, "test", of_test, test, error)))
         return false;
     if (validation->first && test->first)
-        return dataset_fail(error, "%s: the first rows cannot both validate and test", set->name);
+        return tg_fail(error, "%s: the first rows cannot both validate and test", set->name);
     if (parts->folds == 1)
-        return dataset_fail(error, "%s: 1 fold is no cross-validation, expected 2 or more", set->name);
+        return tg_fail(error, "%s: 1 fold is no cross-validation, expected 2 or more", set->name);
     if (parts->folds)
         test->rows = rows / (size_t)parts->folds + 1;
     if (parts->folds &&
         (parts->folds < 2 || (size_t)parts->folds > rows || parts->fold < 0 || parts->fold >= parts->folds))
-        return dataset_fail(error, "%s: %zu row%s in %d folds", set->name, rows, plural((long long)rows), parts->folds);
+        return tg_fail(error, "%s: %zu row%s in %d folds", set->name, rows, plural((long long)rows), parts->folds);
     if (validation->rows + test->rows >= rows)
-        return dataset_fail(error, "%s: of %zu row%s, %zu to validate and %zu to test leave none to train on",
-                            set->name, rows, plural((long long)rows), validation->rows, test->rows);
+        return tg_fail(error, "%s: of %zu row%s, %zu to validate and %zu to test leave none to train on", set->name,
+                       rows, plural((long long)rows), validation->rows, test->rows);
     return true;
 }
 
@@ -166,15 +165,14 @@ static void standardise_all(dataset *set)
         standardise(set, set->features + i, &set->target_mean[i], &set->target_scale[i], set->y + i, set->targets);
 }
 
-bool dataset_split(dataset *set, const dataset_parts *parts, char *error_text, size_t error_size)
+bool dataset_split(dataset *set, const dataset_parts *parts, tg_error *error)
 {
     static const dataset_parts standard;
-    const dataset_error error = {error_text, error_size};
     const size_t rows = set->rows - set->test_rows;
     portion validation, test;
     parts = parts ? parts : &standard;
     set->train = set->validation = set->test = (dataset_part){0};
-    if (!read_portions(set, parts, &validation, &test, &error))
+    if (!read_portions(set, parts, &validation, &test, error))
         return false;
     purpose *of = dataset_array(set->rows, 1, sizeof *of);
     int32_t *random = dataset_array(rows, 1, sizeof *random);
@@ -187,5 +185,5 @@ bool dataset_split(dataset *set, const dataset_parts *parts, char *error_text, s
         standardise_all(set);
     free(of);
     free(random);
-    return complete || dataset_fail(&error, "%s: out of memory for %zu rows", set->name, set->rows);
+    return complete || tg_fail(error, "%s: out of memory for %zu rows", set->name, set->rows);
 }

@@ -6,15 +6,14 @@
 #include <sys/stat.h>
 
 /* The path cut into folder and name; false, and one line, if it cannot be a file's. */
-static bool cut(const char *path, char folder[PATH_MAX], const char **name, char message[FILES_MESSAGE])
+static bool cut(const char *path, char folder[PATH_MAX], const char **name, tg_error *error)
 {
     const char *slash = strrchr(path, '/');
     *name = slash ? slash + 1 : path;
     const int length = slash == path ? 1 : slash ? (int)(slash - path) : 1;
     if (**name && snprintf(folder, PATH_MAX, "%.*s", length, slash ? path : ".") < PATH_MAX)
         return true;
-    snprintf(message, FILES_MESSAGE, "'%.300s' is not the name of a file", path);
-    return false;
+    return tg_fail(error, "'%.300s' is not the name of a file", path);
 }
 
 /* A terminal, a pipe or a device, which is written to as it stands. */
@@ -24,32 +23,32 @@ static bool is_device(const char *path)
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
-bool check_file_possible(const char *path, char message[FILES_MESSAGE])
+bool check_file_possible(const char *path, tg_error *error)
 {
     char folder[PATH_MAX];
     const char *name;
-    return is_device(path) || (cut(path, folder, &name, message) && files_check_folder(folder, message) &&
-                               files_check_name(folder, name, message));
+    return is_device(path) || (cut(path, folder, &name, error) && files_check_folder(folder, error) &&
+                               files_check_name(folder, name, error));
 }
 
-static bool write_device(const char *path, check_file_writer *write, const void *context, char message[FILES_MESSAGE])
+static bool write_device(const char *path, check_file_writer *write, const void *context, tg_error *error)
 {
     FILE *to = fopen(path, "we");
     const bool opened = to && write(context, to);
     const bool written = opened && fflush(to) == 0 && !ferror(to);
     if (!written)
-        snprintf(message, FILES_MESSAGE, "cannot write '%.300s': %s", path, strerror(errno));
+        tg_fail(error, "cannot write '%.300s': %s", path, strerror(errno));
     if (to)
         fclose(to);
     return written;
 }
 
-bool check_file_write(const char *path, check_file_writer *write, const void *context, char message[FILES_MESSAGE])
+bool check_file_write(const char *path, check_file_writer *write, const void *context, tg_error *error)
 {
     char folder[PATH_MAX];
     const char *name;
     if (is_device(path))
-        return write_device(path, write, context, message);
-    return cut(path, folder, &name, message) && files_make_folder(folder, message) &&
-           files_write(folder, name, write, context, message);
+        return write_device(path, write, context, error);
+    return cut(path, folder, &name, error) && files_make_folder(folder, error) &&
+           files_write(folder, name, write, context, error);
 }

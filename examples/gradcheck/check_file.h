@@ -1,7 +1,7 @@
 /* A file by its path, whole or not there; or a device, which is written to as it is.
  *
- *     if (!check_file_possible("check.xml", message) || ... || !check_file_write("check.xml", write, &table, message))
- *         fprintf(stderr, "gradcheck: --junit: %s\n", message);
+ *     if (!check_file_possible("check.xml", &error) || ... || !check_file_write("check.xml", write, &table, &error))
+ *         fprintf(stderr, "gradcheck: --junit: %s\n", error.text);
  */
 #ifndef GRADCHECK_CHECK_FILE_H
 #define GRADCHECK_CHECK_FILE_H
@@ -11,7 +11,7 @@
 typedef bool check_file_writer(const void *context, FILE *to);
 
 /* Whether the file could be written, as far as can be said before. And writes it; on failure, false and one line. */
-bool check_file_possible(const char *path, char message[FILES_MESSAGE]);
-bool check_file_write(const char *path, check_file_writer *write, const void *context, char message[FILES_MESSAGE]);
+bool check_file_possible(const char *path, tg_error *error);
+bool check_file_write(const char *path, check_file_writer *write, const void *context, tg_error *error);
 
 #endif

@@ -59,7 +59,7 @@ static bool write_xml(const void *context, FILE *to)
     return fine;
 }
 
-bool check_junit_write(const char *path, const check_table *table, char message[FILES_MESSAGE])
+bool check_junit_write(const char *path, const check_table *table, tg_error *error)
 {
-    return check_file_write(path, write_xml, table, message);
+    return check_file_write(path, write_xml, table, error);
 }

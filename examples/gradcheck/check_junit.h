@@ -7,6 +7,6 @@
 #include "examples/report/files.h"
 
 /* Writes it: whole or, on failure, false and one line. */
-bool check_junit_write(const char *path, const check_table *table, char message[FILES_MESSAGE]);
+bool check_junit_write(const char *path, const check_table *table, tg_error *error);
 
 #endif

@@ -215,11 +215,11 @@ static void put_gallery(const check_report *r, const steps_curve curves[], FILE 
 /* The curves of the operations among the rows; NULL if out of memory. */
 static steps_curve *compute_curves(const check_report *r)
 {
-    char message[STEPS_MESSAGE];
+    tg_error error;
     steps_curve *curves = calloc((size_t)r->table->count + 1, sizeof *curves);
     for (int i = 0; curves && i < r->table->count; i++)
         if (r->table->rows[i].what->op)
-            steps_compute(&(steps_place){r->table->rows[i].what, -1, -1}, (uint64_t)r->seed, &curves[i], message);
+            steps_compute(&(steps_place){r->table->rows[i].what, -1, -1}, (uint64_t)r->seed, &curves[i], &error);
     return curves;
 }
 
@@ -243,7 +243,7 @@ static bool write_html(const void *context, FILE *to)
     return curves != NULL;
 }
 
-bool check_report_write(const char *path, const check_report *report, char message[FILES_MESSAGE])
+bool check_report_write(const char *path, const check_report *report, tg_error *error)
 {
-    return check_file_write(path, write_html, report, message);
+    return check_file_write(path, write_html, report, error);
 }

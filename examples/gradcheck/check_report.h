@@ -2,8 +2,8 @@
  * what each result rests on, the errors, and for each operation the error of a difference over its step.
  *
  *     const check_report report = {.table = &table, .all = &all, .seed = 0, .seeds = 1, .order = 2, .argv = argv};
- *     if (!check_report_write("check.html", &report, message))
- *         fprintf(stderr, "gradcheck: --html: %s\n", message);
+ *     if (!check_report_write("check.html", &report, &error))
+ *         fprintf(stderr, "gradcheck: --html: %s\n", error.text);
  */
 #ifndef GRADCHECK_CHECK_REPORT_H
 #define GRADCHECK_CHECK_REPORT_H
@@ -20,6 +20,6 @@ typedef struct check_report {
 } check_report;
 
 /* Writes it: whole or, on failure, false and one line. */
-bool check_report_write(const char *path, const check_report *report, char message[FILES_MESSAGE]);
+bool check_report_write(const char *path, const check_report *report, tg_error *error);
 
 #endif

@@ -1,6 +1,5 @@
 #include "examples/gradcheck/command.h"
 
-#include "examples/data/words.h"
 #include "examples/run/signals.h"
 
 #include <errno.h>
@@ -25,7 +24,7 @@ struct command_pipe {
     char *text; /* what was read: of this, `used` bytes, of which those from `next` on are not yet a line */
     size_t used, next, room;
     struct sigaction pipe_before;
-    char message[COMMAND_MESSAGE];
+    tg_error error;
 };
 
 static double now(void)
@@ -39,19 +38,17 @@ static double now(void)
 
 const char *command_message(const command_pipe *c)
 {
-    return c->message;
+    return c->error.text;
 }
 
 bool command_fail(command_pipe *c, const char *format, ...)
 {
     va_list arguments;
-    if (c->message[0])
-        return false;
+    char text[sizeof c->error.text];
     va_start(arguments, format);
-    vsnprintf(c->message, sizeof c->message, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    plain_text(c->message); /* it may quote what the program wrote */
-    return false;
+    return tg_fail_first(&c->error, "%s", text);
 }
 
 bool command_has_ended(command_pipe *c, bool early)
@@ -93,14 +90,14 @@ static void be_child(const char *line, const int in[2], const int out[2], pid_t 
     _exit(127);
 }
 
-command_pipe *command_start(const char *line, double limit, char message[COMMAND_MESSAGE])
+command_pipe *command_start(const char *line, double limit, tg_error *error)
 {
     int in[2] = {-1, -1}, out[2] = {-1, -1};
     command_pipe *c = calloc(1, sizeof *c);
     const pid_t parent = getpid();
     fflush(NULL);
     if (!c || pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0 || (c->pid = fork()) < 0) {
-        snprintf(message, COMMAND_MESSAGE, "cannot start a program: %s", strerror(errno));
+        tg_fail(error, "cannot start a program: %s", strerror(errno));
         for (int i = 0; i < 2; i++) {
             close(in[i]);
             close(out[i]);
@@ -126,7 +123,7 @@ void command_stop(command_pipe *c)
 {
     if (!c)
         return;
-    const double until = now() + (c->message[0] ? 0 : 1);
+    const double until = now() + (c->error.text[0] ? 0 : 1);
     close(c->to);
     close(c->from);
     while (!c->ended && now() < until && !signals_caught()) {
@@ -159,7 +156,7 @@ static bool is_ready(command_pipe *c, struct pollfd wanted, double until, const 
 bool command_write(command_pipe *c, const char *text, size_t length)
 {
     const double until = now() + c->limit;
-    while (length > 0 && !c->message[0]) {
+    while (length > 0 && !c->error.text[0]) {
         const ssize_t written = write(c->to, text, length);
         if (written >= 0) {
             text += written;
@@ -171,7 +168,7 @@ bool command_write(command_pipe *c, const char *text, size_t length)
         else if (errno != EINTR)
             return command_fail(c, "cannot write to the program: %s", strerror(errno));
     }
-    return !c->message[0];
+    return !c->error.text[0];
 }
 
 /* Room for more; what has been a line is given up. */
@@ -196,7 +193,7 @@ char *command_read(command_pipe *c, size_t most, size_t *length)
 {
     const double until = now() + c->limit;
     size_t seen = c->next;
-    while (!c->message[0]) {
+    while (!c->error.text[0]) {
         char *line = c->text ? c->text + c->next : NULL,
              *end = line ? memchr(c->text + seen, '\n', c->used - seen) : NULL;
         if (end) {

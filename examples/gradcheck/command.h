@@ -1,9 +1,9 @@
 /* Another program, to which lines are written and of which lines are read, each within a time limit.
  *
- *     char message[COMMAND_MESSAGE];
- *     command_pipe *c = command_start("python3 mine.py", 60, message);
+ *     tg_error error;
+ *     command_pipe *c = command_start("python3 mine.py", 60, &error);
  *     if (!c || !command_write(c, "{\"ask\": \"value\"}\n", 17) || !(line = command_read(c, 1 << 20)))
- *         fprintf(stderr, "gradcheck: --command: %s\n", c ? command_message(c) : message);
+ *         fprintf(stderr, "gradcheck: --command: %s\n", c ? command_message(c) : error.text);
  *     command_stop(c);
  *
  * It runs in a shell, in a process group of its own, which ends with command_stop or with this program, whatever it
@@ -14,14 +14,13 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-
-enum { COMMAND_MESSAGE = 512 };
+#include <tapegrad.h>
 
 typedef struct command_pipe command_pipe;
 
 /* Runs a line of the shell. `limit` is in seconds, for each line that is read or written. NULL, with a message, if that
  * cannot be. */
-command_pipe *command_start(const char *line, double limit, char message[COMMAND_MESSAGE]);
+command_pipe *command_start(const char *line, double limit, tg_error *error);
 
 /* Writes all of it. False if that fails: the message says why, and nothing can be written or read any more. */
 bool command_write(command_pipe *c, const char *text, size_t length);

@@ -43,24 +43,23 @@ static void measure(const tg_op *op, int64_t input, int64_t *inputs, int64_t *el
     }
 }
 
-static bool is_there(const steps_place *place, int64_t input, char message[STEPS_MESSAGE])
+static bool is_there(const steps_place *place, int64_t input, tg_error *error)
 {
     const tg_op *op = place->what->op;
     int64_t inputs, elements;
     measure(op, input, &inputs, &elements);
     if (input >= inputs)
-        snprintf(message, STEPS_MESSAGE, "%s has no input %lld: it has %lld, numbered from 0", op->name,
-                 (long long)input, (long long)inputs);
+        tg_fail(error, "%s has no input %lld: it has %lld, numbered from 0", op->name, (long long)input,
+                (long long)inputs);
     else if (place->element >= elements)
-        snprintf(message, STEPS_MESSAGE,
-                 "%s has no element %lld in input %lld: in its largest sample there are %lld, numbered from 0",
-                 op->name, (long long)place->element, (long long)input, (long long)elements);
+        tg_fail(error, "%s has no element %lld in input %lld: in its largest sample there are %lld, numbered from 0",
+                op->name, (long long)place->element, (long long)input, (long long)elements);
     else
         return true;
     return false;
 }
 
-bool steps_find(const subjects *all, const char *text, steps_place *place, char message[STEPS_MESSAGE])
+bool steps_find(const subjects *all, const char *text, steps_place *place, tg_error *error)
 {
     const char *rest = text + strcspn(text, ":");
     char name[128], near[SUBJECTS_NEAR];
@@ -69,20 +68,16 @@ bool steps_find(const subjects *all, const char *text, steps_place *place, char 
     place->what = subjects_find(all, name);
     if (!place->what) {
         subjects_near(all, name, near);
-        return snprintf(message, STEPS_MESSAGE, "there is no operation '%s'%s", name, near), false;
+        return tg_fail(error, "there is no operation '%s'%s", name, near);
     }
     if (!place->what->op)
-        return snprintf(message, STEPS_MESSAGE, "%s is a %s, and only operations are drawn", name,
-                        place->what->category),
-               false;
+        return tg_fail(error, "%s is a %s, and only operations are drawn", name, place->what->category);
     if (place->what->constant)
-        return snprintf(message, STEPS_MESSAGE, "%s has no derivative by nature", name), false;
+        return tg_fail(error, "%s has no derivative by nature", name);
     if (!read_number(&rest, &input) || !read_number(&rest, &place->element) || *rest)
-        return snprintf(message, STEPS_MESSAGE,
-                        "'%.100s' is not NAME, NAME:INPUT or NAME:INPUT:ELEMENT, both from 0 on", text),
-               false;
+        return tg_fail(error, "'%.100s' is not NAME, NAME:INPUT or NAME:INPUT:ELEMENT, both from 0 on", text);
     place->input = input > INT32_MAX ? INT32_MAX : (int)input;
-    return is_there(place, input, message);
+    return is_there(place, input, error);
 }
 
 /* ---- the curve ---- */
@@ -95,15 +90,14 @@ static void describe(steps_curve *c)
              (long long)c->place.index, c->place.input, c->place.sample, c->place.value, c->place.derivative);
 }
 
-bool steps_compute(const steps_place *place, uint64_t seed, steps_curve *c, char message[STEPS_MESSAGE])
+bool steps_compute(const steps_place *place, uint64_t seed, steps_curve *c, tg_error *error)
 {
     *c = (steps_curve){.what = place->what, .place = {.sample = -1, .input = place->input, .index = place->element}};
     c->count = tg_gradcheck_steps(c->what->op, &c->place, seed, c->steps, STEPS);
     if (c->count > 0)
         return describe(c), true;
-    snprintf(message, STEPS_MESSAGE, "%s cannot be differentiated %s", c->what->name,
-             place->input >= 0 ? "there" : "on its samples");
-    return false;
+    return tg_fail(error, "%s cannot be differentiated %s", c->what->name,
+                   place->input >= 0 ? "there" : "on its samples");
 }
 
 static bool write_steps(const void *context, FILE *file)
@@ -116,9 +110,9 @@ static bool write_steps(const void *context, FILE *file)
     return true;
 }
 
-plots_outcome steps_draw(const steps_curve *curve, const char *folder, char message[STEPS_MESSAGE])
+plots_outcome steps_draw(const steps_curve *curve, const char *folder, tg_error *error)
 {
-    if (!files_make_folder(folder, message) || !files_write(folder, "steps.csv", write_steps, curve, message))
+    if (!files_make_folder(folder, error) || !files_write(folder, "steps.csv", write_steps, curve, error))
         return PLOTS_FAILED;
-    return plots_run("gradcheck.gp", folder, message);
+    return plots_run("gradcheck.gp", folder, error);
 }

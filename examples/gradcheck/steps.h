@@ -1,11 +1,11 @@
 /* The error of a finite difference over its step, a V of truncation and rounding, drawn for an element of an operation.
  *
  *     steps_place place;
- *     if (!steps_find(&all, "gelu_exact:0:3", &place, message))      // NAME[:input[:element]]
- *         return fprintf(stderr, "gradcheck: --plot: %s\n", message), 2;
+ *     if (!steps_find(&all, "gelu_exact:0:3", &place, &error))      // NAME[:input[:element]]
+ *         return fprintf(stderr, "gradcheck: --plot: %s\n", error.text), 2;
  *     steps_curve curve;
- *     if (steps_compute(&place, seed, &curve, message))
- *         outcome = steps_draw(&curve, "results", message);          // steps.csv, steps.png, steps.svg
+ *     if (steps_compute(&place, seed, &curve, &error))
+ *         outcome = steps_draw(&curve, "results", &error);          // steps.csv, steps.png, steps.svg
  */
 #ifndef GRADCHECK_STEPS_H
 #define GRADCHECK_STEPS_H
@@ -13,7 +13,7 @@
 #include "examples/gradcheck/subjects.h"
 #include "plots/plots.h"
 
-enum { STEPS = 48, STEPS_MESSAGE = 512 };
+enum { STEPS = 48 };
 
 typedef struct steps_place {
     const subject *what;
@@ -30,12 +30,12 @@ typedef struct steps_curve {
 } steps_curve;
 
 /* Reads what --plot is given. False, and one line, if there is no such operation, input or element. */
-bool steps_find(const subjects *all, const char *text, steps_place *place, char message[STEPS_MESSAGE]);
+bool steps_find(const subjects *all, const char *text, steps_place *place, tg_error *error);
 
 /* False, and one line, if there is nothing to draw. */
-bool steps_compute(const steps_place *place, uint64_t seed, steps_curve *curve, char message[STEPS_MESSAGE]);
+bool steps_compute(const steps_place *place, uint64_t seed, steps_curve *curve, tg_error *error);
 
 /* Writes steps.csv into the folder, which is made, and draws steps.png and steps.svg. */
-plots_outcome steps_draw(const steps_curve *curve, const char *folder, char message[STEPS_MESSAGE]);
+plots_outcome steps_draw(const steps_curve *curve, const char *folder, tg_error *error);
 
 #endif

@@ -19,7 +19,7 @@ static bool is_known_before(const tg_op *const *ops, int index)
 }
 
 /* Whether all can be checked; or what is wrong with the first that cannot. */
-static bool are_complete(const char *path, const tg_op *const *ops, char message[USER_OPS_MESSAGE])
+static bool are_complete(const char *path, const tg_op *const *ops, tg_error *error)
 {
     int i = 0;
     for (const char *wrong = NULL; ops[i]; i++) {
@@ -31,33 +31,27 @@ static bool are_complete(const char *path, const tg_op *const *ops, char message
         else if (!wrong && op->derivative && op->sample_count < 1)
             lacks = " lacks ", wrong = "samples to be checked on (TG_SAMPLES)";
         if (wrong)
-            return snprintf(message, USER_OPS_MESSAGE, "'%.300s': operation %d%s%.60s%s%s%s", path, i,
-                            op->name ? " '" : "", op->name ? op->name : "", op->name ? "'" : "", lacks, wrong),
-                   false;
+            return tg_fail(error, "'%.300s': operation %d%s%.60s%s%s%s", path, i, op->name ? " '" : "",
+                           op->name ? op->name : "", op->name ? "'" : "", lacks, wrong);
     }
-    return i > 0 ||
-           (snprintf(message, USER_OPS_MESSAGE, "'%.300s': there are no operations in TG_USER_OPS", path), false);
+    return i > 0 || tg_fail(error, "'%.300s': there are no operations in TG_USER_OPS", path);
 }
 
-const tg_op *const *user_ops_load(const char *path, char message[USER_OPS_MESSAGE])
+const tg_op *const *user_ops_load(const char *path, tg_error *error)
 {
     if (!strchr(path, '/') && access(path, F_OK) == 0) /* dlopen would look for it among the system's libraries */
-        return snprintf(message, USER_OPS_MESSAGE, "'%.300s': write './%.300s' for the file in this folder", path,
-                        path),
-               NULL;
+        return tg_fail(error, "'%.300s': write './%.300s' for the file in this folder", path, path), NULL;
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library)
-        return snprintf(message, USER_OPS_MESSAGE, "%.1000s", dlerror()), NULL;
+        return tg_fail(error, "%.1000s", dlerror()), NULL;
     const tg_user_ops *found = dlsym(library, "tg_user_ops_exported");
     if (!found)
-        snprintf(message, USER_OPS_MESSAGE,
-                 "'%.300s': exports no operations: end one of its files with TG_USER_OPS(&my_op)", path);
+        tg_fail(error, "'%.300s': exports no operations: end one of its files with TG_USER_OPS(&my_op)", path);
     else if (strcmp(found->version, tg_version()) != 0 || found->op_size != sizeof(tg_op))
-        snprintf(message, USER_OPS_MESSAGE,
-                 "'%.300s': was compiled with the headers of tapegrad %.30s, and this is %s%s: compile it again", path,
-                 found->version, tg_version(),
-                 strcmp(found->version, tg_version()) == 0 ? ", where an operation has another size" : "");
-    else if (are_complete(path, found->ops, message))
+        tg_fail(error, "'%.300s': was compiled with the headers of tapegrad %.30s, and this is %s%s: compile it again",
+                path, found->version, tg_version(),
+                strcmp(found->version, tg_version()) == 0 ? ", where an operation has another size" : "");
+    else if (are_complete(path, found->ops, error))
         return found->ops;
     dlclose(library);
     return NULL;

@@ -1,9 +1,9 @@
 /* The operations of a user's shared library, which exports them with TG_USER_OPS (autograd/op.h).
  *
- *     char message[USER_OPS_MESSAGE];
- *     const tg_op *const *ops = user_ops_load("./my_ops.so", message);
+ *     tg_error error;
+ *     const tg_op *const *ops = user_ops_load("./my_ops.so", &error);
  *     if (!ops)
- *         fprintf(stderr, "gradcheck: --load: %s\n", message);
+ *         fprintf(stderr, "gradcheck: --load: %s\n", error.text);
  *
  * The library calls functions of tapegrad, which are those of this program. It stays loaded.
  */
@@ -11,12 +11,11 @@
 #define GRADCHECK_USER_OPS_H
 
 #include "autograd/op.h"
-
-enum { USER_OPS_MESSAGE = 1024 };
+#include <tapegrad.h>
 
 /* The operations, ended by NULL, one at least, each complete, with samples and a name of its own; or NULL and one line
  * that says what is wrong. */
-const tg_op *const *user_ops_load(const char *path, char message[USER_OPS_MESSAGE]);
+const tg_op *const *user_ops_load(const char *path, tg_error *error);
 
 /* From here on, a signal that ends the program because of a fault says which operation was being checked. */
 void user_ops_guard(void);

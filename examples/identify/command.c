@@ -38,8 +38,8 @@ static bool find_columns(const csv_source *s, size_t columns[2])
     columns[0] = 0;
     columns[1] = 1;
     return s->table.columns == 2 ||
-           dataset_fail(s->error, "%s: %zu column%s, expected two, x and y, or a header that names them", s->table.path,
-                        s->table.columns, s->table.columns == 1 ? "" : "s");
+           tg_fail(s->error, "%s: %zu column%s, expected two, x and y, or a header that names them", s->table.path,
+                   s->table.columns, s->table.columns == 1 ? "" : "s");
 }
 
 /* NaN and infinity are numbers, too. */
@@ -61,7 +61,7 @@ static bool take_pairs(const csv_source *s, file_pairs *out)
         return false;
     out->pairs = calloc(s->rows + 1, sizeof *out->pairs);
     if (!out->pairs)
-        return dataset_fail(s->error, "out of memory");
+        return tg_fail(s->error, "out of memory");
     for (size_t row = 0; row < s->rows; row++) {
         identify_pair pair;
         if (!number_at(s, row, columns[0], &pair.x) || !number_at(s, row, columns[1], &pair.y))
@@ -74,7 +74,7 @@ static bool take_pairs(const csv_source *s, file_pairs *out)
     return true;
 }
 
-static bool read_pairs(const char *path, file_pairs *out, const dataset_error *error)
+static bool read_pairs(const char *path, file_pairs *out, tg_error *error)
 {
     csv_source source = {.error = error};
     *out = (file_pairs){0};
@@ -183,11 +183,11 @@ static bool print_answer(const file_pairs *from, const identify_result *r)
 
 int identify_command(const char *path)
 {
-    char message[512];
+    tg_error error;
     file_pairs from;
     identify_result result;
-    if (!read_pairs(path, &from, &(dataset_error){message, sizeof message})) {
-        terminal_say("activations", "--identify", message);
+    if (!read_pairs(path, &from, &error)) {
+        terminal_say("activations", "--identify", error.text);
         return 2;
     }
     int status = 1;

@@ -115,7 +115,7 @@ static void remove_earlier(const char *folder)
         closedir(opened);
 }
 
-events *events_open(const char *folder, char message[FILES_MESSAGE])
+events *events_open(const char *folder, tg_error *error)
 {
     static const char version[] = "brain.Event:2";
     unsigned char event[EVENT], *at;
@@ -128,7 +128,7 @@ events *events_open(const char *folder, char message[FILES_MESSAGE])
     at = put_bytes(put_time(event), FILE_VERSION, version, sizeof version - 1);
     if (to && to->file && write_record(to, event, (size_t)(at - event)))
         return to;
-    snprintf(message, FILES_MESSAGE, "%.400s: the event file cannot be written", folder);
+    tg_fail(error, "%.400s: the event file cannot be written", folder);
     events_close(to);
     return NULL;
 }

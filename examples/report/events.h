@@ -1,6 +1,6 @@
 /* Event files, which TensorBoard shows: scalars under a name, over steps.
  *
- *     events *board = events_open("results/iris-mlp", message);       // tensorboard --logdir results
+ *     events *board = events_open("results/iris-mlp", &error);       // tensorboard --logdir results
  *     events_scalar(board, "loss/train", 100, 0.31);
  *     events_close(board);
  *
@@ -18,7 +18,7 @@ typedef struct events events;
 
 /* A new file events.out.tfevents.SECONDS.tapegrad in the folder, in place of those that an earlier call has made there.
  * NULL and one line if it cannot be written. */
-events *events_open(const char *folder, char message[FILES_MESSAGE]);
+events *events_open(const char *folder, tg_error *error);
 void events_close(events *to);
 
 /* Appends a number, which is in the file at once; false if it cannot be written. A NULL takes nothing, and is true. */

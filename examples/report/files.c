@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-static bool complain(char message[FILES_MESSAGE], const char *what, const char *path, const char *why)
+static bool complain(tg_error *error, const char *what, const char *path, const char *why)
 {
-    snprintf(message, FILES_MESSAGE, "cannot %s '%.300s': %s", what, path, why);
+    tg_fail(error, "cannot %s '%.300s': %s", what, path, why);
     return false;
 }
 
@@ -27,13 +27,13 @@ static bool is_directory(const char *path)
 
 /* Makes the folder and those it lies in. `kept` gets a length of the path that ends before the first folder made is
  * named in full: what is longer is new. */
-static bool make_directories(const char *directory, size_t *kept, char message[FILES_MESSAGE])
+static bool make_directories(const char *directory, size_t *kept, tg_error *error)
 {
     char path[PATH_MAX];
     size_t length = strlen(directory);
     *kept = length;
     if (length == 0 || length >= sizeof path)
-        return complain(message, "create the folder", directory, length ? "the name is too long" : "the name is empty");
+        return complain(error, "create the folder", directory, length ? "the name is too long" : "the name is empty");
     for (size_t end = 1; end <= length; end++) {
         if (end < length && directory[end] != '/')
             continue;
@@ -43,7 +43,7 @@ static bool make_directories(const char *directory, size_t *kept, char message[F
         if (!reason)
             *kept = *kept < end ? *kept : end - 1;
         else if (!is_directory(path))
-            return complain(message, "create the folder", path,
+            return complain(error, "create the folder", path,
                             reason == EEXIST ? "a file of this name is in the way" : strerror(reason));
     }
     return true;
@@ -76,13 +76,12 @@ const char *files_machine(void)
     return text;
 }
 
-static bool join(char path[PATH_MAX], const char *folder, const char *before, const char *name,
-                 char message[FILES_MESSAGE])
+static bool join(char path[PATH_MAX], const char *folder, const char *before, const char *name, tg_error *error)
 {
     const int length =
         before ? snprintf(path, PATH_MAX, "%s/.%s.%s.%ld%s", folder, name, before, (long)getpid(), files_machine())
                : snprintf(path, PATH_MAX, "%s/%s", folder, name);
-    return length < PATH_MAX || complain(message, "write into the folder", folder, "the name is too long");
+    return length < PATH_MAX || complain(error, "write into the folder", folder, "the name is too long");
 }
 
 /* Makes a file that was not there. One of this name can only be of a killed process that had our number, or a link that
@@ -93,35 +92,35 @@ static int create(const char *path)
     return descriptor < 0 && errno == EEXIST && unlink(path) == 0 ? open(path, flags, 0666) : descriptor;
 }
 
-static bool check_writable(const char *folder, char message[FILES_MESSAGE])
+static bool check_writable(const char *folder, tg_error *error)
 {
     char path[PATH_MAX];
-    if (!join(path, folder, "try", "file", message))
+    if (!join(path, folder, "try", "file", error))
         return false;
     files_remove_left(folder, ".file.try.", files_machine());
     int probe = create(path);
     if (probe < 0)
-        return complain(message, "write into the folder", folder, strerror(errno));
+        return complain(error, "write into the folder", folder, strerror(errno));
     close(probe);
     unlink(path);
     return true;
 }
 
-bool files_check_folder(const char *folder, char message[FILES_MESSAGE])
+bool files_check_folder(const char *folder, tg_error *error)
 {
     size_t kept;
-    bool possible = make_directories(folder, &kept, message) && check_writable(folder, message);
+    bool possible = make_directories(folder, &kept, error) && check_writable(folder, error);
     remove_directories(folder, kept);
     return possible;
 }
 
-bool files_make_folder(const char *folder, char message[FILES_MESSAGE])
+bool files_make_folder(const char *folder, tg_error *error)
 {
     size_t kept;
-    return make_directories(folder, &kept, message);
+    return make_directories(folder, &kept, error);
 }
 
-int files_take_folder(const char *folder, bool shared, char message[FILES_MESSAGE])
+int files_take_folder(const char *folder, bool shared, tg_error *error)
 {
     enum { TRIES = 20 }; /* in a second: the children of a process that was killed may need a moment to end */
     const int taken = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -131,7 +130,7 @@ int files_take_folder(const char *folder, bool shared, char message[FILES_MESSAG
         nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
     }
     close(taken);
-    snprintf(message, FILES_MESSAGE, "another process is at work in the folder '%.300s'", folder);
+    tg_fail(error, "another process is at work in the folder '%.300s'", folder);
     return FILES_TAKEN;
 }
 
@@ -147,11 +146,11 @@ void files_release_folder(int taken)
         close(taken);
 }
 
-bool files_check_name(const char *folder, const char *name, char message[FILES_MESSAGE])
+bool files_check_name(const char *folder, const char *name, tg_error *error)
 {
     char path[PATH_MAX];
-    return join(path, folder, NULL, name, message) &&
-           (!is_directory(path) || complain(message, "write the file", path, "a folder of this name is in the way"));
+    return join(path, folder, NULL, name, error) &&
+           (!is_directory(path) || complain(error, "write the file", path, "a folder of this name is in the way"));
 }
 
 /* Whether a name is BEGIN, the number of a process that is no more, and END. */
@@ -175,17 +174,17 @@ void files_remove_left(const char *folder, const char *begin, const char *end)
 }
 
 bool files_write(const char *folder, const char *name, bool (*write)(const void *context, FILE *to),
-                 const void *context, char message[FILES_MESSAGE])
+                 const void *context, tg_error *error)
 {
     char path[PATH_MAX], temporary[PATH_MAX], left[NAME_MAX + 8];
-    if (!join(path, folder, NULL, name, message) || !join(temporary, folder, "new", name, message))
+    if (!join(path, folder, NULL, name, error) || !join(temporary, folder, "new", name, error))
         return false;
     snprintf(left, sizeof left, ".%.*s.new.", NAME_MAX, name);
     files_remove_left(folder, left, files_machine());
     const int descriptor = create(temporary);
     FILE *to = descriptor < 0 ? NULL : fdopen(descriptor, "w");
     if (!to) {
-        complain(message, "write the file", temporary, strerror(errno));
+        complain(error, "write the file", temporary, strerror(errno));
         if (descriptor >= 0) {
             close(descriptor);
             unlink(temporary);
@@ -202,7 +201,7 @@ bool files_write(const char *folder, const char *name, bool (*write)(const void 
         return true;
     reason = well ? errno : reason ? reason : EIO;
     unlink(temporary);
-    return complain(message, "write the file", path, strerror(reason));
+    return complain(error, "write the file", path, strerror(reason));
 }
 
 char *files_text(void (*write)(const void *context, FILE *to), const void *context)
@@ -229,7 +228,8 @@ bool files_close_memory(FILE *to, char **text)
 
 void files_remove(const char *folder, const char *name)
 {
-    char path[PATH_MAX], message[FILES_MESSAGE];
-    if (join(path, folder, NULL, name, message) && !is_directory(path))
+    tg_error error;
+    char path[PATH_MAX];
+    if (join(path, folder, NULL, name, &error) && !is_directory(path))
         unlink(path);
 }

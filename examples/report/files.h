@@ -1,14 +1,14 @@
 /* Folders of results, and files that are whole or not there.
  *
- *     char message[FILES_MESSAGE];
- *     if (!files_check_folder("results/today", message))            // before anything is computed; leaves no trace
- *         return fprintf(stderr, "compare: --out: %s\n", message), 2;
+ *     tg_error error;
+ *     if (!files_check_folder("results/today", &error))            // before anything is computed; leaves no trace
+ *         return fprintf(stderr, "compare: --out: %s\n", error.text), 2;
  *     ...
  *     static bool write_rows(const void *table, FILE *to) ...       // false: memory ran out
  *
- *     if (!files_make_folder("results/today", message) ||
- *         !files_write("results/today", "rows.csv", write_rows, &table, message))
- *         return fprintf(stderr, "compare: %s\n", message), 1;
+ *     if (!files_make_folder("results/today", &error) ||
+ *         !files_write("results/today", "rows.csv", write_rows, &table, &error))
+ *         return fprintf(stderr, "compare: %s\n", error.text), 1;
  *
  * A file is written under a temporary name and renamed: what stood under its name stands until then, and on a full disk
  * for good. So it is whole whenever the program is killed. Nothing waits for the disk: after a power failure a file of
@@ -20,28 +20,27 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-
-enum { FILES_MESSAGE = 512 };
+#include <tapegrad.h>
 
 /* Whether files can be written into this folder, which is made for the test, with those it lies in, and taken away
  * again, if there is none. Nothing that is there is touched. */
-bool files_check_folder(const char *folder, char message[FILES_MESSAGE]);
+bool files_check_folder(const char *folder, tg_error *error);
 
 /* Makes the folder and those it lies in, if they are not there. */
-bool files_make_folder(const char *folder, char message[FILES_MESSAGE]);
+bool files_make_folder(const char *folder, tg_error *error);
 
 /* Takes a folder that is there, for this process and those that it forks, until files_release_folder gets what this
  * returned. With `shared`, others that share it may have it, too; files_share_folder lets them in later. FILES_TAKEN,
- * with a message, if another process has it for a second. Where folders cannot be taken, all goes on as if it had been.
+ * with an error, if another process has it for a second. Where folders cannot be taken, all goes on as if it had been.
  */
 enum { FILES_TAKEN = -2 };
-int files_take_folder(const char *folder, bool shared, char message[FILES_MESSAGE]);
+int files_take_folder(const char *folder, bool shared, tg_error *error);
 void files_share_folder(int taken);
 void files_release_folder(int taken);
 
 /* Writes FOLDER/NAME by `write`, which looks at memory only: errors of the stream are found here. */
 bool files_write(const char *folder, const char *name, bool (*write)(const void *context, FILE *to),
-                 const void *context, char message[FILES_MESSAGE]);
+                 const void *context, tg_error *error);
 
 /* "@" and the name of this machine: behind the number of a process in the names of temporary files, since a folder may
  * be shared with other machines, whose numbers are others. */
@@ -61,6 +60,6 @@ bool files_close_memory(FILE *to, char **text);
 void files_remove(const char *folder, const char *name);
 
 /* Whether FOLDER/NAME could be written as far as names go: that none is too long, and no folder in the way. */
-bool files_check_name(const char *folder, const char *name, char message[FILES_MESSAGE]);
+bool files_check_name(const char *folder, const char *name, tg_error *error);
 
 #endif

@@ -51,7 +51,7 @@ static const char usual[] =
     "pre{overflow-x:auto;background:var(--soft);padding:1em;font-size:13px}"
     "pre.words{white-space:pre-wrap;overflow-wrap:anywhere}"
     ".wide{overflow-x:auto;margin:1em 0}"
-    "img{width:100%;max-width:1000px;min-width:560px;height:auto;display:block;background:#fff}"
+    "img{width:100%;max-width:900px;height:auto;display:block;background:#fff}"
     "table{border-collapse:collapse;font-size:14px;font-variant-numeric:tabular-nums}"
     "caption{text-align:left;font-weight:bold;padding:.3em 0}"
     "th,td{padding:.2em .7em;text-align:left;border-bottom:1px solid var(--line)}"
@@ -61,8 +61,7 @@ static const char usual[] =
     ".chart{margin:1em 0;max-width:900px}.chart svg{width:100%;height:auto}.chart text{font-size:12px;fill:var(--ink)}"
     "figcaption{font-weight:bold}"
     ".many{display:flex;flex-wrap:wrap;gap:0 3em}.many .wide{max-width:100%}"
-    "@media(max-width:600px){body{margin:1em auto;padding:0 .6em}th,td{padding:.2em .4em}img{min-width:480px}"
-    ".chart text{font-size:20px}}";
+    "@media(max-width:600px){body{margin:1em auto;padding:0 .6em}th,td{padding:.2em .4em}.chart text{font-size:20px}}";
 
 void html_begin(FILE *to, const char *title, const char *style, bool running)
 {

@@ -152,7 +152,7 @@ double report_next(double begin, double end)
     return end + fmax((end - begin) / share, least);
 }
 
-bool report_write(const char *folder, const report *r, char message[FILES_MESSAGE])
+bool report_write(const char *folder, const report *r, tg_error *error)
 {
-    return files_write(folder, "report.html", write_html, &(writing){folder, r}, message);
+    return files_write(folder, "report.html", write_html, &(writing){folder, r}, error);
 }

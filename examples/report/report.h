@@ -2,7 +2,7 @@
  * options.
  *
  *     report_write("results", &(report){.title = "iris: 4-32x2-3, adamw", .about = about, .log = log,
- *                                       .command = command, .drawn = true}, message);
+ *                                       .command = command, .drawn = true}, &error);
  *
  * The pictures are the .svg files of the folder, as far as they are there, so it comes after plots_draw, which says
  * whether they are `drawn`: those of an earlier comparison stay out.
@@ -21,7 +21,7 @@ typedef struct report {
 } report;
 
 /* Writes report.html into the folder, which is there. On failure false and one line. */
-bool report_write(const char *folder, const report *r, char message[FILES_MESSAGE]);
+bool report_write(const char *folder, const report *r, tg_error *error);
 
 /* When the next report of a running program is due after one that took from `begin` to `end`, seconds on jobs_clock:
  * after a few seconds, and later where that would be too large a share of the time. */

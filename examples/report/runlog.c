@@ -62,6 +62,12 @@ void runlog_note(runlog *log, const char *note, double overlap, bool same_folds)
     log->same_folds = same_folds;
 }
 
+void runlog_remedy(runlog *log, const char *remedy)
+{
+    if (log)
+        log->remedy = remedy;
+}
+
 void runlog_class_names(runlog *log, char *const *names, size_t count)
 {
     if (!log)
@@ -173,6 +179,13 @@ void runlog_finish_run(runlog *log, int run)
     runlog_run *ended = run_of(log, run);
     if (ended)
         ended->finished = true;
+}
+
+void runlog_diverge_run(runlog *log, int run)
+{
+    runlog_run *ended = run_of(log, run);
+    if (ended)
+        ended->finished = ended->diverged = true;
 }
 
 bool runlog_is_first_of_activation(const runlog *log, int run)

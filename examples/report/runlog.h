@@ -1,15 +1,15 @@
 /* Collects what runs of a comparison report and writes it into a folder.
  *
- *     char message[RUNLOG_MESSAGE];
- *     if (!runlog_check_directory("results", message))               // before anything is trained
- *         return fprintf(stderr, "compare: --out: %s\n", message), 2;
+ *     tg_error error;
+ *     if (!runlog_check_directory("results", &error))               // before anything is trained
+ *         return fprintf(stderr, "compare: --out: %s\n", error.text), 2;
  *     runlog *log = runlog_new("results");
  *     runlog_options(log, json_pack("{s:f}", "lr", 1e-3));            // for config.json
  *     int run = runlog_add_run(log, "gelu_exact", 1, 0, 118282);     // activation, seed, fold, parameters: 0, ...
  *     runlog_add_epoch(log, run, &(runlog_epoch){.epoch = 1, .step = 469, .train_loss = 0.31, ...});
  *     runlog_finish_run(log, run);
- *     if (!runlog_write(log, message))
- *         return fprintf(stderr, "compare: %s\n", message), 1;
+ *     if (!runlog_write(log, &error))
+ *         return fprintf(stderr, "compare: %s\n", error.text), 1;
  *     runlog_print_table_as(log, "table", stdout);
  *     runlog_free(log);
  *
@@ -50,6 +50,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <tapegrad.h>
 
 enum { RUNLOG_MESSAGE = 512 }; /* bytes of a message; each is one line that names the path and the reason */
 
@@ -99,7 +100,7 @@ typedef struct runlog runlog;
 
 /* Whether the files can be written into this folder, which is made for the test, and taken away again, if there is
  * none. Nothing that is there is touched. */
-bool runlog_check_directory(const char *directory, char message[RUNLOG_MESSAGE]);
+bool runlog_check_directory(const char *directory, tg_error *error);
 
 /* Writes nothing yet. Copies its argument, like all functions below. NULL when memory runs out. */
 runlog *runlog_new(const char *directory);
@@ -124,16 +125,20 @@ void runlog_add_series(runlog *log, int run, runlog_series kind, const double *n
 /* The names of the classes, for confusion.csv. */
 void runlog_class_names(runlog *log, char *const *names, size_t count);
 
-/* Marks a run as complete. */
+/* Marks a run as complete; or as ended because it diverged, and then it has no measures. */
 void runlog_finish_run(runlog *log, int run);
+void runlog_diverge_run(runlog *log, int run);
 
 /* Writes the files, making the folder if there is none. On failure, false and a message; what stood under the name
  * of the file that failed still stands. */
-bool runlog_write(const runlog *log, char message[RUNLOG_MESSAGE]);
+bool runlog_write(const runlog *log, tg_error *error);
 
 /* How the rows were split, in the words of the note below the table ("Splits redrawn per seed"); and the overlap
  * of the splits, and whether all seeds have the same folds, as a comparison has them. */
 void runlog_note(runlog *log, const char *note, double overlap, bool same_folds);
+
+/* What helps where runs diverge, for a hint; lives as long as the log. */
+void runlog_remedy(runlog *log, const char *remedy);
 
 /* Whether there are several points. */
 bool runlog_is_search(const runlog *log);
@@ -144,7 +149,8 @@ bool runlog_is_search(const runlog *log);
  * be freed before `log`, whose runs it shows. */
 runlog *runlog_at_best(const runlog *log, bool common);
 
-/* Prints the comparison of the activations as "table", with as many columns as fit into a terminal, all of them
+/* Prints the comparison of the activations, of a search that of runlog_at_best, and the common one where it is another,
+ * as "table", with as many columns as fit into a terminal, all of them
  * elsewhere, or with all columns as "markdown", "latex" (the rows of a tabular, and its notes as comments), "csv"
  * (without notes) or "html". */
 void runlog_print_table_as(const runlog *log, const char *format, FILE *out);

@@ -33,7 +33,7 @@ typedef enum {
 static double figure_of(const runlog_run *run, figure which)
 {
     const runlog_epoch *best = runlog_best_epoch(run), *last = run->count ? &run->epochs[run->count - 1] : NULL;
-    if (!best)
+    if (!best || run->diverged)
         return NAN;
     const double figures[] = {[FINAL_LOSS] = last->val_loss,
                               [FINAL_ACCURACY] = last->val_accuracy,
@@ -88,7 +88,7 @@ static bool is_known(const runlog *log, figure which)
 {
     bool known = log->count == 0;
     for (int i = 0; i < log->count; i++)
-        known |= log->runs[i].count == 0 || !isnan(figure_of(&log->runs[i], which));
+        known |= log->runs[i].count == 0 || log->runs[i].diverged || !isnan(figure_of(&log->runs[i], which));
     return known;
 }
 
@@ -145,17 +145,10 @@ static double entropy_of(size_t classes)
     return log((double)classes);
 }
 
-static const char *remedy(const runlog *log)
-{
-    const char *norm = json_string_value(json_object_get(log->options, "norm"));
-    return norm && strcmp(norm, "none") == 0 ? "a normalisation (--norm rms) or a lower learning rate (--lr)"
-                                             : "a lower learning rate (--lr)";
-}
-
 bool runlog_comparison(const runlog *log, comparison *c)
 {
     figure figures[COMPARISON_MEASURES];
-    *c = (comparison){.group = "activation", .note = log->note, .remedy = remedy(log), .run_count = log->count};
+    *c = (comparison){.group = "activation", .note = log->note, .remedy = log->remedy, .run_count = log->count};
     c->runs = calloc((size_t)log->count + 1, sizeof *c->runs);
     c->measure_count = list_measures(log, c->measures, figures);
     c->test_samples = test_samples(log);
@@ -174,7 +167,7 @@ bool runlog_comparison(const runlog *log, comparison *c)
                                       .step_seconds = timed ? last->seconds / (double)last->step : NAN};
         for (int m = 0; m < c->measure_count; m++)
             c->runs[i].values[m] = figure_of(run, figures[m]);
-        c->still_falling += run->finished && still_falls(run);
+        c->still_falling += run->finished && !run->diverged && still_falls(run);
     }
     return c->runs != NULL;
 }
@@ -195,15 +188,27 @@ static void print_one(const runlog *log, const char *format, FILE *out)
     free(c.runs);
 }
 
+static bool same_points(const runlog *a, const runlog *b)
+{
+    bool same = a->count == b->count;
+    for (int i = 0; same && i < a->count; i++)
+        same = strcmp(a->runs[i].point, b->runs[i].point) == 0;
+    return same;
+}
+
 void runlog_print_table_as(const runlog *log, const char *format, FILE *out)
 {
     if (log && !runlog_is_search(log))
         print_one(log, format, out);
-    for (int common = 0; common < 2 && log && runlog_is_search(log); common++) {
-        runlog *best = runlog_at_best(log, common);
-        fputs(common ? "\n" : "", out);
+    if (log && runlog_is_search(log)) {
+        runlog *best = runlog_at_best(log, false), *common = runlog_at_best(log, true);
         if (best)
             print_one(best, format, out);
+        if (best && common && !same_points(best, common)) {
+            fputs("\n", out);
+            print_one(common, format, out);
+        }
         runlog_free(best);
+        runlog_free(common);
     }
 }

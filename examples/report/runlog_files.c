@@ -36,11 +36,11 @@ static const struct file {
 };
 enum { FILES = sizeof files / sizeof files[0] };
 
-bool runlog_check_directory(const char *directory, char message[RUNLOG_MESSAGE])
+bool runlog_check_directory(const char *directory, tg_error *error)
 {
-    bool possible = files_check_folder(directory, message);
+    bool possible = files_check_folder(directory, error);
     for (int i = 0; i < FILES && possible; i++)
-        possible = files_check_name(directory, files[i].name, message);
+        possible = files_check_name(directory, files[i].name, error);
     return possible;
 }
 
@@ -61,20 +61,19 @@ static bool is_wanted(const runlog *log, const struct file *file)
            (file->needs == A_SEARCH ? runlog_is_search(log) : runlog_has_series(log, (runlog_series)(file->needs - 1)));
 }
 
-bool runlog_write(const runlog *log, char message[RUNLOG_MESSAGE])
+bool runlog_write(const runlog *log, tg_error *error)
 {
     runlog *best = log && !log->lost ? runlog_at_best(log, false) : NULL;
     if (!best) {
-        snprintf(message, RUNLOG_MESSAGE, "the results are not written: memory ran out while they were collected");
-        return false;
+        return tg_fail(error, "the results are not written: memory ran out while they were collected");
     }
-    bool written = files_make_folder(log->directory, message);
+    bool written = files_make_folder(log->directory, error);
     for (int i = 0; i < FILES && written; i++) {
         if (!is_wanted(log, &files[i]))
             files_remove(log->directory, files[i].name); /* of an earlier comparison */
         else
             written = files_write(log->directory, files[i].name, write_one,
-                                  &(writing){files[i].at_best ? best : log, &files[i]}, message);
+                                  &(writing){files[i].at_best ? best : log, &files[i]}, error);
     }
     runlog_free(best);
     return written;

@@ -13,7 +13,7 @@ typedef struct {
     char *point;   /* of a search, in words; empty where there is none */
     double number; /* the first of its numbers */
     long parameters;
-    bool finished;
+    bool finished, diverged;
     runlog_epoch *epochs; /* [count], room for [capacity] */
     int count, capacity;
     struct {
@@ -29,6 +29,7 @@ struct runlog {
     bool borrows; /* what runs point to belongs to another log */
     json_t *options;
     char *note;
+    const char *remedy;
     double overlap; /* as a comparison has it */
     bool same_folds;
     char **class_names; /* [classes] */

@@ -37,8 +37,8 @@ static outcome outcome_at(const runlog *log, const char *activation, const char 
             continue;
         const runlog_epoch *best = runlog_best_epoch(run);
         found.unfinished += !run->finished;
-        if (run->finished && best)
-            losses[found.finished++] = best->val_loss;
+        if (run->finished && (best || run->diverged))
+            losses[found.finished++] = run->diverged ? NAN : best->val_loss;
     }
     found.loss = statistics_of(losses, (size_t)found.finished);
     return found;
@@ -80,7 +80,7 @@ static const char *best_common_point(const runlog *log, double losses[])
         for (int other = 0; other < log->count; other++)
             if (runlog_is_first_of_activation(log, other)) {
                 const outcome found = outcome_at(log, log->runs[other].activation, log->runs[run].point, losses);
-                sum += log2(fmax(rank(&found), 1e-300));
+                sum += log2(fmin(fmax(rank(&found), 1e-300), 1e306)); /* one that diverges everywhere decides nothing */
             }
         if (sum < least) {
             least = sum;
@@ -112,6 +112,7 @@ runlog *runlog_at_best(const runlog *log, bool common)
     FILE *words = open_memstream(&note, &size);
     if (best) {
         best->borrows = true;
+        best->remedy = log->remedy;
         best->runs = calloc((size_t)log->count + 1, sizeof *best->runs);
     }
     bool complete = best && best->runs && losses && words;

@@ -112,7 +112,7 @@ static int find_named(runs_file *to, const char *name)
 }
 
 /* The number of a measure; -1 where it is not wanted; -2 and a message where there are too many. */
-static int find_measure(runs_file *to, const char *wanted, const char *name, const dataset_error *error)
+static int find_measure(runs_file *to, const char *wanted, const char *name, tg_error *error)
 {
     comparison *c = &to->c;
     const size_t length = strlen(name);
@@ -125,10 +125,10 @@ static int find_measure(runs_file *to, const char *wanted, const char *name, con
     if (!is_wanted)
         return -1;
     if (c->measure_count == COMPARISON_MEASURES)
-        return dataset_fail(error, "more than %d measures; --measures names those to compare", COMPARISON_MEASURES), -2;
+        return tg_fail(error, "more than %d measures; --measures names those to compare", COMPARISON_MEASURES), -2;
     const char *kept = keep_name(to, name, length);
     if (!kept)
-        return dataset_fail(error, "out of memory"), -2;
+        return tg_fail(error, "out of memory"), -2;
     bool more = false;
     for (int i = 0; more_is_better[i]; i++)
         more |= strcasestr(name, more_is_better[i]) != NULL;
@@ -145,7 +145,7 @@ static bool number_at(const csv_source *s, size_t row, size_t column, double *nu
     return !word || csv_word_is_huge(word);
 }
 
-static bool put(runs_file *to, int run, int measure, double step, double number, const dataset_error *error)
+static bool put(runs_file *to, int run, int measure, double step, double number, tg_error *error)
 {
     runs_curve *curve = run < 0 ? NULL : &to->curves[run * COMPARISON_MEASURES + measure];
     if (curve && curve->count == curve->capacity) {
@@ -155,7 +155,7 @@ static bool put(runs_file *to, int run, int measure, double step, double number,
         curve->capacity = pairs ? room : curve->capacity;
     }
     if (!curve || curve->count == curve->capacity)
-        return dataset_fail(error, "out of memory");
+        return tg_fail(error, "out of memory");
     curve->pairs[2 * curve->count] = step;
     curve->pairs[2 * curve->count++ + 1] = number;
     to->c.runs[run].values[measure] = number;
@@ -239,11 +239,11 @@ static bool find_places(runs_file *to, const csv_source *s, const char *wanted, 
         if (!is_number_column(s, i))
             p->group = (int)i;
     if (p->group < 0)
-        return dataset_fail(s->error, "%s: no column names the group of a run, expected one called group, say",
-                            s->table.path);
+        return tg_fail(s->error, "%s: no column names the group of a run, expected one called group, say",
+                       s->table.path);
     if (columns > sizeof p->measure / sizeof *p->measure)
-        return dataset_fail(s->error, "%s: %zu columns, expected at most %zu", s->table.path, columns,
-                            sizeof p->measure / sizeof *p->measure);
+        return tg_fail(s->error, "%s: %zu columns, expected at most %zu", s->table.path, columns,
+                       sizeof p->measure / sizeof *p->measure);
     for (size_t i = 0; i < columns; i++) {
         const bool other = (int)i == p->group || (int)i == p->seed || (int)i == p->fold ||
                            is_one_of(csv_column_name(s, i), other_names) || !is_number_column(s, i);
@@ -302,7 +302,7 @@ static bool read_rows(runs_file *to, const csv_source *s, const char *wanted)
 
 /* ---- files ---- */
 
-static bool read_file(runs_file *to, const char *path, const char *wanted, const dataset_error *error)
+static bool read_file(runs_file *to, const char *path, const char *wanted, tg_error *error)
 {
     csv_source s = {.table.path = path, .error = error};
     bool fine = csv_table_read(path, &s.table, error) && csv_find_header(&s, DATASET_HEADER_YES);
@@ -328,15 +328,15 @@ static int is_table(const struct dirent *entry)
     return length > 4 && strcasecmp(entry->d_name + length - 4, ".csv") == 0;
 }
 
-static bool read_folder(runs_file *to, const char *folder, const char *wanted, const dataset_error *error)
+static bool read_folder(runs_file *to, const char *folder, const char *wanted, tg_error *error)
 {
     struct dirent **entries = NULL;
     const int count = scandir(folder, &entries, is_table, alphasort);
-    bool fine = count > 0 || dataset_fail(error, "%s: no file of it is called *.csv", folder);
+    bool fine = count > 0 || tg_fail(error, "%s: no file of it is called *.csv", folder);
     for (int i = 0; i < count; i++) {
         char path[PATH_MAX];
         fine = fine && (snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name) < (int)sizeof path ||
-                        dataset_fail(error, "%.200s: the name is too long", folder));
+                        tg_fail(error, "%.200s: the name is too long", folder));
         fine = fine && read_file(to, path, wanted, error);
         free(entries[i]);
     }
@@ -360,15 +360,14 @@ static void find_shares(runs_file *of)
     }
 }
 
-bool runs_read(const char *path, const char *measures, runs_file *out, char message[RUNS_MESSAGE])
+bool runs_read(const char *path, const char *measures, runs_file *out, tg_error *error)
 {
-    const dataset_error error = {message, RUNS_MESSAGE};
     struct stat status;
     *out = (runs_file){.c = {.group = "group"}};
-    bool fine = stat(path, &status) == 0 && S_ISDIR(status.st_mode) ? read_folder(out, path, measures, &error)
-                                                                    : read_file(out, path, measures, &error);
+    bool fine = stat(path, &status) == 0 && S_ISDIR(status.st_mode) ? read_folder(out, path, measures, error)
+                                                                    : read_file(out, path, measures, error);
     if (fine && (out->c.measure_count == 0 || out->c.run_count == 0))
-        fine = dataset_fail(&error, "%s: no column of numbers to compare%s", path, measures ? " is called so" : "");
+        fine = tg_fail(error, "%s: no column of numbers to compare%s", path, measures ? " is called so" : "");
     find_shares(out);
     if (out->numbered)
         out->c.note = "No column has seeds: the runs of a group are paired in their order.";

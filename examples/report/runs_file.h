@@ -1,8 +1,8 @@
 /* Results of other programs, as runs to be compared: what W&B, TensorBoard and one's own scripts write as CSV.
  *
  *     runs_file from;
- *     if (!runs_read("results.csv", NULL, &from, message))
- *         return fprintf(stderr, "compare: %s\n", message), 2;
+ *     if (!runs_read("results.csv", NULL, &from, &error))
+ *         return fprintf(stderr, "compare: %s\n", error.text), 2;
  *     comparison_print(&from.c, "table", stdout);
  *     runs_free(&from);
  *
@@ -23,7 +23,7 @@
 #include "examples/report/chart.h"
 #include "examples/report/comparison.h"
 
-enum { RUNS_MESSAGE = 512 };
+#include <tapegrad.h>
 
 typedef struct runs_curve {
     double *pairs; /* [count, 2]: step and number */
@@ -42,7 +42,7 @@ typedef struct runs_file {
  * commas between; NULL: all columns of numbers that are no steps, seeds or times. A measure is better when larger where
  * its name says so: accuracy, score, r2, reward and the like. False and one line, and nothing to free, if there is
  * nothing to compare. */
-bool runs_read(const char *path, const char *measures, runs_file *out, char message[RUNS_MESSAGE]);
+bool runs_read(const char *path, const char *measures, runs_file *out, tg_error *error);
 void runs_free(runs_file *from);
 
 /* The curves of a measure for chart_write, to be freed; NULL when memory runs out. */

@@ -258,12 +258,12 @@ static bool write_numbers(const void *context, FILE *to)
     return json_dumpf(w->sheet->numbers, to, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0 && putc('\n', to) != EOF;
 }
 
-bool sheet_write(const sheet *s, const char *folder, const char *command, bool drawn, char message[FILES_MESSAGE])
+bool sheet_write(const sheet *s, const char *folder, const char *command, bool drawn, tg_error *error)
 {
     const writing w = {s, folder, command, drawn};
     if (!s)
-        return snprintf(message, FILES_MESSAGE, "out of memory for the report"), false;
-    return files_write(folder, "report.html", write_html, &w, message) &&
-           files_write(folder, "report.md", write_markdown, &w, message) &&
-           files_write(folder, "numbers.json", write_numbers, &w, message);
+        return tg_fail(error, "out of memory for the report");
+    return files_write(folder, "report.html", write_html, &w, error) &&
+           files_write(folder, "report.md", write_markdown, &w, error) &&
+           files_write(folder, "numbers.json", write_numbers, &w, error);
 }

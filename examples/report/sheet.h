@@ -6,7 +6,7 @@
  *     sheet_row(s, "%s|%.4f|%.4f|%.4f to %.4f", "relu", 0.0906, 0.0899, 0.0880, 0.0911);
  *     sheet_picture(s, "curves.svg", "validation loss over epochs");
  *     sheet_print(s, stdout);
- *     sheet_write(s, "results/studies/gelu-mnist", "study gelu-mnist", message);   // report.html and report.md
+ *     sheet_write(s, "results/studies/gelu-mnist", "study gelu-mnist", &error);   // report.html and report.md
  *     sheet_free(s);
  *
  * Cells are parted by |. When memory runs out, sheet_write says so. Functions that take a NULL sheet do nothing.
@@ -47,6 +47,6 @@ void sheet_print(const sheet *s, FILE *out);
 /* Writes report.html, with the pictures inside, report.md and numbers.json into the folder; `command` repeats it.
  * Without pictures unless they have been `drawn`: what is there else shows earlier numbers. On failure false and one
  * line. */
-bool sheet_write(const sheet *s, const char *folder, const char *command, bool drawn, char message[FILES_MESSAGE]);
+bool sheet_write(const sheet *s, const char *folder, const char *command, bool drawn, tg_error *error);
 
 #endif

@@ -1,7 +1,5 @@
 #include "examples/run/card.h"
 
-#include "examples/data/words.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,62 +7,49 @@
 
 static const char *const tasks[] = {"classes", "targets", "images", "letters", NULL};
 
-static bool refuse(char *message, const char *what)
+static bool refuse(tg_error *error, const char *what)
 {
-    snprintf(message, NET_MESSAGE, "the metadata is not that of this program: %s", what);
-    plain_text(message); /* jansson quotes the text that it does not understand */
-    return false;
+    return tg_fail(error, "the metadata is not that of this program: %s", what);
 }
 
 /* ---- writing ---- */
 
-/* jansson refuses NULL, what an allocation that failed has given: a card with a gap would misread its columns. */
-static void append(json_t *array, json_t *value, bool *fine)
-{
-    *fine &= json_array_append_new(array, value) == 0;
-}
-
-static json_t *inputs_json(const dataset *data, bool *fine)
+static json_t *inputs_json(const dataset *data)
 {
     json_t *inputs = json_array();
     for (size_t i = 0; i < data->features && !data->width; i++) {
         const dataset_feature *f = data->feature ? &data->feature[i] : &(dataset_feature){.number = i};
-        append(inputs,
-               json_pack("{s:f, s:f, s:I, s:s*, s:s*, s:o*}", "mean", data->feature_mean[i], "scale",
-                         data->feature_scale[i], "number", (json_int_t)f->number, "column", f->column, "category",
-                         f->category, "missing", f->missing ? json_true() : NULL),
-               fine);
+        json_array_append_new(inputs,
+                              json_pack("{s:f, s:f, s:I, s:s*, s:s*, s:o*}", "mean", data->feature_mean[i], "scale",
+                                        data->feature_scale[i], "number", (json_int_t)f->number, "column", f->column,
+                                        "category", f->category, "missing", f->missing ? json_true() : NULL));
     }
     return inputs;
 }
 
-static json_t *targets_json(const dataset *data, bool *fine)
+static json_t *targets_json(const dataset *data)
 {
     json_t *targets = json_array();
     for (size_t i = 0; i < data->targets; i++)
-        append(targets,
-               json_pack("{s:f, s:f, s:s}", "mean", data->target_mean[i], "scale", data->target_scale[i], "name",
-                         data->target_names ? data->target_names[i] : ""),
-               fine);
+        json_array_append_new(targets,
+                              json_pack("{s:f, s:f, s:s}", "mean", data->target_mean[i], "scale", data->target_scale[i],
+                                        "name", data->target_names ? data->target_names[i] : ""));
     return targets;
 }
 
 /* The columns of a table that hold the class or the targets. */
-static json_t *answers_json(const dataset *data, bool *fine)
+static json_t *answers_json(const dataset *data)
 {
     json_t *answers = json_array();
     const size_t count = data->target_column ? data->targets ? data->targets : 1 : 0;
     for (size_t i = 0; i < count; i++) {
         const size_t number = data->target_column[i];
-        append(answers,
-               json_pack("{s:I, s:s*}", "number", (json_int_t)number, "column",
-                         number < data->columns ? data->column[number].name : NULL),
-               fine);
+        json_array_append_new(answers, json_pack("{s:I, s:s*}", "number", (json_int_t)number, "column",
+                                                 number < data->columns ? data->column[number].name : NULL));
     }
     return answers;
 }
 
-/* NULL if out of memory. */
 static char *data_text(const run_spec *s, const run_source *from)
 {
     const dataset *data = &from->data;
@@ -73,18 +58,15 @@ static char *data_text(const run_spec *s, const run_source *from)
                            : source_reconstructs(s)               ? CARD_IMAGES
                            : data->task == DATASET_CLASSIFICATION ? CARD_CLASSES
                                                                   : CARD_TARGETS;
-    bool fine = true;
     for (size_t i = 0; i < data->classes; i++)
-        append(classes, json_string(data->class_names[i]), &fine);
+        json_array_append_new(classes, json_string(data->class_names[i]));
     for (int i = 0; i < from->letters.vocabulary; i++)
-        append(letters, json_integer(from->letters.letter[i]), &fine);
-    json_t *inputs = inputs_json(data, &fine), *targets = targets_json(data, &fine),
-           *answers = answers_json(data, &fine);
+        json_array_append_new(letters, json_integer(from->letters.letter[i]));
     json_t *object =
-        json_pack("{s:s, s:o, s:o, s:o, s:o, s:f, s:b, s:o}", "task", tasks[task], "inputs", inputs, "classes", classes,
-                  "targets", targets, "answers", answers, "pixel_scale", data->width ? data->feature_scale[0] : 1.,
-                  "lines", from->letters.lines, "letters", letters);
-    char *text = fine && object ? json_dumps(object, JSON_COMPACT) : NULL;
+        json_pack("{s:s, s:o, s:o, s:o, s:o, s:f, s:b, s:o}", "task", tasks[task], "inputs", inputs_json(data),
+                  "classes", classes, "targets", targets_json(data), "answers", answers_json(data), "pixel_scale",
+                  data->width ? data->feature_scale[0] : 1., "lines", from->letters.lines, "letters", letters);
+    char *text = json_dumps(object, JSON_COMPACT);
     json_decref(object);
     return text;
 }
@@ -110,12 +92,24 @@ static bool take_number(card_input *to, json_int_t number)
     return number >= 0 && number < 1 << 30;
 }
 
+static bool make_room(card *c, const json_t *data)
+{
+    c->inputs = json_array_size(json_object_get(data, "inputs"));
+    c->answers = json_array_size(json_object_get(data, "answers"));
+    c->classes = json_array_size(json_object_get(data, "classes"));
+    c->targets = json_array_size(json_object_get(data, "targets"));
+    c->input = calloc(c->inputs + 1, sizeof *c->input);
+    c->answer = calloc(c->answers + 1, sizeof *c->answer);
+    c->class_names = calloc(c->classes + 1, sizeof *c->class_names);
+    c->target_names = calloc(c->targets + 1, sizeof *c->target_names);
+    c->target = calloc(c->targets + 1, sizeof *c->target);
+    return c->input && c->answer && c->class_names && c->target_names && c->target;
+}
+
 /* Older files do not name them. */
 static bool read_answers(card *c, const json_t *answers)
 {
-    c->answers = json_array_size(answers);
-    c->answer = calloc(c->answers + 1, sizeof *c->answer);
-    bool fine = c->answer && (c->answers == 0 || c->answers == (c->targets ? c->targets : 1));
+    bool fine = c->answers == 0 || c->answers == (c->targets ? c->targets : 1);
     for (size_t i = 0; fine && i < c->answers; i++) {
         json_int_t number;
         fine = json_unpack(json_array_get(answers, i), "{s:I, s?s}", "number", &number, "column",
@@ -127,9 +121,7 @@ static bool read_answers(card *c, const json_t *answers)
 
 static bool read_inputs(card *c, const json_t *inputs)
 {
-    c->inputs = json_array_size(inputs);
-    c->input = calloc(c->inputs + 1, sizeof *c->input);
-    bool fine = c->input && json_is_array(inputs);
+    bool fine = json_is_array(inputs);
     for (size_t i = 0; fine && i < c->inputs; i++) {
         card_input *to = &c->input[i];
         json_int_t number;
@@ -145,12 +137,7 @@ static bool read_inputs(card *c, const json_t *inputs)
 
 static bool read_names(card *c, const json_t *classes, const json_t *targets)
 {
-    c->classes = json_array_size(classes);
-    c->targets = json_array_size(targets);
-    c->class_names = calloc(c->classes + 1, sizeof *c->class_names);
-    c->target_names = calloc(c->targets + 1, sizeof *c->target_names);
-    c->target = calloc(c->targets + 1, sizeof *c->target);
-    bool fine = c->class_names && c->target_names && c->target;
+    bool fine = true;
     for (size_t i = 0; fine && i < c->classes; i++)
         fine = (c->class_names[i] = json_string_value(json_array_get(classes, i)));
     for (size_t i = 0; fine && i < c->targets; i++)
@@ -198,43 +185,44 @@ static const char *disagreement(const card *c)
 }
 
 /* From c->model_text and c->data_text, which belong to the card. */
-static bool parse(card *c, char message[NET_MESSAGE])
+static bool parse(card *c, tg_error *error)
 {
-    json_error_t error;
-    json_t *model = json_loads(c->model_text, 0, &error), *data = json_loads(c->data_text, 0, &error);
+    json_error_t wrong;
+    json_t *model = json_loads(c->model_text, 0, &wrong), *data = model ? json_loads(c->data_text, 0, &wrong) : NULL;
     c->json = json_pack("{s:o?, s:o?}", "model", model, "data", data);
-    if ((!model || !data) && json_error_code(&error) == json_error_out_of_memory)
-        return snprintf(message, NET_MESSAGE, "out of memory"), false;
+    if ((!model || !data) && json_error_code(&wrong) == json_error_out_of_memory)
+        return tg_fail(error, "out of memory");
     if (!json_is_object(model) || !json_is_object(data))
-        return refuse(message, error.text);
-    if (!net_spec_read(&c->spec, model, message))
+        return refuse(error, wrong.text);
+    if (!net_spec_read(&c->spec, model, error))
         return false;
     const char *task = json_string_value(json_object_get(data, "task"));
     c->task = (card_task)options_position(tasks, task ? task : "");
     if (!tasks[c->task])
-        return refuse(message, "the task is of no known kind");
+        return refuse(error, "the task is of no known kind");
     c->lines = json_is_true(json_object_get(data, "lines"));
     const double pixel_scale = json_number_value(json_object_get(data, "pixel_scale"));
     c->pixel_scale = pixel_scale > 0 ? pixel_scale : 1;
+    if (!make_room(c, data))
+        return tg_fail(error, "out of memory");
     if (!read_inputs(c, json_object_get(data, "inputs")))
-        return refuse(message, "what inputs are is missing or wrong");
+        return refuse(error, "what inputs are is missing or wrong");
     if (!read_names(c, json_object_get(data, "classes"), json_object_get(data, "targets")))
-        return refuse(message, "the names of classes or targets are missing or wrong");
+        return refuse(error, "the names of classes or targets are missing or wrong");
     if (!read_answers(c, json_object_get(data, "answers")))
-        return refuse(message, "the columns of the class or the targets are wrong");
+        return refuse(error, "the columns of the class or the targets are wrong");
     if (!read_letters(c, json_object_get(data, "letters")))
-        return refuse(message, "the characters are missing or wrong");
+        return refuse(error, "the characters are missing or wrong");
     const char *problem = disagreement(c);
-    return !problem || refuse(message, problem);
+    return !problem || refuse(error, problem);
 }
 
-bool card_of_source(card *c, const run_spec *s, const run_source *from, char message[NET_MESSAGE])
+bool card_of_source(card *c, const run_spec *s, const run_source *from, tg_error *error)
 {
     json_t *model = net_spec_json(&s->net);
-    *c = (card){.model_text = model ? json_dumps(model, JSON_COMPACT) : NULL, .data_text = data_text(s, from)};
+    *c = (card){.model_text = json_dumps(model, JSON_COMPACT), .data_text = data_text(s, from)};
     json_decref(model);
-    const bool fine =
-        c->model_text && c->data_text ? parse(c, message) : (snprintf(message, NET_MESSAGE, "out of memory"), false);
+    const bool fine = c->model_text && c->data_text ? parse(c, error) : tg_fail(error, "out of memory");
     if (!fine)
         card_free(c);
     return fine;
@@ -249,27 +237,24 @@ const char *card_path(const char *path, char file[CARD_PATH])
     return file;
 }
 
-bool card_read(card *c, const char *path, char message[NET_MESSAGE])
+bool card_read(card *c, const char *path, tg_error *error)
 {
-    char reason[NET_MESSAGE];
-    tg_error error;
     *c = (card){0};
-    tg_safetensors *file = tg_safetensors_open(path, &error);
+    tg_safetensors *file = tg_safetensors_open(path, error);
     if (!file)
-        return snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1, error.text), false;
+        return false;
     const char *model = tg_safetensors_metadata(file, "tapegrad.model"),
                *data = tg_safetensors_metadata(file, "tapegrad.data");
     bool fine = model && data;
     if (!fine)
-        snprintf(message, NET_MESSAGE,
-                 "%.200s: a model file, but not one of train: 'tapegrad.model' and 'tapegrad.data' are missing", path);
+        tg_fail(error, "%.200s: a model file, but not one of train: 'tapegrad.model' and 'tapegrad.data' are missing",
+                path);
     else {
         c->model_text = strdup(model);
         c->data_text = strdup(data);
-        fine = c->model_text && c->data_text && parse(c, reason);
-        if (!fine)
-            snprintf(message, NET_MESSAGE, "%.200s: %.250s", path,
-                     c->model_text && c->data_text ? reason : "out of memory");
+        fine = c->model_text && c->data_text ? parse(c, error) : tg_fail(error, "out of memory");
+        if (!fine && error)
+            tg_fail(error, "%.200s: %s", path, error->text);
     }
     tg_safetensors_close(file);
     if (!fine)

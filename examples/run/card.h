@@ -2,11 +2,11 @@
  * columns become inputs, and what outputs mean.
  *
  *     card c;
- *     card_of_source(&c, &spec, &from, message);
+ *     card_of_source(&c, &spec, &from, &error);
  *     tg_metadata lines[CARD_LINES];
  *     card_metadata(&c, lines);                       // for tg_fit_config.metadata; live as long as the card
  *     ...
- *     if (!card_read(&c, "best.safetensors", message)) ...
+ *     if (!card_read(&c, "best.safetensors", &error)) ...
  *     card_free(&c);
  */
 #ifndef RUN_CARD_H
@@ -52,7 +52,7 @@ typedef struct card {
     char *model_text, *data_text;
 } card;
 
-bool card_of_source(card *c, const run_spec *s, const run_source *from, char message[NET_MESSAGE]);
+bool card_of_source(card *c, const run_spec *s, const run_source *from, tg_error *error);
 void card_metadata(const card *c, tg_metadata lines[CARD_LINES]);
 
 /* The model file that a user means by a path: the one in a run's folder, which is written to `file`, or the path
@@ -62,7 +62,7 @@ enum { CARD_PATH = 4096 };
 const char *card_path(const char *path, char file[CARD_PATH]);
 
 /* From a model file. False and one line if it is none, or if its metadata is wrong. */
-bool card_read(card *c, const char *path, char message[NET_MESSAGE]);
+bool card_read(card *c, const char *path, tg_error *error);
 void card_free(card *c);
 
 #endif

@@ -152,7 +152,7 @@ static void let_go(claim *c)
     c->held = false;
 }
 
-claim_outcome claim_take(claim *c, const char *folder, double patience, char message[FILES_MESSAGE])
+claim_outcome claim_take(claim *c, const char *folder, double patience, tg_error *error)
 {
     const machine here = this_machine();
     const int known = newest(folder), before = known > 0 ? known : 0;
@@ -164,14 +164,14 @@ claim_outcome claim_take(claim *c, const char *folder, double patience, char mes
     if (descriptor < 0 && errno == EEXIST)
         return CLAIM_THEIRS;
     if (descriptor < 0) {
-        snprintf(message, FILES_MESSAGE, "cannot write the file '%.300s': %s", path, strerror(errno));
+        tg_fail(error, "cannot write the file '%.300s': %s", path, strerror(errno));
         return CLAIM_FAILED;
     }
     *c = (claim){.number = before + 1, .held = true, .descriptor = descriptor, .kept = clock_with_sleep()};
     flock(descriptor, LOCK_EX | LOCK_NB); /* before it says whose it is: who reads that asks for the lock */
     if (!put(descriptor,
              json_pack("{s:s,s:s,s:I}", "host", here.host, "boot", here.boot, "process", (json_int_t)getpid()))) {
-        snprintf(message, FILES_MESSAGE, "cannot write the file '%.300s': %s", path, strerror(errno));
+        tg_fail(error, "cannot write the file '%.300s': %s", path, strerror(errno));
         unlink(path);
         let_go(c);
         return CLAIM_FAILED;

@@ -1,12 +1,12 @@
 /* Which process does a piece of work, where processes on any number of machines share its folder (NFS, say).
  *
  *     claim c = {0};                                      // of this folder, as long as the program looks at it
- *     switch (claim_take(&c, folder, 120, message)) {     // now and then, until it is ours
+ *     switch (claim_take(&c, folder, 120, &error)) {     // now and then, until it is ours
  *     case CLAIM_OURS: ...                                // do it; meanwhile, every second or so:
  *         if (!claim_keep(&c, folder, 120)) ...           //     another process took over: stop, write nothing more
  *         claim_release(&c, folder, true);                // true: it is done
  *     case CLAIM_THEIRS: ...                              // c.holder says whose it is
- *     case CLAIM_FAILED: ...                              // message says why
+ *     case CLAIM_FAILED: ...                              // error says why
  *     }
  *
  * A claim is a file FOLDER/claim.K, K = 1, 2, 3, ..., made with O_EXCL: one process alone can make it. The highest
@@ -38,7 +38,7 @@ typedef struct claim {
 typedef enum claim_outcome { CLAIM_OURS, CLAIM_THEIRS, CLAIM_FAILED } claim_outcome;
 
 /* Takes the work of a folder that is there, for this process and those that it forks. */
-claim_outcome claim_take(claim *c, const char *folder, double patience, char message[FILES_MESSAGE]);
+claim_outcome claim_take(claim *c, const char *folder, double patience, tg_error *error);
 
 /* Gives a sign of life, no more often than is useful; false if another process has taken over. */
 bool claim_keep(claim *c, const char *folder, double patience);

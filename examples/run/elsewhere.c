@@ -54,34 +54,33 @@ static const char *useless(void)
     return NULL;
 }
 
-static bool check(const experiment_settings *s, char message[RUNS_MESSAGE])
+static bool check(const experiment_settings *s, tg_error *error)
 {
     const char *other = useless();
     if (!s->runs)
-        return snprintf(message, RUNS_MESSAGE, "--measures is for --runs"), false;
+        return tg_fail(error, "--measures is for --runs");
     if (other)
-        return snprintf(message, RUNS_MESSAGE, "--%s: --runs trains nothing", other), false;
+        return tg_fail(error, "--%s: --runs trains nothing", other);
     if (s->run.report && !s->run.out)
-        return snprintf(message, RUNS_MESSAGE, "--report: --out says where"), false;
+        return tg_fail(error, "--report: --out says where");
     return true;
 }
 
 int compare_elsewhere(const experiment_settings *s, char *const *argv)
 {
     runs_file from;
-    char message[RUNS_MESSAGE];
+    tg_error error;
     const page of = {s, &from, argv};
-    if (!check(s, message) || !runs_read(s->runs, s->measures, &from, message)) {
-        terminal_say("compare", NULL, message);
+    if (!check(s, &error) || !runs_read(s->runs, s->measures, &from, &error)) {
+        terminal_say("compare", NULL, error.text);
         return 2;
     }
-    bool fine =
-        comparison_print(&from.c, s->format, stdout) || (snprintf(message, sizeof message, "out of memory"), false);
-    fine = fine && (!s->run.out || (files_make_folder(s->run.out, message) &&
-                                    files_write(s->run.out, "summary.csv", write_summary, &of, message)));
-    fine = fine && (!s->run.report || files_write(s->run.out, "report.html", write_page, &of, message));
+    bool fine = comparison_print(&from.c, s->format, stdout) || tg_fail(&error, "out of memory");
+    fine = fine && (!s->run.out || (files_make_folder(s->run.out, &error) &&
+                                    files_write(s->run.out, "summary.csv", write_summary, &of, &error)));
+    fine = fine && (!s->run.report || files_write(s->run.out, "report.html", write_page, &of, &error));
     if (!fine)
-        terminal_say("compare", NULL, message);
+        terminal_say("compare", NULL, error.text);
     runs_free(&from);
     return fine ? 0 : 1;
 }

@@ -138,21 +138,19 @@ static int read_words(const char *list, const char *words[], int most)
     return count;
 }
 
-static bool read_activations(experiment *e, char message[EXPERIMENT_MESSAGE])
+static bool read_activations(experiment *e, tg_error *error)
 {
     e->activation_count = read_words(e->settings.activations, e->activations, EXPERIMENT_ACTIVATIONS);
     if (e->activation_count < 0)
-        return snprintf(message, EXPERIMENT_MESSAGE, "--activations: more than %d", EXPERIMENT_ACTIVATIONS), false;
+        return tg_fail(error, "--activations: more than %d", EXPERIMENT_ACTIVATIONS);
     for (int i = 0; i < e->activation_count; i++) {
         tg_activation activation;
         const char *name = e->activations[i];
         if (!tg_activation_from_name(name, &activation))
-            return snprintf(message, EXPERIMENT_MESSAGE, "--activations: '%s': %s", name,
-                            tg_activation_name_error(name)),
-                   false;
+            return tg_fail(error, "--activations: '%s': %s", name, tg_activation_name_error(name));
         for (int k = 0; k < i; k++)
             if (strcmp(e->activations[k], name) == 0)
-                return snprintf(message, EXPERIMENT_MESSAGE, "--activations: '%s' is listed twice", name), false;
+                return tg_fail(error, "--activations: '%s' is listed twice", name);
     }
     return true;
 }
@@ -172,7 +170,7 @@ const char *experiment_list(const experiment *e, const char *option)
 }
 
 /* The lists with several values become axes, the others values of the specification. */
-static bool read_lists(experiment *e, char message[EXPERIMENT_MESSAGE])
+static bool read_lists(experiment *e, tg_error *error)
 {
     enum { MOST_POINTS = 1000 };
     e->points = 1;
@@ -188,10 +186,8 @@ static bool read_lists(experiment *e, char message[EXPERIMENT_MESSAGE])
         for (int k = axis.count - 1; fine && k >= 0; k--)
             fine = options_set(o, &e->settings.run, axis.values[k]);
         if (!fine)
-            return snprintf(message, EXPERIMENT_MESSAGE,
-                            "--%s: '%.100s': not a list of its values, or more than %d points to search", o->name,
-                            e->settings.list[i], MOST_POINTS),
-                   false;
+            return tg_fail(error, "--%s: '%.100s': not a list of its values, or more than %d points to search", o->name,
+                           e->settings.list[i], MOST_POINTS);
         if (axis.count > 1)
             e->axes[e->axis_count++] = axis;
         e->points *= axis.count;
@@ -311,12 +307,12 @@ void experiment_name(const experiment *e, int run, char name[EXPERIMENT_POINT])
 /* ---- checks ---- */
 
 /* Two points of the grid that are the same training, as depth 0 and 4 with --hidden 128x4. */
-static bool points_differ(const experiment *e, char message[EXPERIMENT_MESSAGE])
+static bool points_differ(const experiment *e, tg_error *error)
 {
     json_t **points = calloc((size_t)e->points, sizeof *points);
     bool differ = points != NULL;
     if (!points)
-        snprintf(message, EXPERIMENT_MESSAGE, "out of memory");
+        tg_fail(error, "out of memory");
     for (int a = 0; differ && a < e->points; a++) {
         run_spec s = experiment_spec(e, a * e->activation_count);
         s.batch = s.batch < e->from.train.count ? s.batch : (int)e->from.train.count;
@@ -327,8 +323,8 @@ static bool points_differ(const experiment *e, char message[EXPERIMENT_MESSAGE])
                 int axis = 0;
                 while (value_at(e, first, axis) == value_at(e, second, axis))
                     axis++;
-                snprintf(message, EXPERIMENT_MESSAGE, "--%s: %s and %s come to the same here",
-                         e->axes[axis].option->name, value_at(e, first, axis), value_at(e, second, axis));
+                tg_fail(error, "--%s: %s and %s come to the same here", e->axes[axis].option->name,
+                        value_at(e, first, axis), value_at(e, second, axis));
                 differ = false;
             }
     }
@@ -360,7 +356,7 @@ static bool has_residual(const experiment *e)
 }
 
 /* Reject options that would have no effect. */
-static bool options_matter(const experiment *e, char message[EXPERIMENT_MESSAGE])
+static bool options_matter(const experiment *e, tg_error *error)
 {
     const experiment_settings *s = &e->settings;
     const char *problem =
@@ -371,18 +367,18 @@ static bool options_matter(const experiment *e, char message[EXPERIMENT_MESSAGE]
         : s->seed_lines && e->runs == e->activation_count * e->points ? "--seed-lines: one seed has one line anyway"
                                                                       : NULL;
     if (problem)
-        return snprintf(message, EXPERIMENT_MESSAGE, "%s", problem), false;
+        return tg_fail(error, "%s", problem);
     for (int run = 0; run < e->activation_count * e->points; run++) {
         const run_spec spec = experiment_spec(e, run);
-        if (!run_spec_check(&spec, source_classifies(&spec, &e->from), message) ||
-            (e->parameters[run] = run_parameters(&spec, &e->from, message)) < 0)
+        if (!run_spec_check(&spec, source_classifies(&spec, &e->from), error) ||
+            (e->parameters[run] = run_parameters(&spec, &e->from, error)) < 0)
             return false;
     }
     return true;
 }
 
 /* Puts what was chosen, where there is one choice, in place of the 0 that asked for it. */
-static bool keep_choices(experiment *e, char message[EXPERIMENT_MESSAGE])
+static bool keep_choices(experiment *e, tg_error *error)
 {
     const run_spec first = experiment_spec(e, 0);
     const char **batch = list(e, "batch"), **epochs = list(e, "epochs"), **lr = list(e, "lr");
@@ -396,45 +392,55 @@ static bool keep_choices(experiment *e, char message[EXPERIMENT_MESSAGE])
         snprintf(text, sizeof text, "%d", first.epochs), *epochs = net_keep_text(text);
     if (strcmp(*lr, "0") == 0 && !strchr(experiment_list(e, "optimizer"), ','))
         snprintf(text, sizeof text, "%g", first.lr), *lr = net_keep_text(text);
-    return read_lists(e, message);
+    return read_lists(e, error);
 }
 
 /* Whether --depth can be: which width has a layer more? */
-static bool depth_is_clear(const experiment *e, char message[EXPERIMENT_MESSAGE])
+static bool depth_is_clear(const experiment *e, tg_error *error)
 {
     const char *hidden = e->settings.run.net.hidden;
     int64_t widths[TG_MLP_HIDDEN + 1];
     bool uniform = true;
     if (!hidden || strcmp(hidden, "auto") == 0 || strcmp(hidden, "none") == 0)
         return true;
-    if (!options_widths("hidden", hidden, widths, TG_MLP_HIDDEN, message, EXPERIMENT_MESSAGE))
+    if (!options_widths("hidden", hidden, widths, TG_MLP_HIDDEN, error))
         return false;
     for (int i = 1; widths[i]; i++)
         uniform &= widths[i] == widths[0];
     if (!uniform && given("depth") && !given("width"))
-        return snprintf(message, EXPERIMENT_MESSAGE,
-                        "--depth: the hidden layers of --hidden differ in width; say --width"),
-               false;
+        return tg_fail(error, "--depth: the hidden layers of --hidden differ in width; say --width");
     return true;
 }
 
-bool experiment_prepare(experiment *e, char message[EXPERIMENT_MESSAGE])
+/* By the options as they were given, of a list all values. */
+static void name_folder(experiment *e)
+{
+    const experiment usual = experiment_defaults();
+    json_t *lists = json_object();
+    for (int i = 0; i < e->axis_count; i++) {
+        const char *option = e->axes[i].option->name;
+        json_object_set_new(lists, option, json_string(experiment_list(e, option)));
+    }
+    run_spec_name(&e->settings.run, lists, &usual.settings.run, e->name);
+    json_decref(lists);
+}
+
+bool experiment_prepare(experiment *e, tg_error *error)
 {
     run_spec *s = &e->settings.run;
-    if (!sweep_prepare(&e->settings.sweep, message) || !read_activations(e, message) || !read_lists(e, message) ||
-        !depth_is_clear(e, message))
+    if (!sweep_prepare(&e->settings.sweep, error) || !read_activations(e, error) || !read_lists(e, error) ||
+        !depth_is_clear(e, error))
         return false;
     e->runs = e->activation_count * e->points * e->settings.seeds * folds(e);
     e->parameters = calloc((size_t)(e->activation_count * e->points), sizeof *e->parameters);
     if (!e->parameters)
-        return snprintf(message, EXPERIMENT_MESSAGE, "out of memory"), false;
-    if (!source_open(s, &e->from, message))
+        return tg_fail(error, "out of memory");
+    if (!source_open(s, &e->from, error))
         return false;
-    const experiment usual = experiment_defaults();
-    run_spec_name(s, &usual.settings.run, e->name);
+    name_folder(e);
     run_spec first = experiment_given(e, 0);
-    if (!source_split(&first, &e->from, message) || !keep_choices(e, message) || !points_differ(e, message) ||
-        !options_matter(e, message))
+    if (!source_split(&first, &e->from, error) || !keep_choices(e, error) || !points_differ(e, error) ||
+        !options_matter(e, error))
         return false;
     return true;
 }

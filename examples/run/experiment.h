@@ -2,8 +2,8 @@
  *
  *     experiment e = experiment_defaults();
  *     options_parse(experiment_program(), argc, argv, &e.settings);
- *     if (!experiment_prepare(&e, message))             // checks everything, loads the data, writes nothing
- *         return fprintf(stderr, "compare: %s\n", message), 2;
+ *     if (!experiment_prepare(&e, &error))             // checks everything, loads the data, writes nothing
+ *         return fprintf(stderr, "compare: %s\n", error.text), 2;
  *     run_spec spec = experiment_spec(&e, run);         // of run 0 .. e.runs - 1
  *     experiment_free(&e);
  *
@@ -17,7 +17,7 @@
 
 #include <stdio.h>
 
-enum { EXPERIMENT_MESSAGE = NET_MESSAGE, EXPERIMENT_ACTIVATIONS = 32, EXPERIMENT_AXES = 16, EXPERIMENT_POINT = 192 };
+enum { EXPERIMENT_ACTIVATIONS = 32, EXPERIMENT_AXES = 16, EXPERIMENT_POINT = 192 };
 
 typedef struct experiment_settings {
     run_spec run; /* first: run_options */
@@ -54,7 +54,7 @@ const options_program *experiment_program(void);
 experiment experiment_defaults(void);
 
 /* Checks what the options mean together and loads the data. On failure false and one line. */
-bool experiment_prepare(experiment *e, char message[EXPERIMENT_MESSAGE]);
+bool experiment_prepare(experiment *e, tg_error *error);
 void experiment_free(experiment *e);
 
 /* Run number `run`: all activations at all points of the grid for the first seed (and fold), then for the next, so that

@@ -113,9 +113,19 @@ static void tell_surface(trainer *t, json_t *results)
     }
 }
 
+json_t *run_outcome(const trainer *t)
+{
+    const json_int_t parameters = tg_parameters_size(tg_model_parameters(t->model));
+    return tg_fit_diverged(t->fit) ? json_pack("{s:I,s:I}", "parameters", parameters, "diverged",
+                                               (json_int_t)tg_fit_epoch_count(t->fit) + 1)
+                                   : json_pack("{s:I}", "parameters", parameters);
+}
+
 json_t *run_results(trainer *t, bool surface)
 {
-    json_t *results = json_pack("{s:I}", "parameters", (json_int_t)tg_parameters_size(tg_model_parameters(t->model)));
+    json_t *results = run_outcome(t);
+    if (tg_fit_diverged(t->fit))
+        return results;
     if (results && t->about.task == CARD_CLASSES) {
         tell_confusion(t, results);
         if (t->from->data.features == 2 && surface)

@@ -8,7 +8,7 @@
 /* What a model is to this program. */
 typedef struct net_kind {
     const char *name;
-    tg_model *(*make)(const net_spec *spec, const tg_rng *rng, char *message);
+    tg_model *(*make)(const net_spec *spec, const tg_rng *rng, tg_error *error);
     void (*describe)(const net_spec *spec, char *text, size_t size);
     net_traits traits;
     net_spec defaults;
@@ -53,19 +53,19 @@ const char *net_difference(const net_spec *a, const net_spec *b)
 
 static const net_kind *find_kind(const char *name);
 
-bool net_spec_read(net_spec *spec, json_t *object, char message[NET_MESSAGE])
+bool net_spec_read(net_spec *spec, json_t *object, tg_error *error)
 {
     const program_option *tables[] = {net_options, spec_sizes};
     const char *name = json_string_value(json_object_get(object, "model"));
     if (!name || !find_kind(name))
-        return snprintf(message, NET_MESSAGE, "the model is of no known kind"), false;
+        return tg_fail(error, "the model is of no known kind");
     *spec = find_kind(name)->defaults; /* what has a default is never null */
     spec->init = tg_init_name((tg_init)0);
     for (int t = 0; t < 2; t++)
         for (const program_option *o = tables[t]; o->name; o++) {
             const bool added_later = t == 0 && !json_object_get(object, o->name);
             if (!added_later && !options_take(o, spec, object))
-                return snprintf(message, NET_MESSAGE, "the model's \"%s\" is missing or wrong", o->name), false;
+                return tg_fail(error, "the model's \"%s\" is missing or wrong", o->name);
         }
     spec->equal_width = json_is_true(json_object_get(object, "equal_width"));
     return true;
@@ -73,55 +73,47 @@ bool net_spec_read(net_spec *spec, json_t *object, char message[NET_MESSAGE])
 
 /* ---- what specifications say ---- */
 
-static bool refuse(char *message, const char *problem)
-{
-    snprintf(message, NET_MESSAGE, "the model cannot be made: %s", problem);
-    return false;
-}
-
 /* Widths ended by 0; "none" for none. */
-static bool read_widths(const char *option, const char *text, int64_t *widths, int most, char *message)
+static bool read_widths(const char *option, const char *text, int64_t *widths, int most, tg_error *error)
 {
     widths[0] = 0;
-    return !text || !*text || strcmp(text, "none") == 0 ||
-           options_widths(option, text, widths, most, message, NET_MESSAGE);
+    return !text || !*text || strcmp(text, "none") == 0 || options_widths(option, text, widths, most, error);
 }
 
 /* The names of an activation, norm and initialiser. */
-static bool read_names(const net_spec *spec, tg_activation *activation, tg_norm *norm, tg_init *init, char *message)
+static bool read_names(const net_spec *spec, tg_activation *activation, tg_norm *norm, tg_init *init, tg_error *error)
 {
     if (activation && !tg_activation_from_name(spec->activation, activation))
-        return snprintf(message, NET_MESSAGE, "--activation: '%.60s': %.400s", spec->activation,
-                        tg_activation_name_error(spec->activation)),
-               false;
+        return tg_fail(error, "--activation: '%.60s': %s", spec->activation,
+                       tg_activation_name_error(spec->activation));
     if (norm && !tg_norm_from_name(spec->norm, norm))
-        return snprintf(message, NET_MESSAGE, "--norm: there is no '%.60s'", spec->norm), false;
+        return tg_fail(error, "--norm: there is no '%.60s'", spec->norm);
     if (init && !tg_init_from_name(spec->init, init))
-        return snprintf(message, NET_MESSAGE, "--init: there is no '%.60s'", spec->init), false;
+        return tg_fail(error, "--init: there is no '%.60s'", spec->init);
     return true;
 }
 
 /* ---- the models ---- */
 
-static tg_model *finish(const tg_model_kind *kind, const void *config, const tg_rng *rng, char *message)
+static tg_model *finish(const tg_model_kind *kind, const void *config, const tg_rng *rng, tg_error *error)
 {
     const char *wrong = kind->config_error(config);
     tg_model *model = wrong ? NULL : tg_model_new(kind, rng, config);
     if (!model)
-        refuse(message, wrong ? wrong : "out of memory");
+        tg_fail(error, "the model cannot be made: %s", wrong ? wrong : "out of memory");
     return model;
 }
 
-static tg_model *make_mlp(const net_spec *s, const tg_rng *rng, char *message)
+static tg_model *make_mlp(const net_spec *s, const tg_rng *rng, tg_error *error)
 {
     tg_mlp_config c = {.inputs = s->inputs,
                        .outputs = s->outputs,
                        .dropout = s->dropout,
                        .residual = s->residual,
                        .equal_width = s->equal_width};
-    const bool fine = read_names(s, &c.activation, &c.norm, &c.init, message) &&
-                      read_widths("hidden", s->hidden, c.hidden, TG_MLP_HIDDEN, message);
-    return fine ? finish(&tg_mlp_kind, &c, rng, message) : NULL;
+    const bool fine = read_names(s, &c.activation, &c.norm, &c.init, error) &&
+                      read_widths("hidden", s->hidden, c.hidden, TG_MLP_HIDDEN, error);
+    return fine ? finish(&tg_mlp_kind, &c, rng, error) : NULL;
 }
 
 static void describe_mlp(const net_spec *s, char *text, size_t size)
@@ -129,7 +121,7 @@ static void describe_mlp(const net_spec *s, char *text, size_t size)
     snprintf(text, size, "mlp %d-%s-%d, %s", s->inputs, s->hidden, s->outputs, s->activation);
 }
 
-static tg_model *make_convnet(const net_spec *s, const tg_rng *rng, char *message)
+static tg_model *make_convnet(const net_spec *s, const tg_rng *rng, tg_error *error)
 {
     tg_convnet_config c = {.channels = 1,
                            .height = s->image_height,
@@ -137,9 +129,9 @@ static tg_model *make_convnet(const net_spec *s, const tg_rng *rng, char *messag
                            .outputs = s->outputs,
                            .dropout = s->dropout,
                            .flatten = true};
-    const bool fine = read_names(s, &c.activation, &c.norm, &c.init, message) &&
-                      read_widths("filters", s->filters, c.filters, TG_CONVNET_BLOCKS, message);
-    return fine ? finish(&tg_convnet_kind, &c, rng, message) : NULL;
+    const bool fine = read_names(s, &c.activation, &c.norm, &c.init, error) &&
+                      read_widths("filters", s->filters, c.filters, TG_CONVNET_BLOCKS, error);
+    return fine ? finish(&tg_convnet_kind, &c, rng, error) : NULL;
 }
 
 static void describe_convnet(const net_spec *s, char *text, size_t size)
@@ -147,7 +139,7 @@ static void describe_convnet(const net_spec *s, char *text, size_t size)
     snprintf(text, size, "convnet with filters %s, %s", s->filters, s->activation);
 }
 
-static tg_model *make_vit(const net_spec *s, const tg_rng *rng, char *message)
+static tg_model *make_vit(const net_spec *s, const tg_rng *rng, tg_error *error)
 {
     tg_vit_config c = {.channels = 1,
                        .height = s->image_height,
@@ -159,8 +151,7 @@ static tg_model *make_vit(const net_spec *s, const tg_rng *rng, char *message)
                        .dropout = s->dropout};
     c.block.dropout = s->dropout;
     c.block.post_norm = s->post_norm;
-    return read_names(s, &c.block.activation, &c.block.norm, NULL, message) ? finish(&tg_vit_kind, &c, rng, message)
-                                                                            : NULL;
+    return read_names(s, &c.block.activation, &c.block.norm, NULL, error) ? finish(&tg_vit_kind, &c, rng, error) : NULL;
 }
 
 static void describe_vit(const net_spec *s, char *text, size_t size)
@@ -169,12 +160,12 @@ static void describe_vit(const net_spec *s, char *text, size_t size)
              s->heads, plural(s->heads), s->width, s->patch, s->patch, s->activation);
 }
 
-static tg_model *make_autoencoder(const net_spec *s, const tg_rng *rng, char *message)
+static tg_model *make_autoencoder(const net_spec *s, const tg_rng *rng, tg_error *error)
 {
     tg_autoencoder_config c = {.inputs = s->inputs, .code = s->code, .dropout = s->dropout};
-    const bool fine = read_names(s, &c.activation, &c.norm, &c.init, message) &&
-                      read_widths("hidden", s->hidden, c.hidden, TG_AUTOENCODER_HIDDEN, message);
-    return fine ? finish(&tg_autoencoder_kind, &c, rng, message) : NULL;
+    const bool fine = read_names(s, &c.activation, &c.norm, &c.init, error) &&
+                      read_widths("hidden", s->hidden, c.hidden, TG_AUTOENCODER_HIDDEN, error);
+    return fine ? finish(&tg_autoencoder_kind, &c, rng, error) : NULL;
 }
 
 static void describe_autoencoder(const net_spec *s, char *text, size_t size)
@@ -182,13 +173,13 @@ static void describe_autoencoder(const net_spec *s, char *text, size_t size)
     snprintf(text, size, "autoencoder %d-%s-%d, %s", s->inputs, s->hidden, s->code, s->activation);
 }
 
-static tg_model *make_charmlp(const net_spec *s, const tg_rng *rng, char *message)
+static tg_model *make_charmlp(const net_spec *s, const tg_rng *rng, tg_error *error)
 {
     tg_char_mlp_config c = {
         .vocabulary = s->vocabulary, .context = s->context, .embedding = s->embedding, .dropout = s->dropout};
-    const bool fine = read_names(s, &c.activation, &c.norm, &c.init, message) &&
-                      read_widths("hidden", s->hidden, c.hidden, TG_CHAR_MLP_HIDDEN, message);
-    return fine ? finish(&tg_char_mlp_kind, &c, rng, message) : NULL;
+    const bool fine = read_names(s, &c.activation, &c.norm, &c.init, error) &&
+                      read_widths("hidden", s->hidden, c.hidden, TG_CHAR_MLP_HIDDEN, error);
+    return fine ? finish(&tg_char_mlp_kind, &c, rng, error) : NULL;
 }
 
 static void describe_charmlp(const net_spec *s, char *text, size_t size)
@@ -197,7 +188,7 @@ static void describe_charmlp(const net_spec *s, char *text, size_t size)
              s->activation);
 }
 
-static tg_model *make_gpt(const net_spec *s, const tg_rng *rng, char *message)
+static tg_model *make_gpt(const net_spec *s, const tg_rng *rng, tg_error *error)
 {
     tg_transformer_config c = {.vocabulary = s->vocabulary,
                                .context = s->context,
@@ -209,9 +200,8 @@ static tg_model *make_gpt(const net_spec *s, const tg_rng *rng, char *message)
     c.block.dropout = s->dropout;
     c.block.post_norm = s->post_norm;
     c.block.attention.key_value_heads = s->kv_heads;
-    return read_names(s, &c.block.activation, &c.block.norm, NULL, message)
-               ? finish(&tg_transformer_kind, &c, rng, message)
-               : NULL;
+    return read_names(s, &c.block.activation, &c.block.norm, NULL, error) ? finish(&tg_transformer_kind, &c, rng, error)
+                                                                          : NULL;
 }
 
 static void describe_gpt(const net_spec *s, char *text, size_t size)
@@ -346,16 +336,16 @@ const char *net_keep_text(const char *text)
 /* ---- gated nets of as many parameters ---- */
 
 /* Parameters of the net; -1 and one line where it cannot be made. */
-static int64_t size_of(const net_spec *spec, char *message)
+static int64_t size_of(const net_spec *spec, tg_error *error)
 {
     const tg_rng rng = tg_rng_seed(1);
-    tg_model *made = net_new(spec, &rng, message);
+    tg_model *made = net_new(spec, &rng, error);
     const int64_t size = made ? tg_parameters_size(tg_model_parameters(made)) : -1;
     tg_model_free(made);
     return size;
 }
 
-bool net_spec_equalize(net_spec *spec, char message[NET_MESSAGE])
+bool net_spec_equalize(net_spec *spec, tg_error *error)
 {
     enum { TRIES = 12 };
     tg_activation activation;
@@ -366,9 +356,9 @@ bool net_spec_equalize(net_spec *spec, char message[NET_MESSAGE])
     if (!member || !tg_activation_from_name(spec->activation, &activation) || !tg_activation_is_gated(activation))
         return true;
     plain.activation = "relu";
-    const int64_t wanted = size_of(&plain, message);
+    const int64_t wanted = size_of(&plain, error);
     if (wanted < 0 ||
-        !read_widths(spec->filters == *member ? "filters" : "hidden", *member, widths, TG_MLP_HIDDEN, message))
+        !read_widths(spec->filters == *member ? "filters" : "hidden", *member, widths, TG_MLP_HIDDEN, error))
         return false;
     double low = 0, high = 1;
     int64_t nearest = INT64_MAX;
@@ -381,7 +371,7 @@ bool net_spec_equalize(net_spec *spec, char message[NET_MESSAGE])
             snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.0f", k ? "," : "", width < 1 ? 1 : width);
         }
         *member = net_keep_text(text);
-        const int64_t size = *member ? size_of(spec, message) : -1;
+        const int64_t size = *member ? size_of(spec, error) : -1;
         if (size < 0)
             return false;
         const int64_t off = size < wanted ? wanted - size : size - wanted;
@@ -403,8 +393,8 @@ int net_least_rows(const net_spec *spec)
 bool net_residual_is_idle(const net_spec *spec)
 {
     int64_t widths[TG_MLP_HIDDEN + 1];
-    char message[NET_MESSAGE];
-    if (!spec->residual || !read_widths("hidden", spec->hidden, widths, TG_MLP_HIDDEN, message))
+    tg_error error;
+    if (!spec->residual || !read_widths("hidden", spec->hidden, widths, TG_MLP_HIDDEN, &error))
         return false;
     for (int i = 0; widths[0] && widths[i + 1]; i++)
         if (widths[i] == widths[i + 1])
@@ -418,9 +408,9 @@ const net_traits *net_traits_of(const char *model)
     return kind ? &kind->traits : NULL;
 }
 
-tg_model *net_new(const net_spec *spec, const tg_rng *rng, char message[NET_MESSAGE])
+tg_model *net_new(const net_spec *spec, const tg_rng *rng, tg_error *error)
 {
-    return find_kind(spec->model)->make(spec, rng, message);
+    return find_kind(spec->model)->make(spec, rng, error);
 }
 
 const tg_mlp *net_mlp(const tg_model *model)

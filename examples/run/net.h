@@ -3,7 +3,7 @@
  *
  *     net_spec spec = {.model = "mlp", .inputs = 8, .outputs = 1};
  *     net_spec_complete(&spec);
- *     tg_model *model = net_new(&spec, &rng, message);
+ *     tg_model *model = net_new(&spec, &rng, &error);
  *     tg_tensor y = tg_model_forward(model, x, NULL);
  *     tg_model_free(model);
  */
@@ -14,8 +14,6 @@
 
 #include <jansson.h>
 #include <tapegrad.h>
-
-enum { NET_MESSAGE = 512 };
 
 typedef struct net_spec {
     const char *model;
@@ -41,14 +39,14 @@ const char *net_keep_text(const char *text);
 
 /* Gives the hidden layers of a gated net the widths with which it has about as many parameters as the plain net; texts
  * are shared with the specification. False and one line where a net cannot be made. */
-bool net_spec_equalize(net_spec *spec, char message[NET_MESSAGE]);
+bool net_spec_equalize(net_spec *spec, tg_error *error);
 
 /* Puts the model's own defaults where options left 0 or NULL. */
 void net_spec_complete(net_spec *spec);
 
 /* As JSON and back; texts live as long as the object. False and one line if something is missing or wrong. */
 json_t *net_spec_json(const net_spec *spec);
-bool net_spec_read(net_spec *spec, json_t *object, char message[NET_MESSAGE]);
+bool net_spec_read(net_spec *spec, json_t *object, tg_error *error);
 
 /* The first of net_options, dropout aside, in which two models differ; NULL: they are the same function of their
  * weights. */
@@ -84,7 +82,7 @@ bool net_residual_is_idle(const net_spec *spec);
  * [batch, inputs]), and characters i32 [batch, context] to [batch, context, vocabulary] (gpt) or [batch, vocabulary]
  * (charmlp). To be freed by tg_model_free. NULL and one line if the specification is wrong. `rng` is read and not
  * moved. */
-tg_model *net_new(const net_spec *spec, const tg_rng *rng, char message[NET_MESSAGE]);
+tg_model *net_new(const net_spec *spec, const tg_rng *rng, tg_error *error);
 
 /* The model where it is an mlp; NULL where it is another. */
 const tg_mlp *net_mlp(const tg_model *model);

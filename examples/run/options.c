@@ -88,15 +88,14 @@ static bool read_width(const char *word, int64_t widths[], int most, int *count)
     return true;
 }
 
-bool options_widths(const char *option, const char *text, int64_t widths[], int most, char *message, size_t size)
+bool options_widths(const char *option, const char *text, int64_t widths[], int most, tg_error *error)
 {
     char word[64];
     int count = 0;
     for (const char *left = text; next_word(&left, word, sizeof word);)
         if (!read_width(word, widths, most, &count))
-            return snprintf(message, size, "--%s: '%.100s' is not a list of at most %d widths such as 128x8 or 512,128",
-                            option, text, most),
-                   false;
+            return tg_fail(error, "--%s: '%.100s' is not a list of at most %d widths such as 128x8 or 512,128", option,
+                           text, most);
     widths[count] = 0;
     return true;
 }
@@ -221,7 +220,7 @@ bool options_take(const program_option *option, void *settings, json_t *object)
 }
 
 /* False and one line where nothing can be read: no such file, or a folder, which can be opened all the same. */
-static bool open_for_reading(const char *path, FILE **file, char *message, size_t size)
+static bool open_for_reading(const char *path, FILE **file, tg_error *error)
 {
     *file = fopen(path, "re");
     const int first = *file ? fgetc(*file) : EOF;
@@ -229,39 +228,35 @@ static bool open_for_reading(const char *path, FILE **file, char *message, size_
         ungetc(first, *file);
         return true;
     }
-    snprintf(message, size, "%s: %s", path, strerror(errno));
+    tg_fail(error, "%s: %s", path, strerror(errno));
     if (*file)
         fclose(*file);
     return false;
 }
 
-bool options_load(const options_program *program, const char *path, void *settings, char *message, size_t size)
+bool options_load(const options_program *program, const char *path, void *settings, tg_error *error)
 {
     static json_t *file; /* its texts are in the settings */
-    json_error_t error;
+    json_error_t wrong;
     const char *name;
     json_t *value;
     json_decref(file);
     file = NULL;
     FILE *text;
-    if (!open_for_reading(path, &text, message, size))
+    if (!open_for_reading(path, &text, error))
         return false;
-    file = json_loadf(text, 0, &error);
+    file = json_loadf(text, 0, &wrong);
     fclose(text);
-    if (!file || !json_is_object(file)) {
-        snprintf(message, size, "%s:%d: %s", path, file ? 1 : error.line, file ? "expected an object" : error.text);
-        return false;
-    }
+    if (!file || !json_is_object(file))
+        return tg_fail(error, "%s:%d: %s", path, file ? 1 : wrong.line, file ? "expected an object" : wrong.text);
     json_object_foreach(file, name, value)
     {
         const program_option *o = find(program, name);
         if (strcmp(name, "version") == 0 || strcmp(name, "checksum") == 0)
             continue;
-        if (!o || !set_value(o, (char *)settings + o->offset, file, value)) {
-            snprintf(message, size, "%s: \"%.60s\" %s", path, name,
-                     o ? "has a value that the option does not take" : "is not an option");
-            return false;
-        }
+        if (!o || !set_value(o, (char *)settings + o->offset, file, value))
+            return tg_fail(error, "%s: \"%.60s\" %s", path, name,
+                           o ? "has a value that the option does not take" : "is not an option");
     }
     return true;
 }
@@ -335,6 +330,18 @@ static void describe(const program_option *o, const void *settings, char *text, 
         snprintf(text + used, size - used, " [%s]", word);
 }
 
+/* Where memory is short, jansson leaves out what it was to add, and calls a text that it reads wrong. A program would
+ * write files with gaps; it ends. */
+static void *json_memory(size_t size)
+{
+    void *memory = malloc(size);
+    if (!memory) {
+        fprintf(stderr, "%s: out of memory\n", parsed->name);
+        exit(1);
+    }
+    return memory;
+}
+
 /* The last thing a program does: what it printed has arrived, or it says so and has failed. */
 static const char *printing;
 
@@ -360,6 +367,7 @@ void options_parse(const options_program *program, int argc, char **argv, void *
     int group = 0;
     memset(given, 0, sizeof given);
     parsed = program;
+    json_set_alloc_funcs(json_memory, free);
     if (!printing)
         atexit(close_output);
     printing = program->name;

@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <tapegrad.h>
 
 enum { OPTIONS_NUMBERS = 32, OPTIONS_MOST = 112 }; /* in a list, and in a table, at most */
 
@@ -62,7 +63,7 @@ typedef struct options_program {
 void options_join(program_option *table, const program_option *more, const char *const *without);
 
 /* Reads argv into the settings, which hold the defaults. Ends the program for --help and --version (status 0) and for
- * errors (2). From then on it also ends with a line and status 2 if standard output could not be written. */
+ * errors (2). From then on it also ends with a line and status 2 if standard output could not be written, and with status 1 where memory is too short for JSON. */
 void options_parse(const options_program *program, int argc, char **argv, void *settings);
 
 /* Reads the numbers of an OPTION_REALS or OPTION_INTS into values[most]; how many there are, -1 if one is wrong or they
@@ -71,7 +72,7 @@ int options_numbers(const program_option *option, const char *text, double value
 
 /* Reads widths of layers, "128x8" or "512,256x2", into widths[most + 1], ended by 0. False and one line that names the
  * option if the text is none of that, or there are more than `most`. */
-bool options_widths(const char *option, const char *text, int64_t widths[], int most, char *message, size_t size);
+bool options_widths(const char *option, const char *text, int64_t widths[], int most, tg_error *error);
 
 /* Where a word is among an option's choices. */
 int options_position(const char *const *choices, const char *word);
@@ -80,7 +81,7 @@ int options_position(const char *const *choices, const char *word);
  * the defaults. Names that are no options are refused, but for "version"; so are values of another kind, and null where
  * the default is a text. On failure false and one line that names the file and the option. Texts live as long as the
  * program. */
-bool options_load(const options_program *program, const char *path, void *settings, char *message, size_t size);
+bool options_load(const options_program *program, const char *path, void *settings, tg_error *error);
 
 /* Sets one option from the value of its name in a JSON object, whose texts must outlive the settings. False if there is
  * none, or none for it, as null is where the settings have a text. */

@@ -217,9 +217,11 @@ void progress_write_result(FILE *to, const jobs_progress *last, const char *meas
                            int columns)
 {
     char parts[4][64] = {"", "", "", ""}, text[32];
-    if (last->epoch)
+    if (isinf(last->loss))
+        snprintf(parts[1], sizeof parts[1], "diverged in epoch %d", last->epoch);
+    else if (last->epoch)
         snprintf(parts[0], sizeof parts[0], "%d epoch%s", last->epoch, plural(last->epoch));
-    if (!isnan(last->loss))
+    if (isfinite(last->loss))
         snprintf(parts[1], sizeof parts[1], "%.30s%sloss %s", measured ? measured : "", measured ? " " : "",
                  progress_loss(last->loss, text));
     if (!isnan(last->accuracy))

@@ -89,7 +89,7 @@ static void say(const json_t *value, char *text, size_t size)
     free(dumped);
 }
 
-bool record_is_ours(const char *folder, json_t *config, const char *const *ignored, char message[FILES_MESSAGE])
+bool record_is_ours(const char *folder, json_t *config, const char *const *ignored, tg_error *error)
 {
     /* results first: a process that begins beside us writes config.json, then results */
     const bool used = exists(folder, "curves.csv") || exists(folder, "runs") || exists(folder, "last.safetensors");
@@ -101,28 +101,27 @@ bool record_is_ours(const char *folder, json_t *config, const char *const *ignor
         if (other) {
             say(json_object_get(theirs, other), had, sizeof had);
             say(json_object_get(config, other), have, sizeof have);
-            snprintf(message, FILES_MESSAGE,
-                     "%.200s holds the results of another --%s: %s, not %s; --out names another folder, --overwrite "
-                     "begins anew in this one",
-                     folder, other, had, have);
+            tg_fail(error,
+                    "%.200s holds the results of another --%s: %s, not %s; --out names another folder, --overwrite "
+                    "begins anew in this one",
+                    folder, other, had, have);
         } else
-            snprintf(message, FILES_MESSAGE,
-                     "%.200s holds results, and no config.json says of what; --out names another folder, --overwrite "
-                     "begins anew in this one",
-                     folder);
+            tg_fail(error,
+                    "%.200s holds results, and no config.json says of what; --out names another folder, --overwrite "
+                    "begins anew in this one",
+                    folder);
     }
     json_decref(theirs);
     return ours;
 }
 
-bool record_claim(const char *folder, json_t *config, record_claims claims, const char *const *ignored,
-                  char message[FILES_MESSAGE])
+bool record_claim(const char *folder, json_t *config, record_claims claims, const char *const *ignored, tg_error *error)
 {
-    if (claims == RECORD_SAME && !record_is_ours(folder, config, ignored, message))
+    if (claims == RECORD_SAME && !record_is_ours(folder, config, ignored, error))
         return false;
     if (claims == RECORD_OVERWRITE)
         remove_results(folder);
-    return files_make_folder(folder, message) && files_write(folder, "config.json", write_config, config, message);
+    return files_make_folder(folder, error) && files_write(folder, "config.json", write_config, config, error);
 }
 
 /* ---- reading ---- */
@@ -295,16 +294,16 @@ json_t *record_results(const char *folder)
     return NULL;
 }
 
-events *record_open_events(const char *folder, char message[FILES_MESSAGE])
+events *record_open_events(const char *folder, tg_error *error)
 {
-    events *to = events_open(folder, message);
+    events *to = events_open(folder, error);
     runlog *log = to ? runlog_new(folder) : NULL;
     const int run = log ? runlog_add_run(log, "", 0, 0, 0) : -1;
     if (run >= 0)
         record_read(folder, log, run);
     const bool fine = run >= 0 && events_run(to, log, run);
     if (to && !fine)
-        snprintf(message, FILES_MESSAGE, "%.400s: the event file cannot be written", folder);
+        tg_fail(error, "%.400s: the event file cannot be written", folder);
     runlog_free(log);
     if (!fine)
         events_close(to);
@@ -328,7 +327,7 @@ bool record_read(const char *folder, runlog *log, int run)
     json_t *results = record_results(folder);
     read_series(log, run, results);
     if (results)
-        runlog_finish_run(log, run);
+        (json_integer_value(json_object_get(results, "diverged")) ? runlog_diverge_run : runlog_finish_run)(log, run);
     json_decref(results);
     return rows > 0;
 }
@@ -387,7 +386,7 @@ static bool copy(const void *context, FILE *to)
 }
 
 bool record_continue(const char *folder, long step, bool whole, FILE **curves, FILE **steps, double *seconds,
-                     double *sum, long *pending, char message[FILES_MESSAGE])
+                     double *sum, long *pending, tg_error *error)
 {
     reading r = {.step = step, .whole = whole};
     FILE **const file[] = {curves, steps};
@@ -395,11 +394,11 @@ bool record_continue(const char *folder, long step, bool whole, FILE **curves, F
         const char *name = i ? "steps.csv" : "curves.csv";
         char path[PATH_MAX] = "";
         if (!path_of(folder, name, path) ||
-            (step > 0 && !files_write(folder, name, copy, &(copying){path, i > 0, &r}, message)))
+            (step > 0 && !files_write(folder, name, copy, &(copying){path, i > 0, &r}, error)))
             return false;
         *file[i] = fopen(path, step > 0 ? "ae" : "we");
         if (!*file[i])
-            return snprintf(message, FILES_MESSAGE, "%.400s: cannot be written", path), false;
+            return tg_fail(error, "%.400s: cannot be written", path);
         if (step == 0)
             put_header(*file[i], i ? step_columns : columns, i ? 2 : COLUMNS - !whole);
     }
@@ -409,8 +408,8 @@ bool record_continue(const char *folder, long step, bool whole, FILE **curves, F
     return true;
 }
 
-bool record_conclude(const char *folder, json_t *results, char message[FILES_MESSAGE])
+bool record_conclude(const char *folder, json_t *results, tg_error *error)
 {
     json_object_set_new(results, "epochs", json_integer(count_epochs(folder)));
-    return files_write(folder, "result.json", write_json, results, message);
+    return files_write(folder, "result.json", write_json, results, error);
 }

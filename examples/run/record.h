@@ -1,7 +1,7 @@
 /* The folders of runs, and what is read from them: all that is shown comes from here.
  *
- *     if (!record_claim("results/iris-mlp", config, RECORD_SAME, ignored, message))   // it is ours, or free
- *         return fprintf(stderr, "compare: %s\n", message), 2;
+ *     if (!record_claim("results/iris-mlp", config, RECORD_SAME, ignored, &error))   // it is ours, or free
+ *         return fprintf(stderr, "compare: %s\n", error.text), 2;
  *     ...
  *     record_read("results/iris-mlp/runs/relu-seed1", log, run);                    // as far as it went
  *
@@ -22,10 +22,10 @@ typedef enum record_claims { RECORD_SAME, RECORD_ANY, RECORD_OVERWRITE } record_
 /* Makes the folder and writes config.json into it. False and one line, with nothing changed, where it must be of the
  * same options, those in `ignored` aside, and is not. */
 bool record_claim(const char *folder, json_t *config, record_claims claims, const char *const *ignored,
-                  char message[FILES_MESSAGE]);
+                  tg_error *error);
 
 /* Whether the folder has no results, or those of the same options, those in `ignored` aside. If not, one line. */
-bool record_is_ours(const char *folder, json_t *config, const char *const *ignored, char message[FILES_MESSAGE]);
+bool record_is_ours(const char *folder, json_t *config, const char *const *ignored, tg_error *error);
 
 /* Adds what a run's folder has to run number `run` of the log, its end included. False where it has nothing. */
 bool record_read(const char *folder, runlog *log, int run);
@@ -34,7 +34,7 @@ bool record_read(const char *folder, runlog *log, int run);
 runlog_epoch *record_epochs(const char *folder, int *count);
 
 /* A new event file in the run's folder, with all that the folder has. NULL and one line if it cannot be written. */
-events *record_open_events(const char *folder, char message[FILES_MESSAGE]);
+events *record_open_events(const char *folder, tg_error *error);
 
 /* Whether the run is concluded and has all its epochs; and with what: NULL where it is not. */
 bool record_is_finished(const char *folder);
@@ -46,7 +46,7 @@ json_t *record_results(const char *folder);
  * number of the losses that are not yet an entry of steps.csv. `whole` and below: the epochs have a whole_train_loss.
  */
 bool record_continue(const char *folder, long step, bool whole, FILE **curves, FILE **steps, double *seconds,
-                     double *sum, long *pending, char message[FILES_MESSAGE]);
+                     double *sum, long *pending, tg_error *error);
 
 bool record_put_epoch(FILE *curves, const runlog_epoch *epoch, bool whole);
 
@@ -54,6 +54,6 @@ bool record_put_epoch(FILE *curves, const runlog_epoch *epoch, bool whole);
 bool record_put_steps(FILE *steps, const double *pairs, size_t count, long step, double sum, long pending);
 
 /* Writes the results, and how many epochs belong to them. */
-bool record_conclude(const char *folder, json_t *results, char message[FILES_MESSAGE]);
+bool record_conclude(const char *folder, json_t *results, tg_error *error);
 
 #endif

@@ -64,9 +64,8 @@ static const char no_board[] = "the event file cannot be written";
 
 static bool fail(trainer *r, const char *why)
 {
-    snprintf(r->message, sizeof r->message, "%.*s", NET_MESSAGE - 1, why);
     r->broken = true;
-    return false;
+    return tg_fail(&r->error, "%s", why);
 }
 
 static bool put_steps(trainer *r, const double *pair, size_t count, long step, double sum, long pending)
@@ -158,22 +157,22 @@ static bool on_epoch(void *context, const tg_fit_epoch *now)
 /* ---- making it ---- */
 
 /* The net before its first step, whose widths go into the specification. */
-static tg_model *make_net(run_spec *s, char message[NET_MESSAGE])
+static tg_model *make_net(run_spec *s, tg_error *error)
 {
     const tg_rng seed = tg_rng_seed((uint64_t)s->seed), weights = tg_rng_stream(&seed, "weights");
     const bool equal = s->gated && s->gated[0] == 'p';
-    return !equal || net_spec_equalize(&s->net, message) ? net_new(&s->net, &weights, message) : NULL;
+    return !equal || net_spec_equalize(&s->net, error) ? net_new(&s->net, &weights, error) : NULL;
 }
 
-static bool make(trainer *r, char message[NET_MESSAGE])
+static bool make(trainer *r, tg_error *error)
 {
     run_spec *s = r->spec;
-    if (!source_split(s, r->from, message))
+    if (!source_split(s, r->from, error))
         return false;
     run_spec_complete(s, r->from->train.count);
-    if (!run_spec_check(s, source_classifies(s, r->from), message) || !(r->model = make_net(s, message)) ||
-        !card_of_source(&r->about, s, r->from, message) ||
-        (s->start && !start_load(s, r->model, r->from, &r->about, r->setup.started, message)))
+    if (!run_spec_check(s, source_classifies(s, r->from), error) || !(r->model = make_net(s, error)) ||
+        !card_of_source(&r->about, s, r->from, error) ||
+        (s->start && !start_load(s, r->model, r->from, &r->about, r->setup.started, error)))
         return false;
     r->dead = net_mlp(r->model) ? tg_dead_units_new(net_mlp(r->model)) : NULL;
     return true;
@@ -209,23 +208,23 @@ static tg_fit_config config_of(trainer *r)
                            .context = r};
 }
 
-long run_parameters(const run_spec *spec, const run_source *from, char message[NET_MESSAGE])
+long run_parameters(const run_spec *spec, const run_source *from, tg_error *error)
 {
     run_source rows = *from;
     trainer r = {.setup = {.spec = *spec}, .from = &rows};
     r.spec = &r.setup.spec;
-    tg_model *made = make_net(r.spec, message);
+    tg_model *made = make_net(r.spec, error);
     const tg_fit_config config = config_of(&r);
     const tg_optimizer_config how = run_spec_optimizer(r.spec, tg_fit_steps(&config));
     const char *wrong = made ? tg_optimizer_config_error(&how) : NULL;
     const long size = made && !wrong ? (long)tg_parameters_size(tg_model_parameters(made)) : -1;
     if (wrong)
-        snprintf(message, NET_MESSAGE, "%s", wrong);
+        tg_fail(error, "%s", wrong);
     tg_model_free(made);
     return size;
 }
 
-static bool make_fit(trainer *r, char message[NET_MESSAGE])
+static bool make_fit(trainer *r, tg_error *error)
 {
     static tg_metadata lines[CARD_LINES];
     const run_spec *s = r->spec;
@@ -243,20 +242,20 @@ static bool make_fit(trainer *r, char message[NET_MESSAGE])
     r->fit = tg_fit_new(&config);
     wrong = wrong ? wrong : tg_fit_error(r->fit);
     if (wrong)
-        snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1, wrong);
+        tg_fail(error, "%s", wrong);
     return !wrong;
 }
 
 /* What the folder has goes into a new event file, to which the run appends. */
-static bool open_board(trainer *r, char message[NET_MESSAGE])
+static bool open_board(trainer *r, tg_error *error)
 {
     if (!r->setup.folder || !r->spec->tensorboard || team_follows())
         return true;
-    r->board = record_open_events(r->setup.folder, message);
+    r->board = record_open_events(r->setup.folder, error);
     return r->board;
 }
 
-bool run_open(trainer *r, const run_setup *setup, char message[NET_MESSAGE])
+bool run_open(trainer *r, const run_setup *setup, tg_error *error)
 {
     *r = (trainer){.setup = *setup, .from = setup->from, .accuracy = NAN};
     r->spec = &r->setup.spec;
@@ -265,11 +264,11 @@ bool run_open(trainer *r, const run_setup *setup, char message[NET_MESSAGE])
         files_remove_left(setup->folder, "last.safetensors.", ".tmp");
         files_remove_left(setup->folder, "best.safetensors.", ".tmp");
     }
-    const bool fine = make(r, message) && make_fit(r, message) &&
+    const bool fine = make(r, error) && make_fit(r, error) &&
                       (!writes || record_continue(setup->folder, (long)tg_optimizer_steps(r->optimizer),
                                                   r->spec->train_loss_every > 0, &r->curves, &r->steps, &r->seconds,
-                                                  &r->chunk_sum, &r->chunk_steps, message)) &&
-                      open_board(r, message);
+                                                  &r->chunk_sum, &r->chunk_steps, error)) &&
+                      open_board(r, error);
     if (!fine)
         run_close(r);
     return fine;
@@ -292,12 +291,18 @@ void run_close(trainer *r)
 
 /* ---- the run ---- */
 
-bool run_train(trainer *r, char message[NET_MESSAGE])
+bool run_train(trainer *r, tg_error *error)
 {
     r->since = jobs_clock();
     const bool trained = tg_fit_run(r->fit), fine = trained && keep_pending(r) && !r->broken;
     if (!fine)
-        snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1, r->broken ? r->message : tg_fit_error(r->fit));
+        tg_fail(error, "%s", r->broken ? r->error.text : tg_fit_error(r->fit));
+    if (tg_fit_diverged(r->fit) && r->setup.link)
+        jobs_report(r->setup.link, &(jobs_progress){.fraction = 1,
+                                                    .epoch = (int)tg_fit_epoch_count(r->fit) + 1,
+                                                    .epochs = r->spec->epochs,
+                                                    .loss = INFINITY,
+                                                    .accuracy = NAN});
     return fine;
 }
 
@@ -320,10 +325,9 @@ bool run_measure(trainer *r, dataset_feed *split, runlog_measures *m)
     return run_measure_rows(r, &rows, m);
 }
 
-bool run_conclude(trainer *r, json_t *results, char message[NET_MESSAGE])
+bool run_conclude(trainer *r, json_t *results, tg_error *error)
 {
-    const bool fine = results ? record_conclude(r->setup.folder, results, message)
-                              : (snprintf(message, NET_MESSAGE, "out of memory"), false);
+    const bool fine = results ? record_conclude(r->setup.folder, results, error) : tg_fail(error, "out of memory");
     json_decref(results);
     if (fine && (r->setup.numbers_only || tg_fit_diverged(r->fit))) {
         files_remove(r->setup.folder, "last.safetensors");

@@ -3,10 +3,10 @@
  *
  *     trainer r;
  *     run_setup setup = {.spec = spec, .from = &from, .folder = "results/iris/runs/relu-seed1"};
- *     if (!run_open(&r, &setup, message))                  // goes on where the folder's files end
+ *     if (!run_open(&r, &setup, &error))                  // goes on where the folder's files end
  *         ...
- *     if (run_train(&r, message) && run_finished(&r))      // measures are appended as they come
- *         run_conclude(&r, run_results(&r, false), message);   // what else there is to say of the best epoch
+ *     if (run_train(&r, &error) && run_finished(&r))      // measures are appended as they come
+ *         run_conclude(&r, run_results(&r, false), &error);   // what else there is to say of the best epoch
  *     run_close(&r);
  *
  * Files in the folder (record.h reads them): curves.csv, a line an epoch; steps.csv, losses of steps; best.safetensors
@@ -57,24 +57,24 @@ typedef struct trainer {
     FILE *curves, *steps;      /* of the folder */
     double chunk_sum;          /* of the losses that are not yet an entry of steps.csv */
     long chunk_steps, every;   /* so many steps are one entry */
-    bool broken;               /* a file could not be written: message says why */
-    char message[NET_MESSAGE];
+    bool broken;               /* a file could not be written: error says why */
+    tg_error error;
 } trainer;
 
 /* The number of parameters of a run; -1 and one line where the net cannot be made, or no step can be taken as the
  * specification says. */
-long run_parameters(const run_spec *s, const run_source *from, char message[NET_MESSAGE]);
+long run_parameters(const run_spec *s, const run_source *from, tg_error *error);
 
 /* False and one line where the run cannot be made, or its files cannot be read; nothing is left to close then. */
-bool run_open(trainer *r, const run_setup *setup, char message[NET_MESSAGE]);
+bool run_open(trainer *r, const run_setup *setup, tg_error *error);
 void run_close(trainer *r);
 
 /* Trains to the end, or until on_progress stops it. False and one line if training stops making sense. */
-bool run_train(trainer *r, char message[NET_MESSAGE]);
+bool run_train(trainer *r, tg_error *error);
 bool run_finished(const trainer *r);
 
 /* Writes result.json; takes over the caller's reference to the results, of which NULL is an error: no memory. */
-bool run_conclude(trainer *r, json_t *results, char message[NET_MESSAGE]);
+bool run_conclude(trainer *r, json_t *results, tg_error *error);
 
 /* How good the net is on the validation or test split, without dropout and smoothing; false if tg_fit says what is
  * wrong. */
@@ -83,8 +83,11 @@ bool run_measure_rows(trainer *r, const tg_fit_rows *rows, runlog_measures *m);
 
 /* ---- measure.c ---- */
 
-/* For result.json: what the net at the best epoch mistakes for what, how noise harms it, and, with `surface` and two
- * features, which class is where. NULL when memory runs out. */
+/* For result.json: how many parameters there are and, where it diverged, in which epoch. NULL when memory runs out. */
+json_t *run_outcome(const trainer *r);
+
+/* And, unless it diverged, what the net at the best epoch mistakes for what, how noise harms it, and, with `surface`
+ * and two features, which class is where. */
 json_t *run_results(trainer *r, bool surface);
 
 #endif

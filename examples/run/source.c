@@ -8,7 +8,7 @@
 
 /* ---- tables and images ---- */
 
-static bool open_rows(run_spec *s, run_source *from, char message[NET_MESSAGE])
+static bool open_rows(run_spec *s, run_source *from, tg_error *error)
 {
     const dataset_options options = {.seed = 1, /* --seed draws splits, weights and orders, not the data */
                                      .rows = (size_t)s->rows,
@@ -19,34 +19,31 @@ static bool open_rows(run_spec *s, run_source *from, char message[NET_MESSAGE])
                                      .ignore = s->ignore,
                                      .categorical = s->categorical,
                                      .missing = (dataset_missing)options_position(spec_missings, s->missing)};
-    return dataset_load(s->data, &options, &from->data, message, NET_MESSAGE) && source_complete(s, from, message);
+    return dataset_load(s->data, &options, &from->data, error) && source_complete(s, from, error);
 }
 
-static bool complete_text(run_spec *s, const text_source *letters, char message[NET_MESSAGE])
+static bool complete_text(run_spec *s, const text_source *letters, tg_error *error)
 {
     net_spec *spec = &s->net;
     spec->model = spec->model ? spec->model : letters->lines ? "charmlp" : "gpt";
     if (!net_traits_of(spec->model)->text)
-        return snprintf(message, NET_MESSAGE, "--model %s does not read characters; gpt and charmlp do", spec->model),
-               false;
+        return tg_fail(error, "--model %s does not read characters; gpt and charmlp do", spec->model);
     spec->vocabulary = letters->vocabulary;
     spec->inputs = spec->outputs = spec->image_height = spec->image_width = 0;
     return true;
 }
 
-bool source_complete(run_spec *s, const run_source *from, char message[NET_MESSAGE])
+bool source_complete(run_spec *s, const run_source *from, tg_error *error)
 {
     const dataset *data = &from->data;
     net_spec *spec = &s->net;
     if (from->is_text)
-        return complete_text(s, &from->letters, message);
+        return complete_text(s, &from->letters, error);
     spec->model = spec->model ? spec->model : data->width && !s->paired ? "convnet" : "mlp";
     if (net_traits_of(spec->model)->text)
-        return snprintf(message, NET_MESSAGE, "--model %s reads characters; the data is text:FILE or lines:FILE then",
-                        spec->model),
-               false;
+        return tg_fail(error, "--model %s reads characters; the data is text:FILE or lines:FILE then", spec->model);
     if (net_traits_of(spec->model)->images && !data->width)
-        return snprintf(message, NET_MESSAGE, "--model %s wants images: idx:DIR or glyphs", spec->model), false;
+        return tg_fail(error, "--model %s wants images: idx:DIR or glyphs", spec->model);
     spec->inputs = (int)data->features;
     spec->outputs = (int)(s->reconstructs                        ? data->features
                           : data->task == DATASET_CLASSIFICATION ? data->classes
@@ -57,7 +54,7 @@ bool source_complete(run_spec *s, const run_source *from, char message[NET_MESSA
     return true;
 }
 
-static bool split_rows(run_spec *s, run_source *from, char message[NET_MESSAGE])
+static bool split_rows(run_spec *s, run_source *from, tg_error *error)
 {
     dataset *data = &from->data;
     const dataset_parts parts = {.seed = s->split[0] == 'f' ? 0 : (uint64_t)s->seed,
@@ -65,7 +62,7 @@ static bool split_rows(run_spec *s, run_source *from, char message[NET_MESSAGE])
                                  .test = s->test,
                                  .folds = s->folds,
                                  .fold = s->fold};
-    if (!dataset_split(data, &parts, message, NET_MESSAGE))
+    if (!dataset_split(data, &parts, error))
         return false;
     const dataset_part *which[] = {&data->train, &data->validation, &data->test};
     tg_fit_rows *to[] = {&from->train, &from->valid, &from->test};
@@ -78,42 +75,40 @@ static bool split_rows(run_spec *s, run_source *from, char message[NET_MESSAGE])
 
 /* ---- text ---- */
 
-static bool open_text(run_spec *s, run_source *from, char message[NET_MESSAGE])
+static bool open_text(run_spec *s, run_source *from, tg_error *error)
 {
     if (s->test)
-        return snprintf(message, NET_MESSAGE, "--test: a text has a validation part only"), false;
-    return text_load(s->data, &from->letters, message) && source_complete(s, from, message);
+        return tg_fail(error, "--test: a text has a validation part only");
+    return text_load(s->data, &from->letters, error) && source_complete(s, from, error);
 }
 
-static bool split_text(run_spec *s, run_source *from, char message[NET_MESSAGE])
+static bool split_text(run_spec *s, run_source *from, tg_error *error)
 {
     char *end = NULL;
     const double validation = s->validation ? strtod(s->validation, &end) : 0.1;
     if ((end && *end) || !(validation > 0 && validation < 1))
-        return snprintf(message, NET_MESSAGE, "--validation '%.60s': expected a fraction between 0 and 1 for a text",
-                        s->validation),
-               false;
+        return tg_fail(error, "--validation '%.60s': expected a fraction between 0 and 1 for a text", s->validation);
     net_spec complete = s->net; /* the context is wanted below */
     net_spec_complete(&complete);
-    return text_split(&from->letters, validation, (uint64_t)s->seed, message) &&
-           text_rows(&from->letters, &complete, s->epoch_windows, &from->train, &from->valid, message);
+    return text_split(&from->letters, validation, (uint64_t)s->seed, error) &&
+           text_rows(&from->letters, &complete, s->epoch_windows, &from->train, &from->valid, error);
 }
 
 /* ---- either ---- */
 
-bool source_open(run_spec *s, run_source *from, char message[NET_MESSAGE])
+bool source_open(run_spec *s, run_source *from, tg_error *error)
 {
     *from = (run_source){.is_text = text_is_named(s->data)};
     dataset_limit_files(s->file_limit);
-    const bool fine = from->is_text ? open_text(s, from, message) : open_rows(s, from, message);
+    const bool fine = from->is_text ? open_text(s, from, error) : open_rows(s, from, error);
     if (!fine)
         source_free(from);
     return fine;
 }
 
-bool source_split(run_spec *s, run_source *from, char message[NET_MESSAGE])
+bool source_split(run_spec *s, run_source *from, tg_error *error)
 {
-    return from->is_text ? split_text(s, from, message) : split_rows(s, from, message);
+    return from->is_text ? split_text(s, from, error) : split_rows(s, from, error);
 }
 
 bool source_reconstructs(const run_spec *s)

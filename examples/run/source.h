@@ -1,8 +1,8 @@
 /* What `train` learns from: a table, images or a text, as the three parts that tg_fit takes.
  *
  *     run_source from;
- *     if (!source_open(&spec, &from, message)) ...          // reads it, and completes spec.net: model, inputs, outputs
- *     if (!source_split(&spec, &from, message)) ...         // by spec.seed and spec.fold; may be called again
+ *     if (!source_open(&spec, &from, &error)) ...          // reads it, and completes spec.net: model, inputs, outputs
+ *     if (!source_split(&spec, &from, &error)) ...         // by spec.seed and spec.fold; may be called again
  *     ... from.train, from.valid, from.test (count 0: none) ...
  *     source_free(&from);
  */
@@ -21,11 +21,11 @@ typedef struct run_source {
     tg_fit_rows train, valid, test;
 } run_source;
 
-bool source_open(run_spec *s, run_source *out, char message[NET_MESSAGE]);
-bool source_split(run_spec *s, run_source *from, char message[NET_MESSAGE]);
+bool source_open(run_spec *s, run_source *out, tg_error *error);
+bool source_split(run_spec *s, run_source *from, tg_error *error);
 
 /* The part of it that comes after reading, for rows that were read otherwise: from->data is set. */
-bool source_complete(run_spec *s, const run_source *from, char message[NET_MESSAGE]);
+bool source_complete(run_spec *s, const run_source *from, tg_error *error);
 
 /* Whether the targets are the inputs. */
 bool source_reconstructs(const run_spec *s);

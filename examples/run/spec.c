@@ -81,9 +81,10 @@ static int epochs_of_comparison(int64_t rows, int batch)
 static void complete_hidden(run_spec *s)
 {
     int64_t widths[TG_MLP_HIDDEN + 1];
-    char message[NET_MESSAGE], text[64];
+    tg_error error;
+    char text[64];
     if ((!s->depth && !s->net.width) || !net_takes(s->net.model, "depth") ||
-        !options_widths("hidden", s->net.hidden, widths, TG_MLP_HIDDEN, message, sizeof message))
+        !options_widths("hidden", s->net.hidden, widths, TG_MLP_HIDDEN, &error))
         return;
     int count = 0;
     while (widths[count])
@@ -137,7 +138,7 @@ static const char *first_given(const char *const *options)
     return *options;
 }
 
-bool run_spec_check(const run_spec *s, bool classifies, char message[NET_MESSAGE])
+bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
 {
     static const char *const of_rows[] = {"target", "task",  "header", "ignore", "categorical", "missing",
                                           "rows",   "noise", "split",  "folds",  "test-noise",  NULL};
@@ -146,12 +147,12 @@ bool run_spec_check(const run_spec *s, bool classifies, char message[NET_MESSAGE
     tg_optimizer_from_name(s->optimizer, &optimizer);
     for (const program_option *o = run_options; o->name || o->help; o++) {
         if (o->name && given(o->name) && !net_takes(model, o->name))
-            return snprintf(message, NET_MESSAGE, "--%s is not for --model %s", o->name, model), false;
+            return tg_fail(error, "--%s is not for --model %s", o->name, model);
         if (o->users && *(const double *)((const char *)s + o->offset) > 0 && !tg_optimizer_uses(optimizer, o->name))
-            return snprintf(message, NET_MESSAGE, "--%s is for %s only", o->name, o->users(o->name)), false;
+            return tg_fail(error, "--%s is for %s only", o->name, o->users(o->name));
     }
     if (of_rows_only)
-        return snprintf(message, NET_MESSAGE, "--%s is for rows, and a text has none", of_rows_only), false;
+        return tg_fail(error, "--%s is for rows, and a text has none", of_rows_only);
     const bool is_table = strncmp(s->data, "csv:", 4) == 0;
     tg_schedule_kind schedule = TG_CONSTANT_RATE;
     tg_schedule_from_name(s->schedule, &schedule);
@@ -175,8 +176,15 @@ bool run_spec_check(const run_spec *s, bool classifies, char message[NET_MESSAGE
             ? "--hidden: --width and --depth say it all"
             : NULL;
     if (conflict)
-        snprintf(message, NET_MESSAGE, "%s", conflict);
+        tg_fail(error, "%s", conflict);
     return !conflict;
+}
+
+const char *run_spec_remedy(const run_spec *s)
+{
+    return strcmp(s->net.norm, tg_norm_name(TG_NORM_NONE)) == 0
+               ? "a normalisation (--norm rms) or a lower learning rate (--lr)"
+               : "a lower learning rate (--lr)";
 }
 
 /* ---- as JSON, and as a name ---- */
@@ -196,10 +204,11 @@ json_t *run_spec_json(const run_spec *s)
     return object;
 }
 
-void run_spec_name(const run_spec *s, const run_spec *defaults, char name[RUN_NAME])
+void run_spec_name(const run_spec *s, const json_t *lists, const run_spec *defaults, char name[RUN_NAME])
 {
     const char *colon = strchr(s->data, ':'), *file = colon ? colon + 1 : s->data, *slash = strrchr(file, '/');
     json_t *ours = run_spec_json(s), *usual = run_spec_json(defaults);
+    json_object_update(ours, (json_t *)lists);
     const char *option;
     json_t *value;
     slash = strcmp(file, "-") == 0 ? "stdin" : slash && slash[1] ? slash + 1 : file;

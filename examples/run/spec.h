@@ -3,9 +3,9 @@
  *
  *     run_spec s = run_spec_defaults();
  *     ... options_parse with a table that begins with run_options ...
- *     if (!source_open(&s, &from, message) || !source_split(&s, &from, message)) ...    // s.net: what the data says
+ *     if (!source_open(&s, &from, &error) || !source_split(&s, &from, &error)) ...    // s.net: what the data says
  *     run_spec_complete(&s, from.train.count);                                          // what suits data and model
- *     if (!run_spec_check(&s, classifies, message)) ...
+ *     if (!run_spec_check(&s, classifies, &error)) ...
  *     json_t *json = run_spec_json(&s);
  *
  * The JSON form is in config.json of a run's folder; two runs with the same one are the same run.
@@ -49,16 +49,20 @@ run_spec run_spec_defaults(void);
 /* Puts what suits data and model where options left 0: batch, epochs, rate, widths. */
 void run_spec_complete(run_spec *s, int64_t training_rows);
 
+/* What helps where such a run, which is complete, diverges: "a lower learning rate (--lr)". */
+const char *run_spec_remedy(const run_spec *s);
+
 /* False and one line where an option that was given on the command line has no use beside the others. */
-bool run_spec_check(const run_spec *s, bool classifies, char message[NET_MESSAGE]);
+bool run_spec_check(const run_spec *s, bool classifies, tg_error *error);
 
 tg_optimizer_config run_spec_optimizer(const run_spec *s, int64_t steps);
 
 /* The JSON form; NULL when memory runs out. */
 json_t *run_spec_json(const run_spec *s);
 
-/* results/iris-mlp-lr0.01: data, model and what the options set to something else than `defaults`, in `name`. */
+/* results/iris-mlp-lr0.01: data, model and what the options set to something else than `defaults`, in `name`. `lists`
+ * are the options that have several values, as texts ("0.01,0.1"); NULL: none has. */
 enum { RUN_NAME = 160 };
-void run_spec_name(const run_spec *s, const run_spec *defaults, char name[RUN_NAME]);
+void run_spec_name(const run_spec *s, const json_t *lists, const run_spec *defaults, char name[RUN_NAME]);
 
 #endif

@@ -11,17 +11,15 @@ static bool decides(const run_spec *s, const char *which)
     return s->activation_from && strcmp(s->activation_from, which) == 0;
 }
 
-bool start_read_rules(const char *text, start_rules *out, char message[NET_MESSAGE])
+bool start_read_rules(const char *text, start_rules *out, tg_error *error)
 {
     char rule[300];
     *out = (start_rules){.count = 0};
     while (next_word(&text, rule, sizeof rule)) {
         char *equals = strchr(rule, '=');
         if (!equals || equals == rule || !equals[1] || out->count == START_RULES)
-            return snprintf(message, NET_MESSAGE,
-                            "--rename: '%.80s': expected FROM=TO, at most %d of them, with commas between", rule,
-                            START_RULES),
-                   false;
+            return tg_fail(error, "--rename: '%.80s': expected FROM=TO, at most %d of them, with commas between", rule,
+                           START_RULES);
         *equals = '\0';
         out->rule[out->count++] = (tg_rename){net_keep_text(rule), net_keep_text(equals + 1)};
     }
@@ -30,17 +28,16 @@ bool start_read_rules(const char *text, start_rules *out, char message[NET_MESSA
 
 /* ---- before there is a model ---- */
 
-bool start_adopt(run_spec *s, card *theirs, char message[NET_MESSAGE])
+bool start_adopt(run_spec *s, card *theirs, tg_error *error)
 {
-    tg_error error;
     tg_activation named;
     *theirs = (card){0};
-    tg_safetensors *file = tg_safetensors_open(s->start, &error);
+    tg_safetensors *file = tg_safetensors_open(s->start, error);
     const bool opened = file, is_ours = opened && tg_safetensors_metadata(file, "tapegrad.model");
     tg_safetensors_close(file);
-    if (!opened || (decides(s, "file") && !tg_model_activation(s->start, &named, &error)))
-        return snprintf(message, NET_MESSAGE, "--start: %.*s", NET_MESSAGE - 20, error.text), false;
-    if (is_ours && !card_read(theirs, s->start, message))
+    if (!opened || (decides(s, "file") && !tg_model_activation(s->start, &named, error)))
+        return tg_fail(error, "--start: %s", error->text);
+    if (is_ours && !card_read(theirs, s->start, error))
         return false;
     json_t *model = is_ours ? json_object_get(theirs->json, "model") : NULL;
     for (const program_option *o = net_options; is_ours && o->name; o++)
@@ -96,10 +93,10 @@ static tg_tensor outputs(tg_tape *tape, tg_activation activation, const tg_param
     const sample *of = user;
     const tg_fit_column *column = &of->rows->column[0];
     const tg_rng rng = tg_rng_seed(1);
-    char message[NET_MESSAGE];
+    tg_error error;
     net_spec spec = *of->spec;
     spec.activation = tg_activation_name(activation);
-    tg_model *twin = net_new(&spec, &rng, message);
+    tg_model *twin = net_new(&spec, &rng, &error);
     if (!twin)
         return TG_NONE;
     tg_shape shape = {.rank = column->shape.rank + 1, .dim = {of->count}};
@@ -134,19 +131,16 @@ static bool take_sample(sample *of, const tg_fit_rows *rows, const net_spec *spe
 }
 
 bool start_load(const run_spec *s, tg_model *model, const run_source *from, const card *ours, const card *theirs,
-                char message[NET_MESSAGE])
+                tg_error *error)
 {
-    tg_error error;
     tg_activation activation;
     sample of;
     start_rules rules;
-    if (!start_read_rules(s->rename, &rules, message))
+    if (!start_read_rules(s->rename, &rules, error))
         return false;
     const char *other = theirs->json ? difference(ours, theirs) : NULL;
     if (other)
-        return snprintf(message, NET_MESSAGE, "--start: %.200s: the model is for other %s than the data has", s->start,
-                        other),
-               false;
+        return tg_fail(error, "--start: %.200s: the model is for other %s than the data has", s->start, other);
     tg_activation_from_name(s->net.activation, &activation);
     const bool sampled = take_sample(&of, &from->train, &s->net);
     const tg_model_load_options options = {
@@ -154,10 +148,10 @@ bool start_load(const run_spec *s, tg_model *model, const run_source *from, cons
         .migrate = decides(s, "model"),
         .outputs = sampled ? outputs : NULL,
         .user = &of};
-    const bool fine = tg_model_load(tg_model_parameters(model), s->start, activation, &options, &error);
+    const bool fine = tg_model_load(tg_model_parameters(model), s->start, activation, &options, error);
     free(of.batch);
     if (!fine)
-        snprintf(message, NET_MESSAGE, "--start: %.*s%s", NET_MESSAGE - 60, error.text,
-                 strstr(error.text, "it was trained with ") ? "; --activation-from file or model decides" : "");
+        tg_fail(error, "--start: %s%s", error->text,
+                strstr(error->text, "it was trained with ") ? "; --activation-from file or model decides" : "");
     return fine;
 }

@@ -23,7 +23,7 @@ static int number_in(const char *variable)
 }
 
 /* An array like 0-3 or 1-7:2, whose tasks have parts 1, 2, ... in their order. */
-static bool take_array(sweep *s, char message[FILES_MESSAGE])
+static bool take_array(sweep *s, tg_error *error)
 {
     const int id = number_in("SLURM_ARRAY_TASK_ID"), count = number_in("SLURM_ARRAY_TASK_COUNT"),
               first = number_in("SLURM_ARRAY_TASK_MIN"), step = number_in("SLURM_ARRAY_TASK_STEP");
@@ -31,11 +31,10 @@ static bool take_array(sweep *s, char message[FILES_MESSAGE])
         return true;
     const int from = first > 0 ? first : 0, by = step > 0 ? step : 1, index = (id - from) / by;
     if (id < from || (id - from) % by != 0 || index >= count)
-        return snprintf(message, FILES_MESSAGE,
-                        "SLURM_ARRAY_TASK_ID is %d, and the array's %d tasks are not counted evenly from %d; "
-                        "--part says which part to train",
-                        id, count, from),
-               false;
+        return tg_fail(error,
+                       "SLURM_ARRAY_TASK_ID is %d, and the array's %d tasks are not counted evenly from %d; "
+                       "--part says which part to train",
+                       id, count, from);
     s->index = index;
     s->count = count;
     snprintf(s->said, sizeof s->said, "part %d of %d, as Slurm's array has it; --part says otherwise", index + 1,
@@ -51,20 +50,19 @@ static const struct {
                  {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}};
 
 /* One of N such, and the environment where the option is not given. */
-static bool take_part(sweep *s, char message[FILES_MESSAGE])
+static bool take_part(sweep *s, tg_error *error)
 {
     int index, count, used = 0;
     if (!s->part)
-        return take_array(s, message);
+        return take_array(s, error);
     if (sscanf(s->part, "%9d/%9d%n", &index, &count, &used) != 2 || s->part[used] || index < 1 || index > count)
-        return snprintf(message, FILES_MESSAGE, "--part: '%.80s': expected I/N with I from 1 to N, as 2/4", s->part),
-               false;
+        return tg_fail(error, "--part: '%.80s': expected I/N with I from 1 to N, as 2/4", s->part);
     s->index = index - 1;
     s->count = count;
     return true;
 }
 
-bool sweep_prepare(sweep *s, char message[FILES_MESSAGE])
+bool sweep_prepare(sweep *s, tg_error *error)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     bool launched = false;
@@ -78,7 +76,7 @@ bool sweep_prepare(sweep *s, char message[FILES_MESSAGE])
     if (s->jobs == 0 && !launched) /* under a launcher the option stays 0: the processes share the processors */
         s->jobs = processors > 0 ? (int)processors : 1;
     s->at_once = s->jobs ? s->jobs : 1;
-    const bool fine = take_part(s, message);
+    const bool fine = take_part(s, error);
     s->waits = s->count == 1 && s->rank == 0;
     return fine;
 }
@@ -123,15 +121,15 @@ static jobs_turn turn(int job, void *context)
     pool *p = context;
     shared_run *run = &p->run[job];
     const sweep_work *work = p->work;
-    char message[FILES_MESSAGE];
+    tg_error error;
     if (run->looked > 0 && jobs_clock() - run->looked < look_interval)
         return JOBS_LATER;
     run->looked = jobs_clock();
     if (work->is_finished(job, work->context))
         return JOBS_NEVER;
-    if (!files_make_folder(run->folder, message))
+    if (!files_make_folder(run->folder, &error))
         return JOBS_NOW; /* which says what is wrong */
-    switch (claim_take(&run->claim, run->folder, p->settings->takeover, message)) {
+    switch (claim_take(&run->claim, run->folder, p->settings->takeover, &error)) {
     case CLAIM_THEIRS:
         return p->settings->waits ? JOBS_LATER : JOBS_NEVER;
     case CLAIM_FAILED:

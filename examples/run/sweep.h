@@ -2,7 +2,7 @@
  * machine, on several that have the folder in common, in a Slurm array, or under mpirun.
  *
  *     static const program_option table[] = {SWEEP_OPTIONS(offsetof(settings, sweep)), ...};
- *     if (!sweep_prepare(&settings.sweep, message)) ...               // --part, or what Slurm and mpirun say
+ *     if (!sweep_prepare(&settings.sweep, &error)) ...               // --part, or what Slurm and mpirun say
  *     for (int run = 0; run < runs; run++)
  *         if (sweep_has(&settings.sweep, run) && !is_finished(run))
  *             pending[count++] = run;
@@ -21,8 +21,6 @@
 #include "examples/run/jobs.h"
 #include "examples/run/options.h"
 
-enum { SWEEP_MESSAGE = 200 };
-
 typedef struct sweep {
     int jobs;         /* at once; 0 until sweep_prepare: as many as there are processors */
     const char *part; /* "2/4"; NULL: all, or what the environment says */
@@ -32,8 +30,8 @@ typedef struct sweep {
      * launcher. */
     int index, count, rank;
     int at_once;
-    bool waits;               /* for runs that other processes train */
-    char said[SWEEP_MESSAGE]; /* where that came from, in a sentence; empty: nowhere */
+    bool waits;     /* for runs that other processes train */
+    char said[200]; /* where that came from, in a sentence; empty: nowhere */
 } sweep;
 
 #define SWEEP_DEFAULTS  \
@@ -54,7 +52,7 @@ typedef struct sweep {
 
 /* Finds out which runs are this process's. False and one line if --part, or an environment like Slurm's, makes no
  * sense. */
-bool sweep_prepare(sweep *s, char message[FILES_MESSAGE]);
+bool sweep_prepare(sweep *s, tg_error *error);
 
 /* For runs that others build on: no parts, and every process waits until all are there. */
 void sweep_share_all(sweep *s);

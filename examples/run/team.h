@@ -3,7 +3,7 @@
  *     mpirun -n 4 build/mpi/bin/train --data idx:mnist --shards 8
  *
  *     team_begin();
- *     bool ready = !team_follows() && prepare(message);   // process 0 makes the folder, and answers for all
+ *     bool ready = !team_follows() && prepare(&error);   // process 0 makes the folder, and answers for all
  *     ready = team_agree(ready);                          // the others wait for it
  *     ... tg_fit_config.communicator = team_communicator() ...
  *     return team_end(status);

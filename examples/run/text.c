@@ -50,26 +50,25 @@ static int64_t trim_lines(unsigned char *bytes, int64_t size)
     return out;
 }
 
-bool text_load(const char *spec, text_source *t, char message[NET_MESSAGE])
+bool text_load(const char *spec, text_source *t, tg_error *error)
 {
-    const dataset_error error = {message, NET_MESSAGE};
     dataset_bytes file = {0};
     *t = (text_source){.lines = spec[0] == 'l'};
     const char *path = strchr(spec, ':') + 1, *slash = strrchr(path, '/');
     snprintf(t->name, sizeof t->name, "%s", slash ? slash + 1 : path);
     plain_text(t->name);
-    if (!dataset_read_file(path, &file, &error))
+    if (!dataset_read_file(path, &file, error))
         return false;
     unsigned char *bytes = realloc(file.bytes, file.size + 2);
     if (!bytes)
-        return free(file.bytes), dataset_fail(&error, "%s: out of memory", path);
+        return free(file.bytes), tg_fail(error, "%s: out of memory", path);
     t->size = (int64_t)file.size;
     if (t->lines)
         t->size = trim_lines(bytes, t->size);
-    const bool fine = t->size > INT32_MAX ? dataset_fail(&error, "%s: 2 GB or more", path)
-                      : t->size < 100     ? dataset_fail(&error, "%s: %lld character%s, expected 100 at least", path,
-                                                         (long long)t->size, plural(t->size))
-                                          : number_letters(t, bytes) || dataset_fail(&error, "%s: out of memory", path);
+    const bool fine = t->size > INT32_MAX ? tg_fail(error, "%s: 2 GB or more", path)
+                      : t->size < 100     ? tg_fail(error, "%s: %lld character%s, expected 100 at least", path,
+                                                    (long long)t->size, plural(t->size))
+                                          : number_letters(t, bytes) || tg_fail(error, "%s: out of memory", path);
     free(bytes);
     if (!fine)
         text_free(t);
@@ -127,14 +126,14 @@ static bool shuffle_lines(text_source *t, uint64_t seed, int64_t *lines, double 
     return fine;
 }
 
-bool text_split(text_source *t, double validation, uint64_t seed, char message[NET_MESSAGE])
+bool text_split(text_source *t, double validation, uint64_t seed, tg_error *error)
 {
     int64_t lines = 1;
     t->held_out = t->size - (int64_t)(validation * (double)t->size + 0.5);
     if (t->lines && !shuffle_lines(t, seed, &lines, validation))
-        return snprintf(message, NET_MESSAGE, "%s: out of memory", t->name), false;
+        return tg_fail(error, "%s: out of memory", t->name);
     if (lines < 1 || t->held_out < 2 || t->held_out > t->size - 2)
-        return snprintf(message, NET_MESSAGE, "%s: too short to hold %g of it out", t->name, validation), false;
+        return tg_fail(error, "%s: too short to hold %g of it out", t->name, validation);
     return true;
 }
 
@@ -193,20 +192,19 @@ static void describe_rows(text_part *part, int64_t windows, tg_fit_rows *rows)
 }
 
 bool text_rows(text_source *t, const net_spec *spec, int64_t epoch_windows, tg_fit_rows *train, tg_fit_rows *valid,
-               char message[NET_MESSAGE])
+               tg_error *error)
 {
     const bool windows = net_traits_of(spec->model)->every_position;
     if (windows && t->lines)
-        return snprintf(message, NET_MESSAGE, "--model gpt reads text:FILE; lines:FILE is for charmlp"), false;
+        return tg_fail(error, "--model gpt reads text:FILE; lines:FILE is for charmlp");
     const int64_t first = t->lines; /* no character comes before the first newline */
     t->train = (text_part){
         .of = t, .first = first, .last = t->held_out, .context = spec->context, .windows = windows, .training = true};
     t->valid =
         (text_part){.of = t, .first = t->held_out, .last = t->size, .context = spec->context, .windows = windows};
     if (windows && (t->held_out <= spec->context + 1 || t->size - t->held_out <= spec->context + 1))
-        return snprintf(message, NET_MESSAGE, "%s: %lld character%s held out, expected more than the context of %d",
-                        t->name, (long long)(t->size - t->held_out), plural(t->size - t->held_out), spec->context),
-               false;
+        return tg_fail(error, "%s: %lld character%s held out, expected more than the context of %d", t->name,
+                       (long long)(t->size - t->held_out), plural(t->size - t->held_out), spec->context);
     describe_rows(&t->train, windows ? epoch_windows : 0, train);
     describe_rows(&t->valid, 0, valid);
     return true;

@@ -2,9 +2,9 @@
  * numbered as they come in ascending order.
  *
  *     text_source source;
- *     if (!text_load("text:input.txt", &source, message)) ...
- *     if (!text_split(&source, 0.1, seed, message)) ...            // the last tenth of a text, any tenth of the lines
- *     text_rows(&source, &spec, 0, &train, &valid, message);  // windows, or single characters, as tg_fit takes them
+ *     if (!text_load("text:input.txt", &source, &error)) ...
+ *     if (!text_split(&source, 0.1, seed, &error)) ...            // the last tenth of a text, any tenth of the lines
+ *     text_rows(&source, &spec, 0, &train, &valid, &error);  // windows, or single characters, as tg_fit takes them
  *     text_free(&source);
  */
 #ifndef RUN_TEXT_H
@@ -33,13 +33,13 @@ typedef struct text_source {
 } text_source;
 
 bool text_is_named(const char *spec);
-bool text_load(const char *spec, text_source *out, char message[NET_MESSAGE]);
+bool text_load(const char *spec, text_source *out, tg_error *error);
 void text_free(text_source *source);
-bool text_split(text_source *source, double validation, uint64_t seed, char message[NET_MESSAGE]);
+bool text_split(text_source *source, double validation, uint64_t seed, tg_error *error);
 
 /* What a model with this specification trains on and is validated with. An epoch of windows has so many of them, from
  * random places; 0: as many as hold the characters of the training part once. */
 bool text_rows(text_source *source, const net_spec *spec, int64_t epoch_windows, tg_fit_rows *train, tg_fit_rows *valid,
-               char message[NET_MESSAGE]);
+               tg_error *error);
 
 #endif

@@ -20,11 +20,11 @@ static void put(json_t *results, const char *name, trainer *r)
 static void put_swapped(json_t *results, const char *name, trainer *r, const char *activation)
 {
     const tg_rng rng = tg_rng_seed(1);
-    char message[NET_MESSAGE];
+    tg_error error;
     net_spec spec = r->spec->net;
     tg_model *own = r->model;
     spec.activation = activation;
-    r->model = net_new(&spec, &rng, message);
+    r->model = net_new(&spec, &rng, &error);
     if (r->model && tg_parameters_copy(tg_model_parameters(r->model), tg_model_parameters(own)) > 0)
         put(results, name, r);
     tg_model_free(r->model);

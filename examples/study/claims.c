@@ -314,7 +314,7 @@ static int run(const study_context *c, study_sources *from, study_work *work)
     if (!all.tape || !study_grids_add(work, c, claim_grids, CLAIM_GRIDS, from))
         return study_refuse("out of memory", 1);
     const study_outcome outcome = study_work_do(work, stderr);
-    const int status = outcome.broken ? study_refuse(outcome.message, outcome.broken)
+    const int status = outcome.broken ? study_refuse(outcome.error.text, outcome.broken)
                                       : study_end(c, work, &outcome, report(&all, &outcome), NULL);
     tg_tape_free(all.tape);
     return status;

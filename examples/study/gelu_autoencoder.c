@@ -105,15 +105,15 @@ static tg_tensor look(void *context, const tg_tensor *batch, tg_rng *training, d
  * state is not kept. */
 static bool count_dead(const results *r, const study_run *run, double *code, double *all)
 {
-    char message[STUDY_MESSAGE];
+    tg_error error;
     dataset_feed images = {r->data, &r->data->test};
     const tg_fit_rows rows = dataset_feed_rows(&images);
-    tg_model *model = study_run_net(run, r->work->folder, message);
+    tg_model *model = study_run_net(run, r->work->folder, &error);
     looked l = {.net = model ? net_mlp(model) : NULL};
-    double error;
+    double loss;
     l.dead = tg_dead_units_new(l.net);
     tg_fit *fit = l.dead ? tg_fit_new(&(tg_fit_config){.loss = look, .model = &l, .batch = 500}) : NULL;
-    const bool seen = fit && tg_fit_evaluate(fit, &rows, &error, NULL);
+    const bool seen = fit && tg_fit_evaluate(fit, &rows, &loss, NULL);
     *code = tg_dead_units_fraction_of(l.dead, tg_mlp_hidden_count(l.net) / 2);
     *all = tg_dead_units_fraction(l.dead);
     tg_fit_free(fit);
@@ -272,17 +272,17 @@ static int run(const study_context *c, study_sources *from, study_work *work)
 {
     dataset *data = &from->rows[STUDY_MNIST];
     bool begun = false;
-    char message[STUDY_MESSAGE];
+    tg_error error;
     if (!study_grids_add(work, c, &grid, 1, from))
         return study_refuse("out of memory", 1);
     const study_outcome outcome = study_work_do(work, stderr);
     if (outcome.broken)
-        return study_refuse(outcome.message, outcome.broken);
+        return study_refuse(outcome.error.text, outcome.broken);
     const results r = {c, work, data, work->run[0].spec.epochs};
-    if (!study_run_split(&work->run[0], data, message) ||
-        !files_write(c->folder, "curves.csv", write_curves, &r, message) ||
-        !files_write(c->folder, "published.csv", write_published, &r, message))
-        return study_refuse(message, 1);
+    if (!study_run_split(&work->run[0], data, &error) ||
+        !files_write(c->folder, "curves.csv", write_curves, &r, &error) ||
+        !files_write(c->folder, "published.csv", write_published, &r, &error))
+        return study_refuse(error.text, 1);
     for (int i = 0; i < work->count; i++)
         begun = begun || work->record[i].epochs > 0;
     return study_end(c, work, &outcome, report(&r, &outcome), begun ? "study_curves.gp" : NULL);

@@ -261,16 +261,16 @@ static sheet *report(const results *r, const study_outcome *outcome)
 
 static int run(const study_context *c, study_sources *from, study_work *work)
 {
-    char message[FILES_MESSAGE];
+    tg_error error;
     if (!study_grids_add(work, c, mnist_grids, MNIST_GRIDS, from))
         return study_refuse("out of memory", 1);
     const study_outcome outcome = study_work_do(work, stderr);
     if (outcome.broken)
-        return study_refuse(outcome.message, outcome.broken);
+        return study_refuse(outcome.error.text, outcome.broken);
     const results r = {c, work, mnist_cell(work, c, TG_RELU, 1).seeds, work->run[0].spec.epochs};
-    if (!files_write(c->folder, "curves.csv", write_curves, &r, message) ||
-        !files_write(c->folder, "published.csv", write_published, &r, message))
-        return study_refuse(message, 1);
+    if (!files_write(c->folder, "curves.csv", write_curves, &r, &error) ||
+        !files_write(c->folder, "published.csv", write_published, &r, &error))
+        return study_refuse(error.text, 1);
     return study_end(c, work, &outcome, report(&r, &outcome), outcome.complete > 0 ? "study_curves.gp" : NULL);
 }
 

@@ -37,7 +37,7 @@ static tg_tensor loss(void *model, const tg_tensor *batch, tg_rng *training, dou
 }
 
 /* Over the test images with noise of each size, the same for every network. */
-static bool score_net(const dataset *data, tg_model *model, score by_level[LEVELS], char message[STUDY_MESSAGE])
+static bool score_net(const dataset *data, tg_model *model, score by_level[LEVELS], tg_error *error)
 {
     const tg_rng seed = tg_rng_seed(1);
     dataset_feed images = {data, &data->test};
@@ -50,13 +50,13 @@ static bool score_net(const dataset *data, tg_model *model, score by_level[LEVEL
         fine = tg_fit_evaluate(fit, &rows, &by_level[level].loss, &by_level[level].accuracy);
     }
     if (!fine)
-        snprintf(message, STUDY_MESSAGE, "%.*s", STUDY_MESSAGE - 1, tg_fit_error(fit));
+        tg_fail(error, "%s", tg_fit_error(fit));
     tg_fit_free(fit);
     return fine;
 }
 
 /* Scores every finished network of an activation at its best rate. */
-static bool score_all(results *r, const dataset *data, int a, char message[STUDY_MESSAGE])
+static bool score_all(results *r, const dataset *data, int a, tg_error *error)
 {
     const study_cell cell = mnist_cell(r->work, r->c, mnist_activations[a], 1);
     r->rate[a] = mnist_best_rate(&cell);
@@ -65,8 +65,8 @@ static bool score_all(results *r, const dataset *data, int a, char message[STUDY
         if (strcmp(run->group, cell.name) != 0 || run->spec.lr != r->rate[a] ||
             !study_record_complete(&r->work->record[i], run->spec.epochs))
             continue;
-        tg_model *model = study_run_net(run, r->work->folder, message);
-        const bool fine = model && score_net(data, model, r->score[a][r->seeds[a]++], message);
+        tg_model *model = study_run_net(run, r->work->folder, error);
+        const bool fine = model && score_net(data, model, r->score[a][r->seeds[a]++], error);
         tg_model_free(model);
         if (!fine)
             return false;
@@ -163,7 +163,7 @@ static sheet *report(const results *r, const study_outcome *outcome)
 static int run(const study_context *c, study_sources *from, study_work *work)
 {
     static results r;
-    char message[STUDY_MESSAGE];
+    tg_error error;
     dataset *data = &from->rows[STUDY_MNIST];
     study_grid grid = mnist_grids[0];
     grid.factors[1] = "dropout=0";
@@ -173,14 +173,14 @@ static int run(const study_context *c, study_sources *from, study_work *work)
     const study_outcome outcome = study_work_do(work, stderr);
     r = (results){.c = c, .work = work};
     if (outcome.broken)
-        return study_refuse(outcome.message, outcome.broken);
-    if (!study_run_split(&work->run[0], data, message))
-        return study_refuse(message, 1);
+        return study_refuse(outcome.error.text, outcome.broken);
+    if (!study_run_split(&work->run[0], data, &error))
+        return study_refuse(error.text, 1);
     for (int a = 0; a < MNIST_ACTIVATIONS; a++)
-        if (!score_all(&r, data, a, message))
-            return study_refuse(message, 1);
-    if (!files_make_folder(c->folder, message) || !files_write(c->folder, "noise.csv", write_noise, &r, message))
-        return study_refuse(message, 1);
+        if (!score_all(&r, data, a, &error))
+            return study_refuse(error.text, 1);
+    if (!files_make_folder(c->folder, &error) || !files_write(c->folder, "noise.csv", write_noise, &r, &error))
+        return study_refuse(error.text, 1);
     return study_end(c, work, &outcome, report(&r, &outcome), outcome.complete > 0 ? "study_noise.gp" : NULL);
 }
 

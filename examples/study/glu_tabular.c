@@ -293,21 +293,21 @@ static sheet *report(const results r[SETTINGS], const study_outcome *outcome)
 static int run(const study_context *c, study_sources *from, study_work *work)
 {
     static results r[SETTINGS];
-    char message[FILES_MESSAGE];
+    tg_error error;
     const tabular_grids tables = tabular_grids_of(c, from, &like);
     if (!study_grids_add(work, c, tables.grid, tables.count, from))
         return study_refuse("out of memory", 1);
     const study_outcome outcome = study_work_do(work, stderr);
     if (outcome.broken)
-        return study_refuse(outcome.message, outcome.broken);
+        return study_refuse(outcome.error.text, outcome.broken);
     for (int setting = 0; setting < SETTINGS; setting++) {
         r[setting] = (results){.c = c, .work = work, .from = from, .tables = &tables, .setting = setting};
         choose_forms(&r[setting], c->settings->quick ? 2 : like.seeds);
         if (r[setting].seeds > 1)
             gather(&r[setting]);
     }
-    if (!files_write(c->folder, "ranks.csv", write_ranks, r, message))
-        return study_refuse(message, 1);
+    if (!files_write(c->folder, "ranks.csv", write_ranks, r, &error))
+        return study_refuse(error.text, 1);
     return study_end(c, work, &outcome, report(r, &outcome),
                      r[0].seeds > 1 || r[1].seeds > 1 ? "study_ranks.gp" : NULL);
 }

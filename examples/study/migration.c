@@ -232,7 +232,7 @@ static int run(const study_context *c, study_sources *from, study_work *work)
     all.failed = failed;
     *work = r.work[TUNED];
     const int status =
-        all.broken ? study_refuse(all.message, all.broken)
+        all.broken ? study_refuse(all.error.text, all.broken)
                    : study_end(c, work, &all, report(&r, &all, is_complete(&r, FRESH) && is_complete(&r, TUNED)), NULL);
     study_work_free(&r.work[FRESH]);
     study_work_free(&r.work[EXISTING]);

@@ -126,15 +126,15 @@ static int go(training *t, const study_run *run, runlog_epoch *epochs, jobs_link
 
 /* All at once, at the end: a run begins anew where it was interrupted or is to be longer, and a shorter record that is
  * whole stays until then. */
-static bool write_epochs(const char *folder, const runlog_epoch *epochs, int count, char message[STUDY_MESSAGE])
+static bool write_epochs(const char *folder, const runlog_epoch *epochs, int count, tg_error *error)
 {
     FILE *curves = NULL, *steps = NULL;
     double seconds, sum;
     long pending;
-    bool fine = record_continue(folder, 0, false, &curves, &steps, &seconds, &sum, &pending, message);
+    bool fine = record_continue(folder, 0, false, &curves, &steps, &seconds, &sum, &pending, error);
     for (int i = 0; fine && i < count; i++)
         if (!record_put_epoch(curves, &epochs[i], false))
-            fine = (snprintf(message, STUDY_MESSAGE, "%.400s/curves.csv: cannot be written", folder), false);
+            fine = tg_fail(error, "%.400s/curves.csv: cannot be written", folder);
     if (curves)
         fclose(curves);
     if (steps)
@@ -142,7 +142,7 @@ static bool write_epochs(const char *folder, const runlog_epoch *epochs, int cou
     return fine;
 }
 
-static json_t *train(const study_run *run, const char *folder, jobs_link *link, char message[STUDY_MESSAGE])
+static json_t *train(const study_run *run, const char *folder, jobs_link *link, tg_error *error)
 {
     training t;
     json_t *results = NULL;
@@ -150,8 +150,8 @@ static json_t *train(const study_run *run, const char *folder, jobs_link *link, 
     const bool begun = begin(&t, run);
     const int count = begun && epochs ? go(&t, run, epochs, link) : -1;
     if (count < 0)
-        snprintf(message, STUDY_MESSAGE, "%s", begun && epochs ? tg_lbfgs_error(t.lbfgs) : "out of memory");
-    else if (write_epochs(folder, epochs, count, message))
+        tg_fail(error, "%s", begun && epochs ? tg_lbfgs_error(t.lbfgs) : "out of memory");
+    else if (write_epochs(folder, epochs, count, error))
         results =
             json_pack("{s:I,s:b,s:I}", "parameters", (json_int_t)tg_parameters_size(tg_mlp_parameters(t.net)), "ended",
                       count < run->spec.epochs, "evaluations", (json_int_t)tg_lbfgs_evaluations(t.lbfgs));
@@ -439,7 +439,7 @@ static bool write_published(const void *context, FILE *to)
 int study_pinn(const study_context *c)
 {
     const bool quick = c->settings->quick;
-    char message[FILES_MESSAGE];
+    tg_error error;
     study_work work = study_work_of(c);
     results r = {.c = c,
                  .work = &work,
@@ -460,10 +460,10 @@ int study_pinn(const study_context *c)
         return study_refuse("out of memory", 1);
     }
     const study_outcome outcome = study_work_do(&work, stderr);
-    if (outcome.broken || !files_write(c->folder, "curves.csv", write_curves, &r, message) ||
-        !files_write(c->folder, "published.csv", write_published, &r, message)) {
+    if (outcome.broken || !files_write(c->folder, "curves.csv", write_curves, &r, &error) ||
+        !files_write(c->folder, "published.csv", write_published, &r, &error)) {
         study_work_free(&work);
-        return outcome.broken ? study_refuse(outcome.message, outcome.broken) : study_refuse(message, 1);
+        return outcome.broken ? study_refuse(outcome.error.text, outcome.broken) : study_refuse(error.text, 1);
     }
     double unused[ACTIVATIONS][SEEDS];
     return study_end(c, &work, &outcome, report(&r, &outcome),

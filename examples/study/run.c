@@ -20,16 +20,10 @@ run_spec study_spec(void)
     return s;
 }
 
-static bool fail(char message[STUDY_MESSAGE], const char *why)
-{
-    snprintf(message, STUDY_MESSAGE, "%.*s", STUDY_MESSAGE - 1, why);
-    return false;
-}
-
-static bool folder_of(const study_run *run, const char *folder, char path[PATH_MAX], char message[STUDY_MESSAGE])
+static bool folder_of(const study_run *run, const char *folder, char path[PATH_MAX], tg_error *error)
 {
     return snprintf(path, PATH_MAX, "%s/%s", folder, run->name) < PATH_MAX ||
-           fail(message, "the name of the folder is too long");
+           tg_fail(error, "the name of the folder is too long");
 }
 
 static run_source source_of(const study_run *run)
@@ -43,20 +37,20 @@ static const char *data_name(const study_run *run)
 }
 
 /* The run's rows, in parts of their own; source.data.order is to be freed. */
-static bool open_source(const study_run *run, run_spec *spec, run_source *from, char message[STUDY_MESSAGE])
+static bool open_source(const study_run *run, run_spec *spec, run_source *from, tg_error *error)
 {
     *spec = run->spec;
     spec->data = data_name(run);
     *from = source_of(run);
     from->data.order = NULL;
-    return source_complete(spec, from, message) && source_split(spec, from, message);
+    return source_complete(spec, from, error) && source_split(spec, from, error);
 }
 
-bool study_run_split(const study_run *run, dataset *data, char message[STUDY_MESSAGE])
+bool study_run_split(const study_run *run, dataset *data, tg_error *error)
 {
     run_spec spec = run->spec;
     run_source from = {.data = *data};
-    const bool fine = source_split(&spec, &from, message);
+    const bool fine = source_split(&spec, &from, error);
     *data = from.data;
     return fine;
 }
@@ -106,19 +100,19 @@ static json_t *config_of(const study_run *run)
     return config;
 }
 
-bool study_record_is_foreign(const study_run *run, const char *folder, char message[STUDY_MESSAGE])
+bool study_record_is_foreign(const study_run *run, const char *folder, tg_error *error)
 {
     char path[PATH_MAX];
     json_t *config = config_of(run);
-    const bool ours = folder_of(run, folder, path, message) && record_is_ours(path, config, not_compared, message);
+    const bool ours = folder_of(run, folder, path, error) && record_is_ours(path, config, not_compared, error);
     json_decref(config);
     return !ours;
 }
 
-static bool claim(const study_run *run, const char *path, record_claims claims, char message[STUDY_MESSAGE])
+static bool claim(const study_run *run, const char *path, record_claims claims, tg_error *error)
 {
     json_t *config = config_of(run);
-    const bool fine = record_claim(path, config, claims, not_compared, message);
+    const bool fine = record_claim(path, config, claims, not_compared, error);
     json_decref(config);
     return fine;
 }
@@ -128,15 +122,13 @@ static bool claim(const study_run *run, const char *path, record_claims claims, 
 /* A diverged run is concluded with its last epoch. */
 static json_t *results_of(const study_run *run, trainer *r)
 {
-    const json_int_t diverged = tg_fit_diverged(r->fit) ? (json_int_t)tg_fit_epoch_count(r->fit) + 1 : 0;
-    json_t *results = json_pack("{s:I,s:I}", "parameters",
-                                (json_int_t)tg_parameters_size(tg_model_parameters(r->model)), "diverged", diverged);
-    if (results && run->more && !diverged)
+    json_t *results = run_outcome(r);
+    if (results && run->more && !tg_fit_diverged(r->fit))
         run->more(r, results);
     return results;
 }
 
-static bool train(const study_run *run, const char *path, jobs_link *link, char message[STUDY_MESSAGE])
+static bool train(const study_run *run, const char *path, jobs_link *link, tg_error *error)
 {
     static const card of_no_model;
     run_source from;
@@ -145,32 +137,32 @@ static bool train(const study_run *run, const char *path, jobs_link *link, char 
         .from = &from, .folder = path, .numbers_only = !run->keeps_model, .link = link, .started = &of_no_model};
     tg_set_threads(1); /* runs share the processors among themselves */
     if (run->trainer) {
-        json_t *results = run->trainer->train(run, path, link, message);
-        const bool concluded = results && record_conclude(path, results, message);
+        json_t *results = run->trainer->train(run, path, link, error);
+        const bool concluded = results && record_conclude(path, results, error);
         json_decref(results);
         return concluded;
     }
-    bool fine = open_source(run, &setup.spec, &from, message) && run_open(&r, &setup, message);
+    bool fine = open_source(run, &setup.spec, &from, error) && run_open(&r, &setup, error);
     if (fine) {
-        fine = (run_train(&r, message) || tg_fit_diverged(r.fit)) && run_conclude(&r, results_of(run, &r), message);
+        fine = (run_train(&r, error) || tg_fit_diverged(r.fit)) && run_conclude(&r, results_of(run, &r), error);
         run_close(&r);
     }
     free(from.data.order);
     return fine;
 }
 
-bool study_run_train(const study_run *run, const char *folder, bool overwrite, jobs_link *link,
-                     char message[STUDY_MESSAGE])
+bool study_run_train(const study_run *run, const char *folder, bool overwrite, jobs_link *link, tg_error *error)
 {
-    char path[PATH_MAX], other[STUDY_MESSAGE];
+    char path[PATH_MAX];
+    tg_error other;
     study_record record;
-    const bool foreign = overwrite && study_record_is_foreign(run, folder, other);
+    const bool foreign = overwrite && study_record_is_foreign(run, folder, &other);
     study_record_read(&record, run, folder);
     const bool complete = study_record_complete(&record, run->spec.epochs);
     study_record_free(&record);
     return complete ||
-           (folder_of(run, folder, path, message) &&
-            claim(run, path, foreign ? RECORD_OVERWRITE : RECORD_SAME, message) && train(run, path, link, message));
+           (folder_of(run, folder, path, error) && claim(run, path, foreign ? RECORD_OVERWRITE : RECORD_SAME, error) &&
+            train(run, path, link, error));
 }
 
 /* ---- beside training ---- */
@@ -180,7 +172,7 @@ static bool sample(void *begin, const jobs_progress *now)
     return now->step < 2 || jobs_clock() - *(const double *)begin < seconds_of_a_sample;
 }
 
-double study_run_seconds(const study_run *run, char message[STUDY_MESSAGE])
+double study_run_seconds(const study_run *run, tg_error *error)
 {
     run_source from;
     trainer r;
@@ -192,8 +184,8 @@ double study_run_seconds(const study_run *run, char message[STUDY_MESSAGE])
     tg_set_threads(1);
     if (run->trainer)
         return run->trainer->seconds(run);
-    if (open_source(&shorter, &setup.spec, &from, message) && run_open(&r, &setup, message)) {
-        const bool fine = run_train(&r, message) || tg_fit_diverged(r.fit);
+    if (open_source(&shorter, &setup.spec, &from, error) && run_open(&r, &setup, error)) {
+        const bool fine = run_train(&r, error) || tg_fit_diverged(r.fit);
         const run_spec *s = &run->spec;
         /* A measurement is forward only: a third of a step for as many rows. */
         const double measured = (double)from.valid.count + 0.3 * (double)from.test.count +
@@ -207,22 +199,18 @@ double study_run_seconds(const study_run *run, char message[STUDY_MESSAGE])
     return seconds;
 }
 
-tg_model *study_run_net(const study_run *run, const char *folder, char message[STUDY_MESSAGE])
+tg_model *study_run_net(const study_run *run, const char *folder, tg_error *error)
 {
     const tg_rng rng = tg_rng_seed((uint64_t)run->spec.seed);
     const run_source from = source_of(run);
     char path[PATH_MAX];
     run_spec spec = run->spec;
-    tg_model *made = source_complete(&spec, &from, message)
-                         ? (run_spec_complete(&spec, 1), net_new(&spec.net, &rng, message))
-                         : NULL;
-    tg_error error = {""};
-    if (made && folder_of(run, folder, path, message) && strlen(path) + 20 < sizeof path &&
+    tg_model *made =
+        source_complete(&spec, &from, error) ? (run_spec_complete(&spec, 1), net_new(&spec.net, &rng, error)) : NULL;
+    if (made && folder_of(run, folder, path, error) && strlen(path) + 20 < sizeof path &&
         tg_parameters_load(tg_model_parameters(made), strcat(path, "/last.safetensors"),
-                           &(tg_load_options){.allow_unknown = true}, &error))
+                           &(tg_load_options){.allow_unknown = true}, error))
         return made;
-    if (error.text[0])
-        snprintf(message, STUDY_MESSAGE, "%.*s", STUDY_MESSAGE - 1, error.text);
     tg_model_free(made);
     return NULL;
 }
@@ -231,9 +219,10 @@ tg_model *study_run_net(const study_run *run, const char *folder, char message[S
 
 void study_record_read(study_record *record, const study_run *run, const char *folder)
 {
-    char path[PATH_MAX], message[STUDY_MESSAGE];
+    tg_error error;
+    char path[PATH_MAX];
     *record = (study_record){0};
-    if (!folder_of(run, folder, path, message) || study_record_is_foreign(run, folder, message))
+    if (!folder_of(run, folder, path, &error) || study_record_is_foreign(run, folder, &error))
         return;
     record->results = record_results(path);
     record->epoch = record_epochs(path, &record->epochs);

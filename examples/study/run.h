@@ -3,8 +3,8 @@
  *     study_run run = {.name = "relu-dropout0-lr0.001-seed1", .data = &mnist, .spec = study_spec()};
  *     run.spec.net = (net_spec){.hidden = "128x8", .activation = "relu", .init = "unit_rows"};
  *     run.spec.lr = 1e-3, run.spec.batch = 128, run.spec.epochs = 50, run.spec.validation = "first:5000";
- *     double seconds = study_run_seconds(&run, message);            // for one epoch, from a timed sample
- *     if (!study_run_train(&run, folder, false, NULL, message)) ... // goes on where FOLDER/NAME ends
+ *     double seconds = study_run_seconds(&run, &error);            // for one epoch, from a timed sample
+ *     if (!study_run_train(&run, folder, false, NULL, &error)) ... // goes on where FOLDER/NAME ends
  *     study_record record;
  *     study_record_read(&record, &run, folder);
  *     double loss = study_record_at(&record, 10, STUDY_VAL_LOSS);   // after epoch 10
@@ -19,7 +19,7 @@
 #include "examples/run/record.h"
 #include "examples/run/run.h"
 
-enum { STUDY_MESSAGE = 640, STUDY_NAME = 120 };
+enum { STUDY_NAME = 120 };
 
 typedef struct study_run study_run;
 
@@ -31,7 +31,7 @@ typedef struct study_trainer {
     /* Trains to spec.epochs, or until nothing is left to do, and writes an entry of curves.csv for each epoch
      * (record.h) into the folder, which is claimed. The results, of which "ended" says that nothing was left; NULL and
      * one line on a failure. */
-    json_t *(*train)(const study_run *run, const char *folder, jobs_link *link, char message[STUDY_MESSAGE]);
+    json_t *(*train)(const study_run *run, const char *folder, jobs_link *link, tg_error *error);
 
     /* Seconds that an epoch takes. */
     double (*seconds)(const study_run *run);
@@ -57,18 +57,17 @@ run_spec study_spec(void);
 /* Trains until spec.epochs are recorded in FOLDER/NAME. With `overwrite`, results of other options there are removed;
  * otherwise they are an error. `link`, to whom progress is told, may be NULL. A run that diverges is a result and no
  * failure. False and one line if it cannot be made or written. */
-bool study_run_train(const study_run *run, const char *folder, bool overwrite, jobs_link *link,
-                     char message[STUDY_MESSAGE]);
+bool study_run_train(const study_run *run, const char *folder, bool overwrite, jobs_link *link, tg_error *error);
 
 /* Seconds that an epoch takes, measurements included, from a sample of a quarter of a second or so; NaN and one line if
  * the run cannot be made. */
-double study_run_seconds(const study_run *run, char message[STUDY_MESSAGE]);
+double study_run_seconds(const study_run *run, tg_error *error);
 
 /* The network of a run that kept its model, after spec.epochs; NULL and one line if it is not there. To be freed. */
-tg_model *study_run_net(const study_run *run, const char *folder, char message[STUDY_MESSAGE]);
+tg_model *study_run_net(const study_run *run, const char *folder, tg_error *error);
 
 /* The parts of the rows that a run is trained and measured on, in `data`. */
-bool study_run_split(const study_run *run, dataset *data, char message[STUDY_MESSAGE]);
+bool study_run_split(const study_run *run, dataset *data, tg_error *error);
 
 /* ---- what it measured ---- */
 
@@ -97,7 +96,7 @@ typedef struct study_record {
 void study_record_read(study_record *record, const study_run *run, const char *folder);
 
 /* Whether FOLDER/NAME holds another run, with one line that says in what they differ. */
-bool study_record_is_foreign(const study_run *run, const char *folder, char message[STUDY_MESSAGE]);
+bool study_record_is_foreign(const study_run *run, const char *folder, tg_error *error);
 void study_record_free(study_record *record);
 
 /* A number after epoch 1, 2, ...; NaN where there is none. */

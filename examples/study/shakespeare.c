@@ -1,6 +1,5 @@
 /* study shakespeare: activations, and what else people change, in a small GPT on Shakespeare's plays: nanoGPT's
  * configuration for a CPU, with several seeds where others had one. */
-#include "examples/data/words.h"
 #include "examples/study/grid.h"
 
 #include <math.h>
@@ -293,16 +292,16 @@ static bool write_forms(const void *context, FILE *to)
 static int run(const study_context *c, study_sources *from, study_work *work)
 {
     static results r;
-    char message[FILES_MESSAGE];
+    tg_error error;
     r = (results){.c = c, .work = work};
     if (!study_grids_add(work, c, grids, GRIDS, from))
         return study_refuse("out of memory", 1);
     const study_outcome outcome = study_work_do(work, stderr);
     if (outcome.broken)
-        return study_refuse(outcome.message, outcome.broken);
+        return study_refuse(outcome.error.text, outcome.broken);
     gather(&r);
-    if (r.seeds > 1 && !files_write(c->folder, "forms.csv", write_forms, &r, message))
-        return study_refuse(message, 1);
+    if (r.seeds > 1 && !files_write(c->folder, "forms.csv", write_forms, &r, &error))
+        return study_refuse(error.text, 1);
     return study_end(c, work, &outcome, report(&r, &outcome), r.seeds > 1 ? "study_forms.gp" : NULL);
 }
 

@@ -185,12 +185,11 @@ static double mean_of(const results *r, int activation, int rate, int measure)
     return statistics_of(r->psnr[activation][rate][measure], (size_t)r->seeds).mean;
 }
 
-static bool read_parts(const results *r, int activation, int rate, int seed, double parts[PARTS],
-                       char message[STUDY_MESSAGE])
+static bool read_parts(const results *r, int activation, int rate, int seed, double parts[PARTS], tg_error *error)
 {
     char name[STUDY_NAME];
     name_of(name, activation, rate, seed);
-    tg_model *net = study_run_net(&r->work->run[study_work_number(r->work, name)], r->work->folder, message);
+    tg_model *net = study_run_net(&r->work->run[study_work_number(r->work, name)], r->work->folder, error);
     const bool fine = net && differentiate(net, parts);
     tg_model_free(net);
     return fine;
@@ -198,13 +197,13 @@ static bool read_parts(const results *r, int activation, int rate, int seed, dou
 
 /* What the nets of one rate come to, where all of its seeds are complete and none diverged. False and one line if a net
  * cannot be read. */
-static bool measure_rate(results *r, int activation, int rate, char message[STUDY_MESSAGE])
+static bool measure_rate(results *r, int activation, int rate, tg_error *error)
 {
     static double ours[PARTS];
     const bool there = !isnan(estimate_at(r, activation, rate, r->steps).mean);
     for (int seed = 1; seed <= r->seeds; seed++) {
         double out[MEASURES] = {NAN, NAN, NAN};
-        if (there && !read_parts(r, activation, rate, seed, ours, message))
+        if (there && !read_parts(r, activation, rate, seed, ours, error))
             return false;
         if (there)
             measure_all(r, ours, out);
@@ -214,14 +213,14 @@ static bool measure_rate(results *r, int activation, int rate, char message[STUD
     return true;
 }
 
-static bool gather(results *r, char message[STUDY_MESSAGE])
+static bool gather(results *r, tg_error *error)
 {
     static double ours[PARTS];
     bool fine = true;
     keep_pictures(r->truth, r->pictures[0]);
     for (int a = 0; a < ACTIVATIONS; a++) {
         for (int rate = 0; rate < r->rates; rate++)
-            fine = fine && measure_rate(r, a, rate, message);
+            fine = fine && measure_rate(r, a, rate, error);
         for (int m = 0; m < MEASURES; m++) {
             r->best[a][m] = -1;
             for (int rate = 0; rate < r->rates; rate++)
@@ -230,7 +229,7 @@ static bool gather(results *r, char message[STUDY_MESSAGE])
                     r->best[a][m] = rate;
         }
         if (fine && r->best[a][GRADIENT] >= 0) {
-            fine = read_parts(r, a, r->best[a][GRADIENT], 1, ours, message);
+            fine = read_parts(r, a, r->best[a][GRADIENT], 1, ours, error);
             keep_pictures(ours, r->pictures[1 + a]);
         }
     }
@@ -374,7 +373,7 @@ static bool write_images(const void *context, FILE *to)
 
 static int run(results *r, const dataset *data)
 {
-    char message[STUDY_MESSAGE];
+    tg_error error;
     bool fine = true;
     for (int seed = 1; seed <= r->seeds; seed++)
         for (int rate = 0; rate < r->rates; rate++)
@@ -384,10 +383,10 @@ static int run(results *r, const dataset *data)
         return study_refuse("out of memory", 1);
     const study_outcome outcome = study_work_do(r->work, stderr);
     if (outcome.broken)
-        return study_refuse(outcome.message, outcome.broken);
-    if (!gather(r, message) || (is_complete(r) && (!files_write(r->c->folder, "curves.csv", write_curves, r, message) ||
-                                                   !files_write(r->c->folder, "images.csv", write_images, r, message))))
-        return study_refuse(message, 1);
+        return study_refuse(outcome.error.text, outcome.broken);
+    if (!gather(r, &error) || (is_complete(r) && (!files_write(r->c->folder, "curves.csv", write_curves, r, &error) ||
+                                                  !files_write(r->c->folder, "images.csv", write_images, r, &error))))
+        return study_refuse(error.text, 1);
     return study_end(r->c, r->work, &outcome, report(r, &outcome), is_complete(r) ? "study_siren.gp" : NULL);
 }
 

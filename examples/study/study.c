@@ -26,13 +26,14 @@ int study_refuse(const char *message, int status)
 bool study_load(const study_context *c, const char *kind, const char *path, const char *made, size_t rows,
                 const dataset_options *options, dataset *set)
 {
-    char spec[PATH_MAX + 16], message[STUDY_MESSAGE];
+    tg_error error;
+    char spec[PATH_MAX + 16];
     const bool quick = c->settings->quick;
     const dataset_options making = {.rows = rows};
     snprintf(spec, sizeof spec, "%s:%s/%s", kind, c->settings->data, path);
-    if (dataset_load(quick ? made : spec, quick ? &making : options, set, message, sizeof message))
+    if (dataset_load(quick ? made : spec, quick ? &making : options, set, &error))
         return true;
-    fprintf(stderr, "study: %s%s\n", message,
+    fprintf(stderr, "study: %s%s\n", error.text,
             quick ? "" : "; --data names the folder that has it, --quick does without");
     return false;
 }
@@ -50,15 +51,16 @@ static bool write_sentences(const void *context, FILE *to)
 
 bool study_load_text(const study_context *c, text_source *text)
 {
-    char spec[2 * PATH_MAX], message[STUDY_MESSAGE];
+    tg_error error;
+    char spec[2 * PATH_MAX];
     const bool quick = c->settings->quick;
-    const bool made = !quick || (files_make_folder(c->folder, message) &&
-                                 files_write(c->folder, "sentences.txt", write_sentences, NULL, message));
+    const bool made = !quick || (files_make_folder(c->folder, &error) &&
+                                 files_write(c->folder, "sentences.txt", write_sentences, NULL, &error));
     snprintf(spec, sizeof spec, "text:%s/%s", quick ? c->folder : c->settings->data,
              quick ? "sentences.txt" : "tinyshakespeare/input.txt");
-    if (made && text_load(spec, text, message) && text_split(text, 0.1, 1, message))
+    if (made && text_load(spec, text, &error) && text_split(text, 0.1, 1, &error))
         return true;
-    fprintf(stderr, "study: %s%s\n", message,
+    fprintf(stderr, "study: %s%s\n", error.text,
             quick ? "" : "; --data names the folder that has it, --quick does without");
     return false;
 }
@@ -85,18 +87,18 @@ void study_say_state(const study_context *c, const study_work *work, const study
 
 static plots_outcome draw(const study_context *c, const char *script)
 {
-    char message[PLOTS_MESSAGE];
+    tg_error error;
     if (!script || c->settings->no_plots)
         return PLOTS_NOTHING;
-    const plots_outcome drawn = plots_run(script, c->folder, message);
+    const plots_outcome drawn = plots_run(script, c->folder, &error);
     if (drawn != PLOTS_DRAWN)
-        terminal_say("study", NULL, message);
+        terminal_say("study", NULL, error.text);
     return drawn;
 }
 
 int study_end(const study_context *c, study_work *work, const study_outcome *outcome, sheet *s, const char *script)
 {
-    char message[FILES_MESSAGE];
+    tg_error error;
     if (!sweep_shows(&c->settings->sweep)) {
         sheet_free(s);
         study_work_free(work);
@@ -105,12 +107,12 @@ int study_end(const study_context *c, study_work *work, const study_outcome *out
     const plots_outcome drawn = draw(c, script);
     sheet_print(s, stdout);
     const bool written =
-        files_make_folder(c->folder, message) && sheet_write(s, c->folder, c->command, drawn == PLOTS_DRAWN, message);
+        files_make_folder(c->folder, &error) && sheet_write(s, c->folder, c->command, drawn == PLOTS_DRAWN, &error);
     if (written)
         printf("in %s/: report.html, report.md, numbers.json%s\n", c->folder,
                work->count ? ", and a record of each run in runs/" : "");
     else
-        study_refuse(message, 1);
+        study_refuse(error.text, 1);
     if (outcome->interrupted)
         fprintf(stderr, "interrupted: the same command goes on\n");
     sheet_free(s);

@@ -51,10 +51,10 @@ static bool read_records(study_work *work, study_outcome *outcome)
     outcome->complete = 0;
     work->record = calloc((size_t)work->count + 1, sizeof *work->record);
     if (!work->record)
-        return snprintf(outcome->message, sizeof outcome->message, "out of memory"), false;
+        return tg_fail(&outcome->error, "out of memory");
     for (int i = 0; i < work->count; i++) {
         if (!work->overwrite && !work->read_only && is_wanted(work, i) &&
-            study_record_is_foreign(&work->run[i], work->folder, outcome->message))
+            study_record_is_foreign(&work->run[i], work->folder, &outcome->error))
             return false;
         study_record_read(&work->record[i], &work->run[i], work->folder);
         outcome->complete += study_record_complete(&work->record[i], work->run[i].spec.epochs);
@@ -74,17 +74,17 @@ static int first_of_group(const study_work *work, const int *pending, int count,
 }
 
 /* Seconds for the pending runs, one after the other; NaN and a message if one cannot be made. */
-static double estimate(const study_work *work, const int *pending, int count, char message[STUDY_MESSAGE])
+static double estimate(const study_work *work, const int *pending, int count, tg_error *error)
 {
     double *epoch = calloc((size_t)count + 1, sizeof *epoch), seconds = 0;
     for (int i = 0; epoch && i < count; i++) {
         const study_run *run = &work->run[pending[i]];
         const int first = first_of_group(work, pending, count, pending[i]);
-        epoch[i] = first == i ? study_run_seconds(run, message) : epoch[first];
+        epoch[i] = first == i ? study_run_seconds(run, error) : epoch[first];
         seconds += epoch[i] * (run->spec.epochs - work->record[pending[i]].epochs);
     }
     if (!epoch)
-        snprintf(message, STUDY_MESSAGE, "out of memory");
+        tg_fail(error, "out of memory");
     free(epoch);
     return epoch ? seconds : NAN;
 }
@@ -109,10 +109,10 @@ typedef struct pool {
 static int train(int job, jobs_link *link, void *context)
 {
     const pool *p = context;
-    char message[STUDY_MESSAGE];
-    return study_run_train(&p->work->run[p->pending[job]], p->work->folder, p->work->overwrite, link, message)
+    tg_error error;
+    return study_run_train(&p->work->run[p->pending[job]], p->work->folder, p->work->overwrite, link, &error)
                ? 0
-               : jobs_fail(link, "%s", message);
+               : jobs_fail(link, "%s", error.text);
 }
 
 static bool is_finished(int job, void *context)
@@ -146,10 +146,9 @@ static jobs_outcome train_all(const study_work *work, const int *pending, int co
 }
 
 /* What is to come, and how long it takes. False where a run cannot be made. */
-static bool say_estimate(const study_work *work, const int *pending, int count, int missing, FILE *out,
-                         char message[STUDY_MESSAGE])
+static bool say_estimate(const study_work *work, const int *pending, int count, int missing, FILE *out, tg_error *error)
 {
-    const double seconds = estimate(work, pending, count, message);
+    const double seconds = estimate(work, pending, count, error);
     if (isnan(seconds))
         return false;
     fprintf(out, "%d of %d run%s done; ", work->count - missing, work->count, plural(work->count));
@@ -165,10 +164,10 @@ static bool say_estimate(const study_work *work, const int *pending, int count, 
 /* Of `missing` runs these. */
 static void do_pending(study_work *work, int *pending, int count, int missing, study_outcome *outcome, FILE *out)
 {
-    const int taken = files_take_folder(work->folder, !work->overwrite, outcome->message);
+    const int taken = files_take_folder(work->folder, !work->overwrite, &outcome->error);
     const bool shows = sweep_shows(work->sweep);
     outcome->broken =
-        taken == FILES_TAKEN || (shows && !say_estimate(work, pending, count, missing, out, outcome->message));
+        taken == FILES_TAKEN || (shows && !say_estimate(work, pending, count, missing, out, &outcome->error));
     if (!outcome->broken) {
         const jobs_outcome jobs = train_all(work, pending, count, shows ? out : NULL);
         outcome->failed = jobs.failed;
@@ -177,29 +176,28 @@ static void do_pending(study_work *work, int *pending, int count, int missing, s
     files_release_folder(taken);
 }
 
-static bool check_only(const study_work *work, char message[STUDY_MESSAGE])
+static bool check_only(const study_work *work, tg_error *error)
 {
     for (int i = 0; i < work->count; i++)
         if (is_wanted(work, i))
             return true;
-    snprintf(message, STUDY_MESSAGE, "--only: none of the %d runs is called like '%.80s'; the first is %s", work->count,
-             work->only, work->count ? work->run[0].name : "not there");
-    return false;
+    return tg_fail(error, "--only: none of the %d runs is called like '%.80s'; the first is %s", work->count,
+                   work->only, work->count ? work->run[0].name : "not there");
 }
 
 study_outcome study_work_do(study_work *work, FILE *out)
 {
     study_outcome outcome = {0};
-    if (!check_only(work, outcome.message)) {
+    if (!check_only(work, &outcome.error)) {
         outcome.broken = 2;
         return outcome;
     }
     int count = 0, missing = 0, *pending = calloc((size_t)work->count + 1, sizeof *pending);
     if (!pending)
-        snprintf(outcome.message, sizeof outcome.message, "out of memory");
-    outcome.broken = !pending || !files_make_folder(work->folder, outcome.message) ? 1
-                     : read_records(work, &outcome)                                ? 0
-                                                                                   : 2;
+        tg_fail(&outcome.error, "out of memory");
+    outcome.broken = !pending || !files_make_folder(work->folder, &outcome.error) ? 1
+                     : read_records(work, &outcome)                               ? 0
+                                                                                  : 2;
     for (int i = 0; !outcome.broken && i < work->count; i++)
         if (!study_record_complete(&work->record[i], work->run[i].spec.epochs)) {
             missing++;

@@ -32,8 +32,8 @@ typedef struct study_work {
 typedef struct study_outcome {
     int complete, failed; /* of work->count; what failed was said */
     bool interrupted;
-    int broken; /* nothing could be done: the exit status, and message says why */
-    char message[STUDY_MESSAGE];
+    int broken; /* nothing could be done: the exit status, and error says why */
+    tg_error error;
 } study_outcome;
 
 study_run *study_work_add(study_work *work);

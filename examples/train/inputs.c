@@ -21,8 +21,8 @@ static bool find_column(const csv_source *source, const card *c, const card_inpu
     *column = number;
     if (!input->column || !source->first)
         return number < columns ||
-               dataset_fail(source->error, "%s: the model wants a column %zu, counted from 0, and there are %zu", path,
-                            number, columns);
+               tg_fail(source->error, "%s: the model wants a column %zu, counted from 0, and there are %zu", path,
+                       number, columns);
     if (number < columns && strcmp(csv_column_name(source, number), input->column) == 0)
         return true;
     size_t matches = 0;
@@ -33,12 +33,12 @@ static bool find_column(const csv_source *source, const card *c, const card_inpu
     for (size_t i = 0; i < c->inputs; i++)
         twice |= c->input[i].number != input->number && strcmp(c->input[i].column, input->column) == 0;
     if (twice)
-        return dataset_fail(source->error,
-                            "%s: the name '%.60s' is not unique, and the model's column of that name was column %zu, "
-                            "counted from 0, which is another one here",
-                            path, input->column, number);
+        return tg_fail(source->error,
+                       "%s: the name '%.60s' is not unique, and the model's column of that name was column %zu, "
+                       "counted from 0, which is another one here",
+                       path, input->column, number);
     return matches ||
-           dataset_fail(source->error, "%s: there is no column '%.60s', which the model wants", path, input->column);
+           tg_fail(source->error, "%s: there is no column '%.60s', which the model wants", path, input->column);
 }
 
 static bool is_category(const card_input *input, const char *word, double number)
@@ -58,7 +58,7 @@ static void note(inputs_trouble *trouble, const csv_source *source, size_t row, 
 {
     csv_source noting = *source;
     char word[PLAIN_NAME], number[NUMBER_TEXT], problem[PLAIN_NAME + 200];
-    noting.error = &(dataset_error){trouble->first, sizeof trouble->first};
+    noting.error = &trouble->first;
     if (trouble->count++ > 0)
         return;
     const char *cell = csv_word_at(source, row, column);
@@ -95,7 +95,7 @@ static bool read_column(const csv_source *source, const card *c, size_t first, s
             inputs_trouble trouble = {0};
             note(&trouble, source, row, column,
                  " is a category that the model does not know; --unknown ignore takes it for none of them");
-            return dataset_fail(source->error, "%s", trouble.first);
+            return tg_fail(source->error, "%s", trouble.first.text);
         }
         if (!known)
             return missing
@@ -134,7 +134,7 @@ static bool read_answers(const csv_source *source, const card *c, inputs *out)
 {
     csv_source quiet = *source;
     size_t column[CSV_MOST_TARGETS];
-    quiet.error = &(dataset_error){NULL, 0};
+    quiet.error = NULL;
     for (size_t i = 0; i < c->answers; i++)
         if (c->answers > CSV_MOST_TARGETS || !find_column(&quiet, c, &c->answer[i], &column[i]))
             return true;
@@ -145,7 +145,7 @@ static bool read_answers(const csv_source *source, const card *c, inputs *out)
     else
         out->labels = dataset_array(out->count, 1, sizeof *out->labels);
     if (!out->y && !out->labels)
-        return dataset_fail(source->error, "%s: out of memory", source->table.path);
+        return tg_fail(source->error, "%s: out of memory", source->table.path);
     for (size_t row = 0; row < out->count; row++) {
         if (out->labels)
             out->labels[row] = label_of(source, c, row, column[0], &out->unscored);
@@ -183,15 +183,14 @@ static dataset_header header_of(const char *asked, const card *c)
     return header == DATASET_HEADER_AUTO && c->inputs > 0 && !c->input[0].column ? DATASET_HEADER_NO : header;
 }
 
-static bool load_csv(const char *path, const inputs_options *options, const card *c, inputs *out,
-                     const dataset_error *error)
+static bool load_csv(const char *path, const inputs_options *options, const card *c, inputs *out, tg_error *error)
 {
     csv_source source = {.table.path = path, .error = error};
     bool fine = csv_table_read(path, &source.table, error) && csv_find_header(&source, header_of(options->header, c));
     if (fine) {
         out->count = source.rows;
         out->x = dataset_array(out->count, c->inputs, sizeof *out->x);
-        fine = out->x || dataset_fail(error, "%s: out of memory", path);
+        fine = out->x || tg_fail(error, "%s: out of memory", path);
     }
     for (size_t first = 0, last; fine && first < c->inputs; first = last) {
         for (last = first + 1; last < c->inputs && c->input[last].number == c->input[first].number;)
@@ -205,26 +204,25 @@ static bool load_csv(const char *path, const inputs_options *options, const card
 
 /* ---- images ---- */
 
-static bool of_size(const char *path, const card *c, size_t height, size_t width, const dataset_error *error)
+static bool of_size(const char *path, const card *c, size_t height, size_t width, tg_error *error)
 {
     return (height == (size_t)c->spec.image_height && width == (size_t)c->spec.image_width) ||
-           dataset_fail(error, "%s: images of %zux%zu, and the model takes %dx%d", path, height, width,
-                        c->spec.image_height, c->spec.image_width);
+           tg_fail(error, "%s: images of %zux%zu, and the model takes %dx%d", path, height, width, c->spec.image_height,
+                   c->spec.image_width);
 }
 
-static bool load_folder(const char *spec, const card *c, inputs *out, char message[NET_MESSAGE])
+static bool load_folder(const char *spec, const card *c, inputs *out, tg_error *error)
 {
-    const dataset_error error = {message, NET_MESSAGE};
     dataset set;
-    if (!dataset_load(spec, NULL, &set, message, NET_MESSAGE))
+    if (!dataset_load(spec, NULL, &set, error))
         return false;
-    bool fine = of_size(spec + 4, c, set.height, set.width, &error);
+    bool fine = of_size(spec + 4, c, set.height, set.width, error);
     const size_t count = set.test_rows ? set.test_rows : set.rows, first = set.rows - count;
     if (fine) {
         out->count = count;
         out->x = dataset_array(count, set.features, sizeof *out->x);
         out->labels = dataset_array(count, 1, sizeof *out->labels);
-        fine = (out->x && out->labels) || dataset_fail(&error, "%s: out of memory", spec);
+        fine = (out->x && out->labels) || tg_fail(error, "%s: out of memory", spec);
     }
     if (fine) {
         memcpy(out->x, set.x + first * set.features, count * set.features * sizeof *out->x);
@@ -234,32 +232,31 @@ static bool load_folder(const char *spec, const card *c, inputs *out, char messa
     return fine;
 }
 
-static bool load_images(const char *path, const card *c, inputs *out, const dataset_error *error)
+static bool load_images(const char *path, const card *c, inputs *out, tg_error *error)
 {
     size_t sizes[3] = {0};
-    out->x = dataset_read_images(path, sizes, error->text, error->size);
+    out->x = dataset_read_images(path, sizes, error);
     out->count = sizes[0];
     return out->x && of_size(path, c, sizes[1], sizes[2], error);
 }
 
-bool inputs_load(const char *spec, const inputs_options *options, const card *c, inputs *out, char message[NET_MESSAGE])
+bool inputs_load(const char *spec, const inputs_options *options, const card *c, inputs *out, tg_error *error)
 {
-    const dataset_error error = {message, NET_MESSAGE};
     struct stat status;
     *out = (inputs){0};
     const bool csv = strncmp(spec, "csv:", 4) == 0, idx = strncmp(spec, "idx:", 4) == 0,
                images = c->spec.image_width > 0;
     bool fine;
     if (!csv && !idx)
-        fine = dataset_fail(&error, "--data '%.100s': expected csv:FILE or idx:PATH", spec);
+        fine = tg_fail(error, "--data '%.100s': expected csv:FILE or idx:PATH", spec);
     else if (csv == images)
-        fine = dataset_fail(&error, "--data '%.100s': the model takes %s", spec,
-                            images ? "images, idx:PATH" : "rows, csv:FILE");
+        fine =
+            tg_fail(error, "--data '%.100s': the model takes %s", spec, images ? "images, idx:PATH" : "rows, csv:FILE");
     else if (csv)
-        fine = load_csv(spec + 4, options, c, out, &error);
+        fine = load_csv(spec + 4, options, c, out, error);
     else
-        fine = stat(spec + 4, &status) == 0 && S_ISDIR(status.st_mode) ? load_folder(spec, c, out, message)
-                                                                       : load_images(spec + 4, c, out, &error);
+        fine = stat(spec + 4, &status) == 0 && S_ISDIR(status.st_mode) ? load_folder(spec, c, out, error)
+                                                                       : load_images(spec + 4, c, out, error);
     if (!fine)
         inputs_free(out);
     return fine;

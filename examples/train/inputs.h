@@ -2,7 +2,7 @@
  * card says, or from images in IDX files; with what the answers should be, where the file has that.
  *
  *     inputs rows;
- *     if (!inputs_load("csv:new.csv", &(inputs_options){.header = "auto"}, &card, &rows, message)) ...
+ *     if (!inputs_load("csv:new.csv", &(inputs_options){.header = "auto"}, &card, &rows, &error)) ...
  *     ... rows.x [rows.count, card.spec.inputs] ...
  *     inputs_keep_answered(&rows, &card);                    // from here on: rows.labels or rows.y for every row
  *     inputs_free(&rows);
@@ -20,7 +20,7 @@ typedef struct inputs_options {
 /* Cells that could not be used as they are: how many, and the first, "new.csv:7, column 'colour': ...". */
 typedef struct inputs_trouble {
     size_t count;
-    char first[NET_MESSAGE];
+    tg_error first;
 } inputs_trouble;
 
 typedef struct inputs {
@@ -34,8 +34,7 @@ typedef struct inputs {
 
 /* csv:FILE, with a header that names the columns, or none and the columns at the places that they had; or idx:PATH, a
  * file of images, or a folder with MNIST's four files, of which the test images are taken. */
-bool inputs_load(const char *spec, const inputs_options *options, const card *c, inputs *out,
-                 char message[NET_MESSAGE]);
+bool inputs_load(const char *spec, const inputs_options *options, const card *c, inputs *out, tg_error *error);
 
 /* Keeps only the rows that have an answer: none where the source has none. */
 void inputs_keep_answered(inputs *rows, const card *c);

@@ -63,7 +63,7 @@ static const float *logits_after(const tg_model *model, const card *c, tg_tape *
 }
 
 bool sample_write(const tg_model *model, const card *c, const sample_options *options, tg_rng *rng, FILE *to,
-                  char message[NET_MESSAGE])
+                  tg_error *error)
 {
     const char *prompt = options->prompt ? options->prompt : "";
     const int64_t given = (int64_t)strlen(prompt), most = given + options->length + 1;
@@ -72,15 +72,14 @@ bool sample_write(const tg_model *model, const card *c, const sample_options *op
     tg_tape *tape = tg_tape_new();
     bool fine = ids && window && tape;
     int64_t count = 0;
-    snprintf(message, NET_MESSAGE, "out of memory");
+    tg_fail(error, "out of memory");
     if (fine)
         ids[count++] = end < 0 ? 0 : end;
     for (const char *byte = prompt; fine && *byte; byte++) {
         const int number = number_of(c, (unsigned char)*byte);
         if (number < 0)
-            fine = (snprintf(message, NET_MESSAGE, "the model does not know the character '%c' (byte %d) of the prompt",
-                             *byte, (unsigned char)*byte),
-                    false);
+            fine = tg_fail(error, "the model does not know the character '%c' (byte %d) of the prompt", *byte,
+                           (unsigned char)*byte);
         else
             ids[count++] = number;
     }
@@ -90,8 +89,7 @@ bool sample_write(const tg_model *model, const card *c, const sample_options *op
         const int64_t first = c->lines ? 0 : begin;
         const float *logits = logits_after(model, c, tape, ids + first, count - first, window);
         if (!logits) {
-            snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1,
-                     tg_tape_error(tape) ? tg_tape_error(tape) : "no logits");
+            tg_fail(error, "%s", tg_tape_error(tape) ? tg_tape_error(tape) : "no logits");
             fine = false;
             break;
         }

@@ -1,7 +1,7 @@
 /* Texts that a model of characters writes.
  *
  *     sample_write(model, &card, &(sample_options){.length = 400, .temperature = 0.8, .top = 40}, &rng, stdout,
- * message);
+ * &error);
  *
  * A character is drawn with the probabilities softmax(logits / temperature), of the `top` most likely ones. A model of
  * lines writes one line.
@@ -21,6 +21,6 @@ typedef struct sample_options {
 /* Writes the prompt and what follows. False and one line if the prompt has a character that the model does not know, or
  * out of memory. */
 bool sample_write(const tg_model *model, const card *c, const sample_options *options, tg_rng *rng, FILE *to,
-                  char message[NET_MESSAGE]);
+                  tg_error *error);
 
 #endif

@@ -114,9 +114,9 @@ static bool write_forms(const void *context, FILE *file)
     return true;
 }
 
-bool accuracy_curves_write(const char *folder, const char *python, bool *has_pytorch, char message[FILES_MESSAGE])
+bool accuracy_curves_write(const char *folder, const char *python, bool *has_pytorch, tg_error *error)
 {
     bool torch = false;
     const request r = {python, has_pytorch ? has_pytorch : &torch};
-    return files_write(folder, "exactness.csv", write_forms, &r, message);
+    return files_write(folder, "exactness.csv", write_forms, &r, error);
 }

@@ -1,7 +1,7 @@
 /* The error of exact GELU in single precision over x, of four ways to compute it: numbers for plots/exactness.gp.
  *
- *     if (!accuracy_curves_write("results", "python3", NULL, message))
- *         fprintf(stderr, "%s\n", message);
+ *     if (!accuracy_curves_write("results", "python3", NULL, &error))
+ *         fprintf(stderr, "%s\n", error.text);
  *
  * The columns are form, x, ulp; form is naive (0.5 x (1 + erff(x / sqrt 2))), erfc (0.5 x erfcf(-x / sqrt 2)), pytorch
  * where that Python can import it, and tapegrad. Each row has the largest of a few hundred errors around x.
@@ -13,6 +13,6 @@
 
 /* Writes exactness.csv into a folder that is there; false, and a message, if it cannot. `has_pytorch` says whether that
  * was there; may be NULL. */
-bool accuracy_curves_write(const char *folder, const char *python, bool *has_pytorch, char message[FILES_MESSAGE]);
+bool accuracy_curves_write(const char *folder, const char *python, bool *has_pytorch, tg_error *error);
 
 #endif

@@ -46,10 +46,10 @@ static const options_program program = {.name = "accuracy",
 
 static int draw_exactness(const settings *s)
 {
-    char message[FILES_MESSAGE];
+    tg_error error;
     bool has_pytorch;
-    if (!files_make_folder(s->out, message) || !accuracy_curves_write(s->out, s->python, &has_pytorch, message)) {
-        fprintf(stderr, "accuracy: %s\n", message);
+    if (!files_make_folder(s->out, &error) || !accuracy_curves_write(s->out, s->python, &has_pytorch, &error)) {
+        fprintf(stderr, "accuracy: %s\n", error.text);
         return 1;
     }
     fprintf(stderr, "wrote %s/exactness.csv", s->out);
@@ -59,11 +59,11 @@ static int draw_exactness(const settings *s)
         fprintf(stderr, ", without PyTorch: %s cannot import it (see --python)\n", s->python);
     if (s->no_plots)
         return 0;
-    const plots_outcome outcome = plots_run("exactness.gp", s->out, message);
+    const plots_outcome outcome = plots_run("exactness.gp", s->out, &error);
     if (outcome == PLOTS_DRAWN)
         fprintf(stderr, "wrote %s/exactness.png, exactness.svg\n", s->out);
     else
-        fprintf(stderr, "accuracy: %s\n", message);
+        fprintf(stderr, "accuracy: %s\n", error.text);
     return outcome == PLOTS_INTERRUPTED ? signals_status() : outcome == PLOTS_FAILED;
 }
 
@@ -74,17 +74,17 @@ int main(int argc, char **argv)
     options_parse(&program, argc, argv, &s);
     const accuracy_request request = {
         .kernels = s.kernels, .exhaustive = s.exhaustive, .csv = s.csv, .at_once = s.jobs};
-    char message[FILES_MESSAGE];
-    if (!accuracy_request_check(&request, message, sizeof message)) {
-        fprintf(stderr, "accuracy: --kernels: %s\n", message);
+    tg_error error;
+    if (!accuracy_request_check(&request, error.text, sizeof error.text)) {
+        fprintf(stderr, "accuracy: --kernels: %s\n", error.text);
         return 2;
     }
     if (!s.out && s.no_plots) {
         fputs("accuracy: --no-plots goes with --out\n", stderr);
         return 2;
     }
-    if (s.out && !files_check_folder(s.out, message)) {
-        fprintf(stderr, "accuracy: --out: %s\n", message);
+    if (s.out && !files_check_folder(s.out, &error)) {
+        fprintf(stderr, "accuracy: --out: %s\n", error.text);
         return 2;
     }
     const int status = accuracy_report(&request, stdout);

@@ -2,8 +2,8 @@
  */
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/product.h"
-#include "examples/run/net.h"
 #include "tests/golden/sample.h"
+#include "tests/support/exported.h"
 #include "tests/support/run_train.h"
 #include "tests/support/temporary_files.h"
 #include "tests/support/tensors.h"
@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 Suite *export_suite(void);
 
@@ -34,42 +33,9 @@ static void remove_folder(void)
     temporary_folder_remove();
 }
 
-/* Whether the kernels that run have fused multiply-adds. */
-static bool is_fused(void)
+static const compiler *first(void)
 {
-    return tg_kernels.products[TG_F32]->fused;
-}
-
-__attribute__((format(printf, 1, 2))) static int shell(const char *format, ...)
-{
-    char command[4000];
-    int used = snprintf(command, sizeof command, "cd '%s' && ", temporary_folder());
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(command + used, sizeof command - (size_t)used, format, arguments);
-    va_end(arguments);
-    const int status = system(command);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-/* What compiles C99 here, with options for what the library's kernels do. */
-static const char *const compilers[] = {"gcc -O2", "clang -O2", "tcc"};
-enum { COMPILERS = sizeof compilers / sizeof compilers[0] };
-
-static bool is_here(const char *compiler)
-{
-    return shell("command -v %.*s >/dev/null", (int)strcspn(compiler, " "), compiler) == 0;
-}
-
-static bool build(const char *compiler, const char *files)
-{
-#if defined __x86_64__
-    const char *wide = is_fused() && strncmp(compiler, "tcc", 3) != 0 ? "-mfma" : "";
-#else
-    const char *wide = "";
-#endif
-    return shell("%s -std=c99 -Wall -Wextra -pedantic -Werror -ffp-contract=off %s -DTG_HAS_FMA=%d %s -o net -lm",
-                 compiler, wide, is_fused(), files) == 0;
+    return compiler_next(NULL, COMPILERS_ONE);
 }
 
 static char *exported(const tg_export_config *config)
@@ -111,18 +77,18 @@ static double ulps_between(tg_dtype dtype, const void *a, const void *b)
     return nan[0] && nan[1] ? 0 : fabs((double)(x[0] - x[1]));
 }
 
-static void expect_rows(const char *compiler, tg_tensor y, double ulps)
+static void expect_rows(const compiler *c, tg_tensor y, double ulps)
 {
     const size_t element = tg_dtype_size(tg_dtype_of(y)), bytes = (size_t)tg_size(y) * element;
     const char *expected = tg_data(y);
-    ck_assert_int_eq(shell("./net < rows > results"), 0);
+    ck_assert_int_eq(shell("%s < rows > results", c->run), 0);
     FILE *file = fopen(temporary_path("results"), "rb");
     char *found = malloc(bytes + 1);
     ck_assert_uint_eq(fread(found, 1, bytes + 1, file), bytes);
     fclose(file);
     for (size_t i = 0; i < bytes; i += element) {
         const double off = ulps_between(tg_dtype_of(y), found + i, expected + i);
-        ck_assert_msg(off <= ulps, "%s: number %zu is %g ulp from %g", compiler, i / element, off,
+        ck_assert_msg(off <= ulps, "%s: number %zu is %g ulp from %g", c->command, i / element, off,
                       tg_at(y, (int64_t)(i / element)));
     }
     free(found);
@@ -133,26 +99,25 @@ static const char *type_of(tg_tensor x)
     return tg_dtype_of(x) == TG_F32 ? "float" : tg_dtype_of(x) == TG_F64 ? "double" : "int32_t";
 }
 
-/* The exported program gives what the tape has, by every compiler, or by the first one. */
-static void expect_within(const tg_export_config *config, double ulps, bool by_one)
+/* Builds net.c with driver.c and expects the numbers of y. */
+static void expect_built(tg_tensor y, double ulps, compilers_of which)
+{
+    int tried = 0;
+    for (const compiler *c = NULL; (c = compiler_next(c, which)); tried++) {
+        ck_assert_msg(compiler_build(c, "net.c driver.c"), "%s does not take it", c->command);
+        expect_rows(c, y, ulps);
+    }
+    ck_assert_int_gt(tried, 0);
+}
+
+/* The exported program gives what the tape has. */
+static void expect_within(const tg_export_config *config, double ulps, compilers_of which)
 {
     const tg_tensor x = config->input.tensor, y = config->output.tensor;
     free(exported(config));
     write_driver(type_of(x), (size_t)tg_size(x), type_of(y), (size_t)tg_size(y), "");
     temporary_write("rows", tg_data(x), (size_t)tg_size(x) * tg_dtype_size(tg_dtype_of(x)));
-    int tried = 0;
-    for (int i = 0; i < COMPILERS; i++)
-        if (is_here(compilers[i]) && !(by_one && tried > 0)) {
-            ck_assert_msg(build(compilers[i], "net.c driver.c"), "%s does not take it", compilers[i]);
-            expect_rows(compilers[i], y, ulps);
-            tried++;
-        }
-    ck_assert_int_gt(tried, 0);
-}
-
-static void expect_the_same(const tg_export_config *config)
-{
-    expect_within(config, 0, false);
+    expect_built(y, ulps, which);
 }
 
 /* ---- every operation, by its own samples ---- */
@@ -232,7 +197,7 @@ static void expect_operations(tg_dtype dtype, int part, bool of_loose, double ul
             count += draw_all(&subject, dtype, outputs + count, MOST - count);
     }
     ck_assert_int_gt(count, of_loose ? 10 : 100);
-    expect_within(&(tg_export_config){.input = {x}, .output = {tg_concat(outputs, count, 0)}}, ulps, true);
+    expect_within(&(tg_export_config){.input = {x}, .output = {tg_concat(outputs, count, 0)}}, ulps, COMPILERS_ONE);
     free(outputs);
 }
 
@@ -251,26 +216,11 @@ END_TEST
 
 /* ---- the models of `train` ---- */
 
-/* Weights as a training leaves them: none is 0. */
-static tg_model *new_model(const net_spec *spec)
-{
-    char message[NET_MESSAGE] = "";
-    tg_rng rng = tg_rng_seed(7);
-    tg_model *model = net_new(spec, &rng, message);
-    ck_assert_msg(model, "%s", message);
-    tg_parameters *set = tg_model_parameters(model);
-    for (int i = 0; i < tg_parameters_count(set); i++)
-        for (int64_t k = 0; k < tg_shape_size(&tg_parameters_at(set, i)->shape); k++)
-            tg_parameter_put(tg_parameters_at(set, i), k,
-                             tg_parameter_get(tg_parameters_at(set, i), k) + 0.2 * (tg_rng_uniform(&rng) - 0.4));
-    return model;
-}
-
-static void expect_model(net_spec spec)
+static void expect_model(net_spec spec, compilers_of which)
 {
     net_spec_complete(&spec);
     const bool text = net_traits_of(spec.model)->text;
-    tg_model *model = new_model(&spec);
+    tg_model *model = exported_model(&spec);
     tg_rng rng = tg_rng_seed(3);
     float row[28 * 28];
     int32_t letters[64];
@@ -284,7 +234,7 @@ static void expect_model(net_spec spec)
     const tg_tensor y = tg_model_forward(model, x, NULL);
     tg_no_grad_end(tape);
     ck_assert_msg(tg_ok(y), "%s", tg_tape_error(tape));
-    expect_the_same(&(tg_export_config){.input = {.tensor = x}, .output = {.tensor = y}});
+    expect_within(&(tg_export_config){.input = {.tensor = x}, .output = {.tensor = y}}, 0, which);
     tg_model_free(model);
     tg_tape_reset(tape);
 }
@@ -307,7 +257,8 @@ START_TEST(models_give_the_same_bits)
                                     .filters = "4,6",
                                     .layers = 2,
                                     .width = 16,
-                                    .context = 12});
+                                    .context = 12},
+                         COMPILERS_ALL);
     }
     expect_model((net_spec){.model = "gpt",
                             .norm = "rms",
@@ -318,7 +269,8 @@ START_TEST(models_give_the_same_bits)
                             .width = 32,
                             .context = 40,
                             .rotary = true,
-                            .activation = "swiglu"});
+                            .activation = "swiglu"},
+                 COMPILERS_ALL);
 }
 END_TEST
 
@@ -331,7 +283,8 @@ START_TEST(activations_give_the_same_bits)
                                 .hidden = "12,12",
                                 .norm = "none",
                                 .activation = tg_activation_name((tg_activation)i),
-                                .residual = true});
+                                .residual = true},
+                     COMPILERS_NATIVE);
 }
 END_TEST
 
@@ -339,8 +292,9 @@ START_TEST(without_fused_products_the_bits_are_those_of_the_baseline)
 {
     const char *const best = tg_kernels.isa;
     ck_assert(tg_kernels_use("baseline"));
-    expect_model((net_spec){.model = "mlp", .inputs = 20, .outputs = 3, .hidden = "12,12", .norm = "layer"});
-    expect_model((net_spec){.model = "gpt", .vocabulary = 9, .layers = 1, .width = 16, .context = 12});
+    expect_model((net_spec){.model = "mlp", .inputs = 20, .outputs = 3, .hidden = "12,12", .norm = "layer"},
+                 COMPILERS_ALL);
+    expect_model((net_spec){.model = "gpt", .vocabulary = 9, .layers = 1, .width = 16, .context = 12}, COMPILERS_ALL);
     ck_assert(tg_kernels_use(best));
 }
 END_TEST
@@ -355,7 +309,7 @@ static void expect_training(net_spec spec, const tg_optimizer_config *how, tg_ex
     net_spec_complete(&spec);
     const bool text = net_traits_of(spec.model)->text, images = net_traits_of(spec.model)->reconstructs;
     const int64_t width = text ? spec.context : spec.inputs;
-    tg_model *model = new_model(&spec);
+    tg_model *model = exported_model(&spec);
     tg_parameters *set = tg_model_parameters(model);
     tg_optimizer *optimizer = tg_optimizer_new(set, how);
     ck_assert_ptr_nonnull(optimizer);
@@ -430,11 +384,7 @@ static void expect_training(net_spec spec, const tg_optimizer_config *how, tg_ex
     memcpy(both, x, bytes_x);
     memcpy(both + bytes_x, y, bytes_y);
     temporary_write("rows", both, bytes_x + bytes_y);
-    for (int i = 0; i < COMPILERS; i++)
-        if (is_here(compilers[i])) {
-            ck_assert_msg(build(compilers[i], "net.c driver.c"), "%s does not take it", compilers[i]);
-            expect_rows(compilers[i], output, 0);
-        }
+    expect_built(output, 0, COMPILERS_ALL);
     free(both), free(x), free(y), free(batch), free(wanted);
     tg_optimizer_free(optimizer);
     tg_model_free(model);
@@ -503,14 +453,13 @@ START_TEST(names_end_no_comment_and_no_string)
         "        fwrite(net_outputs[i], 1, strlen(net_outputs[i]) + 1, stdout);\n"
         "    return !(y[0] == 2 && y[1] == 2.25f && y[2] == 9 && y[3] == 2 && y[4] == 3 && y[5] == 0);\n}\n";
     temporary_write("driver.c", driver, sizeof driver - 1);
-    for (int i = 0; i < COMPILERS; i++)
-        if (is_here(compilers[i])) {
-            ck_assert(build(compilers[i], "net.c driver.c"));
-            ck_assert_int_eq(shell("./net > results"), 0);
-            const char *at = temporary_text("results");
-            for (int k = 0; k < 6; k++, at += strlen(at) + 1)
-                ck_assert_str_eq(at, names[k]);
-        }
+    for (const compiler *c = NULL; (c = compiler_next(c, COMPILERS_ALL));) {
+        ck_assert(compiler_build(c, "net.c driver.c"));
+        ck_assert_int_eq(shell("%s > results", c->run), 0);
+        const char *at = temporary_text("results");
+        for (int k = 0; k < 6; k++, at += strlen(at) + 1)
+            ck_assert_str_eq(at, names[k]);
+    }
 }
 END_TEST
 
@@ -519,7 +468,7 @@ START_TEST(weights_may_lie_in_a_file_of_their_own)
     const net_spec plain = {.model = "mlp", .inputs = 5, .outputs = 3, .hidden = "7"};
     net_spec spec = plain;
     net_spec_complete(&spec);
-    tg_model *model = new_model(&spec);
+    tg_model *model = exported_model(&spec);
     const tg_tensor x = tg_constant(tape, TG_F32, (float[]){1, 2, 3, 4, 5}, TG_SHAPE(1, 5)),
                     y = tg_model_forward(model, x, NULL);
     const tg_export_config config = {.input = {x}, .output = {y}, .weights_apart = true};
@@ -533,8 +482,8 @@ START_TEST(weights_may_lie_in_a_file_of_their_own)
                  "    if (!file || fread(w, 1, sizeof w, file) == 0)\n        return 2;\n    fclose(file);\n    "
                  "net_weights(w);");
     temporary_write("rows", tg_data(x), 5 * sizeof(float));
-    ck_assert(build(compilers[0], "net.c driver.c"));
-    expect_rows(compilers[0], y, 0);
+    ck_assert(compiler_build(first(), "net.c driver.c"));
+    expect_rows(first(), y, 0);
     tg_model_free(model);
 }
 END_TEST
@@ -581,7 +530,7 @@ START_TEST(an_index_out_of_range_is_reported)
     const tg_tensor table = zeros_of(TG_F32, TG_SHAPE(4, 2)), x = zeros_of(TG_I32, TG_SHAPE(1));
     free(exported(&(tg_export_config){.input = {x}, .output = {tg_embedding(table, x)}}));
     write_driver("int32_t", 1, "float", 2, "");
-    ck_assert(build(compilers[0], "net.c driver.c"));
+    ck_assert(compiler_build(first(), "net.c driver.c"));
     temporary_write("rows", (int32_t[]){3}, 4);
     ck_assert_int_eq(shell("./net < rows > results"), 0);
     for (int k = 0; k < 2; k++) {
@@ -610,34 +559,33 @@ END_TEST
 
 /* ---- the program ---- */
 
-/* By env: a shell has an export of its own. */
 START_TEST(the_program_writes_what_train_has_kept)
 {
     expect_fine(train_run("train", "--data csv:train.csv --hidden 8 --epochs 2 --out m"));
-    expect_fine(train_run("env export", "--model m --out net.c --name iris"));
+    expect_fine(train_run("emit", "--model m --out net.c --name iris"));
     ck_assert_ptr_nonnull(strstr(temporary_text("net.c"), "int iris_predict(const float x["));
     ck_assert_ptr_nonnull(strstr(temporary_text("net.c"), "const char *const iris_outputs["));
-    expect_fine(train_run("env export", "--model m/best.safetensors > other.c"));
+    expect_fine(train_run("emit", "--model m/best.safetensors > other.c"));
     ck_assert_ptr_nonnull(strstr(temporary_text("other.c"), "int net_predict(const float x["));
-    expect_fine(train_run("env export", "--model m --train --batch 8 --out step.c --weights step.bin"));
+    expect_fine(train_run("emit", "--model m --train --batch 8 --out step.c --weights step.bin"));
     ck_assert_ptr_nonnull(
         strstr(temporary_text("step.c"), "double net_train(const float *x, const int32_t *y, size_t n)"));
-    ck_assert(build(compilers[0], "-c net.c") && build(compilers[0], "-c step.c"));
-    expect_fine(train_run("env export", "--model m --table > table"));
+    ck_assert(compiler_build(first(), "-c net.c") && compiler_build(first(), "-c step.c"));
+    expect_fine(train_run("emit", "--model m --table > table"));
     ck_assert_ptr_nonnull(strstr(temporary_text("table"), "gelu_exact"));
-    expect_fine(train_run("env export", "--model m --dot > dot"));
+    expect_fine(train_run("emit", "--model m --dot > dot"));
     ck_assert_ptr_nonnull(strstr(temporary_text("dot"), "digraph tape"));
-    expect_refused(train_run("env export", "%s", ""), "--model FILE is missing");
-    expect_refused(train_run("env export", "--model nowhere"), "nowhere");
-    expect_refused(train_run("env export", "--model m --dot --table"), "one at a time");
-    expect_refused(train_run("env export", "--model m --dot --name x"), "are for C");
-    expect_refused(train_run("env export", "--model m --lr 1"), "are for --train");
-    expect_refused(train_run("env export", "--model m --name 1x"), "the name is not one of C");
-    expect_refused(train_run("env export", "--model m --out missing/net.c"), "missing");
-    expect_refused(train_run("env export", "--model m --out m"), "m: there is something that is no file");
+    expect_refused(train_run("emit", "%s", ""), "--model FILE is missing");
+    expect_refused(train_run("emit", "--model nowhere"), "nowhere");
+    expect_refused(train_run("emit", "--model m --dot --table"), "one at a time");
+    expect_refused(train_run("emit", "--model m --dot --name x"), "are for C");
+    expect_refused(train_run("emit", "--model m --lr 1"), "are for --train");
+    expect_refused(train_run("emit", "--model m --name 1x"), "the name is not one of C");
+    expect_refused(train_run("emit", "--model m --out missing/net.c"), "missing");
+    expect_refused(train_run("emit", "--model m --out m"), "m: there is something that is no file");
     expect_fine(train_run("train", "--data csv:train.csv --hidden 8 --epochs 1 --dropout 0.2 --out d"));
-    expect_fine(train_run("env export", "--model d --out net.c"));
-    expect_refused(train_run("env export", "--model d --out net.c --train"), "random_stream");
+    expect_fine(train_run("emit", "--model d --out net.c"));
+    expect_refused(train_run("emit", "--model d --out net.c --train"), "random_stream");
 }
 END_TEST
 
@@ -669,7 +617,7 @@ START_TEST(the_page_shows_what_its_program_writes)
     fflush(stdout);
     ck_assert_str_eq(temporary_text("tiny.c"), wanted);
     ck_assert_ptr_nonnull(strstr(page, strstr(wanted, "/* What training keeps from step to step")));
-    ck_assert(build(compilers[0], "-c tiny.c"));
+    ck_assert(compiler_build(first(), "-c tiny.c"));
     free(wanted), free(page);
 }
 END_TEST

@@ -84,8 +84,8 @@ START_TEST(commas_and_blanks_are_told_apart)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         dataset set;
-        char error[256];
-        ck_assert_msg(csv_load(cases[i].text, standard, &set, error), "%s", error);
+        tg_error error;
+        ck_assert_msg(csv_load(cases[i].text, standard, &set, &error), "%s", error.text);
         ck_assert_msg(set.features == cases[i].features, "%zu features in %s", set.features, cases[i].text);
         dataset_free(&set);
     }
@@ -96,10 +96,11 @@ START_TEST(packed_files_are_read_too)
 {
     static const char text[] = "x,kind\n1,a\n2,b\n";
     temporary_write_gzip("packed.csv.gz", text, strlen(text));
-    char spec[300], error[256];
+    tg_error error;
+    char spec[300];
     snprintf(spec, sizeof spec, "csv:%s", temporary_path("packed.csv.gz"));
     dataset set;
-    ck_assert_msg(dataset_load(spec, NULL, &set, error, sizeof error), "%s", error);
+    ck_assert_msg(dataset_load(spec, NULL, &set, &error), "%s", error.text);
     ck_assert_str_eq(set.name, "packed");
     ck_assert_uint_eq(set.classes, 2);
     dataset_free(&set);
@@ -316,10 +317,11 @@ START_TEST(real_tables_have_their_rows_and_tasks)
             continue;
         }
         dataset set;
-        char spec[100], error[256];
+        tg_error error;
+        char spec[100];
         snprintf(spec, sizeof spec, "csv:%s", cases[i].path);
-        ck_assert_msg(dataset_load(spec, NULL, &set, error, sizeof error), "%s", error);
-        ck_assert_msg(dataset_split(&set, NULL, error, sizeof error), "%s", error);
+        ck_assert_msg(dataset_load(spec, NULL, &set, &error), "%s", error.text);
+        ck_assert_msg(dataset_split(&set, NULL, &error), "%s", error.text);
         ck_assert_int_eq(set.task, cases[i].task);
         ck_assert_uint_eq(set.rows, cases[i].rows);
         ck_assert_uint_eq(set.features, cases[i].features);
@@ -347,10 +349,9 @@ START_TEST(the_first_wine_is_as_in_its_file)
         return;
     }
     dataset set;
-    char error[256];
+    tg_error error;
     dataset_options options = {.target = "quality", .task = DATASET_REGRESSION};
-    ck_assert_msg(dataset_load("csv:../shared/data/uci/winequality_red.csv", &options, &set, error, sizeof error), "%s",
-                  error);
+    ck_assert_msg(dataset_load("csv:../shared/data/uci/winequality_red.csv", &options, &set, &error), "%s", error.text);
     csv_split_off_first(&set);
     static const double wine[11] = {7.4, 0.7, 0, 1.9, 0.076, 11, 34, 0.9978, 3.51, 0.56, 9.4};
     for (size_t feature = 0; feature < 11; feature++)

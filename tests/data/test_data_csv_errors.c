@@ -69,8 +69,9 @@ START_TEST(numbers_written_for_people_are_refused)
     }
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         dataset set;
+        tg_error error;
         snprintf(text, sizeof text, "a,b,c\n1,\"%s\",2\n2,\"%s\",3\n", words[i], words[i]);
-        ck_assert_msg(csv_load(text, standard, &set, message), "%s", message);
+        ck_assert_msg(csv_load(text, standard, &set, &error), "%s", error.text);
         ck_assert_uint_eq(set.categorical, 1);
         dataset_free(&set);
     }
@@ -89,10 +90,10 @@ END_TEST
 START_TEST(categories_may_look_like_numbers_when_asked_for)
 {
     dataset set;
-    char error[256];
-    ck_assert_msg(
-        csv_load("a,t\n10.100.200,2\n10.100.201,3\n10.100.200,4\n", (dataset_options){.categorical = "a"}, &set, error),
-        "%s", error);
+    tg_error error;
+    ck_assert_msg(csv_load("a,t\n10.100.200,2\n10.100.201,3\n10.100.200,4\n", (dataset_options){.categorical = "a"},
+                           &set, &error),
+                  "%s", error.text);
     ck_assert_uint_eq(set.features, 2);
     ck_assert_str_eq(set.feature[0].category, "10.100.200");
     dataset_free(&set);
@@ -102,12 +103,13 @@ END_TEST
 START_TEST(a_file_without_its_kind_is_recognised)
 {
     dataset set;
-    char error[400], expected[400];
+    tg_error error;
+    char expected[400];
     temporary_write("table.csv", "1,2\n", 4);
     const char *path = temporary_path("table.csv");
     snprintf(expected, sizeof expected, "'%s' is a file; csv:%s reads it as a table", path, path);
-    ck_assert(!dataset_load(path, NULL, &set, error, sizeof error));
-    ck_assert_str_eq(error, expected);
+    ck_assert(!dataset_load(path, NULL, &set, &error));
+    ck_assert_str_eq(error.text, expected);
 }
 END_TEST
 
@@ -143,18 +145,19 @@ END_TEST
 START_TEST(files_that_are_no_text_are_refused)
 {
     temporary_write("table.csv", "a,b\n1,2\0\n", 9);
-    char spec[300], error[256], expected[400];
+    tg_error error;
+    char spec[300], expected[400];
     snprintf(spec, sizeof spec, "csv:%s", temporary_path("table.csv"));
     snprintf(expected, sizeof expected, "%s: a zero byte at offset 7, expected text in ASCII or UTF-8", spec + 4);
     dataset set;
-    ck_assert(!dataset_load(spec, NULL, &set, error, sizeof error));
-    ck_assert_str_eq(error, expected);
+    ck_assert(!dataset_load(spec, NULL, &set, &error));
+    ck_assert_str_eq(error.text, expected);
     snprintf(spec, sizeof spec, "csv:%s", temporary_folder());
     snprintf(expected, sizeof expected, "%s: Is a directory", spec + 4);
-    ck_assert(!dataset_load(spec, NULL, &set, error, sizeof error));
-    ck_assert_str_eq(error, expected);
-    ck_assert(!dataset_load("csv:no/such.csv", NULL, &set, error, sizeof error));
-    ck_assert_str_eq(error, "no/such.csv: No such file or directory");
+    ck_assert(!dataset_load(spec, NULL, &set, &error));
+    ck_assert_str_eq(error.text, expected);
+    ck_assert(!dataset_load("csv:no/such.csv", NULL, &set, &error));
+    ck_assert_str_eq(error.text, "no/such.csv: No such file or directory");
 }
 END_TEST
 

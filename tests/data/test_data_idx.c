@@ -49,22 +49,23 @@ static void write_set(writer *write, const char *ending)
     write(name, bytes, labels_file(bytes, (unsigned char[]){1, 4}, TEST));
 }
 
-static bool load(const char *validation, dataset *set, char error[256])
+static bool load(const char *validation, dataset *set, tg_error *error)
 {
     char spec[300];
     snprintf(spec, sizeof spec, "idx:%s", temporary_folder());
-    return dataset_load(spec, NULL, set, error, 256) &&
-           dataset_split(set, &(dataset_parts){.validation = validation}, error, 256);
+    return dataset_load(spec, NULL, set, error) &&
+           dataset_split(set, &(dataset_parts){.validation = validation}, error);
 }
 
 /* Loading must fail with exactly this message after the folder and a slash. */
 static void expect_error(const char *message)
 {
     dataset set;
-    char error[256], expected[400];
-    ck_assert(!load(NULL, &set, error));
+    tg_error error;
+    char expected[400];
+    ck_assert(!load(NULL, &set, &error));
     snprintf(expected, sizeof expected, "%s%s%s", temporary_folder(), *message == ':' ? "" : "/", message);
-    ck_assert_str_eq(error, expected);
+    ck_assert_str_eq(error.text, expected);
     ck_assert_ptr_null(set.name);
     ck_assert_ptr_null(set.x);
 }
@@ -95,16 +96,16 @@ static void check_set(const dataset *set)
 
 START_TEST(plain_and_packed_files_give_pixels_and_labels)
 {
-    char error[256];
+    tg_error error;
     dataset set;
     write_set(temporary_write, "");
-    ck_assert_msg(load(NULL, &set, error), "%s", error);
+    ck_assert_msg(load(NULL, &set, &error), "%s", error.text);
     check_set(&set);
     dataset_free(&set);
     temporary_folder_remove();
     temporary_folder_make();
     write_set(temporary_write_gzip, ".gz");
-    ck_assert_msg(load("0.2", &set, error), "%s", error);
+    ck_assert_msg(load("0.2", &set, &error), "%s", error.text);
     check_set(&set);
     dataset_free(&set);
 }
@@ -116,8 +117,8 @@ START_TEST(first_n_images_validate_and_need_no_test_files)
     temporary_delete("t10k-images-idx3-ubyte");
     temporary_delete("t10k-labels-idx1-ubyte");
     dataset set;
-    char error[256];
-    ck_assert_msg(load("first:2", &set, error), "%s", error);
+    tg_error error;
+    ck_assert_msg(load("first:2", &set, &error), "%s", error.text);
     ck_assert_uint_eq(set.classes, 4);
     ck_assert_uint_eq(set.train.rows, 3);
     ck_assert_uint_eq(set.validation.rows, 2);
@@ -131,9 +132,9 @@ START_TEST(first_n_images_validate_and_need_no_test_files)
     write_set(temporary_write, "");
     char spec[300];
     snprintf(spec, sizeof spec, "idx:%s", temporary_folder());
-    ck_assert(dataset_load(spec, NULL, &set, error, sizeof error));
-    ck_assert(!dataset_split(&set, &(dataset_parts){.test = "0.2"}, error, sizeof error));
-    ck_assert_ptr_nonnull(strstr(error, "it has a test part of its own, and no other can be chosen"));
+    ck_assert(dataset_load(spec, NULL, &set, &error));
+    ck_assert(!dataset_split(&set, &(dataset_parts){.test = "0.2"}, &error));
+    ck_assert_ptr_nonnull(strstr(error.text, "it has a test part of its own, and no other can be chosen"));
     dataset_free(&set);
 }
 END_TEST
@@ -141,9 +142,9 @@ END_TEST
 START_TEST(missing_files_and_folders_are_named)
 {
     dataset set;
-    char error[256];
-    ck_assert(!dataset_load("idx:no/such/folder", NULL, &set, error, sizeof error));
-    ck_assert_str_eq(error, "no/such/folder: no such folder");
+    tg_error error;
+    ck_assert(!dataset_load("idx:no/such/folder", NULL, &set, &error));
+    ck_assert_str_eq(error.text, "no/such/folder: no such folder");
     expect_error(": neither train-images-idx3-ubyte nor train-images-idx3-ubyte.gz is there");
     write_set(temporary_write, "");
     temporary_delete("train-labels-idx1-ubyte");
@@ -219,10 +220,10 @@ START_TEST(every_truncation_is_noticed)
     size_t size = images_file(bytes, TRAIN);
     write_set(temporary_write, "");
     dataset set;
-    char error[256];
+    tg_error error;
     for (size_t cut = 0; cut < size; cut++) {
         temporary_write("train-images-idx3-ubyte", bytes, cut);
-        ck_assert_msg(!load(NULL, &set, error), "%zu of %zu bytes were accepted", cut, size);
+        ck_assert_msg(!load(NULL, &set, &error), "%zu of %zu bytes were accepted", cut, size);
     }
     temporary_delete("train-images-idx3-ubyte");
     temporary_write_gzip("train-images-idx3-ubyte.gz", bytes, size);
@@ -231,12 +232,12 @@ START_TEST(every_truncation_is_noticed)
     fclose(file);
     for (size_t cut = 0; cut < size; cut++) {
         temporary_write("train-images-idx3-ubyte.gz", packed, cut);
-        ck_assert_msg(!load(NULL, &set, error), "%zu of %zu packed bytes were accepted", cut, size);
+        ck_assert_msg(!load(NULL, &set, &error), "%zu of %zu packed bytes were accepted", cut, size);
     }
     temporary_write("train-images-idx3-ubyte.gz", packed, size - 4);
     expect_error("train-images-idx3-ubyte.gz: gzip data ends too early, after 46 unpacked bytes");
     temporary_write("train-images-idx3-ubyte.gz", packed, size);
-    ck_assert_msg(load(NULL, &set, error), "%s", error);
+    ck_assert_msg(load(NULL, &set, &error), "%s", error.text);
     dataset_free(&set);
 }
 END_TEST
@@ -249,12 +250,12 @@ START_TEST(no_corrupt_byte_of_gzip_data_goes_unnoticed)
     size_t size = fread(packed, 1, sizeof packed, file);
     fclose(file);
     dataset set;
-    char error[256];
+    tg_error error;
     enum { GZIP_HEADER = 10, GZIP_TRAILER = 8 }; /* nothing checks the time and the system in the header */
     for (size_t at = GZIP_HEADER; at < size; at++) {
         packed[at] ^= 0x10;
         temporary_write("train-images-idx3-ubyte.gz", packed, size);
-        if (load(NULL, &set, error)) { /* the bits that fill up the last byte of packed data mean nothing */
+        if (load(NULL, &set, &error)) { /* the bits that fill up the last byte of packed data mean nothing */
             ck_assert_uint_eq(at, size - GZIP_TRAILER - 1);
             check_set(&set);
             dataset_free(&set);
@@ -277,10 +278,10 @@ START_TEST(mnist_has_its_counts_its_mean_and_its_labels)
         return;
     }
     dataset set;
-    char error[256];
-    ck_assert_msg(dataset_load("idx:../shared/data/mnist", NULL, &set, error, sizeof error), "%s", error);
+    tg_error error;
+    ck_assert_msg(dataset_load("idx:../shared/data/mnist", NULL, &set, &error), "%s", error.text);
     ck_assert_str_eq(set.name, "mnist");
-    ck_assert(dataset_split(&set, NULL, error, sizeof error));
+    ck_assert(dataset_split(&set, NULL, &error));
     ck_assert_uint_eq(set.train.rows, 54000);
     ck_assert_uint_eq(set.validation.rows, 6000);
     ck_assert_uint_eq(set.test.rows, 10000);

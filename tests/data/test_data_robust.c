@@ -144,13 +144,13 @@ START_TEST(running_out_of_memory_anywhere_is_an_error_like_any_other)
         int allocations = 0;
         for (bool reached = true; reached; allocations++) {
             dataset set;
-            char error[256] = "";
+            tg_error error = {""};
             wrapped_memory_fail_after(allocations);
-            bool loaded = dataset_load(specs[i], &options, &set, error, sizeof error) &&
-                          dataset_split(&set, &(dataset_parts){.test = i == 2 ? NULL : "none"}, error, sizeof error);
+            bool loaded = dataset_load(specs[i], &options, &set, &error) &&
+                          dataset_split(&set, &(dataset_parts){.test = i == 2 ? NULL : "none"}, &error);
             reached = wrapped_memory_stop();
-            ck_assert_msg(loaded == !reached, "%s, allocation %d: %s", specs[i], allocations, error);
-            ck_assert_msg(loaded || strstr(error, "out of memory"), "%s: %s", specs[i], error);
+            ck_assert_msg(loaded == !reached, "%s, allocation %d: %s", specs[i], allocations, error.text);
+            ck_assert_msg(loaded || strstr(error.text, "out of memory"), "%s: %s", specs[i], error.text);
             dataset_free(&set);
         }
         ck_assert_int_gt(allocations, 5);

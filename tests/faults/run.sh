@@ -16,7 +16,7 @@ cd "$work"
 # The command of a program, which writes into the folder out; what it reads is in the folder given.
 command_of() {
     case $1 in
-    train) echo "$build/bin/train --data spirals --rows 60 --hidden 4 --epochs 2 --no-plots --out out" ;;
+    train) echo "$build/bin/train --data csv:given/rows.csv --hidden 4 --epochs 2 --no-plots --out out" ;;
     predict) echo "$build/bin/predict --model given/best.safetensors --data csv:given/rows.csv" ;;
     compare) echo "$build/bin/compare --data moons --rows 60 --hidden 2 --epochs 2 --seeds 2 --activations relu,silu --no-plots --jobs 1 --out out" ;;
     study) echo "$build/bin/study gelu-autoencoder --quick --only elu* --jobs 1 --no-plots --out out" ;;

@@ -12,18 +12,18 @@
 static inline const char *dataset_sound(const char *spec, const dataset_options *options)
 {
     dataset set;
-    char error[300] = "";
-    if (!dataset_load(spec, options, &set, error, sizeof error)) {
+    tg_error error = {""};
+    if (!dataset_load(spec, options, &set, &error)) {
         if (set.name || set.x || set.class_names)
             return "something is left after a failure";
-        return !*error ? "no message" : strchr(error, '\n') ? "a message of several lines" : NULL;
+        return !*error.text ? "no message" : strchr(error.text, '\n') ? "a message of several lines" : NULL;
     }
     const char *problem = NULL;
     const size_t rows = set.rows;
-    if (*error)
+    if (*error.text)
         problem = "a message without a failure";
-    const bool split = dataset_split(&set, NULL, error, sizeof error);
-    if (split ? !set.train.rows || !set.validation.rows : !*error || strchr(error, '\n'))
+    const bool split = dataset_split(&set, NULL, &error);
+    if (split ? !set.train.rows || !set.validation.rows : !*error.text || strchr(error.text, '\n'))
         problem = "an empty part, or no message of one line";
     if (!rows || !set.features)
         problem = "an empty data set";

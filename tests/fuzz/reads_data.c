@@ -77,7 +77,8 @@ static void check_batches(const tg_fit_rows *rows, int vocabulary, int context)
 void fuzz_text(const uint8_t *bytes, size_t size)
 {
     static const double parts[] = {0.1, 0.5, 0, 1};
-    char spec[160], message[NET_MESSAGE] = "";
+    tg_error error = {""};
+    char spec[160];
     text_source text;
     tg_fit_rows train, valid;
     if (size == 0)
@@ -85,12 +86,12 @@ void fuzz_text(const uint8_t *bytes, size_t size)
     const bool lines = bytes[0] & 1, windows = bytes[0] & 2;
     const net_spec net = {.model = windows ? "gpt" : "charmlp", .context = 2 + (bytes[0] >> 4 & 3)};
     snprintf(spec, sizeof spec, "%s:%s", lines ? "lines" : "text", fuzz_file("text", bytes + 1, size - 1));
-    if (!text_load(spec, &text, message))
-        fuzz_require(fuzz_is_one_line(message), "no message of one line");
+    if (!text_load(spec, &text, &error))
+        fuzz_require(fuzz_is_one_line(error.text), "no message of one line");
     else {
-        if (!text_split(&text, parts[bytes[0] >> 2 & 3], 1, message) ||
-            !text_rows(&text, &net, 0, &train, &valid, message))
-            fuzz_require(fuzz_is_one_line(message), "no message of one line");
+        if (!text_split(&text, parts[bytes[0] >> 2 & 3], 1, &error) ||
+            !text_rows(&text, &net, 0, &train, &valid, &error))
+            fuzz_require(fuzz_is_one_line(error.text), "no message of one line");
         else {
             check_batches(&train, text.vocabulary, net.context);
             check_batches(&valid, text.vocabulary, net.context);

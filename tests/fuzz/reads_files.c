@@ -135,20 +135,21 @@ static bool is_small(const uint8_t *bytes, size_t size)
 
 void fuzz_config(const uint8_t *bytes, size_t size)
 {
-    char message[NET_MESSAGE] = "", text[200];
+    tg_error error = {""};
+    char text[200];
     net_spec spec;
     json_t *object = json_loadb((const char *)bytes, size, 0, NULL);
-    if (!net_spec_read(&spec, object, message))
-        fuzz_require(fuzz_is_one_line(message), "no message of one line");
+    if (!net_spec_read(&spec, object, &error))
+        fuzz_require(fuzz_is_one_line(error.text), "no message of one line");
     else {
         net_spec_complete(&spec);
         net_describe(&spec, text, sizeof text);
         const tg_rng rng = tg_rng_seed(1);
-        tg_model *model = is_small(bytes, size) ? net_new(&spec, &rng, message) : NULL;
-        fuzz_require(model || !is_small(bytes, size) || fuzz_is_one_line(message), "no message of one line");
+        tg_model *model = is_small(bytes, size) ? net_new(&spec, &rng, &error) : NULL;
+        fuzz_require(model || !is_small(bytes, size) || fuzz_is_one_line(error.text), "no message of one line");
         json_t *again = net_spec_json(&spec);
         net_spec same;
-        fuzz_require(net_spec_read(&same, again, message) && !net_difference(&spec, &same), "it comes back otherwise");
+        fuzz_require(net_spec_read(&same, again, &error) && !net_difference(&spec, &same), "it comes back otherwise");
         json_decref(again);
         tg_model_free(model);
     }
@@ -157,8 +158,7 @@ void fuzz_config(const uint8_t *bytes, size_t size)
 
 void fuzz_card(const uint8_t *bytes, size_t size)
 {
-    tg_error error = {0};
-    char message[NET_MESSAGE] = "";
+    tg_error error = {""};
     card c;
     char *text = calloc(size + 2, 1);
     fuzz_require(text != NULL, "out of memory");
@@ -166,10 +166,10 @@ void fuzz_card(const uint8_t *bytes, size_t size)
     const tg_metadata lines[] = {{"tapegrad.model", text}, {"tapegrad.data", text + strlen(text) + 1}};
     const char *path = fuzz_file("card", "", 0);
     if (tg_safetensors_write(path, NULL, 0, lines, 2, &error)) {
-        if (card_read(&c, path, message))
+        if (card_read(&c, path, &error))
             card_free(&c);
         else
-            fuzz_require(fuzz_is_one_line(message), "no message of one line");
+            fuzz_require(fuzz_is_one_line(error.text), "no message of one line");
     }
     free(text);
     fuzz_remove("card");

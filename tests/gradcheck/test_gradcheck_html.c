@@ -92,7 +92,8 @@ END_TEST
 
 START_TEST(what_has_not_passed_comes_first_with_its_reason)
 {
-    char message[FILES_MESSAGE], program[] = "gradcheck", word[] = "a<b", *argv[] = {program, word, NULL};
+    tg_error error;
+    char program[] = "gradcheck", word[] = "a<b", *argv[] = {program, word, NULL};
     subject list[] = {{.name = "a<b", .category = "yours", .about = "\"1 & 2\""},
                       {.name = "c", .category = "yours", .about = "", .op = &tg_op_tanh},
                       {.name = "d", .category = "layer", .about = ""}};
@@ -106,7 +107,7 @@ START_TEST(what_has_not_passed_comes_first_with_its_reason)
                               {&list[2], 2, {.passed = true, .relative = 0, .comparisons = 1, .samples = 1}}};
     const check_table table = {rows, 3};
     const check_report report = {&table, &(subjects){list, 3}, 0, 1, 2, true, argv};
-    ck_assert_msg(check_report_write(temporary_path("r.html"), &report, message), "%s", message);
+    ck_assert_msg(check_report_write(temporary_path("r.html"), &report, &error), "%s", error.text);
     char *html = temporary_text("r.html");
     assert_balanced(html);
     assert_alone(html);

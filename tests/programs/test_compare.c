@@ -347,15 +347,14 @@ START_TEST(widths_are_read_as_written)
 {
     enum { MOST = 64 };
     int64_t widths[MOST + 1];
-    char message[EXPERIMENT_MESSAGE];
-    ck_assert(options_widths("hidden", "128x3,10", widths, MOST, message, sizeof message));
+    tg_error error;
+    ck_assert(options_widths("hidden", "128x3,10", widths, MOST, &error));
     const int64_t expected[] = {128, 128, 128, 10, 0};
     ck_assert_mem_eq(widths, expected, sizeof expected);
     static const char *const wrong[] = {"",   "x",  "0",   "-1",   "8x0",    "8x",
                                         "8,", ",8", "8 8", "8x65", "8x64,1", "99999999999"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
-        ck_assert_msg(!options_widths("hidden", wrong[i], widths, MOST, message, sizeof message), "'%s' was taken",
-                      wrong[i]);
+        ck_assert_msg(!options_widths("hidden", wrong[i], widths, MOST, &error), "'%s' was taken", wrong[i]);
 }
 END_TEST
 

@@ -75,7 +75,8 @@ START_TEST(values_of_another_kind_are_refused)
     static const char *const values[] = {"null",   "true",       "5",    "-7.5",        "1e300",
                                          "[1, 2]", "{\"a\": 1}", "\"\"", "\"nonsense\""};
     enum { NULL_IS, TRUE_IS, VALUES = sizeof values / sizeof *values };
-    char text[200], message[400];
+    char text[200];
+    tg_error error;
     for (const program_option *o = experiment_program()->table; o->name || o->help; o++)
         for (int i = 0; i < VALUES && o->name; i++) {
             experiment e = experiment_defaults();
@@ -84,16 +85,15 @@ START_TEST(values_of_another_kind_are_refused)
             const bool number = o->type == OPTION_INT || o->type == OPTION_REAL, flag = o->type == OPTION_FLAG;
             snprintf(text, sizeof text, "{\"%s\": %s}", o->name, values[i]);
             temporary_write("config.json", text, strlen(text));
-            const bool taken =
-                options_load(experiment_program(), temporary_path("config.json"), &e.settings, message, sizeof message);
+            const bool taken = options_load(experiment_program(), temporary_path("config.json"), &e.settings, &error);
             if (i == NULL_IS)
                 ck_assert_msg(taken == (!number && !flag && !*was), "%s", text);
             if (i == TRUE_IS)
                 ck_assert_msg(taken == flag, "%s", text);
             if (!taken)
-                ck_assert_msg(strstr(message, temporary_path("config.json")) && strstr(message, o->name) &&
-                                  !strchr(message, '\n'),
-                              "%s", message);
+                ck_assert_msg(strstr(error.text, temporary_path("config.json")) && strstr(error.text, o->name) &&
+                                  !strchr(error.text, '\n'),
+                              "%s", error.text);
         }
     static const char *const beyond[] = {"{\"lr\": 1e999}", "{\"seeds\": 99999999999999999999999}", "{\"seeds\": 1e18}",
                                          "{\"activations\": null}", "{\"data\": \"moons\", \"optimizer\": null}"};

@@ -142,7 +142,7 @@ START_TEST(null_groups_rarely_differ)
     tg_rng rng = tg_rng_seed(11);
     for (int i = 0; i < times; i++) {
         FILE *file = fopen(temporary_path("null.csv"), "w");
-        char message[RUNS_MESSAGE];
+        tg_error error;
         runs_file from;
         fputs("group,seed,loss\n", file);
         for (int seed = 1; seed <= 8; seed++) {
@@ -151,7 +151,7 @@ START_TEST(null_groups_rarely_differ)
                 fprintf(file, "g%c,%d,%.9g\n", 'a' + group, seed, 5 + common + 0.3 * tg_rng_normal(&rng));
         }
         fclose(file);
-        ck_assert_msg(runs_read(temporary_path("null.csv"), NULL, &from, message), "%s", message);
+        ck_assert_msg(runs_read(temporary_path("null.csv"), NULL, &from, &error), "%s", error.text);
         int count, significant = 0;
         comparison_group *found = comparison_groups(&from.c, &count);
         ck_assert_int_eq(count, 4);

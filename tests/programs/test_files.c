@@ -17,11 +17,12 @@ static bool write_text(const void *context, FILE *to)
 
 START_TEST(a_link_of_the_temporary_name_is_not_followed)
 {
-    char message[FILES_MESSAGE], guessed[64];
+    tg_error error;
+    char guessed[64];
     temporary_write("precious", "x", 1);
     snprintf(guessed, sizeof guessed, ".rows.csv.new.%ld%s", (long)getpid(), files_machine());
     ck_assert_int_eq(symlink(temporary_path("precious"), temporary_path(guessed)), 0);
-    ck_assert_msg(files_write(temporary_folder(), "rows.csv", write_text, "a,b\n", message), "%s", message);
+    ck_assert_msg(files_write(temporary_folder(), "rows.csv", write_text, "a,b\n", &error), "%s", error.text);
     ck_assert_str_eq(temporary_text("precious"), "x");
     ck_assert_str_eq(temporary_text("rows.csv"), "a,b\n");
     ck_assert(!temporary_exists(guessed));
@@ -30,10 +31,10 @@ END_TEST
 
 START_TEST(a_link_of_the_name_itself_is_replaced)
 {
-    char message[FILES_MESSAGE];
+    tg_error error;
     temporary_write("precious", "x", 1);
     ck_assert_int_eq(symlink(temporary_path("precious"), temporary_path("rows.csv")), 0);
-    ck_assert_msg(files_write(temporary_folder(), "rows.csv", write_text, "a,b\n", message), "%s", message);
+    ck_assert_msg(files_write(temporary_folder(), "rows.csv", write_text, "a,b\n", &error), "%s", error.text);
     ck_assert_str_eq(temporary_text("precious"), "x");
     ck_assert_str_eq(temporary_text("rows.csv"), "a,b\n");
 }
@@ -41,14 +42,15 @@ END_TEST
 
 START_TEST(what_a_killed_program_left_of_a_probe_is_removed)
 {
-    char message[FILES_MESSAGE], left[64];
+    tg_error error;
+    char left[64];
     const pid_t dead = fork();
     if (dead == 0)
         _exit(0);
     ck_assert_int_eq(waitpid(dead, NULL, 0), dead);
     snprintf(left, sizeof left, ".file.try.%ld%s", (long)dead, files_machine());
     temporary_write(left, "", 0);
-    ck_assert_msg(files_check_folder(temporary_folder(), message), "%s", message);
+    ck_assert_msg(files_check_folder(temporary_folder(), &error), "%s", error.text);
     ck_assert(!temporary_exists(left));
 }
 END_TEST

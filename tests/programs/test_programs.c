@@ -224,7 +224,7 @@ END_TEST
 START_TEST(every_program_explains_itself_and_refuses_nonsense)
 {
     static const char *const programs[] = {"compare",  "activations", "study",   "gradcheck",
-                                           "accuracy", "train",       "predict", "export"};
+                                           "accuracy", "train",       "predict", "emit"};
     char arguments[200];
     for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
         snprintf(arguments, sizeof arguments, "%s --help", programs[i]);

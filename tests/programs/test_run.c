@@ -186,6 +186,39 @@ START_TEST(the_default_folder_says_what_the_run_is)
     ck_assert(temporary_exists("results/train-mlp-epochs2/curves.csv"));
     expect_fine(train_run("train", "--data csv:- --epochs 1 --no-plots < %s", temporary_path("train.csv")));
     ck_assert(temporary_exists("results/stdin-mlp-epochs1/best.safetensors"));
+    expect_fine(train_run("compare", "--data csv:train.csv --epochs 1 --seeds 1 --activations relu --no-plots "
+                                     "--lr 0.01,0.02 --norm none,rms"));
+    ck_assert(temporary_exists("results/train-mlp-normnone,rms-epochs1-lr0.01,0.02/search.csv"));
+}
+END_TEST
+
+/* As a result: the same command does not try it again, and no number of it is compared. */
+START_TEST(a_comparison_in_which_runs_diverge_ends_and_says_what_helps)
+{
+    static const char *const command =
+        "--data moons --rows 200 --epochs 3 --seeds 2 --activations relu,tanh --no-plots "
+        "--lr 0.01,1e6 --optimizer sgd --jobs 1 --report --out d";
+    expect_fine(train_run("compare", "%s", command));
+    ck_assert_msg(strstr(train_output, "relu-lr1e+06-seed2: done, diverged in epoch 1"), "%s", train_output);
+    ck_assert_ptr_null(strstr(train_output, "nan"));
+    expect_fine(train_run("compare", "%s", command));
+    ck_assert_msg(strstr(train_output, "8 of 8 runs are there\n"), "%s", train_output);
+    expect_fine(train_run("compare", "--data moons --rows 200 --epochs 3 --seeds 2 --activations relu,gelu_exact "
+                                     "--lr 1e6 --optimizer sgd --jobs 1 --no-plots --report --out all"));
+    ck_assert_msg(strstr(train_output, "Hint: gelu_exact diverged in 2 of 2 runs; what helps: a normalisation"), "%s",
+                  train_output);
+    ck_assert_ptr_nonnull(strstr(temporary_text("all/report.html"), "Hint: relu diverged in 2 of 2 runs"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("all/runs/relu-seed1/result.json"), "\"diverged\":1"));
+}
+END_TEST
+
+/* The best point of each activation, and the best one for all: the second table only where it shows something else. */
+START_TEST(a_search_prints_a_table_once)
+{
+    expect_fine(train_run("compare", "--data moons --rows 200 --epochs 3 --seeds 2 --activations relu,tanh --no-plots "
+                                     "--lr 0.01,1e6 --optimizer sgd --jobs 1 --out s"));
+    const char *first = strstr(train_output, "\nactivation ");
+    ck_assert_msg(first && !strstr(first + 1, "\nactivation "), "%s", train_output);
 }
 END_TEST
 
@@ -346,6 +379,8 @@ Suite *run_suite(void)
     tcase_add_test(tests, a_folder_of_an_older_version_goes_on);
     tcase_add_test(tests, a_record_knows_no_options_that_came_later);
     tcase_add_test(tests, the_default_folder_says_what_the_run_is);
+    tcase_add_test(tests, a_comparison_in_which_runs_diverge_ends_and_says_what_helps);
+    tcase_add_test(tests, a_search_prints_a_table_once);
     tcase_add_test(tests, a_folder_in_which_another_program_works_is_refused);
     tcase_add_loop_test(tests, a_run_that_is_killed_goes_on_to_the_same_bytes, 0, sizeof killed / sizeof *killed);
     tcase_add_loop_test(tests, a_report_grows_while_runs_go_on, 0, 2);

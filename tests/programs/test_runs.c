@@ -369,10 +369,10 @@ END_TEST
 
 static void check_fails(const char *directory, const char *expected)
 {
-    char message[RUNLOG_MESSAGE] = "";
-    ck_assert_msg(!runlog_check_directory(directory, message), "%s was accepted", directory);
-    ck_assert_msg(strstr(message, expected) != NULL, "'%s' does not say '%s'", message, expected);
-    ck_assert_ptr_null(strchr(message, '\n'));
+    tg_error error = {""};
+    ck_assert_msg(!runlog_check_directory(directory, &error), "%s was accepted", directory);
+    ck_assert_msg(strstr(error.text, expected) != NULL, "'%s' does not say '%s'", error.text, expected);
+    ck_assert_ptr_null(strchr(error.text, '\n'));
 }
 
 START_TEST(a_folder_that_cannot_be_written_is_refused_with_the_reason)
@@ -394,9 +394,9 @@ END_TEST
 
 START_TEST(a_check_leaves_no_trace)
 {
-    char message[RUNLOG_MESSAGE];
-    ck_assert(runlog_check_directory(temporary_folder(), message));
-    ck_assert(runlog_check_directory(temporary_path("a/b//c/"), message));
+    tg_error error;
+    ck_assert(runlog_check_directory(temporary_folder(), &error));
+    ck_assert(runlog_check_directory(temporary_path("a/b//c/"), &error));
     ck_assert_int_eq(entries(), 0);
 }
 END_TEST
@@ -417,7 +417,7 @@ END_TEST
 
 START_TEST(a_full_disk_leaves_the_old_file)
 {
-    char message[RUNLOG_MESSAGE];
+    tg_error error;
     struct rlimit before, tiny;
     temporary_write("curves.csv", "precious", 8);
     runlog *log = run_log_small(true);
@@ -426,11 +426,11 @@ START_TEST(a_full_disk_leaves_the_old_file)
     tiny = before;
     tiny.rlim_cur = 100;
     setrlimit(RLIMIT_FSIZE, &tiny);
-    bool written = runlog_write(log, message);
+    bool written = runlog_write(log, &error);
     setrlimit(RLIMIT_FSIZE, &before);
     signal(SIGXFSZ, handler);
     ck_assert(!written);
-    ck_assert_ptr_nonnull(strstr(message, "/curves.csv': File too large"));
+    ck_assert_ptr_nonnull(strstr(error.text, "/curves.csv': File too large"));
     ck_assert_str_eq(temporary_text("curves.csv"), "precious");
     ck_assert_int_eq(entries(), 1);
     runlog_free(log);
@@ -439,14 +439,14 @@ END_TEST
 
 START_TEST(a_log_of_nothing_is_survived)
 {
-    char message[RUNLOG_MESSAGE];
+    tg_error error;
     ck_assert_int_eq(runlog_add_run(NULL, "relu", 1, 0, 1), -1);
     runlog_add_epoch(NULL, 0, &(runlog_epoch){0});
     runlog_finish_run(NULL, 0);
     runlog_options(NULL, json_pack("{s:f}", "lr", 1.));
     runlog_print_table_as(NULL, "table", stdout);
     runlog_free(NULL);
-    ck_assert(!runlog_write(NULL, message));
+    ck_assert(!runlog_write(NULL, &error));
 }
 END_TEST
 

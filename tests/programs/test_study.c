@@ -236,9 +236,9 @@ static dataset moons;
 
 static study_run small_run(void)
 {
-    char message[200];
-    ck_assert_msg(moons.rows || dataset_load("moons", &(dataset_options){.rows = 200}, &moons, message, sizeof message),
-                  "%s", message);
+    tg_error error;
+    ck_assert_msg(moons.rows || dataset_load("moons", &(dataset_options){.rows = 200}, &moons, &error), "%s",
+                  error.text);
     study_run run = {.name = "moons", .group = "", .data = &moons, .spec = study_spec(), .keeps_model = true};
     run.spec.net.hidden = "8x2";
     run.spec.net.activation = "stochastic_gelu";
@@ -253,8 +253,8 @@ static study_run small_run(void)
 static study_record train(const study_run *run)
 {
     study_record record;
-    char message[STUDY_MESSAGE];
-    ck_assert_msg(study_run_train(run, temporary_folder(), false, NULL, message), "%s", message);
+    tg_error error;
+    ck_assert_msg(study_run_train(run, temporary_folder(), false, NULL, &error), "%s", error.text);
     study_record_read(&record, run, temporary_folder());
     return record;
 }
@@ -289,8 +289,8 @@ START_TEST(a_run_has_the_numbers_of_a_plain_loop)
     run.spec.net.dropout = 0;
     study_record record = train(&run);
     dataset set = moons;
-    char message[STUDY_MESSAGE];
-    ck_assert(study_run_split(&run, &set, message));
+    tg_error error;
+    ck_assert(study_run_split(&run, &set, &error));
     const tg_rng seed = tg_rng_seed(1), weights = tg_rng_stream(&seed, "weights");
     tg_mlp *plain =
         tg_mlp_new(&weights, &(tg_mlp_config){.inputs = 2, .hidden = {8, 8}, .outputs = 2, .activation = TG_RELU});
@@ -331,14 +331,14 @@ END_TEST
 START_TEST(a_record_of_other_options_is_refused_or_removed)
 {
     study_run run = small_run();
-    char message[STUDY_MESSAGE];
+    tg_error error;
     study_record a = train(&run), other;
     run.spec.lr = 2e-2;
     study_record_read(&other, &run, temporary_folder());
     ck_assert_int_eq(other.epochs, 0);
-    ck_assert(!study_run_train(&run, temporary_folder(), false, NULL, message));
-    ASSERT_SAYS(message, "holds the results of another --lr: 0.01, not 0.02");
-    ck_assert_msg(study_run_train(&run, temporary_folder(), true, NULL, message), "%s", message);
+    ck_assert(!study_run_train(&run, temporary_folder(), false, NULL, &error));
+    ASSERT_SAYS(error.text, "holds the results of another --lr: 0.01, not 0.02");
+    ck_assert_msg(study_run_train(&run, temporary_folder(), true, NULL, &error), "%s", error.text);
     study_record_read(&other, &run, temporary_folder());
     ck_assert_int_eq(other.epochs, 6);
     ck_assert_double_ne(study_record_at(&a, 1, STUDY_STEP_LOSS), study_record_at(&other, 1, STUDY_STEP_LOSS));
@@ -350,28 +350,28 @@ END_TEST
 START_TEST(what_a_run_is_follows_from_its_options_rows_and_first_weights)
 {
     static char start[PATH_MAX];
-    char message[STUDY_MESSAGE];
+    tg_error error;
     study_run run = small_run();
     study_record a = train(&run);
-    ck_assert(!study_record_is_foreign(&run, temporary_folder(), message));
+    ck_assert(!study_record_is_foreign(&run, temporary_folder(), &error));
     run.spec.epochs = 100; /* only goes on */
-    ck_assert(!study_record_is_foreign(&run, temporary_folder(), message));
+    ck_assert(!study_record_is_foreign(&run, temporary_folder(), &error));
     run.spec.net.norm = "none"; /* which it is if nothing is said */
-    ck_assert(!study_record_is_foreign(&run, temporary_folder(), message));
+    ck_assert(!study_record_is_foreign(&run, temporary_folder(), &error));
     run.spec.net.init = tg_init_name(TG_INIT_UNIT_ROWS);
-    ck_assert(study_record_is_foreign(&run, temporary_folder(), message));
-    ASSERT_SAYS(message, "another --init: ");
+    ck_assert(study_record_is_foreign(&run, temporary_folder(), &error));
+    ASSERT_SAYS(error.text, "another --init: ");
     run = small_run();
     snprintf(start, sizeof start, "%s", temporary_path("moons/last.safetensors"));
     run.spec.start = start;
-    ck_assert(study_record_is_foreign(&run, temporary_folder(), message));
-    ASSERT_SAYS(message, "another --start: ");
+    ck_assert(study_record_is_foreign(&run, temporary_folder(), &error));
+    ASSERT_SAYS(error.text, "another --start: ");
     dataset fewer;
-    ck_assert(dataset_load("moons", &(dataset_options){.rows = 190}, &fewer, message, sizeof message));
+    ck_assert(dataset_load("moons", &(dataset_options){.rows = 190}, &fewer, &error));
     run = small_run();
     run.data = &fewer;
-    ck_assert(study_record_is_foreign(&run, temporary_folder(), message));
-    ASSERT_SAYS(message, "another --checksum: ");
+    ck_assert(study_record_is_foreign(&run, temporary_folder(), &error));
+    ASSERT_SAYS(error.text, "another --checksum: ");
     dataset_free(&fewer);
     study_record_free(&a);
 }
@@ -401,13 +401,13 @@ END_TEST
 START_TEST(the_network_of_a_run_is_read_from_its_model)
 {
     const study_run run = small_run();
-    char message[STUDY_MESSAGE];
+    tg_error error;
     double loss, accuracy;
     study_record record = train(&run);
-    tg_model *model = study_run_net(&run, temporary_folder(), message);
-    ck_assert_msg(model != NULL, "%s", message);
+    tg_model *model = study_run_net(&run, temporary_folder(), &error);
+    ck_assert_msg(model != NULL, "%s", error.text);
     dataset set = moons;
-    ck_assert(study_run_split(&run, &set, message));
+    ck_assert(study_run_split(&run, &set, &error));
     dataset_feed valid = {&set, &set.validation};
     const tg_fit_rows rows = dataset_feed_rows(&valid);
     tg_fit *fit = tg_fit_new(&(tg_fit_config){.loss = loss_of, .model = model});

@@ -305,10 +305,9 @@ END_TEST
 
 static void make(void)
 {
-    char message[200];
+    tg_error error;
     temporary_folder_make();
-    ck_assert_msg(dataset_load("moons", &(dataset_options){.rows = 60}, &moons, message, sizeof message), "%s",
-                  message);
+    ck_assert_msg(dataset_load("moons", &(dataset_options){.rows = 60}, &moons, &error), "%s", error.text);
 }
 
 static void drop(void)

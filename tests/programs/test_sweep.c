@@ -17,7 +17,7 @@
 
 Suite *sweep_suite(void);
 
-static char message[FILES_MESSAGE];
+static tg_error error;
 static const double patience = 0.4;
 
 static void wait_seconds(double seconds)
@@ -41,7 +41,7 @@ static pid_t take_in_a_process(const char *folder)
     const pid_t child = fork();
     if (child == 0) {
         claim c = {0};
-        if (claim_take(&c, folder, patience, message) == CLAIM_OURS)
+        if (claim_take(&c, folder, patience, &error) == CLAIM_OURS)
             temporary_write("taken", "", 0);
         pause();
         _exit(0);
@@ -58,13 +58,13 @@ START_TEST(a_claim_is_one_processs_until_that_ends)
     claim c = {0};
     const pid_t child = take_in_a_process(folder);
     for (int i = 0; i < 3; i++)
-        ck_assert_int_eq(claim_take(&c, folder, 1000, message), CLAIM_THEIRS);
+        ck_assert_int_eq(claim_take(&c, folder, 1000, &error), CLAIM_THEIRS);
     char holder[60];
     snprintf(holder, sizeof holder, ", process %ld", (long)child);
     ck_assert_msg(strstr(c.holder, holder) != NULL, "%s", c.holder);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
-    ck_assert_int_eq(claim_take(&c, folder, 1000, message), CLAIM_OURS); /* at once: its lock is gone */
+    ck_assert_int_eq(claim_take(&c, folder, 1000, &error), CLAIM_OURS); /* at once: its lock is gone */
     ck_assert(temporary_exists("work/claim.2"));
     claim_release(&c, folder, true);
     ck_assert(!temporary_exists("work/claim.1") && !temporary_exists("work/claim.2"));
@@ -75,9 +75,9 @@ START_TEST(a_claim_that_was_given_back_is_free)
 {
     const char *folder = work_folder();
     claim first = {0}, second = {0};
-    ck_assert_int_eq(claim_take(&first, folder, 1000, message), CLAIM_OURS);
+    ck_assert_int_eq(claim_take(&first, folder, 1000, &error), CLAIM_OURS);
     claim_release(&first, folder, false);
-    ck_assert_int_eq(claim_take(&second, folder, 1000, message), CLAIM_OURS);
+    ck_assert_int_eq(claim_take(&second, folder, 1000, &error), CLAIM_OURS);
     claim_release(&second, folder, true);
 }
 END_TEST
@@ -91,13 +91,13 @@ START_TEST(another_machines_claim_is_free_when_it_shows_no_life)
     temporary_write("work/claim.7", theirs, sizeof theirs - 1);
     const double begin = jobs_clock();
     while (jobs_clock() - begin < 2 * patience) { /* signs of life */
-        ck_assert_int_eq(claim_take(&c, folder, patience, message), CLAIM_THEIRS);
+        ck_assert_int_eq(claim_take(&c, folder, patience, &error), CLAIM_THEIRS);
         wait_seconds(patience / 20);
         temporary_write("work/claim.7", theirs, sizeof theirs - 1);
     }
     ck_assert_str_eq(c.holder, "host far.away, process 1");
     const double silent = jobs_clock();
-    while (claim_take(&c, folder, patience, message) == CLAIM_THEIRS)
+    while (claim_take(&c, folder, patience, &error) == CLAIM_THEIRS)
         wait_seconds(patience / 20);
     ck_assert(c.held && c.number == 8 && jobs_clock() - silent > 0.9 * patience);
     claim_release(&c, folder, true);
@@ -108,7 +108,7 @@ START_TEST(a_process_that_slept_finds_that_it_has_lost)
 {
     const char *folder = work_folder();
     claim c = {0};
-    ck_assert_int_eq(claim_take(&c, folder, patience, message), CLAIM_OURS);
+    ck_assert_int_eq(claim_take(&c, folder, patience, &error), CLAIM_OURS);
     ck_assert(claim_keep(&c, folder, patience));
     temporary_write("work/claim.2", "{}", 2);
     wait_seconds(patience / 6);
@@ -121,8 +121,8 @@ END_TEST
 START_TEST(a_folder_that_cannot_be_written_is_said)
 {
     claim c = {0};
-    ck_assert_int_eq(claim_take(&c, temporary_path("not-there"), 1, message), CLAIM_FAILED);
-    ck_assert_msg(strstr(message, "not-there/claim.1") && strstr(message, "No such file"), "%s", message);
+    ck_assert_int_eq(claim_take(&c, temporary_path("not-there"), 1, &error), CLAIM_FAILED);
+    ck_assert_msg(strstr(error.text, "not-there/claim.1") && strstr(error.text, "No such file"), "%s", error.text);
 }
 END_TEST
 
@@ -154,7 +154,7 @@ static void work(int worker)
             snprintf(path, sizeof path, "%s/piece%d/done", temporary_folder(), piece);
             if (access(path, F_OK) == 0) {
                 left--;
-            } else if (claim_take(&c[piece], folder[piece], 1000, message) == CLAIM_OURS) {
+            } else if (claim_take(&c[piece], folder[piece], 1000, &error) == CLAIM_OURS) {
                 if (access(path, F_OK) != 0) {
                     put_letter(folder[piece], "begun", 'x');
                     if (worker < DOOMED || (worker > DOOMED && tg_rng_uniform(&rng) < 0.05))
@@ -210,7 +210,7 @@ START_TEST(parts_cover_all_runs_once)
     int of[10] = {0};
     for (int i = 0; i < 3; i++) {
         sweep s = {.part = parts[i]};
-        ck_assert_msg(sweep_prepare(&s, message) && !s.waits && sweep_shows(&s), "%s", message);
+        ck_assert_msg(sweep_prepare(&s, &error) && !s.waits && sweep_shows(&s), "%s", error.text);
         for (int run = 0; run < 10; run++)
             of[run] += sweep_has(&s, run);
     }
@@ -224,8 +224,8 @@ START_TEST(wrong_parts_are_refused)
     static const char *const wrong[] = {"", "1", "0/2", "3/2", "1/0", "1/2x", "a/b", "-1/2", "1/-2", "1 of 2"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         sweep s = {.part = wrong[i]};
-        ck_assert_msg(!sweep_prepare(&s, message) && strstr(message, "--part: '") && strstr(message, "as 2/4"), "%s",
-                      wrong[i]);
+        ck_assert_msg(!sweep_prepare(&s, &error) && strstr(error.text, "--part: '") && strstr(error.text, "as 2/4"),
+                      "%s", wrong[i]);
     }
 }
 END_TEST
@@ -242,12 +242,12 @@ START_TEST(slurms_array_says_the_part)
 {
     sweep s = {0}, by_option = {.part = "1/2"};
     set_array("5", "4", "1", "2"); /* --array=1-7:2 */
-    ck_assert(sweep_prepare(&s, message) && s.index == 2 && s.count == 4 && strstr(s.said, "part 3 of 4"));
-    ck_assert(sweep_prepare(&by_option, message) && by_option.count == 2 && !by_option.said[0]);
+    ck_assert(sweep_prepare(&s, &error) && s.index == 2 && s.count == 4 && strstr(s.said, "part 3 of 4"));
+    ck_assert(sweep_prepare(&by_option, &error) && by_option.count == 2 && !by_option.said[0]);
     set_array("6", "4", "1", "2");
-    ck_assert_msg(!sweep_prepare(&s, message) && strstr(message, "SLURM_ARRAY_TASK_ID is 6"), "%s", message);
+    ck_assert_msg(!sweep_prepare(&s, &error) && strstr(error.text, "SLURM_ARRAY_TASK_ID is 6"), "%s", error.text);
     set_array("", "", "", "");
-    ck_assert(sweep_prepare(&s, message) && s.count == 1 && s.waits);
+    ck_assert(sweep_prepare(&s, &error) && s.count == 1 && s.waits);
 }
 END_TEST
 

@@ -359,10 +359,11 @@ END_TEST
 static dataset table_of(const char *text, dataset_options options)
 {
     dataset set;
-    char spec[600], error[256];
+    tg_error error;
+    char spec[600];
     temporary_write("columns.csv", text, strlen(text));
     snprintf(spec, sizeof spec, "csv:%s", temporary_path("columns.csv"));
-    ck_assert_msg(dataset_load(spec, &options, &set, error, sizeof error), "%s", error);
+    ck_assert_msg(dataset_load(spec, &options, &set, &error), "%s", error.text);
     return set;
 }
 

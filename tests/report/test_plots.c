@@ -182,25 +182,36 @@ static void ck_assert_picture(const char *name, const char *begin)
     ck_assert_int_gt(status.st_size, 5000);
 }
 
+/* A report shows them on a telephone, where nothing is to be scrolled sideways: text 14 of 900 pixels is too small. */
+static void ck_assert_fits_a_report(const char *name)
+{
+    int width = 0;
+    const char *size = strstr(temporary_text(name), "<svg");
+    ck_assert(size && (size = strstr(size, "width=\"")) && sscanf(size, "width=\"%d\"", &width) == 1);
+    ck_assert_msg(width > 0 && width <= 800, "%s is %d wide", name, width);
+}
+
 START_TEST(pictures_are_drawn_and_old_ones_do_not_linger)
 {
-    char message[PLOTS_MESSAGE];
+    tg_error error;
     if (!have_gnuplot())
         return;
     runlog *log = run_log_small(true);
     run_log_write(log);
-    ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){.title = "it's a title, 100 %"}, message) == PLOTS_DRAWN,
-                  "%s", message);
+    ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){.title = "it's a title, 100 %"}, &error) == PLOTS_DRAWN,
+                  "%s", error.text);
     ck_assert_picture("loss.png", "\x89PNG\r\n");
     ck_assert_picture("accuracy.png", "\x89PNG\r\n");
     ck_assert_picture("loss.svg", "<?xml");
     ck_assert_picture("accuracy.svg", "<?xml");
+    ck_assert_fits_a_report("loss.svg");
+    ck_assert_fits_a_report("accuracy.svg");
     ck_assert_ptr_nonnull(strstr(temporary_text("loss.svg"), "it's a title, 100 %"));
     runlog_free(log);
 
     log = run_log_small(false);
     run_log_write(log);
-    ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){0}, message) == PLOTS_DRAWN, "%s", message);
+    ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){0}, &error) == PLOTS_DRAWN, "%s", error.text);
     ck_assert(temporary_exists("loss.png") && !temporary_exists("accuracy.png") && !temporary_exists("accuracy.svg"));
     runlog_free(log);
 }
@@ -209,7 +220,7 @@ END_TEST
 START_TEST(many_activations_are_drawn_as_small_multiples)
 {
     static const char *const names[] = {"relu", "elu", "silu", "gelu", "tanh", "mish", "selu", "glu", "swiglu"};
-    char message[PLOTS_MESSAGE];
+    tg_error error;
     if (!have_gnuplot())
         return;
     runlog *log = runlog_new(temporary_folder());
@@ -227,9 +238,10 @@ START_TEST(many_activations_are_drawn_as_small_multiples)
             runlog_finish_run(log, run);
         }
     run_log_write(log);
-    ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){0}, message) == PLOTS_DRAWN, "%s", message);
+    ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){0}, &error) == PLOTS_DRAWN, "%s", error.text);
     ck_assert_picture("loss.png", "\x89PNG\r\n");
     ck_assert_picture("accuracy.svg", "<?xml");
+    ck_assert_fits_a_report("loss.svg");
     ck_assert_ptr_nonnull(strstr(temporary_text("loss.svg"), "swiglu  diverged"));
     ck_assert_ptr_nonnull(strstr(temporary_text("accuracy.svg"), "grey: the others"));
     runlog_free(log);
@@ -238,18 +250,19 @@ END_TEST
 
 START_TEST(a_search_is_drawn)
 {
-    char message[PLOTS_MESSAGE];
+    tg_error error;
     if (!have_gnuplot())
         return;
     runlog *log = run_log_small(true);
     for (int run = 0; run < 6; run++)
         runlog_set_point(log, run, run % 2 ? "lr 0.1" : "lr 0.001", run % 2 ? 0.1 : 0.001);
     run_log_write(log);
-    ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){.searched = "lr"}, message) == PLOTS_DRAWN, "%s",
-                  message);
+    ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){.searched = "lr"}, &error) == PLOTS_DRAWN, "%s",
+                  error.text);
     ck_assert_picture("search.png", "\x89PNG\r\n");
     ck_assert_picture("search.svg", "<?xml");
-    ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){0}, message) == PLOTS_DRAWN, "%s", message);
+    ck_assert_fits_a_report("search.svg");
+    ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){0}, &error) == PLOTS_DRAWN, "%s", error.text);
     ck_assert(!temporary_exists("search.png") && !temporary_exists("search.svg"));
     runlog_free(log);
 }
@@ -280,15 +293,16 @@ END_TEST
 
 START_TEST(without_gnuplot_one_line_says_so)
 {
-    char message[PLOTS_MESSAGE] = "", *path = strdup(getenv("PATH"));
+    tg_error error = {""};
+    char *path = strdup(getenv("PATH"));
     runlog *log = run_log_small(true);
     run_log_write(log);
     setenv("PATH", temporary_folder(), 1);
-    const plots_outcome outcome = plots_draw(temporary_folder(), &(plots_look){0}, message);
+    const plots_outcome outcome = plots_draw(temporary_folder(), &(plots_look){0}, &error);
     setenv("PATH", path, 1);
     free(path);
     ck_assert_int_eq(outcome, PLOTS_NOTHING);
-    ck_assert_ptr_nonnull(strstr(message, "cannot run gnuplot"));
+    ck_assert_ptr_nonnull(strstr(error.text, "cannot run gnuplot"));
     ck_assert(!temporary_exists("loss.png"));
     runlog_free(log);
 }
@@ -307,7 +321,7 @@ static int entries_like(const char *begin)
 
 START_TEST(a_full_disk_keeps_the_old_pictures_and_is_told)
 {
-    char message[PLOTS_MESSAGE] = "";
+    tg_error error = {""};
     struct rlimit before, tiny;
     if (!have_gnuplot())
         return;
@@ -319,11 +333,11 @@ START_TEST(a_full_disk_keeps_the_old_pictures_and_is_told)
     tiny = before;
     tiny.rlim_cur = 4096;
     setrlimit(RLIMIT_FSIZE, &tiny);
-    const plots_outcome outcome = plots_draw(temporary_folder(), &(plots_look){0}, message);
+    const plots_outcome outcome = plots_draw(temporary_folder(), &(plots_look){0}, &error);
     setrlimit(RLIMIT_FSIZE, &before);
     signal(SIGXFSZ, handler);
     ck_assert_int_eq(outcome, PLOTS_FAILED);
-    ck_assert_msg(strstr(message, "no pictures are drawn") != NULL, "%s", message);
+    ck_assert_msg(strstr(error.text, "no pictures are drawn") != NULL, "%s", error.text);
     ck_assert_str_eq(temporary_text("loss.png"), "precious");
     ck_assert_int_eq(entries_like(".pictures"), 0);
     runlog_free(log);
@@ -342,14 +356,15 @@ static void slow_gnuplot(void)
 
 START_TEST(a_signal_ends_gnuplot_and_leaves_nothing_behind)
 {
-    char message[PLOTS_MESSAGE] = "", search[700], *path = strdup(getenv("PATH"));
+    tg_error error = {""};
+    char search[700], *path = strdup(getenv("PATH"));
     runlog *log = run_log_small(true);
     run_log_write(log);
     slow_gnuplot();
     snprintf(search, sizeof search, "%s:%s", temporary_folder(), path);
     setenv("PATH", search, 1);
     void (*before)(int) = signal(SIGTERM, SIG_DFL);
-    const plots_outcome outcome = plots_draw(temporary_folder(), &(plots_look){0}, message);
+    const plots_outcome outcome = plots_draw(temporary_folder(), &(plots_look){0}, &error);
     ck_assert(signal(SIGTERM, before) == SIG_DFL);
     setenv("PATH", path, 1);
     free(path);
@@ -363,7 +378,8 @@ END_TEST
 
 START_TEST(what_a_killed_program_left_is_removed)
 {
-    char message[PLOTS_MESSAGE], left[64];
+    tg_error error;
+    char left[64];
     runlog *log = run_log_small(true);
     run_log_write(log);
     const pid_t dead = fork();
@@ -376,7 +392,7 @@ START_TEST(what_a_killed_program_left_is_removed)
     temporary_write(left, "half", 4);
     snprintf(left, sizeof left, ".pictures.%ld%s.abcdef", (long)getppid(), files_machine()); /* a process that lives */
     ck_assert_int_eq(mkdir(temporary_path(left), 0777), 0);
-    plots_draw(temporary_folder(), &(plots_look){0}, message);
+    plots_draw(temporary_folder(), &(plots_look){0}, &error);
     ck_assert_int_eq(entries_like(".pictures"), 1);
     ck_assert_int_eq(rmdir(temporary_path(left)), 0);
     runlog_free(log);
@@ -397,21 +413,22 @@ static const char *left_folder(void)
 
 START_TEST(links_in_the_folder_of_results_lead_nowhere)
 {
-    char message[PLOTS_MESSAGE], inside[128];
+    tg_error error;
+    char inside[128];
     runlog *log = run_log_small(true);
     run_log_write(log);
     ck_assert_int_eq(mkdir(temporary_path("elsewhere"), 0777), 0);
     temporary_write("elsewhere/precious", "x", 1);
     const char *left = left_folder();
     ck_assert_int_eq(symlink(temporary_path("elsewhere"), temporary_path(left)), 0);
-    plots_draw(temporary_folder(), &(plots_look){0}, message);
+    plots_draw(temporary_folder(), &(plots_look){0}, &error);
     ck_assert_str_eq(temporary_text("elsewhere/precious"), "x");
     ck_assert_int_eq(unlink(temporary_path(left)), 0);
 
     ck_assert_int_eq(mkdir(temporary_path(left), 0777), 0);
     snprintf(inside, sizeof inside, "%s/loss.png", left);
     ck_assert_int_eq(symlink(temporary_path("elsewhere/precious"), temporary_path(inside)), 0);
-    plots_draw(temporary_folder(), &(plots_look){0}, message);
+    plots_draw(temporary_folder(), &(plots_look){0}, &error);
     ck_assert(!temporary_exists(left));
     ck_assert_str_eq(temporary_text("elsewhere/precious"), "x");
     runlog_free(log);
@@ -421,7 +438,8 @@ END_TEST
 START_TEST(a_gnuplot_that_hangs_is_ended)
 {
     static const char script[] = "#!/bin/sh\ntrap '' TERM\nwhile :; do sleep 1; done\n";
-    char message[PLOTS_MESSAGE] = "", search[700], *path = strdup(getenv("PATH"));
+    tg_error error = {""};
+    char search[700], *path = strdup(getenv("PATH"));
     runlog *log = run_log_small(true);
     run_log_write(log);
     temporary_write("gnuplot", script, sizeof script - 1);
@@ -429,11 +447,11 @@ START_TEST(a_gnuplot_that_hangs_is_ended)
     snprintf(search, sizeof search, "%s:%s", temporary_folder(), path);
     setenv("PATH", search, 1);
     setenv("TG_GNUPLOT_SECONDS", "0.1", 1);
-    ck_assert_int_eq(plots_draw(temporary_folder(), &(plots_look){0}, message), PLOTS_FAILED);
+    ck_assert_int_eq(plots_draw(temporary_folder(), &(plots_look){0}, &error), PLOTS_FAILED);
     unsetenv("TG_GNUPLOT_SECONDS");
     setenv("PATH", path, 1);
     free(path);
-    ck_assert_msg(strstr(message, "gnuplot was ended after 0.1 seconds") != NULL, "%s", message);
+    ck_assert_msg(strstr(error.text, "gnuplot was ended after 0.1 seconds") != NULL, "%s", error.text);
     ck_assert_int_eq(entries_like(".pictures"), 0);
     runlog_free(log);
 }
@@ -441,23 +459,23 @@ END_TEST
 
 START_TEST(bands_that_cannot_be_read_are_a_failure)
 {
-    char message[PLOTS_MESSAGE] = "";
+    tg_error error = {""};
     ck_assert_int_eq(mkdir(temporary_path("bands.csv"), 0777), 0);
-    ck_assert_int_eq(plots_draw(temporary_folder(), &(plots_look){0}, message), PLOTS_FAILED);
-    ck_assert_msg(strstr(message, "bands.csv': Is a directory") != NULL, "%s", message);
+    ck_assert_int_eq(plots_draw(temporary_folder(), &(plots_look){0}, &error), PLOTS_FAILED);
+    ck_assert_msg(strstr(error.text, "bands.csv': Is a directory") != NULL, "%s", error.text);
 }
 END_TEST
 
 START_TEST(nothing_to_draw_is_said)
 {
-    char message[PLOTS_MESSAGE] = "";
-    ck_assert_int_eq(plots_draw(temporary_folder(), &(plots_look){0}, message), PLOTS_NOTHING);
-    ck_assert_ptr_nonnull(strstr(message, "bands.csv"));
+    tg_error error = {""};
+    ck_assert_int_eq(plots_draw(temporary_folder(), &(plots_look){0}, &error), PLOTS_NOTHING);
+    ck_assert_ptr_nonnull(strstr(error.text, "bands.csv"));
     runlog *log = runlog_new(temporary_folder());
     runlog_add_run(log, "relu", 1, 0, 1);
     run_log_write(log);
-    ck_assert_int_eq(plots_draw(temporary_folder(), &(plots_look){0}, message), PLOTS_NOTHING);
-    ck_assert_ptr_nonnull(strstr(message, "no epoch was finished"));
+    ck_assert_int_eq(plots_draw(temporary_folder(), &(plots_look){0}, &error), PLOTS_NOTHING);
+    ck_assert_ptr_nonnull(strstr(error.text, "no epoch was finished"));
     runlog_free(log);
 }
 END_TEST

@@ -8,7 +8,7 @@
 extern const char csv_flowers[];
 
 /* Writes the text as a table into the temporary folder and loads it. */
-bool csv_load(const char *text, dataset_options options, dataset *set, char error[256]);
+bool csv_load(const char *text, dataset_options options, dataset *set, tg_error *error);
 
 /* The first row validates, the others train. */
 void csv_split_off_first(dataset *set);

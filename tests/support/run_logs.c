@@ -39,8 +39,8 @@ runlog *run_log_small(bool accuracy)
 
 void run_log_write(const runlog *log)
 {
-    char message[RUNLOG_MESSAGE];
-    ck_assert_msg(runlog_write(log, message), "%s", message);
+    tg_error error;
+    ck_assert_msg(runlog_write(log, &error), "%s", error.text);
 }
 
 comparison_group *run_log_groups(const runlog *log, int *count)

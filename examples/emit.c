@@ -8,19 +8,19 @@
 #include <string.h>
 #include <sys/stat.h>
 
-typedef struct export_settings {
+typedef struct emit_settings {
     const char *model, *out, *name, *weights;
     bool table, dot, train;
     const char *optimizer;
     int batch;
     double lr, decay, momentum;
-} export_settings;
+} emit_settings;
 
 /* In the order of tg_export_rule. */
 static const char *const optimizers[] = {"sgd", "adam", "adamw", NULL};
 static const char *const of_training[] = {"batch", "optimizer", "lr", "weight-decay", "momentum", NULL};
 
-#define AT(member) offsetof(export_settings, member)
+#define AT(member) offsetof(emit_settings, member)
 
 static const program_option table[] = {
     {"model", "FILE", "what train has kept, or compare with --keep-models: the run's folder, or its best.safetensors",
@@ -41,14 +41,14 @@ static const program_option table[] = {
     {0}};
 
 static const options_program program = {
-    .name = "export",
+    .name = "emit",
     .about = "Writes a model that train has kept as one file of C99, which needs the C library and nothing else: "
              "int net_predict(const float *x, float *y) for one row, image or text.",
     .table = table,
     .after = "Inputs and outputs are in the units of the data; the standardisation, and the names of columns, classes "
              "and letters, are in the file.\n\n"
-             "Examples:\nexport --model housing/best.safetensors --out housing.c --name housing\n"
-             "export --model housing --dot | dot -Tsvg > housing.svg"};
+             "Examples:\nemit --model housing/best.safetensors --out housing.c --name housing\n"
+             "emit --model housing --dot | dot -Tsvg > housing.svg"};
 
 /* ---- what the model takes and gives, as the card has it ---- */
 
@@ -153,7 +153,7 @@ static bool record(ports *p, tg_tape *tape, const card *c, const tg_model *model
 }
 
 /* The same for a batch, forward and backward: zeros again, as rows, labels, targets or letters. */
-static bool record_step(ports *p, tg_tape *tape, const card *c, const tg_model *model, const export_settings *s)
+static bool record_step(ports *p, tg_tape *tape, const card *c, const tg_model *model, const emit_settings *s)
 {
     const net_traits *traits = net_traits_of(c->spec.model);
     const bool text = c->task == CARD_LETTERS, classes = text || c->task == CARD_CLASSES;
@@ -197,7 +197,7 @@ static bool put_bytes(const void *context, FILE *to)
     return true;
 }
 
-static bool write_file(const char *path, const bytes *b, char message[NET_MESSAGE])
+static bool write_file(const char *path, const bytes *b, tg_error *error)
 {
     const char *slash = strrchr(path, '/');
     char folder[CARD_PATH];
@@ -205,9 +205,9 @@ static bool write_file(const char *path, const bytes *b, char message[NET_MESSAG
     if (strcmp(path, "-") == 0)
         return put_bytes(b, stdout);
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) /* which a file would take the place of */
-        return snprintf(message, NET_MESSAGE, "%.400s: there is something that is no file", path), false;
+        return tg_fail(error, "%.400s: there is something that is no file", path);
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
-    return files_write(*folder ? folder : "/", slash ? slash + 1 : path, put_bytes, b, message);
+    return files_write(*folder ? folder : "/", slash ? slash + 1 : path, put_bytes, b, error);
 }
 
 /* Text or weights of the tape. */
@@ -230,21 +230,20 @@ static size_t as_dot(tg_tape *tape, const tg_export_config *config, void *to, si
     return tg_tape_dot(tape, to, size);
 }
 
-static bool write_as(writer write, const ports *p, tg_tape *tape, const char *path, char message[NET_MESSAGE])
+static bool write_as(writer write, const ports *p, tg_tape *tape, const char *path, tg_error *error)
 {
     bytes b = {.count = write(tape, &p->config, NULL, 0)};
     b.at = malloc(b.count + 1);
     const bool fine =
         b.at && !tg_tape_error(tape) && (write(tape, &p->config, b.at, b.count + 1), !tg_tape_error(tape));
     if (!fine)
-        snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1,
-                 tg_tape_error(tape) ? tg_tape_error(tape) : "out of memory");
-    const bool written = fine && write_file(path, &b, message);
+        tg_fail(error, "%s", tg_tape_error(tape) ? tg_tape_error(tape) : "out of memory");
+    const bool written = fine && write_file(path, &b, error);
     free(b.at);
     return written;
 }
 
-static bool export_model(const export_settings *s, const card *c, const tg_model *model, char message[NET_MESSAGE])
+static bool export_model(const emit_settings *s, const card *c, const tg_model *model, tg_error *error)
 {
     char title[CARD_PATH];
     ports p = {.config = {.name = s->name, .title = title, .weights_apart = s->weights}};
@@ -253,17 +252,16 @@ static bool export_model(const export_settings *s, const card *c, const tg_model
     bool fine = tape && (c->task == CARD_LETTERS ? describe_letters(&p, c) : describe_rows(&p, c)) &&
                 record(&p, tape, c, model) && (!s->train || record_step(&p, tape, c, model, s));
     if (!fine)
-        snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1,
-                 tape && tg_tape_error(tape) ? tg_tape_error(tape) : "out of memory");
-    fine = fine && write_as(s->table ? as_table : s->dot ? as_dot : as_c, &p, tape, s->out, message);
-    fine = fine && (!s->weights || write_as(tg_export_weights, &p, tape, s->weights, message));
+        tg_fail(error, "%s", tape && tg_tape_error(tape) ? tg_tape_error(tape) : "out of memory");
+    fine = fine && write_as(s->table ? as_table : s->dot ? as_dot : as_c, &p, tape, s->out, error);
+    fine = fine && (!s->weights || write_as(tg_export_weights, &p, tape, s->weights, error));
     tg_tape_free(tape);
     free_ports(&p);
     return fine;
 }
 
 /* Options that have no use together. */
-static const char *conflict(const export_settings *s)
+static const char *conflict(const emit_settings *s)
 {
     if (!s->model)
         return "--model FILE is missing; see --help";
@@ -281,9 +279,9 @@ static const char *conflict(const export_settings *s)
 
 int main(int argc, char **argv)
 {
-    export_settings s = {.out = "-", .name = "net", .optimizer = "adamw", .decay = 0.01};
-    char message[NET_MESSAGE], file[CARD_PATH];
+    emit_settings s = {.out = "-", .name = "net", .optimizer = "adamw", .decay = 0.01};
     tg_error error;
+    char file[CARD_PATH];
     const tg_rng rng = tg_rng_seed(1);
     card c = {0};
     tg_model *model = NULL;
@@ -291,19 +289,17 @@ int main(int argc, char **argv)
     options_parse(&program, argc, argv, &s);
     bool fine = !conflict(&s);
     if (!fine)
-        snprintf(message, sizeof message, "%s", conflict(&s));
+        tg_fail(&error, "%s", conflict(&s));
     s.model = card_path(s.model, file);
-    fine = fine && card_read(&c, s.model, message) && (model = net_new(&c.spec, &rng, message));
+    fine = fine && card_read(&c, s.model, &error) && (model = net_new(&c.spec, &rng, &error));
     if (fine) {
         tg_activation_from_name(c.spec.activation, &activation);
         const tg_model_load_options load = {.load = {.allow_unknown = true}};
         fine = tg_model_load(tg_model_parameters(model), s.model, activation, &load, &error);
-        if (!fine)
-            snprintf(message, sizeof message, "%.*s", NET_MESSAGE - 1, error.text);
     }
-    fine = fine && export_model(&s, &c, model, message);
+    fine = fine && export_model(&s, &c, model, &error);
     if (!fine)
-        terminal_say("export", NULL, message);
+        terminal_say("emit", NULL, error.text);
     tg_model_free(model);
     card_free(&c);
     return fine ? 0 : 2;

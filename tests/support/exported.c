@@ -1,0 +1,89 @@
+#include "tests/support/exported.h"
+
+#include "autograd/kernels/kernels.h"
+#include "autograd/kernels/product.h"
+#include "tests/support/temporary_files.h"
+
+#include <check.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+int shell(const char *format, ...)
+{
+    char command[4000];
+    int used = snprintf(command, sizeof command, "cd '%s' && ", temporary_folder());
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(command + used, sizeof command - (size_t)used, format, arguments);
+    va_end(arguments);
+    const int status = system(command);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+#if defined __x86_64__
+enum { IS_X86 = 1 };
+#else
+enum { IS_X86 = 0 };
+#endif
+
+/* Emscripten's tools want Debian's modules of Node.js by whichever Node.js they are run. Its program has the one file
+ * in which its code is, reads and writes the files of this system, and writes out what is left when main returns. */
+static const compiler compilers[] = {
+    {{"gcc"}, "gcc -O2", "./net", true, IS_X86},
+    {{"clang"}, "clang -O2", "./net", true, IS_X86},
+    {{"tcc"}, "tcc", "./net", true, false},
+    {{"aarch64-linux-gnu-gcc", "qemu-aarch64-static"},
+     "aarch64-linux-gnu-gcc -O2 -static",
+     "qemu-aarch64-static ./net",
+     false,
+     false},
+    {{"emcc", "node"},
+     "NODE_PATH=/usr/share/nodejs emcc -O2 -sNODERAWFS=1 -sFORCE_FILESYSTEM=1 -sSINGLE_FILE=1 -sEXIT_RUNTIME=1 "
+     "-sINITIAL_MEMORY=64MB",
+     "node ./net",
+     false,
+     false},
+};
+enum { COMPILERS = sizeof compilers / sizeof compilers[0] };
+
+static bool is_here(int i)
+{
+    static int known[COMPILERS]; /* 1: here, -1: not */
+    for (int k = 0; k < 2 && compilers[i].needs[k] && known[i] >= 0; k++) {
+        known[i] = shell("command -v %s >/dev/null", compilers[i].needs[k]) == 0 ? 1 : -1;
+        if (known[i] < 0)
+            printf("skipped: %s is not installed\n", compilers[i].needs[k]);
+    }
+    return known[i] > 0;
+}
+
+const compiler *compiler_next(const compiler *last, compilers_of which)
+{
+    for (int i = last ? (int)(last - compilers) + 1 : 0; i < COMPILERS && !(last && which == COMPILERS_ONE); i++)
+        if ((compilers[i].is_native || which == COMPILERS_ALL) && is_here(i))
+            return &compilers[i];
+    return NULL;
+}
+
+bool compiler_build(const compiler *c, const char *files)
+{
+    const bool is_fused = tg_kernels.products[TG_F32]->fused;
+    return shell("%s -std=c99 -Wall -Wextra -pedantic -Werror -ffp-contract=off %s -DTG_HAS_FMA=%d %s -o net -lm",
+                 c->command, is_fused && c->has_mfma ? "-mfma" : "", is_fused, files) == 0;
+}
+
+tg_model *exported_model(const net_spec *spec)
+{
+    tg_error error = {""};
+    tg_rng rng = tg_rng_seed(7);
+    tg_model *model = net_new(spec, &rng, &error);
+    ck_assert_msg(model, "%s", error.text);
+    tg_parameters *set = tg_model_parameters(model);
+    for (int i = 0; i < tg_parameters_count(set); i++)
+        for (int64_t k = 0; k < tg_shape_size(&tg_parameters_at(set, i)->shape); k++)
+            tg_parameter_put(tg_parameters_at(set, i), k,
+                             tg_parameter_get(tg_parameters_at(set, i), k) + 0.2 * (tg_rng_uniform(&rng) - 0.4));
+    return model;
+}

@@ -97,8 +97,8 @@ typedef struct request {
     const tg_tensor *inputs;
 } request;
 
-/* The tape on which an operation on these inputs is recorded; NULL if they give none. Two tapes, a dead tensor beside a
- * live one, or an intermediate result of a checkpoint that is over, are errors on the first live one's tape. */
+/* The tape on which an operation on these inputs is recorded; NULL if they give none. Two tapes, a tensor of a past
+ * step, or an intermediate result of a closed checkpoint are errors on the tape of the first valid input. */
 static tg_tape *common_tape(const tg_op *op, int count, const tg_tensor *inputs)
 {
     tg_tape *tape = NULL;
@@ -112,7 +112,7 @@ static tg_tape *common_tape(const tg_op *op, int count, const tg_tensor *inputs)
         if (problem)
             tg_tape_fail(tape, "%s: input %d is %s", op->name, i, problem);
     }
-    /* No input is alive: the error goes to the tape that one of them was on. */
+    /* All inputs are of past steps: the error goes to the tape of one of them. */
     for (int i = 0; !tape && i < count; i++)
         if (inputs[i].value)
             tg_program_fail(inputs[i].value->program,

@@ -25,7 +25,8 @@ __attribute__((format(printf, 2, 3)))
 #endif
 bool tg_expected(const tg_value *out, const char *format, ...);
 
-/* For shape rules: an axis counted from the end made positive; -1, with the error recorded, if there is no such axis.
+/* For shape rules: makes an axis that counts from the end positive; -1, with the error recorded, if there is no such
+ * axis.
  */
 int tg_axis_of(tg_value *out, const tg_shape *shape, int axis);
 

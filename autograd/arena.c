@@ -5,7 +5,8 @@
 
 enum { SMALLEST_CHUNK = 1 << 16, LARGEST_STEP = 1 << 26 };
 
-/* A new chunk behind the current one: as large as all so far, within limits, and large enough for the request. */
+/* Adds a chunk after the current one: as large as all chunks so far, within limits, and large enough for the request.
+ */
 static tg_chunk *new_chunk(tg_arena *arena, size_t size)
 {
     size_t want = (size_t)arena->bytes_held;

@@ -43,7 +43,7 @@ static inline void *tg_arena_take(tg_arena *arena, size_t size, size_t alignment
     return tg_arena_take_slowly(arena, size, alignment);
 }
 
-/* Where the arena stands, and back to there: what was taken since is given back. */
+/* The current position, and a rewind to it, which frees what was taken since. */
 typedef struct tg_arena_position {
     tg_chunk *chunk;
     size_t used;
@@ -53,9 +53,9 @@ typedef struct tg_arena_position {
 tg_arena_position tg_arena_here(const tg_arena *arena);
 void tg_arena_rewind(tg_arena *arena, tg_arena_position position);
 
-/* After a rewind from where `used` bytes were in use: frees chunks behind the place where the arena stands, until what
- * is held is at most twice what was used lately (the latest use, or an earlier one less an eighth for each trim since),
- * and a mebibyte. */
+/* After a rewind from a position with `used` bytes in use: frees chunks after the current position, until the arena has
+ * at most twice what was used lately (the latest use, or an earlier one less an eighth for each trim since), and a
+ * mebibyte. */
 void tg_arena_trim(tg_arena *arena, int64_t used);
 
 void tg_arena_empty(tg_arena *arena); /* keeps the chunks */

@@ -6,8 +6,8 @@
  * complete: by then the pass knows which of them is the gradient of a parameter and lets it be computed straight into
  * the parameter's gradient block.
  *
- * All that a pass has to remember lies in the pass, so one may run in a hook of another. What it recorded is kept as a
- * whole: when the next step asks for the same pass at the same place, it is computed without being put together again.
+ * The whole state of a pass is in the pass, so one may run in a hook of another. What it recorded is kept as a whole:
+ * when the next step asks for the same pass at the same place, it is computed without being recorded again.
  */
 #include "autograd/backward.h"
 
@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-/* What a pass knows of the values that it walks over. */
+/* Marks of the values that a pass walks over. */
 enum { WANTED = 1, INPUT = 2, RETAINED = 4, HOOKED = 8, SUMMED = 16 };
 
 /* Of the inputs of the value whose derivative is being appended. */
@@ -29,7 +29,7 @@ typedef struct links {
 typedef struct pass {
     tg_tape *tape;
     const tg_request *request;
-    bool by_inputs;        /* for tg_grad: not into parameters and variables, but for given inputs */
+    bool by_inputs;        /* for tg_grad: gradients of given inputs, not of parameters and variables */
     int64_t from, to;      /* values from down to, both included */
     int64_t recorded;      /* where the pass's own values begin */
     tg_value **cotangents; /* of these values, or NULL */
@@ -92,7 +92,7 @@ static bool is_used(const void *of, const tg_value *value)
     return index < p->use_capacity && (index < 0 || p->uses[index] > 0);
 }
 
-/* Nothing in the pass decides any more what becomes of the value's buffer. */
+/* Excludes the value's buffer from reuse by the pass. */
 static void keep_buffer(tg_value *value)
 {
     for (; value; value = base_of(value))
@@ -345,7 +345,7 @@ static tg_value *call_hooks(pass *p, const tg_value *value, tg_value *cotangent)
 static bool keep_gradient(pass *p, tg_value *value, tg_value *cotangent)
 {
     tg_tape *tape = p->tape;
-    if (value->parameter) { /* its gradient has a place already: the copy is computed when it is known */
+    if (value->parameter) { /* its gradient has a buffer already, so the copy is computed once that is known */
         tape->defers = true;
         const bool fine = add_to_parameter(p, value, tg_tensor_of(cotangent), false);
         tape->defers = false;

@@ -36,7 +36,7 @@ static void forget(tg_tape *tape, int64_t start, int64_t end, const tg_value *re
     }
 }
 
-/* A new region at the end of the program, inside the present one. */
+/* A new region at the end of the program, inside the current one. */
 static tg_region *begin_region(tg_program *program)
 {
     tg_region *region = tg_program_take(program, sizeof *region, _Alignof(tg_region));
@@ -47,7 +47,7 @@ static tg_region *begin_region(tg_program *program)
     return region;
 }
 
-/* Begins a region at the end of the program, or takes that which the step before began here. */
+/* Begins a region at the end of the program, or reuses the one that the previous step began here. */
 static tg_region *open_region(tg_tape *tape)
 {
     tg_program *program = &tape->program;
@@ -204,7 +204,7 @@ static bool recompute_region(tg_recompute *r, const tg_region *region)
 bool tg_recompute_for(tg_recompute *r, const tg_value *value)
 {
     for (;;) {
-        const tg_region *missing = NULL; /* the outermost that is over and does not stand there again */
+        const tg_region *missing = NULL; /* the outermost that is closed and has not been recomputed */
         for (const tg_region *region = value->region; region; region = region->parent) {
             const tg_recomputed *known = r->latest;
             while (known && known->region != region)

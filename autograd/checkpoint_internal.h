@@ -5,7 +5,7 @@
  *
  * The values of the region are appended once more, as part of the pass, on the same inputs and random streams, and
  * stand in for the forgotten ones. So a replay computes them too, and a pass with create_graph can be differentiated. A
- * region within is forgotten again as soon as it is computed.
+ * nested region is released again as soon as it is computed.
  */
 #ifndef TG_CHECKPOINT_INTERNAL_H
 #define TG_CHECKPOINT_INTERNAL_H
@@ -13,7 +13,7 @@
 #include "autograd/checkpoint.h"
 #include "autograd/tape_internal.h"
 
-/* A region whose values stand there again. */
+/* A region that has been recomputed. */
 typedef struct tg_recomputed {
     struct tg_recomputed *around;
     const tg_region *region;
@@ -22,10 +22,10 @@ typedef struct tg_recomputed {
 
 typedef struct tg_recompute {
     tg_tape *tape;
-    int64_t count;       /* values that may be forgotten: those before the pass */
-    tg_value **stand_in; /* for each of them, NULL where it is there itself; the whole NULL at first */
+    int64_t count;       /* values that may have been released: those before the pass */
+    tg_value **stand_in; /* the recomputed value of each, or NULL; the whole array is NULL at first */
     tg_recomputed *latest;
-    bool keeps; /* create_graph: what was recomputed stays, for it may be differentiated */
+    bool keeps; /* create_graph: recomputed values stay, as they may be differentiated */
 } tg_recompute;
 
 /* Makes sure that a value, and all that it was computed from, can be read. */
@@ -34,7 +34,7 @@ bool tg_recompute_for(tg_recompute *recompute, const tg_value *value);
 /* The value, or what stands in for it. */
 tg_value *tg_stand_in(const tg_recompute *recompute, tg_value *value);
 
-/* Forgets again what lies behind value number `index`, but keeps buffers for which `in_use` is true. */
+/* Releases recomputed regions that begin after value number `index`, except for buffers for which `in_use` is true. */
 void tg_recompute_leave(tg_recompute *recompute, int64_t index, bool (*in_use)(const void *pass, const tg_value *value),
                         const void *pass);
 

@@ -1,7 +1,7 @@
 /* Elementwise operations over inputs that broadcast: the core cuts the work into contiguous runs, within which every
- * input either advances element by element or stands still.
+ * input either advances element by element or stays at one element.
  *
- *     [4, 1, 3] with [5, 1]:  result [4, 5, 3]. Runs of 3; the first input advances, the second stands still.
+ *     [4, 1, 3] with [5, 1]:  result [4, 5, 3]. Runs of 3; the first input advances, the second stays.
  */
 #include "autograd/elementwise.h"
 

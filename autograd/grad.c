@@ -89,7 +89,7 @@ static void *keep(tg_tape *tape, const tg_tensor *tensors, int count)
     return values;
 }
 
-/* So that the next step may run it as a whole. Where hooks run in between, it has to be put together each time. */
+/* So that the next step may run it as a whole. A pass with hooks is recorded each time. */
 static bool remember(tg_tape *tape, const tg_request *r, int64_t start)
 {
     tg_program *program = &tape->program;

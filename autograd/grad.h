@@ -30,9 +30,9 @@ tg_tensor tg_gradient(tg_tensor x);
 /* Asks tg_backward to keep the gradient of this intermediate tensor; returns it. */
 tg_tensor tg_retain_gradient(tg_tensor x);
 
-/* Calls `hook` with the complete cotangent of x in every backward pass of this step that reaches it, before it goes
- * further; what it returns takes its place (return `cotangent` to only look). Hooks of one tensor run in the order they
- * were added. They may record and differentiate as if outside the pass. */
+/* Calls `hook` with the complete cotangent of x in every backward pass of this step that reaches it, before it is
+ * passed on; what it returns replaces it (return `cotangent` to only read it). Hooks of one tensor run in the order
+ * they were added. They may record and differentiate as if outside the pass. */
 typedef tg_tensor (*tg_hook_function)(tg_tensor cotangent, void *user);
 bool tg_add_hook(tg_tensor x, tg_hook_function hook, void *user);
 

@@ -26,27 +26,26 @@
  *     + 32 (measured rounding of the analytic derivative)
  *     + 4 (what rounding the arguments does to the derivative) + 2^-43 (size of F, by the change in x that changes F so
  * much)
- *     + 2^-47 (size of the derivative) + 2^-43 (size of the whole gradient, where the difference is 0 but for its
- * error)
+ *     + 2^-47 (size of the derivative) + 2^-43 (size of the whole gradient, where the difference is 0 within its error)
  *
  * where the measured rounding counts no more than what the rounding of F itself, and of its arguments, explains, or
  * 2^-40 of the size of F by that change, whichever is larger: an error that looks like noise does not excuse itself.
- * The last term is for what is left of terms that cancel; elementwise operations that are checked all at once are not
- * given it. At order 2 and above the sizes of the derivatives below count beside that of F. Where differences cannot
- * decide, next to a pole or where all digits cancel, the result is neither passed nor wrong but "cannot tell".
+ * The last term allows for terms that cancel; it is left out for elementwise operations that are checked all at once.
+ * At order 2 and above the sizes of the derivatives below count beside that of F. Where differences cannot decide, next
+ * to a pole or where all digits cancel, the result is neither passed nor wrong, but "cannot tell".
  *
  * The difference is a central one at steps halved again and again, with Richardson extrapolation; the entry of the
  * tableau that agrees best with its neighbours gives value and error (C. J. F. Ridders, "Accurate computation of F'(x)
  * and F'(x) F''(x)", Advances in Engineering Software 4, 1982). Rounding is measured from third differences at steps so
  * small that the function does not bend (after J. J. More and S. M. Wild, "Estimating computational noise", SIAM
  * Journal on Scientific Computing 33, 2011). Where that does not converge or disagrees, one-sided differences are
- * taken, output by output: at a kink the derivative has to be one of them or lie between. Elements that move no value
- * in common, which is tried out first, are moved at once; what fails in company is compared alone.
+ * taken, output by output: at a kink the derivative has to be one of them or lie between. Elements that change no
+ * output in common (this is measured first) are moved at once; what fails that way is compared alone.
  *
  * Where a difference agrees but is too coarse to know a derivative to 1e-12, a second test is made, which no step
  * divides: the integral of the derivative over a stretch of x/8 to both sides, by the rules of Gauss and Kronrod, is
- * the change of the function over it. Where the two rules agree to 1e-13, so that the derivative at x is of a piece
- * with those around it, an error of 1e-12 shows in the integral.
+ * the change of the function over it. Where the two rules agree to 1e-13, so that the derivative is smooth around x, an
+ * error of 1e-12 shows in the integral.
  *
  * Besides, these must hold:
  *
@@ -107,7 +106,7 @@ typedef enum tg_gradcheck_status {
  *
  *     |analytic - numeric| / max(|analytic|, |numeric|, sum of |cotangent_i d out_i|, 1e7 (rounding in the bound))
  *
- * whose last term stands for derivatives too small to be seen beside the values they belong to. */
+ * whose last term is for derivatives too small to be seen beside the values they belong to. */
 typedef struct tg_gradcheck_result {
     bool passed;
     tg_gradcheck_status status;
@@ -132,12 +131,12 @@ typedef struct tg_gradcheck_result {
     char why[768];     /* a sentence: what was compared, the numbers, and what they suggest */
 } tg_gradcheck_result;
 
-/* Checks an operation, built-in or not, on its samples: each as it stands; with every second element of inputs of the
- * default range drawn four times as wide, so that tails are seen; and with inputs of one shape replaced by one tensor.
- * In float it has to give what it gives in double, up to rounding. An elementwise operation is checked at zeros,
- * halves, whole numbers, tiny and large ones too, so far as the ranges of its samples allow, and has to give the same
- * there in shapes of other ranks and lengths, and broadcast. Operations that have no derivative by nature are refused.
- * NULL options mean the defaults. */
+/* Checks an operation, built-in or not, on its samples: each as given; with every second element of inputs of the
+ * default range drawn from a range four times as wide, to reach the tails; and with one tensor for all inputs of the
+ * same shape. In float it has to give what it gives in double, up to rounding. An elementwise operation is checked at
+ * zeros, halves, whole numbers, tiny and large ones too, so far as the ranges of its samples allow, and has to give the
+ * same there in shapes of other ranks and lengths, and broadcast. Operations that have no derivative by nature are
+ * refused. NULL options mean the defaults. */
 tg_gradcheck_result tg_gradcheck_op(const tg_op *op, const tg_gradcheck_options *options);
 
 /* An input: `data` in double, or `integers` for an i32 tensor, or a parameter of type f64, whose values are changed in
@@ -152,8 +151,9 @@ typedef struct tg_gradcheck_input {
 } tg_gradcheck_input;
 
 /* Checks any function: a loss, a layer, a whole model. It returns f64 of any shape, and the same for the same inputs:
- * what is random in it takes its stream from a generator made anew in each call. If it fails, every operation it
- * recorded is checked by itself with the inputs it had, and the result names the first that is wrong. */
+ * random operations in it take their stream from a generator that each call makes from the same seed. If it fails,
+ * every operation it recorded is checked by itself with the inputs it had, and the result names the first that is
+ * wrong. */
 tg_gradcheck_result tg_gradcheck(tg_function function, void *user, const tg_gradcheck_input *inputs, int count,
                                  const tg_gradcheck_options *options);
 
@@ -171,7 +171,7 @@ typedef enum tg_gradcheck_type {
     TG_GRADCHECK_BF16, /* in arrays of float */
 } tg_gradcheck_type;
 
-/* A function in C, of any number of inputs and outputs, and what it has for a derivative:
+/* A function in C, of any number of inputs and outputs, with its derivative as a vjp, a jvp or a Jacobian:
  *
  *     static bool half_square(const void *const *in, void *const *out, void *user)          // y = |x|^2 / 2
  *     {
@@ -239,9 +239,9 @@ typedef struct tg_gradcheck_place {
     double derivative; /* by the element, of the output's products with a random cotangent; filled in */
 } tg_gradcheck_place;
 
-/* Fills `steps` with halved steps at a place; what it leaves open becomes the first sample that can be differentiated,
- * and in it the element with the largest derivative. Where the derivative is 0, errors are absolute ones. How many
- * steps: `count`, or 0 if there is no such place. */
+/* Fills `steps` with halved steps at a place. Where the place has -1, it is set to the first sample that can be
+ * differentiated, and to its element with the largest derivative. Where the derivative is 0, errors are absolute ones.
+ * How many steps: `count`, or 0 if there is no such place. */
 int tg_gradcheck_steps(const tg_op *op, tg_gradcheck_place *place, uint64_t seed, tg_gradcheck_step *steps, int count);
 
 TG_API_END

@@ -23,7 +23,7 @@ static bool requires_grad(const new_leaf *l)
     return l->is_variable || (l->parameter && l->parameter->gradient && l->dtype != TG_I32);
 }
 
-/* Whether a leaf is what is asked for, but for its numbers. */
+/* True if type, shape and kind match; the data may differ. */
 static bool is_like(const tg_value *value, const new_leaf *l)
 {
     return !value->op && value->dtype == l->dtype && value->parameter == l->parameter &&
@@ -122,7 +122,7 @@ tg_tensor tg_variable(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape 
  */
 typedef struct tg_place {
     const tg_parameter *parameter;
-    tg_value *leaf; /* the latest: there is another one where the parameter was frozen in between */
+    tg_value *leaf; /* the latest one: a parameter that was frozen in between has several */
 } place;
 
 static int compare_places(const void *a, const void *b)

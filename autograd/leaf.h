@@ -1,4 +1,4 @@
-/* What goes onto the tape without an operation: constants, variables and parameters.
+/* Tensors that are not the result of an operation: constants, variables and parameters.
  *
  *     tg_tensor x = tg_borrow(tape, TG_F32, batch, TG_SHAPE(32, 784));
  *     tg_tensor w = tg_parameter_tensor(tape, &weight);
@@ -14,7 +14,7 @@ TG_API_BEGIN
 /* A tensor with a copy of the data; not differentiated. NULL data is allowed when there are no elements. */
 tg_tensor tg_constant(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape shape);
 
-/* The same without the copy: `data` stays yours and must not change or go before the tape is reset. */
+/* The same without the copy: `data` stays yours and must neither change nor be freed before the tape is reset. */
 tg_tensor tg_borrow(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape shape);
 
 /* A tensor with a copy of the data whose gradient is wanted: tg_backward leaves it in tg_gradient. */
@@ -23,7 +23,7 @@ tg_tensor tg_variable(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape 
 /* How a parameter begins: what the layer that adds it knows. nn/init.h draws the numbers, tg_parameters_initialize.
  * Zeros: it stays as it was added. */
 typedef struct tg_initial {
-    double gain;      /* a weight, drawn by the model's rule: the gain that suits the activation behind it */
+    double gain;      /* a weight, drawn by the model's rule: the gain that suits the activation after it */
     double deviation; /* normal numbers of this deviation, whatever the rule */
     int sums;         /* so many residual sums add up its results: divided by the square root of this; 0: by 1 */
 } tg_initial;

@@ -29,7 +29,7 @@ int64_t tg_update_muon_scratch(const tg_shape *shape)
 }
 
 /* The matrix and the memory of one step: x and its copy of rows * columns numbers, gram and its square of side * side,
- * one behind the other. */
+ * one after the other. */
 typedef struct matrix {
     tg_dtype dtype;
     int64_t rows, columns, side;

@@ -104,8 +104,8 @@ typedef struct tg_sample {
 
 #define TG_SAMPLES(table) .samples = (table), .sample_count = (int)(sizeof(table) / sizeof((table)[0]))
 
-/* All attributes: for listings and reference files, and to tell whether two operations are the same. Between those of
- * one struct there are no gaps, so that equal attributes are known as such. Ends with a NULL name.
+/* All attributes: for listings and reference files, and to tell whether two operations are the same. The struct has no
+ * padding between them, so that equal attributes have equal bytes. Ends with a NULL name.
  *
  *     static const tg_field clamp_fields[] = {TG_FIELD(clamp_attributes, low, TG_FIELD_REAL),
  *                                             TG_FIELD(clamp_attributes, high, TG_FIELD_REAL), {0}};
@@ -153,11 +153,11 @@ struct tg_op {
     size_t attributes_size;
     const tg_field *fields;
 
-    /* Says what the result is like, with tg_value_set, from the inputs' shapes and the attributes; or refuses with
-     * tg_expected. Left alone, the type is that of input 0, and the shape that of a scalar. */
+    /* Sets type and shape of the result with tg_value_set, from the inputs' shapes and the attributes; or refuses with
+     * tg_expected. By default the type is that of input 0, and the shape that of a scalar. */
     bool (*shape)(tg_value *out);
 
-    /* Computes call->out from call->in. Where the data itself is at fault, an index out of range, it says so with
+    /* Computes call->out from call->in. If the data is invalid, an index out of range, say, it calls
      * tg_expected(call->value, ...) and returns; the result is discarded. */
     void (*forward)(const tg_call *call);
     void (*loop)(const tg_loop *loop);           /* instead of forward, where TG_ELEMENTWISE is set */
@@ -166,9 +166,9 @@ struct tg_op {
     void (*derivative)(const tg_derive *d);
 
     /* Another operation of the same inputs and attributes, wanted by the derivative and cheap to compute along with the
-     * value: the derivative of an activation, the gradient of a loss. Where a gradient is wanted it is recorded behind
-     * this one, and this one's forward, or loop (of an elementwise operation of one input, whose saved is elementwise),
-     * fills its `saved` too. */
+     * value: the derivative of an activation, the gradient of a loss. Where a gradient is wanted it is recorded right
+     * after this one, and this one's forward, or loop (of an elementwise operation of one input, whose saved is
+     * elementwise), fills its `saved` too. */
     const tg_op *saved;
 
     /* Floating-point operations of one forward computation, for listings; NULL: one for each element of the result. */

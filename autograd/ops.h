@@ -55,7 +55,7 @@ tg_tensor tg_sum(tg_tensor x);
 tg_tensor tg_mean(tg_tensor x);
 tg_tensor tg_mean_over(tg_tensor x, tg_axes axes, bool keep);
 
-/* x summed down to `shape`, from which x's shape can be had by broadcasting: the adjoint of tg_expand. */
+/* x summed down to `shape`, which must broadcast to x's shape: the adjoint of tg_expand. */
 tg_tensor tg_sum_to(tg_tensor x, tg_shape shape);
 
 /* -x. */
@@ -74,7 +74,7 @@ tg_tensor tg_nll(tg_tensor log_probabilities, tg_tensor labels);
 tg_tensor tg_cross_entropy_to(tg_tensor logits, tg_tensor probabilities);
 
 /* The stochastic GELU of Hendrycks and Gimpel (2016, "SOI map") in training: x with probability Phi(x), else 0, whose
- * mean is gelu_exact(x), which stands for it in evaluation. Its derivative is that of the outcome, 1 where x passed and
+ * mean is gelu_exact(x), which replaces it in evaluation. Its derivative is that of the outcome, 1 where x passed and
  * 0 where not; the mean of that is Phi(x), not the derivative of gelu_exact. */
 tg_tensor tg_stochastic_gelu(tg_tensor x, tg_tensor stream);
 

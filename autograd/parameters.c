@@ -81,7 +81,7 @@ static size_t bytes_of(const tg_parameters *set, int64_t elements)
     return (size_t)elements * tg_dtype_size(set->dtype);
 }
 
-/* Where a block begins in its memory: with a line of the cache. */
+/* The start of a block in its memory: aligned to a cache line. */
 static char *block_in(void *memory)
 {
     return (char *)(((uintptr_t)memory + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
@@ -93,7 +93,7 @@ static bool reserve_elements(tg_parameters *set, int64_t more)
         return true;
     int64_t capacity = set->capacity ? set->capacity : FIRST_ELEMENTS;
     while (capacity - set->size < more) {
-        if (capacity > INT64_MAX / 32) /* so that bytes, and the next doubling, can be counted */
+        if (capacity > INT64_MAX / 32) /* so that the bytes, and the next doubling, do not overflow */
             return false;
         capacity *= 2;
     }
@@ -334,8 +334,8 @@ static void square_chunks(void *context, size_t first, size_t count)
     }
 }
 
-/* Few elements, gradients that lie one behind the other in one run: a loop over a few numbers costs more for beginning
- * than for running. */
+/* For few elements: one loop over each run of contiguous gradients, as starting a loop costs more than running it over
+ * a few numbers. */
 static double squares_in_runs(const tg_parameters *set)
 {
     double sum = 0;

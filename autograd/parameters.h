@@ -13,7 +13,7 @@
  *     gradients  [ the same layout                                                        ]
  *
  * The set owns blocks, names and parameters. Build it whole, then use it: while it grows, the blocks move (the
- * tg_parameter pointers do not). Tensors of a step that goes on keep the numbers from before; the next step finds them
+ * tg_parameter pointers do not). Tensors of the current step keep the old numbers; the next step finds them
  * where they are.
  */
 #ifndef TG_PARAMETERS_H

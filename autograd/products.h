@@ -19,9 +19,8 @@ TG_API_BEGIN
 
 enum { TG_PRODUCTS_NOTE = 240 };
 
-/* Whether the user of a program should know something about TG_PRODUCTS, and what, in one line: that it has another
- * value, that there is no OpenBLAS, or that OpenBLAS does not know this processor and runs below what that can, and the
- * remedy. */
+/* True if there is something to report about TG_PRODUCTS, with a line of text: its value is unknown, there is no
+ * OpenBLAS, or OpenBLAS does not know this processor and runs slower than it could, with the remedy. */
 bool tg_products_note(char *text, size_t size);
 
 TG_API_END

@@ -65,12 +65,12 @@ void tg_program_cut(tg_program *program, int64_t count)
     tg_list *passes = &program->passes, *regions = &program->regions;
     while (passes->count > 0 && ((tg_pass *)passes->items[passes->count - 1])->end > count)
         passes->count--;
-    /* Begun at `count` and come to already: that one has no values yet, and stays. */
+    /* A region that begins at `count` and is open already has no values yet; it stays. */
     while (regions->count > regions->next && ((tg_region *)regions->items[regions->count - 1])->start >= count)
         regions->count--;
     for (int i = 0; i < regions->count; i++) {
         tg_region *region = regions->items[i];
-        region->end = region->end > count ? -1 : region->end; /* it is to be ended anew */
+        region->end = region->end > count ? -1 : region->end; /* it will be ended again */
     }
     passes->next = passes->next < passes->count ? passes->next : passes->count;
     tg_arena_rewind(&program->arena, tg_program_at(program, count)->at);

@@ -4,9 +4,9 @@
  *     tg_value *y = tg_program_append(program);        // or, if the step before had the same here,
  *     tg_value *y = tg_program_next(program);          // its value; if that matches: program->count++
  *
- * A training loop records the same step again and again. So a reset keeps the values, and a step that asks for what
- * stands next takes it (a trace hit). Where it asks for something else, the program is cut there, and recording goes on
- * as if nothing had been behind it:
+ * A training loop records the same step again and again. So a reset keeps the values, and a step that asks for the next
+ * one takes it (a trace hit). Where it asks for something else, the program is cut there, and recording continues as if
+ * nothing had followed:
  *
  *     values    [x  w  linear  relu | ... loss | the backward pass ............ ]
  *                                   ^ count: this step so far                   ^ known: the step before
@@ -91,8 +91,7 @@ static inline tg_tensor tg_tensor_of(tg_value *value)
     return value ? (tg_tensor){value, value->program->first_serial + (uint64_t)value->index} : (tg_tensor){0};
 }
 
-/* The value that the step before had next, if it was recorded as one by one would be now; NULL if it was not, or there
- * is none. */
+/* The next value of the previous step, if it was recorded in the same mode, scope and checkpoint; otherwise NULL. */
 static inline tg_value *tg_program_next(const tg_program *program)
 {
     if (program->count == program->known)
@@ -106,11 +105,11 @@ static inline tg_value *tg_program_next(const tg_program *program)
 void tg_program_reset(tg_program *program);
 void tg_program_free(tg_program *program);
 
-/* Forgets what is known from value number `count` on, and the program's end if that is behind it. */
+/* Forgets all values from number `count` on, including those of this step. */
 void tg_program_cut(tg_program *program, int64_t count);
 
-/* A value behind the last one, after a cut there: cleared but for its place. NULL, with the error recorded, if out of
- * memory or if there is an error. */
+/* Appends a value after the last one, where the program is cut first: all zeros, except for where and how it is
+ * recorded. NULL, with the error recorded, if out of memory or if there is an error. */
 tg_value *tg_program_append(tg_program *program);
 
 /* Memory that lives as long as the value that is appended next; NULL, with the error recorded, when there is none. */
@@ -119,7 +118,7 @@ void *tg_program_take(tg_program *program, size_t size, size_t alignment);
 /* Enters a scope, taking that of the value known next where it is the same. */
 void tg_program_enter_scope(tg_program *program, const char *name);
 
-/* The saved derivative of a value, recorded behind it; NULL if there is none. */
+/* The saved derivative of a value, recorded right after it; NULL if there is none. */
 tg_value *tg_saved_of(const tg_value *value);
 
 /* Whether two sets of attributes of an operation are the same: equal bytes; or, where `fields` list every byte, equal
@@ -128,11 +127,11 @@ bool tg_attributes_equal(const tg_op *op, const void *a, const void *b);
 
 /* ---- passes and regions ---- */
 
-/* What this step comes to next in the list, if that begins right here; NULL otherwise. */
+/* The next item of the list, if it begins at the next value; NULL otherwise. */
 tg_pass *tg_program_next_pass(const tg_program *program);
 tg_region *tg_program_next_region(const tg_program *program);
 
-/* Puts an item at the place where this step is in the list, and passes it by. */
+/* Inserts an item at the current position of the list and moves past it. */
 bool tg_program_list(tg_program *program, tg_list *list, void *item);
 
 /* ---- errors ---- */

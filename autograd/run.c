@@ -193,7 +193,7 @@ bool tg_run_readable(const tg_value *value)
     if (!value->slot.released)
         return true;
     const tg_region *region =
-        value->region; /* while the checkpoint goes on they are there; its result, while the one around it does */
+        value->region; /* values are readable while their checkpoint is open; its result, while the outer one is */
     while (region && region->result == value)
         region = region->parent;
     return region && region->closed_in != value->program->steps;

@@ -1,4 +1,4 @@
-/* A run: gives a program's values buffers and computes them, in the order in which they stand. Internal.
+/* A run: gives a program's values buffers and computes them, in order. Internal.
  *
  *     tg_run_to(run, program, program->count)    // what has been recorded since the last time
  *     tg_run_reset(run), tg_run_to(...)          // everything once more: a replay
@@ -63,7 +63,7 @@ void tg_run_in_place(tg_value *result, tg_value *input);
  * that is over. */
 bool tg_run_readable(const tg_value *value);
 
-/* The program is cut: what values from `count` on had is free. */
+/* Called when the program is cut: frees the buffers of values from number `count` on. */
 void tg_run_cut(tg_run *run, tg_program *program, int64_t count);
 
 #endif

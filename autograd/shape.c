@@ -94,7 +94,7 @@ static double i32_at(const void *data, int64_t index)
     return ((const int32_t *)data)[index];
 }
 
-/* What an integer cannot hold becomes the nearest it can, and NaN 0. */
+/* A number out of range becomes the nearest integer in range, and NaN becomes 0. */
 static void set_i32(void *data, int64_t index, double number)
 {
     ((int32_t *)data)[index] = number >= INT32_MAX   ? INT32_MAX

@@ -8,7 +8,7 @@
  *         stride of a  0    1    0       tg_strided_over ->        stride of a  0    1    0
  *         stride of b  0    0    1                                 stride of b  1    0    0
  *
- * Axes of size 1 vanish, and neighbours merge where in every array one goes on where the other ends. So axis 0 is the
+ * Axes of size 1 vanish, and neighbouring axes merge where they are contiguous in every array. So axis 0 is the
  * longest run:
  *
  *     tg_strided s = tg_strided_over(&shape, 2, stride);

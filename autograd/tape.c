@@ -144,7 +144,7 @@ void tg_tape_clear_error(tg_tape *tape)
         return;
     tape->program.failed = false;
     tape->program.error.text[0] = '\0';
-    tg_program_cut(&tape->program, tape->program.count); /* what was known behind the failure may be half done */
+    tg_program_cut(&tape->program, tape->program.count); /* values after the failure may be incomplete */
 }
 
 bool tg_tape_allows(tg_tape *tape, const char *function)

@@ -1,4 +1,4 @@
-/* The inside of a tape: a program, its run, and what a step holds beside them. Internal. */
+/* The inside of a tape: its program, its run, and the other state of a step. Internal. */
 #ifndef TG_TAPE_INTERNAL_H
 #define TG_TAPE_INTERNAL_H
 
@@ -23,8 +23,8 @@ struct tg_tape {
     tg_run run;
     void *leaves; /* parameter -> its leaf, a tree of <search.h> */
     int no_grad;  /* depth of no-grad scopes */
-    bool defers;  /* what is recorded is computed later: a derivative is being put together */
-    int passes;   /* backward passes going on, one in the hooks of another */
+    bool defers;  /* what is recorded is computed later: a derivative is being recorded */
+    int passes;   /* backward passes that are running, one in the hooks of another */
 
     /* Of this step. */
     tg_arena notes; /* of hooks and retained tensors */

@@ -30,8 +30,8 @@ static bool alike(const work *w, int a, int b)
     return !f || (f[a].rate == f[b].rate && f[a].decay == f[b].decay);
 }
 
-/* The number of elements from parameter `first` on that lie one behind the other and are updated alike, and in *next
- * the parameter behind them: a loop over a few numbers costs more for beginning than for running. */
+/* The number of elements from parameter `first` on that are contiguous and updated alike, and in *next the parameter
+ * after them: starting a loop costs more than running it over a few numbers. */
 static size_t run_from(const work *w, int first, int *next)
 {
     const tg_parameter *p = tg_parameters_at(w->set, first), *q = p;

@@ -1,11 +1,11 @@
-/* A value: one entry of a program. What an operation's own code reads of it stands in op.h as functions; the library's
- * operations read the members. Internal to the library.
+/* A value: one entry of a program. A user's operation reads it by the functions of op.h; the library's operations read
+ * the members. Internal to the library.
  *
  *     value --inputs--> value --inputs--> ... --inputs--> leaf (op NULL: a constant, a variable or a parameter)
  *
- * Most of it is written once, when the value is recorded. A backward pass that makes it a gradient sets `sink` and
- * `earlier` then; `gradient`, `name` and `place` belong to the present step. Its numbers are not part of the program:
- * where they are is a matter of the run, which alone uses `slot`.
+ * Most of it is written once, when the value is recorded. If it becomes a gradient, the backward pass sets `sink` and
+ * `earlier`; `gradient`, `name` and `place` belong to the present step. Its numbers are not part of the program: where
+ * they are is a matter of the run, which alone uses `slot`.
  */
 #ifndef TG_VALUE_H
 #define TG_VALUE_H
@@ -21,8 +21,8 @@ typedef struct tg_scope {
     char name[]; /* a copy */
 } tg_scope;
 
-/* How a value came to be recorded: what differentiation may do with it, and whether a later step may match it one by
- * one. */
+/* The mode in which a value was recorded: whether it can be differentiated, and whether a later step may match it on
+ * its own. */
 typedef enum tg_mode {
     TG_MODE_DETACHED = 1,      /* in a no-grad scope: a constant to all derivatives */
     TG_MODE_WITHOUT_GRAPH = 2, /* by a backward pass without create_graph: not differentiable */

@@ -23,11 +23,12 @@ static const char *const of_training[] = {"batch", "optimizer", "lr", "weight-de
 #define AT(member) offsetof(emit_settings, member)
 
 static const program_option table[] = {
-    {"model", "FILE", "what train has kept, or compare with --keep-models: the run's folder, or its best.safetensors",
-     OPTION_TEXT, AT(model)},
+    {"model", "FILE",
+     "a model saved by train, or by compare with --keep-models: the run's folder, or its best.safetensors", OPTION_TEXT,
+     AT(model)},
     {"out", "FILE", "where to write; -: to standard output", OPTION_TEXT, AT(out)},
-    {"name", "NAME", "what the functions of the file begin with: NAME_predict", OPTION_TEXT, AT(name)},
-    {"weights", "FILE", "write the weights to a file of their own, which the C code is given the contents of",
+    {"name", "NAME", "prefix of the functions in the file: NAME_predict", OPTION_TEXT, AT(name)},
+    {"weights", "FILE", "write the weights to a separate file, whose contents the C code takes as an argument",
      OPTION_TEXT, AT(weights)},
     {"onnx", "FILE", "write the prediction as a model of ONNX to this file, in place of C", OPTION_TEXT, AT(onnx)},
     {"table", NULL, "write the tape of a prediction as a table, in place of C", OPTION_FLAG, AT(table)},
@@ -43,11 +44,11 @@ static const program_option table[] = {
 
 static const options_program program = {
     .name = "emit",
-    .about = "Writes a model that train has kept as one file of C99, which needs the C library and nothing else: "
+    .about = "Writes a model that train has saved as one file of C99, which needs nothing but the C library: "
              "int net_predict(const float *x, float *y) for one row, image or text.",
     .table = table,
     .after = "Inputs and outputs are in the units of the data; the standardisation, and the names of columns, classes "
-             "and letters, are in the file.\n\n"
+             "and characters, are in the file.\n\n"
              "Examples:\nemit --model housing/best.safetensors --out housing.c --name housing\n"
              "emit --model housing --onnx housing.onnx\n"
              "emit --model housing --dot | dot -Tsvg > housing.svg"};

@@ -27,7 +27,7 @@ typedef struct settings {
 
 static const program_option options[] = {
     {.help = "What is checked:", .type = OPTION_GROUP},
-    {"list", NULL, "print what there is, or what the names choose, and check nothing", OPTION_FLAG,
+    {"list", NULL, "list what can be checked, or what the names match, and check nothing", OPTION_FLAG,
      offsetof(settings, list)},
     {"load", "FILE",
      "a shared library with operations of your own; without names, these are checked (docs/gradcheck.md)", OPTION_TEXT,
@@ -69,9 +69,8 @@ static const options_program program = {
     .table = options,
     .words = "[NAME...]",
     .words_offset = offsetof(settings, names),
-    .after = "The exit status is 0 if all passed, 1 if something failed, 3 if nothing failed, but differences cannot "
-             "tell of something whether "
-             "it is right, and 2 where nothing could be checked or written, or a name or an option is wrong.",
+    .after = "The exit status is 0 if all passed, 1 if something failed, 3 if nothing failed but differences could not "
+             "decide some derivative, and 2 if nothing could be checked or written, or a name or an option is wrong.",
 };
 
 /* ---- checking ---- */

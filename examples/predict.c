@@ -29,13 +29,14 @@ static const char *const unknowns[] = {"error", "ignore", NULL};
 #define AT(member) offsetof(predict_settings, member)
 
 static const program_option options[] = {
-    {"model", "FILE", "what train has kept, or compare with --keep-models: the run's folder, or its best.safetensors",
-     OPTION_TEXT, AT(model)},
-    {"weights", "FILE", "other weights for that model: a safetensors file that PyTorch has written, say", OPTION_TEXT,
-     AT(weights)},
+    {"model", "FILE",
+     "a model saved by train, or by compare with --keep-models: the run's folder, or its best.safetensors", OPTION_TEXT,
+     AT(model)},
+    {"weights", "FILE", "other weights for that model: a safetensors file, for example one written by PyTorch",
+     OPTION_TEXT, AT(weights)},
     {"rename", "RULES",
-     "names of --weights' file and what they are here: '0.*=layers.0.*,2.*=layers.1.*' for two layers of an "
-     "nn.Sequential; * is the same text in both",
+     "renames tensors of --weights' file: '0.*=layers.0.*,2.*=layers.1.*' for two layers of an "
+     "nn.Sequential; * matches the same text in both",
      OPTION_TEXT, AT(rename)},
     {.type = OPTION_GROUP, .help = "Rows and images:"},
     {"data", "SPEC", "csv:FILE, idx:FILE (images), or idx:DIR (MNIST's files, of which the test images)", OPTION_TEXT,
@@ -46,22 +47,22 @@ static const program_option options[] = {
      "a category that the model does not know is an error, or ignored: all inputs of its column are 0, as for a "
      "missing one",
      OPTION_CHOICE, AT(unknown), .choices = unknowns},
-    {"file-limit", "MB", "megabytes that the file may have, unpacked", OPTION_INT, AT(file_limit), 1, 1e7},
+    {"file-limit", "MB", "largest data file in megabytes, after unpacking", OPTION_INT, AT(file_limit), 1, 1e7},
     {"probabilities", NULL, "print the probability of every class", OPTION_FLAG, AT(probabilities)},
     {.type = OPTION_GROUP, .help = "Texts:"},
-    {"prompt", "TEXT", "what the text begins with", OPTION_TEXT, AT(prompt)},
-    {"length", "N", "characters at most", OPTION_INT, AT(length), 1, 1e7},
-    {"temperature", "T", "below 1 more of what is likely; 0: the most likely character each time", OPTION_REAL,
+    {"prompt", "TEXT", "beginning of the text", OPTION_TEXT, AT(prompt)},
+    {"length", "N", "largest number of characters", OPTION_INT, AT(length), 1, 1e7},
+    {"temperature", "T", "below 1, likely characters become more likely; 0: always the most likely one", OPTION_REAL,
      AT(temperature), 0, 100},
     {"top-k", "K", "draw from the K most likely characters; 0: from all", OPTION_INT, AT(top), 0, 256},
-    {"samples", "N", "so many texts", OPTION_INT, AT(samples), 1, 1e6},
-    {"seed", "N", "of what is drawn", OPTION_INT, AT(seed), 0, 2e9},
+    {"samples", "N", "number of texts", OPTION_INT, AT(samples), 1, 1e6},
+    {"seed", "N", "seed of the sampling", OPTION_INT, AT(seed), 0, 2e9},
     {0}};
 
 static const options_program program = {
     .name = "predict",
-    .about = "Uses a model that train has kept. Rows go to standard output as CSV, a line for each; where the data has "
-             "the class or target, a score goes to standard error.",
+    .about = "Predicts with a model that train has saved. The predictions for rows are printed as CSV, a line for each "
+             "row; if the data has the class or target, a score is printed to standard error.",
     .table = options,
     .after = "Columns, their standardisation and the names of classes are in the model file. A file "
              "without a header has the columns where the training file had them.\n\n"

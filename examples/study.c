@@ -13,36 +13,36 @@
 static const study studies[] = {
     {"gelu-mnist", "the GELU paper's MNIST classification", study_gelu_mnist},
     {"gelu-autoencoder", "the GELU paper's MNIST autoencoder", study_gelu_autoencoder},
-    {"gelu-noise", "how the classifiers of gelu-mnist stand noisy images", study_gelu_noise},
+    {"gelu-noise", "how robust the classifiers of gelu-mnist are to noisy images", study_gelu_noise},
     {"glu-tabular", "plain and gated forms on nine tables, equal parameters", study_glu_tabular},
-    {"migration", "what a ReLU network gains by GELU and by SwiGLU", study_migration, .staged = true},
+    {"migration", "what a ReLU network gains from GELU and SwiGLU", study_migration, .staged = true},
     {"shakespeare", "activations, and more, in a small GPT on Shakespeare's plays", study_shakespeare},
     {"siren", "an image and its derivatives by networks of sines", study_siren, .no_data = true},
-    {"pinn", "Burgers' equation by networks that know it", study_pinn, .no_data = true},
-    {"cost", "what activations cost, for an element and for a step", study_cost, .no_runs = true},
-    {"claims", "what is said of GELU: verdict, number and command", study_claims},
+    {"pinn", "Burgers' equation by physics-informed networks", study_pinn, .no_data = true},
+    {"cost", "the cost of activations, per element and per training step", study_cost, .no_runs = true},
+    {"claims", "claims about GELU, each with verdict, number and command", study_claims},
 };
 enum { STUDIES = sizeof studies / sizeof studies[0] };
 
 #define AT(member) offsetof(study_settings, member)
 
 static const program_option table[] = {
-    {"quick", NULL, "made-up data, small networks, few epochs: seconds, to see that it works", OPTION_FLAG, AT(quick)},
+    {"quick", NULL, "synthetic data, small networks, few epochs: a test that takes seconds", OPTION_FLAG, AT(quick)},
     SWEEP_OPTIONS(AT(sweep)),
     {"out", "DIR", "folder for a folder of each study: records of the runs, report.html, report.md, pictures",
      OPTION_TEXT, AT(out)},
     {"data", "DIR",
      "folder that has mnist/ (the four files), uci/ (the tables as .csv), optdigits/ and tinyshakespeare/input.txt",
      OPTION_TEXT, AT(data)},
-    {"epochs", "N", "as many instead of the protocol's; finished runs go on, and none is shortened; 0: the protocol's",
+    {"epochs", "N",
+     "number of epochs in place of the protocol's; finished runs are extended, never shortened; 0: the protocol's",
      OPTION_INT, AT(epochs), 0, 100000},
     {"only", "PATTERN",
-     "train those runs only whose names fit the shell's pattern: '*-seed1', 'relu*lr0.001*'; the report has what is "
-     "there",
+     "train only runs whose names match this shell pattern: '*-seed1', 'relu*lr0.001*'; the report covers all finished "
+     "runs",
      OPTION_TEXT, AT(only)},
-    {"overwrite", NULL, "train runs anew of which the folder has records of other settings", OPTION_FLAG,
-     AT(overwrite)},
-    {"report-only", NULL, "train nothing: report what is there", OPTION_FLAG, AT(report_only)},
+    {"overwrite", NULL, "retrain runs that the folder has with other settings", OPTION_FLAG, AT(overwrite)},
+    {"report-only", NULL, "train nothing; report the finished runs", OPTION_FLAG, AT(report_only)},
     {"no-plots", NULL, "draw nothing; a report then has no pictures", OPTION_FLAG, AT(no_plots)},
     {0}};
 
@@ -98,7 +98,7 @@ static bool read_options(int argc, char **argv, const study *chosen, study_setti
     program = (options_program){.name = "study",
                                 .about = "study NAME [OPTION...]: repeats published experiments and settles "
                                          "claims by measurement. Each finished run is a record in the "
-                                         "folder: the same command goes on where it was interrupted.",
+                                         "folder: the same command continues where it was interrupted.",
                                 .table = table,
                                 .after = after};
     options_parse(&program, argc, argv, s);

@@ -23,9 +23,9 @@ TG_API_BEGIN
 typedef tg_tensor (*tg_part_loss)(tg_tape *tape, int part, void *user);
 
 /* Adds the gradient of the mean of the losses of parts 0 .. parts-1 to that of all parameters: with parts of one size
- * that of the whole batch, but for what a batch norm sees. The tape is reset before every part. `mean`, unless NULL,
- * receives the mean of the losses, NaN on an error. False if the tape has an error; the gradients of the parts before
- * it stay, as those of tg_backward do. */
+ * that of the whole batch, except where there is a batch norm. The tape is reset before every part. `mean`, unless
+ * NULL, receives the mean of the losses, NaN on an error. False if the tape has an error; the gradients of the parts
+ * before it stay, as those of tg_backward do. */
 bool tg_accumulate(tg_tape *tape, int parts, tg_part_loss loss, void *user, double *mean);
 
 TG_API_END

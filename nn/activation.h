@@ -15,7 +15,7 @@
 
 TG_API_BEGIN
 
-/* TG_GELU_EXACT, ..., and behind TG_GLU the gated ones: with names and formulas in activations.def. */
+/* TG_GELU_EXACT, ..., and from TG_GLU on the gated ones: activations.def has their names and formulas. */
 typedef enum tg_activation {
 #define TG_PLAIN(constant, name, gain, evaluation, training, formula) constant,
 #define TG_GATED(constant, name, gate, product, formula)              constant,
@@ -26,7 +26,7 @@ typedef enum tg_activation {
 const char *tg_activation_name(tg_activation activation);
 const char *tg_activation_formula(tg_activation activation);
 
-/* Back from a name; false and nothing written if there is none such. There is no plain "gelu". */
+/* The activation of a name; false, with nothing written, if the name is unknown. There is no plain "gelu". */
 bool tg_activation_from_name(const char *name, tg_activation *activation);
 
 /* NULL for the name of an activation; otherwise what is wrong with it and which names there are. */
@@ -34,10 +34,10 @@ const char *tg_activation_name_error(const char *name);
 
 bool tg_activation_is_gated(tg_activation activation);
 
-/* 1 / sqrt(E f(z)^2) for a standard normal z: weights of deviation gain / sqrt(fan_in) behind the activation keep
+/* 1 / sqrt(E f(z)^2) for a standard normal z: weights of deviation gain / sqrt(fan_in) after the activation keep
  * pre-activations at variance 1. 1 for a gated one, as in T5 and PaLM: a product goes with the square of its inputs, so
- * there that variance is a balance that cannot be kept: a row twice as large as others is four times as large behind
- * the first layer, sixteen times behind the second. */
+ * there that variance is a balance that cannot be kept: a row twice as large as others is four times as large after the
+ * first layer, sixteen times after the second. */
 double tg_activation_gain(tg_activation activation);
 
 /* f(x). `training` is the generator of a training pass, from which a random activation draws; NULL means

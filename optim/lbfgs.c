@@ -299,7 +299,7 @@ static double between(const point a[2], bool *was_close)
     return t;
 }
 
-/* Algorithm 3.6. The point of the smaller loss is in a[*low] at the end. */
+/* Algorithm 3.6. At the end a[*low] is the point with the smaller loss. */
 static bool narrow_bracket(search *s, point a[2], int *low)
 {
     bool was_close = false;

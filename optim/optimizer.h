@@ -156,10 +156,10 @@ double tg_optimizer_rate(const tg_optimizer *optimizer);
 /* The norm over all parameters of the gradient of the last step, before clipping. */
 double tg_optimizer_gradient_norm(const tg_optimizer *optimizer);
 
-/* What the optimiser keeps, for a file (nn/files/training_state.h): the blocks are its own memory and live as long as
- * it. And back: steps and products are taken over, and blocks are copied unless they are its own. False, with nothing
- * changed, if it keeps other blocks than these or has another name. What it was set to is not part of it: who goes on
- * sets kind, rate and groups again. */
+/* The state of the optimiser, for a file (nn/files/training_state.h): the blocks are its own memory and live as long as
+ * it. Restoring takes over steps and products, and copies blocks unless they are its own. False, with nothing changed,
+ * if the optimiser has other blocks or another name. Settings are not part of the state: to resume, set kind, rate and
+ * groups again. */
 tg_update_state tg_optimizer_state(const tg_optimizer *optimizer);
 bool tg_optimizer_restore(tg_optimizer *optimizer, const tg_update_state *state);
 

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-/* A decay that is part of the gradient: gradient = scale gradient + decay p, in its place, from where a loop without
- * decay goes on. */
+/* A decay that is part of the gradient: gradient = scale gradient + decay p, in place, for a loop that then has no
+ * decay of its own. */
 #define ADD_DECAY(real)                                                                        \
     {                                                                                          \
         const real *p = u->parameter, scale = (real)u->gradient_scale, decay = (real)u->decay; \

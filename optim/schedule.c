@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* What a schedule is: its factor `after` steps since the end of the warm-up, and what may be wrong with its settings.
+/* A schedule: its factor `after` steps since the end of the warm-up, and the check of its settings.
  */
 enum { USES_WARMUP = 1, USES_STEPS = 2, USES_END = 4, USES_PERIOD = 8, USES_DECAY = 16 };
 
@@ -49,7 +49,7 @@ static const char *cosine_error(const tg_schedule *schedule)
 
 static const rule schedule_cosine = {USES_WARMUP | USES_STEPS | USES_END, half_cosine, cosine_error};
 
-/* A line from 1 at the first of so many steps down to `end` behind the last. */
+/* A line from 1 at the first of so many steps down to `end` after the last. */
 static double line(const tg_schedule *schedule, int64_t step, int64_t steps)
 {
     return step >= steps ? schedule->end : 1 - (1 - schedule->end) * (double)step / (double)steps;

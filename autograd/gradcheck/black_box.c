@@ -33,7 +33,8 @@ static void set_magnitudes(tg_check *c)
     c->magnitudes[1] = (tg_magnitudes){m.least * m.least / margin, m.largest * m.largest * margin};
 }
 
-/* The function is evaluated elsewhere before the gradient: what it keeps for that is then of other numbers. */
+/* The function is evaluated at another point before the gradient, so values that it caches for the gradient are wrong
+ * then. */
 static bool stays_undisturbed(tg_check *c)
 {
     for (int64_t i = 0; i < c->variables; i++)
@@ -127,7 +128,7 @@ static bool box_holds(tg_check *c)
 
 /* ---- the check ---- */
 
-/* What is wrong with how it is described; NULL: nothing. */
+/* An error in its description, or NULL. */
 static const char *misuse(const tg_black_box *box, const tg_gradcheck_input *inputs, int count)
 {
     if (!box || !box->value)

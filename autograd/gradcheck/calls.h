@@ -6,7 +6,7 @@
 
 enum { TG_CHECK_VALUE, TG_CHECK_VJP, TG_CHECK_JVP, TG_CHECK_JACOBIAN };
 
-/* Makes room for arrays; value and gradient at x, if there is room for them: the kind's. */
+/* The functions of the kind: allocates the arrays; computes value and gradient at x, where `out` is not NULL. */
 bool tg_check_measure_box(tg_check *c);
 bool tg_check_call_box(tg_check *c, int level, const double *x, double *const *out /* [2] */);
 

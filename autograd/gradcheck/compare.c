@@ -22,7 +22,7 @@ typedef struct group {
     bool converged, noise;
 } group;
 
-/* Comparisons along one way: of each group one. All arrays are [groups]. */
+/* Comparisons along one way, one for each group. All arrays are [groups]. */
 typedef struct comparison {
     int order;
     tg_check_way way; /* which groups are wanted changes as they are decided */
@@ -82,7 +82,8 @@ static bool make_comparison(tg_check *c, int order, const double *direction, int
 /* ---- judging ---- */
 
 /* The rounding of an analytic derivative: as measured, but no more than the function's own explains or than is surely
- * rounding, lest an error like noise excuses itself; and as large as is usual where the direction leads. */
+ * rounding, so that an error that looks like noise does not excuse itself; and as large as is usual where the direction
+ * leads. */
 static double explained_rounding(const tg_check *c, const comparison *p, int64_t g, double unmeasured)
 {
     const group *of = &p->group[g];
@@ -210,9 +211,9 @@ static bool judge_integral(const tg_check *c, comparison *p, int64_t g)
     return is_off;
 }
 
-/* By what a derivative is off, it is on every stretch. What a jump of the function makes of it doubles on half of one,
- * and rounding, of which the measurement happened to see little, is another on each. These parts of the whole stretch
- * are to agree with it. */
+/* An error of the derivative is the same on every stretch. The effect of a jump of the function doubles on half a
+ * stretch, and that of rounding, which may have been measured too small, differs from stretch to stretch. So these
+ * parts of the stretch must agree with the whole. */
 static const double agreeing[] = {0.5, 0.875, 0.625, 0.75};
 
 static bool agrees(const tg_check *c, const comparison *p, int64_t g, const tg_check_integral *shorter)
@@ -269,8 +270,8 @@ static bool judge_integrals(tg_check *c, comparison *p)
     return !any_off || judge_again(c, p);
 }
 
-/* Judges by far smaller steps, where these contradict. They are coarse: their agreement counts if they could have told
- * the derivative from what the usual steps say. */
+/* Judges by far smaller steps, where these contradict. They are coarse: their agreement counts only if they can
+ * distinguish the derivative from the usual steps' value. */
 static void judge_small_steps(const tg_check *c, comparison *p, int64_t g)
 {
     group *of = &p->group[g];
@@ -409,8 +410,8 @@ static bool compare_once(tg_check *c, comparison *p)
     return true;
 }
 
-/* What differs is compared again in case a lower derivative's rounding hides: differences that are the same at all
- * small steps, as those of a saturated softmax are, look exact and are not. */
+/* A comparison that fails is repeated with more rounding assumed in the derivative below: differences that are equal at
+ * all small steps, as those of a saturated softmax are, look exact and are not. */
 static bool compare_again(tg_check *c, comparison *p)
 {
     tg_gradcheck_result *first = p->v, *second = tg_check_take_from(c, &c->arena, p->way.groups, sizeof *second);

@@ -190,11 +190,11 @@ typedef struct descent {
     int level;
     double *first;    /* [groups] */
     tableau *tableau; /* [groups] */
-    /* The level at steps halved so many times, and behind it. */
+    /* The level at steps halved so many times, ahead of the point and behind it. */
     double *ahead[CENTRAL_ROWS + CONFIRMATIONS * CONFIRMATION_ROWS];
 } descent;
 
-/* False if out of memory. What the last descent took is given back. */
+/* False if out of memory. Frees the memory of the last descent. */
 static bool make_descent(tg_check *c, int level, const tg_check_way *way, descent *s)
 {
     tg_arena_empty(&c->steps);

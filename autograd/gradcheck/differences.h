@@ -78,11 +78,11 @@ bool tg_check_central(tg_check *c, int level, const tg_check_way *way, tg_check_
 /* The same in far smaller steps, in place of the best if it contradicts that. Call it after tg_check_central. */
 bool tg_check_small_steps(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best /* [groups] */);
 
-/* The level a quarter of the direction ahead and behind, into [2, length]. Which values move at all by that decides
- * what counts in what follows. */
+/* The level a quarter of the direction ahead and behind, into [2, length]. Differences taken afterwards count only the
+ * values that change by this. */
 bool tg_check_moves(tg_check *c, int level, const double *direction, double *ahead);
 
-/* What a value of a level counts for in what is usual if the direction does not change it: a change smaller than its
+/* The part of a value that the direction does not change which enters the usual size: a change smaller than its
  * rounding may be hidden in it. */
 double tg_check_unmoved(const tg_check_level *level, int64_t value);
 

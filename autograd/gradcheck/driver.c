@@ -159,7 +159,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Elements of one value, moved together. At a tie a maximum has a kink for each element alone, where it may have any
- * share of the cotangent: only together does it show that the shares are to add up to one. */
+ * share of the cotangent: only moving them together shows whether the shares add up to one. */
 static bool compare_ties(tg_check *c, int order, const tg_check_part *part, double *direction)
 {
     element *sorted = tg_check_take_from(c, &c->arena, part->size, sizeof *sorted);

@@ -133,7 +133,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* What |x| usually is: the median, or the root mean square where that is smaller or most elements are zero. */
+/* The typical |x|: the median, or the root mean square where that is smaller or most elements are zero. */
 static double typical_size(const double *x, double *sorted, int64_t count)
 {
     double largest = 0, square = 0;
@@ -186,8 +186,9 @@ bool tg_check_evaluate(tg_check *c, int level, const double *x, double *out)
 
 /* ---- rounding ---- */
 
-/* Points at uneven distances, lest they resonate with the grid of numbers that the function's values are rounded to;
- * and for each window of four the weights that cancel everything up to a parabola, with squares that add up to 1. */
+/* Points at uneven distances, so that they do not resonate with the grid of numbers that the function's values are
+ * rounded to; and for each window of four the weights that cancel everything up to a parabola, with squares that add up
+ * to 1. */
 static const double distance[TG_CHECK_WINDOWS + 3] = {1, 1.83, 3.19, 4.07, 5.31, 5.93, 7.38, 8.21};
 
 static void window_weights(int window, double weights[4])
@@ -211,8 +212,9 @@ static void add_point(tg_check_level *level, const double *values, int point, do
             level->noise[w][i] += weights[w][point - w] * (values[i] - level->value[i]);
 }
 
-/* All variables move together in tiny steps. Over these the function is as good as a parabola, so that what is left in
- * its third differences is rounding, its own and its arguments'. The point itself is left out: it may be a kink. */
+/* All variables move together in tiny steps. Over these the function is a parabola to rounding, so its third
+ * differences contain nothing but rounding, its own and its arguments'. The point itself is left out: it may be a kink.
+ */
 static bool measure_rounding(tg_check *c)
 {
     double *step = tg_check_take(c, c->variables), *values[TG_GRADCHECK_MAX_ORDER + 1] = {NULL},

@@ -19,7 +19,7 @@ typedef struct tg_check_numbers {
     double safety;          /* by how much an error estimate may be too small */
     double rounding_safety; /* the same for measured rounding of an analytic derivative, of which the measurement does
                                not see what it has in common with its neighbours' */
-    double noise_step;      /* over steps of this size a function is as good as a parabola */
+    double noise_step;      /* over steps of this size a function is a parabola, to rounding */
     double stretch;         /* of an integral to each side, as a part of the first step */
     double sharp;           /* largest bound of a sharp comparison, as a part of the derivative's size */
     int power_divisor;      /* of the powers of two that cotangents are scaled by */

@@ -1,4 +1,4 @@
-/* What holds of a derivative exactly, or to rounding, whatever the function is. Internal. */
+/* Properties that every derivative has, exactly or to rounding. Internal. */
 #ifndef TG_GRADCHECK_INVARIANTS_H
 #define TG_GRADCHECK_INVARIANTS_H
 

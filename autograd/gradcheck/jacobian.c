@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Elements on each side, more than which nobody wants to see. */
+/* Largest Jacobian that is compared, per side. */
 enum { LARGEST_SIDE = 256 };
 
 static bool fill_found(tg_check *c, int order, tg_check_jacobian *j)

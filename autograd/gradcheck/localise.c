@@ -1,5 +1,5 @@
-/* A function, and which of its operations is wrong by itself if it fails: each one recorded is checked with the inputs
- * it had. The only file of the checker that looks into the tape. */
+/* Checks a function. If it fails, each recorded operation is checked with the inputs it had, to find the first that is
+ * wrong by itself. The only file of the checker that looks into the tape. */
 #include "autograd/gradcheck/driver.h"
 #include "autograd/gradcheck/explain.h"
 #include "autograd/gradcheck/taped.h"

@@ -144,9 +144,8 @@ static tg_check check_of(trial *t)
                       .rng = tg_rng_stream(&t->rng, "check")};
 }
 
-/* Checks the inputs as they are now and adds the outcome to the total. Values that the author chose at an edge, and
- * ranges that nobody promised, may give what is not finite, and so may the mean of nothing. False if they did, or the
- * check failed. */
+/* Checks the inputs as they are now and adds the outcome to the total. Values chosen at an edge, ranges wider than the
+ * sample's, and the mean of no elements may give infinities or NaN. False if they did, or the check failed. */
 static bool run_variant(trial *t, bool may_be_infinite, bool in_shapes, const char *note)
 {
     tg_check c = check_of(t);
@@ -224,7 +223,7 @@ static double draw_point(trial *t, const tg_sample_input *in, int k)
 /* Where values are so close to the largest number, derivatives may pass it and be right. */
 #define NEARLY_INFINITE 0x1p900
 
-/* Leaves out points at which the value is not finite, or hardly. */
+/* Leaves out points at which the value is not finite, or nearly infinite. */
 static bool keep_finite(trial *t, double *points[])
 {
     tg_tape *tape = tg_tape_new();

@@ -1,4 +1,4 @@
-/* What a check says: its result, and the sentences about it. Internal. */
+/* The output of a check: its result, and the sentences about it. Internal. */
 #ifndef TG_GRADCHECK_REPORT_H
 #define TG_GRADCHECK_REPORT_H
 
@@ -50,8 +50,8 @@ void tg_check_add_index(tg_text *text, const tg_shape *shape, int64_t index);
 /* "twice as large" and the like for a factor between what is found and expected; NULL if it is not simple. */
 const char *tg_check_factor(double factor, double like, char *text, size_t size);
 
-/* Adds a part to the result, which shows the first that fails or else the worst. One that cannot be decided waits until
- * all else has passed: then it is the result. */
+/* Adds a part to the result, which shows the first that fails or else the worst. An undecided one becomes the result
+ * only if all others pass. */
 void tg_check_add_part(tg_check_report *report, const tg_gradcheck_result *part);
 void tg_check_end_parts(tg_check_report *report);
 

@@ -78,7 +78,7 @@ static void add_name(tg_text *text, const tg_check *c, int part)
     tg_check_add_element(text, &c->report, c->parts[part].input, -1);
 }
 
-/* ---- guesses, the simplest first; each says whether it holds ---- */
+/* ---- guesses, the simplest first; each returns whether it fits ---- */
 
 typedef struct suspicion {
     tg_text *text;

@@ -52,7 +52,7 @@ static void put_cotangents(tg_check *c, int level)
         c->cotangents[p] = tg_constant(c->tape, TG_F64, cotangent + c->parts[p].offset, c->parts[p].shape);
 }
 
-/* Copies what tensors hold, one after the other. */
+/* Copies the elements of tensors, one tensor after the other. */
 static void read_all(const tg_tensor *tensors, int count, double *out)
 {
     for (int i = 0; i < count; i++) {

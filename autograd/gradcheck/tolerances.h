@@ -61,7 +61,7 @@
 #define UNMOVED_PART 0x1p-7
 
 #define LIKE    1e-6  /* derivatives that differ by less than this part of them are called the same in words */
-#define SAME_TO 1e-12 /* two ways to one number, exact but for rounding, differ by at most this part of it */
+#define SAME_TO 1e-12 /* two ways to compute one number differ by at most this part of it */
 
 /* In float, rounding is 2^29 times what was measured in double; this many times more is allowed, as some kernels are a
  * few units off. */

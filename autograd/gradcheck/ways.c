@@ -50,8 +50,8 @@ static bool evaluates_without_gradient(tg_check *c)
     return value_is(c, result, "evaluated without gradient");
 }
 
-/* A step on the tape of the steps before, at numbers they did not have, against the same on a tape of its own: what a
- * derivative took from the numbers instead of recording it is then of yesterday. */
+/* A step on the tape of the steps before, at numbers they did not have, against the same on a tape of its own: data
+ * that a derivative read, instead of recording an operation on it, is stale then. */
 static bool second_step_is_like_a_first(tg_check *c)
 {
     for (int way = 0; way < 2; way++) {

@@ -24,8 +24,8 @@ typedef struct tg_blas_product {
     void *out;
 } tg_blas_product;
 
-/* By one thread whatever OpenBLAS is set to, which it is set to again afterwards: sums that it cuts for several threads
- * round otherwise. From any thread. */
+/* On one thread, whatever number OpenBLAS is set to, because sums split over several threads round differently; the
+ * setting is restored. From any thread. */
 void tg_blas_multiply(const tg_blas *blas, tg_dtype dtype, const tg_blas_product *p);
 
 /* Its core, that is the processor whose kernels it uses. */

@@ -1,4 +1,4 @@
-/* Which of the compiled kernels run: decided once, before main, from what the processor says of itself. */
+/* Selects the compiled kernels to run, once, before main, by the features of the processor. */
 #include "autograd/kernels/kernels.h"
 
 #include "autograd/kernels/product_kernel.h"

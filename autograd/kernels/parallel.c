@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 enum { MOST_THREADS = 32 };
-enum { SPINS = 200 };   /* of one who waits: some microseconds on end, */
+enum { SPINS = 200 };   /* of a waiting thread: some microseconds in a row, */
 enum { YIELDS = 2000 }; /* then about half a millisecond, giving way between them; then a worker sleeps */
 
 typedef struct job {
@@ -123,7 +123,7 @@ static bool take(int preferred, int *number)
 }
 
 /* Whole units are shared out, the last of which may be cut short by the end: rounding a share of the elements instead
- * could begin a part behind the end. */
+ * could begin a part after the end. */
 size_t tg_parallel_cut(size_t count, size_t unit, int parts, int k)
 {
     const size_t units = count / unit + (count % unit != 0);
@@ -142,10 +142,10 @@ static void run(int number)
 
 /* ---- processors ----
  *
- * Linux may wake a thread on the very processor of the one that wakes it, though another stands idle, and leave the two
- * there in turns for milliseconds: a step on two threads then takes longer than on one. So a worker is sent away from
- * the caller's processor before it is woken, and goes away by itself when it finds that it works there; besides it may
- * run wherever it might before.
+ * Linux may wake a thread on the very processor of the one that wakes it, though another is idle, and run the two in
+ * turns there for milliseconds: a step on two threads then takes longer than on one. So a worker is sent away from the
+ * caller's processor before it is woken, and goes away by itself when it finds that it works there; besides it may run
+ * wherever it might before.
  */
 #if defined __GLIBC__
 
@@ -320,7 +320,7 @@ static void wake_all(void)
     pthread_mutex_unlock(&pool.sleep_lock);
 }
 
-/* Fewer, if the system does not give more; the caller does without. */
+/* Starts fewer if the system refuses more; the caller then does their share. */
 static void call_workers(int wanted)
 {
     while (pool.workers < wanted && create(&pool.worker[pool.workers + 1]))

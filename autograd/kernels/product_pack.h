@@ -244,8 +244,8 @@ INLINE void pack_columns(const real *from, size_t step, size_t columns, size_t k
 }
 
 /* `count` lanes that are `apart` from each other, in k steps that are `step` from each other; one of both is 1. Steps
- * begin every `to_step` elements, which hold all lanes that anybody looks at, but whole vectors are written: the last
- * of a step may reach into the next, which comes after it, and that of the last step beyond all of them. */
+ * begin every `to_step` elements, with room for all lanes that are read. Whole vectors are written: the last one of a
+ * step may overlap the next step, which is written after it, and that of the last step may reach beyond the end. */
 static void pack(const real *from, size_t apart, size_t step, size_t count, size_t k, size_t to_step, real *to)
 {
     if (apart != 1)

@@ -1,4 +1,4 @@
-/* Memory that each thread has for itself, to pack operands in. Internal to the library.
+/* Memory of each thread, to pack operands in. Internal to the library.
  *
  *     float *packed = tg_scratch();               // TG_SCRATCH bytes; the next kernel on this thread overwrites them
  *

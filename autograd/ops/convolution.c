@@ -218,7 +218,7 @@ tg_tensor tg_fold(tg_tensor columns, int64_t height, int64_t width, tg_window wi
 
 /* ---- conv2d and conv1d ---- */
 
-/* Whether the shapes go together; an error on the tape if not. */
+/* Whether the shapes match; an error on the tape if not. */
 static bool conv_fits(const char *operation, tg_tensor image, tg_tensor weight, tg_tensor bias, int groups)
 {
     if (!tg_ok(image) || !tg_ok(weight))

@@ -192,7 +192,7 @@ tg_tensor tg_cross_entropy_grad(tg_tensor logits, tg_tensor labels, double smoot
     return TG_APPLY(&tg_op_cross_entropy_grad, (&(label_attributes){smoothing, ignore_index}), logits, labels);
 }
 
-/* ---- label_weights: what each row counts for in the mean ---- */
+/* ---- label_weights: the weight of each row in the mean ---- */
 
 static bool label_weights_shape(tg_value *out)
 {

@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* An axis, and how many places there are along it in the result of scatter_add and index_add. */
+/* An axis, and its size in the result of scatter_add and index_add. */
 typedef struct index_attributes {
     int axis;
     int size;

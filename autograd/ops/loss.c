@@ -25,7 +25,7 @@ static bool mean_shape(tg_value *out)
 #define MEAN_LOSS(text, forward_function, derivative_function) \
     .name = text, .arity = 2, .shape = mean_shape, .forward = forward_function, .derivative = derivative_function
 
-/* What each of n elements gets of the cotangent of their mean. */
+/* The share of each of n elements in the cotangent of their mean. */
 static tg_tensor share_of(const tg_derive *d)
 {
     return tg_mul_scalar(d->cotangent, 1 / (double)tg_size(d->in[0]));

@@ -19,8 +19,8 @@ typedef struct tg_reduce_attributes {
 extern const tg_field tg_reduce_fields[3];
 #define TG_REDUCE_ATTRIBUTES .attributes_size = offsetof(tg_reduce_attributes, correction), .fields = tg_reduce_fields
 
-/* The shape without the axes, or with them of size 1. Refuses integers, and where the axes are not what the operation
- * needs: any, side by side, or the last ones. */
+/* The shape without the axes, or with them of size 1. Refuses integers, and axes that the operation cannot reduce: it
+ * needs any, adjacent, or the last ones. */
 bool tg_reduce_shape(tg_value *out);
 bool tg_reduce_block_shape(tg_value *out);
 bool tg_reduce_last_shape(tg_value *out);
@@ -28,10 +28,10 @@ bool tg_reduce_last_shape(tg_value *out);
 /* The input as the operation sees it, for axes side by side. */
 tg_blocks tg_reduce_blocks(const tg_shape *in, const tg_reduce_attributes *a);
 
-/* The tensor as it would be with the axes kept: what broadcasts against the input. */
+/* The tensor with the reduced axes kept as 1, so that it broadcasts against the input. */
 tg_tensor tg_as_kept(tg_tensor reduced, tg_tensor input, const tg_reduce_attributes *a);
 
-/* Applies the operation over a set of axes; where it needs others, they go behind the rest first. */
+/* Applies the operation over a set of axes, which are first moved after the others where the operation needs that. */
 typedef enum tg_reduce_needs { TG_ANY_AXES, TG_AXES_SIDE_BY_SIDE, TG_LAST_AXES } tg_reduce_needs;
 tg_tensor tg_reduce(const tg_op *op, tg_reduce_needs needs, tg_tensor x, tg_axes axes, bool keep, int correction);
 

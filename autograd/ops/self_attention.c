@@ -31,9 +31,7 @@ static const tg_field self_attention_fields[] = {TG_FIELD(self_attention_attribu
 
 /* ---- shapes ---- */
 
-enum {
-    MOST_POSITIONS = TG_SCRATCH / (2 * (int)sizeof(double))
-}; /* a query's scores have to be somewhere, and their gradient */
+enum { MOST_POSITIONS = TG_SCRATCH / (2 * (int)sizeof(double)) }; /* room for a query's scores and their gradient */
 
 /* Whether x can be queries, keys and values of all heads; otherwise the operation is refused. */
 static bool fits(tg_value *out, const tg_shape *x)

@@ -116,7 +116,7 @@ tg_tensor tg_transpose(tg_tensor x, int axis, int other)
 
 /* ---- concat, and stack, which joins along a new axis ---- */
 
-/* The shapes of the inputs must agree but for the axis along which they are joined. */
+/* The shapes of the inputs must agree, except along the axis on which they are joined. */
 static bool fits_the_first(tg_value *out, int input, int but_axis)
 {
     const tg_shape *first = &out->inputs[0]->shape, *shape = &out->inputs[input]->shape;

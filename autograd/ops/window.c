@@ -9,7 +9,7 @@ const tg_field tg_window_fields[6] = {
     TG_FIELD(tg_window_layout, padding, TG_FIELD_SHAPE), TG_FIELD(tg_window_layout, dilation, TG_FIELD_SHAPE),
     TG_FIELD(tg_window_layout, size, TG_FIELD_SHAPE),    {0}};
 
-/* How far a window reaches: from its first place to behind its last. */
+/* The extent of a window, dilation included. */
 static int64_t reach(const tg_window_layout *w, int axis)
 {
     return (w->kernel.dim[axis] - 1) * w->dilation.dim[axis] + 1;

@@ -21,10 +21,10 @@ static const program_option own_options[] = {
     SWEEP_OPTIONS(AT(sweep)),
     {"silence", "SECONDS", "kill a run that reports nothing for this long, as failed; 0: never", OPTION_REAL,
      AT(silence), 0, 1e9},
-    {"scale", "KIND", "of the loss in pictures; auto: logarithmic where it is long", OPTION_CHOICE, AT(scale),
+    {"scale", "KIND", "scale of the loss axis; auto: logarithmic for a wide range", OPTION_CHOICE, AT(scale),
      .choices = scales},
     {"seed-lines", NULL, "pictures show a line for each seed in place of a band", OPTION_FLAG, AT(seed_lines)},
-    {"format", "KIND", "of the table that is printed", OPTION_CHOICE, AT(format), .choices = formats},
+    {"format", "KIND", "format of the printed table", OPTION_CHOICE, AT(format), .choices = formats},
     {"config", "FILE", "take the options from a config.json; those given here override them", OPTION_TEXT, AT(config)},
     {.type = OPTION_GROUP, .help = "In place of all that, with --format, --report and --out:"},
     {"runs", "PATH",
@@ -35,9 +35,9 @@ static const program_option own_options[] = {
      AT(measures)},
     {.type = OPTION_GROUP,
      .help = "What is compared (every option of model and training that is a number or a name "
-             "takes several, with commas between; all combinations are tried):"},
-    {"activations", "NAMES", "what to compare, with commas between; the differences are taken to the first",
-     OPTION_TEXT, AT(activations)},
+             "takes a comma-separated list; all combinations are tried):"},
+    {"activations", "NAMES", "activations to compare, comma-separated; differences are to the first one", OPTION_TEXT,
+     AT(activations)},
     {"seeds", "N", "runs of each activation", OPTION_INT, AT(seeds), 1, 10000},
     {0}};
 
@@ -73,8 +73,8 @@ const options_program *experiment_program(void)
         .table = table,
         .after =
             "For one seed, all activations have the same training, validation and test rows, see them in the same "
-            "order and, where shapes agree, start from the same weights. What is chosen, as the best epoch, is chosen "
-            "by validation rows; test rows choose nothing. The loss of a regression is the squared error of targets "
+            "order and, where shapes agree, start from the same weights. Every choice, such as that of the best epoch, "
+            "is made on validation rows, never on test rows. The loss of a regression is the squared error of targets "
             "that are standardised by the training rows. The same command gives the same curves, whatever --jobs, and "
             "continues where it was stopped or killed.\n\n"
             "Example: compare --data glyphs --activations relu,gelu_exact --seeds 5 --out results"};

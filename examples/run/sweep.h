@@ -44,9 +44,9 @@ typedef struct sweep {
 #define SWEEP_OPTIONS(at) \
     {"jobs", "N", "runs at the same time; 0: as many as there are processors, under mpirun or srun one", \
      OPTION_INT, (at) + offsetof(sweep, jobs), 0, 1024}, \
-    {"part", "I/N", "train every N-th run only, from the I-th on; a Slurm array says that by itself. Without it, " \
-     "processes that run the same command share the runs out", OPTION_TEXT, (at) + offsetof(sweep, part)}, \
-    {"takeover", "SECONDS", "train a run that another machine began when it has shown no sign of life for so long", \
+    {"part", "I/N", "train only every N-th run, from the I-th on; set automatically in a Slurm array. Without " \
+     "it, processes that run the same command share the runs", OPTION_TEXT, (at) + offsetof(sweep, part)}, \
+    {"takeover", "SECONDS", "take over a run of another machine that has reported nothing for this long", \
      OPTION_REAL, (at) + offsetof(sweep, takeover), 1, 1e6}
 /* clang-format on */
 

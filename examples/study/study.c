@@ -77,7 +77,7 @@ study_work study_work_of(const study_context *c)
 void study_say_state(const study_context *c, const study_work *work, const study_outcome *outcome, sheet *s)
 {
     if (c->settings->quick)
-        sheet_text(s, "This is the quick version (--quick): made-up data, small networks, few epochs. It shows that "
+        sheet_text(s, "This is the quick version (--quick): synthetic data, small networks, few epochs. It shows that "
                       "the study works; its numbers "
                       "are not those of the protocol.");
     if (outcome->complete < work->count)

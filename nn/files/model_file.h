@@ -1,4 +1,4 @@
-/* Model files that say what they are: the activation by name, the configuration, the version, in the metadata of a
+/* Model files that describe themselves: the activation by name, the configuration, the version, in the metadata of a
  * safetensors file.
  *
  *     if (!tg_model_save(set, "net.safetensors", TG_GELU_EXACT, "{\"hidden\": [128]}", &error)) ...

@@ -8,7 +8,7 @@
  *     8 bytes      header's size N, little-endian
  *     N bytes      {"__metadata__": {"key": "text"}, "layers.0.weight": {"dtype": "F32", "shape": [128, 784],
  *                  "data_offsets": [0, 401408]}, ...}
- *     the rest     the numbers, tensor behind tensor without gaps
+ *     the rest     the numbers, one tensor after the other, without gaps
  *
  * Names and layouts are those of PyTorch's state_dict, so that files travel both ways. What is read is checked before
  * it is believed: sizes, offsets, names, the header's grammar, and that tensors neither overlap nor leave gaps. A file
@@ -62,7 +62,7 @@ typedef struct tg_file_tensor {
     const char *name, *dtype; /* "F32", "F64", "F16", "BF16", "I64", ... */
     tg_shape shape;
     int64_t size;       /* elements */
-    int64_t begin, end; /* bytes, behind the header */
+    int64_t begin, end; /* bytes, after the header */
 } tg_file_tensor;
 
 /* Opens a file and checks its header; NULL, with the error, if it is not one. */
@@ -87,9 +87,9 @@ typedef struct tg_file_item {
     const void *data;
 } tg_file_item;
 
-/* Writes a whole file, as tg_parameters_save does: an earlier one of that name is replaced when the new one is
- * complete, or stays. False and the error if an item or a line of metadata is not valid, memory runs out,
- * or the file cannot be written. */
+/* Writes a whole file, as tg_parameters_save does: an existing file of that name is replaced only when the new one is
+ * complete. False and the error if an item or a line of metadata is not valid, memory runs out, or the file cannot be
+ * written. */
 bool tg_safetensors_write(const char *path, const tg_file_item *items, int count, const tg_metadata *metadata,
                           int metadata_count, tg_error *error);
 

@@ -77,7 +77,7 @@ static char *put_header(char *end, const tg_file_item *items, int count, const t
     return put(end, "}");
 }
 
-/* The header in memory, with spaces behind it so that the numbers begin at a multiple of 8 bytes, checked as a reader
+/* The header in memory, padded with spaces so that the numbers begin at a multiple of 8 bytes, checked as a reader
  * will; NULL, with the error, if it would refuse. */
 static char *header_of(const tg_file_item *items, int count, const tg_metadata *metadata, int lines, size_t *size,
                        const char *path, tg_error *error)

@@ -13,7 +13,7 @@
 
 enum { MOST_BLOCKS = TG_UPDATE_STATES + 2, LONGEST = TG_NAME_SIZE + 16 };
 
-/* Numbers laid out like the values of the set, and what stands before the parameters' names in the file. */
+/* Numbers laid out like the values of the set, and the prefix of their names in the file. */
 typedef struct block {
     const char *prefix;
     char *numbers;
@@ -173,7 +173,7 @@ bool tg_training_state_save(const tg_training_state *state, const char *path, co
 
 /* ---- loading ---- */
 
-/* All blocks, one behind the other, into `into`. */
+/* All blocks, one after the other, into `into`. */
 static bool read_blocks(tg_safetensors *file, const char *path, const tg_training_state *state, const block *blocks,
                         int block_count, char *into, tg_error *error)
 {

@@ -1,5 +1,5 @@
-/* All of a run in one file, from which it goes on as if it had never stopped: parameters, what the optimiser keeps,
- * generators, a position.
+/* The whole state of a run in one file, from which it continues as if it had never stopped: parameters, the optimiser's
+ * state, generators, a position.
  *
  *     tg_update_state kept = tg_optimizer_state(adamw);
  *     tg_training_state state = {.parameters = set, .update = &kept, .rng = {&dropout, &shuffle}, .position = step};

@@ -115,14 +115,14 @@ typedef struct tg_fit_config {
      * numbers of shards and processes allow it (nn/fit/spread.c), each process takes a part of the optimiser's step,
      * and tg_optimizer_state is whole only when tg_fit_run has returned. NULL: this process alone. */
     const tg_communicator *communicator;
-    /* An epoch's last rows are left out of it, the next epoch shuffles them in again, where they would make a pass of
-     * fewer than this. 2 is for a model with batch norm, which has no variance over one row. 0: 1 */
+    /* The last rows of an epoch are left out where they would make a pass of fewer than this; the next epoch shuffles
+     * them in again. 2 is for a model with batch norm, which has no variance over one row. 0: 1 */
     int64_t least_rows;
     bool drop_partial; /* rows that do not fill an epoch's last step wait for another epoch; otherwise they make a
                           smaller step */
     int64_t epochs;    /* at most; 0: 10 */
-    /* So many epochs are done, and you have put parameters and optimiser back to where they ended; for who keeps files
-     * of his own, so without a folder and averages. */
+    /* Epochs that are done already, for programs that keep files of their own: parameters and optimiser are as at the
+     * end of these epochs. Not with a folder or averages. */
     int64_t epochs_before;
     int64_t patience; /* ends when so many epochs in a row were not the best; 0: never */
     /* With a decay, {.decay = 0.999}: validation, the best epoch and what the run leaves are of the average of the
@@ -131,13 +131,13 @@ typedef struct tg_fit_config {
     bool best_by_score; /* the best epoch has the highest validation score, not the lowest validation loss */
     uint64_t seed;
 
-    /* A folder, made if it is missing, for last.safetensors, all that the run needs to go on, and best.safetensors, the
+    /* A folder, made if it is missing, for last.safetensors, from which the run resumes, and best.safetensors, the
      * weights of the best epoch. They are written after an epoch, but not more often than every two seconds, and when
      * the run ends or stops. NULL: none. */
     const char *folder;
     bool only_to_resume; /* the files serve to resume and nothing else: none is written once the run has finished */
-    bool resume; /* goes on from the folder's files, if there are any; the optimiser's rate and groups are to be set as
-                    they were */
+    bool
+        resume; /* continues from the folder's files, if there are any; set the optimiser's rate and groups as before */
     const tg_metadata *metadata; /* for both files */
     int metadata_count;
 
@@ -146,8 +146,9 @@ typedef struct tg_fit_config {
     bool (*on_epoch)(void *context, const tg_fit_epoch *now);
 
     /* Puts the training rows of epoch 1, 2, ... in order: `rows` [count] comes as 0 .. count - 1 and leaves as the rows
-     * of the epoch's batches, in which one may be twice and another missing. What it draws from `rng` is the same again
-     * for the same epoch; a run that is to go on as if it never stopped depends on nothing else. NULL: shuffled. */
+     * of the epoch's batches, in which one may be twice and another missing. `rng` draws the same numbers again for the
+     * same epoch. For a resumed run to equal one that never stopped, the order must depend on nothing else. NULL:
+     * shuffled. */
     void (*order)(void *context, int64_t epoch, tg_rng *rng, int32_t *rows, int64_t count);
     void *context; /* for the three */
 } tg_fit_config;
@@ -168,11 +169,11 @@ const char *tg_fit_error(const tg_fit *fit);
 bool tg_fit_diverged(const tg_fit *fit);
 
 /* Trains to the end and leaves the parameters of the best epoch (without validation rows: of the last), with `ema` as
- * averages. If a callback stopped it, the parameters are those of the last step, and another call goes on. False if
+ * averages. If a callback stopped it, the parameters are those of the last step, and another call continues. False if
  * there is an error. */
 bool tg_fit_run(tg_fit *fit);
 
-/* Whether the run has come to its end: all epochs, or patience. */
+/* Whether the run has ended: after all epochs, or by patience. */
 bool tg_fit_finished(const tg_fit *fit);
 
 /* Steps of all epochs together; for a schedule, before there is a run: tg_fit_steps(&config). 0 where the configuration

@@ -1,4 +1,4 @@
-/* A run from the inside, for the files of this folder. */
+/* The inside of a run. Internal to nn/fit. */
 #ifndef TG_FIT_INTERNAL_H
 #define TG_FIT_INTERNAL_H
 

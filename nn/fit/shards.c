@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A node: numbers about the step, and behind them as many as the set has, gradients or changes. */
+/* A node: sums of the step, followed by gradients, or changes, laid out like the set's values. */
 static size_t node_bytes(const tg_fit *fit)
 {
     return (sizeof(tg_fit_sums) + tg_parameters_bytes(fit->parameters) + 63) / 64 * 64;

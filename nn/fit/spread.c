@@ -141,7 +141,7 @@ static bool gather(tg_fit *fit, char *block)
     return true;
 }
 
-/* The sums over all processes of their blocks: of each, its parts. */
+/* Sums the blocks of all processes; each process gets its own parts of the sum. */
 static bool scatter_sums(tg_fit *fit, char *block, char *other)
 {
     const int rank = fit->config.communicator->rank;

@@ -1,6 +1,6 @@
-/* FOLDER/last.safetensors is a training state (nn/files/training_state.h) with two lines more: fit.run, which must be
- * that of the run that goes on, and fit.epochs, what has been reported so far. FOLDER/best.safetensors is weights
- * alone, written first: it may be of a later epoch than the state, which then comes to that epoch again. */
+/* FOLDER/last.safetensors is a training state (nn/files/training_state.h) with two lines more: fit.run, which must
+ * describe the run that resumes, and fit.epochs, the results so far. FOLDER/best.safetensors has weights only. It is
+ * written first, so it may be of a later epoch than the state; the resumed run then reaches that epoch again. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "nn/fit/fit_internal.h"
@@ -41,8 +41,8 @@ static void describe(const tg_fit *fit, char run[RUN])
 
 /* ---- writing ---- */
 
-/* A line for each epoch behind the sums of the one that has begun: exact, and without times, so that equal runs have
- * equal files. */
+/* The sums of the current epoch, then an entry for each epoch: exact, and without times, so that equal runs have equal
+ * files. */
 static char *epochs_text(const tg_fit *fit)
 {
     char *text = malloc((size_t)(fit->epoch_count + 1) * LINE);

@@ -62,8 +62,8 @@ typedef struct projections {
     tg_tensor q, k, v;
 } projections;
 
-/* By some of a layer's outputs. Its weights are cut, not its result: the gradients of the parts are put together where
- * they are small. */
+/* Some of a layer's outputs. Its weights are sliced, not its result, because their gradients are the smaller tensors to
+ * concatenate. */
 static tg_tensor part_forward(const tg_linear_layer *layer, tg_tensor x, int64_t first, int64_t count)
 {
     tg_tape *tape = tg_tape_of(x);
@@ -84,7 +84,7 @@ static projections project(const tg_attention *a, tg_tensor x)
                          tg_split_heads(part_forward(&a->fused, x, width + both, both), shared)};
 }
 
-/* Whether a pass can be; otherwise the error is recorded. */
+/* Checks the arguments of a pass; records the error if they are wrong. */
 static bool fits(const tg_attention *a, tg_tensor x, tg_tensor padding)
 {
     tg_tape *tape = tg_tape_of(x);

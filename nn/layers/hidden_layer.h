@@ -1,4 +1,4 @@
-/* A linear layer with an activation behind it, act(x W^T + b), or a gated product, act(x W^T + b) (x V^T +
+/* A linear layer followed by an activation, act(x W^T + b), or a gated product, act(x W^T + b) (x V^T +
  * c).
  *
  *     tg_hidden_layer layer = tg_hidden_layer_add(set, "layers.0", 784, 128, TG_SWIGLU, true);

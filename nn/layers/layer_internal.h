@@ -11,7 +11,7 @@ typedef tg_tensor (*tg_layer_function)(const void *layer, tg_tensor x, tg_layer_
 
 tg_tensor tg_layer_call(tg_layer_function forward, const void *layer, tg_tensor x, tg_layer_pass *pass, bool recompute);
 
-/* Whether a layer was made: false, with an error of the tape, if its weight is NULL. */
+/* Checks that a layer was made: false, with an error of the tape, if its weight is NULL. */
 bool tg_layer_has(tg_tape *tape, const char *function, const tg_parameter *weight);
 
 /* x through layers, each in a scope of its name. */

@@ -7,7 +7,7 @@
  *
  *     x --1000--500--250--> code 30 --250--500--1000--> y
  *
- * As in "Gaussian Error Linear Units" (arXiv 1606.08415): the activation behind every layer, the code included, and a
+ * As in "Gaussian Error Linear Units" (arXiv 1606.08415): the activation after every layer, the code included, and a
  * linear output. Parameters are named encoder.N.* and decoder.N.*, N from 0 on, as the linear layers of two MLPs.
  */
 #ifndef TG_AUTOENCODER_H
@@ -26,9 +26,9 @@ typedef struct tg_autoencoder_config {
     int64_t hidden[TG_AUTOENCODER_HIDDEN + 1]; /* the encoder's widths, ended by 0; the decoder has them in reverse */
     int64_t code;
     tg_activation activation; /* 0: gelu_exact */
-    bool linear_code;         /* no activation behind the code, as Hinton and Salakhutdinov have it */
-    double dropout;           /* behind every hidden layer but the code, in training */
-    tg_norm norm;             /* behind the same; 0: none */
+    bool linear_code;         /* no activation after the code, as Hinton and Salakhutdinov have it */
+    double dropout;           /* after every hidden layer except the code, in training */
+    tg_norm norm;             /* in the same places; 0: none */
     tg_init init;             /* 0: variance_preserving */
     tg_dtype dtype;           /* 0: TG_F32 */
 } tg_autoencoder_config;

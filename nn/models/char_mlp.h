@@ -28,8 +28,8 @@ typedef struct tg_char_mlp_config {
     int64_t embedding;                      /* numbers for each token */
     int64_t hidden[TG_CHAR_MLP_HIDDEN + 1]; /* widths, ended by 0; none: a linear model of the embeddings */
     tg_activation activation;               /* 0: gelu_exact */
-    double dropout;                         /* behind every hidden layer, in training */
-    tg_norm norm;                           /* behind every hidden layer's activation; 0: none */
+    double dropout;                         /* after every hidden layer, in training */
+    tg_norm norm;                           /* after every hidden layer's activation; 0: none */
     tg_init init;                           /* 0: variance_preserving */
     tg_dtype dtype;                         /* 0: TG_F32 */
 } tg_char_mlp_config;

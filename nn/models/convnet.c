@@ -31,7 +31,7 @@ static int pool_of(const tg_convnet_config *config)
     return config->pool ? config->pool : 2;
 }
 
-/* A side of the image behind all blocks. */
+/* A side of the image after all blocks. */
 static int64_t last_side(const tg_convnet_config *config, int64_t side)
 {
     for (int i = 0; i < block_count(config); i++)

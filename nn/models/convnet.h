@@ -25,7 +25,7 @@ typedef struct tg_convnet_config {
     int64_t filters[TG_CONVNET_BLOCKS + 1]; /* channels of the blocks' results, ended by 0 */
     int64_t outputs;
     int64_t kernel;           /* odd; 0: 3 */
-    int pool;                 /* maximum of pool x pool pixels behind each block; 0: 2; 1: none */
+    int pool;                 /* maximum of pool x pool pixels after each block; 0: 2; 1: none */
     tg_activation activation; /* 0: gelu_exact; a gated one has twice the filters before it */
     tg_norm norm;             /* of each block: TG_NORM_BATCH, TG_NORM_GROUP; 0: none */
     int groups;               /* of TG_NORM_GROUP; 0: 1 */

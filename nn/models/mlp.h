@@ -15,9 +15,9 @@
  *
  * A hidden layer with a gated activation is the published one, act(x W^T + b) (x V^T + c), as in tg_feed_forward. A
  * stack of products is a polynomial whose degree doubles with every layer, so a deep one trains better normalised:
- * `norm` puts a normalisation with weights layers.N.norm.* behind every hidden layer's activation, of whatever kind,
- * gated or not. `residual` adds what goes into a hidden layer to what comes out of it, in every hidden layer behind
- * another one of the same width (He et al., 2016):
+ * `norm` adds a normalisation with weights layers.N.norm.* after every hidden layer's activation, gated or not.
+ * `residual` adds the input of a hidden layer to its output, in every hidden layer after one of the same width (He et
+ * al., 2016):
  *
  *     h' = h + dropout(norm(act(h W^T + b)))
  *
@@ -46,7 +46,7 @@ typedef struct tg_mlp_config {
     tg_dtype dtype;           /* 0: TG_F32 */
     bool no_bias;
     bool equal_width; /* gated: the widths as given, instead of the narrower ones of tg_mlp_size */
-    tg_norm norm;     /* behind every hidden layer's activation; 0: none */
+    tg_norm norm;     /* after every hidden layer's activation; 0: none */
     bool residual;    /* a residual connection around every hidden layer after one of the same width */
 } tg_mlp_config;
 
@@ -80,7 +80,7 @@ int64_t tg_mlp_width(const tg_mlp *net, int layer);
 /* x [..., inputs] -> [..., outputs], in evaluation: without dropout or other randomness. */
 tg_tensor tg_mlp_forward(const tg_mlp *net, tg_tensor x);
 
-/* What happened on the way: the tensor that each hidden layer's activation was applied to. */
+/* Intermediate results: the tensor that each hidden layer's activation was applied to. */
 typedef struct tg_mlp_trace {
     int count;
     tg_tensor preactivation[TG_MLP_HIDDEN]; /* [..., width of the layer] */

@@ -38,7 +38,7 @@ typedef struct tg_model_kind {
     /* x as the first layer takes it, or TG_NONE with an error of the tape. NULL: as it is. */
     tg_tensor (*input)(const tg_model *model, tg_tensor x);
 
-    /* Samples as of a layer, and the configuration of one, in double, for such x. */
+    /* Samples, as for a layer, and the configuration of a sample, in double, for this shape of x. */
     void (*configure)(void *config, const tg_shape *x, int sample);
     const tg_layer_sample *samples;
 } tg_model_kind;

@@ -8,8 +8,8 @@
  *
  *     ids -> token_embedding + position_embedding -> layers.0 -> layers.1 -> ... -> norm -> head -> logits
  *
- * A pre-norm stack ends with a norm; a post-norm one begins with one behind the embeddings, embedding_norm, as BERT.
- * Weights begin as GPT-2's: normal numbers of deviation 0.02, those that end in a residual sum of 0.02 / sqrt(2
+ * A pre-norm stack ends with a norm; a post-norm one begins with one after the embeddings, embedding_norm, as BERT
+ * does. Weights begin as GPT-2's: normal numbers of deviation 0.02, those that end in a residual sum of 0.02 / sqrt(2
  * layers); biases at 0.
  */
 #ifndef TG_TRANSFORMER_H

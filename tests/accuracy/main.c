@@ -28,8 +28,7 @@ static const program_option table[] = {
      "print kernel,precision,order,isa,max_ulp,max_abs,at: max_abs is the largest absolute error where a derivative "
      "crosses zero, which max_ulp leaves out; at is the input with max_ulp",
      OPTION_FLAG, AT(csv)},
-    {"kernels", "NAMES", "these only, with commas between, or all [all; with --exhaustive GELU and SiLU]", OPTION_TEXT,
-     AT(kernels)},
+    {"kernels", "NAMES", "comma-separated, or all [all; with --exhaustive GELU and SiLU]", OPTION_TEXT, AT(kernels)},
     {"jobs", "N", "kernels to measure at the same time", OPTION_INT, AT(jobs), 1, 1024},
     {"out", "DIR", "folder for exactness.csv and its picture: the error of GELU over x, by several ways to compute it",
      OPTION_TEXT, AT(out)},

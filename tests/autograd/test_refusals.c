@@ -324,6 +324,15 @@ START_TEST(an_element_that_is_not_there_is_nan_and_writing_it_changes_nothing)
 }
 END_TEST
 
+START_TEST(the_jacobian_of_nothing_has_no_rows)
+{
+    tg_tensor x = drawn(TG_F64, TG_SHAPE(3)), d = tg_jacobian(drawn(TG_F64, TG_SHAPE(0)), x);
+    ck_assert_msg(tg_ok(d), "%s", tg_tape_error(tape));
+    ck_assert_int_eq(tg_dim(d, 0), 0);
+    ck_assert_int_eq(tg_dim(d, 1), 3);
+}
+END_TEST
+
 static tg_tensor elsewhere(tg_tape *t, const tg_tensor *in, int count, void *user)
 {
     (void)t, (void)in, (void)count;
@@ -372,6 +381,7 @@ Suite *refusals_suite(void)
     tcase_add_test(tests, a_checkpoint_of_another_tapes_tensor_or_of_a_dead_one_is_an_error);
     tcase_add_test(tests, what_an_operation_lacks_is_named);
     tcase_add_test(tests, an_element_that_is_not_there_is_nan_and_writing_it_changes_nothing);
+    tcase_add_test(tests, the_jacobian_of_nothing_has_no_rows);
     tcase_add_test(tests, names_in_a_drawing_are_escaped);
     suite_add_tcase(suite, tests);
     return suite;

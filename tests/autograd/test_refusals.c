@@ -305,6 +305,12 @@ START_TEST(what_an_operation_lacks_is_named)
     expect_error("tg_set: the data is NULL");
     ck_assert(!tg_ok(tg_gather(x, 2, index)));
     expect_error("there is no axis 2");
+    enum { PARTS = 17 };
+    tg_tensor parts[PARTS];
+    for (int i = 0; i < PARTS; i++)
+        parts[i] = tg_constant(tape, TG_F64, NULL, TG_SHAPE((int64_t)1 << 59, 0));
+    ck_assert(!tg_ok(tg_concat(parts, PARTS, 0)));
+    expect_error("the result would be too large");
 }
 END_TEST
 

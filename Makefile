@@ -375,7 +375,9 @@ check-matrix: all $(OUT)/bin/tests
 
 # In a build of its own. A test that compiles a program against the library without the options of coverage fails here, and does not count.
 coverage:
-	$(MAKE) coverage-here BUILD=$(BUILD)/coverage CFLAGS='--coverage -fprofile-update=atomic' LDFLAGS=--coverage
+	mkdir -p $(BUILD)/coverage && $(CC) -fPIC -c -o $(BUILD)/coverage/counters.o tests/counters.c
+	$(MAKE) coverage-here BUILD=$(BUILD)/coverage CFLAGS='--coverage -fprofile-update=atomic' \
+	    LDFLAGS='--coverage -Wl,--wrap=_exit $(BUILD)/coverage/counters.o'
 coverage-here: all $(OUT)/bin/tests
 	-find $(OUT)/obj -name '*.gcda' -delete; $(OUT)/bin/tests $(SUITES)
 	tests/coverage.sh $(OUT)

@@ -1,15 +1,18 @@
 #!/bin/sh
 # The same sources give the same bytes in every folder, at every time: what `make install` installs, and the Debian packages.
-#   tests/reproducible.sh FOLDER     from the top of the tree, at its last commit; FOLDER receives two copies of it, and logs
+#   tests/reproducible.sh FOLDER [OPTION...]     from the top of the tree, at its last commit; FOLDER receives two copies of it, and logs.
+#                                                With options for make, as ISAS=baseline for haste, packages are left out
 set -eu
 rm -rf "$1/one" "$1/two"
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
+shift
+options=$*
 export CCACHE_DISABLE=1 # what comes from a cache was compiled in the other folder
 unset SOURCE_DATE_EPOCH MAKEFLAGS BUILD CFLAGS LDFLAGS || true
 packages=""
-! command -v dh dpkg-buildpackage > /dev/null || packages=deb
-[ "$packages" ] || echo "without debhelper: no packages are compared"
+[ "$options" ] || ! command -v dh > /dev/null || packages=deb
+[ "$packages" ] || echo "no packages are compared"
 
 # The copies differ in what compilers and archivers like to write into files: folder, language, time zone, umask, time.
 build() { # COPY TREE LC_ALL TZ UMASK
@@ -20,7 +23,7 @@ build() { # COPY TREE LC_ALL TZ UMASK
         umask "$5"
         cd "$tree"
         export LC_ALL="$3" TZ="$4"
-        make install DEPENDENCIES=skip PREFIX=/usr DESTDIR="$folder/$1/result/install" DEBUGFILES=1
+        make install $options DEPENDENCIES=skip PREFIX=/usr DESTDIR="$folder/$1/result/install" DEBUGFILES=1
         [ -z "$packages" ] || { make deb DEPENDENCIES=skip && cp build/deb/*.deb "$folder/$1/result"; }
     ) > "$folder/$1.log" 2>&1 || { tail -n 20 "$folder/$1.log" >&2; exit 1; }
 }

@@ -49,6 +49,44 @@ START_TEST(values_and_gradients_lie_in_one_block_each_without_gaps)
 }
 END_TEST
 
+/* Backward passes are between the additions; the second one needs larger blocks. */
+START_TEST(gradients_move_along_when_a_set_grows)
+{
+    tg_parameters *set = tg_parameters_new(TG_F64);
+    tg_parameter *p = tg_parameters_add(set, "p", TG_SHAPE(3), true);
+    tg_tape *tape = tg_tape_new();
+    ck_assert(tg_backward(tg_sum(tg_mul_scalar(tg_parameter_tensor(tape, p), 5))));
+    tg_parameter *more = tg_parameters_add(set, "more", TG_SHAPE(100000), true);
+    for (int i = 0; i < 3; i++)
+        ck_assert_double_eq(((double *)p->gradient)[i], 5);
+    ck_assert_double_eq(((double *)more->gradient)[0], 0);
+    tg_tape_free(tape);
+    tg_parameters_free(set);
+}
+END_TEST
+
+static void descend(const tg_update *u)
+{
+    double *p = u->parameter;
+    const double *g = u->gradient;
+    for (size_t i = 0; i < u->n; i++)
+        p[i] -= u->rate * u->gradient_scale * g[i] + u->decay;
+}
+
+START_TEST(a_loop_of_ones_own_goes_over_all_parameters_with_their_factors)
+{
+    static const tg_update_factor factors[] = {{1, 0}, {2, 0.5}};
+    tg_parameters *set = small_set(TG_F64);
+    double *gradients = tg_parameters_gradients(set);
+    for (int i = 0; i < 9; i++)
+        gradients[i] = i;
+    tg_parameters_update(set, descend, &(tg_update){.rate = 0.25, .gradient_scale = 2}, factors);
+    for (int i = 0; i < 9; i++)
+        ck_assert_double_eq(((double *)tg_parameters_values(set))[i], i < 6 ? -0.5 * i : -1. * i - 0.5);
+    tg_parameters_free(set);
+}
+END_TEST
+
 START_TEST(parameters_are_found_by_name_and_by_number)
 {
     tg_parameters *set = small_set(TG_F32);
@@ -295,6 +333,8 @@ Suite *parameters_suite(void)
     TCase *tests = tcase_create("parameters");
     tcase_add_test(tests, the_norm_of_many_tiny_or_ordinary_gradients_is_exact);
     tcase_add_test(tests, values_and_gradients_lie_in_one_block_each_without_gaps);
+    tcase_add_test(tests, gradients_move_along_when_a_set_grows);
+    tcase_add_test(tests, a_loop_of_ones_own_goes_over_all_parameters_with_their_factors);
     tcase_add_test(tests, parameters_are_found_by_name_and_by_number);
     tcase_add_test(tests, the_first_mistake_in_building_is_remembered_in_words);
     tcase_add_test(tests, a_set_of_many_parameters_is_built_in_no_time);

@@ -288,6 +288,57 @@ START_TEST(the_messages_of_tg_jvp_speak_of_tangents)
 }
 END_TEST
 
+START_TEST(what_an_operation_lacks_is_named)
+{
+    const int32_t three[1] = {3};
+    tg_tensor x = drawn(TG_F64, TG_SHAPE(2, 3)), two[2] = {x, x};
+    const tg_tensor index = tg_constant(tape, TG_I32, three, TG_SHAPE(1));
+    ck_assert(!tg_ok(tg_apply(&tg_op_linear, NULL, 1, &x)));
+    expect_error("expected x, a weight and perhaps a bias");
+    ck_assert(!tg_ok(tg_apply(&tg_op_gelu_exact, NULL, 2, two)));
+    expect_error("expected 1 inputs, not 2");
+    ck_assert(!tg_ok(tg_apply(&tg_op_mul_scalar, NULL, 1, &x)));
+    expect_error("the operation has attributes, and none were given");
+    ck_assert(!tg_ok(tg_variable(tape, TG_I32, three, TG_SHAPE(1))));
+    expect_error("tg_variable: integers have no gradient");
+    ck_assert(!tg_set(tg_constant(tape, TG_F64, (double[]){1}, TG_SHAPE(1)), TG_F64, NULL, TG_SHAPE(1)));
+    expect_error("tg_set: the data is NULL");
+    ck_assert(!tg_ok(tg_gather(x, 2, index)));
+    expect_error("there is no axis 2");
+    enum { PARTS = 17 };
+    tg_tensor parts[PARTS];
+    for (int i = 0; i < PARTS; i++)
+        parts[i] = tg_constant(tape, TG_F64, NULL, TG_SHAPE((int64_t)1 << 59, 0));
+    ck_assert(!tg_ok(tg_concat(parts, PARTS, 0)));
+    expect_error("the result would be too large");
+}
+END_TEST
+
+START_TEST(an_element_that_is_not_there_is_nan_and_writing_it_changes_nothing)
+{
+    tg_parameters *set = tg_parameters_new(TG_F64);
+    tg_parameter *p = tg_parameters_add(set, "p", TG_SHAPE(2), false);
+    tg_parameter_fill(p, 5);
+    const int64_t wrong[] = {-1, 2, INT64_MAX};
+    for (int i = 0; i < 3; i++) {
+        tg_parameter_put(p, wrong[i], 7);
+        ck_assert(isnan(tg_parameter_get(p, wrong[i])));
+    }
+    ck_assert(isnan(tg_parameter_get(NULL, 0)));
+    ck_assert_double_eq(tg_parameter_get(p, 0) + tg_parameter_get(p, 1), 10);
+    tg_parameters_free(set);
+}
+END_TEST
+
+START_TEST(the_jacobian_of_nothing_has_no_rows)
+{
+    tg_tensor x = drawn(TG_F64, TG_SHAPE(3)), d = tg_jacobian(drawn(TG_F64, TG_SHAPE(0)), x);
+    ck_assert_msg(tg_ok(d), "%s", tg_tape_error(tape));
+    ck_assert_int_eq(tg_dim(d, 0), 0);
+    ck_assert_int_eq(tg_dim(d, 1), 3);
+}
+END_TEST
+
 static tg_tensor elsewhere(tg_tape *t, const tg_tensor *in, int count, void *user)
 {
     (void)t, (void)in, (void)count;
@@ -334,6 +385,9 @@ Suite *refusals_suite(void)
     tcase_add_test(tests, what_is_missing_or_dead_is_an_error_of_every_derivative);
     tcase_add_test(tests, the_messages_of_tg_jvp_speak_of_tangents);
     tcase_add_test(tests, a_checkpoint_of_another_tapes_tensor_or_of_a_dead_one_is_an_error);
+    tcase_add_test(tests, what_an_operation_lacks_is_named);
+    tcase_add_test(tests, an_element_that_is_not_there_is_nan_and_writing_it_changes_nothing);
+    tcase_add_test(tests, the_jacobian_of_nothing_has_no_rows);
     tcase_add_test(tests, names_in_a_drawing_are_escaped);
     suite_add_tcase(suite, tests);
     return suite;

@@ -296,10 +296,16 @@ START_TEST(metadata_may_have_any_character)
     ck_assert_str_eq(tg_safetensors_metadata(file, "note"), lines[0].value);
     tg_safetensors_close(file);
 
-    file = tg_safetensors_open(written("{\"__metadata__\":{\"a\":\"\\b\\f\\n\\r\\t\\u001b\"}}", -1, 0), &error);
-    ck_assert_msg(file != NULL, "%s", error.text);
-    ck_assert_str_eq(tg_safetensors_metadata(file, "a"), "\b\f\n\r\t\x1b");
-    tg_safetensors_close(file);
+    static const struct {
+        const char *header, *text;
+    } escaped[] = {{"{\"__metadata__\":{\"a\":\"\\b\\f\\n\\r\\t\\u001b\"}}", "\b\f\n\r\t\x1b"},
+                   {"{\"__metadata__\":{\"a\":\"\\u00e9\\u20ac\\ud83d\\ude00\"}}", "é€😀"}}; /* two, three, four bytes */
+    for (int i = 0; i < 2; i++) {
+        file = tg_safetensors_open(written(escaped[i].header, -1, 0), &error);
+        ck_assert_msg(file != NULL, "%s", error.text);
+        ck_assert_str_eq(tg_safetensors_metadata(file, "a"), escaped[i].text);
+        tg_safetensors_close(file);
+    }
 }
 END_TEST
 

@@ -37,7 +37,7 @@ static const program_option own_options[] = {
      .help = "What is compared (every option of model and training that is a number or a name "
              "takes several, with commas between; all combinations are tried):"},
     {"activations", "NAMES", "what to compare, with commas between; the differences are taken to the first",
-     OPTION_TEXT, AT(activations)},
+     OPTION_TEXT, AT(activations), .choices = net_activations},
     {"seeds", "N", "runs of each activation", OPTION_INT, AT(seeds), 1, 10000},
     {0}};
 

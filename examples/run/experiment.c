@@ -37,7 +37,7 @@ static const program_option own_options[] = {
      .help = "What is compared (every option of model and training that is a number or a name "
              "takes a comma-separated list; all combinations are tried):"},
     {"activations", "NAMES", "activations to compare, comma-separated; differences are to the first one", OPTION_TEXT,
-     AT(activations)},
+     AT(activations), .choices = net_activations},
     {"seeds", "N", "runs of each activation", OPTION_INT, AT(seeds), 1, 10000},
     {0}};
 

@@ -273,6 +273,11 @@ static const net_kind *const kinds[] = {MODELS};
 const char *const net_models[] = {MODELS NULL};
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
+#define TG_PLAIN(constant, name, ...) #name,
+#define TG_GATED(constant, name, ...) #name,
+const char *const net_activations[] = {
+#include "nn/activations.def"
+    NULL};
 #define TG_NORM(constant, name, ...) #name,
 const char *const net_norms[] = {
 #include "nn/layers/norms.def"

@@ -29,7 +29,8 @@ typedef struct net_spec {
     int vocabulary;                /* of text, else 0 */
 } net_spec;
 
-extern const char *const net_models[], *const net_norms[], *const net_inits[]; /* ended by NULL */
+extern const char *const net_models[], *const net_activations[], *const net_norms[],
+                                                                     *const net_inits[]; /* ended by NULL */
 
 /* The options, ended by a line of zeros; the settings of a program that takes them begin with a net_spec. */
 extern const program_option net_options[];

@@ -12,7 +12,7 @@
 #include <tapegrad.h>
 #include <unistd.h>
 
-enum { FIRST_KEY = 1000, HELP_SIZE = 400 };
+enum { FIRST_KEY = 1000, HELP_SIZE = 700 };
 
 typedef struct reading {
     const options_program *program;
@@ -312,7 +312,7 @@ static void describe(const program_option *o, const void *settings, char *text, 
 {
     const char *at = (const char *)settings + o->offset;
     size_t used = (size_t)snprintf(text, size, "%s", o->help);
-    if ((o->type == OPTION_CHOICE || o->type == OPTION_CHOICES) && used < size) {
+    if (o->choices && used < size) {
         char choices[HELP_SIZE];
         describe_choices(o, choices, sizeof choices);
         used += (size_t)snprintf(text + used, size - used, ": %s", choices);

@@ -44,9 +44,9 @@ typedef struct program_option {
     const char *argument; /* what --help calls its argument; NULL for a flag */
     const char *help;
     option_type type;
-    size_t offset;    /* of the member in the settings */
-    double low, high; /* of a number, both included */
-    const char *const *choices;
+    size_t offset;                          /* of the member in the settings */
+    double low, high;                       /* of a number, both included */
+    const char *const *choices;             /* of a text those that --help lists; what reads it checks */
     const char *(*users)(const char *name); /* of what it is an option, for --help: "sgd and rmsprop"; NULL: of all */
 } program_option;
 

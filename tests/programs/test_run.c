@@ -192,6 +192,26 @@ START_TEST(the_default_folder_says_what_the_run_is)
 }
 END_TEST
 
+/* Of what has one entry in a table, every name: an entry that is added is in the help of the programs that take it. */
+START_TEST(help_lists_every_activation_optimizer_and_model)
+{
+    static const char *const programs[] = {"train", "compare"};
+    static const char *const names[] = {
+#define TG_PLAIN(constant, name, ...) #name,
+#define TG_GATED(constant, name, ...) #name,
+#include "nn/activations.def"
+#define TG_OPTIMIZER(constant, name) #name,
+#include "optim/optimizers.def"
+        "mlp", "convnet", "vit", "autoencoder", "charmlp", "gpt",
+    };
+    for (int p = 0; p < 2; p++) {
+        train_run(programs[p], "--help | tr -s '\\n ' '  '");
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            ck_assert_msg(strstr(train_output, names[i]), "%s --help: no %s", programs[p], names[i]);
+    }
+}
+END_TEST
+
 /* As a result: the same command does not try it again, and no number of it is compared. */
 START_TEST(a_comparison_in_which_runs_diverge_ends_and_says_what_helps)
 {
@@ -381,6 +401,7 @@ Suite *run_suite(void)
     tcase_add_test(tests, the_default_folder_says_what_the_run_is);
     tcase_add_test(tests, a_comparison_in_which_runs_diverge_ends_and_says_what_helps);
     tcase_add_test(tests, a_search_prints_a_table_once);
+    tcase_add_test(tests, help_lists_every_activation_optimizer_and_model);
     tcase_add_test(tests, a_folder_in_which_another_program_works_is_refused);
     tcase_add_loop_test(tests, a_run_that_is_killed_goes_on_to_the_same_bytes, 0, sizeof killed / sizeof *killed);
     tcase_add_loop_test(tests, a_report_grows_while_runs_go_on, 0, 2);

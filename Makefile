@@ -11,6 +11,7 @@
 #   make check-matrix  the tests under other compilers, options and processors, as a table: ROWS="O0 clang valgrind"
 #   make coverage      how many lines of each file the tests run (gcov)
 #   make amalgamation  the library as tapegrad.c and tapegrad.h, to be compiled with a program
+#   make playground    a page that trains two nets in a browser, build/playground.html (emscripten); make check-playground tests it (chromium)
 #   make reference     every function of the library on one page, build/reference.html
 #   make install       libraries, headers, programs, manual pages, and what pkg-config, CMake and bash look for
 #                      (PREFIX, LIBDIR, INCLUDEDIR, BINDIR, MANDIR, DATADIR, DESTDIR; STRIP=, DEBUGFILES=1)
@@ -71,7 +72,7 @@ OUT := $(BUILD)$(if $(SANITIZE),/sanitize-$(subst $(comma),-,$(SANITIZE)))$(if $
 # Packages are looked for once: a compiler for the library, more for programs and tests, MPFR for the long check. Where some had to be
 # installed, make reads itself again. `make install` installs the library, never a package.
 GOALS := $(or $(MAKECMDGOALS),all)
-NEEDS := $(OUT)/needs-$(if $(filter-out lib amalgamation reference install-library,$(GOALS)),$(if $(filter check-long,$(GOALS)),long,all),lib)
+NEEDS := $(OUT)/needs-$(if $(filter-out lib amalgamation playground reference install-library,$(GOALS)),$(if $(filter check-long,$(GOALS)),long,all),lib)
 dry_run := $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
 ifeq ($(dry_run)$(filter skip,$(DEPENDENCIES))$(filter clean help uninstall,$(GOALS)),)
 include $(NEEDS)
@@ -150,7 +151,7 @@ STATIC := $(OUT)/libtapegrad.a
 SHARED := $(OUT)/libtapegrad.so
 UMBRELLA := $(OUT)/include/tapegrad.h
 
-.PHONY: all lib amalgamation reference check check-long check-faults check-matrix coverage coverage-here demo bench golden fingerprints fuzz fuzz-here deb tools install install-library uninstall clean help
+.PHONY: all lib amalgamation playground reference check check-long check-playground check-faults check-matrix coverage coverage-here demo bench golden fingerprints fuzz fuzz-here deb tools install install-library uninstall clean help
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-builtin-rules
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
@@ -240,6 +241,11 @@ $(OUT)/amalgamation/tapegrad.c: .ci/amalgamation LICENSE $(shell find autograd n
 $(OUT)/amalgamation/tapegrad.o: $(OUT)/amalgamation/tapegrad.c
 	$(call quietly,CC)$(CC) $(AMALGAMATION_CFLAGS) -g -fPIC $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(filter none,$(BLAS)),-DTG_NO_BLAS) \
 	    $(CFLAGS) -c -o $@ $<
+
+# The library and examples/playground as one page: docs/playground.md.
+playground: $(OUT)/playground.html
+$(OUT)/playground.html: $(OUT)/amalgamation/tapegrad.c $(wildcard examples/playground/* examples/data/*)
+	$(call quietly,GEN)examples/playground/build.sh $(OUT)/amalgamation $@
 
 reference: $(OUT)/reference.html
 $(OUT)/reference.html: .ci/reference $(PUBLIC_HEADERS) $(OUT)/flags
@@ -360,9 +366,16 @@ check-long: all $(OUT)/bin/tests $(OUT)/bin/against-mpfr
 	TG_LONG=1 CK_TIMEOUT_MULTIPLIER=100 $(OUT)/bin/tests
 	$(OUT)/bin/accuracy --exhaustive
 	$(OUT)/bin/against-mpfr
+	$(MAKE) check-playground
 	$(MAKE) fuzz FUZZ_SECONDS=600
 	tests/reproducible.sh $(OUT)/reproducible
 	tests/install_chroot.sh $(OUT)/debian || [ $$? = 77 ]
+
+# In Chromium without a window; skipped where a tool is missing.
+check-playground: $(OUT)/bin/tests
+	@for tool in emcc chromium python3; do \
+	    command -v $$tool > /dev/null || { echo "check-playground: skipped, for there is no $$tool"; exit 0; }; done; \
+	$(MAKE) playground && TG_PLAYGROUND='$(OUT)/playground.html' $(OUT)/bin/tests playground playground_page
 
 # FAULTS: how many calls of each kind are tried in each program, spread over all.
 FAULTS ?= 200

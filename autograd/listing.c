@@ -54,6 +54,12 @@ size_t tg_tape_table(const tg_tape *tape, char *bytes, size_t size)
     return text.used;
 }
 
+tg_tensor tg_tape_tensor(const tg_tape *tape, int64_t index)
+{
+    const bool is_there = tape && index >= 0 && index < tape->program.count;
+    return tg_tensor_of(is_there ? tg_program_at(&tape->program, index) : NULL);
+}
+
 bool tg_tape_time_at(const tg_tape *tape, int64_t index, tg_operation_time *time)
 {
     if (!tape || !time || index < 0 || index >= tape->program.count)

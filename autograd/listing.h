@@ -31,6 +31,9 @@ bool tg_tape_time_at(const tg_tape *tape, int64_t index, tg_operation_time *time
 size_t tg_tape_table(const tg_tape *tape, char *text, size_t size);
 size_t tg_tape_dot(const tg_tape *tape, char *text, size_t size);
 
+/* The tensor that tables and graphs give this number; inert past the end. */
+tg_tensor tg_tape_tensor(const tg_tape *tape, int64_t index);
+
 /* Writes what a model is made of, in the same manner: a line for each scope that it recorded under on this tape, in
  * their order, with the shape of its result, the numbers that are trained and are first used there, and its operations
  * forward: 2 for each multiplication and addition of a product, 1 for each element of any other result.

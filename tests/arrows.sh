@@ -50,7 +50,7 @@ order='
     examples/run/signals
     plots/
     examples/run/
-    examples/gradcheck/ examples/identify/ examples/study/ examples/train/
+    examples/gradcheck/ examples/identify/ examples/playground/ examples/study/ examples/train/
     examples/
 '
 

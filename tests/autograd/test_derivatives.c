@@ -165,6 +165,8 @@ START_TEST(the_tape_lists_itself_and_says_how_long_the_list_is)
     ck_assert_uint_eq(tg_tape_dot(tape, graph, sizeof graph), strlen(graph));
     ck_assert_ptr_nonnull(strstr(graph, "v2 -> v3;"));
     ck_assert_ptr_nonnull(strstr(graph, "f64[2]"));
+    ck_assert_double_eq(tg_at(tg_tape_tensor(tape, 3), 1), 1); /* 1 * 2 * 0.5, at the number of both */
+    ck_assert(!tg_ok(tg_tape_tensor(tape, 4)) && !tg_ok(tg_tape_tensor(tape, -1)) && !tg_ok(tg_tape_tensor(NULL, 0)));
 }
 END_TEST
 

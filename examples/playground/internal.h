@@ -1,0 +1,51 @@
+/* What the parts of the playground share; callers include playground.h. */
+#ifndef PLAYGROUND_INTERNAL_H
+#define PLAYGROUND_INTERNAL_H
+
+#include "examples/playground/playground.h"
+
+#include <tapegrad.h>
+
+enum { PLAYGROUND_NETS = 2 };
+
+typedef struct playground_one {
+    tg_mlp_config config; /* widths as asked for */
+    tg_mlp *mlp;
+    tg_optimizer *optimizer;
+    tg_tape *tape;   /* of training steps */
+    tg_rng training; /* of a random activation */
+} playground_one;
+
+struct playground {
+    float points[PLAYGROUND_POINTS][2];
+    double exact[PLAYGROUND_POINTS][2]; /* the same */
+    int32_t labels[PLAYGROUND_POINTS];
+    int count;
+    playground_one nets[PLAYGROUND_NETS];
+    tg_tape *look, *step; /* for evaluations; the step that is shown */
+    int64_t forward;      /* tensors of the forward pass on `step` */
+    playground_summary summary[2];
+    void *answer; /* the array or text that was returned last */
+    char error[1024];
+};
+
+/* Records why a call failed, NULL: out of memory; false. And the same of a tape, whose next call then begins afresh. */
+bool playground_fail(playground *p, const char *why);
+bool playground_fail_as(playground *p, tg_tape *tape);
+
+/* A net that was made; NULL, with the error recorded, if there is none. */
+playground_one *playground_one_at(playground *p, int which);
+
+/* Room for the answer of a call, all zeros; NULL, with the error recorded, if out of memory. */
+void *playground_answer(playground *p, size_t count, size_t size);
+
+int playground_units(const playground *p, int which); /* hidden ones */
+
+/* The first `count` points, in float or double, and their labels. */
+tg_tensor playground_points_on(tg_tape *tape, const playground *p, tg_dtype dtype, int count);
+tg_tensor playground_labels_on(tg_tape *tape, const playground *p, int count);
+
+/* The net's outputs for all points, on the tape for evaluations, which begins anew; `trace` may be NULL. */
+tg_tensor playground_evaluate(playground *p, const playground_one *n, tg_mlp_trace *trace);
+
+#endif

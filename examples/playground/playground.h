@@ -1,0 +1,112 @@
+/* What the page of `make playground` shows: two nets that learn the same points in the plane, side by side.
+ *
+ *     playground *p = playground_new();
+ *     playground_draw(p, 0, 300, 1);                                  // "spirals"; playground_name(PLAYGROUND_DATA, 0)
+ *     playground_net(p, 0, TG_GELU_EXACT, 2, 16, TG_ADAMW, 1e-2, 1);  // the left one: two hidden layers of 16 units
+ *     playground_net(p, 1, TG_RELU, 2, 16, TG_ADAMW, 1e-2, 1);        // the right one
+ *     while (playground_accuracy(p, 0) < 0.99)
+ *         printf("loss %g and %g\n", playground_train(p, 0, 10), playground_train(p, 1, 10));
+ *     const float *map = playground_map(p, 0, 64);                    // the boundary, and a map for each hidden unit
+ *     playground_free(p);
+ *
+ * Everything is computed by the library; a caller only draws. Numbers and pointers cross the border to JavaScript, so
+ * choices are numbers of lists, in the library's order. An array or text that a function returns belongs to the
+ * playground and is good until the next call. A function that fails returns false, 0, NaN or NULL, and
+ * playground_error says why. `which` is 0 or 1.
+ */
+#ifndef PLAYGROUND_H
+#define PLAYGROUND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct playground playground;
+
+/* Largest sizes: points, hidden layers, units of a layer. */
+enum { PLAYGROUND_POINTS = 2000, PLAYGROUND_DEPTH = 6, PLAYGROUND_WIDTH = 32 };
+
+playground *playground_new(void); /* without points and nets; NULL if out of memory */
+void playground_free(playground *p);
+const char *playground_error(const playground *p); /* of the last call that failed; NULL: none did */
+
+/* ---- lists ---- */
+
+typedef enum playground_list { PLAYGROUND_DATA, PLAYGROUND_ACTIVATIONS, PLAYGROUND_OPTIMIZERS } playground_list;
+
+/* The name of an entry: of a synthetic data set with two classes in the plane (examples/data/kinds.c), an activation,
+ * an optimiser. NULL past the end. */
+const char *playground_name(playground_list list, int index);
+
+const char *playground_formula(int activation); /* "x Phi(x)"; NULL if there is none */
+double playground_rate(int optimizer);          /* a learning rate that suits small nets */
+
+/* ---- data ---- */
+
+/* Replaces all points by `count` new ones of a data set, the same for the same seed: those of `--data NAME --rows
+ * COUNT` of the programs. */
+bool playground_draw(playground *p, int data, int count, int seed);
+
+void playground_clear(playground *p);
+bool playground_add(playground *p, double x, double y, int label /* 0 or 1 */);
+
+int playground_count(const playground *p);
+const float *playground_points(const playground *p);   /* [count, 2] */
+const int32_t *playground_labels(const playground *p); /* [count] */
+
+/* Both axes of a map go from -reach to reach: the smallest multiple of 1/4 within which all points lie; without
+ * points 2. */
+double playground_reach(const playground *p);
+
+/* ---- nets ---- */
+
+/* Makes a net anew, with its optimiser: `depth` hidden layers of `width` units each (of a gated activation fewer, so
+ * that the number of parameters stays about the same). Nets of one seed begin with the same weights where shapes agree.
+ */
+bool playground_net(playground *p, int which, int activation, int depth, int width, int optimizer, double rate,
+                    int seed);
+
+/* So many steps on all points at once: the mean cross entropy, in nats, before the last of them. NaN on an error. */
+double playground_train(playground *p, int which, int steps);
+
+double playground_accuracy(playground *p, int which); /* of all points, 0 .. 1 */
+int playground_parameters(const playground *p, int which);
+
+/* The widths of the hidden layers as made; 0 past the last one. */
+int playground_width(const playground *p, int which, int layer);
+
+/* ---- looking at them ---- */
+
+/* [1 + hidden units, size, size]: over the square from the lower left corner, row by row upwards, the probability of
+ * class 1, then what each hidden unit puts out, layer by layer. `size` is at most 256. */
+const float *playground_map(playground *p, int which, int size);
+
+/* How many hidden units no longer respond to any point (nn/models/dead_units.h). */
+int playground_dead(playground *p, int which);
+
+/* [bins]: which part of all inputs of the activation, over hidden units and points, lies in each bin of [low, high];
+ * those outside are in no bin. */
+const double *playground_histogram(playground *p, int which, double low, double high, int bins);
+
+/* [3, count]: an activation, its first and its second derivative at points spread evenly over [low, high], in double.
+ * Of a gated one, the function that is applied to the gate. */
+const double *playground_curve(playground *p, int activation, double low, double high, int count);
+
+/* The tape of one training step, as a Graphviz graph (autograd/listing.h). The weights stay as they are. */
+const char *playground_tape(playground *p, int which);
+
+/* A tensor of that tape by its number: elements, smallest, mean and largest; then the same of the gradient of the loss
+ * by it, where it has one (0 elements: none). NULL past the end, and before the first tape. */
+typedef struct playground_summary {
+    double elements, smallest, mean, largest;
+} playground_summary;
+const playground_summary *playground_tensor(playground *p, int index); /* [2] */
+
+/* [3, count]: the derivative of the loss by the weight with the largest gradient, from central differences: the step,
+ * 1/2, 1/4, ...; the relative error of the difference computed in double, and in float; both against the gradient in
+ * double. */
+const double *playground_differences(playground *p, int which, int count);
+
+/* What the library's checker says of the gradient by all parameters, in double: a sentence. */
+const char *playground_gradcheck(playground *p, int which);
+
+#endif

@@ -35,9 +35,9 @@ START_TEST(the_points_are_those_of_the_programs)
 {
     for (int data = 0; playground_name(PLAYGROUND_DATA, data); data++) {
         dataset set;
-        char error[200];
+        tg_error error;
         ck_assert(dataset_load(playground_name(PLAYGROUND_DATA, data), &(dataset_options){.rows = POINTS, .seed = SEED},
-                               &set, error, sizeof error));
+                               &set, &error));
         ck_assert(playground_draw(p, data, POINTS, SEED));
         ck_assert_mem_eq(playground_points(p), set.x, POINTS * 2 * sizeof(float));
         ck_assert_mem_eq(playground_labels(p), set.labels, POINTS * sizeof(int32_t));

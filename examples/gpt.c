@@ -76,7 +76,7 @@ static double held_out_loss(const tg_transformer *gpt, tg_tape *tape, size_t fir
     return sum / 20;
 }
 
-/* One letter from the probabilities that the logits stand for. */
+/* Draws one character from the probabilities of the logits. */
 static int draw_letter(const float *logits, tg_rng *rng)
 {
     double largest = logits[0], total = 0;

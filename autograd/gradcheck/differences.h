@@ -10,7 +10,7 @@ typedef struct tg_check_difference {
     double rounding;          /* of the values it is made of */
     double size;              /* sum of |cotangent_i d out_i| */
     double expected_rounding; /* rounding that a derivative may have, going by how much of it the function has */
-    double argument_rounding; /* what rounding its arguments does to it: its second derivative, times that */
+    double argument_rounding; /* the effect of rounding its arguments: its second derivative times that rounding */
     double length_scale;      /* how much of the direction the function needs to change by its own size, roughly */
     double in_larger_steps; /* what it is in these, where the function does not change at all in smaller ones; or NaN */
     bool contradicts;       /* taken in far smaller steps, as it contradicts the one in the usual steps */

@@ -54,7 +54,7 @@ typedef struct tile {
     size_t k;
     const real *a;
     size_t a_row, a_step;
-    const real *b; /* whole vectors in each step, but for the last on AVX-512 */
+    const real *b; /* whole vectors in each step, except the last one on AVX-512 */
     size_t b_step;
     const real *bias;
     real *out;

@@ -172,7 +172,7 @@ float *dataset_read_images(const char *path, size_t sizes[3], tg_error *error);
 /* "spirals, moons, circles, sine, glyphs, idx:DIR, csv:FILE": every data set there is. */
 const char *dataset_kinds(void);
 
-/* Draws the parts, anew if there are some, and standardises by the training part what is to be standardised. On failure
+/* Draws the splits, replacing any earlier ones, and standardises columns by the training split. On failure
  * false and one line, and no parts. */
 bool dataset_split(dataset *set, const dataset_parts *parts, tg_error *error);
 

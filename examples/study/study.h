@@ -60,7 +60,7 @@ int study_claims(const study_context *c);
 /* The context of a study of this name; false if the folder's name is too long. */
 bool study_context_of(study_context *c, const study_settings *settings, const char *name, const char *command);
 
-/* Says why a study cannot begin or go on; the exit status. */
+/* Prints why a study cannot start or continue; returns the exit status. */
 int study_refuse(const char *message, int status);
 
 /* Loads DATA/PATH as "KIND:DATA/PATH" with these options (NULL: none), or what `made` names where the study is a quick

@@ -288,7 +288,7 @@ static tg_rng draws;
 static double shift; /* by which every activation but the first is better */
 static double common[64];
 
-/* Runs of a seed have something in common, and noise of their own. */
+/* Runs with one seed share an effect; each adds noise of its own. */
 static double noisy(int activation, int seed, int fold)
 {
     (void)fold;

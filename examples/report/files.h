@@ -31,7 +31,7 @@ bool files_make_folder(const char *folder, tg_error *error);
 
 /* Takes a folder that is there, for this process and those that it forks, until files_release_folder gets what this
  * returned. With `shared`, others that share it may have it, too; files_share_folder lets them in later. FILES_TAKEN,
- * with an error, if another process has it for a second. On systems where folders cannot be locked, the program
+ * with an error, if another process keeps it for a second. On systems where folders cannot be locked, the program
  * continues as if it had the lock.
  */
 enum { FILES_TAKEN = -2 };

@@ -68,7 +68,7 @@ int study_refuse(const char *message, int status);
 bool study_load(const study_context *c, const char *kind, const char *path, const char *made, size_t rows,
                 const dataset_options *options, dataset *set);
 
-/* Shakespeare's plays, DATA/tinyshakespeare/input.txt; sentences of a few words where the study is a quick one. */
+/* Shakespeare's plays, DATA/tinyshakespeare/input.txt; a few short sentences if the study is a quick one. */
 bool study_load_text(const study_context *c, text_source *text);
 
 /* An empty list of runs whose records lie in the study's folder. */

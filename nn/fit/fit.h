@@ -176,8 +176,8 @@ bool tg_fit_run(tg_fit *fit);
 /* Whether the run has ended: after all epochs, or by patience. */
 bool tg_fit_finished(const tg_fit *fit);
 
-/* Steps of all epochs together; for a schedule, before there is a run: tg_fit_steps(&config). 0 where the configuration
- * is wrong. */
+/* The number of steps of all epochs, for a schedule, before the run is made: tg_fit_steps(&config). 0 where the
+ * configuration is wrong. */
 int64_t tg_fit_steps(const tg_fit_config *config);
 
 /* The epochs so far, those before a resume included (but not epochs_before), and the best of them; NULL past the end,

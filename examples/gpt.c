@@ -42,7 +42,7 @@ static void append_sources(void)
     globfree(&found);
 }
 
-/* Windows that begin anywhere from `first` to `last`: ids and, one further, what comes next. */
+/* Windows that begin at random from `first` to `last`: the ids, and the next id of each. */
 static void draw_batch(tg_rng *rng, size_t first, size_t last, int32_t ids[BATCH][CONTEXT],
                        int32_t next[BATCH][CONTEXT])
 {

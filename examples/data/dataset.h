@@ -165,7 +165,7 @@ bool dataset_load(const char *spec, const dataset_options *options, dataset *set
 enum { DATASET_FILE_LIMIT = 2048 };
 void dataset_limit_files(int megabytes);
 
-/* The images of one IDX file, plain or packed: [count, height, width] from 0 to 1, which are its sizes. To be freed.
+/* The images of one IDX file, plain or compressed: [count, height, width], with values from 0 to 1. To be freed.
  * NULL and a line to `error`, as from dataset_load, where it cannot be read. */
 float *dataset_read_images(const char *path, size_t sizes[3], tg_error *error);
 

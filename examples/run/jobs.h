@@ -42,7 +42,7 @@
 
 typedef struct jobs_link jobs_link; /* a child's line to the parent */
 
-/* Where a job stands. Zero means unknown, except in loss and accuracy, where NaN does. */
+/* The progress of a job. Zero means unknown, except in loss and accuracy, where NaN does. */
 typedef struct {
     double fraction; /* of the whole job, 0 to 1 */
     long step, steps;

@@ -87,7 +87,7 @@ static tg_tensor some_operation(world *w, uint64_t choice, tg_tensor a, tg_tenso
     }
 }
 
-/* Something that is no plain operation. */
+/* A step with something besides plain operations. */
 static tg_tensor something_else(world *w, uint64_t choice, tg_tensor a, tg_tensor b)
 {
     tg_tensor y = a;

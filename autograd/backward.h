@@ -14,8 +14,8 @@ typedef struct tg_request {
     tg_tensor *gradients; /* of the inputs, to be set */
 } tg_request;
 
-/* Walks back from the outputs and appends what that takes to the program (grad.c). All tensors are alive, of one tape,
- * and floating. */
+/* Records a backward pass: walks back from the outputs and appends the derivatives to the program. All tensors are
+ * valid, of one tape, and floating. */
 bool tg_record_pass(tg_tape *tape, const tg_request *request);
 
 #endif

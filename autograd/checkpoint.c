@@ -111,7 +111,7 @@ tg_value *tg_stand_in(const tg_recompute *r, tg_value *value)
     return other ? other : value;
 }
 
-/* Appends a value once more, on what stands in for its inputs. */
+/* Appends a value once more, on the values that replace its inputs. */
 static bool append_again(tg_recompute *r, int64_t index)
 {
     tg_program *program = &r->tape->program;
@@ -125,7 +125,7 @@ static bool append_again(tg_recompute *r, int64_t index)
     again->inputs = tg_program_take(program, (size_t)value->input_count * sizeof *again->inputs, sizeof(void *));
     if (!again->inputs)
         return false;
-    for (int i = 0; i < value->input_count; i++) /* inputs of the first of them, for which others may stand in by now */
+    for (int i = 0; i < value->input_count; i++) /* inputs of the original, which may have been recomputed by now */
         again->inputs[i] = tg_stand_in(r, tg_program_at(program, index)->inputs[i]);
     again->op = value->op;
     again->attributes = value->attributes;

@@ -4,7 +4,7 @@
  *                   ^ region, of which c is the result; a is b's input and random: it was kept
  *
  * The values of the region are appended once more, as part of the pass, on the same inputs and random streams, and
- * stand in for the forgotten ones. So a replay computes them too, and a pass with create_graph can be differentiated. A
+ * replace the released ones. So a replay computes them too, and a pass with create_graph can be differentiated. A
  * nested region is released again as soon as it is computed.
  */
 #ifndef TG_CHECKPOINT_INTERNAL_H
@@ -17,7 +17,7 @@
 typedef struct tg_recomputed {
     struct tg_recomputed *around;
     const tg_region *region;
-    int64_t start, end; /* the values that stand in */
+    int64_t start, end; /* the recomputed values */
 } tg_recomputed;
 
 typedef struct tg_recompute {
@@ -31,7 +31,7 @@ typedef struct tg_recompute {
 /* Makes sure that a value, and all that it was computed from, can be read. */
 bool tg_recompute_for(tg_recompute *recompute, const tg_value *value);
 
-/* The value, or what stands in for it. */
+/* The value, or the recomputed one that replaces it. */
 tg_value *tg_stand_in(const tg_recompute *recompute, tg_value *value);
 
 /* Releases recomputed regions that begin after value number `index`, except for buffers for which `in_use` is true. */

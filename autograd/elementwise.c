@@ -84,7 +84,7 @@ void tg_elementwise_forward(const tg_call *call)
         loop.in[k] = call->in[k];
         loop.step[k] = 1;
     }
-    if (call->saved || all_alike(out)) { /* equal sizes that broadcast differ by axes of size 1 at most */
+    if (call->saved || all_alike(out)) { /* shapes of equal size that broadcast differ only by axes of size 1 */
         run_long(out->op, &loop);
         return;
     }

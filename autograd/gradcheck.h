@@ -31,8 +31,8 @@
  * where the measured rounding counts no more than what the rounding of F itself, and of its arguments, explains, or
  * 2^-40 of the size of F by that change, whichever is larger: an error that looks like noise does not excuse itself.
  * The last term allows for terms that cancel; it is left out for elementwise operations that are checked all at once.
- * At order 2 and above the sizes of the derivatives below count beside that of F. Where differences cannot decide, next
- * to a pole or where all digits cancel, the result is neither passed nor wrong, but "cannot tell".
+ * At order 2 and above the sizes of the lower derivatives are used as well as that of F. Where differences cannot
+ * decide, next to a pole or where all digits cancel, the result is neither passed nor wrong, but "cannot tell".
  *
  * The difference is a central one at steps halved again and again, with Richardson extrapolation; the entry of the
  * tableau that agrees best with its neighbours gives value and error (C. J. F. Ridders, "Accurate computation of F'(x)

@@ -41,7 +41,7 @@ double tg_rng_uniform(tg_rng *rng);
 /* Standard normal (Box and Muller, 1958); draws two numbers. */
 double tg_rng_normal(tg_rng *rng);
 
-/* Uniform in 0 .. bound-1 without bias (Lemire, 2019). With bound 0, 0. */
+/* Uniform in 0 .. bound-1 without bias (Lemire, 2019). Returns 0 if the bound is 0. */
 uint64_t tg_rng_below(tg_rng *rng, uint64_t bound);
 
 /* Shuffles the indices in place (Fisher and Yates): every order is equally likely. */

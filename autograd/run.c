@@ -49,7 +49,7 @@ void tg_run_reset(tg_run *run)
 
 void tg_run_cut(tg_run *run, tg_program *program, int64_t count)
 {
-    forget_free_buffers(run); /* they may lie behind this place */
+    forget_free_buffers(run); /* they may be after this position */
     run->computed = run->computed < count ? run->computed : count;
     const int64_t used = run->arena.bytes_used;
     tg_arena_rewind(&run->arena, tg_program_at(program, count)->slot.at);

@@ -3,7 +3,7 @@
  *     tg_run_to(run, program, program->count)    // what has been recorded since the last time
  *     tg_run_reset(run), tg_run_to(...)          // everything once more: a replay
  *
- * A buffer that will not be read any more is released and given to a value that is computed later. Which value has
+ * A buffer that is not read again is released and reused for a later value. Which value has
  * which buffer is decided once; a step that repeats the one before, a replay and a checkpoint's recomputation use the
  * same ones.
  */

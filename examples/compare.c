@@ -25,7 +25,7 @@ typedef struct comparison {
     int *pending;                    /* the runs that are not finished and ours to begin, pending_count */
     int pending_count, missing;      /* missing: all that are not finished */
     char **argv;                     /* the command */
-    double next_report;              /* when the report is written again while runs go on */
+    double next_report;              /* when the report is written again during the runs */
 } comparison;
 
 static bool path_of_run(const comparison *c, int number, char path[PATH_MAX])
@@ -315,7 +315,7 @@ static int show_results(comparison *c)
     return drawn == PLOTS_INTERRUPTED ? signals_status() : !fine || !reported || drawn == PLOTS_FAILED;
 }
 
-/* False, said, if the options make no sense. */
+/* False, with a message, if the options make no sense. */
 static bool read_options(comparison *c, int argc, char **argv)
 {
     tg_error error;

@@ -42,7 +42,7 @@ static void append_sources(void)
     globfree(&found);
 }
 
-/* Windows that begin anywhere from `first` to `last`: ids and, one further, what comes next. */
+/* Windows that begin at random from `first` to `last`: the ids, and the next id of each. */
 static void draw_batch(tg_rng *rng, size_t first, size_t last, int32_t ids[BATCH][CONTEXT],
                        int32_t next[BATCH][CONTEXT])
 {
@@ -76,7 +76,7 @@ static double held_out_loss(const tg_transformer *gpt, tg_tape *tape, size_t fir
     return sum / 20;
 }
 
-/* One letter from the probabilities that the logits stand for. */
+/* Draws one character from the probabilities of the logits. */
 static int draw_letter(const float *logits, tg_rng *rng)
 {
     double largest = logits[0], total = 0;

@@ -28,7 +28,7 @@ static bool read_words(FILE *file)
     return !ferror(file);
 }
 
-/* What stands between "tg_" and "(" in the public headers. */
+/* The names between "tg_" and "(" in the public headers. */
 static void read_functions(void)
 {
     glob_t found = {0};

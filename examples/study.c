@@ -1,5 +1,5 @@
 /* The published experiments done again, and questions settled by measurement: each study is a command that runs
- * unattended, goes on where it was interrupted, and writes a report. */
+ * unattended, continues where it was interrupted, and writes a report. */
 #include "examples/report/terminal.h"
 #include "examples/report/files.h"
 #include "examples/run/options.h"
@@ -84,7 +84,7 @@ static const char *first_given(const options_program *program, const char *const
     return *names;
 }
 
-/* Reads the options behind the study's name; false, said, where one has no effect. */
+/* Reads the options after the study's name; false, with a message, if one has no effect. */
 static bool read_options(int argc, char **argv, const study *chosen, study_settings *s)
 {
     static const char *const

@@ -1,5 +1,5 @@
 /* Trains one model on one data set and shows the run in detail: files that predict uses and from which the same command
- * goes on, curves while they grow, and pictures like those of compare. */
+ * continues, curves while they grow, and pictures like those of compare. */
 #include "examples/report/terminal.h"
 #include "examples/run/progress.h"
 #include "examples/report/columns.h"
@@ -33,7 +33,7 @@ typedef struct training {
     trainer run;
     progress *view;
     double shown, next_report;
-    bool agreed; /* the processes of a team go on together */
+    bool agreed; /* the processes of a team continue together */
     char **argv; /* the command */
     char name[RUN_NAME];
 } training;
@@ -85,7 +85,7 @@ static settings defaults(void)
 
 /* ---- the record ---- */
 
-/* The version, the options, from which --resume goes on, and what was read. */
+/* The version, the options, which --resume reads, and the data that was read. */
 static json_t *config_of(const training *t)
 {
     json_t *config = json_pack("{s:s}", "version", tg_version());

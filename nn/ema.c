@@ -107,7 +107,8 @@ bool tg_ema_swap(tg_ema *ema)
         return false;
     if (has_grown(ema) && !ema->swapped)
         return tg_fail(&ema->error, "tg_ema_swap: the parameter set has grown since the average was made");
-    tg_parameters_swap(ema->average, tg_parameters_values(ema->model)); /* what was added lies behind and stays */
+    tg_parameters_swap(ema->average,
+                       tg_parameters_values(ema->model)); /* parameters added since are at the end and stay */
     ema->swapped = !ema->swapped;
     ema->error.text[0] = '\0';
     return true;

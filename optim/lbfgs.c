@@ -239,8 +239,8 @@ static bool is_flat_enough(const search *s, const point *at)
     return fabs(at->slope) <= -0.9 * s->start.slope;
 }
 
-/* Where the cubic through two points with their slopes has its minimum, at least `low` and at most `high`; their middle
- * where it has none. */
+/* The minimum of the cubic through two points with their slopes, clamped to `low` .. `high`; their middle if it has
+ * none. */
 static double minimum_of_cubic(const point *a, const point *b, double low, double high)
 {
     if (a->t > b->t)

@@ -16,7 +16,7 @@ struct tg_optimizer {
     char *state[TG_UPDATE_STATES]; /* laid out like the values; NULL where the rule keeps fewer */
     void *scratch;                 /* for the rule; NULL where it needs none */
     tg_update_factor *factors;     /* one for each parameter, */
-    int count;                     /* of which there were so many */
+    int count;                     /* their number when the optimiser was made */
     int64_t steps;
     double product[2]; /* see tg_optimizer_rule */
     double gradient_norm;

@@ -6,8 +6,8 @@
  *         fprintf(stderr, "compare: %s\n", error.text);
  *
  * A script is told `dir`, the folder to read from, `out`, a new folder in it to draw into, and `title`. When gnuplot
- * has ended well and each picture is whole, they take their names in the folder; old ones stand until then, and stay
- * where drawing fails or a signal ends it. SIGINT, SIGTERM and SIGHUP end gnuplot, not the program.
+ * has ended well and each picture is whole, they take their names in the folder; until then, and if drawing fails or is
+ * interrupted, the old ones stay. SIGINT, SIGTERM and SIGHUP end gnuplot, not the program.
  *
  * The scripts are looked for in a folder plots beside or above the program (build/bin/compare finds plots/), in
  * share/tapegrad/plots there (an installed one), in tapegrad/plots under XDG_DATA_HOME, ~/.local/share and
@@ -44,7 +44,7 @@ typedef struct plots_look {
  * removed, and all of them where the folder has no epoch to show. Unless they are drawn, an error. */
 plots_outcome plots_draw(const char *directory, const plots_look *look, tg_error *error);
 
-/* Prints which of these stand in the folder: "loss, accuracy, as .png and .svg". */
+/* Prints which of these are in the folder: "loss, accuracy, as .png and .svg". */
 void plots_list(const char *directory, FILE *out);
 
 /* Runs another script of plots/ on a folder; keeps the pictures that it draws. */

@@ -304,8 +304,7 @@ static void judge_one_sided(const tg_check *c, comparison *p, int64_t g)
                    of->allowed);
         v->kinks = 1;
         if (!v->passed && !converged && d->jumps && d->error <= tg_check_to(c, NOT_CONVERGED) * size) {
-            v->passed = true; /* the derivative below jumps here, as that of |x|: whatever is given for the next one,
-                                 there is none */
+            v->passed = true; /* the derivative below jumps here, as that of |x|, so the next one does not exist */
             v->status = TG_GRADCHECK_PASSED;
             v->relative = 0;
         }

@@ -8,8 +8,8 @@
 bool tg_check_compare(tg_check *c, int order, const double *direction, int64_t from, int64_t to,
                       tg_gradcheck_result *v);
 
-/* Compares the elements of an input that are in a set, all at once; results, per unit of the element, go where these
- * have their places. */
+/* Compares the elements of an input that are in a set, all at once; each result, per unit of the element, is written at
+ * the element's index. */
 bool tg_check_compare_set(tg_check *c, int order, const tg_check_part *part, const tg_check_set *set,
                           tg_gradcheck_result *v /* [size of the part] */);
 

@@ -51,7 +51,7 @@ bool tg_check_moves(tg_check *c, int level, const double *direction, double *ahe
     return true;
 }
 
-/* A difference in the making. */
+/* The sums that a difference is made of. */
 typedef struct sums {
     double value, size, rounding_sum, weights;
     long double rounding, expected_rounding, second, norm; /* of squares */

@@ -1,4 +1,4 @@
-/* Finite differences that estimate their own error. Internal. */
+/* Finite differences with an estimate of their error. Internal. */
 #ifndef TG_GRADCHECK_DIFFERENCES_H
 #define TG_GRADCHECK_DIFFERENCES_H
 
@@ -6,14 +6,15 @@
 
 typedef struct tg_check_difference {
     double value;
-    double error;             /* by its own estimate; infinite if it does not converge at all */
+    double error;             /* estimated; infinite if the difference does not converge */
     double rounding;          /* of the values it is made of */
     double size;              /* sum of |cotangent_i d out_i| */
-    double expected_rounding; /* rounding that a derivative may have, going by how much of it the function has */
-    double argument_rounding; /* what rounding its arguments does to it: its second derivative, times that */
-    double length_scale;      /* how much of the direction the function needs to change by its own size, roughly */
-    double in_larger_steps; /* what it is in these, where the function does not change at all in smaller ones; or NaN */
-    bool contradicts;       /* taken in far smaller steps, as it contradicts the one in the usual steps */
+    double expected_rounding; /* rounding of the derivative that the function's own rounding explains */
+    double argument_rounding; /* the effect of rounding its arguments: its second derivative times that rounding */
+    double length_scale;      /* the part of the direction over which the function changes by about its own size */
+    double
+        in_larger_steps; /* the difference in larger steps, if the function does not change in smaller ones; or NaN */
+    bool contradicts;    /* taken in far smaller steps, where it contradicts the usual difference */
 
     /* Of the values that move, times their cotangents: their root sum of squares, and the sum of their rounding. */
     double norm, rounding_sum;

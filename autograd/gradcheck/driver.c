@@ -123,8 +123,8 @@ static bool compare_directions(tg_check *c, int order, const tg_check_part *part
     return true;
 }
 
-/* Each element, with others where they may move at once. That they may was tried, not proven: what fails together is
- * compared alone. */
+/* Compares each element, several at once where they are independent. That is measured, not proven, so what fails
+ * together is compared alone. */
 static bool compare_elements(tg_check *c, int order, const tg_check_part *part, double *direction)
 {
     tg_gradcheck_result *v = tg_check_take_from(c, &c->arena, part->size, sizeof *v);

@@ -75,7 +75,7 @@ static bool refuse_form(tg_check *c, tg_gradcheck_status status, const char *wha
                          error ? error : "another shape, or out of memory");
 }
 
-/* Says of one number that it is another than expected. */
+/* Records the failure of one number. */
 static bool differs(tg_check *c, tg_gradcheck_status status, int input, double found, double expected, const char *what)
 {
     tg_gradcheck_result *v = &c->report.result;

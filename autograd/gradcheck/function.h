@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* The numbers that a function computes in. */
+/* The floating type of a function. */
 typedef struct tg_check_numbers {
     int digits;             /* bits of the significand */
     double epsilon;         /* rounding of one operation: 2^-digits */
@@ -53,8 +53,8 @@ typedef struct tg_check_level {
 
 typedef struct tg_check tg_check;
 
-/* How a function of its kind is evaluated, of tensors or a black box, and what else holds of it. Each is false, with
- * the result written, if that fails. */
+/* A kind of function, of tensors or a black box: how it is evaluated, and its own invariants. Each function returns
+ * false, with the result written, if it fails. */
 typedef struct tg_check_kind {
     bool (*measure)(tg_check *c); /* sets output_shape and the length of level 0 */
     /* The derivatives up to number `level` at x for which there is room. */
@@ -125,7 +125,7 @@ double *tg_check_take(tg_check *c, int64_t count);
 bool tg_check_take_each(tg_check *c, tg_arena *arena, int64_t count, double **const arrays[] /* ended by NULL */);
 bool tg_check_take_values(tg_check *c, double *values[TG_GRADCHECK_MAX_ORDER + 1]);
 
-/* Sums of squares are in long double: in double the square of 1e-226 is 0, and that of 1e300 infinite. */
+/* Sums of squares are in long double, because in double the square of 1e-226 is 0 and that of 1e300 is infinite. */
 static inline void tg_check_add_square(long double *sum, double x)
 {
     *sum += (long double)x * x;
@@ -136,13 +136,14 @@ static inline double tg_check_root(long double sum)
     return (double)sqrtl(sum);
 }
 
-/* A tolerance for double, in the function's numbers: what is a third of a double's digits is a third of theirs. */
+/* A tolerance for double, converted to the function's type: a third of a double's digits becomes a third of its digits.
+ */
 static inline double tg_check_to(const tg_check *c, double tolerance)
 {
     return c->numbers->digits == 53 ? tolerance : pow(tolerance, c->numbers->digits / 53.);
 }
 
-/* The number of the group after this one, round and round: that of the next variable. */
+/* The next index, cyclically. */
 static inline int64_t tg_check_next(int64_t group, int64_t groups)
 {
     return group + 1 < groups ? group + 1 : 0;

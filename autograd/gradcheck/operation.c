@@ -220,7 +220,7 @@ static double draw_point(trial *t, const tg_sample_input *in, int k)
     return x;
 }
 
-/* Where values are so close to the largest number, derivatives may pass it and be right. */
+/* Where values are this close to the largest number, correct derivatives may overflow. */
 #define NEARLY_INFINITE 0x1p900
 
 /* Leaves out points at which the value is not finite, or nearly infinite. */

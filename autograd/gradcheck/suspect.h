@@ -1,4 +1,5 @@
-/* What a wrong derivative looks like: a factor, a transposed index, another input's. Internal. */
+/* A guess at what is wrong with a derivative: a factor, transposed indices, the derivative of another input. Internal.
+ */
 #ifndef TG_GRADCHECK_SUSPECT_H
 #define TG_GRADCHECK_SUSPECT_H
 

@@ -8,8 +8,8 @@
  *             ... sets.set[k] ...
  *
  * Of a matrix product's left factor one element in each row may move at once, of rows that are normalised one in each.
- * Which values depend on which variables is tried out, by moving each variable alone to both sides: so it holds for any
- * function, and what is found wrong is to be confirmed by moving the variable alone.
+ * The dependencies are measured by moving each variable alone to both sides, so this works for any function; a failure
+ * must be confirmed by moving the variable alone.
  */
 #ifndef TG_GRADCHECK_TOGETHER_H
 #define TG_GRADCHECK_TOGETHER_H

@@ -54,7 +54,7 @@ typedef struct tile {
     size_t k;
     const real *a;
     size_t a_row, a_step;
-    const real *b; /* whole vectors in each step, but for the last on AVX-512 */
+    const real *b; /* whole vectors in each step, except the last one on AVX-512 */
     size_t b_step;
     const real *bias;
     real *out;
@@ -389,8 +389,8 @@ static void multiply_narrow(const tg_product_part *p)
     }
 }
 
-/* Whether it pays: if half of the lanes would be empty, or a third where A need not be packed, for its rows are side by
- * side. With few steps, turning the result costs more than it saves. */
+/* Whether it is worthwhile: if half of the lanes would be empty, or a third where A need not be packed, for its rows
+ * are side by side. With few steps, turning the result costs more than it saves. */
 static bool is_narrow(const tg_product_part *p)
 {
     const size_t lanes = p->n <= LANES ? LANES : COLUMNS;
@@ -407,7 +407,7 @@ static void multiply_part(const tg_product_part *p, void *scratch)
 }
 
 /* It does where A is read for many columns and lies badly: its steps far apart, or its rows whole pages apart, for
- * these fall into the same few sets of the cache. Where its rows are some other distance apart, for very many. */
+ * these fall into the same few sets of the cache. With rows at other distances, for very many columns. */
 static bool packs_part(const tg_product_part *p)
 {
     enum { FAR_AND_OFTEN = 8 << 20, /* bytes, times columns */ CONFLICT = 192, VERY_MANY = 768 };

@@ -1,6 +1,6 @@
 /* The floating type that a file of kernels is compiled for. The Makefile says which: TG_REAL_f32 or TG_REAL_f64. All
- * that depends on the type stands here and in coefficients.inc; a third one is a block in each, a word in the Makefile
- * and a line in kernels.c. Constants in pairs are a number and what its rounding left over. */
+ * that depends on the type is here and in coefficients.inc; a third type is a block in each, a word in the Makefile and
+ * a line in kernels.c. Constants in pairs are a number and what its rounding left over. */
 #ifndef TG_REAL_H
 #define TG_REAL_H
 

@@ -1,4 +1,4 @@
-/* Finding one's way among the axes of a tensor, for shorthands and forward functions. Internal.
+/* Helpers for the axes of a tensor, for shorthands and forward functions. Internal.
  *
  *     int axis = tg_find_axis("concat", x, -1);        // the last one; -1, with the error recorded, if there is none
  *     tg_blocks b = tg_blocks_of(&shape, axis, 1);     // x[outer, n, inner], n along the axis

@@ -123,7 +123,7 @@ static void matmul_forward(const tg_call *call)
         tg_multiply(out->dtype, &p, call->in[0], call->in[1], NULL, call->out);
 }
 
-/* For out = A B:  A takes G B^T, B takes A^T G; and the transpose of that where an input lies transposed. */
+/* For out = A B:  The gradient of A is G B^T, that of B is A^T G; transposed where an input is. */
 static void matmul_derivative(const tg_derive *d)
 {
     const matmul_attributes *attributes = d->attributes;

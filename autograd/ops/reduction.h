@@ -25,7 +25,7 @@ bool tg_reduce_shape(tg_value *out);
 bool tg_reduce_block_shape(tg_value *out);
 bool tg_reduce_last_shape(tg_value *out);
 
-/* The input as the operation sees it, for axes side by side. */
+/* The input as [outer, n, inner], for adjacent axes. */
 tg_blocks tg_reduce_blocks(const tg_shape *in, const tg_reduce_attributes *a);
 
 /* The tensor with the reduced axes kept as 1, so that it broadcasts against the input. */

@@ -302,7 +302,8 @@ static tg_tensor by_heads(tg_tensor x, int64_t heads)
     return tg_split_heads(tg_reshape(x, TG_SHAPE(b.outer, b.n, b.inner)), heads);
 }
 
-/* Some of them, `each` to a shared head: [shared, each, batch, positions, size]. And all in one axis again. */
+/* Some of them, `each` to a shared head: [shared, each, batch, positions, size]. in_one_axis merges the first two axes
+ * again. */
 static tg_tensor some_heads(tg_tensor heads, int64_t first, int64_t shared, int64_t each)
 {
     return tg_reshape(tg_narrow(heads, 0, first, shared * each),

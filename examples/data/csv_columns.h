@@ -55,7 +55,7 @@ const char *csv_word_at(const csv_source *source, size_t row, size_t column);
 /* Fails at a cell: "wine.csv:3, column 'pH': " and then the problem. */
 bool csv_fail_at(const csv_source *source, size_t row, size_t column, const char *problem);
 
-/* The name of a column; what stands in the first row where that is no header. */
+/* The name of a column; without a header, its cell in the first row. */
 const char *csv_column_name(const csv_source *source, size_t column);
 
 /* Fails at a cell that holds a word where a number belongs. */

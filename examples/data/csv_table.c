@@ -246,8 +246,8 @@ static bool are_commas_decimal(const unsigned char *from, const unsigned char *e
     return decimal > 0;
 }
 
-/* What stands between cells, as the first line shows, and for commas and blanks the next ones. A comma is the last to
- * be believed: 1,5;2,5 has decimal ones, and so have tabs or blanks between numbers like these. */
+/* The separator between cells, found from the first line, and for commas and blanks from the next lines too. A comma is
+ * the last to be believed: 1,5;2,5 has decimal ones, and so have tabs or blanks between numbers like these. */
 static char find_separator(const unsigned char *first, const unsigned char *end)
 {
     const unsigned char *line = first, *line_ends = line_end(first, end);
@@ -301,7 +301,7 @@ static bool parse_lines(csv_reader *reader, struct csv_parser *parser, char sepa
                         const unsigned char *end)
 {
     const char *path = reader->table->path;
-    bool quoted = false; /* a quoted cell may hold line breaks: the row goes on */
+    bool quoted = false; /* a quoted cell may have line breaks: the row continues */
     csv_set_delim(parser, (unsigned char)separator);
     reader->decimal_comma = separator != ',';
     while (from < end) {

@@ -19,7 +19,7 @@ typedef struct csv_word {
 typedef struct csv_table {
     const char *path;
     size_t rows, columns;
-    double *values;  /* [rows, columns]; NaN where a word stands */
+    double *values;  /* [rows, columns]; NaN for a word */
     size_t *lines;   /* [rows], where a row begins in the file, from 1 */
     csv_word *words; /* in reading order: every cell that is not a number, and all of the first row (a header?) */
     size_t word_count;

@@ -165,14 +165,14 @@ bool dataset_load(const char *spec, const dataset_options *options, dataset *set
 enum { DATASET_FILE_LIMIT = 2048 };
 void dataset_limit_files(int megabytes);
 
-/* The images of one IDX file, plain or packed: [count, height, width] from 0 to 1, which are its sizes. To be freed.
+/* The images of one IDX file, plain or compressed: [count, height, width], with values from 0 to 1. To be freed.
  * NULL and a line to `error`, as from dataset_load, where it cannot be read. */
 float *dataset_read_images(const char *path, size_t sizes[3], tg_error *error);
 
 /* "spirals, moons, circles, sine, glyphs, idx:DIR, csv:FILE": every data set there is. */
 const char *dataset_kinds(void);
 
-/* Draws the parts, anew if there are some, and standardises by the training part what is to be standardised. On failure
+/* Draws the splits, replacing any earlier ones, and standardises columns by the training split. On failure
  * false and one line, and no parts. */
 bool dataset_split(dataset *set, const dataset_parts *parts, tg_error *error);
 

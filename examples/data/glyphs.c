@@ -31,7 +31,7 @@ struct style {
     struct stroke strokes[MOST_STROKES]; /* those with count 0 are not there */
 };
 
-/* The styles of a digit stand together. */
+/* The styles of a digit are adjacent. */
 /* clang-format off */
 static const struct style styles[] = {
     {0, {{ROUND, 9, {{0, -100}, {45, -70}, {60, 0}, {45, 70}, {0, 100}, {-45, 70}, {-60, 0}, {-45, -70},

@@ -21,7 +21,7 @@ static float float_of(uint32_t bits)
     return x;
 }
 
-/* Drops the lowest bits; to nearest, ties to even. A carry goes on into the exponent, which is right. */
+/* Drops the lowest bits; to nearest, ties to even. A carry into the exponent is right. */
 static uint32_t drop(uint32_t bits, int count)
 {
     return (bits + (1u << (count - 1)) - 1 + (bits >> count & 1)) >> count;

@@ -7,8 +7,8 @@
 
 #include "examples/data/dataset.h"
 
-/* count * width items of `size` bytes, all zero; NULL when memory is out or the product is too large, never because
- * it is 0. Free with free(). */
+/* count * width items of `size` bytes, all zero; NULL if memory runs out or the product is too large, but not if it is
+ * 0. Free with free(). */
 void *dataset_array(size_t count, size_t width, size_t size);
 
 /* The path of a file as messages name it: "-" is standard input. */

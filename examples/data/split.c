@@ -85,7 +85,7 @@ static void mark(purpose *of, size_t rows, const int32_t *random, size_t *next, 
     }
 }
 
-/* Lists the rows of a purpose behind those listed so far. */
+/* Appends the rows of a split to those listed so far. */
 static void list(dataset *set, const purpose *of, purpose wanted, size_t *listed, dataset_part *part)
 {
     *part = (dataset_part){.row = set->order + *listed};

@@ -1,4 +1,4 @@
-/* Words for people: behind a number, and those that come out of a file. */
+/* Words in messages: units after a number, and names from a file. */
 #ifndef DATA_WORDS_H
 #define DATA_WORDS_H
 

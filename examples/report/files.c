@@ -84,8 +84,8 @@ static bool join(char path[PATH_MAX], const char *folder, const char *before, co
     return length < PATH_MAX || complain(error, "write into the folder", folder, "the name is too long");
 }
 
-/* Makes a file that was not there. One of this name can only be of a killed process that had our number, or a link that
- * somebody put in the way; it goes, and what a link points to stays as it is. */
+/* Creates a file that did not exist. One of this name can only be of a killed process that had our number, or a link
+ * that somebody put in the way; it goes, and what a link points to stays as it is. */
 static int create(const char *path)
 {
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, descriptor = open(path, flags, 0666);

@@ -10,9 +10,9 @@
  *         !files_write("results/today", "rows.csv", write_rows, &table, &error))
  *         return fprintf(stderr, "compare: %s\n", error.text), 1;
  *
- * A file is written under a temporary name and renamed: what stood under its name stands until then, and on a full disk
- * for good. So it is whole whenever the program is killed. Nothing waits for the disk: after a power failure a file of
- * the last seconds may be empty. What a killed program left of a file goes when the next one writes it.
+ * A file is written under a temporary name and then renamed: until then, and if the disk is full, an earlier file of
+ * its name stays. So it is whole whenever the program is killed. Nothing waits for the disk: after a power failure a
+ * file of the last seconds may be empty. What a killed program left of a file goes when the next one writes it.
  * Messages are one line with the path and the reason.
  */
 #ifndef REPORT_FILES_H
@@ -31,7 +31,8 @@ bool files_make_folder(const char *folder, tg_error *error);
 
 /* Takes a folder that is there, for this process and those that it forks, until files_release_folder gets what this
  * returned. With `shared`, others that share it may have it, too; files_share_folder lets them in later. FILES_TAKEN,
- * with an error, if another process has it for a second. Where folders cannot be taken, all goes on as if it had been.
+ * with an error, if another process keeps it for a second. On systems where folders cannot be locked, the program
+ * continues as if it had the lock.
  */
 enum { FILES_TAKEN = -2 };
 int files_take_folder(const char *folder, bool shared, tg_error *error);

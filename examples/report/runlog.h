@@ -31,11 +31,11 @@
  *                    the best epoch
  *     config.json    the options
  *
- * A file of which there is nothing to tell is not there. In a search, all but curves.csv and search.csv are of each
+ * A file that would be empty is not written. In a search, all but curves.csv and search.csv are of each
  * activation's best point.
  *
  * What is averaged is one value for each seed, the mean over its folds: folds of one seed share most of their training
- * rows, seeds do not depend on each other. With one seed the folds stand for themselves.
+ * rows, seeds do not depend on each other. With one seed each fold counts on its own.
  *
  * Runs that were added but not finished are in curves.csv as far as they went, and in nothing that is averaged, except
  * that an activation of which no run has finished shows what it has in bands.csv.
@@ -129,8 +129,8 @@ void runlog_class_names(runlog *log, char *const *names, size_t count);
 void runlog_finish_run(runlog *log, int run);
 void runlog_diverge_run(runlog *log, int run);
 
-/* Writes the files, making the folder if there is none. On failure, false and a message; what stood under the name
- * of the file that failed still stands. */
+/* Writes the files, making the folder if there is none. On failure, false and a message; an earlier file of the name
+ * that failed stays. */
 bool runlog_write(const runlog *log, tg_error *error);
 
 /* How the rows were split, in the words of the note below the table ("Splits redrawn per seed"); and the overlap

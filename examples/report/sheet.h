@@ -24,7 +24,7 @@ void sheet_free(sheet *s);
 void sheet_heading(sheet *s, const char *text);
 void sheet_text(sheet *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A sentence that is computed from the numbers above; stands out. */
+/* A sentence that is computed from the numbers above; highlighted. */
 void sheet_verdict(sheet *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A table by its headings, of which the first `keys` columns say what a row is, and its rows. Columns whose cells are

@@ -65,7 +65,7 @@ void table_set_mark(table *t, table_mark mark, double strength);
 /* A paragraph below. */
 void table_add_note(table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A sentence that says what the numbers above show; stands before the notes. */
+/* A sentence that says what the numbers above show; it is printed before the notes. */
 void table_add_verdict(table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 int table_rows(const table *t);

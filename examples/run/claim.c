@@ -189,7 +189,7 @@ bool claim_keep(claim *c, const char *folder, double patience)
         return c->held;
     c->kept = now;
     const int number = newest(folder);
-    if (number >= 0 && number != c->number) /* 0: the folder was begun anew */
+    if (number >= 0 && number != c->number) /* 0: the folder was started over */
         let_go(c);
     else
         futimens(c->descriptor, NULL);

@@ -23,7 +23,7 @@ static const program_option own_options[] = {
      AT(silence), 0, 1e9},
     {"scale", "KIND", "scale of the loss axis; auto: logarithmic for a wide range", OPTION_CHOICE, AT(scale),
      .choices = scales},
-    {"seed-lines", NULL, "pictures show a line for each seed in place of a band", OPTION_FLAG, AT(seed_lines)},
+    {"seed-lines", NULL, "draw a line for each seed in place of a band", OPTION_FLAG, AT(seed_lines)},
     {"format", "KIND", "format of the printed table", OPTION_CHOICE, AT(format), .choices = formats},
     {"config", "FILE", "take the options from a config.json; those given here override them", OPTION_TEXT, AT(config)},
     {.type = OPTION_GROUP, .help = "In place of all that, with --format, --report and --out:"},

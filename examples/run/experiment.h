@@ -1,4 +1,4 @@
-/* What `compare` trains: activations at every point of a grid, from several seeds, each the same run but for that.
+/* What `compare` trains: activations at every point of a grid, with several seeds; the runs are otherwise the same.
  *
  *     experiment e = experiment_defaults();
  *     options_parse(experiment_program(), argc, argv, &e.settings);

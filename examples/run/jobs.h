@@ -42,7 +42,7 @@
 
 typedef struct jobs_link jobs_link; /* a child's line to the parent */
 
-/* Where a job stands. Zero means unknown, except in loss and accuracy, where NaN does. */
+/* The progress of a job. Zero means unknown, except in loss and accuracy, where NaN does. */
 typedef struct {
     double fraction; /* of the whole job, 0 to 1 */
     long step, steps;
@@ -54,8 +54,8 @@ typedef struct {
 
 /* ---- in the child ------------------------------------------------------------------------------------------- */
 
-/* Tells the parent where the job stands. Cheap enough for every step: sends at most 20 times a second, unless the
- * epoch has changed, and drops the message rather than wait for the parent. A fraction of 1 always arrives. */
+/* Reports the progress of the job to the parent. Cheap enough for every step: sends at most 20 times a second, unless
+ * the epoch has changed, and drops the message rather than wait for the parent. A fraction of 1 always arrives. */
 void jobs_report(jobs_link *link, const jobs_progress *progress);
 
 /* Hands `size` bytes (at most 64 MiB) to the parent's on_record; they are copied before this returns. */

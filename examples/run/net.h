@@ -1,5 +1,5 @@
-/* The models of `train` and `predict` behind one face: made from a specification, which is what the options say and
- * what travels in a model file.
+/* One interface to the models of `train` and `predict`: made from a specification, which the options give and a model
+ * file contains.
  *
  *     net_spec spec = {.model = "mlp", .inputs = 8, .outputs = 1};
  *     net_spec_complete(&spec);

@@ -307,7 +307,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     return ARGP_ERR_UNKNOWN;
 }
 
-/* The help text with the choices and the default behind it. */
+/* The help text, followed by the choices and the default. */
 static void describe(const program_option *o, const void *settings, char *text, size_t size)
 {
     const char *at = (const char *)settings + o->offset;

@@ -26,7 +26,7 @@ struct progress {
     int ended, name_width;
     double began, painted;
     progress_curve curve;
-    int *widths; /* [lines]: of what stands on the terminal now */
+    int *widths; /* [lines] that are on the terminal now */
     int lines;
 };
 

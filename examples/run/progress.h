@@ -1,4 +1,4 @@
-/* Shows how running jobs stand: a live line each on a terminal, plain lines in a file or pipe.
+/* Shows the progress of running jobs: a live line each on a terminal, plain lines in a file or pipe.
  *
  *     const char *names[] = {"relu seed 1", "relu seed 2", "gelu_exact seed 1"};
  *     progress_run(&(progress_config){.out = stderr, .count = 3, .names = names, .unit = "samples"},

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* What the lines of one repaint have in common, so that their columns stand under each other. */
+/* The common layout of the lines of one repaint, so that their columns are aligned. */
 typedef struct {
     bool utf8, colour;
     int columns;               /* no line is wider */

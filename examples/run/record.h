@@ -5,11 +5,11 @@
  *     ...
  *     record_read("results/iris-mlp/runs/relu-seed1", log, run);                    // as far as it went
  *
- * A folder belongs to the options in its config.json. The same options go on with what is there; others are refused.
+ * A folder belongs to the options in its config.json. With the same options the run continues; others are refused.
  *
  * Killed at any moment, a program loses the epoch that was under way at most, and no finished run. After a power
- * failure a run whose files are not whole counts as not finished: it goes on from its last state, which is whole, or
- * begins anew.
+ * failure a run whose files are not whole counts as not finished: it continues from its last complete state, or starts
+ * over.
  */
 #ifndef RUN_RECORD_H
 #define RUN_RECORD_H

@@ -74,7 +74,7 @@ static bool put_steps(trainer *r, const double *pair, size_t count, long step, d
            fail(r, "steps.csv cannot be written");
 }
 
-/* The mean loss of so many steps becomes an entry. */
+/* Records the mean loss of several steps as one entry. */
 static bool keep_loss(trainer *r, const tg_fit_step *now)
 {
     r->chunk_sum += now->loss;

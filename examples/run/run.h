@@ -10,9 +10,9 @@
  *     run_close(&r);
  *
  * Files in the folder (record.h reads them): curves.csv, a line an epoch; steps.csv, losses of steps; best.safetensors
- * and last.safetensors, as tg_fit keeps them; result.json once the run is concluded. A run that is killed goes on from
- * last.safetensors, which is never older than an epoch, or two seconds where epochs are shorter; what the other files
- * have beyond it is cut off. It ends with the same numbers as a run that was never killed.
+ * and last.safetensors, as tg_fit keeps them; result.json once the run is concluded. A run that was killed continues
+ * from last.safetensors, which is never older than an epoch, or two seconds where epochs are shorter; what the other
+ * files have beyond it is cut off. It ends with the same numbers as a run that was never killed.
  */
 #ifndef RUN_RUN_H
 #define RUN_RUN_H
@@ -56,7 +56,7 @@ typedef struct trainer {
     events *board;             /* with --tensorboard */
     FILE *curves, *steps;      /* of the folder */
     double chunk_sum;          /* of the losses that are not yet an entry of steps.csv */
-    long chunk_steps, every;   /* so many steps are one entry */
+    long chunk_steps, every;   /* number of steps in one entry */
     bool broken;               /* a file could not be written: error says why */
     tg_error error;
 } trainer;

@@ -8,8 +8,8 @@
  *     write_what_there_is();
  *     return interrupted ? signals_status() : 0;
  *
- * Those that are ignored, by nohup or a shell's background job, stay ignored. A second one has its effect from before
- * at once, but for SIGHUP, of which a closed terminal may send several.
+ * Those that are ignored, by nohup or a shell's background job, stay ignored. A second one has its original effect at
+ * once, except SIGHUP, of which a closed terminal may send several.
  */
 #ifndef RUN_SIGNALS_H
 #define RUN_SIGNALS_H

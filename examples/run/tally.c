@@ -80,7 +80,7 @@ void tally_add(tally *sums, const card *c, tg_tensor output, tg_tensor wanted)
         add_targets(sums, tg_f32(output), tg_f32(wanted), rows, width);
 }
 
-/* The measures of what was added, but for the loss. */
+/* The measures of what was added, without the loss. */
 static runlog_measures measures_of(const tally *sums, const card *c)
 {
     const double rows = (double)sums->rows;

@@ -5,7 +5,7 @@
  *     {TRAINING, "GELU has fewer dead units than ReLU, 8 layers", claim_cells, BELOW(0),
  *      {"depth-gelu_exact-he_normal-hidden64x8", "depth-relu-he_normal-hidden64x8"}, &claim_dead},
  *
- * There is one rule: yes, where the number, or its whole 95 % interval, lies there; no, where all of it lies elsewhere;
+ * One rule for all: yes if the number, or its whole 95 % interval, lies in the range; no if all of it lies outside;
  * else not shown.
  */
 #ifndef STUDY_CLAIMS_H

@@ -1,5 +1,5 @@
-/* study gelu-noise: how the classifiers of gelu-mnist stand noise (Hendrycks and Gimpel, arXiv 1606.08415): Unif[-a, a]
- * added to the test images. */
+/* study gelu-noise: how robust the classifiers of gelu-mnist are to noise (Hendrycks and Gimpel, arXiv 1606.08415):
+ * Unif[-a, a] added to the test images. */
 #include "examples/data/feed.h"
 #include "examples/report/statistics.h"
 #include "examples/study/mnist.h"

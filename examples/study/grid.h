@@ -98,8 +98,8 @@ int study_cell_records(const study_cell *cell, double rate, bool begun, const st
  */
 double study_cell_at_best(const study_cell *cell, double rate, int seed, study_column column);
 
-/* Of all seeds the logarithm of the test loss there: a network without normalisation may meet a row that is far out and
- * be off by a factor of a thousand on it. */
+/* Across seeds, the logarithm of the test loss is used: without normalisation, one outlier row may be off by a factor
+ * of a thousand. */
 void study_cell_losses(const study_cell *cell, double rate, double logarithms[STUDY_SEEDS]);
 
 #endif

@@ -43,10 +43,10 @@ struct study_run {
     const dataset *data;
     const text_source *text; /* in place of rows: data is not read then */
     run_spec spec;
-    bool keeps_model; /* in last.safetensors: a longer run can go on, and its network can be read from there */
+    bool keeps_model; /* in last.safetensors, from which a longer run continues and its network can be read */
     const study_trainer *trainer; /* in place of data and text; NULL: tg_fit trains on these */
     const void *problem;          /* for it */
-    /* Adds to the results what the finished run's network is measured by besides; NULL: nothing. */
+    /* Adds further measures of the finished run's network to the results; NULL: nothing. */
     void (*more)(trainer *finished, json_t *results);
 };
 

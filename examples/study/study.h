@@ -60,7 +60,7 @@ int study_claims(const study_context *c);
 /* The context of a study of this name; false if the folder's name is too long. */
 bool study_context_of(study_context *c, const study_settings *settings, const char *name, const char *command);
 
-/* Says why a study cannot begin or go on; the exit status. */
+/* Prints why a study cannot start or continue; returns the exit status. */
 int study_refuse(const char *message, int status);
 
 /* Loads DATA/PATH as "KIND:DATA/PATH" with these options (NULL: none), or what `made` names where the study is a quick
@@ -68,7 +68,7 @@ int study_refuse(const char *message, int status);
 bool study_load(const study_context *c, const char *kind, const char *path, const char *made, size_t rows,
                 const dataset_options *options, dataset *set);
 
-/* Shakespeare's plays, DATA/tinyshakespeare/input.txt; sentences of a few words where the study is a quick one. */
+/* Shakespeare's plays, DATA/tinyshakespeare/input.txt; a few short sentences if the study is a quick one. */
 bool study_load_text(const study_context *c, text_source *text);
 
 /* An empty list of runs whose records lie in the study's folder. */

@@ -20,7 +20,7 @@
 typedef struct study_work {
     const char *folder; /* of the records; made if it is not there */
     const sweep *sweep; /* how many at once, and which */
-    bool overwrite;     /* trains runs anew of which there is a record of other settings, in place of refusing */
+    bool overwrite;     /* retrain runs that have a record with other settings, instead of refusing */
     bool read_only;     /* trains nothing: study_work_do reads the records that are there */
     const char *only;   /* a shell's pattern: of the missing runs those so called are trained, and there must be one;
                            NULL: all are */

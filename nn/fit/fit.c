@@ -295,7 +295,8 @@ static bool take_step(tg_fit *fit, tg_fit_step *now, bool *stop)
     double sum;
     if (!(config->shards > 1 ? add_shards(fit, first, now, &sum, stop) : add_passes(fit, first, now, &sum)) || *stop)
         return !fit->error.text[0];
-    const bool reached = tg_parameters_have_gradient(fit->parameters), stepped = tg_fit_shards_update(fit);
+    const bool reached = tg_parameters_have_gradient(fit->parameters),
+               stepped = fit->is_spread ? tg_fit_spread_update(fit) : tg_optimizer_step(config->optimizer);
     now->gradient_norm = tg_optimizer_gradient_norm(config->optimizer);
     fit->diverged = reached && !stepped && !fit->error.text[0];
     if (!stepped)

@@ -18,7 +18,7 @@
  *
  * An epoch goes through the training rows once, in an order of its own, and then through the validation rows. Order,
  * dropout and whatever else is random are functions of the seed and of where the run is. So a run that was stopped and
- * goes on, in the same process or from its files, ends with the bytes of the run that never stopped. After the first
+ * continues, in the same process or from its files, ends with the bytes of a run that never stopped. After the first
  * epoch a step allocates nothing, as long as the loss function does not.
  */
 #ifndef TG_FIT_H
@@ -110,10 +110,10 @@ typedef struct tg_fit_config {
      * norm normalises over one; its running statistics move by the mean of the shards' statistics. 0: one. */
     int shards;
 
-    /* The processes that share the shards out; each makes the same run, with the same rows. Process 0 writes the files,
-     * from which all go on. A callback that stops the run stops all processes, after one more step's work. Where the
-     * numbers of shards and processes allow it (nn/fit/spread.c), each process takes a part of the optimiser's step,
-     * and tg_optimizer_state is whole only when tg_fit_run has returned. NULL: this process alone. */
+    /* The processes that share the shards out; each makes the same run, with the same rows. Process 0 writes the files;
+     * all processes resume from them. A callback that stops the run stops all processes, after one more step's work.
+     * Where the numbers of shards and processes allow it (nn/fit/spread.c), each process takes a part of the
+     * optimiser's step, and tg_optimizer_state is whole only when tg_fit_run has returned. NULL: this process alone. */
     const tg_communicator *communicator;
     /* The last rows of an epoch are left out where they would make a pass of fewer than this; the next epoch shuffles
      * them in again. 2 is for a model with batch norm, which has no variance over one row. 0: 1 */
@@ -176,8 +176,8 @@ bool tg_fit_run(tg_fit *fit);
 /* Whether the run has ended: after all epochs, or by patience. */
 bool tg_fit_finished(const tg_fit *fit);
 
-/* Steps of all epochs together; for a schedule, before there is a run: tg_fit_steps(&config). 0 where the configuration
- * is wrong. */
+/* The number of steps of all epochs, for a schedule, before the run is made: tg_fit_steps(&config). 0 where the
+ * configuration is wrong. */
 int64_t tg_fit_steps(const tg_fit_config *config);
 
 /* The epochs so far, those before a resume included (but not epochs_before), and the best of them; NULL past the end,

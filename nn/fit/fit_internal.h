@@ -70,9 +70,6 @@ double tg_fit_pass(tg_fit *fit, int64_t number, int64_t shard, int64_t first, in
 /* Room for the nodes; false if out of memory. */
 bool tg_fit_shards_init(tg_fit *fit);
 
-/* Takes the step for which tg_fit_shards_step has added up the gradients. */
-bool tg_fit_shards_update(tg_fit *fit);
-
 /* Adds numbers. */
 void tg_fit_add(tg_dtype dtype, size_t count, void *to, const void *more);
 

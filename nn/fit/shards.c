@@ -11,8 +11,6 @@
  * and the mean of the changes counts. */
 #include "nn/fit/fit_internal.h"
 
-#include "optim/optimizer.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -259,9 +257,4 @@ bool tg_fit_shards_step(tg_fit *fit, int64_t first, int64_t rows, tg_fit_sums *s
                            numbers + tg_parameter_offset(fit->parameters, p));
     }
     return true;
-}
-
-bool tg_fit_shards_update(tg_fit *fit)
-{
-    return fit->is_spread ? tg_fit_spread_update(fit) : tg_optimizer_step(fit->config.optimizer);
 }

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SMALL = 1 << 15 }; /* a parameter of fewer bytes goes with others */
+enum { SMALL = 1 << 15 }; /* parameters of fewer bytes are sent together */
 
 static bool is_power_of_two(int64_t n)
 {

@@ -39,7 +39,7 @@ tg_tensor tg_convolution_forward(const tg_convolution *layer, tg_tensor x);
  * error unless the numbers of each are as many. */
 tg_tensor tg_images(tg_tensor x, int64_t channels, int64_t height, int64_t width);
 
-/* NULL, or what is wrong with these sizes of images for a model: for a configuration's check. */
+/* For the check of a model's configuration: NULL, or what is wrong with these image sizes. */
 const char *tg_images_error(int64_t channels, int64_t height, int64_t width);
 
 TG_API_END

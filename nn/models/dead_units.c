@@ -48,7 +48,7 @@ void tg_dead_units_clear(tg_dead_units *units)
     memset(units->alive, 0, (size_t)units->count);
 }
 
-/* Marks the units that respond in some row of derivatives [rows, width]. How many of them are alive now. */
+/* Marks the units that respond in some row of derivatives [rows, width]. The number of live units. */
 static int64_t mark(bool *alive, int64_t width, tg_tensor derivative)
 {
     const float *single = tg_f32(derivative);

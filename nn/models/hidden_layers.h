@@ -29,7 +29,7 @@ typedef struct tg_hidden_layers {
  * how many they are. */
 void tg_model_add_hidden(tg_model *model, const char *prefix, const tg_hidden_layers *hidden);
 
-/* Adds the linear layer NAME at the end, which begins as one before this activation. */
+/* Adds the linear layer NAME at the end, initialised as if this activation followed. */
 void tg_model_add_output(tg_model *model, const char *name, int64_t inputs, int64_t outputs, tg_activation activation,
                          bool bias);
 

@@ -7,8 +7,8 @@
  *     for (int s = 0; s < survey.sets; s++)
  *         printf("%s: %g ulp at %a\n", survey.set[s]->isa, survey.f32[s][0].max_ulp, survey.f32[s][0].ulp_at);
  *
- * What is measured adds up: the largest error stays. An infinity or NaN that only one of kernel and truth has counts as
- * an infinite error.
+ * Measurements are combined: the largest error is kept. An infinity or NaN that only one of kernel and truth has counts
+ * as an infinite error.
  */
 #ifndef ACCURACY_H
 #define ACCURACY_H

@@ -23,7 +23,8 @@ typedef struct settings {
 #define AT(member) offsetof(settings, member)
 
 static const program_option table[] = {
-    {"exhaustive", NULL, "on all 2^32 floats, which takes minutes; else on every 1000th", OPTION_FLAG, AT(exhaustive)},
+    {"exhaustive", NULL, "measure all 2^32 floats, which takes minutes, instead of every 1000th", OPTION_FLAG,
+     AT(exhaustive)},
     {"csv", NULL,
      "print kernel,precision,order,isa,max_ulp,max_abs,at: max_abs is the largest absolute error where a derivative "
      "crosses zero, which max_ulp leaves out; at is the input with max_ulp",

@@ -43,7 +43,7 @@ static void keep(world *w, tg_tensor x)
     else if (w->kept_count < KEPT && tg_size(x) == 1)
         w->kept[w->kept_count++][0] = tg_f32(x)[0];
     else if (w->kept_count < KEPT)
-        w->kept[w->kept_count++][0] = -77; /* no tensor: that must be so in both */
+        w->kept[w->kept_count++][0] = -77; /* no tensor, which must be so in both */
 }
 
 static tg_tensor count_and_double(tg_tensor cotangent, void *user)
@@ -87,7 +87,7 @@ static tg_tensor some_operation(world *w, uint64_t choice, tg_tensor a, tg_tenso
     }
 }
 
-/* Something that is no plain operation. */
+/* A step with something besides plain operations. */
 static tg_tensor something_else(world *w, uint64_t choice, tg_tensor a, tg_tensor b)
 {
     tg_tensor y = a;

@@ -54,8 +54,8 @@ static const program_option table[] = {
      .offset = offsetof(settings, cores)},
     {NULL, NULL, "Several processes, in a build by make MPI=1: mpirun -n 2 build/mpi/bin/bench --mpi", OPTION_GROUP},
     {"mpi", NULL,
-     "time the training step of paper, mid, ffn and gpt by all processes instead, beside one process; --peers: and "
-     "PyTorch's DistributedDataParallel with gloo",
+     "time the training step of paper, mid, ffn and gpt on all processes instead, against one process; with --peers "
+     "also PyTorch's DistributedDataParallel with gloo",
      OPTION_FLAG, .offset = offsetof(settings, mpi)},
     {NULL, NULL, "Memory:", OPTION_GROUP},
     {"memory", NULL,

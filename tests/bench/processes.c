@@ -265,7 +265,7 @@ static void print_head(bool csv, bool with_peer)
                    : "    torch ms      DDP ms    faster");
 }
 
-/* PyTorch's own processes, beside ours, which sleep meanwhile. */
+/* PyTorch's processes; ours sleep meanwhile. */
 static bool prepare_peers(const char *name, const subject *s, bench_peer *peers[2])
 {
     char work[128];

@@ -61,7 +61,7 @@ START_TEST(however_it_is_written_the_table_is_the_same)
 }
 END_TEST
 
-/* A comma between digits is a decimal one where blanks make cells of numbers, and no other. */
+/* A comma between digits is a decimal comma only where blanks separate cells of numbers. */
 START_TEST(commas_and_blanks_are_told_apart)
 {
     static const struct {

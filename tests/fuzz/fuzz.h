@@ -29,7 +29,7 @@ extern const fuzz_target fuzz_targets[]; /* ended by zeros */
 /* Prints the problem and aborts unless the condition is true. */
 void fuzz_require(bool condition, const char *problem);
 
-/* Whether a message is what one must be: there, and one line. */
+/* Whether a message is valid: not empty, and one line. */
 bool fuzz_is_one_line(const char *message);
 
 /* Writes the bytes to a file of this name in a folder of the process. The path lasts for two calls. */

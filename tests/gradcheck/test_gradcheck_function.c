@@ -387,7 +387,7 @@ static bool has(const char *name, const char *const *parts)
     return *parts;
 }
 
-/* Where the intermediate numbers of a function are rounded to what is another function in the type, and outside its
+/* Functions whose intermediate results are rounded so much that they are another function in the type, or leave its
  * range. */
 static bool is_another(int index, tg_gradcheck_type type)
 {

@@ -316,7 +316,7 @@ START_TEST(the_test_of_large_inputs_draws_them_again)
 }
 END_TEST
 
-/* Of a first part whose comparisons are all undecided, and which fails by an invariant, the failure stays. */
+/* If the comparisons of the first part are all undecided and an invariant fails, the result is that failure. */
 START_TEST(a_failure_is_not_replaced_by_a_part_that_passes)
 {
     tg_check_report parts = {.result = tg_check_no_result(-1)};

@@ -73,7 +73,7 @@ enum { LARGEST = 1 << 16 }; /* elements of an operand */
 
 typedef struct product_case {
     tg_dtype dtype;
-    tg_product_part part; /* out is of no account */
+    tg_product_part part; /* out is ignored */
     size_t a_size, b_size, out_size;
 } product_case;
 

@@ -1,4 +1,4 @@
-/* Layers with more than one part: dropout, initialisation, and what cannot be. */
+/* Layers with more than one part: dropout, initialisation, and errors. */
 #include "tests/support/tensors.h"
 
 #include <math.h>

@@ -14,7 +14,7 @@ enum { SIZE = 6 };
 
 typedef struct valley {
     tg_parameters *set;
-    double wall;    /* the loss is NaN where the last number is beyond */
+    double wall;    /* the loss is NaN where the last parameter exceeds this */
     int fails_at;   /* the evaluation that fails; 0: none */
     int evaluation; /* so far */
 } valley;

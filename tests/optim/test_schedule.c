@@ -81,7 +81,7 @@ START_TEST(stable_decay_and_inverse_root_have_the_values_of_their_formulas)
 }
 END_TEST
 
-/* A setting counts where the factor of some step changes with it. */
+/* A setting is used if the factor of some step changes with it. */
 START_TEST(schedules_use_the_settings_that_they_name)
 {
     static const char *const names[] = {"warmup", "steps", "end", "period", "decay"};

@@ -25,7 +25,7 @@ START_TEST(the_solution_is_that_of_cole_and_hopf)
 }
 END_TEST
 
-/* Whether each of `count` equal parts of low to high has one number. */
+/* Whether each of `count` equal intervals from low to high has exactly one number. */
 static bool is_spread(const double *numbers, int64_t count, double low, double high)
 {
     char *seen = calloc((size_t)count + 1, 1);

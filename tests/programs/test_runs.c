@@ -288,7 +288,7 @@ static tg_rng draws;
 static double shift; /* by which every activation but the first is better */
 static double common[64];
 
-/* Runs of a seed have something in common, and noise of their own. */
+/* Runs with one seed share an effect; each adds noise of its own. */
 static double noisy(int activation, int seed, int fold)
 {
     (void)fold;
@@ -299,7 +299,7 @@ static double noisy(int activation, int seed, int fold)
 
 enum { NAMES = 12, SIMULATED_SEEDS = 5 };
 
-/* How many of `times` made-up comparisons have a star, and how many intervals of differences hold the true one. */
+/* How many of `times` synthetic comparisons have a star, and how many intervals contain the true difference. */
 static void simulate(int times, double difference, int *starred, long *held)
 {
     *starred = 0;

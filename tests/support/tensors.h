@@ -31,7 +31,7 @@ void assert_shape(tg_tensor x, tg_shape shape);
 /* Equal to rounding: 2e-5 relative in single precision, 1e-12 in double, absolute below 1. */
 void assert_close(double is, double should_be, tg_dtype dtype);
 
-/* Equal but for this relative error. */
+/* Equal within this relative error. */
 void assert_relative(double is, double should_be, double error);
 
 /* After a call that must fail: that the message contains this. Clears the error. */

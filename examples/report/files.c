@@ -15,8 +15,7 @@
 
 static bool complain(tg_error *error, const char *what, const char *path, const char *why)
 {
-    tg_fail(error, "cannot %s '%.300s': %s", what, path, why);
-    return false;
+    return tg_fail(error, "cannot %s '%.300s': %s", what, path, why);
 }
 
 static bool is_directory(const char *path)

@@ -52,8 +52,6 @@
 #include <stdio.h>
 #include <tapegrad.h>
 
-enum { RUNLOG_MESSAGE = 512 }; /* bytes of a message; each is one line that names the path and the reason */
-
 /* How good a net is on some rows; NaN for what the task or the data does not have. */
 typedef struct {
     double loss;        /* mean: cross-entropy (log loss), or squared error of standardised targets */

@@ -189,22 +189,27 @@ static const claim table[] = {
 
 /* ---- findings ---- */
 
+static finding found_in(double low, double high, const char *format, va_list arguments)
+{
+    finding found = {low, high};
+    vsnprintf(found.words, sizeof found.words, format, arguments);
+    return found;
+}
+
 finding finding_number(double number, const char *format, ...)
 {
-    finding found = {number, number};
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(found.words, sizeof found.words, format, arguments);
+    const finding found = found_in(number, number, format, arguments);
     va_end(arguments);
     return found;
 }
 
 finding finding_interval(double low, double high, const char *format, ...)
 {
-    finding found = {low, high};
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(found.words, sizeof found.words, format, arguments);
+    const finding found = found_in(low, high, format, arguments);
     va_end(arguments);
     return found;
 }

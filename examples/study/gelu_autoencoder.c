@@ -5,7 +5,6 @@
 #include "examples/data/words.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { RATES = 2, MOMENTS = 4, ACTIVATIONS = 3 };
 static const int moments[MOMENTS] = {25, 50, 100, 250};
@@ -133,11 +132,10 @@ static void put_dead(const results *r, sheet *s)
         for (int a = 0; a < ACTIVATIONS; a++) {
             double code[STUDY_SEEDS], all[STUDY_SEEDS];
             int n = 0;
-            for (int i = 0; i < r->work->count && n < STUDY_SEEDS; i++) {
-                const study_run *run = &r->work->run[i];
-                if (strcmp(run->spec.net.activation, tg_activation_name(published[a].activation)) == 0 &&
-                    run->spec.lr == rates[rate] && study_record_complete(&r->work->record[i], run->spec.epochs))
-                    n += count_dead(r, run, &code[n], &all[n]);
+            const study_cell cell = cell_of(r, a);
+            for (int seed = 1; seed <= cell.seeds; seed++) {
+                const study_run *run = study_cell_run(&cell, rates[rate], seed);
+                n += run && count_dead(r, run, &code[n], &all[n]);
             }
             const study_spread of_code = study_spread_of(code, n), of_all = study_spread_of(all, n);
             if (n)

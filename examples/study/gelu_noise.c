@@ -6,7 +6,6 @@
 #include "examples/data/words.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { LEVELS = 13 };
 
@@ -60,10 +59,9 @@ static bool score_all(results *r, const dataset *data, int a, tg_error *error)
 {
     const study_cell cell = mnist_cell(r->work, r->c, mnist_activations[a], 1);
     r->rate[a] = mnist_best_rate(&cell);
-    for (int i = 0; i < r->work->count; i++) {
-        const study_run *run = &r->work->run[i];
-        if (strcmp(run->group, cell.name) != 0 || run->spec.lr != r->rate[a] ||
-            !study_record_complete(&r->work->record[i], run->spec.epochs))
+    for (int seed = 1; seed <= cell.seeds; seed++) {
+        const study_run *run = study_cell_run(&cell, r->rate[a], seed);
+        if (!run)
             continue;
         tg_model *model = study_run_net(run, r->work->folder, error);
         const bool fine = model && score_net(data, model, r->score[a][r->seeds[a]++], error);

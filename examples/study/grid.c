@@ -183,10 +183,16 @@ static bool is_complete(const study_cell *cell, int run)
     return study_record_complete(&cell->work->record[run], cell->work->run[run].spec.epochs);
 }
 
-const study_record *study_cell_record(const study_cell *cell, double rate, int seed)
+const study_run *study_cell_run(const study_cell *cell, double rate, int seed)
 {
     const int run = number_of(cell, rate, seed);
-    return run >= 0 && is_complete(cell, run) ? &cell->work->record[run] : NULL;
+    return run >= 0 && is_complete(cell, run) ? &cell->work->run[run] : NULL;
+}
+
+const study_record *study_cell_record(const study_cell *cell, double rate, int seed)
+{
+    const study_run *run = study_cell_run(cell, rate, seed);
+    return run ? &cell->work->record[run - cell->work->run] : NULL;
 }
 
 int study_cell_records(const study_cell *cell, double rate, bool begun, const study_record *records[STUDY_SEEDS])

@@ -88,7 +88,8 @@ typedef struct study_cell {
 study_cell study_cell_of(const study_work *work, const study_context *c, const study_grid *grid, const char *name,
                          int seeds);
 
-/* The record of a run of the cell; NULL where it is not complete. */
+/* A run of the cell, and its record; NULL where it is not complete. */
+const study_run *study_cell_run(const study_cell *cell, double rate, int seed);
 const study_record *study_cell_record(const study_cell *cell, double rate, int seed);
 
 /* The records that are complete, or `begun` at least; how many. */

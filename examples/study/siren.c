@@ -4,23 +4,34 @@
 #include "examples/data/internal.h"
 #include "examples/data/words.h"
 #include "examples/report/statistics.h"
-#include "examples/study/study.h"
+#include "examples/study/grid.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIDE = 64, PIXELS = SIDE * SIDE, ACTIVATIONS = 4, RATES = 4, SEEDS = 5 };
+enum { SIDE = 64, PIXELS = SIDE * SIDE, ACTIVATIONS = 4, RATES = 4, SEEDS = 5, GRIDS = 2 };
 enum { IMAGE, GRADIENT, LAPLACIAN, MEASURES };
 enum { PARTS = 4 * PIXELS }; /* f, f_x, f_y and f_xx + f_yy, one behind the other */
 
 static const tg_activation activations[ACTIVATIONS] = {TG_SINE, TG_RELU, TG_TANH, TG_GELU_EXACT};
-static const double rates[RATES] = {1e-3, 3e-3, 1e-2, 3e-2};
+
+/* All pixels are a batch, and an epoch is a step. Sine has weights of its own. */
+#define GRID(initialiser, activation)                                                                               \
+    {                                                                                                               \
+        .fixed = "hidden=64x4 validation=none test=none batch=4096 epochs=500 init=" initialiser,                   \
+        .quick = "hidden=16x2 epochs=20", .factors = {"activation=" activation}, .rates = {1e-3, 3e-3, 1e-2, 3e-2}, \
+        .seeds = SEEDS, .keeps_model = true                                                                         \
+    }
+static const study_grid grids[GRIDS] = {GRID("siren", "sine"), GRID("variance_preserving", "relu,tanh,gelu_exact")};
+static const double *const rates = grids[0].rates;
 static const char *const measures[MEASURES] = {"image", "gradient", "Laplacian"};
 
 typedef struct results {
     const study_context *c;
-    study_work *work;
+    const study_work *work;
+    study_grid grid[GRIDS]; /* the quick version tries one rate */
+    study_cell cell[ACTIVATIONS];
     int steps, seeds, rates;
     double psnr[ACTIVATIONS][RATES][MEASURES][SEEDS];   /* after the last step; NaN where not all seeds are complete */
     int best[ACTIVATIONS][MEASURES];                    /* the rate with the highest mean; -1: none is complete */
@@ -132,43 +143,11 @@ static bool make_data(const results *r, dataset *data)
     return made;
 }
 
-static void name_of(char name[STUDY_NAME], int activation, int rate, int seed)
-{
-    snprintf(name, STUDY_NAME, "%s-lr%g-seed%d", tg_activation_name(activations[activation]), rates[rate], seed);
-}
-
-static bool add_run(results *r, const dataset *data, int activation, int rate, int seed)
-{
-    study_run *run = study_work_add(r->work);
-    if (!run)
-        return false;
-    *run = (study_run){
-        .group = tg_activation_name(activations[activation]), .data = data, .spec = study_spec(), .keeps_model = true};
-    run_spec *s = &run->spec;
-    s->validation = s->test = "none";
-    s->net.hidden = r->c->settings->quick ? "16x2" : "64x4";
-    s->net.activation = tg_activation_name(activations[activation]);
-    s->net.init = tg_init_name(activations[activation] == TG_SINE ? TG_INIT_SIREN : TG_INIT_VARIANCE_PRESERVING);
-    s->lr = rates[rate];
-    s->batch = PIXELS;
-    s->epochs = r->steps; /* of one step each */
-    s->seed = seed;
-    name_of(run->name, activation, rate, seed);
-    return true;
-}
-
-static const study_record *record_of(const results *r, int activation, int rate, int seed)
-{
-    char name[STUDY_NAME];
-    name_of(name, activation, rate, seed);
-    return &r->work->record[study_work_number(r->work, name)];
-}
-
 /* The PSNR of the image just before a step, the first of which is number 1. */
 static double psnr_at(const results *r, int activation, int rate, int seed, int step)
 {
-    return decibels(range_of(r->truth, PIXELS),
-                    study_record_at(record_of(r, activation, rate, seed), step, STUDY_STEP_LOSS));
+    const study_record *record = study_cell_record(&r->cell[activation], rates[rate], seed);
+    return record ? decibels(range_of(r->truth, PIXELS), study_record_at(record, step, STUDY_STEP_LOSS)) : NAN;
 }
 
 /* Over the seeds. */
@@ -187,9 +166,7 @@ static double mean_of(const results *r, int activation, int rate, int measure)
 
 static bool read_parts(const results *r, int activation, int rate, int seed, double parts[PARTS], tg_error *error)
 {
-    char name[STUDY_NAME];
-    name_of(name, activation, rate, seed);
-    tg_model *net = study_run_net(&r->work->run[study_work_number(r->work, name)], r->work->folder, error);
+    tg_model *net = study_run_net(study_cell_run(&r->cell[activation], rates[rate], seed), r->work->folder, error);
     const bool fine = net && differentiate(net, parts);
     tg_model_free(net);
     return fine;
@@ -371,41 +348,36 @@ static bool write_images(const void *context, FILE *to)
 
 /* ---- the study ---- */
 
-static int run(results *r, const dataset *data)
+static int run(results *r, const study_sources *from, study_work *work)
 {
     tg_error error;
-    bool fine = true;
-    for (int seed = 1; seed <= r->seeds; seed++)
-        for (int rate = 0; rate < r->rates; rate++)
-            for (int a = 0; a < ACTIVATIONS; a++)
-                fine = fine && add_run(r, data, a, rate, seed);
-    if (!fine)
+    if (!study_grids_add(work, r->c, r->grid, GRIDS, from))
         return study_refuse("out of memory", 1);
-    const study_outcome outcome = study_work_do(r->work, stderr);
+    const study_outcome outcome = study_work_do(work, stderr);
     if (outcome.broken)
         return study_refuse(outcome.error.text, outcome.broken);
+    for (int a = 0; a < ACTIVATIONS; a++)
+        r->cell[a] = study_cell_of(work, r->c, &r->grid[a > 0], tg_activation_name(activations[a]), 0);
+    r->steps = work->run[0].spec.epochs;
+    r->seeds = r->cell[0].seeds;
+    r->rates = r->cell[0].rates;
     if (!gather(r, &error) || (is_complete(r) && (!files_write(r->c->folder, "curves.csv", write_curves, r, &error) ||
                                                   !files_write(r->c->folder, "images.csv", write_images, r, &error))))
         return study_refuse(error.text, 1);
-    return study_end(r->c, r->work, &outcome, report(r, &outcome), is_complete(r) ? "study_siren.gp" : NULL);
+    return study_end(r->c, work, &outcome, report(r, &outcome), is_complete(r) ? "study_siren.gp" : NULL);
 }
 
 int study_siren(const study_context *c)
 {
     static results r;
     study_work work = study_work_of(c);
-    dataset data;
-    const bool quick = c->settings->quick;
-    r = (results){.c = c,
-                  .work = &work,
-                  .steps = c->settings->epochs ? c->settings->epochs
-                           : quick             ? 20
-                                               : 500,
-                  .seeds = quick ? 2 : SEEDS,
-                  .rates = quick ? 1 : RATES};
-    const bool made = differentiate(NULL, r.truth) && make_data(&r, &data);
-    const int status = made ? run(&r, &data) : study_refuse("out of memory", 1);
+    study_sources from = {.rows = {{0}}}; /* the image in place of the first table */
+    r = (results){.c = c, .work = &work, .grid = {grids[0], grids[1]}};
+    for (int i = 0; i < GRIDS && c->settings->quick; i++)
+        r.grid[i].rates[1] = 0;
+    const bool made = differentiate(NULL, r.truth) && make_data(&r, &from.rows[0]);
+    const int status = made ? run(&r, &from, &work) : study_refuse("out of memory", 1);
     study_work_free(&work);
-    dataset_free(&data);
+    dataset_free(&from.rows[0]);
     return status;
 }

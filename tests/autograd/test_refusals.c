@@ -164,6 +164,35 @@ START_TEST(a_shape_rule_that_reads_numbers_is_an_error_at_once)
 }
 END_TEST
 
+/* What a shape rule may ask: as many ones as there are inputs, attributes being a number that is added. */
+static bool as_long_as_its_inputs(tg_value *out)
+{
+    ck_assert_str_eq(tg_value_op(out)->name, "counting");
+    ck_assert_ptr_null(tg_value_op(tg_value_input(out, 0)));
+    tg_value_set(out, TG_F64, TG_SHAPE(tg_value_input_count(out) + *(const int *)tg_value_attributes(out)));
+    return true;
+}
+
+START_TEST(a_shape_rule_knows_operation_attributes_and_inputs)
+{
+    static const tg_field more[] = {{"more", TG_FIELD_INT, 0}, {0}};
+    static const tg_op counting = {.name = "counting",
+                                   .arity = TG_VARIADIC,
+                                   .flags = TG_CONSTANT,
+                                   .attributes_size = sizeof(int),
+                                   .fields = more,
+                                   .shape = as_long_as_its_inputs,
+                                   .forward = fill_with_ones,
+                                   TG_SAMPLES(samples)};
+    const tg_tensor x[] = {variable(1), variable(2), variable(3)}, y = tg_apply(&counting, &(int){4}, 3, x);
+    ck_assert_msg(tg_ok(y), "%s", tg_tape_error(tape));
+    ck_assert_int_eq(tg_size(y), 7);
+    ck_assert_ptr_null(tg_value_op(NULL));
+    ck_assert_ptr_null(tg_value_attributes(NULL));
+    ck_assert_int_eq(tg_value_input_count(NULL), 0);
+}
+END_TEST
+
 /* ---- attributes ---- */
 
 typedef struct scaled_attributes {
@@ -380,6 +409,7 @@ Suite *refusals_suite(void)
     tcase_add_test(tests, a_derivative_that_reads_numbers_or_differentiates_is_an_error_at_once);
     tcase_add_test(tests, an_item_of_several_elements_is_an_error);
     tcase_add_test(tests, a_shape_rule_that_reads_numbers_is_an_error_at_once);
+    tcase_add_test(tests, a_shape_rule_knows_operation_attributes_and_inputs);
     tcase_add_test(tests, attributes_are_never_taken_for_others);
     tcase_add_test(tests, second_derivatives_of_many_numbers_are_refused);
     tcase_add_test(tests, what_is_missing_or_dead_is_an_error_of_every_derivative);

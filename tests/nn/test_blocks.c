@@ -179,6 +179,23 @@ START_TEST(what_cannot_be_is_an_error_in_words)
 }
 END_TEST
 
+START_TEST(batch_norm_refuses_other_channels_and_a_replay_of_its_training)
+{
+    tg_norm_layer norm = tg_norm_layer_add(set, "n", TG_NORM_BATCH, 6, 0),
+                  none = tg_norm_layer_add(NULL, "n", TG_NORM_BATCH, 6, 0);
+    tg_rng training = tg_rng_seed(1);
+    ck_assert(!tg_ok(tg_norm_layer_forward(&norm, drawn(TG_F64, TG_SHAPE(4, 5)), &training)));
+    expect_error("expected [batch, 6, ...]");
+    ck_assert(!tg_ok(tg_norm_layer_forward(&none, drawn(TG_F64, TG_SHAPE(4, 6)), &training)));
+    expect_error("the layer has no weight");
+    ck_assert(tg_ok(tg_norm_layer_forward(&norm, drawn(TG_F64, TG_SHAPE(4, 6)), NULL)));
+    ck_assert_msg(tg_replay(tape), "%s", tg_tape_error(tape));
+    ck_assert(tg_ok(tg_norm_layer_forward(&norm, drawn(TG_F64, TG_SHAPE(4, 6)), &training)));
+    ck_assert(!tg_replay(tape));
+    expect_error("the running statistics of a batch norm move in each step, which a replay would not do");
+}
+END_TEST
+
 START_TEST(null_and_inert_arguments_are_survived)
 {
     tg_tensor x = drawn(TG_F64, TG_SHAPE(2, 3, 6));
@@ -217,6 +234,7 @@ Suite *blocks_suite(void)
     tcase_add_loop_test(tests, a_causal_block_does_not_look_ahead, 0, 2);
     tcase_add_test(tests, embeddings_are_rows_of_a_table);
     tcase_add_test(tests, what_cannot_be_is_an_error_in_words);
+    tcase_add_test(tests, batch_norm_refuses_other_channels_and_a_replay_of_its_training);
     tcase_add_test(tests, null_and_inert_arguments_are_survived);
     suite_add_tcase(suite, tests);
     return suite;

@@ -33,7 +33,8 @@ typedef struct tg_export_tensor {
     const char *const *names;
 } tg_export_tensor;
 
-/* How the step changes the parameters: the kernels of optim/optimizers.c, without a schedule and without clipping. */
+/* How the step changes the parameters: the kernels of optim/optimizers.c, without clipping. A schedule is the caller's.
+ */
 typedef enum tg_export_rule { TG_EXPORT_SGD, TG_EXPORT_ADAM, TG_EXPORT_ADAMW } tg_export_rule;
 
 typedef struct tg_export_step {
@@ -53,8 +54,9 @@ typedef struct tg_export_config {
      */
     bool weights_apart;
 
-    /* The training step as well, NAME_train(x, y, n): forward, backward and optimiser for n rows, a batch at a time.
-     * NULL: not. Its input and output are of another batch than those above as a rule, on the same tape. */
+    /* The training step as well, NAME_train(x, y, n): forward, backward and optimiser for n rows, a batch at a time;
+     * and NAME_rate(rate), another learning rate for the steps to come. NULL: not. Its input and output are of another
+     * batch than those above as a rule, on the same tape. */
     const tg_export_step *step;
 } tg_export_config;
 

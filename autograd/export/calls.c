@@ -178,7 +178,7 @@ static void write_call(tg_writer *w, const tg_value *value, const char *text)
     }
 }
 
-int64_t tg_writer_scratch(const tg_value *value)
+int64_t tg_writer_call_scratch(const tg_value *value)
 {
     const tg_value *x = value->input_count ? value->inputs[value->input_count - 1] : NULL;
     if (value->op == &tg_op_self_attention)

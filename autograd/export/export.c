@@ -95,8 +95,8 @@ static void put_head(tg_writer *w)
         tg_text_add(
             text,
             " * %s_train: a step for each batch of %lld of the n rows. The result is the last one's loss, or NaN if\n"
-            " * an index is out of range.\n",
-            w->name, (long long)w->function[TG_STEP].argument[0]->shape.dim[0]);
+            " * an index is out of range. %s_rate sets the learning rate of the steps to come.\n",
+            w->name, (long long)w->function[TG_STEP].argument[0]->shape.dim[0], w->name);
     if (w->config->weights_apart)
         tg_text_add(
             text, " * First comes %s_weights(w), w with the %lld bytes of the file of weights; they are not copied.\n",

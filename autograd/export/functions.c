@@ -125,6 +125,24 @@ static void put_train_head(tg_writer *w)
                 tg_writer_type(f->argument[0]->dtype), tg_writer_type(f->argument[1]->dtype));
 }
 
+static void put_rate_head(tg_writer *w)
+{
+    tg_text_add(&w->text, "void %s_rate(double next)", w->name);
+}
+
+/* The learning rate, which the caller may change between two steps. */
+static void put_rate(tg_writer *w)
+{
+    char number[40];
+    tg_text_add(&w->text, "/* The learning rate of the steps to come. */\n");
+    tg_writer_say(w, 0, "static double rate = %s;", tg_writer_number(w->config->step->rate, number));
+    tg_text_add(&w->text, "\n");
+    put_rate_head(w);
+    tg_text_add(&w->text, ";\n");
+    put_rate_head(w);
+    tg_text_add(&w->text, "\n{\n    rate = next;\n}\n\n");
+}
+
 /* The optimiser's call for a parameter that is trained. */
 static void put_update(tg_writer *w, const tg_value *leaf)
 {
@@ -159,9 +177,9 @@ static void put_constants(tg_writer *w)
     const struct {
         const char *name;
         double value;
-    } sgd[] = {{"rate", s->rate}, {"decay", s->weight_decay}, {"momentum", s->momentum}, {NULL, 0}},
-      adam[] = {{"rate", s->rate},   {"decay", s->weight_decay}, {"beta1", s->beta1},
-                {"beta2", s->beta2}, {"epsilon", s->epsilon},    {NULL, 0}};
+    } sgd[] = {{"decay", s->weight_decay}, {"momentum", s->momentum}, {NULL, 0}},
+      adam[] = {
+          {"decay", s->weight_decay}, {"beta1", s->beta1}, {"beta2", s->beta2}, {"epsilon", s->epsilon}, {NULL, 0}};
     char number[40];
     for (int i = 0; (s->rule == TG_EXPORT_SGD ? sgd : adam)[i].name; i++)
         tg_writer_say(w, 1, "const double %s = %s;", (s->rule == TG_EXPORT_SGD ? sgd : adam)[i].name,
@@ -196,7 +214,9 @@ static bool put_step(tg_writer *w)
         return false;
     tg_writer_say(w, 1, "*loss = (double)v%lld[0];", (long long)f->result->index);
     tg_writer_say(w, 1, "return 0;");
-    tg_text_add(&w->text, "}\n\n/* The optimiser's step. */\nstatic void update(void)\n{\n");
+    tg_text_add(&w->text, "}\n\n");
+    put_rate(w);
+    tg_text_add(&w->text, "/* The optimiser's step. */\nstatic void update(void)\n{\n");
     put_constants(w);
     tg_writer_weights(w, false, put_update);
     tg_text_add(&w->text, "}\n\n");
@@ -226,6 +246,8 @@ void tg_writer_heads(tg_writer *w, const char *before, const char *after)
     if (w->functions > TG_STEP) {
         tg_text_add(&w->text, "%s", before);
         put_train_head(w);
+        tg_text_add(&w->text, "%s%s", after, before);
+        put_rate_head(w);
         tg_text_add(&w->text, "%s", after);
     }
 }

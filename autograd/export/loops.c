@@ -201,6 +201,7 @@ typedef struct operand {
     const tg_value *value;
     char index[INDEX]; /* of its first element: "i * 64", or nothing */
     int64_t row, step, column;
+    const char *suffix; /* to the value's name; NULL: none */
 } operand;
 
 typedef struct product {
@@ -216,7 +217,8 @@ static const char *element(const product *p, const operand *o, char text[INDEX +
         char counter;
         int64_t count, stride;
     } axis[] = {{'r', p->m, o->row}, {'t', p->k, o->step}, {'c', p->n, o->column}};
-    size_t used = (size_t)snprintf(text, INDEX + 100, "v%lld[%s", (long long)o->value->index, o->index);
+    size_t used = (size_t)snprintf(text, INDEX + 100, "v%lld%s[%s", (long long)o->value->index,
+                                   o->suffix ? o->suffix : "", o->index);
     bool empty = !*o->index;
     for (int i = 0; i < 3; i++)
         if (axis[i].count > 1 && axis[i].stride != 0) {
@@ -228,38 +230,116 @@ static const char *element(const product *p, const operand *o, char text[INDEX +
     return text;
 }
 
-static void multiply(tg_writer *w, int indent, const product *p)
+/* Some columns of the product, `p->n` of them: their sums are numbers of their own until they are complete, so that a
+ * compiler has them in registers. */
+static void multiply_columns(tg_writer *w, int indent, const product *p, const char *bias)
 {
-    char out[INDEX + 100], a[INDEX + 100], b[INDEX + 100], begin[60] = "0";
+    char out[INDEX + 100], a[INDEX + 100], b[INDEX + 100];
     element(p, &p->out, out);
     if (p->m > 1)
-        tg_writer_say(w, indent++, "for (size_t r = 0; r < %lld; r++) {", (long long)p->m);
-    if (p->bias)
-        snprintf(begin, sizeof begin, "v%lld[%c]", (long long)p->bias->index, p->n > 1 ? 'c' : '0');
-    tg_writer_say(w, indent, "for (size_t c = 0; c < %lld; c++)", (long long)p->n);
-    tg_writer_say(w, indent + 1, "%s = %s;", out, begin);
+        tg_writer_say(w, indent, "for (size_t r = 0; r < %lld; r++) {", (long long)p->m);
+    else
+        tg_writer_say(w, indent, "{");
+    tg_writer_say(w, indent + 1, "tg_real sum[%lld];", (long long)p->n);
+    tg_writer_say(w, indent + 1, "for (size_t c = 0; c < %lld; c++)", (long long)p->n);
+    tg_writer_say(w, indent + 2, "sum[c] = %s;", bias);
     if (p->k > 0) {
-        tg_writer_say(w, indent, "for (size_t t = 0; t < %lld; t++) {", (long long)p->k);
-        tg_writer_say(w, indent + 1, "const tg_real a = %s;", element(p, &p->a, a));
-        tg_writer_say(w, indent + 1, "for (size_t c = 0; c < %lld; c++)", (long long)p->n);
-        tg_writer_say(w, indent + 2, "%s = fma_of(a, %s, %s);", out, element(p, &p->b, b), out);
-        tg_writer_say(w, indent, "}");
+        tg_writer_say(w, indent + 1, "for (size_t t = 0; t < %lld; t++) {", (long long)p->k);
+        tg_writer_say(w, indent + 2, "const tg_real a = %s;", element(p, &p->a, a));
+        tg_writer_say(w, indent + 2, "for (size_t c = 0; c < %lld; c++)", (long long)p->n);
+        tg_writer_say(w, indent + 3, "sum[c] = fma_of(a, %s, sum[c]);", element(p, &p->b, b));
+        tg_writer_say(w, indent + 1, "}");
     }
-    if (p->m > 1)
-        tg_writer_say(w, indent - 1, "}");
+    tg_writer_say(w, indent + 1, "for (size_t c = 0; c < %lld; c++)", (long long)p->n);
+    tg_writer_say(w, indent + 2, "%s = sum[c];", out);
+    tg_writer_say(w, indent, "}");
+}
+
+/* Moves an operand on by columns: a number of them, or the counter `first`. */
+static void move_on(operand *o, const char *columns)
+{
+    const size_t used = strlen(o->index);
+    snprintf(o->index + used, INDEX - used, o->column == 1 ? "%s%s" : "%s%s * %lld", used ? " + " : "", columns,
+             (long long)o->column);
+}
+
+/* The same product the other way round where it has few columns, and its rows lie side by side in `a`: those are then
+ * the innermost loop. A fused multiply-add takes its factors in either order. */
+static product along_rows(const product *p)
+{
+    enum { FEW = 8 };
+    if (p->bias || p->n >= FEW || p->m <= p->n || p->a.row != 1)
+        return *p;
+    product turned = {.m = p->n, .n = p->m, .k = p->k, .a = p->b, .b = p->a, .out = p->out};
+    turned.a.row = p->b.column;
+    turned.b.column = p->a.row;
+    turned.a.column = turned.b.row = 0;
+    turned.out.row = p->out.column;
+    turned.out.column = p->out.row;
+    return turned;
+}
+
+/* All of it, TILE columns at a time. */
+static void multiply(tg_writer *w, int indent, const product *given)
+{
+    enum { TILE = 64 };
+    const product all = along_rows(given), *const p = &all;
+    const int64_t tiles = p->n / TILE;
+    for (int rest = 0; rest <= 1; rest++) {
+        product part = *p;
+        char from[40] = "first", bias[80] = "0";
+        part.n = rest ? p->n % TILE : TILE;
+        const bool moved = rest ? tiles > 0 : tiles > 1, loop = moved && !rest;
+        if (part.n == 0 || (!rest && tiles == 0))
+            continue;
+        if (rest)
+            snprintf(from, sizeof from, "%lld", (long long)(tiles * TILE));
+        if (moved) {
+            move_on(&part.b, from);
+            move_on(&part.out, from);
+        }
+        if (p->bias)
+            snprintf(bias, sizeof bias, "v%lld[%s%s]", (long long)p->bias->index, moved ? from : "",
+                     part.n == 1 ? moved ? "" : "0"
+                     : moved     ? " + c"
+                                 : "c");
+        if (loop)
+            tg_writer_say(w, indent, "for (size_t first = 0; first < %lld; first += %d)", (long long)(tiles * TILE),
+                          (int)TILE);
+        multiply_columns(w, indent + loop, &part, bias);
+    }
+}
+
+/* Elements of a copy of a weight the other way round, which a product of several rows wants along its columns. */
+static int64_t turned_size(const tg_writer *w, const tg_value *value)
+{
+    const tg_value *weight = value->inputs[1];
+    const int64_t out = weight->shape.dim[0], in = weight->shape.dim[1];
+    return w->places[weight->index].transposed || value->size <= out || out == 1 || in == 1 ? 0 : weight->size;
+}
+
+int64_t tg_writer_scratch(const tg_writer *w, const tg_value *value)
+{
+    return value->op == &tg_op_linear ? turned_size(w, value) : tg_writer_call_scratch(value);
 }
 
 static void linear(tg_writer *w, const tg_value *value)
 {
     const tg_value *x = value->inputs[0], *weight = value->inputs[1];
     const int64_t in = weight->shape.dim[1], out = weight->shape.dim[0];
-    const bool transposed = w->places[weight->index].transposed;
+    const bool turned = turned_size(w, value) > 0, transposed = turned || w->places[weight->index].transposed;
+    if (turned) {
+        tg_writer_say(w, 1, "tg_real *const v%lld_turned = memory + %lld;", (long long)weight->index,
+                      (long long)w->places[value->index].scratch_offset);
+        tg_writer_say(w, 1, "transpose_copy(%lld, %lld, v%lld, v%lld_turned);", (long long)out, (long long)in,
+                      (long long)weight->index, (long long)weight->index);
+    }
     multiply(w, 1,
              &(product){.m = out ? value->size / out : 0,
                         .n = out,
                         .k = in,
                         .a = {x, "", in, 1, 0},
-                        .b = {weight, "", 0, transposed ? out : 1, transposed ? 1 : in},
+                        .b = {weight, "", 0, transposed ? out : 1, transposed ? 1 : in, turned ? "_turned" : NULL},
                         .out = {value, "", out, 0, 1},
                         .bias = value->input_count > 2 ? value->inputs[2] : NULL});
 }

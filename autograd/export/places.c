@@ -160,7 +160,7 @@ void tg_places_values(tg_writer *w, const tg_exported *f)
         int64_t *used = value->dtype == TG_I32 ? &w->sizes.integers : &w->sizes.memory;
         if (p->kind == TG_PLACE_GRADIENTS)
             p->offset = place_of(w, tg_places_leaf(w, value->sink))->offset;
-        p->scratch = value->op ? tg_writer_scratch(value) : 0;
+        p->scratch = value->op ? tg_writer_scratch(w, value) : 0;
         if (p->kind != TG_PLACE_MEMORY)
             continue;
         p->offset = free_place(w, i, value->size + p->scratch);

@@ -101,8 +101,9 @@ const char *tg_writer_scale_name(const tg_writer *w, const tg_exported *f, int a
 void tg_writer_heads(tg_writer *w, const char *before, const char *after);
 bool tg_writer_functions(tg_writer *w);
 
-/* Elements of scratch memory that the loops of a value need. */
-int64_t tg_writer_scratch(const tg_value *value);
+/* Elements of scratch memory that the loops of a value need, and a call of calls.def. */
+int64_t tg_writer_scratch(const tg_writer *w, const tg_value *value);
+int64_t tg_writer_call_scratch(const tg_value *value);
 
 /* An attribute by its name: a number, 0 where there is none; and one that is a shape, which is there. */
 double tg_writer_attribute(const tg_value *value, const char *name);

@@ -3,10 +3,11 @@
  *
  *     int tiny_predict(const float x[2], float y[1]);
  *     double tiny_train(const float *x, const float *y, size_t n);
+ *     void tiny_rate(double next);
  *
  * tiny_predict: x is [1, 2], y [1, 1]. The result is 0, or -1 if an index is out of range.
  * tiny_train: a step for each batch of 4 of the n rows. The result is the last one's loss, or NaN if
- * an index is out of range.
+ * an index is out of range. tiny_rate sets the learning rate of the steps to come.
  *
  * Static memory: 192 bytes for values, 52 of weights and constants, 104 for training.
  * C99, to be compiled without contraction, and with fused multiply-adds where the processor has them:
@@ -136,6 +137,14 @@ static void sgd_momentum(size_t n, void *parameter_, const void *gradient_, void
     }
 }
 
+/* y[c, r] = x[r, c] */
+static void transpose_copy(size_t rows, size_t columns, const tg_real *x, tg_real *y)
+{
+    for (size_t c = 0; c < columns; c++)
+        for (size_t r = 0; r < rows; r++)
+            *y++ = x[r * columns + c];
+}
+
 static void vector_squared_error(size_t n, const void *a_, const void *b_, double *sum)
 {
     const tg_real *const left = a_, *const right = b_;
@@ -172,12 +181,17 @@ int tiny_predict(const float x[2], float y[1])
 
     /* v3 [1, 3] = linear(v0, v1, v2): x weight^T + bias: x [..., in], weight [out, in], bias [out] or TG_NONE */
     tg_real *const v3 = memory + 0;
-    for (size_t c = 0; c < 3; c++)
-        v3[c] = v2[c];
-    for (size_t t = 0; t < 2; t++) {
-        const tg_real a = v0[t];
+    {
+        tg_real sum[3];
         for (size_t c = 0; c < 3; c++)
-            v3[c] = fma_of(a, v1[t + c * 2], v3[c]);
+            sum[c] = v2[c];
+        for (size_t t = 0; t < 2; t++) {
+            const tg_real a = v0[t];
+            for (size_t c = 0; c < 3; c++)
+                sum[c] = fma_of(a, v1[t + c * 2], sum[c]);
+        }
+        for (size_t c = 0; c < 3; c++)
+            v3[c] = sum[c];
     }
 
     /* v4 [1, 3] = relu(v3): max(0, x) */
@@ -195,12 +209,17 @@ int tiny_predict(const float x[2], float y[1])
 
     /* v7 [1, 1] = linear(v4, v5, v6): x weight^T + bias: x [..., in], weight [out, in], bias [out] or TG_NONE */
     tg_real *const v7 = memory + 0;
-    for (size_t c = 0; c < 1; c++)
-        v7[0] = v6[0];
-    for (size_t t = 0; t < 3; t++) {
-        const tg_real a = v4[t];
+    {
+        tg_real sum[1];
         for (size_t c = 0; c < 1; c++)
-            v7[0] = fma_of(a, v5[t], v7[0]);
+            sum[c] = v6[0];
+        for (size_t t = 0; t < 3; t++) {
+            const tg_real a = v4[t];
+            for (size_t c = 0; c < 1; c++)
+                sum[c] = fma_of(a, v5[t], sum[c]);
+        }
+        for (size_t c = 0; c < 1; c++)
+            v7[0] = sum[c];
     }
 
     memcpy(y, v7, 1 * sizeof *y);
@@ -235,14 +254,19 @@ static int step(const float *x, const float *y, double *loss)
 
     /* v10 [4, 3] = linear(v8, v1, v2): x weight^T + bias: x [..., in], weight [out, in], bias [out] or TG_NONE */
     tg_real *const v10 = memory + 0;
+    tg_real *const v1_turned = memory + 12;
+    transpose_copy(3, 2, v1, v1_turned);
     for (size_t r = 0; r < 4; r++) {
+        tg_real sum[3];
         for (size_t c = 0; c < 3; c++)
-            v10[r * 3 + c] = v2[c];
+            sum[c] = v2[c];
         for (size_t t = 0; t < 2; t++) {
             const tg_real a = v8[r * 2 + t];
             for (size_t c = 0; c < 3; c++)
-                v10[r * 3 + c] = fma_of(a, v1[t + c * 2], v10[r * 3 + c]);
+                sum[c] = fma_of(a, v1_turned[t * 3 + c], sum[c]);
         }
+        for (size_t c = 0; c < 3; c++)
+            v10[r * 3 + c] = sum[c];
     }
 
     /* v11 [4, 3] = relu(v10): max(0, x) */
@@ -255,13 +279,16 @@ static int step(const float *x, const float *y, double *loss)
     /* v12 [4, 1] = linear(v11, v5, v6): x weight^T + bias: x [..., in], weight [out, in], bias [out] or TG_NONE */
     tg_real *const v12 = memory + 0;
     for (size_t r = 0; r < 4; r++) {
+        tg_real sum[1];
         for (size_t c = 0; c < 1; c++)
-            v12[r] = v6[0];
+            sum[c] = v6[0];
         for (size_t t = 0; t < 3; t++) {
             const tg_real a = v11[r * 3 + t];
             for (size_t c = 0; c < 1; c++)
-                v12[r] = fma_of(a, v5[t], v12[r]);
+                sum[c] = fma_of(a, v5[t], sum[c]);
         }
+        for (size_t c = 0; c < 1; c++)
+            v12[r] = sum[c];
     }
 
     /* v13 [] = mse(v12, v9): the mean of (prediction - target)^2 */
@@ -311,24 +338,32 @@ static int step(const float *x, const float *y, double *loss)
 
     /* v19 [4, 3] = matmul(v18, v5, transpose_a=no, transpose_b=no): a b over the last two axes, the others broadcast; a vector is a row on the left, a column on the right */
     tg_real *const v19 = memory + 24;
-    for (size_t r = 0; r < 4; r++) {
-        for (size_t c = 0; c < 3; c++)
-            v19[r * 3 + c] = 0;
+    for (size_t r = 0; r < 3; r++) {
+        tg_real sum[4];
+        for (size_t c = 0; c < 4; c++)
+            sum[c] = 0;
         for (size_t t = 0; t < 1; t++) {
-            const tg_real a = v18[r];
-            for (size_t c = 0; c < 3; c++)
-                v19[r * 3 + c] = fma_of(a, v5[c], v19[r * 3 + c]);
+            const tg_real a = v5[r];
+            for (size_t c = 0; c < 4; c++)
+                sum[c] = fma_of(a, v18[c], sum[c]);
         }
+        for (size_t c = 0; c < 4; c++)
+            v19[r + c * 3] = sum[c];
     }
 
     /* v20 [1, 3] = matmul(v18, v11, transpose_a=yes, transpose_b=no): a b over the last two axes, the others broadcast; a vector is a row on the left, a column on the right */
     tg_real *const v20 = state.gradients + 9;
-    for (size_t c = 0; c < 3; c++)
-        v20[c] = 0;
-    for (size_t t = 0; t < 4; t++) {
-        const tg_real a = v18[t];
+    {
+        tg_real sum[3];
         for (size_t c = 0; c < 3; c++)
-            v20[c] = fma_of(a, v11[t * 3 + c], v20[c]);
+            sum[c] = 0;
+        for (size_t t = 0; t < 4; t++) {
+            const tg_real a = v18[t];
+            for (size_t c = 0; c < 3; c++)
+                sum[c] = fma_of(a, v11[t * 3 + c], sum[c]);
+        }
+        for (size_t c = 0; c < 3; c++)
+            v20[c] = sum[c];
     }
 
     /* v21 [1] = sum_over(v18, axes=1, keep=no): the sum */
@@ -345,14 +380,17 @@ static int step(const float *x, const float *y, double *loss)
 
     /* v23 [3, 2] = matmul(v22, v8, transpose_a=yes, transpose_b=no): a b over the last two axes, the others broadcast; a vector is a row on the left, a column on the right */
     tg_real *const v23 = state.gradients + 0;
-    for (size_t r = 0; r < 3; r++) {
-        for (size_t c = 0; c < 2; c++)
-            v23[r * 2 + c] = 0;
+    for (size_t r = 0; r < 2; r++) {
+        tg_real sum[3];
+        for (size_t c = 0; c < 3; c++)
+            sum[c] = 0;
         for (size_t t = 0; t < 4; t++) {
-            const tg_real a = v22[r + t * 3];
-            for (size_t c = 0; c < 2; c++)
-                v23[r * 2 + c] = fma_of(a, v8[t * 2 + c], v23[r * 2 + c]);
+            const tg_real a = v8[r + t * 2];
+            for (size_t c = 0; c < 3; c++)
+                sum[c] = fma_of(a, v22[t * 3 + c], sum[c]);
         }
+        for (size_t c = 0; c < 3; c++)
+            v23[r + c * 2] = sum[c];
     }
 
     /* v24 [3] = sum_over(v22, axes=1, keep=no): the sum */
@@ -363,10 +401,18 @@ static int step(const float *x, const float *y, double *loss)
     return 0;
 }
 
+/* The learning rate of the steps to come. */
+static double rate = 0.125;
+
+void tiny_rate(double next);
+void tiny_rate(double next)
+{
+    rate = next;
+}
+
 /* The optimiser's step. */
 static void update(void)
 {
-    const double rate = 0.125;
     const double decay = 0;
     const double momentum = 0;
     (void)decay;

@@ -303,7 +303,8 @@ END_TEST
 
 enum { ROWS = 4 };
 
-/* Trains in the library and in exported C, on the same rows, and compares predictions before and after. */
+/* Trains in the library and in exported C, on the same rows, with another learning rate from half of the steps on, and
+ * compares predictions. */
 static void expect_training(net_spec spec, const tg_optimizer_config *how, tg_export_rule rule, int steps)
 {
     net_spec_complete(&spec);
@@ -364,20 +365,26 @@ static void expect_training(net_spec spec, const tg_optimizer_config *how, tg_ex
         memcpy(batch, x + k * each, (size_t)each * 4);
         memcpy(wanted, y + k * each_target, (size_t)each_target * 4);
         ck_assert_msg(tg_replay(tape), "%s", tg_tape_error(tape));
+        if (k == steps / 2)
+            ck_assert(tg_optimizer_set_rate(optimizer, how->lr / 4));
         if (k < steps)
             ck_assert(tg_optimizer_step(optimizer));
     }
     char driver[2000];
-    const int length = snprintf(
-        driver, sizeof driver,
-        "#include <stdint.h>\n#include <stdio.h>\n"
-        "int net_predict(const %s *x, float *y);\ndouble net_train(const %s *x, const %s *y, size_t n);\n"
-        "static %s x[%lld];\nstatic %s t[%lld];\nstatic float y[%lld];\n"
-        "int main(void)\n{\n    if (fread(x, sizeof x, 1, stdin) != 1 || fread(t, sizeof t, 1, stdin) != 1)\n"
-        "        return 2;\n    const double loss = net_train(x, t, %d);\n"
-        "    return !(loss > 0) || net_predict(x, y) != 0 || fwrite(y, sizeof y, 1, stdout) != 1;\n}\n",
-        type_of(row), type_of(row), images ? "float" : "int32_t", type_of(row), (long long)(each * steps),
-        images ? "float" : "int32_t", (long long)(each_target * steps), (long long)tg_size(output), steps * ROWS);
+    const int length =
+        snprintf(driver, sizeof driver,
+                 "#include <stdint.h>\n#include <stdio.h>\n"
+                 "int net_predict(const %s *x, float *y);\ndouble net_train(const %s *x, const %s *y, size_t n);\n"
+                 "void net_rate(double rate);\n"
+                 "static %s x[%lld];\nstatic %s t[%lld];\nstatic float y[%lld];\n"
+                 "int main(void)\n{\n    if (fread(x, sizeof x, 1, stdin) != 1 || fread(t, sizeof t, 1, stdin) != 1)\n"
+                 "        return 2;\n    net_train(x, t, %d);\n    net_rate(%.17g);\n"
+                 "    const double loss = net_train(x + %lld, t + %lld, %d);\n"
+                 "    return !(loss > 0) || net_predict(x, y) != 0 || fwrite(y, sizeof y, 1, stdout) != 1;\n}\n",
+                 type_of(row), type_of(row), images ? "float" : "int32_t", type_of(row), (long long)(each * steps),
+                 images ? "float" : "int32_t", (long long)(each_target * steps), (long long)tg_size(output),
+                 steps / 2 * ROWS, how->lr / 4, (long long)(each * (steps / 2)), (long long)(each_target * (steps / 2)),
+                 (steps - steps / 2) * ROWS);
     temporary_write("driver.c", driver, (size_t)length);
     const size_t bytes_x = (size_t)(each * steps) * 4, bytes_y = (size_t)(each_target * steps) * 4;
     char *both = malloc(bytes_x + bytes_y);

@@ -17,7 +17,7 @@ exports=$(sed -n 's/^[a-z].*[ *]\(playground_[a-z]*\)(.*/_\1/p' examples/playgro
 "$emcc" $flags -D_GNU_SOURCE -I. -I"$folder" -o "$work/playground.wasm" \
     examples/playground/*.c examples/data/kinds.c examples/data/generate.c examples/data/glyphs.c "$work/tapegrad.o" \
     -sSTANDALONE_WASM --no-entry -sALLOW_MEMORY_GROWTH -sERROR_ON_UNDEFINED_SYMBOLS=0 -sEXPORTED_FUNCTIONS="$exports" \
-    2>"$work/messages" || { cat "$work/messages" >&2; exit 1; }
+    2>"$work/messages" && ! grep -v 'undefined symbol: dataset_' "$work/messages" >&2 || { cat "$work/messages" >&2; exit 1; }
 
 base64 -w0 "$work/playground.wasm" > "$work/wasm"
 while IFS= read -r line; do

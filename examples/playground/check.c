@@ -3,11 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { GRADCHECK_POINTS = 40 };
-
-/* The mean cross entropy of the first `count` points, in the type of the net. */
-static tg_tensor loss_on(tg_tape *tape, const playground *p, const tg_mlp *mlp, int count)
+/* The mean cross entropy of the points that are checked, in the type of the net. */
+static tg_tensor loss_on(tg_tape *tape, const playground *p, const tg_mlp *mlp)
 {
+    const int count = p->count < PLAYGROUND_CHECKED ? p->count : PLAYGROUND_CHECKED;
     tg_tensor x = playground_points_on(tape, p, tg_parameters_dtype(tg_mlp_parameters(mlp)), count);
     return tg_cross_entropy(tg_mlp_forward(mlp, x), playground_labels_on(tape, p, count));
 }
@@ -15,7 +14,7 @@ static tg_tensor loss_on(tg_tape *tape, const playground *p, const tg_mlp *mlp, 
 static double loss_of(playground *p, const tg_mlp *mlp)
 {
     tg_tape_reset(p->look);
-    return tg_item(loss_on(p->look, p, mlp, p->count));
+    return tg_item(loss_on(p->look, p, mlp));
 }
 
 /* The same net in double; NULL, with the error recorded, if out of memory. */
@@ -55,7 +54,7 @@ static double largest_gradient(playground *p, const tg_mlp *mlp, int *number, in
     tg_parameters *set = tg_mlp_parameters(mlp);
     double largest = 0;
     tg_tape_reset(p->look);
-    tg_backward(loss_on(p->look, p, mlp, p->count));
+    tg_backward(loss_on(p->look, p, mlp));
     for (int i = 0; i < tg_parameters_count(set); i++) {
         const tg_parameter *parameter = tg_parameters_at(set, i);
         for (int64_t k = 0; k < tg_shape_size(&parameter->shape); k++)
@@ -95,7 +94,7 @@ static tg_tensor checked_loss(tg_tape *tape, const tg_tensor *inputs, int count,
 {
     const checked *c = user;
     (void)inputs, (void)count;
-    return loss_on(tape, c->p, c->mlp, c->p->count < GRADCHECK_POINTS ? c->p->count : GRADCHECK_POINTS);
+    return loss_on(tape, c->p, c->mlp);
 }
 
 const char *playground_gradcheck(playground *p, int which)

@@ -101,9 +101,11 @@ typedef struct playground_summary {
 } playground_summary;
 const playground_summary *playground_tensor(playground *p, int index); /* [2] */
 
-/* [3, count]: the derivative of the loss by the weight with the largest gradient, from central differences: the step,
- * 1/2, 1/4, ...; the relative error of the difference computed in double, and in float; both against the gradient in
- * double. */
+/* The gradient is checked on the mean cross entropy of the first points, so many at most. */
+enum { PLAYGROUND_CHECKED = 40 };
+
+/* [3, count]: its derivative by the weight with the largest gradient, from central differences: the step, 1/2, 1/4,
+ * ...; the relative error of the difference computed in double, and in float; both against the gradient in double. */
 const double *playground_differences(playground *p, int which, int count);
 
 /* What the library's checker says of the gradient by all parameters, in double: a sentence. */

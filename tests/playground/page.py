@@ -3,7 +3,7 @@
 
     tests/playground/page.py losses PAGE                      the losses of trainings, for test_playground_page.c
     tests/playground/page.py use PAGE                         uses it as a reader would; fails with a sentence
-    tests/playground/page.py picture PAGE FILE [WIDTH [dark]]
+    tests/playground/page.py picture PAGE FILE [WIDTH [HEIGHT [dark]]]      HEIGHT 0: all of it
 """
 import os
 import sys
@@ -140,14 +140,13 @@ def fits(url, width):
         expect(not bare, 'without a label: %s' % bare)
 
 
-def picture(url, path, width='1280', scheme='light'):
-    with Browser(int(width), 900, scheme == 'dark') as browser:
+def picture(url, path, width='1280', height='0', scheme='light'):
+    with Browser(int(width), int(height) or 900, scheme == 'dark') as browser:
         browser.open(url)
         browser.wait('views[0].steps >= 300')
         browser.evaluate('$("run").click(); $("check").click(); showTensor(9); 0')
         time.sleep(0.2)
-        browser.screenshot(path)
-        print(browser.evaluate('$("frame").textContent'))
+        browser.screenshot(path, whole=height == '0')
 
 
 if __name__ == '__main__':

@@ -26,6 +26,12 @@ typedef uint32_t real_bits; /* its bits */
 #define LN2_LOW           0x1.7f7d1cp-20f
 #define DENSITY           0x1.988454p-2f /* 1 / sqrt(2 pi) */
 #define DENSITY_LOW       (-0x1.857936p-27f)
+#define XIELU_ALPHA       0x1.99999ap-1f /* 0.8 */
+#define XIELU_ALPHA_LOW   (-0x1.99999ap-27f)
+#define SELU_ALPHA        0x1.c212ccp0f /* scale times alpha of selu */
+#define SELU_ALPHA_LOW    0x1.903c0cp-26f
+#define ERF_SLOPE         0x1.20dd76p0f /* 2 / sqrt(pi) */
+#define ERF_SLOPE_LOW     (-0x1.f7ac92p-25f)
 #define QUICK             0x1.b3b646p0f /* 1.702 */
 #define QUICK_LOW         (-0x1.78d4fep-26f)
 #define TANH_A            0x1.98845p+0f /* 2 sqrt(2/pi), of so few bits that a - (a + b t^2) is exact */
@@ -67,6 +73,12 @@ typedef uint64_t real_bits;
 #define LN2_LOW           0x1.ef35793c7673p-45
 #define DENSITY           0x1.9884533d43651p-2
 #define DENSITY_LOW       (-0x1.cbc0d30ebfd15p-56)
+#define XIELU_ALPHA       0x1.999999999999ap-1
+#define XIELU_ALPHA_LOW   (-0x1.999999999999ap-55)
+#define SELU_ALPHA        0x1.c212cc640f031p0
+#define SELU_ALPHA_LOW    0x1.06306b9982b63p-56
+#define ERF_SLOPE         0x1.20dd750429b6dp0
+#define ERF_SLOPE_LOW     0x1.1ae3a914fed8p-56
 #define QUICK             0x1.b3b645a1cac08p0
 #define QUICK_LOW         0x1.89374bc6a7efap-55
 #define TANH_A            0x1.9884533d4364p+0

@@ -113,7 +113,9 @@ static void add_rows(table *t, const identify_result *r)
     table_add_column(t, &(table_column){.name = "form"});
     table_add_column(t, &(table_column){.name = "arithmetic"});
     table_add_column(t, &(table_column){.name = "fits", .meaning = "points that the form explains in that arithmetic"});
-    table_add_column(t, &(table_column){.name = "error", .meaning = "largest distance of a y from the form, in ulp"});
+    table_add_column(t, &(table_column){.name = "error",
+                                        .meaning = "largest distance of a y from the form, in ulp of the largest of 1, "
+                                                   "|x| and |y|, or in units of its last digit if that is more"});
     table_add_column(t, &(table_column){.name = "at x"});
     table_add_column(t, &(table_column){.name = "probability", .meaning = "of the form; out: a point does not fit"});
     table_add_column(t, &(table_column){.name = "formula", .optional = true});

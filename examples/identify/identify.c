@@ -149,8 +149,9 @@ static bool judge(points *p, const identify_form *form, int format, tg_tape *tap
     }
     for (size_t i = 0; i < p->count; i++) {
         const double y = p->pairs[i].y, value = p->allowed[i].value;
-        const double ulp = identify_ulp(&identify_formats[format], fmax(fabs(y), fabs(value)));
-        const double error = isnan(value) ? INFINITY : fabs(y - value) / ulp;
+        const double scale = fmax(fmax(1, fabs(p->pairs[i].x)), fmax(fabs(y), fabs(value)));
+        const double unit = fmax(identify_ulp(&identify_formats[format], scale), p->quantum[i]);
+        const double error = isnan(value) ? INFINITY : fabs(y - value) / unit;
         j->fits += p->probability[i] > 0;
         j->log_likelihood += log(p->probability[i]);
         if (error >= j->worst) {

@@ -37,7 +37,8 @@ typedef struct identify_candidate {
     const identify_format *format; /* where it fits best */
     double share;                  /* probability among all forms; 0: a point misses, wherever it is computed */
     size_t fits;                   /* points in the rough interval */
-    double worst, worst_x;         /* largest distance of y from the form, in ulp of the format, and where */
+    double worst, worst_x;         /* largest distance of y from the form, in ulp of the largest of 1, |x| and |y| or in
+                                      units of the last digit of y, whichever is larger; and where */
     unsigned formats;              /* bit f: it may have been computed in identify_formats[f]; 0: it is out */
 } identify_candidate;
 

@@ -20,7 +20,7 @@ typedef struct kernel_place {
 static const kernel_place places[] = {
     SMOOTH(gelu_exact),   SMOOTH(gelu_tanh), SMOOTH(gelu_quick),  SMOOTH(silu),      VALUE_ONLY(softplus),
     SMOOTH(mish),         SMOOTH(elu),       SMOOTH(selu),        SMOOTH(softsign),  SMOOTH(penalized_tanh),
-    SMOOTH(relu_squared), SMOOTH(star_relu), SMOOTH(xielu),       VALUE_ONLY(snake), VALUE_ONLY(erf_grad),
+    SMOOTH(relu_squared), SMOOTH(star_relu), SMOOTH(xielu),       SMOOTH(snake),     VALUE_ONLY(erf_grad),
     VALUE_ONLY(exp),      VALUE_ONLY(expm1), VALUE_ONLY(log),     VALUE_ONLY(log1p), VALUE_ONLY(sin),
     VALUE_ONLY(cos),      VALUE_ONLY(tanh),  VALUE_ONLY(sigmoid), VALUE_ONLY(erf),   VALUE_ONLY(erfc),
     VALUE_ONLY(sqrt),     VALUE_ONLY(rsqrt),
@@ -49,7 +49,7 @@ bool accuracy_near_zero(const reference_function *function, int order, double x)
     for (int i = 0; i < REFERENCE_ZEROS; i++)
         if (zeros[i] != 0 && x / zeros[i] > 1 / 1.6 && x / zeros[i] < 1.6)
             return true;
-    return false;
+    return order > 0 && function->periodic_from > 0 && fabs(x) > function->periodic_from && isfinite(x);
 }
 
 static void raise(double *worst, double *where, double error, double x)

@@ -49,7 +49,7 @@ static const reference_function functions[] = {
     NO_ZERO(relu_squared),
     NO_ZERO(star_relu),
     {"xielu", 3, xielu_in_double, xielu_in_long_double, {{-2.4139}, {-0.9808}}},
-    VALUE_ONLY(snake),
+    {"snake", 3, snake_in_double, snake_in_long_double, .periodic_from = 250000},
     VALUE_ONLY(erf_grad),
     VALUE_ONLY(exp),
     VALUE_ONLY(expm1),

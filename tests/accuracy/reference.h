@@ -25,6 +25,7 @@ typedef struct reference_function {
     /* Where the derivative of that order crosses zero, or 0 for nowhere. Within a factor of 1.6 of it only an absolute
      * error says anything. */
     double zeros[REFERENCE_ORDERS][REFERENCE_ZEROS];
+    double periodic_from; /* likewise of derivatives from this |x| on; 0: nowhere */
 } reference_function;
 
 /* All of them, one after the other; NULL past the end. */

@@ -154,7 +154,8 @@ static void print_table(const report *r, FILE *out)
     bool headed = false;
     for (int f = 0; f < r->count; f++)
         for (int order = 0; order < r->survey[f].function->orders; order++)
-            if (r->survey[f].function->zeros[order][0] != 0) {
+            if (r->survey[f].function->zeros[order][0] != 0 ||
+                (order > 0 && r->survey[f].function->periodic_from > 0)) {
                 if (!headed)
                     fputs("Largest absolute error near a zero of a derivative (within a factor of 1.6)\n", out);
                 headed = true;

@@ -111,6 +111,38 @@ END_TEST
 
 typedef void unary(size_t n, const void *x, void *y);
 
+/* Arguments too large for the polynomials go to the C library, without those beside them. */
+static void check_beside_a_large_one(const char *name, unary *f32, unary *f64)
+{
+    enum { N = 200, LARGE = 70 };
+    float x[N], y[N], alone;
+    double wide[N], wide_y[N], wide_alone;
+    for (int i = 0; i < N; i++)
+        wide[i] = x[i] = i == LARGE ? 1e9f : 0.37f * (float)(i - N / 2);
+    f32(N, x, y);
+    f64(N, wide, wide_y);
+    for (int i = 0; i < N; i++) {
+        f32(1, &x[i], &alone);
+        f64(1, &wide[i], &wide_alone);
+        ck_assert_msg(y[i] == alone && wide_y[i] == wide_alone, "%s at %g: %a and %a, alone %a and %a", name, wide[i],
+                      (double)y[i], wide_y[i], (double)alone, wide_alone);
+    }
+}
+
+START_TEST(a_value_does_not_depend_on_its_neighbours)
+{
+    const tg_kernel_set *sets[MOST_SETS];
+    for (size_t s = 0, count = sets_that_run(sets); s < count; s++) {
+        const tg_kernel_table *f32 = sets[s]->of[TG_F32], *f64 = sets[s]->of[TG_F64];
+        check_beside_a_large_one("sin", f32->sin, f64->sin);
+        check_beside_a_large_one("cos", f32->cos, f64->cos);
+        check_beside_a_large_one("snake", f32->snake, f64->snake);
+        check_beside_a_large_one("snake_grad", f32->snake_grad, f64->snake_grad);
+        check_beside_a_large_one("snake_grad_grad", f32->snake_grad_grad, f64->snake_grad_grad);
+    }
+}
+END_TEST
+
 /* Value and derivatives at what is infinite, not a number, zero, or finite and enormous. */
 static void check_gelu_edges(const char *name, unary *const f32[3], unary *const f64[3])
 {
@@ -279,6 +311,7 @@ Suite *kernels_suite(void)
     tcase_add_loop_test(tests, edges_alone_keep_the_bounds, 0, FUNCTIONS);
     tcase_add_test(tests, every_function_with_a_reference_is_tried_and_promises_something);
     tcase_add_test(tests, a_wrong_kernel_is_far_off);
+    tcase_add_test(tests, a_value_does_not_depend_on_its_neighbours);
     tcase_add_test(tests, infinities_nan_and_zero_mean_what_they_mean);
     tcase_add_test(tests, results_do_not_depend_on_length_or_place);
     tcase_add_test(tests, kernels_with_grad_give_value_and_derivative);

@@ -179,6 +179,39 @@ START_TEST(other_programs_are_never_given_a_wrong_name)
 }
 END_TEST
 
+/* The error of x Phi(x), in the arithmetic where the pairs fit it best. */
+static double error_of_gelu(const identify_pair *pairs, size_t count)
+{
+    identify_result r;
+    double error = NAN;
+    ck_assert(identify(pairs, count, &r));
+    for (int i = 0; i < r.count; i++)
+        if (strcmp(r.candidates[i].form->name, "gelu_exact") == 0)
+            error = r.candidates[i].worst;
+    identify_free(&r);
+    return error;
+}
+
+/* 1 + erf cancels left of 0, so that a float close to 0 may have no digit right. A measure relative to that float says
+ * millions of ulp of a program that is as good as its arithmetic. */
+START_TEST(the_error_of_a_careless_program_is_small_and_that_of_a_wrong_one_large)
+{
+    double x[IDENTIFY_MOST];
+    identify_pair careless[IDENTIFY_MOST], printed[IDENTIFY_MOST], wrong[IDENTIFY_MOST];
+    const size_t count = identify_points(x);
+    ck_assert_uint_gt(count, IDENTIFY_LEAST);
+    for (size_t i = 0; i < count; i++) {
+        const float v = (float)x[i], y = 0.5f * v * (1 + erff(v * 0.70710678f));
+        careless[i] = (identify_pair){x[i], (double)y};
+        printed[i] = (identify_pair){x[i], round((double)y * 1e6) / 1e6};
+        wrong[i] = (identify_pair){x[i], (double)y + (i + 1 == count ? 0.01 : 0)};
+    }
+    ck_assert_double_le(error_of_gelu(careless, count), 4);
+    ck_assert_double_le(error_of_gelu(printed, count), 1);
+    ck_assert_double_ge(error_of_gelu(wrong, count), 1000);
+}
+END_TEST
+
 /* ---- the program ---- */
 
 static int run(const char *arguments)
@@ -293,6 +326,7 @@ Suite *identify_suite(void)
     tcase_add_test(tests, lamberts_fraction_is_the_quotient_that_runtimes_compute);
     tcase_add_test(tests, every_form_is_named_from_the_points_that_are_printed);
     tcase_add_test(tests, random_forms_are_never_given_a_wrong_name);
+    tcase_add_test(tests, the_error_of_a_careless_program_is_small_and_that_of_a_wrong_one_large);
     tcase_add_test(tests, other_programs_are_never_given_a_wrong_name);
     suite_add_tcase(suite, tests);
     tcase_add_checked_fixture(files, temporary_folder_make, temporary_folder_remove);

@@ -11,7 +11,8 @@
 #   make check-matrix  the tests under other compilers, options and processors, as a table: ROWS="O0 clang valgrind"
 #   make coverage      how many lines of each file the tests run (gcov)
 #   make amalgamation  the library as tapegrad.c and tapegrad.h, to be compiled with a program
-#   make playground    a page that trains two nets in a browser, build/playground.html (emscripten); make check-playground tests it (chromium)
+#   make playground    two nets that learn in a browser, as one page: build/playground.html (emscripten)
+#   make check-playground   the page in Chromium without a window
 #   make reference     every function of the library on one page, build/reference.html
 #   make install       libraries, headers, programs, manual pages, and what pkg-config, CMake and bash look for
 #                      (PREFIX, LIBDIR, INCLUDEDIR, BINDIR, MANDIR, DATADIR, DESTDIR; STRIP=, DEBUGFILES=1)

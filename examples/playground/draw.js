@@ -121,7 +121,7 @@ class View {
       const [r, green, b] = mix(paper, k < 50 ? blue : orange, Math.abs(k - 50) / 50 * 0.65);
       return r | green << 8 | b << 16;
     });
-    const p = picture(1, (k) => shades[Math.round(100 * map[k])]);
+    const p = picture(1, (k) => shades[Math.round(100 * map[k])] ?? 0x808080);
     g.imageSmoothingEnabled = true;
     g.drawImage(p, 0, 0, width, height);
     this.drawContour(g, map, width / MAP);
@@ -230,7 +230,7 @@ function drawLosses() {
   });
   low = Math.min(-1, Math.floor(low));
   const { toX, toY } = axes(s, { low: 0, high: steps, marks: marks(0, steps, s.width < 500 ? 4 : 8), name: "steps" },
-    { low, high: high + 0.1, marks: powers(low, high, Math.ceil(-low / 5)), name: "loss, nats" });
+    { low, high: high + 0.1, marks: powers(low, high, Math.ceil((high - low) / 6)), name: "loss, nats" });
   curves.forEach((list, i) => line(s.g, list.map(([x, y]) => [toX(x), toY(y)]), i ? palette.b : palette.a, i ? [7, 4] : []));
   $("losses").setAttribute("aria-label", "Loss over steps: " + views.map((v, i) => `net ${letters[i]} ${number(v.losses.at(-1) ?? NaN)}`).join(", "));
 }

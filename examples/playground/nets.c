@@ -169,9 +169,9 @@ const int32_t *playground_labels(const playground *p)
 
 double playground_reach(const playground *p)
 {
-    double reach = playground_count(p) > 0 ? 0.25 : 2;
+    double reach = playground_count(p) > 0 ? 1 : 2;
     for (int i = 0; i < 2 * playground_count(p); i++)
-        reach = fmax(reach, ceil(4 * fabs(p->exact[i / 2][i % 2])) / 4);
+        reach = fmax(reach, (floor(4 * fabs(p->exact[i / 2][i % 2])) + 1) / 4);
     return reach;
 }
 

@@ -80,6 +80,7 @@ function readHash() {
 function showSettings() {
   for (const key of ["data", "points", "seed"]) $(key).value = settings[key];
   $("points").disabled = settings.data === "own";
+  if (settings.data === "own") $("points").value = count();
   views.forEach((view, i) => {
     for (const key of ["activation", "depth", "width", "optimizer", "rate"]) view.at(key).value = settings.nets[i][key];
     const gated = text(lib.playground_formula(view.activation()));
@@ -244,7 +245,6 @@ function addPoint(x, y, other) {
   const label = +document.querySelector("input[name=label]:checked").value;
   if (!lib.playground_add(page, x, y, other ? 1 - label : label)) return say(text(lib.playground_error(page)), true);
   settings.data = "own";
-  settings.points = count();
   showSettings();
   remember();
   drawAll();
@@ -284,7 +284,7 @@ function listen() {
   $("run").addEventListener("click", () => { running = !running; $("run").textContent = running ? "Pause" : "Run"; });
   $("step").addEventListener("click", () => { running = false; $("run").textContent = "Run"; train(1); drawAll(); recordTape(); });
   $("restart").addEventListener("click", () => restart());
-  $("clear").addEventListener("click", () => { settings.data = "own"; lib.playground_clear(page); settings.points = 2; restart(); });
+  $("clear").addEventListener("click", () => { settings.data = "own"; lib.playground_clear(page); restart(); });
   $("link").addEventListener("click", () => {
     remember();
     Promise.resolve(navigator.clipboard?.writeText(location.href) ?? Promise.reject())

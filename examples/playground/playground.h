@@ -53,7 +53,7 @@ int playground_count(const playground *p);
 const float *playground_points(const playground *p);   /* [count, 2] */
 const int32_t *playground_labels(const playground *p); /* [count] */
 
-/* Both axes of a map go from -reach to reach: the smallest multiple of 1/4 within which all points lie; without
+/* Both axes of a map go from -reach to reach: a multiple of 1/4, at least 1, between which all points lie; without
  * points 2. */
 double playground_reach(const playground *p);
 

@@ -44,6 +44,7 @@ class Browser:
         self.call('Page.enable')
         self.call('Runtime.enable')
         self.call('Network.enable')
+        self.call('Emulation.setFocusEmulationEnabled', enabled=True)
         self.call('Emulation.setDeviceMetricsOverride', width=self.size[0], height=self.size[1], deviceScaleFactor=1, mobile=False)
         self.call('Emulation.setEmulatedMedia',
                   features=[{'name': 'prefers-color-scheme', 'value': 'dark' if self.dark else 'light'}])

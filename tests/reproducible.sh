@@ -8,6 +8,7 @@ mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 shift
 options=$*
+commit=$(git rev-parse HEAD)
 export CCACHE_DISABLE=1 # what comes from a cache was compiled in the other folder
 unset SOURCE_DATE_EPOCH MAKEFLAGS BUILD CFLAGS LDFLAGS || true
 packages=""
@@ -18,7 +19,7 @@ packages=""
 build() { # COPY TREE LC_ALL TZ UMASK
     tree=$folder/$1/$2
     mkdir -p "$tree" "$folder/$1/result"
-    git archive HEAD | tar xf - -C "$tree"
+    git archive "$commit" | tar xf - -C "$tree"
     (
         umask "$5"
         cd "$tree"

@@ -429,7 +429,7 @@ START_TEST(models_train_to_the_same_weights)
                                        .layers = 2,
                                        .width = 16,
                                        .context = 40},
-                            &how, TG_EXPORT_ADAMW, 10);
+                            &how, TG_EXPORT_ADAMW, getenv("TG_LONG") ? 1000 : 10);
 }
 END_TEST
 

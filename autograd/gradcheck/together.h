@@ -9,7 +9,8 @@
  *
  * In the left factor of a matrix product, one element in each row may move at once; likewise in rows that are
  * normalised. The dependencies are measured by moving each variable alone to both sides, so this works for any
- * function; a failure must be confirmed by moving the variable alone. /
+ * function; a failure must be confirmed by moving the variable alone.
+ */
 #ifndef TG_GRADCHECK_TOGETHER_H
 #define TG_GRADCHECK_TOGETHER_H
 
@@ -17,10 +18,9 @@
 
 typedef struct tg_check_set {
     int64_t count;                 /* of variables */
-const int64_t *member;         /* [count] their indices in the part */
-const int64_t *first, *values; /* those that depend on member g: values[first[g]] to values[first[g + 1] - 1] */
-}
-tg_check_set;
+    const int64_t *member;         /* [count] their indices in the part */
+    const int64_t *first, *values; /* those that depend on member g: values[first[g]] to values[first[g + 1] - 1] */
+} tg_check_set;
 
 typedef struct tg_check_sets {
     int64_t count;

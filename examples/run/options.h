@@ -63,8 +63,7 @@ typedef struct options_program {
 void options_join(program_option *table, const program_option *more, const char *const *without);
 
 /* Reads argv into the settings, which hold the defaults. Ends the program for --help and --version (status 0) and for
- * errors (2). From then on it also ends with a line and status 2 if standard output could not be written, and with
- * status 1 where memory is too short for JSON. */
+ * errors (2). From then on it also ends with a line and status 2 if standard output could not be written, and with status 1 where memory is too short for JSON. */
 void options_parse(const options_program *program, int argc, char **argv, void *settings);
 
 /* Reads the numbers of an OPTION_REALS or OPTION_INTS into values[most]; how many there are, -1 if one is wrong or they

@@ -6,7 +6,8 @@
  * two threads
  *
  * Steps differ only a little from one to the next, so that a tape could mistake one for another. When a step fails,
- * earlier steps and parts of its programs are removed as long as it still fails; the rest is printed. /
+ * earlier steps and parts of its programs are removed as long as it still fails; the rest is printed.
+ */
 #include "tests/support/cross_program.h"
 #include "tests/support/cut_finely.h"
 

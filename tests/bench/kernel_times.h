@@ -5,7 +5,8 @@
  * Directions: `forward` is the kernel when no gradient is wanted; `backward` what the tape runs to get the cotangent of
  * x from that of y; `both` the two in turn, forward with what backward needs; `tape` is both through the public
  * functions, recording included. Each is timed in turn with ReLU in the same direction, a copy, and PyTorch's
- * operation. /
+ * operation.
+ */
 #ifndef BENCH_KERNEL_TIMES_H
 #define BENCH_KERNEL_TIMES_H
 

@@ -4,7 +4,8 @@
  *     TG_FAULT=rename:0 TG_FAULT_COUNT=file ...               a line of the file has the number of calls
  *
  * Kinds: memory, open, write, fsync, rename, close, fork, thread. Calls by the program and its libraries count, calls
- * inside libc do not. A child of fork continues its parent's count. /
+ * inside libc do not. A child of fork continues its parent's count.
+ */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -7,7 +7,8 @@
  *     tg_vjp(c.output, c.cotangent, c.input, c.count, gradients);
  *
  * Every number drawn is a float, so that both precisions compute with the very same inputs. They depend only on the
- * operation's name, the sample's number and the sample. /
+ * operation's name, the sample's number and the sample.
+ */
 #ifndef TESTS_GOLDEN_SAMPLE_H
 #define TESTS_GOLDEN_SAMPLE_H
 

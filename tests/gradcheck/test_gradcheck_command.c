@@ -246,7 +246,7 @@ START_TEST(the_python_example_of_the_guide_runs_as_printed)
 }
 END_TEST
 
-/* As many as inside, and nothing right is called wrong: the program fails, and so --command does, if that is not so. */
+/* The program fails, and so does --command, if a fault is missed or a right function is called wrong. */
 START_TEST(the_known_faults_are_caught_over_the_pipe)
 {
     static char text[1 << 18];

@@ -120,7 +120,7 @@ END_TEST
 
 /* ---- order by order ---- */
 
-/* The derivative of cos, with its own right, but then constant: wrong from the third derivative of sin on. */
+/* The second derivative of sin, itself constant: so sin is wrong from its third derivative on. */
 static void second_sine_derivative(const tg_derive *d)
 {
     d->gradient[0] = tg_mul(d->cotangent, tg_neg(tg_stop_gradient(tg_sin(d->in[0]))));

@@ -69,7 +69,7 @@ START_TEST(every_header_with_a_forward_function_has_a_check)
 }
 END_TEST
 
-/* A file that defines a check which no list names would never run. */
+/* A kind that a file defines but no table lists would never be checked. */
 START_TEST(every_layer_and_model_is_in_its_table)
 {
     char name[100];

@@ -12,7 +12,7 @@ Suite *accuracy_suite(void);
 
 static char output[1 << 16];
 
-/* Runs build/bin/accuracy; its exit status. What it printed is in `output`: standard output, and with `errors` both. */
+/* Runs build/bin/accuracy; its exit status. `output` has standard output or, with `errors`, both streams. */
 static int run(const char *arguments, bool errors)
 {
     const char *build = getenv("TG_BUILD");

@@ -84,7 +84,7 @@ struct tg_optimizer_rule {
      * over the steps so far. NULL: nothing to do. */
     void (*begin)(const tg_optimizer_config *config, int64_t step, double product[2]);
 
-    tg_update_loop update; /* the settings that it uses: a set of tg_optimizer_step_info */
+    tg_update_loop update; /* its tg_update.settings point to a tg_optimizer_step_info */
 
     /* The numbers of scratch memory that the update of this parameter needs. With it `update` gets whole parameters
      * (tg_update.scratch), and a step cannot be taken part by part. NULL: none. */

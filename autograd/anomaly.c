@@ -66,7 +66,7 @@ bool tg_anomaly_check(const tg_value *value, tg_anomalies of_inputs)
     range out = range_of(value);
     if (!out.nan && !out.infinite)
         return true;
-    /* A NaN explains anything; an infinity that was there before explains infinities. */
+    /* A NaN in an input explains NaN and infinities in the result; an infinity explains infinities. */
     if (of_inputs.nan || (!out.nan && of_inputs.infinite) || value->input_count == 0)
         return true;
 

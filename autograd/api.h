@@ -1,4 +1,4 @@
-/* What every public header begins with: the marks around its declarations, and the version.
+/* Included by every public header: the marks around its declarations, and the version.
  *
  *     TG_API_BEGIN
  *     tg_tape *tg_tape_new(void);
@@ -26,7 +26,7 @@
 #define TG_API_END   TG_C_LINKAGE_END
 #endif
 
-/* Of the headers. Minor versions may change the interface while the major version is 0. */
+/* The version of the headers. Minor versions may change the interface while the major version is 0. */
 #define TG_VERSION_MAJOR 0
 #define TG_VERSION_MINOR 1
 #define TG_VERSION_PATCH 0
@@ -34,7 +34,7 @@
 
 TG_API_BEGIN
 
-/* Of the library that the program runs with: "0.1.0". */
+/* The version of the library that the program runs with: "0.1.0". */
 const char *tg_version(void);
 
 TG_API_END

@@ -87,7 +87,7 @@ static bool set_shape(tg_value *out)
     return out->size >= 0 || tg_expected(out, "the result would be too large, or of a rank over %d", TG_MAX_RANK);
 }
 
-/* ---- what is asked for ---- */
+/* ---- checking the request ---- */
 
 typedef struct request {
     tg_tape *tape;
@@ -97,7 +97,7 @@ typedef struct request {
     const tg_tensor *inputs;
 } request;
 
-/* The tape on which an operation on these inputs is recorded; NULL if they give none. Two tapes, a tensor of a past
+/* The tape on which an operation on these inputs is recorded; NULL if there is none. Two tapes, a tensor of a past
  * step, or an intermediate result of a closed checkpoint are errors on the tape of the first valid input. */
 static tg_tape *common_tape(const tg_op *op, int count, const tg_tensor *inputs)
 {
@@ -112,7 +112,7 @@ static tg_tape *common_tape(const tg_op *op, int count, const tg_tensor *inputs)
         if (problem)
             tg_tape_fail(tape, "%s: input %d is %s", op->name, i, problem);
     }
-    /* All inputs are of past steps: the error goes to the tape of one of them. */
+    /* All inputs are from past steps: records the error on the tape of one of them. */
     for (int i = 0; !tape && i < count; i++)
         if (inputs[i].value)
             tg_program_fail(inputs[i].value->program,
@@ -120,7 +120,7 @@ static tg_tape *common_tape(const tg_op *op, int count, const tg_tensor *inputs)
     return tape && !tape->program.failed ? tape : NULL;
 }
 
-/* Why the operation cannot be recorded with this many inputs: an error on the tape, and false. */
+/* Records why the operation cannot take this many inputs; returns false. */
 static bool admit(const request *r)
 {
     const char *missing = tg_op_missing(r->op);
@@ -177,7 +177,7 @@ static tg_value *append(const request *r, const tg_op *op)
     return set_attributes(out, r->attributes) && set_shape(out) ? out : NULL;
 }
 
-/* The value, followed by its saved derivative where a gradient may be wanted. */
+/* The value, followed by its saved derivative if a gradient may be needed. */
 static tg_value *append_all(const request *r)
 {
     tg_value *out = append(r, r->op);
@@ -190,7 +190,7 @@ static tg_value *append_all(const request *r)
     return out;
 }
 
-/* What the step before had here, if it is the same operation on the same tensors. */
+/* The value that the previous step had here, if it is the same operation on the same tensors. */
 static tg_value *match(const request *r)
 {
     tg_program *program = &r->tape->program;
@@ -206,7 +206,7 @@ static tg_value *match(const request *r)
     return value;
 }
 
-/* Computes a value that was matched or appended; what failed is not on the tape. */
+/* Computes a value that was matched or appended; a failed value is removed from the tape. */
 static tg_tensor finish(const request *r, tg_value *out, int64_t before)
 {
     if (out && tg_tape_compute(r->tape))

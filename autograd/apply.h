@@ -1,4 +1,4 @@
-/* How an operation comes onto the tape, and what its shape rule uses to refuse.
+/* Records an operation on the tape; and errors for its shape rule.
  *
  *     tg_tensor y = tg_apply(&tg_op_cube, NULL, 1, &x);
  */
@@ -18,20 +18,18 @@ tg_tensor tg_apply(const tg_op *op, const void *attributes, int count, const tg_
 /* The same for an operation without inputs (TG_SOURCE). */
 tg_tensor tg_apply_on(tg_tape *tape, const tg_op *op, const void *attributes);
 
-/* For shape rules, and for a forward function whose data is at fault: records "NAME(shapes): message" and returns
- * false. */
+/* For shape rules, and for forward functions that find invalid data: records "NAME(shapes): message" and returns false.
+ * */
 #if defined __GNUC__
 __attribute__((format(printf, 2, 3)))
 #endif
 bool tg_expected(const tg_value *out, const char *format, ...);
 
-/* For shape rules: makes an axis that counts from the end positive; -1, with the error recorded, if there is no such
- * axis.
- */
+/* For shape rules: converts an axis that counts from the end; -1, with the error recorded, if there is no such axis. */
 int tg_axis_of(tg_value *out, const tg_shape *shape, int axis);
 
-/* For shape rules: whether all inputs have one floating type; refuses if not. Elementwise operations are checked by the
- * core. */
+/* For shape rules: true if all inputs have one floating type; otherwise records an error. The core checks those of
+ * elementwise operations. */
 bool tg_same_floating_type(tg_value *out);
 
 TG_API_END

@@ -34,7 +34,7 @@ static tg_chunk *new_chunk(tg_arena *arena, size_t size)
 
 void *tg_arena_take_slowly(tg_arena *arena, size_t size, size_t alignment)
 {
-    size_t room = size + alignment; /* wherever the chunk's used part ends */
+    size_t room = size + alignment; /* at the end of the chunk's used part */
     if (room < size)
         return NULL;
     while (arena->current && arena->current->next) {
@@ -72,7 +72,7 @@ void tg_arena_trim(tg_arena *arena, int64_t used)
     enum { SLACK = 1 << 20 };
     arena->peak -= arena->peak / 8;
     arena->peak = used > arena->peak ? used : arena->peak;
-    const bool empty = !tg_arena_here(arena).chunk; /* not even the first chunk is in use */
+    const bool empty = !tg_arena_here(arena).chunk; /* not even the first chunk is used */
     tg_chunk **link = empty ? &arena->first : &arena->current->next;
     while (*link && arena->bytes_held > 2 * arena->peak + SLACK) {
         tg_chunk *chunk = *link;

@@ -16,16 +16,16 @@ enum { TG_CHUNK_ALIGNMENT = 64 };
 
 typedef struct tg_chunk {
     struct tg_chunk *next;
-    size_t used, size; /* of the bytes behind this header, which is as long as the alignment */
+    size_t used, size; /* of the memory after this header, which is as long as the alignment */
 } tg_chunk;
 
 typedef struct tg_arena {
     tg_chunk *first, *current;
     int64_t bytes_used, bytes_held, allocations;
-    int64_t peak; /* of the bytes used lately, for tg_arena_trim */
+    int64_t peak; /* bytes in recent use, for tg_arena_trim */
 } tg_arena;
 
-/* The same where the current chunk is missing or full. */
+/* The slow path, if the chunk is missing or full. */
 void *tg_arena_take_slowly(tg_arena *arena, size_t size, size_t alignment);
 
 /* `size` bytes, uninitialised, aligned to `alignment` (a power of two, at most 64); NULL if out of memory. */
@@ -43,7 +43,7 @@ static inline void *tg_arena_take(tg_arena *arena, size_t size, size_t alignment
     return tg_arena_take_slowly(arena, size, alignment);
 }
 
-/* The current position, and a rewind to it, which frees what was taken since. */
+/* The current position, and a rewind to it, which frees everything taken since. */
 typedef struct tg_arena_position {
     tg_chunk *chunk;
     size_t used;
@@ -53,9 +53,9 @@ typedef struct tg_arena_position {
 tg_arena_position tg_arena_here(const tg_arena *arena);
 void tg_arena_rewind(tg_arena *arena, tg_arena_position position);
 
-/* After a rewind from a position with `used` bytes in use: frees chunks after the current position, until the arena has
- * at most twice what was used lately (the latest use, or an earlier one less an eighth for each trim since), and a
- * mebibyte. */
+/* After a rewind from a position with `used` bytes in use: frees chunks after the current position until the arena has
+ * at most a mebibyte and twice the recent use (the latest use, or an earlier one less an eighth for each trim since).
+ * */
 void tg_arena_trim(tg_arena *arena, int64_t used);
 
 void tg_arena_empty(tg_arena *arena); /* keeps the chunks */

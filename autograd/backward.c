@@ -16,10 +16,10 @@
 
 #include <string.h>
 
-/* Marks of the values that a pass walks over. */
+/* Marks on the values that a pass visits. */
 enum { WANTED = 1, INPUT = 2, RETAINED = 4, HOOKED = 8, SUMMED = 16 };
 
-/* Of the inputs of the value whose derivative is being appended. */
+/* For the inputs of the value whose derivative is being appended. */
 typedef struct links {
     tg_tensor *in, *gradients;
     tg_value **before; /* their cotangents before this derivative */
@@ -30,13 +30,13 @@ typedef struct pass {
     tg_tape *tape;
     const tg_request *request;
     bool by_inputs;        /* for tg_grad: gradients of given inputs, not of parameters and variables */
-    int64_t from, to;      /* values from down to, both included */
-    int64_t recorded;      /* where the pass's own values begin */
-    tg_value **cotangents; /* of these values, or NULL */
+    int64_t from, to;      /* range of values, walked from `from` down to `to`, both included */
+    int64_t recorded;      /* index of the pass's first own value */
+    tg_value **cotangents; /* cotangents of these values, or NULL */
     uint8_t *marks;
     int most_inputs; /* of one of these values */
-    links links;     /* room for so many */
-    int32_t *uses;   /* of the pass's own values: how many cotangents are this one, or a view of it */
+    links links;     /* capacity */
+    int32_t *uses;   /* for each own value of the pass: how many cotangents are this value or a view of it */
     int64_t use_capacity;
     tg_recompute recompute;
     uint8_t mode_outside;
@@ -54,7 +54,7 @@ static bool is_marked(const pass *p, const tg_value *value, uint8_t mark)
 
 /* ---- which buffers are in use ---- */
 
-/* What a value is a view of, if it is one, else NULL. */
+/* The value that this one is a view of, or NULL. */
 static tg_value *base_of(const tg_value *value)
 {
     return value->op && value->op->flags & TG_VIEW ? value->inputs[0] : NULL;
@@ -105,8 +105,8 @@ static void release_unused(const pass *p, tg_value *value)
         tg_run_release(&p->tape->run, value);
 }
 
-/* Gives back the buffer of something that was a cotangent, or what that was a view of, unless it is one elsewhere; what
- * does not come from a derivative stays: it may have been recomputed, and others will read it. */
+/* Releases the buffer of a former cotangent, or of the value that it was a view of, unless it is still a cotangent
+ * elsewhere. Values that no derivative made are kept: they may be recomputed ones that others will read. */
 static void release_cotangent(const pass *p, tg_value *value)
 {
     for (tg_value *base = base_of(value); base; base = base_of(value))
@@ -115,8 +115,8 @@ static void release_cotangent(const pass *p, tg_value *value)
         release_unused(p, value);
 }
 
-/* After a derivative is computed: gives back the buffers of what was recorded on the way and is no cotangent, of the
- * cotangent that it came from, and of those that were replaced by a sum, unless they were passed on. */
+/* After a derivative is computed: releases the buffers of its intermediate values that are no cotangents, of the
+ * cotangent that it came from, and of cotangents that a sum replaced, unless they were passed on. */
 static void release(const pass *p, int64_t start, tg_value *cotangent, tg_value *const *replaced, int count)
 {
     tg_program *program = &p->tape->program;
@@ -130,8 +130,8 @@ static void release(const pass *p, int64_t start, tg_value *cotangent, tg_value 
 
 /* ---- where results of derivatives go ---- */
 
-/* Adds to the cotangent of a value. From the second contribution on the sum has a buffer of its own and grows in place,
- * unless it may be differentiated through later. */
+/* Adds to the cotangent of a value. From the second contribution on, the sum has its own buffer and is updated in
+ * place, unless it may be differentiated later. */
 static bool add_cotangent(pass *p, tg_value *value, tg_tensor addend)
 {
     tg_value **cotangent = cotangent_of(p, value), *so_far = *cotangent;
@@ -150,7 +150,7 @@ static bool add_cotangent(pass *p, tg_value *value, tg_tensor addend)
     return count_use(p, sum, 1) && count_use(p, so_far, -1);
 }
 
-/* Whether a value that was recorded just now is an input of another. */
+/* True if a value that was just recorded is an input of another one. */
 static bool is_read(const tg_value *value)
 {
     const tg_program *program = value->program;
@@ -163,8 +163,8 @@ static bool is_read(const tg_value *value)
     return false;
 }
 
-/* Adds to the gradient of a parameter: the very operation that computes `addend` does so if nothing else needs its
- * result, a copy otherwise. */
+/* Adds to a parameter's gradient: the operation that computes `addend` does so itself if nothing else needs its result;
+ * otherwise a copy does. */
 static bool add_to_parameter(pass *p, tg_value *leaf, tg_tensor addend, bool fresh)
 {
     tg_value *value = tg_value_of(addend);
@@ -180,7 +180,7 @@ static bool add_to_parameter(pass *p, tg_value *leaf, tg_tensor addend, bool fre
     return true;
 }
 
-/* Whether a derivative's result is like its input, or the core can sum it down to that. */
+/* True if a derivative's result has its input's shape, or one that the core can sum down to it. */
 static bool fits(const tg_value *result, const tg_value *input)
 {
     tg_shape both;
@@ -188,7 +188,7 @@ static bool fits(const tg_value *result, const tg_value *input)
            tg_shape_equal(&both, &result->shape);
 }
 
-/* Hands one result of a derivative on to the input it belongs to. */
+/* Passes one result of a derivative on to the input it belongs to. */
 static bool deliver(pass *p, const tg_value *from, tg_value *input, tg_tensor gradient, bool fresh)
 {
     if (!gradient.value)
@@ -215,7 +215,7 @@ static bool deliver(pass *p, const tg_value *from, tg_value *input, tg_tensor gr
 
 /* ---- one value ---- */
 
-/* Appends the derivative of a value and what becomes of its results. */
+/* Appends the derivative of a value and passes its results on. */
 static bool append_derivative(pass *p, tg_value *value, tg_tensor cotangent)
 {
     const links *l = &p->links;
@@ -243,7 +243,7 @@ static bool append_derivative(pass *p, tg_value *value, tg_tensor cotangent)
     return fine;
 }
 
-/* The last operation of a derivative that reads the cotangent, before it is computed; NULL if a view might read it. */
+/* The last operation of a new derivative that reads the cotangent; NULL if a view might read it. */
 static tg_value *last_reader(const tg_program *program, int64_t start, const tg_value *cotangent)
 {
     tg_value *last = NULL;
@@ -259,7 +259,7 @@ static tg_value *last_reader(const tg_program *program, int64_t start, const tg_
     return last;
 }
 
-/* The result of a derivative takes the place of its cotangent, where that is read for the last time. */
+/* The result of a derivative reuses its cotangent's buffer, where that is read for the last time. */
 static void replace_cotangent(const pass *p, int64_t start, tg_value *cotangent)
 {
     if (!cotangent->slot.owned || !cotangent->derived_from || cotangent->index < p->recorded || is_used(p, cotangent))
@@ -312,7 +312,7 @@ static bool derive(pass *p, tg_value *value, tg_value *cotangent)
     return computed;
 }
 
-/* The complete cotangent of a value goes through its hooks. They run as if outside the pass. */
+/* Passes the complete cotangent of a value through its hooks, which run as if outside the pass. */
 static tg_value *call_hooks(pass *p, const tg_value *value, tg_value *cotangent)
 {
     tg_tape *tape = p->tape;
@@ -341,11 +341,11 @@ static tg_value *call_hooks(pass *p, const tg_value *value, tg_value *cotangent)
     return tape->program.failed ? NULL : cotangent;
 }
 
-/* Keeps what tg_gradient will be asked for, once a cotangent is complete. */
+/* Keeps the complete cotangent for tg_gradient. */
 static bool keep_gradient(pass *p, tg_value *value, tg_value *cotangent)
 {
     tg_tape *tape = p->tape;
-    if (value->parameter) { /* its gradient has a buffer already, so the copy is computed once that is known */
+    if (value->parameter) { /* the gradient has a buffer already, so the copy is computed later, once that is known */
         tape->defers = true;
         const bool fine = add_to_parameter(p, value, tg_tensor_of(cotangent), false);
         tape->defers = false;
@@ -388,8 +388,8 @@ static bool visit(pass *p, tg_value *value)
 
 /* ---- a pass ---- */
 
-/* Marks the inputs and every value computed from them; or, where gradients of all parameters and variables are wanted,
- * what requires one. Counts most_inputs. */
+/* Marks the inputs and every value computed from them or, if the gradients of all parameters and variables are wanted,
+ * the values that require one. Counts most_inputs. */
 static void mark_paths(pass *p)
 {
     const tg_request *r = p->request;
@@ -412,7 +412,7 @@ static void mark_paths(pass *p)
             p->marks[hook->value->index - p->to] |= HOOKED;
 }
 
-/* Puts the cotangent of an output where the pass starts; an inert one means ones. */
+/* Sets the cotangent of an output, where the pass starts; an inert one means ones. */
 static bool seed(pass *p, tg_value *output, tg_tensor cotangent)
 {
     tg_tape *tape = p->tape;
@@ -455,7 +455,7 @@ static bool walk(pass *p)
     return true;
 }
 
-/* The range that a pass for the request has to walk: for tg_backward all before the output. */
+/* The range that a pass must walk; for tg_backward all values before the output. */
 static pass pass_for(tg_tape *tape, const tg_request *r)
 {
     pass p = {.tape = tape,

@@ -1,14 +1,14 @@
-/* What a backward pass is asked for. Internal. */
+/* The request for a backward pass. Internal. */
 #ifndef TG_BACKWARD_H
 #define TG_BACKWARD_H
 
 #include "autograd/tape_internal.h"
 
 typedef struct tg_request {
-    const char *function;                  /* that was called, for messages; */
-    const char *cotangent_name;            /* and what it calls a cotangent; NULL: that */
+    const char *function;                  /* the public function called, for messages; */
+    const char *cotangent_name;            /* and its word for a cotangent; NULL: "cotangent" */
     const tg_tensor *outputs, *cotangents; /* cotangents NULL, or an inert one: ones */
-    const tg_tensor *inputs;               /* none: into the gradients of parameters, variables and retained tensors */
+    const tg_tensor *inputs;               /* NULL: gradients go to parameters, variables and retained tensors */
     int output_count, input_count;
     bool create_graph;
     tg_tensor *gradients; /* of the inputs, to be set */

@@ -6,8 +6,8 @@
 
 /* ---- forgetting ---- */
 
-/* What could not be computed again: leaves, random streams, and copies of leaves, which are made because a leaf may
- * change. And what the result needs: itself, what it is a view of, and the saved derivative of either. */
+/* True for values that cannot be recomputed: leaves, random streams, and copies of leaves, as a leaf may change; and
+ * for the result, the values that it is a view of, and their saved derivatives. */
 static bool is_kept(const tg_value *result, const tg_value *value)
 {
     const unsigned random_source = TG_SOURCE | TG_RANDOM;
@@ -20,13 +20,13 @@ static bool is_kept(const tg_value *result, const tg_value *value)
     return false;
 }
 
-/* Gives back the buffers of a range. */
+/* Releases the buffers of a range. */
 static void forget(tg_tape *tape, int64_t start, int64_t end, const tg_value *result)
 {
     for (int64_t i = start; i < end; i++) {
         tg_value *value = tg_program_at(&tape->program, i);
         if (is_kept(result, value)) {
-            value->slot.released = false; /* it may have been an intermediate result in the step before */
+            value->slot.released = false; /* it may have been an intermediate value in the previous step */
             continue;
         }
         if (value->op->flags & TG_VIEW)
@@ -36,7 +36,7 @@ static void forget(tg_tape *tape, int64_t start, int64_t end, const tg_value *re
     }
 }
 
-/* A new region at the end of the program, inside the current one. */
+/* Starts a new region at the end of the program, inside the current one. */
 static tg_region *begin_region(tg_program *program)
 {
     tg_region *region = tg_program_take(program, sizeof *region, _Alignof(tg_region));
@@ -71,7 +71,7 @@ static void close_region(tg_tape *tape, tg_region *region, const tg_value *resul
         forget(tape, region->start, region->end, result);
     }
     region->closed_in = program->steps;
-    if (region->end == region->start) /* nothing was recorded: as if it had not been */
+    if (region->end == region->start) /* nothing was recorded: removes the region */
         program->regions.count = --program->regions.next;
 }
 
@@ -89,7 +89,7 @@ tg_tensor tg_checkpoint(tg_function function, const tg_tensor *inputs, int count
     }
     if (!tape || tape->program.failed || !tg_tape_allows(tape, "tg_checkpoint"))
         return (tg_tensor){0};
-    if (tape->no_grad > 0) /* there will be no backward pass */
+    if (tape->no_grad > 0) /* no backward pass will follow */
         return function(tape, inputs, count, user);
     tg_region *region = open_region(tape);
     if (!region)
@@ -111,7 +111,7 @@ tg_value *tg_stand_in(const tg_recompute *r, tg_value *value)
     return other ? other : value;
 }
 
-/* Appends a value once more, on the values that replace its inputs. */
+/* Appends a copy of a value whose inputs are the values that replace the original's. */
 static bool append_again(tg_recompute *r, int64_t index)
 {
     tg_program *program = &r->tape->program;
@@ -125,7 +125,7 @@ static bool append_again(tg_recompute *r, int64_t index)
     again->inputs = tg_program_take(program, (size_t)value->input_count * sizeof *again->inputs, sizeof(void *));
     if (!again->inputs)
         return false;
-    for (int i = 0; i < value->input_count; i++) /* inputs of the original, which may have been recomputed by now */
+    for (int i = 0; i < value->input_count; i++) /* inputs of the original, possibly recomputed by now */
         again->inputs[i] = tg_stand_in(r, tg_program_at(program, index)->inputs[i]);
     again->op = value->op;
     again->attributes = value->attributes;
@@ -161,8 +161,8 @@ static bool close_inner(tg_recompute *r, const tg_region *original, tg_region *i
     return true;
 }
 
-/* Values from `index` to the end of `region`, which is being recomputed; those of regions within are forgotten on the
- * way. Returns where it ends, or -1. */
+/* Recomputes values from `index` to the end of `region`; releases those of nested regions on the way. Returns the index
+ * after the end, or -1. */
 static int64_t append_region(tg_recompute *r, const tg_region *region, int64_t index)
 {
     while (index < region->end) {
@@ -176,7 +176,7 @@ static int64_t append_region(tg_recompute *r, const tg_region *region, int64_t i
                 return -1;
             continue;
         }
-        tg_region *inner = begin_region(&r->tape->program); /* a region of the pass as well */
+        tg_region *inner = begin_region(&r->tape->program); /* a region inside the pass */
         index = inner ? append_region(r, child, index) : -1;
         if (index < 0 || !close_inner(r, child, inner))
             return -1;
@@ -204,7 +204,7 @@ static bool recompute_region(tg_recompute *r, const tg_region *region)
 bool tg_recompute_for(tg_recompute *r, const tg_value *value)
 {
     for (;;) {
-        const tg_region *missing = NULL; /* the outermost that is closed and has not been recomputed */
+        const tg_region *missing = NULL; /* the outermost closed one that has not been recomputed */
         for (const tg_region *region = value->region; region; region = region->parent) {
             const tg_recomputed *known = r->latest;
             while (known && known->region != region)

@@ -1,4 +1,4 @@
-/* Recomputation: what a checkpoint has forgotten, computed again while a backward pass needs it. Internal.
+/* Recomputation: a backward pass recomputes the values that a checkpoint released. Internal.
  *
  *     program  [ .. (a  b  c) d .. loss | the backward pass: .. derivatives of d .. (b' c') derivatives of c, b, a .. ]
  *                   ^ region, of which c is the result; a is b's input and random: it was kept
@@ -28,7 +28,7 @@ typedef struct tg_recompute {
     bool keeps; /* create_graph: recomputed values stay, as they may be differentiated */
 } tg_recompute;
 
-/* Makes sure that a value, and all that it was computed from, can be read. */
+/* Ensures that a value, and all values that it was computed from, can be read. */
 bool tg_recompute_for(tg_recompute *recompute, const tg_value *value);
 
 /* The value, or the recomputed one that replaces it. */

@@ -16,7 +16,7 @@ static bool all_alike(const tg_value *out)
     return true;
 }
 
-/* One contiguous run, which may be cut anywhere. */
+/* One contiguous run, which may be split anywhere. */
 typedef struct long_run {
     const tg_op *op;
     const tg_loop *whole;
@@ -36,7 +36,7 @@ static void run_part(void *context, size_t first, size_t count)
     run->op->loop(&part);
 }
 
-enum { WORTH_SHARING = 1 << 13 }; /* elements for each thread */
+enum { WORTH_SHARING = 1 << 13 }; /* elements per thread */
 
 static void run_long(const tg_op *op, const tg_loop *loop)
 {
@@ -47,7 +47,7 @@ static void run_long(const tg_op *op, const tg_loop *loop)
         op->loop(loop);
 }
 
-/* Many runs, along the innermost axis of the inputs. */
+/* Iterates over many runs, along the innermost axis of the inputs. */
 typedef struct many_runs {
     const tg_op *op;
     const tg_strided *s;

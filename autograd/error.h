@@ -33,7 +33,7 @@ __attribute__((format(printf, 2, 3)))
 #endif
 bool tg_fail(tg_error *error, const char *format, ...);
 
-/* The same, unless there is a text: for an error that is "" at first and keeps what went wrong first. */
+/* The same, unless an error is already set: for an error that is "" at first and keeps the first failure. */
 #if defined __GNUC__
 __attribute__((format(printf, 2, 3)))
 #endif
@@ -41,7 +41,7 @@ bool tg_fail_first(tg_error *error, const char *format, ...);
 
 TG_API_END
 
-/* tg_fail for functions that have a format themselves. Internal. */
+/* tg_fail for functions that have a format of their own. Internal. */
 #if defined __GNUC__
 __attribute__((format(printf, 2, 0)))
 #endif

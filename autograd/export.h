@@ -21,15 +21,15 @@
 
 TG_API_BEGIN
 
-/* What goes into the function or comes out of it. */
+/* The input or the output of the function. */
 typedef struct tg_export_tensor {
-    tg_tensor tensor; /* on the tape; an input is a constant, of f32, f64 or i32 */
+    tg_tensor tensor; /* on the tape; an input is a constant of f32, f64 or i32 */
 
-    /* Its columns, which are the last axis: what the caller has is scale times what the net has, plus mean. An input
-     * that is NaN, or whose scale is 0, is 0 for the net. One number for each column; NULL: no difference. */
+    /* Its columns, along the last axis: the caller's number is scale times the net's number, plus mean. An input that
+     * is NaN, or whose scale is 0, is 0 for the net. One number per column; NULL: no conversion. */
     const double *mean, *scale;
 
-    /* What the columns are called: written as the array NAME_inputs or NAME_outputs. NULL: not. */
+    /* Names of the columns, written as the array NAME_inputs or NAME_outputs. NULL: no array. */
     const char *const *names;
 } tg_export_tensor;
 
@@ -39,7 +39,7 @@ typedef enum tg_export_rule { TG_EXPORT_SGD, TG_EXPORT_ADAM, TG_EXPORT_ADAMW } t
 
 typedef struct tg_export_step {
     tg_export_tensor input, target; /* a batch: [rows, ...] */
-    tg_tensor loss;                 /* a scalar, of which tg_backward has been called on this tape */
+    tg_tensor loss;                 /* a scalar on which tg_backward has been called on this tape */
     tg_export_rule rule;
     double rate, weight_decay, beta1, beta2, epsilon, momentum;
     bool nesterov;
@@ -50,23 +50,22 @@ typedef struct tg_export_config {
     const char *title; /* for the comment at its top; NULL: none */
     tg_export_tensor input, output;
 
-    /* Weights are no arrays of the file: NAME_weights(bytes) is told where they lie, as tg_export_weights gives them.
-     */
+    /* Leaves the weights out of the file: NAME_weights(bytes) sets their address; tg_export_weights writes them. */
     bool weights_apart;
 
-    /* The training step as well, NAME_train(x, y, n): forward, backward and optimiser for n rows, a batch at a time;
-     * and NAME_rate(rate), another learning rate for the steps to come. NULL: not. Its input and output are of another
-     * batch than those above as a rule, on the same tape. */
+    /* Adds the training step NAME_train(x, y, n): forward, backward and optimiser for n rows, one batch at a time; and
+     * NAME_rate(rate), which sets the learning rate of later steps. NULL: none. Its input and output usually have
+     * another batch size than those above, on the same tape. */
     const tg_export_step *step;
 } tg_export_config;
 
-/* Writes the file like snprintf: returns the length of the whole text and writes as much of it as fits. 0, with the
- * error on the tape, if an operation cannot be written as C (the error names it), if input or output are not on the
- * tape, or out of memory. */
+/* Writes the file like snprintf: returns the length of the whole text and writes as much of it as fits. Returns 0, with
+ * the error on the tape, if an operation cannot be written as C (the error names it), if input or output are not on the
+ * tape, or if out of memory. */
 size_t tg_export(tg_tape *tape, const tg_export_config *config, char *text, size_t size);
 
-/* The weights that such a file reads, in the byte order of this machine, in the same manner: returns how many bytes
- * they are. */
+/* Writes the weights that such a file reads, in the byte order of this machine, likewise: returns their number of
+ * bytes. */
 size_t tg_export_weights(tg_tape *tape, const tg_export_config *config, void *bytes, size_t size);
 
 /* Writes the prediction of a configuration (its step is left out) as a model of ONNX, opset 20, in the same manner: a

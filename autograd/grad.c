@@ -6,7 +6,7 @@
 
 /* ---- checking ---- */
 
-/* All alive, of one tape, and floating; false with the error recorded. */
+/* True if all are alive, of one tape, and floating; otherwise the error is recorded. */
 static bool is_usable(tg_tape *tape, const tg_request *r, const char *what, const tg_tensor *tensors, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -19,7 +19,7 @@ static bool is_usable(tg_tape *tape, const tg_request *r, const char *what, cons
     return true;
 }
 
-/* The tape of the first tensor that is alive, or was. */
+/* The tape of the first tensor that is, or was, alive. */
 static tg_tape *tape_of_any(const tg_tensor *tensors, int count)
 {
     tg_tape *tape = NULL;
@@ -30,7 +30,7 @@ static tg_tape *tape_of_any(const tg_tensor *tensors, int count)
     return tape;
 }
 
-/* ---- a pass as the step before had it ---- */
+/* ---- reusing the pass of the previous step ---- */
 
 static bool is_retained(const tg_tape *tape, const tg_value *value)
 {
@@ -55,7 +55,7 @@ static bool is_same(const tg_tape *tape, const tg_pass *pass, const tg_request *
         same = pass->inputs[j] == r->inputs[j].value;
     for (int i = 0; same && i < pass->retained_count; i++)
         same = is_retained(tape, pass->retained[i]);
-    if (same && pass->start < pass->end) { /* recorded in the same surroundings */
+    if (same && pass->start < pass->end) { /* recorded under the same conditions */
         const tg_value *first = tg_program_at(program, pass->start);
         same =
             (first->mode & TG_MODE_DETACHED) == (program->mode & TG_MODE_DETACHED) && first->region == program->region;
@@ -89,7 +89,7 @@ static void *keep(tg_tape *tape, const tg_tensor *tensors, int count)
     return values;
 }
 
-/* So that the next step may run it as a whole. A pass with hooks is recorded each time. */
+/* Keeps the pass so that the next step may run it as a whole. A pass with hooks is recorded each time. */
 static bool remember(tg_tape *tape, const tg_request *r, int64_t start)
 {
     tg_program *program = &tape->program;
@@ -118,7 +118,7 @@ static bool remember(tg_tape *tape, const tg_request *r, int64_t start)
     return tg_program_list(program, &program->passes, pass);
 }
 
-/* Checks a request, and does what the step before did for the same one, or records it. */
+/* Checks a request, and reruns the pass of the previous step for it, or records a new one. */
 static bool differentiate(const tg_request *r)
 {
     for (int j = 0; r->gradients && j < r->input_count; j++)
@@ -142,7 +142,7 @@ static bool differentiate(const tg_request *r)
 
 /* ---- backward ---- */
 
-/* Whether the tensor has one element; the error recorded if not, with advice. */
+/* True if the tensor has one element; otherwise the error is recorded, with advice. */
 static bool is_scalar(const char *function, tg_tensor loss, const char *advice)
 {
     const tg_value *value = tg_value_of(loss);
@@ -223,7 +223,7 @@ bool tg_add_hook(tg_tensor x, tg_hook_function function, void *user)
 
 /* ---- gradients as tensors ---- */
 
-/* Refuses lists that are NULL or empty; the error goes to the tape of the first tensor that has one. */
+/* Rejects lists that are NULL or empty; the error is recorded on the tape of the first tensor that has one. */
 static bool has_lists(const char *function, const tg_tensor *outputs, int output_count, const tg_tensor *inputs,
                       int input_count, const void *results)
 {
@@ -267,15 +267,15 @@ bool tg_vjp(tg_tensor y, tg_tensor cotangent, const tg_tensor *inputs, int count
     return has_lists("tg_vjp", &y, 1, inputs, count, results) && differentiate(&r);
 }
 
-/* Room for `count` tensors while a function runs; NULL, with the error recorded, when there is none. */
+/* Memory for `count` tensors while a function runs; NULL, with the error recorded, if out of memory. */
 static tg_tensor *room(tg_tensor of, int count)
 {
     tg_tape *tape = tg_tape_of(of);
     return tape ? tg_tape_scratch(tape, (size_t)count, sizeof(tg_tensor)) : NULL;
 }
 
-/* The derivative of what a derivative gives. Its cotangents are the caller's tangents or vectors: an inert one, which
- * means ones elsewhere, is a mistake. */
+/* Differentiates the result of a derivative. The cotangents are the caller's tangents or vectors: an inert one, which
+ * elsewhere means ones, is an error. */
 static bool differentiate_twice(tg_request *first, const tg_request *second)
 {
     first->create_graph = true;
@@ -321,9 +321,9 @@ bool tg_hvp(tg_tensor loss, const tg_tensor *inputs, const tg_tensor *vectors, i
     return fine;
 }
 
-/* ---- written out ---- */
+/* ---- dense matrices ---- */
 
-/* The cotangent that picks element `index`. */
+/* The unit cotangent that selects element `index`. */
 static tg_tensor unit_vector(tg_tensor like, int64_t index)
 {
     const tg_shape shape = tg_shape_of(like), one = {.rank = 1, .dim = {1}}, flat = {.rank = 1, .dim = {tg_size(like)}};

@@ -23,8 +23,8 @@ bool tg_backward(tg_tensor loss);
 /* The same for a tensor of any shape, from a cotangent like it. */
 bool tg_backward_from(tg_tensor output, tg_tensor cotangent);
 
-/* What tg_backward left for a tensor on the tape: of a variable, a parameter or a tensor marked with
- * tg_retain_gradient. Inert if there is nothing. */
+/* The gradient that tg_backward has computed for a tensor on the tape: a variable, a parameter, or a tensor marked with
+ * tg_retain_gradient. Inert if there is none. */
 tg_tensor tg_gradient(tg_tensor x);
 
 /* Asks tg_backward to keep the gradient of this intermediate tensor; returns it. */
@@ -47,16 +47,16 @@ bool tg_grad(const tg_tensor *outputs, int output_count, const tg_tensor *inputs
 /* Vector-Jacobian product: tg_grad of one output. result[j] = (dy / d inputs[j])^T cotangent. */
 bool tg_vjp(tg_tensor y, tg_tensor cotangent, const tg_tensor *inputs, int count, tg_tensor *results);
 
-/* Jacobian-vector product, sum over j of (dy / d inputs[j]) tangents[j], like y: the derivative along a direction. By
- * differentiating the vector-Jacobian product, which is linear in its cotangent, with respect to that. Inert on error.
- */
+/* Jacobian-vector product, sum over j of (dy / d inputs[j]) tangents[j], like y: the derivative along a direction. It
+ * is the derivative of the vector-Jacobian product with respect to its cotangent, in which that is linear. Inert on
+ * error. */
 tg_tensor tg_jvp(tg_tensor y, const tg_tensor *inputs, const tg_tensor *tangents, int count);
 
 /* Hessian-vector product of a scalar: results[j] = sum over k of d2 loss / (d inputs[j] d inputs[k]) vectors[k]. */
 bool tg_hvp(tg_tensor loss, const tg_tensor *inputs, const tg_tensor *vectors, int count, tg_tensor *results);
 
 /* The dense Jacobian [size of y, size of x] and the dense Hessian of a scalar [size of x, size of x], for study: one
- * backward pass a row. Constants: not differentiable further. Inert on error. */
+ * backward pass per row. They are constants, so they cannot be differentiated further. Inert on error. */
 tg_tensor tg_jacobian(tg_tensor y, tg_tensor x);
 tg_tensor tg_hessian(tg_tensor loss, tg_tensor x);
 

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What all leaves are made of. */
+/* The fields common to all leaves. */
 typedef struct new_leaf {
     const char *what; /* the function that was called */
     tg_dtype dtype;
     const tg_shape *shape;
-    void *data; /* NULL: the buffer is the run's */
+    void *data; /* NULL: the run allocates the buffer */
     tg_parameter *parameter;
     bool is_variable;
 } new_leaf;
@@ -31,7 +31,7 @@ static bool is_like(const tg_value *value, const new_leaf *l)
            value->requires_grad == requires_grad(l) && tg_shape_equal(&value->shape, l->shape);
 }
 
-/* The leaf that the step before had here. */
+/* The leaf that the previous step had here. */
 static tg_value *match(tg_program *program, const new_leaf *l)
 {
     tg_value *value = tg_program_next(program);
@@ -99,7 +99,7 @@ tg_tensor tg_borrow(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape sh
 {
     if (!data)
         return tg_constant(tape, dtype, data, shape);
-    /* The core writes into buffers it owns only, so the const survives the detour. */
+    /* The core writes only into buffers that it owns, so casting the const away is safe. */
     const new_leaf l = {.what = "tg_borrow", .dtype = dtype, .shape = &shape, .data = (void *)(uintptr_t)data};
     return tg_tensor_of(push(tape, &l));
 }
@@ -118,11 +118,11 @@ tg_tensor tg_variable(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape 
 
 /* ---- parameters ---- */
 
-/* Which leaf a parameter has on this tape. The parameter itself knows of no tape: many may evaluate one model at once.
- */
+/* The leaf of a parameter on this tape. The parameter itself knows no tape: many tapes may evaluate one model at once.
+ * */
 typedef struct tg_place {
     const tg_parameter *parameter;
-    tg_value *leaf; /* the latest one: a parameter that was frozen in between has several */
+    tg_value *leaf; /* the latest leaf: a parameter that was frozen in between has several */
 } place;
 
 static int compare_places(const void *a, const void *b)
@@ -131,7 +131,7 @@ static int compare_places(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-/* Where it is written down; NULL, with the error recorded, if out of memory. */
+/* The entry of a parameter; NULL, with the error recorded, if out of memory. */
 static place *place_of(tg_tape *tape, const tg_parameter *parameter)
 {
     const place key = {.parameter = parameter};
@@ -171,12 +171,12 @@ tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter)
                         .parameter = parameter};
     tg_program *program = &tape->program;
     tg_value *value = parameter->data ? match(program, &l)
-                                      : NULL; /* the step before had it here for the first time: so has this one */
+                                      : NULL; /* the previous step read it here for the first time: so does this one */
     if (!value) {
         place *here = place_of(tape, parameter);
         if (!here)
             return (tg_tensor){0};
-        /* Another parameter may have been at this address when that was written down. */
+        /* Another parameter may have been at this address when the entry was written. */
         if (here->leaf && here->leaf->index < program->count && is_like(here->leaf, &l) &&
             here->leaf->slot.data == parameter->data)
             return tg_tensor_of(here->leaf);

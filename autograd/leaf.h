@@ -20,12 +20,12 @@ tg_tensor tg_borrow(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape sh
 /* A tensor with a copy of the data whose gradient is wanted: tg_backward leaves it in tg_gradient. */
 tg_tensor tg_variable(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape shape);
 
-/* How a parameter begins: what the layer that adds it knows. nn/init.h draws the numbers, tg_parameters_initialize.
- * Zeros: it stays as it was added. */
+/* The initialiser of a parameter, set by the layer that adds it. nn/init.h draws the numbers, tg_parameters_initialize.
+ * All zeros: the parameter keeps its values. */
 typedef struct tg_initial {
-    double gain;      /* a weight, drawn by the model's rule: the gain that suits the activation after it */
-    double deviation; /* normal numbers of this deviation, whatever the rule */
-    int sums;         /* so many residual sums add up its results: divided by the square root of this; 0: by 1 */
+    double gain;      /* a weight that the model's rule draws, with the gain that suits the activation after it */
+    double deviation; /* normal numbers with this deviation, whatever the rule */
+    int sums;         /* number of residual sums that add up its results: divides by its square root; 0: by 1 */
 } tg_initial;
 
 /* A parameter: values that outlive the tape, and the gradient that tg_backward adds up for them. Usually one of a
@@ -38,7 +38,7 @@ typedef struct tg_parameter {
     tg_dtype dtype;
     tg_shape shape;
     void *data;
-    void *gradient; /* may be NULL: a parameter that is not trained */
+    void *gradient; /* NULL for a parameter that is not trained */
     bool has_gradient;
     bool decay; /* whether weight decay applies by default: weights yes, biases and norms no */
     tg_initial initial;
@@ -50,7 +50,7 @@ typedef struct tg_parameter {
  * loss, say, comes after it. */
 tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter);
 
-/* Overwrites the elements of a constant or variable made from a copy. Type and shape must be those it has. */
+/* Overwrites the elements of a constant or variable made from a copy. Type and shape must match. */
 bool tg_set(tg_tensor x, tg_dtype dtype, const void *data, tg_shape shape);
 
 TG_API_END

@@ -4,7 +4,7 @@
 
 #include "autograd/leaf.h"
 
-/* Forgets which leaf each parameter has. */
+/* Forgets the leaves of all parameters. */
 void tg_tape_free_leaves(tg_tape *tape);
 
 #endif

@@ -12,7 +12,7 @@ static const char *kind_of(const tg_value *value)
     return value->parameter ? "parameter" : value->is_variable ? "variable" : "constant";
 }
 
-/* A column: what `write` adds, padded to `width`. */
+/* A column: text that `write` adds, padded to `width`. */
 static void add_column(tg_text *text, int width, const tg_value *value, void (*write)(tg_text *, const tg_value *))
 {
     size_t start = text->used;
@@ -75,7 +75,7 @@ bool tg_tape_time_at(const tg_tape *tape, int64_t index, tg_operation_time *time
     return true;
 }
 
-/* In a quoted string of DOT. */
+/* Escapes text for a quoted string of DOT. */
 static void add_escaped(tg_text *text, const char *bytes)
 {
     for (; *bytes; bytes++)
@@ -134,16 +134,16 @@ size_t tg_tape_dot(const tg_tape *tape, char *bytes, size_t size)
     return text.used;
 }
 
-/* ---- what a model is made of, from the step that it recorded ---- */
+/* ---- summary of the model, from the step that it recorded ---- */
 
-/* A line: what was recorded under one scope. */
+/* A line: the values recorded under one scope. */
 typedef struct layer {
     int64_t parameters;
     double operations;
     const tg_value *result; /* the last one */
 } layer;
 
-/* What the model itself computes: not what a backward pass or a checkpoint does again, and not leaves. */
+/* True for values that the model itself computes: not those of a backward pass or a recomputation, and not leaves. */
 static bool is_computed(const tg_value *value)
 {
     return value->op && !(value->mode & TG_MODE_OF_PASS) && !value->is_saved;
@@ -165,8 +165,8 @@ static bool same_place(const tg_scope *a, const tg_scope *b)
     return a == b;
 }
 
-/* Adds up all values of the place of value number `first`; false if an earlier one has it too, or nothing of it counts.
- */
+/* Adds up all values with the scope of value number `first`; false if an earlier line has that scope, or none counts.
+ * */
 static bool add_up(const tg_program *program, int64_t first, layer *l)
 {
     const tg_scope *scope = tg_program_at(program, first)->scope;

@@ -1,4 +1,4 @@
-/* A tape in words: as a table, as a graph, as a summary of the model, and where the time goes.
+/* A tape as text: a table, a graph, a summary of the model, and the time of each operation.
  *
  *     char text[10000];
  *     tg_tape_table(tape, text, sizeof text);
@@ -11,18 +11,18 @@
 
 TG_API_BEGIN
 
-/* What was added up for one tensor of the step. */
+/* Totals for one tensor of the step. */
 typedef struct tg_operation_time {
     const char *operation; /* its name in ops.def */
-    char scope[64]; /* as tg_scope_begin named it, "layers.0"; of a derivative, that of what was differentiated */
+    char scope[64]; /* the scope from tg_scope_begin, "layers.0"; for a derivative, that of the differentiated value */
     bool backward;
     int64_t runs;
     double seconds;
     double flops; /* of one run of a matrix product, 2 m n k; 0 for other operations */
 } tg_operation_time;
 
-/* That of tensor number `index` of the tape; false past the end. A tensor that was not computed by an operation has no
- * runs. */
+/* The totals of tensor number `index` of the tape; false past the end. A tensor that no operation computed has no runs.
+ * */
 bool tg_tape_time_at(const tg_tape *tape, int64_t index, tg_operation_time *time);
 
 /* Writes the tape as a table, a line for each tensor (number, operation, shape, inputs, scope, bytes), or as a Graphviz
@@ -31,7 +31,7 @@ bool tg_tape_time_at(const tg_tape *tape, int64_t index, tg_operation_time *time
 size_t tg_tape_table(const tg_tape *tape, char *text, size_t size);
 size_t tg_tape_dot(const tg_tape *tape, char *text, size_t size);
 
-/* The tensor that tables and graphs give this number; inert past the end. */
+/* The tensor with this number in tables and graphs; inert past the end. */
 tg_tensor tg_tape_tensor(const tg_tape *tape, int64_t index);
 
 /* Writes what a model is made of, in the same manner: a line for each scope that it recorded under on this tape, in

@@ -1,4 +1,4 @@
-/* Muon: momentum, made orthogonal. */
+/* Muon: momentum, orthogonalised. */
 #include "autograd/update.h"
 
 #include "autograd/kernels/product.h"

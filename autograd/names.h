@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* NULL past the end; false, with nothing written, if there is no such name. */
+/* NULL past the end; false, with nothing written, for an unknown name. */
 #define TG_NAMES(kind, type, count, name_of_i)                     \
     const char *tg_##kind##_name(type i)                           \
     {                                                              \

@@ -16,7 +16,7 @@ static void make_plain(void)
     plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-/* Puts the calling thread into the C locale; the one from before. */
+/* Switches the calling thread to the C locale; returns the previous one. */
 static locale_t enter_plain(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -32,7 +32,7 @@ typedef struct tg_value tg_value;
 
 /* A value: a tensor in the program, with its operation, attributes, inputs, type and shape, and without
  * numbers. What a shape rule and a forward function want to know of it: */
-const tg_op *tg_value_op(const tg_value *value); /* NULL: a constant, a variable or a parameter */
+const tg_op *tg_value_op(const tg_value *value); /* NULL: a leaf (a constant, a variable or a parameter) */
 const void *tg_value_attributes(const tg_value *value);
 int tg_value_input_count(const tg_value *value);
 const tg_value *tg_value_input(const tg_value *value, int index); /* NULL if there is no such input */
@@ -40,16 +40,16 @@ tg_dtype tg_value_dtype(const tg_value *value);
 const tg_shape *tg_value_shape(const tg_value *value);
 int64_t tg_value_size(const tg_value *value); /* number of elements */
 
-/* For shape rules: what the result is like. */
+/* For shape rules: sets type and shape of the result. */
 void tg_value_set(tg_value *out, tg_dtype dtype, tg_shape shape);
 
-/* One computation of a value: where its numbers come from and go to. A shape rule and a derivative see the value only.
- */
+/* One computation of a value: where its numbers are read and written. A shape rule and a derivative see only the value.
+ * */
 typedef struct tg_call {
     const tg_value *value; /* operation, attributes, dtype and shape; shapes of the inputs */
     const void *const *in; /* the inputs' elements, value->input_count pointers */
     void *out;             /* the result's elements */
-    void *saved;           /* where the saved derivative's elements go as well; NULL: not wanted */
+    void *saved;           /* where to write the saved derivative's elements; NULL: not wanted */
 } tg_call;
 
 /* One contiguous run of an elementwise operation. The distance from one element of input k to the next is step[k]:
@@ -61,7 +61,7 @@ typedef struct tg_loop {
     const void *in[4];
     int step[4];
     void *out;
-    void *saved; /* where the saved derivative goes as well, of an operation that has one; NULL: not wanted */
+    void *saved; /* where to write the saved derivative, for an operation that has one; NULL: not wanted */
     const void *attributes;
 } tg_loop;
 
@@ -115,7 +115,7 @@ typedef enum tg_field_type {
     TG_FIELD_BOOL,    /* bool, or an integer that is 0 or 1 */
     TG_FIELD_REAL,    /* float or double */
     TG_FIELD_SHAPE,   /* tg_shape */
-    TG_FIELD_POINTER, /* nothing to write down */
+    TG_FIELD_POINTER, /* for padding; not listed */
 } tg_field_type;
 
 typedef struct tg_field {
@@ -130,13 +130,13 @@ typedef struct tg_field {
         name, type, offsetof(attributes, member), sizeof(((attributes *)0)->member) \
     }
 
-/* The number in a field that holds one. */
+/* The number stored in a field. */
 double tg_field_number(const tg_field *field, const void *attributes);
 
 typedef enum tg_op_flags {
     TG_ELEMENTWISE = 1, /* `loop` over broadcast inputs; no shape rule needed */
     TG_VIEW = 2, /* the result is (part of) input 0's memory, from element number view_offset on; no forward needed */
-    TG_CONSTANT = 4, /* not differentiable by nature (argmax, comparisons): no derivative needed */
+    TG_CONSTANT = 4, /* not differentiable by definition (argmax, comparisons): no derivative needed */
     TG_RANDOM = 8,   /* the value depends on a stream of random numbers; of a source: its attributes begin with a tg_rng
                         pointer, from which it draws */
     TG_SOURCE = 16,  /* no inputs: made by tg_apply_on */
@@ -178,7 +178,7 @@ struct tg_op {
     int sample_count;
 };
 
-/* Whether the operation is complete: NULL, or what is missing. tg_apply refuses an incomplete one. */
+/* NULL if the operation is complete, otherwise the missing part. tg_apply refuses an incomplete one. */
 const char *tg_op_missing(const tg_op *op);
 
 /* A shared library's own operations, which `gradcheck --load ./my_ops.so` finds and checks. Once, at the end of one of
@@ -195,7 +195,7 @@ const char *tg_op_missing(const tg_op *op);
 
 typedef struct tg_user_ops {
     const char *version;     /* TG_VERSION of the headers that it was compiled with */
-    size_t op_size;          /* of tg_op in these */
+    size_t op_size;          /* the size of tg_op in these headers */
     const tg_op *const *ops; /* ended by NULL */
 } tg_user_ops;
 

@@ -34,7 +34,7 @@ typedef struct tg_window {
     int groups;      /* of channels, convolved separately; convolutions only */
 } tg_window;
 
-/* Stands for an optional tensor that is not given. */
+/* Placeholder for an optional tensor that is not given. */
 #ifdef __cplusplus
 #define TG_NONE (tg_tensor())
 #else
@@ -51,7 +51,7 @@ typedef struct tg_window {
 /* The sum of all elements, a scalar. */
 tg_tensor tg_sum(tg_tensor x);
 
-/* The mean of all elements, a scalar; over these axes, which stay with size 1 if `keep`. Of nothing, NaN. */
+/* The mean of all elements, a scalar; over these axes, which stay with size 1 if `keep`. NaN without elements. */
 tg_tensor tg_mean(tg_tensor x);
 tg_tensor tg_mean_over(tg_tensor x, tg_axes axes, bool keep);
 
@@ -66,7 +66,7 @@ tg_tensor tg_neg(tg_tensor x);
 enum { TG_NO_LABEL = INT32_MIN };
 tg_tensor tg_cross_entropy_with(tg_tensor logits, tg_tensor labels, double smoothing, int ignore_index);
 
-/* The mean of -l at the label of each row, for logarithms l [..., classes] as tg_log_softmax gives them. */
+/* The mean of -l at each row's label, for log-probabilities l [..., classes] as from tg_log_softmax. */
 tg_tensor tg_nll(tg_tensor log_probabilities, tg_tensor labels);
 
 /* The mean over rows of -sum p log softmax(logits) along the last axis: cross-entropy to a distribution p for each row,
@@ -84,7 +84,7 @@ tg_tensor tg_transpose(tg_tensor x, int axis, int other);
 /* The tensors, of one shape, along a new axis. */
 tg_tensor tg_stack(const tg_tensor *tensors, int count, int axis);
 
-/* x cut along an axis into `count` equal parts; false, and inert parts, if it does not divide. */
+/* x split along an axis into `count` equal parts; false, and inert parts, if the axis is not divisible. */
 bool tg_split(tg_tensor x, int axis, int count, tg_tensor *parts);
 
 /* x in reverse order along these axes. */
@@ -93,7 +93,7 @@ tg_tensor tg_flip(tg_tensor x, tg_axes axes);
 /* x with `before` and `after` places of the value `fill` on either side of each axis: lists of tg_rank(x) numbers. */
 tg_tensor tg_pad(tg_tensor x, tg_shape before, tg_shape after, double fill);
 
-/* Each element along an axis `times` times: a a b b; and x as a whole, for the last axes of the list: a b a b. */
+/* Repeats each element along an axis: a a b b; and x as a whole, for the last axes of the list: a b a b. */
 tg_tensor tg_repeat(tg_tensor x, int axis, int64_t times);
 tg_tensor tg_tile(tg_tensor x, tg_shape times);
 

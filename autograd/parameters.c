@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A parameter and what only the set knows of it. */
+/* A parameter with the data that only the set needs. */
 typedef struct member {
-    tg_parameter parameter; /* first: a set finds members by their parameters' names */
+    tg_parameter parameter; /* must be first: a set finds members by their parameters' names */
     int index;
-    int64_t offset; /* of its first element in the blocks */
+    int64_t offset; /* offset of its first element in the blocks */
     int64_t size;
     char name[];
 } member;
@@ -30,7 +30,7 @@ struct tg_parameters {
                           each time twice as large */
     int memory_count;
     int64_t size, capacity; /* in elements */
-    tg_error error;         /* the first; "" while there is none */
+    tg_error error;         /* the first error; "" if there is none */
 };
 
 enum { ALIGNMENT = 64, FIRST_MEMBERS = 16, FIRST_ELEMENTS = 256 };
@@ -81,7 +81,7 @@ static size_t bytes_of(const tg_parameters *set, int64_t elements)
     return (size_t)elements * tg_dtype_size(set->dtype);
 }
 
-/* The start of a block in its memory: aligned to a cache line. */
+/* The start of a block in its memory, aligned to a cache line. */
 static char *block_in(void *memory)
 {
     return (char *)(((uintptr_t)memory + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
@@ -93,7 +93,7 @@ static bool reserve_elements(tg_parameters *set, int64_t more)
         return true;
     int64_t capacity = set->capacity ? set->capacity : FIRST_ELEMENTS;
     while (capacity - set->size < more) {
-        if (capacity > INT64_MAX / 32) /* so that the bytes, and the next doubling, do not overflow */
+        if (capacity > INT64_MAX / 32) /* so that neither the bytes nor the next doubling overflow */
             return false;
         capacity *= 2;
     }
@@ -118,7 +118,7 @@ static bool reserve_elements(tg_parameters *set, int64_t more)
         if (m->parameter.gradient)
             m->parameter.gradient = gradients + bytes_of(set, m->offset);
     }
-    set->memory_count += 2; /* tensors of the present step may still read the blocks of before */
+    set->memory_count += 2; /* tensors of the current step may still read the old blocks */
     set->values = values;
     set->gradients = gradients;
     set->capacity = capacity;
@@ -305,7 +305,7 @@ void tg_parameter_part(const tg_parameter *parameter, int first, int count, int6
     *end = (int64_t)tg_chunk_begin(size, (size_t)(first + count));
 }
 
-/* Squares of gradients, a sum for each part: added up in one order, by any number of threads. */
+/* Sums of squares of gradients, one for each part, added in the same order on any number of threads. */
 typedef struct squares {
     const tg_parameters *set;
     double *sum; /* [TG_PARTS] */

@@ -30,7 +30,7 @@ typedef struct tg_parameters tg_parameters;
 tg_parameters *tg_parameters_new(tg_dtype dtype);
 void tg_parameters_free(tg_parameters *set);
 
-/* Names of parameters are shorter than this. */
+/* Maximum length of a parameter's name, including the final 0. */
 enum { TG_NAME_SIZE = 200 };
 
 /* Adds a parameter of zeros and returns it; it belongs to the set. The name is copied and must be new. `decay`
@@ -38,7 +38,7 @@ enum { TG_NAME_SIZE = 200 };
  * remembers. */
 tg_parameter *tg_parameters_add(tg_parameters *set, const char *name, tg_shape shape, bool decay);
 
-/* The first error while the set was built, or NULL: look once, when it is complete. */
+/* The first error while the set was built, or NULL: check it once, when the set is complete. */
 const char *tg_parameters_error(const tg_parameters *set);
 
 /* The parameters in the order of addition; NULL past the end, or if none has that name. */
@@ -46,7 +46,7 @@ int tg_parameters_count(const tg_parameters *set);
 tg_parameter *tg_parameters_at(const tg_parameters *set, int index);
 tg_parameter *tg_parameters_find(const tg_parameters *set, const char *name);
 
-/* The number of the parameter of this name; -1 if there is none. */
+/* The index of the parameter with this name; -1 if there is none. */
 int tg_parameters_index(const tg_parameters *set, const char *name);
 
 /* One number of a parameter, converted from or to its type, in memory order; nothing is written past the end, and NaN
@@ -71,7 +71,7 @@ void *tg_parameters_gradients(tg_parameters *set);
 /* Where the numbers of a parameter of the set begin in the blocks, in bytes. */
 size_t tg_parameter_offset(const tg_parameters *set, const tg_parameter *parameter);
 
-/* Whether some parameter has a gradient: whether tg_backward was called since the last step. */
+/* True if some parameter has a gradient, that is, if tg_backward was called since the last step. */
 bool tg_parameters_have_gradient(const tg_parameters *set);
 
 /* The Euclidean norm of all gradients together, added up in double; parameters without a gradient count as
@@ -91,11 +91,11 @@ bool tg_parameters_gradient_squares(const tg_parameters *set, int first, int cou
 /* Forgets the gradients: the next backward pass starts afresh. An optimiser's step ends with this. */
 void tg_parameters_clear_gradients(tg_parameters *set);
 
-/* Copies the values of every parameter that has the same name and shape in both sets, converting the type.
- * How many these were. */
+/* Copies the values of every parameter that has the same name and shape in both sets, converting the type. Returns
+ * their number. */
 int tg_parameters_copy(tg_parameters *to, const tg_parameters *from);
 
-/* Exchanges the values with a block of the same size and type, where other weights of the model wait: an average, or
+/* Exchanges the values with a block of the same size and type that stores other weights of the model: an average, or
  * the best so far. */
 void tg_parameters_swap(tg_parameters *set, void *values);
 

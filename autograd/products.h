@@ -1,7 +1,6 @@
-/* Whose matrix products are used: the library's own or OpenBLAS's. TG_PRODUCTS=own or openblas in the environment
- * decides; without it the library does, as docs/products.md says. OpenBLAS is loaded when it is first used, if it is
- * installed; no program needs it. The small products inside tg_self_attention are the
- * library's own whatever it says.
+/* Chooses the matrix products: the library's own or OpenBLAS's. TG_PRODUCTS=own or openblas in the environment decides;
+ * without it the library does, as docs/products.md says. OpenBLAS is loaded when it is first used, if it is installed;
+ * no program needs it. The small products inside tg_self_attention are the library's own whatever it says.
  *
  *     char note[TG_PRODUCTS_NOTE];
  *     if (tg_products_note(note, sizeof note))

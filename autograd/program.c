@@ -46,7 +46,7 @@ void tg_program_free(tg_program *program)
     tg_arena_free(&program->arena);
 }
 
-/* A gradient that goes is no longer that of what stays. */
+/* Clears gradients that point to removed values. */
 static void forget_gradients(tg_program *program, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
@@ -112,7 +112,7 @@ tg_value *tg_program_append(tg_program *program)
     const int64_t index = program->count++;
     program->known = program->count;
     program->recorded++;
-    /* All but the shape, whose dimensions past the rank are never read. */
+    /* Compares everything except the unused dimensions of a shape, which are never read. */
     memset(value, 0, offsetof(tg_value, shape));
     memset(&value->program, 0, sizeof *value - offsetof(tg_value, program));
     value->program = program;
@@ -169,8 +169,7 @@ bool tg_attributes_equal(const tg_op *op, const void *a, const void *b)
 {
     if (memcmp(a, b, op->attributes_size) == 0)
         return true;
-    /* The bytes of a shape past its rank do not count: compare field by field, if there is nothing between the fields.
-     */
+    /* Unused dimensions of a shape do not count: compares field by field, if the fields leave no gaps. */
     size_t end = 0;
     for (const tg_field *field = op->fields; field && field->name; field++) {
         const void *in_a = (const char *)a + field->offset, *in_b = (const char *)b + field->offset;

@@ -23,15 +23,15 @@
 #include "autograd/error.h"
 #include "autograd/value.h"
 
-/* A checkpoint: values from start to before `end`, of which only the result outlives it. */
+/* A checkpoint: values from start to before `end`, all of which except the result are released. */
 typedef struct tg_region {
-    const struct tg_region *parent; /* the one around it */
-    int64_t start, end;             /* end -1 while it is being recorded */
+    const struct tg_region *parent; /* the enclosing region */
+    int64_t start, end;             /* end is -1 while it is being recorded */
     const tg_value *result;
-    int64_t closed_in; /* the step in which it last came to its end */
+    int64_t closed_in; /* the step in which it was last completed */
 } tg_region;
 
-/* A backward pass that can be run again as a whole: what it was asked for, where its own values are, what it gave. */
+/* A backward pass that can be rerun as a whole: its request, the range of its own values, and its results. */
 typedef struct tg_pass {
     int64_t start, end;
     int output_count, input_count, retained_count; /* no inputs: tg_backward */
@@ -43,7 +43,7 @@ typedef struct tg_pass {
 
 typedef struct tg_list {
     void **items;
-    int count, capacity, next; /* next: the first that this step has not come to */
+    int count, capacity, next; /* next: the first item that this step has not reached */
 } tg_list;
 
 enum { TG_BLOCK_BITS = 8, TG_BLOCK_VALUES = 1 << TG_BLOCK_BITS };
@@ -57,10 +57,10 @@ struct tg_program {
     int64_t recorded; /* values appended so far */
     tg_arena arena;   /* of attributes, inputs, scopes, passes and regions */
     tg_list passes, regions;
-    void (*before_cut)(tg_program *program, int64_t count); /* called before values from `count` on are forgotten */
+    void (*before_cut)(tg_program *program, int64_t count); /* called before values from `count` on are removed */
     int64_t allocations;
 
-    /* How the next value is recorded. */
+    /* The mode in which the next value is recorded. */
     uint8_t mode;
     const tg_scope *scope;
     const tg_region *region;
@@ -76,7 +76,7 @@ static inline tg_value *tg_program_at(const tg_program *program, int64_t index)
     return &program->blocks[index >> TG_BLOCK_BITS][index & (TG_BLOCK_VALUES - 1)];
 }
 
-/* The value behind a handle; NULL if it is inert or of a step that is over. */
+/* The value behind a handle; NULL if it is inert or from a past step. */
 static inline tg_value *tg_value_of(tg_tensor x)
 {
     tg_value *value = x.value;
@@ -112,17 +112,17 @@ void tg_program_cut(tg_program *program, int64_t count);
  * recorded. NULL, with the error recorded, if out of memory or if there is an error. */
 tg_value *tg_program_append(tg_program *program);
 
-/* Memory that lives as long as the value that is appended next; NULL, with the error recorded, when there is none. */
+/* Memory that lives as long as the value that is appended next; NULL, with the error recorded, if out of memory. */
 void *tg_program_take(tg_program *program, size_t size, size_t alignment);
 
-/* Enters a scope, taking that of the value known next where it is the same. */
+/* Enters a scope; reuses the next value's scope if it is the same. */
 void tg_program_enter_scope(tg_program *program, const char *name);
 
 /* The saved derivative of a value, recorded right after it; NULL if there is none. */
 tg_value *tg_saved_of(const tg_value *value);
 
-/* Whether two sets of attributes of an operation are the same: equal bytes; or, where `fields` list every byte, equal
- * fields. */
+/* True if two sets of attributes of an operation are the same: equal bytes; or equal fields, if `fields` list every
+ * byte. */
 bool tg_attributes_equal(const tg_op *op, const void *a, const void *b);
 
 /* ---- passes and regions ---- */
@@ -136,7 +136,7 @@ bool tg_program_list(tg_program *program, tg_list *list, void *item);
 
 /* ---- errors ---- */
 
-/* Records an error unless there is one. False. */
+/* Records an error unless there is one already. Returns false. */
 #if defined __GNUC__
 __attribute__((format(printf, 2, 3)))
 #endif

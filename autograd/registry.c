@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The lines of the list: operations, and between them the categories of those that follow, without an operation. */
+/* The lines of the list: operations, and between them the categories of the operations that follow. */
 static const struct {
     const tg_op *op;
     const char *text; /* formula, or category */
@@ -15,7 +15,7 @@ static const struct {
 };
 enum { LINES = sizeof lines / sizeof lines[0] };
 
-/* The functions of those that have tensors only, and no attributes. */
+/* The functions of operations on tensors alone, without attributes. */
 #define TG_OP(function, op, parameters, formula)
 #define TG_UNARY_OP(function, op, x, formula) \
     tg_tensor function(tg_tensor x)           \

@@ -38,7 +38,7 @@ static uint64_t bits_at(uint64_t key, uint64_t domain, uint64_t position)
     return (uint64_t)words[half + 1] << 32 | words[half];
 }
 
-/* Domains keep derived keys apart from the numbers themselves. */
+/* Domains separate derived keys from the numbers themselves. */
 enum { DOMAIN_NUMBERS = 0, DOMAIN_SEED = 1, DOMAIN_SPLIT = 2, DOMAIN_NAME = 3 };
 
 tg_rng tg_rng_seed(uint64_t seed)
@@ -83,7 +83,7 @@ uint64_t tg_rng_below(tg_rng *rng, uint64_t bound)
 {
     if (bound == 0)
         return 0;
-    uint64_t unfair = -bound % bound; /* the low products that would come up once too often */
+    uint64_t unfair = -bound % bound; /* low products that would occur once too often */
     for (;;) {
         unsigned __int128 product = (unsigned __int128)tg_rng_bits(rng) * bound;
         if (!rng || (uint64_t)product >= unfair)

@@ -21,7 +21,7 @@ TG_API_BEGIN
 
 typedef struct tg_rng {
     uint64_t key;      /* which sequence */
-    uint64_t position; /* how many 64-bit numbers of it have been drawn */
+    uint64_t position; /* how many 64-bit numbers have been drawn */
 } tg_rng;
 
 /* The generator of a seed, at its beginning. Every seed gives an independent sequence. */
@@ -41,7 +41,7 @@ double tg_rng_uniform(tg_rng *rng);
 /* Standard normal (Box and Muller, 1958); draws two numbers. */
 double tg_rng_normal(tg_rng *rng);
 
-/* Uniform in 0 .. bound-1 without bias (Lemire, 2019). Returns 0 if the bound is 0. */
+/* Uniform in [0, bound) without bias (Lemire, 2019). Returns 0 if the bound is 0. */
 uint64_t tg_rng_below(tg_rng *rng, uint64_t bound);
 
 /* Shuffles the indices in place (Fisher and Yates): every order is equally likely. */

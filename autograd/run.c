@@ -12,13 +12,13 @@
 #include <string.h>
 #include <time.h>
 
-/* A released buffer. It lies in the buffer itself. */
+/* A released buffer. The struct is stored in the buffer itself. */
 struct tg_free_buffer {
     tg_free_buffer *next;
     size_t size;
 };
 
-/* Smaller ones are not worth the trouble; alignment to a cache line, or to what a vector load wants. */
+/* Smaller buffers are not reused; aligned to a cache line, or to the size of a vector. */
 enum { SMALLEST_RELEASED = 64, LOOKED_AT = 8, ALIGNMENT = 64, SMALL_ALIGNMENT = 16 };
 
 static size_t bytes_of(const tg_value *value)
@@ -44,7 +44,7 @@ static void forget_free_buffers(tg_run *run)
 void tg_run_reset(tg_run *run)
 {
     run->computed = 0;
-    forget_free_buffers(run); /* they lie in buffers that the next run writes into */
+    forget_free_buffers(run); /* their buffers are written by the next run */
 }
 
 void tg_run_cut(tg_run *run, tg_program *program, int64_t count)
@@ -72,13 +72,13 @@ bool tg_run_reserve(tg_run *run, tg_program *program, int inputs)
     return true;
 }
 
-/* The list for this size. It is found by a hash, so another size may share the list. */
+/* The list for this size, found by a hash, so other sizes may share it. */
 static tg_free_buffer **released_of(tg_run *run, size_t size)
 {
     return &run->released[(uint64_t)size * 0x9E3779B97F4A7C15u >> 59]; /* 5 bits: one of 32 */
 }
 
-/* A released buffer of just this size. */
+/* A released buffer of exactly this size. */
 static void *take_released(tg_run *run, size_t size)
 {
     tg_free_buffer **link = released_of(run, size);
@@ -91,7 +91,7 @@ static void *take_released(tg_run *run, size_t size)
     return NULL;
 }
 
-/* The beginning of the smallest freed buffer that is large enough. */
+/* The start of the smallest freed buffer that is large enough. */
 static void *take_freed(tg_run *run, size_t size)
 {
     const size_t used = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
@@ -111,7 +111,7 @@ static void *take_freed(tg_run *run, size_t size)
     return buffer;
 }
 
-/* A leaf never takes a released buffer: what is computed before it in a later run would overwrite it. */
+/* A leaf never takes a released buffer: in a later run, earlier values would overwrite it. */
 bool tg_run_allocate(tg_run *run, tg_value *value)
 {
     const size_t size = bytes_of(value);
@@ -131,7 +131,7 @@ bool tg_run_allocate(tg_run *run, tg_value *value)
     return true;
 }
 
-/* Marks the value; false if its buffer is too small to be kept. */
+/* Marks the value as released; false if its buffer is too small to be reused. */
 static bool give_back(tg_value *value, size_t size)
 {
     value->slot.owned = false;
@@ -152,7 +152,7 @@ void tg_run_release(tg_run *run, tg_value *value)
     *list = buffer;
 }
 
-/* One larger buffer of two that lie side by side. */
+/* Merges two adjacent buffers. */
 static void join(tg_free_buffer *buffer)
 {
     tg_free_buffer *next = buffer->next;
@@ -193,7 +193,7 @@ bool tg_run_readable(const tg_value *value)
     if (!value->slot.released)
         return true;
     const tg_region *region =
-        value->region; /* values are readable while their checkpoint is open; its result, while the outer one is */
+        value->region; /* values can be read while their checkpoint is open; its result, while the enclosing one is */
     while (region && region->result == value)
         region = region->parent;
     return region && region->closed_in != value->program->steps;
@@ -214,8 +214,8 @@ static void add_part(void *context, size_t first, size_t count)
     TG_KERNEL_CALL(a->dtype, accumulate, count, (const void *)(a->from + skipped), (void *)(a->to + skipped));
 }
 
-/* Where the gradient of a parameter is computed: in its place, if that is free, and else in scratch memory, to be
- * added. */
+/* The buffer for a parameter's gradient: the gradient itself if that is empty, otherwise scratch memory, to be added.
+ * */
 static void *place_of_gradient(tg_run *run, const tg_value *value)
 {
     if (!value->sink->gradient) { /* it had one when this was recorded */
@@ -286,7 +286,7 @@ static double clock_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* One value, whose inputs have been computed. */
+/* Computes one value, whose inputs have been computed. */
 static bool compute_timed(tg_run *run, tg_value *value)
 {
     if (!run->times)
@@ -313,7 +313,7 @@ bool tg_run_to(tg_run *run, tg_program *program, int64_t end)
 {
     for (; run->computed < end && !program->failed; run->computed++) {
         tg_value *value = tg_program_at(program, run->computed);
-        if (!value->op && value->parameter) /* whose set may have grown since a step that is replayed */
+        if (!value->op && value->parameter) /* its set may have grown since the replayed step */
             value->slot.data = value->parameter->data;
         const tg_anomalies given = run->watches ? tg_anomalies_of_inputs(value) : (tg_anomalies){0};
         if (value->op && (!compute_timed(run, value) || (run->watches && !tg_anomaly_check(value, given))))

@@ -14,7 +14,7 @@
 
 typedef struct tg_free_buffer tg_free_buffer;
 
-/* The smallest size of a number that is not 0, and the largest of a finite one. */
+/* The smallest positive number of a type, and the largest finite one. */
 typedef struct tg_magnitudes {
     double least, largest;
 } tg_magnitudes;
@@ -25,15 +25,15 @@ typedef struct tg_run {
     tg_arena arena;                              /* the buffers */
     tg_free_buffer *released[TG_RELEASED_LISTS]; /* by size: used again for values of just that size; the latest first:
                                                     it is still in the cache */
-    tg_free_buffer *freed; /* of checkpoints, which may be cut into pieces and joined: in the order of addresses */
+    tg_free_buffer *freed; /* of checkpoints; may be split and joined; in the order of addresses */
     int64_t computed;      /* values before this one have been computed in this step */
-    const void **in;       /* room for the inputs of one call */
+    const void **in;       /* input pointers of one call */
     int in_capacity;
-    void *scratch; /* where a gradient is computed that is to be added */
+    void *scratch; /* scratch memory for a gradient that is then added */
     size_t scratch_size;
-    bool watches;              /* stops at the first NaN or infinity that an operation makes */
-    bool times;                /* adds up what each value takes */
-    tg_magnitudes *magnitudes; /* [2]: of what forward and backward passes compute; NULL: not wanted */
+    bool watches;              /* stops at the first NaN or infinity that an operation produces */
+    bool times;                /* measures the time of each value */
+    tg_magnitudes *magnitudes; /* [2]: range of the numbers in forward and backward passes; NULL: not wanted */
     int64_t allocations;
 } tg_run;
 
@@ -48,7 +48,7 @@ bool tg_run_to(tg_run *run, tg_program *program, int64_t end);
 /* Gives a value its buffer; false, with the error recorded, if out of memory. */
 bool tg_run_allocate(tg_run *run, tg_value *value);
 
-/* Room in run->in for a call with that many inputs. */
+/* Memory in run->in for a call with that many inputs. */
 bool tg_run_reserve(tg_run *run, tg_program *program, int inputs);
 
 /* Lets a value's buffer be used for values of its size that are computed later; for any, if it may be cut into pieces
@@ -56,11 +56,11 @@ bool tg_run_reserve(tg_run *run, tg_program *program, int inputs);
 void tg_run_release(tg_run *run, tg_value *value);
 void tg_run_free_buffer(tg_run *run, tg_value *value);
 
-/* The result, which is not computed yet, takes over the buffer of an input that nothing else reads afterwards. */
+/* The result, not computed yet, takes over the buffer of an input that is not read again. */
 void tg_run_in_place(tg_value *result, tg_value *input);
 
-/* Whether the elements of a value can be read: it has been computed, and is not an intermediate result of a checkpoint
- * that is over. */
+/* True if the elements of a value can be read: it has been computed, and is not an intermediate result of a closed
+ * checkpoint. */
 bool tg_run_readable(const tg_value *value);
 
 /* Called when the program is cut: frees the buffers of values from number `count` on. */

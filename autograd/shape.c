@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Whether the rank is one that a shape can have: dimensions are read only then. */
+/* True if a shape can have this rank: dimensions are read only then. */
 static bool has_rank(const tg_shape *shape)
 {
     return shape && shape->rank >= 0 && shape->rank <= TG_MAX_RANK;
@@ -94,7 +94,7 @@ static double i32_at(const void *data, int64_t index)
     return ((const int32_t *)data)[index];
 }
 
-/* A number out of range becomes the nearest integer in range, and NaN becomes 0. */
+/* Rounds to the nearest integer in range; NaN becomes 0. */
 static void set_i32(void *data, int64_t index, double number)
 {
     ((int32_t *)data)[index] = number >= INT32_MAX   ? INT32_MAX

@@ -48,11 +48,11 @@ bool tg_shape_equal(const tg_shape *a, const tg_shape *b);
 /* The shape that two broadcast to by NumPy's rule; false if they do not. */
 bool tg_shape_broadcast(const tg_shape *a, const tg_shape *b, tg_shape *out);
 
-/* "[32, 784]" into `text`, which is returned; "[rank 9]" where that is no rank. */
+/* Writes "[32, 784]" into `text` and returns it; "[rank 9]" for an invalid rank. */
 char *tg_shape_text(const tg_shape *shape, char *text, size_t size);
 
-const char *tg_dtype_name(tg_dtype dtype); /* "f32", "f64", "i32"; "?" if there is no such type */
-size_t tg_dtype_size(tg_dtype dtype);      /* bytes an element; 0 if there is no such type */
+const char *tg_dtype_name(tg_dtype dtype); /* "f32", "f64", "i32"; "?" for an unknown type */
+size_t tg_dtype_size(tg_dtype dtype);      /* bytes per element; 0 for an unknown type */
 bool tg_dtype_is_floating(tg_dtype dtype); /* f32 or f64: what can be differentiated */
 
 TG_API_END
@@ -60,8 +60,8 @@ TG_API_END
 #ifdef __cplusplus
 #include <type_traits>
 
-/* For TG_SHAPE and TG_AXES: takes integers of any type and enumerators, as C does, and refuses what would lose a
- * fraction. */
+/* For TG_SHAPE and TG_AXES: accepts integers of any type and enumerators, as C does, and rejects numbers that may have
+ * a fraction. */
 template <typename To, typename From>
 inline To tg_integer(From number)
 {

@@ -74,8 +74,8 @@ static void swap(int64_t *a, int i, int j)
     a[j] = kept;
 }
 
-/* Where the input is contiguous along another axis than the output: brings that one next to the output's innermost, so
- * that the two form a plane which is transposed tile by tile. */
+/* Where the input is contiguous along another axis than the output: moves that axis next to the output's innermost one,
+ * so that the two form a plane, which is transposed tile by tile. */
 static void pair_axes(tg_strided *s)
 {
     if (s->rank < 3 || s->stride[0][0] == 1)
@@ -125,7 +125,7 @@ typedef struct copying {
     char *to;
 } copying;
 
-/* What has some of the indices along the outermost axis: a tg_parallel_part. */
+/* Copies a range of indices along the outermost axis: a tg_parallel_part. */
 static void copy_some(void *context, size_t first, size_t count)
 {
     const copying *c = context;
@@ -134,7 +134,7 @@ static void copy_some(void *context, size_t first, size_t count)
     s.dim[outermost] = (int64_t)count;
     const char *in = c->from + (int64_t)first * s.stride[0][outermost] * c->element;
     char *out = c->to + (int64_t)first * s.stride[1][outermost] * c->element;
-    while (s.rank < 2) { /* a plane at least */
+    while (s.rank < 2) { /* at least one plane */
         s.dim[s.rank] = 1;
         s.stride[0][s.rank] = s.stride[1][s.rank] = 0;
         s.rank++;

@@ -1,4 +1,4 @@
-/* Going through axes of several arrays at once, each of which has strides of its own: broadcasting, transposing,
+/* Iterates over axes of several arrays at once, each of which has strides of its own: broadcasting, transposing,
  * slicing, reducing. Internal.
  *
  *     result [2, 3, 4], a [3, 1], b [4]                        as the iterator has it, innermost first
@@ -31,26 +31,26 @@ typedef struct tg_strided {
     int64_t stride[TG_STRIDED_ARRAYS][TG_MAX_RANK];
 } tg_strided;
 
-/* Over all indices of a shape. stride[k] are those of array k along the shape's axes, outermost first. */
+/* An iterator over all indices of a shape. stride[k] are those of array k along the shape's axes, outermost first. */
 tg_strided tg_strided_over(const tg_shape *shape, int arrays, int64_t stride[][TG_MAX_RANK]);
 
-/* Adds an axis outside of the others, along which array k has stride[k]. */
+/* Adds an outermost axis, along which array k has stride[k]. */
 void tg_strided_add(tg_strided *s, int64_t dim, const int64_t *stride);
 
 /* Strides, outermost first: of a contiguous tensor, and of one that broadcasts to a result of this rank. */
 void tg_strides(const tg_shape *shape, int64_t *stride);
 void tg_broadcast_strides(const tg_shape *shape, int rank, int64_t *stride);
 
-/* An index, and where it lies in each array, in elements. */
+/* An index, and its offset in each array, in elements. */
 typedef struct tg_strided_place {
     int64_t index[TG_MAX_RANK];
     int64_t offset[TG_STRIDED_ARRAYS];
 } tg_strided_place;
 
-/* Place number n of those along the axes from `axis` on; the inner ones stay at 0. */
+/* Position number n along the axes from `axis` on; the inner ones stay at 0. */
 tg_strided_place tg_strided_seek(const tg_strided *s, int axis, int64_t n);
 
-/* To the next one; false, and back at the first, after the last. */
+/* Advances to the next position; false, and back at the first, after the last. */
 static inline bool tg_strided_next(const tg_strided *s, int axis, tg_strided_place *place)
 {
     for (; axis < s->rank; axis++) {

@@ -23,8 +23,8 @@ tg_tape *tg_tape_new(void)
     tg_tape *tape = calloc(1, sizeof *tape);
     if (!tape)
         return NULL;
-    /* Serials differ between tapes, so that the handle of a tape that was freed is not taken for one of a tape in its
-     * place. */
+    /* Serials differ between tapes, so that a handle of a freed tape is not taken for one of a new tape at the same
+     * address. */
     tape->program.first_serial = (atomic_fetch_add(&tapes, 1) + 1) << 40;
     tape->program.before_cut = before_cut;
     tape->last_hook = &tape->hooks;
@@ -219,7 +219,7 @@ void tg_forbid_replay(tg_tape *tape, const char *reason)
 
 /* ---- scopes ---- */
 
-/* No-grad scopes count outside backward passes; those inside belong to the pass. */
+/* No-grad scopes count outside backward passes; scopes inside belong to the pass. */
 static void set_detached(tg_tape *tape)
 {
     uint8_t *mode = &tape->program.mode;

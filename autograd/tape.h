@@ -49,8 +49,8 @@ bool tg_tape_fail(tg_tape *tape, const char *format, ...);
 void tg_no_grad_begin(tg_tape *tape);
 void tg_no_grad_end(tg_tape *tape);
 
-/* Between suspend and resume such scopes are without effect: for a function that differentiates by itself, wherever it
- * is called. Resume gets what suspend returned. */
+/* Between suspend and resume, such scopes have no effect: for a function that differentiates by itself, wherever it is
+ * called. Resume takes the value that suspend returned. */
 int tg_no_grad_suspend(tg_tape *tape);
 void tg_no_grad_resume(tg_tape *tape, int scopes);
 
@@ -85,7 +85,7 @@ bool tg_replay(tg_tape *tape);
  * statistics of a batch norm move". */
 void tg_forbid_replay(tg_tape *tape, const char *reason);
 
-/* ---- what a tape says of itself ---- */
+/* ---- statistics ---- */
 
 typedef struct tg_tape_counts {
     int64_t values;      /* tensors on the tape now */
@@ -95,7 +95,7 @@ typedef struct tg_tape_counts {
     int64_t recorded;    /* tensors recorded since then: a step that repeats the one before records none */
 } tg_tape_counts;
 
-/* All 0 for NULL. */
+/* All 0 for a NULL tape. */
 tg_tape_counts tg_tape_count(const tg_tape *tape);
 
 /* Anomaly mode: while on, the first operation that makes a NaN out of none, or an infinity out of finite inputs,
@@ -103,8 +103,8 @@ tg_tape_counts tg_tape_count(const tg_tape *tape);
  * over each result. */
 void tg_tape_watch(tg_tape *tape, bool on);
 
-/* Where the time goes: while on, the time that each operation takes is added up, in this step and in steps that repeat
- * it. Switching it on forgets what was added up. */
+/* Profiling: while on, the time of each operation is added up, in this step and in steps that repeat it. Switching it
+ * on resets the times. */
 void tg_tape_time(tg_tape *tape, bool on);
 
 TG_API_END

@@ -12,7 +12,7 @@ typedef struct tg_hook {
     void *user;
 } tg_hook;
 
-/* A tensor whose gradient was asked for in this step. */
+/* A tensor whose gradient was requested in this step. */
 typedef struct tg_retained {
     struct tg_retained *next;
     tg_value *value;
@@ -22,18 +22,18 @@ struct tg_tape {
     tg_program program; /* first: a value's program is its tape's */
     tg_run run;
     void *leaves; /* parameter -> its leaf, a tree of <search.h> */
-    int no_grad;  /* depth of no-grad scopes */
-    bool defers;  /* what is recorded is computed later: a derivative is being recorded */
-    int passes;   /* backward passes that are running, one in the hooks of another */
+    int no_grad;  /* nesting depth of no-grad scopes */
+    bool defers;  /* a derivative is being recorded, so values are computed later */
+    int passes;   /* number of running backward passes, one inside hooks of another */
 
     /* Of this step. */
     tg_arena notes; /* of hooks and retained tensors */
     tg_hook *hooks, **last_hook;
     tg_retained *retained;
     int retained_count;
-    const char *not_replayed; /* why tg_replay refuses the step; NULL: it does not */
+    const char *not_replayed; /* why tg_replay refuses the step; NULL: it may run */
 
-    tg_arena scratch; /* of backward passes: given back when one ends */
+    tg_arena scratch; /* memory of backward passes, released when one ends */
 };
 
 static inline tg_tape *tg_tape_at(const tg_value *value)
@@ -41,16 +41,16 @@ static inline tg_tape *tg_tape_at(const tg_value *value)
     return (tg_tape *)value->program;
 }
 
-/* False, with the error recorded, if this may not be done now: while a derivative or a shape rule runs. */
+/* False, with the error recorded, while a derivative or a shape rule runs. */
 bool tg_tape_allows(tg_tape *tape, const char *function);
 
-/* What a tensor is that cannot be used on this tape in this step: "an inert tensor", ...; NULL: it can. */
+/* Describes a tensor that cannot be used on this tape in this step: "an inert tensor", ...; NULL: it can. */
 const char *tg_tape_problem(const tg_tape *tape, tg_tensor x);
 
-/* Computes what has been recorded, unless that is put off. */
+/* Computes all recorded values, unless that is postponed. */
 bool tg_tape_compute(tg_tape *tape);
 
-/* Memory for a backward pass or a function of the core, cleared; NULL, with the error recorded, when there is none. */
+/* Cleared memory for a backward pass or a function of the core; NULL, with the error recorded, if out of memory. */
 void *tg_tape_scratch(tg_tape *tape, size_t count, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* Tensors: what a number on the tape looks like from outside.
+/* Tensors: handles of the values on a tape.
  *
  *     tg_tensor x = tg_constant(tape, TG_F32, points, TG_SHAPE(256, 2));
  *     tg_tensor y = tg_mul(x, x);
@@ -25,13 +25,13 @@ typedef struct tg_tensor {
 /* True if the tensor is alive: made without error, on a tape that was not reset since. */
 bool tg_ok(tg_tensor x);
 
-/* Its type, shape and number of elements; of an inert tensor TG_F32, rank 0 and 0 elements. */
+/* Type, shape and number of elements; for an inert tensor TG_F32, rank 0 and 0 elements. */
 tg_dtype tg_dtype_of(tg_tensor x);
 tg_shape tg_shape_of(tg_tensor x);
 int tg_rank(tg_tensor x);
 int64_t tg_size(tg_tensor x);
 
-/* The size of one axis; negative axes count from the end. 0 where there is none. */
+/* The size of one axis; negative axes count from the end. 0 if there is no such axis. */
 int64_t tg_dim(tg_tensor x, int axis);
 
 /* The elements, valid until the tape is reset; NULL if inert or of another type. */
@@ -46,8 +46,8 @@ const int32_t *tg_i32(tg_tensor x);
 double tg_item(tg_tensor x);
 double tg_at(tg_tensor x, int64_t index);
 
-/* Copies the elements out, converted to the type asked for; false and nothing written if there are not `count` of them.
- */
+/* Copies the elements out, converted to the type asked for; false, with nothing written, unless there are `count` of
+ * them. */
 bool tg_read(tg_tensor x, tg_dtype dtype, void *out, int64_t count);
 
 TG_API_END

@@ -1,4 +1,4 @@
-/* Text that grows in a buffer of fixed size and is cut at its end; and how the core words a value. Internal. */
+/* Text that grows in a fixed buffer and is cut at its end; and descriptions of values. Internal. */
 #ifndef TG_TEXT_H
 #define TG_TEXT_H
 
@@ -7,9 +7,9 @@
 #include <stdarg.h>
 
 typedef struct tg_text {
-    char *bytes; /* may be NULL when size is 0 */
+    char *bytes; /* NULL is allowed if size is 0 */
     size_t size;
-    size_t used; /* length of the whole text, also of what was cut */
+    size_t used; /* length of the whole text, including what was cut */
 } tg_text;
 
 #if defined __GNUC__
@@ -21,7 +21,7 @@ __attribute__((format(printf, 2, 0)))
 #endif
 void tg_text_add_arguments(tg_text *text, const char *format, va_list arguments);
 
-/* The name that a value was given in this step, or NULL. */
+/* The name given to a value in this step, or NULL. */
 const char *tg_name_of(const tg_value *value);
 
 /* "f32[3, 4]" */
@@ -33,7 +33,7 @@ void tg_text_attributes(tg_text *text, const tg_value *value);
 /* "matmul(f32[3, 4], layers.0.weight f32[5, 6])" */
 void tg_text_call(tg_text *text, const tg_value *value);
 
-/* "layers.0"; nothing at the outermost level */
+/* "layers.0"; empty at the outermost level */
 void tg_text_scope(tg_text *text, const tg_value *value);
 
 /* " (operation 12 of the tape, in layers.0)" */

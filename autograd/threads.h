@@ -14,11 +14,11 @@
 
 TG_API_BEGIN
 
-/* Sets the number for the whole process; less than 1 means as many as there are processors. May be called from any
- * thread; work that has begun is not affected. The library cuts into at most 32 pieces, whatever the number. */
+/* Sets the number for the whole process; less than 1 means one per processor. May be called from any thread; running
+ * work is not affected. The library uses at most 32 chunks, whatever the number. */
 void tg_set_threads(int threads);
 
-/* The number that is set; at least 1. */
+/* The current number; at least 1. */
 int tg_threads(void);
 
 TG_API_END

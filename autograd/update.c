@@ -30,8 +30,8 @@ static bool alike(const work *w, int a, int b)
     return !f || (f[a].rate == f[b].rate && f[a].decay == f[b].decay);
 }
 
-/* The number of elements from parameter `first` on that are contiguous and updated alike, and in *next the parameter
- * after them: starting a loop costs more than running it over a few numbers. */
+/* The number of elements from parameter `first` on that are contiguous and updated alike; *next is the parameter after
+ * them. Longer runs are faster: starting a loop costs more than a few elements. */
 static size_t run_from(const work *w, int first, int *next)
 {
     const tg_parameter *p = tg_parameters_at(w->set, first), *q = p;
@@ -45,7 +45,7 @@ static size_t run_from(const work *w, int first, int *next)
     return size;
 }
 
-/* `n` elements from number `begin` of parameter `index` on. */
+/* Updates `n` elements from number `begin` of parameter `index` on. */
 static void update_run(const work *w, int index, size_t begin, size_t n)
 {
     const tg_parameter *p = tg_parameters_at(w->set, index);
@@ -65,7 +65,7 @@ static void update_run(const work *w, int index, size_t begin, size_t n)
     w->loop(&u);
 }
 
-/* Some chunks of every parameter; of all of them, long runs. */
+/* Updates a range of chunks of every parameter, or, for all chunks, long runs. */
 static void update_chunks(void *context, size_t first, size_t count)
 {
     const work *w = context;
@@ -98,7 +98,7 @@ void tg_parameters_update_parts(tg_parameters *set, tg_update_loop loop, const t
     enum { WORTH_SHARING = 1 << 14 }; /* elements for each thread */
     if (!set || !loop || !step || first < 0 || count < 0 || first + count > TG_PARTS)
         return;
-    tg_parameters_gradients(set); /* zeros where no backward pass came */
+    tg_parameters_gradients(set); /* zeros for parameters that no backward pass reached */
     work w = {set, loop, step, factors};
     if (!step->scratch)
         tg_parallel_chunks((size_t)first, (size_t)count, (size_t)tg_parameters_size(set), WORTH_SHARING, update_chunks,

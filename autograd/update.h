@@ -22,16 +22,16 @@ TG_API_BEGIN
 
 enum { TG_UPDATE_STATES = 2 };
 
-/* A run of numbers in one step, as a loop gets it. */
+/* A contiguous run of numbers in one step, the argument of a loop. */
 typedef struct tg_update {
     tg_dtype dtype;
     size_t n;
     void *parameter;
-    void *gradient;                /* forgotten after the step: it may be overwritten */
-    void *state[TG_UPDATE_STATES]; /* what the optimiser keeps, laid out like the values of the set */
+    void *gradient;                /* discarded after the step: it may be overwritten */
+    void *state[TG_UPDATE_STATES]; /* the optimiser's state, laid out like the values of the set */
     double rate;                   /* learning rate */
     double decay;                  /* weight decay */
-    double gradient_scale;         /* what the gradient is multiplied by first: clipping */
+    double gradient_scale;         /* factor applied to the gradient first: clipping */
     const void *settings;          /* for the loop */
 
     /* Memory for the loop; NULL: none. With it the loop is called once for each parameter, on the calling thread, with
@@ -42,7 +42,7 @@ typedef struct tg_update {
 
 typedef void (*tg_update_loop)(const tg_update *u);
 
-/* What differs from parameter to parameter: a factor for the rate, and the decay. */
+/* Per parameter: a factor for the rate, and the decay. */
 typedef struct tg_update_factor {
     double rate, decay;
 } tg_update_factor;
@@ -58,11 +58,11 @@ void tg_parameters_update(tg_parameters *set, tg_update_loop loop, const tg_upda
 void tg_parameters_update_parts(tg_parameters *set, tg_update_loop loop, const tg_update *step,
                                 const tg_update_factor *factors, int first, int count);
 
-/* All that an optimiser keeps from step to step: what a run that is resumed needs besides the parameters. */
+/* The state that an optimiser keeps from step to step: all that a resumed run needs besides the parameters. */
 typedef struct tg_update_state {
-    const char *name;              /* of the optimiser; NULL: unknown */
+    const char *name;              /* name of the optimiser; NULL: unknown */
     int states;                    /* how many blocks there are */
-    int64_t size;                  /* numbers in each of them; 0: as many as the set has values */
+    int64_t size;                  /* numbers in each block; 0: as many as the set has values */
     void *state[TG_UPDATE_STATES]; /* the blocks, each of the size and type of the set's values */
     int64_t steps;
     double product[2]; /* products over the steps so far, 1 at first: beta1^steps, ... */

@@ -21,27 +21,27 @@ typedef struct tg_scope {
     char name[]; /* a copy */
 } tg_scope;
 
-/* The mode in which a value was recorded: whether it can be differentiated, and whether a later step may match it on
- * its own. */
+/* The mode in which a value was recorded: whether it can be differentiated, and whether a later step may match it by
+ * itself. */
 typedef enum tg_mode {
     TG_MODE_DETACHED = 1,      /* in a no-grad scope: a constant to all derivatives */
     TG_MODE_WITHOUT_GRAPH = 2, /* by a backward pass without create_graph: not differentiable */
     TG_MODE_OF_PASS = 4,       /* by any backward pass */
 } tg_mode;
 
-/* What a run knows of a value: where its elements are. */
+/* Data that a run keeps for a value: where its elements are. */
 typedef struct tg_slot {
     void *data;           /* NULL until computed */
-    bool owned;           /* a buffer of the run's, that nothing else uses */
-    bool released;        /* given back: the elements are good only until others are written over them */
-    tg_arena_position at; /* where the run's memory ended before this value */
-    double seconds;       /* that it took in all, where the run takes times, */
-    int64_t runs;         /* and how often it was computed in them */
+    bool owned;           /* the run's buffer, not shared with another value */
+    bool released;        /* released: the elements are valid only until the buffer is reused */
+    tg_arena_position at; /* the run's memory position before this value */
+    double seconds;       /* its total time, if the run measures times, */
+    int64_t runs;         /* and how often it was computed in that time */
 } tg_slot;
 
 struct tg_value {
     const tg_op *op;
-    const void *attributes; /* a copy of what tg_apply was given; NULL if the operation has none */
+    const void *attributes; /* a copy of the attributes given to tg_apply; NULL if the operation has none */
     tg_value **inputs;
     int input_count;
     tg_dtype dtype;
@@ -50,12 +50,12 @@ struct tg_value {
 
     tg_program *program;
     int64_t index;                /* position in the program */
-    tg_parameter *parameter;      /* of a leaf that is one, */
-    struct tg_place *place;       /* and where the tape has written down that it is */
-    tg_parameter *sink;           /* computed into, or added to, this parameter's gradient */
-    const tg_value *derived_from; /* the value whose derivative this is a part of */
+    tg_parameter *parameter;      /* of a parameter's leaf, */
+    struct tg_place *place;       /* and the tape's entry for it */
+    tg_parameter *sink;           /* the parameter whose gradient this value is computed into or added to */
+    const tg_value *derived_from; /* the value of whose derivative this is a part */
     const tg_scope *scope;
-    const struct tg_region *region; /* the innermost checkpoint that it is a part of */
+    const struct tg_region *region; /* the innermost checkpoint that contains it */
     uint8_t mode;                   /* tg_mode */
     bool requires_grad; /* computed from a parameter that is trained, or a variable, in a way that can be differentiated
                          */
@@ -63,11 +63,11 @@ struct tg_value {
     bool is_borrowed; /* a leaf whose elements belong to the caller */
     bool is_saved;    /* the saved derivative of the value before it, and computed with it */
 
-    tg_value *gradient; /* of a leaf or retained value: its latest gradient, good while that is a part of this step, */
-    tg_value *earlier;  /* and of a gradient: the one that it was added to */
-    const char *name;   /* good in step `named_in` */
+    tg_value *gradient; /* of a leaf or retained value: its latest gradient, valid while that is part of this step, */
+    tg_value *earlier;  /* and of a gradient: the value that it was added to */
+    const char *name;   /* valid in step `named_in` */
     int64_t named_in;
-    tg_arena_position at; /* where the program's memory ended before this value */
+    tg_arena_position at; /* the program's memory position before this value */
     tg_slot slot;
 };
 

@@ -40,14 +40,13 @@ bool tg_activation_is_gated(tg_activation activation);
  * first layer, sixteen times after the second. */
 double tg_activation_gain(tg_activation activation);
 
-/* f(x). `training` is the generator of a training pass, from which a random activation draws; NULL means
- * evaluation. */
+/* f(x). `training` is the generator of a training pass, from which a random activation draws; NULL: evaluation. */
 tg_tensor tg_activate(tg_activation activation, tg_tensor x, tg_rng *training);
 
 /* f(gate) value, for a gated activation; both of one shape. */
 tg_tensor tg_activate_gated(tg_activation activation, tg_tensor gate, tg_tensor value);
 
-/* f'(x), each element by itself; of a gated activation the derivative of what is applied to its gate. */
+/* f'(x), element by element; for a gated activation the derivative of the function applied to its gate. */
 tg_tensor tg_activation_derivative(tg_activation activation, tg_tensor x);
 
 TG_API_END

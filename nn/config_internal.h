@@ -4,7 +4,7 @@
 
 #include "autograd/tensor.h"
 
-/* Numbers of units, of channels, of tokens: two of them can be multiplied, and by a small number too. */
+/* Limits of numbers of units, channels and tokens: the product of two, even times a small number, does not overflow. */
 #define TG_SIZE_MOST        ((int64_t)1 << 30)
 #define TG_SIZE_ERROR(what) what " must be positive, 2^30 at most"
 
@@ -13,7 +13,7 @@ static inline bool tg_is_size(int64_t number)
     return number >= 1 && number <= TG_SIZE_MOST;
 }
 
-/* NULL, or what is wrong with a rate of dropout, or with the type of parameters. */
+/* NULL, or the error in a dropout rate, or in the type of parameters. */
 static inline const char *tg_dropout_error(double rate)
 {
     return rate >= 0 && rate < 1 ? NULL : "the dropout rate must be 0 or more and below 1";

@@ -11,7 +11,7 @@ struct tg_ema {
     tg_ema_config config;
     int64_t updates;
     bool swapped;
-    tg_error error; /* of the last update or exchange; "" if it worked */
+    tg_error error; /* of the last update or exchange; "" if it succeeded */
 };
 
 /* The same names and shapes, without gradients. */

@@ -34,23 +34,23 @@ typedef struct tg_ema tg_ema;
 tg_ema *tg_ema_new(tg_parameters *set, const tg_ema_config *config);
 void tg_ema_free(tg_ema *ema);
 
-/* Takes the weights as they are now into the average. False, with nothing done and the reason in tg_ema_error, while
- * they are swapped, or if the set has grown since the average was made. */
+/* Updates the averages with the current weights. False, with nothing done and the reason in tg_ema_error, while they
+ * are swapped, or if the set has grown since the average was made. */
 bool tg_ema_update(tg_ema *ema);
 
-/* Exchanges weights and averages; do so between steps. False, with nothing done, if the set has grown: weights that
- * wait come back all the same. */
+/* Exchanges weights and averages; call it between steps. False, with nothing done, if the set has grown; but weights
+ * that are swapped out still come back. */
 bool tg_ema_swap(tg_ema *ema);
 bool tg_ema_is_swapped(const tg_ema *ema);
 
-/* Why the last update or exchange was refused; NULL if it was not. */
+/* The reason why the last update or exchange was refused; NULL if it was not. */
 const char *tg_ema_error(const tg_ema *ema);
 
 /* The averages under the model's names; they belong to the ema. */
 tg_parameters *tg_ema_parameters(const tg_ema *ema);
 
-/* Updates so far; and back, for a run that is resumed (nn/files/training_state.h keeps both averages and number). False
- * for a negative number. */
+/* The number of updates; the second sets it, to resume a run (nn/files/training_state.h keeps averages and number).
+ * False for a negative number. */
 int64_t tg_ema_updates(const tg_ema *ema);
 bool tg_ema_restore(tg_ema *ema, int64_t updates);
 

@@ -5,14 +5,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A weight as a matrix: what one output sees is a row. */
+/* A weight as a matrix with one row per output. */
 typedef struct matrix {
     tg_parameter *parameter;
     int64_t rows, columns;
-    bool first; /* of its set: it sees the model's input */
+    bool first; /* the first of its set: it reads the model's input */
 } matrix;
 
-/* ---- what the deviation, or the length, of a weight is ---- */
+/* ---- deviation or length of a weight ---- */
 
 static double as_given(const matrix *m, double gain)
 {
@@ -25,7 +25,7 @@ static double by_fan_in(const matrix *m, double gain)
     return gain / sqrt((double)m->columns);
 }
 
-/* By (fan_in + fan_out) / 2. */
+/* Scaled by (fan_in + fan_out) / 2. */
 static double by_fan_average(const matrix *m, double gain)
 {
     const double fan_in = (double)m->columns, fan_out = (double)m->rows * fan_in / (double)m->parameter->shape.dim[1];
@@ -130,7 +130,7 @@ static bool orthogonal(const matrix *m, double length, tg_rng *rng)
 
 static const struct {
     const char *name;
-    double gain; /* 0: that of the activation */
+    double gain; /* 0: the gain of the activation */
     bool (*draw)(const matrix *m, double deviation, tg_rng *rng);
     double (*deviation)(const matrix *m, double gain);
 } table[] = {
@@ -176,7 +176,7 @@ void tg_parameter_initial(tg_parameter *parameter, tg_initial initial)
         parameter->initial = initial;
 }
 
-/* `first`: no parameter before this one begins by the rule; it is updated. */
+/* `first`: no earlier parameter is drawn by the rule; updated by the call. */
 static bool begin(tg_parameter *p, bool *first, tg_init init, double gain, const tg_rng *rng)
 {
     const double divisor = p->initial.sums ? sqrt(p->initial.sums) : 1;

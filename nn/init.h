@@ -30,7 +30,7 @@ typedef enum tg_init {
 #undef TG_INITIALIZER
 } tg_init;
 
-/* "variance_preserving", "he_normal", ..., and back; false and nothing written for another name. */
+/* "variance_preserving", "he_normal", ..., and back; false, with nothing written, for an unknown name. */
 const char *tg_init_name(tg_init init);
 bool tg_init_from_name(const char *name, tg_init *init);
 
@@ -44,7 +44,7 @@ double tg_init_gain(tg_init init, tg_activation activation);
  * memory (only TG_INIT_ORTHOGONAL needs some). */
 bool tg_initialize(tg_parameter *parameter, tg_init init, double gain, const tg_rng *rng);
 
-/* What the numbers of a parameter will be drawn from. NULL is survived. */
+/* Sets the distribution from which a parameter will be drawn. NULL is allowed. */
 void tg_parameter_initial(tg_parameter *parameter, tg_initial initial);
 
 /* Fills all parameters of the set that say how they begin: normal numbers of their deviation, or by this rule with this

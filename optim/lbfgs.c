@@ -15,14 +15,14 @@ typedef struct point {
 struct tg_lbfgs {
     tg_parameters *parameters;
     tg_lbfgs_config config; /* defaults filled in */
-    size_t size;            /* numbers in each of the vectors below */
+    size_t size;            /* length of each vector below */
     int count;              /* parameters */
-    double *memory;         /* all of them, in one block: */
+    double *memory;         /* all vectors, in one block: */
     double *start, *direction, *gradient, *spare[SPARE];
     double *step, *change; /* `history` vectors each, */
     double *overlap;       /* the product of the two, */
-    double *weight;        /* and what find_direction takes of it */
-    int pairs, oldest;     /* of them in use, in a ring */
+    double *weight;        /* and a coefficient of find_direction */
+    int pairs, oldest;     /* number of pairs in use, in a ring */
     int64_t steps, evaluations;
     double loss;
     bool begun, ended;
@@ -140,7 +140,7 @@ static void add(const tg_lbfgs *l, double *a, double factor, const double *b)
         a[i] += factor * b[i];
 }
 
-/* NaN if there is one. */
+/* NaN if there is an error. */
 static double largest(const tg_lbfgs *l, const double *a)
 {
     double most = 0;
@@ -175,7 +175,7 @@ static void put_values(tg_lbfgs *l, double t)
     }
 }
 
-/* Zeros where no backward pass came, and for parameters that are not trained. */
+/* Copies the gradient; zeros for parameters that no backward pass reached or that are not trained. */
 static void read_gradient(tg_lbfgs *l, double *gradient)
 {
     const void *gradients = tg_parameters_gradients(l->parameters);
@@ -214,7 +214,7 @@ static bool evaluate(search *s, double t, double *gradient, point *at)
     }
     read_gradient(l, gradient);
     if (!isfinite(at->loss) || !isfinite(largest(l, gradient)))
-        at->loss = INFINITY; /* higher than any other point, whatever it was */
+        at->loss = INFINITY; /* higher than any other point's */
     at->slope = dot(l, gradient, l->direction);
     return true;
 }
@@ -285,7 +285,7 @@ static bool find_bracket(search *s, double t, point a[2], bool *done)
     return true;
 }
 
-/* Where to try next between two points: not so close to either that little is gained, twice in a row. */
+/* The next t to try between two points: not so close to one of them that little is gained, twice in a row. */
 static double between(const point a[2], bool *was_close)
 {
     const double low = fmin(a[0].t, a[1].t), high = fmax(a[0].t, a[1].t), margin = 0.1 * (high - low);
@@ -299,7 +299,7 @@ static double between(const point a[2], bool *was_close)
     return t;
 }
 
-/* Algorithm 3.6. At the end a[*low] is the point with the smaller loss. */
+/* Algorithm 3.6. Afterwards a[*low] is the point with the smaller loss. */
 static bool narrow_bracket(search *s, point a[2], int *low)
 {
     bool was_close = false;
@@ -367,7 +367,7 @@ static void find_direction(tg_lbfgs *l)
     }
 }
 
-/* s = t d and y, the change of the gradient, into the memory of the next pair, which counts if they agree enough. */
+/* Stores s = t d and y, the change of the gradient, as the next pair, which counts if s.y is large enough. */
 static void remember(tg_lbfgs *l, const point *end)
 {
     double s_y = 0;

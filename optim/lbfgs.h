@@ -36,15 +36,15 @@
 TG_API_BEGIN
 
 typedef struct tg_lbfgs_config {
-    double lr;                 /* the first length that is tried. 0: 1 */
-    int history;               /* pairs that are kept, each of twice the parameters in double. 0: 100 */
-    double gradient_tolerance; /* converged if no derivative is larger in magnitude. 0: 1e-7 */
+    double lr;                 /* the first length tried. 0: 1 */
+    int history;               /* number of pairs kept, each of twice the parameters in double. 0: 100 */
+    double gradient_tolerance; /* converged if every derivative is at most this large. 0: 1e-7 */
     double change_tolerance;   /* or if a step changes the loss, or every parameter, by less. 0: 1e-9 */
 } tg_lbfgs_config;
 
 typedef struct tg_lbfgs tg_lbfgs;
 
-/* NULL, or what is wrong with the configuration. */
+/* NULL, or the error in the configuration. */
 const char *tg_lbfgs_config_error(const tg_lbfgs_config *config);
 
 /* An L-BFGS over these parameters, which must outlive it; `config` NULL: all defaults. NULL if out of memory, if the
@@ -64,7 +64,7 @@ bool tg_lbfgs_step(tg_lbfgs *lbfgs, tg_lbfgs_loss_function loss, void *context);
 /* Forgets the history, the end and the error: for another loss, or after other code has changed the values. */
 void tg_lbfgs_restart(tg_lbfgs *lbfgs);
 
-/* What failed, NULL if nothing did. */
+/* The error, or NULL. */
 const char *tg_lbfgs_error(const tg_lbfgs *lbfgs);
 
 /* The loss after the last step, NaN before the first; the steps so far, and how often the loss was evaluated. */

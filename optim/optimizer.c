@@ -13,14 +13,14 @@ struct tg_optimizer {
     const tg_optimizer_rule *rule;
     tg_optimizer_config config;    /* defaults filled in */
     int64_t size;                  /* of each state */
-    char *state[TG_UPDATE_STATES]; /* laid out like the values; NULL where the rule keeps fewer */
-    void *scratch;                 /* for the rule; NULL where it needs none */
+    char *state[TG_UPDATE_STATES]; /* laid out like the values; NULL if the rule keeps fewer */
+    void *scratch;                 /* scratch memory of the rule; NULL if it needs none */
     tg_update_factor *factors;     /* one for each parameter, */
-    int count;                     /* their number when the optimiser was made */
+    int count;                     /* number of parameters when the optimiser was made */
     int64_t steps;
     double product[2]; /* see tg_optimizer_rule */
     double gradient_norm;
-    tg_error error; /* of the last step; "" if it worked */
+    tg_error error; /* of the last step; "" if it succeeded */
 };
 
 /* ---- configuration ---- */
@@ -115,8 +115,8 @@ static tg_optimizer_config with_defaults(const tg_optimizer_config *given)
 
 /* ---- life ---- */
 
-/* Zeros that begin with a line of the cache, as parameters and gradients do: AdamW takes an eighth longer where every
- * vector lies in two. */
+/* Zeroed memory aligned to a cache line, as parameters and gradients are: AdamW takes an eighth longer if every vector
+ * spans two lines. */
 static void *zeros(size_t bytes)
 {
     enum { LINE = 64 };
@@ -207,8 +207,7 @@ double tg_optimizer_gradient_norm(const tg_optimizer *optimizer)
 
 /* ---- the step ---- */
 
-/* The first parameter with an infinity or NaN in its gradient; NULL if it is only their sum that is too
- * large. */
+/* The first parameter with an infinity or NaN in its gradient; NULL if only their sum is too large. */
 static const tg_parameter *not_finite(const tg_parameters *set)
 {
     for (int i = 0; i < tg_parameters_count(set); i++) {
@@ -224,7 +223,7 @@ static const tg_parameter *not_finite(const tg_parameters *set)
     return NULL;
 }
 
-/* What the gradient is multiplied by to be clipped. */
+/* The factor by which clipping multiplies the gradient. */
 static double scale_of(const tg_optimizer *optimizer)
 {
     const double norm = optimizer->gradient_norm, limit = optimizer->config.clip_norm;
@@ -292,7 +291,7 @@ bool tg_optimizer_step(tg_optimizer *optimizer)
     return tg_optimizer_step_parts(optimizer, norm, 0, TG_PARTS);
 }
 
-/* ---- settings while it runs ---- */
+/* ---- settings that change while it runs ---- */
 
 bool tg_optimizer_set_rate(tg_optimizer *optimizer, double lr)
 {

@@ -52,18 +52,18 @@ typedef struct tg_optimizer_rule tg_optimizer_rule;
 
 typedef struct tg_optimizer_config {
     tg_optimizer_kind kind; /* 0: AdamW */
-    double lr;              /* 0: that of the rule, 1e-3 for AdamW, Adam and SGD */
+    double lr;              /* 0: the rule's default, 1e-3 for AdamW, Adam and SGD */
     tg_schedule schedule;   /* 0: constant */
     double weight_decay;    /* 0: none */
-    double clip_norm;       /* gradients whose norm over all parameters is larger are scaled down to it. 0: never */
-    double beta1, beta2;    /* 0: those of the rule, 0.9 and 0.999 for Adam and its variants */
-    double epsilon;         /* 0: that of the rule, 1e-8 */
+    double clip_norm;       /* scales gradients down to this norm over all parameters if theirs is larger. 0: never */
+    double beta1, beta2;    /* 0: the rule's defaults, 0.9 and 0.999 for Adam and its variants */
+    double epsilon;         /* 0: the rule's default, 1e-8 */
     double momentum;        /* SGD and RMSprop; 0: none */
     bool nesterov;          /* SGD */
-    const tg_optimizer_rule *rule; /* an optimiser of your own in place of `kind`; NULL: none */
+    const tg_optimizer_rule *rule; /* your own optimiser in place of `kind`; NULL: none */
 } tg_optimizer_config;
 
-/* The settings that not every rule uses. */
+/* The settings that only some rules use. */
 enum {
     TG_USES_BETA1 = 1,
     TG_USES_BETA2 = 2,
@@ -72,19 +72,19 @@ enum {
     TG_USES_NESTEROV = 16,
 };
 
-/* What an optimiser is. */
+/* An optimiser's rule. */
 struct tg_optimizer_rule {
     const char *name;
     unsigned uses;                /* TG_USES_ ... */
-    tg_optimizer_config defaults; /* lr, beta1, beta2, epsilon: what 0 stands for */
-    double rate_over_adamw;       /* the rate that suits a model, over that of AdamW which does; 0: 1 */
+    tg_optimizer_config defaults; /* defaults of lr, beta1, beta2 and epsilon */
+    double rate_over_adamw;       /* typical rate, as a multiple of AdamW's; 0: 1 */
     int states;                   /* numbers kept for each parameter, 0 .. TG_UPDATE_STATES, zeros at first */
 
     /* Before the loops of a step, which counts from 1: brings up to date two numbers, 1 at first, that are products
      * over the steps so far. NULL: nothing to do. */
     void (*begin)(const tg_optimizer_config *config, int64_t step, double product[2]);
 
-    tg_update_loop update; /* its settings are a tg_optimizer_step_info */
+    tg_update_loop update; /* its tg_update.settings point to a tg_optimizer_step_info */
 
     /* The numbers of scratch memory that the update of this parameter needs. With it `update` gets whole parameters
      * (tg_update.scratch), and a step cannot be taken part by part. NULL: none. */
@@ -102,10 +102,10 @@ typedef struct tg_optimizer_step_info {
 #include "optim/optimizers.def"
 #undef TG_OPTIMIZER
 
-/* NULL, or what is wrong with the configuration: a negative rate, a momentum of 1, ... */
+/* NULL, or the error in the configuration: a negative rate, a momentum of 1, ... */
 const char *tg_optimizer_config_error(const tg_optimizer_config *config);
 
-/* Its name in optimizers.def ("adamw"), and back; NULL, or false and nothing written, where there is none. */
+/* Its name in optimizers.def ("adamw"), and back; NULL, or false with nothing written, for an unknown one. */
 const char *tg_optimizer_name(tg_optimizer_kind kind);
 bool tg_optimizer_from_name(const char *name, tg_optimizer_kind *kind);
 
@@ -113,8 +113,8 @@ bool tg_optimizer_from_name(const char *name, tg_optimizer_kind *kind);
  * effect. All use lr, schedule, weight_decay and clip_norm; false for a name that is none. */
 bool tg_optimizer_uses(tg_optimizer_kind kind, const char *setting);
 
-/* A rate that suits a model for which AdamW's is known, over that one: 20 for SGD, 0.1 for Lion; for programs that
- * choose a rate. From experience, nothing exact. 1 for a kind that is none. */
+/* A suitable rate as a multiple of AdamW's for the same model: 20 for SGD, 0.1 for Lion; for programs that choose a
+ * rate. From experience, not exact. 1 for an unknown kind. */
 double tg_optimizer_rate_over_adamw(tg_optimizer_kind kind);
 
 typedef struct tg_optimizer tg_optimizer;
@@ -143,10 +143,10 @@ bool tg_optimizer_step(tg_optimizer *optimizer);
  * gradient is not finite. */
 bool tg_optimizer_step_parts(tg_optimizer *optimizer, double norm, int first, int count);
 
-/* Whether a step can be taken part by part: with every rule but those that see whole matrices (Muon). */
+/* True if a step can be taken part by part: for every rule except those that need whole matrices (Muon). */
 bool tg_optimizer_has_parts(const tg_optimizer *optimizer);
 
-/* Why the last step was refused; NULL if it was not. */
+/* The reason why the last step was refused; NULL if it was not. */
 const char *tg_optimizer_error(const tg_optimizer *optimizer);
 
 /* Steps taken so far, and the learning rate of the next one. */

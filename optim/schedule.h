@@ -1,4 +1,4 @@
-/* Learning rate schedules: what the rate is multiplied by, as a pure function of the step number.
+/* Learning rate schedules: a factor for the rate, as a pure function of the step number.
  *
  *     tg_schedule schedule = {.kind = TG_WARMUP_COSINE, .warmup = 100, .steps = 2000};
  *     double rate = 1e-3 * tg_schedule_factor(&schedule, step);
@@ -27,7 +27,7 @@
 
 TG_API_BEGIN
 
-/* Each begins with a line up to 1, if there is a warm-up; TG_ONE_CYCLE has a rise of its own and takes none. */
+/* Each begins with a linear warm-up to 1, if there is one; TG_ONE_CYCLE has its own rise and takes none. */
 typedef enum tg_schedule_kind {
 #define TG_SCHEDULE(constant, name, formula) constant,
 #include "optim/schedules.def"
@@ -47,14 +47,14 @@ typedef struct tg_schedule {
 /* The factor of this step; 1 for NULL. Negative steps count as 0. */
 double tg_schedule_factor(const tg_schedule *schedule, int64_t step);
 
-/* NULL, or what is wrong with the schedule. */
+/* NULL, or the error in the schedule. */
 const char *tg_schedule_error(const tg_schedule *schedule);
 
 /* Whether it uses a setting, named as in tg_schedule ("warmup", "end"): for programs that refuse options without an
  * effect. False for a name that is none. */
 bool tg_schedule_uses(tg_schedule_kind kind, const char *setting);
 
-/* Its name in schedules.def ("cosine"), and back; NULL, or false and nothing written, where there is none. */
+/* Its name in schedules.def ("cosine"), and back; NULL, or false with nothing written, for an unknown one. */
 const char *tg_schedule_name(tg_schedule_kind kind);
 bool tg_schedule_from_name(const char *name, tg_schedule_kind *kind);
 

@@ -1,5 +1,5 @@
-/* Linked into the programs of `make coverage` with --wrap=_exit: a process that ends by _exit keeps the counters of
- * what it has run. */
+/* Linked into the programs of `make coverage` with --wrap=_exit: writes the coverage counters of processes that end by
+ * _exit. */
 void __gcov_dump(void);
 _Noreturn void __real__exit(int status);
 _Noreturn void __wrap__exit(int status);

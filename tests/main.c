@@ -20,7 +20,7 @@ static const struct {
 #undef TG_SUITE
 };
 
-/* Takes from build/environment what `make check` would have set; whether there was anything to take. */
+/* Reads build/environment, which has the variables that `make check` sets; true if it set any. */
 static bool completes_environment(void)
 {
     char path[PATH_MAX + 32], line[4096];
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
     for (int a = 1; a < argc; a++)
         if (!is_suite(argv[a]))
             return fprintf(stderr, "tests: there is no suite '%s' in tests/suites.def\n", argv[a]), 2;
-    if (completes_environment()) /* and begins anew, for sanitizers have read theirs by now */
+    if (completes_environment()) /* and starts again, as sanitizers have already read theirs */
         execv("/proc/self/exe", argv);
     SRunner *runner = srunner_create(NULL);
     for (size_t i = 0; i < sizeof suites / sizeof suites[0]; i++) {

@@ -1,4 +1,4 @@
-/* A function of the user's own that is made of no tensors. */
+/* A check of a user's function that works on plain arrays, not on tensors. */
 #include "autograd/gradcheck/calls.h"
 #include "autograd/gradcheck/driver.h"
 #include "autograd/gradcheck/explain.h"
@@ -10,8 +10,8 @@
 
 /* ---- invariants ---- */
 
-/* What is computed on the way is not known. Here it is taken to be no further from 1 than the numbers that go in and
- * come out are, with a margin, or their squares. */
+/* Intermediate values of a black box are unknown. They are assumed to be as close to 1 as its inputs and outputs are,
+ * with a margin, or as the squares of these. */
 static void set_magnitudes(tg_check *c)
 {
     const double margin = c->numbers->digits == 53 ? 0x1p300 : 0x1p20;
@@ -45,7 +45,7 @@ static bool stays_undisturbed(tg_check *c)
                          "the gradient changes when the function is evaluated on other numbers before");
 }
 
-/* Fails where J u is not as expected, to `bound` times the largest element and to `least`. */
+/* Fails unless J u is as expected; the difference may be `bound` times the largest element, and at least `least`. */
 static bool product_is(tg_check *c, const double *found, const double *expected, double bound,
                        tg_gradcheck_status status, const char *what)
 {
@@ -128,7 +128,7 @@ static bool box_holds(tg_check *c)
 
 /* ---- the check ---- */
 
-/* An error in its description, or NULL. */
+/* The error in its description, or NULL if it is valid. */
 static const char *misuse(const tg_black_box *box, const tg_gradcheck_input *inputs, int count)
 {
     if (!box || !box->value)

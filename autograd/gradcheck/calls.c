@@ -38,15 +38,15 @@ static int output_count(const tg_check *c)
     return c->box->output_count > 0 ? c->box->output_count : 1;
 }
 
-/* The arrays that the user's functions get. Those of all outputs lie one after the other, as those of all inputs that
- * vary do, in the order of the variables. */
+/* Arrays for the user's functions. Those of all outputs are contiguous; so are those of all varied inputs, in the order
+ * of the variables. */
 struct tg_check_room {
     void **in, **outputs, **cotangents; /* [count of inputs], [count of outputs] */
-    void **gradients, **tangents;       /* [count of inputs], NULL for what is not differentiated */
+    void **gradients, **tangents;       /* [count of inputs], NULL if not differentiated */
     double *jacobian;                   /* [outputs, variables]; floats have room there, too */
     double *unit;                       /* [variables] a direction */
     double *product;                    /* [outputs] */
-    char *given, *kept;                 /* all inputs, and what they were before a call */
+    char *given, *kept;                 /* all inputs now, and a copy from before the call */
     size_t bytes;
 };
 
@@ -61,7 +61,7 @@ static bool cut_inputs(tg_check *c, struct tg_check_room *r)
 {
     for (int i = 0; i < c->report.count; i++)
         r->bytes += bytes_of(c, i);
-    const int64_t doubles = (int64_t)(r->bytes / sizeof(double)) + 2; /* for the alignment of 16 bytes */
+    const int64_t doubles = (int64_t)(r->bytes / sizeof(double)) + 2; /* 2 more, to align to 16 bytes */
     r->given = (char *)tg_check_take(c, doubles);
     r->kept = (char *)tg_check_take(c, doubles);
     if (!r->given || !r->kept)
@@ -119,7 +119,7 @@ bool tg_check_measure_box(tg_check *c)
 
 /* ---- calls ---- */
 
-/* For all of a row's arrays: the first one that is not of a fixed input begins the block. */
+/* The block of contiguous arrays that begins at the first one that is not NULL (fixed inputs have none). */
 static void *block_of(void **arrays)
 {
     while (!*arrays)
@@ -127,7 +127,7 @@ static void *block_of(void **arrays)
     return *arrays;
 }
 
-/* Runs one of the user's functions at x. What it leaves unwritten is NaN. */
+/* Calls one of the user's functions at x. Outputs that it does not write are NaN. */
 static bool call(tg_check *c, int which, const double *x)
 {
     static const char *const names[] = {"value", "vjp", "jvp", "jacobian"};

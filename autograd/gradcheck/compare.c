@@ -11,30 +11,30 @@
 
 /* ---- what is compared ---- */
 
-/* A group: its analytic derivative along a direction that is not 0 from `from` to `to` only, and what its difference
- * came to. */
+/* A group: its analytic derivative along a direction that is 0 outside [from, to), and what its finite difference
+ * showed. */
 typedef struct group {
     double analytic, size;
     double rounding; /* as measured */
-    /* The size of each lower level, as far as it can see the direction. */
+    /* The size of each lower level; of a single element of an elementwise function, its place alone counts. */
     double below[TG_GRADCHECK_MAX_ORDER];
-    double allowed; /* rounding, in the comparison with a difference */
+    double allowed; /* rounding allowed in the comparison with a difference */
     bool converged, noise;
 } group;
 
-/* Comparisons along one way, one for each group. All arrays are [groups]. */
+/* Comparisons along one direction, one for each group. All arrays are [groups]. */
 typedef struct comparison {
     int order;
-    tg_check_way way; /* which groups are wanted changes as they are decided */
+    tg_check_way way; /* a group is no longer wanted once it is decided */
     group *group;
     tg_check_difference *difference;
     tg_check_integral *integral;
-    double *half; /* of the stretch for each integral */
+    double *half; /* half the stretch of each integral */
     tg_check_one_sided *one_sided;
     tg_gradcheck_result *v;
 } comparison;
 
-/* Of a level, or of one place of it. */
+/* The size of a level, or of one place of it. */
 static double size_below(const tg_check *c, const tg_check_level *level, int64_t place)
 {
     long double square = 0;
@@ -45,7 +45,7 @@ static double size_below(const tg_check *c, const tg_check_level *level, int64_t
     return tg_check_root(square);
 }
 
-/* Fills in what a group is compared along. */
+/* Fills in a group: its analytic derivative, its sizes and its steps. */
 static void fill_group(const tg_check *c, comparison *p, int64_t g, int64_t from, int64_t to)
 {
     const double *gradient = c->level[p->order].value, *direction = p->way.direction;
@@ -81,9 +81,8 @@ static bool make_comparison(tg_check *c, int order, const double *direction, int
 
 /* ---- judging ---- */
 
-/* The rounding of an analytic derivative: as measured, but no more than the function's own explains or than is surely
- * rounding, so that an error that looks like noise does not excuse itself; and as large as is usual where the direction
- * leads. */
+/* The rounding of an analytic derivative: the measured one, limited by what the rounding of the function explains, so
+ * that an error that looks like noise is not excused; plus an allowance of the usual size. */
 static double explained_rounding(const tg_check *c, const comparison *p, int64_t g, double unmeasured)
 {
     const group *of = &p->group[g];
@@ -101,8 +100,8 @@ static double explained_rounding(const tg_check *c, const comparison *p, int64_t
            4 * d->argument_rounding + tg_check_to(c, unmeasured) * usual;
 }
 
-/* Of terms that cancel, as where a norm takes out what a bias adds, differences see nothing and the derivative has
- * their rounding. Terms may be as large as the derivatives by other variables. */
+/* Where terms cancel, as where a norm removes what a bias adds, the difference is 0 and the derivative consists of the
+ * terms' rounding. The terms may be as large as the derivatives by other variables. */
 static double cancellation_rounding(const tg_check *c, const comparison *p, int64_t g)
 {
     const tg_check_difference *d = &p->difference[g];
@@ -110,7 +109,7 @@ static double cancellation_rounding(const tg_check *c, const comparison *p, int6
     return cancel ? tg_check_to(c, UNMEASURED_ROUNDING) * c->level[p->order].size : 0;
 }
 
-/* Of the derivative, found and expected. */
+/* The size of the derivative: the largest of what was found and expected. */
 static double size_of(const comparison *p, int64_t g)
 {
     const group *of = &p->group[g];
@@ -130,9 +129,9 @@ static void set_result(const tg_check *c, tg_gradcheck_result *v, double numeric
     v->status = v->passed ? TG_GRADCHECK_PASSED : TG_GRADCHECK_WRONG;
 }
 
-/* All differences of sin(1e10 x) are noise. This is noise that is no rounding, that is as large as all that the
- * function changes by, and beyond which the difference sees nothing; and by the derivative the function goes through
- * all of it in steps too small for doubles. */
+/* All differences of sin(1e10 x) are noise. That noise is larger than rounding and as large as all changes of the
+ * function, and the difference vanishes in it; the derivative says that the function runs through all its values in
+ * steps too small for doubles. */
 static bool is_noise(const tg_check *c, const group *of, const tg_check_difference *d, double largest_change)
 {
     return d->rounding_sum > tg_check_to(c, NOISE) * d->norm && d->rounding_sum > 0x1p-10 * largest_change &&
@@ -176,8 +175,8 @@ static double rounding_of(const tg_check *c, const comparison *p, int64_t g, con
            tg_check_to(c, MEASURED_ROUNDING) * size_of(p, g);
 }
 
-/* A stretch for each group that agrees with a difference too coarse to be sharp, where the integral could be; whether
- * there is one. */
+/* Chooses a stretch for each group whose comparison agrees but is not sharp, if an integral is possible there. True if
+ * there is a group with one. */
 static bool choose_stretches(const tg_check *c, comparison *p)
 {
     bool any = false;
@@ -193,8 +192,8 @@ static bool choose_stretches(const tg_check *c, comparison *p)
     return any;
 }
 
-/* Judges by the integral if it sees enough. True if it says that the derivative is off: then shorter stretches are to
- * say so too. */
+/* Judges by the integral if that is precise enough. True if the integral finds the derivative wrong; shorter stretches
+ * must confirm that. */
 static bool judge_integral(const tg_check *c, comparison *p, int64_t g)
 {
     const tg_check_integral *in = &p->integral[g];
@@ -212,8 +211,8 @@ static bool judge_integral(const tg_check *c, comparison *p, int64_t g)
 }
 
 /* An error of the derivative is the same on every stretch. The effect of a jump of the function doubles on half a
- * stretch, and that of rounding, which may have been measured too small, differs from stretch to stretch. So these
- * parts of the stretch must agree with the whole. */
+ * stretch; the effect of rounding that was measured too small differs from stretch to stretch. So shorter stretches
+ * must show the same error as the whole one. */
 static const double agreeing[] = {0.5, 0.875, 0.625, 0.75};
 
 static bool agrees(const tg_check *c, const comparison *p, int64_t g, const tg_check_integral *shorter)
@@ -222,7 +221,7 @@ static bool agrees(const tg_check *c, const comparison *p, int64_t g, const tg_c
     return fabs(off_by(shorter) - off) <= fmin(allowed, 0.5 * fabs(off));
 }
 
-/* Whether any group is left of those that the whole stretch calls off. */
+/* Drops the groups whose shorter stretches disagree with the whole one. True if any is left. */
 static bool keep_agreeing(const tg_check *c, comparison *p, const tg_check_integral *shorter, double *half)
 {
     bool any = false;
@@ -270,8 +269,8 @@ static bool judge_integrals(tg_check *c, comparison *p)
     return !any_off || judge_again(c, p);
 }
 
-/* Judges by far smaller steps, where these contradict. They are coarse: their agreement counts only if they can
- * distinguish the derivative from the usual steps' value. */
+/* Judges by far smaller steps where these contradict. They are coarse: their agreement counts only if they distinguish
+ * the derivative from the value that the usual steps gave. */
 static void judge_small_steps(const tg_check *c, comparison *p, int64_t g)
 {
     group *of = &p->group[g];
@@ -285,7 +284,7 @@ static void judge_small_steps(const tg_check *c, comparison *p, int64_t g)
     of->allowed = allowed;
 }
 
-/* Judges by one-sided differences what the central one does not confirm. */
+/* Judges by one-sided differences when the central difference does not confirm the derivative. */
 static void judge_one_sided(const tg_check *c, comparison *p, int64_t g)
 {
     const group *of = &p->group[g];
@@ -295,7 +294,7 @@ static void judge_one_sided(const tg_check *c, comparison *p, int64_t g)
     double size = fmax(fabs(v->analytic), d->size);
     const bool kink = d->high - d->low > fmax(v->bound, c->numbers->safety * d->error);
     const bool usable = d->error <= tg_check_to(c, NOT_CONVERGED) * size || d->error <= v->bound ||
-                        (kink && c->numbers->digits < FLT_MANT_DIG); /* bfloat16 has none that are better */
+                        (kink && c->numbers->digits < FLT_MANT_DIG); /* bfloat16 has no sharper ones */
     if (!usable || (converged && !kink)) {
         v->passed = false;
         v->status = converged ? TG_GRADCHECK_WRONG : TG_GRADCHECK_CANNOT_TELL;
@@ -315,9 +314,8 @@ static void judge_one_sided(const tg_check *c, comparison *p, int64_t g)
         v->status = TG_GRADCHECK_CANNOT_TELL;
 }
 
-/* Where all digits cancel, as in tanh(x + 1e-4) - tanh x at 15, the function is 0 and says nothing of its rounding:
- * that of the largest number on the way. A difference does not see a derivative that would change the function by less.
- */
+/* Where all digits cancel, as in tanh(x + 1e-4) - tanh x at 15, the function is 0 and does not show its rounding, which
+ * is that of the largest intermediate value. A difference cannot see a derivative whose effect is smaller than this. */
 static bool is_below_rounding(const tg_check *c, const comparison *p, int64_t g)
 {
     const double largest = fmax(c->magnitudes[0].largest, p->order > 1 ? c->magnitudes[1].largest : 0);
@@ -328,8 +326,8 @@ static bool is_below_rounding(const tg_check *c, const comparison *p, int64_t g)
            4 * c->numbers->epsilon * largest * weight;
 }
 
-/* Where terms of the derivative cancel, as in a normalisation of nearly equal numbers, its own rounding may be larger
- * than anything that the difference sees. */
+/* Where terms of the derivative cancel, as in a normalisation of nearly equal numbers, its own rounding may exceed any
+ * value that the difference can show. */
 static bool is_own_rounding(const tg_check *c, const comparison *p, int64_t g)
 {
     const tg_check_difference *d = &p->difference[g];
@@ -337,8 +335,8 @@ static bool is_own_rounding(const tg_check *c, const comparison *p, int64_t g)
            p->v[g].error <= c->numbers->rounding_safety * p->group[g].rounding;
 }
 
-/* In steps of the usual size the function changes by what the derivative says, in far smaller ones not at all, as
- * (x + 1e16) - 1e16. */
+/* In steps of the usual size the function changes as the derivative says, but in far smaller ones not at all, as (x +
+ * 1e16) - 1e16. */
 static bool is_staircase(const tg_check *c, const comparison *p, int64_t g)
 {
     return fabs(p->way.steps[g].in_larger_steps - p->v[g].analytic) <= tg_check_to(c, COARSE) * fabs(p->v[g].analytic);
@@ -346,7 +344,7 @@ static bool is_staircase(const tg_check *c, const comparison *p, int64_t g)
 
 /* ---- comparing ---- */
 
-/* Leaves only those wanted that have not passed; whether there are any. */
+/* Keeps only those groups wanted that have failed. True if there are any. */
 static bool keep_failing(comparison *p)
 {
     bool any = false;
@@ -355,7 +353,7 @@ static bool keep_failing(comparison *p)
     return any;
 }
 
-/* Judges by both sides those groups that are left; what they do not confirm stays as it was. */
+/* Judges the remaining groups by one-sided differences; a group that these do not confirm keeps its result. */
 static void look_for_kinks(const tg_check *c, comparison *p)
 {
     for (int64_t g = 0; g < p->way.groups; g++) {
@@ -368,8 +366,8 @@ static void look_for_kinks(const tg_check *c, comparison *p)
     }
 }
 
-/* Compares with the differences along the way: in steps of the usual size, where these fail on both sides, and where
- * these fail too in far smaller ones, after which what the sides say is judged once more. */
+/* Compares with differences in steps of the usual size. Groups that fail are judged by one-sided differences, then by
+ * far smaller steps, then once more by one-sided differences. */
 static bool compare_once(tg_check *c, comparison *p)
 {
     const int below = p->order - 1;
@@ -409,8 +407,8 @@ static bool compare_once(tg_check *c, comparison *p)
     return true;
 }
 
-/* A comparison that fails is repeated with more rounding assumed in the derivative below: differences that are equal at
- * all small steps, as those of a saturated softmax are, look exact and are not. */
+/* A failed comparison is repeated with more rounding assumed in the derivative below. Differences that are equal at all
+ * small steps, as those of a saturated softmax, look exact but are not. */
 static bool compare_again(tg_check *c, comparison *p)
 {
     tg_gradcheck_result *first = p->v, *second = tg_check_take_from(c, &c->arena, p->way.groups, sizeof *second);
@@ -448,7 +446,7 @@ bool tg_check_compare(tg_check *c, int order, const double *direction, int64_t f
     return done;
 }
 
-/* Fills in the way of a set: its groups, and what the values of none of them count for. */
+/* Fills in the groups of a set, and the share in the usual size of values that belong to no group. */
 static bool take_set(tg_check *c, const tg_check_part *part, const tg_check_set *set, comparison *p)
 {
     const tg_check_level *below = &c->level[p->order - 1];

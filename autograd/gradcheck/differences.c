@@ -5,9 +5,9 @@
  *     h/2    a10  a11         a[i][j] = a[i][j-1] + (a[i][j-1] - a[i-1][j-1]) / (4^j - 1)
  *     h/4    a20  a21  a22
  *
- * An entry's error is taken to be the largest of its differences to the two entries it was made from and, since these
- * can vanish by chance where the error changes sign, to the entry below it. The smallest, with the rounding of its row,
- * wins. */
+ * The error of an entry is estimated as its largest difference to the two entries it was made from and to the entry
+ * below it: the first two can vanish by chance where the error changes sign. The entry with the smallest sum of error
+ * and rounding wins. */
 #include "autograd/gradcheck/differences.h"
 #include "autograd/gradcheck/tolerances.h"
 
@@ -51,7 +51,7 @@ bool tg_check_moves(tg_check *c, int level, const double *direction, double *ahe
     return true;
 }
 
-/* The sums that a difference is made of. */
+/* The sums that make up a difference. */
 typedef struct sums {
     double value, size, rounding_sum, weights;
     long double rounding, expected_rounding, second, norm; /* of squares */
@@ -79,13 +79,13 @@ double tg_check_unmoved(const tg_check_level *l, int64_t i)
     return UNMOVED_PART * l->cotangent[i] * l->value[i];
 }
 
-/* `argument` is the size of the element that moves, as a part of the direction: what it is rounded by in proportion. */
+/* `argument` is the size of the element that moves, as a part of the direction; its rounding is in proportion. */
 static tg_check_difference finish(const tg_check *c, const tg_check_level *l, double step, double argument,
                                   const sums *s)
 {
     double rounding = fmax(tg_check_root(s->rounding), l->assumed_rounding);
     const double least = c->numbers->least, epsilon = c->numbers->epsilon;
-    if (rounding < least / epsilon) /* not always: a processor takes long over a product as small as that */
+    if (rounding < least / epsilon) /* only then: processors are slow with products this small */
         rounding += s->weights * (2 * epsilon * least);
     return (tg_check_difference){.value = s->value / (2 * step),
                                  .error = INFINITY,
@@ -97,7 +97,7 @@ static tg_check_difference finish(const tg_check *c, const tg_check_level *l, do
                                  .rounding_sum = s->rounding_sum};
 }
 
-/* The plain difference of one group, of which values the step ahead and behind are given. */
+/* The plain difference of one group, from its values one step ahead and one step behind. */
 static tg_check_difference plain_difference(const tg_check *c, int level, const tg_check_way *way, int64_t group,
                                             const double *ahead, const double *behind, double step)
 {
@@ -133,7 +133,7 @@ typedef struct row {
     tg_check_difference plain;
 } row;
 
-/* The row of a plain difference, extrapolated by the row above, if there is one. */
+/* The row that starts with a plain difference, extrapolated from the row above, if there is one. */
 static row extrapolate(const tg_check_difference *plain, const row *above)
 {
     row r = {.count = 1, .plain = *plain};
@@ -149,7 +149,7 @@ static row extrapolate(const tg_check_difference *plain, const row *above)
     return r;
 }
 
-/* Looks for a better entry in a row, once the one below is known. */
+/* Takes the best entry of a row into `best` if it is better, once the row below is known. */
 static bool improve(tg_check_difference *best, const row *r, const row *below)
 {
     bool improved = false;
@@ -165,7 +165,7 @@ static bool improve(tg_check_difference *best, const row *r, const row *below)
     return improved;
 }
 
-/* Enough: more rows would bring more rounding than they take away error. */
+/* True if more rows would add more rounding than they remove error. */
 static bool has_converged(const tg_check *c, const tg_check_difference *best, const row *last, int rows_since_best)
 {
     if (best->error <= best->rounding || last->plain.rounding > best->error + best->rounding)
@@ -175,7 +175,7 @@ static bool has_converged(const tg_check *c, const tg_check_difference *best, co
 
 /* ---- one descent ---- */
 
-/* The tableau of one group, of which the last row is kept. */
+/* The tableau of one group; only its last row is kept. */
 typedef struct tableau {
     row above;
     tg_check_difference best; /* its error stays infinite if nothing converges */
@@ -183,14 +183,14 @@ typedef struct tableau {
     bool done;
 } tableau;
 
-/* One descent of all groups from their first steps; where that is 0, a group does not move. Values are computed when
- * they are asked for, once. */
+/* One descent of all groups from their first steps; a group whose first step is 0 does not move. Each value is computed
+ * once, when it is first needed. */
 typedef struct descent {
     const tg_check_way *way;
     int level;
     double *first;    /* [groups] */
     tableau *tableau; /* [groups] */
-    /* The level at steps halved so many times, ahead of the point and behind it. */
+    /* The level ahead of the point, at steps halved this many times; then behind it. */
     double *ahead[CENTRAL_ROWS + CONFIRMATIONS * CONFIRMATION_ROWS];
 } descent;
 
@@ -208,7 +208,7 @@ static bool make_descent(tg_check *c, int level, const tg_check_way *way, descen
     return true;
 }
 
-/* The difference of a group in row `number`. */
+/* The difference of a group in row `number` of its tableau. */
 static bool difference_in_row(tg_check *c, descent *s, int number, int64_t group, tg_check_difference *d)
 {
     const int64_t length = c->level[s->level].length;
@@ -224,8 +224,8 @@ static bool difference_in_row(tg_check *c, descent *s, int number, int64_t group
     return true;
 }
 
-/* A function with a feature narrower than the steps, like a softmax of large numbers, can converge to what it is around
- * the feature. Much smaller steps, though drowned in rounding, would see that. */
+/* Where a function has a feature narrower than the steps, like a softmax of large numbers, differences can converge to
+ * the slope around the feature. Much smaller steps, though full of rounding, would show it. */
 static bool is_confirmed(tg_check *c, descent *s, int number, int64_t group, bool *confirmed)
 {
     const tg_check_difference *best = &s->tableau[group].best;
@@ -243,7 +243,7 @@ static bool is_confirmed(tg_check *c, descent *s, int number, int64_t group, boo
     return true;
 }
 
-/* One more row for a group. */
+/* Adds one row to the tableau of a group. */
 static bool descend_group(tg_check *c, descent *s, int number, int64_t group, bool confirm)
 {
     tableau *t = &s->tableau[group];
@@ -292,9 +292,9 @@ static bool is_exact_to(const tg_check *c, double relative, const tg_check_diffe
     return d->error + d->rounding <= tg_check_to(c, relative) * fmax(d->size, fabs(d->value));
 }
 
-/* Steps of at most 1 fit most functions, whatever their inputs' size, but not the logarithm at 1e-12 beside 0.5, nor
- * the square root of 1e10. So there are up to three descents, from steps that fit the smallest element, of at most 1,
- * and in proportion to the input. The first step of one of them; 0 if it is not needed. */
+/* The first step of one descent; 0 if it is not needed. Steps of at most 1 suit most functions, whatever the inputs'
+ * size, but not the logarithm at 1e-12 beside 0.5, nor the square root of 1e10. So there are up to three: steps that
+ * suit the smallest element, steps of at most 1, and steps in proportion to the input. */
 enum { SMALLEST, AT_MOST_ONE, IN_PROPORTION, DESCENTS };
 
 static double first_step_of(const tg_check *c, int which, const tg_check_way *way, int64_t group,
@@ -308,7 +308,7 @@ static double first_step_of(const tg_check *c, int which, const tg_check_way *wa
     return at_most_one == FIRST_STEP || is_exact_to(c, 1e-11, best) ? 0 : FIRST_STEP;
 }
 
-/* Larger steps have to convince: they may miss what happens between them. */
+/* Larger steps need more evidence: they may miss features between their points. */
 static void choose(const tg_check *c, int which, double first, const tg_check_difference *d, tg_check_difference *best)
 {
     double error = best->error + best->rounding; /* infinite if nothing converged */
@@ -363,7 +363,7 @@ bool tg_check_central(tg_check *c, int level, const tg_check_way *way, tg_check_
     return true;
 }
 
-/* Whether a difference in far smaller steps is good enough to overrule the usual one, and does. */
+/* True if a difference in far smaller steps is precise enough to overrule the usual one, and contradicts it. */
 static bool does_contradict(const tg_check *c, const tg_check_difference *closer, const tg_check_difference *usual)
 {
     double differs = fabs(closer->value - usual->value);
@@ -372,8 +372,8 @@ static bool does_contradict(const tg_check *c, const tg_check_difference *closer
     return is_exact_to(c, 1e-2, closer) && !(differs <= least && isfinite(usual->error));
 }
 
-/* A pole or a feature that is much closer than the steps shows only in far smaller ones. These count where they
- * contradict. Their rounding is judged by their own scatter, for such a place is too near for the measurement. */
+/* A pole or feature much closer than the steps shows only in far smaller steps. These count if they contradict. Their
+ * rounding is estimated from their own scatter, as the measured rounding is not valid so near such a place. */
 bool tg_check_small_steps(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best)
 {
     tg_check_level *l = &c->level[level];

@@ -7,38 +7,36 @@
 typedef struct tg_check_difference {
     double value;
     double error;             /* estimated; infinite if the difference does not converge */
-    double rounding;          /* of the values it is made of */
+    double rounding;          /* rounding of the values it is made of */
     double size;              /* sum of |cotangent_i d out_i| */
-    double expected_rounding; /* rounding of the derivative that the function's own rounding explains */
-    double argument_rounding; /* the effect of rounding its arguments: its second derivative times that rounding */
-    double length_scale;      /* the part of the direction over which the function changes by about its own size */
+    double expected_rounding; /* the part of the derivative's rounding that the function's own rounding explains */
+    double argument_rounding; /* effect of rounding the arguments: second derivative times that rounding */
+    double length_scale;      /* part of the direction over which the function changes by about its own size */
     double
         in_larger_steps; /* the difference in larger steps, if the function does not change in smaller ones; or NaN */
     bool contradicts;    /* taken in far smaller steps, where it contradicts the usual difference */
 
-    /* Of the values that move, times their cotangents: their root sum of squares, and the sum of their rounding. */
+    /* Sums over the moving values times their cotangents: root of the sum of squares, and sum of the rounding. */
     double norm, rounding_sum;
 } tg_check_difference;
 
 /* The steps that a group takes. */
 typedef struct tg_check_steps {
-    double largest;         /* element of the direction */
-    double smallest;        /* below this times the direction, steps need not begin */
-    double largest_change;  /* by how much its values, times their cotangents, change over the largest step: set by
-                      tg_check_central */
+    double largest;         /* largest element of the direction */
+    double smallest;        /* steps need not begin below this times the direction */
+    double largest_change;  /* change over the largest step; set by tg_check_central */
     double in_larger_steps; /* what its difference is there, if in smaller ones no value changes at all; or NaN: set by
                                tg_check_central */
-    bool wanted;            /* whether its difference is */
+    bool wanted;            /* true if its difference is to be computed */
 } tg_check_steps;
 
-/* Where to: a direction, as a step for each variable. The variables make one group; or, where each value depends on one
- * group only, several: then all of them move at once, each by its own steps, and one evaluation serves for all
- * derivatives. */
+/* A direction: a step for each variable. The variables form one group, or several if each value depends on one group
+ * only: then all groups move at once, each by its own steps, and one evaluation serves for all derivatives. */
 typedef struct tg_check_way {
     const double *direction;
     int64_t groups;
-    /* Of each variable that moves its group, and the values that depend on group g: values[first[g]] to values[first[g
-     * + 1] - 1]. NULL, all three, for one group: then it has all. */
+    /* `group` is the group of each variable; the values of group g are values[first[g]] to values[first[g + 1] - 1].
+     * All three are NULL if there is one group, which then has all values. */
     const int64_t *group, *first, *values;
     long double unmoved;   /* sum of tg_check_unmoved squared over the values in no group */
     tg_check_steps *steps; /* [groups] */
@@ -49,8 +47,8 @@ static inline int64_t tg_check_group(const tg_check_way *way, int64_t variable)
     return way->group ? way->group[variable] : 0;
 }
 
-/* Where among the values of all groups those of one begin and, of the next one, where they end; and the number of such
- * a value. */
+/* Where the values of a group begin among those of all groups (group + 1 gives the end); and the index of such a value.
+ * */
 static inline int64_t tg_check_begin(const tg_check_way *way, int64_t group, int64_t length)
 {
     return way->first ? way->first[group] : group * length;
@@ -61,33 +59,33 @@ static inline int64_t tg_check_value(const tg_check_way *way, int64_t k)
     return way->values ? way->values[k] : k;
 }
 
-/* The first step for a direction with this largest element. */
+/* The first step along a direction whose largest element is this. */
 double tg_check_first_step(double largest);
 
-/* How large a derivative by variable i is if it changes the function, or the derivative below, by its own size within
- * four first steps. The terms that a derivative is added up from may be as large, however little of them is left. */
+/* The size of a derivative by variable i that changes the function, or the derivative below, by its own size within
+ * four first steps. Terms of a sum may be this large even if they cancel. */
 double tg_check_typical_derivative(const tg_check *c, int order, int64_t i);
 
-/* Derivative number `level` at the point plus `part` times each group's first step. */
+/* Derivative number `level` at the point, moved by `part` times each group's first step. */
 bool tg_check_evaluate_along(tg_check *c, int level, const tg_check_way *way, const double *first, double part,
                              double *out);
 
-/* The derivative of <cotangent, derivative number `level`> at the point along the direction, of each group, by central
+/* The derivative of <cotangent, derivative number `level`> at the point along the direction, for each group, by central
  * differences. */
 bool tg_check_central(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best /* [groups] */);
 
 /* The same in far smaller steps, in place of the best if it contradicts that. Call it after tg_check_central. */
 bool tg_check_small_steps(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best /* [groups] */);
 
-/* The level a quarter of the direction ahead and behind, into [2, length]. Differences taken afterwards count only the
- * values that change by this. */
+/* Evaluates the level a quarter of the direction ahead and behind, into [2, length]. Differences taken afterwards count
+ * only the values that change. */
 bool tg_check_moves(tg_check *c, int level, const double *direction, double *ahead);
 
-/* The part of a value that the direction does not change which enters the usual size: a change smaller than its
- * rounding may be hidden in it. */
+/* The share in the usual size of a value that the direction does not change: a change smaller than its rounding may be
+ * hidden in it. */
 double tg_check_unmoved(const tg_check_level *level, int64_t value);
 
-/* One plain central difference with a step of `step` times the direction, after tg_check_moves. */
+/* One plain central difference whose step is `step` times the direction. Call it after tg_check_moves. */
 bool tg_check_plain(tg_check *c, int level, const double *direction, double step, tg_check_difference *d);
 
 #endif

@@ -1,4 +1,4 @@
-/* Every order's analytic derivative against differences of the one below it. */
+/* Compares the analytic derivative of every order with differences of the one below. */
 #include "autograd/gradcheck/driver.h"
 #include "autograd/apply.h"
 
@@ -36,13 +36,13 @@ tg_tensor tg_check_apply(tg_tape *tape, const tg_tensor *inputs, int count, void
 
 /* ---- the comparisons of an input ---- */
 
-/* Counts a comparison in, with its sentence if it did not pass; `how` is for several elements at once. */
+/* Adds a comparison to the report, with a sentence if it failed; `how` says how several elements were moved. */
 static void count_in(tg_check *c, tg_gradcheck_result *v, const char *how)
 {
     v->sample = c->report.result.sample;
     v->undecided = v->status == TG_GRADCHECK_CANNOT_TELL;
     if (!v->passed) {
-        tg_check_put_back(c); /* it shows a parameter's value, which the differences have moved */
+        tg_check_put_back(c); /* the report shows a parameter's value, which the differences have moved */
         tg_check_explain_failure(&c->report, v, v->index < 0 ? how : "");
     }
     tg_check_add_part(&c->report, v);
@@ -61,7 +61,7 @@ static bool compare_element(tg_check *c, int order, const tg_check_part *part, i
     return done;
 }
 
-/* Halves the range of a direction that fails for as long as a half fails, to name the element. */
+/* Names the element that fails: halves the range of a direction as long as one half fails. */
 static bool find_element(tg_check *c, int order, const tg_check_part *part, const double *direction,
                          tg_gradcheck_result *failed)
 {
@@ -91,8 +91,8 @@ static bool find_element(tg_check *c, int order, const tg_check_part *part, cons
     return some;
 }
 
-/* Along a random direction: in steps as large as is typical of the input or, where that cannot be, in proportion to
- * each element. */
+/* Compares along a random direction: in steps typical of the input or, where that is impossible, in proportion to each
+ * element. */
 static bool compare_direction(tg_check *c, int order, const tg_check_part *part, double *direction,
                               tg_gradcheck_result *v)
 {
@@ -123,8 +123,8 @@ static bool compare_directions(tg_check *c, int order, const tg_check_part *part
     return true;
 }
 
-/* Compares each element, several at once where they are independent. That is measured, not proven, so what fails
- * together is compared alone. */
+/* Compares each element; independent elements are compared together. Independence is measured, not proven, so elements
+ * that fail together are compared again one by one. */
 static bool compare_elements(tg_check *c, int order, const tg_check_part *part, double *direction)
 {
     tg_gradcheck_result *v = tg_check_take_from(c, &c->arena, part->size, sizeof *v);
@@ -145,11 +145,11 @@ static bool compare_elements(tg_check *c, int order, const tg_check_part *part, 
 
 /* ---- ties ---- */
 
-enum { MOST_TIES = 8 /* values that several elements of an input have */ };
+enum { MOST_TIES = 8 /* values that several elements of an input share */ };
 
 typedef struct element {
     double value;
-    int64_t at; /* its number among the variables */
+    int64_t at; /* the element's number among the variables */
 } element;
 
 static int by_value(const void *a, const void *b)
@@ -158,8 +158,8 @@ static int by_value(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Elements of one value, moved together. At a tie a maximum has a kink for each element alone, where it may have any
- * share of the cotangent: only moving them together shows whether the shares add up to one. */
+/* Moves elements of one value together. At a tie, a maximum has a kink in each element, which may get any share of the
+ * cotangent: only moving them together shows whether the shares add up to one. */
 static bool compare_ties(tg_check *c, int order, const tg_check_part *part, double *direction)
 {
     element *sorted = tg_check_take_from(c, &c->arena, part->size, sizeof *sorted);
@@ -203,8 +203,8 @@ static bool compare_part(tg_check *c, int order, const tg_check_part *part, doub
 
 /* ---- the whole ---- */
 
-/* How many places an elementwise function has, if all its variables fill them and they are not too many to be compared
- * at once. */
+/* The number of places of an elementwise function, if every variable fills them and they are few enough to compare at
+ * once. */
 enum { MOST_PLACES = 256 };
 
 static int64_t places_of(const tg_check *c)

@@ -4,13 +4,13 @@
 
 #include "autograd/gradcheck/function.h"
 
-/* Fills in the defaults. */
+/* Replaces zero options by the defaults. */
 tg_gradcheck_options tg_check_options(const tg_gradcheck_options *options);
 
-/* Runs a check that was filled in up to `rng`; its report has the result. Close it afterwards. */
+/* Runs a check that is filled in up to `rng`; the result is in its report. Close the check afterwards. */
 void tg_check_run(tg_check *c);
 
-/* One operation with its attributes as a function of its inputs, of which some may be one and the same. */
+/* One operation with its attributes as a function of its inputs; several inputs may be the same tensor. */
 typedef struct tg_check_call {
     const tg_op *op;
     const void *attributes;

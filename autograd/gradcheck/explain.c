@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* How many numbers of an input are shown; the test has them all. */
+/* The largest number of elements shown of an input; the generated test has them all. */
 enum { SHOWN = 8 };
 
 static void add_inputs(tg_text *text, const tg_check *c)
@@ -36,7 +36,7 @@ static int part_of(const tg_check *c, int input)
     return -1;
 }
 
-/* The entry of an input's derivatives that is furthest off, at the element that failed if that is known. */
+/* The entry of an input's derivatives with the largest error; at the failing element, if that is known. */
 static int64_t worst_entry(const tg_check *c, const tg_check_jacobian *j, int part)
 {
     const tg_gradcheck_result *v = &c->report.result;
@@ -115,7 +115,7 @@ void tg_check_explain(tg_check *c, const char *heading)
     add_derivatives(&text, c, &result);
     c->report.result = result;
     tg_check_put_back(c);
-    if (c->box) /* the call that checks it is the test */
+    if (c->box) /* a black box: the user's own call is the test */
         return;
     tg_text_add(&text, "\n");
     tg_check_add_test(&text, c);

@@ -10,7 +10,7 @@
 
 enum { MOST_INPUTS = TG_SAMPLE_INPUTS };
 
-/* What an operation is given: a type, and for each input a shape and numbers; and what it gives. */
+/* One form of an operation: its type, the shape and numbers of each input, and its results. */
 typedef struct form {
     tg_dtype dtype;
     tg_shape shape[MOST_INPUTS];
@@ -34,7 +34,7 @@ static tg_tensor put(tg_check *c, tg_arena *arena, const double *data, tg_shape 
     return varied ? tg_variable(c->tape, dtype, data, shape) : tg_constant(c->tape, dtype, data, shape);
 }
 
-/* Memory for what a form gives. */
+/* Allocates the results of a form. */
 static bool make_results(tg_check *c, tg_arena *arena, form *f)
 {
     f->value = tg_check_take_from(c, arena, tg_shape_size(&f->output), sizeof(double));
@@ -75,7 +75,7 @@ static bool refuse_form(tg_check *c, tg_gradcheck_status status, const char *wha
                          error ? error : "another shape, or out of memory");
 }
 
-/* Records the failure of one number. */
+/* Records a failure of one element. */
 static bool differs(tg_check *c, tg_gradcheck_status status, int input, double found, double expected, const char *what)
 {
     tg_gradcheck_result *v = &c->report.result;
@@ -109,7 +109,7 @@ static const double *rounded(tg_check *c, tg_arena *arena, const double *numbers
     return out;
 }
 
-/* Both forms, with numbers that are floats. */
+/* Both forms, with inputs that a float represents exactly. */
 static bool run_in_both(tg_check *c, tg_arena *arena, form *single, form *twice)
 {
     single->dtype = TG_F32;
@@ -156,7 +156,7 @@ bool tg_check_single(tg_check *c)
 
 /* ---- shapes ---- */
 
-/* The elements of the check from number `start` on, over and over. */
+/* The elements of the check from number `start` on, repeated cyclically. */
 static const double *repeated(tg_check *c, tg_arena *arena, const double *numbers, int64_t start, int64_t size)
 {
     double *out = tg_check_take_from(c, arena, size, sizeof(double));
@@ -178,7 +178,7 @@ static bool is_same(const tg_check_level *level, int64_t k, double found, double
     return found == expected || fabs(found - expected) <= SAME_TO * size + 64 * level->value_rounding[k];
 }
 
-/* All inputs of one shape, with the elements of the check from number `start` on, over and over. */
+/* All inputs in one shape, filled with the elements of the check from number `start` on, cyclically. */
 static bool has_same_elements(tg_check *c, tg_arena *arena, const tg_shape *shape, int64_t start)
 {
     form f = {.dtype = TG_F64, .output = *shape};
@@ -210,7 +210,7 @@ static bool has_same_elements(tg_check *c, tg_arena *arena, const tg_shape *shap
     return true;
 }
 
-/* Where element k of `large` finds its number in `small`, which broadcasts to it. */
+/* The index in `small`, which broadcasts to `large`, of element k of `large`. */
 static int64_t source_of(const tg_shape *small, const tg_shape *large, int64_t k)
 {
     int64_t index = 0, stride = 1;
@@ -226,7 +226,7 @@ static int64_t source_of(const tg_shape *small, const tg_shape *large, int64_t k
     return index;
 }
 
-/* Input `which` in another shape than the others, against all inputs copied out to the full one. */
+/* Compares input `which` in a shape of its own with the same call on inputs expanded to the full shape. */
 static bool broadcasts(tg_check *c, tg_arena *arena, int which, const tg_shape *own, const tg_shape *others,
                        int64_t start)
 {
@@ -303,7 +303,7 @@ bool tg_check_shapes(tg_check *c, bool broadcast)
     static const tg_shape pairs[][2] = {{{1, {4}}, {2, {3, 4}}},    {{2, {3, 1}}, {2, {3, 4}}},
                                         {{0}, {2, {3, 4}}},         {{1, {1}}, {1, {9}}},
                                         {{2, {3, 1}}, {2, {1, 4}}}, {{3, {2, 1, 5}}, {2, {3, 1}}}};
-    /* The first points are zeros, at which many a wrong derivative is right: small shapes begin elsewhere. */
+    /* The first points are zeros, where many wrong derivatives are right: small shapes start at another point. */
     enum { FIRST_POINT = 2, APART = 3 };
     const int64_t n = c->level[0].length;
     tg_gradcheck_result worst = c->report.result;

@@ -55,7 +55,7 @@ static bool make_room(tg_check *c)
         if (!(*tensors[i] = tg_check_take_from(c, &c->arena, c->report.count, sizeof(tg_tensor))))
             return false;
     return TG_CHECK_TAKE(c, &c->arena, c->variables, &c->scale, &c->own_scale, &c->moved,
-                         &c->point); /* the point last: tg_check_close takes it as filled */
+                         &c->point); /* set the point last: tg_check_close assumes that it is complete */
 }
 
 /* ---- variables ---- */
@@ -119,7 +119,7 @@ double tg_check_round(const tg_check *c, double x)
     return rounded;
 }
 
-/* The power of two at or below. */
+/* The largest power of two that is at most x. */
 static double power_of_two(double x)
 {
     int exponent;
@@ -133,7 +133,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The typical |x|: the median, or the root mean square where that is smaller or most elements are zero. */
+/* The typical |x|: the median, or the root mean square if that is smaller or most elements are zero. */
 static double typical_size(const double *x, double *sorted, int64_t count)
 {
     double largest = 0, square = 0;
@@ -186,9 +186,8 @@ bool tg_check_evaluate(tg_check *c, int level, const double *x, double *out)
 
 /* ---- rounding ---- */
 
-/* Points at uneven distances, so that they do not resonate with the grid of numbers that the function's values are
- * rounded to; and for each window of four the weights that cancel everything up to a parabola, with squares that add up
- * to 1. */
+/* Points at uneven distances, so that they do not resonate with the grid of numbers that values are rounded to. Each
+ * window of four points has weights that cancel every parabola and whose squares add up to 1. */
 static const double distance[TG_CHECK_WINDOWS + 3] = {1, 1.83, 3.19, 4.07, 5.31, 5.93, 7.38, 8.21};
 
 static void window_weights(int window, double weights[4])
@@ -212,9 +211,8 @@ static void add_point(tg_check_level *level, const double *values, int point, do
             level->noise[w][i] += weights[w][point - w] * (values[i] - level->value[i]);
 }
 
-/* All variables move together in tiny steps. Over these the function is a parabola to rounding, so its third
- * differences contain nothing but rounding, its own and its arguments'. The point itself is left out: it may be a kink.
- */
+/* Moves all variables together in tiny steps. Over these the function is a parabola to rounding, so its third
+ * differences contain only rounding, its own and its arguments'. The point itself is left out: it may be a kink. */
 static bool measure_rounding(tg_check *c)
 {
     double *step = tg_check_take(c, c->variables), *values[TG_GRADCHECK_MAX_ORDER + 1] = {NULL},

@@ -14,22 +14,22 @@ typedef struct tg_check_numbers {
     int digits;             /* bits of the significand */
     double epsilon;         /* rounding of one operation: 2^-digits */
     double least, largest;  /* normal numbers */
-    double lost;            /* numbers below may have been made from ones so small that bits were lost */
-    double lost_in_scaling; /* the same where cotangents were divided by the largest power */
-    double safety;          /* by how much an error estimate may be too small */
+    double lost;            /* numbers below this may come from ones so small that bits were lost */
+    double lost_in_scaling; /* the same for cotangents divided by the largest power */
+    double safety;          /* the factor by which an error estimate may be too small */
     double rounding_safety; /* the same for measured rounding of an analytic derivative, of which the measurement does
                                not see what it has in common with its neighbours' */
     double noise_step;      /* over steps of this size a function is a parabola, to rounding */
-    double stretch;         /* of an integral to each side, as a part of the first step */
+    double stretch;         /* half of an integral's stretch, as a part of the first step */
     double sharp;           /* largest bound of a sharp comparison, as a part of the derivative's size */
-    int power_divisor;      /* of the powers of two that cotangents are scaled by */
+    int power_divisor;      /* largest exponent of the powers of two that scale cotangents */
 } tg_check_numbers;
 
 extern const tg_check_numbers tg_check_numbers_of[]; /* by tg_gradcheck_type */
 
 enum { TG_CHECK_WINDOWS = 5 };
 
-/* An input that varies, and where its elements are among the variables. */
+/* A varied input, and the position of its elements among the variables. */
 typedef struct tg_check_part {
     int input;
     tg_shape shape;
@@ -40,12 +40,12 @@ typedef struct tg_check_part {
  * <cotangent of k, derivative k> by all variables. */
 typedef struct tg_check_level {
     int64_t length;
-    double epsilon; /* of the function's numbers */
+    double epsilon; /* how many numbers the function has */
     double *cotangent;
     double *value;                   /* at the point */
     double *noise[TG_CHECK_WINDOWS]; /* scaled third differences at tiny steps, which are nothing but rounding */
     double *value_rounding;          /* the rounding of each value, from these */
-    double *relative_rounding;       /* the same as a part of the value, or of what is usual */
+    double *relative_rounding;       /* the same relative to the value, or to its usual size */
     double rounding;                 /* of <cotangent, value> */
     double assumed_rounding;         /* extra rounding assumed on the second try; otherwise 0 */
     double size;                     /* root of the sum of squares of cotangent_i value_i */
@@ -53,14 +53,14 @@ typedef struct tg_check_level {
 
 typedef struct tg_check tg_check;
 
-/* A kind of function, of tensors or a black box: how it is evaluated, and its own invariants. Each function returns
- * false, with the result written, if it fails. */
+/* A kind of function (of tensors, or a black box): how to evaluate it, and its own invariants. Each function returns
+ * false, with the result written, on failure. */
 typedef struct tg_check_kind {
     bool (*measure)(tg_check *c); /* sets output_shape and the length of level 0 */
-    /* The derivatives up to number `level` at x for which there is room. */
+    /* Computes the derivatives up to number `level` at x whose output is not NULL. */
     bool (*evaluate)(tg_check *c, int level, const double *x, double *const *out /* [level + 1] */);
     bool (*invariants)(tg_check *c);
-    void (*set_magnitudes)(tg_check *c); /* after the first evaluation; NULL: that has set them */
+    void (*set_magnitudes)(tg_check *c); /* called after the first evaluation; NULL if that has set the shapes */
 } tg_check_kind;
 
 struct tg_check {
@@ -68,7 +68,7 @@ struct tg_check {
     const tg_check_kind *kind;
     tg_function function; /* of tensors */
     void *user;
-    const tg_black_box *box; /* or a black box; then `function` is NULL */
+    const tg_black_box *box; /* or a black box; `function` is then NULL */
     const tg_check_numbers *numbers;
     tg_gradcheck_options options; /* with the defaults filled in */
     tg_rng rng;
@@ -82,41 +82,41 @@ struct tg_check {
     int part_count;
     int64_t variables;
     double *point, *scale, *own_scale;
-    double *moved, *ahead, *behind; /* a point on the way, and what the function is on both sides */
-    double *moves; /* which elements of a level change at all along the direction of a difference: 0 or 1 */
+    double *moved, *ahead, *behind; /* a point in between, and the function on both sides of it */
+    double *moves; /* 1 for each element of a level that changes along the direction of a difference, else 0 */
     tg_check_level level[TG_GRADCHECK_MAX_ORDER + 1];
-    tg_magnitudes magnitudes[2]; /* of all that is computed at the point: forward, and in backward passes */
+    tg_magnitudes magnitudes[2]; /* of all that the point needs: forward and backward passes */
     tg_shape output_shape;
     bool outputs_finite;
-    bool nothing_compared; /* as all inputs are empty */
+    bool nothing_compared; /* true if all inputs are empty */
     bool elementwise;      /* element i of the result depends on elements i of inputs of the same shape only */
-    int64_t places;        /* then the number of these, if they are compared all at once; or 0 */
-    bool as_constants;     /* inputs are recorded as constants, by which it can be differentiated all the same */
+    int64_t places;        /* the number of these elements if all are compared at once, otherwise 0 */
+    bool as_constants;     /* inputs are recorded as constants, but can still be differentiated by */
 
     tg_tape *tape;
-    struct tg_check_room *room; /* of a black box: its arrays */
+    struct tg_check_room *room; /* arrays of a black box */
     tg_arena arena;
-    tg_arena steps;                                       /* of the differences just being taken */
+    tg_arena steps;                                       /* memory of the current differences */
     tg_tensor *tensors;                                   /* [count of inputs] */
     tg_tensor *varied, *results, *gradients, *cotangents; /* [part_count] */
 };
 
-/* Sets up a check and evaluates every level at the point; false, with the result written, if that fails. Close it in
+/* Sets up a check and evaluates every level at the point; false, with the result written, on failure. Close it in
  * either case. */
 bool tg_check_open(tg_check *c);
 void tg_check_close(tg_check *c);
 
-/* The part that a variable, by its number, belongs to. */
+/* The part that contains the variable of this number. */
 const tg_check_part *tg_check_part_at(const tg_check *c, int64_t variable);
 
-/* Gives parameters the values back that they had: those of the point. */
+/* Restores the values of parameters to those at the point. */
 void tg_check_put_back(tg_check *c);
 
-/* Memory for `count` elements of `size` bytes, all 0, as long as the arena keeps it; NULL, with the result written, if
- * there is none. */
+/* Memory for `count` elements of `size` bytes, zeroed, which lives as long as the arena keeps it; NULL, with the result
+ * written, if out of memory. */
 void *tg_check_take_from(tg_check *c, tg_arena *arena, int64_t count, size_t size);
 
-/* The same for numbers that are kept until the check is closed. */
+/* The same for doubles that live until the check is closed. */
 double *tg_check_take(tg_check *c, int64_t count);
 
 /* Several arrays of numbers: if (!TG_CHECK_TAKE(c, &c->arena, length, &ahead, &behind)) return false; and one of each
@@ -125,7 +125,7 @@ double *tg_check_take(tg_check *c, int64_t count);
 bool tg_check_take_each(tg_check *c, tg_arena *arena, int64_t count, double **const arrays[] /* ended by NULL */);
 bool tg_check_take_values(tg_check *c, double *values[TG_GRADCHECK_MAX_ORDER + 1]);
 
-/* Sums of squares are in long double, because in double the square of 1e-226 is 0 and that of 1e300 is infinite. */
+/* Sums of squares are long double: in double the square of 1e-226 is 0 and that of 1e300 is infinite. */
 static inline void tg_check_add_square(long double *sum, double x)
 {
     *sum += (long double)x * x;
@@ -136,8 +136,7 @@ static inline double tg_check_root(long double sum)
     return (double)sqrtl(sum);
 }
 
-/* A tolerance for double, converted to the function's type: a third of a double's digits becomes a third of its digits.
- */
+/* Converts a tolerance for double to the function's type: a third of double's digits becomes a third of its digits. */
 static inline double tg_check_to(const tg_check *c, double tolerance)
 {
     return c->numbers->digits == 53 ? tolerance : pow(tolerance, c->numbers->digits / 53.);
@@ -149,18 +148,18 @@ static inline int64_t tg_check_next(int64_t group, int64_t groups)
     return group + 1 < groups ? group + 1 : 0;
 }
 
-/* A random number of the type away from zero, of either sign. */
+/* A random number of the function's type, of either sign and not near zero. */
 double tg_check_weight(tg_check *c);
 
-/* x as a number of the function's. */
+/* x rounded to the function's type. */
 double tg_check_round(const tg_check *c, double x);
 
-/* Derivative number `level` of the function at x, or all of them. What is not finite is passed on as it is. */
+/* Computes derivative number `level` of the function at x, or all of them. Results that are not finite are kept. */
 bool tg_check_evaluate(tg_check *c, int level, const double *x, double *out);
 bool tg_check_evaluate_all(tg_check *c, const double *x,
-                           double *const *out /* [order + 1], each of its level's length */);
+                           double *const *out /* [order + 1], each as long as its level */);
 
-/* The measured rounding of <weights, derivative number `level`>; the weights are not 0 from `from` to `to` only. */
+/* The measured rounding of <weights, derivative number `level`>, where the weights are 0 outside [from, to). */
 double tg_check_noise(const tg_check *c, int level, const double *weights, int64_t from, int64_t to);
 
 #endif

@@ -36,7 +36,7 @@ static void add_node(const tg_check *c, const tg_check_way *way, const double *d
     }
 }
 
-/* Adds the function's change by a group; values that do not change along the way are left out. */
+/* Adds the function's change that a group causes; values that do not change along the direction are left out. */
 static void add_change(const tg_check *c, const tg_check_level *l, const tg_check_way *way, int64_t g, double half,
                        tg_check_integral *sum)
 {

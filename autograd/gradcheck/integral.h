@@ -4,11 +4,11 @@
 
 #include "autograd/gradcheck/differences.h"
 
-/* The derivatives on a stretch to both sides of the point, against the function's change over it. */
+/* The mean derivative over a stretch around the point, and the function's change over it. */
 typedef struct tg_check_integral {
     double mean;     /* of the derivative */
-    double change;   /* of the function, by the length of the stretch */
-    double error;    /* of the mean, by its own estimate, or of the one derivative beside the others */
+    double change;   /* change of the function divided by the length of the stretch */
+    double error;    /* estimated error of the mean, or of one derivative relative to the others */
     double rounding; /* of the change */
 } tg_check_integral;
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The result is about derivative number `order` by variable i; -1 if it is about none in particular. */
+/* Makes the result name derivative number `order` by variable i; -1 for no variable in particular. */
 void tg_check_set_place(tg_check *c, int order, int64_t i, double analytic, double expected)
 {
     tg_gradcheck_result *v = &c->report.result;
@@ -67,7 +67,7 @@ static bool zero_gives_zero(tg_check *c)
 
 /* ---- linear in the cotangent ---- */
 
-/* Derivative number `order` with another cotangent, into `out`. */
+/* Computes derivative number `order` with another cotangent into `out`. */
 static bool derive_with(tg_check *c, int order, double *cotangent, double *out)
 {
     tg_check_level *level = &c->level[order - 1];
@@ -78,9 +78,8 @@ static bool derive_with(tg_check *c, int order, double *cotangent, double *out)
     return fine;
 }
 
-/* What the cotangents of the levels are multiplied by: a sign and a power of two, the first for the function's own, the
- * second for those above. These take the power and its inverse in turn, so that their product keeps in the range of
- * numbers. */
+/* The factors of the cotangents of all levels: a sign and a power of two, first for the function's own level, then for
+ * the levels above. These alternate between the power and its inverse, so that their product stays in range. */
 typedef struct scaling {
     int sign[2], power[2];
 } scaling;
@@ -96,8 +95,8 @@ static int power_of(const tg_check *c, const scaling *of, int level)
     return level == 0 || level % 2 == 1 ? power : -power;
 }
 
-/* Whether numbers of these magnitudes keep all their bits when they are scaled. Up and down count alone: a value may
- * have the cotangent of one level only. */
+/* True if numbers of these magnitudes keep all their bits when scaled by the power or by its inverse; a value may have
+ * the cotangent of one level only. */
 static bool stays_in_range(const tg_check *c, const scaling *by, int levels, const tg_magnitudes *m)
 {
     int up = 0, down = 0;
@@ -107,8 +106,8 @@ static bool stays_in_range(const tg_check *c, const scaling *by, int levels, con
            (ldexp(m->least, down) >= c->numbers->least && ldexp(m->largest, up) <= c->numbers->largest);
 }
 
-/* Rounding commutes with powers of two and with the sign, so that these hold to the bit, whatever the function. What
- * numbers next to the smallest have lost is not held against it, nor where the largest number is passed. */
+/* Rounding commutes with powers of two and with the sign, so these are equal to the bit for any function. Exceptions:
+ * numbers next to the smallest that have lost bits, and overflow beyond the largest. */
 static bool is_scaled(tg_check *c, int order, const scaling *by, const double *found)
 {
     int sign = 1, power = 0;
@@ -130,7 +129,7 @@ static bool is_scaled(tg_check *c, int order, const scaling *by, const double *f
     return true;
 }
 
-/* All derivatives, with the cotangents of all levels multiplied. */
+/* All derivatives, with the cotangents of all levels scaled. */
 static bool scales_with(tg_check *c, const scaling *by, double *const *cotangents, double *const *values)
 {
     double *own[TG_GRADCHECK_MAX_ORDER];
@@ -167,7 +166,7 @@ static bool scales(tg_check *c)
 static bool adds_up(tg_check *c, int order, double *w, double *of_w)
 {
     const tg_check_level *below = &c->level[order - 1], *level = &c->level[order];
-    double largest = 0, rounding = 0; /* of any element: of one, little may have been seen by chance */
+    double largest = 0, rounding = 0; /* the largest of all elements: one element may show little rounding by chance */
     for (int64_t i = 0; i < below->length; i++)
         w[i] = i % 3 == 2 ? 0 : tg_check_weight(c);
     if (!derive_with(c, order, w, of_w))

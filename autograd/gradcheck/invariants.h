@@ -4,18 +4,18 @@
 
 #include "autograd/gradcheck/function.h"
 
-/* Checks all of a function that is set up; false, with the result written, if one does not hold. */
+/* Checks all invariants of a function that is set up; false, with the result written, if one fails. */
 bool tg_check_invariants(tg_check *c);
 
 /* ---- for those of a kind ---- */
 
-/* The result is about derivative number `order` by variable i; -1 if it is about none in particular. */
+/* Makes the result name derivative number `order` by variable i; -1 for no variable in particular. */
 void tg_check_set_place(tg_check *c, int order, int64_t i, double analytic, double expected);
 
 /* Compares `found` with the derivative of this order, bit by bit. */
 bool tg_check_same(tg_check *c, int order, const double *found, tg_gradcheck_status status, const char *what);
 
-/* Compares <v, J u>, of which J u is given and says where it is from, with <J^T v, u>, where v is the cotangent. */
+/* Compares <v, J u> with <J^T v, u>, where v is the cotangent. The caller gives J u and its source, for messages. */
 bool tg_check_is_adjoint(tg_check *c, const double *u, const double *product, const char *of_what);
 
 #endif

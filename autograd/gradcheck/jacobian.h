@@ -1,4 +1,4 @@
-/* The derivatives of a function that fails, element by element and without the random cotangents. Internal. */
+/* The derivatives of a failing function, element by element, without the random cotangents. Internal. */
 #ifndef TG_GRADCHECK_JACOBIAN_H
 #define TG_GRADCHECK_JACOBIAN_H
 
@@ -12,7 +12,7 @@ typedef struct tg_check_jacobian {
     double *found, *expected; /* [rows, columns] */
 } tg_check_jacobian;
 
-/* False if it is too large, or cannot be computed. The memory is the check's. */
+/* False if it is too large, or cannot be computed. The check owns the memory. */
 bool tg_check_jacobian_of(tg_check *c, int order, tg_check_jacobian *j);
 
 #endif

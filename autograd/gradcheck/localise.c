@@ -1,5 +1,5 @@
-/* Checks a function. If it fails, each recorded operation is checked with the inputs it had, to find the first that is
- * wrong by itself. The only file of the checker that looks into the tape. */
+/* Checks a function. If it fails, checks each recorded operation on the inputs it had, to find the first that is wrong
+ * by itself. The only file of the checker that reads the tape. */
 #include "autograd/gradcheck/driver.h"
 #include "autograd/gradcheck/explain.h"
 #include "autograd/gradcheck/taped.h"
@@ -74,14 +74,14 @@ static bool is_checkable(const tg_value *value, const bool *depends)
         return false;
     bool any = false;
     for (int i = 0; i < value->input_count; i++) {
-        if (!tg_run_readable(value->inputs[i])) /* a checkpoint has forgotten it */
+        if (!tg_run_readable(value->inputs[i])) /* a checkpoint has released it */
             return false;
         any |= depends[value->inputs[i]->index] && value->inputs[i]->dtype == TG_F64;
     }
     return any;
 }
 
-/* Which values of the tape depend on an input that varies. */
+/* Marks the values of the tape that depend on a varied input. */
 static bool *find_dependents(tg_check *c, tg_arena *arena)
 {
     bool *depends = tg_arena_take(arena, (size_t)c->tape->program.count, 1);
@@ -96,7 +96,7 @@ static bool *find_dependents(tg_check *c, tg_arena *arena)
     return depends;
 }
 
-/* Adds the first operation that is wrong by itself to the result of a function that failed. */
+/* Adds to the result of a failing function the first operation that is wrong by itself. */
 static void localise(tg_check *c)
 {
     tg_gradcheck_result result = c->report.result;
@@ -155,7 +155,7 @@ tg_gradcheck_result tg_gradcheck(tg_function function, void *user, const tg_grad
 typedef struct model {
     tg_function function;
     void *user;
-    int count; /* of the inputs that the function itself has */
+    int count; /* inputs of the function itself, without the parameters */
 } model;
 
 static tg_tensor run_model(tg_tape *tape, const tg_tensor *inputs, int count, void *user)

@@ -8,14 +8,14 @@
 
 enum { SIDE_ROWS = 26, SIDE_COLUMNS = 5 };
 
-/* The derivatives of all outputs on one side, extrapolated in h, h^2, ... They are taken between x + h and x + 2h, so
- * that neither a jump at x nor a kink so near that x is on its wrong side can spoil them. */
+/* The derivatives of all outputs on one side, extrapolated in h, h^2, ... They are differences between x + h and x +
+ * 2h, which neither a jump at x nor a kink very near x can spoil. */
 typedef struct side {
     double *last;                  /* the function at x + 2h */
     double *tableau[SIDE_COLUMNS]; /* the last row */
-    double *rows;                  /* how many are good */
-    double *value, *error;         /* the best so far that closer steps do not contradict */
-    double *rounding;              /* of the last row's plain difference */
+    double *rows;                  /* number of valid rows */
+    double *value, *error;         /* the best so far that smaller steps do not contradict */
+    double *rounding;              /* rounding of the last row's plain difference */
 } side;
 
 static bool make_side(tg_check *c, tg_arena *arena, int64_t outputs, side *s)
@@ -29,7 +29,7 @@ static bool make_side(tg_check *c, tg_arena *arena, int64_t outputs, side *s)
     return true;
 }
 
-/* One more row of output i, of which the plain difference is given. What the row's best entry contradicts was of
+/* Adds a row, which begins with `plain`, to the tableau of output i. If it contradicts the best entry, that belonged to
  * another piece of the function, which only larger steps reach. */
 static void add_row(side *s, int64_t i, double plain, double rounding)
 {
@@ -58,7 +58,7 @@ static void add_row(side *s, int64_t i, double plain, double rounding)
     }
 }
 
-/* One more row of each value of a group. */
+/* Adds a row for each value of a group. */
 static void add_rows(const tg_check *c, int level, const tg_check_way *way, int64_t group, double step, double sign,
                      side *s)
 {
@@ -85,8 +85,8 @@ static bool descend_side(tg_check *c, int level, const tg_check_way *way, const 
     return true;
 }
 
-/* The error of a side. Where the function ends or has a pole closer than the closest steps, rows of large steps may
- * agree by chance, and the plain difference in the closest one is far from them. */
+/* The error of a side. If the function ends or has a pole closer than the smallest steps, rows of large steps may agree
+ * by chance, but the plain difference of the smallest step is far from them. */
 static double error_of(const tg_check *c, const side *s, int64_t i)
 {
     const double last = s->tableau[0][i], value = s->value[i], apart = fabs(last - value);
@@ -96,8 +96,8 @@ static double error_of(const tg_check *c, const side *s, int64_t i)
                : s->error[i];
 }
 
-/* Adds one output's. A side that does not converge, as where the function ends or jumps close by, counts only if
- * both are so. */
+/* Adds the derivatives of one output. A side that does not converge, as where the function ends or jumps nearby, counts
+ * only if neither side converges. */
 static void add_output(const tg_check *c, double weight, const side *ahead, const side *behind, int64_t i,
                        tg_check_one_sided *sum)
 {
@@ -118,7 +118,7 @@ static void add_output(const tg_check *c, double weight, const side *ahead, cons
                   tg_check_to(c, JUMP) * fmax(fabs(ahead->last[i]), fabs(behind->last[i]));
 }
 
-/* Both sides of every output along a way. */
+/* Differences on both sides for every output along a direction. */
 static bool take_sides(tg_check *c, int level, const tg_check_way *way, tg_arena *arena, side *ahead, side *behind)
 {
     const int64_t length = c->level[level].length;

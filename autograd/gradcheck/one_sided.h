@@ -4,12 +4,12 @@
 
 #include "autograd/gradcheck/differences.h"
 
-/* The one-sided ones, taken output by output: the sum of the lower and of the higher. */
+/* One-sided derivatives, summed over the outputs: the lower of each output's two sides, and the higher. */
 typedef struct tg_check_one_sided {
     double low, high;
     double error; /* of both */
     double size;
-    bool jumps; /* whether the values on both sides themselves differ, of an output at least */
+    bool jumps; /* true if the values on both sides differ for at least one output */
 } tg_check_one_sided;
 
 bool tg_check_both_sides(tg_check *c, int level, const tg_check_way *way, tg_check_one_sided *d /* [groups] */);

@@ -1,4 +1,4 @@
-/* An operation: its samples become functions. */
+/* Checks an operation: turns its samples into functions. */
 #include "autograd/gradcheck/differences.h"
 #include "autograd/apply.h"
 #include "autograd/gradcheck/driver.h"
@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The default range reaches so far to both sides; and so many times as wide every second element is drawn a second
- * time, so that tails are seen. */
+/* The half width of the default range, and the factor of the wider range from which every second element is redrawn, to
+ * reach the tails. */
 enum { RANGE = 3, WIDER = 4 };
 
 /* ---- drawing ---- */
@@ -55,12 +55,12 @@ static const double *draw_numbers(tg_arena *arena, tg_rng *rng, const tg_sample_
 
 /* ---- one sample ---- */
 
-/* A sample made into a check. */
+/* The check of a sample. */
 typedef struct trial {
     const tg_op *op;
     const tg_sample *sample;
     int number;
-    uint64_t pointed; /* which of the first 64 samples were checked at points of the checker's own */
+    uint64_t pointed; /* a bit for each of the first 64 samples that was checked at the checker's own points */
     const tg_gradcheck_options *options;
     tg_gradcheck_input inputs[TG_SAMPLE_INPUTS];
     int which[TG_SAMPLE_INPUTS];
@@ -68,7 +68,7 @@ typedef struct trial {
     tg_check_call call;
     tg_arena arena;
     tg_rng rng;
-    tg_check_report report; /* of all samples so far; its inputs are the sample's */
+    tg_check_report report; /* over all samples so far; the inputs are those of the current sample */
 } trial;
 
 static void start_sample(trial *t, const tg_op *op, int number, uint64_t seed)
@@ -110,7 +110,7 @@ static bool draw_inputs(trial *t, double stretch)
     return true;
 }
 
-/* Whether derivatives can be asked for: values with infinities or NaN are for the forward check. */
+/* True if derivatives can be checked: samples with infinities or NaN are for the forward check. */
 static bool is_for_derivatives(const trial *t)
 {
     bool varied = false;
@@ -144,8 +144,8 @@ static tg_check check_of(trial *t)
                       .rng = tg_rng_stream(&t->rng, "check")};
 }
 
-/* Checks the inputs as they are now and adds the outcome to the total. Values chosen at an edge, ranges wider than the
- * sample's, and the mean of no elements may give infinities or NaN. False if they did, or the check failed. */
+/* Checks the current inputs and adds the outcome to the total. Values at the edge of a range, wider ranges and the mean
+ * of no elements may give infinities or NaN. False in these cases, or if the check failed. */
 static bool run_variant(trial *t, bool may_be_infinite, bool in_shapes, const char *note)
 {
     tg_check c = check_of(t);
@@ -154,7 +154,7 @@ static bool run_variant(trial *t, bool may_be_infinite, bool in_shapes, const ch
     if (v->passed && !t->options->double_only)
         v->passed = tg_check_single(&c);
     if (v->passed && in_shapes)
-        v->passed = tg_check_shapes(&c, !t->op->shape); /* a shape rule may refuse it */
+        v->passed = tg_check_shapes(&c, !t->op->shape); /* a shape rule may reject them */
     bool passed = v->passed || c.nothing_compared;
     if ((!c.outputs_finite && (may_be_infinite || c.variables == 0)) || c.nothing_compared)
         *v = (tg_gradcheck_result){.passed = true, .operation = -1};
@@ -168,8 +168,8 @@ static bool run_variant(trial *t, bool may_be_infinite, bool in_shapes, const ch
     return passed;
 }
 
-/* Gives a group of inputs, a bit for each, one tensor. Its values suit all: from all ranges, or those that one of them
- * prescribes. False if they cannot be one, or out of memory, which the result then says. */
+/* Makes one tensor serve for several inputs (a bitmask). Its values lie in the ranges of all of them, or are those that
+ * one of them prescribes. False if that is impossible or, with the result written, if out of memory. */
 static bool make_same(trial *t, unsigned group)
 {
     const tg_sample_input *first = NULL, *prescribes = NULL;
@@ -205,8 +205,8 @@ static bool make_same(trial *t, unsigned group)
 
 enum { POINTS = 32 };
 
-/* For an elementwise operation: zeros, halves, whole numbers, tiny and large ones, so far as they lie in the range of
- * the sample, and random ones besides. The inputs take them in different orders. */
+/* Points for an elementwise operation: zeros, halves, whole numbers, tiny and large ones within the sample's ranges,
+ * and random ones. Each input takes them in a different order. */
 static double draw_point(trial *t, const tg_sample_input *in, int k)
 {
     static const double special[] = {0,    -0.0,  1,  -1,  0.5,  -0.5,  2,    -2,    3,     -3,  1.5,  -1.5, 4,
@@ -220,10 +220,10 @@ static double draw_point(trial *t, const tg_sample_input *in, int k)
     return x;
 }
 
-/* Where values are this close to the largest number, correct derivatives may overflow. */
+/* Where values are this close to the largest number, right derivatives may overflow. */
 #define NEARLY_INFINITE 0x1p900
 
-/* Leaves out points at which the value is not finite, or nearly infinite. */
+/* Removes points whose value is not finite, or nearly infinite. */
 static bool keep_finite(trial *t, double *points[])
 {
     tg_tape *tape = tg_tape_new();
@@ -261,7 +261,7 @@ static bool has_same_ranges(const tg_sample *a, const tg_sample *b, int count)
     return a->attributes == b->attributes && a->count == b->count;
 }
 
-/* Whether an earlier sample has had the same points already: they depend on its ranges, not on its shapes. */
+/* True if an earlier sample has had the same points: these depend on its ranges, not on its shapes. */
 static bool had_these_points(const trial *t)
 {
     for (int k = 0; k < t->number && k < 64; k++)
@@ -299,7 +299,7 @@ static bool can_stretch(const trial *t)
     return false;
 }
 
-/* The sample as it is, drawn wider, and with each pair of inputs of one shape the same. */
+/* Checks the sample as it is, with wider ranges, and with each pair of inputs of one shape as one tensor. */
 static void run_variants(trial *t)
 {
     tg_gradcheck_result *total = &t->report.result;
@@ -373,7 +373,7 @@ tg_gradcheck_result tg_gradcheck_op(const tg_op *op, const tg_gradcheck_options 
 
 /* ---- error against step ---- */
 
-/* The number of a place among the variables, with what it leaves open chosen; -1 if there is none. */
+/* The number of a place among the variables; fills in what the place leaves open. -1 if there is no such place. */
 static int64_t choose_element(const tg_check *c, tg_gradcheck_place *place)
 {
     const tg_check_level *gradient = &c->level[1];

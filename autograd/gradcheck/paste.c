@@ -1,8 +1,8 @@
-/* The test to paste: a failed check as a C program. */
+/* A failed check as a C program, to paste into a test. */
 #include "autograd/gradcheck/paste.h"
 #include "autograd/gradcheck/driver.h"
 
-/* Numbers that a program may have; with more, it draws them by their seed, as the check did. */
+/* The largest number of literals in a program; larger inputs are drawn from their seed, as in the check. */
 enum { MOST_NUMBERS = 512 };
 
 static bool is_short(const tg_check *c)

@@ -5,7 +5,7 @@
 #include "autograd/gradcheck/function.h"
 #include "autograd/text.h"
 
-/* Adds a C program that checks this function, or operation, again. */
+/* Appends a C program that repeats this check of a function or operation. */
 void tg_check_add_test(tg_text *text, const tg_check *c);
 
 #endif

@@ -98,7 +98,7 @@ bool tg_check_out_of_memory(tg_check_report *r)
     return tg_check_fail(r, TG_GRADCHECK_REFUSED, "out of memory");
 }
 
-/* The largest n of which n and 1/n are called simple. */
+/* The largest n for which the factors n and 1/n count as simple. */
 enum { SIMPLE = 1000 };
 
 const char *tg_check_factor(double factor, double like, char *text, size_t size)
@@ -116,7 +116,7 @@ const char *tg_check_factor(double factor, double like, char *text, size_t size)
     return text[0] ? text : NULL;
 }
 
-/* What the two numbers look like. */
+/* Compares the two numbers in words. */
 static void add_suspicion(tg_text *text, const tg_check_report *r, double analytic, double numeric)
 {
     char words[80];
@@ -133,7 +133,7 @@ static void add_suspicion(tg_text *text, const tg_check_report *r, double analyt
         tg_text_add(text, "; it is %s", factor);
 }
 
-/* The element's own value. */
+/* The value of the element. */
 static void add_value(tg_text *text, const tg_check_report *r, const tg_gradcheck_result *v)
 {
     const double *data = v->input >= 0 ? tg_check_data_of(&r->inputs[v->input]) : NULL;

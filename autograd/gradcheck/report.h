@@ -1,4 +1,4 @@
-/* The output of a check: its result, and the sentences about it. Internal. */
+/* The output of a check: its result and its sentences. Internal. */
 #ifndef TG_GRADCHECK_REPORT_H
 #define TG_GRADCHECK_REPORT_H
 
@@ -10,11 +10,11 @@ typedef struct tg_check_report {
     const tg_gradcheck_input *inputs;
     int count;
     double like;                   /* derivatives that differ by less than this part are called the same in words */
-    tg_gradcheck_result result;    /* of all parts so far: comparisons, or the variants of an operation's samples */
-    tg_gradcheck_result undecided; /* the first part that was, if result.undecided > 0 */
+    tg_gradcheck_result result;    /* over all parts so far: comparisons, or the variants of an operation's samples */
+    tg_gradcheck_result undecided; /* the first undecided part, if result.undecided > 0 */
 } tg_check_report;
 
-/* Of an input, which may be a parameter. */
+/* The value of an input may be a parameter's. */
 static inline bool tg_check_is_varied(const tg_gradcheck_input *input)
 {
     return !input->fixed && !input->integers;
@@ -30,13 +30,13 @@ static inline const double *tg_check_data_of(const tg_gradcheck_input *input)
     return input->parameter ? input->parameter->data : input->data;
 }
 
-/* A result about nothing in particular yet, neither passed nor failed. */
+/* A result that is neither passed nor failed, and names no input. */
 static inline tg_gradcheck_result tg_check_no_result(int sample)
 {
     return (tg_gradcheck_result){.sample = sample, .input = -1, .index = -1, .operation = -1};
 }
 
-/* Writes a failure that is about no comparison, with its sentence. Returns false. */
+/* Records a failure outside the comparisons, with its sentence. Returns false. */
 #if defined __GNUC__
 __attribute__((format(printf, 3, 4)))
 #endif
@@ -47,19 +47,19 @@ bool tg_check_out_of_memory(tg_check_report *report);
 void tg_check_add_element(tg_text *text, const tg_check_report *report, int input, int64_t index);
 void tg_check_add_index(tg_text *text, const tg_shape *shape, int64_t index);
 
-/* "twice as large" and the like for a factor between what is found and expected; NULL if it is not simple. */
+/* Words for a simple factor between found and expected, like "twice as large"; NULL for other factors. */
 const char *tg_check_factor(double factor, double like, char *text, size_t size);
 
-/* Adds a part to the result, which shows the first that fails or else the worst. An undecided one becomes the result
+/* Adds a part to the result, which shows the first failure or else the worst part. An undecided part becomes the result
  * only if all others pass. */
 void tg_check_add_part(tg_check_report *report, const tg_gradcheck_result *part);
 void tg_check_end_parts(tg_check_report *report);
 
-/* Writes what a result is about: its sample, input, index and order. */
+/* Writes which sample, input, index and order a result refers to. */
 void tg_check_where(const tg_check_report *report, tg_gradcheck_result *v);
 
-/* The sentences for a comparison that did not pass, with how elements were moved in it ("" for one alone), and for a
- * check that passed, of which `sharp` is the largest bound of what its result counts as such. */
+/* Writes the sentence of a failed comparison (`how` says how several elements were moved; "" for one), and of a passed
+ * check (`sharp` is the largest bound that counts as sharp). */
 void tg_check_explain_failure(const tg_check_report *report, tg_gradcheck_result *v, const char *how);
 void tg_check_explain_success(const char *name, double sharp, tg_gradcheck_result *result);
 

@@ -2,8 +2,7 @@
 
 #include <math.h>
 
-/* The columns of one input, in the matrix found or in the one expected; or what these are compared with, read another
- * way. */
+/* The columns of one input in the matrix of found or expected derivatives, possibly read as a transposed matrix. */
 typedef struct block {
     enum { AS_IT_IS, TRANSPOSED, TRANSPOSED_BACK } read; /* transposed: the last two indices of the input */
     const double *numbers;
@@ -17,7 +16,7 @@ static block block_of(const tg_check *c, const tg_check_jacobian *j, const doubl
         AS_IT_IS, matrix + c->parts[part].offset, j->rows, j->columns, c->parts[part].size, &c->parts[part].shape};
 }
 
-/* Where an element of [.., r, c] would be if its matrices were read as [c, r]; and back. */
+/* The index of an element of [.., r, c] if its matrices are read as [c, r]; and back. */
 static int64_t transposed(int64_t i, const tg_shape *shape, bool back)
 {
     const int64_t r = shape->dim[shape->rank - 2], c = shape->dim[shape->rank - 1];
@@ -40,7 +39,7 @@ static double largest_of(const block *b)
     return largest;
 }
 
-/* Whether found = factor * other at every place. */
+/* True if found = factor * other in every element. */
 static bool is_like(const block *found, double factor, const block *other, double tolerance)
 {
     if (other->size != found->size || other->rows != found->rows)
@@ -54,7 +53,7 @@ static bool is_like(const block *found, double factor, const block *other, doubl
 
 /* ---- words ---- */
 
-/* What there are so many of. */
+/* Adds what is that many: the elements of the input or of the result, or the length of an axis. */
 static void add_count(tg_text *text, const tg_check *c, const tg_check_jacobian *j, int part, double factor)
 {
     const int64_t n = (int64_t)round(fabs(factor) > 1 ? fabs(factor) : 1 / fabs(factor));

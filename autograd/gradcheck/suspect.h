@@ -6,7 +6,7 @@
 #include "autograd/gradcheck/jacobian.h"
 #include "autograd/text.h"
 
-/* Adds a sentence on the derivatives by the input that is part number `part`. */
+/* Adds a sentence about the derivatives by part number `part`. */
 void tg_check_suspect(tg_text *text, const tg_check *c, const tg_check_jacobian *j, int part);
 
 #endif

@@ -4,10 +4,10 @@
 
 #include "autograd/gradcheck/function.h"
 
-/* Records the function at x on the emptied tape. */
+/* Empties the tape and records the function at x. */
 bool tg_check_record(tg_check *c, const double *x, tg_tensor *result);
 
-/* Derivative number `level` of the function as it is recorded. */
+/* Derivative number `level` of the recorded function. */
 bool tg_check_derive(tg_check *c, int level, tg_tensor result, double *out);
 
 bool tg_check_measure_tape(tg_check *c);

@@ -2,10 +2,10 @@
 
 #include "autograd/gradcheck/differences.h"
 
-/* Beyond so many pairs of a variable and a value nothing is tried: each variable moves alone. */
+/* With more pairs of a variable and a value than this, each variable moves alone. */
 enum { MOST_PAIRS = 1 << 22 };
 
-/* Room for a set of so many variables and values. */
+/* Allocates a set of this many variables and values. */
 static bool make_set(tg_check *c, int64_t variables, int64_t values, tg_check_set *set, int64_t **member,
                      int64_t **first, int64_t **value)
 {
@@ -17,7 +17,7 @@ static bool make_set(tg_check *c, int64_t variables, int64_t values, tg_check_se
     return true;
 }
 
-/* Of an elementwise function: all, and with each the values of its place. */
+/* The set of an elementwise function: all variables, each with the values of its place. */
 static bool all_places(tg_check *c, int64_t length, const tg_check_part *part, tg_check_set *set)
 {
     int64_t *member, *first, *values, taken = 0;
@@ -33,7 +33,7 @@ static bool all_places(tg_check *c, int64_t length, const tg_check_part *part, t
     return true;
 }
 
-/* Which values each variable moves: [size of the part, length], or NULL, with the result written. */
+/* The values that each variable moves: [size of the part, length]; NULL, with the result written, on failure. */
 static const bool *try_each(tg_check *c, int level, const tg_check_part *part)
 {
     const int64_t length = c->level[level].length;
@@ -60,8 +60,8 @@ static bool overlap(const bool *a, const bool *b, int64_t length)
     return false;
 }
 
-/* Puts each variable into the first set whose values it does not move: [size] the number of its set. Returns how many
- * there are. */
+/* Puts each variable into the first set whose values it does not move: [size] the number of its set. Returns the number
+ * of sets. */
 static int64_t colour(const bool *moves, int64_t size, int64_t length, bool *moved, int64_t *number)
 {
     int64_t sets = 0;
@@ -104,7 +104,7 @@ static bool gather(tg_check *c, const bool *moves, int64_t size, int64_t length,
     return true;
 }
 
-/* Each variable by itself, with all values. */
+/* Sets of one variable each, with all values. */
 static bool alone(tg_check *c, int64_t size, tg_check_sets *sets)
 {
     int64_t *member = tg_check_take_from(c, &c->arena, size, sizeof *member);

@@ -1,15 +1,15 @@
-/* Which variables of an input may move at once: such that no value depends on two of them. Each value then changes by
- * one variable only, and one evaluation serves for all of them (A. Curtis, M. Powell and J. Reid, IMA Journal of
- * Applied Mathematics 13, 1974). Internal.
+/* Finds variables of an input that may move at once: no value may depend on two of them. Each value then changes by one
+ * variable only, and one evaluation serves for all of them (A. Curtis, M. Powell and J. Reid, IMA Journal of Applied
+ * Mathematics 13, 1974). Internal.
  *
  *     tg_check_sets sets;
  *     if (tg_check_find_sets(c, order - 1, part, &sets))
  *         for (int64_t k = 0; k < sets.count; k++)
  *             ... sets.set[k] ...
  *
- * Of a matrix product's left factor one element in each row may move at once, of rows that are normalised one in each.
- * The dependencies are measured by moving each variable alone to both sides, so this works for any function; a failure
- * must be confirmed by moving the variable alone.
+ * In the left factor of a matrix product, one element in each row may move at once; likewise in rows that are
+ * normalised. The dependencies are measured by moving each variable alone to both sides, so this works for any
+ * function; a failure must be confirmed by moving the variable alone.
  */
 #ifndef TG_GRADCHECK_TOGETHER_H
 #define TG_GRADCHECK_TOGETHER_H
@@ -18,7 +18,7 @@
 
 typedef struct tg_check_set {
     int64_t count;                 /* of variables */
-    const int64_t *member;         /* [count] their numbers in the part */
+    const int64_t *member;         /* [count] their indices in the part */
     const int64_t *first, *values; /* those that depend on member g: values[first[g]] to values[first[g + 1] - 1] */
 } tg_check_set;
 
@@ -27,8 +27,8 @@ typedef struct tg_check_sets {
     tg_check_set *set; /* [count], in the check's arena; each variable of the part is in one of them */
 } tg_check_sets;
 
-/* For derivative number `level` by the variables of a part. False, with the result written, if a trial fails or memory
- * is short. */
+/* Finds the sets for derivative number `level` by the variables of a part. False, with the result written, if a trial
+ * fails or memory runs out. */
 bool tg_check_find_sets(tg_check *c, int level, const tg_check_part *part, tg_check_sets *sets);
 
 #endif

@@ -1,33 +1,32 @@
-/* The tuned constants of the checker: how far differences, integrals and rounding are trusted. The right functions and
- * wrong operations of the tests are what they are tuned on. Those that belong to a type are for double; tg_check_to
- * makes of them those of float and bfloat16. Included by the checker's .c files only. Internal. */
+/* The tuned constants of the checker: how far differences, integrals and rounding are trusted. They are tuned on the
+ * right functions and the wrong operations of the tests. Constants that depend on the type are for double; tg_check_to
+ * converts them to float and bfloat16. Included by the checker's .c files only. Internal. */
 #ifndef TG_GRADCHECK_TOLERANCES_H
 #define TG_GRADCHECK_TOLERANCES_H
 
 /* ---- the bound of a comparison (compare.c) ---- */
 
-/* Rounding that is the same at all neighbours, as where 1 - tanh(x)^2 leaves few digits, is not measured at all. This
- * part of the typical size of a derivative is allowed for it; less over the stretch of an integral, as little of it is
- * common to all derivatives there. */
+/* Rounding that is the same at all neighbours, as where 1 - tanh(x)^2 leaves few digits, cannot be measured. This part
+ * of a derivative's typical size is allowed for it; less in an integral, whose derivatives share little of it. */
 #define UNMEASURED_ROUNDING    0x1p-43
 #define UNMEASURED_IN_INTEGRAL 0x1p-49
-#define MEASURED_ROUNDING      0x1p-47 /* of the derivative itself, in either comparison */
+#define MEASURED_ROUNDING      0x1p-47 /* of the derivative itself, in both kinds of comparison */
 
-/* Noise of a derivative below this part of its typical size is rounding, whatever the function's own: where a norm
- * takes out what a bias adds, terms a thousand times as large as any result cancel. Noise of single precision is 2^16
- * times as large. */
+/* Noise of a derivative below this part of its typical size counts as rounding, even if the function's own is smaller:
+ * where a norm removes what a bias adds, terms a thousand times larger than any result cancel. For single precision
+ * this is 2^16 times as large. */
 #define CANCELLATION_ROUNDING 0x1p-40
 
 /* A difference that is nothing but noise: of this part of the values at least, by a derivative so many times as large.
  */
 #define NOISE         0x1p-33
 #define BELOW_NOISE   0x1p-36
-#define NOT_CONVERGED 1e-5 /* an estimate whose error is a larger part of its value, or size, is not used */
-#define COARSE        1e-3 /* agreement within more than this part proves nothing */
+#define NOT_CONVERGED 1e-5 /* an estimate with a larger error, relative to its value or size, is not used */
+#define COARSE        1e-3 /* agreement within a larger part than this proves nothing */
 
 /* ---- steps and the integral (function.c, differences.c, integral.c) ---- */
 
-#define FAR_SMALLER        0x1p-8 /* an element by this much smaller than its neighbours needs steps of its own */
+#define FAR_SMALLER        0x1p-8 /* an element this much smaller than its neighbours needs its own steps */
 #define FIRST_STEP         0.25   /* of the direction */
 #define LARGEST_FIRST_STEP 0.5    /* of a variable, but no less than so much of it, or it would hardly move: */
 #define LEAST_FIRST_STEP   0x1p-40
@@ -40,7 +39,7 @@
 
 /* ---- which difference counts (differences.c) ---- */
 
-#define CONVINCING 1e-6 /* what small steps show to this part is not overruled by larger ones */
+#define CONVINCING 1e-6 /* small steps that are precise to this part are not overruled by larger ones */
 #define LEAST_CONTRADICTION                                                                                \
     1e-6              /* a feature that the usual steps miss changes the derivative by more; less is noise \
                        */
@@ -48,23 +47,23 @@
 
 /* ---- one-sided differences (one_sided.c) ---- */
 
-#define JUMP 1e-4 /* between two values so close to each other, as a part of the values */
-#define FAR  1e-2 /* the closest plain difference is far from the extrapolated one beyond this part of it */
+#define JUMP 1e-4 /* of values at neighbouring points, relative to the values */
+#define FAR  1e-2 /* relative distance beyond which the closest plain difference is far from the extrapolated one */
 
 /* ---- sizes and rounding (function.c, differences.c, invariants.c, forms.c) ---- */
 
-/* A value that is smaller than this part of the typical one is small by chance: its rounding is compared to so much. */
+/* A value below this part of the typical one is small by chance; its rounding is compared with this size. */
 #define TYPICAL_PART 0x1p-10
 
 /* What moves by less than its rounding over a step of a quarter counts as so much of its size, for which 2^10 roundings
  * are allowed. */
 #define UNMOVED_PART 0x1p-7
 
-#define LIKE    1e-6  /* derivatives that differ by less than this part of them are called the same in words */
-#define SAME_TO 1e-12 /* two ways to compute one number differ by at most this part of it */
+#define LIKE    1e-6  /* derivatives whose relative difference is smaller are called the same in words */
+#define SAME_TO 1e-12 /* largest relative difference between two ways to compute one number */
 
-/* In float, rounding is 2^29 times what was measured in double; this many times more is allowed, as some kernels are a
- * few units off. */
+/* Rounding in float is 2^29 times that measured in double; this factor more is allowed, as some kernels are a few units
+ * off. */
 #define SINGLE_SAFETY 256
 
 #endif

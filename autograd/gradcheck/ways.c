@@ -1,4 +1,4 @@
-/* The invariants of a function of tensors: what users do with one, and the tape has to get right. */
+/* The invariants of a function of tensors: the same result in every way in which users run it. */
 #include "autograd/gradcheck/invariants.h"
 #include "autograd/gradcheck/taped.h"
 #include "autograd/gradcheck/tolerances.h"
@@ -20,7 +20,7 @@ static bool stays_undisturbed(tg_check *c)
             c->tensors[part->input] = tg_variable(c->tape, TG_F64, c->moved + part->offset, part->shape);
     }
     c->function(c->tape, c->tensors, c->report.count, c->user);
-    tg_tape_clear_error(c->tape); /* whether the function likes these numbers does not matter */
+    tg_tape_clear_error(c->tape); /* the function may fail at these numbers */
     return tg_check_derive(c, 1, result, c->ahead) &&
            tg_check_same(c, 1, c->ahead, TG_GRADCHECK_DISTURBED,
                          "the gradient changes when the function runs on other numbers before the backward pass");
@@ -50,8 +50,8 @@ static bool evaluates_without_gradient(tg_check *c)
     return value_is(c, result, "evaluated without gradient");
 }
 
-/* A step on the tape of the steps before, at numbers they did not have, against the same on a tape of its own: data
- * that a derivative read, instead of recording an operation on it, is stale then. */
+/* Compares a step on the tape of earlier steps, which had other numbers, with the same step on a new tape. A derivative
+ * that read data instead of recording an operation on it now has stale data. */
 static bool second_step_is_like_a_first(tg_check *c)
 {
     for (int way = 0; way < 2; way++) {
@@ -61,7 +61,7 @@ static bool second_step_is_like_a_first(tg_check *c)
         tg_gradcheck_result before = c->report.result;
         if (way == 0 && (!tg_check_record(c, c->point, &result) || !tg_check_derive(c, 1, result, c->ahead)))
             return false;
-        if (!tg_check_evaluate(c, 1, c->moved, c->ahead)) { /* it does not like these numbers */
+        if (!tg_check_evaluate(c, 1, c->moved, c->ahead)) { /* the function may fail at them */
             tg_tape_clear_error(c->tape);
             c->report.result = before;
             continue;
@@ -84,8 +84,8 @@ static bool second_step_is_like_a_first(tg_check *c)
     return true;
 }
 
-/* The gradients that tg_backward leaves behind, into c->ahead. A parameter gets a place for it that the user's own does
- * not see. */
+/* Copies the gradients that tg_backward computes into c->ahead. A parameter gets a temporary gradient buffer, so the
+ * user's own is not touched. */
 static bool backward(tg_check *c, tg_tensor result, double *gradients)
 {
     tg_tensor cotangent = tg_constant(c->tape, TG_F64, c->level[0].cotangent, c->output_shape);
@@ -102,7 +102,7 @@ static bool backward(tg_check *c, tg_tensor result, double *gradients)
     return fine;
 }
 
-/* Runs the function, inside a checkpoint or not, with parameters whose gradients are lent a place. */
+/* Runs the function, inside a checkpoint or not, with temporary gradient buffers for its parameters. */
 static bool run_backward(tg_check *c, bool checkpointed, double *gradients, tg_parameter *kept)
 {
     tg_tensor result;
@@ -162,8 +162,8 @@ static bool trains_the_same(tg_check *c)
     return is_close(c, 0, c->variables, TG_GRADCHECK_ANOTHER_WAY, "inside a checkpoint");
 }
 
-/* The gradient by one input without the others', which were recorded as constants, so that no forward pass has computed
- * a derivative in advance. */
+/* Computes the gradient by one input alone. The other inputs are recorded as constants, so no forward pass has computed
+ * their derivatives in advance. */
 static bool is_same_alone(tg_check *c, int p)
 {
     const tg_check_part *part = &c->parts[p];

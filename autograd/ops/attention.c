@@ -34,7 +34,7 @@ static void causal_softmax_forward(const tg_call *call)
     tg_over_rows(call, causal_softmax_of_rows);
 }
 
-/* What was not seen has the probability 0, so the rule is that of softmax. */
+/* Masked elements have the probability 0, so the rule is that of softmax. */
 static void causal_softmax_derivative(const tg_derive *d)
 {
     d->gradient[0] = tg_softmax_grad(d->cotangent, d->out);

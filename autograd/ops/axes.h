@@ -8,18 +8,18 @@
 
 #include "autograd/ops.h"
 
-/* Records "OPERATION(shape of x): message" as the error of x's tape, or that x is dead, and returns an inert tensor. */
+/* Records "OPERATION(shape of x): message" on x's tape, or that x is inert, and returns an inert tensor. */
 #if defined __GNUC__
 __attribute__((format(printf, 3, 4)))
 #endif
 tg_tensor
 tg_refuse(const char *operation, tg_tensor x, const char *format, ...);
 
-/* An axis counted from the end made positive; -1, with the error recorded, if x has no such axis. */
+/* Converts an axis that counts from the end; -1, with the error recorded, if x has no such axis. */
 int tg_find_axis(const char *operation, tg_tensor x, int axis);
 
-/* The axes as bits, all of them if none is named; -1, with the error recorded, if one does not exist or is named twice.
- */
+/* The axes as a bitmask, all of them if none is named; -1, with the error recorded, if one does not exist or occurs
+ * twice. */
 int tg_axis_bits(const char *operation, tg_tensor x, tg_axes axes);
 
 /* A contiguous tensor seen as [outer, n, inner], where n are `count` axes from `first` on. */

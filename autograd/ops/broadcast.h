@@ -4,8 +4,8 @@
 
 #include "autograd/tensor.h"
 
-/* Whether a product with this cotangent may be left out: it is all ones, where a backward pass starts, and will not be
- * differentiated through. */
+/* True if a product with this cotangent can be omitted: it is all ones, as at the start of a backward pass, and will
+ * not be differentiated. */
 bool tg_is_plain_one(tg_tensor cotangent);
 
 #endif

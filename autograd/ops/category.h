@@ -1,4 +1,4 @@
-/* What the files of operations share: attributes that are one number, shape rules, sample inputs. Internal.
+/* Shared by the files of operations: attributes of one number, shape rules, sample inputs. Internal.
  *
  *     static const tg_field dropout_fields[] = {TG_NUMBER_FIELD("drop"), {0}};
  *     return TG_APPLY(&tg_op_dropout, TG_NUMBER(drop), x, stream);
@@ -10,7 +10,7 @@
 #include "autograd/ops.h"
 #include "autograd/value.h"
 
-/* Records an operation on the tensors that follow the attributes (in parentheses, where they hold a comma). */
+/* Records an operation on the tensors after the attributes (in parentheses, if these contain a comma). */
 #define TG_APPLY(op, attributes, ...) \
     tg_apply(op, attributes, (int)(sizeof((tg_tensor[]){__VA_ARGS__}) / sizeof(tg_tensor)), (tg_tensor[]){__VA_ARGS__})
 
@@ -39,23 +39,23 @@ tg_tensor tg_scalar_like(tg_tensor x, double value);
 
 /* ---- shape rules ---- */
 
-/* The shape of input 0; the same for a floating type only; the same where all inputs are of one floating type and
- * shape. */
+/* Shape rules: the shape of input 0; the same, for a floating type only; the same, if all inputs have one floating type
+ * and shape. */
 bool tg_shape_same(tg_value *out);
 bool tg_shape_same_floating(tg_value *out);
 bool tg_shape_alike(tg_value *out);
 
-/* Parts of shape rules: whether input 0 is of a floating type, and whether the first `count` inputs are of one, and of
- * one shape. */
+/* For shape rules: true if input 0 has a floating type; true if the first `count` inputs have the same one, and one
+ * shape. */
 bool tg_is_floating(const tg_value *out);
 bool tg_inputs_alike(const tg_value *out, int count);
 
 /* ---- elements ---- */
 
-/* Whether the value is one of the type; refused if it is not. An i32 takes the integer part. */
+/* Rejects a value that the type cannot represent. An i32 takes the integer part. */
 bool tg_fits(tg_value *out, tg_dtype dtype, double value);
 
-/* The same value everywhere; it fits. */
+/* A tensor filled with a value, which has been checked. */
 void tg_fill(tg_dtype dtype, int64_t count, double value, void *to);
 
 /* ---- samples ---- */

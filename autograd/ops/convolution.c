@@ -14,7 +14,7 @@
 
 #include "autograd/ops/samples/convolution.h"
 
-/* ---- what the two share: all rows of windows ---- */
+/* ---- shared by unfold and fold ---- */
 
 /* All rows of windows, and which way elements go: from the image to the columns, or added to the image, which is
  * cleared first. */
@@ -70,7 +70,7 @@ static int64_t clip(int64_t value, int64_t low, int64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
-/* The windows 0 .. count - 1 whose element at kernel place `at` falls into an axis of the image: before .. end - 1. */
+/* The windows 0 .. count - 1 whose element at kernel place `at` lies inside an axis of the image: before .. end - 1. */
 static void inside(const tg_window_layout *w, int axis, int64_t at, int64_t count, int64_t *before, int64_t *end)
 {
     const int64_t first = at * w->dilation.dim[axis] - w->padding.dim[axis], stride = w->stride.dim[axis];
@@ -105,7 +105,7 @@ static void rows_at(const window_rows *v, int64_t c, int64_t i, int64_t j)
         }
 }
 
-/* Some channels, which have nothing in common: a tg_parallel_part. */
+/* Processes some channels, which are independent: a tg_parallel_part. */
 static void some_channels(void *context, size_t first, size_t count)
 {
     const window_rows *v = context;
@@ -218,11 +218,11 @@ tg_tensor tg_fold(tg_tensor columns, int64_t height, int64_t width, tg_window wi
 
 /* ---- conv2d and conv1d ---- */
 
-/* Whether the shapes match; an error on the tape if not. */
+/* True if the shapes match; otherwise an error on the tape. */
 static bool conv_fits(const char *operation, tg_tensor image, tg_tensor weight, tg_tensor bias, int groups)
 {
     if (!tg_ok(image) || !tg_ok(weight))
-        return true; /* the product says why */
+        return true; /* the product reports the error */
     char shape[128];
     const tg_shape w = tg_shape_of(weight);
     const int64_t channels = tg_dim(image, 1), out = tg_dim(weight, 0);

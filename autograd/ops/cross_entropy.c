@@ -3,9 +3,8 @@
  *     logits [..., classes], labels i32 [...]
  *
  * With smoothing e the target of a row is e / classes everywhere and 1 - e more at its label (Szegedy et al., 2016).
- * Rows whose label is ignore_index count for nothing, in the number of rows neither. Of no rows at all the mean is NaN
- * and the gradient empty or zero.
- */
+ * Rows whose label is ignore_index do not count, not even in the number of rows. Without rows, the mean is NaN and the
+ * gradient is empty or zero.  */
 #include "autograd/ops/broadcast.h"
 #include "autograd/ops/category.h"
 
@@ -20,7 +19,7 @@ static const tg_field label_fields[] = {
 
 /* ---- what the operations share ---- */
 
-/* Whether logits and labels go together. */
+/* True if the shapes and types of logits and labels match. */
 static bool labels_fit(tg_value *out, const tg_value *logits, const tg_value *labels)
 {
     const label_attributes *a = out->attributes;
@@ -33,7 +32,7 @@ static bool labels_fit(tg_value *out, const tg_value *logits, const tg_value *la
            tg_expected(out, "expected smoothing from 0 to 1, not %g", a->smoothing);
 }
 
-/* Whether the label says that its row is left out. */
+/* True if the label says that its row is ignored. */
 static bool is_ignored(const label_attributes *a, int32_t label)
 {
     return label == a->ignore_index && label != TG_NO_LABEL;
@@ -44,7 +43,7 @@ static int64_t classes_of(const tg_value *logits)
     return logits->shape.dim[logits->shape.rank - 1];
 }
 
-/* Says which label is no class. */
+/* Records the error of an invalid label. */
 static void name_wrong_label(const tg_value *out, const int32_t *label, int64_t classes)
 {
     int64_t row = 0;
@@ -54,7 +53,7 @@ static void name_wrong_label(const tg_value *out, const int32_t *label, int64_t 
                 (long long)row, (long long)classes);
 }
 
-/* The number of labels that are not ignored; -1, with the error recorded, if one is no class. */
+/* The number of labels that are not ignored; -1, with the error recorded, if one is invalid. */
 static int64_t count_labels(const tg_call *call)
 {
     const tg_value *out = call->value;
@@ -94,7 +93,7 @@ static double sum_losses(const tg_call *call, bool some_ignored, double weight, 
         const size_t rows = labels->size - row < BLOCK ? (size_t)(labels->size - row) : BLOCK;
         const int32_t *label = (const int32_t *)call->in[1] + row;
         const void *from = (const char *)call->in[0] + row * stride;
-        for (size_t i = 0; some_ignored && i < rows; i++) /* the kernels know them as negative ones */
+        for (size_t i = 0; some_ignored && i < rows; i++) /* the kernels ignore negative labels */
             kept[i] = label[i] == a->ignore_index ? -1 : label[i];
         if (some_ignored)
             label = kept;

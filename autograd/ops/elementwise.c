@@ -14,7 +14,7 @@ static const tg_field clamp_fields[] = {
 static const tg_field leaky_relu_grad_fields[] = {TG_NUMBER_FIELD("slope"), {0}};
 #include "autograd/ops/samples/elementwise.h"
 
-/* ---- operations of more than a line ---- */
+/* ---- operations that do not fit on a line ---- */
 
 #define TERNARY_LOOP(name)                                                                                     \
     static void name##_loop(const tg_loop *l)                                                                  \
@@ -84,7 +84,7 @@ tg_tensor tg_neg(tg_tensor x)
     return tg_mul_scalar(x, -1);
 }
 
-/* clamp: g where x is within the limits, them included */
+/* clamp: g where x is within the limits, including these */
 static bool clamp_shape(tg_value *out)
 {
     const clamp_attributes *a = out->attributes;
@@ -141,7 +141,7 @@ tg_tensor tg_leaky_relu_grad(tg_tensor a, tg_tensor x, double slope)
     return TG_APPLY(&tg_op_leaky_relu_grad, TG_NUMBER(slope), a, x);
 }
 
-/* ---- what the gradients in elementwise.def are made of ---- */
+/* ---- helpers for the gradients in elementwise.def ---- */
 
 /* x, within a reach beyond which what it is multiplied with is 0 in both precisions: 0 times infinity would be NaN. */
 static tg_tensor limited(tg_tensor x, double reach)
@@ -149,7 +149,7 @@ static tg_tensor limited(tg_tensor x, double reach)
     return tg_clamp(x, -reach, reach);
 }
 
-/* The cotangent where a is the larger of the two, or the smaller; half of it where they are equal. */
+/* The cotangent where a is the larger (or the smaller) of the two; half of it where they are equal. */
 static tg_tensor share(tg_tensor wins, tg_tensor wins_or_ties, tg_tensor cotangent)
 {
     return tg_mul(cotangent, tg_mul_scalar(tg_add(wins, wins_or_ties), 0.5));
@@ -177,7 +177,7 @@ static tg_tensor pow_by_exponent(tg_tensor a, tg_tensor b, tg_tensor g, tg_tenso
 {
     tg_tensor zero = tg_scalar_like(g, 0), vanishes = tg_mul(tg_equal(a, zero), tg_greater_equal(b, zero));
     tg_tensor logarithm =
-        tg_log(tg_where(vanishes, tg_scalar_like(g, 1), a)); /* 0 where it vanishes, in all further derivatives too */
+        tg_log(tg_where(vanishes, tg_scalar_like(g, 1), a)); /* 0 where it vanishes, also in all higher derivatives */
     return tg_mul(tg_mul(g, y), logarithm);
 }
 
@@ -193,7 +193,7 @@ static tg_tensor gelu_exact_third(tg_tensor x)
     return tg_mul(density, tg_mul(x, tg_add_scalar(square, -4)));
 }
 
-/* What a sigmoid contributes: s', s'' = -s' tanh(x / 2), s''' = s' (1 - 6 s') */
+/* Derivatives of a sigmoid: s', s'' = -s' tanh(x / 2), s''' = s' (1 - 6 s') */
 typedef struct sigmoid_derivatives {
     tg_tensor first, second, third;
 } sigmoid_derivatives;

@@ -42,7 +42,7 @@ static const gate gelu_tanh_gate = {tg_gelu_tanh, tg_gelu_tanh_grad, tg_gelu_tan
 static const gate relu_squared_gate = {tg_relu_squared, tg_relu_squared_grad, tg_relu_squared_grad_grad};
 static const gate silu_gate = {tg_silu, tg_silu_grad, tg_silu_grad_grad};
 
-/* ---- what the products share ---- */
+/* ---- shared by all products ---- */
 
 static bool gradients_shape(tg_value *out)
 {
@@ -82,7 +82,7 @@ static void derive_gradients(const tg_derive *d, const gate *act)
 
 enum { WORTH_SHARING = 1 << 12 }; /* elements for each thread */
 
-/* Where element `first` of the inputs and of both gradients is. */
+/* Sets pointers to element `first` of the inputs and of both gradients. */
 typedef struct packed {
     const char *g, *a, *b;
     char *da, *db;

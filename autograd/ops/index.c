@@ -26,7 +26,7 @@ static const tg_field one_hot_fields[] = {
 
 /* ---- what they share ---- */
 
-/* Whether all indices are from 0 to below `bound`; refuses, naming the first that is not. */
+/* True if all indices are in [0, bound); otherwise refuses, naming the first that is not. */
 static bool indices_fit(const tg_call *call, int input, int64_t bound)
 {
     const tg_value *out = call->value, *index = out->inputs[input];
@@ -52,7 +52,7 @@ static bool takes_an_index(tg_value *out)
 
 /* ---- gather: out[o, j, i] = x[o, index[o, j, i], i] ---- */
 
-/* The index has the shape of x but along the axis. */
+/* The index has the shape of x except along the axis. */
 static bool index_lies_along(tg_value *out, int axis)
 {
     const tg_shape *x = &out->inputs[0]->shape, *index = &out->inputs[1]->shape;

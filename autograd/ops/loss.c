@@ -13,7 +13,7 @@ static bool mean_shape(tg_value *out)
     return tg_inputs_alike(out, 2);
 }
 
-/* The mean of what the kernel sums up. */
+/* The mean of the losses that the kernel sums. */
 #define MEAN_FORWARD(function, kernel)                                                    \
     static void function(const tg_call *call)                                             \
     {                                                                                     \
@@ -25,7 +25,7 @@ static bool mean_shape(tg_value *out)
 #define MEAN_LOSS(text, forward_function, derivative_function) \
     .name = text, .arity = 2, .shape = mean_shape, .forward = forward_function, .derivative = derivative_function
 
-/* The share of each of n elements in the cotangent of their mean. */
+/* The cotangent of each of n elements, from that of their mean. */
 static tg_tensor share_of(const tg_derive *d)
 {
     return tg_mul_scalar(d->cotangent, 1 / (double)tg_size(d->in[0]));

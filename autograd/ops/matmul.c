@@ -75,7 +75,7 @@ typedef struct batch {
     tg_strided s; /* the axes before the last two, from matrix to matrix of a and of b */
 } batch;
 
-/* Some of them, one after the other: a tg_parallel_part. */
+/* Some of the products, one after the other: a tg_parallel_part. */
 static void multiply_some(void *context, size_t first, size_t count)
 {
     const batch *all = context;
@@ -177,7 +177,7 @@ tg_tensor tg_matmul(tg_tensor a, tg_tensor b)
     const tg_shape shape_a = tg_shape_of(a), shape_b = tg_shape_of(b);
     if (shape_a.rank != 1 && shape_b.rank != 1)
         return tg_matmul_transposed(a, b, false, false);
-    /* A vector is a matrix of one row, or column, and that axis goes again. */
+    /* Makes a vector a matrix of one row or column, whose axis the result drops again. */
     tg_tensor row = shape_a.rank == 1 ? tg_reshape(a, TG_SHAPE(1, shape_a.dim[0])) : a;
     tg_tensor column = shape_b.rank == 1 ? tg_reshape(b, TG_SHAPE(shape_b.dim[0], 1)) : b;
     tg_tensor both = tg_matmul_transposed(row, column, false, false);
@@ -244,7 +244,7 @@ static void linear_derivative(const tg_derive *d)
         d->gradient[2] = tg_sum_over(rows_of(g), TG_AXES(0), false);
 }
 
-/* The bias is where the sums begin. */
+/* The sums start from the bias. */
 static double linear_work(const tg_value *out)
 {
     return 2 * (double)out->inputs[1]->shape.dim[1] * (double)out->size;

@@ -41,7 +41,7 @@ static void find_index(const tg_call *call, double sign)
                        sign, call->in[0], call->out);
 }
 
-/* The cotangent to the element that `index`, argmax or argmin, finds. */
+/* The cotangent, at the element that `index` (argmax or argmin) gives; zero elsewhere. */
 static void scatter_cotangent(const tg_derive *d, const tg_op *index)
 {
     const tg_reduce_attributes *a = d->attributes;
@@ -52,8 +52,8 @@ static void scatter_cotangent(const tg_derive *d, const tg_op *index)
     d->gradient[0] = tg_reshape(tg_scatter_add(tg_reshape(d->cotangent, one), 1, place, b.n), in);
 }
 
-/* max_over and argmax, min_over and argmin. The first of equal elements is found, and gets the cotangent; a NaN is
- * larger, and smaller, than anything. */
+/* max_over and argmax, min_over and argmin. The first of equal elements is found, and gets the cotangent; a NaN counts
+ * as larger, and smaller, than any number. */
 #define MAX_OR_MIN(over, index, sign)                                                      \
     static void index##_forward(const tg_call *call)                                       \
     {                                                                                      \

@@ -25,7 +25,7 @@ static void normalize_rows(const tg_value *out, const tg_rows *r)
     enum { BLOCK = 64 };
     const normalize_attributes *a = out->attributes;
     const size_t row_bytes = r->columns * tg_dtype_size(out->dtype);
-    double mean[BLOCK], inverse[BLOCK]; /* as large as either precision needs; unused */
+    double mean[BLOCK], inverse[BLOCK]; /* large enough for either precision; its values are not used */
     for (size_t first = 0; first < r->count; first += BLOCK) {
         const size_t count = r->count - first < BLOCK ? r->count - first : BLOCK;
         const void *from = (const char *)r->in[0] + first * row_bytes;
@@ -129,7 +129,7 @@ tg_tensor tg_normalize_grad(tg_tensor cotangent, tg_tensor x, bool centred, doub
 
 /* ---- the norms of layers: normalised, then scaled and shifted ---- */
 
-/* x weight + bias, either of which may be missing. Both are vectors of `size` elements; they get the shape `as`. */
+/* x weight + bias, either of which may be missing. Both are vectors of `size` elements; they are reshaped to `as`. */
 static tg_tensor affine(const char *operation, tg_tensor x, tg_tensor weight, tg_tensor bias, int64_t size, tg_shape as)
 {
     const tg_tensor given[2] = {weight, bias};

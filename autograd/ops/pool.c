@@ -10,7 +10,7 @@
 
 /* ---- max_pool2d, and max_pool2d_index, which says where in the image each largest element is ---- */
 
-/* What of a window lies in the image along an axis: `count` elements, the first of them at `first`. */
+/* The part of a window inside the image along an axis: `count` elements, the first of them at `first`. */
 static int64_t part_in_image(const tg_window_layout *w, int axis, int64_t window, int64_t *first)
 {
     const int64_t size = w->size.dim[axis], dilation = w->dilation.dim[axis], kernel = w->kernel.dim[axis];
@@ -53,7 +53,7 @@ static bool pool_index_shape(tg_value *out)
     return fits;
 }
 
-/* Images with their windows, and what is wanted of these: either may be NULL. */
+/* Images with their windows, and the requested outputs: either may be NULL. */
 typedef struct pooling {
     const tg_window_layout *w;
     tg_dtype dtype;
@@ -62,7 +62,7 @@ typedef struct pooling {
     int32_t *places; /* in its image */
 } pooling;
 
-/* How many windows from this one on lie in the image as a whole along axis 1; 1 for one that does not. */
+/* The number of windows from this one on that lie entirely in the image along axis 1; 1 if this one does not. */
 static int64_t whole_windows(const tg_window_layout *w, int64_t window)
 {
     const int64_t reach = (w->kernel.dim[1] - 1) * w->dilation.dim[1],

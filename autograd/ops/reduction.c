@@ -5,7 +5,7 @@
 const tg_field tg_reduce_fields[3] = {
     TG_FIELD(tg_reduce_attributes, axes, TG_FIELD_INT), TG_FIELD(tg_reduce_attributes, keep, TG_FIELD_BOOL), {0}};
 
-/* What can be done with these axes of so many. */
+/* The kinds of sets of axes, for a tensor of `rank` axes. */
 static tg_reduce_needs met_by(int axes, int rank)
 {
     const int bits = axes & ((1 << rank) - 1), above = bits + (bits & -bits); /* the first run of bits, carried away */

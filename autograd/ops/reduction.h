@@ -1,4 +1,4 @@
-/* What the reductions share: attributes, shape rules, and how shorthands reach them. Internal.
+/* Shared by the reductions: attributes, shape rules, and calls by the shorthands. Internal.
  *
  *     x [outer, n, inner] -> y [outer, inner]        n: the axes that go, where they are side by side
  */
@@ -11,8 +11,8 @@
 #include <stddef.h>
 
 typedef struct tg_reduce_attributes {
-    int axes;       /* bit i: over axis i, if there is one */
-    int keep;       /* 0 or 1: with size 1 */
+    int axes;       /* bit i: reduces axis i, if there is one */
+    int keep;       /* 0 or 1: keeps the axes with size 1 */
     int correction; /* of the variance; the other operations' attributes end before it */
 } tg_reduce_attributes;
 
@@ -31,7 +31,7 @@ tg_blocks tg_reduce_blocks(const tg_shape *in, const tg_reduce_attributes *a);
 /* The tensor with the reduced axes kept as 1, so that it broadcasts against the input. */
 tg_tensor tg_as_kept(tg_tensor reduced, tg_tensor input, const tg_reduce_attributes *a);
 
-/* Applies the operation over a set of axes, which are first moved after the others where the operation needs that. */
+/* Applies the operation over a set of axes, which are first moved after the others if the operation needs that. */
 typedef enum tg_reduce_needs { TG_ANY_AXES, TG_AXES_SIDE_BY_SIDE, TG_LAST_AXES } tg_reduce_needs;
 tg_tensor tg_reduce(const tg_op *op, tg_reduce_needs needs, tg_tensor x, tg_axes axes, bool keep, int correction);
 

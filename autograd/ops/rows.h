@@ -7,14 +7,14 @@
 
 #include "autograd/op.h"
 
-/* Some rows that follow each other; of the inputs, which have the shape of the result, too. */
+/* Several consecutive rows of the result and of the inputs, which have its shape. */
 typedef struct tg_rows {
-    size_t first, count, columns; /* the first one's number */
+    size_t first, count, columns; /* the first row's number */
     const void *in[2];            /* NULL where there is no such input */
     void *out;
 } tg_rows;
 
-/* Calls `work` for all rows, in several parts on several threads where that is worth it. */
+/* Calls `work` for all rows, split among several threads if that is worth it. */
 void tg_over_rows(const tg_call *call, void (*work)(const tg_value *out, const tg_rows *rows));
 
 /* Forward functions that call a kernel of rows and columns: of one input, and of two. */

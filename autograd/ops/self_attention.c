@@ -33,7 +33,7 @@ static const tg_field self_attention_fields[] = {TG_FIELD(self_attention_attribu
 
 enum { MOST_POSITIONS = TG_SCRATCH / (2 * (int)sizeof(double)) }; /* room for a query's scores and their gradient */
 
-/* Whether x can be queries, keys and values of all heads; otherwise the operation is refused. */
+/* True if x can be queries, keys and values of all heads; otherwise the operation is refused. */
 static bool fits(tg_value *out, const tg_shape *x)
 {
     const self_attention_attributes *a = out->attributes;
@@ -61,9 +61,9 @@ static bool self_attention_shape(tg_value *out)
     return true;
 }
 
-/* ---- one head, some queries at a time ---- */
+/* ---- one head, a block of queries at a time ---- */
 
-/* What all heads have in common. Distances are in elements. */
+/* Data shared by all heads. Distances are in elements. */
 typedef struct attention {
     const tg_value *value;
     size_t element, positions, size, heads, shared; /* bytes of an element; as above */
@@ -91,7 +91,7 @@ static matrix from_row(const attention *t, matrix a, size_t first)
     return (matrix){(char *)a.at + first * a.row * t->element, a.row, a.column};
 }
 
-/* out [m, n] = A [m, k] B [k, n], or more of it. */
+/* out [m, n] = A [m, k] B [k, n], or out += that. */
 static void multiply(const attention *t, size_t m, size_t n, size_t k, matrix a, matrix b, matrix out, bool more)
 {
     const tg_product_part part = {.m = m,
@@ -233,7 +233,7 @@ static void work_on_all(const tg_call *call, const tg_value *x, attention t)
         tg_expected(call->value, "no memory for the scores of some queries");
 }
 
-/* Multiplications and additions of `products` products of scores. */
+/* Floating-point operations of `products` products of scores. */
 static double work_of(const tg_value *out, const tg_value *x, int products)
 {
     const self_attention_attributes *a = out->attributes;
@@ -337,7 +337,7 @@ static tg_tensor product_with_transposed(tg_tensor a, tg_tensor b)
     return tg_matmul_transposed(a, b, false, true);
 }
 
-/* For keys and values, whose gradient is the sum over the heads that share them. */
+/* For keys and values: their gradient is the sum over the heads that share them. */
 static tg_tensor transposed_product(tg_tensor a, tg_tensor b)
 {
     return tg_sum_over(tg_matmul_transposed(a, b, true, false), TG_AXES(1), true);

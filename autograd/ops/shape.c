@@ -72,7 +72,7 @@ const tg_op tg_op_permute = {.name = "permute",
                              .derivative = permute_derivative,
                              TG_SAMPLES(permute_samples)};
 
-/* Whether only axes of size 1 change places, so that memory stays as it is. */
+/* True if only axes of size 1 move, so that the memory does not change. */
 static bool moves_nothing(const tg_shape *in, const tg_shape *order, tg_shape *result)
 {
     int64_t last = -1;
@@ -107,7 +107,7 @@ tg_tensor tg_transpose(tg_tensor x, int axis, int other)
 {
     const int rank = tg_rank(x), a = axis < 0 ? axis + rank : axis, b = other < 0 ? other + rank : other;
     if (a < 0 || b < 0 || a >= rank || b >= rank)
-        return tg_permute(x, (tg_axes){.count = 2, .axis = {axis, other}}); /* which says what is wrong */
+        return tg_permute(x, (tg_axes){.count = 2, .axis = {axis, other}}); /* that function reports the error */
     tg_axes order = {.count = rank};
     for (int i = 0; i < rank; i++)
         order.axis[i] = i == a ? b : i == b ? a : i;

@@ -4,7 +4,7 @@
 #include "autograd/ops/category.h"
 #include "autograd/strided.h"
 
-/* Which elements: start + i step along each axis, i below size. */
+/* The selected elements: start + i step along each axis, i below size. */
 typedef struct slice_attributes {
     tg_shape start, step, size; /* lists, one number for each axis */
 } slice_attributes;
@@ -25,7 +25,7 @@ static const tg_field scatter_slice_fields[] = {TG_FIELD(scatter_slice_attribute
                                                 {0}};
 #include "autograd/ops/samples/slice.h"
 
-/* Whether the slice lies within a tensor of this shape. */
+/* True if the slice lies within a tensor of this shape. */
 static bool slice_fits(const tg_value *out, const slice_attributes *a, const tg_shape *whole)
 {
     if (a->start.rank != whole->rank || a->step.rank != whole->rank || a->size.rank != whole->rank)
@@ -48,20 +48,19 @@ static bool slice_fits(const tg_value *out, const slice_attributes *a, const tg_
     return true;
 }
 
-/* The strides along which a slice runs through a tensor of shape `whole`; returns the number of its first element. */
+/* The strides of a slice through a tensor of shape `whole`; returns the index of its first element. */
 static int64_t slice_strides(const slice_attributes *a, const tg_shape *whole, int64_t *stride)
 {
     int64_t offset = 0;
     tg_strides(whole, stride);
     for (int axis = 0; axis < whole->rank; axis++) {
         offset += stride[axis] * a->start.dim[axis];
-        stride[axis] *= a->size.dim[axis] > 1 ? a->step.dim[axis] : 1; /* one alone takes no step */
+        stride[axis] *= a->size.dim[axis] > 1 ? a->step.dim[axis] : 1; /* a single element needs no step */
     }
     return offset;
 }
 
-/* Whether the elements of the slice follow each other in memory: axes of size 1, then one cut anywhere, then whole
- * ones. */
+/* True if the elements of the slice are contiguous: axes of size 1, then one cut anywhere, then whole ones. */
 static bool in_one_piece(const slice_attributes *a, const tg_shape *whole)
 {
     int axis = 0;
@@ -135,7 +134,7 @@ const tg_op tg_op_narrow = {.name = "narrow",
                             .derivative = slice_derivative,
                             TG_SAMPLES(narrow_samples)};
 
-/* ---- scatter_slice: the slice that it is, among a fill value ---- */
+/* ---- scatter_slice: the slice, written into a tensor of a fill value ---- */
 
 static slice_attributes slice_of(const scatter_slice_attributes *a, tg_shape size)
 {
@@ -195,7 +194,7 @@ tg_tensor tg_scatter_slice(tg_tensor x, tg_shape start, tg_shape step, tg_shape 
     return TG_APPLY(&tg_op_scatter_slice, (&(scatter_slice_attributes){start, step, shape, fill}), x);
 }
 
-/* ---- what they are made for ---- */
+/* ---- compositions ---- */
 
 /* All of x. */
 static slice_attributes everything(tg_tensor x)
@@ -218,7 +217,7 @@ tg_tensor tg_narrow(tg_tensor x, int axis, int64_t start, int64_t count)
     return TG_APPLY(&tg_op_narrow, &a, x);
 }
 
-/* An end of a slice as Python has it: counted from the end if negative, then cut to low .. high. */
+/* An end of a slice as in Python: counted from the end if negative, then clamped to low .. high. */
 static int64_t end_of(int64_t end, int64_t n, int64_t low, int64_t high)
 {
     if (end < 0)

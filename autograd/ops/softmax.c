@@ -19,13 +19,13 @@ static bool last_axis_shape(tg_value *out)
            (axis == in->rank - 1 || tg_expected(out, "expected the last axis"));
 }
 
-/* The same rule for a cotangent and what it belongs to. */
+/* The shape rule for a cotangent and its output. */
 static bool two_rows_shape(tg_value *out)
 {
     return tg_shape_alike(out) && (out->shape.rank > 0 || tg_expected(out, "expected a rank of 1 at least"));
 }
 
-/* The operation along another axis: with that axis last, and back. */
+/* Applies the operation along another axis: moves that axis last, and back. */
 static tg_tensor along(const tg_op *op, tg_tensor x, int axis)
 {
     const int rank = tg_rank(x), positive = axis < 0 ? axis + rank : axis;

@@ -20,7 +20,7 @@ static const tg_field cumsum_fields[] = {
 
 /* ---- var_over: the mean of (x - mean)^2, in two passes ---- */
 
-/* What the sum of squares is divided by. */
+/* The divisor of the sum of squares. */
 static double divisor(int64_t n, int correction)
 {
     return n > correction ? (double)(n - correction) : 0;
@@ -135,7 +135,7 @@ static void cumsum_forward(const tg_call *call)
     const tg_value *out = call->value;
     const cumsum_attributes *a = out->attributes;
     const tg_blocks b = tg_blocks_of(&out->shape, a->axis, 1);
-    if (out->size > 0) /* nothing may still be many rows */
+    if (out->size > 0) /* an empty tensor may have many rows */
         TG_KERNEL_CALL(out->dtype, cumulate, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, a->reverse, call->in[0],
                        call->out);
 }

@@ -17,7 +17,7 @@ typedef struct tg_window_layout {
 extern const tg_field tg_window_fields[6];
 #define TG_WINDOW_ATTRIBUTES TG_ATTRIBUTES(tg_window_layout, tg_window_fields)
 
-/* How many windows fit along axis 0 (down) or 1 (across); below 1 if not even one does. */
+/* The number of windows along axis 0 (down) or 1 (across); below 1 if not even one fits. */
 int64_t tg_windows(const tg_window_layout *w, int axis);
 
 /* Shape rules: refuses lists that are not of two numbers in range, and images smaller than the kernel. */

@@ -20,7 +20,7 @@ static bool are_whole(const csv_classes *classes)
     return true;
 }
 
-/* What the header of dataset_load promises for task auto. */
+/* The rule that the header of dataset_load gives for task auto. */
 static bool looks_like_classification(const csv_source *source, const csv_classes *classes)
 {
     if (classes->words)
@@ -46,7 +46,7 @@ static bool name_classes(dataset *set, const csv_classes *classes, tg_error *err
 
 enum { MOST_CATEGORIES = 100 };
 
-/* What a column becomes: one number, or a number for each category; and one more that says where it is missing. */
+/* The inputs from a column: one number, or a number for each category; and one more that marks missing cells. */
 typedef struct feature {
     size_t column, width;
     csv_classes categories;
@@ -65,7 +65,7 @@ static void free_features(features *all)
     free(all->list);
 }
 
-/* Checks the cells of a column of numbers; whether any is missing. */
+/* Checks the cells of a column of numbers; sets *misses if any is missing. */
 static bool check_numbers(const csv_source *source, size_t column, bool may_miss, bool *misses)
 {
     for (size_t row = 0; row < source->rows; row++) {
@@ -188,7 +188,7 @@ static void fill(const csv_source *source, const features *all, const csv_classe
     }
 }
 
-/* Nothing can be learnt of a constant. */
+/* A constant target is useless for training. */
 static bool numbers_differ(const csv_source *source, size_t column)
 {
     char problem[100], number[NUMBER_TEXT];
@@ -249,7 +249,7 @@ static bool describe_features(const csv_source *source, const features *all, dat
     return named || tg_fail(source->error, "%s: out of memory", set->name);
 }
 
-/* What was made of the columns, to be told. */
+/* Counts rows without a value, categorical columns and marks of missing cells in `set`. */
 static void note_reading(const csv_source *source, const features *all, size_t rows_of_file, dataset *set)
 {
     set->dropped = rows_of_file - source->rows;

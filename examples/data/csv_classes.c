@@ -15,7 +15,7 @@ static struct csv_class class_at(const csv_source *source, size_t row, size_t co
     return (struct csv_class){csv_word_at(source, row, column), csv_value(source, row, column) + 0.0}; /* -0 is 0 */
 }
 
-/* Fails where a cell is none of the words or numbers that most cells are. */
+/* Fails at a cell that is text if most are numbers, or a number if most are text. */
 static bool check(const csv_source *source, size_t row, size_t column, bool words, const char *word)
 {
     if (!words)

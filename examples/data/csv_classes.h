@@ -1,4 +1,4 @@
-/* The different entries of a column in ascending order: classes to predict, or categories of a feature. */
+/* The distinct entries of a column in ascending order: classes to predict, or categories of a feature. */
 #ifndef DATA_CSV_CLASSES_H
 #define DATA_CSV_CLASSES_H
 
@@ -15,8 +15,8 @@ typedef struct csv_classes {
     } * class; /* [count] */
 } csv_classes;
 
-/* Fails at a cell of the other sort, and at a missing one unless `missing` lets it be in none of them. Free with
- * csv_classes_free, on failure too. */
+/* Fails at a cell of the other kind, and at a missing one unless `missing` allows it, without a class. Free with
+ * csv_classes_free, also on failure. */
 bool csv_classes_collect(const csv_source *source, size_t column, bool missing, csv_classes *classes);
 void csv_classes_free(csv_classes *classes);
 

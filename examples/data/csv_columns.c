@@ -148,7 +148,7 @@ static bool add_target(csv_source *source, const char *text, size_t length)
     return true;
 }
 
-/* Calls `add` with one column, whose name may hold a comma, or with several that have commas between. */
+/* Calls `add` with one column, whose name may contain a comma, or with several separated by commas. */
 static bool each_column(csv_source *source, const char *list,
                         bool (*add)(csv_source *source, const char *text, size_t length))
 {
@@ -167,14 +167,14 @@ static bool each_column(csv_source *source, const char *list,
 
 bool csv_find_targets(csv_source *source, const char *target)
 {
-    if (strcmp(target, "-1") == 0) { /* the default: the last column, also where another one is called so */
+    if (strcmp(target, "-1") == 0) { /* the default is the last column, even if another has this name */
         source->target_columns[source->targets++] = source->table.columns - 1;
         return true;
     }
     return each_column(source, target, add_target);
 }
 
-/* ---- what columns are ---- */
+/* ---- kinds of columns ---- */
 
 bool csv_is_missing(const char *word)
 {

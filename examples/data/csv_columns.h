@@ -1,4 +1,4 @@
-/* Which line of a CSV file is a header, which columns are targets, and errors that name both.
+/* Finds the header and the target columns of a CSV file; and errors that name row and column.
  *
  *     csv_source source = {.error = error};
  *     if (csv_table_read(path, &source.table, error) && csv_find_header(&source, DATASET_HEADER_AUTO) &&
@@ -22,7 +22,7 @@ typedef struct csv_source {
     tg_error *error;
     size_t first;   /* the first row of data in the table: 1 after a header, else 0 */
     size_t rows;    /* rows of data that are used */
-    size_t *kept;   /* [rows]: which they are, from 0; NULL: all */
+    size_t *kept;   /* [rows]: their numbers, from 0; NULL: all */
     csv_role *role; /* [columns] */
     size_t targets;
     size_t target_columns[CSV_MOST_TARGETS]; /* [targets], in the order they were asked for */
@@ -43,7 +43,7 @@ bool csv_choose_columns(csv_source *source, const char *ignore, const char *cate
 /* Frees what the above have allocated, and the table. */
 void csv_source_free(csv_source *source);
 
-/* Whether a word says that there is no value: empty, ?, NA, N/A, nan, null. */
+/* True if a word means that there is no value: empty, ?, NA, N/A, nan, null. */
 bool csv_is_missing(const char *word);
 
 /* Rows below are rows of data that are used. The number in a cell, NaN if it is a word. */
@@ -58,7 +58,7 @@ bool csv_fail_at(const csv_source *source, size_t row, size_t column, const char
 /* The name of a column; without a header, its cell in the first row. */
 const char *csv_column_name(const csv_source *source, size_t column);
 
-/* Fails at a cell that holds a word where a number belongs. */
+/* Fails at a cell that contains a word instead of a number. */
 bool csv_fail_at_word(const csv_source *source, size_t row, size_t column);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { LEAST_ROWS = 20 }; /* with fewer nothing is in doubt but a date */
+enum { LEAST_ROWS = 20 }; /* with fewer rows, only dates are doubtful */
 
 /* ---- dates ---- */
 
@@ -67,7 +67,7 @@ static bool all_whole(const csv_source *source, size_t column)
     return true;
 }
 
-/* Whether whole numbers low .. low + rows - 1 each occur once, in any order. */
+/* True if each of the integers low .. low + rows - 1 occurs once, in any order. */
 static bool numbers_rows(const csv_source *source, size_t column, double low, bool *seen)
 {
     for (size_t row = 0; row < source->rows; row++) {
@@ -87,7 +87,7 @@ static bool is_called_id(const char *name)
     return length == 2 || !isalpha((unsigned char)name[length - 3]) || strcmp(name + length - 2, "Id") == 0;
 }
 
-/* Sets the doubt of a feature. False when memory runs out. */
+/* Sets the warning about a feature. False when memory runs out. */
 static bool doubt(const csv_source *source, size_t column, dataset_column *to)
 {
     const double rows = (double)source->rows, range = to->high - to->low + 1;
@@ -132,7 +132,7 @@ static char *example_of(const csv_source *source, size_t column)
 static void find_range(const csv_source *source, size_t column, dataset_column *to)
 {
     for (size_t row = 0; row < source->rows; row++) {
-        to->low = fmin(to->low, csv_value(source, row, column)); /* of NaN and a number the number */
+        to->low = fmin(to->low, csv_value(source, row, column)); /* of NaN and a number, gives the number */
         to->high = fmax(to->high, csv_value(source, row, column));
     }
 }

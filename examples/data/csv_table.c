@@ -18,7 +18,7 @@ typedef struct csv_reader {
     size_t line, row_line;
     size_t cells; /* of the row being read */
     size_t value_capacity, line_capacity, word_capacity, text_size, text_capacity;
-    bool decimal_comma; /* the separator is none, so that 3,5 is a number */
+    bool decimal_comma; /* no separator character occurs, so that 3,5 is a number */
     bool failed;
 } csv_reader;
 
@@ -41,7 +41,7 @@ static void *grown(csv_reader *reader, void *array, size_t *capacity, size_t nee
     return larger;
 }
 
-/* Decimal digits, a point, an exponent: strtod alone would take hexadecimal numbers, too. */
+/* Accepts decimal digits, a point, an exponent: strtod alone would accept hexadecimal numbers, too. */
 static bool parse_number(const char *text, bool decimal_comma, locale_t c_locale, double *value)
 {
     char *end, with_point[64];
@@ -116,7 +116,7 @@ static void on_row_end(int terminator, void *state)
     lines[table->rows++] = reader->row_line;
 }
 
-/* Where the line ends, its terminator (LF, CR LF or CR) included. */
+/* The end of the line, including its terminator (LF, CR LF or CR). */
 static const unsigned char *line_end(const unsigned char *from, const unsigned char *end)
 {
     for (; from < end; from++)
@@ -125,7 +125,7 @@ static const unsigned char *line_end(const unsigned char *from, const unsigned c
     return end;
 }
 
-/* Whether a line is to be left out. */
+/* True if a line is to be skipped. */
 static bool is_comment(const unsigned char *line)
 {
     return *line == '#';
@@ -169,7 +169,7 @@ static line_letters count_letters(const unsigned char *line, const unsigned char
     return seen;
 }
 
-/* Without the blanks and the terminator around it. */
+/* The line without surrounding blanks and the terminator. */
 static void trim(const unsigned char **line, const unsigned char **end)
 {
     while (*line < *end && **line == ' ')
@@ -231,7 +231,7 @@ static commas_are kind_of_commas(const unsigned char *line, const unsigned char 
     return decimals > 1 || (decimals && (numbers == cells || (!first && !last))) ? DECIMAL : UNDECIDED;
 }
 
-/* Whether the first lines, of which the first may be a header, have decimal commas and blanks between cells. */
+/* True if the first lines, of which the first may be a header, have decimal commas and blanks between cells. */
 static bool are_commas_decimal(const unsigned char *from, const unsigned char *end)
 {
     enum { LINES = 10 };

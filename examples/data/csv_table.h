@@ -40,7 +40,7 @@ size_t csv_table_find(const csv_table *table, size_t cell);
 /* The text of a word. */
 const char *csv_table_text(const csv_table *table, size_t word);
 
-/* Whether a word is a number that no float holds: NaN, infinite or too large. */
+/* True if a word is a number that no float can represent: NaN, infinite or too large. */
 bool csv_word_is_huge(const char *text);
 
 /* Whether a word is a number written for people: 1.234,56 or 1,234.56 or 1'234'567, with a mark before every three

@@ -131,7 +131,7 @@ static const dataset_kind *find_kind(const char *spec, const char **path)
     return kind;
 }
 
-/* An option that would be ignored is a misunderstanding, and better told. */
+/* Reject options that would have no effect. */
 static bool options_fit(const char *spec, const dataset_kind *kind, const dataset_options *options, tg_error *error)
 {
     if (!kind->columns && (options->target || options->header != DATASET_HEADER_AUTO))

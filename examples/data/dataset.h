@@ -22,7 +22,7 @@
 #include <tapegrad.h>
 
 typedef enum dataset_task {
-    DATASET_TASK_AUTO = 0, /* in options: what the data looks like; never in a loaded data set */
+    DATASET_TASK_AUTO = 0, /* in options: infer it from the data; never in a loaded data set */
     DATASET_CLASSIFICATION,
     DATASET_REGRESSION,
 } dataset_task;
@@ -40,12 +40,12 @@ typedef enum dataset_missing {
                              where; rows without a target are left out */
 } dataset_missing;
 
-/* How to load; zero is the default everywhere. An option that the data set has no use for is an error. */
+/* Options of loading; zero is the default everywhere. An option that the data set does not use is an error. */
 typedef struct dataset_options {
     /* Generated data. */
-    uint64_t seed; /* of what is generated */
+    uint64_t seed; /* of synthetic data */
     size_t rows;   /* all parts together; 0: 2,000 (glyphs: 14,000) */
-    double noise;  /* deviation of what disturbs a point or a pixel; 0: see dataset_load; negative: none */
+    double noise;  /* standard deviation of the noise on points or pixels; 0: see dataset_load; negative: none */
 
     /* CSV files. */
     const char *target;      /* name of the column, or its number, from 0 or from -1 = last (the default); several
@@ -57,7 +57,7 @@ typedef struct dataset_options {
     dataset_missing missing;
 } dataset_options;
 
-/* Which rows serve for what; zero is the default everywhere. What is not validation or test is for training. */
+/* The split of the rows; zero is the default everywhere. Rows that are not for validation or test are for training. */
 typedef struct dataset_parts {
     uint64_t seed; /* of the rows chosen at random */
 
@@ -74,7 +74,7 @@ typedef struct dataset_parts {
     int folds, fold;
 } dataset_parts;
 
-/* Some of the rows, in the order of the source. */
+/* A subset of the rows, in the order of the source. */
 typedef struct dataset_part {
     size_t rows;
     const int32_t *row; /* [rows]: their numbers in the blocks of the data set, which owns this */
@@ -83,21 +83,21 @@ typedef struct dataset_part {
 /* Where a feature of a CSV file comes from: a column's number; 1 where it holds this category, else 0; or 1 where it is
  * missing, else 0. */
 typedef struct dataset_feature {
-    char *column;   /* its name, NULL where the file names none */
-    size_t number;  /* which column, from 0 */
+    char *column;   /* its name, NULL if the file has none */
+    size_t number;  /* index of the column, from 0 */
     char *category; /* NULL: no category */
     bool missing;
 } dataset_feature;
 
 /* What a column of a CSV file is and what was made of it; examples/report/columns.h prints them. */
 typedef struct dataset_column {
-    char *name;        /* NULL where the file names none */
+    char *name;        /* NULL if the file has none */
     const char *kind;  /* "number", "categorical", "target", "class" or "ignored" */
-    size_t entries;    /* of categories and classes: how many are different; else 0 */
-    double low, high;  /* of numbers: the least and the largest; else NaN */
-    char *example;     /* the first entry, empty where all are missing */
+    size_t entries;    /* for categories and classes: the number of distinct ones; else 0 */
+    double low, high;  /* for numbers: the smallest and the largest; else NaN */
+    char *example;     /* the first entry, empty if all are missing */
     size_t missing;    /* cells without a value, in rows that were dropped too */
-    const char *doubt; /* why it may be no feature ("looks like a date"); NULL: no doubt */
+    const char *doubt; /* why it is probably not a feature ("looks like a date"); NULL: no warning */
 } dataset_column;
 
 typedef struct dataset_kind dataset_kind;
@@ -108,9 +108,9 @@ typedef struct dataset {
     const dataset_kind *kind;
     dataset_task task;
     size_t rows, features;
-    size_t classes;        /* classification: how many; else 0 */
+    size_t classes;        /* classification: number of classes; else 0 */
     char **class_names;    /* classification: [classes]; else NULL */
-    size_t targets;        /* regression: how many; else 0 */
+    size_t targets;        /* regression: number of targets; else 0 */
     char **target_names;   /* regression: [targets], empty where they have none; or NULL */
     size_t *target_column; /* of a CSV file: [targets], or [1] for a classification: which columns; else NULL */
     size_t width, height;  /* of images, row-major, features = height * width; else 0 */
@@ -169,7 +169,7 @@ void dataset_limit_files(int megabytes);
  * NULL and a line to `error`, as from dataset_load, where it cannot be read. */
 float *dataset_read_images(const char *path, size_t sizes[3], tg_error *error);
 
-/* "spirals, moons, circles, sine, glyphs, idx:DIR, csv:FILE": every data set there is. */
+/* "spirals, moons, circles, sine, glyphs, idx:DIR, csv:FILE": the names of all data sets. */
 const char *dataset_kinds(void);
 
 /* Draws the splits, replacing any earlier ones, and standardises columns by the training split. On failure

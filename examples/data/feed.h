@@ -1,4 +1,4 @@
-/* Parts of a data set as tg_fit takes them.
+/* Splits of a data set in the form that tg_fit takes.
  *
  *     dataset_feed train = {&set, &set.train}, valid = {&set, &set.validation};
  *     tg_fit_config config = {.train = dataset_feed_rows(&train), .valid = dataset_feed_rows(&valid), ...};
@@ -20,7 +20,7 @@ typedef struct dataset_feed {
     tg_rng random;    /* which are drawn from this, batch by batch */
 } dataset_feed;
 
-/* The rows of a part, which may be none. `feed` must live as long. */
+/* The rows of a split, which may be empty. `feed` must live as long. */
 tg_fit_rows dataset_feed_rows(dataset_feed *feed);
 
 /* Puts an epoch's rows, which come as 0 .. count - 1, in an order that is a function of seed and epoch alone, for

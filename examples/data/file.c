@@ -21,7 +21,7 @@ static bool is_too_large(size_t size, const char *path, tg_error *error)
            !tg_fail(error, "%s: more than %d megabytes, unpacked; --file-limit raises the limit", path, limit);
 }
 
-/* The size that a file says it has: of a gzip file that of its last part, up to 4 GB; 0 where nothing says it. */
+/* The size that a file claims: for a gzip file that of its last part, up to 4 GB; 0 if unknown. */
 static size_t size_said(const char *path)
 {
     unsigned char head[2] = {0}, tail[4] = {0};
@@ -57,7 +57,7 @@ static bool read_all(gzFile file, const char *path, dataset_bytes *contents, tg_
                 return false;
             continue;
         }
-        /* At the end of a file that was cut off, gzread gives 0 like at any other: only gzerror tells. */
+        /* At the end of a truncated file, gzread returns 0 as at any other end: only gzerror shows the difference. */
         int code;
         const char *message = gzerror(file, &code);
         if (code == Z_ERRNO)

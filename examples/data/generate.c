@@ -1,5 +1,5 @@
-/* Data made up from a seed. Row i is drawn from a generator of its own, so asking for more rows adds rows and changes
- * none, and the classes take turns. */
+/* Synthetic data from a seed. Each row is drawn from its own generator, so more rows do not change the first ones. The
+ * classes alternate. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

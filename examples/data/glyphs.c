@@ -28,7 +28,7 @@ struct stroke {
 /* One way to write a digit. */
 struct style {
     int digit;
-    struct stroke strokes[MOST_STROKES]; /* those with count 0 are not there */
+    struct stroke strokes[MOST_STROKES]; /* strokes with count 0 do not exist */
 };
 
 /* The styles of a digit are adjacent. */
@@ -112,7 +112,7 @@ static point to_pixels(const struct pen *pen, point at)
     return (point){pen->xx * at.x + pen->xy * at.y + pen->centre.x, pen->yx * at.x + pen->yy * at.y + pen->centre.y};
 }
 
-/* Inline, which fminf and fmaxf are not: they have to look for NaN. */
+/* Inline, unlike fminf and fmaxf, which must handle NaN. */
 static inline float smaller(float a, float b)
 {
     return a < b ? a : b;

@@ -37,7 +37,7 @@ static size_t big_endian(const unsigned char *bytes)
     return (size_t)bytes[0] << 24 | (size_t)bytes[1] << 16 | (size_t)bytes[2] << 8 | bytes[3];
 }
 
-/* Sizes in the header are believed only if they account for every byte of the file. */
+/* Sizes in the header are accepted only if they account for every byte of the file. */
 static bool parse(idx_file *file, size_t dimensions, tg_error *error)
 {
     const unsigned char *bytes = file->contents.bytes;
@@ -70,7 +70,7 @@ static bool parse(idx_file *file, size_t dimensions, tg_error *error)
     return true;
 }
 
-/* Reads DIR/NAME or, where that is not there, DIR/NAME.gz. */
+/* Reads DIR/NAME or, if that does not exist, DIR/NAME.gz. */
 static bool read_idx(const char *folder, int which, idx_file *file, tg_error *error)
 {
     int length = snprintf(file->path, sizeof file->path, "%s/%s", folder, idx_names[which].name);
@@ -87,7 +87,7 @@ static bool read_idx(const char *folder, int which, idx_file *file, tg_error *er
     return dataset_read_file(file->path, &file->contents, error) && parse(file, idx_names[which].dimensions, error);
 }
 
-/* Whether a file is there, packed or not. */
+/* True if a file exists, plain or compressed. */
 static bool is_there(const char *folder, int which)
 {
     char path[4096];
@@ -109,7 +109,7 @@ static bool read_pair(const char *folder, idx_file *images, idx_file *labels, in
     return true;
 }
 
-/* Into the rows from `offset` on. */
+/* Writes to the rows from `offset` on. */
 static void copy_rows(const idx_file *images, const idx_file *labels, size_t offset, dataset *set)
 {
     float grey[256];

@@ -1,4 +1,4 @@
-/* What the readers and generators of data sets share; programs include dataset.h.
+/* Shared by the readers and generators of data sets; programs include dataset.h.
  *
  * A reader sets task, rows, features, classes or targets, lets dataset_allocate make the blocks, and fills them.
  */
@@ -40,14 +40,14 @@ typedef void dataset_draw(int label, double noise, struct tg_rng *rng, float *fe
  * half filled on failure. */
 struct dataset_kind {
     const char *name;
-    const char *path;              /* "FILE" or "DIR" where it is called NAME:FILE; NULL where it is made up */
+    const char *path;              /* "FILE" or "DIR" for names like NAME:FILE; NULL for synthetic data */
     const char *validation, *test; /* where nobody says; test NULL: the source says which rows */
     bool (*load)(const char *path, const dataset_options *options, dataset *set, tg_error *error);
     bool columns; /* it has columns, of which some are targets */
 
-    /* What dataset_generate goes by. */
+    /* The parameters of dataset_generate. */
     dataset_draw *draw;
-    size_t features, classes, side; /* classes 0: a regression; side 0: no images */
+    size_t features, classes, side; /* classes 0: a regression; side 0: not images */
     size_t rows;
     double noise;
 };

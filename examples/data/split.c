@@ -1,4 +1,4 @@
-/* Training, validation and test parts, and what is standardised by the first. */
+/* Training, validation and test splits, and standardisation by the training split. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 typedef enum { TRAIN, VALIDATION, TEST } purpose;
 
-/* How many rows a part has, and whether they are the first. */
+/* The number of rows of a split, and whether they are the first ones. */
 typedef struct portion {
     size_t rows;
     bool first;
@@ -42,7 +42,7 @@ static bool read_portion(const dataset *set, const char *what, const char *text,
 
 /* ---- parts ---- */
 
-/* What parts says, and where it is silent what suits the data set. */
+/* The values given in `parts`; for others, defaults that suit the data set. */
 static bool read_portions(const dataset *set, const dataset_parts *parts, portion *validation, portion *test,
                           tg_error *error)
 {

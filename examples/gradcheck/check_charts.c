@@ -41,7 +41,7 @@ static double error_at(double relative)
     return LEFT + (power - LOWEST) / -LOWEST * (WIDTH - LEFT - RIGHT);
 }
 
-/* The categories in the order of the rows; which one is `category`. */
+/* The categories in the order of the rows; returns the index of `category`. */
 static int category_of(const check_table *table, const char *category)
 {
     int found = 0;

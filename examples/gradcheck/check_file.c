@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The path cut into folder and name; false, and one line, if it cannot be a file's. */
+/* Splits the path into folder and name; false, and one line, if it cannot be a file's. */
 static bool cut(const char *path, char folder[PATH_MAX], const char **name, tg_error *error)
 {
     const char *slash = strrchr(path, '/');
@@ -16,7 +16,7 @@ static bool cut(const char *path, char folder[PATH_MAX], const char **name, tg_e
     return tg_fail(error, "'%.300s' is not the name of a file", path);
 }
 
-/* A terminal, a pipe or a device, which is written to as it stands. */
+/* True for a terminal, a pipe or a device, which is written directly. */
 static bool is_device(const char *path)
 {
     struct stat status;

@@ -1,4 +1,4 @@
-/* A file by its path, whole or not there; or a device, which is written to as it is.
+/* Writes a file completely or not at all; or writes to a device directly.
  *
  *     if (!check_file_possible("check.xml", &error) || ... || !check_file_write("check.xml", write, &table, &error))
  *         fprintf(stderr, "gradcheck: --junit: %s\n", error.text);

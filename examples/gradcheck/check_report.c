@@ -100,7 +100,7 @@ static void put_problems(const check_report *r, FILE *to)
 
 /* ---- the table ---- */
 
-/* What the result was had from. */
+/* The methods that a result is based on. */
 static void put_basis(const check_row *row, FILE *to)
 {
     const tg_gradcheck_result *v = &row->result;

@@ -31,7 +31,7 @@ typedef struct check_table {
     int count;
 } check_table;
 
-/* Whether a result has a worst error: it has none where something else was wrong than a derivative. */
+/* True if a result has a worst error: not if something other than a derivative was wrong. */
 bool check_has_error(const tg_gradcheck_result *result);
 
 int check_table_count(const check_table *table, verdict which);
@@ -43,7 +43,7 @@ bool check_table_print_csv(const check_table *table, FILE *out);
 /* "190 passed, 0 failed", or "188 passed, 1 failed, 1 cannot tell". */
 void check_table_print_counts(const check_table *table, FILE *out);
 
-/* What is chosen of all there is: name, inputs, category, and what it computes. */
+/* The list of everything that is selected: name, inputs, category, and its formula. */
 void check_table_list(const subjects *all, FILE *out);
 
 #endif

@@ -21,7 +21,7 @@ struct command_pipe {
     bool ended;
     int to, from;
     double limit;
-    char *text; /* what was read: of this, `used` bytes, of which those from `next` on are not yet a line */
+    char *text; /* the input: `used` bytes, of which those from `next` on are not yet a complete line */
     size_t used, next, room;
     struct sigaction pipe_before;
     tg_error error;
@@ -107,7 +107,7 @@ command_pipe *command_start(const char *line, double limit, tg_error *error)
     }
     if (c->pid == 0)
         be_child(line, in, out, parent);
-    setpgid(c->pid, c->pid); /* here or in the child, whichever comes first */
+    setpgid(c->pid, c->pid); /* here and in the child, as either may run first */
     close(in[0]);
     close(out[1]);
     c->to = in[1];
@@ -131,7 +131,7 @@ void command_stop(command_pipe *c)
         if (!c->ended)
             poll(NULL, 0, 5);
     }
-    kill(-c->pid, SIGKILL); /* what it may have left, too */
+    kill(-c->pid, SIGKILL); /* also processes that it may have left */
     if (!c->ended)
         waitpid(c->pid, NULL, 0);
     sigaction(SIGPIPE, &c->pipe_before, NULL);
@@ -171,7 +171,7 @@ bool command_write(command_pipe *c, const char *text, size_t length)
     return !c->error.text[0];
 }
 
-/* Room for more; what has been a line is given up. */
+/* Makes room for more; bytes of earlier lines are discarded. */
 static bool make_room(command_pipe *c)
 {
     enum { LEAST = 1 << 16 };

@@ -25,23 +25,23 @@ command_pipe *command_start(const char *line, double limit, tg_error *error);
 /* Writes all of it. False if that fails: the message says why, and nothing can be written or read any more. */
 bool command_write(command_pipe *c, const char *text, size_t length);
 
-/* The next line, without its end, until the next call; NULL at the end, or if that fails. A line of more than `most`
+/* The next line, without its end, valid until the next call; NULL at the end, or on failure. A line of more than `most`
  * bytes is a failure. */
 char *command_read(command_pipe *c, size_t most, size_t *length);
 
-/* Where nothing more is to be read: whether it has ended well. `early`, in the middle of a check, is never well. */
+/* Call it after the last line: true if the program ended well. `early`, in the middle of a check, is never well. */
 bool command_has_ended(command_pipe *c, bool early);
 
-/* Why it failed: one line; "" if it has not. */
+/* The reason for the failure in one line; "" if there is none. */
 const char *command_message(const command_pipe *c);
 
-/* Notes a failure from outside, in what the program wrote. Returns false. */
+/* Records an error in the program's output. Returns false. */
 #if defined __GNUC__
 __attribute__((format(printf, 2, 3)))
 #endif
 bool command_fail(command_pipe *c, const char *format, ...);
 
-/* Ends it and all that it started; it has a second to do so by itself. NULL is fine. */
+/* Ends the program and all that it started; it has a second to end by itself. NULL is allowed. */
 void command_stop(command_pipe *c);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CHECKS = 400, MOST_INPUTS = 24, ELEMENTS = 128 /* of x, at most */ };
+enum { MOST_CHECKS = 400, MOST_INPUTS = 24, ELEMENTS = 128 /* maximum number of elements of x */ };
 
 /* ---- the list ---- */
 
@@ -46,7 +46,7 @@ const char *layer_check_category(const layer_check *check)
 
 /* ---- a check ---- */
 
-/* What is being checked: a layer with its memory, or a model. */
+/* The subject of a check: a layer with its memory, or a model. */
 typedef struct subject {
     const layer_check *check;
     uint64_t seed; /* of what is random in training */

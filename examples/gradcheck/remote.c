@@ -40,7 +40,7 @@ static int digit_of(char c)
                                   : -1;
 }
 
-/* Exactly `size` bytes; false if it is anything else. */
+/* Reads exactly `size` bytes; false if it is anything else. */
 static bool decode(const char *from, size_t length, unsigned char *to, size_t size)
 {
     if (length != (size + 2) / 3 * 4)
@@ -185,7 +185,7 @@ static int64_t numbers_of(const remote_function *r)
     return r->box.jacobian ? outputs * inputs + outputs : outputs + inputs;
 }
 
-/* A line as JSON, or NULL: then nothing more can be had from the program. */
+/* A line as JSON, or NULL: then the program cannot be used any more. */
 static json_t *read_json(command_pipe *of, size_t most, bool early)
 {
     size_t length;
@@ -203,7 +203,7 @@ static json_t *read_json(command_pipe *of, size_t most, bool early)
     return read;
 }
 
-/* The answer's arrays into those of `to`, of which some are NULL. */
+/* Copies the answer's arrays into those of `to`, some of which are NULL. */
 static bool take(remote_function *r, const char *what, const json_t *answer, void *const *to, int count,
                  const int64_t *sizes)
 {

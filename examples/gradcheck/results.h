@@ -14,8 +14,8 @@ typedef enum verdict { VERDICT_PASSED, VERDICT_CANNOT_TELL, VERDICT_FAILED, VERD
 verdict verdict_of(const tg_gradcheck_result *result);
 const char *verdict_name(verdict which);
 
-/* Adds what checking the same again, with another seed or shape, has brought: the first failure counts, or else the
- * first that cannot be decided, or else the worst. Samples stay those of the first. */
+/* Adds the result of the same check with another seed or shape: the first failure counts, or else the first undecided
+ * result, or else the worst. The samples remain those of the first check. */
 void gradcheck_result_join(tg_gradcheck_result *total, const tg_gradcheck_result *next);
 
 /* Text that may be cut within a letter, or be in another encoding: if it is not UTF-8, '?' for all that is not ASCII.

@@ -28,7 +28,7 @@ static int inputs_of(const tg_op *op, const tg_sample *sample)
     return sample->count > 0 ? sample->count : op->arity;
 }
 
-/* The greatest number of inputs that a sample has, and of elements in one of them, if it is to be a certain one. */
+/* The largest number of inputs of any sample, and of elements of an input, if its index is given. */
 static void measure(const tg_op *op, int64_t input, int64_t *inputs, int64_t *elements)
 {
     *inputs = *elements = 0;

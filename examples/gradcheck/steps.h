@@ -29,7 +29,7 @@ typedef struct steps_curve {
     int count;
 } steps_curve;
 
-/* Reads what --plot is given. False, and one line, if there is no such operation, input or element. */
+/* Parses the argument of --plot. False, and one line, if there is no such operation, input or element. */
 bool steps_find(const subjects *all, const char *text, steps_place *place, tg_error *error);
 
 /* False, and one line, if there is nothing to draw. */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <tapegrad.h>
 
-/* ---- all there is ---- */
+/* ---- the list ---- */
 
 static subject of_op(const tg_op *op, bool own)
 {
@@ -76,7 +76,7 @@ const char *subjects_choose(subjects *all, const char *const words[])
     return NULL;
 }
 
-/* Levenshtein's distance, without regard to case: how many letters are to be put in, taken out or changed. */
+/* Levenshtein's distance, ignoring case: how many characters must be inserted, deleted or changed. */
 static int distance(const char *a, const char *b)
 {
     enum { LONGEST = 64 };

@@ -21,12 +21,12 @@
 typedef struct subject {
     const char *name;
     const char *category; /* "arithmetic", ..., "yours" of a user's, "layer", "block", "model" */
-    const char *about;    /* a line: the formula of an operation; "" of a user's */
+    const char *about;    /* one line: the formula of an operation; "" for a user's */
     int inputs;           /* TG_VARIADIC: any number; of a layer, besides its parameters */
-    const tg_op *op;      /* what it is: one of these three */
+    const tg_op *op;      /* the subject: one of these three */
     const layer_check *layer;
     const remote_function *function;
-    bool constant; /* has no derivative by nature: nothing to check */
+    bool constant; /* has no derivative by definition: nothing to check */
     bool chosen;
 } subject;
 
@@ -46,7 +46,7 @@ subject *subjects_find(const subjects *all, const char *name);
  * that fits nothing. */
 const char *subjects_choose(subjects *all, const char *const words[]);
 
-/* What a word that is no name may have meant: ": did you mean gelu_exact, gelu_tanh or gelu_quick?", or "". */
+/* Suggestions for an unknown word: ": did you mean gelu_exact, gelu_tanh or gelu_quick?", or "". */
 enum { SUBJECTS_NEAR = 256 };
 void subjects_near(const subjects *all, const char *word, char text[SUBJECTS_NEAR]);
 

@@ -18,7 +18,7 @@ static bool is_known_before(const tg_op *const *ops, int index)
     return tg_op_find(ops[index]->name) != NULL;
 }
 
-/* Whether all can be checked; or what is wrong with the first that cannot. */
+/* True if all can be checked; otherwise the error in the first that cannot. */
 static bool are_complete(const char *path, const tg_op *const *ops, tg_error *error)
 {
     int i = 0;
@@ -74,7 +74,7 @@ static void on_fault(int number)
 void user_ops_guard(void)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-    static char stack[1 << 14]; /* a stack that has overflown holds no handler */
+    static char stack[1 << 14]; /* the handler cannot run on a stack that has overflowed */
     sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
         sigaction(faults[i], &(struct sigaction){.sa_handler = on_fault, .sa_flags = (int)(SA_RESETHAND | SA_ONSTACK)},

@@ -12,7 +12,7 @@ static const char *const colours[COLOURS] = {"#0072b2", "#d55e00", "#009e73", "#
                                              "#56b4e9", "#e69f00", "#7f3fbf", "#888888"};
 
 typedef struct axes {
-    double low[2], high[2]; /* of x and y; of y on its scale */
+    double low[2], high[2]; /* ranges of x and y; of y on its scale */
     bool logarithmic;
 } axes;
 
@@ -21,7 +21,7 @@ static double scaled(const axes *a, double y)
     return a->logarithmic ? log10(y) : y;
 }
 
-/* Makes room for every point; false where there is none. */
+/* Extends the ranges to include every point; false if there is none. */
 static bool find_axes(const chart_line *lines, int count, axes *a)
 {
     *a = (axes){{INFINITY, INFINITY}, {-INFINITY, -INFINITY}, false};
@@ -56,7 +56,7 @@ static double down_of(const axes *a, double scaled_y)
     return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (scaled_y - a->low[1]) / (a->high[1] - a->low[1]);
 }
 
-/* 1, 2 or 5 times a power of ten: the least that is not below `least`. */
+/* 1, 2 or 5 times a power of ten: the smallest such step that is not below `least`. */
 static double round_step(double least)
 {
     const double power = pow(10, floor(log10(least)));
@@ -72,7 +72,7 @@ static void put_rule(FILE *to, const axes *a, double y)
             LEFT, down, WIDTH - RIGHT, LEFT - 8, down + 4, fabs(y) < 1e-300 ? 0 : y);
 }
 
-/* Powers of ten, with 2 and 5 between them where these are few. */
+/* Powers of ten, with 2 and 5 between them if there are few. */
 static void put_powers(FILE *to, const axes *a)
 {
     static const double steps[] = {1, 2, 5};
@@ -87,7 +87,7 @@ static void put_powers(FILE *to, const axes *a)
 
 static void put_grid(FILE *to, const axes *a, const char *across)
 {
-    const double up = round_step((a->high[1] - a->low[1]) / TICKS), /* steps and epochs are whole numbers */
+    const double up = round_step((a->high[1] - a->low[1]) / TICKS), /* steps and epochs are integers */
         right = fmax(1, round_step((a->high[0] - a->low[0]) / TICKS));
     if (a->logarithmic)
         put_powers(to, a);
@@ -116,7 +116,7 @@ static void put_line(FILE *to, const axes *a, const chart_line *line)
         open = isfinite(y);
     }
     fputs("\"/>\n", to);
-    for (size_t k = 0; k < line->count && drawn == 1; k++) /* a path of one point shows nothing */
+    for (size_t k = 0; k < line->count && drawn == 1; k++) /* a path of one point is invisible */
         if (isfinite(line->pairs[2 * k + 1]))
             fprintf(to, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n", across_of(a, line->pairs[2 * k]),
                     down_of(a, scaled(a, line->pairs[2 * k + 1])), colours[line->group % COLOURS]);

@@ -16,7 +16,7 @@ typedef struct chart_line {
     size_t count;
 } chart_line;
 
-/* Nothing where no line has a point. The axis of y is logarithmic where all y are positive and the largest is more than
+/* Writes nothing if no line has a point. The y axis is logarithmic if all y are positive and the largest is more than
  * ten times the smallest. */
 void chart_write(FILE *to, const char *title, const char *across, const chart_line *lines, int count);
 

@@ -8,7 +8,7 @@
 
 enum { MOST_SHOWN = 24, MOST_WARNINGS = 8 };
 
-/* The name of a column, or its number where it has none. */
+/* The name of a column, or its number if it has none. */
 static const char *name_of(const dataset *set, size_t i, char text[PLAIN_NAME])
 {
     if (set->column[i].name)

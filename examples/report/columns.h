@@ -1,4 +1,4 @@
-/* What was read of a CSV file, as a table with a line for each column, and a warning for each that may be no feature.
+/* The columns of a CSV file as a table, with a warning for each that is probably not a feature.
  *
  *     columns_print(&set, stderr);
  *

@@ -1,4 +1,4 @@
-/* What the runs of each group come to, and how that differs from the first group. */
+/* Summarises the runs of each group, and compares them with the first group. */
 #include "examples/report/comparison.h"
 #include "examples/report/table.h"
 
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The finished run of a group, seed and fold, or NULL. */
+/* The finished run of a group with this seed and fold, or NULL. */
 static const comparison_run *find_run(const comparison *c, const char *group, const comparison_run *like)
 {
     for (int i = 0; i < c->run_count; i++) {
@@ -17,7 +17,7 @@ static const comparison_run *find_run(const comparison *c, const char *group, co
     return NULL;
 }
 
-/* Which runs make one value. */
+/* The runs that are averaged into one value. */
 static bool is_same_unit(const comparison *c, const comparison_run *a, const comparison_run *b)
 {
     return a->fold == b->fold && (c->same_folds || a->seed == b->seed);
@@ -25,21 +25,21 @@ static bool is_same_unit(const comparison *c, const comparison_run *a, const com
 
 /* ---- a value for each seed ---- */
 
-/* What one seed comes to, or one fold. */
+/* The result of one seed, or of one fold. */
 typedef struct unit {
     const comparison_run *first;
     int runs;
     double value, rival; /* sums, and then means, over the runs */
 } unit;
 
-/* Room for as many values as there are runs. */
+/* Memory for as many values as there are runs. */
 typedef struct workspace {
     unit *units;
     double *values, *rivals;
 } workspace;
 
-/* A measure of each unit of a group; with a `rival`, of the runs that the rival has finished too, and the rival's
- * beside them. Returns how many. */
+/* The values of a measure for each seed or fold of a group; with a `rival`, only of runs that the rival has finished
+ * too, together with the rival's values. Returns how many. */
 static int gather(const comparison *c, const char *group, const char *rival, int measure, const workspace *w)
 {
     int count = 0;
@@ -100,7 +100,7 @@ static void summarise(const comparison *c, comparison_group *group, const char *
     }
 }
 
-/* Corrects together what is judged, of all groups. False when memory runs out. */
+/* Corrects the p-values of all judged measures and groups together. False when memory runs out. */
 static bool correct(const comparison *c, comparison_group *groups, int count)
 {
     double *p = calloc((size_t)(count * c->measure_count) + 1, sizeof *p);
@@ -152,7 +152,7 @@ comparison_group *comparison_groups(const comparison *c, int *count)
 
 /* ---- the summary ---- */
 
-/* What does not exist is left empty, what is not a number says so. */
+/* Writes an empty field for a missing value, and nan for NaN. */
 static void add_field(table *t, bool exists, double number)
 {
     table_add_cell(t, exists && isnan(number) ? "nan" : "");

@@ -1,4 +1,4 @@
-/* The table of a comparison, what its signs mean, and what it has shown. */
+/* The table of a comparison, the explanations of its columns, and its conclusions. */
 #include "examples/data/words.h"
 #include "examples/report/comparison.h"
 #include "examples/report/table.h"
@@ -15,8 +15,8 @@ typedef struct view {
     const comparison *c;
     const comparison_group *groups; /* [count] */
     int count;
-    int folds;       /* of a seed; 1 if it has none */
-    bool by_fold;    /* there is one seed, whose folds are the values */
+    int folds;       /* number of folds per seed; 1 without folds */
+    bool by_fold;    /* there is one seed, so its folds are the values */
     int judged;      /* differences */
     int least, most; /* values of a group */
     int decimals[COMPARISON_MEASURES];
@@ -24,7 +24,7 @@ typedef struct view {
 
 /* ---- cells ---- */
 
-/* Decimals that show three significant digits of the smallest mean. */
+/* The number of decimals that shows three significant digits of the smallest mean. */
 static int decimals_of(const view *v, int measure)
 {
     const comparison_measure *of = &v->c->measures[measure];
@@ -79,7 +79,7 @@ static void add_difference(const view *v, table *t, const comparison_group *grou
         table_set_mark(t, (mean > 0) == m->more_is_better ? TABLE_GOOD : TABLE_BAD, 0);
 }
 
-/* In how many pairs it is the better one: "4/5". */
+/* The number of pairs in which it is better: "4/5". */
 static void add_better(table *t, const comparison_group *group, const comparison_measure *m, int measure)
 {
     const statistics_test *test = &group->of[measure].test;
@@ -112,7 +112,7 @@ static void add_parameters(table *t, long parameters)
 
 /* ---- columns ---- */
 
-/* The measure by which one run is better than another: the first that is judged; -1 where none is. */
+/* The measure that decides which run is better: the first judged one; -1 if there is none. */
 static int deciding(const comparison *c)
 {
     for (int m = 0; m < c->measure_count; m++)
@@ -174,7 +174,7 @@ static void add_row(const view *v, table *t, const comparison_group *group)
     add_parameters(t, group->parameters);
 }
 
-/* ---- what the signs mean ---- */
+/* ---- explanations of the columns ---- */
 
 static const char *pairs_of(const view *v)
 {
@@ -229,7 +229,7 @@ static void add_notes(const view *v, table *t)
     }
 }
 
-/* ---- what it has shown ---- */
+/* ---- conclusions ---- */
 
 static void add_verdicts(const view *v, table *t)
 {
@@ -304,7 +304,7 @@ static void add_hints(const view *v, table *t)
             v->c->test_samples, 100. / v->c->test_samples);
 }
 
-/* ---- the whole ---- */
+/* ---- output ---- */
 
 static void look(view *v)
 {

@@ -29,7 +29,7 @@ static uint32_t masked_checksum(const unsigned char *bytes, size_t size)
     return (crc >> 15 | crc << 17) + 0xa282ead8;
 }
 
-/* Appends `size` bytes of a number, the least first. */
+/* Appends a number of `size` bytes, little-endian. */
 static unsigned char *put_little(unsigned char *at, uint64_t number, int size)
 {
     for (int i = 0; i < size; i++)

@@ -24,7 +24,7 @@ void events_close(events *to);
 /* Appends a number, which is in the file at once; false if it cannot be written. A NULL takes nothing, and is true. */
 bool events_scalar(events *to, const char *tag, long step, double value);
 
-/* The same of what an epoch came to; measures that are NaN are left out. And of all that a run of a log has. */
+/* The same for the results of an epoch, without measures that are NaN; and for all epochs of a run in a log. */
 bool events_epoch(events *to, const runlog_epoch *epoch);
 bool events_run(events *to, const runlog *log, int run);
 

@@ -24,8 +24,8 @@ static bool is_directory(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* Makes the folder and those it lies in. `kept` gets a length of the path that ends before the first folder made is
- * named in full: what is longer is new. */
+/* Makes the folder and its parents. `kept` is set to the length of the path that existed before: longer prefixes are
+ * new. */
 static bool make_directories(const char *directory, size_t *kept, tg_error *error)
 {
     char path[PATH_MAX];
@@ -48,7 +48,7 @@ static bool make_directories(const char *directory, size_t *kept, tg_error *erro
     return true;
 }
 
-/* Removes again the folders that make_directories made. */
+/* Removes the folders that make_directories made. */
 static void remove_directories(const char *directory, size_t kept)
 {
     char path[PATH_MAX];
@@ -56,7 +56,7 @@ static void remove_directories(const char *directory, size_t kept)
         return;
     strcpy(path, directory);
     for (size_t length = strlen(path); length > kept; path[length] = '\0') {
-        rmdir(path); /* fails where a folder could not be made, and where another program has put something in */
+        rmdir(path); /* fails for a folder that was not made, or in which another program has written */
         while (length > kept && path[length - 1] != '/')
             length--;
         while (length > kept && path[length - 1] == '/')
@@ -83,8 +83,8 @@ static bool join(char path[PATH_MAX], const char *folder, const char *before, co
     return length < PATH_MAX || complain(error, "write into the folder", folder, "the name is too long");
 }
 
-/* Creates a file that did not exist. One of this name can only be of a killed process that had our number, or a link
- * that somebody put in the way; it goes, and what a link points to stays as it is. */
+/* Creates a file that did not exist. A file of this name can only be left over from a killed process with our number,
+ * or be a link that someone else made. It is removed; the target of a link is not changed. */
 static int create(const char *path)
 {
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, descriptor = open(path, flags, 0666);
@@ -121,7 +121,7 @@ bool files_make_folder(const char *folder, tg_error *error)
 
 int files_take_folder(const char *folder, bool shared, tg_error *error)
 {
-    enum { TRIES = 20 }; /* in a second: the children of a process that was killed may need a moment to end */
+    enum { TRIES = 20 }; /* total of one second: children of a killed process may need a moment to end */
     const int taken = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     for (int i = 0; i < TRIES; i++) {
         if (taken < 0 || flock(taken, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 || errno != EWOULDBLOCK)
@@ -152,7 +152,7 @@ bool files_check_name(const char *folder, const char *name, tg_error *error)
            (!is_directory(path) || complain(error, "write the file", path, "a folder of this name is in the way"));
 }
 
-/* Whether a name is BEGIN, the number of a process that is no more, and END. */
+/* True if a name is BEGIN, the number of a process that no longer runs, and END. */
 static bool is_left(const char *name, const char *begin, const char *end)
 {
     char *rest;

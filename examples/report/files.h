@@ -1,4 +1,4 @@
-/* Folders of results, and files that are whole or not there.
+/* Folders of results, and files that are complete or absent.
  *
  *     tg_error error;
  *     if (!files_check_folder("results/today", &error))            // before anything is computed; leaves no trace
@@ -22,45 +22,44 @@
 #include <stdio.h>
 #include <tapegrad.h>
 
-/* Whether files can be written into this folder, which is made for the test, with those it lies in, and taken away
- * again, if there is none. Nothing that is there is touched. */
+/* True if files can be written into this folder. If it does not exist, it is made for the test with its parents, and
+ * removed again. Existing files are not touched. */
 bool files_check_folder(const char *folder, tg_error *error);
 
-/* Makes the folder and those it lies in, if they are not there. */
+/* Makes the folder and its parents, if they do not exist. */
 bool files_make_folder(const char *folder, tg_error *error);
 
-/* Takes a folder that is there, for this process and those that it forks, until files_release_folder gets what this
- * returned. With `shared`, others that share it may have it, too; files_share_folder lets them in later. FILES_TAKEN,
- * with an error, if another process keeps it for a second. On systems where folders cannot be locked, the program
- * continues as if it had the lock.
- */
+/* Locks an existing folder for this process and its children, until files_release_folder is called with the result.
+ * With `shared`, other sharing processes may lock it too; files_share_folder admits them later. FILES_TAKEN, with an
+ * error, if another process holds the lock for a second. On systems where folders cannot be locked, the program
+ * continues as if it had the lock. */
 enum { FILES_TAKEN = -2 };
 int files_take_folder(const char *folder, bool shared, tg_error *error);
 void files_share_folder(int taken);
 void files_release_folder(int taken);
 
-/* Writes FOLDER/NAME by `write`, which looks at memory only: errors of the stream are found here. */
+/* Writes FOLDER/NAME by `write`, which only reports lack of memory: errors of the stream are detected here. */
 bool files_write(const char *folder, const char *name, bool (*write)(const void *context, FILE *to),
                  const void *context, tg_error *error);
 
-/* "@" and the name of this machine: behind the number of a process in the names of temporary files, since a folder may
- * be shared with other machines, whose numbers are others. */
+/* "@" and the name of this machine. Names of temporary files have it after the process number, as other machines with
+ * their own process numbers may share the folder. */
 const char *files_machine(void);
 
-/* Removes what a process that is no more has left of a file when it was killed, as files_write does of its own:
- * FOLDER/BEGIN, its number, END. "best.safetensors." and ".tmp" are those of the library. */
+/* Removes temporary files of processes that no longer run, as files_write does for its own: FOLDER/BEGIN, number, END.
+ * "best.safetensors." and ".tmp" are those of the library. */
 void files_remove_left(const char *folder, const char *begin, const char *end);
 
-/* What `write` writes, as a text to be freed; NULL if there was no memory for all of it. */
+/* The output of `write` as a text to be freed; NULL if there was not enough memory for it. */
 char *files_text(void (*write)(const void *context, FILE *to), const void *context);
 
-/* Closes a stream of open_memstream. False, and *text is NULL, if there was no memory for all that was written. */
+/* Closes a stream of open_memstream. False, with *text set to NULL, if there was not enough memory for its content. */
 bool files_close_memory(FILE *to, char **text);
 
-/* Removes FOLDER/NAME, if it is there. */
+/* Removes FOLDER/NAME if it exists. */
 void files_remove(const char *folder, const char *name);
 
-/* Whether FOLDER/NAME could be written as far as names go: that none is too long, and no folder in the way. */
+/* True if FOLDER/NAME is a possible file: no name is too long, and no folder has this name. */
 bool files_check_name(const char *folder, const char *name, tg_error *error);
 
 #endif

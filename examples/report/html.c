@@ -41,7 +41,7 @@ void html_element(FILE *to, const char *tag, const char *text)
     fprintf(to, "</%.*s>\n", (int)strcspn(tag, " "), tag);
 }
 
-/* From 320 pixels up, light and dark: pictures keep their white ground. */
+/* For screens from 320 pixels, light and dark; pictures keep their white background. */
 static const char usual[] =
     ":root{color-scheme:light dark;--ink:#222;--soft:#f4f4f4;--line:#ddd;--rule:#888;--mark:#0072b2}"
     "@media(prefers-color-scheme:dark){:root{--ink:#ddd;--soft:#262626;--line:#444;--rule:#999;--mark:#56b4e9}"
@@ -81,7 +81,7 @@ void html_end(FILE *to)
     fputs("</body></html>\n", to);
 }
 
-/* A file as base64 (RFC 4648), three bytes as four letters. */
+/* Writes a file as base64 (RFC 4648): three bytes as four characters. */
 static void put_base64(FILE *from, FILE *to)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

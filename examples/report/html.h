@@ -12,19 +12,19 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Everything up to and with the heading, and the end; `style` is what the page needs besides the usual styles, or NULL.
- * A page of what is still `running` says so and loads itself again every few seconds. */
+/* Everything up to and including the heading, and the end; `style` is extra CSS, or NULL. A page of a `running` program
+ * says so and reloads every few seconds. */
 void html_begin(FILE *to, const char *title, const char *style, bool running);
 void html_end(FILE *to);
 
-/* Text with what HTML reads as its own, and control characters, replaced; of a length, or to its end. */
+/* Text in which HTML's special characters and control characters are replaced; with a length, or up to its end. */
 void html_letters(FILE *to, const char *text, size_t length);
 void html_text(FILE *to, const char *text);
 
-/* "<p class="note">text</p>" and the end of a line, of a `tag` like p class="note". */
+/* "<p class="note">text</p>" and a newline, for a `tag` like p class="note". */
 void html_element(FILE *to, const char *tag, const char *text);
 
-/* The SVG file FOLDER/FILE as an image inside; `says` is for those who do not see it. */
+/* The SVG file FOLDER/FILE as an embedded image; `says` is its alternative text. */
 void html_picture(FILE *to, const char *folder, const char *file, const char *says);
 
 #endif

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Adds the ranks within one set; false and nothing added where a value is missing. */
+/* Adds the ranks within one set; false, with nothing added, if a value is missing. */
 static bool add_ranks(const double *values, int methods, double sum[RANKS_METHODS])
 {
     for (int i = 0; i < methods; i++)

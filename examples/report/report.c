@@ -23,14 +23,14 @@ static void put_pictures(const char *folder, FILE *to)
     html_picture(to, folder, "boundary.svg", "Which class is where");
 }
 
-/* ---- curves without pictures: while it runs, or where there is no gnuplot ---- */
+/* ---- curves without pictures: while the program runs, or without gnuplot ---- */
 
 typedef struct curves {
     chart_line *lines;
     int count;
 } curves;
 
-/* A line of `count` points from pairs of x and y; runs of an activation have its number. */
+/* A line of `count` pairs of x and y; runs of one activation have its number. */
 static void add_line(curves *all, const runlog *log, int run, const double *pairs, size_t count)
 {
     int group = -1;
@@ -74,7 +74,7 @@ static bool put_charts(const runlog *log, FILE *to)
 
 enum { MOST_SHOWN = 30 };
 
-/* Blue where right, orange where wrong, the stronger the larger the share of the class. */
+/* Blue for right answers, orange for wrong ones; stronger for a larger share of the class. */
 static bool put_confusion(const runlog *log, const char *activation, const double counts[], FILE *to)
 {
     const size_t classes = log->classes;

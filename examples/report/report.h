@@ -1,5 +1,4 @@
-/* One HTML file of a comparison, which needs no other file and no network: what was read, the table, the pictures, the
- * options.
+/* One self-contained HTML file of a comparison: the columns read, the table, the pictures, the options.
  *
  *     report_write("results", &(report){.title = "iris: 4-32x2-3, adamw", .about = about, .log = log,
  *                                       .command = command, .drawn = true}, &error);
@@ -14,17 +13,17 @@
 #include "examples/report/runlog.h"
 
 typedef struct report {
-    const char *title, *about, *command; /* plain text; about may have several lines */
+    const char *title, *about, *command; /* plain text; `about` may have several lines */
     const runlog *log;
-    bool drawn;   /* whether the folder's pictures are of this comparison */
-    bool running; /* more is to come: the page loads itself again until it is written without */
+    bool drawn;   /* true if the folder's pictures belong to this comparison */
+    bool running; /* more results will follow: the page reloads until it is written without this */
 } report;
 
-/* Writes report.html into the folder, which is there. On failure false and one line. */
+/* Writes report.html into an existing folder. On failure false and one line. */
 bool report_write(const char *folder, const report *r, tg_error *error);
 
-/* When the next report of a running program is due after one that took from `begin` to `end`, seconds on jobs_clock:
- * after a few seconds, and later where that would be too large a share of the time. */
+/* The time of the next report of a running program, after one that took from `begin` to `end`, in seconds of
+ * jobs_clock: after a few seconds, or later if reports would take too large a share of the time. */
 double report_next(double begin, double end);
 
 #endif

@@ -82,7 +82,7 @@ void runlog_class_names(runlog *log, char *const *names, size_t count)
     }
 }
 
-/* Room for one more item of an array that doubles; false when there is none. */
+/* Memory for one more item of an array that doubles in size; false if out of memory. */
 static bool grow(void **items, int *capacity, int count, size_t size)
 {
     if (count < *capacity)

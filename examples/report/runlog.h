@@ -34,7 +34,7 @@
  * A file that would be empty is not written. In a search, all but curves.csv and search.csv are of each
  * activation's best point.
  *
- * What is averaged is one value for each seed, the mean over its folds: folds of one seed share most of their training
+ * Averages are over one value for each seed, the mean over its folds: folds of one seed share most of their training
  * rows, seeds do not depend on each other. With one seed each fold counts on its own.
  *
  * Runs that were added but not finished are in curves.csv as far as they went, and in nothing that is averaged, except
@@ -52,7 +52,7 @@
 #include <stdio.h>
 #include <tapegrad.h>
 
-/* How good a net is on some rows; NaN for what the task or the data does not have. */
+/* The quality of a net on some rows; NaN for measures that the task or the data does not have. */
 typedef struct {
     double loss;        /* mean: cross-entropy (log loss), or squared error of standardised targets */
     double accuracy;    /* 0 to 1 */
@@ -70,20 +70,20 @@ typedef struct {
 /* One finished epoch of one run. */
 typedef struct {
     int epoch;
-    long step;                   /* steps since the run began */
-    double train_loss, val_loss; /* means over the part; not finite where training diverged */
+    long step;                   /* steps since the start of the run */
+    double train_loss, val_loss; /* means over the split; not finite if training diverged */
     double val_accuracy;         /* 0 to 1; NaN in a regression */
     double grad_norm;
-    double dead_fraction; /* of the hidden units */
+    double dead_fraction; /* fraction of the hidden units */
     runlog_measures
-        test; /* of the test part; filled where the validation loss is the lowest so far, and there is a test part */
-    double seconds;          /* of training since the run began */
-    double whole_train_loss; /* of all training rows after the epoch, without dropout; NaN where it was not measured */
+        test;       /* on the test split, if there is one; measured when the validation loss is the lowest so far */
+    double seconds; /* seconds of training since the start of the run */
+    double whole_train_loss; /* over all training rows after the epoch, without dropout; NaN if not measured */
 } runlog_epoch;
 
-/* What else a run reports: rows of numbers, by kind. */
+/* Other results of a run: rows of numbers, by kind. */
 typedef enum {
-    RUNLOG_STEPS,     /* [, 2]: a step, and the mean training loss of the steps since the entry before */
+    RUNLOG_STEPS,     /* [, 2]: a step, and the mean training loss of the steps since the previous entry */
     RUNLOG_CONFUSION, /* [classes, classes]: test rows (or else validation rows) by label and by the net's answer, at
                          the best epoch */
     RUNLOG_NOISE,     /* [, 3]: size of the noise that is added to these rows, loss, accuracy */
@@ -96,34 +96,33 @@ enum { RUNLOG_CLASSES = 1000, RUNLOG_SURFACE_SIDE = 120, RUNLOG_POINTS_MOST = 30
 
 typedef struct runlog runlog;
 
-/* Whether the files can be written into this folder, which is made for the test, and taken away again, if there is
- * none. Nothing that is there is touched. */
+/* True if the files can be written into this folder. If it does not exist, it is made for the test and removed again.
+ * Existing files are not touched. */
 bool runlog_check_directory(const char *directory, tg_error *error);
 
 /* Writes nothing yet. Copies its argument, like all functions below. NULL when memory runs out. */
 runlog *runlog_new(const char *directory);
 void runlog_free(runlog *log);
 
-/* What goes into config.json; takes over the caller's reference to the object. */
+/* The content of config.json; takes over the caller's reference to the object. */
 void runlog_options(runlog *log, json_t *options);
 
 /* Adds a run, before or while others report, and returns its number, counted from 0; -1 when memory runs out. */
 int runlog_add_run(runlog *log, const char *activation, uint64_t seed, int fold, long parameters);
 
-/* Says at which point of a search a run stands: the numbers that are searched in words ("lr 0.001"), and the first of
- * them. */
+/* Sets a run's point of a search: the values of the searched settings as text ("lr 0.001"), and the first of them. */
 void runlog_set_point(runlog *log, int run, const char *point, double number);
 
 /* Adds the next epoch of a run. */
 void runlog_add_epoch(runlog *log, int run, const runlog_epoch *epoch);
 
-/* Adds numbers, whole rows of them, to those that a run has of this kind. */
+/* Appends whole rows of numbers to a run's rows of this kind. */
 void runlog_add_series(runlog *log, int run, runlog_series kind, const double *numbers, size_t count);
 
 /* The names of the classes, for confusion.csv. */
 void runlog_class_names(runlog *log, char *const *names, size_t count);
 
-/* Marks a run as complete; or as ended because it diverged, and then it has no measures. */
+/* Marks a run as complete; or as diverged, and then it has no measures. */
 void runlog_finish_run(runlog *log, int run);
 void runlog_diverge_run(runlog *log, int run);
 
@@ -131,14 +130,14 @@ void runlog_diverge_run(runlog *log, int run);
  * that failed stays. */
 bool runlog_write(const runlog *log, tg_error *error);
 
-/* How the rows were split, in the words of the note below the table ("Splits redrawn per seed"); and the overlap
- * of the splits, and whether all seeds have the same folds, as a comparison has them. */
+/* Describes the splits, for the note below the table ("Splits redrawn per seed"); sets their overlap, and whether all
+ * seeds have the same folds, as in a comparison. */
 void runlog_note(runlog *log, const char *note, double overlap, bool same_folds);
 
-/* What helps where runs diverge, for a hint; lives as long as the log. */
+/* Advice for runs that diverge; must live as long as the log. */
 void runlog_remedy(runlog *log, const char *remedy);
 
-/* Whether there are several points. */
+/* True if there are several points. */
 bool runlog_is_search(const runlog *log);
 
 /* The runs at one point for each activation, as a log of its own: at each activation's best point, or with `common` at

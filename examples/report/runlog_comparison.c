@@ -16,7 +16,7 @@ const runlog_epoch *runlog_best_epoch(const runlog_run *run)
     return best ? best : run->count ? &run->epochs[run->count - 1] : NULL;
 }
 
-/* What a measure is of. */
+/* The split or run that a measure belongs to. */
 typedef enum {
     FINAL_LOSS,
     FINAL_ACCURACY,
@@ -48,7 +48,7 @@ static double figure_of(const runlog_run *run, figure which)
     return figures[which];
 }
 
-enum { ANY, CLASSES, NUMBERS, TEST, NO_TEST }; /* what a comparison must have for a measure to exist */
+enum { ANY, CLASSES, NUMBERS, TEST, NO_TEST }; /* what a comparison must have for the measure to exist */
 enum { SHARE = 1, MORE_IS_BETTER = 2, JUDGED = 4 };
 
 /* The measures in the order of the table: name, title, words, meaning. */
@@ -83,7 +83,7 @@ static const struct kind {
      "expected calibration error, the mean distance of confidence from accuracy in 15 bins"},
 };
 
-/* Whether any run has the number; an autoencoder has no targets to explain. */
+/* True if any run has the number; an autoencoder has no targets to explain. */
 static bool is_known(const runlog *log, figure which)
 {
     bool known = log->count == 0;
@@ -122,14 +122,14 @@ static bool still_falls(const runlog_run *run)
     return falls;
 }
 
-/* Jobs that run at the same time share the processor's caches and power: then times say little. */
+/* Jobs that run at the same time share the processor's caches and power, so their times mean little. */
 static bool is_timed(const runlog *log)
 {
     const json_t *jobs = json_object_get(log->options, "jobs");
     return !jobs || json_integer_value(jobs) == 1;
 }
 
-/* Test samples of the first run that has counted them. */
+/* Test samples of the first run that counted them. */
 static int test_samples(const runlog *log)
 {
     double samples = 0;

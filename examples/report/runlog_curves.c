@@ -8,7 +8,7 @@
 void runlog_number_field(FILE *to, double number)
 {
     if (isnan(number))
-        fputs(",nan", to); /* printf would add the sign bit, which means nothing */
+        fputs(",nan", to); /* printf would write the sign bit of NaN, which has no meaning */
     else
         fprintf(to, ",%.9g", number);
 }
@@ -24,7 +24,7 @@ static void optional_field(FILE *to, double number)
 bool runlog_write_curves(const runlog *log, FILE *to)
 {
     double *losses = calloc((size_t)log->count + 1, sizeof *losses);
-    const char **best = calloc((size_t)log->count + 1, sizeof *best); /* of the first run of each activation */
+    const char **best = calloc((size_t)log->count + 1, sizeof *best); /* for the first run of each activation */
     fputs("activation,point,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,test_loss,test_accuracy,grad_norm,"
           "dead_fraction,at_best_"
           "point,seconds\n",

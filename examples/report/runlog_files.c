@@ -6,7 +6,7 @@ static bool write_config(const runlog *log, FILE *to)
 {
     int failed = json_dumpf(log->options, to, JSON_INDENT(2) | JSON_REAL_PRECISION(15)); /* 0.1 stays 0.1 */
     fputc('\n', to);
-    return !failed || ferror(to); /* the caller looks at the stream */
+    return !failed || ferror(to); /* the caller checks the stream */
 }
 
 void runlog_print_options(const void *log, FILE *to)
@@ -19,9 +19,8 @@ enum { A_SEARCH = -1 };
 static const struct file {
     const char *name;
     bool (*write)(const runlog *log, FILE *to);
-    bool at_best; /* in a search, of each activation's best point only */
-    int needs; /* what it shows and without which it is not written: a series, counted from 1, or a search; 0: nothing
-                */
+    bool at_best; /* in a search, only of each activation's best point */
+    int needs;    /* the data without which it is not written: a series, counted from 1, or a search; 0: none */
 } files[] = {
     {"curves.csv", runlog_write_curves},
     {"bands.csv", runlog_write_bands, true},
@@ -70,7 +69,7 @@ bool runlog_write(const runlog *log, tg_error *error)
     bool written = files_make_folder(log->directory, error);
     for (int i = 0; i < FILES && written; i++) {
         if (!is_wanted(log, &files[i]))
-            files_remove(log->directory, files[i].name); /* of an earlier comparison */
+            files_remove(log->directory, files[i].name); /* from an earlier comparison */
         else
             written = files_write(log->directory, files[i].name, write_one,
                                   &(writing){files[i].at_best ? best : log, &files[i]}, error);

@@ -1,4 +1,4 @@
-/* What a runlog holds, and the summary that its files and its table are made from. */
+/* The content of a runlog, and the summary from which its files and its table are made. */
 #ifndef REPORT_RUNLOG_INTERNAL_H
 #define REPORT_RUNLOG_INTERNAL_H
 
@@ -10,8 +10,8 @@ typedef struct {
     char *activation;
     uint64_t seed;
     int fold;
-    char *point;   /* of a search, in words; empty where there is none */
-    double number; /* the first of its numbers */
+    char *point;   /* the point of a search as text; empty without a search */
+    double number; /* the value of its first setting */
     long parameters;
     bool finished, diverged;
     runlog_epoch *epochs; /* [count], room for [capacity] */
@@ -26,47 +26,47 @@ struct runlog {
     char *directory;
     runlog_run *runs; /* [count], room for [capacity] */
     int count, capacity;
-    bool borrows; /* what runs point to belongs to another log */
+    bool borrows; /* the data of the runs belong to another log */
     json_t *options;
     char *note;
     const char *remedy;
-    double overlap; /* as a comparison has it */
+    double overlap; /* as in a comparison */
     bool same_folds;
     char **class_names; /* [classes] */
     size_t classes;
-    bool lost; /* memory ran out and something is missing */
+    bool lost; /* memory ran out, so data is missing */
 };
 
 /* The activations as groups of a comparison, whose `runs` are to be freed. False when memory runs out. */
 bool runlog_comparison(const runlog *log, comparison *c);
 
-/* Whether no run before this one has its activation. */
+/* True if no earlier run has its activation. */
 bool runlog_is_first_of_activation(const runlog *log, int run);
 
-/* Whether there are classes or any run has an accuracy; whether any has a test part. */
+/* True if there are classes or any run has an accuracy; true if any has a test split. */
 bool runlog_has_accuracy(const runlog *log);
 bool runlog_has_test(const runlog *log);
 
-/* The epoch of the lowest validation loss; the last where none is a number; NULL without epochs. */
+/* The epoch with the lowest validation loss; the last one if none is a number; NULL without epochs. */
 const runlog_epoch *runlog_best_epoch(const runlog_run *run);
 
-/* The point where an activation's validation loss is lowest; `losses` has room for all runs. */
+/* The point at which an activation's validation loss is lowest; `losses` has room for all runs. */
 const char *runlog_best_point(const runlog *log, const char *activation, double losses[]);
 
-/* How many rows of a class got which answer, over all finished runs of an activation; false where there is nothing of
- * that. */
+/* The number of rows of a class that got each answer, over all finished runs of an activation; false if there are none.
+ * */
 bool runlog_confusion(const runlog *log, const char *activation, double counts[]);
 
-/* Whether any run has a series. */
+/* True if any run has a series. */
 bool runlog_has_series(const runlog *log, runlog_series kind);
 
-/* The columns mean, low and high of a curve's point, from the values of the seeds. */
+/* The columns mean, low and high of a point of a curve, from the values of the seeds. */
 void runlog_write_band(FILE *to, const double values[], int count, bool share);
 
-/* Whether the bands of an activation count a run: a finished one, or any where none has finished. */
+/* True if the bands of an activation include a run: a finished one, or any if none has finished. */
 bool runlog_band_counts(const runlog *log, const runlog_run *run);
 
-/* The files' contents. False when memory runs out. */
+/* Write the contents of the files. False when memory runs out. */
 bool runlog_write_curves(const runlog *log, FILE *to);
 bool runlog_write_bands(const runlog *log, FILE *to);
 bool runlog_write_summary(const runlog *log, FILE *to);
@@ -80,7 +80,7 @@ bool runlog_write_search(const runlog *log, FILE *to);
 /* config.json of a runlog. */
 void runlog_print_options(const void *log, FILE *to);
 
-/* A field of a CSV file: ",0.0123" with nine significant digits, enough to give back every float. */
+/* A field of a CSV file: ",0.0123" with nine significant digits, enough to restore every float. */
 void runlog_number_field(FILE *to, double number);
 
 #endif

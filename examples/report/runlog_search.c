@@ -1,4 +1,4 @@
-/* A search: which point of the grid is best, and what each comes to. */
+/* A search: the best point of the grid, and the results of each. */
 #include "examples/report/runlog_internal.h"
 #include "examples/report/files.h"
 
@@ -21,10 +21,10 @@ static bool is_first_of_point(const runlog *log, int run)
     return true;
 }
 
-/* What the runs of an activation at a point come to. */
+/* The results of an activation's runs at a point. */
 typedef struct outcome {
     int finished, unfinished;
-    statistics_estimate loss; /* of the validation part at the best epoch */
+    statistics_estimate loss; /* loss of the validation split at the best epoch */
 } outcome;
 
 /* The validation losses of the finished ones at their best epochs; `losses` has room for all runs. */
@@ -44,7 +44,7 @@ static outcome outcome_at(const runlog *log, const char *activation, const char 
     return found;
 }
 
-/* The smaller the better: what diverged comes last. */
+/* A sort key, smaller is better: diverged runs come last. */
 static double rank(const outcome *found)
 {
     const double loss = isnan(found->loss.mean) ? INFINITY : found->loss.mean;
@@ -90,7 +90,7 @@ static const char *best_common_point(const runlog *log, double losses[])
     return best;
 }
 
-/* Whether a point is the least or the greatest that was tried: then there may be a better one beyond. */
+/* True if a point is the smallest or the largest one tried: a better one may lie outside. */
 static bool is_at_the_edge(const runlog *log, const char *point)
 {
     double number = NAN, least = INFINITY, greatest = -INFINITY;
@@ -159,10 +159,10 @@ runlog *runlog_at_best(const runlog *log, bool common)
 typedef struct point {
     const runlog_run *run; /* the first there */
     outcome found;
-    bool best; /* of those with the same number */
+    bool best; /* rank among those with the same number */
 } point;
 
-/* The best at each number come first, so that a curve through them has no gaps. */
+/* The best points at each number come first, so that a curve through them has no gaps. */
 static int by_rank_and_number(const void *a, const void *b)
 {
     const point *left = a, *right = b;
@@ -171,7 +171,7 @@ static int by_rank_and_number(const void *a, const void *b)
     return (left->run->number > right->run->number) - (left->run->number < right->run->number);
 }
 
-/* The points of an activation, in that order; returns how many. */
+/* The points of an activation, in that order; returns their number. */
 static int list_points(const runlog *log, const char *activation, double losses[], point points[])
 {
     int count = 0;

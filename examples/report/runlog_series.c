@@ -18,19 +18,19 @@ bool runlog_band_counts(const runlog *log, const runlog_run *run)
     return true;
 }
 
-/* ---- rows of numbers that runs have at the same places: epochs, steps, sizes of noise ---- */
+/* ---- rows of numbers that all runs have at the same keys: epochs, steps, sizes of noise ---- */
 
 enum { EPOCH, STEP, TRAIN_LOSS, VAL_LOSS, VAL_ACCURACY }; /* the columns of an epoch */
 enum { NONE = -1, BANDS = 3 };
 
-/* What a file shows of them. */
+/* The columns of a file. */
 typedef struct curve {
     runlog_series kind; /* RUNLOG_SERIES: the epochs */
-    size_t width;       /* numbers of a row; of the epochs 0 */
-    int key;            /* the column that says where */
-    int bands;          /* columns of the file, each a mean and a band around it, */
-    int column[BANDS];  /* of these; NONE: left empty */
-    int share;          /* the column that is between 0 and 1 */
+    size_t width;       /* numbers per row; 0 for epochs */
+    int key;            /* column of the key */
+    int bands;          /* columns of the file, each with a mean and a band, */
+    int column[BANDS];  /* taken from these columns; NONE: left empty */
+    int share;          /* column whose values are between 0 and 1 */
 } curve;
 
 static size_t rows_of(const runlog_run *run, const curve *c)
@@ -47,8 +47,7 @@ static double number_at(const runlog_run *run, const curve *c, size_t row, int c
     return numbers[column];
 }
 
-/* The numbers of a column in the rows of an activation's runs at this place, if they have this key; returns how many.
- */
+/* The numbers of a column in this row of an activation's runs, if they have the key; returns how many. */
 static int gather(const runlog *log, const char *activation, const curve *c, size_t row, double key, int column,
                   double values[])
 {
@@ -62,7 +61,7 @@ static int gather(const runlog *log, const char *activation, const curve *c, siz
     return count;
 }
 
-/* The first of the longest runs of an activation that its bands count; NULL where none has a row. */
+/* The first of the longest runs in an activation's bands; NULL if none has a row. */
 static const runlog_run *longest_with(const runlog *log, const char *activation, const curve *c)
 {
     const runlog_run *longest = NULL;
@@ -73,7 +72,7 @@ static const runlog_run *longest_with(const runlog *log, const char *activation,
     return longest;
 }
 
-/* A line for each row of the longest run: the key, how many runs have it, and the bands. */
+/* A line for each row of the longest run: the key, the number of runs that have it, and the bands. */
 static void write_curve(const runlog *log, const char *activation, const curve *c, double values[], FILE *to)
 {
     const runlog_run *longest = longest_with(log, activation, c);
@@ -94,7 +93,7 @@ static void write_curve(const runlog *log, const char *activation, const curve *
     }
 }
 
-/* Calls `write` for each activation, with room for as many values as there are runs. */
+/* Calls `write` for each activation, with memory for as many values as there are runs. */
 static bool each_activation(const runlog *log, FILE *to,
                             bool (*write)(const runlog *log, const char *activation, double values[], FILE *to))
 {
@@ -204,7 +203,7 @@ bool runlog_write_confusion(const runlog *log, FILE *to)
 
 /* ---- surfaces ---- */
 
-/* The first run's rows of a series: numbers of places, and a class in the third. */
+/* The first run's rows of a series: two coordinates, and a class as the third number. */
 static bool write_places(const runlog *log, const char *activation, runlog_series kind, size_t width, FILE *to)
 {
     const curve places = {kind, width};

@@ -12,7 +12,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* ---- what columns are called ---- */
+/* ---- known column names ---- */
 
 static const char *const group_names[] = {"group", "activation", "model",    "method", "config",
                                           "name",  "run",        "run_name", NULL};
@@ -32,7 +32,7 @@ static bool is_one_of(const char *name, const char *const *names)
     return *names;
 }
 
-/* The column of the first of the names that is there; -1: none is. */
+/* The column with the first of these names that occurs; -1 if none does. */
 static int find(const csv_source *s, const char *const *names)
 {
     for (; *names; names++)
@@ -73,14 +73,14 @@ static long split_seed(const char *name, size_t *length)
         for (group -= 4; group > 0 && strchr("-_ =:/", name[group - 1]);)
             group--;
     else if (group == digits)
-        return -1; /* gelu2 is a name */
+        return -1; /* "gelu2" is a name without a seed */
     if (digits == end || group == 0 || end - digits > 9)
         return -1;
     *length = group;
     return atol(name + digits);
 }
 
-/* The run of this group and seed, which is made if it is not there; -1 when memory runs out. */
+/* The run of this group and seed, made if it does not exist; -1 when memory runs out. */
 static int find_run(runs_file *to, const char *group, size_t length, uint64_t seed, int fold)
 {
     const char *name = keep_name(to, group, length);
@@ -103,7 +103,7 @@ static int find_run(runs_file *to, const char *group, size_t length, uint64_t se
     return c->run_count++;
 }
 
-/* Of a run's name alone. */
+/* The run with this name. */
 static int find_named(runs_file *to, const char *name)
 {
     size_t length;
@@ -111,7 +111,7 @@ static int find_named(runs_file *to, const char *name)
     return find_run(to, name, length, seed < 0 ? 0 : (uint64_t)seed, 0);
 }
 
-/* The number of a measure; -1 where it is not wanted; -2 and a message where there are too many. */
+/* The number of a measure; -1 if it is not wanted; -2, with a message, if there are too many. */
 static int find_measure(runs_file *to, const char *wanted, const char *name, tg_error *error)
 {
     comparison *c = &to->c;
@@ -137,7 +137,7 @@ static int find_measure(runs_file *to, const char *wanted, const char *name, tg_
     return c->measure_count++;
 }
 
-/* The number of a cell; false where it is empty or a word. */
+/* The number in a cell; false if it is empty or text. */
 static bool number_at(const csv_source *s, size_t row, size_t column, double *number)
 {
     const char *word = csv_word_at(s, row, column);
@@ -211,7 +211,7 @@ static bool read_curve(runs_file *to, const csv_source *s, const char *wanted)
 
 typedef struct places {
     int group, seed, fold, step;
-    int measure[1 << 10]; /* of each column; -1: none */
+    int measure[1 << 10]; /* the measure of each column; -1: none */
 } places;
 
 static bool is_number_column(const csv_source *s, size_t column)
@@ -255,7 +255,7 @@ static bool find_places(runs_file *to, const csv_source *s, const char *wanted, 
     return true;
 }
 
-/* Which run a row is of: by its seed, that of its name, or as the next of its group. */
+/* The run of a row: by its seed, by its name's seed, or the next of its group. */
 static int run_of_row(runs_file *to, const csv_source *s, const places *p, size_t row)
 {
     char number[40];
@@ -344,7 +344,7 @@ static bool read_folder(runs_file *to, const char *folder, const char *wanted, t
     return fine;
 }
 
-/* An accuracy is a share, shown in percent, where all runs have it between 0 and 1. */
+/* An accuracy is shown in percent if all runs have it between 0 and 1. */
 static void find_shares(runs_file *of)
 {
     comparison *c = &of->c;

@@ -1,4 +1,4 @@
-/* Results of other programs, as runs to be compared: what W&B, TensorBoard and one's own scripts write as CSV.
+/* Results of other programs as runs to compare: CSV files of W&B, TensorBoard and users' own scripts.
  *
  *     runs_file from;
  *     if (!runs_read("results.csv", NULL, &from, &error))
@@ -6,7 +6,7 @@
  *     comparison_print(&from.c, "table", stdout);
  *     runs_free(&from);
  *
- * Three forms are told apart by their header:
+ * Three forms are recognised by their header:
  *
  *     group,seed,step,loss,accuracy       a row for each run, or for each step of a run, the last number counts.
  *                                         The group is a column group, activation, model, method, config, name or
@@ -32,10 +32,10 @@ typedef struct runs_curve {
 
 typedef struct runs_file {
     comparison c;
-    char **names; /* texts that the comparison points into */
+    char **names; /* texts to which the comparison points */
     int name_count;
-    runs_curve *curves;   /* [c.run_count, COMPARISON_MEASURES], where there are steps */
-    bool steps, numbered; /* whether there are; whether seeds are only an order */
+    runs_curve *curves;   /* [c.run_count, COMPARISON_MEASURES], if there are steps */
+    bool steps, numbered; /* whether there are steps; whether seeds only number the runs */
 } runs_file;
 
 /* Reads a CSV file, or all those of a folder in the order of their names. `measures` names the columns to compare, with

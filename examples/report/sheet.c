@@ -15,8 +15,8 @@ typedef enum { HEADING, TEXT, VERDICT, TABLE, PICTURE } kind;
 
 typedef struct item {
     kind kind;
-    char *text;       /* of a picture its file */
-    const char *says; /* of a picture; lives in text, behind the file's name */
+    char *text;       /* for a picture its file */
+    const char *says; /* for a picture, stored in `text` after the file's name */
     table *table;
 } item;
 
@@ -179,7 +179,7 @@ void sheet_print(const sheet *s, FILE *out)
 typedef struct writing {
     const sheet *sheet;
     const char *folder, *command;
-    bool drawn; /* whether the folder's pictures are of these numbers */
+    bool drawn; /* true if the folder's pictures show these numbers */
 } writing;
 
 static bool write_html(const void *context, FILE *to)

@@ -9,8 +9,7 @@
  *     sheet_write(s, "results/studies/gelu-mnist", "study gelu-mnist", &error);   // report.html and report.md
  *     sheet_free(s);
  *
- * Cells are parted by |. When memory runs out, sheet_write says so. Functions that take a NULL sheet do nothing.
- */
+ * Cells are separated by |. When memory runs out, sheet_write says so. Functions that take a NULL sheet do nothing.  */
 #ifndef REPORT_SHEET_H
 #define REPORT_SHEET_H
 
@@ -24,24 +23,24 @@ void sheet_free(sheet *s);
 void sheet_heading(sheet *s, const char *text);
 void sheet_text(sheet *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A sentence that is computed from the numbers above; highlighted. */
+/* A highlighted sentence, computed from the numbers above. */
 void sheet_verdict(sheet *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A table by its headings, of which the first `keys` columns say what a row is, and its rows. Columns whose cells are
- * numbers are flush right. */
+/* A table by its headings, and its rows. The first `keys` columns identify a row. Columns of numbers are right-aligned.
+ * */
 void sheet_table(sheet *s, int keys, const char *headings);
 void sheet_row(sheet *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A number under a name, which other programs can read: numbers.json. One that is not finite is left out. And back; NaN
- * where there is none. */
+/* Stores a number under a name, for other programs: numbers.json. Infinities and NaN are omitted. The second reads it
+ * back; NaN if there is none. */
 void sheet_number(sheet *s, const char *key, double value);
 double sheet_number_of(const sheet *s, const char *key);
 
 /* An .svg file of the folder the report is written to. */
 void sheet_picture(sheet *s, const char *file, const char *says);
 
-/* Without pictures, in lines of at most the terminal's width; columns of a table that do not fit come below, behind its
- * key columns again. */
+/* Prints without pictures, in lines of at most the terminal's width. Columns of a table that do not fit are printed
+ * below, after its key columns again. */
 void sheet_print(const sheet *s, FILE *out);
 
 /* Writes report.html, with the pictures inside, report.md and numbers.json into the folder; `command` repeats it.

@@ -9,7 +9,7 @@
  * a leading term: 1, taken off again at the end. */
 static double beta_fraction(double x, double a, double b)
 {
-    const double tiny = 1e-300; /* stands in for a zero denominator */
+    const double tiny = 1e-300; /* replaces a zero denominator */
     enum { ENOUGH = 10000 };    /* needs about sqrt(max(a, b)) terms */
     double numerator = 1, denominator = 0, value = 1;
     for (int term = 0; term < ENOUGH; term++) {
@@ -77,10 +77,10 @@ double statistics_student_quantile(double probability, double degrees)
     return -(low + high) / 2;
 }
 
-/* A deviation below this part of the largest value is rounding: one in the last row of 10^12. */
+/* A deviation below this part of the largest value is only rounding: one unit in the last place of 10^12. */
 static const double ROUNDING = 1e-12;
 
-/* The estimate from the differences to a baseline, which may be NULL for zero. */
+/* The estimate from the differences to a baseline, NULL for a baseline of zero. */
 static statistics_estimate estimate(const double values[], const double baseline[], size_t count)
 {
     statistics_estimate result = {.count = count, .mean = NAN, .deviation = NAN, .margin = NAN};
@@ -127,7 +127,7 @@ statistics_range statistics_share_interval(const double values[], size_t count, 
     for (size_t i = 0; i < count; i++)
         if (!(values[i] >= 0 && values[i] <= 1))
             return (statistics_range){NAN, NAN};
-    if (!(share.margin > 0)) /* all the same, or too few */
+    if (!(share.margin > 0)) /* all equal, or too few */
         return statistics_interval(&share);
     const double angle = asin(sqrt(share.mean)), margin = share.margin / (2 * sqrt(share.mean * (1 - share.mean)));
     return (statistics_range){pow(sin(fmax(angle - margin, 0)), 2), pow(sin(fmin(angle + margin, acos(0))), 2)};
@@ -178,14 +178,14 @@ void statistics_holm(double p[], size_t count)
     size_t left = 0;
     for (size_t i = 0; i < count; i++)
         left += !isnan(p[i]);
-    double before = 0; /* what the smaller one was corrected to */
+    double before = 0; /* corrected value of the next smaller one */
     bool *done = calloc(count ? count : 1, sizeof *done);
     for (; left > 0; left--) {
         size_t least = count;
         for (size_t i = 0; i < count; i++)
             if (!isnan(p[i]) && (!done || !done[i]) && (least == count || p[i] < p[least]))
                 least = i;
-        if (!done) { /* without memory: the stricter correction of all alike */
+        if (!done) { /* without memory, uses the stricter Bonferroni correction for all */
             for (size_t i = 0; i < count; i++)
                 p[i] = fmin(1, (double)left * p[i]);
             return;

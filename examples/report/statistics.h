@@ -6,9 +6,8 @@
  *     printf("%.4f ± %.4f, better by %.4f (%.4f to %.4f)\n", accuracy.mean, accuracy.margin,
  *            gain.mean, gain.mean - gain.margin, gain.mean + gain.margin);
  *
- * What is undefined for so few values (a deviation of one, a mean of none) is NaN. A NaN among the values makes
- * the results NaN: a diverged run is never averaged away.
- */
+ * Results that are undefined for few values (the deviation of one, the mean of none) are NaN. A NaN among the values
+ * makes the results NaN: a diverged run never disappears in an average.  */
 #ifndef REPORT_STATISTICS_H
 #define REPORT_STATISTICS_H
 
@@ -17,7 +16,7 @@
 typedef struct {
     size_t count;
     double mean;
-    double deviation; /* of the sample: divided by count - 1; 0 where it is nothing but rounding */
+    double deviation; /* of the sample: divided by count - 1; 0 if it is only rounding */
     double margin;    /* half the width of the mean's 95 % interval, by Student's t with count - 1 degrees of freedom */
 } statistics_estimate;
 
@@ -40,10 +39,10 @@ statistics_range statistics_interval(const statistics_estimate *estimate);
  * shown. NaN for a value outside of 0 to 1. */
 statistics_range statistics_share_interval(const double values[], size_t count, const statistics_estimate *mean);
 
-/* Two tests of whether values and baseline differ, pair by pair; p-values for both sides. */
+/* Two tests of whether values and baseline differ, paired; two-sided p-values. */
 typedef struct {
-    double p;          /* of the paired t test; NaN for fewer than two pairs, or where all differences are the same */
-    double sign_p;     /* of the sign test, which leaves out pairs that are equal; NaN where all are */
+    double p;          /* of the paired t test; NaN for fewer than two pairs, or if all differences are equal */
+    double sign_p;     /* of the sign test, which ignores equal pairs; NaN if all are equal */
     int greater, less; /* pairs */
 } statistics_test;
 statistics_test statistics_compare(const double values[], const double baseline[], size_t count);

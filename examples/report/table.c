@@ -74,7 +74,7 @@ void table_add_row(table *t)
         return;
     cell *cells = realloc(t->cells, (size_t)(t->rows + 1) * (size_t)t->count * sizeof *cells);
     t->lost |= !cells;
-    t->filled = t->count; /* nothing fits into a row that is not there */
+    t->filled = t->count; /* a cell needs a row */
     if (!cells)
         return;
     t->cells = cells;
@@ -83,7 +83,7 @@ void table_add_row(table *t)
     t->filled = 0;
 }
 
-/* The next cell of the last row; NULL where there is none. */
+/* The next cell of the last row; NULL if there is none. */
 static cell *next_cell(table *t)
 {
     if (!t || t->rows == 0 || t->filled == t->count)
@@ -177,7 +177,7 @@ int table_rows(const table *t)
     return t ? t->rows : 0;
 }
 
-/* ---- what is shown ---- */
+/* ---- visible columns ---- */
 
 const cell *table_cell_at(const table *t, int row, int column)
 {
@@ -190,7 +190,7 @@ const char *table_text_of(const table *t, int row, int column)
     return text ? text : "";
 }
 
-/* Whether any row has something in this column; where there are no rows the headings are all there is. */
+/* True if any row has text in this column. Without rows, every column counts, for its heading. */
 bool table_is_shown(const table *t, int column)
 {
     for (int row = 0; row < t->rows; row++)
@@ -213,7 +213,7 @@ bool table_is_right(const table *t, int column)
     return true;
 }
 
-/* ---- signs that not every reader has ---- */
+/* ---- characters that a reader may lack ---- */
 
 static const struct sign {
     const char *utf8, *ascii, *latex;
@@ -228,7 +228,7 @@ static const struct sign *sign_at(const char *text)
     return NULL;
 }
 
-/* The text in ASCII as far as we know how, to be freed. */
+/* The text in ASCII, as far as possible, to be freed. */
 char *table_in_ascii(const char *text)
 {
     char *plain = malloc(4 * strlen(text) + 1), *to = plain;
@@ -249,7 +249,7 @@ static size_t trimmed(const char *text)
     return length;
 }
 
-/* Without memory of its own: a word must not be missing where that runs out. */
+/* Works without allocating: no word may be missing when memory runs out. */
 static void put_ascii(FILE *out, const char *text)
 {
     for (const char *end = text + trimmed(text); text < end;) {
@@ -290,7 +290,7 @@ static void put_latex(FILE *out, const char *text)
 
 /* ---- texts ---- */
 
-/* One row, -1 the headings, with something before each cell and after the last. */
+/* One row, or the headings for -1, with text before each cell and after the last. */
 static void put_row(const table *t, int row, const char *begin, const char *between, const char *end,
                     void (*put)(FILE *out, const char *text), FILE *out)
 {
@@ -383,7 +383,7 @@ void table_csv_text(FILE *out, const char *text)
     fputs(quoted ? "\"" : "", out);
 }
 
-/* How many fields a column has, and whether any row has something in one of them. */
+/* The number of fields of a column, and whether any row has a number in one of them. */
 static int fields_of(const table *t, int column)
 {
     int fields = 1;
@@ -443,14 +443,14 @@ static bool print_csv(const table *t, FILE *out)
     return true;
 }
 
-/* ---- the whole ---- */
+/* ---- output ---- */
 
 static const struct format {
     const char *name;
     bool (*print)(const table *t, FILE *out);
     const char *before, *after;               /* of a note; NULL: no notes */
     const char *verdict;                      /* before a verdict */
-    void (*put)(FILE *out, const char *text); /* a word of one; NULL: as the terminal can show it */
+    void (*put)(FILE *out, const char *text); /* prints a word of a note; NULL: as the terminal can show it */
 } formats[] = {{"markdown", print_markdown, "", "", "- ", put_markdown},
                {"latex", print_latex, "% ", "", "% ", put_ascii},
                {"csv", print_csv, NULL, NULL, NULL, NULL},
@@ -468,7 +468,7 @@ static void put_note(const struct format *format, const char *before, const char
     fputs(format->after, out);
 }
 
-/* Verdicts, notes, and what the columns mean, with an empty line before each kind. */
+/* Verdicts, notes and explanations of the columns, each kind after an empty line. */
 static bool print_notes(const table *t, const struct format *format, FILE *out)
 {
     const bool spaced = strcmp(format->name, "html") != 0;

@@ -29,43 +29,42 @@ typedef struct table table;
 
 typedef struct table_column {
     const char *name;
-    const char
-        *csv; /* the names of its numbers in CSV, separated by commas; NULL: it has the cells' texts, under `name` */
-    const char *meaning; /* half a sentence that explains the column below the table; NULL: the name says it all */
+    const char *csv;     /* names of its numbers in CSV, separated by commas; NULL: the cells' texts, under `name` */
+    const char *meaning; /* half a sentence that explains the column below the table; NULL: no explanation */
     bool optional;
-    int least; /* a text that may be wrapped to lines of so many characters; 0: never */
+    int least; /* text that may be wrapped to lines of this length; 0: never */
 } table_column;
 
-enum { TABLE_COLUMNS = 160, TABLE_NUMBERS = 4 }; /* at most; and numbers of one cell */
+enum { TABLE_COLUMNS = 160, TABLE_NUMBERS = 4 }; /* maximum numbers of columns, and of numbers in one cell */
 
-/* Of a cell: green, red or bold on a terminal, classes in HTML. */
+/* The style of a cell: green, red or bold on a terminal, CSS classes in HTML. */
 typedef enum table_mark { TABLE_PLAIN, TABLE_GOOD, TABLE_BAD, TABLE_SHADED_GOOD, TABLE_SHADED_BAD } table_mark;
 
-/* The first `keys` columns say what a row is. NULL when memory runs out. */
+/* The first `keys` columns identify a row. NULL when memory runs out. */
 table *table_new(int keys);
 void table_free(table *t);
 
-/* A name in bold above it. */
+/* A bold title above the table. */
 void table_caption(table *t, const char *caption);
 
 /* Columns come before rows; the strings are copied. */
 void table_add_column(table *t, const table_column *column);
 
-/* Begins a row, whose cells follow; those that do not are empty. */
+/* Begins a row; its cells follow, and missing ones are empty. */
 void table_add_row(table *t);
 void table_add_cell(table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* All cells of a row, separated by |. */
 void table_add_cells(table *t, const char *cells);
 
-/* Of the last cell: its numbers, of which NaN is an empty field; its mark, and how strongly it is shaded (0 to 1). */
+/* For the last cell: its numbers, where NaN is an empty field; its mark; and how dark it is shaded (0 to 1). */
 void table_numbers(table *t, int count, const double numbers[]);
 void table_set_mark(table *t, table_mark mark, double strength);
 
 /* A paragraph below. */
 void table_add_note(table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A sentence that says what the numbers above show; it is printed before the notes. */
+/* A sentence of conclusion; it is printed before the notes. */
 void table_add_verdict(table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 int table_rows(const table *t);
@@ -74,7 +73,7 @@ int table_rows(const table *t);
  * notes) or "html". */
 bool table_print(const table *t, const char *format, FILE *out);
 
-/* A field of CSV: a text, in quotes where it needs them. */
+/* A text as a field of CSV, in quotes if necessary. */
 void table_csv_text(FILE *out, const char *text);
 
 #endif

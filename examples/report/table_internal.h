@@ -1,4 +1,4 @@
-/* What a table holds, for the files that print it. */
+/* The content of a table, for the files that print it. */
 #ifndef REPORT_TABLE_INTERNAL_H
 #define REPORT_TABLE_INTERNAL_H
 
@@ -24,14 +24,14 @@ struct table {
     char *caption;
     int keys, count, rows, noted;
     int filled; /* cells of the last row */
-    bool lost;  /* memory ran out and something is missing */
+    bool lost;  /* memory ran out, so cells are missing */
 };
 
 /* The text of a cell, row -1 for the heading. */
 const cell *table_cell_at(const table *t, int row, int column);
 const char *table_text_of(const table *t, int row, int column);
 
-/* Whether any row has something in a column, and whether all that it has are numbers. */
+/* True if any row has text in a column; true if all its cells are numbers. */
 bool table_is_shown(const table *t, int column);
 bool table_is_right(const table *t, int column);
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A column's texts as they are printed there, wrapped or not. */
+/* A column's texts as printed on the terminal, wrapped or not. */
 typedef struct screen_table {
     const table *t;
     terminal screen;
@@ -36,7 +36,7 @@ static bool measure(screen_table *s)
 
 enum { GAP = 2 };
 
-/* The widths of all columns, those that may be wrapped at their `least` if so wished. */
+/* The widths of all columns; with `wrapped`, those that can be wrapped have their `least`. */
 static int total_width(const screen_table *s, bool wrapped)
 {
     int total = -GAP;
@@ -47,7 +47,7 @@ static int total_width(const screen_table *s, bool wrapped)
     return total;
 }
 
-/* Leaves out what is optional and wraps what may be wrapped, until the rest fits if it can. */
+/* Omits optional columns and wraps long ones, until the rest fits if possible. */
 static void make_room(screen_table *s, int room)
 {
     for (int c = s->t->count - 1; c >= 0 && total_width(s, true) > room; c--)
@@ -60,7 +60,7 @@ static void make_room(screen_table *s, int room)
     }
 }
 
-/* Breaks lines at blanks, so that they are at most so wide if words let them. */
+/* Breaks lines at blanks, so that no line is wider than this, if no word is. */
 static void wrap(char *text, int width)
 {
     char *begin = text, *blank = NULL;
@@ -119,7 +119,7 @@ static bool print_block(const screen_table *s, int first, int end, FILE *out)
         return false;
     scols_table_set_stream(to, out);
     scols_table_set_termforce(to, SCOLS_TERMFORCE_ALWAYS);
-    size_t width = GAP; /* of all columns: the library takes memory for a line as wide as it is told */
+    size_t width = GAP; /* sum over all columns: the library allocates a line as wide as it is told */
     for (int c = 0; c < s->t->count; c++)
         width += (size_t)(s->width[c] + GAP);
     scols_table_set_termwidth(to, width);

@@ -1,4 +1,4 @@
-/* The kind of a stream: a terminal that understands cursor movement, or a file, pipe or plain terminal.
+/* Properties of a stream: a terminal that understands cursor movement, or a file, pipe or plain terminal.
  *
  *     terminal screen = terminal_of(stderr);
  *     printf(screen.utf8 ? "0.97 ± 0.01\n" : "0.97 +/- 0.01\n");

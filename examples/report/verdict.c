@@ -15,7 +15,7 @@ bool verdict_still_falls(const double losses[], int count)
 int verdict_pairs_needed(double deviation, double difference, int comparisons, double overlap)
 {
     const double ratio = deviation / fabs(difference), level = 1 - 0.05 / (2. * (comparisons > 1 ? comparisons : 1));
-    int low = 1, high = VERDICT_MOST_PAIRS; /* too few; enough, or the most */
+    int low = 1, high = VERDICT_MOST_PAIRS; /* too few; enough, or the maximum */
     while (high - low > 1) {
         const int n = low + (high - low) / 2;
         const double quantiles = statistics_student_quantile(level, n - 1.) + statistics_student_quantile(0.8, n - 1.);
@@ -27,21 +27,21 @@ int verdict_pairs_needed(double deviation, double difference, int comparisons, d
     return high;
 }
 
-/* A number with one digit that counts, or an integer with two. */
+/* A number with one significant digit, or an integer with two. */
 static double rounded(double x, int digits)
 {
     const double unit = pow(10, floor(log10(x)) - (digits - 1));
     return unit * round(x / unit);
 }
 
-/* Decimals that show one significant digit of a percentage's margin, two of another's. */
+/* The number of decimals that shows one significant digit of a percentage's margin, two of another's. */
 static int decimals_of(double margin, bool share)
 {
     const double places = isfinite(margin) && margin > 0 ? (share ? 0 : 1) - floor(log10(margin)) : 2;
     return (int)fmax(share ? 1 : 0, fmin(8, places));
 }
 
-/* As it is printed, without a sign before zero. */
+/* As printed, without a sign before zero. */
 static double shown(double x, int decimals)
 {
     const double unit = pow(10, -decimals);
@@ -90,7 +90,7 @@ void verdict_write(const verdict_facts *f, char sentence[VERDICT_SENTENCE])
         snprintf(rest, room, "%s %+.*f%s (%.*f to %.*f), not significant at the 5 %% level%s, p = %.2f; %d %s.",
                  f->measure, decimals, mean, unit, decimals, shown(low, decimals), decimals, shown(high, decimals),
                  among, f->p, pairs, f->pairs);
-    else if (f->share && bound >= 100) { /* any difference there can be */
+    else if (f->share && bound >= 100) { /* the largest possible difference */
         write_power(f, 100, scale, power, sizeof power);
         snprintf(rest, room, "no verdict on %s, the %d %s differ too much%s.", f->measure, pairs, f->pairs, power);
     } else {

@@ -1,5 +1,4 @@
-/* Sentences that say what a comparison has shown, computed from its intervals, and hints where something else should be
- * done first.
+/* The conclusions of a comparison in sentences, computed from its intervals; and hints if other work should come first.
  *
  *     verdict_write(&(verdict_facts){.name = "gelu_exact", .against = "relu", .measure = "test accuracy",
  *                                    .share = true, .difference = statistics_paired(gelu, relu, 10), .p = 0.01,
@@ -18,16 +17,16 @@ enum { VERDICT_SENTENCE = 512, VERDICT_MOST_PAIRS = 1000000 };
 
 typedef struct verdict_facts {
     const char *name, *against, *measure;
-    const char *pairs; /* what is paired: "seeds" */
+    const char *pairs; /* name of the pairs: "seeds" */
     bool share;        /* between 0 and 1: differences are in percentage points */
     statistics_estimate difference;
-    double p;       /* of the difference, corrected for `comparisons` */
+    double p;       /* p-value of the difference, corrected for `comparisons` */
     double overlap; /* statistics_correct_overlap */
     int comparisons;
 } verdict_facts;
 
-/* Significant: the difference and its 95 % interval. Otherwise how large it can be at most, by the same interval, and
- * how many pairs would show a quarter of that. */
+/* If significant: the difference and its 95 % interval. Otherwise the largest difference that the interval allows, and
+ * how many pairs would show a quarter of it. */
 void verdict_write(const verdict_facts *facts, char sentence[VERDICT_SENTENCE]);
 
 /* How many pairs show a difference in 80 % of cases, with a t test at 5 %, divided by the number of comparisons
@@ -35,8 +34,8 @@ void verdict_write(const verdict_facts *facts, char sentence[VERDICT_SENTENCE]);
  * deviation / difference)^2 (1 / n + overlap). A million where more are needed, or where no number does. */
 int verdict_pairs_needed(double deviation, double difference, int comparisons, double overlap);
 
-/* Whether a validation loss still fell when training ended: the best of the last quarter of the epochs is more than 1 %
- * below the best before. False for fewer than four epochs. */
+/* True if a validation loss was still falling when training ended: the best of the last quarter of the epochs is more
+ * than 1 % below the best before. False for fewer than four epochs. */
 bool verdict_still_falls(const double losses[], int count);
 
 #endif

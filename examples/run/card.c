@@ -37,7 +37,7 @@ static json_t *targets_json(const dataset *data)
     return targets;
 }
 
-/* The columns of a table that hold the class or the targets. */
+/* The columns of a table that contain the class or the targets. */
 static json_t *answers_json(const dataset *data)
 {
     json_t *answers = json_array();
@@ -160,7 +160,7 @@ static bool read_letters(card *c, const json_t *letters)
     return fine;
 }
 
-/* Whether what the data says and what the model says are about the same. */
+/* True if the data and the model describe nearly the same. */
 static const char *disagreement(const card *c)
 {
     const net_spec *s = &c->spec;

@@ -1,5 +1,5 @@
-/* What travels in a model file beside the weights, so that `predict` needs nothing else: the model's specification, how
- * columns become inputs, and what outputs mean.
+/* The metadata of a model file, so that `predict` needs nothing else: the model's specification, the conversion of
+ * columns to inputs, and the meaning of outputs.
  *
  *     card c;
  *     card_of_source(&c, &spec, &from, &error);
@@ -24,9 +24,9 @@ typedef struct card_scale {
     double mean, scale;
 } card_scale;
 
-/* An input of a table: a column's number, 1 where it holds this category and 0 elsewhere, or 1 where it is missing. */
+/* An input from a table: a column's number; or 1 where it has this category; or 1 where it is missing; else 0. */
 typedef struct card_input {
-    const char *column; /* its name, NULL where the file had none */
+    const char *column; /* its name, NULL if the file had none */
     int number;
     const char *category; /* NULL: the number itself */
     bool missing;
@@ -38,14 +38,14 @@ typedef struct card {
     card_task task;
     size_t inputs;
     card_input *input;
-    size_t answers; /* columns of a table that hold the class or the targets; 0 where the file does not say */
+    size_t answers; /* columns of a table with the class or the targets; 0 if the file does not say */
     card_input *answer;
     size_t classes, targets;
     const char **class_names;
     const char **target_names;
     card_scale *target;
     double pixel_scale; /* of images: 255; 1 where the card has none */
-    bool lines;         /* of a text: it is words, one a line */
+    bool lines;         /* the text is a list of words, one per line */
     int vocabulary;
     unsigned char letter[256];
     json_t *json; /* holds the texts */
@@ -55,13 +55,11 @@ typedef struct card {
 bool card_of_source(card *c, const run_spec *s, const run_source *from, tg_error *error);
 void card_metadata(const card *c, tg_metadata lines[CARD_LINES]);
 
-/* The model file that a user means by a path: the one in a run's folder, which is written to `file`, or the path
- * itself.
- */
+/* The model file that a path means: if it is a run's folder, the file in it, written to `file`; otherwise the path. */
 enum { CARD_PATH = 4096 };
 const char *card_path(const char *path, char file[CARD_PATH]);
 
-/* From a model file. False and one line if it is none, or if its metadata is wrong. */
+/* Reads a model file. False and one line if it is none, or if its metadata is invalid. */
 bool card_read(card *c, const char *path, tg_error *error);
 void card_free(card *c);
 

@@ -13,12 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const double signs = 12, longest = 10; /* signs of life within the patience; seconds between two, at most */
+static const double signs = 12, longest = 10; /* signs of life within the patience; maximum seconds between two */
 
 /* ---- this machine ---- */
 
 typedef struct machine {
-    char host[65], boot[40]; /* boot: another one after each start; empty: not known */
+    char host[65], boot[40]; /* boot: differs after each start of the machine; empty: unknown */
 } machine;
 
 static machine this_machine(void)
@@ -35,7 +35,7 @@ static machine this_machine(void)
     return m;
 }
 
-/* Goes on while the machine sleeps, as the clocks of the others do. */
+/* This clock runs while the machine sleeps, like the clocks of other machines. */
 static double clock_with_sleep(void)
 {
 #ifdef CLOCK_BOOTTIME
@@ -53,7 +53,7 @@ static bool path_of(const char *folder, int number, char path[PATH_MAX])
     return snprintf(path, PATH_MAX, "%s/claim.%d", folder, number) < PATH_MAX;
 }
 
-/* The number of a claim's file; 0 for another file. */
+/* The number in a claim file's name; 0 for another file. */
 static int number_of(const char *name)
 {
     static const char begin[] = "claim.";
@@ -64,7 +64,7 @@ static int number_of(const char *name)
     return *end || number < 1 || number >= INT_MAX ? 0 : (int)number;
 }
 
-/* 0 where there is none, -1 where that is not known. */
+/* 0 if there is none, -1 if unknown. */
 static int newest(const char *folder)
 {
     DIR *opened = opendir(folder);
@@ -88,7 +88,7 @@ static void remove_all(const char *folder)
         closedir(opened);
 }
 
-/* Puts a text in place of what the file has. */
+/* Replaces the content of the file. */
 static bool put(int descriptor, json_t *object)
 {
     char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
@@ -107,7 +107,7 @@ static const char *text_of(const json_t *object, const char *name)
 
 /* ---- the claim of another process ---- */
 
-/* Whether the process that wrote this has ended, as far as this machine's kernel knows. */
+/* True if the process that wrote this has ended, according to this machine's kernel. */
 static bool has_ended(int descriptor, const json_t *says)
 {
     const machine here = this_machine();
@@ -116,13 +116,13 @@ static bool has_ended(int descriptor, const json_t *says)
     return flock(descriptor, LOCK_SH | LOCK_NB) == 0;
 }
 
-/* Whether the newest claim is free for others; a claim that is just being written is not. */
+/* True if the newest claim can be taken over; one that is just being written cannot. */
 static bool is_free(claim *c, const char *folder, int number, double patience)
 {
     char path[PATH_MAX];
     struct stat status;
     const int descriptor = path_of(folder, number, path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    if (descriptor < 0 || fstat(descriptor, &status) != 0) { /* it went this moment */
+    if (descriptor < 0 || fstat(descriptor, &status) != 0) { /* it was removed just now */
         if (descriptor >= 0)
             close(descriptor);
         return false;
@@ -168,7 +168,7 @@ claim_outcome claim_take(claim *c, const char *folder, double patience, tg_error
         return CLAIM_FAILED;
     }
     *c = (claim){.number = before + 1, .held = true, .descriptor = descriptor, .kept = clock_with_sleep()};
-    flock(descriptor, LOCK_EX | LOCK_NB); /* before it says whose it is: who reads that asks for the lock */
+    flock(descriptor, LOCK_EX | LOCK_NB); /* before the file has its owner: readers check the lock */
     if (!put(descriptor,
              json_pack("{s:s,s:s,s:I}", "host", here.host, "boot", here.boot, "process", (json_int_t)getpid()))) {
         tg_fail(error, "cannot write the file '%.300s': %s", path, strerror(errno));
@@ -189,7 +189,7 @@ bool claim_keep(claim *c, const char *folder, double patience)
         return c->held;
     c->kept = now;
     const int number = newest(folder);
-    if (number >= 0 && number != c->number) /* 0: the folder was started over */
+    if (number >= 0 && number != c->number) /* 0: the folder was emptied */
         let_go(c);
     else
         futimens(c->descriptor, NULL);

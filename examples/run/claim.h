@@ -1,4 +1,4 @@
-/* Which process does a piece of work, where processes on any number of machines share its folder (NFS, say).
+/* Decides which process does a piece of work if processes on several machines share its folder (by NFS, for example).
  *
  *     claim c = {0};                                      // of this folder, as long as the program looks at it
  *     switch (claim_take(&c, folder, 120, &error)) {     // now and then, until it is ours
@@ -27,8 +27,8 @@
 
 typedef struct claim {
     int number;              /* of the newest claim seen */
-    struct timespec changed; /* its time of change, */
-    double since;            /* which is the same since then */
+    struct timespec changed; /* its modification time, */
+    double since;            /* unchanged since this time */
     bool held;               /* it is ours */
     int descriptor;          /* of ours */
     double kept;             /* its last sign of life */
@@ -37,13 +37,13 @@ typedef struct claim {
 
 typedef enum claim_outcome { CLAIM_OURS, CLAIM_THEIRS, CLAIM_FAILED } claim_outcome;
 
-/* Takes the work of a folder that is there, for this process and those that it forks. */
+/* Takes the work of an existing folder, for this process and its children. */
 claim_outcome claim_take(claim *c, const char *folder, double patience, tg_error *error);
 
-/* Gives a sign of life, no more often than is useful; false if another process has taken over. */
+/* Gives a sign of life, no more often than necessary; false if another process has taken over. */
 bool claim_keep(claim *c, const char *folder, double patience);
 
-/* Gives a claim of ours back; nothing where it is not ours. */
+/* Releases a claim of ours; otherwise does nothing. */
 void claim_release(claim *c, const char *folder, bool done);
 
 #endif

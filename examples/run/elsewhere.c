@@ -40,7 +40,7 @@ static bool write_summary(const void *context, FILE *to)
     return comparison_write_summary(&((const page *)context)->from->c, to);
 }
 
-/* An option that has no use beside --runs; NULL: none was given. */
+/* An option that has no effect with --runs; NULL: none was given. */
 static const char *useless(void)
 {
     static const char *const used[] = {"runs", "measures", "format", "report", "out", NULL};

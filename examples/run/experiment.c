@@ -41,7 +41,7 @@ static const program_option own_options[] = {
     {"seeds", "N", "runs of each activation", OPTION_INT, AT(seeds), 1, 10000},
     {0}};
 
-/* The type of a list of such values; OPTION_GROUP where there is none. */
+/* The list type for values of this type; OPTION_GROUP if there is none. */
 static option_type list_of(option_type type)
 {
     return type == OPTION_INT      ? OPTION_INTS
@@ -50,8 +50,8 @@ static option_type list_of(option_type type)
                                    : OPTION_GROUP;
 }
 
-/* Whether compare takes several values of an option: those of the model and of training, but for what says how runs are
- * paired. */
+/* True if compare accepts several values of an option: for options of the model and of training, except those that
+ * define the pairing of runs. */
 static bool is_listed(int place)
 {
     static const char *const single[] = {"model", "seed", "gated", "best", NULL};
@@ -126,7 +126,7 @@ static bool given(const char *option)
 
 /* ---- lists ---- */
 
-/* Reads names or numbers with commas between into words[most]; how many, -1 if they are too many. */
+/* Reads names or numbers separated by commas into words[most]; returns their number, -1 if there are too many. */
 static int read_words(const char *list, const char *words[], int most)
 {
     int count = 0;
@@ -169,7 +169,7 @@ const char *experiment_list(const experiment *e, const char *option)
     return *list(&copy, option);
 }
 
-/* The lists with several values become axes, the others values of the specification. */
+/* Lists with several values become axes; the others set values of the specification. */
 static bool read_lists(experiment *e, tg_error *error)
 {
     enum { MOST_POINTS = 1000 };
@@ -195,7 +195,7 @@ static bool read_lists(experiment *e, tg_error *error)
     return true;
 }
 
-/* The value of a run on an axis: the last axis turns fastest. */
+/* The value of a run on an axis; the last axis varies fastest. */
 static const char *value_at(const experiment *e, int run, int axis)
 {
     int point = run / e->activation_count % e->points;
@@ -249,7 +249,7 @@ void experiment_point(const experiment *e, int run, char text[EXPERIMENT_POINT])
     }
 }
 
-/* The axis of a picture: the longest list of numbers, or else of words; -1: nothing is searched. */
+/* The axis for the picture: the longest list of numbers, or else of words; -1 without a search. */
 static int shown_axis(const experiment *e)
 {
     int best = -1, most = 0;
@@ -306,7 +306,7 @@ void experiment_name(const experiment *e, int run, char name[EXPERIMENT_POINT])
 
 /* ---- checks ---- */
 
-/* Two points of the grid that are the same training, as depth 0 and 4 with --hidden 128x4. */
+/* True if two points of the grid are the same training, as depth 0 and 4 with --hidden 128x4. */
 static bool points_differ(const experiment *e, tg_error *error)
 {
     json_t **points = calloc((size_t)e->points, sizeof *points);
@@ -344,7 +344,7 @@ static bool has_gated(const experiment *e)
     return found;
 }
 
-/* Whether a net anywhere on the grid has two hidden layers of one width in a row. */
+/* True if a net anywhere on the grid has two successive hidden layers of equal width. */
 static bool has_residual(const experiment *e)
 {
     bool found = false;
@@ -377,7 +377,7 @@ static bool options_matter(const experiment *e, tg_error *error)
     return true;
 }
 
-/* Puts what was chosen, where there is one choice, in place of the 0 that asked for it. */
+/* Replaces a 0, which asks for a default, by the chosen value, if there is a single choice. */
 static bool keep_choices(experiment *e, tg_error *error)
 {
     const run_spec first = experiment_spec(e, 0);
@@ -395,7 +395,7 @@ static bool keep_choices(experiment *e, tg_error *error)
     return read_lists(e, error);
 }
 
-/* Whether --depth can be: which width has a layer more? */
+/* True if --depth is possible: it needs one width to repeat. */
 static bool depth_is_clear(const experiment *e, tg_error *error)
 {
     const char *hidden = e->settings.run.net.hidden;
@@ -412,7 +412,7 @@ static bool depth_is_clear(const experiment *e, tg_error *error)
     return true;
 }
 
-/* By the options as they were given, of a list all values. */
+/* The name from the given options; a list contributes all values. */
 static void name_folder(experiment *e)
 {
     const experiment usual = experiment_defaults();

@@ -1,4 +1,4 @@
-/* What `compare` trains: activations at every point of a grid, with several seeds; the runs are otherwise the same.
+/* The runs of `compare`: activations at every point of a grid, with several seeds; otherwise equal.
  *
  *     experiment e = experiment_defaults();
  *     options_parse(experiment_program(), argc, argv, &e.settings);
@@ -22,7 +22,7 @@ enum { EXPERIMENT_ACTIVATIONS = 32, EXPERIMENT_AXES = 16, EXPERIMENT_POINT = 192
 typedef struct experiment_settings {
     run_spec run; /* first: run_options */
     const char *activations;
-    const char *list[OPTIONS_MOST]; /* of the option at that place of run_options, where it takes several values */
+    const char *list[OPTIONS_MOST]; /* for the option at that place of run_options, if it has several values */
     sweep sweep;
     int seeds;
     double silence;
@@ -39,21 +39,21 @@ typedef struct experiment_axis {
 
 typedef struct experiment {
     experiment_settings settings;
-    run_source from; /* split as for the first run */
+    run_source from; /* as split for the first run */
     const char *activations[EXPERIMENT_ACTIVATIONS];
     int activation_count;
     experiment_axis axes[EXPERIMENT_AXES];
     int axis_count;
-    char name[RUN_NAME]; /* of the folder where no option says it: data, model and the options as they were given */
-    int points;          /* of the grid: the product of their counts */
-    int runs;            /* activations times points times seeds times folds */
-    long *parameters;    /* [activation_count * points]: of the nets of the first runs */
+    char name[RUN_NAME]; /* of the folder if no option names it: data, model and the given options */
+    int points;          /* size of the grid: the product of their counts */
+    int runs;            /* number of runs: activations times points times seeds times folds */
+    long *parameters;    /* [activation_count * points]: parameters of the nets of the first runs */
 } experiment;
 
 const options_program *experiment_program(void);
 experiment experiment_defaults(void);
 
-/* Checks what the options mean together and loads the data. On failure false and one line. */
+/* Checks the combination of options and loads the data. On failure false and one line. */
 bool experiment_prepare(experiment *e, tg_error *error);
 void experiment_free(experiment *e);
 
@@ -80,7 +80,7 @@ void experiment_searched_words(const experiment *e, char text[EXPERIMENT_POINT])
 /* "784-128x8-10"; with lists, all widths and depths: "784-(64,128)x(2,4)-10". */
 void experiment_net(const experiment *e, char text[EXPERIMENT_POINT]);
 
-/* Says what was read and what follows from it, in a few lines; and how the rows are split, in a sentence. */
+/* Describes the data and the settings that follow from it, in a few lines; and the split of the rows, in a sentence. */
 void experiment_describe(const experiment *e, FILE *out);
 const char *experiment_split(const experiment *e);
 

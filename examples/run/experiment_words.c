@@ -1,4 +1,4 @@
-/* What follows from what was read, in words. */
+/* Describes the data that was read and its consequences. */
 #include "examples/run/experiment.h"
 #include "examples/data/words.h"
 
@@ -14,7 +14,7 @@ double experiment_overlap(const experiment *e)
 {
     const dataset *data = &e->from.data;
     const bool redrawn = e->settings.run.folds || (e->settings.run.split[0] != 'f' && data->test_rows == 0);
-    if (e->from.is_text) /* lines are redrawn for each seed; a running text is cut at one place */
+    if (e->from.is_text) /* lines are redrawn for each seed; a running text is split at one position */
         return e->from.letters.lines ? (double)e->from.valid.count / (double)e->from.train.count : 0;
     const size_t reported = data->test.rows ? data->test.rows : data->validation.rows;
     return redrawn && data->train.rows ? (double)reported / (double)data->train.rows : 0;

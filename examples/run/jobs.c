@@ -18,19 +18,19 @@
 #endif
 
 static const double tick_interval = 0.1; /* seconds */
-enum { LONG_TICK = 20 };                 /* longer than so many intervals, and the parent has stood still */
-static const double patience = 1;        /* seconds from asking a child to stop until it is killed */
+enum { LONG_TICK = 20 };                 /* if more intervals than this have passed, the parent itself was stopped */
+static const double patience = 1;        /* seconds between asking a child to stop and killing it */
 
-/* A running child and the message that is coming in from it. */
+/* A running child and its incoming message. */
 typedef struct {
-    pid_t pid; /* 0: the place is free */
+    pid_t pid; /* 0: the slot is free */
     int job;
-    int descriptor; /* the pipe's end for reading */
-    bool closed;    /* the pipe has ended */
-    bool lost;      /* another program has the job now */
-    double heard;   /* when its last bytes came */
+    int descriptor; /* read end of the pipe */
+    bool closed;    /* the pipe has been closed */
+    bool lost;      /* another program runs this job now */
+    double heard;   /* when bytes arrived last */
     jobs_message_head head;
-    size_t arrived; /* bytes of the message so far, its head included */
+    size_t arrived; /* bytes of the message so far, including its head */
     char *body;
     char failure[JOBS_FAILURE_LIMIT];
 } child;
@@ -51,13 +51,13 @@ typedef struct {
 
 /* ---- starting ----------------------------------------------------------------------------------------------- */
 
-/* What the child does; does not return. A terminal sends Ctrl-C to the children as well, but when they end is for the
- * parent to say. */
+/* Runs in the child; does not return. A terminal sends Ctrl-C to the children as well, but the parent decides when they
+ * end. */
 static void be_child(const jobs_pool *pool, int job, int descriptor, pid_t parent, const sigset_t *mask)
 {
 #ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* it died before the line above */
+    if (getppid() != parent) /* the parent died before the line above */
         _exit(1);
 #else
     (void)parent;
@@ -95,7 +95,7 @@ static void start_job(jobs_pool *pool, child *place, int job)
     for (const jobs_config *c = config; c; c = c->also)
         if (c->on_start)
             c->on_start(job, c->context);
-    fflush(NULL); /* or the child would print the parent's unfinished lines again */
+    fflush(NULL); /* or the child would print the parent's buffered output again */
 
     sigset_t blocked, before;
     sigemptyset(&blocked);
@@ -148,8 +148,7 @@ static void deliver(const jobs_config *config, child *from)
     from->arrived = 0;
 }
 
-/* Memory for the message whose head has just come in. A head that makes no sense, or too large a message, ends the
- * child. */
+/* Allocates the message whose head has just arrived. An invalid head, or too large a message, ends the child. */
 static bool make_room(child *from)
 {
     if (from->head.kind >= JOBS_MESSAGE_PROGRESS && from->head.kind <= JOBS_MESSAGE_FAILURE &&
@@ -164,7 +163,7 @@ static bool make_room(child *from)
     return false;
 }
 
-/* Takes in what the pipe holds, up to a number of messages so that one child cannot keep the others waiting. */
+/* Reads the pipe, up to a number of messages, so that one child cannot keep the others waiting. */
 static void listen_to(const jobs_config *config, child *from, int messages)
 {
     while (messages > 0 && !from->closed) {
@@ -185,12 +184,12 @@ static void listen_to(const jobs_config *config, child *from, int messages)
         } else if (got == 0) {
             from->closed = true;
         } else if (errno != EINTR) {
-            return; /* nothing more for now */
+            return; /* no more data for now */
         }
     }
 }
 
-/* How a child ended, in one line of `text`; NULL if well. */
+/* Describes how a child ended, in one line of `text`; NULL on success. */
 static const char *complaint(const child *ended, int status, char *text, size_t size)
 {
     if (ended->failure[0])
@@ -207,19 +206,19 @@ static const char *complaint(const child *ended, int status, char *text, size_t 
     return text;
 }
 
-/* Frees the child's place if it has ended. */
+/* Frees the child's slot if it has ended. */
 static void reap(jobs_pool *pool, child *place)
 {
     int status = 0;
     pid_t reaped = waitpid(place->pid, &status, WNOHANG);
     if (reaped == 0 || (reaped < 0 && errno == EINTR))
         return;
-    listen_to(pool->config, place, INT_MAX); /* what it sent before it ended */
+    listen_to(pool->config, place, INT_MAX); /* data that it sent before it ended */
     close(place->descriptor);
 
     char text[JOBS_FAILURE_LIMIT];
     const char *message = complaint(place, status, text, sizeof text);
-    /* The flag is asked too: a signal to the whole group may reach the child before the loop has seen its own. */
+    /* Checks the flag too: a signal to the whole group may reach the child before the loop has seen its own. */
     bool stopped = (pool->stopping || signals_caught()) && !place->failure[0] && WIFSIGNALED(status) &&
                    (WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGKILL);
     const int job = place->job;
@@ -256,8 +255,8 @@ static void stop_if_interrupted(jobs_pool *pool)
     }
 }
 
-/* Ends children that have not been heard of for too long. `paused`: seconds in which the parent itself stood still, as
- * after Ctrl-Z. */
+/* Ends children that have reported nothing for too long. `paused`: seconds during which the parent itself was stopped,
+ * as after Ctrl-Z. */
 static void end_silent_children(const jobs_pool *pool, double paused)
 {
     const double limit = pool->config->silence, now = jobs_clock();
@@ -271,7 +270,7 @@ static void end_silent_children(const jobs_pool *pool, double paused)
     }
 }
 
-/* Kills the children whose jobs another program has now. */
+/* Kills the children whose jobs another program has taken over. */
 static void end_lost_children(const jobs_pool *pool)
 {
     const jobs_config *config = pool->config;
@@ -284,7 +283,7 @@ static void end_lost_children(const jobs_pool *pool)
     }
 }
 
-/* The next job that may start; -1 where there is none, for now or at all. */
+/* The next job that may start; -1 if there is none, for now or at all. */
 static int next_job(jobs_pool *pool)
 {
     const jobs_config *config = pool->config;
@@ -352,7 +351,7 @@ jobs_outcome jobs_run(const jobs_config *config)
     struct sigaction before_child;
     signals_catch(&before, NULL);
     sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL},
-              &before_child); /* ignored, children would leave no status */
+              &before_child); /* if the signal were ignored, children would leave no status */
     const bool ready = pool.children && pool.polls && pool.state;
     if (!ready) {
         for (int job = 0; job < config->count; job++)

@@ -70,16 +70,16 @@ typedef enum {
     JOBS_DONE,
     JOBS_FAILED,
     JOBS_STOPPED,
-    JOBS_ELSEWHERE /* never started here: `turn` said so */
+    JOBS_ELSEWHERE /* never started here, because of `turn` */
 } jobs_state;
 
 typedef enum { JOBS_NOW, JOBS_LATER, JOBS_NEVER } jobs_turn;
 
 typedef struct jobs_config {
-    int count;      /* how many jobs; they are numbered from 0 */
+    int count;      /* number of jobs, which are counted from 0 */
     int at_once;    /* how many may run at the same time; 0 means 1 */
-    double silence; /* seconds without a message after which a job is ended as failed; 0: it may be silent for ever */
-    void *context;  /* handed to every function below */
+    double silence; /* seconds without a message after which a job is ended as failed; 0: no limit */
+    void *context;  /* argument of every function below */
 
     /* The job itself, in the child. Returns 0 for success; the child then exits without running atexit handlers. */
     int (*run)(int job, jobs_link *link, void *context);
@@ -98,19 +98,19 @@ typedef struct jobs_config {
     void (*on_end)(int job, jobs_state state, const char *message, void *context);
     void (*on_tick)(void *context); /* about ten times a second */
 
-    const struct jobs_config *also; /* whose functions of these five are called after the ones above, or NULL */
+    const struct jobs_config *also; /* these five functions of `also` are called after the ones above; or NULL */
 } jobs_config;
 
 typedef struct {
     int done, failed;
-    int stopped;      /* by an interruption, or never started because of it */
+    int stopped;      /* jobs ended by an interruption, or never started because of it */
     bool interrupted; /* by SIGINT, SIGTERM or SIGHUP */
 } jobs_outcome;
 
 /* Runs all jobs and returns when the last child has ended. */
 jobs_outcome jobs_run(const jobs_config *config);
 
-/* Seconds of a clock that only goes forward. */
+/* Seconds of a monotonic clock. */
 double jobs_clock(void);
 
 #endif

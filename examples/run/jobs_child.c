@@ -19,7 +19,7 @@ double jobs_clock(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Writes all of it, waiting while the pipe is full. A parent that is gone ends the child. */
+/* Writes all bytes, waiting while the pipe is full. Ends the child if the parent has ended. */
 static void send_bytes(jobs_link *link, const void *bytes, size_t size)
 {
     const char *rest = bytes;

@@ -1,4 +1,4 @@
-/* What a child sends and the parent reads: messages on a pipe, each a head and then `size` bytes.
+/* The protocol from child to parent: messages on a pipe, each a head and then `size` bytes.
  *
  *     | kind | size | size bytes ... | kind | size | ...
  */
@@ -17,7 +17,7 @@ typedef struct {
 enum { JOBS_MESSAGE_LIMIT = 64 << 20, JOBS_FAILURE_LIMIT = 400 };
 
 struct jobs_link {
-    int descriptor;     /* the pipe's end for writing; never blocks */
+    int descriptor;     /* write end of the pipe; never blocks */
     double last_report; /* seconds */
     int last_epoch;
 };

@@ -1,4 +1,4 @@
-/* What else there is to tell of a net at its best epoch. */
+/* Additional results of a net at its best epoch. */
 #include "examples/run/run.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 /* ---- the net at the best epoch ---- */
 
-/* The part that is reported. */
+/* The split that is reported. */
 static dataset_feed *reported_part(trainer *t)
 {
     return t->from->data.test.rows > 0 ? &t->from->parts[2] : &t->from->parts[1];
@@ -51,7 +51,7 @@ static void tell_noise(trainer *t, json_t *results)
     }
 }
 
-/* What feature i of a row is in the source. */
+/* The value of a row's feature i in the units of the source. */
 static double in_source(const dataset *data, size_t i, double value)
 {
     return value * data->feature_scale[i] + data->feature_mean[i];
@@ -71,7 +71,7 @@ static void find_range(const dataset *data, size_t feature, double range[2])
     range[1] += margin;
 }
 
-/* One row of the surface: x, y, the class and how sure the net is of it. */
+/* One row of the surface: x, y, the class and its probability. */
 static void tell_surface_row(trainer *t, json_t *results, tg_tape *tape, double y, const double range[2])
 {
     const dataset *data = &t->from->data;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a model is to this program. */
+/* The entry of a model in this program. */
 typedef struct net_kind {
     const char *name;
     tg_model *(*make)(const net_spec *spec, const tg_rng *rng, tg_error *error);
@@ -59,7 +59,7 @@ bool net_spec_read(net_spec *spec, json_t *object, tg_error *error)
     const char *name = json_string_value(json_object_get(object, "model"));
     if (!name || !find_kind(name))
         return tg_fail(error, "the model is of no known kind");
-    *spec = find_kind(name)->defaults; /* what has a default is never null */
+    *spec = find_kind(name)->defaults; /* settings with a default are never null */
     spec->init = tg_init_name((tg_init)0);
     for (int t = 0; t < 2; t++)
         for (const program_option *o = tables[t]; o->name; o++) {
@@ -71,7 +71,7 @@ bool net_spec_read(net_spec *spec, json_t *object, tg_error *error)
     return true;
 }
 
-/* ---- what specifications say ---- */
+/* ---- parsing specifications ---- */
 
 /* Widths ended by 0; "none" for none. */
 static bool read_widths(const char *option, const char *text, int64_t *widths, int most, tg_error *error)
@@ -338,9 +338,9 @@ const char *net_keep_text(const char *text)
     return kept[count] ? kept[count++] : NULL;
 }
 
-/* ---- gated nets of as many parameters ---- */
+/* ---- gated nets with the parameters of plain ones ---- */
 
-/* Parameters of the net; -1 and one line where it cannot be made. */
+/* The number of parameters of the net; -1 and one line if it cannot be made. */
 static int64_t size_of(const net_spec *spec, tg_error *error)
 {
     const tg_rng rng = tg_rng_seed(1);

@@ -22,11 +22,11 @@ typedef struct net_spec {
     int code, patch, layers, heads, kv_heads, width, context, embedding;
     double dropout;
     bool residual, rotary, post_norm;
-    bool equal_width; /* gated: the widths as given, not those of as many parameters as a plain one */
+    bool equal_width; /* gated: the configured widths, not those with as many parameters as a plain net */
 
     int inputs, outputs;           /* of rows: features or pixels, and classes or targets */
-    int image_height, image_width; /* where rows are images, else 0 */
-    int vocabulary;                /* of text, else 0 */
+    int image_height, image_width; /* for images, else 0 */
+    int vocabulary;                /* for text, else 0 */
 } net_spec;
 
 extern const char *const net_models[], *const net_activations[], *const net_norms[],
@@ -38,45 +38,45 @@ extern const program_option net_options[];
 /* A copy of a text that lives as long as the program; equal texts share one. NULL when memory runs out. */
 const char *net_keep_text(const char *text);
 
-/* Gives the hidden layers of a gated net the widths with which it has about as many parameters as the plain net; texts
- * are shared with the specification. False and one line where a net cannot be made. */
+/* Sets the hidden widths of a gated net so that it has about as many parameters as the plain net; texts are shared with
+ * the specification. False and one line if a net cannot be made. */
 bool net_spec_equalize(net_spec *spec, tg_error *error);
 
-/* Puts the model's own defaults where options left 0 or NULL. */
+/* Replaces options that are 0 or NULL by the model's defaults. */
 void net_spec_complete(net_spec *spec);
 
 /* As JSON and back; texts live as long as the object. False and one line if something is missing or wrong. */
 json_t *net_spec_json(const net_spec *spec);
 bool net_spec_read(net_spec *spec, json_t *object, tg_error *error);
 
-/* The first of net_options, dropout aside, in which two models differ; NULL: they are the same function of their
- * weights. */
+/* The first option of net_options, except dropout, in which two models differ; NULL: they are the same function of
+ * their weights. */
 const char *net_difference(const net_spec *a, const net_spec *b);
 
-/* What programs need to know of a model by its name. */
+/* Properties of a model, found by its name. */
 typedef struct net_traits {
-    const char *options;            /* of net_options, those that not every model has */
+    const char *options;            /* those of net_options that not every model has */
     bool text, images;              /* reads characters; wants images */
     bool reconstructs;              /* its outputs are its inputs */
-    bool every_position;            /* predicts a character at each position of a context, which may be shorter */
-    bool rows_alone;                /* a channel has one number a row, and batch norm then needs two rows */
-    int batch;                      /* rows of a pass, at most, where no option says so */
-    double lr, compared_lr;         /* of AdamW, likewise; compared_lr in a comparison, 0: lr */
-    const char *compared_hidden[2]; /* widths in a comparison, with few rows and with more; NULL: as elsewhere */
-    /* The member with widths that count twice where layers are gated; NULL: the model sees to that itself. */
+    bool every_position;            /* predicts a character at each position of a context; contexts may be shorter */
+    bool rows_alone;                /* a channel has one number per row, so batch norm needs two rows */
+    int batch;                      /* maximum rows of a pass, if no option says so */
+    double lr, compared_lr;         /* default for AdamW; compared_lr in a comparison, 0: lr */
+    const char *compared_hidden[2]; /* widths in a comparison, for few rows and for more; NULL: as elsewhere */
+    /* The member with widths that count twice if layers are gated; NULL: the model handles that itself. */
     const char **(*gated)(net_spec *spec);
 } net_traits;
 
-/* NULL where there is none of this name. */
+/* NULL if there is none of this name. */
 const net_traits *net_traits_of(const char *model);
 
-/* Whether one of net_options says something of this model. */
+/* True if an option of net_options applies to this model. */
 bool net_takes(const char *model, const char *option);
 
-/* The rows of a training pass, at least: 2 where batch norm has one number a row for each channel, else 1. */
+/* The minimum number of rows of a training pass: 2 for batch norm with one number per row and channel, else 1. */
 int net_least_rows(const net_spec *spec);
 
-/* Whether a residual sum would change nothing: no two hidden layers of one width follow each other. */
+/* True if a residual connection would have no effect: no two successive hidden layers have the same width. */
 bool net_residual_is_idle(const net_spec *spec);
 
 /* The model, freshly initialised, whose forward pass takes rows [batch, inputs] to [batch, outputs] (autoencoder:
@@ -85,10 +85,10 @@ bool net_residual_is_idle(const net_spec *spec);
  * moved. */
 tg_model *net_new(const net_spec *spec, const tg_rng *rng, tg_error *error);
 
-/* The model where it is an mlp; NULL where it is another. */
+/* The model as an mlp; NULL if it is another kind. */
 const tg_mlp *net_mlp(const tg_model *model);
 
-/* "784-128x4-10, gelu_exact", for a person. */
+/* "784-128x4-10, gelu_exact", for messages. */
 void net_describe(const net_spec *spec, char *text, size_t size);
 
 #endif

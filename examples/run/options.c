@@ -19,7 +19,7 @@ typedef struct reading {
     char *settings;
 } reading;
 
-/* ---- what an option takes ---- */
+/* ---- arguments of an option ---- */
 
 static void describe_choices(const program_option *o, char *text, size_t size)
 {
@@ -67,7 +67,7 @@ int options_numbers(const program_option *option, const char *text, double value
     return count;
 }
 
-/* One word of a list of widths: "128" or "128x8". */
+/* One item of a list of widths: "128" or "128x8". */
 static bool read_width(const char *word, int64_t widths[], int most, int *count)
 {
     char *after;
@@ -108,7 +108,7 @@ int options_position(const char *const *choices, const char *word)
     return i;
 }
 
-/* Whether a list has choices only, and none twice. */
+/* True if a list has valid choices only, and none twice. */
 static bool are_choices(const program_option *o, const char *list)
 {
     bool met[64] = {false};
@@ -122,7 +122,7 @@ static bool are_choices(const program_option *o, const char *list)
     return true;
 }
 
-/* False if the argument is none for this option; `at` is as before then. */
+/* False if the argument is invalid for this option; `at` is then unchanged. */
 static bool set_option(const program_option *o, char *at, const char *argument)
 {
     double number;
@@ -179,7 +179,7 @@ static const program_option *find(const options_program *program, const char *na
     return NULL;
 }
 
-/* Whether the settings have a text, which may be NULL. */
+/* True if the settings have a text, which may be NULL. */
 static bool is_text(const program_option *o)
 {
     return o->type != OPTION_GROUP && o->type != OPTION_FLAG && o->type != OPTION_INT && o->type != OPTION_REAL;
@@ -190,8 +190,8 @@ static bool is_list(const program_option *o)
     return o->type == OPTION_REALS || o->type == OPTION_INTS;
 }
 
-/* Sets an option from a JSON value; false if that is none for it: null is one only where the option is NULL before. A
- * number for a list becomes a text in the file. */
+/* Sets an option from a JSON value; false if the value is invalid. null is valid only where the option is NULL before.
+ * A number for a list becomes a text in the file. */
 static bool set_value(const program_option *o, char *at, json_t *file, json_t *value)
 {
     char number[40];
@@ -219,7 +219,7 @@ bool options_take(const program_option *option, void *settings, json_t *object)
     return value && set_value(option, (char *)settings + option->offset, object, value);
 }
 
-/* False and one line where nothing can be read: no such file, or a folder, which can be opened all the same. */
+/* False and one line if there is nothing to read: no such file, or a folder, which can be opened like a file. */
 static bool open_for_reading(const char *path, FILE **file, tg_error *error)
 {
     *file = fopen(path, "re");
@@ -236,7 +236,7 @@ static bool open_for_reading(const char *path, FILE **file, tg_error *error)
 
 bool options_load(const options_program *program, const char *path, void *settings, tg_error *error)
 {
-    static json_t *file; /* its texts are in the settings */
+    static json_t *file; /* the settings point to its texts */
     json_error_t wrong;
     const char *name;
     json_t *value;
@@ -330,8 +330,8 @@ static void describe(const program_option *o, const void *settings, char *text, 
         snprintf(text + used, size - used, " [%s]", word);
 }
 
-/* Where memory is short, jansson leaves out what it was to add, and calls a text that it reads wrong. A program would
- * write files with gaps; it ends. */
+/* When memory runs out, jansson omits what it should add, and calls valid text wrong. A program would write incomplete
+ * files, so it exits. */
 static void *json_memory(size_t size)
 {
     void *memory = malloc(size);
@@ -342,7 +342,7 @@ static void *json_memory(size_t size)
     return memory;
 }
 
-/* The last thing a program does: what it printed has arrived, or it says so and has failed. */
+/* Runs last in a program: checks that all output was written; otherwise prints an error and fails. */
 static const char *printing;
 
 static void close_output(void)
@@ -391,7 +391,7 @@ void options_parse(const options_program *program, int argc, char **argv, void *
     argp_program_version_hook = print_version;
     const struct argp argp = {.options = options, .parser = parse, .args_doc = program->words, .doc = about};
     char *program_name = argv[0];
-    argv[0] = (char *)(size_t)program->name; /* messages begin with the plain name */
+    argv[0] = (char *)(size_t)program->name; /* messages begin with the program's name */
     const int failure = argp_parse(&argp, argc, argv, 0, NULL, &(reading){program, settings});
     if (failure) {
         fprintf(stderr, "%s: the options cannot be read: %s\n", program->name, strerror(failure));

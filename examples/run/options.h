@@ -25,7 +25,7 @@
 #include <stdio.h>
 #include <tapegrad.h>
 
-enum { OPTIONS_NUMBERS = 32, OPTIONS_MOST = 112 }; /* in a list, and in a table, at most */
+enum { OPTIONS_NUMBERS = 32, OPTIONS_MOST = 112 }; /* maximum numbers of list items, and of options */
 
 typedef enum option_type {
     OPTION_FLAG,    /* bool: present or not */
@@ -36,46 +36,45 @@ typedef enum option_type {
     OPTION_TEXT,    /* const char * */
     OPTION_CHOICE,  /* const char *: one of `choices` */
     OPTION_CHOICES, /* the same: one, or several different ones with commas between */
-    OPTION_GROUP,   /* no option: `help` heads the ones that follow */
+    OPTION_GROUP,   /* no option: `help` is the heading of those that follow */
 } option_type;
 
 typedef struct program_option {
     const char *name;     /* without the dashes; NULL in a group's line */
-    const char *argument; /* what --help calls its argument; NULL for a flag */
+    const char *argument; /* name of its argument in --help; NULL for a flag */
     const char *help;
     option_type type;
-    size_t offset;                          /* of the member in the settings */
-    double low, high;                       /* of a number, both included */
-    const char *const *choices;             /* of a text those that --help lists; what reads it checks */
+    size_t offset;                          /* offset of the member in the settings */
+    double low, high;                       /* bounds of a number, both included */
+    const char *const *choices;             /* for a text, values that --help lists; its reader checks them */
     const char *(*users)(const char *name); /* of what it is an option, for --help: "sgd and rmsprop"; NULL: of all */
 } program_option;
 
 typedef struct options_program {
     const char *name;
-    const char *about;           /* what it does: a line or two above the options */
+    const char *about;           /* what the program does: a line or two above the options */
     const program_option *table; /* ends with a line of zeros */
     const char *after;           /* below the options; may be NULL */
-    const char *words;           /* what --help calls words that are no options; NULL: there are none */
-    size_t words_offset;         /* of a const char *const *, which gets them; a NULL ends them */
+    const char *words;           /* name of the arguments that are no options, in --help; NULL: none allowed */
+    size_t words_offset;         /* offset of a const char *const *, set to these arguments, ended by NULL */
 } options_program;
 
-/* Appends options to a table of OPTIONS_MOST lines, but for those in `without` (NULL: none). */
+/* Appends options to a table of OPTIONS_MOST lines, except those in `without` (NULL: none). */
 void options_join(program_option *table, const program_option *more, const char *const *without);
 
-/* Reads argv into the settings, which hold the defaults. Ends the program for --help and --version (status 0) and for
- * errors (2). From then on it also ends with a line and status 2 if standard output could not be written, and with
- * status 1 where memory is too short for JSON. */
+/* Reads argv into the settings, which have the defaults. Exits for --help and --version (status 0) and for errors (2).
+ * From then on, the program exits if standard output cannot be written (2) or memory for JSON runs out (1). */
 void options_parse(const options_program *program, int argc, char **argv, void *settings);
 
-/* Reads the numbers of an OPTION_REALS or OPTION_INTS into values[most]; how many there are, -1 if one is wrong or they
- * are too many. */
+/* Reads the numbers of an OPTION_REALS or OPTION_INTS into values[most]; returns their number, -1 if one is invalid or
+ * there are too many. */
 int options_numbers(const program_option *option, const char *text, double values[], int most);
 
 /* Reads widths of layers, "128x8" or "512,256x2", into widths[most + 1], ended by 0. False and one line that names the
- * option if the text is none of that, or there are more than `most`. */
+ * option if the text is invalid, or has more than `most` widths. */
 bool options_widths(const char *option, const char *text, int64_t widths[], int most, tg_error *error);
 
-/* Where a word is among an option's choices. */
+/* The index of a word among an option's choices. */
 int options_position(const char *const *choices, const char *word);
 
 /* Takes settings from a JSON file as options_record writes them; what it does not name stays as it is in `settings`,
@@ -88,14 +87,14 @@ bool options_load(const options_program *program, const char *path, void *settin
  * none, or none for it, as null is where the settings have a text. */
 bool options_take(const program_option *option, void *settings, json_t *object);
 
-/* Sets an option from a word of the command line; false if it is none for it. */
+/* Sets an option from a word of the command line; false if the word is invalid for it. */
 bool options_set(const program_option *option, void *settings, const char *word);
 
 /* Whether the last call of options_parse met this option on the command line; `program` NULL: of whichever program. The
  * program that was parsed must still be there. */
 bool options_given(const options_program *program, const char *name);
 
-/* Adds every option under its name to a JSON object; for a record of what was run. */
+/* Adds every option under its name to a JSON object, as a record of the run. */
 void options_record(const program_option *table, const void *settings, json_t *object);
 
 /* A word as a shell takes it, in quotes where there is anything but plain letters in it; a command of such words; and

@@ -10,13 +10,13 @@
 
 static const double repaint_interval = 0.1; /* seconds */
 static const double announce_interval = 2;  /* seconds between two plain lines of one job */
-static const double settling = 0.02;        /* the fraction of a job before which its speed is not yet known */
+static const double settling = 0.02;        /* the fraction of a job below which its speed is unknown */
 
 typedef struct {
     bool running;
     double started, reported; /* seconds on jobs_clock */
     double announced;
-    int tenths; /* of the job announced in plain lines */
+    int tenths; /* last fraction of the job in plain lines */
     jobs_progress now;
 } job_line;
 
@@ -26,7 +26,7 @@ struct progress {
     int ended, name_width;
     double began, painted;
     progress_curve curve;
-    int *widths; /* [lines] that are on the terminal now */
+    int *widths; /* [lines] now on the terminal */
     int lines;
 };
 
@@ -64,7 +64,7 @@ static progress_style style_of(const progress *view, const terminal *screen)
         if (!row->running)
             continue;
         epochs = row->now.epochs > epochs ? row->now.epochs : epochs;
-        style.loss |= row->now.epochs > 0 || !isnan(row->now.loss); /* trains: a loss is to come */
+        style.loss |= row->now.epochs > 0 || !isnan(row->now.loss); /* it is training: a loss will follow */
         style.accuracy |= !isnan(row->now.accuracy);
         style.rate |= row->now.rate > 0;
     }
@@ -73,7 +73,7 @@ static progress_style style_of(const progress *view, const terminal *screen)
     return style;
 }
 
-/* Seconds until `fraction`, reached at `reported`, will be 1, at the average speed so far. */
+/* Seconds until `fraction`, which was reached at `reported`, will be 1, at the average speed so far. */
 static double time_left(double started, double reported, double fraction)
 {
     if (!(fraction >= settling) || reported - started < 0.5)
@@ -82,7 +82,7 @@ static double time_left(double started, double reported, double fraction)
     return left > 0 ? left : 0;
 }
 
-/* Moves to where the live lines begin. A window made narrower since has broken them onto more rows. */
+/* Moves to the first live line. If the window has become narrower, the lines take more rows. */
 static void go_to_top(progress *view, FILE *to, const terminal *screen)
 {
     int up = 0;
@@ -94,7 +94,7 @@ static void go_to_top(progress *view, FILE *to, const terminal *screen)
     view->lines = 0;
 }
 
-/* The columns a line takes, without its colours. */
+/* The number of columns of a line, without its colour codes. */
 static int width_on_screen(const char *line)
 {
     int width = terminal_width(line);

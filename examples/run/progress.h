@@ -39,14 +39,14 @@ typedef struct {
     FILE *out; /* NULL shows nothing */
     int count;
     const char *const *names; /* [count]; must outlive the view */
-    const char *unit;         /* what jobs_progress.rate counts in a second: "steps", "samples" */
-    const char *measured;     /* what a job's last loss and accuracy are of: "validation"; NULL: nothing says so */
+    const char *unit;         /* unit of jobs_progress.rate: "steps", "samples" */
+    const char *measured;     /* split of a job's last loss and accuracy: "validation"; NULL: not shown */
 } progress_config;
 
 /* jobs_run, shown meanwhile; `jobs` has no `also`. */
 jobs_outcome progress_run(const progress_config *config, const jobs_config *jobs);
 
-/* NULL when memory runs out; every function below then does nothing, so a run need not care. */
+/* NULL when memory runs out; every function below then does nothing, so a run can continue. */
 progress *progress_new(const progress_config *config);
 void progress_free(progress *view);
 

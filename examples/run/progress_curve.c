@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Two columns become one, so that half of them are free. */
+/* Merges pairs of columns, so that half of them become free. */
 static void halve(progress_curve *curve)
 {
     curve->columns /= 2;

@@ -1,4 +1,4 @@
-/* How one line of the progress view is written; no state, no terminal. */
+/* Formats one line of the progress view; no state, no terminal. */
 #ifndef RUN_PROGRESS_INTERNAL_H
 #define RUN_PROGRESS_INTERNAL_H
 
@@ -10,10 +10,10 @@
 /* The common layout of the lines of one repaint, so that their columns are aligned. */
 typedef struct {
     bool utf8, colour;
-    int columns;               /* no line is wider */
-    int name_width;            /* of the longest name */
-    int epoch_digits;          /* of the largest number of epochs; 0 leaves the epochs out */
-    bool loss, accuracy, rate; /* whether any line has them */
+    int columns;               /* maximum width of a line */
+    int name_width;            /* width of the longest name */
+    int epoch_digits;          /* width of the largest number of epochs; 0 omits the epochs */
+    bool loss, accuracy, rate; /* true if any line has them */
     const char *unit;
 } progress_style;
 

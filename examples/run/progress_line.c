@@ -58,7 +58,7 @@ const char *progress_accuracy(double accuracy, char text[32])
 enum { PERCENT = 1, EPOCH = 2, LOSS = 4, ACCURACY = 8, RATE = 16, LEFT = 32, WORDS = 64, LOSS_WORD = 128 };
 enum { GAP = 2, BAR_MOST = 40 };
 
-/* From generous to bare; the first that leaves room for a bar of `bar` is taken. */
+/* From the widest to the narrowest; the first that leaves room for a bar of `bar` is used. */
 static const struct {
     int shown, bar;
 } layouts[] = {
@@ -73,7 +73,7 @@ static const struct {
     {0, 0},
 };
 
-/* The width of a column, without the gap before it; 0 where there is nothing to show. */
+/* The width of a column, without the gap before it; 0 if it is empty. */
 static int column_width(const progress_style *style, int shown, int column)
 {
     bool words = shown & WORDS;
@@ -228,7 +228,7 @@ void progress_write_result(FILE *to, const jobs_progress *last, const char *meas
         snprintf(parts[2], sizeof parts[2], "accuracy %s", progress_accuracy(last->accuracy, text));
     snprintf(parts[3], sizeof parts[3], "in %s", progress_duration(seconds, text));
 
-    static const int order_of_need[4] = {2, 1, 3, 0}; /* what is wanted most where not all fits */
+    static const int order_of_need[4] = {2, 1, 3, 0}; /* the most important ones, if not all fit */
     bool shown[4] = {false};
     int room = columns;
     for (int i = 0; i < 4; i++) {

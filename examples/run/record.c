@@ -33,7 +33,7 @@ static bool write_config(const void *object, FILE *to)
     return json_dumpf(object, to, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 && fputc('\n', to) != EOF; /* 0.1 */
 }
 
-/* ---- whose folder it is ---- */
+/* ---- ownership of a folder ---- */
 
 static bool is_one_of(const char *name, const char *const *names)
 {
@@ -42,8 +42,8 @@ static bool is_one_of(const char *name, const char *const *names)
     return names && *names;
 }
 
-/* Equal as options: 1e-3 written as a number or a text is the same; what an older version did not know is the same as
- * an option that is not set. */
+/* Equal as options: 1e-3 as a number or as text is the same; an option that an older version lacked equals one that is
+ * not set. */
 static bool is_same(const json_t *a, const json_t *b)
 {
     if (!b)
@@ -81,7 +81,7 @@ static void remove_results(const char *folder)
             nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* What a value is in a message. */
+/* Describes a value in a message. */
 static void say(const json_t *value, char *text, size_t size)
 {
     char *dumped = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(9)) : NULL;
@@ -91,7 +91,7 @@ static void say(const json_t *value, char *text, size_t size)
 
 bool record_is_ours(const char *folder, json_t *config, const char *const *ignored, tg_error *error)
 {
-    /* results first: a process that begins beside us writes config.json, then results */
+    /* results first: a process that starts at the same time writes config.json, then results */
     const bool used = exists(folder, "curves.csv") || exists(folder, "runs") || exists(folder, "last.safetensors");
     json_t *theirs = load(folder, "config.json");
     const char *other = theirs && used ? difference(config, theirs, ignored) : NULL;
@@ -128,7 +128,7 @@ bool record_claim(const char *folder, json_t *config, record_claims claims, cons
 
 enum { FIELDS = 24 };
 
-/* A line's fields, in place; none of ours is in quotes. */
+/* The fields of a line, in place; none of ours is quoted. */
 static int split(char *line, char *field[FIELDS])
 {
     int count = 0;
@@ -143,11 +143,11 @@ static const char *const columns[] = {
     "epoch",
     "step",
 #include "examples/report/epoch_fields.def"
-}; /* the last where it is measured */
+}; /* the last epoch in which it was measured */
 #undef FIELD
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-/* The number of an epoch in a column from the third on. */
+/* An epoch's number in a column, from the third on. */
 static double *member_of(runlog_epoch *e, int column)
 {
 #define FIELD(name, member, tag) &e->member,
@@ -158,7 +158,7 @@ static double *member_of(runlog_epoch *e, int column)
     return members[column - 2];
 }
 
-/* Calls `take` for every whole line of a file with these columns, wherever they are in it; how many lines. */
+/* Calls `take` for every complete line of a file with these columns, in any order; returns the number of lines. */
 static int each_row(const char *path, const char *const *names, int count,
                     void (*take)(void *context, char *const *values), void *context)
 {
@@ -194,7 +194,7 @@ typedef struct reading {
     int run;
     runlog_epoch *epochs; /* or these, `count`, */
     int count;
-    FILE *to; /* or lines as they are, up to `step` */
+    FILE *to; /* or writes lines unchanged, up to `step` */
     bool whole;
     long step;
     double seconds, sum;
@@ -231,7 +231,7 @@ static void take_epoch(void *context, char *const *values)
 static void take_step(void *context, char *const *values)
 {
     reading *r = context;
-    if (values[0][0] == '#') { /* what was pending at a step */
+    if (values[0][0] == '#') { /* the pending losses at a step */
         if (!r->log && atol(values[0] + 1) == r->step && values[1])
             sscanf(values[1], "%lf %ld", &r->sum, &r->pending);
         return;

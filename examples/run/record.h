@@ -1,4 +1,4 @@
-/* The folders of runs, and what is read from them: all that is shown comes from here.
+/* The folders of runs, and their readers: all output is made from these files.
  *
  *     if (!record_claim("results/iris-mlp", config, RECORD_SAME, ignored, &error))   // it is ours, or free
  *         return fprintf(stderr, "compare: %s\n", error.text), 2;
@@ -16,7 +16,7 @@
 
 #include "examples/report/events.h"
 
-/* What may be in the folder: results of the same options, or of any, or results that are removed. */
+/* The results allowed in the folder: those of the same options, those of any, or results that are then removed. */
 typedef enum record_claims { RECORD_SAME, RECORD_ANY, RECORD_OVERWRITE } record_claims;
 
 /* Makes the folder and writes config.json into it. False and one line, with nothing changed, where it must be of the
@@ -24,13 +24,13 @@ typedef enum record_claims { RECORD_SAME, RECORD_ANY, RECORD_OVERWRITE } record_
 bool record_claim(const char *folder, json_t *config, record_claims claims, const char *const *ignored,
                   tg_error *error);
 
-/* Whether the folder has no results, or those of the same options, those in `ignored` aside. If not, one line. */
+/* True if the folder has no results, or those of the same options except the ones in `ignored`. Otherwise one line. */
 bool record_is_ours(const char *folder, json_t *config, const char *const *ignored, tg_error *error);
 
-/* Adds what a run's folder has to run number `run` of the log, its end included. False where it has nothing. */
+/* Adds the records of a run's folder to run number `run` of the log, including its end. False if there are none. */
 bool record_read(const char *folder, runlog *log, int run);
 
-/* The epochs that a run's folder has, to be freed; NULL where there are none. */
+/* The epochs in a run's folder, to be freed; NULL if there are none. */
 runlog_epoch *record_epochs(const char *folder, int *count);
 
 /* A new event file in the run's folder, with all that the folder has. NULL and one line if it cannot be written. */
@@ -50,10 +50,10 @@ bool record_continue(const char *folder, long step, bool whole, FILE **curves, F
 
 bool record_put_epoch(FILE *curves, const runlog_epoch *epoch, bool whole);
 
-/* Writes pairs of step and loss, and what is pending. */
+/* Writes pairs of step and loss, and the pending losses. */
 bool record_put_steps(FILE *steps, const double *pairs, size_t count, long step, double sum, long pending);
 
-/* Writes the results, and how many epochs belong to them. */
+/* Writes the results, and the number of their epochs. */
 bool record_conclude(const char *folder, json_t *results, tg_error *error);
 
 #endif

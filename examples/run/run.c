@@ -43,7 +43,7 @@ static void order(void *context, int64_t epoch, tg_rng *rng, int32_t *rows, int6
     dataset_feed_order((uint64_t)((trainer *)context)->spec->seed, epoch, rows, count);
 }
 
-/* ---- while it runs ---- */
+/* ---- callbacks of the training loop ---- */
 
 static bool report(trainer *r, int64_t epoch, int64_t step, int64_t steps, double loss_now)
 {
@@ -88,7 +88,7 @@ static bool keep_loss(trainer *r, const tg_fit_step *now)
            (events_scalar(r->board, "loss/train", (long)pair[0], pair[1]) || fail(r, no_board));
 }
 
-/* What is not yet an entry, for a run that continues from this step. */
+/* The losses that are not yet an entry, for a run that continues from this step. */
 static bool keep_pending(trainer *r)
 {
     return put_steps(r, NULL, 0, (long)tg_optimizer_steps(r->optimizer), r->chunk_sum, r->chunk_steps);
@@ -99,11 +99,11 @@ static bool on_step(void *context, const tg_fit_step *now)
     trainer *r = context;
     const double time = jobs_clock();
     r->seconds += time - r->since;
-    if (r->rows > 0) { /* the first step takes memory from the system */
+    if (r->rows > 0) { /* the first step allocates memory */
         r->step_seconds += time - r->since;
         r->timed_steps++;
     } else if (now->steps > 1)
-        tg_tape_time(r->tape, r->setup.profile); /* operations are timed from here on, as steps are */
+        tg_tape_time(r->tape, r->setup.profile); /* operations are timed from here on, like steps */
     r->rows += now->rows;
     const bool goes_on = keep_loss(r, now) && report(r, now->epoch, now->step, now->steps, now->mean_loss);
     r->since = jobs_clock();
@@ -123,7 +123,7 @@ static bool measure_training(trainer *r, double *mean)
     return fine;
 }
 
-/* The validation split has been measured; and the test split is, where this is the best epoch so far. */
+/* After a validation: measures the test split if this is the best epoch so far. */
 static bool on_epoch(void *context, const tg_fit_epoch *now)
 {
     trainer *r = context;
@@ -154,7 +154,7 @@ static bool on_epoch(void *context, const tg_fit_epoch *now)
     return goes_on;
 }
 
-/* ---- making it ---- */
+/* ---- making a run ---- */
 
 /* The net before its first step, whose widths go into the specification. */
 static tg_model *make_net(run_spec *s, tg_error *error)
@@ -246,7 +246,7 @@ static bool make_fit(trainer *r, tg_error *error)
     return !wrong;
 }
 
-/* What the folder has goes into a new event file, to which the run appends. */
+/* Writes the folder's records to a new event file, to which the run appends. */
 static bool open_board(trainer *r, tg_error *error)
 {
     if (!r->setup.folder || !r->spec->tensorboard || team_follows())
@@ -260,7 +260,7 @@ bool run_open(trainer *r, const run_setup *setup, tg_error *error)
     *r = (trainer){.setup = *setup, .from = setup->from, .accuracy = NAN};
     r->spec = &r->setup.spec;
     const bool writes = setup->folder && !team_follows();
-    if (writes) { /* of a run that was killed while it wrote */
+    if (writes) { /* left by a run that was killed while writing */
         files_remove_left(setup->folder, "last.safetensors.", ".tmp");
         files_remove_left(setup->folder, "best.safetensors.", ".tmp");
     }

@@ -25,16 +25,16 @@
 enum { RUN_CHUNKS = 500 };
 
 typedef struct run_setup {
-    run_spec spec;       /* from here on as run_spec_complete has left it */
+    run_spec spec;       /* completed by run_spec_complete */
     run_source *from;    /* opened; split by run_open */
-    const char *folder;  /* is there; NULL: nothing is kept */
-    bool numbers_only;   /* the model files go with run_conclude, and so do those of a diverged run */
-    const card *started; /* of the file of spec.start, by start_adopt; or NULL */
-    bool profile;        /* times operations; a step that rows do not fill is left out */
-    bool together;       /* with all processes of the team, team.h; each has its rows */
-    jobs_link *link;     /* is told after a step or epoch; may be NULL */
+    const char *folder;  /* exists; NULL: nothing is written */
+    bool numbers_only;   /* run_conclude removes the model files, also those of a diverged run */
+    const card *started; /* from the file of spec.start, by start_adopt; or NULL */
+    bool profile;        /* times operations, and leaves out an incomplete last step */
+    bool together;       /* runs on all processes of the team, team.h; each has the same rows */
+    jobs_link *link;     /* called after a step or epoch; may be NULL */
     void *context;       /* for on_progress, */
-    bool (*on_progress)(void *context, const jobs_progress *now); /* which likewise may be NULL; false stops */
+    bool (*on_progress)(void *context, const jobs_progress *now); /* called likewise; may be NULL; false stops */
 } run_setup;
 
 typedef struct trainer {
@@ -48,28 +48,27 @@ typedef struct trainer {
     tg_fit *fit;
     tg_tape *tape; /* the training steps' */
     int64_t steps_of_epoch;
-    tally sums;                /* of the evaluation that runs */
-    double accuracy;           /* of the last validation */
-    double seconds, since;     /* of training; since when it runs */
-    double step_seconds;       /* of the steps of this process but the first, which are timed_steps */
-    int64_t timed_steps, rows; /* rows: that this process has trained on */
+    tally sums;                /* tally of the current evaluation */
+    double accuracy;           /* results of the last validation */
+    double seconds, since;     /* seconds of training; when the current part started */
+    double step_seconds;       /* time and number of this process's steps, without the first */
+    int64_t timed_steps, rows; /* rows on which this process has trained */
     events *board;             /* with --tensorboard */
     FILE *curves, *steps;      /* of the folder */
-    double chunk_sum;          /* of the losses that are not yet an entry of steps.csv */
+    double chunk_sum;          /* losses that are not yet an entry of steps.csv */
     long chunk_steps, every;   /* number of steps in one entry */
     bool broken;               /* a file could not be written: error says why */
     tg_error error;
 } trainer;
 
-/* The number of parameters of a run; -1 and one line where the net cannot be made, or no step can be taken as the
- * specification says. */
+/* The number of parameters of a run; -1 and one line if the net cannot be made, or its steps are impossible. */
 long run_parameters(const run_spec *s, const run_source *from, tg_error *error);
 
 /* False and one line where the run cannot be made, or its files cannot be read; nothing is left to close then. */
 bool run_open(trainer *r, const run_setup *setup, tg_error *error);
 void run_close(trainer *r);
 
-/* Trains to the end, or until on_progress stops it. False and one line if training stops making sense. */
+/* Trains to the end, or until on_progress stops it. False and one line if training fails. */
 bool run_train(trainer *r, tg_error *error);
 bool run_finished(const trainer *r);
 
@@ -86,8 +85,8 @@ bool run_measure_rows(trainer *r, const tg_fit_rows *rows, runlog_measures *m);
 /* For result.json: how many parameters there are and, where it diverged, in which epoch. NULL when memory runs out. */
 json_t *run_outcome(const trainer *r);
 
-/* And, unless it diverged, what the net at the best epoch mistakes for what, how noise harms it, and, with `surface`
- * and two features, which class is where. */
+/* And, unless it diverged, for the net of the best epoch: its confusion matrix, its loss under noise and, with
+ * `surface` and two features, the class at each place. */
 json_t *run_results(trainer *r, bool surface);
 
 #endif

@@ -1,4 +1,4 @@
-/* What `train` learns from: a table, images or a text, as the three parts that tg_fit takes.
+/* The data of `train`: a table, images or a text, as the three parts that tg_fit takes.
  *
  *     run_source from;
  *     if (!source_open(&spec, &from, &error)) ...          // reads it, and completes spec.net: model, inputs, outputs
@@ -27,17 +27,17 @@ bool source_split(run_spec *s, run_source *from, tg_error *error);
 /* The part of it that comes after reading, for rows that were read otherwise: from->data is set. */
 bool source_complete(run_spec *s, const run_source *from, tg_error *error);
 
-/* Whether the targets are the inputs. */
+/* True if the targets are the inputs. */
 bool source_reconstructs(const run_spec *s);
 
-/* Whether the model answers with a class or a character. */
+/* True if the model predicts a class or a character. */
 bool source_classifies(const run_spec *s, const run_source *from);
 
-/* Of what was read, so that other data under the same name is noticed. */
+/* A checksum of the data, so that other data under the same name is noticed. */
 unsigned long source_checksum(const run_source *from);
 void source_free(run_source *from);
 
-/* What was read, in a line or two; `split` is a sentence on how rows are split, or NULL. */
+/* Describes the data in a line or two; `split` is a sentence about the split of the rows, or NULL. */
 void source_describe(const run_spec *s, const run_source *from, const char *split, FILE *out);
 
 #endif

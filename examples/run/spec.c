@@ -69,7 +69,7 @@ run_spec run_spec_defaults(void)
 
 /* ---- what suits ---- */
 
-/* Steps enough to see a difference, and not so many epochs that a few rows are learnt by heart. */
+/* Enough steps to see a difference, and few enough epochs not to overfit a few rows. */
 static int epochs_of_comparison(int64_t rows, int batch)
 {
     enum { STEPS = 1500, FEWEST = 10, MOST = 100 };
@@ -77,7 +77,7 @@ static int epochs_of_comparison(int64_t rows, int batch)
     return (int)(enough < FEWEST ? FEWEST : enough > MOST ? MOST : enough);
 }
 
-/* --width and --depth in place of --hidden. */
+/* Applies --width and --depth in place of --hidden. */
 static void complete_hidden(run_spec *s)
 {
     int64_t widths[TG_MLP_HIDDEN + 1];
@@ -97,7 +97,7 @@ static void complete_hidden(run_spec *s)
 
 void run_spec_complete(run_spec *s, int64_t rows)
 {
-    enum { FEW = 300 }; /* a large net learns so few rows by heart */
+    enum { FEW = 300 }; /* a large net overfits so few rows */
     const net_traits *model = net_traits_of(s->net.model);
     tg_optimizer_kind optimizer = TG_ADAMW;
     tg_optimizer_from_name(s->optimizer, &optimizer);
@@ -123,7 +123,7 @@ void run_spec_complete(run_spec *s, int64_t rows)
     s->net.equal_width = s->gated && strcmp(s->gated, "width") == 0;
 }
 
-/* ---- what goes together ---- */
+/* ---- combinations of options ---- */
 
 static bool given(const char *option)
 {
@@ -221,7 +221,7 @@ void run_spec_name(const run_spec *s, const json_t *lists, const run_spec *defau
             continue;
         char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(9)), *to = name + used;
         used += (size_t)snprintf(to, RUN_NAME - used, "-%s%s", option, text && *text != 't' ? text : "");
-        for (char *c = to + 1; *c; c++) /* quotes, slashes and blanks are no part of a name */
+        for (char *c = to + 1; *c; c++) /* quotes, slashes and blanks are not allowed in a name */
             if (*c == '"' || *c == '/' || *c == ' ')
                 memmove(c, c + 1, strlen(c)), c--;
         used = strlen(name);
@@ -248,7 +248,7 @@ tg_optimizer_config run_spec_optimizer(const run_spec *s, int64_t steps)
     config.schedule.end = tg_schedule_uses(schedule, "end") ? s->end : 0;
     config.schedule.warmup = tg_schedule_uses(schedule, "warmup") ? (int64_t)(s->warmup * (double)steps) : 0;
     if (schedule == TG_STEP_DECAY)
-        config.schedule.period = steps / 3 > 0 ? steps / 3 : 1; /* a tenth after each third */
+        config.schedule.period = steps / 3 > 0 ? steps / 3 : 1; /* multiplies by 0.1 after each third */
     config.nesterov = config.nesterov && config.kind == TG_SGD;
     return config;
 }

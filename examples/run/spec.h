@@ -1,5 +1,5 @@
-/* What a training run is: one plain struct, one table of options, one JSON form. `train` reads one, `compare` a grid of
- * them.
+/* The specification of a training run: one plain struct, one table of options, one JSON form. `train` reads one,
+ * `compare` a grid of them.
  *
  *     run_spec s = run_spec_defaults();
  *     ... options_parse with a table that begins with run_options ...
@@ -28,13 +28,13 @@ typedef struct run_spec {
     const char *test_noise;
     int train_loss_every;
     bool drop_last;
-    bool reconstructs; /* the targets are the inputs, whatever the model; no option */
+    bool reconstructs; /* the targets are the inputs, for any model; not an option */
     bool
         paired; /* one of several that are compared: the order of rows and what suits the data are those of `compare` */
 
     const char *start, *activation_from, *rename; /* weights to begin with; may be NULL */
-    int file_limit;                               /* megabytes of a file that is read */
-    const char *out;                              /* NULL: a name that says what the run is */
+    int file_limit;                               /* maximum megabytes read of a file */
+    const char *out;                              /* NULL: a name that describes the run */
     bool overwrite, no_plots, report, tensorboard;
 } run_spec;
 
@@ -46,13 +46,13 @@ extern const program_option run_options[];
 
 run_spec run_spec_defaults(void);
 
-/* Puts what suits data and model where options left 0: batch, epochs, rate, widths. */
+/* Sets options that are 0 to values that suit data and model: batch, epochs, rate, widths. */
 void run_spec_complete(run_spec *s, int64_t training_rows);
 
-/* What helps where such a run, which is complete, diverges: "a lower learning rate (--lr)". */
+/* Advice if such a complete run diverges: "a lower learning rate (--lr)". */
 const char *run_spec_remedy(const run_spec *s);
 
-/* False and one line where an option that was given on the command line has no use beside the others. */
+/* False and one line if an option of the command line has no effect with the others. */
 bool run_spec_check(const run_spec *s, bool classifies, tg_error *error);
 
 tg_optimizer_config run_spec_optimizer(const run_spec *s, int64_t steps);

@@ -1,4 +1,4 @@
-/* Weights that another run has made: what `train --start FILE` begins with.
+/* Initial weights from another run: `train --start FILE`.
  *
  *     card theirs;
  *     if (!start_adopt(&settings, &theirs, &error)) ...       // before source_open: the file's model, unless given

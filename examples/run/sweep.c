@@ -9,11 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static const double look_interval = 0.5; /* seconds between two looks at the claim of another process */
+static const double look_interval = 0.5; /* seconds between two checks of another process's claim */
 
-/* ---- which part ---- */
+/* ---- the part of this process ---- */
 
-/* A number from 0 of the environment; -1 where there is none. */
+/* A number from the environment, 0 or more; -1 if it is not set. */
 static int number_in(const char *variable)
 {
     const char *text = getenv(variable);
@@ -42,7 +42,7 @@ static bool take_array(sweep *s, tg_error *error)
     return true;
 }
 
-/* The launchers of several processes, and what they call their number. */
+/* The launchers of several processes, and their variables for a process's number. */
 static const struct {
     const char *rank, *size;
 } launchers[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
@@ -104,7 +104,7 @@ bool sweep_shows(const sweep *s)
 typedef struct shared_run {
     claim claim;
     char *folder;
-    double looked; /* when a claim of another process was looked at */
+    double looked; /* when another process's claim was checked */
 } shared_run;
 
 typedef struct pool {
@@ -137,7 +137,7 @@ static jobs_turn turn(int job, void *context)
     case CLAIM_OURS:
         break;
     }
-    if (!work->is_finished(job, work->context)) /* between the two looks */
+    if (!work->is_finished(job, work->context)) /* time between two checks */
         return JOBS_NOW;
     claim_release(&run->claim, run->folder, true);
     return JOBS_NEVER;
@@ -169,7 +169,7 @@ static void on_end(int job, jobs_state state, const char *message, void *context
     claim_release(&p->run[job].claim, p->run[job].folder, state == JOBS_DONE);
 }
 
-/* Says once that other processes have all that is left. */
+/* Says once that the remaining runs belong to other processes. */
 static void say_waiting(pool *p)
 {
     int left = 0;

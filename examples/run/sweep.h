@@ -54,17 +54,17 @@ typedef struct sweep {
  * sense. */
 bool sweep_prepare(sweep *s, tg_error *error);
 
-/* For runs that others build on: no parts, and every process waits until all are there. */
+/* For runs that others need: without parts, and every process waits until all exist. */
 void sweep_share_all(sweep *s);
 
-/* Whether a run, counted from 0, is in this process's part. */
+/* True if a run, counted from 0, is in this process's part. */
 bool sweep_has(const sweep *s, int run);
 
-/* Whether this process shows progress and results; of those of a launcher one does. */
+/* True if this process shows progress and results; one process of a launcher does. */
 bool sweep_shows(const sweep *s);
 
 typedef struct sweep_work {
-    const char *folder; /* of the runs; that of each is in it, and made where it is not there */
+    const char *folder; /* parent folder of the runs; each run's is in it, and is made if missing */
     int count;
     FILE *out;        /* for progress */
     double silence;   /* as in jobs_config */
@@ -77,7 +77,7 @@ typedef struct sweep_work {
     void (*on_tick)(void *context); /* may be NULL */
 } sweep_work;
 
-/* Trains them; when memory runs out, says so, and all have failed. */
+/* Trains them; when memory runs out, prints an error, and all have failed. */
 jobs_outcome sweep_run(const sweep *s, const sweep_work *work);
 
 #endif

@@ -1,5 +1,4 @@
-/* How good a net is on some rows: batches are added, measures come out. The one place where a score is computed,
- * whichever program shows it.
+/* The quality of a net on some rows, from batches. All programs compute their scores here.
  *
  *     tally sums = {0};
  *     tally_add(&sums, &card, output, wanted);               // a batch of the net's output, and what it should be
@@ -17,13 +16,13 @@ enum { TALLY_BINS = 15, TALLY_TARGETS = 64 };
 
 typedef struct tally {
     long rows, correct, in_bin[TALLY_BINS];
-    double confidence[TALLY_BINS], hits[TALLY_BINS]; /* of the rows whose confidence is in a bin, sums */
+    double confidence[TALLY_BINS], hits[TALLY_BINS]; /* for each bin of confidence: number of its rows, and sums */
     double squares, absolutes;                       /* of the errors of the first target, standardised */
     double sum[TALLY_TARGETS], sum_squares[TALLY_TARGETS], error[TALLY_TARGETS]; /* of the standardised targets */
-    double *confusion; /* [classes, classes]: rows by label and by answer; NULL: not counted */
+    double *confusion; /* [classes, classes]: rows by label and by prediction; NULL: not counted */
 } tally;
 
-/* The class of the largest of some logits, and its probability. */
+/* The class with the largest of some logits, and its probability. */
 int64_t tally_class(const float *logits, int64_t classes, double *confidence);
 
 /* The loss that is trained and reported: cross-entropy, or the mean squared error; of an autoencoder that to its input,
@@ -33,7 +32,7 @@ tg_tensor tally_loss(const card *c, tg_tensor output, tg_tensor wanted, double s
 /* Adds a batch: logits with labels, or outputs with standardised targets. */
 void tally_add(tally *sums, const card *c, tg_tensor output, tg_tensor wanted);
 
-/* The measures of the rows since the last call, which are forgotten, with their mean loss. */
+/* The measures of the rows added since the last call, with their mean loss; resets the tally. */
 runlog_measures tally_measures(tally *sums, const card *c, double loss);
 
 /* A line: "test: loss 0.1234, accuracy 97.50 %". */

@@ -18,19 +18,19 @@ void team_begin(void);
 /* NULL where this process is alone. */
 const tg_communicator *team_communicator(void);
 
-/* Whether another process writes files and progress. */
+/* True if another process writes files and progress. */
 bool team_follows(void);
 
-/* Waits for process 0, and returns what it passed, in all processes. */
+/* Waits for process 0, and returns its argument in all processes. */
 bool team_agree(bool what);
 
 /* Returns when all processes are here; sleeps meanwhile, so that the processors are free for the others. */
 void team_meet(void);
 
-/* Whether this build has MPI. */
+/* True if this build has MPI. */
 bool team_is_possible(void);
 
-/* The status to leave with. After a failure the other processes are ended. */
+/* The exit status. After a failure the other processes are ended. */
 int team_end(int status);
 
 #endif

@@ -32,8 +32,8 @@ static bool number_letters(text_source *t, const unsigned char *bytes)
     return t->read != NULL;
 }
 
-/* Lines without blanks at their ends, and without empty ones; a newline in front of the first and behind each. In
- * place: `bytes` has room for two more. */
+/* Trims lines and removes empty ones; puts a newline before the first and after each. Works in place: `bytes` has room
+ * for two more. */
 static int64_t trim_lines(unsigned char *bytes, int64_t size)
 {
     memmove(bytes + 1, bytes, (size_t)size);
@@ -139,7 +139,7 @@ bool text_split(text_source *t, double validation, uint64_t seed, tg_error *erro
 
 /* ---- batches ---- */
 
-/* Windows of characters, and the same one further. In training they begin anywhere. */
+/* Windows of characters as inputs, and the windows one character later as targets. In training they begin anywhere. */
 static bool fill_windows(void *context, const int32_t *rows, int64_t count, tg_rng *rng, void *const *columns)
 {
     const text_part *part = context;
@@ -175,7 +175,7 @@ static bool fill_letters(void *context, const int32_t *rows, int64_t count, tg_r
     return true;
 }
 
-/* `windows`: how many, of random places; 0: as many as hold the part once. */
+/* `windows`: their number, at random positions; 0: enough to cover the part once. */
 static void describe_rows(text_part *part, int64_t windows, tg_fit_rows *rows)
 {
     const int64_t letters = part->last - part->first;

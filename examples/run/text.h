@@ -1,5 +1,5 @@
 /* Texts to learn from: one running text (text:FILE) or a list of words, one a line (lines:FILE). Characters are bytes,
- * numbered as they come in ascending order.
+ * numbered in ascending order.
  *
  *     text_source source;
  *     if (!text_load("text:input.txt", &source, &error)) ...
@@ -14,7 +14,7 @@
 
 typedef struct text_part {
     const struct text_source *of;
-    int64_t first, last; /* the bytes of the part, [first, last) */
+    int64_t first, last; /* the bytes of a split, [first, last) */
     int context;
     bool windows, training;
 } text_part;
@@ -23,12 +23,12 @@ typedef struct text_source {
     char name[64];
     bool lines;
     int64_t size;
-    int32_t *read; /* [size]: as it was read */
-    int32_t *ids;  /* [size]: in the order of the split; `read` itself where that is the same */
+    int32_t *read; /* [size]: as read from the file */
+    int32_t *ids;  /* [size]: in the order of the split; `read` itself if that is the same */
     int vocabulary;
     unsigned char letter[256]; /* [vocabulary]: the byte of each number */
     int end;                   /* the number of a newline, 0 if there is none */
-    int64_t held_out;          /* where the validation part begins */
+    int64_t held_out;          /* start of the validation split */
     text_part train, valid;
 } text_source;
 
@@ -37,8 +37,8 @@ bool text_load(const char *spec, text_source *out, tg_error *error);
 void text_free(text_source *source);
 bool text_split(text_source *source, double validation, uint64_t seed, tg_error *error);
 
-/* What a model with this specification trains on and is validated with. An epoch of windows has so many of them, from
- * random places; 0: as many as hold the characters of the training part once. */
+/* The rows on which a model with this specification trains and is validated. An epoch has this many windows, at random
+ * positions; 0: enough to cover the characters of the training split once. */
 bool text_rows(text_source *source, const net_spec *spec, int64_t epoch_windows, tg_fit_rows *train, tg_fit_rows *valid,
                tg_error *error);
 

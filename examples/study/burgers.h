@@ -20,7 +20,7 @@
  * t = 0 and x = +-1, are so many points. */
 enum { BURGERS_PLACES = 256, BURGERS_TIMES = 100, BURGERS_EDGE = BURGERS_PLACES + 2 * BURGERS_TIMES };
 
-/* Points at which u is given, and points at which the equation must hold. */
+/* Points with a given u, and points at which the equation must hold. */
 typedef struct burgers {
     int64_t given, inner;
     double *given_t, *given_x, *given_u; /* [given, 1] */

@@ -1,4 +1,4 @@
-/* Statements about operations and memory, which are counted, and about what the library has. */
+/* Statements about operations and memory, which are counted, and about features of the library. */
 #include "examples/study/claims.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ finding claim_operations(const claims *c, const claim *about)
 
 enum { VOCABULARY = 64, POSITIONS = 64, BATCH = 8 };
 
-/* The bytes of a training step's tensors, weights and optimiser aside, of BERT's blocks; NaN where it fails. */
+/* The bytes of a training step's tensors, without weights and optimiser, of BERT's blocks; NaN on failure. */
 static double step_bytes(tg_activation activation, bool recompute)
 {
     const tg_rng rng = tg_rng_seed(1);
@@ -62,7 +62,7 @@ finding claim_recomputation(const claims *c, const claim *about)
                           1e-6 * stored);
 }
 
-/* ---- what there is ---- */
+/* ---- features ---- */
 
 finding claim_block(const claims *c, const claim *about)
 {

@@ -1,4 +1,4 @@
-/* Statements about training: the grids of runs that settle them, and what is measured of a run. */
+/* Statements about training: the grids of runs that decide them, and the measures of a run. */
 #include "examples/data/half.h"
 #include "examples/study/claims.h"
 #include "examples/run/run.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what a finished net is measured by besides ---- */
+/* ---- additional measures of a finished net ---- */
 
 static void put(json_t *results, const char *name, trainer *r)
 {
@@ -31,7 +31,7 @@ static void put_swapped(json_t *results, const char *name, trainer *r, const cha
     r->model = own;
 }
 
-/* The test loss with weights that were stored in a shorter format; they stay so. */
+/* The test loss after weights were rounded to a shorter format; they stay rounded. */
 static void put_half(json_t *results, const char *name, trainer *r, float (*nearest)(float), const float *weights)
 {
     const tg_parameters *set = tg_model_parameters(r->model);
@@ -60,7 +60,7 @@ static void measure_net(trainer *r, json_t *results)
     free(weights);
 }
 
-/* How accurate it is on noisy rows, and what its weights do elsewhere. */
+/* The accuracy on noisy rows, and the test loss with other activations. */
 static void measure_all(trainer *r, json_t *results)
 {
     json_t *usual = run_results(r, false);
@@ -200,7 +200,7 @@ static double best_rate(const study_cell *cell, int seed)
     return log(cell->grid->rates[best_rate_of(cell, seed)]);
 }
 
-/* Up to 0.01, where all nets train. */
+/* Up to 0.01, the rates at which all nets train. */
 static double regret(const study_cell *cell, int seed)
 {
     const double least = bounded_loss(cell, cell->grid->rates[best_rate_of(cell, seed)], seed);
@@ -217,7 +217,7 @@ static double gap(const study_cell *cell, int seed)
     return last(record, STUDY_VAL_LOSS) - last(record, STUDY_TRAIN_LOSS);
 }
 
-/* From one epoch to the next, at most. */
+/* The largest increase from one epoch to the next. */
 static double rise(const study_cell *cell, int seed)
 {
     const study_record *record = study_cell_record(cell, cell->best, seed);

@@ -28,7 +28,7 @@ static double slope(const claims *c, double x)
     return derivative(c, TG_GELU_EXACT, x);
 }
 
-/* Where GELU's derivative turns from negative to positive. */
+/* Where the derivative of GELU changes from negative to positive. */
 static double minimum(const claims *c)
 {
     double low = -2, high = 0;
@@ -39,14 +39,14 @@ static double minimum(const claims *c)
     return 0.5 * (low + high);
 }
 
-/* The largest value of a function over a grid. Unless NULL, `at` receives where it is. */
+/* The largest value of a function on a grid; `at`, if not NULL, receives the point. */
 static double largest(const claims *c, double (*of)(const claims *c, double x), double low, double high, double step,
                       double *at)
 {
     double found = -INFINITY;
     for (int i = 0; low + i * step <= high; i++) {
         const double x = low + i * step, y = of(c, x);
-        if (!(y <= found) && at) /* NaN too, which is not to be missed */
+        if (!(y <= found) && at) /* NaN is taken too, so that it is noticed */
             *at = x;
         found = y <= found ? found : y;
     }
@@ -174,7 +174,7 @@ finding claim_expectation_below(const claims *c, const claim *about)
     return finding_number(gelu(c, 1) - probability_below(1), "at 1 that is %.6f", probability_below(1));
 }
 
-/* The largest distance from what is said. */
+/* The largest distance from the stated value. */
 finding claim_drops(const claims *c, const claim *about)
 {
     static const double said[3] = {0.84, 0.5, 0.16};
@@ -204,7 +204,7 @@ finding claim_limits(const claims *c, const claim *about)
     return finding_number(fmax(fabs(left), fabs(right - 1)), "1 %+.1e at 6 and %.1e at -6", right - 1, left);
 }
 
-/* By how much the slope, without its sign, falls in the next thousandth: negative where it only grows. */
+/* The decrease of |f'| over the next thousandth: negative if it only grows. */
 static double turn_of_slope(const claims *c, double x)
 {
     return fabs(slope(c, x)) - fabs(slope(c, x + 1e-3));

@@ -222,7 +222,7 @@ finding finding_none(void)
 const char *claim_verdict(const claim *about, const finding *found)
 {
     const double low = found->low, high = found->high;
-    const bool one_sided = isinf(about->from) || isinf(about->to); /* then the border is outside */
+    const bool one_sided = isinf(about->from) || isinf(about->to); /* the bound is then excluded */
     const bool inside = one_sided ? low > about->from && high < about->to : low >= about->from && high <= about->to;
     const bool outside = one_sided ? low >= about->to || high <= about->from : low > about->to || high < about->from;
     return found->verdict      ? found->verdict

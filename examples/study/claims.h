@@ -1,5 +1,5 @@
-/* What texts say of GELU and its relatives, each statement one entry of a table (claims.c): what is measured, and where
- * the number must lie for the statement to be true.
+/* Statements of texts about GELU and its relatives, each an entry of a table (claims.c): a measurement, and the range
+ * that it must lie in for the statement to be true.
  *
  *     {VALUES, "the minimum is at -0.75", claim_minimum, NEAR(-0.75, 5e-3)},
  *     {TRAINING, "GELU has fewer dead units than ReLU, 8 layers", claim_cells, BELOW(0),
@@ -15,7 +15,7 @@
 
 typedef struct finding {
     double low, high;    /* a 95 % interval, or a number twice; NaN: it could not be measured */
-    const char *verdict; /* in place of that of the rule; NULL: the rule's */
+    const char *verdict; /* replaces the rule's verdict; NULL: the rule's */
     char words[240];
 } finding;
 
@@ -29,7 +29,7 @@ typedef struct claims {
     tg_tape *tape; /* for values; reset as anyone likes */
 } claims;
 
-/* What is compared between cells, by seed. */
+/* A measure compared between cells, by seed. */
 typedef struct claim_measure {
     const char *name;
     double (*of)(const study_cell *cell, int seed);
@@ -45,10 +45,10 @@ typedef struct claim {
     claim_part part;
     const char *text;
     finding (*find)(const claims *all, const struct claim *about);
-    double from, to;             /* where the number is, if the statement is true */
+    double from, to;             /* the range of the number, if the statement is true */
     const char *of[CLAIM_CELLS]; /* what it is about, as `find` says */
     const claim_measure *measure;
-    const char *study; /* whose runs settle it; NULL: claims */
+    const char *study; /* the study whose runs decide it; NULL: claims */
 } claim;
 
 /* "yes", "no", "not shown" by the rule above; "not measured", or the finding's own. */
@@ -56,7 +56,7 @@ const char *claim_verdict(const claim *about, const finding *found);
 
 typedef finding claim_find(const claims *all, const claim *about);
 
-/* ---- values (claim_values.c), which need nothing but the tape ---- */
+/* ---- values (claim_values.c), which need only the tape ---- */
 
 claim_find claim_at_minus_1, claim_at_minus_fifth, claim_tanh_error, claim_tanh_relative_error, claim_near_minimum,
     claim_minimum, claim_maximum, claim_lowest, claim_line_below, claim_mean, claim_expectation_above,
@@ -72,7 +72,7 @@ claim_find claim_operations, claim_memory, claim_recomputation;
 /* A layer, activation, model or schedule of the name of[0], 1 or 0; of[1] says where. */
 claim_find claim_block;
 
-/* What cannot be computed: of[0] is the verdict, of[1] what is there. */
+/* For what cannot be computed: of[0] is the verdict, of[1] the reason. */
 claim_find claim_stated;
 
 /* ---- from runs (claim_runs.c) ---- */

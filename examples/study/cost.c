@@ -1,4 +1,4 @@
-/* study cost: what activations cost, for an element and for a training step, as multiples of ReLU. */
+/* study cost: the cost of activations, for an element and for a training step, as multiples of ReLU. */
 #include "examples/study/study.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <time.h>
 
 enum { ACTIVATIONS = 14, MOST_ROUNDS = 60, NETS = 3, QUICK_DIVISOR = 8 };
-enum { EXACT = 1, TANH_FORM, QUICK }; /* places in both lists below */
+enum { EXACT = 1, TANH_FORM, QUICK }; /* indices in both lists below */
 static const tg_activation activations[ACTIVATIONS] = {TG_RELU,     TG_GELU_EXACT, TG_GELU_TANH, TG_GELU_QUICK, TG_SILU,
                                                        TG_MISH,     TG_ELU,        TG_TANH,      TG_SIGMOID,    TG_GLU,
                                                        TG_BILINEAR, TG_REGLU,      TG_GEGLU,     TG_SWIGLU};
@@ -34,7 +34,7 @@ static const struct {
     {"512-2048-512, batch 128", {.inputs = 512, .hidden = {2048}, .outputs = 512}, 128},
 };
 
-/* Of this thread's work, so that others on the machine do not count. */
+/* Processor time of this thread, so that other work on the machine does not count. */
 static double clock_seconds(void)
 {
     struct timespec now;
@@ -42,7 +42,7 @@ static double clock_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* How much is timed: the sizes, or an eighth of them in the quick version. */
+/* The amount of timing: the sizes, or an eighth of them in the quick version. */
 typedef struct extent {
     int rounds, elements, divisor;
     double at_least; /* seconds of a timing */
@@ -181,7 +181,7 @@ static void put_row(sheet *s, const char *name, double said, const subject *subj
     study_put_interval(s, full, ratio.median, ratio.low, ratio.high);
 }
 
-/* The time of one over that of another. */
+/* The time of one as a multiple of the other's. */
 static void put_ratio(sheet *s, const char *what, const subject *one, const subject *other, int rounds)
 {
     const study_spread ratio = ratio_of(one, other, rounds);

@@ -45,7 +45,7 @@ static study_cell cell_of(const results *r, int activation)
     return study_cell_of(r->work, r->c, &grid, tg_activation_name(published[activation].activation), 0);
 }
 
-/* All runs that have begun: an unfinished one counts up to where it is. */
+/* All runs that have begun; an unfinished one counts as far as it got. */
 static int records_of(const results *r, int activation, int rate, const study_record *records[STUDY_SEEDS])
 {
     const study_cell cell = cell_of(r, activation);
@@ -66,7 +66,7 @@ static void put_losses(const results *r, sheet *s)
             for (int i = 0; i < n; i++)
                 last = records[i]->epochs > last ? records[i]->epochs : last;
             for (int m = 0; m <= MOMENTS; m++) {
-                const int epoch = m < MOMENTS ? moments[m] : last; /* and where the farthest run is */
+                const int epoch = m < MOMENTS ? moments[m] : last; /* and the last epoch of the longest run */
                 const bool also = m < MOMENTS || (last != 25 && last != 50 && last != 100 && last != 250);
                 const double said = m < MOMENTS ? published[a].test[rate][m] : NAN;
                 const study_spread ours = study_spread_at(records, n, epoch, STUDY_TEST_LOSS);
@@ -100,8 +100,8 @@ static tg_tensor look(void *context, const tg_tensor *batch, tg_rng *training, d
     return tg_mse(output, batch[0]);
 }
 
-/* The dead part of a finished run's units on the test images: of the code's, and of all hidden ones. False where its
- * state is not kept. */
+/* The dead fraction of a finished run's units on the test images: of the code's, and of all hidden ones. False if its
+ * state was not kept. */
 static bool count_dead(const results *r, const study_run *run, double *code, double *all)
 {
     tg_error error;

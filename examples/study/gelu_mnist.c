@@ -34,7 +34,7 @@ typedef struct results {
     int seeds, epochs;
 } results;
 
-/* The records of a curve at its best rate by validation; how many. */
+/* The records of a curve at its best rate by validation; returns their number. */
 static int records_at_best(const results *r, tg_activation activation, double keep, double *rate,
                            const study_record *records[STUDY_SEEDS])
 {

@@ -32,7 +32,7 @@ typedef struct results {
     const study_sources *from;
     const tabular_grids *tables;
     int setting, seeds;
-    int count, form[FORMS];                        /* which forms are compared: those below, in this order */
+    int count, form[FORMS];                        /* the compared forms: those below, in this order */
     double rate[STUDY_TABLES][FORMS];              /* the best */
     double test[STUDY_TABLES][FORMS][STUDY_SEEDS]; /* logarithms of the test losses there */
     double mean[STUDY_TABLES][FORMS];              /* geometric, of the test losses */
@@ -44,7 +44,7 @@ static const study_grid like = {
     .rates = {TABULAR_RATE_LIST},
     .seeds = 10};
 
-/* As many seeds of a form as are complete in a setting for all sets and rates. */
+/* The number of seeds of a form that are complete in a setting for all sets and rates. */
 static int complete_seeds(const study_work *work, int setting, int form, int seeds)
 {
     int complete = seeds;
@@ -80,7 +80,7 @@ static const char *form_name(const results *r, int i)
     return tg_activation_name(forms[r->form[i]]);
 }
 
-/* The place of an activation among those compared; -1 if it is not. */
+/* The index of an activation among those compared; -1 if it is not. */
 static int place_of(const results *r, tg_activation activation)
 {
     for (int i = 0; i < r->count; i++)

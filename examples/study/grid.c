@@ -169,7 +169,7 @@ bool study_grids_add(study_work *work, const study_context *c, const study_grid 
     return fine;
 }
 
-/* ---- what came out ---- */
+/* ---- results ---- */
 
 static int number_of(const study_cell *cell, double rate, int seed)
 {
@@ -214,7 +214,7 @@ double study_cell_at_best(const study_cell *cell, double rate, int seed, study_c
     return study_record_at(record, study_record_lowest(record, record->epochs, STUDY_VAL_LOSS), column);
 }
 
-/* Of the lowest validation losses, the mean logarithm: infinite if a run diverged, NaN if one is not complete. */
+/* The mean logarithm of the lowest validation losses: infinite if a run diverged, NaN if one is not complete. */
 static double loss_at(const study_cell *cell, double rate)
 {
     double sum = 0;

@@ -60,7 +60,7 @@ int study_on(const study_context *c, study_work work, study_source first, study_
 enum { GRID_FACTORS = 4, GRID_RATES = 8 };
 
 typedef struct study_grid {
-    const char *name; /* begins the names of its cells; NULL: nothing does */
+    const char *name; /* prefix of the names of its cells; NULL: none */
     study_source data;
     const char *fixed, *quick;         /* options of all runs; those that the quick version has besides, or instead */
     const char *factors[GRID_FACTORS]; /* "option=value,value"; a flag has the values 0 and 1 */
@@ -84,15 +84,15 @@ typedef struct study_cell {
         best; /* the rate with the lowest validation loss, a geometric mean over the seeds; 0: not all are complete */
 } study_cell;
 
-/* Of the cell of this name the first so many seeds; 0: all. */
+/* The first seeds, this many, of the cell with this name; 0: all. */
 study_cell study_cell_of(const study_work *work, const study_context *c, const study_grid *grid, const char *name,
                          int seeds);
 
-/* A run of the cell, and its record; NULL where it is not complete. */
+/* A run of the cell, and its record; NULL if it is not complete. */
 const study_run *study_cell_run(const study_cell *cell, double rate, int seed);
 const study_record *study_cell_record(const study_cell *cell, double rate, int seed);
 
-/* The records that are complete, or `begun` at least; how many. */
+/* The records that are complete, or with `begun` at least begun; returns their number. */
 int study_cell_records(const study_cell *cell, double rate, bool begun, const study_record *records[STUDY_SEEDS]);
 
 /* A measure of a run, after the epoch with its lowest validation loss; NaN where the run diverged or is not complete.

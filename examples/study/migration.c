@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double old_rate = 1e-3; /* what the network that is there was trained with */
+static const double old_rate = 1e-3; /* the activation of the existing network */
 
 /* From initial weights, runs of glu-tabular, whose records they share; the networks that are there; what goes on from
  * their files. */
@@ -54,7 +54,7 @@ static bool add_runs(results *r)
     return fine;
 }
 
-/* ---- what came out ---- */
+/* ---- results ---- */
 
 typedef struct line {
     double loss[STUDY_SEEDS], rate; /* logarithms of the test losses by seed */
@@ -69,7 +69,7 @@ static line line_of(const results *r, int stage, int set, const char *name, doub
     return l;
 }
 
-/* Of a set: what is compared, in the order of the table's columns. */
+/* For a set: the compared losses, in the order of the table's columns. */
 enum { OLD, RELU, GELU_OLD, GELU, SWIGLU_OLD, SWIGLU, ON_RELU, ON_GELU_OLD, ON_GELU, LINES };
 static const char *const says[LINES] = {"ReLU, rate 0.001",   "ReLU, its rate",         "GELU, rate 0.001",
                                         "GELU, its rate",     "SwiGLU, rate 0.001",     "SwiGLU, its rate",
@@ -174,7 +174,7 @@ static void judge(const results *r, sheet *s)
     }
 }
 
-/* How many rates a stage tries. */
+/* The number of rates that a stage tries. */
 static int line_rates(const results *r, int stage)
 {
     return tabular_cell(&r->work[stage], r->c, &r->grids[stage], 0, "", 0).rates;

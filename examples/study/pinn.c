@@ -23,7 +23,7 @@ static const double by_points[GIVENS][INNERS] = {
     {3.6e-1, 1.2e-2, 1.7e-1, 5.9e-3, 1.9e-3, 8.2e-3}, {5.5e-3, 1.0e-3, 3.2e-3, 7.8e-3, 4.9e-2, 4.5e-3},
     {6.6e-2, 2.7e-1, 7.2e-3, 6.8e-4, 2.2e-3, 6.7e-4}, {1.5e-1, 2.3e-3, 8.2e-4, 8.9e-4, 6.1e-4, 4.9e-4}};
 
-/* What a run learns, and with which net. */
+/* The training points of a run, and its net. */
 typedef struct problem {
     int width, depth, given, inner; /* layers of so many units; burgers_draw */
     char hidden[16], group[32];     /* "20x4"; of runs that take about the same time */
@@ -79,7 +79,7 @@ static void end(training *t)
     burgers_free(&t->points);
 }
 
-/* To `steps` steps; whether more may follow. */
+/* Trains up to step `steps`; true if more steps may follow. */
 static bool advance(training *t, int64_t steps)
 {
     bool more = true;
@@ -205,7 +205,7 @@ static const problem *problem_of(int width, int depth, int given, int inner)
     return p;
 }
 
-/* Unless it is there. */
+/* Adds the run unless it exists. */
 static bool add_run(results *r, tg_activation activation, int width, int depth, int given, int inner, int seed)
 {
     char name[STUDY_NAME];
@@ -252,7 +252,7 @@ static bool add_runs(results *r)
     return fine;
 }
 
-/* What a run ended with; NaN where it is not complete. */
+/* The final error of a run; NaN if it is not complete. */
 static double end_of(const results *r, study_column column, tg_activation activation, int width, int depth, int given,
                      int inner, int seed)
 {
@@ -400,7 +400,7 @@ static sheet *report(const results *r, const study_outcome *outcome)
 
 /* ---- the picture ---- */
 
-/* Where a run ended before the last epoch its error stays as it was. */
+/* If a run ended before the last epoch, its error stays constant. */
 static bool write_curves(const void *context, FILE *to)
 {
     const results *r = context;

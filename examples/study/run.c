@@ -55,9 +55,9 @@ bool study_run_split(const study_run *run, dataset *data, tg_error *error)
     return fine;
 }
 
-/* ---- what a run is ---- */
+/* ---- identity of a run ---- */
 
-/* Of a file's bytes; 0 if it cannot be read. */
+/* A checksum of a file's bytes; 0 if it cannot be read. */
 static unsigned long file_checksum(const char *path)
 {
     unsigned char some[1 << 14];
@@ -84,7 +84,7 @@ static json_t *config_of_rows(const study_run *run)
         sum = source_checksum(&from);
     known = data;
     spec.data = data_name(run);
-    net_spec_complete(&spec.net); /* a default that is named is the same run */
+    net_spec_complete(&spec.net); /* an explicit default is the same run */
     json_t *config = run_spec_json(&spec);
     json_object_set_new(config, "checksum", json_integer((json_int_t)sum));
     if (spec.start)
@@ -165,7 +165,7 @@ bool study_run_train(const study_run *run, const char *folder, bool overwrite, j
             train(run, path, link, error));
 }
 
-/* ---- beside training ---- */
+/* ---- work besides training ---- */
 
 static bool sample(void *begin, const jobs_progress *now)
 {
@@ -215,7 +215,7 @@ tg_model *study_run_net(const study_run *run, const char *folder, tg_error *erro
     return NULL;
 }
 
-/* ---- what it measured ---- */
+/* ---- results ---- */
 
 void study_record_read(study_record *record, const study_run *run, const char *folder)
 {

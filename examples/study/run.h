@@ -33,12 +33,12 @@ typedef struct study_trainer {
      * one line on a failure. */
     json_t *(*train)(const study_run *run, const char *folder, jobs_link *link, tg_error *error);
 
-    /* Seconds that an epoch takes. */
+    /* Seconds per epoch. */
     double (*seconds)(const study_run *run);
 } study_trainer;
 
 struct study_run {
-    char name[STUDY_NAME]; /* of its folder: letters, digits, and - . _ */
+    char name[STUDY_NAME]; /* name of its folder: letters, digits, and - . _ */
     const char *group;     /* runs of a group take about the same time an epoch */
     const dataset *data;
     const text_source *text; /* in place of rows: data is not read then */
@@ -46,7 +46,7 @@ struct study_run {
     bool keeps_model; /* in last.safetensors, from which a longer run continues and its network can be read */
     const study_trainer *trainer; /* in place of data and text; NULL: tg_fit trains on these */
     const void *problem;          /* for it */
-    /* Adds further measures of the finished run's network to the results; NULL: nothing. */
+    /* Adds further measures of the finished run's network to the results; NULL: none. */
     void (*more)(trainer *finished, json_t *results);
 };
 
@@ -69,9 +69,9 @@ tg_model *study_run_net(const study_run *run, const char *folder, tg_error *erro
 /* The parts of the rows that a run is trained and measured on, in `data`. */
 bool study_run_split(const study_run *run, dataset *data, tg_error *error);
 
-/* ---- what it measured ---- */
+/* ---- results ---- */
 
-/* What is known after an epoch; NaN for what was not measured. */
+/* Measures after an epoch; NaN if not measured. */
 typedef enum study_column {
     STUDY_STEP_LOSS,    /* mean loss of the epoch's steps, as they were taken */
     STUDY_TRAIN_LOSS,   /* of the training rows after the epoch, without dropout */
@@ -87,19 +87,19 @@ typedef enum study_column {
 typedef struct study_record {
     int epochs;
     runlog_epoch *epoch; /* [epochs], the first at 0 */
-    int diverged;        /* the epoch in which the loss was no number any more, which ends a run; 0: none */
-    bool ended;          /* before its epochs: there was nothing left to do */
+    int diverged;        /* the epoch in which the loss became infinite or NaN, which ends a run; 0: none */
+    bool ended;          /* ended before its last epoch, as it had converged */
     json_t *results;     /* of a concluded run, else NULL */
 } study_record;
 
 /* Reads FOLDER/NAME; an empty record where there is none of this run. */
 void study_record_read(study_record *record, const study_run *run, const char *folder);
 
-/* Whether FOLDER/NAME holds another run, with one line that says in what they differ. */
+/* True if FOLDER/NAME contains another run, with one line that names the difference. */
 bool study_record_is_foreign(const study_run *run, const char *folder, tg_error *error);
 void study_record_free(study_record *record);
 
-/* A number after epoch 1, 2, ...; NaN where there is none. */
+/* A number after epoch 1, 2, ...; NaN if there is none. */
 double study_record_at(const study_record *record, int epoch, study_column column);
 
 /* The epoch with the lowest number in a column, among the first `epochs`; 0 where there is none. */
@@ -108,7 +108,7 @@ int study_record_lowest(const study_record *record, int epochs, study_column col
 /* Number `index` of an array of the results, or the number itself; NaN where there is none. */
 double study_record_result(const study_record *record, const char *name, size_t index);
 
-/* Whether a run of so many epochs is over. */
+/* True if a run of this many epochs has ended. */
 bool study_record_complete(const study_record *record, int epochs);
 
 #endif

@@ -1,4 +1,4 @@
-/* study shakespeare: activations, and what else people change, in a small GPT on Shakespeare's plays: nanoGPT's
+/* study shakespeare: activations, and other common changes, in a small GPT on Shakespeare's plays: nanoGPT's
  * configuration for a CPU, with several seeds where others had one. */
 #include "examples/study/grid.h"
 
@@ -56,7 +56,7 @@ typedef struct results {
     int best[FORMS]; /* the rate with the lowest mean */
 } results;
 
-/* ---- what came out ---- */
+/* ---- results ---- */
 
 /* The lowest validation loss of each run, as the others report it; and as many seeds as all forms and rates have. */
 static void gather(results *r)
@@ -178,7 +178,7 @@ static void put_pairs(sheet *s, const char *heading, const pair pairs[], int cou
     }
 }
 
-/* One sentence for a question that others answered by single runs. */
+/* One sentence about a question that others answered by single runs. */
 static void judge(const results *r, sheet *s, const char *question, const pair pairs[], int count, int form, int other)
 {
     for (int i = 0; i < count; i++) {
@@ -199,7 +199,7 @@ static void judge(const results *r, sheet *s, const char *question, const pair p
     }
 }
 
-/* Where a single run of others lies: "within our 5 seeds at the rate of 0.001 (1.8879 to 1.9064)" */
+/* The position of others' single run: "within our 5 seeds at the rate of 0.001 (1.8879 to 1.9064)" */
 static const char *place_among(double loss, const results *r, int form, int rate, char text[120])
 {
     const study_spread ours = study_spread_of(r->loss[form][rate], r->seeds);

@@ -254,7 +254,7 @@ static void put_rates(const results *r, sheet *s)
                       mean_of(r, a, rate, GRADIENT), mean_of(r, a, rate, LAPLACIAN));
 }
 
-/* Sine less the best of the others. */
+/* The difference between sine and the best of the others. */
 static void judge_measure(const results *r, sheet *s, int measure)
 {
     char key[64];

@@ -1,4 +1,4 @@
-/* What the studies share: how they are called, data, numbers over seeds, and their end.
+/* Shared by the studies: their context, data, statistics over seeds, and their end.
  *
  *     static int my_study(const study_context *c)
  *     {
@@ -40,9 +40,9 @@ typedef struct study_context {
 typedef struct study {
     const char *name, *about;
     int (*run)(const study_context *c);
-    bool no_runs; /* trains nothing, and has no use for the options that say how */
+    bool no_runs; /* trains nothing, so that options of training have no effect */
     bool no_data; /* reads none */
-    bool staged;  /* its runs build on each other, so that none can be chosen */
+    bool staged;  /* its runs build on each other, so that no single one can be selected */
 } study;
 
 /* The studies, in the order in which they are listed. */
@@ -57,7 +57,7 @@ int study_pinn(const study_context *c);
 int study_cost(const study_context *c);
 int study_claims(const study_context *c);
 
-/* The context of a study of this name; false if the folder's name is too long. */
+/* The context of the study with this name; false if the folder's name is too long. */
 bool study_context_of(study_context *c, const study_settings *settings, const char *name, const char *command);
 
 /* Prints why a study cannot start or continue; returns the exit status. */
@@ -78,10 +78,10 @@ study_work study_work_of(const study_context *c);
  * status. */
 int study_end(const study_context *c, study_work *work, const study_outcome *outcome, sheet *s, const char *script);
 
-/* A first paragraph: that this is the quick version, and how many runs are complete. */
+/* A first paragraph: the number of complete runs, and a note if this is the quick version. */
 void study_say_state(const study_context *c, const study_work *work, const study_outcome *outcome, sheet *s);
 
-/* Puts a number and its 95 % interval into those of the report: KEY, KEY_low and KEY_high. */
+/* Adds a number and its 95 % interval to those of the report: KEY, KEY_low and KEY_high. */
 void study_put_interval(sheet *s, const char *key, double number, double low, double high);
 void study_put_estimate(sheet *s, const char *key, const statistics_estimate *e);
 

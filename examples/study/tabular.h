@@ -6,7 +6,7 @@
 
 enum { TABULAR_RATES = 5 };
 
-/* Of each table's grid: two hidden layers of 64, splits redrawn for each seed, 3,000 steps or so. */
+/* Shared by each table's grid: two hidden layers of 64, splits redrawn for each seed, about 3,000 steps. */
 typedef struct tabular_grids {
     int count; /* of tables: all, or the first in the quick version */
     study_grid grid[STUDY_TABLES];

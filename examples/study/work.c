@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double silence = 900; /* seconds after which a run that says nothing is ended */
+static const double silence = 900; /* seconds after which a silent run is ended */
 
 study_run *study_work_add(study_work *work)
 {
@@ -62,7 +62,7 @@ static bool read_records(study_work *work, study_outcome *outcome)
     return true;
 }
 
-/* ---- how long it takes ---- */
+/* ---- estimated time ---- */
 
 /* The first run of the same group that is still to be done. */
 static int first_of_group(const study_work *work, const int *pending, int count, int run)
@@ -145,7 +145,7 @@ static jobs_outcome train_all(const study_work *work, const int *pending, int co
                                                 .run = train});
 }
 
-/* What is to come, and how long it takes. False where a run cannot be made. */
+/* Announces the runs and the estimated time. False if a run is impossible. */
 static bool say_estimate(const study_work *work, const int *pending, int count, int missing, FILE *out, tg_error *error)
 {
     const double seconds = estimate(work, pending, count, error);

@@ -19,9 +19,9 @@
 
 typedef struct study_work {
     const char *folder; /* of the records; made if it is not there */
-    const sweep *sweep; /* how many at once, and which */
+    const sweep *sweep; /* number of runs at once, and the part of this process */
     bool overwrite;     /* retrain runs that have a record with other settings, instead of refusing */
-    bool read_only;     /* trains nothing: study_work_do reads the records that are there */
+    bool read_only;     /* trains nothing: study_work_do reads the existing records */
     const char *only;   /* a shell's pattern: of the missing runs those so called are trained, and there must be one;
                            NULL: all are */
     int count;
@@ -30,19 +30,19 @@ typedef struct study_work {
 } study_work;
 
 typedef struct study_outcome {
-    int complete, failed; /* of work->count; what failed was said */
+    int complete, failed; /* failed runs of work->count; each was reported */
     bool interrupted;
-    int broken; /* nothing could be done: the exit status, and error says why */
+    int broken; /* nothing could be done: the exit status; `error` has the reason */
     tg_error error;
 } study_outcome;
 
 study_run *study_work_add(study_work *work);
 void study_work_free(study_work *work);
 
-/* Trains what is missing and reads all records. What it takes, what is done and what fails is said on `out`. */
+/* Trains the missing runs and reads all records. Reports the estimated time, progress and failures on `out`. */
 study_outcome study_work_do(study_work *work, FILE *out);
 
-/* The number of the run of this name; -1 where there is none. */
+/* The index of the run with this name; -1 if there is none. */
 int study_work_number(const study_work *work, const char *name);
 
 #endif

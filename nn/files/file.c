@@ -17,7 +17,7 @@ static bool write_all(FILE *out, const tg_file_piece *pieces, int count)
     return fine && fflush(out) == 0 && fsync(fileno(out)) == 0;
 }
 
-/* A new file; one of this name can only be left over from a process of this number that was killed. */
+/* A new file. A file of this name can only be left over from a killed process with the same number. */
 static int create(const char *path)
 {
     int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
@@ -26,7 +26,7 @@ static int create(const char *path)
     return descriptor;
 }
 
-/* Through a file of the name `beside`. 0, or the error's number. */
+/* Writes through a temporary file named `beside`. Returns 0, or the error's number. */
 static int replace(const char *path, char *beside, const tg_file_piece *pieces, int count)
 {
     const int descriptor = create(beside);

@@ -1,4 +1,4 @@
-/* Writing a file in one piece or not at all. Internal to nn. */
+/* Writes a file in one piece or not at all. Internal to nn. */
 #ifndef TG_FILE_INTERNAL_H
 #define TG_FILE_INTERNAL_H
 

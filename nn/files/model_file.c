@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what a file says ---- */
+/* ---- metadata of a file ---- */
 
 int tg_model_metadata(tg_metadata lines[TG_MODEL_METADATA], tg_activation activation, const char *config)
 {
@@ -74,7 +74,7 @@ static void add_difference(char *text, size_t size, const tg_model_load_options 
     tg_tape_free(tape);
 }
 
-/* Refuses, and says how far apart the two would be: for that the weights are read, and the set gets its own back. */
+/* Refuses and says how much the two models' outputs differ; for that it reads the weights, then restores the set's. */
 static bool disagree(tg_parameters *set, const char *path, tg_activation theirs, tg_activation ours,
                      const tg_model_load_options *o, tg_error *error)
 {

@@ -43,9 +43,9 @@ typedef tg_tensor (*tg_model_outputs)(tg_tape *tape, tg_activation activation, c
                                       void *user);
 
 typedef struct tg_model_load_options {
-    tg_load_options load;     /* names that are missing, unknown or others */
-    bool migrate;             /* the weights are wanted, whatever activation they were trained with */
-    tg_model_outputs outputs; /* with which the error says how far apart the two are; NULL: it does not */
+    tg_load_options load;     /* parameter names that are missing, unknown or renamed */
+    bool migrate;             /* load the weights whatever activation they were trained with */
+    tg_model_outputs outputs; /* computes outputs, so that the error can give their difference; NULL: it does not */
     void *user;
 } tg_model_load_options;
 

@@ -14,7 +14,7 @@ enum { HEADER_MOST = 4096, ALIGNMENT = 64 };
 
 /* ---- reading: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } with keys in any order ---- */
 
-/* Whether this text comes next, after spaces; then it is taken. */
+/* If this text follows, after spaces, skips it; false otherwise. */
 static bool takes(const char **at, const char *text)
 {
     while (**at == ' ' || **at == '\n')
@@ -53,7 +53,7 @@ static const struct {
     size_t size; /* in the file */
 } types[TYPES] = {{"'<f4'", TG_F32, 4}, {"'<f8'", TG_F64, 8}, {"'<i4'", TG_I32, 4}, {"'<i8'", TG_I32, 8}};
 
-/* NULL, or what is wrong with the header. */
+/* NULL, or the error in the header. */
 static const char *read_header(const char *at, number_type *type, tg_shape *shape)
 {
     bool has_type = false, has_order = false, has_shape = false;
@@ -84,7 +84,7 @@ static const char *read_header(const char *at, number_type *type, tg_shape *shap
                : "its header lacks type, order or shape";
 }
 
-/* The header's text; what is wrong, or NULL. */
+/* Reads the header's text; returns the error, or NULL. */
 static const char *read_start(FILE *file, char header[HEADER_MOST + 1])
 {
     unsigned char start[12];
@@ -102,7 +102,7 @@ static const char *read_start(FILE *file, char header[HEADER_MOST + 1])
     return strlen(header) == size ? NULL : "its header cannot be read";
 }
 
-/* int64 in the first half of the memory becomes int32. */
+/* Converts int64 to int32 in place, in the first half of the memory. */
 static bool narrowed(void *data, int64_t size)
 {
     char *bytes = data;
@@ -117,7 +117,7 @@ static bool narrowed(void *data, int64_t size)
     return true;
 }
 
-/* The numbers, which must be all that is left of the file. */
+/* Reads the numbers, which must be all that remains of the file. */
 static const char *read_numbers(FILE *file, number_type type, tg_npy *array)
 {
     const int64_t size = tg_shape_size(&array->shape);

@@ -24,8 +24,8 @@ typedef struct tg_npy {
     void *data; /* tg_shape_size(&shape) elements */
 } tg_npy;
 
-/* Reads a file into new memory. False, with the error and an empty array, if it is not one, is of another type or
- * order, or has another size than its header says. */
+/* Reads a file into new memory. False, with the error and an empty array, if it is no such file, has another type or
+ * order, or a size that contradicts its header. */
 bool tg_npy_read(const char *path, tg_npy *array, tg_error *error);
 void tg_npy_free(tg_npy *array);
 

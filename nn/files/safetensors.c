@@ -39,7 +39,7 @@ static bool read_header(tg_safetensors *f, tg_error *error)
     const int64_t bytes = ftello(f->file);
     rewind(f->file);
     const size_t got = fread(length, 1, 8, f->file);
-    if (ferror(f->file)) /* a folder, which can be opened all the same */
+    if (ferror(f->file)) /* a folder, which fopen also opens */
         return tg_file_refuse(error, f->path, "%s", strerror(errno));
     if (bytes < 8 || got != 8)
         return tg_file_refuse(error, f->path, "not a safetensors file: it is too short");
@@ -186,8 +186,8 @@ bool tg_safetensors_read(tg_safetensors *f, const tg_file_tensor *tensor, tg_dty
 
 /* ---- parameters ---- */
 
-/* Whether the name matches the pattern, in which one `*` stands for any text; `target`, with that text in the place of
- * its own, then. */
+/* True if the name matches the pattern, in which one `*` stands for any text; `target` becomes `to` with that text in
+ * its own `*`. */
 static bool renamed(const char *name, const tg_rename *rule, char target[TG_NAME_SIZE])
 {
     const char *star = strchr(rule->from, '*'), *to = strchr(rule->to, '*');
@@ -201,7 +201,7 @@ static bool renamed(const char *name, const tg_rename *rule, char target[TG_NAME
                     to ? to + 1 : "") < TG_NAME_SIZE;
 }
 
-/* The number of the parameter that a tensor of the file is for; -1 if the set has none. */
+/* The index of the parameter that a tensor of the file is for; -1 if the set has none. */
 static int target_of(const tg_parameters *set, const tg_file_tensor *tensor, const tg_load_options *options)
 {
     char target[TG_NAME_SIZE];
@@ -211,7 +211,7 @@ static int target_of(const tg_parameters *set, const tg_file_tensor *tensor, con
     return tg_parameters_index(set, tensor->name);
 }
 
-/* Which tensor of the file each parameter gets: `source` has one for each parameter, NULL at first. */
+/* Finds the tensor of the file for each parameter: `source` has an entry for each parameter, NULL at first. */
 static bool match(const tg_safetensors *f, tg_parameters *set, const tg_load_options *options,
                   const tg_file_tensor **source, tg_error *error)
 {
@@ -239,7 +239,7 @@ static bool match(const tg_safetensors *f, tg_parameters *set, const tg_load_opt
     return true;
 }
 
-/* Into a copy of the values first, so that a file that cannot be read to its end changes nothing. */
+/* Reads into a copy of the values first, so that a file that cannot be read to its end changes nothing. */
 static bool read_values(tg_safetensors *f, tg_parameters *set, const tg_file_tensor **source, tg_error *error)
 {
     const tg_dtype dtype = tg_parameters_dtype(set);

@@ -32,8 +32,8 @@ typedef struct tg_metadata {
     const char *key, *value;
 } tg_metadata;
 
-/* Writes all parameters, in their type and order. False, with the error, and what was there before left alone, if
- * that cannot be done. */
+/* Writes all parameters, in their type and order. False on failure, with the error; an existing file is then unchanged.
+ * */
 bool tg_parameters_save(const tg_parameters *set, const char *path, const tg_metadata *metadata, int count,
                         tg_error *error);
 
@@ -87,8 +87,8 @@ typedef struct tg_file_item {
     const void *data;
 } tg_file_item;
 
-/* Writes a whole file, as tg_parameters_save does: an existing file of that name is replaced only when the new one is
- * complete. False and the error if an item or a line of metadata is not valid, memory runs out, or the file cannot be
+/* Writes a whole file, like tg_parameters_save: an existing file of that name is replaced only when the new one is
+ * complete. False, with the error, if an item or a line of metadata is invalid, memory runs out, or the file cannot be
  * written. */
 bool tg_safetensors_write(const char *path, const tg_file_item *items, int count, const tg_metadata *metadata,
                           int metadata_count, tg_error *error);

@@ -36,7 +36,7 @@ static void skip_space(reader *r)
         r->at++;
 }
 
-/* Whether this character comes next; then it is taken. */
+/* If this character follows, skips it; false otherwise. */
 static bool takes(reader *r, char c)
 {
     skip_space(r);
@@ -80,7 +80,7 @@ static bool is_control(unsigned code)
     return code < 0x20 || (code >= 0x7f && code < 0xa0);
 }
 
-/* What follows a backslash. */
+/* Reads the character after a backslash. */
 static bool read_escape(reader *r, bool controls, char **to)
 {
     static const char letters[] = "bfnrt", meant[] = "\b\f\n\r\t";
@@ -107,7 +107,7 @@ static bool read_escape(reader *r, bool controls, char **to)
     return true;
 }
 
-/* How many bytes the UTF-8 character at `s` has; 0 if it is none, or one of ASCII's that JSON has not. */
+/* The number of bytes of the UTF-8 character at `s`; 0 if it is invalid, or an ASCII character that JSON forbids. */
 static int utf8_length(const unsigned char *s, const char *end)
 {
     if (*s < 0x80)
@@ -123,7 +123,7 @@ static int utf8_length(const unsigned char *s, const char *end)
     return too_long || no_character ? 0 : bytes;
 }
 
-/* A string, unescaped in its place and ended by 0. Names are printed, and so have no control characters. */
+/* Reads a string, unescaped in place and ended by 0. Names are printed, so control characters are rejected. */
 static bool read_text(reader *r, bool controls, const char **string)
 {
     if (!expect(r, '"'))
@@ -159,7 +159,7 @@ static bool read_string(reader *r, const char **string)
     return read_text(r, false, string);
 }
 
-/* A whole number, 0 or more. */
+/* Reads an integer, 0 or more. */
 static bool read_number(reader *r, int64_t *number)
 {
     skip_space(r);
@@ -248,7 +248,7 @@ static bool read_tensor(reader *r, tg_file_tensor *t)
            tg_fail_first(&r->problem, "tensor %.200s: type, shape or offsets are missing", t->name);
 }
 
-/* Room for one more in an array of such elements; NULL if out of memory. */
+/* Memory for one more element of an array; NULL if out of memory. */
 static void *room_for_one(void *array, int count, int *capacity, size_t element)
 {
     if (count < *capacity)
@@ -299,7 +299,7 @@ static bool read_entry(reader *r, int64_t data_size)
     return read_tensor(r, t) && check_tensor(r, t, data_size);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole header ---- */
 
 static int by_place(const void *a, const void *b)
 {

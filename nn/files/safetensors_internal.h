@@ -1,4 +1,4 @@
-/* The header of a safetensors file, and what readers and writers of files say. Internal to nn. */
+/* The header of a safetensors file, and error messages of readers and writers. Internal to nn. */
 #ifndef TG_SAFETENSORS_INTERNAL_H
 #define TG_SAFETENSORS_INTERNAL_H
 
@@ -23,7 +23,7 @@ __attribute__((format(printf, 3, 4)))
 #endif
 bool tg_file_refuse(tg_error *error, const char *path, const char *problem, ...);
 
-/* Bytes an element of a type of the format; 0 for an unknown one. */
+/* Bytes per element of a type of the format; 0 for an unknown one. */
 int64_t tg_file_dtype_size(const char *dtype);
 
 #endif

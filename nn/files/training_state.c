@@ -31,7 +31,7 @@ static int blocks_of(const tg_training_state *state, block blocks[MOST_BLOCKS])
     return count;
 }
 
-/* ---- the few numbers: one line of text each ---- */
+/* ---- scalars: one line of text each ---- */
 
 static const char *const generators[TG_TRAINING_GENERATORS] = {"training.rng.0", "training.rng.1", "training.rng.2",
                                                                "training.rng.3"};
@@ -73,14 +73,14 @@ static lines lines_of(const tg_training_state *state)
     return l;
 }
 
-/* The few numbers of a file. */
+/* The scalars of a file. */
 typedef struct numbers {
     tg_update_state update;
     tg_rng rng[TG_TRAINING_GENERATORS];
     int64_t position, averaged;
 } numbers;
 
-/* What the lines of a file say; NULL, or the key of the first that is missing or wrong. */
+/* Reads the lines of a file; returns NULL, or the key of the first that is missing or wrong. */
 static const char *read_lines(const tg_safetensors *file, const tg_training_state *state, numbers *n)
 {
     tg_update_state *update = &n->update;
@@ -173,7 +173,7 @@ bool tg_training_state_save(const tg_training_state *state, const char *path, co
 
 /* ---- loading ---- */
 
-/* All blocks, one after the other, into `into`. */
+/* Reads all blocks, one after the other, into `into`. */
 static bool read_blocks(tg_safetensors *file, const char *path, const tg_training_state *state, const block *blocks,
                         int block_count, char *into, tg_error *error)
 {
@@ -198,7 +198,7 @@ static bool read_blocks(tg_safetensors *file, const char *path, const tg_trainin
     return count == own || tg_file_refuse(error, path, "it has %d tensors, and this run has %d", count, own);
 }
 
-/* Files from before it was written have no name. */
+/* Files from older versions have no name. */
 static bool same_optimizer(const tg_safetensors *file, const char *path, const tg_training_state *state,
                            tg_error *error)
 {

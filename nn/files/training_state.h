@@ -28,7 +28,7 @@ typedef struct tg_training_state {
     tg_update_state *update;             /* NULL: without an optimiser */
     tg_ema *ema;                         /* NULL: without an average of the weights */
     tg_rng *rng[TG_TRAINING_GENERATORS]; /* NULL: unused */
-    int64_t position;                    /* yours: steps, rows, ... */
+    int64_t position;                    /* yours: number of steps, rows, ... */
 } tg_training_state;
 
 /* Writes the file as tg_parameters_save does, with your own metadata besides. */

@@ -4,7 +4,7 @@
 
 #include "nn/files/training_state.h"
 
-/* tg_training_state_load from a file that is open. */
+/* Does the work of tg_training_state_load on an open file. */
 bool tg_training_state_read(tg_training_state *state, tg_safetensors *file, const char *path, tg_error *error);
 
 #endif

@@ -13,7 +13,7 @@
 
 enum { PATH = 1000 };
 
-/* Nothing where there is no number. */
+/* Writes an empty field for NaN. */
 static void write_number(FILE *to, double number)
 {
     char text[32] = "";
@@ -37,7 +37,7 @@ static void write_rows(const tg_fit *fit, FILE *to)
     }
 }
 
-/* The file's name without its folder, as gnuplot takes it between quotes. */
+/* The file's name without its folder, escaped for gnuplot's quotes. */
 static void write_name(const char *path, const char *ending, FILE *to)
 {
     const char *slash = strrchr(path, '/');
@@ -76,7 +76,7 @@ static void write_script(const tg_fit *fit, const char *path, FILE *to)
     fputs("\nset output\n", to);
 }
 
-/* One of the two, by way of memory: the file is whole or not there. */
+/* Writes one of the two in memory first, so that the file is complete or absent. */
 static bool write_file(tg_fit *fit, const char *path, bool script)
 {
     char *text = NULL, name[PATH];

@@ -46,8 +46,8 @@ bool tg_fit_evaluate(tg_fit *fit, const tg_fit_rows *rows, double *loss, double 
     return fine;
 }
 
-/* Whether this one of n logits is the largest, and the first of equal ones; false if any is NaN. The logits are of one
- * of the two types, the other pointer is NULL. */
+/* True if this one of n logits is the largest, and the first of equal ones; false if any is NaN. The logits have one of
+ * the two types; the other pointer is NULL. */
 static bool is_largest(const float *single, const double *twice, int64_t n, int64_t at)
 {
     bool largest = at >= 0 && at < n;

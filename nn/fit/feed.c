@@ -69,7 +69,7 @@ bool tg_fit_feed_begin(tg_fit_feed *feed, const tg_fit_config *config, int64_t e
     return true;
 }
 
-/* The same rows of every column, one after the other. */
+/* Copies the same rows of every column, one after the other. */
 static void copy_rows(const tg_fit_feed *feed, const int32_t *order, int64_t count)
 {
     for (int c = 0; c < feed->columns; c++) {

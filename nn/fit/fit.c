@@ -34,7 +34,7 @@ static tg_fit_config with_defaults(const tg_fit_config *given)
     return config;
 }
 
-/* Otherwise it only evaluates. */
+/* True if the configuration trains; otherwise it only evaluates. */
 static bool trains(const tg_fit_config *config)
 {
     return config->optimizer || config->train.count;
@@ -79,7 +79,7 @@ static const char *config_error(const tg_fit_config *config)
     return config->valid.count != 0 ? tg_fit_rows_error(&config->valid) : NULL;
 }
 
-/* Without those that would not fill the last step, or make too small a last pass. */
+/* The rows of an epoch, without those that would not fill the last step, or would make its last pass too small. */
 static int64_t rows_of_epoch(const tg_fit_config *config)
 {
     const int64_t all = config->train.count, alone = all % config->batch;
@@ -236,7 +236,7 @@ double tg_fit_pass(tg_fit *fit, int64_t number, int64_t shard, int64_t first, in
     return NAN;
 }
 
-/* Puts the rows in order where an epoch begins, or where a run resumes within one. */
+/* Orders the rows at the start of an epoch, or when a run resumes within one. */
 static bool begin_epoch(tg_fit *fit)
 {
     const int64_t epoch = epochs_done(fit);
@@ -248,17 +248,17 @@ static bool begin_epoch(tg_fit *fit)
                          (long long)fit->config.train.count);
 }
 
-/* The gradients of a step's rows; their mean loss goes into `now`, the sum over them into `sum`. */
+/* Computes the gradients of a step's rows; their mean loss goes into `now`, the sum over them into `sum`. */
 static bool add_passes(tg_fit *fit, int64_t first, tg_fit_step *now, double *sum)
 {
     *sum = 0;
-    tg_parameters_clear_gradients(fit->parameters); /* of passes outside of the run */
+    tg_parameters_clear_gradients(fit->parameters); /* from backward passes outside the run */
     for (int64_t done = 0, number = 0; done < now->rows; number++) {
         const int64_t left = now->rows - done, count = left < fit->config.batch ? left : fit->config.batch;
         const double share = (double)count / (double)now->rows,
                      loss = tg_fit_pass(fit, number, 0, first + done, count, share);
         if (fit->error.text[0]) {
-            tg_parameters_clear_gradients(fit->parameters); /* of the passes before */
+            tg_parameters_clear_gradients(fit->parameters); /* gradients of earlier passes */
             return false;
         }
         now->loss += loss * share;
@@ -268,7 +268,7 @@ static bool add_passes(tg_fit *fit, int64_t first, tg_fit_step *now, double *sum
     return true;
 }
 
-/* The same by all processes. */
+/* The same on all processes. */
 static bool add_shards(tg_fit *fit, int64_t first, tg_fit_step *now, double *sum, bool *stop)
 {
     tg_fit_sums sums = {0};
@@ -279,7 +279,7 @@ static bool add_shards(tg_fit *fit, int64_t first, tg_fit_step *now, double *sum
     return fine;
 }
 
-/* `stop` where a process wants no further step. */
+/* Sets `stop` if a process wants no further step. */
 static bool take_step(tg_fit *fit, tg_fit_step *now, bool *stop)
 {
     const tg_fit_config *config = &fit->config;
@@ -312,13 +312,13 @@ static bool take_step(tg_fit *fit, tg_fit_step *now, bool *stop)
 
 /* ---- the run ---- */
 
-/* What is lowest in the best epoch. */
+/* The measure that the best epoch minimises. */
 static double measure(const tg_fit *fit, const tg_fit_epoch *epoch)
 {
     return fit->config.best_by_score ? -epoch->valid_score : epoch->valid_loss;
 }
 
-/* Whether an epoch is better than the best so far: a number is better than none. */
+/* True if an epoch is better than the best so far: any number is better than NaN. */
 static bool is_better(const tg_fit *fit, const tg_fit_epoch *now)
 {
     const tg_fit_epoch *best = tg_fit_best(fit);
@@ -367,7 +367,7 @@ static bool save(tg_fit *fit)
     return needless || !fit->config.folder || (c && c->rank > 0) || tg_fit_save(fit);
 }
 
-/* Process 0 has the clock and the files; all gather the state for them. */
+/* Process 0 decides when to write and writes the files; all processes gather the state for them. */
 static bool save_when_due(tg_fit *fit)
 {
     const tg_communicator *c = fit->config.communicator;
@@ -377,7 +377,7 @@ static bool save_when_due(tg_fit *fit)
     return due == 0 || (tg_fit_gather_state(fit) && save(fit));
 }
 
-/* A step and, where it ends one, its epoch. `stop` where a callback says so. */
+/* Runs a step and, if it ends an epoch, the evaluation. Sets `stop` if a callback asks for it. */
 static bool advance(tg_fit *fit, bool *stop)
 {
     const tg_fit_config *config = &fit->config;
@@ -391,8 +391,8 @@ static bool advance(tg_fit *fit, bool *stop)
     if (ends && !fit->error.text[0] && end_epoch(fit, now.rate))
         stops |= config->on_epoch && !config->on_epoch(config->context, &fit->epochs[fit->epoch_count - 1]);
     fit->wants_stop |= stops;
-    *stop = stops && !config->communicator; /* the others hear of it with the next step */
-    if (fit->error.text[0])                 /* of an evaluation that a callback asked for, too */
+    *stop = stops && !config->communicator; /* the other processes learn of it in the next step */
+    if (fit->error.text[0])                 /* also from an evaluation that a callback ran */
         return false;
     return !ends || save_when_due(fit);
 }

@@ -31,7 +31,7 @@ TG_API_BEGIN
 
 struct tg_optimizer; /* optim/optimizer.h; C99 takes a typedef once */
 
-/* ---- what it trains on ---- */
+/* ---- data ---- */
 
 enum { TG_FIT_COLUMNS = 4 };
 
@@ -39,18 +39,18 @@ enum { TG_FIT_COLUMNS = 4 };
 typedef struct tg_fit_column {
     const void *data; /* [rows, shape ...]; NULL where `fill` below makes the batches */
     tg_dtype dtype;
-    tg_shape shape; /* of one row: TG_SHAPE(784), TG_SHAPE(1, 28, 28); zeros: one number */
+    tg_shape shape; /* shape of one row: TG_SHAPE(784), TG_SHAPE(1, 28, 28); zeros: one number */
 } tg_fit_column;
 
-/* Writes the rows with these numbers, one behind the other, into columns[c], [count, shape ...]. What it draws from
- * `rng` is the same again for the same step of the same run; in an evaluation, for the same batch. False ends the run
- * with an error. */
+/* Writes the rows with these indices, one after the other, into columns[c], [count, shape ...]. `rng` gives the same
+ * numbers for the same step of the same run and, in an evaluation, for the same batch. False ends the run with an
+ * error. */
 typedef bool tg_fit_fill(void *context, const int32_t *rows, int64_t count, tg_rng *rng, void *const *columns);
 
 typedef struct tg_fit_rows {
     int64_t count;                        /* below 2^31 */
     tg_fit_column column[TG_FIT_COLUMNS]; /* yours; at least one */
-    int columns;                          /* how many; 0: those before the first without data */
+    int columns;                          /* number of columns; 0: those before the first one without data */
     tg_fit_fill *fill;                    /* NULL: rows are copied from the columns' data */
     void *context;                        /* for fill */
 } tg_fit_rows;
@@ -60,34 +60,34 @@ typedef struct tg_fit_rows {
  * another number, a mean over the rows, of which more is better. */
 typedef tg_tensor tg_fit_loss(void *model, const tg_tensor *batch, tg_rng *training, double *score);
 
-/* ---- what it reports ---- */
+/* ---- progress ---- */
 
 typedef struct tg_fit_epoch {
-    int64_t epoch, step;            /* both count from 1: epochs and steps done */
+    int64_t epoch, step;            /* both start at 1: epochs and steps completed */
     double rate;                    /* of the last step */
-    double train_loss;              /* mean over the epoch's rows, each before the step that it was used for */
-    double valid_loss, valid_score; /* NaN where there are no validation rows, or no score */
+    double train_loss;              /* mean over the epoch's rows, each before the step that used it */
+    double valid_loss, valid_score; /* NaN without validation rows, or without a score */
     double gradient_norm;           /* mean over the steps, before clipping */
-    bool best;                      /* of all that are reported so far */
+    bool best;                      /* the best of all epochs so far */
 } tg_fit_epoch;
 
 typedef struct tg_fit_step {
-    int64_t epoch, epochs, step, steps; /* from 1; step and steps are of the whole run */
+    int64_t epoch, epochs, step, steps; /* from 1; step and steps count over the whole run */
     int64_t rows;                       /* of this step */
-    double loss, mean_loss;             /* of this step, and of the epoch so far */
+    double loss, mean_loss;             /* mean losses of this step, and of the epoch so far */
     double rate, gradient_norm;         /* of this step */
 } tg_fit_step;
 
 /* ---- several processes ---- */
 
-/* How the processes that train one model together reach each other. Both functions move bytes between this process and
- * another one, in order, and return when they have arrived, or may be overwritten; false where they cannot. The
- * programs have one of MPI, examples/run/team.c. */
+/* The connection between processes that train one model together. Both functions move bytes between this process and
+ * another one, in order, and return when the bytes have arrived or their memory may be reused; false on failure. The
+ * programs implement it with MPI, examples/run/team.c. */
 typedef struct tg_communicator {
-    int rank, size; /* this process, from 0, and how many there are */
+    int rank, size; /* index of this process, from 0, and their number */
     bool (*send)(void *context, int to, const void *bytes, size_t size);
     bool (*receive)(void *context, int from, void *bytes, size_t size);
-    /* Both at once, with the same process; NULL: one after the other, which takes longer. */
+    /* Sends to and receives from one process at once; NULL: one after the other, which is slower. */
     bool (*exchange)(void *context, int with, const void *sent, size_t sent_size, void *received, size_t received_size);
     void *context;
 } tg_communicator;
@@ -100,10 +100,10 @@ typedef struct tg_fit_config {
     /* Of all parameters that the loss depends on; yours. It clips gradients and has the schedule. Each step begins
      * without gradients. */
     struct tg_optimizer *optimizer;
-    tg_fit_rows train, valid; /* valid with count 0: none */
+    tg_fit_rows train, valid; /* rows with count 0: no validation */
     int64_t batch;            /* rows of a forward and backward pass; 0: 32 */
     int64_t evaluation_batch; /* rows of an evaluation's forward pass; 0: batch */
-    int accumulate;           /* so many passes make a step; 0: one */
+    int accumulate;           /* passes per step; 0: one */
 
     /* Each pass is cut into so many shards of rows, whose gradients are added in a tree that depends on their number
      * alone: the weights have the same bytes on any number of processes. Dropout is drawn for each shard, and batch
@@ -115,16 +115,16 @@ typedef struct tg_fit_config {
      * Where the numbers of shards and processes allow it (nn/fit/spread.c), each process takes a part of the
      * optimiser's step, and tg_optimizer_state is whole only when tg_fit_run has returned. NULL: this process alone. */
     const tg_communicator *communicator;
-    /* The last rows of an epoch are left out where they would make a pass of fewer than this; the next epoch shuffles
-     * them in again. 2 is for a model with batch norm, which has no variance over one row. 0: 1 */
+    /* Omits the last rows of an epoch if they would make a pass of fewer rows than this; the next epoch shuffles them
+     * in again. 2 is for models with batch norm, which has no variance over one row. 0: 1 */
     int64_t least_rows;
     bool drop_partial; /* rows that do not fill an epoch's last step wait for another epoch; otherwise they make a
                           smaller step */
-    int64_t epochs;    /* at most; 0: 10 */
-    /* Epochs that are done already, for programs that keep files of their own: parameters and optimiser are as at the
-     * end of these epochs. Not with a folder or averages. */
+    int64_t epochs;    /* maximum number; 0: 10 */
+    /* Number of epochs done before, for programs that keep their own files: parameters and optimiser are in the state
+     * at their end. Not with a folder or averages. */
     int64_t epochs_before;
-    int64_t patience; /* ends when so many epochs in a row were not the best; 0: never */
+    int64_t patience; /* ends after this many epochs in a row without a new best one; 0: never */
     /* With a decay, {.decay = 0.999}: validation, the best epoch and what the run leaves are of the average of the
      * weights; 0: of the weights. */
     tg_ema_config ema;
@@ -135,7 +135,7 @@ typedef struct tg_fit_config {
      * weights of the best epoch. They are written after an epoch, but not more often than every two seconds, and when
      * the run ends or stops. NULL: none. */
     const char *folder;
-    bool only_to_resume; /* the files serve to resume and nothing else: none is written once the run has finished */
+    bool only_to_resume; /* the files serve only to resume: none is written once the run has finished */
     bool
         resume; /* continues from the folder's files, if there are any; set the optimiser's rate and groups as before */
     const tg_metadata *metadata; /* for both files */
@@ -164,8 +164,8 @@ void tg_fit_free(tg_fit *fit);
  * For a NULL fit, "out of memory, or there is no configuration". */
 const char *tg_fit_error(const tg_fit *fit);
 
-/* Whether the error is that training has diverged: the loss, or its gradient, was no finite number, or one too large
- * for the optimiser. */
+/* True if the error is that training diverged: the loss or its gradient was infinite or NaN, or too large for the
+ * optimiser. */
 bool tg_fit_diverged(const tg_fit *fit);
 
 /* Trains to the end and leaves the parameters of the best epoch (without validation rows: of the last), with `ema` as
@@ -173,7 +173,7 @@ bool tg_fit_diverged(const tg_fit *fit);
  * there is an error. */
 bool tg_fit_run(tg_fit *fit);
 
-/* Whether the run has ended: after all epochs, or by patience. */
+/* True if the run has ended: after all epochs, or by patience. */
 bool tg_fit_finished(const tg_fit *fit);
 
 /* The number of steps of all epochs, for a schedule, before the run is made: tg_fit_steps(&config). 0 where the

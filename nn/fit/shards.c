@@ -42,14 +42,14 @@ bool tg_fit_shards_init(tg_fit *fit)
     return fit->nodes && fit->moved && (fit->packed || !fit->spreads);
 }
 
-/* ---- what layers move ---- */
+/* ---- statistics that layers change ---- */
 
 static size_t bytes_of(const tg_parameter *p)
 {
     return (size_t)tg_shape_size(&p->shape) * tg_dtype_size(p->dtype);
 }
 
-/* Copies those without a gradient between the parameters and a block. */
+/* Copies the parameters without a gradient to a block, or back. */
 static void copy_moved(tg_fit *fit, bool back)
 {
     for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
@@ -84,19 +84,19 @@ void tg_fit_add(tg_dtype dtype, size_t count, void *to, const void *more)
     FOR_BOTH_TYPES(dtype, add, count, to, more);
 }
 
-/* ---- a shard ---- */
+/* ---- one shard ---- */
 
-/* Whether this process has one shard, whose sum is for others to be added to. */
+/* True if this process has one shard, whose sum other processes add up. */
 static bool has_one_shard(const tg_fit *fit)
 {
     return fit->is_spread && fit->split.shards == fit->config.communicator->size;
 }
 
-/* The gradient and the changes of a shard, which are in the parameters, become a node. */
+/* Turns the gradient and the changes of a shard, which are in the parameters, into a node. */
 static void take_leaf(tg_fit *fit, int level, double share)
 {
     char *numbers = numbers_of(fit, level);
-    if (!has_one_shard(fit)) /* which stays where it is */
+    if (!has_one_shard(fit)) /* which is already in its place */
         memcpy(numbers, tg_parameters_gradients(fit->parameters), tg_parameters_bytes(fit->parameters));
     for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
         const tg_parameter *p = tg_parameters_at(fit->parameters, i);
@@ -137,7 +137,7 @@ static void make_leaf(tg_fit *fit, int64_t shard, int level)
 
 /* ---- the tree ---- */
 
-/* The processes share the shards out evenly; where there are too few, the last have none. */
+/* Shares the shards evenly among the processes; if there are too few, the last processes have none. */
 static int owner_of(const tg_fit *fit, int64_t shard)
 {
     const int64_t size = fit->config.communicator ? fit->config.communicator->size : 1, shards = fit->split.shards;
@@ -168,7 +168,7 @@ static void add_node(tg_fit *fit, int level)
                    numbers_of(fit, level), numbers_of(fit, level + 1));
 }
 
-/* The sum of shards first .. end - 1, as far as they are this process's. */
+/* The sum of shards first .. end - 1, restricted to those of this process. */
 static bool make_node(tg_fit *fit, int64_t first, int64_t end, int level)
 {
     const int own = fit->config.communicator ? fit->config.communicator->rank : 0, owner = owner_of(fit, first);
@@ -194,7 +194,7 @@ static bool make_node(tg_fit *fit, int64_t first, int64_t end, int level)
     return true;
 }
 
-/* From process 0 to all, in rounds in which twice as many have it. */
+/* Broadcasts from process 0 to all, in rounds that each double the number of processes that have the data. */
 static bool hand_round(tg_fit *fit)
 {
     const tg_communicator *c = fit->config.communicator;
@@ -208,7 +208,7 @@ static bool hand_round(tg_fit *fit)
     return fine;
 }
 
-/* The same where the processes share out the sums: this process's subtree, and then its parts of the root. */
+/* The same if processes share the sums: computes this process's subtree, and then its parts of the root. */
 static bool make_own_node(tg_fit *fit)
 {
     const int64_t count = fit->split.shards / fit->config.communicator->size, first = fit->split.first;

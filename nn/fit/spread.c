@@ -67,7 +67,7 @@ static parts parts_after(int rank, int round)
     return p;
 }
 
-/* Where these parts of a parameter lie in a block that is laid out as the set's values. */
+/* The range of these parts of a parameter in a block that is laid out like the set's values. */
 typedef struct piece {
     size_t begin, size; /* bytes */
 } piece;
@@ -85,7 +85,7 @@ static bool is_small(const tg_parameter *p)
     return (size_t)tg_shape_size(&p->shape) * tg_dtype_size(p->dtype) < SMALL;
 }
 
-/* Copies these parts of the small parameters from a block into one stretch, or back; its size. */
+/* Copies these parts of the small parameters from a block into one contiguous piece, or back; returns its size. */
 static size_t pack(const tg_fit *fit, parts which, char *block, char *packed, bool back)
 {
     size_t size = 0;
@@ -103,7 +103,7 @@ static size_t pack(const tg_fit *fit, parts which, char *block, char *packed, bo
 /* Sends some parts of one block and receives others into another one, or the same. */
 static bool swap_parts(tg_fit *fit, int with, parts sent, char *from, parts received, char *to)
 {
-    char *in = fit->packed + tg_parameters_bytes(fit->parameters); /* room for all, twice */
+    char *in = fit->packed + tg_parameters_bytes(fit->parameters); /* room for two of all */
     size_t size = 0;
     for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
         const tg_parameter *p = tg_parameters_at(fit->parameters, i);
@@ -129,7 +129,7 @@ static int rounds(const tg_fit *fit)
     return count;
 }
 
-/* Of a block, of which each process has its parts, all have all. */
+/* Exchanges a block of which each process has its parts: afterwards every process has all of it. */
 static bool gather(tg_fit *fit, char *block)
 {
     const int rank = fit->config.communicator->rank;
@@ -141,7 +141,7 @@ static bool gather(tg_fit *fit, char *block)
     return true;
 }
 
-/* Sums the blocks of all processes; each process gets its own parts of the sum. */
+/* Sums the blocks of all processes; each process gets only its parts of the sum. */
 static bool scatter_sums(tg_fit *fit, char *block, char *other)
 {
     const int rank = fit->config.communicator->rank;
@@ -173,8 +173,8 @@ bool tg_fit_add_up(tg_fit *fit, double *numbers, int count)
     return true;
 }
 
-/* What layers moved lies where these parameters lie in the block. Packs that; or adds what is packed to it. Its size.
- */
+/* Packs the statistics that layers changed, which are in the block at the place of these parameters; or adds packed
+ * ones to it. Returns their size. */
 static size_t pack_moved(const tg_fit *fit, char *block, char *packed, bool adds)
 {
     size_t size = 0;

@@ -41,7 +41,7 @@ static void describe(const tg_fit *fit, char run[RUN])
 
 /* ---- writing ---- */
 
-/* The sums of the current epoch, then an entry for each epoch: exact, and without times, so that equal runs have equal
+/* The sums of the current epoch, then an entry for each epoch: exact and without times, so that equal runs write equal
  * files. */
 static char *epochs_text(const tg_fit *fit)
 {
@@ -58,7 +58,7 @@ static char *epochs_text(const tg_fit *fit)
     return text;
 }
 
-/* The parameters have the values of the best epoch for as long as they are written. */
+/* The parameters are set to the values of the best epoch while they are written. */
 static bool save_best(tg_fit *fit, tg_metadata *lines)
 {
     char path[PATH], epoch[32];
@@ -128,7 +128,7 @@ static bool read_epochs(tg_fit *fit, const char *text)
     return !*text && (fit->epoch_count == 0) == (fit->best < 0);
 }
 
-/* What the file says besides the state. */
+/* Reads the entries of the file besides the state. */
 static bool read_lines(tg_fit *fit, const tg_safetensors *file, const char *path)
 {
     char run[RUN];
@@ -142,7 +142,7 @@ static bool read_lines(tg_fit *fit, const tg_safetensors *file, const char *path
            tg_fail_first(&fit->error, "%.200s: has more epochs than this run, or 'fit.epochs' is damaged", path);
 }
 
-/* Leaves the parameters as they are. */
+/* Does not change the parameters. */
 static bool read_best(tg_fit *fit)
 {
     char path[PATH];

@@ -11,7 +11,7 @@ static bool is_possible(const tg_attention_config *c)
            c->heads % c->key_value_heads == 0;
 }
 
-/* All in one matrix, whose name has no dot before "weight". */
+/* All weights in one matrix, whose name has no dot before "weight". */
 static tg_linear_layer fused_part(tg_parameters *set, const char *name, int64_t inputs, int64_t outputs, bool bias)
 {
     tg_linear_layer layer = {0};
@@ -62,7 +62,7 @@ typedef struct projections {
     tg_tensor q, k, v;
 } projections;
 
-/* Some of a layer's outputs. Its weights are sliced, not its result, because their gradients are the smaller tensors to
+/* Some of a layer's outputs. Slices its weights rather than its result, as their gradients are the smaller tensors to
  * concatenate. */
 static tg_tensor part_forward(const tg_linear_layer *layer, tg_tensor x, int64_t first, int64_t count)
 {
@@ -96,7 +96,7 @@ static bool fits(const tg_attention *a, tg_tensor x, tg_tensor padding)
     else if (tg_ok(x) && tg_rank(x) != 3)
         tg_tape_fail(tape, "tg_attention_forward: expected x [batch, positions, %lld]", (long long)a->config.width);
     else if (tg_ok(x) && tg_ok(padding) &&
-             !tg_shape_equal(&of_padding, &positions)) /* any of as many numbers could be reshaped */
+             !tg_shape_equal(&of_padding, &positions)) /* any tensor with that many numbers could be reshaped */
         tg_tape_fail(tape, "tg_attention_forward: expected padding [%lld, %lld], got %s", (long long)positions.dim[0],
                      (long long)positions.dim[1], tg_shape_text(&of_padding, has, sizeof has));
     else

@@ -23,12 +23,12 @@ TG_API_BEGIN
 
 typedef struct tg_attention_config {
     int64_t width;
-    int heads;           /* the width must divide by it */
-    int key_value_heads; /* by which the heads must divide; 0: as many as heads */
+    int heads;           /* the width must be a multiple of it */
+    int key_value_heads; /* the heads must be a multiple of it; 0: as many as heads */
     bool separate;       /* three matrices for queries, keys and values instead of one */
     bool no_bias;
     bool causal;    /* position i sees positions 0 .. i only */
-    double dropout; /* of attention weights, in training */
+    double dropout; /* rate for the attention weights, in training */
 } tg_attention_config;
 
 typedef struct tg_attention {

@@ -25,14 +25,14 @@ typedef struct tg_block_config {
     int64_t hidden; /* width of the feed-forward layer; 0: four times the block's, 2/3 of that where it is gated */
     tg_activation activation; /* plain or gated */
     tg_norm norm;             /* TG_NORM_LAYER, TG_NORM_RMS; 0: none */
-    double epsilon;           /* 0: that of the norm */
+    double epsilon;           /* 0: the norm's default */
     bool post_norm;
-    bool no_bias;   /* of the feed-forward layer; attention has its own */
-    double dropout; /* see above; attention weights have their own */
-    bool recompute; /* nothing inside the block is stored: a backward pass computes it again, tg_checkpoint */
+    bool no_bias;   /* in the feed-forward layer; attention has its own */
+    double dropout; /* rate, see above; attention weights have their own */
+    bool recompute; /* stores nothing inside the block: a backward pass recomputes it, tg_checkpoint */
 } tg_block_config;
 
-/* NULL, or what is wrong with the configuration. */
+/* NULL, or the error in the configuration. */
 const char *tg_block_config_error(const tg_block_config *config);
 
 /* As published, without dropout:

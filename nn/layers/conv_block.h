@@ -27,15 +27,15 @@ typedef struct tg_conv_block_config {
     tg_norm norm;             /* TG_NORM_BATCH, TG_NORM_GROUP; 0: none */
     int groups;               /* of TG_NORM_GROUP; 0: 1 */
     tg_activation activation; /* 0: gelu_exact */
-    bool recompute;           /* nothing inside the block is stored: a backward pass computes it again, tg_checkpoint */
+    bool recompute;           /* stores nothing inside the block: a backward pass recomputes it, tg_checkpoint */
 } tg_conv_block_config;
 
-/* NULL, or what is wrong with the configuration. */
+/* NULL, or the error in the configuration. */
 const char *tg_conv_block_config_error(const tg_conv_block_config *config);
 
 typedef struct tg_conv_block {
     tg_conv_block_config config;
-    tg_convolution conv; /* with a bias where there is no norm, which would take it away */
+    tg_convolution conv; /* with a bias only without a norm, which would remove it */
     tg_norm_layer norm;
 } tg_conv_block;
 

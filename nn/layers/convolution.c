@@ -9,7 +9,7 @@ tg_convolution tg_convolution_add(tg_parameters *set, const char *name, const tg
         return layer;
     layer.window = config->window;
     const int64_t groups = config->window.groups > 0 ? config->window.groups : 1;
-    /* A number of inputs that does not divide gives a weight of no inputs, which no image fits. */
+    /* If the number of inputs is not a multiple of the groups, the weight has no inputs, so that no image fits. */
     const int64_t inputs = config->inputs % groups == 0 ? config->inputs / groups : 0;
     tg_shape shape = TG_SHAPE(config->outputs, inputs, config->kernel[0], config->kernel[1]);
     if (config->kernel[1] == 0)

@@ -1,4 +1,4 @@
-/* Convolutions over images and over sequences, as PyTorch has them: cross-correlations with a window that slides.
+/* Convolutions over images and over sequences, as in PyTorch: cross-correlations with a sliding window.
  *
  *     tg_convolution conv = tg_convolution_add(set, "conv1", &(tg_convolution_config){
  *         .inputs = 3, .outputs = 16, .kernel = {3, 3}, .window = {.padding = {1, 1}}});
@@ -35,11 +35,11 @@ tg_convolution tg_convolution_add(tg_parameters *set, const char *name, const tg
  * the tape. */
 tg_tensor tg_convolution_forward(const tg_convolution *layer, tg_tensor x);
 
-/* x [batch, ...] as images [batch, channels, height, width]: rows of pixels as data sets have them become images. An
- * error unless the numbers of each are as many. */
+/* Reshapes x [batch, ...] to images [batch, channels, height, width], for data sets that store an image as a row of
+ * pixels. An error unless the numbers of each row are as many. */
 tg_tensor tg_images(tg_tensor x, int64_t channels, int64_t height, int64_t width);
 
-/* For the check of a model's configuration: NULL, or what is wrong with these image sizes. */
+/* For the check of a model's configuration: NULL, or the error in these image sizes. */
 const char *tg_images_error(int64_t channels, int64_t height, int64_t width);
 
 TG_API_END

@@ -24,7 +24,7 @@ tg_embedding_layer tg_embedding_layer_add(tg_parameters *set, const char *name, 
 /* [any] -> [any, size]; a number out of range is an error of the tape. */
 tg_tensor tg_embedding_layer_forward(const tg_embedding_layer *layer, tg_tensor index);
 
-/* The first `count` rows, [count, size], on this tape: of positions 0 .. count-1. */
+/* The first `count` rows, [count, size], on this tape: for positions 0 .. count-1. */
 tg_tensor tg_embedding_layer_first(const tg_embedding_layer *layer, tg_tape *tape, int64_t count);
 
 TG_API_END

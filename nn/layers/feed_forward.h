@@ -20,7 +20,7 @@ TG_API_BEGIN
 typedef struct tg_feed_forward {
     tg_hidden_layer hidden; /* width -> hidden */
     tg_linear_layer out;    /* hidden -> width */
-    double dropout;         /* of hidden units, in training; 0 at first */
+    double dropout;         /* dropout rate of hidden units, in training; 0 at first */
 } tg_feed_forward;
 
 /* 2/3 of a plain block's hidden width, to the nearest: 3072 becomes 2048. */

@@ -16,8 +16,8 @@ TG_API_BEGIN
 
 typedef struct tg_hidden_layer {
     tg_activation activation;
-    tg_linear_layer linear; /* W: what the activation is applied to */
-    tg_linear_layer value;  /* V: what it multiplies; empty for a plain activation */
+    tg_linear_layer linear; /* W: its product goes through the activation */
+    tg_linear_layer value;  /* V: its product is multiplied by that; empty for a plain activation */
 } tg_hidden_layer;
 
 /* Adds NAME.weight and NAME.bias to the set; for a gated activation NAME.gate_proj.* and NAME.up_proj.*, as

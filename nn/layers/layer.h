@@ -43,10 +43,10 @@ typedef struct tg_rotary {
     tg_tensor cosine, sine; /* [positions, size / 2] */
 } tg_rotary;
 
-/* What a pass of attention may have besides; zeros: nothing of it. */
+/* Optional arguments of attention; zeros: none. */
 typedef struct tg_attention_context {
     tg_tensor padding;       /* [batch, positions], of x's type: 0 = masked */
-    const tg_rotary *rotary; /* rotates queries and keys */
+    const tg_rotary *rotary; /* rotates queries and keys; zeros: does not */
 } tg_attention_context;
 
 /* What belongs to one pass, handed down from layer to layer. Zeros: a pass in evaluation. */
@@ -58,21 +58,21 @@ typedef struct tg_layer_pass {
                                  it does not */
 } tg_layer_pass;
 
-/* A layer as it is tested: LAYER.NAME, or LAYER where there is only one. */
+/* A test sample of a layer: LAYER.NAME, or LAYER if there is only one. */
 typedef struct tg_layer_sample {
     const char *name, *about;
-    const tg_shape *shapes; /* of x; a rank of 0 ends them */
+    const tg_shape *shapes; /* shapes of x; ended by a rank of 0 */
     int64_t ids;            /* x is i32 below this; 0: it is floating */
     bool training;          /* a pass in training, */
     bool padded;            /* with the last position of the first sequence masked, */
     int rotary;             /* with rotary positions for heads of this size; 0: none */
 } tg_layer_sample;
 
-/* What all layers of one kind have in common. */
+/* The constant data of all layers of one kind. */
 typedef struct tg_layer_kind {
     const char *name;
     const char *category; /* "layer", or "block" if it is made of several */
-    size_t size;          /* of the struct that tg_layer.layer points to; 0: none */
+    size_t size;          /* size of the struct that tg_layer.layer points to; 0: none */
     tg_tensor (*forward)(const tg_layer *self, tg_tensor x, tg_layer_pass *pass);
 
     /* Makes sample number `sample` in `size` bytes of memory, for such x, with its parameters under this name. NULL: no
@@ -81,7 +81,7 @@ typedef struct tg_layer_kind {
     const tg_layer_sample *samples; /* one without `about` ends them */
 } tg_layer_kind;
 
-/* A layer in its place in a model. */
+/* A layer at its place in a model. */
 struct tg_layer {
     const tg_layer_kind *kind;
     const void *layer;        /* borrowed */
@@ -100,10 +100,10 @@ struct tg_layer {
 #include "nn/layers/layers.def"
 const tg_layer_kind *tg_layer_kind_at(int index);
 
-/* ---- for those who write one ---- */
+/* ---- for authors of layers ---- */
 
-/* The name of a part, "layers.0.weight" or "layers.0.norm1". It lasts for the call that it is written in. What does not
- * fit is too long for the set as well, which says so. */
+/* The name of a part, "layers.0.weight" or "layers.0.norm1", valid within the expression that calls it. A name that is
+ * too long is also too long for the set, which reports it. */
 typedef struct tg_name {
     char text[TG_NAME_SIZE + 1];
 } tg_name;

@@ -1,4 +1,4 @@
-/* What layers and blocks have in common. Internal to nn. */
+/* Shared by layers and blocks. Internal to nn. */
 #ifndef TG_LAYER_INTERNAL_H
 #define TG_LAYER_INTERNAL_H
 
@@ -11,13 +11,13 @@ typedef tg_tensor (*tg_layer_function)(const void *layer, tg_tensor x, tg_layer_
 
 tg_tensor tg_layer_call(tg_layer_function forward, const void *layer, tg_tensor x, tg_layer_pass *pass, bool recompute);
 
-/* Checks that a layer was made: false, with an error of the tape, if its weight is NULL. */
+/* Checks that a layer was added: false, with an error on the tape, if its weight is NULL. */
 bool tg_layer_has(tg_tape *tape, const char *function, const tg_parameter *weight);
 
-/* x through layers, each in a scope of its name. */
+/* Runs x through layers, each in a scope of its name. */
 tg_tensor tg_layers_forward(const tg_layer *layers, int count, tg_tensor x, tg_layer_pass *pass);
 
-/* What attention sees of a pass. */
+/* The part of a pass that attention uses. */
 static inline tg_attention_context tg_context_of(const tg_layer_pass *pass)
 {
     return (tg_attention_context){.padding = pass->padding, .rotary = pass->rotary.cosine.value ? &pass->rotary : NULL};

@@ -2,7 +2,7 @@
 
 #include "nn/layers/layer_internal.h"
 
-/* ---- the functions: of x and w, which is like x or expands to it ---- */
+/* ---- the functions of x and w; w has x's shape or broadcasts to it ---- */
 
 static tg_tensor prelu(tg_tensor x, tg_tensor w)
 {

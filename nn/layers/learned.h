@@ -1,4 +1,4 @@
-/* Activations that are trained: one number for all units, or one for each channel.
+/* Trainable activations, with one parameter for all units, or one for each channel.
  *
  *     PReLU    x for x > 0, else w x                       w = 0.25 at first (He et al., arXiv 1502.01852)
  *     swish    x sigmoid(w x)                              w = 1 (Ramachandran, Zoph and Le, arXiv 1710.05941)

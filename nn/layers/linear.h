@@ -1,4 +1,4 @@
-/* The linear layer y = x W^T + b, as PyTorch has it.
+/* The linear layer y = x W^T + b, as in PyTorch.
  *
  *     tg_linear_layer layer = tg_linear_layer_add(set, "layers.0", 784, 128, true); // with a bias
  *     tg_parameters_initialize(set, TG_INIT_XAVIER_UNIFORM, 0, &rng);

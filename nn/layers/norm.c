@@ -48,7 +48,7 @@ static void move_towards(tg_parameter *running, tg_tensor now, double momentum)
 static void move_statistics(const tg_norm_layer *l, tg_tensor x)
 {
     tg_tape *tape = tg_tape_of(x);
-    tg_axes others = {.count = tg_rank(x) - 1}; /* all but the channels */
+    tg_axes others = {.count = tg_rank(x) - 1}; /* all axes except the channels */
     for (int i = 0; i < others.count; i++)
         others.axis[i] = i == 0 ? 0 : i + 1;
     tg_no_grad_begin(tape);
@@ -70,8 +70,7 @@ static tg_tensor batch_norm(const tg_norm_layer *l, tg_tensor x, tg_rng *trainin
                      l->weight->name, (long long)l->weight->shape.dim[0]);
         return TG_NONE;
     }
-    if (!training) /* with copies: a pass in training may move the statistics before the derivative of this one reads
-                      them */
+    if (!training) /* copies, as a pass in training may change the statistics before this one's derivative reads them */
         return tg_batch_norm_with(x, tg_copy(tensor_of(x, l->mean)), tg_copy(tensor_of(x, l->variance)), weight, bias,
                                   l->epsilon);
     if (tg_size(x) < 2 * channels) {

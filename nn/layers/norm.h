@@ -31,12 +31,12 @@ typedef enum tg_norm {
 const char *tg_norm_name(tg_norm norm);
 bool tg_norm_from_name(const char *name, tg_norm *norm);
 
-/* How many numbers of a normalisation of this size are trained. */
+/* The number of trained parameters of a normalisation of this size. */
 int64_t tg_norm_parameters(tg_norm norm, int64_t size);
 
 typedef struct tg_norm_layer {
     tg_norm kind;
-    double epsilon, momentum;      /* of running statistics: new = (1 - momentum) old + momentum batch; 0.1 */
+    double epsilon, momentum;      /* momentum of running statistics: new = (1 - momentum) old + momentum batch; 0.1 */
     tg_parameter *weight;          /* [size], 1 at first; NULL for TG_NORM_NONE */
     tg_parameter *bias;            /* [size], 0 at first; NULL for TG_NORM_RMS */
     int groups;                    /* of TG_NORM_GROUP */

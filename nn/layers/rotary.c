@@ -30,7 +30,7 @@ tg_tensor tg_rotary_turn(const tg_rotary *rotary, tg_tensor x)
     const int64_t positions = tg_dim(rotary->cosine, 0), half = tg_dim(rotary->cosine, 1);
     char has[128];
     if (tg_rank(x) < 2 || tg_dim(x, -2) != positions ||
-        tg_dim(x, -1) != 2 * half) { /* broadcasting would take some of these */
+        tg_dim(x, -1) != 2 * half) { /* broadcasting would accept some of these */
         const tg_shape shape = tg_shape_of(x);
         tg_tape_fail(tg_tape_of(x), "tg_rotary_turn: expected [..., %lld, %lld], as the angles are for, got %s",
                      (long long)positions, (long long)(2 * half), tg_shape_text(&shape, has, sizeof has));

@@ -19,7 +19,7 @@ TG_API_BEGIN
 /* Of positions 0, 1, ... for an even size; constants to all derivatives. An odd size is an error of the tape. */
 tg_rotary tg_rotary_angles(tg_tape *tape, tg_dtype dtype, int64_t positions, int64_t size, double base);
 
-/* Like x [..., positions, size], of which the angles must be. */
+/* The rotated x, [..., positions, size]; the angles must have its positions and size. */
 tg_tensor tg_rotary_turn(const tg_rotary *rotary, tg_tensor x);
 
 TG_API_END

@@ -104,14 +104,14 @@ static const tg_layer_sample flatten_samples[] = {{"", "a matrix [batch, all the
 
 const tg_layer_kind tg_flatten_kind = {"flatten", "layer", 0, flatten, add_flatten, flatten_samples};
 
-/* ---- one after the other ---- */
+/* ---- sequences ---- */
 
 static tg_tensor sequence(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
 {
     return tg_layers_forward(self->layer, self->count, x, pass);
 }
 
-/* Of images: a convolution, a pool, and then what has rows. */
+/* A sample on images: a convolution, a pool, and then layers on rows. */
 typedef struct sequence_sample {
     tg_convolution conv;
     tg_norm_layer norm;

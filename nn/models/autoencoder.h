@@ -19,21 +19,21 @@
 
 TG_API_BEGIN
 
-enum { TG_AUTOENCODER_HIDDEN = 31 }; /* hidden layers of the encoder at most */
+enum { TG_AUTOENCODER_HIDDEN = 31 }; /* maximum number of hidden layers of the encoder */
 
 typedef struct tg_autoencoder_config {
     int64_t inputs;
     int64_t hidden[TG_AUTOENCODER_HIDDEN + 1]; /* the encoder's widths, ended by 0; the decoder has them in reverse */
     int64_t code;
     tg_activation activation; /* 0: gelu_exact */
-    bool linear_code;         /* no activation after the code, as Hinton and Salakhutdinov have it */
+    bool linear_code;         /* no activation after the code, as in Hinton and Salakhutdinov */
     double dropout;           /* after every hidden layer except the code, in training */
-    tg_norm norm;             /* in the same places; 0: none */
+    tg_norm norm;             /* after the same layers; 0: none */
     tg_init init;             /* 0: variance_preserving */
     tg_dtype dtype;           /* 0: TG_F32 */
 } tg_autoencoder_config;
 
-/* NULL, or what is wrong with the configuration. */
+/* NULL, or the error in the configuration. */
 const char *tg_autoencoder_config_error(const tg_autoencoder_config *config);
 
 typedef tg_model tg_autoencoder;

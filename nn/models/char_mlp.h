@@ -21,11 +21,11 @@
 
 TG_API_BEGIN
 
-enum { TG_CHAR_MLP_HIDDEN = 64 }; /* hidden layers at most */
+enum { TG_CHAR_MLP_HIDDEN = 64 }; /* maximum number of hidden layers */
 
 typedef struct tg_char_mlp_config {
-    int64_t vocabulary, context;            /* tokens, and how many of them are seen */
-    int64_t embedding;                      /* numbers for each token */
+    int64_t vocabulary, context;            /* number of tokens, and length of the window */
+    int64_t embedding;                      /* size of a token's embedding */
     int64_t hidden[TG_CHAR_MLP_HIDDEN + 1]; /* widths, ended by 0; none: a linear model of the embeddings */
     tg_activation activation;               /* 0: gelu_exact */
     double dropout;                         /* after every hidden layer, in training */
@@ -34,7 +34,7 @@ typedef struct tg_char_mlp_config {
     tg_dtype dtype;                         /* 0: TG_F32 */
 } tg_char_mlp_config;
 
-/* NULL, or what is wrong with the configuration. */
+/* NULL, or the error in the configuration. */
 const char *tg_char_mlp_config_error(const tg_char_mlp_config *config);
 
 typedef tg_model tg_char_mlp;

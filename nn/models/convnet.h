@@ -36,7 +36,7 @@ typedef struct tg_convnet_config {
     tg_dtype dtype;           /* 0: TG_F32 */
 } tg_convnet_config;
 
-/* NULL, or what is wrong with the configuration. */
+/* NULL, or the error in the configuration. */
 const char *tg_convnet_config_error(const tg_convnet_config *config);
 
 typedef tg_model tg_convnet;

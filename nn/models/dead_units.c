@@ -10,7 +10,7 @@ struct tg_dead_units {
     tg_activation activation;
     int layers;
     int64_t widths[TG_MLP_HIDDEN];
-    int64_t alive_in[TG_MLP_HIDDEN]; /* how many units of a layer have responded so far */
+    int64_t alive_in[TG_MLP_HIDDEN]; /* number of units in a layer that have responded so far */
     int64_t count;
     bool seen;
     bool alive[]; /* unit by unit, layer after layer */
@@ -48,7 +48,7 @@ void tg_dead_units_clear(tg_dead_units *units)
     memset(units->alive, 0, (size_t)units->count);
 }
 
-/* Marks the units that respond in some row of derivatives [rows, width]. The number of live units. */
+/* Marks the units that respond in some row of derivatives [rows, width]. Returns the number of live units. */
 static int64_t mark(bool *alive, int64_t width, tg_tensor derivative)
 {
     const float *single = tg_f32(derivative);

@@ -20,21 +20,20 @@ TG_API_BEGIN
 
 typedef struct tg_dead_units tg_dead_units;
 
-/* A count for this net, with nothing seen. NULL if out of memory or without a net. The net may be freed first. */
+/* A counter for this net, before any batch. NULL if out of memory or without a net. The net may be freed first. */
 tg_dead_units *tg_dead_units_new(const tg_mlp *net);
 void tg_dead_units_free(tg_dead_units *units);
 
-/* Adds one batch. The derivatives are recorded on the trace's tape. False if the trace is inert or not of such a net.
- */
+/* Adds one batch. The derivatives are recorded on the trace's tape. False if the trace is inert or from another net. */
 bool tg_dead_units_see(tg_dead_units *units, const tg_mlp_trace *trace);
 
-/* The dead part of all hidden units, 0 .. 1; 0 if nothing was seen or there are none. */
+/* The dead fraction of all hidden units, 0 .. 1; 0 without batches or hidden units. */
 double tg_dead_units_fraction(const tg_dead_units *units);
 
 /* The same of one hidden layer, counted from 0; 0 if there is no such layer. */
 double tg_dead_units_fraction_of(const tg_dead_units *units, int layer);
 
-/* Forgets what was seen. */
+/* Forgets all batches. */
 void tg_dead_units_clear(tg_dead_units *units);
 
 TG_API_END

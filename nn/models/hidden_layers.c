@@ -33,7 +33,7 @@ const char *tg_hidden_error(const int64_t *widths, int most, tg_activation activ
     return tg_dtype_error(dtype);
 }
 
-/* For a batch or group norm the units are the channels and all the rest is the batch. */
+/* For a batch or group norm the units are the channels, and all other axes are the batch. */
 static tg_tensor normalize(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
 {
     const tg_norm_layer *norm = self->layer;
@@ -58,7 +58,7 @@ void tg_model_add_hidden(tg_model *model, const char *prefix, const tg_hidden_la
         const tg_norm_layer norm =
             tg_norm_layer_add(model->parameters, tg_name_in(name, "norm").text, h->norm, h->widths[i], 0);
         tg_layer parts[3] = {tg_sequential_hidden(&hidden)};
-        int count = 1; /* what would change nothing is left out */
+        int count = 1; /* layers without an effect are left out */
         if (h->norm != TG_NORM_NONE)
             parts[count++] = (tg_layer){.kind = &unit_norm, .layer = &norm};
         if (h->dropout > 0)

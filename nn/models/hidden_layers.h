@@ -6,10 +6,10 @@
 
 enum { TG_HIDDEN_MOST = 64 }; /* layers at most */
 
-/* How many widths there are before the 0 that ends them; most + 1 if it is missing. */
+/* The number of widths before the 0 that ends them; most + 1 if that is missing. */
 int tg_hidden_count(const int64_t *widths, int most);
 
-/* NULL, or what is wrong with hidden layers. */
+/* NULL, or the error in hidden layers. */
 const char *tg_hidden_error(const int64_t *widths, int most, tg_activation activation, tg_norm norm, double dropout,
                             tg_init init, tg_dtype dtype);
 
@@ -25,8 +25,8 @@ typedef struct tg_hidden_layers {
     bool no_bias;
 } tg_hidden_layers;
 
-/* Adds PREFIX.N.* and PREFIX.N.norm.*, N from 0 on. The weights of residual layers begin divided by the square root of
- * how many they are. */
+/* Adds PREFIX.N.* and PREFIX.N.norm.*, N from 0 on. Initial weights of residual layers are divided by the square root
+ * of their number. */
 void tg_model_add_hidden(tg_model *model, const char *prefix, const tg_hidden_layers *hidden);
 
 /* Adds the linear layer NAME at the end, initialised as if this activation followed. */

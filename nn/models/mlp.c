@@ -35,14 +35,14 @@ static double size_of(const tg_mlp_config *config, int count, const int64_t *wid
     return size + (before + bias) * (double)config->outputs;
 }
 
-/* All widths times one factor, rounded down. */
+/* Multiplies all widths by one factor, rounded down. */
 static void scale_widths(const tg_mlp_config *config, int count, double factor, int64_t *widths)
 {
     for (int i = 0; i < count; i++)
         widths[i] = (int64_t)fmax(1, factor * (double)config->hidden[i]);
 }
 
-/* Whether this hidden layer has a residual connection, by the widths as given: in plain and gated nets alike. */
+/* True if this hidden layer has a residual connection; the configured widths decide, for gated nets too. */
 static bool is_residual(const tg_mlp_config *config, int i)
 {
     return config->residual && i > 0 && config->hidden[i] == config->hidden[i - 1];

@@ -33,7 +33,7 @@
 
 TG_API_BEGIN
 
-enum { TG_MLP_HIDDEN = 64 }; /* hidden layers at most */
+enum { TG_MLP_HIDDEN = 64 }; /* maximum number of hidden layers */
 
 typedef struct tg_mlp_config {
     int64_t inputs;
@@ -50,7 +50,7 @@ typedef struct tg_mlp_config {
     bool residual;    /* a residual connection around every hidden layer after one of the same width */
 } tg_mlp_config;
 
-/* NULL, or what is wrong with the configuration. */
+/* NULL, or the error in the configuration. */
 const char *tg_mlp_config_error(const tg_mlp_config *config);
 
 /* The number of parameters of such a net, and the widths that its hidden layers get. A gated layer has two matrices
@@ -72,7 +72,7 @@ void tg_mlp_free(tg_mlp *net);
 /* The net's parameters; they belong to it. */
 tg_parameters *tg_mlp_parameters(const tg_mlp *net);
 
-/* The activation, and how many hidden layers there are. */
+/* The activation, and the number of hidden layers. */
 tg_activation tg_mlp_activation(const tg_mlp *net);
 int tg_mlp_hidden_count(const tg_mlp *net);
 int64_t tg_mlp_width(const tg_mlp *net, int layer);
@@ -80,7 +80,7 @@ int64_t tg_mlp_width(const tg_mlp *net, int layer);
 /* x [..., inputs] -> [..., outputs], in evaluation: without dropout or other randomness. */
 tg_tensor tg_mlp_forward(const tg_mlp *net, tg_tensor x);
 
-/* Intermediate results: the tensor that each hidden layer's activation was applied to. */
+/* Intermediate results: the input of each hidden layer's activation. */
 typedef struct tg_mlp_trace {
     int count;
     tg_tensor preactivation[TG_MLP_HIDDEN]; /* [..., width of the layer] */

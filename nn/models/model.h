@@ -29,13 +29,13 @@ typedef struct tg_model_kind {
     const char *name;
     size_t config_size;
 
-    /* NULL, or what is wrong with the configuration. */
+    /* NULL, or the error in the configuration. */
     const char *(*config_error)(const void *config);
 
     /* Makes the set and adds the layers. `config` is the model's own copy. Errors are remembered by the set. */
     void (*build)(tg_model *model, void *config);
 
-    /* x as the first layer takes it, or TG_NONE with an error of the tape. NULL: as it is. */
+    /* Converts x for the first layer; TG_NONE, with an error on the tape, if it cannot. NULL: no conversion. */
     tg_tensor (*input)(const tg_model *model, tg_tensor x);
 
     /* Samples, as for a layer, and the configuration of a sample, in double, for this shape of x. */
@@ -49,7 +49,7 @@ struct tg_model {
     tg_parameters *parameters;
     tg_layer *layers;
     int count, capacity;
-    tg_init init; /* of tg_parameters_initialize, and its gain; build sets them */
+    tg_init init; /* the initialiser of tg_parameters_initialize, and its gain; build sets them */
     double gain;
     bool failed; /* out of memory while layers were added */
 };

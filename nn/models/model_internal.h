@@ -1,4 +1,4 @@
-/* What models are made of. Internal to nn. */
+/* Shared by models. Internal to nn. */
 #ifndef TG_MODEL_INTERNAL_H
 #define TG_MODEL_INTERNAL_H
 

@@ -22,17 +22,17 @@
 TG_API_BEGIN
 
 typedef struct tg_transformer_config {
-    int64_t vocabulary, context; /* tokens, and positions at most */
+    int64_t vocabulary, context; /* number of tokens, and maximum number of positions */
     int layers;                  /* 256 at most */
     tg_block_config block;       /* tg_block_gpt, tg_block_llama, tg_block_bert, or your own */
     double rotary_base; /* positions by rotation with this base (LLaMA: 10000) instead of an embedding; 0: none */
     bool tied;          /* the head's weight is the token embedding's */
     bool no_head;       /* an encoder: forward ends with [batch, positions, width] */
-    double dropout;     /* of the embeddings, in training */
+    double dropout;     /* rate for the embeddings, in training */
     tg_dtype dtype;     /* 0: TG_F32 */
 } tg_transformer_config;
 
-/* NULL, or what is wrong with the configuration. */
+/* NULL, or the error in the configuration. */
 const char *tg_transformer_config_error(const tg_transformer_config *config);
 
 typedef tg_model tg_transformer;

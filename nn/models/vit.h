@@ -29,11 +29,11 @@ typedef struct tg_vit_config {
     tg_block_config block;           /* tg_block_vit, or your own */
     int64_t outputs;
     bool mean_pool; /* no class token: the head sees the mean of all tokens */
-    double dropout; /* of the embeddings, in training */
+    double dropout; /* rate for the embeddings, in training */
     tg_dtype dtype; /* 0: TG_F32 */
 } tg_vit_config;
 
-/* NULL, or what is wrong with the configuration. */
+/* NULL, or the error in the configuration. */
 const char *tg_vit_config_error(const tg_vit_config *config);
 
 typedef tg_model tg_vit;

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Where the kernels of a function are in the tables. */
+/* The position of a function's kernels in the tables. */
 typedef struct kernel_place {
     const char *name;
     size_t offset[REFERENCE_ORDERS];

@@ -1,4 +1,4 @@
-/* How far kernels are from the truth, in units in the last place.
+/* The errors of kernels against a reference, in units in the last place.
  *
  *     accuracy_survey survey = accuracy_begin("gelu_exact");      // on every instruction set that runs here
  *     accuracy_edges(&survey);
@@ -43,26 +43,25 @@ void accuracy_add_f64(accuracy_survey *survey, size_t n, const double *x);
 void accuracy_run_f32(const tg_kernel_set *set, const char *name, int order, size_t n, const float *x, float *y);
 void accuracy_run_f64(const tg_kernel_set *set, const char *name, int order, size_t n, const double *x, double *y);
 
-/* Is x where the derivative of that order crosses zero, and only an absolute error counts? */
+/* True if the derivative of that order crosses zero at x, so that only its absolute error counts. */
 bool accuracy_near_zero(const reference_function *function, int order, double x);
 
-/* Where something ends or begins: zeros, infinities, NaN, the smallest and the largest, bounds of ranges; both
- * precisions. */
+/* Critical numbers in both precisions: zeros, infinities, NaN, the smallest and the largest, bounds of ranges. */
 void accuracy_edges(accuracy_survey *survey);
 
 /* The floats whose bits are first, first + stride, ..., below last. */
 void accuracy_floats(accuracy_survey *survey, uint64_t first, uint64_t last, uint64_t stride);
 
-/* Random doubles: spread evenly over the ranges where things happen, and every fifth of any exponent. */
+/* Random doubles: uniform in the ranges of interest, and every fifth with a random exponent. */
 void accuracy_doubles(accuracy_survey *survey, uint64_t seed, size_t count);
 
-/* The same numbers, to be used otherwise: the edges, and number i of a random sequence. */
+/* The same numbers for other uses: the edges, and number i of a random sequence. */
 enum { ACCURACY_EDGES_MOST = 1000 };
 size_t accuracy_edge_doubles(double x[ACCURACY_EDGES_MOST]);
 double accuracy_random_double(tg_rng *rng, size_t i);
 
-/* What is promised of a kernel or derivative: the most it is off in ulp and, where it crosses zero, absolutely. The
- * table is in tests/accuracy/bounds.c. */
+/* The promised accuracy of a kernel or derivative: its largest error in ulp and, where it crosses zero, its largest
+ * absolute error. The table is in tests/accuracy/bounds.c. */
 typedef struct accuracy_bound {
     double ulp, absolute;
 } accuracy_bound;

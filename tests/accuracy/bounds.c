@@ -1,4 +1,4 @@
-/* What is promised of the kernels, in units in the last place. */
+/* The promised accuracy of the kernels, in units in the last place. */
 #include "tests/accuracy/accuracy.h"
 
 #include <string.h>

@@ -36,7 +36,7 @@ static void with_erfc(curves *c)
         c->y[i] = 0.5f * c->x[i] * erfcf(-c->x[i] * 0.70710678f);
 }
 
-/* Hands the numbers to Python in a file and gets the results in another. */
+/* Passes the numbers to Python in a file and reads the results from another. */
 static bool with_pytorch(curves *c, const char *python)
 {
     static char program[] = "import sys, array, torch\n"
@@ -71,7 +71,7 @@ static bool with_pytorch(curves *c, const char *python)
 
 /* ---- the file ---- */
 
-/* Two empty lines end a curve, by which gnuplot tells them apart. */
+/* Two empty lines end a curve: gnuplot separates data sets by them. */
 static void write_form(FILE *file, const char *name, const curves *c)
 {
     for (size_t bin = 0; bin < BINS; bin++) {

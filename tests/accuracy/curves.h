@@ -11,8 +11,8 @@
 
 #include "examples/report/files.h"
 
-/* Writes exactness.csv into a folder that is there; false, and a message, if it cannot. `has_pytorch` says whether that
- * was there; may be NULL. */
+/* Writes exactness.csv into an existing folder; false, with a message, on failure. `has_pytorch` says whether PyTorch
+ * was available; may be NULL. */
 bool accuracy_curves_write(const char *folder, const char *python, bool *has_pytorch, tg_error *error);
 
 #endif

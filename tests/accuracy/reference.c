@@ -9,7 +9,7 @@
 #define MATH(name) name
 #define FORM(name) name##_in_double
 #define TINY       0x1p-27
-#define SETTLED    128 /* beyond, what a float holds no longer changes */
+#define SETTLED    128 /* beyond this, a float no longer changes */
 #include "tests/accuracy/reference_forms.inc"
 #undef REAL
 #undef MATH

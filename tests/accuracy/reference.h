@@ -22,13 +22,13 @@ typedef struct reference_function {
     int orders;       /* 3: value and two derivatives; 1: the value only */
     void (*f32)(double x, double exact[REFERENCE_ORDERS]);
     void (*f64)(long double x, long double exact[REFERENCE_ORDERS]);
-    /* Where the derivative of that order crosses zero, or 0 for nowhere. Within a factor of 1.6 of it only an absolute
-     * error says anything. */
+    /* Where the derivative of that order crosses zero; 0: nowhere. Within a factor of 1.6 of it only an absolute error
+     * is meaningful. */
     double zeros[REFERENCE_ORDERS][REFERENCE_ZEROS];
     double periodic_from; /* likewise of derivatives from this |x| on; 0: nowhere */
 } reference_function;
 
-/* All of them, one after the other; NULL past the end. */
+/* All of them in order; NULL past the end. */
 const reference_function *reference_at(size_t index);
 const reference_function *reference_find(const char *name);
 

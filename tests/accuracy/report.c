@@ -74,7 +74,7 @@ static int measure(int job, jobs_link *link, void *context)
     return 0;
 }
 
-/* The pointers in a survey are to constants, which are in the same place in every copy of the process. */
+/* A survey points to constants, which have the same address in every copy of the process. */
 static void on_record(int job, const void *bytes, size_t size, void *context)
 {
     memcpy(&((report *)context)->survey[job], bytes, size);
@@ -110,7 +110,7 @@ static void print_csv(const report *r, FILE *out)
                 }
 }
 
-/* The worst of all instruction sets, each of the two errors for itself. */
+/* The worst of all instruction sets, for each of the two errors separately. */
 static accuracy worst_of(const accuracy_survey *survey, bool is_double, int order)
 {
     accuracy worst = {0};
@@ -175,7 +175,7 @@ static int count_broken(const report *r)
     return broken;
 }
 
-/* Leaves out the kernels that were not finished. */
+/* Removes the kernels that were not finished. */
 static void keep_finished(report *r)
 {
     int kept = 0;

@@ -1,5 +1,5 @@
-/* The report of build/bin/accuracy: how exact the kernels are on every instruction set that runs here, and whether that
- * is what is promised.
+/* The report of build/bin/accuracy: the accuracy of the kernels on every instruction set that runs here, and whether it
+ * is as promised.
  *
  *     return accuracy_report(&(accuracy_request){.exhaustive = true, .at_once = 2}, stdout);
  *
@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 typedef struct accuracy_request {
-    const char *kernels; /* their names with commas between, or "all"; NULL for all, or GELU and SiLU if exhaustive */
+    const char *kernels; /* names separated by commas, or "all"; NULL: all if exhaustive, otherwise GELU and SiLU */
     bool exhaustive;     /* all floats, not every 1000th; 10^7 doubles, not 10^5 */
     bool csv;    /* a line for each kernel, precision, order and instruction set; else a table of the worst of these */
     int at_once; /* how many kernels are measured at the same time */

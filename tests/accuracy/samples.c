@@ -1,4 +1,4 @@
-/* Which numbers kernels are tried on. */
+/* The numbers that kernels are tested on. */
 #include "tests/accuracy/accuracy.h"
 
 #include <float.h>
@@ -7,14 +7,14 @@
 
 enum { CHUNK = 4096 };
 
-/* Each is tried with both signs, and with its neighbours. */
+/* Each is tested with both signs, and with its neighbours. */
 /* clang-format off */
 static const float float_edges[] = {
     0.f, 0x1p-149f, 0x1p-148f, 0x1.fffffcp-127f, 0x1p-126f, 0x1p-64f, 0x1p-24f, 1e-4f, 0.5f, 0.7517915f,
     0.9f, 1.f, 1.4142135f, 2.f, 3.f, 5.f, 8.f, 10.f, 10.4f, 11.25f, 11.3f, 13.f, 14.2f, 14.4f, 15.f, 60.f,
     69.f, 70.f, 87.f, 87.3f, 88.f, 88.72283f, 88.73f, 102.f, 103.9f, 104.f, 110.f, 119.f, 128.f, 1e3f,
     1e10f, 1e19f, 1e20f, 1e30f, 3e38f, FLT_MAX, INFINITY, NAN,
-    /* where earlier versions were off by more than they may */
+    /* where earlier versions exceeded their bounds */
     1.86056399f, 2.27659535f, 2.27995777f, 2.75055408f, 3.04347301f, 3.05310893f, 5.19780159f,
     13.2936878f,
 };

@@ -23,7 +23,7 @@ static tg_tensor leaky_relu(tg_tensor x)
     return tg_leaky_relu(x, 0.01);
 }
 
-/* The value, or a derivative by reverse mode. */
+/* The value, or a derivative computed by reverse mode. */
 static double at(tg_tensor (*f)(tg_tensor x), double point, int order)
 {
     tg_tensor x = tg_variable(tape, TG_F64, &point, TG_SCALAR), y = f(x);
@@ -206,7 +206,7 @@ START_TEST(limits_are_limits_and_nan_stays_nan)
 }
 END_TEST
 
-/* No derivative of any order becomes NaN where the function is flat or straight. */
+/* Derivatives of every order are finite where the function is constant or linear. */
 START_TEST(higher_derivatives_vanish_at_infinity)
 {
     static tg_tensor (*const all[])(tg_tensor x) = {tg_gelu_exact, tg_gelu_tanh, tg_gelu_quick, tg_silu,
@@ -240,7 +240,7 @@ START_TEST(straight_pieces_have_the_derivatives_of_their_lines)
 }
 END_TEST
 
-/* So that a unit switched off stays silent, whatever comes back to it. */
+/* A unit that is switched off has a derivative of zero, for any cotangent. */
 START_TEST(relu_blocks_even_an_infinite_cotangent)
 {
     tg_tensor x = tg_variable(tape, TG_F32, (float[]){-1, 0, 2}, TG_SHAPE(3)), y = tg_relu(x), gradient;

@@ -12,7 +12,7 @@ static bool sees(tg_tensor mask, bool causal, int64_t i, int64_t j)
     return (!tg_ok(mask) || tg_at(mask, i * OTHERS + j) != 0) && (!causal || j <= i);
 }
 
-/* Element `w` of what position `i` of head `h` gets; zero if it sees nothing. */
+/* Element `w` of the result at position `i` of head `h`; zero if the position sees nothing. */
 static double attended(tg_tensor q, tg_tensor k, tg_tensor v, tg_tensor mask, bool causal, int64_t h, int64_t i,
                        int64_t w)
 {
@@ -32,7 +32,7 @@ static double attended(tg_tensor q, tg_tensor k, tg_tensor v, tg_tensor mask, bo
 
 START_TEST(attention_is_its_definition)
 {
-    /* Position 2 sees nothing. */
+    /* A mask by which position 2 sees nothing. */
     const double allowed[POSITIONS * OTHERS] = {1, 0, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1};
     for (int which = 0; which < 4; which++) {
         tg_tensor q = drawn(TG_F64, TG_SHAPE(HEADS, POSITIONS, SIZE)), k = drawn(TG_F64, TG_SHAPE(HEADS, OTHERS, SIZE));
@@ -119,7 +119,7 @@ START_TEST(queries_and_keys_that_do_not_fit_are_named)
 }
 END_TEST
 
-/* By slices, one head after the other. */
+/* Attention by slices, one head after the other. */
 static tg_tensor head_of(tg_tensor x, int64_t number, int64_t size)
 {
     return tg_slice(x, -1, number * size, (number + 1) * size, 1);
@@ -137,8 +137,8 @@ static tg_tensor head_after_head(tg_tensor x, int64_t heads, int64_t shared, boo
     return tg_concat(y, (int)heads, -1);
 }
 
-/* Fewer queries than are taken together, as many, one more, and blocks of them; sizes that fill a vector, and not;
- * scores whose exponentials would overflow. */
+/* Query counts below, at and above a block, and several blocks; sizes that fill a vector and others; scores whose
+ * exponentials would overflow. */
 static const struct heads {
     int64_t batch, positions, heads, shared, size;
     double spread;

@@ -10,7 +10,7 @@ enum { WIDTH = 1024, DEPTH = 12 };
 typedef struct model {
     tg_parameter weight;
     double values[WIDTH], gradients[WIDTH];
-    tg_tensor reached; /* a tensor that the function uses without being given it */
+    tg_tensor reached; /* a tensor that the function reads without getting it as an input */
 } model;
 
 static model make_model(void)
@@ -33,7 +33,7 @@ static tg_tensor block(tg_tape *tape, const tg_tensor *inputs, int count, void *
     return y;
 }
 
-/* Three blocks in a row; x's gradient and the peak of the tape's memory. */
+/* Runs three blocks in a row; gives x's gradient and the tape's peak memory. */
 static void run(model *m, bool recompute, double x_gradient[WIDTH], int64_t *bytes)
 {
     m->weight.data = m->values;
@@ -128,7 +128,7 @@ START_TEST(dropout_drops_the_same_when_it_is_computed_again)
         tg_tensor y = recompute ? tg_checkpoint(dropping_twice, &x, 1, &rng) : dropping_twice(tape, &x, 1, &rng);
         positions[recompute] = rng.position;
         ck_assert_msg(tg_backward(tg_sum(y)), "%s", tg_tape_error(tape));
-        ck_assert_uint_eq(rng.position, positions[recompute]); /* the recomputation draws nothing new */
+        ck_assert_uint_eq(rng.position, positions[recompute]); /* the recomputation draws no new random numbers */
         ck_assert(tg_read(tg_gradient(x), TG_F64, gradients[recompute], WIDTH));
         tg_tape_free(tape);
     }
@@ -181,7 +181,7 @@ START_TEST(odd_functions_are_taken_as_they_are)
     tg_tensor x = tg_variable(tape, TG_F64, (double[]){2}, TG_SCALAR);
     tg_tensor twice[2] = {x, x};
     ck_assert(tg_checkpoint(same, &x, 1, NULL).value == x.value);
-    ck_assert(tg_backward(tg_checkpoint(doubled, twice, 2, NULL))); /* one tensor in two places */
+    ck_assert(tg_backward(tg_checkpoint(doubled, twice, 2, NULL))); /* the same tensor as two inputs */
     ck_assert_double_eq(tg_item(tg_gradient(x)), 8);
     ck_assert(!tg_ok(tg_checkpoint(NULL, &x, 1, NULL)));
     ck_assert(!tg_ok(tg_checkpoint(same, NULL, 0, NULL)));

@@ -14,7 +14,7 @@ static double pixel(tg_tensor x, int64_t n, int64_t c, int64_t y, int64_t column
     return tg_at(x, ((n * tg_dim(x, 1) + c) * height + y) * width + column);
 }
 
-/* What the convolution gives at one place, by its definition. */
+/* The convolution at one place, by its definition. */
 static double convolved(tg_tensor x, tg_tensor weight, const tg_window *s, int64_t n, int64_t o, int64_t y,
                         int64_t column)
 {
@@ -35,7 +35,7 @@ static int64_t windows(int64_t size, int64_t kernel, int stride, int padding, in
     return (size + 2 * padding - dilation * (kernel - 1) - 1) / stride + 1;
 }
 
-/* Every combination of kernels, strides, paddings, dilations and groups below. */
+/* Tests every combination of the kernels, strides, paddings, dilations and groups below. */
 START_TEST(conv2d_is_its_definition)
 {
     static const tg_window settings[] = {
@@ -81,7 +81,7 @@ END_TEST
 
 START_TEST(fold_is_the_adjoint_of_unfold)
 {
-    /* <unfold x, c> = <x, fold c>, whatever overlaps or is left out. */
+    /* <unfold x, c> = <x, fold c>, even where windows overlap or leave elements out. */
     const tg_window s = {.stride = {2, 1}, .padding = {1, 0}, .dilation = {1, 2}};
     tg_tensor x = drawn(TG_F64, TG_SHAPE(2, 3, 6, 5)), columns = tg_unfold(x, 3, 2, s),
               c = drawn(TG_F64, tg_shape_of(columns));

@@ -1,12 +1,12 @@
-/* Every feature of the tape with every other one, at random: what a step on a long-lived tape gives is what it gives on
- * a fresh one, to the bit, and with every checkpoint called as a plain function too.
+/* Every feature of the tape with every other one, at random: a step on a long-lived tape gives the same bits as on a
+ * fresh tape, and as with every checkpoint called as a plain function.
  *
  *     checkpoints (nested), replay, cached trace, accumulation, dropout and other random numbers, hooks that look,
  * change or differentiate, nested gradients, no-grad scopes, frozen parameters, retained gradients, two tapes at once,
  * two threads
  *
- * Steps differ a little from one to the next, since that is where a tape could take one for another. When a step fails,
- * the steps before it are left out and its programs cut down as long as it still does; what remains is printed.
+ * Steps differ only a little from one to the next, so that a tape could mistake one for another. When a step fails,
+ * earlier steps and parts of its programs are removed as long as it still fails; the rest is printed.
  */
 #include "tests/support/cross_program.h"
 #include "tests/support/cut_finely.h"
@@ -24,14 +24,14 @@ Suite *cross_suite(void);
 typedef struct cross_step {
     cross_program lane[2];
     bool two, threads, interleaved; /* both lanes; at the same time; node by node in turn */
-    bool resets;                    /* the tapes first; otherwise the step goes on where the last one ended */
-    bool replays;                   /* the step before once more, on other numbers */
+    bool resets;                    /* resets the tapes first; otherwise the step continues where the last one ended */
+    bool replays;                   /* repeats the step before on other numbers */
     uint8_t frozen, cleared; /* parameters without a gradient; those that an optimiser has used up, after the step */
-    bool hooked;             /* some parameter of the tape has a hook, which stays until the tape is reset */
+    bool hooked;             /* a parameter of the tape has a hook, which stays until the tape is reset */
     uint8_t data;
 } cross_step;
 
-/* All that a step finds and leaves. */
+/* The state before and after a step. */
 typedef struct world {
     cross_parameters parameters;
     cross_lane lane[2];
@@ -81,7 +81,7 @@ static void close_world(world *w)
     tg_tape_free(w->lane[1].tape);
 }
 
-/* The same parameters and generators, and no tape yet. */
+/* A copy of the parameters and generators, without a tape. */
 static void copy_world(world *to, const world *from)
 {
     *to = *from;
@@ -145,7 +145,7 @@ static void run_interleaved(cross_lane *l)
     cross_finish(&l[1]);
 }
 
-/* Anew: both lanes at once only where the tapes are the long-lived ones, since it must not matter. */
+/* On fresh tapes the lanes do not run at the same time: it must make no difference. */
 static void record(world *w, const cross_step *s, int mode)
 {
     pthread_t thread;
@@ -162,7 +162,7 @@ static void record(world *w, const cross_step *s, int mode)
     }
 }
 
-/* The step before, on the numbers of this one. */
+/* Replays the step before on the numbers of this one. */
 static bool replay(world *w, const cross_step *s)
 {
     for (int i = 0; i <= s->two; i++) {
@@ -182,7 +182,7 @@ static bool replay(world *w, const cross_step *s)
 
 /* ---- comparison ---- */
 
-/* To the bit, or where sums are added in another order to a tolerance. */
+/* Equal to the bit or, where sums are added in another order, within a tolerance. */
 static bool numbers_differ(tg_dtype dtype, const void *a, const void *b, int64_t count, double tolerance)
 {
     if (count == 0 || !a || !b)
@@ -242,7 +242,7 @@ static double first_of(tg_dtype dtype, const cross_numbers *numbers)
     return dtype == TG_F32 ? (double)numbers->f32[0] : numbers->f64[0];
 }
 
-/* What the first world has otherwise than the second, in its complaint. */
+/* Describes the first difference between the two worlds. */
 static bool worlds_differ(world *is, const world *be, const cross_step *s, bool replayed)
 {
     for (int lane = 0; lane <= s->two; lane++)
@@ -264,9 +264,8 @@ static bool worlds_differ(world *is, const world *be, const cross_step *s, bool 
     return false;
 }
 
-/* The step on fresh tapes from the same beginning, compared. A second derivative through a checkpoint goes through what
- * was recorded first and what was recomputed, where there is one value without the checkpoint: there the sums are other
- * ones. */
+/* Repeats the step on fresh tapes from the same state and compares. A second derivative through a checkpoint sums over
+ * recorded and recomputed values, which are one value without the checkpoint: these sums have another order. */
 static bool differs_from(world *w, const world *before, const cross_step *s, int mode, bool replayed)
 {
     static world other;
@@ -280,7 +279,7 @@ static bool differs_from(world *w, const world *before, const cross_step *s, int
     w->tolerance = mode != PLAIN || !twice ? 0 : w->dtype == TG_F32 ? 1e-3 : 1e-10;
     const int errors = other.lane[0].errors + (s->two ? other.lane[1].errors : 0);
     const bool half_done =
-        (mode == PLAIN || !s->resets) && errors > 0; /* a pass that failed, and perhaps not at the same place */
+        (mode == PLAIN || !s->resets) && errors > 0; /* a failed pass may have stopped at another place */
     const bool differ = !half_done && worlds_differ(w, &other, s, replayed);
     close_world(&other);
     if (differ)
@@ -312,7 +311,7 @@ static bool step_fails(world *w, const cross_step *s)
     for (int i = 0; i < CROSS_PARAMETERS; i++)
         if (s->cleared >> i & 1)
             w->parameters.parameter[i].has_gradient = false;
-    if (s->data % 4 == 0) { /* an optimiser's step, so to speak */
+    if (s->data % 4 == 0) { /* a stand-in for an optimiser's step */
         const cross_parameters kept = w->parameters;
         set_parameters(&w->parameters, w->dtype, s->data);
         for (int i = 0; i < CROSS_PARAMETERS; i++)
@@ -321,7 +320,7 @@ static bool step_fails(world *w, const cross_step *s)
     return false;
 }
 
-/* Whether the last one of these steps fails, or one before. */
+/* True if the last of these steps, or one before it, fails. */
 static bool steps_fail(const cross_step *s, int count, tg_dtype dtype, char *complaint)
 {
     static world w;
@@ -361,7 +360,7 @@ static void draw_step(tg_rng *choices, cross_step *s, bool first)
         s->data = (uint8_t)tg_rng_below(choices, 200);
 }
 
-/* Whether a smaller set of steps still fails; then it is kept. */
+/* Keeps a smaller set of steps if it still fails. */
 static bool still_fails(cross_step *s, const cross_step *smaller, int count, tg_dtype dtype)
 {
     static char complaint[512];
@@ -377,7 +376,7 @@ static void cut_down(cross_step *s, int count, tg_dtype dtype)
     for (bool shrank = true; shrank;) {
         shrank = false;
         for (int lane = 0; lane < 2; lane++)
-            for (int node = CROSS_NODES - 1; node >= 0; node--) { /* out of all steps that have it */
+            for (int node = CROSS_NODES - 1; node >= 0; node--) { /* removes it from all steps that have it */
                 memcpy(smaller, s, (size_t)count * sizeof *s);
                 bool any = false;
                 for (int i = 0; i < count; i++) {
@@ -410,7 +409,7 @@ static void cut_down(cross_step *s, int count, tg_dtype dtype)
     free(smaller);
 }
 
-/* The shortest end of these steps that fails by itself, cut down, in words. */
+/* The shortest sequence of last steps that still fails, reduced and printed. */
 static char *describe(cross_step *s, int count, tg_dtype dtype)
 {
     static char complaint[512];

@@ -110,16 +110,16 @@ START_TEST(anomaly_mode_names_the_first_operation_that_made_an_infinity)
     ck_assert_ptr_nonnull(strstr(error, "in head"));
     ck_assert_ptr_nonnull(strstr(error, "input 1: from 0 to 2"));
     tg_tape_clear_error(tape);
-    ck_assert_double_eq(tg_at(tg_add(x, x), 0), 4); /* and the tape goes on */
+    ck_assert_double_eq(tg_at(tg_add(x, x), 0), 4); /* and the tape works again */
 }
 END_TEST
 
-/* From the third cotangent on, a sum overwrites the one before; a derivative may overwrite the cotangent. */
+/* From the third cotangent on, a sum is added in place; a derivative may reuse the buffer of its cotangent. */
 START_TEST(anomaly_mode_sees_what_overwrites_its_input)
 {
     tg_tape_watch(tape, true);
     tg_tensor x = tg_variable(tape, TG_F64, (double[]){1e-100}, TG_SCALAR);
-    tg_tensor three = tg_mul_scalar(x, 8e307); /* two of them are finite, and the sum of three is not */
+    tg_tensor three = tg_mul_scalar(x, 8e307); /* each pair is finite, but the sum of all three is not */
     for (int i = 0; i < 2; i++)
         three = tg_add(three, tg_mul_scalar(x, 8e307));
     ck_assert(!tg_backward(three));
@@ -140,7 +140,7 @@ START_TEST(anomaly_mode_looks_at_the_backward_pass_and_lets_given_infinities_pas
     tg_tape_watch(tape, true);
     tg_tensor given = tg_add(vector(1, INFINITY), vector(1, 1));
     ck_assert(tg_ok(given));
-    /* x / x at 1e-300: the value is 1, the slope needs 1 / 1e-300^2. */
+    /* x / x at 1e-300: the value is 1, but the derivative needs 1 / 1e-300^2. */
     tg_tensor x = tg_variable(tape, TG_F64, (double[]){1e-300}, TG_SCALAR);
     tg_tensor y = tg_div(tg_full(tape, TG_F64, TG_SCALAR, 1e-200), tg_mul(x, tg_full(tape, TG_F64, TG_SCALAR, 1)));
     ck_assert(tg_ok(y));
@@ -165,7 +165,7 @@ START_TEST(the_tape_lists_itself_and_says_how_long_the_list_is)
     ck_assert_uint_eq(tg_tape_dot(tape, graph, sizeof graph), strlen(graph));
     ck_assert_ptr_nonnull(strstr(graph, "v2 -> v3;"));
     ck_assert_ptr_nonnull(strstr(graph, "f64[2]"));
-    ck_assert_double_eq(tg_at(tg_tape_tensor(tape, 3), 1), 1); /* 1 * 2 * 0.5, at the number of both */
+    ck_assert_double_eq(tg_at(tg_tape_tensor(tape, 3), 1), 1); /* 1 * 2 * 0.5, at the index of both */
     ck_assert(!tg_ok(tg_tape_tensor(tape, 4)) && !tg_ok(tg_tape_tensor(tape, -1)) && !tg_ok(tg_tape_tensor(NULL, 0)));
 }
 END_TEST

@@ -8,7 +8,7 @@ Suite *error_suite(void);
 START_TEST(the_text_is_that_of_printf)
 {
     tg_error error;
-    memset(&error, 'x', sizeof error); /* what is in it before does not matter */
+    memset(&error, 'x', sizeof error); /* the previous content does not matter */
     ck_assert(!tg_fail(&error, "%s: %d rows, %.2f", "table", 3, 0.5));
     ck_assert_str_eq(error.text, "table: 3 rows, 0.50");
 }
@@ -48,7 +48,7 @@ START_TEST(control_characters_do_not_reach_a_terminal)
     tg_error error;
     tg_fail(&error, "a\x1b[31mb\nc\x7f%s",
             "\xc2\x9b"
-            "2J \xc3\xa9"); /* U+009B begins a command, U+00E9 is a letter */
+            "2J \xc3\xa9"); /* U+009B is a terminal control, U+00E9 an accented letter */
     ck_assert_str_eq(error.text, "a?[31mb?c???2J \xc3\xa9");
 }
 END_TEST

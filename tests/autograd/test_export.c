@@ -18,7 +18,7 @@ Suite *export_suite(void);
 
 /* ---- compiling and running ---- */
 
-/* The products of exported C are chains in the order of our own kernels. */
+/* Products in exported C are summed in the order of our own kernels. */
 static void make_folder(void)
 {
     temporary_folder_make();
@@ -49,7 +49,7 @@ static char *exported(const tg_export_config *config)
     return text;
 }
 
-/* A program that calls net_predict for each row of standard input. */
+/* The source of a program that calls net_predict for each row of standard input. */
 static void write_driver(const char *in, size_t inputs, const char *out, size_t outputs, const char *begin)
 {
     char text[1000];
@@ -64,7 +64,7 @@ static void write_driver(const char *in, size_t inputs, const char *out, size_t 
     temporary_write("driver.c", text, (size_t)length);
 }
 
-/* How many numbers of the type lie between two of one sign. */
+/* The number of representable values between two numbers of the same sign. */
 static double ulps_between(tg_dtype dtype, const void *a, const void *b)
 {
     int64_t x[2] = {0, 0};
@@ -99,7 +99,7 @@ static const char *type_of(tg_tensor x)
     return tg_dtype_of(x) == TG_F32 ? "float" : tg_dtype_of(x) == TG_F64 ? "double" : "int32_t";
 }
 
-/* Builds net.c with driver.c and expects the numbers of y. */
+/* Builds net.c with driver.c, runs it and expects y. */
 static void expect_built(tg_tensor y, double ulps, compilers_of which)
 {
     int tried = 0;
@@ -110,7 +110,7 @@ static void expect_built(tg_tensor y, double ulps, compilers_of which)
     ck_assert_int_gt(tried, 0);
 }
 
-/* The exported program gives what the tape has. */
+/* Expects the exported program to compute the values on the tape. */
 static void expect_within(const tg_export_config *config, double ulps, compilers_of which)
 {
     const tg_tensor x = config->input.tensor, y = config->output.tensor;
@@ -122,7 +122,7 @@ static void expect_within(const tg_export_config *config, double ulps, compilers
 
 /* ---- every operation, by its own samples ---- */
 
-/* Whether a name is among some that end with NULL. */
+/* True if a NULL-terminated list contains the name. */
 static bool is_among(const char *const *names, const char *name)
 {
     while (*names && strcmp(*names, name) != 0)
@@ -130,14 +130,14 @@ static bool is_among(const char *const *names, const char *name)
     return *names;
 }
 
-/* What cannot be written as C. */
+/* Operations that cannot be written as C. */
 static const char *const refused[] = {"random_uniform",  "random_normal", "dropout", "stochastic_gate",
                                       "stochastic_gelu", "label_weights", NULL};
 
-/* Means of losses: the library's sums have as many parts as the processor's vectors have numbers. */
+/* Means of losses: the number of partial sums in the library depends on the vector length of the processor. */
 static const char *const loose[] = {"mse", "l1", "huber", "bce_on_logits", "kl", "cross_entropy", NULL};
 
-/* Its samples on the tape, those with a result of floating numbers, each as a vector. */
+/* Records an operation's samples on the tape, those with a floating result, each as a vector. */
 static int draw_all(const golden_subject *subject, tg_dtype dtype, tg_tensor *outputs, int most)
 {
     int count = 0;
@@ -159,7 +159,7 @@ static tg_tensor input_of(tg_dtype dtype)
     return tg_constant(tape, dtype, dtype == TG_F64 ? (const void *)quarter : narrow, TG_SHAPE(1));
 }
 
-/* Whether an operation alone is exported: one that is not is refused by its name. One without such samples is. */
+/* True if all samples of the operation, recorded alone, can be exported. Otherwise the error must name it. */
 static bool is_exported(const golden_subject *subject, tg_dtype dtype)
 {
     tg_tape *const all = tape;
@@ -179,7 +179,7 @@ static bool is_exported(const golden_subject *subject, tg_dtype dtype)
 
 static tg_dtype const types[] = {TG_F32, TG_F64};
 
-/* All samples of some operations are one program. */
+/* One program computes all samples of several operations. */
 enum { PARTS = 6 };
 static void expect_operations(tg_dtype dtype, int part, bool of_loose, double ulps)
 {
@@ -207,7 +207,7 @@ START_TEST(operations_give_the_bits_of_their_kernels)
 }
 END_TEST
 
-/* Sums in double, which a double shows. */
+/* Sums in double; a result in double shows that. */
 START_TEST(losses_are_close)
 {
     expect_operations(types[_i], 0, true, types[_i] == TG_F32 ? 4 : 64);
@@ -303,8 +303,8 @@ END_TEST
 
 enum { ROWS = 4 };
 
-/* Trains in the library and in exported C, on the same rows, with another learning rate from half of the steps on, and
- * compares predictions. */
+/* Trains in the library and in exported C on the same rows, changes the learning rate half way, and compares
+ * predictions. */
 static void expect_training(net_spec spec, const tg_optimizer_config *how, tg_export_rule rule, int steps)
 {
     net_spec_complete(&spec);
@@ -332,7 +332,7 @@ static void expect_training(net_spec spec, const tg_optimizer_config *how, tg_ex
         else
             y[i].i = (int32_t)(tg_rng_uniform(&rng) * (text ? spec.vocabulary : spec.outputs));
 
-    /* The program: a prediction, and a step on rows that change. */
+    /* The driver program: a prediction, and a training step on changing rows. */
     void *batch = malloc((size_t)each * 4), *wanted = malloc((size_t)each_target * 4);
     memcpy(batch, x, (size_t)each * 4);
     memcpy(wanted, y, (size_t)each_target * 4);
@@ -360,7 +360,7 @@ static void expect_training(net_spec spec, const tg_optimizer_config *how, tg_ex
                                  .nesterov = how->nesterov};
     free(exported(&(tg_export_config){.input = {row}, .output = {output}, .step = &step}));
 
-    for (int k = 0; k <= steps; k++) { /* the last time only for the prediction */
+    for (int k = 0; k <= steps; k++) { /* the last time only to predict */
         tg_parameters_clear_gradients(set);
         memcpy(batch, x + k * each, (size_t)each * 4);
         memcpy(wanted, y + k * each_target, (size_t)each_target * 4);
@@ -433,7 +433,7 @@ START_TEST(models_train_to_the_same_weights)
 }
 END_TEST
 
-/* ---- what is not a matter of numbers ---- */
+/* ---- errors, names and sizes ---- */
 
 static tg_tensor zeros_of(tg_dtype dtype, tg_shape shape)
 {
@@ -632,7 +632,7 @@ END_TEST
 static TCase *new_case(Suite *suite, const char *name)
 {
     TCase *tests = tcase_create(name);
-    tcase_set_timeout(tests, 600); /* compilers take their time on a loaded machine */
+    tcase_set_timeout(tests, 600); /* compilers need time on a loaded machine */
     tcase_add_checked_fixture(tests, make_folder, remove_folder);
     suite_add_tcase(suite, tests);
     return tests;

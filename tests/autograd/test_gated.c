@@ -1,4 +1,4 @@
-/* Gated products against the composition they stand for. */
+/* Gated products against the same functions composed of other operations. */
 #include "tests/support/tensors.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ static void assert_all_close(const char *what, tg_tensor x, tg_tensor y)
                       "%s: element %d is %.17g, not %.17g", what, (int)i, tg_at(x, i), tg_at(y, i));
 }
 
-/* Both gradients of sum(y w); then of their sum of squares; and once more. */
+/* The gradients of sum(y w), then those of the sum of their squares, and so once more. */
 static void assert_same_derivatives(const char *what, tg_tensor y, tg_tensor z, const tg_tensor inputs[2], int orders)
 {
     tg_tensor weight = drawn(tg_dtype_of(y), tg_shape_of(y)), dy[2], dz[2];

@@ -1,5 +1,5 @@
-/* Every operation, and what is made of several, against an independent reference: values and first gradients, in double
- * and in float, on all samples. The reference files come from PyTorch and mpmath: tests/golden/make_golden.py. */
+/* Every operation and composed function against an independent reference: values and first gradients, in double and
+ * float, on all samples. The reference files come from PyTorch and mpmath: tests/golden/make_golden.py. */
 #include "tests/golden/expected.h"
 #include "tests/golden/sample.h"
 
@@ -33,7 +33,7 @@ static bool is_exception(const tg_op *op)
     return false;
 }
 
-/* Operations, and functions made of several. */
+/* Operations, and functions composed of several. */
 static int subject_count(void)
 {
     golden_subject subject;
@@ -58,16 +58,16 @@ typedef struct comparison {
     const char *what; /* "output", "gradient-0" */
 } comparison;
 
-/* The largest error allowed. `terms` is the size of what the number was added up from. Below the smallest normal number
- * there are fewer digits: values have all of those, while of a gradient a small factor may have lost some and a large
- * one have raised the rest. */
+/* The largest allowed error. `terms` is the size of the terms that were summed up. Numbers below the smallest normal
+ * one have fewer digits. A value keeps all of these; in a gradient, a small factor may have lost some of them and a
+ * large factor may have magnified the loss. */
 static double allowed_error(const comparison *c, tg_dtype dtype, double expected, double terms)
 {
     double size = fmax(fabs(expected), terms), units = strcmp(c->what, "output") == 0 ? 4 : 1 << 20;
     return dtype == TG_F32 ? 2e-6 * size + units * FLT_TRUE_MIN : 1e-12 * size + units * DBL_TRUE_MIN;
 }
 
-/* The expected number as this type can hold it: what is too large for a float is infinite. */
+/* The expected number in this type: what is too large for a float becomes infinite. */
 static double held_by(tg_dtype dtype, double number)
 {
     return dtype == TG_F32 && fabs(number) > FLT_MAX ? copysign(INFINITY, number) : number;
@@ -98,7 +98,7 @@ static double *terms_of(const comparison *c)
     return expected_find(c->op->name, c->sample, what, &line) ? expected_numbers(&line) : NULL;
 }
 
-/* Compares all elements; of a gradient, those where `input` is a number, for at a NaN there is no slope. */
+/* Compares all elements; in a gradient, only those where `input` is not NaN, as there is no derivative at NaN. */
 static void compare(const comparison *c, tg_tensor got, tg_tensor input)
 {
     expected_line line;
@@ -146,7 +146,7 @@ static void draw(const golden_subject *subject, int sample, tg_dtype dtype, bool
                   "%s, sample %d: the reference is for another sample, perhaps a former one" AGAIN, op->name, sample);
 }
 
-/* The values, computed both as constants and as what is to be differentiated. */
+/* Checks the values twice: computed from constants, and from variables. */
 static void check_outputs(golden_subject subject, tg_dtype dtype)
 {
     const tg_op *op = subject.op;
@@ -238,7 +238,7 @@ END_TEST
 
 /* ---- attributes ---- */
 
-/* The field that begins where the others have ended; NULL if none does. */
+/* The first field that begins where the previous ones ended; NULL if there is none. */
 static const tg_field *field_at(const tg_op *op, size_t offset)
 {
     for (const tg_field *field = op->fields; field && field->name; field++)

@@ -81,11 +81,11 @@ START_TEST(backward_twice_adds_up_in_variables_and_parameters)
     tg_tensor y = tg_mul(tg_mul(x, x), tg_parameter_tensor(tape, &weight));
     ck_assert(tg_backward(y));
     ck_assert_double_eq(tg_item(tg_gradient(x)), 24);
-    ck_assert_double_eq(g, 9); /* written over what was there: has_gradient was false */
+    ck_assert_double_eq(g, 9); /* overwritten, as has_gradient was false */
     ck_assert(tg_backward(y));
     ck_assert_double_eq(tg_item(tg_gradient(x)), 48);
     ck_assert_double_eq(g, 18);
-    tg_tape_reset(tape); /* a further step without an optimiser's goes on adding */
+    tg_tape_reset(tape); /* without an optimiser's step, a further backward pass adds */
     y = tg_mul_scalar(tg_parameter_tensor(tape, &weight), 7);
     ck_assert(tg_backward(y));
     ck_assert_double_eq(g, 25);
@@ -134,7 +134,7 @@ START_TEST(to_tg_grad_a_no_grad_scope_is_a_constant_as_well)
     ck_assert_double_eq(tg_item(dx), 9);
     ck_assert(tg_grad(&constant, 1, &x, 1, NULL, false, &dx));
     ck_assert_double_eq(tg_item(dx), 0);
-    tg_tensor both[] = {x, constant}, gradients[2]; /* nor is there a way through it where it is an input */
+    tg_tensor both[] = {x, constant}, gradients[2]; /* the gradient does not flow through it as an input either */
     ck_assert(tg_grad(&y, 1, both, 2, NULL, false, gradients));
     ck_assert_double_eq(tg_item(gradients[0]), 9);
     ck_assert_double_eq(tg_item(gradients[1]), 3);
@@ -143,11 +143,11 @@ END_TEST
 
 START_TEST(a_gradient_without_create_graph_is_not_differentiated_in_silence)
 {
-    /* Its intermediate results are overwritten, so numbers would come out, and wrong ones. */
+    /* Its intermediate results are overwritten, so a pass through them would give wrong numbers. */
     tg_tensor x = variable(0.5), y = tg_tanh(tg_mul(tg_square(x), tg_exp(x))), dy, d2y;
     ck_assert(tg_grad(&y, 1, &x, 1, NULL, false, &dy));
     tg_tensor of_it = tg_square(dy);
-    ck_assert(tg_grad(&of_it, 1, &dy, 1, NULL, false, &d2y)); /* with respect to it, nothing is wrong */
+    ck_assert(tg_grad(&of_it, 1, &dy, 1, NULL, false, &d2y)); /* a gradient with respect to it is allowed */
     ck_assert(!tg_grad(&of_it, 1, &x, 1, NULL, false, &d2y));
     ck_assert_ptr_nonnull(strstr(tg_tape_error(tape), "computed without create_graph"));
 }
@@ -188,7 +188,7 @@ END_TEST
 
 START_TEST(grad_takes_several_outputs_inputs_and_intermediates)
 {
-    tg_tensor x = variable(2), c = tg_full(tape, TG_F64, TG_SCALAR, 3); /* a constant may be asked about too */
+    tg_tensor x = variable(2), c = tg_full(tape, TG_F64, TG_SCALAR, 3); /* constants have gradients too */
     tg_tensor middle = tg_mul(x, c), unrelated = variable(1);
     tg_tensor outputs[2] = {tg_mul(middle, middle), tg_mul_scalar(x, 5)};
     tg_tensor inputs[4] = {x, c, middle, unrelated}, cotangents[2] = {{0}, tg_full(tape, TG_F64, TG_SCALAR, 10)};
@@ -198,7 +198,7 @@ START_TEST(grad_takes_several_outputs_inputs_and_intermediates)
     ck_assert_double_eq(tg_item(gradients[1]), 2 * 6 * 2);
     ck_assert_double_eq(tg_item(gradients[2]), 12);
     ck_assert_double_eq(tg_item(gradients[3]), 0);
-    ck_assert(!tg_ok(tg_gradient(x))); /* tg_grad leaves no trace */
+    ck_assert(!tg_ok(tg_gradient(x))); /* tg_grad does not write the parameter's gradient */
 }
 END_TEST
 
@@ -212,7 +212,7 @@ END_TEST
 
 START_TEST(buffers_of_cotangents_are_used_again)
 {
-    /* A chain of 100 products of 1,000 numbers: backwards it needs a few buffers, not hundreds. */
+    /* A chain of 100 products of 1,000 numbers: its backward pass needs a few buffers, not hundreds. */
     double data[1000];
     for (int i = 0; i < 1000; i++)
         data[i] = 1 + 1e-5 * i;
@@ -222,13 +222,13 @@ START_TEST(buffers_of_cotangents_are_used_again)
     int64_t forward = tg_tape_count(tape).bytes_used;
     ck_assert(tg_backward(tg_sum(y)));
     int64_t backward = tg_tape_count(tape).bytes_used - forward;
-    ck_assert_int_lt(backward, 10 * (int64_t)sizeof data + 1000 * 400); /* and the records of 400 operations at most */
+    ck_assert_int_lt(backward, 10 * (int64_t)sizeof data + 1000 * 400); /* and the records of at most 400 operations */
     for (int i = 0; i < 1000; i += 99)
         ck_assert_double_eq_tol(tg_at(tg_gradient(x), i), 101 * pow(data[i], 100), 1e-10);
 }
 END_TEST
 
-/* Each gradient of a chain of relus overwrites the cotangent that it comes from, so all need one buffer. */
+/* In a chain of relus each gradient overwrites its cotangent, so all of them need one buffer. */
 START_TEST(a_gradient_takes_the_place_of_its_cotangent)
 {
     enum { N = 1 << 14, BYTES = 8 * N };
@@ -250,8 +250,7 @@ START_TEST(a_gradient_takes_the_place_of_its_cotangent)
 }
 END_TEST
 
-/* Memory that a backward pass takes through layers whose cotangents are views, are passed on, and are replaced by sums.
- */
+/* Memory of a backward pass through layers whose cotangents are views, are passed on, or are replaced by sums. */
 static int64_t bytes_of_a_pass(int layers)
 {
     enum { N = 4096 };
@@ -272,7 +271,7 @@ START_TEST(what_a_pass_takes_does_not_grow_with_depth)
 {
     const int64_t few = bytes_of_a_pass(4), many = bytes_of_a_pass(24);
     ck_assert_msg(many - few < 20 * 8000, "%lld bytes for 4 layers, %lld for 24", (long long)few,
-                  (long long)many); /* for the records; a tensor has 16384 */
+                  (long long)many); /* allowance for the records; a tensor has 16384 bytes */
 }
 END_TEST
 
@@ -284,8 +283,8 @@ static tg_tensor keep_cotangent(tg_tensor cotangent, void *to)
     return cotangent;
 }
 
-/* The gradients are views of what the pass computed, all of one size, so that a buffer given back too early is soon
- * another's. */
+/* The gradients are views of results of the pass, all of one size, so that a buffer released too early is soon reused.
+ * */
 START_TEST(gradients_that_are_views_stay_what_they_are)
 {
     double data[VIEWS][LONG];

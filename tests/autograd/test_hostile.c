@@ -1,6 +1,6 @@
-/* Shapes, axes, sizes, types and labels that no sensible program would pass: each is an error that says what is
- * wrong, or the right result; never a read past the shape, nor arithmetic that overflows. The random calls are
- * worth most under SANITIZE=address,undefined. */
+/* Shapes, axes, sizes, types and labels that no sensible program would pass: each gives a clear error or the right
+ * result, and never a read past the shape or an overflow. The random calls find most under SANITIZE=address,undefined.
+ * */
 #include "tests/support/tensors.h"
 #include "tests/support/wrapped_memory.h"
 
@@ -93,7 +93,7 @@ START_TEST(sizes_that_overflow_are_refused)
 }
 END_TEST
 
-/* C leaves it undefined what becomes of them. */
+/* Conversions that C leaves undefined. */
 START_TEST(numbers_that_no_integer_can_hold_are_refused)
 {
     static const double wrong[] = {1e300, -1e300, NAN, INFINITY, 2147483648.0, -2147483649.0};
@@ -108,7 +108,7 @@ START_TEST(numbers_that_no_integer_can_hold_are_refused)
 }
 END_TEST
 
-/* A step along an axis of which one place alone is taken means nothing, however large. */
+/* The step of a slice has no effect if it takes one element only, however large the step is. */
 START_TEST(a_step_that_is_never_taken_may_be_of_any_size)
 {
     tg_tensor x = counted(TG_F64, TG_SHAPE(1, 2));
@@ -227,7 +227,7 @@ START_TEST(a_sum_goes_down_to_shapes_that_broadcast_back)
 }
 END_TEST
 
-/* TG_NO_LABEL stands for "no label is ignored", so a label of that number is as wrong as any other. */
+/* TG_NO_LABEL means that no label is ignored, so a label with that value is as wrong as any other. */
 START_TEST(the_smallest_label_is_no_class)
 {
     tg_tensor logits = drawn(TG_F64, TG_SHAPE(2, 3));
@@ -258,7 +258,7 @@ START_TEST(a_dead_tensor_is_named_by_shorthands_too)
 }
 END_TEST
 
-/* ---- all of them, at random ---- */
+/* ---- random arguments ---- */
 
 static tg_rng rng;
 

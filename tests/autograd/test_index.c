@@ -3,7 +3,7 @@
 
 Suite *index_suite(void);
 
-/* Indices from 0 to below `bound`, the same ones in every run. */
+/* Indices in [0, bound), the same in every run. */
 static tg_tensor indices(tg_shape shape, int32_t bound)
 {
     int32_t index[256];
@@ -88,7 +88,7 @@ START_TEST(an_index_out_of_range_is_named_with_its_place_and_the_bound)
     expect_error("one_hot(i32[2, 3]): index 5 at [1, 1] is out of range: expected 0 to below 5");
     tg_embedding(x, tg_constant(tape, TG_I32, &negative, TG_SCALAR));
     expect_error("index -1 at [] is out of range: expected 0 to below 2");
-    ck_assert_double_eq(tg_item(tg_sum(tg_one_hot(i, 6, TG_F32))), 6); /* and the tape goes on */
+    ck_assert_double_eq(tg_item(tg_sum(tg_one_hot(i, 6, TG_F32))), 6); /* and the tape works again */
 }
 END_TEST
 

@@ -1,4 +1,4 @@
-/* Softmax and losses against naive loops, closed-form derivatives, and what must not happen. */
+/* Softmax and losses against naive loops and closed-form derivatives; overflow, empty rows and invalid labels. */
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/product.h"
 #include "autograd/kernels/product_kernel.h"
@@ -23,7 +23,7 @@ static double probability(tg_tensor logits, int64_t row, int64_t label)
     return 1 / sum;
 }
 
-/* ---- one order of sums ---- */
+/* ---- the order of summation ---- */
 
 enum { LOSSES = 6 };
 
@@ -108,8 +108,8 @@ START_TEST(softmax_survives_large_numbers_and_masked_rows)
 }
 END_TEST
 
-/* Of a row {top, others ...} the logarithm of the decided class is -log1p(rest), rest = sum e^(other - top), and its
- * derivative by its own logit rest / (1 + rest): both have all their digits, however small rest is. */
+/* For a row {top, others ...} the log-probability of the top class is -log1p(rest), rest = sum e^(other - top), and its
+ * derivative by its own logit is rest / (1 + rest): both keep all digits, however small rest is. */
 START_TEST(log_softmax_keeps_the_class_that_is_decided)
 {
     static const double rests[] = {30, 60, 10, 100, 0.5, 16, 700};
@@ -187,7 +187,7 @@ END_TEST
 START_TEST(smoothing_and_ignored_labels_change_the_target_only)
 {
     static const int32_t labels[] = {0, 3, -100, 1, 0, -100};
-    const int classes = _i == 0 ? 4 : 40; /* few are computed in tiles of rows */
+    const int classes = _i == 0 ? 4 : 40; /* small numbers of classes are computed in tiles of rows */
     const double smoothing = 0.3;
     tg_tensor logits = drawn(TG_F64, TG_SHAPE(6, classes)), gradient;
     tg_tensor loss = tg_cross_entropy_with(logits, labels_of(6, labels), smoothing, -100);
@@ -284,7 +284,7 @@ START_TEST(a_label_that_is_no_class_is_named)
     expect_error("cross_entropy(f32[3, 4], i32[3]): label 4 in row 2 is none of the 4 classes, which count from 0");
     ck_assert(!tg_ok(tg_cross_entropy_with(logits, labels_of(3, negative), 0, -100)));
     expect_error("label -1 in row 1");
-    /* The tape works on after the error has been read. */
+    /* After the error is cleared, the tape works again. */
     static const int32_t fine[] = {0, 1, 3};
     tg_tensor loss = tg_cross_entropy(logits, labels_of(3, fine));
     ck_assert(tg_ok(loss) && isfinite(tg_item(loss)) && tg_backward(loss));
@@ -360,7 +360,7 @@ START_TEST(bce_on_logits_keeps_its_digits)
 }
 END_TEST
 
-/* The mean of a formula over the elements of the two, and its derivatives by central differences of that very mean. */
+/* The mean of a formula over the elements of both, and its derivatives by central differences. */
 static void assert_mean_of(tg_tensor loss, tg_tensor a, tg_tensor b, double (*formula)(double a, double b),
                            double count)
 {
@@ -449,7 +449,7 @@ START_TEST(cross_entropy_to_distributions_generalises_labels)
     ck_assert(tg_grad(&a, 1, &logits, 1, NULL, false, &da) && tg_grad(&b, 1, &logits, 1, NULL, false, &db));
     for (int i = 0; i < 9; i++)
         assert_close(tg_at(db, i), tg_at(da, i), TG_F64);
-    /* One distribution for all rows: smoothing 1 is the uniform one. */
+    /* One distribution for all rows: smoothing 1 means the uniform distribution. */
     tg_tensor uniform = tg_full(tape, TG_F64, TG_SHAPE(3), 1. / 3);
     assert_close(tg_item(tg_cross_entropy_to(logits, uniform)),
                  tg_item(tg_cross_entropy_with(logits, labels_of(3, labels), 1, TG_NO_LABEL)), TG_F64);

@@ -5,7 +5,7 @@
 
 Suite *norm_suite(void);
 
-/* (x - mean) / sqrt(variance + epsilon) of `n` numbers a stride apart in groups: element number `i` of group `g`. */
+/* (x - mean) / sqrt(variance + epsilon) of element number `i` of group `g`, whose `n` elements lie a stride apart. */
 typedef struct grouping {
     int64_t n, (*at)(int64_t group, int64_t i);
 } grouping;
@@ -40,7 +40,7 @@ END_TEST
 
 START_TEST(large_means_leave_finite_rows_of_unit_variance)
 {
-    /* With E[x^2] - E[x]^2 the variance is noise here, or negative. */
+    /* Computed as E[x^2] - E[x]^2, this variance would be noise, or negative. */
     for (int which = 0; which < 2; which++) {
         tg_dtype dtype = which ? TG_F64 : TG_F32;
         tg_tensor x = tg_add_scalar(tg_mul_scalar(drawn(dtype, TG_SHAPE(4, 64)), 64), which ? 1e9 : 1e6),
@@ -94,7 +94,7 @@ START_TEST(layer_norm_scales_and_shifts_by_column)
 }
 END_TEST
 
-/* Of [4, 3, 5]: channel c over samples and places; and of [4, 6, 5] in 3 groups of 2 channels. */
+/* Normalises [4, 3, 5] by channel, over samples and places; and [4, 6, 5] in 3 groups of 2 channels. */
 static int64_t in_channels(int64_t channel, int64_t i)
 {
     return (i / 5 * 3 + channel) * 5 + i % 5;

@@ -1,5 +1,4 @@
-/* Exported models of ONNX: their bytes by a reader of a few lines; and, where Python has them, by onnx and onnxruntime.
- */
+/* Exported ONNX models: their bytes, read by a short parser; and, where Python has them, by onnx and onnxruntime. */
 #include "tests/golden/sample.h"
 #include "tests/support/exported.h"
 #include "tests/support/run_train.h"
@@ -37,7 +36,7 @@ static char *exported(const tg_export_config *config, size_t *size)
     return bytes;
 }
 
-/* ---- by a reader of our own ---- */
+/* ---- by our own parser ---- */
 
 typedef struct field {
     int number;
@@ -56,7 +55,7 @@ static uint64_t read_varint(const unsigned char **at)
     }
 }
 
-/* Takes the next field of a message; false at its end. */
+/* Reads the next field of a message; false at its end. */
 static bool next_field(const unsigned char **at, const unsigned char *end, field *f)
 {
     if (*at >= end)
@@ -98,7 +97,7 @@ static void expect_text(field f, const char *text)
     ck_assert_msg(is_text(f, text), "%.*s and not %s", f.bytes ? (int)f.integer : 0, (const char *)f.bytes, text);
 }
 
-/* A tensor of the graph by its name. */
+/* Finds a tensor of the graph by its name. */
 static field find_tensor(field graph, const char *name)
 {
     field f = {0};
@@ -152,7 +151,7 @@ START_TEST(a_model_has_the_fields_that_onnx_wants)
     ck_assert_uint_eq(raw.integer, 4 * 2 * sizeof(float));
     ck_assert_mem_eq(raw.bytes, weight->data, raw.integer);
     const field deviation = find_field(find_tensor(graph, "x_scale"), 9, 0);
-    const double divisors[] = {0.5, INFINITY}; /* a column of scale 0 is 0 for the net */
+    const double divisors[] = {0.5, INFINITY}; /* a column with scale 0 is 0 for the net */
     ck_assert_uint_eq(deviation.integer, sizeof divisors);
     ck_assert_mem_eq(deviation.bytes, divisors, sizeof divisors);
     free(bytes);
@@ -170,7 +169,7 @@ START_TEST(what_onnx_cannot_express_is_refused)
 {
     const tg_tensor x = tg_constant(tape, TG_F32, (float[9]){0}, TG_SHAPE(1, 1, 3, 3));
     const tg_window windows = {.stride = {1, 1}};
-    tg_op own = tg_op_square; /* a user's, of the same name */
+    tg_op own = tg_op_square; /* a user's own operation of the same name */
     expect_refusal(&(tg_export_config){.input = {x}, .output = {tg_apply(&own, NULL, 1, &x)}},
                    "export: ONNX cannot express the operation square");
     expect_refusal(&(tg_export_config){.input = {x}, .output = {tg_unfold(x, 2, 2, windows)}},
@@ -225,7 +224,7 @@ static bool has_onnx(void)
     return false;
 }
 
-/* Adds a model with its rows and what it should make of them. */
+/* Adds a model with input rows and the expected results. */
 static bool add_model(const char *name, const tg_export_config *config, const void *row, size_t row_size,
                       const float *expected, size_t count)
 {
@@ -284,7 +283,7 @@ static void add_net(const char *name, net_spec spec)
     tg_tape_reset(tape);
 }
 
-/* Every model of `train`, with every norm it takes; and every activation. */
+/* Every model of `train` with every norm that it supports; and every activation. */
 START_TEST(onnxruntime_gives_the_outputs_of_the_models)
 {
     const char *const norms[] = {"none", "layer", "rms", "batch"};
@@ -328,7 +327,7 @@ START_TEST(onnxruntime_gives_the_outputs_of_the_models)
                                                                  .norm = "none",
                                                                  .activation = tg_activation_name((tg_activation)i),
                                                                  .residual = true});
-    expect_agreement(3e-5); /* rows of 784 are summed in another order */
+    expect_agreement(3e-5); /* rows of 784 numbers are summed in another order */
 }
 END_TEST
 
@@ -353,7 +352,7 @@ START_TEST(onnxruntime_standardises_as_we_do)
 }
 END_TEST
 
-/* The same numbers, but none that is infinite or large: what ONNX leaves open, and onnxruntime makes NaN of. */
+/* The same numbers without infinite and large ones, for which ONNX specifies nothing and onnxruntime gives NaN. */
 static tg_tensor ordinary(tg_tensor x)
 {
     if (tg_dtype_of(x) != TG_F32)
@@ -366,7 +365,7 @@ static tg_tensor ordinary(tg_tensor x)
     return copy;
 }
 
-/* An operation's samples as one tensor of floating numbers; where an extreme element is, as one of 64. */
+/* The results of all samples of an operation as one floating tensor; argmax and argmin give one-hot vectors. */
 static tg_tensor samples_of(const tg_op *op)
 {
     const bool is_place = op == &tg_op_argmax || op == &tg_op_argmin;

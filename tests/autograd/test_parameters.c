@@ -10,7 +10,7 @@
 
 Suite *parameters_suite(void);
 
-/* weight [2, 3], bias [3] with room for nothing between them. */
+/* weight [2, 3] and bias [3], without a gap between them. */
 static tg_parameters *small_set(tg_dtype dtype)
 {
     tg_parameters *set = tg_parameters_new(dtype);
@@ -22,7 +22,7 @@ static tg_parameters *small_set(tg_dtype dtype)
 START_TEST(values_and_gradients_lie_in_one_block_each_without_gaps)
 {
     tg_parameters *set = tg_parameters_new(TG_F64);
-    int64_t sizes[] = {7, 0, 1, 300, 5000}, offset = 0; /* more than the first block holds, and more again */
+    int64_t sizes[] = {7, 0, 1, 300, 5000}, offset = 0; /* more than the first block can store, and more again */
     const char *names[] = {"a", "b", "c", "d", "e"};
     tg_parameter *added[5];
     for (int i = 0; i < 5; i++) {
@@ -42,14 +42,14 @@ START_TEST(values_and_gradients_lie_in_one_block_each_without_gaps)
         offset += sizes[i];
     }
     for (int64_t k = 0; k < offset; k++) {
-        ck_assert_double_eq(values[k], (double)k); /* and what was written moved along */
+        ck_assert_double_eq(values[k], (double)k); /* and the values moved with the block */
         ck_assert_double_eq(gradients[k], 0);
     }
     tg_parameters_free(set);
 }
 END_TEST
 
-/* Backward passes are between the additions; the second one needs larger blocks. */
+/* Backward passes run between the additions; the second addition needs larger blocks. */
 START_TEST(gradients_move_along_when_a_set_grows)
 {
     tg_parameters *set = tg_parameters_new(TG_F64);
@@ -130,8 +130,8 @@ START_TEST(the_first_mistake_in_building_is_remembered_in_words)
 }
 END_TEST
 
-/* So many that a set which compares each name with all others, or copies what it has for each, would take minutes: the
- * test's time limit. */
+/* So many parameters that a set with a quadratic algorithm (comparing each name with all others, copying all values for
+ * each addition) would exceed the test's time limit. */
 START_TEST(a_set_of_many_parameters_is_built_in_no_time)
 {
     enum { MANY = 400000 };
@@ -205,7 +205,7 @@ END_TEST
 START_TEST(the_norm_of_many_tiny_or_ordinary_gradients_is_exact)
 {
     const float sizes[] = {1e-30F, 0.75F, 3e25F, 2};     /* squares of the smaller ones are 0 in single precision */
-    const int counts[] = {10007, 10007, 10007, 2500003}; /* the last in slices of its own size */
+    const int counts[] = {10007, 10007, 10007, 2500003}; /* the last one in pieces of its own size */
     for (int k = 0; k < 4; k++) {
         tg_parameters *set = tg_parameters_new(TG_F32);
         tg_parameters_add(set, "a", TG_SHAPE(counts[k] - 1000), true);
@@ -242,7 +242,7 @@ END_TEST
 
 START_TEST(values_change_places_with_a_block)
 {
-    enum { SIZE = 5000 }; /* more than is exchanged at a time */
+    enum { SIZE = 5000 }; /* more than one piece of an exchange */
     static double other[SIZE];
     tg_parameters *set = tg_parameters_new(TG_F64);
     tg_parameter *p = tg_parameters_add(set, "p", TG_SHAPE(SIZE), true);
@@ -260,7 +260,7 @@ START_TEST(values_change_places_with_a_block)
 }
 END_TEST
 
-/* Resident memory of this process, in bytes; -1 where that cannot be read. */
+/* Resident memory of this process in bytes; -1 if it cannot be read. */
 static long resident(void)
 {
     long pages = -1;
@@ -272,7 +272,7 @@ static long resident(void)
     return pages < 0 ? -1 : pages * sysconf(_SC_PAGESIZE);
 }
 
-/* Blocks have room for more parameters; neither it nor gradients before the first pass are in memory. */
+/* Blocks have room for more parameters; that room, and gradients before the first pass, take no memory. */
 START_TEST(what_nothing_has_written_takes_no_memory)
 {
     enum { NUMBERS = 3 << 20, BYTES = 4 * NUMBERS };

@@ -1,6 +1,6 @@
-/* Backward passes that meet: through checkpoints of any depth, inside hooks, inside derivatives, one on what another
- * left. What is right is written down from the formula each time. Functions of one number: c(x) = x^3 with c' = 3 x^2,
- * c'' = 6 x. */
+/* Backward passes that meet: through checkpoints of any depth, inside hooks, inside derivatives, one on the results of
+ * another. The expected numbers come from the formulas. Functions of one number: c(x) = x^3 with c' = 3 x^2, c'' = 6 x.
+ * */
 #include "tests/support/tensors.h"
 
 #include <math.h>
@@ -104,7 +104,7 @@ static tg_tensor climb(tg_tape *t, const tg_tensor *in, int count, void *user)
     if (of->level == 0)
         return tg_square(in[0]);
     tower *below = (tower *)user - 1;
-    tg_tensor before = tg_mul_scalar(in[0], 1); /* used in the outer one first */
+    tg_tensor before = tg_mul_scalar(in[0], 1); /* first used in the outer checkpoint */
     tg_tensor inner = of->level <= of->depth ? tg_checkpoint(climb, in, count, below) : climb(t, in, count, below);
     return tg_add(tg_mul(inner, in[0]), before);
 }
@@ -173,7 +173,7 @@ START_TEST(parameters_inside_nested_checkpoints_have_all_of_their_gradient)
     ck_assert(tg_hvp(y, both, v, 2, d)); /* H = (2 w^2, 4 x w; 4 x w, 2 x^2) = (18, 24; 24, 8) */
     ck_assert_double_eq(tg_item(d[0]), 18 + 240);
     ck_assert_double_eq(tg_item(d[1]), 24 + 80);
-    ck_assert_double_eq(weight_gradient, 248); /* which no tg_grad touches */
+    ck_assert_double_eq(weight_gradient, 248); /* tg_grad must not change it */
 }
 END_TEST
 
@@ -183,7 +183,7 @@ static tg_tensor whole(tg_tape *t, const tg_tensor *in, int count, void *user)
     return tg_sum(tg_tanh(tg_checkpoint(cube, in, count, NULL)));
 }
 
-/* Of x y where its cotangent is 1: the inputs themselves, without a copy. */
+/* The derivatives of x y where its cotangent is 1: the inputs themselves, without a copy. */
 static void other_input(const tg_derive *d)
 {
     d->gradient[0] = d->in[1];
@@ -197,7 +197,7 @@ static tg_tensor with_inputs_as_gradients(tg_tape *t, const tg_tensor *in, int c
     return tg_add(tg_apply(user, NULL, 2, u), w);
 }
 
-/* What was recomputed is a cotangent, and is still to be read when it is none any more. */
+/* A recomputed value is a cotangent, and is still read after it has ceased to be one. */
 START_TEST(a_cotangent_that_was_recomputed_stays)
 {
     static tg_op op;
@@ -248,7 +248,7 @@ START_TEST(every_pass_through_a_checkpoint_drops_the_same)
         tg_tape_reset(tape);
         tg_tensor x = tg_variable(tape, TG_F64, ones, TG_SHAPE(64)), out = tg_checkpoint(functions[f], &x, 1, &rng), d;
         tg_tensor loss = tg_sum(out), plain = functions[f](tape, &x, 1, &other);
-        ck_assert(tg_read(out, TG_F64, y, 64)); /* of ones the result is its own derivative */
+        ck_assert(tg_read(out, TG_F64, y, 64)); /* for a cotangent of ones the result is its own derivative */
         ck_assert_mem_eq(tg_f64(plain), y, sizeof y);
         for (int pass = 1; pass <= 3; pass++) {
             ck_assert(tg_backward(loss));
@@ -256,7 +256,7 @@ START_TEST(every_pass_through_a_checkpoint_drops_the_same)
                 ck_assert_double_eq(tg_at(tg_gradient(x), i), pass * y[i]);
             ck_assert(tg_grad(&loss, 1, &x, 1, NULL, pass == 2, &d) && tg_read(d, TG_F64, g, 64));
             ck_assert_mem_eq(g, y, sizeof y);
-            ck_assert_uint_eq(rng.position, other.position); /* nothing is drawn again */
+            ck_assert_uint_eq(rng.position, other.position); /* no random number is redrawn */
         }
     }
 }
@@ -334,7 +334,7 @@ static tg_tensor around_itself(tg_tensor cotangent, void *user)
     return tg_grad(&s->loss, 1, &s->x, 1, NULL, false, &d) ? cotangent : (tg_tensor){0};
 }
 
-/* Either is right: that it works, or an error. Never a wrong number, and never without end. */
+/* It may work or fail with an error, but must not give a wrong number or run forever. */
 START_TEST(tg_backward_in_a_hook_and_a_hook_that_meets_itself_work_or_are_errors)
 {
     scene s;
@@ -381,7 +381,7 @@ START_TEST(a_hook_that_fails_or_returns_what_does_not_fit_is_an_error)
     tg_add_hook(y, counts, &called);
     ck_assert(!tg_backward(tg_sum(y)));
     expect_error("mul(");
-    ck_assert_int_eq(called, 0); /* what there is to look at is nothing */
+    ck_assert_int_eq(called, 0); /* the hook is not called without a cotangent */
     tg_add_hook(z, elsewhere, &foreign);
     ck_assert(!tg_backward(tg_sum(z)));
     expect_error("hook");
@@ -395,7 +395,7 @@ START_TEST(a_hook_that_fails_or_returns_what_does_not_fit_is_an_error)
 }
 END_TEST
 
-/* ---- what a pass left ---- */
+/* ---- state after a pass ---- */
 
 START_TEST(no_pass_differentiates_what_was_computed_without_create_graph)
 {
@@ -410,7 +410,7 @@ START_TEST(no_pass_differentiates_what_was_computed_without_create_graph)
 }
 END_TEST
 
-/* It is a number like any other where nothing goes through it. */
+/* If no gradient flows through it, it is a constant. */
 START_TEST(what_is_stopped_may_be_used)
 {
     tg_tensor x = variable(2), g;
@@ -418,7 +418,7 @@ START_TEST(what_is_stopped_may_be_used)
     ck_assert(tg_backward(tg_sum(tg_mul(tg_stop_gradient(g), x))));
     ck_assert_double_eq(tg_item(tg_gradient(x)), 12);
     tg_tensor d;
-    ck_assert_double_eq(gradient_by(tg_square(g), g, false, &d), 24); /* by it, not through it */
+    ck_assert_double_eq(gradient_by(tg_square(g), g, false, &d), 24); /* with respect to it, not through it */
 }
 END_TEST
 

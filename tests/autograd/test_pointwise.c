@@ -15,7 +15,7 @@ static tg_tensor vector(tg_dtype dtype, int64_t count, const double *numbers)
 
 #define VECTOR(...) vector(TG_F64, (int64_t)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)), (double[]){__VA_ARGS__})
 
-/* Element i is numbers[i], NaN where that is NaN. */
+/* Expects element i to be numbers[i], or NaN where that is NaN. */
 static void assert_elements(tg_tensor x, int64_t count, const double *numbers)
 {
     ck_assert_int_eq(tg_size(x), count);
@@ -156,7 +156,7 @@ static const struct {
     {"erfc", tg_erfc, erfc, erfc_slope, erfc_bend, -5, 5},
 };
 
-/* Relative, also in the tails. */
+/* A relative error, also in the tails. */
 static void assert_near(const char *what, tg_tensor y, int64_t i, double x, double should_be)
 {
     const double bound = (tg_dtype_of(y) == TG_F32 ? 2e-6 : 4e-14) * fabs(should_be);
@@ -170,7 +170,7 @@ START_TEST(values_and_two_derivatives_are_those_of_the_c_library)
     for (size_t f = 0; f < sizeof functions / sizeof functions[0]; f++)
         for (int precision = 0; precision < 2; precision++) {
             double points[POINTS];
-            for (int i = 0; i < POINTS; i++) /* single precision sees the same numbers */
+            for (int i = 0; i < POINTS; i++) /* rounded to single precision first */
                 points[i] = (float)(functions[f].low + (functions[f].high - functions[f].low) * (i + 0.5) / POINTS);
             tg_tensor x = vector(precision ? TG_F64 : TG_F32, POINTS, points);
             tg_tensor y = functions[f].operation(x), first = slope(y, x), second = slope(first, x);
@@ -263,7 +263,7 @@ END_TEST
 
 START_TEST(where_gives_each_side_the_cotangent_it_chose)
 {
-    /* The infinities that are not chosen must not make a NaN of the gradient. */
+    /* The infinities that are not chosen must not make the gradient NaN. */
     tg_tensor condition = tg_constant(tape, TG_F64, (double[]){1, 0, -2, 0}, TG_SHAPE(4));
     tg_tensor a = VECTOR(1, -INFINITY, 3, 4), b = VECTOR(NAN, 6, 7, 8), inputs[] = {a, b}, g[2];
     tg_tensor chosen = tg_where(condition, a, b), y = tg_mul(chosen, chosen);

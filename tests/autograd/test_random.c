@@ -1,4 +1,4 @@
-/* Random operations: the masks against Philox itself, gradients against the masks, and what their statistics claim. */
+/* Random operations: the masks against Philox itself, gradients against the masks, and statistics. */
 #include "tests/support/tensors.h"
 
 #include <math.h>
@@ -152,8 +152,8 @@ START_TEST(uniform_and_normal_numbers_have_their_moments)
 }
 END_TEST
 
-/* Of [3, 4) in float the last number is 4 - 2^-22, and one word in 8.6 million was rounded to 4; of narrower intervals
- * each second number is. */
+/* In [3, 4) the last float is 4 - 2^-22, and one word in 8.6 million was rounded to 4; in narrower intervals every
+ * second number is affected. */
 START_TEST(uniform_numbers_never_reach_the_end)
 {
     enum { N = 20000 };
@@ -181,7 +181,7 @@ START_TEST(uniform_numbers_never_reach_the_end)
             largest = u > largest ? u : largest;
         }
         ck_assert_msg(outside == 0, "interval %zu: %d outside", k, outside);
-        if (k == 0 || k == 4) /* a quarter of all numbers: not cut off too early */
+        if (k == 0 || k == 4) /* for a quarter of all numbers: the tail is not cut off too early */
             ck_assert_double_eq(largest, intervals[k].last);
     }
     tg_tensor x = tg_random_uniform(tg_random_stream(tape, &generator), TG_F32, TG_SHAPE(1 << 24), 3, 4);

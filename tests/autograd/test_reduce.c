@@ -1,4 +1,4 @@
-/* Reductions over axes against plain loops, and what they promise of accuracy. */
+/* Reductions over axes against plain loops, and their promised accuracy. */
 #include "autograd/ops/reduction.h"
 #include "tests/support/tensors.h"
 
@@ -7,7 +7,7 @@
 
 Suite *reduce_suite(void);
 
-/* Whether element `i` of x and element `r` of its reduction belong together. */
+/* True if element `i` of x is reduced into element `r` of the result. */
 static bool reduces_to(tg_shape shape, int bits, int64_t i, int64_t r)
 {
     for (int axis = shape.rank - 1; axis >= 0; axis--) {
@@ -22,7 +22,7 @@ static bool reduces_to(tg_shape shape, int bits, int64_t i, int64_t r)
     return true;
 }
 
-/* The elements of x that are reduced to element `r`, in order; how many. */
+/* Collects the elements of x that are reduced to element `r`, in order; returns their number. */
 static int64_t group(tg_tensor x, int bits, int64_t r, double *elements)
 {
     int64_t count = 0;
@@ -127,7 +127,7 @@ END_TEST
 
 START_TEST(a_sum_of_a_million_floats_is_exact_to_rounding)
 {
-    /* 0.1f summed one by one in single precision is off by 1 %. */
+    /* The sum of many 0.1f, added one by one in single precision, is off by 1 %. */
     enum { N = 1000000 };
     tg_tensor tenth = tg_full(tape, TG_F32, TG_SHAPE(N), 0.1);
     assert_relative(tg_item(tg_sum(tenth)), (double)0.1f * N, 6e-8);
@@ -144,7 +144,7 @@ END_TEST
 
 START_TEST(variance_of_large_means_is_neither_negative_nor_lost)
 {
-    /* E[x^2] - E[x]^2 gives 0 or less here, in double as well. */
+    /* E[x^2] - E[x]^2 gives 0 or less here, even in double. */
     double x[64];
     float narrow[64];
     for (int i = 0; i < 64; i++) {
@@ -260,7 +260,7 @@ START_TEST(the_gradient_of_logsumexp_is_the_softmax_over_the_same_axes)
 }
 END_TEST
 
-/* Shorthands permute; the operations themselves refuse. */
+/* The shorthands permute axes; the operations themselves refuse. */
 START_TEST(axes_that_an_operation_cannot_reduce_are_refused)
 {
     tg_tensor x = drawn(TG_F32, TG_SHAPE(2, 3, 4));

@@ -1,5 +1,5 @@
-/* Errors where one is due, named: arguments that make no sense to a derivative, and operations that do what the core
- * cannot repeat. */
+/* Named errors: arguments that make no sense for a derivative, and operations that do something the core cannot repeat.
+ * */
 #include "tests/support/tensors.h"
 
 #include <math.h>
@@ -13,9 +13,9 @@ static tg_tensor variable(double value)
     return tg_variable(tape, TG_F64, &value, TG_SHAPE(1));
 }
 
-/* ---- operations that look at numbers, or differentiate, where only operations may be recorded ---- */
+/* ---- operations that read numbers, or differentiate, where they may only record operations ---- */
 
-/* What a function of an operation does behind the core's back. */
+/* Forbidden calls in the functions of an operation. */
 enum {
     READ_ITEM,
     READ_AT,
@@ -44,7 +44,7 @@ static double commit(tg_tensor x)
         return tg_data(x) ? *(const double *)tg_data(x) : 0;
     case READ_F64:
         return tg_f64(x) ? *tg_f64(x) : 0;
-    case READ_F32: /* of another type: NULL, and all the same a look */
+    case READ_F32: /* the type differs, so it gives NULL, but counts as a read */
         return tg_f32(x) ? 1 : 0;
     case READ_I32:
         return tg_i32(x) ? 1 : 0;
@@ -97,8 +97,7 @@ static const tg_sample samples[] = {{.input = {{.shape = {1, {1}}}}}};
 static const tg_op absolutes[] = {ABSOLUTE(absolute_derivative), ABSOLUTE(looks_at_result),
                                   ABSOLUTE(looks_at_cotangent), ABSOLUTE(looks_at_what_it_made)};
 
-/* The core calls a derivative once for many steps, so it must not depend on numbers: the first time it looks is an
- * error. */
+/* The core calls a derivative once for many steps, so it must not depend on numbers: the first read is an error. */
 START_TEST(an_item_of_several_elements_is_an_error)
 {
     tg_tensor several = drawn(TG_F64, TG_SHAPE(2, 3));
@@ -123,14 +122,14 @@ START_TEST(a_derivative_that_reads_numbers_or_differentiates_is_an_error_at_once
                 ck_assert_msg(!fine, "misdeed %d of derivative %zu goes through", misdeed, o);
                 expect_error("absolute");
             }
-    tg_tape_reset(tape); /* and the tape is as good as new */
+    tg_tape_reset(tape); /* and the tape works again */
     tg_tensor x = variable(3);
     ck_assert(tg_backward(tg_sum(tg_square(x))));
     ck_assert_double_eq(tg_item(tg_gradient(x)), 6);
 }
 END_TEST
 
-static tg_tensor length; /* what the shape rule below looks at */
+static tg_tensor length; /* the tensor that the shape rule below reads */
 
 static bool as_long_as_it_says(tg_value *out)
 {
@@ -164,7 +163,7 @@ START_TEST(a_shape_rule_that_reads_numbers_is_an_error_at_once)
 }
 END_TEST
 
-/* What a shape rule may ask: as many ones as there are inputs, attributes being a number that is added. */
+/* A shape rule that reads operation, inputs and attributes: the length is the number of inputs plus the attribute. */
 static bool as_long_as_its_inputs(tg_value *out)
 {
     ck_assert_str_eq(tg_value_op(out)->name, "counting");
@@ -230,7 +229,7 @@ static void scaled_derivative(const tg_derive *d)
 static const tg_op scaled[] = {SCALED(all), SCALED(all_but_the_factor), SCALED(first_alone), SCALED(no_fields),
                                SCALED(NULL)};
 
-/* Attributes that differ in what no field lists are told apart, or the operation is refused the first time. */
+/* Attributes that differ only in bytes that no field lists are distinguished, or the operation is refused at once. */
 START_TEST(attributes_are_never_taken_for_others)
 {
     for (size_t o = 0; o < sizeof scaled / sizeof *scaled; o++)

@@ -1,4 +1,4 @@
-/* A step run again gives what recording it again would give, to the bit. */
+/* A replayed step gives the same bits as a recorded one. */
 #include <check.h>
 #include <math.h>
 #include <string.h>
@@ -128,8 +128,7 @@ START_TEST(checkpoints_are_replayed)
 }
 END_TEST
 
-/* The parameters of a set move when it grows; a step that is recorded finds them where they are, and so does one that
- * is replayed. */
+/* When a set grows, its parameters move; recorded and replayed steps find them at their new place. */
 START_TEST(parameters_that_have_moved_are_found)
 {
     tg_tape *tape = tg_tape_new();

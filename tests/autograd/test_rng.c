@@ -1,4 +1,4 @@
-/* Random numbers against the published vectors of Philox and against the statistics they claim. */
+/* Random numbers against the published vectors of Philox, and their statistics. */
 #include <check.h>
 #include <math.h>
 #include <tapegrad.h>

@@ -5,7 +5,7 @@ Suite *shape_suite(void);
 
 START_TEST(permute_moves_every_element_to_its_place)
 {
-    /* All 24 orders, sizes on both sides of a tile of the transposition, three types. */
+    /* All 24 permutations, sizes below and above a tile of the transpose, three types. */
     static const int64_t dims[][4] = {{2, 3, 4, 5}, {1, 35, 2, 37}, {40, 1, 1, 33}, {3, 1, 64, 2}};
     for (int which = 0; which < 256 * 4; which++) {
         int order[4] = {which & 3, which >> 2 & 3, which >> 4 & 3, which >> 6 & 3};
@@ -46,7 +46,7 @@ START_TEST(transpose_swaps_two_axes_and_its_gradient_swaps_them_back)
 }
 END_TEST
 
-/* The places that Python's x[start:stop:step] visits, by the definition: start, start + step, ... as long as within. */
+/* The indices of Python's x[start:stop:step] by the definition: start, start + step, ... while in range. */
 static int64_t places(int64_t n, int64_t start, int64_t stop, int64_t step, int64_t *place)
 {
     int64_t count = 0, from = start < 0 ? start + n : start, to = stop < 0 ? stop + n : stop;

@@ -1,5 +1,5 @@
-/* What one step leaves and the next one finds: gradients that add up, steps run again, parameters on several tapes and
- * threads, memory; and what an operation may not look at, because the next step would not look again. */
+/* State that one step leaves for the next: gradients that add up, replayed steps, parameters on several tapes and
+ * threads, memory; and data that an operation must not read, because the next step would not read it again. */
 #include "tests/support/tensors.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ static tg_tensor product(learner *l)
 
 /* ---- accumulation ---- */
 
-/* What a step may do beside its backward pass; the number of times that it adds the batch's gradient. */
+/* A variant of a step around its backward pass; returns how many times it adds the batch's gradient. */
 enum { TAILS = 11 };
 
 static int tail_of(learner *l, int which, tg_tensor loss)
@@ -71,8 +71,8 @@ static int tail_of(learner *l, int which, tg_tensor loss)
     }
 }
 
-/* Some micro-batches of three, with and without an optimiser's step after each, and each with another tail, or another
- * head. */
+/* Three micro-batches, with or without an optimiser's step after each, and each with another end or another beginning.
+ * */
 START_TEST(no_micro_batch_is_lost_whatever_else_a_step_records)
 {
     for (int where = 0; where < 4; where++)
@@ -109,8 +109,8 @@ END_TEST
 
 /* ---- replay ---- */
 
-/* As tg_backward does: over what is there while has_gradient is false, onto it otherwise, whatever the recorded step
- * did. */
+/* A replay overwrites gradients while has_gradient is false and adds to them otherwise, as tg_backward does, whatever
+ * the recorded step did. */
 START_TEST(a_replay_adds_to_gradients_and_starts_them_afresh_like_a_backward_pass)
 {
     for (int recorded_fresh = 0; recorded_fresh < 2; recorded_fresh++) {
@@ -180,7 +180,7 @@ START_TEST(a_replay_leaves_constants_and_variables_made_after_a_backward_pass)
 }
 END_TEST
 
-/* What the program fills in by itself cannot be run again: it stays, or the replay is refused. Nothing becomes 0. */
+/* Data that the program filled in by itself is kept in a replay, or the replay is refused. It never becomes 0. */
 START_TEST(a_replay_after_a_jacobian_or_hessian_is_right_or_refused)
 {
     for (int which = 0; which < 2; which++) {
@@ -309,7 +309,7 @@ START_TEST(evaluation_only_reads_the_model_in_eight_threads_at_once)
         ck_assert_int_eq(e[i].different + e[i].errors, 0);
         ck_assert_mem_eq(e[i].first, e[0].first, sizeof e[0].first);
     }
-    for (int i = 0; i < 6; i++) /* not a byte of the records either */
+    for (int i = 0; i < 6; i++) /* not even the records take a byte more */
         ck_assert_mem_eq(tg_parameters_at(tg_mlp_parameters(net), i), &before[i], sizeof before[i]);
     tg_mlp_free(net);
 }

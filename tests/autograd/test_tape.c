@@ -34,7 +34,7 @@ START_TEST(a_tensor_of_the_last_step_is_an_error_and_not_a_wild_read)
 {
     tg_tensor old = numbers(3);
     tg_tape_reset(tape);
-    tg_tensor young = numbers(4); /* takes the very place of the old one */
+    tg_tensor young = numbers(4); /* gets the address of the old one */
     ck_assert(!tg_ok(old));
     ck_assert_int_eq(tg_size(old), 0);
     ck_assert_ptr_null(tg_data(old));
@@ -124,7 +124,7 @@ START_TEST(a_failed_operation_leaves_the_tape_usable_after_clearing)
 }
 END_TEST
 
-/* An operation that takes no negative number. */
+/* An operation that rejects negative numbers. */
 static bool picky_shape(tg_value *out)
 {
     tg_value_set(out, tg_value_dtype(out), *tg_value_shape(tg_value_input(out, 0)));
@@ -212,7 +212,7 @@ START_TEST(impossible_shapes_are_refused)
         ck_assert_ptr_nonnull(tg_tape_error(tape));
         tg_tape_clear_error(tape);
     }
-    /* More than there is memory for: an error like any other. */
+    /* A tensor larger than memory: an error like any other. */
     ck_assert(!tg_ok(tg_full(tape, TG_F32, TG_SHAPE(INT64_C(1) << 45), 0)));
     ck_assert_ptr_nonnull(strstr(tg_tape_error(tape), "out of memory"));
 }
@@ -244,7 +244,7 @@ START_TEST(every_operation_of_the_registry_is_complete)
 }
 END_TEST
 
-/* A step with a bit of everything; its result. */
+/* A step that uses a bit of everything; returns its result. */
 static double step(tg_parameter *weight)
 {
     double data[6] = {1, 2, 3, 4, 5, 6};
@@ -402,7 +402,7 @@ START_TEST(times_add_up_for_every_operation)
         }
     }
     ck_assert(products == 2 && backward == 1 && leaves >= 2);
-    tg_tape_time(tape, true); /* and from 0 again */
+    tg_tape_time(tape, true); /* and starts from 0 again */
     ck_assert(tg_tape_time_at(tape, 2, &time) && time.runs == 0);
     ck_assert(!tg_tape_time_at(tape, -1, &time) && !tg_tape_time_at(tape, tg_tape_count(tape).values, &time) &&
               !tg_tape_time_at(NULL, 0, &time));

@@ -1,5 +1,5 @@
-/* A step that begins like the one before takes over what that one recorded. Whatever steps follow each other on one
- * tape, each gives what it gives on a tape of its own, to the bit. */
+/* A step that begins like the one before reuses its records. Whatever steps follow each other on one tape, each gives
+ * the same bits as on a tape of its own. */
 #include <check.h>
 #include <math.h>
 #include <string.h>
@@ -11,7 +11,7 @@ Suite *trace_suite(void);
 
 enum { PARAMETERS = 3, SIZE = 4, TENSORS = 24, KEPT = 64 };
 
-/* What a step works with and what it leaves, so that two of them can be compared. */
+/* The data that a step works with and its results, so that two steps can be compared. */
 typedef struct world {
     tg_tape *tape;
     tg_parameter parameters[PARAMETERS];
@@ -19,7 +19,7 @@ typedef struct world {
     float batch[2][SIZE]; /* borrowed, in turn */
     tg_rng rng;
     int hooked;             /* calls of the hook */
-    float kept[KEPT][SIZE]; /* every result that a user could have looked at */
+    float kept[KEPT][SIZE]; /* every result that a user could have read */
     int kept_count;
 } world;
 
@@ -43,7 +43,7 @@ static void keep(world *w, tg_tensor x)
     else if (w->kept_count < KEPT && tg_size(x) == 1)
         w->kept[w->kept_count++][0] = tg_f32(x)[0];
     else if (w->kept_count < KEPT)
-        w->kept[w->kept_count++][0] = -77; /* no tensor, which must be so in both */
+        w->kept[w->kept_count++][0] = -77; /* an inert tensor, which both must have */
 }
 
 static tg_tensor count_and_double(tg_tensor cotangent, void *user)
@@ -87,7 +87,7 @@ static tg_tensor some_operation(world *w, uint64_t choice, tg_tensor a, tg_tenso
     }
 }
 
-/* A step with something besides plain operations. */
+/* A step that also uses features other than plain operations. */
 static tg_tensor something_else(world *w, uint64_t choice, tg_tensor a, tg_tensor b)
 {
     tg_tensor y = a;
@@ -127,7 +127,7 @@ static tg_tensor something_else(world *w, uint64_t choice, tg_tensor a, tg_tenso
     return y;
 }
 
-/* The step that `seed` stands for, or its beginning. Numbers come from the world: the same step means the same
+/* The step that belongs to `seed`, or its beginning. The numbers come from the world: the same step means the same
  * operations. */
 static void run_step(world *w, uint64_t seed, int length, bool rare)
 {
@@ -144,7 +144,7 @@ static void run_step(world *w, uint64_t seed, int length, bool rare)
         const bool special = rare && tg_rng_below(&choices, 6) == 0;
         const uint64_t choice = tg_rng_below(&choices, special ? 9 : 11);
         x[count++] = special ? something_else(w, choice, a, b) : some_operation(w, choice, a, b);
-        tg_tape_clear_error(w->tape); /* there may be nothing to differentiate */
+        tg_tape_clear_error(w->tape); /* there may be nothing that can be differentiated */
         if (!tg_ok(x[count - 1]))
             x[count - 1] = x[0];
     }
@@ -158,7 +158,7 @@ static void run_step(world *w, uint64_t seed, int length, bool rare)
     }
 }
 
-/* An optimiser's step, of a kind that leaves some gradients to be added to. */
+/* A kind of optimiser's step after which some gradients are added to. */
 static void descend(world *w, uint64_t which)
 {
     for (int p = 0; p < PARAMETERS; p++) {
@@ -227,7 +227,7 @@ START_TEST(so_do_steps_with_hooks_scopes_checkpoints_and_other_derivatives)
 }
 END_TEST
 
-/* ---- whether a step is a hit at all ---- */
+/* ---- cache hits ---- */
 
 static void record_step(world *w, int64_t size, double factor, bool with_gradient)
 {

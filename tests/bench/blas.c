@@ -25,17 +25,17 @@ void bench_blas_answer(void)
 
 void bench_blas_use_best(char **arguments)
 {
-    const tg_blas *blas = tg_blas_load(); /* the one that is linked here */
+    const tg_blas *blas = tg_blas_load(); /* OpenBLAS as linked here */
     const char *core = blas ? tg_blas_better_core(blas) : NULL;
     if (blas && !core && strcmp(tg_blas_core(blas), "Zen") == 0)
         core = "Haswell"; /* as wide, and the faster of the two on Zen processors too: docs/products.md */
     if (getenv("OPENBLAS_CORETYPE") || !core)
         return;
     setenv("OPENBLAS_CORETYPE", core, 1);
-    execv("/proc/self/exe", arguments); /* OpenBLAS looks once, when it is loaded */
+    execv("/proc/self/exe", arguments); /* OpenBLAS reads the variable once, when it is loaded */
 }
 
-/* Reads the core's name from a process like this one whose environment forces nothing; an empty text if that fails. */
+/* Reads the core's name from a process like this one without forced settings; an empty text on failure. */
 static void ask_unforced(char *name, size_t size)
 {
     name[0] = '\0';

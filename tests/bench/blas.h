@@ -1,19 +1,19 @@
-/* Which OpenBLAS runs: its core, that is the processor whose kernels it uses, and its threads. */
+/* Reports which OpenBLAS runs: its core, that is the processor whose kernels it uses, and its threads. */
 #ifndef BENCH_BLAS_H
 #define BENCH_BLAS_H
 
 #include <stdio.h>
 
-/* Call it first: when the program was started again by bench_blas_describe to say which core OpenBLAS chooses by
- * itself, it prints that and ends. */
+/* Call it first. If bench_blas_describe has started the program again to learn which core OpenBLAS chooses by itself,
+ * this prints the core and exits. */
 void bench_blas_answer(void);
 
-/* Starts the program again with the best core of OpenBLAS for this processor if OpenBLAS chose a lesser one by itself;
- * the step by hand is to be the best that OpenBLAS can do. */
+/* Starts the program again with OpenBLAS's best core for this processor if OpenBLAS chose a slower one by itself: the
+ * step by hand is to show the best of OpenBLAS. */
 void bench_blas_use_best(char **arguments);
 
-/* Prints core and configuration; and if OPENBLAS_CORETYPE or OPENBLAS_L2_SIZE in the environment forces another core or
- * other block sizes than OpenBLAS would choose, says so. */
+/* Prints core and configuration, and any core or block size that OPENBLAS_CORETYPE or OPENBLAS_L2_SIZE forces in place
+ * of the one that OpenBLAS would choose. */
 void bench_blas_describe(FILE *out);
 
 void bench_blas_threads(int count);

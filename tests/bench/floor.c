@@ -12,13 +12,13 @@ typedef struct matrix {
     float *weight_gradient, *bias_gradient;
 } matrix;
 
-/* What a layer keeps for the backward pass, each [batch, out]. */
+/* The data that a layer keeps for the backward pass, each [batch, out]. */
 typedef struct layer {
     int in, out;
     matrix linear, value; /* value: the second matrix of a gated layer */
     float *output;        /* act(z), or the logits, which become their gradient */
     float *slope;         /* gelu_exact: act'(z); swiglu: z */
-    float *factor;        /* swiglu: what the gate multiplies */
+    float *factor;        /* swiglu: the value that the gate multiplies */
 } layer;
 
 struct floor_net {
@@ -47,7 +47,7 @@ static bool is_gated(const floor_net *net, int index)
     return net->shape.activation == TG_SWIGLU && index + 1 < net->shape.layers;
 }
 
-/* Cuts a matrix and its bias out of the blocks, from `at` on; returns where the next one starts. */
+/* Takes a matrix and its bias from the blocks, starting at `at`; returns where the next one starts. */
 static size_t place(const floor_net *net, matrix *m, int in, int out, size_t at)
 {
     const size_t bias = at + (size_t)in * (size_t)out;
@@ -140,7 +140,7 @@ size_t floor_size(const floor_net *net)
     return net->size;
 }
 
-/* ---- products: c [m, n] += a b, for what already stands in c ---- */
+/* ---- products: c [m, n] += a b, added to the content of c ---- */
 
 static void multiply(CBLAS_TRANSPOSE order_a, CBLAS_TRANSPOSE order_b, int m, int n, int k, const float *a,
                      const float *b, float *c)
@@ -149,7 +149,7 @@ static void multiply(CBLAS_TRANSPOSE order_a, CBLAS_TRANSPOSE order_b, int m, in
                 order_b == CblasTrans ? k : n, 1, c, n);
 }
 
-/* z = x W^T + b: the bias comes first, for OpenBLAS would have to fill z with zeros otherwise. */
+/* z = x W^T + b. The bias is written first, as OpenBLAS would otherwise fill z with zeros. */
 static void product_forward(const floor_net *net, const layer *l, const matrix *m, const float *x, float *restrict z)
 {
     for (int row = 0; row < net->shape.batch; row++)
@@ -164,7 +164,7 @@ static void product_weight(const floor_net *net, const layer *l, const matrix *m
     multiply(CblasTrans, CblasNoTrans, l->out, l->in, net->shape.batch, dz, x, m->weight_gradient);
 }
 
-/* dx = dz W, or more of it */
+/* dx = dz W, or dx += dz W */
 static void product_input(const floor_net *net, const layer *l, const matrix *m, const float *dz, bool more, float *dx)
 {
     if (!more)
@@ -187,7 +187,7 @@ static void activate(const floor_net *net, const layer *l)
             output[i] = output[i] > 0 ? output[i] : 0;
 }
 
-/* The whole pass, or its products only. */
+/* Runs the whole pass, or only its products. */
 static void forward(const floor_net *net, const float *inputs, bool whole)
 {
     const float *x = inputs;
@@ -204,7 +204,7 @@ static void forward(const floor_net *net, const float *inputs, bool whole)
 
 /* ---- loss: logits become their gradient, with the column sums and the sums of exponentials along with it ---- */
 
-/* One row; returns the label's logit less the largest, which is subtracted so that the exponentials do not overflow. */
+/* One row; returns the label's logit minus the largest one, whose subtraction prevents overflow of the exponentials. */
 static float wide_row(int n, float share, int label, float *restrict z, float *restrict bias_gradient, float *total)
 {
     float largest = -INFINITY, sum = 0;
@@ -227,7 +227,7 @@ static float wide_row(int n, float share, int label, float *restrict z, float *r
     return at_label;
 }
 
-/* A few columns do not fill a vector, so rows stand side by side: turned[j][row]. */
+/* A few columns do not fill a vector, so several rows are processed side by side: turned[j][row]. */
 enum { NARROW = 32, ABREAST = 16 };
 
 /* Up to ABREAST rows; returns the sum of their labels' logits less each row's largest. */
@@ -290,7 +290,7 @@ static double loss_and_gradient(const floor_net *net, const int32_t *labels)
 
 /* ---- backward ---- */
 
-/* dz = dh where the unit is on. */
+/* dz = dh where the unit is active. */
 static void relu_backward(int n, const float *restrict h, float *restrict g, float *restrict bias_gradient)
 {
     for (int j = 0; j < n; j++) {
@@ -307,7 +307,7 @@ static void slope_backward(int n, const float *restrict slope, float *restrict g
     }
 }
 
-/* Rows that fill about half of the nearest cache with what one pass touches. */
+/* The number of rows for which one pass touches about half of the L1 cache. */
 static int rows_at_once(int columns)
 {
     return columns < 1024 ? 1024 / columns : 1;
@@ -324,7 +324,7 @@ static void swiglu_backward(int rows, int n, const float *gate, const float *fac
         }
 }
 
-/* g [batch, out] from dh to dz, in place, and the bias gradients. */
+/* Computes dz from dh in g [batch, out], in place, and the bias gradients. */
 static void activate_backward(const floor_net *net, const layer *l, float *g)
 {
     const int n = l->out, batch = net->shape.batch, block = rows_at_once(n);

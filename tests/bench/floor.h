@@ -1,6 +1,6 @@
-/* The floor: a training step of a multi-layer perceptron written by hand, as fast as plain C with a BLAS goes, to
- * measure the tape against. Buffers are allocated once, products are cblas_sgemm, and between them each number is
- * touched as seldom as can be:
+/* The floor: a training step of a multi-layer perceptron written by hand, as fast as plain C with a BLAS can be, as the
+ * reference for the tape. Buffers are allocated once, products are cblas_sgemm, and between them each number is touched
+ * as seldom as can be:
  *
  *     forward    z = x W^T;  h = act(z + b), and the slope act'(z + b) along with it, in one pass
  *     loss       softmax, cross-entropy, its gradient and the last layer's bias gradient, block by block in the cache
@@ -17,19 +17,18 @@
 
 typedef struct floor_net floor_net;
 
-/* A net of this shape (relu, gelu_exact or swiglu) with these parameters, laid out as in the parameter set of a tg_mlp,
- * and AdamW with this rate, no decay and otherwise the defaults of optim. NULL if out of memory or for another
- * activation. */
+/* A net of this shape (relu, gelu_exact or swiglu) with these parameters, laid out as in a tg_mlp's parameter set, and
+ * AdamW with this rate, no decay and the other defaults of optim. NULL if out of memory or for another activation. */
 floor_net *floor_new(const bench_shape *shape, double rate, const float *parameters);
 void floor_free(floor_net *net);
 
-/* One training step on inputs [batch, width[0]] and labels [batch]; the mean loss before it. */
+/* One training step on inputs [batch, width[0]] and labels [batch]; returns the mean loss before the step. */
 double floor_step(floor_net *net, const float *inputs, const int32_t *labels);
 
-/* The matrix products of a step and nothing else. */
+/* Only the matrix products of a step. */
 void floor_products(floor_net *net, const float *inputs);
 
-/* The parameters as they stand, and how many they are. */
+/* The current parameters, and their number. */
 const float *floor_parameters(const floor_net *net);
 size_t floor_size(const floor_net *net);
 

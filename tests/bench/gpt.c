@@ -44,7 +44,7 @@ static double run_nothing(void *context, int steps)
     return -1;
 }
 
-/* Both optimisers clip and move so little that every step meets the same numbers. */
+/* Both optimisers clip, and move so little that the numbers are practically equal in every step. */
 static bool open_contest(contest *c, tg_activation activation, int threads)
 {
     tg_rng rng = tg_rng_seed(1);
@@ -72,7 +72,7 @@ bool gpt_memory(tg_activation activation, int steps, bench_memory *took)
     return fine;
 }
 
-/* The rows of a block's first matrix of the feed-forward layer: of a gated one, how wide it was made. */
+/* The hidden width of a block's feed-forward layer: the output rows of its first matrix, or of its gate. */
 static int64_t hidden_width(const contest *c)
 {
     static const char *const names[] = {"layers.0.mlp.gate_proj.weight", "layers.0.linear1.weight"};
@@ -133,7 +133,7 @@ static bool hold(tg_activation activation, const gpt_settings *s)
 
 enum { MOST_ACTIVATIONS = 32 };
 
-/* How many the list has; -1, told, if it has a wrong one or too many. */
+/* The number of activations in the list; -1, with a message, if one is unknown or there are too many. */
 static int read_activations(const char *list, tg_activation activations[MOST_ACTIVATIONS])
 {
     int count = 0;

@@ -19,17 +19,17 @@ typedef struct gpt_settings {
     peer_settings peers[2]; /* PyTorch, and compiled */
 } gpt_settings;
 
-/* Prints a line for each activation: microseconds of a step, tokens a second, allocations, and how many times as long
- * PyTorch takes. False, with a word on standard error, for a wrong list or if a step failed. */
+/* Prints a line for each activation: microseconds per step, tokens per second, allocations, and PyTorch's time as a
+ * multiple of ours. False, with a message on standard error, for a wrong list or a failed step. */
 bool gpt_bench(const gpt_settings *settings);
 
-/* What a model and its step take, in bytes. */
+/* The memory of a model and its step, in bytes. */
 typedef struct bench_memory {
     int64_t parameters;
     tg_tape_counts tape;
 } bench_memory;
 
-/* Takes so many steps of the same GPT, and leaves everything in memory. */
+/* Runs this many steps of the same GPT, and frees nothing. */
 bool gpt_memory(tg_activation activation, int steps, bench_memory *took);
 
 #endif

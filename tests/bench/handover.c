@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* 2 k: the caller may play exchange number k; 2 k + 1: the other thread. */
+/* 2 k: the caller may start exchange number k; 2 k + 1: the other thread may. */
 static _Alignas(128) atomic_int ball;
 
-/* On a single processor the other thread has to be let in. */
+/* On a single processor, yields to the other thread. */
 static void wait_for(int number)
 {
     enum { PATIENCE = 1 << 14 };
@@ -29,7 +29,7 @@ static void *return_it(void *count)
     return NULL;
 }
 
-/* On another processor than ours, where the system would not have put it at once. */
+/* Starts the thread on another processor; the system itself might not move it there at once. */
 static bool start_other(pthread_t *other, int exchanges)
 {
     cpu_set_t elsewhere;
@@ -52,7 +52,7 @@ double handover_seconds(int exchanges)
     if (!start_other(&other, exchanges + 1))
         return -1;
     double start = 0;
-    for (int k = 0; k <= exchanges; k++) { /* the first one waits for the thread to begin */
+    for (int k = 0; k <= exchanges; k++) { /* the first exchange waits until the thread has started */
         atomic_store(&ball, 2 * k + 1);
         wait_for(2 * k + 2);
         if (k == 0)

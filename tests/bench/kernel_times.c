@@ -52,7 +52,7 @@ static double run_kernel(void *context, int steps)
     return race_clock(1) - start;
 }
 
-/* The inputs are parameters, so that no step copies them and their gradients have a place. */
+/* The inputs are parameters, so that no step copies them and their gradients have buffers. */
 static double run_tape(void *context, int steps)
 {
     const contestant *c = context;
@@ -223,7 +223,7 @@ bool kernel_times(const kernel_times_settings *settings)
     bench_peer *peer = torch.python ? bench_peer_start(PEER_TORCH, torch.python, 1) : NULL;
     if (torch.required && !peer)
         return false;
-    bench_blas_threads(1); /* the tape's own threads are as many */
+    bench_blas_threads(1); /* the tape uses the same number of threads */
     kernel_data *data = kernel_data_new(places[FORWARD][PLACES - 1]);
     contestant c = {.data = data, .tape = tg_tape_new()};
     const bool fine = data && c.tape;

@@ -2,7 +2,7 @@
  *
  *     kernel_times(&(kernel_times_settings){.only = "gelu_exact,silu", .seconds = 0.2, .csv = true});
  *
- * Directions: `forward` is the kernel without a gradient in mind; `backward` what the tape runs to get the cotangent of
+ * Directions: `forward` is the kernel when no gradient is wanted; `backward` what the tape runs to get the cotangent of
  * x from that of y; `both` the two in turn, forward with what backward needs; `tape` is both through the public
  * functions, recording included. Each is timed in turn with ReLU in the same direction, a copy, and PyTorch's
  * operation.
@@ -22,8 +22,8 @@ typedef struct kernel_times_settings {
     peer_settings peer; /* PyTorch */
 } kernel_times_settings;
 
-/* Prints the table, or its CSV form, on standard output. False, with a word on standard error, for a wrong name, an
- * instruction set that does not run here, if PyTorch is required and does not start, or if memory is short. */
+/* Prints the table, or its CSV form, on standard output. False, with a message on standard error, for an unknown name,
+ * an instruction set that this processor lacks, a required PyTorch that does not start, or if out of memory. */
 bool kernel_times(const kernel_times_settings *settings);
 
 #endif

@@ -12,7 +12,7 @@ kernel_data *kernel_data_new(size_t n)
     enum {
         ARRAYS = 7,
         APART = 80 * 16
-    }; /* arrays a whole number of pages apart would fight for the same lines of the cache */
+    }; /* arrays a whole number of pages apart would compete for the same cache lines */
     const size_t rows = n / KERNEL_COLUMNS, length = (n + APART + 15) / 16 * 16;
     kernel_data *d = calloc(1, sizeof *d);
     float *block = d ? aligned_alloc(64, (ARRAYS * length + (3 * rows + 15) / 16 * 16) * sizeof *block) : NULL;
@@ -71,7 +71,7 @@ CALL(leaky_relu_forward, K leaky_relu(d->n, d->x, 0.01, d->y))
 CALL(leaky_relu_backward, K leaky_relu_grad(d->n, d->cotangent, 1, d->x, 1, 0.01, d->dx))
 RECORD(leaky_relu, tg_leaky_relu(in[0], 0.01))
 
-/* One exponential serves value and slope, so the slope is kept. */
+/* Value and derivative share an exponential, so the derivative is kept. */
 #define SMOOTH(name)                                                  \
     CALL(name##_forward, K name(d->n, d->x, d->y))                    \
     CALL(name##_keep, K name##_with_grad(d->n, d->x, d->y, d->slope)) \
@@ -146,7 +146,7 @@ static const uint32_t dropout_stream[4] = {4};
 CALL(dropout_forward, K dropout(d->n, d->x, dropout_stream, 0.9, d->y))
 CALL(dropout_backward, K dropout(d->n, d->cotangent, dropout_stream, 0.9, d->dx))
 
-/* An update is neither forward nor backward; it counts as forward. The moments lie in dx and dsecond. */
+/* An update counts as forward. Its moments are in dx and dsecond. */
 CALL(adamw_forward, K adamw(d->n, d->y, d->cotangent, d->dx, d->dsecond, 1, 1e-6, 0.9, 0.999, 1e-8, 0.01, 1, 1))
 
 /* ---- the list ---- */

@@ -1,4 +1,4 @@
-/* The kernels that `bench --kernels` times: what a call of each is, on arrays that all of them share.
+/* The kernels that `bench --kernels` times: how each is called, on shared arrays.
  *
  *     kernel_data *data = kernel_data_new(16384);
  *     const kernel_work *work = kernel_work_find("gelu_exact");
@@ -22,7 +22,7 @@ typedef struct kernel_data {
     void *block;                     /* all of them */
 } kernel_data;
 
-/* Arrays with room for so many elements; n may be made smaller. NULL if out of memory. */
+/* Allocates arrays for this many elements; n may be reduced afterwards. NULL if out of memory. */
 kernel_data *kernel_data_new(size_t n);
 void kernel_data_free(kernel_data *data);
 
@@ -30,9 +30,9 @@ typedef void (*kernel_call)(const kernel_data *data);
 
 typedef struct kernel_work {
     const char *name;
-    kernel_call forward;                      /* without a gradient in mind */
-    kernel_call keep;                         /* what the tape runs forward when it will go backward; may be NULL */
-    kernel_call backward;                     /* what it runs then; may be NULL */
+    kernel_call forward;                      /* when no gradient is wanted */
+    kernel_call keep;                         /* the tape's forward kernel before a backward pass; may be NULL */
+    kernel_call backward;                     /* the tape's backward kernel; may be NULL */
     tg_tensor (*record)(const tg_tensor *in); /* the public operation on x and second; may be NULL */
 } kernel_work;
 

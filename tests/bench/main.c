@@ -86,7 +86,7 @@ static const options_program program = {
 
 enum { STEPS = 1, GPT = 2, KERNELS = 4, PRODUCTS = 8, MPI = 16, MEMORY = 32 };
 
-/* Options that would change nothing are misunderstandings, and better told. */
+/* Reject options that would have no effect. */
 static const struct {
     const char *option;
     int modes;
@@ -158,7 +158,7 @@ static bool time_products(const settings *s, char **argv)
                                                .titles = !s->csv || number <= 0});
 }
 
-/* One whose Python is named has to be there. */
+/* A peer whose Python is named is required. */
 static void choose_peers(const settings *s, peer_settings peers[PEERS])
 {
     if (!s->peers)

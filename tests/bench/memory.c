@@ -21,10 +21,10 @@ static bool step_of_perceptron(const bench_net *net, tg_activation activation, b
     for (int i = 0; i < STEPS; i++)
         tape_step_run(step, batch->inputs, batch->labels);
     *took = (bench_memory){4 * tg_parameters_size(tape_step_parameters(step)), tg_tape_count(tape_step_tape(step))};
-    return !tape_step_error(step); /* the process ends here: nothing is freed */
+    return !tape_step_error(step); /* the process ends here, so nothing is freed */
 }
 
-/* In a child: its resident memory is that of this one step. */
+/* Runs in a child process, whose resident memory is that of this step alone. */
 static bool measure(const char *name, const bench_net *net, tg_activation activation, bool csv)
 {
     fflush(stdout);

@@ -1,5 +1,4 @@
-/* The memory of training steps: what parameters and optimiser take, what the tape uses and keeps, and how much of the
- * process is resident.
+/* The memory of training steps: of parameters and optimiser, used and kept by the tape, and resident in all.
  *
  *     memory_bench(&(memory_settings){.nets = "paper,ffn,gpt", .activations = "relu,gelu_exact"});
  */
@@ -13,8 +12,8 @@ typedef struct memory_settings {
     bool csv;
 } memory_settings;
 
-/* Prints a line for each net and activation, in megabytes (10^6), after three steps in a process of their own. False,
- * with a message on standard error, for a list without a net or an activation, or if a step failed. */
+/* Prints a line for each net and activation, in megabytes (10^6), after three steps in a separate process. False, with
+ * a message on standard error, for an invalid list or a failed step. */
 bool memory_bench(const memory_settings *settings);
 
 #endif

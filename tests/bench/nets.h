@@ -21,11 +21,11 @@ typedef struct bench_net {
 const bench_net *bench_net_at(int index);
 const bench_net *bench_net_find(const char *name);
 
-/* Whether a list with commas between its words has this one. */
+/* True if a list separated by commas contains the word. */
 bool bench_is_listed(const char *list, const char *word);
 
-/* A net with one activation: linear layers from width[0] to width[1] and so on. A gated layer has two matrices, so its
- * hidden widths are narrowed, as tg_mlp does it, until the net has as many parameters as the plain one. */
+/* A net with one activation: linear layers from width[0] to width[1] and so on. A gated layer has two matrices, so
+ * hidden widths are reduced, as in tg_mlp, until the net has as many parameters as the plain one. */
 typedef struct bench_shape {
     tg_activation activation;
     int batch;
@@ -36,7 +36,7 @@ typedef struct bench_shape {
 tg_mlp_config bench_config_of(const bench_net *net, tg_activation activation);
 bench_shape bench_shape_of(const bench_net *net, tg_activation activation);
 
-/* Floating-point operations of the matrix products of one training step: forward, for the weights and, but for the
+/* Floating-point operations of the matrix products of one training step: forward, for the weights and, except in the
  * first layer, for the inputs. */
 double bench_product_operations(const bench_shape *shape);
 

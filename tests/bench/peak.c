@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Twelve chains of multiply-adds, which no processor takes longer over than it takes to issue them. */
+/* Twelve chains of multiply-adds: enough for any processor to issue them at full rate. */
 enum { CHAINS = 12, STEPS = 1 << 21, ROUNDS = 9 };
 
-static volatile double sink, half = 0.5, one = 1; /* the compiler is not to know what the chains come to */
+static volatile double sink, half = 0.5, one = 1; /* hides the initial values from the compiler */
 
 #define PEAK(name, real, bytes, attributes)                                            \
     attributes static double name(void)                                                \

@@ -1,15 +1,15 @@
-/* What this processor can do at most. */
+/* The peak performance of this processor. */
 #ifndef BENCH_PEAK_H
 #define BENCH_PEAK_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Billions of floating-point operations a second of multiply-adds in registers, by an instruction set, on one thread.
- */
+/* Multiply-adds in registers of an instruction set on one thread, in billions of floating-point operations per second.
+ * */
 double bench_peak_gflops(const char *isa, bool is_double);
 
-/* Billions of bytes a second that one thread reads from memory, out of `bytes` at `from`. */
+/* Memory bandwidth of one thread that reads `bytes` at `from`, in billions of bytes per second. */
 double bench_read_gbytes(const void *from, size_t bytes);
 
 #endif

@@ -28,7 +28,7 @@ const char *bench_peer_name(peer_kind kind)
     return kind < PEERS ? kinds[kind].name : NULL;
 }
 
-/* The script in tests/bench of the nearest folder above the program that has it, or of the current one. */
+/* The script in tests/bench of the nearest folder above the program, or else of the current folder. */
 static void find_script(const char *script, char *path, size_t size)
 {
     char folder[2048];
@@ -61,7 +61,7 @@ bench_peer *bench_peer_start(peer_kind kind, const char *python, int threads)
 {
     bench_peer *peer = calloc(1, sizeof *peer);
     int in[2], out[2];
-    /* A peer that starts later must not hold this one's input open. */
+    /* A peer that is started later must not inherit this one's input. */
     if (!peer || pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) {
         free(peer);
         return NULL;
@@ -73,7 +73,7 @@ bench_peer *bench_peer_start(peer_kind kind, const char *python, int threads)
         dup2(out[1], STDOUT_FILENO);
         become_python(kind, python, threads);
     }
-    signal(SIGPIPE, SIG_IGN); /* a peer that died is noticed when it does not answer */
+    signal(SIGPIPE, SIG_IGN); /* the death of a peer shows when it does not answer */
     close(in[0]), close(out[1]);
     peer->to = fdopen(in[1], "w");
     peer->from = fdopen(out[0], "r");
@@ -91,7 +91,7 @@ void bench_peer_stop(bench_peer *peer)
 {
     if (!peer)
         return;
-    fclose(peer->to); /* the script ends with its input */
+    fclose(peer->to); /* the script ends when its input is closed */
     fclose(peer->from);
     waitpid(peer->process, NULL, 0);
     free(peer);

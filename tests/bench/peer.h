@@ -21,10 +21,10 @@ typedef enum peer_kind {
 /* "torch", "torch_compiled", "jax"; NULL past the end. */
 const char *bench_peer_name(peer_kind kind);
 
-/* Which are asked for. */
+/* The peers that are requested. */
 typedef struct peer_settings {
-    const char *python; /* NULL: it is not asked for */
-    bool required;      /* without it there is nothing to be timed */
+    const char *python; /* NULL: not requested */
+    bool required;      /* if it does not start, the benchmark fails */
 } peer_settings;
 
 typedef struct bench_peer bench_peer;
@@ -32,15 +32,15 @@ typedef struct bench_peer bench_peer;
 bench_peer *bench_peer_start(peer_kind kind, const char *python, int threads);
 void bench_peer_stop(bench_peer *peer);
 
-/* All that are asked for; false if one that is required does not start. Stop them in either case. */
+/* Starts all requested peers; false if a required one does not start. Stop them in either case. */
 bool bench_peers_start(bench_peer *peers[PEERS], const peer_settings settings[PEERS], int threads);
 void bench_peers_stop(bench_peer *peers[PEERS]);
 
-/* What to run from now on; false if the peer cannot, or is NULL. */
+/* Selects the work for the following runs; false if the peer cannot do it, or is NULL. */
 bool bench_peer_prepare(bench_peer *peer, const char *work);
 
-/* Runs so many steps and returns the seconds they took; negative on failure. Takes a bench_peer, as a race_entry does.
- */
+/* Runs this many steps and returns the seconds that they took; negative on failure. Takes a bench_peer, as in
+ * race_entry. */
 double bench_peer_run(void *peer, int steps);
 
 #endif

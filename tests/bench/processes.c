@@ -93,7 +93,7 @@ static void subject_close(subject *s)
 
 /* ---- the step ---- */
 
-/* Seconds that this thread has computed, or waited without giving way. */
+/* Seconds in which this thread has computed, or waited in a busy loop. */
 static double processor_clock(void)
 {
     struct timespec now;
@@ -101,7 +101,7 @@ static double processor_clock(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* A communicator that counts what it sends, and the seconds it takes of the processor. */
+/* A communicator that counts the bytes it sends and its processor time. */
 typedef struct counted {
     const tg_communicator *inner;
     double sent, seconds;
@@ -138,11 +138,11 @@ static bool exchange_counted(void *context, int with, const void *sent, size_t s
 }
 
 typedef struct stopwatch {
-    double begin, end; /* when to end; 0: that is for another process to say */
+    double begin, end; /* when to end; 0: another process decides */
     int64_t warm, steps;
     double seconds;
     const counted *exchanges;
-    double own, own_begin; /* seconds of the processor outside of the exchanges */
+    double own, own_begin; /* processor time outside the exchanges */
 } stopwatch;
 
 static bool on_step(void *context, const tg_fit_step *now)
@@ -159,13 +159,13 @@ static bool on_step(void *context, const tg_fit_step *now)
     return now->step <= w->warm || !(w->end > 0) || w->seconds < w->end;
 }
 
-/* Of a step, in seconds. */
+/* Seconds per step. */
 typedef struct step_time {
-    double all, own; /* by the clock; of the processor, outside of exchanges */
+    double all, own; /* wall-clock time; processor time outside the exchanges */
     double sent;     /* bytes */
 } step_time;
 
-/* NaN, said, if it fails. */
+/* NaN, with a message, on failure. */
 static step_time time_steps(subject *s, int shards, const tg_communicator *team, double budget)
 {
     tg_optimizer *adamw =
@@ -214,7 +214,7 @@ typedef struct line {
     double sent;
 } line;
 
-/* One round after the other, so that whatever else the machine does meets all ways alike. */
+/* Runs the ways in turn, so that other work on the machine slows all of them alike. */
 static bool measure(subject *s, const tg_communicator *team, double seconds, bench_peer *peers[2], line *l)
 {
     const bool first = !team || team->rank == 0;
@@ -265,7 +265,7 @@ static void print_head(bool csv, bool with_peer)
                    : "    torch ms      DDP ms    faster");
 }
 
-/* PyTorch's processes; ours sleep meanwhile. */
+/* Runs PyTorch's processes while ours sleep. */
 static bool prepare_peers(const char *name, const subject *s, bench_peer *peers[2])
 {
     char work[128];

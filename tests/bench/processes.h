@@ -9,7 +9,7 @@
 
 typedef struct processes_settings {
     const char *nets; /* of paper, mid, ffn, gpt; separated by commas */
-    double seconds;   /* for each way to take a step */
+    double seconds;   /* for each way to run a step */
     bool csv;
     peer_settings peer; /* PyTorch */
 } processes_settings;

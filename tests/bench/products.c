@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Those of the nets' steps, forward, for the weights and for the inputs, and some squares. */
+/* Shapes of the nets' steps (forward, for the weights, for the inputs) and some squares. */
 static const struct {
     const char *net;
     int m, n, k;

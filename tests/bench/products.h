@@ -16,19 +16,19 @@ typedef struct products_settings {
     const char *dtype; /* "f32" or "f64" */
     const char *nets;  /* separated by commas, "square" too; NULL: all */
     int threads;
-    double seconds; /* for each product, at least nine rounds */
+    double seconds; /* for each product; at least nine rounds */
     bool csv, titles;
 } products_settings;
 
-/* Prints the table, or its CSV form, on standard output. False, with a word on standard error, for an instruction set
- * that does not run here, or if memory is short. */
+/* Prints the table, or its CSV form, on standard output. False, with a message on standard error, for an instruction
+ * set that this processor lacks, or if out of memory. */
 bool products_bench(const products_settings *settings);
 
-/* The same in processes of their own, one for each core of OpenBLAS in the list, separated by commas. `arguments` are
- * those of this program. */
+/* The same in separate processes, one for each OpenBLAS core in a list separated by commas. `arguments` are those of
+ * this program. */
 bool products_bench_cores(const char *cores, char **arguments);
 
-/* The place in the list of the core that this process is for; -1: it is for none. */
+/* The position in the list of the core that this process measures; -1 if it measures none. */
 int products_core_number(void);
 
 #endif

@@ -5,7 +5,7 @@
 #include <time.h>
 
 enum { MOST_ROUNDS = 2001, WARM_UP = 3 };
-static const double ROUND = 20e-3; /* seconds that an entry runs at least; the clock does not matter then */
+static const double ROUND = 20e-3; /* minimum seconds of an entry's round; makes the clock's resolution negligible */
 
 double race_clock(int threads)
 {
@@ -26,7 +26,7 @@ static double median(double *numbers, int count)
     return count % 2 ? numbers[count / 2] : (numbers[count / 2 - 1] + numbers[count / 2]) / 2;
 }
 
-/* Steps that fill a round; 0 if the entry cannot run. */
+/* The number of steps that fill a round; 0 if the entry cannot run. */
 static int calibrate(const race_entry *entry, double round)
 {
     double step = 0;
@@ -35,7 +35,7 @@ static int calibrate(const race_entry *entry, double round)
     if (step < 0)
         return 0;
     int steps = 1;
-    while (step * steps < round && steps < 1 << 20) { /* the first steps tell little about a fast one */
+    while (step * steps < round && steps < 1 << 20) { /* the first steps say little about a fast entry */
         steps *= 2;
         step = entry->run(entry->context, steps) / steps;
     }
@@ -54,18 +54,18 @@ void race(race_entry *entries, int count, double budget)
             const int k = rounds % 2 ? count - 1 - turn : turn;
             if (steps[k] && entries[k].before)
                 entries[k].before(entries[k].context);
-            if (steps[k] > 1) /* the caches are full of what the one before needed */
+            if (steps[k] > 1) /* warms the caches, which have the previous entry's data */
                 entries[k].run(entries[k].context, WARM_UP);
             if (steps[k])
                 seconds[k][rounds] = entries[k].run(entries[k].context, steps[k]) / steps[k];
         }
         rounds++;
     }
-    for (int k = count - 1; k >= 0; k--) { /* the first entry last: the median sorts */
+    for (int k = count - 1; k >= 0; k--) { /* the first entry last: computing the median sorts */
         for (int r = 0; r < rounds; r++)
             ratios[r] = seconds[k][r] / seconds[0][r];
         entries[k].ratio = steps[k] ? median(ratios, rounds) : NAN;
         entries[k].seconds = steps[k] ? median(seconds[k], rounds) : NAN;
-        entries[k].fastest = steps[k] ? seconds[k][rounds / 10] : NAN; /* the median has sorted them */
+        entries[k].fastest = steps[k] ? seconds[k][rounds / 10] : NAN; /* already sorted by the median */
     }
 }

@@ -1,4 +1,4 @@
-/* Times several ways to do the same work, in turn, so that whatever else the machine does meets all of them alike.
+/* Times several ways to do the same work in turn, so that other work on the machine slows all of them alike.
  *
  *     race_entry entries[] = {{.run = by_hand, .context = floor}, {.run = by_tape, .context = step}};
  *     race(entries, 2, 1.0);
@@ -9,12 +9,12 @@
 
 typedef struct race_entry {
     double (*run)(void *context,
-                  int steps);      /* does so many steps; returns the seconds they took, negative if it cannot */
-    void (*before)(void *context); /* every round, untimed; may be NULL */
+                  int steps);      /* runs this many steps; returns the seconds they took, negative if it cannot */
+    void (*before)(void *context); /* before every round, untimed; may be NULL */
     void *context;
-    double seconds; /* of one step: the median over the rounds; NaN if it could not run */
-    double fastest; /* the same, of the fastest tenth of the rounds: other work on the machine only slows down */
-    double ratio;   /* to the first entry: the median over the rounds of the ratio within a round */
+    double seconds; /* seconds per step: the median over the rounds; NaN if it could not run */
+    double fastest; /* the same for the 10th percentile of the rounds: other work on the machine only slows down */
+    double ratio;   /* ratio to the first entry: the median of the ratios within a round */
 } race_entry;
 
 enum { RACE_ENTRIES = 8 };
@@ -25,8 +25,8 @@ enum { RACE_ENTRIES = 8 };
 enum { RACE_ROUNDS = 9 };
 void race(race_entry *entries, int count, double budget);
 
-/* The clock for work on so many threads, in seconds. With one thread it counts processor time, so that other work on
- * the machine hardly matters; with more it is that on the wall. */
+/* The clock for work on this many threads, in seconds. With one thread it is processor time, so that other work on the
+ * machine hardly matters; with more it is wall-clock time. */
 double race_clock(int threads);
 
 #endif

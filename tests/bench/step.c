@@ -12,8 +12,8 @@ struct tape_step {
     tg_tensor loss; /* of the last step */
 };
 
-/* In a deep net of products act(gate) value numbers run away or vanish doubly exponentially. With values around one the
- * layers behave like plain ones, and time is not spent on numbers that no training would meet. */
+/* In a deep net of products act(gate) value, numbers explode or vanish doubly exponentially. With values around one the
+ * layers behave like plain ones, and no time is spent on numbers that training would never meet. */
 static void tame(tg_parameters *parameters)
 {
     for (int i = 0; i < tg_parameters_count(parameters); i++) {

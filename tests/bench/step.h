@@ -16,10 +16,10 @@ typedef struct tape_step tape_step;
 tape_step *tape_step_new(const bench_net *net, tg_activation activation, double rate);
 void tape_step_free(tape_step *step);
 
-/* Records, differentiates and updates; the mean loss before the update. */
+/* Records, differentiates and updates; returns the mean loss before the update. */
 double tape_step_run(tape_step *step, const float *inputs, const int32_t *labels);
 
-/* The same step again by replay: on what now lies in the memory that the last tape_step_run was given. */
+/* Replays the step on the current content of the memory that the last tape_step_run was given. */
 double tape_step_again(tape_step *step);
 
 /* The first error, or NULL. */

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-/* So small that the nets stay where they are: every step of every contestant meets the same numbers. */
+/* A rate so small that the nets hardly change: every contestant computes with the same numbers in every step. */
 static const double RATE = 1e-5;
 
 /* ---- contestants ---- */
@@ -26,7 +26,7 @@ typedef struct contest {
     bench_batch *batch;
     floor_net *floor;
     tape_step *recorded, *replayed;
-    bench_peer *peers[PEERS]; /* NULL where there is none */
+    bench_peer *peers[PEERS]; /* NULL if there is none */
 } contest;
 
 static double run_floor(void *context, int steps)
@@ -47,8 +47,8 @@ static double run_products(void *context, int steps)
     return race_clock(c->threads) - start;
 }
 
-/* After a product OpenBLAS's own threads, which only the step by hand uses, look for work during 2^28 ticks of the
- * processor's clock before they sleep. Until then they would take turns with the tape's. */
+/* After a product, OpenBLAS's own threads, which only the step by hand uses, poll for work during 2^28 clock ticks
+ * before they sleep. Until then they would compete with the tape's threads. */
 static void let_the_blas_sleep(void *context)
 {
     const contest *c = context;
@@ -82,7 +82,7 @@ static double run_handovers(void *context, int exchanges)
     return c->threads > 1 ? handover_seconds(exchanges) : -1;
 }
 
-/* Of a peer that is not there, or that lacks this net. */
+/* The entry of a peer that is missing, or that does not support this net. */
 static double run_nothing(void *context, int steps)
 {
     (void)context, (void)steps;
@@ -122,7 +122,7 @@ static bool prepare_peer(bench_peer *peer, const contest *c)
     return bench_peer_prepare(peer, work);
 }
 
-/* Allocations of one more step. */
+/* Counts the allocations of one more step. */
 static double allocations_of(double (*run)(void *context, int steps), contest *c)
 {
     const int64_t before = wrapped_memory_count();
@@ -139,7 +139,7 @@ static void print_cell(const char *format, double number, bool csv)
         printf(format, number);
 }
 
-/* Tape recorded and replayed, then the others; each peer has a place, whether it runs or not. */
+/* Recorded tape, replayed tape, then the others; each peer has an entry even if it does not run. */
 enum { FLOOR, RECORDED, REPLAYED, PRODUCTS, HANDOVER, FIRST_PEER, ENTRIES = FIRST_PEER + PEERS };
 
 static void print_line(const contest *c, int mode, double allocations, const race_entry entries[ENTRIES], bool csv)
@@ -193,7 +193,7 @@ static bool hold_contest(contest *c, const steps_settings *settings)
 
 /* ---- all of them ---- */
 
-/* The next word of a list separated by commas, which is moved behind it; false at the end. */
+/* Takes the next word of a list separated by commas and advances the list; false at the end. */
 static bool next_word(const char **list, char *word, size_t size)
 {
     const size_t length = strcspn(*list, ",");
@@ -232,7 +232,7 @@ static bool play(const contest *planned, const steps_settings *settings)
     return fine;
 }
 
-/* Without `for_real` only looks whether the lists are right. */
+/* Without `for_real`, only validates the lists. */
 static bool every_net(const contest *with_peers, const char *threads, const steps_settings *settings, bool for_real)
 {
     char net[32], activation[32];
@@ -260,7 +260,7 @@ static void print_titles(const contest *c, bool csv)
     printf("\n");
 }
 
-/* Every combination, by threads first, for a peer's number of threads is fixed when it starts. */
+/* Every combination, by threads first, as a peer's number of threads is fixed when it starts. */
 bool steps_bench(const steps_settings *settings)
 {
     char threads[32];

@@ -1,5 +1,5 @@
-/* The benchmark is honest: the step written by hand computes what the tape computes, recorded or replayed, and the
- * calls of kernels that are timed are those that the tape makes. */
+/* The benchmark compares equal work: the step by hand computes the same as the tape, recorded or replayed, and the
+ * timed kernel calls are the tape's own. */
 #include "tests/bench/floor.h"
 #include "tests/bench/kernel_work.h"
 #include "tests/bench/step.h"

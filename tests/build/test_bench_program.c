@@ -1,4 +1,4 @@
-/* The benchmark as a user runs it, and what programs say of matrix products. */
+/* The benchmark as users run it, and messages of programs about matrix products. */
 #include "tests/support/temporary_files.h"
 
 #include <check.h>
@@ -13,8 +13,7 @@ Suite *bench_program_suite(void);
 
 static char output[1 << 16];
 
-/* Runs build/bin/PROGRAM, with words for the environment before it; what it wrote, of standard error too, and its exit
- * status. */
+/* Runs build/bin/PROGRAM with words for the environment before it; captures both streams and the exit status. */
 static int run(const char *environment, const char *program)
 {
     const char *build = getenv("TG_BUILD");
@@ -39,7 +38,7 @@ static int count_of(const char *words)
 
 /* ---- memory ---- */
 
-/* A perceptron 2-16-16-2 has 354 numbers, of which there are four: values, gradients and two moments. */
+/* A perceptron 2-16-16-2 has 354 parameters, stored four times: values, gradients and two moments. */
 START_TEST(memory_is_measured_for_each_net_and_activation)
 {
     double trained[2], used[2], held[2], resident[2];
@@ -59,7 +58,7 @@ END_TEST
 
 /* ---- peers ---- */
 
-/* A Python whose steps take so many seconds. */
+/* A fake Python whose steps take a fixed number of seconds. */
 static const char *false_python(const char *name, const char *seconds)
 {
     char script[400];
@@ -183,7 +182,7 @@ START_TEST(the_picture_of_products_has_a_roof_and_every_core)
 }
 END_TEST
 
-/* The curves of a small comparison without the time it took: every digit depends on the products. */
+/* The curves of a small comparison without their times: every digit depends on the products. */
 static const char *curves(const char *environment)
 {
     static char text[2][1 << 14];
@@ -211,7 +210,7 @@ START_TEST(a_wrong_word_in_TG_PRODUCTS_is_told_and_changes_nothing)
 END_TEST
 
 #if defined __x86_64__
-/* A processor that OpenBLAS does not know looks like this. */
+/* Imitates a processor that OpenBLAS does not know. */
 START_TEST(where_a_wanted_OpenBLAS_is_too_narrow_programs_say_so_once)
 {
     __builtin_cpu_init();

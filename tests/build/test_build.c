@@ -1,5 +1,5 @@
-/* The Makefile builds what has to be built and asks for what it needs; includes run downward. Scripts in this folder
- * look. */
+/* The Makefile builds all targets and names missing dependencies; includes run downward. Scripts in this folder do the
+ * checks. */
 #include "tests/support/temporary_files.h"
 
 #include <check.h>
@@ -27,7 +27,7 @@ START_TEST(a_change_rebuilds_what_depends_on_it)
 }
 END_TEST
 
-/* What the Makefile exports to the tests. */
+/* Variables that the Makefile exports to the tests. */
 START_TEST(tests_know_the_build_and_have_time)
 {
     char command[600];
@@ -54,7 +54,7 @@ START_TEST(the_library_asks_for_a_compiler_alone_and_installing_it_never_calls_a
 }
 END_TEST
 
-/* Two files of the library are enough to show it, and do not take minutes. */
+/* Two files of the library are enough for this test, and do not take minutes. */
 START_TEST(objects_for_link_time_optimisation_make_a_library_that_links)
 {
     static const char program[] = "#include \"autograd/rng.h\"\n"
@@ -62,7 +62,7 @@ START_TEST(objects_for_link_time_optimisation_make_a_library_that_links)
     char command[1600];
     temporary_write("program.c", program, sizeof program - 1);
     snprintf(command, sizeof command,
-             "build=$(mktemp -d '%s/lto-XXXXXX'); " /* not in TMPDIR: make takes no blank in BUILD */
+             "build=$(mktemp -d '%s/lto-XXXXXX'); " /* not in TMPDIR: make accepts no blank in BUILD */
              "MAKEFLAGS='' SANITIZE= make lib DEPENDENCIES=skip BUILD=$build KERNEL_OBJECTS= CFLAGS='-O2 -flto=2' "
              "LIBRARY_SOURCES='autograd/rng.c autograd/api.c' >/dev/null && "
              "${TG_CC:-cc} -I. '%s' $build/libtapegrad.a -lm -o '%s' && '%s'; status=$?; rm -r $build; exit $status",
@@ -79,8 +79,7 @@ START_TEST(includes_and_calls_run_downward_only)
 }
 END_TEST
 
-/* Appends a line to a file of a copy of the tree: the script must say what is wrong with it, and the tree is well
- * without it. */
+/* Appends a line to a file in a copy of the tree. The script must report that line; the unchanged copy must pass. */
 static void expect_problem(const char *file, const char *line, const char *problem)
 {
     char command[1200];
@@ -105,7 +104,7 @@ START_TEST(an_include_that_runs_up_is_found)
 }
 END_TEST
 
-/* Two objects in place of the core's: the generator of random numbers calls the tape. */
+/* Two objects replace the core's: here the random number generator calls the tape. */
 START_TEST(a_call_that_runs_up_is_found)
 {
     char command[1200];

@@ -23,7 +23,7 @@ static char *read_list(const char *path)
     return text;
 }
 
-/* Both texts, line by line, so that a difference is told by its name. */
+/* Compares both texts line by line, so that a difference is reported by its name. */
 static void check_list(const char *path, const char *instructions, int threads)
 {
     char *list = read_list(path), *printed = NULL;

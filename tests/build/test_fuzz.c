@@ -1,4 +1,4 @@
-/* Every input in tests/fuzz/corpus, those that ever failed among them, through its target once more. */
+/* Runs every input in tests/fuzz/corpus through its target; the corpus contains all inputs that ever failed. */
 #include "tests/fuzz/fuzz.h"
 
 #include <check.h>
@@ -21,7 +21,7 @@ START_TEST(every_input_that_is_kept_passes)
         ck_assert_ptr_nonnull(file);
         const size_t size = fread(bytes, 1, sizeof bytes, file);
         fclose(file);
-        unsigned char *exact = malloc(size + 1); /* where a sanitizer sees its end */
+        unsigned char *exact = malloc(size + 1); /* at the end of its block, where a sanitizer sees a read past it */
         ck_assert_ptr_nonnull(exact);
         for (size_t k = 0; k < size; k++)
             exact[k + 1] = bytes[k];

@@ -1,5 +1,5 @@
-/* What `make install` leaves behind is enough for C and C++ programs outside of the tree: tests/install.sh writes and
- * runs them. */
+/* The files that `make install` installs are enough for C and C++ programs outside the tree: tests/install.sh writes
+ * and runs some. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static void run(const char *what)
 static void install_into_a_folder(void)
 {
     snprintf(folder, sizeof folder, "%s/tapegrad-install-XXXXXX",
-             P_tmpdir); /* a path without spaces, as $(pkg-config) needs it */
+             P_tmpdir); /* a path without blanks, as $(pkg-config) splits words */
     ck_assert_ptr_nonnull(mkdtemp(folder));
     run("install");
 }

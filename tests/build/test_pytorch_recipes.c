@@ -28,14 +28,14 @@ static void make_housing(void)
     expect_fine(train_run("train", "--data csv:housing.csv --hidden 16 --epochs 20 --no-plots --out housing"));
 }
 
-/* The two numbers that predict prints below its header. */
+/* The two numbers that predict prints under its header. */
 static void predicted(const char *options, double price[2])
 {
     expect_fine(train_run("predict", "--model housing --data csv:new.csv %s > p", options));
     ck_assert_int_eq(sscanf(temporary_text("p"), "price\n%lf\n%lf", &price[0], &price[1]), 2);
 }
 
-/* The weights of housing/ times a factor, under PyTorch's names. */
+/* The weights of housing/ multiplied by a factor, under PyTorch's names. */
 static void write_sequential(const char *name, float factor)
 {
     tg_error error;
@@ -89,7 +89,7 @@ START_TEST(weights_of_a_sequential_are_read_under_other_names)
 }
 END_TEST
 
-/* The n-th block of docs/pytorch.md that is Python, and what a test adds, as a program in the folder. */
+/* Writes the n-th Python block of docs/pytorch.md, plus lines of the test, into the folder as a program. */
 static void take_recipe(int number, const char *more, const char *name)
 {
     static char page[1 << 14];

@@ -1,4 +1,4 @@
-/* The README and the guides show code that is in the tree. */
+/* The code in the README and the guides is code of the tree. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

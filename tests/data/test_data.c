@@ -1,4 +1,4 @@
-/* Splits, rows for tg_fit and generated data. */
+/* Splits, rows for tg_fit and synthetic data. */
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@ Suite *data_suite(void);
 
 #define PI 3.14159265358979323846
 
-/* A data set in two parts: what validates, and the rest for training. */
+/* A data set in two parts: a validation part, and the rest for training. */
 static dataset loaded(const char *spec, dataset_options options, const char *validation)
 {
     dataset set;
@@ -198,7 +198,7 @@ END_TEST
 
 /* ---- rows for tg_fit ---- */
 
-/* Records of runs follow from these. */
+/* Existing records of runs depend on these numbers. */
 START_TEST(orders_of_epochs_stay_what_they_were)
 {
     static const struct {
@@ -261,8 +261,8 @@ START_TEST(noise_is_uniform_and_new_for_each_batch)
         sum += noise;
         squares += noise * noise;
     }
-    ck_assert_double_eq_tol(sum / 2000, 0, 0.03);            /* 5 deviations of the mean, 0.289 / sqrt(2000) */
-    ck_assert_double_eq_tol(squares / 2000, 1. / 12, 0.009); /* 5 of theirs, 0.0745 / sqrt(2000) */
+    ck_assert_double_eq_tol(sum / 2000, 0, 0.03);            /* 5 standard errors of the mean, 0.289 / sqrt(2000) */
+    ck_assert_double_eq_tol(squares / 2000, 1. / 12, 0.009); /* 5 standard errors, 0.0745 / sqrt(2000) */
     dataset_free(&set);
 }
 END_TEST
@@ -348,7 +348,7 @@ START_TEST(glyphs_are_grey_balanced_and_neither_trivial_nor_noise)
     ck_assert_int_eq(grey, 5000 * 784);
     for (int digit = 0; digit < 10; digit++)
         ck_assert_int_eq(seen[digit], 500);
-    /* The nearest mean picture of a class guesses far better than chance and far worse than a network. */
+    /* Classification by the nearest class mean is far better than guessing and far worse than a network. */
     int right = 0;
     for (size_t row = 0; row < 1000; row++) {
         int best = 0;

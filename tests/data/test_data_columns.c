@@ -1,4 +1,4 @@
-/* What the programs say of the columns of a CSV file that they have read. */
+/* Messages of the programs about the columns of a CSV file. */
 #include "examples/report/columns.h"
 #include "tests/support/csv_tables.h"
 #include "tests/support/run_train.h"

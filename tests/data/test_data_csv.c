@@ -61,7 +61,7 @@ START_TEST(however_it_is_written_the_table_is_the_same)
 }
 END_TEST
 
-/* A comma between digits is a decimal comma only where blanks separate cells of numbers. */
+/* A comma between digits is a decimal comma only if blanks separate cells of numbers. */
 START_TEST(commas_and_blanks_are_told_apart)
 {
     static const struct {
@@ -147,7 +147,7 @@ START_TEST(large_values_do_not_cost_the_deviation)
 }
 END_TEST
 
-/* ---- columns and cells as they are ---- */
+/* ---- columns and cells without standardisation ---- */
 
 START_TEST(words_become_a_feature_each)
 {
@@ -181,7 +181,7 @@ END_TEST
 START_TEST(missing_cells_can_be_means_and_are_marked)
 {
     dataset set = loaded(csv_flowers, (dataset_options){.missing = DATASET_MISSING_MEAN, .ignore = "0"});
-    ck_assert_uint_eq(set.rows, 4);     /* a row without a target teaches nothing */
+    ck_assert_uint_eq(set.rows, 4);     /* a row without a target is not used for training */
     ck_assert_uint_eq(set.features, 7); /* blue, red, no colour; size, no size; petals, no petals */
     ck_assert_uint_eq(set.marks, 3);
     const double nothing = NAN, expected[4][7] = {{0, 1, 0, 1, 0, 5, 0},
@@ -204,7 +204,7 @@ START_TEST(a_column_of_words_may_lose_all_of_them)
 {
     dataset set =
         loaded("red,1,\n,2,a\n,3,b\n", (dataset_options){.missing = DATASET_MISSING_MEAN, .header = DATASET_HEADER_NO});
-    static const double expected[2][2] = {{1, 2}, {1, 3}}; /* no colour is left: there is none */
+    static const double expected[2][2] = {{1, 2}, {1, 3}}; /* no colour is left, so there is no such feature */
     ck_assert_uint_eq(set.features, 2);
     ck_assert_mem_eq(set.source, expected, sizeof expected);
     dataset_free(&set);
@@ -223,7 +223,7 @@ START_TEST(words_become_classes_in_alphabetical_order)
     ck_assert_mem_eq(set.labels, ((int32_t[]){2, 0, 2, 1}), 4 * sizeof(int32_t));
     ck_assert_ptr_null(set.y);
     dataset_free(&set);
-    set = loaded("5.1,rose\n4.9,aster\n", (dataset_options){0}); /* words above words: no header */
+    set = loaded("5.1,rose\n4.9,aster\n", (dataset_options){0}); /* words below words: no header */
     ck_assert_uint_eq(set.rows, 2);
     dataset_free(&set);
 }

@@ -1,4 +1,4 @@
-/* What the reader of CSV files says to tables and options that are wrong. */
+/* Error messages of the reader of CSV files for invalid tables and options. */
 #include "tests/support/csv_tables.h"
 #include "tests/support/temporary_files.h"
 

@@ -251,11 +251,11 @@ START_TEST(no_corrupt_byte_of_gzip_data_goes_unnoticed)
     fclose(file);
     dataset set;
     tg_error error;
-    enum { GZIP_HEADER = 10, GZIP_TRAILER = 8 }; /* nothing checks the time and the system in the header */
+    enum { GZIP_HEADER = 10, GZIP_TRAILER = 8 }; /* the time and the system in the header are not checked */
     for (size_t at = GZIP_HEADER; at < size; at++) {
         packed[at] ^= 0x10;
         temporary_write("train-images-idx3-ubyte.gz", packed, size);
-        if (load(NULL, &set, &error)) { /* the bits that fill up the last byte of packed data mean nothing */
+        if (load(NULL, &set, &error)) { /* the unused bits of the last byte of packed data may have any value */
             ck_assert_uint_eq(at, size - GZIP_TRAILER - 1);
             check_set(&set);
             dataset_free(&set);
@@ -292,7 +292,7 @@ START_TEST(mnist_has_its_counts_its_mean_and_its_labels)
         sum += set.x[i];
         squares += (double)set.x[i] * set.x[i];
     }
-    ck_assert_double_eq_tol(sum / count, 0.1307, 5e-5); /* the well-known constants of the training images */
+    ck_assert_double_eq_tol(sum / count, 0.1307, 5e-5); /* the well-known mean and deviation of the training images */
     ck_assert_double_eq_tol(sqrt(squares / count - sum / count * (sum / count)), 0.3081, 5e-5);
     static const int known[2][10] = {{5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949},
                                      {980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009}};

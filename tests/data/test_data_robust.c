@@ -32,7 +32,7 @@ static void make_files(void)
 
 /* ---- damage ---------------------------------------------------------------- */
 
-/* Puts `count` bytes at a random place, over what is there or in between. */
+/* Writes `count` bytes at a random place: overwrites bytes or inserts them. */
 static size_t splice(tg_rng *rng, unsigned char *bytes, size_t size, const void *piece, size_t count)
 {
     size_t at = tg_rng_below(rng, size + 1), over = tg_rng_below(rng, 2) ? count : 0;
@@ -44,7 +44,7 @@ static size_t splice(tg_rng *rng, unsigned char *bytes, size_t size, const void 
     return size - over + count;
 }
 
-/* One to four changes: a byte, a cut, a repeat, or something that readers have stumbled over. */
+/* Makes one to four changes: a byte, a cut, a repeat, or text that has broken readers before. */
 static size_t damage(tg_rng *rng, unsigned char *bytes, size_t size)
 {
     static const struct {

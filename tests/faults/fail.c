@@ -1,10 +1,10 @@
-/* Loaded before a program (LD_PRELOAD), makes its n-th call of a kind fail, or counts them:
+/* With LD_PRELOAD, makes the n-th call of a kind in a program fail, or counts the calls:
  *
  *     TG_FAULT=rename:3 LD_PRELOAD=./fail.so train ...        the third rename fails
- *     TG_FAULT=rename:0 TG_FAULT_COUNT=file ...               a line of the file says how many there were
+ *     TG_FAULT=rename:0 TG_FAULT_COUNT=file ...               a line of the file has the number of calls
  *
- * Kinds: memory, open, write, fsync, rename, close, fork, thread. Calls of the program and its libraries are counted,
- * those inside libc are not. A child of fork counts on from its parent.
+ * Kinds: memory, open, write, fsync, rename, close, fork, thread. Calls by the program and its libraries count, calls
+ * inside libc do not. A child of fork continues its parent's count.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 static char kind[16];
-static long wanted = -1; /* -1: not read yet, -2: there is nothing to do */
+static long wanted = -1; /* -1: environment not read yet, -2: no failure wanted */
 static atomic_long calls;
 static pid_t counting;
 
@@ -61,7 +61,7 @@ static void *next(const char *name)
     return dlsym(RTLD_NEXT, name);
 }
 
-/* NAME(PARAMETERS) as it is, or RESULT where it is this call that fails. */
+/* NAME(PARAMETERS) itself, or RESULT if this call must fail. */
 #define CALL(result_type, name, parameters, arguments, of, error, result) \
     result_type name parameters                                           \
     {                                                                     \
@@ -94,7 +94,7 @@ void *aligned_alloc(size_t alignment, size_t size)
     return fails("memory", ENOMEM) ? NULL : __libc_memalign(alignment, size);
 }
 
-/* Its mode is there or not. */
+/* The argument `mode` is optional. */
 int open(const char *path, int flags, ...)
 {
     static int (*real)(const char *, int, ...);
@@ -147,7 +147,7 @@ CALL(int, posix_spawnp,
       char *const arguments[], char *const environment[]),
      (child, file, actions, attributes, arguments, environment), "fork", EAGAIN, EAGAIN)
 
-/* The file is closed all the same, as Linux does when it reports an error. */
+/* The file is closed even so, as Linux does when it reports an error. */
 int fclose(FILE *file)
 {
     static int (*real)(FILE *);

@@ -12,7 +12,7 @@
 
 enum { STEPS = 50, NAME = 100, HEX = 64 };
 
-/* What is trained: a model, or a layer on its own. */
+/* The subject of a training: a model, or a layer on its own. */
 typedef struct net {
     tg_parameters *set;
     tg_model *model; /* NULL: a layer */
@@ -94,7 +94,7 @@ static bool print_hash(const char *name, const net *n, FILE *to)
     return fine;
 }
 
-/* Trains towards random numbers, which are new in each step. */
+/* Trains towards random targets, redrawn in each step. */
 static bool train(const char *name, const net *n, const tg_optimizer_config *config, FILE *to)
 {
     const tg_rng root = tg_rng_seed(1);
@@ -181,7 +181,7 @@ static bool train_samples(const char *pattern, FILE *to)
     return fine;
 }
 
-/* ---- perceptrons, which differ in one thing ---- */
+/* ---- perceptrons that differ in one setting ---- */
 
 static bool train_mlp(const char *pattern, const char *name, tg_mlp_config config, int64_t rows,
                       const tg_optimizer_config *how, FILE *to)
@@ -230,7 +230,7 @@ static bool train_perceptrons(const char *pattern, FILE *to)
 
 bool fingerprint_print(const char *pattern, FILE *to)
 {
-    tg_products_use(TG_PRODUCTS_OWN); /* OpenBLAS sums in an order of its own */
+    tg_products_use(TG_PRODUCTS_OWN); /* OpenBLAS sums in a different order */
     const bool fine = train_samples(pattern, to) && train_perceptrons(pattern, to);
     tg_products_use(TG_PRODUCTS_AUTO);
     return fine;

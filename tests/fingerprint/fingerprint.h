@@ -1,4 +1,4 @@
-/* Small trainings whose weights have the same bytes on every processor: one for each model, layer, activation,
+/* Small training runs whose weights have the same bytes on every processor: one for each model, layer, activation,
  * optimiser and norm of the library's tables, in float and in double.
  *
  *     fingerprint_print("*", stdout);          // "SHA-256  NAME" for each, as sha256sum prints
@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Trains all whose names fit the shell's pattern, for 50 steps each, and prints the hash of the weights of each. False,
- * said on stderr, where one cannot be trained or hashed. */
+/* Trains all whose names match the shell pattern, for 50 steps each, and prints the hash of each one's weights. False,
+ * with a message on stderr, if one cannot be trained or hashed. */
 bool fingerprint_print(const char *pattern, FILE *to);
 
 #endif

@@ -1,4 +1,4 @@
-/* The training loop: its steps are those of a loop written by hand; what it keeps and when it ends. */
+/* The training loop against a loop written by hand: its steps, the weights it keeps, when it ends. */
 #include "tests/support/fit_runs.h"
 #include "tests/support/wrapped_memory.h"
 
@@ -29,7 +29,7 @@ static bool fill(void *context, const int32_t *rows, int64_t count, tg_rng *rng,
     return true;
 }
 
-/* From now on the rows of the run's batches are in `seen`. */
+/* From now on, `seen` collects the rows of the run's batches. */
 static void watch(fit_run *r, record *seen)
 {
     *seen = (record){0};
@@ -69,8 +69,8 @@ START_TEST(steps_are_those_of_a_loop_by_hand)
 }
 END_TEST
 
-/* A run with averages, and beside it the loop by hand: after each epoch the averages are in hand.net, and what they are
- * worth on the validation rows in losses[epoch]. */
+/* A run with averages next to the loop by hand: after each epoch, hand.net has the averages and losses[epoch] their
+ * validation loss. */
 static void train_beside_averages(fit_run *loop, fit_run *hand, bool validates, double losses[4])
 {
     static record seen;
@@ -103,7 +103,7 @@ static void train_beside_averages(fit_run *loop, fit_run *hand, bool validates, 
         losses[b / 3] = tg_item(fit_squared_error(hand->net, rest, NULL, NULL));
         tg_ema_swap(ema);
     }
-    tg_ema_swap(ema); /* and stay so: tg_ema_free would bring the weights back */
+    tg_ema_swap(ema); /* and keep them: tg_ema_free would put the weights back */
     double *averages = malloc((size_t)tg_parameters_size(set) * sizeof *averages);
     memcpy(averages, tg_parameters_values(set), (size_t)tg_parameters_size(set) * sizeof *averages);
     tg_ema_free(ema);
@@ -172,12 +172,12 @@ START_TEST(rows_that_do_not_fill_a_step_wait_where_that_is_wished)
 }
 END_TEST
 
-/* Batch norm has no variance over one row. */
+/* The variance of a single row is undefined, so batch norm refuses it. */
 START_TEST(rows_that_are_too_few_for_a_pass_wait_for_another_epoch)
 {
     static const struct {
         int batch, accumulate, least;
-        int64_t steps; /* of 14 rows, an epoch */
+        int64_t steps; /* per epoch, of 14 rows */
         int passes, last;
     } cases[] = {{13, 1, 2, 1, 1, 13}, {13, 1, 1, 2, 2, 1}, {13, 1, 0, 2, 2, 1}, {12, 1, 2, 2, 2, 2},
                  {5, 1, 5, 2, 2, 5},   {3, 4, 3, 1, 4, 3},  {3, 2, 3, 2, 4, 3}};
@@ -227,7 +227,7 @@ START_TEST(passes_that_add_up_are_one_large_batch)
 }
 END_TEST
 
-/* The last row first; and in the first epoch it comes twice and the first not at all. */
+/* Puts the last row first; in the first epoch it occurs twice, and the first row not at all. */
 static void backwards(void *context, int64_t epoch, tg_rng *rng, int32_t *rows, int64_t count)
 {
     (void)context, (void)rng;
@@ -256,7 +256,7 @@ START_TEST(rows_come_in_an_order_that_was_given)
 }
 END_TEST
 
-/* Shuffles as the loop does. */
+/* Shuffles in the same way as the loop. */
 static void shuffled(void *context, int64_t epoch, tg_rng *rng, int32_t *rows, int64_t count)
 {
     (void)context, (void)epoch;
@@ -270,7 +270,7 @@ START_TEST(a_run_goes_on_behind_epochs_whose_state_its_user_has_kept)
     fit_begin(&rest, 0.25, TG_NORM_BATCH);
     fit_train(&whole);
     rest.config.epochs = 2;
-    fit_train(&rest); /* and its parameters are those of the best of the two, the second */
+    fit_train(&rest); /* and its parameters are those of the better epoch, the second */
     ck_assert_int_eq(tg_fit_best(rest.fit)->epoch, 2);
     tg_fit_free(rest.fit);
     rest.config.epochs = 4;
@@ -314,7 +314,7 @@ END_TEST
 
 /* ---- which epoch is kept ---- */
 
-/* The validation loss of each epoch as it stands here. */
+/* The validation losses of the epochs are those given here. */
 typedef struct script {
     const double *loss, *score;
     int next;
@@ -332,7 +332,7 @@ static tg_tensor scripted(void *context, const tg_tensor *batch, tg_rng *trainin
     return tg_constant(tg_tape_of(p), TG_F64, &number, TG_SCALAR);
 }
 
-/* Trains one number, which is less by 1 after each epoch; which epoch's is left, and how many there were. */
+/* Trains one number, which decreases by 1 in each epoch; gives the epoch that is kept, and the number of epochs. */
 static int kept(const double *loss, const double *score, int patience, bool by_score, int64_t *epochs)
 {
     tg_parameters *set = tg_parameters_new(TG_F64);
@@ -424,7 +424,7 @@ START_TEST(without_rows_and_optimiser_it_only_evaluates)
 }
 END_TEST
 
-/* Among the epochs of a run, one whose logits are NaN must not be the best because the first class is frequent. */
+/* An epoch whose logits are NaN must not count as the best one just because the first class is frequent. */
 START_TEST(a_row_with_nan_has_no_largest_logit)
 {
     static const int32_t labels[] = {0, 0, 1, 2, 1};

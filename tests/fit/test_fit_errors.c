@@ -1,4 +1,4 @@
-/* What can go wrong in the training loop. */
+/* Errors in the training loop. */
 #include "tests/support/fit_runs.h"
 #include "tests/support/wrapped_memory.h"
 
@@ -8,7 +8,7 @@
 
 Suite *fit_errors_suite(void);
 
-/* ---- what can go wrong ---- */
+/* ---- errors in the loop ---- */
 
 static bool gives_up(void *context, const int32_t *rows, int64_t count, tg_rng *rng, void *const *columns)
 {
@@ -22,7 +22,7 @@ static tg_tensor no_number(void *net, const tg_tensor *batch, tg_rng *training, 
     return tg_mul_scalar(tg_mse(tg_mlp_forward_with(net, batch[0], training, NULL), batch[1]), INFINITY);
 }
 
-/* 0 at w = w, where its derivative is not. */
+/* A loss of 0 whose gradient is not finite. */
 static tg_tensor no_gradient(void *net, const tg_tensor *batch, tg_rng *training, double *score)
 {
     (void)score;
@@ -154,7 +154,7 @@ START_TEST(every_mistake_is_told)
 }
 END_TEST
 
-/* The fault is the loss, its gradient, or something else. */
+/* The fault is in the loss, in its gradient, or elsewhere. */
 START_TEST(divergence_is_told_from_other_errors)
 {
     static const struct {
@@ -174,7 +174,7 @@ START_TEST(divergence_is_told_from_other_errors)
 }
 END_TEST
 
-/* In the second pass of a step, the first time that it is called. */
+/* Fails in the second pass of a step, once. */
 static tg_tensor no_number_once(void *net, const tg_tensor *batch, tg_rng *training, double *score)
 {
     static int calls;
@@ -182,7 +182,7 @@ static tg_tensor no_number_once(void *net, const tg_tensor *batch, tg_rng *train
     return calls++ == 1 ? tg_mul_scalar(loss, INFINITY) : loss;
 }
 
-/* Another run of the same optimiser has nothing of the step that failed, whatever backward passes came before. */
+/* A second run of the same optimiser must not use anything of the failed step, even after other backward passes. */
 START_TEST(a_run_after_a_failed_one_begins_without_its_gradients)
 {
     fit_run fresh, again;
@@ -195,7 +195,7 @@ START_TEST(a_run_after_a_failed_one_begins_without_its_gradients)
     ck_assert(!tg_fit_run(again.fit) && tg_fit_diverged(again.fit));
     ck_assert(!tg_parameters_have_gradient(tg_mlp_parameters(again.net)));
     tg_fit_free(again.fit);
-    tg_tensor x = tg_constant(tape, TG_F64, fit_x, TG_SHAPE(FIT_ROWS, 3)); /* somebody looks at gradients */
+    tg_tensor x = tg_constant(tape, TG_F64, fit_x, TG_SHAPE(FIT_ROWS, 3)); /* a backward pass outside the run */
     ck_assert(tg_backward(tg_sum(tg_mlp_forward(again.net, x))));
     fit_train(&again);
     fit_assert_same_weights(&fresh, &again);

@@ -1,4 +1,4 @@
-/* Files of the training loop: stopped and resumed is never stopped; and its curves. */
+/* Files of the training loop: a run that is stopped and resumed equals one that was never stopped; and the curves. */
 #include "tests/support/fit_runs.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ static bool stop_after(void *context, const tg_fit_step *now)
     return now->step != *(int *)context;
 }
 
-/* All bytes of two files. */
+/* Compares all bytes of two files. */
 static void assert_same_files(const char *a, const char *b)
 {
     FILE *one = fopen(temporary_path(a), "rb"), *other = fopen(temporary_path(b), "rb");
@@ -34,7 +34,7 @@ static void assert_same_files(const char *a, const char *b)
 
 enum { STEPS = 12 };
 
-/* A run with dropout and a batch norm: plain, with averages, with averages and no validation. */
+/* Three runs with dropout and a batch norm: plain, with averages, with averages but no validation. */
 static void begin_kind(fit_run *r, int kind, const char *folder)
 {
     fit_begin(r, 0.25, TG_NORM_BATCH);
@@ -94,7 +94,7 @@ START_TEST(a_run_whose_files_only_serve_to_resume_leaves_none)
 }
 END_TEST
 
-/* Stopped within the third epoch, when there is no time to write in between. */
+/* Stopped within the third epoch, without time to write a file in between. */
 START_TEST(the_best_file_has_the_weights_of_its_epoch)
 {
     fit_run r, two;
@@ -119,7 +119,7 @@ START_TEST(the_best_file_has_the_weights_of_its_epoch)
 }
 END_TEST
 
-/* Both files are read before anything is changed: the weights of the best epoch are not left behind. */
+/* Both files are read before anything is changed, so a failure does not leave the weights of the best epoch behind. */
 START_TEST(a_resume_that_fails_leaves_the_weights_alone)
 {
     fit_run r, other, begun;
@@ -210,7 +210,7 @@ START_TEST(curves_are_a_table_and_a_script_that_draws_it)
              last->valid_loss, last->valid_score, last->gradient_norm, last->best);
     ck_assert_msg(strstr(table, expected), "no %s in %s", expected, table);
     free(table);
-    temporary_write("theirs", "kept", 4); /* a link in the folder is replaced, and not followed */
+    temporary_write("theirs", "kept", 4); /* a link in the folder is replaced, not followed */
     ck_assert_int_eq(symlink("theirs", temporary_path("linked.csv")), 0);
     ck_assert(tg_fit_write_curves(r.fit, temporary_path("linked")));
     ck_assert_str_eq(temporary_text("theirs"), "kept");

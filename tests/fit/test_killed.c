@@ -1,5 +1,5 @@
-/* A program that is killed while it writes, at whatever moment, or finds the disk full, leaves a file that can be read:
- * the old one or the new one. */
+/* A program that is killed while it writes, or whose disk is full, leaves a readable file: the old one or the new one.
+ * */
 #include "tests/support/temporary_files.h"
 
 #include <check.h>
@@ -20,7 +20,7 @@ enum { SIZE = 200000 };
 
 static tg_error error;
 
-/* A set all of whose numbers tell which write it is of. */
+/* A set of parameters whose values all equal the number of the write. */
 static tg_parameters *numbered(double number)
 {
     tg_parameters *set = tg_parameters_new(TG_F32);
@@ -29,7 +29,7 @@ static tg_parameters *numbered(double number)
     return set;
 }
 
-/* Writes 2, 3, ... until it is killed; a byte on the pipe says that the first is there. */
+/* Writes 2, 3, ... until it is killed; a byte on the pipe reports the first file. */
 static void write_for_ever(const char *path, int told)
 {
     tg_parameters *set = numbered(1);
@@ -50,7 +50,7 @@ static void pause_for(double seconds)
     nanosleep(&time, NULL);
 }
 
-/* Starts a writer, kills it a random time after its first file, and returns which write the file is of. */
+/* Starts a writer, kills it a random time after its first file, and returns the number of the write in the file. */
 static int64_t kill_a_writer(const char *path, tg_rng *rng)
 {
     int ends[2];
@@ -91,7 +91,7 @@ START_TEST(a_killed_writer_leaves_a_whole_file)
 }
 END_TEST
 
-/* A disk with room for so many bytes of the new file, from none to all but one. */
+/* A disk that has room for only some bytes of the new file: none, up to all but one. */
 START_TEST(a_full_disk_is_an_error_and_keeps_the_old_file)
 {
     char path[600];

@@ -1,4 +1,4 @@
-/* A program with a German user, who writes 0,5 for 0.5: what the library writes and reads is the same. */
+/* In a German locale, where 0.5 is written 0,5, the library reads and writes the same text. */
 #include "tests/support/fit_runs.h"
 
 #include <locale.h>
@@ -16,7 +16,7 @@ static const char *german_folder(void)
     return folder;
 }
 
-/* The fixture: makes the locale, for the machine may have none but C. */
+/* The fixture: builds the locale, as the machine may have only C. */
 static void make_german(void)
 {
     char command[2000];
@@ -50,7 +50,7 @@ static void assert_same_text(const char *a, const char *b)
     free(other);
 }
 
-/* A run with averages, whose decay the state names. */
+/* A run with averages, whose decay is in the state. */
 static void begin(fit_run *r, const char *folder)
 {
     fit_begin(r, 0.25, TG_NORM_BATCH);
@@ -86,7 +86,7 @@ static bool stop_in_the_middle(void *context, const tg_fit_step *now)
     return now->step != 5;
 }
 
-/* Stopped in one locale and resumed in the other. */
+/* Stopped in one locale, resumed in the other. */
 START_TEST(a_state_goes_from_one_locale_to_another)
 {
     void (*const first)(void) = _i ? speak_german : speak_plainly,

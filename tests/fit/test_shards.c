@@ -1,5 +1,5 @@
-/* Shards: a step's gradient is the sum of those of its shards, in a tree that a hand-written sum follows; and processes
- * that share them out end with the bytes of one. */
+/* Shards: a step's gradient is the sum of its shards' gradients in a fixed tree, which a loop by hand repeats;
+ * processes that share the shards end with the same bytes as one. */
 #include "tests/support/fit_runs.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ typedef struct run {
     tg_fit *fit;
 } run;
 
-/* Four epochs of 3 steps, the last of which is smaller. */
+/* Four epochs of 3 steps, the last one with fewer rows. */
 static run begin_wide(tg_norm norm, double dropout, int shards, int units, int depth)
 {
     const tg_rng rng = tg_rng_seed(2);
@@ -95,7 +95,7 @@ static void turn_round(void *context, int64_t epoch, tg_rng *rng, int32_t *rows,
         rows[i] = (int32_t)(count - 1 - i);
 }
 
-/* The gradient of rows first .. first + count - 1 of the order, whose mean loss counts `share`. */
+/* The gradient of rows first .. first + count - 1 of the order, with their mean loss weighted by `share`. */
 static void gradient_of(const run *r, int first, int count, double share, float *gradient)
 {
     float rows[TRAIN][INPUTS];
@@ -119,7 +119,7 @@ static void add(float *to, const float *more, size_t count)
         to[i] += more[i];
 }
 
-/* Which node is added to which, in order: ((0 + 1) + (2 + 3)) + 4. */
+/* The order in which the nodes of the tree are added: ((0 + 1) + (2 + 3)) + 4. */
 static const struct {
     int shards, count, sums[8][2];
 } trees[] = {{2, 1, {{0, 1}}},
@@ -165,8 +165,7 @@ static bool stop(void *context, const tg_fit_step *now)
     return now->step < 1;
 }
 
-/* A step of 16 rows in two shards: the mean moves by a tenth of the mean of what the first layer makes of all 16.
- */
+/* A step of 16 rows in two shards: the running mean moves by a tenth of the first layer's mean over all 16 rows. */
 START_TEST(running_statistics_move_by_the_mean_of_the_shards)
 {
     run r = begin(TG_NORM_BATCH, 0, 2);
@@ -197,7 +196,7 @@ END_TEST
 
 enum { MOST = 8 };
 
-/* A socket from each process to each other one. */
+/* A socket between any two processes. */
 typedef struct team {
     int rank, size, line[MOST][MOST]; /* line[a][b]: a's end of the line to b */
 } team;
@@ -226,7 +225,7 @@ static bool receive_from(void *context, int from, void *bytes, size_t size)
     return move_bytes(t->line[t->rank][from], false, bytes, size);
 }
 
-/* Calls `work` in so many processes; whether it returned true in all. */
+/* Calls `work` in this many processes; true if it returned true in all. */
 static bool in_processes(int size, bool (*work)(const tg_communicator *c, void *context), void *context)
 {
     team t = {.size = size};
@@ -262,12 +261,12 @@ static bool in_processes(int size, bool (*work)(const tg_communicator *c, void *
     return fine;
 }
 
-/* What a run of all processes is, and the weights that it ends with in each. */
+/* A run on several processes, and the final weights in each of them. */
 typedef struct job {
     tg_norm norm;
     double dropout;
-    int accumulate, stop_after; /* a step, 0: never */
-    bool wide;                  /* so many parameters that processes share out the optimiser's step, too */
+    int accumulate, stop_after; /* the step, 0: never */
+    bool wide;                  /* enough parameters that processes share the optimiser's step, too */
     const char *folder;
     char *weights; /* [MOST][size], shared */
     size_t size;
@@ -277,7 +276,7 @@ typedef struct job {
 static bool watch(void *context, const tg_fit_step *now)
 {
     job *j = context;
-    return now->step != j->stop_after || j->rank != 1; /* the second process wants it */
+    return now->step != j->stop_after || j->rank != 1; /* the second process needs it */
 }
 
 static run begin_job(const job *j)
@@ -353,7 +352,7 @@ START_TEST(a_stopped_run_goes_on_with_another_number_of_processes)
 }
 END_TEST
 
-/* One fails, and one goes without a word: all others end, with an error. */
+/* One process fails or ends without a message: all others end with an error. */
 static tg_tensor no_loss_in_step_5(void *net, const tg_tensor *batch, tg_rng *training, double *score)
 {
     static int passes;

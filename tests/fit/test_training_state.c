@@ -1,4 +1,4 @@
-/* A run that is stopped and resumed is, byte for byte, the run that never stopped. */
+/* A run that is stopped and resumed is byte-identical to one that was never stopped. */
 #include "tests/support/optimizers.h"
 #include "tests/support/temporary_files.h"
 #include "tests/support/tensors.h"
@@ -42,7 +42,7 @@ static void end(run *r)
     tg_mlp_free(r->net);
 }
 
-/* Steps on rows that the run draws itself. */
+/* Steps on rows that the run draws by itself. */
 static void train(run *r, int steps)
 {
     for (int step = 0; step < steps; step++, r->state.position++) {
@@ -127,7 +127,7 @@ START_TEST(the_file_of_another_run_is_refused_and_changes_nothing)
     more = wider;
     ck_assert(!tg_training_state_load(&more.state, temporary_path("adam"), &error));
     ck_assert_ptr_nonnull(strstr(error.text, "tensor layers.0.norm.weight is missing"));
-    ck_assert(!load(&adam, temporary_path("wider"))); /* which has all of the smaller model's */
+    ck_assert(!load(&adam, temporary_path("wider"))); /* which has all parameters of the smaller model */
     ck_assert_ptr_nonnull(strstr(error.text, "it has 30 tensors, and this run has 18"));
     assert_same(&adam, &twin);
     const tg_load_options weights = {.allow_unknown = true};
@@ -139,7 +139,7 @@ START_TEST(the_file_of_another_run_is_refused_and_changes_nothing)
 }
 END_TEST
 
-/* Both keep two blocks, of other meanings. A file from before the name was written is taken as it was then. */
+/* Both keep two blocks of different meaning. A file written before the name was added is accepted as before. */
 START_TEST(the_state_of_another_optimiser_is_refused)
 {
     run nadam, adam, twin;

@@ -1,4 +1,4 @@
-/* What must hold after every dataset_load and dataset_split, whatever was in the file. */
+/* Invariants after every dataset_load and dataset_split, whatever the file contains. */
 #ifndef DATASET_SOUND_H
 #define DATASET_SOUND_H
 
@@ -8,7 +8,7 @@
 
 #include "examples/data/dataset.h"
 
-/* Loads, checks and frees. Gives what is wrong, or NULL. */
+/* Loads, checks and frees. Returns the violated invariant, or NULL. */
 static inline const char *dataset_sound(const char *spec, const dataset_options *options)
 {
     dataset set;

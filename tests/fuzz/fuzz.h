@@ -1,5 +1,5 @@
-/* What is fed with hostile bytes: `make fuzz` gives each target of targets.def what libFuzzer invents, and
- * tests/build/test_fuzz.c what is in tests/fuzz/corpus/NAME, where every input that ever failed is kept.
+/* The fuzz targets: `make fuzz` runs each target of targets.def on inputs that libFuzzer generates,
+ * tests/build/test_fuzz.c on those in tests/fuzz/corpus/NAME, which include every input that ever failed.
  *
  *     void fuzz_npy(const uint8_t *bytes, size_t size)
  *     {
@@ -29,17 +29,17 @@ extern const fuzz_target fuzz_targets[]; /* ended by zeros */
 /* Prints the problem and aborts unless the condition is true. */
 void fuzz_require(bool condition, const char *problem);
 
-/* Whether a message is valid: not empty, and one line. */
+/* True if a message is valid: not empty, and one line. */
 bool fuzz_is_one_line(const char *message);
 
-/* Writes the bytes to a file of this name in a folder of the process. The path lasts for two calls. */
+/* Writes the bytes to a file of this name in the process's own folder. The path is valid for two calls. */
 const char *fuzz_file(const char *name, const void *bytes, size_t size);
 const char *fuzz_folder(void);
 void fuzz_remove(const char *name);
 
-/* Writes a file in the format of safetensors. The first byte is '!': the other bytes are the file. Else they are its
- * header up to the first zero byte, whose size is put in front, and its numbers: damage to the header is then no damage
- * to its size. */
+/* Writes a file in the format of safetensors. If the first byte is '!', the other bytes are the file. Otherwise the
+ * bytes up to the first zero byte are its header, whose size is written in front, and the rest its numbers: so damage
+ * to the header does not damage its size. */
 const char *fuzz_model_file(const uint8_t *bytes, size_t size);
 
 #endif

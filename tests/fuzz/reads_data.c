@@ -31,7 +31,7 @@ void fuzz_csv(const uint8_t *bytes, size_t size)
     fuzz_remove("table.csv");
 }
 
-/* The file takes the place of a sound one, under its plain name or as packed. */
+/* The input replaces a valid file, under its plain name or a compressed one. */
 void fuzz_idx(const uint8_t *bytes, size_t size)
 {
     static const unsigned char images[] = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6};
@@ -53,7 +53,7 @@ void fuzz_idx(const uint8_t *bytes, size_t size)
         fuzz_remove(names[i]);
 }
 
-/* The first and the last batch of a part: characters of the vocabulary. */
+/* The first and the last batch of a part contain only characters of the vocabulary. */
 static void check_batches(const tg_fit_rows *rows, int vocabulary, int context)
 {
     enum { ROWS = 3, MOST = 8 };

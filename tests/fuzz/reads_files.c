@@ -1,5 +1,5 @@
-/* The readers of what the library and its programs have written: model files, training states, arrays, configurations.
- */
+/* The readers of files that the library and its programs write: model files, training states, arrays, configurations.
+ * */
 #include "examples/run/card.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -9,7 +9,7 @@
 
 /* ---- safetensors ---- */
 
-/* Every tensor can be read and, written again, gives the same tensors. */
+/* Every tensor can be read and, after writing it again, is the same. */
 static void check_tensors(tg_safetensors *file)
 {
     tg_error error = {0};
@@ -34,7 +34,7 @@ static void check_tensors(tg_safetensors *file)
     }
 }
 
-/* Parameters as they were before a file is read into them. */
+/* Sets the parameters to known values before a file is read into them. */
 static tg_parameters *two_parameters(double before[8])
 {
     tg_parameters *set = tg_parameters_new(TG_F64);
@@ -68,7 +68,7 @@ void fuzz_safetensors(const uint8_t *bytes, size_t size)
     const tg_rename renames[] = {{"layer.*.weight", "w*"}, {"*.x", "*"}};
     const tg_model_load_options options = {
         .load = {.allow_missing = true, .allow_unknown = true, .renames = renames, .rename_count = 2}};
-    path = fuzz_model_file(bytes, size); /* paths last for two calls */
+    path = fuzz_model_file(bytes, size); /* paths are valid for two calls */
     const bool read = tg_model_load(set, path, TG_RELU, &options, &error);
     check_result(set, before, read, error.text);
     tg_parameters_free(set);
@@ -120,7 +120,7 @@ void fuzz_npy(const uint8_t *bytes, size_t size)
 
 /* ---- configurations ---- */
 
-/* A net of so many parameters is made in no time: numbers of two digits, and one hidden layer for each of them. */
+/* True if the net is quick to build: numbers of at most two digits, and fewer than 64 layers. */
 static bool is_small(const uint8_t *bytes, size_t size)
 {
     size_t digits = 0, layers = 0;

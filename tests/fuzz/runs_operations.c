@@ -1,4 +1,4 @@
-/* Operations one after the other with arguments that no sensible program would pass. Every line of ops.def is called,
+/* Random sequences of operations with arguments that no sensible program would pass. Every line of ops.def is called,
  * by the types of its parameters: each call gives a result or an error of one line, and so does the derivative. */
 #include "tests/fuzz/fuzz.h"
 
@@ -14,7 +14,7 @@ typedef struct machine {
     tg_rng rng;
     tg_tensor result[RESULTS];
     int count;
-    bool inert; /* an operand of this call is: then the call says no more */
+    bool inert; /* an operand of this call is inert: then the call reports no further error */
 } machine;
 
 static uint8_t take(machine *m)
@@ -22,7 +22,7 @@ static uint8_t take(machine *m)
     return m->at < m->end ? *m->at++ : 0;
 }
 
-/* Sizes are small, or so large that they must be refused: what is between would only take time and memory. */
+/* Sizes are small, or so large that they must be refused; sizes between would only take time and memory. */
 static int64_t take_size(machine *m)
 {
     static const int64_t sizes[] = {0, 1, 2, 3, 4, 5, 7, -1, -2, -3, INT32_MAX, INT64_MAX, INT64_MIN, (int64_t)1 << 62};
@@ -88,11 +88,11 @@ static tg_tensor take_tensor(machine *m)
     return x;
 }
 
-/* ---- one way to call for each list of types ---- */
+/* ---- a call for each list of types ---- */
 
 #define T tg_tensor
 #define X take_tensor(m)
-/* The order in which arguments are taken does not matter, but must be one: hence the names. */
+/* Arguments are drawn in a fixed order, which C does not guarantee within a call: hence the names. */
 #define TYPES(WAY)                                                                                                    \
     WAY(x, (T), T a = X, (a))                                                                                         \
     WAY(xx, (T, T), T a = X; T b = X, (a, b))                                                                         \
@@ -149,7 +149,7 @@ typedef tg_tensor (*way)(machine *m, any_function f);
 TYPES(WAY)
 #undef WAY
 
-/* An operation with other parameters does not compile: it needs a line above. */
+/* An operation with another list of parameters does not compile until a line is added above. */
 #define WAY(name, types, taken, arguments) , tg_tensor(*) types : call_##name
 static const struct {
     const char *name;
@@ -203,7 +203,7 @@ void fuzz_operations(const uint8_t *bytes, size_t size)
         const tg_tensor y = operations[which].call(&m, operations[which].function);
         fuzz_require(tg_ok(y) || m.inert || tg_tape_error(m.tape), operations[which].name);
         check(&m);
-        if (tg_ok(y) && tg_size(y) <= 256) /* the products of two then still take little time */
+        if (tg_ok(y) && tg_size(y) <= 256) /* the products of two of this size still take little time */
             m.result[m.count++] = y;
     }
     const tg_tensor last = m.result[m.count - 1], loss = tg_sum(last);

@@ -1,5 +1,4 @@
-/* Two programs that cross features of the tape, one after the other on one tape: the second must give there, to the
- * bit, what it gives on a fresh one. */
+/* Runs two random programs on one tape: the second must give the same bits there as on a fresh tape. */
 #include "tests/support/cross_program.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -11,7 +10,7 @@ typedef struct world {
     cross_parameters parameters;
 } world;
 
-/* Where `number` is not below the bound, one that is. */
+/* A valid number in place of one that is not below the bound. */
 static void bound(uint8_t *number, int limit)
 {
     *number = (uint8_t)(*number % limit);

@@ -87,7 +87,7 @@ static int starts_with(const void *start, const void *line)
     return strncmp(start, *(const char *const *)line, strlen(start));
 }
 
-/* What follows "OPERATION SAMPLE WHAT " in the line that begins so; NULL if there is none. */
+/* The rest of the line that begins with "OPERATION SAMPLE WHAT "; NULL if there is no such line. */
 static const char *rest_of(const char *operation, int sample, const char *what)
 {
     char start[200];

@@ -1,4 +1,4 @@
-/* The reference files of this folder, CATEGORY.txt, read into memory: what operations should give.
+/* The reference files of this folder, CATEGORY.txt, read into memory: the expected results of operations.
  *
  *     if (!expected_load("tests/golden"))
  *         ...
@@ -24,14 +24,13 @@ typedef struct expected_line {
 bool expected_load(const char *folder);
 void expected_free(void);
 
-/* The line of a sample that says `what`: "output", "output-terms", "gradient-0", ... False if there is none that reads.
- */
+/* Finds the line `what` of a sample: "output", "output-terms", "gradient-0", ... False if there is none. */
 bool expected_find(const char *operation, int sample, const char *what, expected_line *line);
 
-/* Its numbers, for the caller to free; NULL if there are not as many as the shape says. */
+/* The numbers of a line, for the caller to free; NULL if their count differs from the shape. */
 double *expected_numbers(const expected_line *line);
 
-/* The checksum of the sample that was computed; false if there is none. */
+/* The checksum of the sample when the reference was computed; false if there is none. */
 bool expected_checksum(const char *operation, int sample, uint64_t *checksum);
 
 /* The number of cases of an operation, or of all with NULL. */

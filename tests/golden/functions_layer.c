@@ -1,7 +1,7 @@
 /* What layers are made of: norms, attention, convolutions and pools. */
 #include "tests/golden/functions.h"
 
-/* Input number i, or none where the sample has fewer. */
+/* Input number i; TG_NONE if the sample has fewer. */
 static tg_tensor optional(const tg_tensor *x, int count, int i)
 {
     return i < count ? x[i] : TG_NONE;

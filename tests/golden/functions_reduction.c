@@ -1,4 +1,4 @@
-/* Reductions over axes that do not lie side by side, or count from the end; products with vectors. */
+/* Reductions over axes that are not adjacent, or count from the end; products with vectors. */
 #include "tests/golden/functions.h"
 
 #include <math.h>

@@ -15,7 +15,7 @@ static void add_word(uint64_t *checksum, uint64_t word)
 
 static void add_number(uint64_t *checksum, double number)
 {
-    uint64_t word = UINT64_C(0x7ff8000000000000); /* every NaN counts as one */
+    uint64_t word = UINT64_C(0x7ff8000000000000); /* every NaN is treated as the same */
     if (!isnan(number))
         memcpy(&word, &number, sizeof word);
     add_word(checksum, word);

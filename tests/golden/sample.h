@@ -1,5 +1,4 @@
-/* The samples of an operation with numbers drawn into them: always the same ones, for the reference files and for the
- * test.
+/* The samples of an operation, filled with random numbers: the same ones for the reference files and for the test.
  *
  *     golden_subject subject;
  *     golden_case c;
@@ -7,16 +6,15 @@
  *         return fprintf(stderr, "%s\n", tg_tape_error(tape)), 1;
  *     tg_vjp(c.output, c.cotangent, c.input, c.count, gradients);
  *
- * Every number drawn is a float, so that both precisions compute with the very same inputs. They depend on the
- * name of the operation, the number of the sample and the sample, and on nothing else.
+ * Every number drawn is a float, so that both precisions compute with the very same inputs. They depend only on the
+ * operation's name, the sample's number and the sample.
  */
 #ifndef TESTS_GOLDEN_SAMPLE_H
 #define TESTS_GOLDEN_SAMPLE_H
 
 #include "tests/golden/functions.h"
 
-/* What has references: an operation, or a function made of several, whose name, attributes and samples `op` describes.
- */
+/* A subject with references: an operation, or a composed function; `op` has its name, attributes and samples. */
 typedef struct golden_subject {
     const tg_op *op;
     golden_call call; /* NULL: of an operation */
@@ -29,7 +27,7 @@ typedef struct golden_case {
     const void *attributes;
     int count; /* of inputs */
     tg_tensor input[TG_SAMPLE_INPUTS];
-    bool differentiated[TG_SAMPLE_INPUTS]; /* whether the reference tells its gradient */
+    bool differentiated[TG_SAMPLE_INPUTS]; /* whether the reference has a gradient for it */
     tg_tensor output;
     tg_tensor cotangent; /* like the output; inert where the operation is not differentiated */
     uint64_t checksum;   /* of attributes, inputs and cotangent, the same in both precisions */

@@ -1,5 +1,5 @@
-/* Prints every sample of every operation, and of functions made of several, a line of JSON each, for make_golden.py to
- * compute the reference values.
+/* Prints every sample of every operation and composed function as a line of JSON; make_golden.py computes the reference
+ * values from these.
  *
  *     build/bin/golden-samples | python3 tests/golden/make_golden.py
  *     build/bin/golden-samples add mul | head

@@ -96,7 +96,7 @@ FUNCTION(one_tensor_three_times, tg_mul_add(x, x, x))
 FUNCTION(outer_product, tg_matmul(tg_reshape(x, TG_SHAPE(tg_size(x), 1)), tg_reshape(x, TG_SHAPE(1, tg_size(x)))))
 FUNCTION(checkpointed, tg_checkpoint(gelu_of, in, 1, NULL))
 
-/* ---- of numbers at which nothing but noise is left, going by doubles ---- */
+/* ---- of numbers at which, in double, nothing but noise remains ---- */
 
 static tg_tensor fast(tg_tensor x, double times)
 {
@@ -249,8 +249,8 @@ static const named of_noise[] = {ROW(sine_of_1e10_x),
                                  ROW(sine_of_eighth_power),
                                  ROW(rest_of_rounding)};
 
-/* Right, and nasty: next to the end of a domain, at ties and kinks, where all digits cancel, where numbers underflow.
- * Each has points of its own; differences may be unable to tell. */
+/* Right but difficult: next to the end of a domain, at ties and kinks, where all digits cancel, where numbers
+ * underflow. Each has its own points; differences may be unable to decide. */
 FUNCTION(tanh_difference, tg_sub(tg_tanh(tg_add_scalar(x, 1e-4)), tg_tanh(x)))
 FUNCTION(complement_difference, tg_sub(tg_erfc(x), tg_erfc(tg_add_scalar(x, 1e-5))))
 FUNCTION(odd_lorentz, tg_div(x, tg_add_scalar(tg_square(x), 1)))
@@ -350,7 +350,7 @@ int right_function_count(void)
     return count;
 }
 
-/* The number of its group, GROUPS for the nasty ones; what is left of the index is its place in there. */
+/* The group of a function, GROUPS for the difficult ones; the rest of the index is its position in the group. */
 static int group_of(int *index)
 {
     int g = 0;

@@ -1,4 +1,4 @@
-/* Functions whose derivatives are right, at points that make it hard to see: what the gradient checker must not call
+/* Functions with right derivatives at points where that is hard to verify: the gradient checker must not call them
  * wrong.
  *
  *     for (int i = 0; i < right_function_count(); i++) {
@@ -16,9 +16,9 @@ int right_function_count(void);
 /* "log at 1e-12 0.5" */
 const char *right_function_name(int index);
 
-/* Whether doubles may be too coarse at the point to tell what the derivative is. */
+/* True if double may be too coarse at the point to decide. */
 bool right_function_is_noise(int index);
-/* The function, of a type of the user's, and its point. */
+/* The function, in the user's type, and its point. */
 tg_function right_function_at(int index, tg_gradcheck_input *in);
 
 tg_gradcheck_result right_function_check(int index, const tg_gradcheck_options *options);

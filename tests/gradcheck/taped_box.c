@@ -9,7 +9,7 @@ static tg_dtype dtype_of(const taped_box *of)
     return of->type == TG_GRADCHECK_F64 ? TG_F64 : TG_F32;
 }
 
-/* Records the function on what the box is given. */
+/* Records the function on the inputs of the box. */
 static tg_tensor record(const taped_box *of, const void *const *in, tg_tensor *tensors)
 {
     tg_tape_reset(of->tape);

@@ -1,4 +1,4 @@
-/* A function of tensors as a black box, in any type: so all that the checker is tested on is there for black boxes too.
+/* A function of tensors as a black box, in any type, so that all test functions also test the checker of black boxes.
  *
  *     taped_box of = {.function = energy, .type = TG_GRADCHECK_F32};
  *     if (taped_box_open(&of, inputs, count))
@@ -23,7 +23,7 @@ typedef struct taped_box {
     tg_black_box box;
 } taped_box;
 
-/* False if the function is an error at these inputs. They are used until the box is closed. */
+/* False if the function fails at these inputs. They are read until the box is closed. */
 bool taped_box_open(taped_box *of, const tg_gradcheck_input *inputs, int count);
 void taped_box_close(taped_box *of);
 

@@ -70,7 +70,7 @@ START_TEST(a_gradient_off_by_one_part_in_two_trillion_is_caught_in_every_input_o
 }
 END_TEST
 
-/* What differences know to 1e-12 and what the integral adds. */
+/* The derivatives that differences confirm to 1e-12, and those that only the integral does. */
 START_TEST(nine_of_ten_first_derivatives_are_known_to_one_part_in_a_trillion)
 {
     int64_t comparisons = 0, sharp = 0, integrals = 0;
@@ -164,7 +164,7 @@ START_TEST(a_result_names_input_index_both_values_and_the_operation_to_blame)
 }
 END_TEST
 
-/* Of exp around 0.9 differences are not sharp, its integral is. */
+/* Near 0.9, differences of exp are not sharp, but its integral is. */
 static tg_tensor exp_and_wrong_element(tg_tape *tape, const tg_tensor *in, int count, void *user)
 {
     (void)tape, (void)count;
@@ -390,7 +390,7 @@ START_TEST(memory_that_runs_out_is_a_result)
 }
 END_TEST
 
-/* The variants of a sample, drawn wider or with one tensor twice, take memory of their own. */
+/* The variants of a sample (a wider range, one tensor for two inputs) allocate memory of their own. */
 START_TEST(an_operation_never_passes_when_memory_was_short)
 {
     static const tg_sample samples[] = {{.input = {{.shape = {2, {100, 100}}}, {.shape = {2, {100, 100}}}}}};

@@ -14,7 +14,7 @@
 
 Suite *gradcheck_command_suite(void);
 
-/* The other program: y = x^2 of two numbers, and ways to misbehave. It reads requests by looking for numbers. */
+/* The other program: y = x^2 of two numbers, with several ways to misbehave. It finds requests by their numbers. */
 static const char source[] =
     "#include <signal.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>\n"
     "static int is(const char *mode, const char *name) { return strcmp(mode, name) == 0; }\n"
@@ -95,7 +95,7 @@ static void compile(void)
     ck_assert_int_eq(system(command), 0);
 }
 
-/* Runs gradcheck on the program in a mode; what both print, and the status. */
+/* Runs gradcheck on the program in a mode; returns the output of both, and the status. */
 static int run(const char *mode, const char *options, char *text, size_t size)
 {
     char command[2 * PATH_MAX + 500];
@@ -109,7 +109,7 @@ static int run(const char *mode, const char *options, char *text, size_t size)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* Whether a process runs the program, in whatever mode. */
+/* True if a process runs the program, in any mode. */
 static bool is_running(void)
 {
     char command[PATH_MAX + 100];
@@ -246,7 +246,7 @@ START_TEST(the_python_example_of_the_guide_runs_as_printed)
 }
 END_TEST
 
-/* As many as inside, and nothing right is called wrong: the program fails, and so --command does, if that is not so. */
+/* The program fails, and so does --command, if a fault is missed or a right function is called wrong. */
 START_TEST(the_known_faults_are_caught_over_the_pipe)
 {
     static char text[1 << 18];

@@ -1,4 +1,4 @@
-/* Derivatives of black boxes: the checker of functions of tensors, on functions in C in three types. */
+/* Derivatives of black boxes: the checker of black boxes on C functions in three types. */
 #include "examples/data/half.h"
 #include "tests/gradcheck/right_functions.h"
 #include "tests/support/seeds.h"
@@ -20,7 +20,7 @@ Suite *gradcheck_function_suite(void);
 typedef struct product {
     tg_gradcheck_type type;
     int fault;       /* of the vjp */
-    int other_fault; /* of jvp and jacobian */
+    int other_fault; /* faults of jvp and jacobian */
     int calls;
     double kept[6];
 } product;
@@ -134,7 +134,7 @@ static bool vjp(const void *const *in, const void *const *v, void *const *gradie
     return true;
 }
 
-/* Faults of the product with a tangent alone. */
+/* Faults of the Jacobian-vector product alone. */
 static bool jvp(const void *const *in, const void *const *u, void *const *products, void *user)
 {
     const product *p = user;
@@ -222,7 +222,7 @@ START_TEST(each_fault_of_a_vjp_is_caught_in_double_and_float)
 }
 END_TEST
 
-/* Cotangents may happen to be so close to each other that exchanging them is no error that bfloat16 could show. */
+/* The cotangents may be so close to each other that exchanging them is an error too small for bfloat16. */
 START_TEST(coarse_faults_hardly_ever_pass_in_bfloat16)
 {
     static const int coarse[] = {SIGN, TRANSPOSED, OFF_BY_ONE, COTANGENT_ABSOLUTE, CHANGES_ITS_INPUT, ONE_UNWRITTEN};
@@ -378,7 +378,7 @@ START_TEST(a_second_derivative_is_the_first_of_a_vjp)
 }
 END_TEST
 
-/* ---- what the checker of tensors is tested on ---- */
+/* ---- the test functions of the checker of tensors ---- */
 
 static bool has(const char *name, const char *const *parts)
 {
@@ -387,8 +387,8 @@ static bool has(const char *name, const char *const *parts)
     return *parts;
 }
 
-/* Functions whose intermediate results are rounded so much that they are another function in the type, or leave its
- * range. */
+/* Functions whose intermediate results are rounded so strongly in this type that they become another function, or leave
+ * its range. */
 static bool is_another(int index, tg_gradcheck_type type)
 {
     static const char *const in_double[] = {"beside_1e16", NULL};

@@ -1,4 +1,4 @@
-/* `gradcheck --html`: one file that needs no other. */
+/* `gradcheck --html` writes one self-contained file. */
 #include "examples/gradcheck/check_report.h"
 #include "tests/support/temporary_files.h"
 
@@ -12,7 +12,7 @@
 
 Suite *gradcheck_html_suite(void);
 
-/* Runs build/bin/gradcheck --html with these arguments; what it prints on standard error, and its exit status. */
+/* Runs build/bin/gradcheck --html with these arguments; returns its standard error and exit status. */
 static int run(const char *arguments, char *text, size_t size)
 {
     const char *build = getenv("TG_BUILD");
@@ -26,7 +26,7 @@ static int run(const char *arguments, char *text, size_t size)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* Every element that is opened is closed, in order; but for those that HTML has without an end. */
+/* Every element that is opened is closed, in order, except those that HTML never closes. */
 static void assert_balanced(const char *html)
 {
     static const char *const without_end[] = {"meta", "br", "img"};

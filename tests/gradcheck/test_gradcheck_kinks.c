@@ -1,4 +1,4 @@
-/* The gradient checker where derivatives jump, and beyond the first order. */
+/* The gradient checker at kinks, and at orders above the first. */
 #include <check.h>
 #include <math.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static void assert_kinks_pass(const tg_op *op, const double *at, int64_t count, 
     tg_op copy = *op;
     tg_gradcheck_result result = tg_gradcheck(apply_unary, &copy, &in, 1, &(tg_gradcheck_options){.order = order});
     ck_assert_msg(result.passed, "%s: %s", op->name, result.why);
-    ck_assert_int_gt(result.kinks, op == &tg_op_abs ? -1 : 0); /* its mean of both sides is the central one */
+    ck_assert_int_gt(result.kinks, op == &tg_op_abs ? -1 : 0); /* the mean of both sides is the central difference */
 }
 
 START_TEST(points_on_and_near_a_kink_are_judged_by_one_sided_differences)
@@ -41,7 +41,7 @@ START_TEST(points_on_and_near_a_kink_are_judged_by_one_sided_differences)
 }
 END_TEST
 
-/* What is right on neither side of a kink, nor between, is wrong. */
+/* At a kink, a derivative that equals neither side and does not lie between them is wrong. */
 static void outside_derivative(const tg_derive *d)
 {
     tg_tensor zero = tg_full(tg_tape_of(d->cotangent), TG_F64, TG_SCALAR, 0);
@@ -98,8 +98,8 @@ static int passes(tg_tensor (*f)(tg_tensor x), const double *at, int number, int
     return passed;
 }
 
-/* Large steps reach over a kink from both sides and agree there, with the least rounding; closer ones contradict them.
- */
+/* Large steps reach across a kink on both sides and agree there, with the least rounding; smaller steps contradict
+ * them. */
 START_TEST(a_wrong_derivative_is_found_beside_a_kink_that_only_large_steps_reach)
 {
     static const double near[] = {0.01, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5};
@@ -120,7 +120,7 @@ END_TEST
 
 /* ---- order by order ---- */
 
-/* The derivative of cos, with its own right, but then constant: wrong from the third derivative of sin on. */
+/* The second derivative of sin, itself constant: so sin is wrong from its third derivative on. */
 static void second_sine_derivative(const tg_derive *d)
 {
     d->gradient[0] = tg_mul(d->cotangent, tg_neg(tg_stop_gradient(tg_sin(d->in[0]))));

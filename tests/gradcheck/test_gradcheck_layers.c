@@ -1,4 +1,4 @@
-/* Every layer, block and model that the program gradcheck checks, and what there is in nn/ that it has to. */
+/* The layers, blocks and models that the program gradcheck checks, and those in nn/ that it must check. */
 #include "examples/gradcheck/layer_checks.h"
 #include "nn/layers/norm.h"
 
@@ -21,7 +21,7 @@ START_TEST(every_layer_is_right_to_second_order)
 }
 END_TEST
 
-/* A layer norm takes out what a bias before it adds: the differences are 0, and of the derivative rounding is left. */
+/* A layer norm removes what a bias before it adds: the differences are 0, and the derivative is only rounding. */
 START_TEST(what_rounding_leaves_of_a_derivative_that_is_zero_may_differ)
 {
     int i = 0;
@@ -49,7 +49,7 @@ START_TEST(every_norm_has_a_check)
 }
 END_TEST
 
-/* A header of nn/ with a forward function stands for a layer, and the name of a check begins with its name. */
+/* A header of nn/ with a forward function belongs to a layer, and the name of a check begins with the layer's name. */
 START_TEST(every_header_with_a_forward_function_has_a_check)
 {
     char name[200];
@@ -69,7 +69,7 @@ START_TEST(every_header_with_a_forward_function_has_a_check)
 }
 END_TEST
 
-/* What a file defines and no line lists would be checked by nothing. */
+/* A kind that a file defines but no table lists would never be checked. */
 START_TEST(every_layer_and_model_is_in_its_table)
 {
     char name[100];

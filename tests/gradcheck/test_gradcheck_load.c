@@ -11,7 +11,7 @@
 
 Suite *gradcheck_load_suite(void);
 
-/* The folder of the test gets what a user has: programs under build/, a compiler that finds the headers, a package. */
+/* Prepares the test's folder as a user's: programs under build/, a compiler that finds the headers, a package. */
 static void settle(void)
 {
     char tree[PATH_MAX], out[2 * PATH_MAX], package[500];
@@ -30,7 +30,7 @@ static void settle(void)
     setenv("PKG_CONFIG_PATH", temporary_folder(), 1);
 }
 
-/* Runs lines of the shell in the folder, until one fails; what they print on both streams, and the status. */
+/* Runs shell lines in the folder until one fails; returns the output of both streams, and the status. */
 static int run(const char *lines, char *text, size_t size)
 {
     char script[4000];
@@ -49,7 +49,7 @@ static int run(const char *lines, char *text, size_t size)
 
 /* ---- the guide ---- */
 
-/* The block of this language in docs/gradcheck.md below a heading. */
+/* The block in this language below a heading of docs/gradcheck.md. */
 static char *block_of(const char *heading, const char *language)
 {
     static char text[1 << 16];
@@ -102,7 +102,7 @@ static const char source[] =
     "#include <tapegrad.h>\n"
     "static double f(double x) { return\n"
     "#ifdef HOPELESS\n"
-    "    sin(1e8 * x); }\n" /* it waves too fast for steps of the usual size */
+    "    sin(1e8 * x); }\n" /* it oscillates too fast for steps of the usual size */
     "#else\n"
     "    x * x; }\n"
     "#endif\n"

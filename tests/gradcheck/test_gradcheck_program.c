@@ -25,7 +25,7 @@ static const char *program(void)
     return path;
 }
 
-/* Runs a command of the shell in which %s is the program; what it prints, and its exit status. */
+/* Runs a shell command in which %s is the program; returns its output and exit status. */
 static int run_shell(const char *format, char *text, size_t size)
 {
     char line[1500];
@@ -176,8 +176,8 @@ START_TEST(what_cannot_be_written_is_told)
 }
 END_TEST
 
-/* Starts the program with what is printed going to a descriptor. When this returns it runs, with signals as they are by
- * default. */
+/* Starts the program with its output going to a descriptor, and with default signal handlers. It runs when this
+ * returns. */
 static pid_t start(int output, const char *const arguments[])
 {
     extern char **environ;
@@ -206,7 +206,7 @@ START_TEST(a_closed_pipe_ends_it_quietly)
 }
 END_TEST
 
-/* Whether a process catches SIGINT, by what the system says of it. */
+/* True if a process catches SIGINT, according to the system. */
 static bool catches_interrupts(pid_t child)
 {
     char path[64], line[256];
@@ -288,7 +288,7 @@ static void print_results(FILE *out, const void *context)
     check_table_print_counts(context, out);
 }
 
-/* What a table prints, on a terminal so wide or, with 0, into a file. */
+/* The output of a table on a terminal of this width or, with 0, in a file. */
 static char *printed(const check_table *of, int columns)
 {
     return terminal_output(columns, 40, print_results, of);

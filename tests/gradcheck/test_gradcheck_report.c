@@ -1,4 +1,4 @@
-/* What the gradient checker says of a failure: where, how large, what it looks like, and how to see it again. */
+/* The report of a failure: the place, the size, the likely fault, and a program that reproduces it. */
 #include "autograd/gradcheck/report.h"
 #include "tests/support/temporary_files.h"
 #include "tests/gradcheck/wrong_ops.h"
@@ -23,7 +23,7 @@ static void assert_reports(const char *part)
     ck_assert_msg(strstr(report, part) != NULL, "'%s' is not in:\n%s", part, report);
 }
 
-/* The number behind a word that begins a line of the report. */
+/* The number after a word that begins a line of the report. */
 static double number_behind(const char *word)
 {
     const char *line = strstr(report, word);
@@ -124,7 +124,7 @@ START_TEST(a_result_says_how_much_it_would_have_seen)
     tg_gradcheck_result sums = tg_gradcheck_op(&tg_op_add, NULL), roots = tg_gradcheck_op(&tg_op_rsqrt, NULL);
     ck_assert_int_gt(10 * sums.sharp, 7 * sums.comparisons);
     ck_assert_int_le(sums.sharp, sums.comparisons);
-    ck_assert_int_lt(roots.sharp, roots.comparisons); /* its derivative at large numbers is small beside it */
+    ck_assert_int_lt(roots.sharp, roots.comparisons); /* the derivative at large numbers is relatively small */
     ck_assert_msg(strstr(sums.why, " % are known to 1e-12") != NULL, "%s", sums.why);
     tg_gradcheck_result bent = tg_gradcheck_op(&tg_op_relu, NULL);
     ck_assert_int_gt(bent.kinks, 0);
@@ -132,7 +132,7 @@ START_TEST(a_result_says_how_much_it_would_have_seen)
 }
 END_TEST
 
-/* ---- what it looks like ---- */
+/* ---- the likely fault ---- */
 
 START_TEST(a_simple_factor_is_named_and_what_there_are_so_many_of)
 {
@@ -196,7 +196,7 @@ START_TEST(a_fault_in_the_use_of_the_cotangent_is_told_from_one_in_the_derivativ
 }
 END_TEST
 
-/* ---- whose fault it is, and the test ---- */
+/* ---- the faulty operation, and the test ---- */
 
 static void half_derivative(const tg_derive *d)
 {
@@ -231,8 +231,8 @@ START_TEST(the_guilty_operation_of_a_function_has_a_report_of_its_own)
 }
 END_TEST
 
-/* Compiles the last test of the report with what comes before it, and runs it: its exit status, or that of the
- * compiler. */
+/* Compiles the last test of the report together with the lines before it, and runs it; returns its exit status or the
+ * compiler's. */
 static int run_test(const char *before, bool *compiled)
 {
     char *test = report, *next;
@@ -244,7 +244,7 @@ static int run_test(const char *before, bool *compiled)
                *compiler = getenv("TG_CC") ? getenv("TG_CC") : "cc";
     char command[1200];
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-    const bool link = false; /* a library with a sanitizer wants a program with one */
+    const bool link = false; /* a library with a sanitizer needs a program with one */
 #else
     const bool link = true;
 #endif
@@ -288,7 +288,7 @@ END_TEST
 START_TEST(the_test_of_an_operation_with_attributes_and_integers_compiles)
 {
     check_wrong_op("the gradient of the mean for that of the sum");
-    assert_test("", 0); /* the library's sum is right */
+    assert_test("", 0); /* the sum of the library is right */
     assert_reports("static const _Alignas(16) unsigned char attributes[] = {");
 }
 END_TEST

@@ -1,4 +1,4 @@
-/* The gradient checker does not cry wolf: right operations and functions pass, whatever the seed. */
+/* The gradient checker raises no false alarm: right operations and functions pass with any seed. */
 #include "tests/gradcheck/right_functions.h"
 #include "tests/support/seeds.h"
 
@@ -12,7 +12,7 @@
 
 Suite *gradcheck_right_suite(void);
 
-/* ---- seeds, shared among as many threads as there are processors: checks know nothing of each other ---- */
+/* ---- seeds, shared among as many threads as processors: checks are independent ---- */
 
 typedef struct work {
     const char *(*check)(int seed, struct work *w, char *why); /* NULL, or what was called wrong, in `why` */
@@ -20,7 +20,7 @@ typedef struct work {
     int end;
     atomic_int_least64_t checks, cannot_tell;
     pthread_mutex_t lock;
-    char first[1024]; /* what is wrong by the first seed that found something */
+    char first[1024]; /* the fault found with the lowest seed */
 } work;
 
 static void *take_seeds(void *of_work)
@@ -37,7 +37,7 @@ static void *take_seeds(void *of_work)
     return NULL;
 }
 
-/* From the first seed to the one before `end`. */
+/* Runs the seeds from the first one to the one before `end`. */
 static void check_seeds(work *w, int first, int end)
 {
     pthread_t threads[16];
@@ -81,9 +81,9 @@ START_TEST(no_right_function_is_called_wrong)
 }
 END_TEST
 
-/* Of a thousand seeds one finds inputs that cancel nearly everything; 1e-5 is the error that differences may have at
- * most. penalized_tanh needs most of the 1e-6: beside its kink at 0, which no step may cross, its second derivative
- * vanishes. */
+/* One of a thousand seeds finds inputs that cancel nearly everything; 1e-5 is the largest error that differences may
+ * have. penalized_tanh needs most of the 1e-6: its second derivative vanishes beside the kink at 0, which no step may
+ * cross. */
 static const char *check_operations(int seed, work *w, char *why)
 {
     const double most = getenv("TG_LONG") ? 1e-5 : 1e-6;
@@ -120,8 +120,8 @@ static void assert_passes(const tg_op *op, uint64_t seed)
     ck_assert_msg(result.relative < 1e-6, "seed %d: %s", (int)seed, result.why);
 }
 
-/* The gradient y (g - sum y g) of a softmax that has decided is a difference of numbers like 1, of which nothing but
- * rounding is left. */
+/* The gradient y (g - sum y g) of a decided softmax is a difference of numbers near 1, of which only rounding remains.
+ * */
 static tg_tensor decided_softmax(tg_tape *tape, const tg_tensor *in, int count, void *user)
 {
     (void)tape, (void)count, (void)user;
@@ -135,7 +135,7 @@ START_TEST(what_rounding_leaves_of_terms_that_cancel_may_differ)
     assert_passes(&tg_op_causal_softmax, 185);
     assert_passes(&tg_op_softmax, 349);
     assert_passes(&tg_op_softmax, 658);
-    assert_passes(&tg_op_cross_entropy_grad, 773); /* where the measurement sees a sixth of the rounding */
+    assert_passes(&tg_op_cross_entropy_grad, 773); /* where the measurement finds only a sixth of the rounding */
     for (int seed = 0; seed < seeds(200, 5000); seed++) {
         tg_gradcheck_result result =
             tg_gradcheck(decided_softmax, NULL, &in, 1, &(tg_gradcheck_options){.order = 2, .seed = (uint64_t)seed});
@@ -150,7 +150,7 @@ static tg_tensor tiny_power(tg_tape *tape, const tg_tensor *in, int count, void 
     return tg_pow(in[0], in[1]);
 }
 
-/* The square of 1e-220 is 0 in double, and the rounding of what is so small is not. */
+/* The square of 1e-220 is 0 in double, but the rounding of such a small number is not. */
 START_TEST(tiny_results_have_rounding_too)
 {
     static const double base[] = {1.051, 1.0525, 1.074, 1.06}, exponent[] = {-10000, -9999.25, -10000, -10011};
@@ -165,8 +165,8 @@ START_TEST(tiny_results_have_rounding_too)
 }
 END_TEST
 
-/* 0.9315^-10000 is 1.3e308, and its derivative by the base infinite in double: such a point is not for the checker to
- * choose. */
+/* 0.9315^-10000 is 1.3e308, and its derivative by the base is infinite in double: the checker must not choose such a
+ * point. */
 START_TEST(a_derivative_beyond_the_largest_number_is_no_fault)
 {
     assert_passes(&tg_op_pow, 595);

@@ -1,4 +1,4 @@
-/* The gradient checker moves elements that share no value at once, and needs fewer calls of the function for it. */
+/* The gradient checker moves elements that share no value together, and so needs fewer calls of the function. */
 #include "autograd/gradcheck.h"
 #include "autograd/ops.h"
 
@@ -6,7 +6,7 @@
 
 Suite *gradcheck_together_suite(void);
 
-/* Rows that do not see each other; counts its calls. */
+/* A function of independent rows; counts its calls. */
 static tg_tensor counted_softmax(tg_tape *own, const tg_tensor *in, int count, void *calls)
 {
     (void)own, (void)count;
@@ -14,7 +14,7 @@ static tg_tensor counted_softmax(tg_tape *own, const tg_tensor *in, int count, v
     return tg_softmax(tg_mul(in[0], in[0]), -1);
 }
 
-/* Each row sees itself and the one that is as far from the other end. */
+/* Each row depends on itself and on its mirror image from the other end. */
 static tg_tensor counted_pairs(tg_tape *own, const tg_tensor *in, int count, void *calls)
 {
     (void)own, (void)count;
@@ -40,7 +40,7 @@ START_TEST(elements_that_no_result_shares_are_compared_at_once)
 }
 END_TEST
 
-/* x^2 element by element, of which the checker is not told; but the gradient of the fifth is 7 instead of 2 x. */
+/* x^2 element by element, not declared elementwise; but the gradient of the fifth element is 7 instead of 2 x. */
 static void wrong_fifth_derivative(const tg_derive *d)
 {
     static const double fifth[] = {0, 0, 0, 0, 1, 0};

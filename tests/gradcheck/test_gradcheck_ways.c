@@ -1,4 +1,4 @@
-/* The gradient checker takes the ways that users take: tg_backward, checkpoints, a second step, no gradient at all. */
+/* The gradient checker runs functions as users do: tg_backward, checkpoints, a second step, no gradient at all. */
 #include "tests/gradcheck/wrong_ops.h"
 
 #include <check.h>
@@ -19,8 +19,8 @@ static tg_tensor apply_unary(tg_tape *tape, const tg_tensor *in, int count, void
     return tg_apply(user, NULL, 1, in);
 }
 
-/* Like tanh(x)^2, but where the tape holds more than in a first run, as in a checkpoint's second, a constant takes the
- * place of a factor. */
+/* Like tanh(x)^2; but if the tape has more values than in a first run, as in a checkpoint's second one, a constant
+ * replaces a factor. */
 static tg_tensor different_when_run_again(tg_tape *tape, const tg_tensor *in, int count, void *user)
 {
     (void)count, (void)user;
@@ -69,7 +69,7 @@ START_TEST(nothing_to_compare_is_a_refusal)
 }
 END_TEST
 
-/* Like w^2, but a hook adds to the parameter's gradient itself, where it has one: tg_grad does not look at it,
+/* Like w^2; but a hook adds to the parameter's gradient itself, if it has one. tg_grad ignores that gradient,
  * tg_backward adds to it. */
 static tg_tensor add_to_the_gradient(tg_tensor cotangent, void *user)
 {

@@ -1,5 +1,4 @@
-/* Operations whose derivatives are wrong on purpose, each in a way that has been seen: what the gradient checker must
- * catch.
+/* Operations with deliberately wrong derivatives, of kinds seen in practice: the gradient checker must find them all.
  *
  *     for (int i = 0; i < wrong_op_count(); i++) {
  *         wrong_op wrong = wrong_op_at(i);
@@ -23,7 +22,7 @@ typedef struct wrong_op {
 int wrong_op_count(void);
 wrong_op wrong_op_at(int index);
 
-/* A row of the list: an operation, with another derivative (NULL: as it is) and other samples (NULL: its own). */
+/* A list entry: an operation, another derivative for it (NULL: its own) and other samples (NULL: its own). */
 typedef struct wrong_row {
     const char *fault;
     const tg_op *op;
@@ -41,7 +40,7 @@ extern const int wrong_more_count, wrong_third_count;
 extern const tg_op wrong_stale_value, wrong_changing_result, wrong_changed_input, wrong_roll, wrong_product,
     wrong_one_in_a_hundred, wrong_kept_slope;
 
-/* Helpers for derivatives, right in themselves: x rounded to single precision, and the first row of x. */
+/* Helpers for derivatives, themselves right: x rounded to single precision, and the first row of x. */
 tg_tensor rounded_to_single(tg_tensor x);
 tg_tensor first_row(tg_tensor x);
 

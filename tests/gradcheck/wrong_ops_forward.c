@@ -20,7 +20,7 @@ static void square_loop(const tg_loop *l)
         y[i] = x[i] * x[i];
 }
 
-/* ---- the derivative multiplies with what the last forward pass has left behind ---- */
+/* ---- the derivative multiplies by data that the last forward pass left behind ---- */
 
 enum { KEPT = 5000 }; /* more than the checker's largest shape */
 static double kept[KEPT];
@@ -52,7 +52,7 @@ static tg_tensor apply_times_kept(tg_tensor g, tg_tensor x)
     return tg_apply(&times_kept, NULL, 2, (tg_tensor[]){g, x});
 }
 
-/* Of 2 g x, so that the second order is right, and nothing but the kept value is wrong. */
+/* The derivative of 2 g x, so that the second order is right and only the kept value is wrong. */
 static void times_kept_derivative(const tg_derive *d)
 {
     d->gradient[0] = tg_mul_scalar(tg_mul(d->cotangent, d->in[1]), 2);
@@ -95,7 +95,7 @@ const tg_op wrong_changing_result = {.name = "changing_result",
                                      .derivative = pass,
                                      TG_SAMPLES(samples)};
 
-/* ---- the forward pass writes into its input, which the derivative then reads ---- */
+/* ---- the forward pass overwrites its input, which the derivative then reads ---- */
 
 static void overwriting_loop(const tg_loop *l)
 {
@@ -117,7 +117,7 @@ const tg_op wrong_changed_input = {.name = "changed_input",
                                    .derivative = square_derivative,
                                    TG_SAMPLES(samples)};
 
-/* ---- y[i] = x[i + by], whose gradient goes back by one too many ---- */
+/* ---- y[i] = x[i + by], whose gradient goes back to the element after the right one ---- */
 
 typedef struct roll_attributes {
     int by;
@@ -159,7 +159,7 @@ const tg_op wrong_roll = {.name = "roll",
                           .derivative = roll_derivative,
                           TG_SAMPLES(roll_samples)};
 
-/* ---- a product of square matrices, which fit without being transposed ---- */
+/* ---- a product of square matrices, whose shapes fit without a transpose ---- */
 
 static void product_forward(const tg_call *call)
 {
@@ -190,7 +190,7 @@ const tg_op wrong_product = {.name = "product",
                              .derivative = product_derivative,
                              TG_SAMPLES(product_samples)};
 
-/* ---- of many elements one is wrong ---- */
+/* ---- one of many elements is wrong ---- */
 
 static void all_but_one_forward(const tg_call *call)
 {
@@ -230,7 +230,7 @@ const tg_op wrong_one_in_a_hundred = {.name = "one_in_a_hundred",
                                       .derivative = all_but_one_derivative,
                                       TG_SAMPLES(large_samples)};
 
-/* ---- the derivative that is saved along with the value is another than the one computed later ---- */
+/* ---- the saved derivative differs from the one computed later ---- */
 
 static void kept_slope_loop(const tg_loop *l)
 {

@@ -1,6 +1,6 @@
-/* Faults that showed through an earlier checker: in the cotangent, hidden as noise, on ways that no sample takes, at
- * places, shapes and in a type that no sample has. All are operations of the library with another derivative, or
- * another loop beside a right derivative. */
+/* Faults that an earlier checker missed: in the cotangent, hidden as noise, in ways of running that no sample takes, at
+ * points, in shapes and in a type that no sample has. All are operations of the library with another derivative, or
+ * with another loop and a right derivative. */
 #include "tests/gradcheck/wrong_ops.h"
 
 #include <math.h>
@@ -136,11 +136,11 @@ static void first_of_second_if_broadcast(const tg_derive *d)
     d->gradient[1] = tg_mul_scalar(tg_mul(d->cotangent, d->in[0]), b.rank < out.rank ? 2 : 1);
 }
 
-/* Reads a number: right in the first step on a tape, and of yesterday in the second. */
+/* Reads a number: right in the first step on a tape, outdated in the second. */
 GIVES(number_read, tg_mul_scalar(tg_copy(g), 2 * tg_at(x, 0)))
 GIVES(sign_read, tg_mul_scalar(tg_mul(g, x), tg_at(x, 0) < 100 ? 2 : -2))
 
-/* What is computed together with a derivative is x^2; alone it is a little more. */
+/* Computed together with its derivative it is x^2; alone it is a little more. */
 static void double_loop(const tg_loop *l)
 {
     tg_loop both = *l;
@@ -222,7 +222,7 @@ IN_SHAPE(above_1000_elements, tg_size(x) > 1000)
 IN_SHAPE(for_13_elements, tg_size(x) == 13)
 IN_SHAPE(of_16_elements, tg_size(x) == 16)
 
-/* Multiplies like tg_mul, but for the last element of a run whose length leaves the remainder 5 (or 7) by 8. */
+/* Multiplies like tg_mul, except for the last element of a run whose length modulo 8 is 5 (or 7). */
 static void remainder_loop(const tg_loop *l, size_t remainder)
 {
     tg_op_mul.loop(l);
@@ -264,7 +264,7 @@ static const tg_op last_of_7 = {.name = "last_of_7",
 GIVES(wrong_last_of_5, tg_apply(&last_of_5, NULL, 2, (tg_tensor[]){g, twice(x)}))
 GIVES(wrong_last_of_7, tg_apply(&last_of_7, NULL, 2, (tg_tensor[]){g, twice(x)}))
 
-/* ---- at other places only ---- */
+/* ---- at other points only ---- */
 
 #define AT(name, condition) GIVES(name, tg_mul(g, scaled_where(condition, tg_add_scalar(twice(x), 1), 1.5)))
 
@@ -278,7 +278,7 @@ AT(beyond_50, beyond(x, 50))
 AT(beyond_1000, beyond(x, 1000))
 AT(tiny, tg_less(tg_abs(x), number(x, 1e-6)))
 
-/* x^2 + x, with its right derivative but for a place. */
+/* x^2 + x, with its right derivative except at one point. */
 static void square_plus_loop(const tg_loop *l)
 {
     for (size_t i = 0; i < l->n; i++)

@@ -1,5 +1,5 @@
-/* Faults of kinds that the first two lists have not: cotangents near the largest number, runs of one to four elements,
- * one number beside many, ties, kinks, signed zeros, and combinations of inputs. */
+/* Faults of kinds that the first two lists lack: cotangents near the largest number, runs of one to four elements, a
+ * scalar with many elements, ties, kinks, signed zeros, and combinations of inputs. */
 #include "autograd/ops/reduction.h"
 #include "tests/gradcheck/wrong_ops.h"
 
@@ -86,7 +86,7 @@ SHORT(runs_of_32, 32, 32)
 SHORT(runs_of_64, 64, 64)
 SHORT(runs_of_100_to_127, 100, 127)
 
-/* ---- one number beside many ---- */
+/* ---- a scalar with many elements ---- */
 
 static bool is_single(tg_tensor x, tg_tensor out)
 {
@@ -155,7 +155,7 @@ static const tg_sample tied_samples[] = {
      .input = {{.shape = {1, {4}}, .value_count = 4, .values = tied}}},
     {.attributes = &(tg_reduce_attributes){.axes = 2}, .input = {{.shape = {2, {3, 4}}}}}};
 
-/* 1 where an element is the largest of the last axis; and the cotangent beside it. */
+/* 1 where an element is the largest of its row; and the cotangent beside it. */
 static void look_for_ties(const tg_derive *d, tg_tensor *is, tg_tensor *g)
 {
     const tg_axes last = {.count = 1, .axis = {-1}};
@@ -171,7 +171,7 @@ static void all_ties_in_full(const tg_derive *d)
     d->gradient[0] = tg_mul(is, g);
 }
 
-/* Right for two of them, wrong for three. */
+/* Right for ties of two, wrong for ties of three. */
 static void half_of_each_tie(const tg_derive *d)
 {
     tg_tensor is, g;
@@ -195,7 +195,7 @@ GIVES(absolute_2_at_0, tg_mul(g, tg_where(is_zero(x), number(x, 2), tg_sign(x)))
 GIVES(absolute_minus_3_at_0, tg_mul(g, tg_where(is_zero(x), number(x, -3), tg_sign(x))))
 GIVES(relu_minus_half_at_0, tg_mul(g, tg_where(is_zero(x), number(x, -0.5), above(x, 0))))
 GIVES(relu_1_01_at_0, tg_mul(g, tg_where(is_zero(x), number(x, 1.01), above(x, 0))))
-/* 1 / x tells -0 from 0. */
+/* 1 / x distinguishes -0 from 0. */
 GIVES(square_wrong_at_minus_0,
       tg_mul(g, tg_where(tg_less(tg_div(number(x, 1), x), number(x, -1e300)), number(x, 1), twice(x))))
 GIVES(square_wrong_at_plus_0, tg_mul(g, tg_where(above(tg_div(number(x, 1), x), 1e300), number(x, 1), twice(x))))

@@ -1,4 +1,4 @@
-/* build/bin/accuracy and what it prints. */
+/* build/bin/accuracy and its output. */
 #include "tests/support/temporary_files.h"
 
 #include <check.h>
@@ -12,7 +12,7 @@ Suite *accuracy_suite(void);
 
 static char output[1 << 16];
 
-/* Runs build/bin/accuracy; its exit status. What it printed is in `output`: standard output, and with `errors` both. */
+/* Runs build/bin/accuracy; its exit status. `output` has standard output or, with `errors`, both streams. */
 static int run(const char *arguments, bool errors)
 {
     const char *build = getenv("TG_BUILD");
@@ -59,7 +59,7 @@ START_TEST(the_table_fits_a_terminal_and_ends_with_the_verdict)
 }
 END_TEST
 
-/* The largest error of each of the four ways, from the file that is drawn. */
+/* The largest error of each of the four ways, from the file for the picture. */
 START_TEST(the_picture_shows_who_loses_digits)
 {
     static char arguments[1000], line[200];

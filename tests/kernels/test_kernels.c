@@ -1,5 +1,5 @@
-/* The kernels of every instruction set that runs here: how exact they are, what they do at the edges of the number
- * line, and whether fused kernels agree with the plain formula. */
+/* The kernels of every instruction set that runs here: their accuracy, the edges of the number line, and fused kernels
+ * against the plain formula. */
 #include "autograd/kernels/kernels.h"
 #include "tests/accuracy/accuracy.h"
 
@@ -10,9 +10,9 @@
 
 Suite *kernels_suite(void);
 
-/* ---- accuracy: what tests/accuracy/bounds.c promises ---- */
+/* ---- accuracy: the bounds of tests/accuracy/bounds.c ---- */
 
-/* How many floats a sample leaves out. Sanitizers look for something else, and slowly. */
+/* A sample takes one float of this many. Sanitizers look for other faults, and are slow. */
 #if defined __SANITIZE_ADDRESS__
 enum { STRIDE = 50021 };
 #else
@@ -76,7 +76,7 @@ START_TEST(every_function_with_a_reference_is_tried_and_promises_something)
 }
 END_TEST
 
-/* A measurement that cannot fail proves nothing: an input of 1 is far from where gelu_exact and silu agree. */
+/* The measurement itself must be able to fail: at 1, gelu_exact and silu are far apart. */
 START_TEST(a_wrong_kernel_is_far_off)
 {
     accuracy_survey survey = accuracy_begin("gelu_exact");
@@ -111,7 +111,7 @@ END_TEST
 
 typedef void unary(size_t n, const void *x, void *y);
 
-/* Arguments too large for the polynomials go to the C library, without those beside them. */
+/* Arguments too large for the polynomials are passed to the C library, without changing their neighbours. */
 static void check_beside_a_large_one(const char *name, unary *f32, unary *f64)
 {
     enum { N = 200, LARGE = 70 };
@@ -143,7 +143,7 @@ START_TEST(a_value_does_not_depend_on_its_neighbours)
 }
 END_TEST
 
-/* Value and derivatives at what is infinite, not a number, zero, or finite and enormous. */
+/* Value and derivatives at infinities, NaN, zero, and huge finite numbers. */
 static void check_gelu_edges(const char *name, unary *const f32[3], unary *const f64[3])
 {
     const float x[] = {INFINITY, -INFINITY, FLT_MAX, -FLT_MAX, 1e20f, -1e20f, NAN, -NAN, 0.f, -0.f};
@@ -184,7 +184,7 @@ START_TEST(infinities_nan_and_zero_mean_what_they_mean)
 }
 END_TEST
 
-/* A loop's vector part and its last few elements give the same, also when the output is the input. */
+/* The vector part of a loop and its last few elements give the same results, even if the output is the input. */
 static void check_in_place(const char *name, unary *f32, unary *f64)
 {
     enum { MOST = 133 };
@@ -204,7 +204,7 @@ static void check_in_place(const char *name, unary *f32, unary *f64)
         for (size_t i = 0; i < MOST; i++) {
             float expected = i < n ? alone[i] : x[i];
             double wide_expected = i < n ? wide_alone[i] : wide[i];
-            /* libcheck hands each assertion to another process: not one a number */
+            /* libcheck passes each assertion to another process: too slow for each number */
             if (!((isnan(expected) && isnan(y[i])) || expected == y[i]))
                 ck_abort_msg("%s at %g of %zu: %a, alone %a", name, (double)x[i], n, (double)y[i], (double)expected);
             if (!((isnan(wide_expected) && isnan(wide_y[i])) || wide_expected == wide_y[i]))

@@ -1,4 +1,4 @@
-/* Kernels that do several things at once, against the plain formulas in double precision. */
+/* Fused kernels against the plain formulas in double precision. */
 #include "autograd/kernels/kernels.h"
 #include "autograd/rng.h"
 
@@ -8,7 +8,7 @@
 
 Suite *kernels_fused_suite(void);
 
-/* Runs the statement for each set of kernels that this processor has, as `set`. */
+/* Runs the statement for each set of kernels that runs on this processor, as `set`. */
 #define FOR_EACH_SET(set)                                                          \
     for (int number = 0; tg_kernel_set_at(number); number++)                       \
         for (const tg_kernel_set *set = tg_kernel_set_at(number); set; set = NULL) \
@@ -119,7 +119,7 @@ END_TEST
 
 enum { ROWS = 7, COLUMNS = 19, CELLS = ROWS * COLUMNS };
 
-/* Ordinary rows, a row of large numbers, one with masked entries and one that is all masked. */
+/* Ordinary rows, a row of large numbers, a row with masked entries, and a fully masked row. */
 static void fill_rows(float x[CELLS])
 {
     tg_rng rng = tg_rng_seed(8);
@@ -203,7 +203,7 @@ START_TEST(normalised_rows_have_mean_zero_and_deviation_one)
     for (int i = 0; i < CELLS; i++) /* the third row's mean is a million times its deviation */
         x[i] = (float)(tg_rng_normal(&rng) + (i / COLUMNS == 2 ? 1e6 : 3));
     for (int i = 3 * COLUMNS; i < 4 * COLUMNS; i++)
-        x[i] = 42; /* no deviation at all */
+        x[i] = 42; /* a deviation of zero */
     FOR_EACH_SET(set)
     {
         set->of[TG_F32]->layer_norm_rows(ROWS, COLUMNS, x, 1e-5, y, mean, scale);

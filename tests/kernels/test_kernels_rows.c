@@ -1,4 +1,4 @@
-/* Kernels over the rows of a matrix, of every length that is worked on in its own way, against loops in double
+/* Kernels over the rows of a matrix, of every length that is handled in a different way, against loops in double
  * precision. */
 #include "autograd/kernels/kernels.h"
 #include "autograd/rng.h"
@@ -10,8 +10,8 @@
 
 Suite *kernels_rows_suite(void);
 
-/* Fewer than a vector, vectors and a rest, narrow and wide for cross-entropy, about what is kept close at hand, and
- * more. */
+/* Less than a vector, vectors and a remainder, the narrow and the wide case of cross-entropy, sizes around that of the
+ * scratch memory, and more. */
 static const struct shape {
     size_t rows, columns;
 } shapes[] = {{1, 1},  {3, 2},  {70, 10},  {7, 16},  {65, 19}, {5, 32},  {9, 33},
@@ -145,7 +145,7 @@ START_TEST(norms_with_their_gradient)
         static float slope[MOST];
         fill(s->rows * n);
         for (size_t i = 0; i < s->rows * n; i++)
-            x[i] += 100; /* more than the deviations by far */
+            x[i] += 100; /* far more than the deviations */
         if (centred)
             k->layer_norm_rows(s->rows, n, x, epsilon, y, of_row, also_of_row);
         else
@@ -173,7 +173,7 @@ START_TEST(norms_with_their_gradient)
 }
 END_TEST
 
-/* Keys and queries, and the first query's place among the keys. */
+/* Keys and queries, and the position of the first query among the keys. */
 static const struct scores {
     size_t keys, queries, first;
 } scores[] = {{1, 1, 0}, {7, 5, 2}, {7, 5, 7}, {32, 32, 0}, {70, 32, 38}, {70, 32, 70}, {19, 17, 2}, {40, 31, 40}};

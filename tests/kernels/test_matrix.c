@@ -58,7 +58,7 @@ END_TEST
 
 START_TEST(gradients_of_broadcast_batches_are_summed)
 {
-    /* Sum over everything: the gradient of a at [row, l] is the sum of b's row l, over all batches. */
+    /* The loss is the sum of all elements: the gradient of a at [row, l] is the sum of b's row l over all batches. */
     tg_tensor a = drawn(TG_F64, TG_SHAPE(4, 5)), b = drawn(TG_F64, TG_SHAPE(2, 3, 5, 6)), gradients[2];
     tg_tensor c = tg_matmul(a, b);
     ck_assert(tg_grad(&c, 1, (tg_tensor[]){a, b}, 2, NULL, false, gradients));

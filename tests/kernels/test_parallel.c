@@ -1,4 +1,4 @@
-/* Long loops shared among threads: nothing is left out or done twice, and nobody can tell from the results. */
+/* Long loops shared among threads: every element is computed once, and the results do not depend on the threads. */
 #include "autograd/kernels/parallel.h"
 
 #include <check.h>
@@ -40,7 +40,7 @@ START_TEST(every_element_is_visited_once)
 }
 END_TEST
 
-/* Every unit in use: rows, columns of a product on each instruction set, tiles of a transpose, lines of the cache. */
+/* Every unit in use: rows, columns of a product on each instruction set, tiles of a transpose, cache lines. */
 START_TEST(parts_are_disjoint_and_cover_what_there_is_and_no_more)
 {
     static const size_t units[] = {1, 4, 8, 12, 16, 24, 32, 48, 64};
@@ -60,7 +60,7 @@ START_TEST(parts_are_disjoint_and_cover_what_there_is_and_no_more)
 }
 END_TEST
 
-/* Arrays of several sizes, one behind the other. */
+/* Arrays of several sizes in one block. */
 static const size_t array_sizes[] = {MOST, 0, 1, 63, 16 * 64, LEAST};
 enum { ARRAYS = sizeof array_sizes / sizeof *array_sizes, ALL = MOST + 64 + 16 * 64 + LEAST };
 
@@ -105,7 +105,7 @@ START_TEST(a_call_within_a_call_does_its_work_alone)
 }
 END_TEST
 
-/* Where the parts of some work were done, and by whom. */
+/* Records which thread did which part of some work. */
 typedef struct whereabouts {
     pthread_t thread[2];
     int processor[2];
@@ -118,7 +118,7 @@ static void note_where(void *context, size_t first, size_t count)
     w->thread[first] = pthread_self();
     w->processor[first] = sched_getcpu();
     ck_assert_int_eq(pthread_getaffinity_np(pthread_self(), sizeof w->allowed[first], &w->allowed[first]), 0);
-    usleep(200); /* so that the other part is for the other thread */
+    usleep(200); /* so that the other thread takes the other part */
     ck_assert_uint_eq(count, 1);
 }
 
@@ -158,7 +158,7 @@ START_TEST(a_child_process_gets_workers_of_its_own)
     tg_parallel(MOST, LEAST, TG_LINE, count_visits, visits);
     const pid_t child = fork();
     if (child == 0) {
-        alarm(20); /* waiting for workers that are not there would take for ever */
+        alarm(20); /* waiting for workers that do not exist would take forever */
         tg_set_threads(3);
         tg_parallel(MOST, LEAST, TG_LINE, count_visits, visits);
         _exit(visits[0] == 2 && visits[MOST - 1] == 2 ? 0 : 1);
@@ -219,7 +219,7 @@ START_TEST(two_threads_train_to_the_same_bits_as_one)
 }
 END_TEST
 
-/* Values and gradients of the operations on rows, for more rows than one thread takes alone. */
+/* Values and gradients of the operations on rows, for more rows than one thread takes by itself. */
 enum { ROWS = 301, COLUMNS = 257, ROW_OPERATIONS = 4 };
 
 static float *work_on_rows(void)
@@ -260,7 +260,7 @@ START_TEST(operations_on_rows_give_the_same_bits_on_any_number_of_threads)
 }
 END_TEST
 
-/* ---- operations of every kind, on more than one thread takes alone ---- */
+/* ---- operations of every kind, on more elements than one thread takes by itself ---- */
 
 static tg_tensor products_of_a_batch(tg_tensor x, tg_tensor y)
 {
@@ -332,7 +332,7 @@ static const struct shared_work {
 };
 enum { SHARED_WORK = sizeof shared_work / sizeof *shared_work, MOST_NUMBERS = 7 * 9 * 33 * 40 };
 
-/* The result and both gradients, one behind the other; *count numbers. */
+/* The result and both gradients in one array of *count numbers. */
 static float *do_shared_work(const struct shared_work *s, int64_t *count)
 {
     static float numbers[2][MOST_NUMBERS];

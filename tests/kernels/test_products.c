@@ -1,5 +1,5 @@
-/* Matrix products: within the error bound of their sums whatever the shape, the same bits in any cut, and nothing
- * touched but the operands. */
+/* Matrix products: within the error bound of their sums for every shape, the same bits however the work is cut, and no
+ * access outside the operands. */
 #include "autograd/kernels/blas.h"
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/product.h"
@@ -17,11 +17,11 @@
 
 Suite *products_suite(void);
 
-/* ---- memory between two pages that nobody may touch ---- */
+/* ---- memory between two protected pages ---- */
 
 typedef struct guarded {
     char *pages;
-    size_t size; /* of the memory between them */
+    size_t size; /* size of the memory between them */
 } guarded;
 
 static guarded guard(size_t size)
@@ -34,7 +34,7 @@ static guarded guard(size_t size)
     return g;
 }
 
-/* `bytes` of it, at its end or at its beginning. */
+/* A piece of `bytes` bytes at its end or at its beginning. */
 static void *within(guarded g, size_t bytes, bool at_end)
 {
     ck_assert_uint_le(bytes, g.size);
@@ -86,9 +86,9 @@ static size_t below(tg_rng *rng, size_t n)
     return (size_t)tg_rng_below(rng, n);
 }
 
-enum { LONGEST = 2500 }; /* more steps than any kernel takes at a time */
+enum { LONGEST = 2500 }; /* more steps than any kernel processes at once */
 
-/* Mostly small, so that edges are hit, some very small, some long, some empty. */
+/* Mostly small, to reach the edges of tiles; some very small, some long, some empty. */
 static size_t draw_size(tg_rng *rng)
 {
     const size_t kind = below(rng, 20);
@@ -103,8 +103,8 @@ static size_t span(size_t rows, size_t row, size_t columns)
     return rows == 0 || columns == 0 ? 0 : (rows - 1) * row + columns;
 }
 
-/* Elements between the rows of an operand: mostly none, some few, some so many that operands are packed wherever they
- * lie. */
+/* Gap between the rows of an operand: mostly none, sometimes a few elements, sometimes so many that operands are packed
+ * in any layout. */
 static size_t draw_gap(tg_rng *rng, size_t rows)
 {
     const size_t kind = below(rng, 12);
@@ -149,7 +149,7 @@ static void describe(const product_case *c, char *text, size_t size)
              p->out_row, (int)p->start);
 }
 
-/* A triple loop in long double; what each sum may be off by is k + 1 roundings of the sum of magnitudes. */
+/* A triple loop in long double; each sum may be off by k + 1 roundings of the sum of magnitudes. */
 static void reference(const product_case *c, const void *before, long double *sums, long double *bounds)
 {
     const tg_product_part *p = &c->part;
@@ -173,8 +173,8 @@ static void reference(const product_case *c, const void *before, long double *su
 
 /* ---- our kernels ---- */
 
-/* libcheck passes each assertion on to the process that waits for the test: one for each element would take more time
- * than the products. */
+/* libcheck passes each assertion to the process that waits for the test: one for each element would take longer than
+ * the products. */
 static void assert_within_bounds(const product_case *c, const char *isa, const void *before, const void *out,
                                  const long double *sums, const long double *bounds)
 {
@@ -191,7 +191,7 @@ static void assert_within_bounds(const product_case *c, const char *isa, const v
     }
 }
 
-/* In one piece, then in four about a random row and column; with scratch and without. */
+/* In one piece, then in four, split at a random row and column; with and without scratch memory. */
 static void multiply_in_pieces(const product_case *c, const tg_product_kernels *kernels, void *scratch, void *out,
                                size_t row, size_t column)
 {
@@ -241,7 +241,7 @@ START_TEST(random_products_are_their_sums_within_the_bound_on_every_instruction_
             if (c.part.m > 0 && c.part.n > 0)
                 kernels->multiply(&c.part, below(&rng, 2) ? scratch : NULL);
             assert_within_bounds(&c, isa, before, out, sums, bounds);
-            if (!fused) /* with fused multiply-adds the bits are those of the instruction set before, too */
+            if (!fused) /* with fused multiply-adds the bits also equal those of the previous instruction set */
                 memcpy(first, out, bytes);
             fused |= kernels->fused;
             ck_assert_msg(memcmp(first, out, bytes) == 0, "%s: not the bits of the set before", isa);
@@ -331,7 +331,7 @@ END_TEST
 
 START_TEST(own_products_and_those_of_openblas_agree)
 {
-    if (!tg_blas_load()) /* both are our own */
+    if (!tg_blas_load()) /* both are ours */
         return;
     for (int which = 0; which < LARGE; which++) {
         void *products[2];

@@ -1,5 +1,5 @@
-/* Machines with more processors than the test's own: random operations and their derivatives on 2 to 33 threads give
- * what one thread gives, to the bit, and touch nothing beside their operands and results.
+/* Imitates machines with more processors: random operations and their derivatives on 2 to 33 threads give the same bits
+ * as on one thread, and access no memory outside their operands and results.
  *
  *     record on a tape    x, y -> result -> gradients (-> gradients of those)
  *     for each value      its forward function on one thread, and on n threads in guarded memory
@@ -23,7 +23,7 @@
 
 Suite *threads_suite(void);
 
-/* ---- what is drawn ---- */
+/* ---- random choices ---- */
 
 typedef struct drawing {
     tg_rng choices;
@@ -37,7 +37,7 @@ static int64_t below(drawing *d, int64_t bound)
     return (int64_t)tg_rng_below(&d->choices, (uint64_t)bound);
 }
 
-/* From 1 to `most`; half of them beside a multiple of 8, where vectors, tiles and lines end. */
+/* From 1 to `most`; half of them next to a multiple of 8, where vectors, tiles and cache lines end. */
 static int64_t dim(drawing *d, int64_t most)
 {
     const int64_t any = 1 + below(d, most), near = any / 8 * 8 + below(d, 3) - 1;
@@ -255,7 +255,7 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 enum { MOST_INPUTS = 4, RESULT = MOST_INPUTS, SAVED, PLACES, ROOM = 1 << 25 };
 
 static guarded_memory places[PLACES];
-static char now[256]; /* what is computed, for the case that it ends in a signal */
+static char now[256]; /* the current computation, reported if the case ends in a signal */
 
 static void say_what_touched(int signal_number)
 {
@@ -279,7 +279,7 @@ static void compute(const tg_value *value, const void *const *in, void *out, voi
         value->op->forward(&call);
 }
 
-/* On n threads between guards; `right` and `right_saved` are what one thread gives. */
+/* Computes on n threads between guard pages; `right` and `right_saved` are the results of one thread. */
 static void compare(const tg_value *value, int threads, guarded_side side, const void *const *numbers,
                     const void *right, const void *right_saved)
 {
@@ -303,7 +303,7 @@ static void compare(const tg_value *value, int threads, guarded_side side, const
 static void compute_all(const tg_tape *tape, int threads, const char *what)
 {
     const int64_t count = tape->program.count;
-    void **data = calloc((size_t)count, sizeof *data); /* of each value, by one thread */
+    void **data = calloc((size_t)count, sizeof *data); /* results of each value on one thread */
     bool *own = calloc((size_t)count, sizeof *own);
     for (int64_t i = 0; i < count; i++) {
         const tg_value *value = tg_program_at(&tape->program, i);
@@ -311,7 +311,7 @@ static void compute_all(const tg_tape *tape, int threads, const char *what)
             data[i] = value->slot.data;
             continue;
         }
-        if (value->is_saved) /* with the value before it */
+        if (value->is_saved) /* together with the value before it */
             continue;
         const void *in[MOST_INPUTS];
         ck_assert_int_le(value->input_count, MOST_INPUTS);
@@ -345,7 +345,7 @@ static void compute_all(const tg_tape *tape, int threads, const char *what)
 
 /* ---- a case ---- */
 
-/* The result, its gradients, and of some the gradients of those. */
+/* The result, its gradients and, in some cases, their gradients. */
 static void record(drawing *d, int kind)
 {
     tg_tensor result = kinds[kind].draw(d), inputs[8], gradients[8];
@@ -408,7 +408,7 @@ static void close_places(void)
         guarded_memory_close(&places[k]);
 }
 
-/* TG_CASES and TG_SEED in the environment: how many, and beginning where. */
+/* TG_CASES and TG_SEED in the environment set the number of cases and the first one. */
 static long from_environment(const char *name, long otherwise)
 {
     const char *text = getenv(name);

@@ -28,7 +28,7 @@ typedef struct findings {
 
 static long numbers = 10000000;
 
-/* ---- the truth: value and two derivatives to 120 bits, by the textbook ---- */
+/* ---- the reference: value and two derivatives to 120 bits, by the textbook ---- */
 
 typedef struct workplace {
     mpfr_t exact[REFERENCE_ORDERS];
@@ -139,7 +139,7 @@ static void compare(workplace *m, int order, double x, double y, bool near_zero,
             worst->max_abs = error, worst->abs_at = x;
         return;
     }
-    /* The exponent of a number in [1, 2) is 1 here. */
+    /* MPFR's exponent of a number in [1, 2) is 1. */
     const long exponent = mpfr_regular_p(exact) && mpfr_get_exp(exact) > -1021 ? mpfr_get_exp(exact) : -1021;
     mpfr_mul_2si(m->scratch, m->scratch, 53 - exponent, MPFR_RNDN);
     error = isfinite(y) ? fabs(mpfr_get_d(m->scratch, MPFR_RNDN)) : INFINITY;

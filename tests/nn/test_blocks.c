@@ -32,7 +32,7 @@ static bool differ(tg_tensor a, tg_tensor b)
     return memcmp(tg_f64(a), tg_f64(b), (size_t)tg_size(a) * sizeof(double)) != 0;
 }
 
-/* A rate so small that nothing is dropped: the way with dropout leads where the one without does. */
+/* A rate so small that no element is dropped: the code with dropout gives the result of the code without. */
 START_TEST(attention_with_dropout_is_attention_but_for_what_is_dropped)
 {
     const tg_rng seed = tg_rng_seed(4);
@@ -95,7 +95,7 @@ START_TEST(a_block_drops_in_training_only_and_its_gradient_is_exact)
 }
 END_TEST
 
-/* What is before a position says nothing of what is behind it. */
+/* The result at a position does not depend on later positions. */
 START_TEST(a_causal_block_does_not_look_ahead)
 {
     tg_rng rng = tg_rng_seed(4);
@@ -165,7 +165,7 @@ START_TEST(what_cannot_be_is_an_error_in_words)
     ck_assert(!tg_ok(tg_rotary_turn(&narrow, x)));
     expect_error("expected [..., 3, 2]");
     tg_block_config batch = tg_block_gpt(6, 2), group = batch;
-    batch.norm = TG_NORM_BATCH; /* of [batch, positions, width], positions would be the channels */
+    batch.norm = TG_NORM_BATCH; /* in [batch, positions, width], positions would be taken as channels */
     group.norm = TG_NORM_GROUP;
     ck_assert_ptr_nonnull(strstr(tg_block_config_error(&batch), "not over the last axis"));
     ck_assert_ptr_nonnull(strstr(tg_block_config_error(&group), "not over the last axis"));

@@ -1,11 +1,11 @@
-/* Random models, trained in every way that the library has, must come to the same numbers, to the bit.
+/* Random models, trained in every way that the library offers, must end with bit-identical weights.
  *
  *     the plain way   a new tape for each part of a batch, one thread, nothing forgotten, parts added up by hand
  *     other ways      one tape with a cached trace; every stage in a checkpoint; several threads; tg_accumulate;
  * tg_replay; a run that stops, and goes on from its file in another model
  *
- * Their stages are samples of nn/layers/layers.def, all of which occur, some with a residual connection; training has
- * AdamW, an average of the weights, an evaluation in the middle.
+ * Stages are samples of nn/layers/layers.def, which all occur, some with a residual connection. Training uses AdamW, an
+ * average of the weights and an evaluation in the middle.
  */
 #include "tests/support/cut_finely.h"
 #include "tests/support/temporary_files.h"
@@ -50,12 +50,12 @@ typedef struct model {
     tg_rng training;
     stage stage[STAGES];
     int count;
-    tg_shape shape; /* of what comes out of the last stage */
+    tg_shape shape; /* shape of the last stage's output */
     tg_linear_layer head;
     bool has_batch_norm;
 } model;
 
-/* Images become sequences, [n, positions, channels], and sequences rows, [n, channels]. */
+/* Converts images to sequences, [n, positions, channels], and sequences to rows, [n, channels]. */
 static tg_tensor fold(tg_tensor x)
 {
     if (tg_rank(x) == 3)
@@ -71,7 +71,7 @@ static tg_tensor stage_forward(const stage *s, tg_tensor x, tg_rng *training)
     return s->residual ? tg_add(x, y) : y;
 }
 
-/* Adds a stage for what the stages before it give; false if it does not take that. */
+/* Adds a stage that accepts the output of the stages before it; false if it does not. */
 static bool add_stage(model *m, const stage_plan *p)
 {
     char name[16];
@@ -100,7 +100,7 @@ static void model_free(model *m)
     free(m);
 }
 
-/* The stages of a plan without what follows them; NULL if one does not take what comes out of the one before. */
+/* The stages of a plan without the head; NULL if one does not accept the output of the one before. */
 static model *stages_new(const plan *p)
 {
     model *m = calloc(1, sizeof *m);
@@ -139,7 +139,7 @@ static bool fits(const plan *p)
     return m;
 }
 
-/* Whether a sample is one of floating numbers of so many axes. */
+/* True if a sample has floating numbers and this many axes. */
 static bool takes(const tg_layer_sample *sample, int rank)
 {
     for (const tg_shape *shape = sample->shapes; shape->rank > 0; shape++)
@@ -148,7 +148,7 @@ static bool takes(const tg_layer_sample *sample, int rank)
     return false;
 }
 
-/* Adds a random sample of the kind to a plan whose stages give so many axes; false if none fits. */
+/* Adds a random sample of the kind to a plan whose output has this many axes; false if none fits. */
 static bool extend(plan *p, const tg_layer_kind *kind, int rank, tg_rng *choices)
 {
     int count = 0;
@@ -166,7 +166,7 @@ static bool extend(plan *p, const tg_layer_kind *kind, int rank, tg_rng *choices
     return false;
 }
 
-/* A plan with this kind, folded until it fits, and random ones before or after it. */
+/* A plan with this kind, reshaped until it fits, and random kinds before or after it. */
 static plan draw(tg_rng *choices, bool large, const tg_layer_kind *must)
 {
     plan p = {.dtype = tg_rng_below(choices, 2) ? TG_F64 : TG_F32, .parts = 1 + (int)tg_rng_below(choices, 2)};
@@ -244,7 +244,7 @@ typedef struct way {
     int threads;
 } way;
 
-/* All that a run comes to. */
+/* The results of a run. */
 typedef struct outcome {
     double loss[LOSSES];
     size_t bytes;
@@ -287,7 +287,7 @@ static void next_tape(run *r)
     r->tape = tg_tape_new();
 }
 
-/* The gradient of a batch; its mean loss. */
+/* Computes the gradient of a batch; returns its mean loss. */
 static double pass(run *r)
 {
     const int parts = r->model->plan->parts;
@@ -338,7 +338,7 @@ static void save_and_load(run *r)
     ck_assert_msg(tg_training_state_load(&state, temporary_path("state.safetensors"), &error), "%s", error.text);
     ck_assert(tg_optimizer_restore(to->adamw, state.update));
     ck_assert_int_eq(state.position, 2);
-    tg_tape_free(r->tape); /* its tensors point into the old model */
+    tg_tape_free(r->tape); /* its tensors refer to the old model */
     r->tape = tg_tape_new();
     model_free(from);
     r->model = to;
@@ -475,7 +475,7 @@ START_TEST(random_models_come_to_the_same_numbers_however_they_are_trained)
     tg_rng choices = tg_rng_seed(getenv("TG_LONG") ? 2 : 1);
     int replayed = 0, refused = 0, kinds = 0;
     const tg_layer_kind *kind[100];
-    for (int i = 0; tg_layer_kind_at(i); i++) /* an embedding is no stage: it takes no floating numbers */
+    for (int i = 0; tg_layer_kind_at(i); i++) /* an embedding cannot be a stage: it takes integers */
         if (!tg_layer_kind_at(i)->samples->ids)
             kind[kinds++] = tg_layer_kind_at(i);
     ck_assert_int_lt(kinds, models);

@@ -1,4 +1,4 @@
-/* Units that react to nothing. */
+/* Units that respond to no input. */
 #include "tests/support/tensors.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ START_TEST(a_unit_is_dead_when_it_reacts_to_nothing_seen)
 {
     static const struct {
         tg_activation activation;
-        double dead_third[2]; /* after inputs around 0, and after 200 as well */
+        double dead_third[2]; /* inputs around 0 first, then 200 as well */
     } cases[] = {
         {TG_RELU, {1, 0}},     {TG_GELU_EXACT, {1, 0}}, {TG_SILU, {1, 0}},  {TG_TANH, {2, 2}},
         {TG_BILINEAR, {0, 0}}, {TG_SWIGLU, {1, 0}},     {TG_GLU, {2, 2}},   {TG_LEAKY_RELU, {0, 0}},
@@ -51,7 +51,7 @@ START_TEST(a_unit_is_dead_when_it_reacts_to_nothing_seen)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         tg_mlp *net = three_units(cases[i].activation);
         tg_dead_units *dead = tg_dead_units_new(net);
-        ck_assert_double_eq(tg_dead_units_fraction(dead), 0); /* nothing seen, nothing claimed */
+        ck_assert_double_eq(tg_dead_units_fraction(dead), 0); /* without inputs, no unit is called dead */
         ck_assert_double_eq(tg_dead_units_fraction_of(dead, 0), 0);
         ck_assert_double_eq(dead_after(dead, net, around_zero, 3), cases[i].dead_third[0] / 3);
         ck_assert_double_eq(tg_dead_units_fraction_of(dead, 0), cases[i].dead_third[0] / 3);

@@ -25,7 +25,7 @@ START_TEST(variances_are_those_of_the_formulas)
     enum { OUT = 300, IN = 200, N = OUT * IN };
     static const struct {
         tg_init init;
-        double gain, variance, fourth; /* moment, over the squared variance */
+        double gain, variance, fourth; /* moment divided by the squared variance */
     } kinds[] = {
         {TG_INIT_VARIANCE_PRESERVING, 1.5, 2.25 / IN, 3},
         {TG_INIT_HE_NORMAL, 1, 1. / IN, 3},
@@ -34,7 +34,7 @@ START_TEST(variances_are_those_of_the_formulas)
         {TG_INIT_XAVIER_UNIFORM, 0.5, 0.5 / (IN + OUT), 1.8},
         {TG_INIT_UNIT_ROWS, 1, 1. / IN, 3},
         {TG_INIT_ORTHOGONAL, 1, 1. / OUT, 3}, /* columns are unit vectors of length 300 */
-        {TG_INIT_SIREN, 1, 1. / IN, 1.8},     /* one that is not a model's first */
+        {TG_INIT_SIREN, 1, 1. / IN, 1.8},     /* for a layer that is not a model's first */
     };
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
         tg_parameters *set = weight_set(TG_F64, TG_SHAPE(OUT, IN), kinds[k].init, kinds[k].gain);
@@ -62,7 +62,7 @@ START_TEST(uniform_weights_stay_within_their_bound)
 }
 END_TEST
 
-/* The largest weight of parameter number `index`, over the bound that it must come close to. */
+/* The largest weight of parameter number `index` divided by the bound that it must come close to. */
 static double reach(const tg_parameters *set, int index, double bound)
 {
     const tg_parameter *p = tg_parameters_at(set, index);
@@ -123,7 +123,7 @@ START_TEST(unit_rows_have_unit_length)
 }
 END_TEST
 
-/* The products of all pairs of rows, or of columns if these are fewer: gain^2 times the unit matrix. */
+/* The inner products of all pairs of rows, or of columns if these are fewer: gain^2 times the identity matrix. */
 static void assert_orthogonal(int rows, int columns, double gain)
 {
     tg_parameters *set = weight_set(TG_F64, TG_SHAPE(rows, columns), TG_INIT_ORTHOGONAL, gain);
@@ -204,7 +204,7 @@ START_TEST(initialisers_have_names_and_gains)
 }
 END_TEST
 
-/* Root mean square of what a net of three hidden layers with its default initial weights makes of 64 rows of normal
+/* Root mean square of the output of a net of three hidden layers with default initial weights, for 64 rows of normal
  * numbers. */
 static double first_output(tg_activation activation)
 {
@@ -235,8 +235,7 @@ START_TEST(gated_nets_begin_no_wilder_than_plain_ones)
 }
 END_TEST
 
-/* Each parameter of a set as it says itself: one by the rule with a gain of its own, one as one term of four, one by
- * its deviation. */
+/* Three parameters with initialisers of their own: a gain, one of four residual terms, and a fixed deviation. */
 START_TEST(a_set_begins_as_its_parameters_say)
 {
     enum { OUT = 200, IN = 300, N = OUT * IN };
@@ -269,7 +268,7 @@ START_TEST(what_cannot_be_initialised_is_refused)
     ck_assert(!tg_initialize(NULL, TG_INIT_HE_NORMAL, 1, NULL));
     ck_assert(!tg_initialize(vector, TG_INIT_HE_NORMAL, 1, NULL));
     ck_assert(!tg_initialize(matrix, (tg_init)99, 1, NULL));
-    for (int i = 0; i < 4; i++) { /* all weights 0, or no numbers */
+    for (int i = 0; i < 4; i++) { /* weights of 0, or an empty tensor */
         static const double gains[] = {0, -1, INFINITY, NAN};
         tg_parameter_fill(matrix, 0.5);
         ck_assert(!tg_initialize(matrix, TG_INIT_HE_NORMAL, gains[i], NULL));

@@ -11,7 +11,7 @@ Suite *layers_suite(void);
 
 static tg_error error;
 
-/* What a layer is tested with. It is built in `set`, which has the parameters of the file, and run on x. */
+/* A layer under test. It is built in `set`, whose parameters come from the file, and run on x. */
 typedef struct setting {
     tg_parameters *set;
     pytorch file;
@@ -19,7 +19,7 @@ typedef struct setting {
     tg_rng *training;
 } setting;
 
-/* A layer under test: adds its parameters where there is no x yet, else runs. */
+/* Adds the layer's parameters if there is no x yet, otherwise runs it. */
 typedef tg_tensor (*layer_function)(const setting *s);
 
 /* ---- the layers ---- */
@@ -221,7 +221,7 @@ static tg_tensor llama(const setting *s)
 static const struct {
     const char *name;
     layer_function layer;
-    bool evaluation; /* else a training pass */
+    bool evaluation; /* otherwise a training pass */
 } cases[] = {
     {"linear_1", linear},
     {"linear_2", linear},
@@ -274,7 +274,7 @@ enum { CASES = sizeof cases / sizeof cases[0] };
 
 /* ---- the comparison ---- */
 
-/* PyTorch's names have no leading dot, which a layer without a name leaves. */
+/* PyTorch's names have no leading dot, unlike those of a layer without a name. */
 static const tg_rename unnamed[] = {{"*", ".*"}};
 
 static void discard(setting *s)
@@ -310,7 +310,7 @@ START_TEST(a_layer_is_that_of_pytorch)
 }
 END_TEST
 
-/* What PyTorch's running statistics are after the training pass is what the file of the evaluation begins with. */
+/* The evaluation's file begins with PyTorch's running statistics after the training pass. */
 START_TEST(running_statistics_move_as_pytorchs_do)
 {
     char name[100];
@@ -327,7 +327,7 @@ START_TEST(running_statistics_move_as_pytorchs_do)
 }
 END_TEST
 
-/* One bad batch must not spoil what evaluation uses for good. */
+/* One bad batch must not spoil the statistics of evaluation for good. */
 START_TEST(running_statistics_leave_out_a_batch_that_is_not_finite)
 {
     tg_parameters *set = tg_parameters_new(TG_F32);
@@ -359,9 +359,8 @@ static tg_tensor in_evaluation_twice(tg_tape *on, const tg_tensor *in, int count
     return in_evaluation(on, &inner, 1, user);
 }
 
-/* The gradient of a pass in evaluation is that of the statistics it was computed with, though a pass in training moves
- * them before it is asked for: a consistency loss has both in one step. It may be recomputed (1), and within what is
- * recomputed (2). */
+/* The gradient of an evaluation pass uses the statistics of that pass, even if a training pass changes them before the
+ * backward pass, as in a consistency loss. The pass may be recomputed (1), also within another recomputation (2). */
 START_TEST(a_pass_in_evaluation_keeps_its_statistics)
 {
     tg_parameters *set = tg_parameters_new(TG_F64);
@@ -388,7 +387,7 @@ START_TEST(a_pass_in_evaluation_keeps_its_statistics)
 }
 END_TEST
 
-/* The Hessian of sum(y * cotangent), by the transposes of its own rows, is symmetric; and a second derivative is the
+/* The Hessian of sum(y * cotangent), from the transposes of its own rows, is symmetric; a second derivative is the
  * difference of first ones. */
 static double gradient_along(setting *s, layer_function layer, const double *x, tg_shape shape, const double *v)
 {

@@ -77,7 +77,7 @@ START_TEST(a_gated_net_comes_close_to_the_size_of_the_plain_one)
         int64_t plain = tg_mlp_size(&config, NULL);
         config.activation = TG_GEGLU;
         int64_t gated = tg_mlp_size(&config, widths);
-        /* Half of what the cheapest unit to add costs; no unit costs more than this. */
+        /* At most half of the cost of the cheapest unit remains; no unit costs more than this. */
         int64_t unit = 2 * (widest + config.inputs + 1) + 2 * widest + config.outputs;
         ck_assert_int_le(llabs(gated - plain), unit / 2 + 1);
         tg_mlp *net = trial < 10 ? tg_mlp_new(&rng, &config) : NULL;
@@ -90,7 +90,7 @@ START_TEST(a_gated_net_comes_close_to_the_size_of_the_plain_one)
 }
 END_TEST
 
-/* The net by hand, one row at a time. */
+/* The forward pass by hand, one row at a time. */
 static void forward_by_hand(const tg_mlp *net, const double *x, double (*act)(double), double *out)
 {
     double now[16], next[16];
@@ -144,7 +144,7 @@ static double linear_by_hand(const tg_mlp *net, const char *name, const double *
     return sum;
 }
 
-/* y = (silu(x W^T + b) (x V^T + c)) W2^T + d, and nothing else. */
+/* y = (silu(x W^T + b) (x V^T + c)) W2^T + d, without any other layer. */
 START_TEST(a_gated_net_is_the_published_layer)
 {
     tg_rng rng = tg_rng_seed(2);
@@ -172,7 +172,7 @@ START_TEST(a_gated_net_is_the_published_layer)
 }
 END_TEST
 
-/* One hidden layer and the same weights: the same numbers from the feed-forward block of a transformer. */
+/* With one hidden layer and the same weights, a transformer's feed-forward block gives the same numbers. */
 START_TEST(a_net_and_a_feed_forward_block_agree)
 {
     const tg_activation activation = (tg_activation)_i;
@@ -254,7 +254,7 @@ END_TEST
 
 enum { ROWS = 6, INPUTS = 3 };
 
-/* sum y^2 / 2 on a fixed batch, with gradients if asked for; NaN if that fails. */
+/* sum y^2 / 2 on a fixed batch, with gradients if asked for; NaN on failure. */
 static double objective(const tg_mlp *net, bool differentiate)
 {
     float single[ROWS * INPUTS];

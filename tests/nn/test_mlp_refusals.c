@@ -1,4 +1,4 @@
-/* What a multi-layer perceptron refuses, and what it survives. */
+/* Invalid arguments that a multi-layer perceptron refuses, and errors that it survives. */
 #include "tests/support/wrapped_memory.h"
 #include "tests/support/tensors.h"
 

@@ -1,4 +1,4 @@
-/* Model files that say which activation they were trained with. */
+/* Model files that name the activation of their training. */
 #include "tests/support/temporary_files.h"
 #include "tests/support/tensors.h"
 #include "tests/support/wrapped_memory.h"
@@ -32,7 +32,7 @@ static tg_mlp *net_with(tg_activation activation, uint64_t seed)
 
 static const float sample[12] = {0.3f, -1, 2, 0.5f, 1, -2, 0, 0.7f, -0.4f, 3, -3, 1};
 
-/* A twin with the other activation; the sample is fixed. */
+/* A copy of the model with the other activation; the sample is fixed. */
 static tg_tensor outputs(tg_tape *on, tg_activation activation, const tg_parameters *weights, void *user)
 {
     ++*(int *)user;
@@ -43,7 +43,7 @@ static tg_tensor outputs(tg_tape *on, tg_activation activation, const tg_paramet
     return y;
 }
 
-/* What `outputs` should find: the largest difference of the two on the sample. */
+/* The expected result of `outputs`: the largest difference of the two models on the sample. */
 static double difference(tg_mlp *net, tg_activation other)
 {
     int calls = 0;
@@ -113,7 +113,7 @@ START_TEST(a_training_state_is_read_as_a_model_by_renames)
     tg_metadata lines[TG_MODEL_METADATA];
     const int count = tg_model_metadata(lines, TG_SILU, NULL);
     ck_assert(tg_training_state_save(&state, temporary_path("run"), lines, count, &error));
-    /* The averages take the place of the weights; the weights go where nobody wants them. */
+    /* The averages replace the weights, which are swapped out and dropped. */
     static const tg_rename averages[] = {{"ema.*", "*"}, {"*", "weights.*"}};
     const tg_model_load_options options = {.load = {.allow_unknown = true, .renames = averages, .rename_count = 2}};
     ck_assert_msg(tg_model_load(tg_mlp_parameters(other), temporary_path("run"), TG_SILU, &options, &error), "%s",

@@ -1,5 +1,4 @@
-/* Whole models: that they are PyTorch's, that their derivatives are right to second order, what they learn, what a step
- * costs, what is refused. */
+/* Whole models: equality with PyTorch, second derivatives, learning, cost of a step, refusals. */
 #include "tests/support/pytorch.h"
 #include "tests/support/wrapped_memory.h"
 
@@ -137,7 +136,7 @@ static const struct {
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
 
-/* Its model with the weights of the file. */
+/* The model of a file, with its weights. */
 static void *loaded(int i, const pytorch *p)
 {
     tg_error error;
@@ -164,7 +163,7 @@ START_TEST(a_model_is_that_of_pytorch)
 }
 END_TEST
 
-/* The names in the file are all of the model's, and no others, but for what a training pass moves. */
+/* The file has exactly the model's names, apart from statistics that a training pass changes. */
 START_TEST(names_and_shapes_are_those_of_a_state_dict)
 {
     pytorch p = pytorch_open(cases[_i].file, TG_F64);
@@ -194,7 +193,7 @@ typedef struct checked {
     tg_shape shape;
 } checked;
 
-/* The parameters are used directly, the first input is x. */
+/* The function uses the parameters directly; its first input is x. */
 static tg_tensor run(tg_tape *on, const tg_tensor *inputs, int count, void *user)
 {
     const checked *c = user;
@@ -227,7 +226,7 @@ END_TEST
 
 /* ---- training ---- */
 
-/* A step of fitting class i % outputs to the i-th of 6 fixed inputs; the loss, NaN if it fails. */
+/* One step that fits class i % outputs to the i-th of 6 fixed inputs; returns the loss, NaN on failure. */
 static double step(const kind *k, const void *model, tg_optimizer *adamw, tg_rng *training, const tg_shape *shape,
                    bool whole)
 {
@@ -404,7 +403,7 @@ START_TEST(too_little_memory_gives_null)
 }
 END_TEST
 
-/* ---- a model of one's own ---- */
+/* ---- a user's own model ---- */
 
 static void tiny_build(tg_model *model, void *config)
 {
@@ -456,7 +455,7 @@ START_TEST(a_model_of_ones_own_is_a_list_of_layers)
     ck_assert_ptr_null(tg_model_new(&tiny_kind, &rng, &none));
     ck_assert_ptr_null(tg_model_new(&tiny_kind, &rng, NULL));
     tg_model_free(net);
-    for (int allowed = 0;; allowed++) { /* each allocation fails once */
+    for (int allowed = 0;; allowed++) { /* fails each allocation once */
         wrapped_memory_fail_after(allowed);
         net = tg_model_new(&tiny_kind, &rng, &inputs);
         if (!wrapped_memory_stop())

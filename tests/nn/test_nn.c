@@ -1,4 +1,4 @@
-/* Layers, and activations by name. */
+/* Linear layers, and activations by name. */
 #include "tests/support/tensors.h"
 
 #include <math.h>
@@ -43,7 +43,7 @@ START_TEST(an_unknown_name_is_answered_with_all_names)
 }
 END_TEST
 
-/* E f(z)^2 by the trapezoidal rule, which converges faster than any power for an integrand that dies out. */
+/* E f(z)^2 by the trapezoidal rule, which converges faster than any power for an integrand that decays. */
 static double second_moment(tg_activation activation)
 {
     enum { POINTS = 24001 };
@@ -234,7 +234,7 @@ START_TEST(maxout_is_the_largest_of_its_pieces)
 }
 END_TEST
 
-/* Each function by C's own arithmetic, with a weight of its own for each of three channels. */
+/* Each function in plain C, with a different weight for each of three channels. */
 static double learned_by_hand(tg_learned_function function, double x, double w)
 {
     return function == TG_LEARNED_PRELU   ? (x > 0 ? x : w * x)

@@ -1,4 +1,4 @@
-/* Sums around the hidden layers of a multi-layer perceptron. */
+/* Residual connections around the hidden layers of a multi-layer perceptron. */
 #include "tests/support/tensors.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@
 
 Suite *residual_suite(void);
 
-/* What the net is without its sums, layer by layer, and the sums beside it; one hidden layer has none, for its width is
- * another. */
+/* A net without its residual connections, layer by layer, with the sums added here. One hidden layer has none, as its
+ * width differs from the input's. */
 START_TEST(a_residual_net_adds_what_goes_into_a_layer_to_what_comes_out)
 {
     const tg_activation activation = (tg_activation)_i;
@@ -41,7 +41,7 @@ START_TEST(a_residual_net_adds_what_goes_into_a_layer_to_what_comes_out)
             snprintf(name, sizeof name, "layers.%d%s", layer, to->name + strlen("layers.0"));
             const bool last = strncmp(to->name, "layers.1", 8) == 0;
             const tg_parameter *from = last ? NULL : tg_parameters_find(set, name);
-            for (int64_t k = 0; k < tg_shape_size(&to->shape); k++) /* the last layer passes on what it gets */
+            for (int64_t k = 0; k < tg_shape_size(&to->shape); k++) /* the last layer is the identity */
                 tg_parameter_put(
                     to, k, from ? tg_parameter_get(from, k) : to->shape.rank == 2 && k % (to->shape.dim[1] + 1) == 0);
         }
@@ -67,7 +67,7 @@ START_TEST(layers_that_a_sum_ties_together_keep_one_width)
         const int64_t gated = tg_mlp_size(&config, widths);
         ck_assert(widths[0] == widths[1] && widths[1] == widths[2] && widths[3] == widths[4]);
         const int64_t block =
-            2 * 2 * (13 + 3 + 5 * (widths[0] + 1)); /* what one more unit in each of the first three costs at most */
+            2 * 2 * (13 + 3 + 5 * (widths[0] + 1)); /* the largest cost of one more unit in each of the first three */
         ck_assert_int_le(llabs(gated - plain), block / 2 + 1);
         if (width % 50 == 0) {
             tg_rng rng = tg_rng_seed(1);
@@ -80,7 +80,7 @@ START_TEST(layers_that_a_sum_ties_together_keep_one_width)
 }
 END_TEST
 
-/* Of four layers of 64 in a row, three have a sum. */
+/* Of four layers of 64 in a row, three have a residual connection. */
 START_TEST(what_is_added_begins_small)
 {
     static const struct {

@@ -1,5 +1,5 @@
-/* Model files: what is written is read, what is wrong is refused in one line, and no failure spoils a file or a model.
- */
+/* Model files: what is written can be read, a faulty file is refused in one line, and no failure damages a file or
+ * model. */
 #include "tests/support/temporary_files.h"
 #include "tests/support/wrapped_memory.h"
 
@@ -95,7 +95,7 @@ START_TEST(a_file_of_pythons_package_is_read)
 }
 END_TEST
 
-/* A file with this header, its true size or another, and so many bytes behind it. */
+/* A file with this header, a true or false size of it, and this many bytes after it. */
 static const char *written(const char *header, long long size, size_t data)
 {
     static unsigned char bytes[20000];
@@ -113,7 +113,7 @@ static const char *written(const char *header, long long size, size_t data)
 
 static const struct {
     const char *header, *message;
-    long long size; /* claimed; -1: the true one */
+    long long size; /* the size it names; -1: the true one */
     size_t data;
 } malformed[] = {
     {"", "not a safetensors file: a header of 100 bytes in a file of 8", 100, 0},
@@ -178,7 +178,7 @@ START_TEST(a_malformed_file_is_refused_in_one_line)
 }
 END_TEST
 
-/* Every byte of a sound file cut off, or changed: an error or another sound file, never anything worse. */
+/* A valid file, truncated or changed at every byte, gives an error or another valid file, and nothing worse. */
 START_TEST(no_damage_to_a_file_does_damage_to_its_reader)
 {
     tg_parameters *saved = small_set(TG_F32, 1), *loaded = small_set(TG_F32, 2);
@@ -200,7 +200,7 @@ START_TEST(no_damage_to_a_file_does_damage_to_its_reader)
         accepted += tg_parameters_load(loaded, temporary_path("changed"), NULL, &error);
         bytes[at] = kept;
     }
-    ck_assert_int_le(accepted, 8); /* a space that became another one */
+    ck_assert_int_le(accepted, 8); /* a space changed to another one */
     tg_parameters_free(saved);
     tg_parameters_free(loaded);
 }

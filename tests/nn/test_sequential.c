@@ -1,4 +1,4 @@
-/* Layers one after the other: what PyTorch's nn.Sequential gives, and what calling them by hand gives, to the bit. */
+/* Layers in sequence: the results of PyTorch's nn.Sequential, and to the bit those of calling the layers by hand. */
 #include "tests/support/pytorch.h"
 
 #include <math.h>
@@ -79,7 +79,7 @@ START_TEST(a_sequence_is_that_of_pytorch)
 }
 END_TEST
 
-/* A layer of one's own. */
+/* A user's own layer. */
 static tg_tensor scale_forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
 {
     (void)pass;
@@ -88,7 +88,7 @@ static tg_tensor scale_forward(const tg_layer *self, tg_tensor x, tg_layer_pass 
 
 static const tg_layer_kind scale_kind = {.name = "scale", .forward = scale_forward};
 
-/* Everything that has not been in a sequence yet, with dropout from one stream. */
+/* All layers that no sequence above has, with dropout from one stream. */
 START_TEST(a_sequence_is_its_layers_called_by_hand)
 {
     tg_parameters *set = tg_parameters_new(TG_F32);

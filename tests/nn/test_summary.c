@@ -1,4 +1,4 @@
-/* The summary of a model: what its lines say, counted by hand. */
+/* The summary of a model: the counts in its lines, checked by hand. */
 #include "tests/support/tensors.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@ Suite *summary_suite(void);
 
 static char text[4000];
 
-/* The line that begins with this word, as shape, parameters and operations. */
+/* Finds the line that begins with this word, and reads its shape, parameters and operations. */
 static void expect_line(const char *layer, const char *shape, long long parameters, double operations)
 {
     char line[200], head[40];

@@ -1,4 +1,4 @@
-/* Transformers: what they learn, what a step costs, what is refused. That they are PyTorch's is in test_layers.c. */
+/* Transformers: learning, cost of a step, refusals. test_layers.c compares them with PyTorch. */
 #include "tests/support/temporary_files.h"
 #include "tests/support/tensors.h"
 #include "tests/support/wrapped_memory.h"
@@ -18,7 +18,7 @@ static tg_transformer_config small(int llama)
     return config;
 }
 
-/* A step on sequences that count, each from another number by another stride; the loss. NaN if it fails. */
+/* A step on sequences that count, each from its own start by its own stride; the loss, NaN on failure. */
 static double step(const tg_transformer *model, tg_optimizer *adamw, tg_rng *training, int number)
 {
     int32_t ids[4 * 8], next[4 * 8];
@@ -140,7 +140,7 @@ START_TEST(too_little_memory_gives_null)
 }
 END_TEST
 
-/* examples/gpt.c, on a small text; its file has the weights of the model that it names. */
+/* examples/gpt.c on a small text; its file has the weights of the model that it names. */
 START_TEST(the_gpt_example_trains_and_keeps_its_weights)
 {
     char command[1200];

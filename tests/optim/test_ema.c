@@ -1,4 +1,4 @@
-/* What surrounds a step: averages of the weights, gradients in parts, blocks that are recomputed. */
+/* Averages of the weights, gradients in parts, recomputed blocks. */
 #include "tests/support/temporary_files.h"
 #include "tests/support/tensors.h"
 #include "tests/support/wrapped_memory.h"
@@ -83,7 +83,7 @@ START_TEST(swapping_twice_changes_nothing)
 }
 END_TEST
 
-/* Of what was added there is no average. Weights that wait come back all the same. */
+/* Parameters that were added have no average. Weights that were swapped out still come back. */
 START_TEST(a_set_that_has_grown_is_refused_and_gets_its_weights_back)
 {
     tg_error error;
@@ -226,8 +226,8 @@ typedef struct memory {
     int64_t forward, used, held;
 } memory;
 
-/* A training step of a BERT encoder of 12 layers, width 128, 4 heads, dropout 0.1, on 4 sequences of 64; the memory of
- * its tape. */
+/* A training step of a BERT encoder of 12 layers, width 128, 4 heads, dropout 0.1, on 4 sequences of 64; measures its
+ * tape's memory. */
 static memory bert_step(bool recompute, float *gradients)
 {
     tg_rng rng = tg_rng_seed(1), training = tg_rng_seed(2);
@@ -252,8 +252,8 @@ static memory bert_step(bool recompute, float *gradients)
     return m;
 }
 
-/* Of used memory a quarter; what the tape holds may be up to twice what it uses. The backward pass of the stored one
- * takes a few layers' tensors, not all. */
+/* A quarter of the used memory; the tape may keep up to twice what it uses. The backward pass without recomputation
+ * needs the tensors of a few layers, not of all. */
 START_TEST(recomputed_blocks_of_bert_take_less_than_two_fifths_of_the_memory)
 {
     enum { MOST = 3000000 };
@@ -276,7 +276,7 @@ START_TEST(recomputed_blocks_of_bert_take_less_than_two_fifths_of_the_memory)
 }
 END_TEST
 
-/* A training step of a convolution net, each block's images half as large and twice as many. */
+/* A training step of a convolution net, whose images shrink by half and double in number from block to block. */
 static memory convnet_step(bool recompute)
 {
     enum { BATCH = 8, SIDE = 64 };
@@ -303,8 +303,7 @@ static memory convnet_step(bool recompute)
     return m;
 }
 
-/* What a checkpoint gives back is of another size than what the next one wants: it is cut into pieces, and these are
- * joined again. */
+/* A checkpoint releases buffers of other sizes than the next one needs: they are split, and joined again. */
 START_TEST(recomputed_blocks_of_different_sizes_share_their_memory)
 {
     const memory all = convnet_step(false), some = convnet_step(true);

@@ -1,4 +1,4 @@
-/* L-BFGS against PyTorch's, and where the loss fails or ends. */
+/* L-BFGS against PyTorch's; losses that fail, and ends of a search. */
 #include <check.h>
 #include <math.h>
 #include <string.h>
@@ -73,7 +73,7 @@ static const struct {
      61,
      {-0.9865763155290996, 0.9834002862448259, 0.9721110388517317, 0.947444375687342, 0.8986683220913723,
       0.8076048510525251}},
-    {{0}, /* which ends by itself */
+    {{0}, /* which stops by itself */
      200,
      45,
      {-0.9865738851267649, 0.9833963107765132, 0.9721028475240526, 0.9474299694010879, 0.8986361871629384,
@@ -243,7 +243,7 @@ START_TEST(a_loss_that_fails_leaves_the_values_of_before)
 }
 END_TEST
 
-/* Where the loss is NaN the search turns back; it ends before the wall. */
+/* Where the loss is NaN, the search steps back; it stops before that region. */
 START_TEST(it_avoids_points_whose_loss_is_not_a_number)
 {
     valley v = new_valley();
@@ -252,7 +252,7 @@ START_TEST(it_avoids_points_whose_loss_is_not_a_number)
     while (tg_lbfgs_steps(lbfgs) < 500 && tg_lbfgs_step(lbfgs, rosenbrock, &v))
         ck_assert(isfinite(tg_lbfgs_loss(lbfgs)));
     ck_assert_ptr_null(tg_lbfgs_error(lbfgs));
-    ck_assert_double_lt(tg_lbfgs_loss(lbfgs), 30); /* 707 at the beginning */
+    ck_assert_double_lt(tg_lbfgs_loss(lbfgs), 30); /* 707 at the start */
     ck_assert_double_le(tg_parameter_get(tg_parameters_at(v.set, 0), SIZE - 1), 0.001);
     tg_lbfgs_free(lbfgs);
     v.wall = -2;

@@ -1,4 +1,4 @@
-/* Optimisers against values computed elsewhere. */
+/* Optimisers against values computed by other programs. */
 #include "tests/support/cut_finely.h"
 #include "tests/support/optimizers.h"
 #include "tests/support/wrapped_memory.h"
@@ -37,7 +37,7 @@ static double number_at(const tg_parameters *set, const void *block, int k)
 
 static void set_gradient(tg_parameters *set, int k, double g)
 {
-    void *gradients = tg_parameters_gradients(set); /* they count from here on */
+    void *gradients = tg_parameters_gradients(set); /* their steps count from here */
     if (tg_parameters_dtype(set) == TG_F32)
         ((float *)gradients)[k] = (float)g;
     else
@@ -271,7 +271,7 @@ START_TEST(muon_is_pytorchs_after_fifty_steps)
 }
 END_TEST
 
-/* What has no singular values to even out is AdamW's: a table of an embedding, a row, a bias. */
+/* Parameters without singular values to balance (an embedding's table, a row, a bias) are updated by AdamW. */
 START_TEST(muon_leaves_tables_and_rows_to_adamw)
 {
     double ends[2][SIZE];
@@ -293,7 +293,7 @@ START_TEST(muon_leaves_tables_and_rows_to_adamw)
 }
 END_TEST
 
-/* p = p - rate sign(g) / step, an optimiser of one's own, in double only. */
+/* p = p - rate sign(g) / step, a user's own optimiser, in double only. */
 static void sign_descent(const tg_update *u)
 {
     const tg_optimizer_step_info *now = u->settings;
@@ -324,7 +324,7 @@ START_TEST(an_optimiser_of_ones_own_is_one_struct)
 }
 END_TEST
 
-/* Many parameters of odd sizes, shared among threads or not, arrive where one number after the other does. */
+/* Many parameters of odd sizes, shared among threads or not, end with the values of a loop over single numbers. */
 START_TEST(large_and_small_parameters_are_updated_alike)
 {
     enum { LARGE = 70001, SMALL = 3 };
@@ -358,7 +358,7 @@ START_TEST(large_and_small_parameters_are_updated_alike)
 }
 END_TEST
 
-/* Any number of threads: values after three steps, with clipping, to the bit. */
+/* Values after three steps with clipping are bit-identical for any number of threads. */
 START_TEST(any_number_of_threads_updates_alike)
 {
     const int threads = tg_threads();
@@ -401,7 +401,7 @@ START_TEST(any_number_of_threads_updates_alike)
 }
 END_TEST
 
-/* One step of plain gradient descent with rate 1 moves by what is left of the gradient. */
+/* One step of plain gradient descent with rate 1 moves by the gradient after clipping. */
 static double moved_by(double gradient, double clip_norm)
 {
     tg_parameters *set = tg_parameters_new(TG_F64);
@@ -419,7 +419,7 @@ static double moved_by(double gradient, double clip_norm)
     return moved;
 }
 
-/* Three processes that share a step out, each with some parts: what they have together is the whole step. */
+/* Three processes share a step, each with some parts; together these are the whole step. */
 START_TEST(parts_of_a_step_make_the_step)
 {
     enum { ROWS = 300, WIDTH = 230, PROCESSES = 3 };
@@ -427,7 +427,7 @@ START_TEST(parts_of_a_step_make_the_step)
     const tg_optimizer_config config = {.kind = (tg_optimizer_kind)_i, .lr = 0.01, .weight_decay = 0.1, .clip_norm = 1};
     tg_parameters *set[PROCESSES + 1];
     tg_optimizer *optimizer[PROCESSES + 1];
-    for (int p = 0; p <= PROCESSES; p++) { /* the last one alone takes whole steps */
+    for (int p = 0; p <= PROCESSES; p++) { /* the last one runs whole steps by itself */
         tg_rng rng = tg_rng_seed(1);
         set[p] = tg_parameters_new(TG_F32);
         tg_parameters_add(set[p], "weight", TG_SHAPE(ROWS, WIDTH), true);
@@ -490,7 +490,7 @@ START_TEST(decay_shrinks_weights_by_rate_times_decay_and_biases_not_at_all)
 {
     tg_parameters *set = start(TG_F64);
     tg_optimizer *adamw = tg_optimizer_new(set, &(tg_optimizer_config){.lr = 0.5, .weight_decay = 0.25});
-    tg_parameters_gradients(set); /* all zero: nothing but decay moves */
+    tg_parameters_gradients(set); /* all zero: only the decay changes the weights */
     ck_assert(tg_optimizer_step(adamw));
     tg_parameters *before = start(TG_F64);
     const double *now = tg_parameters_values(set), *then = tg_parameters_values(before);
@@ -530,7 +530,7 @@ START_TEST(an_infinite_gradient_is_refused_and_named_and_leaves_no_trace)
         ck_assert_str_eq(tg_optimizer_error(adamw), "optimiser step 1: the gradient of bias is not finite");
         ck_assert(!tg_parameters_have_gradient(set));
         ck_assert_int_eq(tg_optimizer_steps(adamw), 0);
-        for (int step = 0; step < 2; step++) { /* from here on as if nothing had been */
+        for (int step = 0; step < 2; step++) { /* from here on it works as before */
             differentiate(set);
             differentiate(twin);
             ck_assert(tg_optimizer_step(adamw) && tg_optimizer_step(other));
@@ -558,8 +558,8 @@ START_TEST(finite_single_precision_gradients_never_overflow_the_norm)
 }
 END_TEST
 
-/* One square that overflows would stay infinite, and its parameter where it is, for good. A rule that keeps squares
- * without saying so fails too: its state is not finite. */
+/* A square that overflows would stay infinite forever, and its parameter would never move again. A rule that keeps
+ * squares without declaring it fails too: its state is not finite. */
 START_TEST(a_gradient_whose_square_overflows_is_refused_unless_it_is_clipped)
 {
     static const tg_optimizer_rule *const rules[] = {

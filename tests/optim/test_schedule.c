@@ -70,7 +70,7 @@ START_TEST(stable_decay_and_inverse_root_have_the_values_of_their_formulas)
         ck_assert_double_eq(tg_schedule_factor(&s, step), stable[step]);
     ck_assert_double_eq(tg_schedule_factor(&fifth, 8), 1);
     ck_assert_double_eq(tg_schedule_factor(&fifth, 9), 0.75);
-    for (int step = 4; step < 40; step++) /* as min(1 / sqrt(step), step / warmup^1.5), times sqrt(warmup) */
+    for (int step = 4; step < 40; step++) /* min(1 / sqrt(step), step / warmup^1.5), multiplied by sqrt(warmup) */
         ck_assert_double_eq_tol(tg_schedule_factor(&root, step), sqrt(4. / step), 1e-15);
     ck_assert_double_eq(tg_schedule_factor(&root, 1), 0.5);
     ck_assert_double_eq_tol(tg_schedule_factor(&cold, 30000), 0.5, 1e-15);
@@ -81,7 +81,7 @@ START_TEST(stable_decay_and_inverse_root_have_the_values_of_their_formulas)
 }
 END_TEST
 
-/* A setting is used if the factor of some step changes with it. */
+/* A setting has an effect if it changes the factor of some step. */
 START_TEST(schedules_use_the_settings_that_they_name)
 {
     static const char *const names[] = {"warmup", "steps", "end", "period", "decay"};
@@ -113,7 +113,7 @@ START_TEST(the_optimiser_follows_its_schedule)
     for (int step = 0; step < 8; step++) {
         double rate = 0.5 * tg_schedule_factor(&schedule, step);
         ck_assert_double_eq(tg_optimizer_rate(sgd), rate);
-        *(double *)tg_parameters_gradients(set) = 1; /* counts from here on */
+        *(double *)tg_parameters_gradients(set) = 1; /* steps count from here */
         ck_assert(tg_optimizer_step(sgd));
         at -= rate;
         ck_assert_double_eq(*(double *)tg_parameters_values(set), at);

@@ -1,4 +1,4 @@
-/* The nets of the page: trained here as there, and against the same training written with the library's calls. */
+/* The nets of the page: trained here as on the page, and compared with the same training by the library's calls. */
 #include "examples/playground/playground.h"
 
 #include <check.h>
@@ -71,7 +71,7 @@ START_TEST(it_learns_spirals)
 }
 END_TEST
 
-/* The loss in each of so many steps, without a playground. */
+/* The losses of the first steps, without a playground. */
 static void train_directly(tg_activation activation, const tg_optimizer_config *how, int steps, double losses[])
 {
     tg_rng rng = tg_rng_seed(SEED);
@@ -101,7 +101,7 @@ START_TEST(training_is_that_of_the_library_s_own_calls)
         train_directly(TG_MISH, &(tg_optimizer_config){.kind = (tg_optimizer_kind)kind, .lr = rate}, STEPS, losses);
         make(0, TG_MISH, (tg_optimizer_kind)kind, rate);
         make(1, TG_MISH, (tg_optimizer_kind)kind, rate);
-        for (int i = 0; i < STEPS; i++) { /* with looks at the net in between, which leave no trace */
+        for (int i = 0; i < STEPS; i++) { /* with reads of the net in between, which must change nothing */
             ck_assert_double_eq(playground_train(p, 0, 1), losses[i]);
             ck_assert(playground_map(p, 0, 8) && playground_tape(p, 0) && playground_dead(p, 0) >= 0);
             ck_assert(i % 20 != 0 || (playground_differences(p, 0, 9) && playground_gradcheck(p, 0)));
@@ -167,7 +167,7 @@ START_TEST(curves_are_a_function_and_its_derivatives)
 }
 END_TEST
 
-/* Two points and one unit: all inputs of the activation are known. */
+/* Two points and one unit, so that all inputs of the activation are known. */
 START_TEST(histograms_and_dead_units_count_what_is_there)
 {
     playground_clear(p);
@@ -183,7 +183,7 @@ START_TEST(histograms_and_dead_units_count_what_is_there)
 }
 END_TEST
 
-/* The number of a value in the text of the graph: that of the first line with this. */
+/* The number of a value in the text of the graph: that of the first line that contains this. */
 static int number_of(const char *graph, const char *label)
 {
     const char *at = strstr(graph, label);

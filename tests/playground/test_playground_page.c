@@ -1,4 +1,4 @@
-/* The page itself, in Chromium without a window: make check-playground. Otherwise these tests do nothing. */
+/* The page itself, in headless Chromium: make check-playground. Otherwise these tests do nothing. */
 #include "examples/playground/playground.h"
 
 #include <check.h>
@@ -32,7 +32,7 @@ static int index_of(playground_list list, const char *name)
     ck_abort_msg("the page has '%s', which the library has not", name);
 }
 
-/* The page's losses in WebAssembly are those of the kernels for processors without fused multiply-adds, to the bit. */
+/* In WebAssembly, the page's losses equal those of the kernels without fused multiply-adds, to the bit. */
 START_TEST(the_page_s_numbers_are_those_of_the_baseline)
 {
     static char line[LINE];

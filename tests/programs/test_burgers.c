@@ -1,4 +1,4 @@
-/* Burgers' equation, of which the study `pinn` is made: its solution, its points, its loss and the loss's gradient. */
+/* Burgers' equation for the study `pinn`: its solution, its points, its loss and the loss's gradient. */
 #include "examples/study/burgers.h"
 
 #include <check.h>
@@ -25,7 +25,7 @@ START_TEST(the_solution_is_that_of_cole_and_hopf)
 }
 END_TEST
 
-/* Whether each of `count` equal intervals from low to high has exactly one number. */
+/* True if each of `count` equal intervals from low to high has exactly one number. */
 static bool is_spread(const double *numbers, int64_t count, double low, double high)
 {
     char *seen = calloc((size_t)count + 1, 1);
@@ -61,7 +61,7 @@ START_TEST(points_are_a_hypercube_with_the_edges_and_some_of_the_edges_are_given
     for (int64_t i = 0; i < b.given; i++) {
         ck_assert(b.given_t[i] == 0 || fabs(b.given_x[i]) == 1);
         ck_assert_double_eq_tol(b.given_u[i], burgers_exact(b.given_t[i], b.given_x[i]), 1e-12);
-        for (int64_t k = 0; k < i; k++) /* but for a corner, none twice */
+        for (int64_t k = 0; k < i; k++) /* except at a corner, no point occurs twice */
             ck_assert(b.given_t[i] != b.given_t[k] || b.given_x[i] != b.given_x[k] || fabs(b.given_x[i]) == 1);
         inside += b.given_t[i] == 0;
     }
@@ -127,7 +127,7 @@ START_TEST(the_loss_is_that_of_the_formula)
 }
 END_TEST
 
-/* A third derivative of the net, as the loss has a second: of each parameter, against differences. */
+/* The gradient has third derivatives of the net, as the loss has a second: each parameter against differences. */
 START_TEST(the_gradient_of_the_loss_is_that_of_differences)
 {
     static const tg_activation activations[] = {TG_TANH, TG_SINE, TG_GELU_EXACT, TG_SILU};
@@ -159,7 +159,7 @@ START_TEST(the_gradient_of_the_loss_is_that_of_differences)
 }
 END_TEST
 
-/* A net of zeros has the error 1. */
+/* A net whose weights are 0 has the error 1. */
 START_TEST(the_error_is_relative)
 {
     tg_mlp *net = small_net(TG_TANH);

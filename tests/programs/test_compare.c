@@ -1,4 +1,4 @@
-/* The program `compare` as a user meets it: what it writes, and that it writes the same again. */
+/* The program `compare` as users see it: its output, and that it writes the same again. */
 #include "examples/run/experiment.h"
 #include "tests/support/run_compare.h"
 #include "tests/support/temporary_files.h"
@@ -128,7 +128,7 @@ START_TEST(a_configuration_runs_again)
 }
 END_TEST
 
-/* It does so by default as well as when it is told, and a configuration has what the options had. */
+/* The default and the explicit option do the same, and a configuration has the values of the options. */
 START_TEST(the_constant_schedule_warms_up_as_the_others_do)
 {
     char errors[4000], arguments[700], folder[300], *rows[4];
@@ -153,7 +153,7 @@ START_TEST(the_constant_schedule_warms_up_as_the_others_do)
 }
 END_TEST
 
-/* Everything that says how to train changes the curves of a classification and of a regression, or is refused. */
+/* Every setting of training changes the curves of a classification and of a regression, or is refused. */
 START_TEST(every_option_of_a_run_changes_it)
 {
     static const char *const options[] = {
@@ -229,7 +229,7 @@ START_TEST(widths_and_depths_are_searched)
 }
 END_TEST
 
-/* Nobody has said what net: one that suits the number of training rows, and it stands in config.json. */
+/* If no net is given, its size suits the number of training rows, and config.json has it. */
 START_TEST(few_rows_get_a_small_net)
 {
     static const struct {
@@ -274,7 +274,7 @@ START_TEST(an_interruption_keeps_what_is_finished)
     static const int asking[] = {SIGINT, SIGTERM, SIGHUP};
     pid_t child = fork();
     if (child == 0) {
-        signal(asking[_i], SIG_DFL); /* under nohup it is ignored, and would be by compare */
+        signal(asking[_i], SIG_DFL); /* under nohup, compare would inherit an ignored signal */
         ck_assert_ptr_nonnull(freopen("/dev/null", "w", stdout));
         ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
         execl(path, "compare", "--data", "moons", "--hidden", "4", "--activations", "relu", "--seeds", "1", "--epochs",
@@ -292,7 +292,7 @@ START_TEST(an_interruption_keeps_what_is_finished)
 }
 END_TEST
 
-/* Threads that OpenBLAS could not start made fork() wait for ever. */
+/* Threads that OpenBLAS could not start once made fork() wait forever. */
 START_TEST(short_memory_is_told_and_does_not_hang)
 {
     char command[1500];
@@ -321,7 +321,7 @@ START_TEST(a_full_disk_is_reported_before_anything_is_trained)
 }
 END_TEST
 
-/* The shared axis of epochs once hid activations whose number was beyond it, and the others got pieces of their
+/* The shared axis of epochs once hid activations with a larger number of epochs, and the others got parts of their
  * neighbours' pictures. */
 START_TEST(each_activation_has_its_own_boundary_however_few_the_epochs)
 {
@@ -332,7 +332,7 @@ START_TEST(each_activation_has_its_own_boundary_however_few_the_epochs)
              temporary_folder());
     ck_assert_msg(compare_run(command, errors, sizeof errors) == 0, "%s", errors);
     if (!temporary_exists("boundary.svg"))
-        return; /* gnuplot is not there */
+        return; /* gnuplot is missing */
     strcpy(few, temporary_text("boundary.svg"));
     snprintf(command, sizeof command,
              "cd '%s' && sed -i 's/^\\([a-z]*\\),1,/\\1,9,/' bands.csv && "
@@ -358,7 +358,7 @@ START_TEST(widths_are_read_as_written)
 }
 END_TEST
 
-/* 57 rows in batches of 8 end with a row alone, over which batch norm has no variance. */
+/* 57 rows in batches of 8 leave a single row, for which batch norm has no variance. */
 START_TEST(batch_norm_does_without_a_row_that_is_left_alone)
 {
     char errors[4000], arguments[600], table[2000] = "x,y,kind\n";

@@ -1,4 +1,4 @@
-/* What the program `compare` says to wrong input. */
+/* Error messages of the program `compare`. */
 #include "examples/run/experiment.h"
 #include "tests/support/run_compare.h"
 #include "tests/support/temporary_files.h"
@@ -68,8 +68,8 @@ START_TEST(a_mistake_gets_a_line_that_names_it_and_status_2)
 }
 END_TEST
 
-/* Whatever stands in a configuration, it is taken or refused in a line that names the file and the key: null only where
- * nothing is said by default, as the program writes it. */
+/* Every value in a configuration is accepted or refused in a line that names the file and the key. null is accepted
+ * only where the program itself writes it. */
 START_TEST(values_of_another_kind_are_refused)
 {
     static const char *const values[] = {"null",   "true",       "5",    "-7.5",        "1e300",
@@ -109,7 +109,7 @@ START_TEST(values_of_another_kind_are_refused)
 }
 END_TEST
 
-/* 0 stands for what --hidden says, or for what suits the data; and no step has more rows than there are. */
+/* 0 means the value of --hidden, or one that suits the data; and no step has more rows than the data set. */
 START_TEST(two_numbers_that_come_to_the_same_are_refused)
 {
     static const struct {

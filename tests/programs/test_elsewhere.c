@@ -1,4 +1,4 @@
-/* compare --runs: results of other programs give the table that our own records give. */
+/* compare --runs: results of other programs give the same table as our own records. */
 #include "autograd/rng.h"
 #include "examples/report/runs_file.h"
 #include "tests/support/run_train.h"
@@ -92,7 +92,7 @@ START_TEST(exports_of_all_forms_give_one_table)
         ck_assert_str_eq(train_output, table);
     }
     expect_fine(train_run("compare", "--runs board --out o --report"));
-    /* files come in the order of their names, so that gelu is what relu is compared with */
+    /* files are sorted by name, so relu is compared with gelu */
     double sum = 0;
     for (int seed = 1; seed <= 4; seed++)
         sum += (value_of(0, seed, 2) - value_of(1, seed, 2)) / 4;
@@ -146,7 +146,7 @@ START_TEST(null_groups_rarely_differ)
         runs_file from;
         fputs("group,seed,loss\n", file);
         for (int seed = 1; seed <= 8; seed++) {
-            const double common = tg_rng_normal(&rng); /* what a seed does to all groups */
+            const double common = tg_rng_normal(&rng); /* the effect of a seed on all groups */
             for (int group = 0; group < 4; group++)
                 fprintf(file, "g%c,%d,%.9g\n", 'a' + group, seed, 5 + common + 0.3 * tg_rng_normal(&rng));
         }

@@ -1,5 +1,4 @@
-/* --tensorboard: event files, read by a parser that shares nothing with their writer, and by TensorBoard's own where it
- * is installed. */
+/* --tensorboard: event files, read by an independent parser and, where TensorBoard is installed, by its own. */
 #include "tests/support/run_train.h"
 #include "tests/support/temporary_files.h"
 
@@ -23,7 +22,7 @@ static struct scalar {
 } scalars[SCALARS];
 static int scalar_count;
 
-/* CRC-32C by division of polynomials, highest power first, of bits turned round. */
+/* CRC-32C by polynomial division, highest power first, with reflected bits. */
 static uint32_t checksum(const unsigned char *bytes, size_t size)
 {
     uint32_t rest = 0xffffffff, turned = 0;
@@ -54,7 +53,7 @@ static uint64_t varint(const unsigned char **at)
     return number;
 }
 
-/* One message of an event or what is in it: fields of the wire types 0, 1, 2 and 5. */
+/* A message of an event or inside one: fields of the wire types 0, 1, 2 and 5. */
 static void parse(const unsigned char *at, const unsigned char *end, int depth, struct scalar *now)
 {
     while (at < end) {
@@ -94,7 +93,7 @@ static void check_sum(const unsigned char *bytes, size_t size)
     ck_assert_uint_eq(masked << 15 | masked >> 17, checksum(bytes, size));
 }
 
-/* Reads the one event file of a folder of the test. */
+/* Reads the only event file of a folder of the test. */
 static void read_events(const char *folder)
 {
     static unsigned char bytes[1 << 20];
@@ -123,7 +122,7 @@ static void read_events(const char *folder)
 
 /* ---- against the tables of the folder ---- */
 
-/* Every number of the column `column` of FOLDER/NAME.csv is there, in order, and no other of this tag. */
+/* Expects every number of the column `column` of FOLDER/NAME.csv, in order, and no other number with this tag. */
 static void expect_column(const char *folder, const char *name, const char *column, const char *tag)
 {
     char file[200], *rest, *line;
@@ -188,7 +187,7 @@ START_TEST(a_run_that_continues_has_one_event_file_with_all)
     expect_fine(train_run("compare", "--data csv:train.csv --hidden 8 --epochs 4 --no-plots --activations relu "
                                      "--seeds 1 --out c"));
     expect_fine(train_run("compare", OPTIONS "--activations relu --seeds 2 --out c"));
-    expect_run("c/runs/relu-seed1"); /* it was finished before anyone asked for event files */
+    expect_run("c/runs/relu-seed1"); /* it had finished before event files were asked for */
     expect_run("c/runs/relu-seed2");
     expect_fine(train_run("train", OPTIONS "--out t"));
     expect_fine(train_run("train", "--resume --epochs 6 --out t"));

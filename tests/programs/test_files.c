@@ -1,4 +1,4 @@
-/* Files of results: whole or not there, and never written through a link. */
+/* Files of results are complete or absent, and never written through a link. */
 #include "examples/report/files.h"
 #include "tests/support/temporary_files.h"
 

@@ -1,4 +1,4 @@
-/* The formats of 16 bits. */
+/* The 16-bit formats. */
 #include "examples/data/half.h"
 
 #include <check.h>
@@ -13,7 +13,7 @@ typedef struct {
     uint16_t bits;
 } known;
 
-/* Bits by hand, from the formats' definitions: sign, exponent, fraction. */
+/* Expected bits by hand, from the formats' definitions: sign, exponent, fraction. */
 static const known f16[] = {{0, 0x0000},
                             {-0.0f, 0x8000},
                             {1, 0x3c00},
@@ -49,7 +49,7 @@ START_TEST(known_numbers_have_their_bits)
     for (size_t i = 0; i < sizeof bf16 / sizeof *bf16; i++)
         ck_assert_msg(half_bf16_bits(bf16[i].x) == bf16[i].bits, "bf16 of %a: %04x, expected %04x", (double)bf16[i].x,
                       half_bf16_bits(bf16[i].x), bf16[i].bits);
-    float nan; /* whose only bit of fraction is one that bf16 drops */
+    float nan; /* its only fraction bit is one that bf16 drops */
     memcpy(&nan, &(uint32_t){0x7f800001}, sizeof nan);
     ck_assert(isnan(half_bf16_round(nan)) && isnan(half_f16_round(nan)) && isnan(half_f16_round(-NAN)));
 }
@@ -64,7 +64,7 @@ static double defined(uint16_t bits, int fraction_bits, int bias)
     return exponent == (1 << (15 - fraction_bits)) - 1 ? NAN : bits & 0x8000 ? -magnitude : magnitude;
 }
 
-/* Every number, and between every two neighbours the middle and the floats beside it. */
+/* Every number, the midpoint between any two neighbours, and the floats next to it. */
 static void check_all(int fraction_bits, int bias, uint16_t (*bits_of)(float), float (*value_of)(uint16_t))
 {
     for (unsigned bits = 0; bits < 0x10000; bits++) {

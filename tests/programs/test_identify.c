@@ -1,4 +1,4 @@
-/* Which function made these pairs? */
+/* `compare --identify`: the function that produced given pairs. */
 #include "examples/data/csv_columns.h"
 #include "examples/identify/identify.h"
 #include "tests/support/temporary_files.h"
@@ -33,7 +33,7 @@ static double value_of(const identify_form *form, double x)
 
 /* ---- forms ---- */
 
-/* The largest difference of a form from another on [-6, 6], and from x/2 erf if it is divided by x/2. */
+/* The largest difference between two forms on [-6, 6]; with `of_erf`, between their factors of x/2. */
 static double distance(const char *name, const char *other, bool of_erf)
 {
     const identify_form *form = form_named(name), *exact = form_named(other);
@@ -74,9 +74,9 @@ START_TEST(lamberts_fraction_is_the_quotient_that_runtimes_compute)
 }
 END_TEST
 
-/* ---- pairs that we compute ---- */
+/* ---- pairs computed here ---- */
 
-/* y is the form's value in the format and up to `noise` ulp more or less. */
+/* y is the form's value in the format, plus or minus up to `noise` ulp. */
 static identify_pair pair_of(const identify_form *form, const identify_format *format, double x, int noise, tg_rng *rng)
 {
     x = format->round(x);
@@ -179,7 +179,7 @@ START_TEST(other_programs_are_never_given_a_wrong_name)
 }
 END_TEST
 
-/* The error of x Phi(x), in the arithmetic where the pairs fit it best. */
+/* The error of x Phi(x) in the arithmetic that fits the pairs best. */
 static double error_of_gelu(const identify_pair *pairs, size_t count)
 {
     identify_result r;
@@ -192,8 +192,8 @@ static double error_of_gelu(const identify_pair *pairs, size_t count)
     return error;
 }
 
-/* 1 + erf cancels left of 0, so that a float close to 0 may have no digit right. A measure relative to that float says
- * millions of ulp of a program that is as good as its arithmetic. */
+/* 1 + erf cancels left of 0, so a float near 0 may have no right digit. Relative to that float, the error would be
+ * millions of ulp for a program that is as exact as its arithmetic allows. */
 START_TEST(the_error_of_a_careless_program_is_small_and_that_of_a_wrong_one_large)
 {
     double x[IDENTIFY_MOST];
@@ -224,7 +224,7 @@ static int run(const char *arguments)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* Runs it on a file with this text; whether the status is this one, and the words come out. */
+/* Runs it on a file with this text; true if the status is as given and the output contains the words. */
 static void expect(const char *text, int status, const char *words)
 {
     temporary_write("pairs.csv", text, strlen(text));
@@ -306,7 +306,7 @@ START_TEST(one_wrong_point_is_shown_and_nothing_is_named)
 }
 END_TEST
 
-/* Four decimals, as PyTorch prints tensors, keep the two forms of GELU apart where they differ by 4.7e-4. */
+/* Four decimals, as in PyTorch's output, distinguish the two forms of GELU where they differ by 4.7e-4. */
 START_TEST(rounded_output_says_as_much_as_it_has_digits)
 {
     expect("-3,-0.0040\n-2.75,-0.0082\n-2.5,-0.0155\n-2.25,-0.0275\n-2,-0.0455\n-1,-0.1587\n1,0.8413\n2,1.9545\n3,2."

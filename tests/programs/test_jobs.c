@@ -1,4 +1,4 @@
-/* Jobs in child processes, and how their progress is shown. */
+/* Jobs in child processes, and the display of their progress. */
 #include "examples/run/jobs.h"
 #include "examples/run/progress.h"
 #include "examples/run/progress_internal.h"
@@ -18,7 +18,7 @@
 
 Suite *jobs_suite(void);
 
-/* What came back from some jobs. */
+/* The results of some jobs. */
 enum { JOBS = 9 };
 typedef struct {
     unsigned hash[JOBS]; /* over the records' bytes */
@@ -85,7 +85,7 @@ static jobs_outcome run_jobs(int (*run)(int, jobs_link *, void *), int count, in
                                    .context = all});
 }
 
-/* The records that job number `job` sends: of sizes from nothing to more than a pipe holds. */
+/* The records that job number `job` sends: from empty ones to ones larger than a pipe's buffer. */
 static size_t record_bytes(int job, int record, unsigned char *bytes)
 {
     size_t size = record == 0 ? 0 : (size_t)1 << (2 * record);
@@ -165,7 +165,7 @@ START_TEST(a_child_that_fails_is_named_and_spares_the_others)
 }
 END_TEST
 
-/* Job 0 is done at once; job 1 interrupts the parent and then, like job 2, would go on for a minute. */
+/* Job 0 ends at once; job 1 interrupts the parent and then, like job 2, would run for a minute. */
 static int interrupt_parent(int job, jobs_link *link, void *context)
 {
     (void)context;
@@ -175,7 +175,7 @@ static int interrupt_parent(int job, jobs_link *link, void *context)
     usleep(100000);
     if (job == 1)
         kill(getppid(), SIGINT);
-    raise(SIGINT); /* as from a terminal, which sends it to the whole group: not for the child to act on */
+    raise(SIGINT); /* as from a terminal, which signals the whole group: the child must not react */
     sleep(60);
     return 0;
 }
@@ -194,7 +194,7 @@ START_TEST(an_interruption_stops_promptly_and_keeps_what_is_finished)
 }
 END_TEST
 
-/* Job 1 says nothing for a minute; the others take longer than the limit, but talk. */
+/* Job 1 reports nothing for a minute; the others run longer than the limit, but report. */
 static int fall_silent(int job, jobs_link *link, void *context)
 {
     (void)context;
@@ -237,7 +237,7 @@ START_TEST(a_closed_terminal_is_an_interruption)
     if (child == 0) {
         signal(SIGHUP, SIG_DFL);
         const jobs_outcome outcome = jobs_run(&(jobs_config){.count = 2, .run = hang_up});
-        raise(SIGHUP); /* terminals may say it twice */
+        raise(SIGHUP); /* terminals may send it twice */
         _exit(outcome.interrupted && outcome.stopped == 2 ? 0 : 1);
     }
     int status;
@@ -269,7 +269,7 @@ START_TEST(children_die_with_the_parent)
     close(ends[1]);
     ck_assert_int_eq(read(ends[0], &byte, 1), 1); /* the child is running */
     kill(parent, SIGKILL);
-    ck_assert_int_eq(read(ends[0], &byte, 1), 0); /* and now nobody holds the pipe */
+    ck_assert_int_eq(read(ends[0], &byte, 1), 0); /* and now no process has the pipe open */
     waitpid(parent, NULL, 0);
     close(ends[0]);
 }
@@ -348,7 +348,7 @@ START_TEST(numbers_in_progress_lines_keep_their_width)
 }
 END_TEST
 
-/* Lets a view go through a run with one job of each ending. */
+/* Shows a run with one job of each ending in the view. */
 static void show_some_jobs(FILE *out)
 {
     static const char *const names[] = {"relu seed 1", "gelu_exact seed 1", "silu seed 1"};

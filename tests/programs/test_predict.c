@@ -1,4 +1,4 @@
-/* The score that predict prints where the data has the answer, and categories that a model does not know. */
+/* The score that predict prints if the data has the target, and categories that a model does not know. */
 #include "tests/support/run_train.h"
 #include "tests/support/temporary_files.h"
 
@@ -11,7 +11,7 @@
 
 Suite *predict_suite(void);
 
-/* The end of the last line that begins with `start`, without its newline. */
+/* The rest of the last line that begins with `start`, without its newline. */
 static const char *rest_of(const char *start, char rest[200])
 {
     const char *at = NULL;
@@ -22,7 +22,7 @@ static const char *rest_of(const char *start, char rest[200])
     return rest;
 }
 
-/* The first 60 rows of train.csv and price.csv, which are the test rows of what was trained on them. */
+/* The first 60 rows of train.csv and price.csv, which were the test rows in training. */
 enum { TEST = 60 };
 static const char *const tables[] = {"train", "price"};
 
@@ -88,7 +88,7 @@ START_TEST(images_with_labels_have_a_score)
 }
 END_TEST
 
-/* By a model of digits that were drawn, whose pixels are between 0 and 1 from the beginning. */
+/* A model of synthetic digits, whose pixels are already between 0 and 1. */
 START_TEST(images_of_a_file_and_of_its_folder_are_predicted_alike)
 {
     enum { IMAGES = 5, SIDE = 28 };
@@ -109,9 +109,9 @@ END_TEST
 /* ---- unknown categories ---- */
 
 enum { ROWS = 40, HIDDEN = 4, FIRST = 5 };
-static const char *const colours[] = {"blue", "green", "red"}; /* in ascending order, as the model has them */
+static const char *const colours[] = {"blue", "green", "red"}; /* in ascending order, as in the model */
 
-/* The output of the net of m/ by hand for a colour; 3: none of them. */
+/* The output of the net of m/ for a colour, computed by hand; 3: none of the known ones. */
 static double own_output(int colour)
 {
     tg_error error;

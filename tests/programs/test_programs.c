@@ -1,4 +1,4 @@
-/* The programs, run as a user runs them. */
+/* The programs, run as users run them. */
 #include "tests/support/temporary_files.h"
 
 #include <check.h>
@@ -11,7 +11,7 @@
 
 Suite *programs_suite(void);
 
-/* Runs build/bin/PROGRAM with arguments; what it printed on both streams, and its exit status. */
+/* Runs build/bin/PROGRAM with arguments; captures both streams and the exit status. */
 static int run(const char *program, char *output, size_t size)
 {
     const char *build = getenv("TG_BUILD");
@@ -83,7 +83,7 @@ START_TEST(names_learns_syllables_and_invents_words)
     ck_assert_msg(run_there("names", "words 3") == 0, "%s", temporary_text("out"));
     const char *out = temporary_text("out"), *last = strstr(out, "epoch  3");
     ck_assert_msg(last && atof(strstr(last, "held out") + strlen("held out")) < 1.0, "%s",
-                  out); /* log 4 for a syllable's first letter, else 0 */
+                  out); /* log 4 for a syllable's first character, else 0 */
     ck_assert_int_eq(run_there("names", "nowhere"), 2);
     ck_assert_str_eq(temporary_text("out"), "nowhere: No such file or directory\n");
     temporary_write("words", words, 1000); /* fewer steps than a long run's warm-up has */
@@ -118,7 +118,7 @@ START_TEST(autoencoder_draws_what_comes_back)
     ck_assert_msg(run_there("autoencoder", "images 4") == 0, "%s", temporary_text("out"));
     const char *last = strstr(temporary_text("out"), "epoch  4");
     ck_assert_msg(last && atof(strstr(last, "held out") + strlen("held out")) < 0.01, "%s",
-                  temporary_text("out")); /* 5/36 if it were always black */
+                  temporary_text("out")); /* 5/36 if the prediction were always black */
     ck_assert_ptr_nonnull(strstr(temporary_text("autoencoder.png") + 1, "PNG"));
     ck_assert_int_eq(run_there("autoencoder", "out"), 2);
     ck_assert_msg(run_there("autoencoder", "images 1") == 0, "%s", temporary_text("out"));
@@ -129,7 +129,7 @@ START_TEST(an_operation_of_ones_own_passes_the_gradient_check)
 {
     ck_assert_msg(run("own_operation", output, sizeof output) == 0, "%s", output);
     ck_assert_ptr_nonnull(strstr(output, "derivatives agree on 4 samples"));
-    ck_assert_ptr_nonnull(strstr(output, "squash( 1) =  0.865098")); /* mish(1) of any table */
+    ck_assert_ptr_nonnull(strstr(output, "squash( 1) =  0.865098")); /* mish(1), as in any table */
 }
 END_TEST
 
@@ -138,12 +138,12 @@ START_TEST(activations_finds_the_minimum_of_gelu)
     char arguments[400];
     snprintf(arguments, sizeof arguments, "activations --no-plots --out '%s/a/b'", temporary_folder());
     ck_assert_msg(run(arguments, output, sizeof output) == 0, "%s", output);
-    ck_assert_ptr_nonnull(strstr(output, "-0.7517915  -0.1699712")); /* gelu_exact: where, and how low */
-    ck_assert_ptr_nonnull(strstr(output, "4.732e-04    8.685e-04")); /* the tanh form's largest errors */
+    ck_assert_ptr_nonnull(strstr(output, "-0.7517915  -0.1699712")); /* minimum of gelu_exact: where, and how low */
+    ck_assert_ptr_nonnull(strstr(output, "4.732e-04    8.685e-04")); /* the largest errors of the tanh form */
 }
 END_TEST
 
-/* Whatever is missing is told: no signal ends the program, and no half file is left. */
+/* A missing tool or file is reported: no signal ends the program, and no incomplete file remains. */
 START_TEST(activations_survives_short_memory)
 {
     const char *build = getenv("TG_BUILD");
@@ -162,7 +162,7 @@ START_TEST(activations_survives_short_memory)
 }
 END_TEST
 
-/* Threads that OpenBLAS starts before main looked for memory for ever while the program waited for their end. */
+/* OpenBLAS's threads, started before main, once tried forever to get memory while the program waited for them. */
 START_TEST(programs_end_however_short_memory_is)
 {
     static const char *const programs[] = {"gradcheck gelu_exact", "quickstart"};
@@ -180,7 +180,7 @@ START_TEST(programs_end_however_short_memory_is)
 }
 END_TEST
 
-/* One more than there are processors, so that both the variable and its limit are seen. */
+/* One more than the number of processors, so that the test sees both the variable and its limit. */
 START_TEST(the_environment_says_how_many_threads_there_are)
 {
     static const struct {
@@ -194,7 +194,7 @@ START_TEST(the_environment_says_how_many_threads_there_are)
     static const char program[] = "#include <tapegrad.h>\nint main(void) { return tg_threads(); }\n";
     const char *build = getenv("TG_BUILD") ? getenv("TG_BUILD") : "build";
     char command[1200];
-    if (!ADDRESS_SPACE_CAN_BE_LIMITED) /* a library with a sanitizer wants a program with one */
+    if (!ADDRESS_SPACE_CAN_BE_LIMITED) /* a library with a sanitizer needs a program with one */
         return;
     temporary_write("threads.c", program, sizeof program - 1);
     snprintf(command, sizeof command,
@@ -259,7 +259,7 @@ START_TEST(what_was_drawn_is_named)
 }
 END_TEST
 
-/* gnuplot runs files that are called like pipes as commands, and expands a home and the names of blocks of data. */
+/* gnuplot runs file names that look like pipes as commands, and expands home folders and names of data blocks. */
 START_TEST(folders_of_any_name_have_their_pictures)
 {
     static const struct {
@@ -278,7 +278,7 @@ START_TEST(folders_of_any_name_have_their_pictures)
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         for (size_t n = 0; n < (i ? 4 : sizeof names / sizeof names[0]); n++) {
             char arguments[400], picture[400];
-            setenv("FOLDER", names[n], 1); /* no shell has to be kept from reading it */
+            setenv("FOLDER", names[n], 1); /* no quoting for a shell is needed */
             snprintf(arguments, sizeof arguments, "%s --out=\"$FOLDER\"", commands[i].arguments);
             snprintf(picture, sizeof picture, "%s/%s", names[n], commands[i].picture);
             ck_assert_msg(run_there(commands[i].program, arguments) == 0 && temporary_exists(picture), "%s in '%s': %s",
@@ -288,7 +288,7 @@ START_TEST(folders_of_any_name_have_their_pictures)
 }
 END_TEST
 
-/* Of one there is one, not "1 epochs". */
+/* The singular where there is one: not "1 epochs". */
 START_TEST(what_is_counted_is_singular_where_it_is_one)
 {
     static const char *const commands[] = {
@@ -342,12 +342,12 @@ START_TEST(the_short_programs_fail_where_they_cannot_print)
 }
 END_TEST
 
-/* Whatever is printed by a program that cannot print is lost, and it says so. */
+/* A program whose output cannot be written reports that. */
 START_TEST(what_cannot_be_printed_is_told)
 {
     static const char *const commands[] = {
         "compare --help",
-#ifndef TG_NO_BLAS /* without OpenBLAS there is nothing to compare with */
+#ifndef TG_NO_BLAS /* without OpenBLAS there is no comparison */
         "bench --nets toy --activations relu --threads 1 --seconds 0 --csv",
 #endif
         "compare --data moons --rows 60 --epochs 1 --seeds 1 --no-plots --overwrite --format csv",

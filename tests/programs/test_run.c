@@ -1,4 +1,4 @@
-/* Runs in folders: every model compared, nothing lost when a program is killed, nothing overwritten. */
+/* Runs in folders: every model compared, no result lost when a program is killed, no file overwritten. */
 #include "tests/support/run_train.h"
 #include "tests/support/temporary_files.h"
 
@@ -44,13 +44,13 @@ START_TEST(every_model_is_compared_seed_by_seed)
     ck_assert_msg(strstr(models[_i].name, "gpt") == NULL || strstr(train_output, "nats a character"), "%s",
                   train_output);
     ck_assert_int_eq((int)csv_cell("c/summary.csv", "swiglu", "runs"), 2);
-    /* gated nets have about as many parameters as plain ones, and gelu_tanh's net has exactly those of relu's */
+    /* gated nets have about as many parameters as plain ones; gelu_tanh's net has exactly as many as relu's */
     const double plain = csv_cell("c/summary.csv", "relu", "parameters"),
                  gated = csv_cell("c/summary.csv", "swiglu", "parameters");
     ck_assert_msg(plain == csv_cell("c/summary.csv", "gelu_tanh", "parameters") && gated > 0.9 * plain &&
                       gated < 1.1 * plain,
                   "%g and %g parameters", plain, gated);
-    /* the folder of a run is a model */
+    /* the folder of a run can be loaded as a model */
     expect_fine(strstr(options, "text:")
                     ? train_run("predict", "--model c/runs/swiglu-seed2 --length 5")
                     : train_run("predict", "--model c/runs/swiglu-seed2 --data idx:images/t10k-images-idx3-ubyte"));
@@ -71,19 +71,19 @@ START_TEST(heads_may_share_keys_and_values_and_an_epoch_have_any_number_of_windo
     expect_fine(train_run("compare", "--model gpt --data text:text --layers 1 --heads 2 --kv-heads 0,1 --width 8 "
                                      "--context 8 --epoch-windows 24 --batch 4 --activations relu --seeds 1 "
                                      "--epochs 2 --keep-models --no-plots --out c"));
-    /* one head less of keys and of values: twice 4 rows of 8 weights and a bias */
+    /* one head less for keys and for values: twice 4 rows of 8 weights and a bias */
     int parameters[2] = {0};
     sscanf(temporary_text("c/runs/relu-kv-heads0-seed1/result.json"), "{\"parameters\":%d", &parameters[0]);
     sscanf(temporary_text("c/runs/relu-kv-heads1-seed1/result.json"), "{\"parameters\":%d", &parameters[1]);
     ck_assert_int_eq(parameters[0] - parameters[1], 2 * 4 * (8 + 1));
     ck_assert_ptr_nonnull(strstr(temporary_text("c/runs/relu-kv-heads1-seed1/curves.csv"), "\n2,12,"));
-    /* a model of a version that had no such option */
+    /* a model from a version that did not have this option */
     expect_fine(train_run("sed", "-i 's/kv-heads/kv-headz/' c/runs/relu-kv-heads0-seed1/best.safetensors"));
     expect_fine(train_run("predict", "--model c/runs/relu-kv-heads0-seed1 --length 5"));
 }
 END_TEST
 
-/* A post-norm stack normalises behind the embeddings, a pre-norm one at its end; the file says which it is. */
+/* A post-norm stack normalises after the embeddings, a pre-norm one at its end; the file says which it is. */
 START_TEST(blocks_may_normalise_after_the_residual_sum)
 {
     expect_fine(train_run("train", "--model gpt --data text:text --layers 1 --heads 2 --width 8 --context 8 "
@@ -103,7 +103,7 @@ START_TEST(a_search_is_drawn_over_its_numbers_or_else_its_words)
     expect_fine(train_run("compare", "--data moons --rows 80 --epochs 1 --hidden 4 --seeds 1 --activations relu "
                                      "--norm none,rms --out words"));
     ck_assert_ptr_nonnull(strstr(temporary_text("words/search.csv"), "relu,norm rms,1,"));
-    for (int i = 0; i < 2 && temporary_exists("words/search.svg"); i++) /* there is no gnuplot everywhere */
+    for (int i = 0; i < 2 && temporary_exists("words/search.svg"); i++) /* gnuplot may be missing */
         ck_assert_msg(strstr(temporary_text("words/search.svg"), labels[i]) != NULL, "no %s below the axis", labels[i]);
 }
 END_TEST
@@ -145,7 +145,7 @@ START_TEST(a_record_of_another_run_is_refused_by_study)
 }
 END_TEST
 
-/* An option that an older version did not know is the same as one that is not set. */
+/* An option that an older version lacked is equal to one that is not set. */
 START_TEST(a_folder_of_an_older_version_goes_on)
 {
     expect_fine(train_run("compare", SMALL "--activations relu --seeds 1 --out o"));
@@ -158,7 +158,7 @@ START_TEST(a_folder_of_an_older_version_goes_on)
 }
 END_TEST
 
-/* An option that is added has no effect where it is not set: a record that does not know it is the same run. */
+/* A new option that is not set has no effect: a record without it describes the same run. */
 START_TEST(a_record_knows_no_options_that_came_later)
 {
     static const char *const kept = "docs/studies/gelu-autoencoder/runs/relu-lr0.001-seed1/config.json";
@@ -181,7 +181,7 @@ START_TEST(the_default_folder_says_what_the_run_is)
     expect_fine(train_run("train", SMALL "--lr 0.01"));
     ck_assert(temporary_exists("results/train-mlp-hidden4-epochs2/best.safetensors"));
     ck_assert(temporary_exists("results/train-mlp-hidden4-epochs2-lr0.01/best.safetensors"));
-    /* and nothing that follows from the data, such as the size of a batch */
+    /* and no value that depends on the data, such as the batch size */
     expect_fine(train_run("compare", "--data csv:train.csv --epochs 2 --seeds 1 --activations relu --no-plots"));
     ck_assert(temporary_exists("results/train-mlp-epochs2/curves.csv"));
     expect_fine(train_run("train", "--data csv:- --epochs 1 --no-plots < %s", temporary_path("train.csv")));
@@ -192,7 +192,7 @@ START_TEST(the_default_folder_says_what_the_run_is)
 }
 END_TEST
 
-/* Of what has one entry in a table, every name: an entry that is added is in the help of the programs that take it. */
+/* Every name in a table of entries: a new entry appears in the help of the programs that use it. */
 START_TEST(help_lists_every_activation_optimizer_and_model)
 {
     static const char *const programs[] = {"train", "compare"};
@@ -212,7 +212,7 @@ START_TEST(help_lists_every_activation_optimizer_and_model)
 }
 END_TEST
 
-/* As a result: the same command does not try it again, and no number of it is compared. */
+/* A failed run counts as a result: the same command does not repeat it, and its numbers are not compared. */
 START_TEST(a_comparison_in_which_runs_diverge_ends_and_says_what_helps)
 {
     static const char *const command =
@@ -232,7 +232,7 @@ START_TEST(a_comparison_in_which_runs_diverge_ends_and_says_what_helps)
 }
 END_TEST
 
-/* The best point of each activation, and the best one for all: the second table only where it shows something else. */
+/* The best point of each activation, and the best one for all: the second table appears only if it differs. */
 START_TEST(a_search_prints_a_table_once)
 {
     expect_fine(train_run("compare", "--data moons --rows 200 --epochs 3 --seeds 2 --activations relu,tanh --no-plots "
@@ -268,7 +268,7 @@ static const struct {
     {"study", "gelu-mnist --quick --jobs 2 --no-plots", {"gelu-mnist-quick/curves.csv", "gelu-mnist-quick/report.md"}},
 };
 
-/* Starts the program and kills it after so many seconds; whether it ended before. */
+/* Starts the program and kills it after this many seconds; true if it ended before. */
 static bool kill_after(const char *program, const char *options, const char *out, double seconds)
 {
     const pid_t child = train_start(program, "%s --out %s >log 2>&1", options, out);
@@ -347,7 +347,7 @@ START_TEST(steps_are_written_while_an_epoch_runs)
     for (const char *at = temporary_text("o/steps.csv"); (at = strchr(at, '\n')); at++)
         lines++;
     ck_assert_msg(lines > 1, "%s", temporary_text("log"));
-    ck_assert_ptr_null(strstr(temporary_text("o/curves.csv"), "\n1,")); /* and no epoch is over */
+    ck_assert_ptr_null(strstr(temporary_text("o/curves.csv"), "\n1,")); /* before the end of the first epoch */
 }
 END_TEST
 
@@ -366,7 +366,7 @@ START_TEST(a_finished_comparison_trains_nothing_again_and_may_have_more_seeds)
 }
 END_TEST
 
-/* As a power failure may leave it, which takes the end of what was appended. */
+/* Like a power failure, removes the end of appended data. */
 START_TEST(a_finished_run_that_lost_epochs_is_trained_again)
 {
     static const char *const file = "o/runs/relu-seed1/curves.csv";

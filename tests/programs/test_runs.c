@@ -17,7 +17,7 @@
 
 Suite *runs_suite(void);
 
-/* How many files and folders the temporary folder holds. */
+/* The number of files and folders in the temporary folder. */
 static int entries(void)
 {
     int count = -2; /* . and .. */
@@ -30,7 +30,7 @@ static int entries(void)
 
 /* ---- files -------------------------------------------------------------------------------------------------- */
 
-/* A made-up course of training. */
+/* A synthetic training curve. */
 static runlog_epoch epoch_of(int run, int epoch)
 {
     double loss = 2.3 * exp(-0.3 * epoch) + 0.01 * run;
@@ -123,7 +123,7 @@ START_TEST(curves_have_the_promised_columns_and_digits)
 }
 END_TEST
 
-/* The field of a CSV line that begins with a name, under a heading; fields are not quoted but for the first. */
+/* A field of the CSV line that begins with a name, under a heading; only the first field may be quoted. */
 static const char *field(char *text, const char *name, const char *heading)
 {
     static char value[64];
@@ -169,7 +169,7 @@ START_TEST(the_summary_holds_means_intervals_and_paired_differences)
 }
 END_TEST
 
-/* A comparison whose runs have one value, which is loss and accuracy and test: value(activation, seed, fold). */
+/* A comparison whose runs have one value as loss, accuracy and test score: value(activation, seed, fold). */
 static runlog *made_up(int names, int seeds, int folds, double (*value)(int activation, int seed, int fold))
 {
     static const char *const name[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"};
@@ -220,17 +220,17 @@ START_TEST(folds_are_values_of_their_own_or_those_of_all_seeds_one)
     ck_assert_double_eq(groups[1].of[TEST_LOSS].difference.deviation, 0);
     free(groups);
     runlog_free(log);
-    log = made_up(2, 1, 4, folds_of_seeds); /* the only seed: its folds stand for themselves */
+    log = made_up(2, 1, 4, folds_of_seeds); /* a single seed: its folds count as the samples */
     groups = run_log_groups(log, &count);
     ck_assert_int_eq(groups[1].pairs, 4);
-    ck_assert_double_nan(groups[1].of[TEST_LOSS].test.p); /* the same difference everywhere proves nothing */
+    ck_assert_double_nan(groups[1].of[TEST_LOSS].test.p); /* a difference that is the same everywhere proves nothing */
     ck_assert_double_nan(groups[1].of[TEST_LOSS].corrected);
     free(groups);
     runlog_free(log);
 }
 END_TEST
 
-/* Two activations at three learning rates with two seeds; the loss of each, and a run that has not finished. */
+/* Two activations at three learning rates with two seeds; the loss of each run, one of them unfinished. */
 static runlog *searched(void)
 {
     static const double rates[] = {0.01, 0.1, 1}, loss[2][3] = {{0.5, 0.25, 0.125}, {0.4, 0.1, 0.6}};
@@ -247,7 +247,7 @@ static runlog *searched(void)
                 epoch.test = (runlog_measures)RUNLOG_NO_MEASURES;
                 epoch.test.loss = rates[rate];
                 runlog_add_epoch(log, run, &epoch);
-                if (!(a == 0 && rate == 2 && seed == 2)) /* relu's best is not to be trusted: a run diverged */
+                if (!(a == 0 && rate == 2 && seed == 2)) /* relu's best rate is excluded: a run diverged */
                     runlog_finish_run(log, run);
             }
     runlog_note(log, "Said before.", 0, false);
@@ -271,7 +271,7 @@ START_TEST(a_search_is_judged_at_the_best_points)
         free(groups);
         runlog_free(best);
     }
-    runlog_finish_run(log, 10); /* now it is: relu's, and for relu alone */
+    runlog_finish_run(log, 10); /* now relu's best rate counts, for relu alone */
     runlog *best = runlog_at_best(log, false);
     ck_assert_str_eq(best->note,
                      "Said before. Each at its best by validation: relu lr 1 (the edge of the list); gelu lr 0.1");
@@ -285,7 +285,7 @@ START_TEST(a_search_is_judged_at_the_best_points)
 END_TEST
 
 static tg_rng draws;
-static double shift; /* by which every activation but the first is better */
+static double shift; /* a measure by which every activation but the first is better */
 static double common[64];
 
 /* Runs with one seed share an effect; each adds noise of its own. */
@@ -299,7 +299,7 @@ static double noisy(int activation, int seed, int fold)
 
 enum { NAMES = 12, SIMULATED_SEEDS = 5 };
 
-/* How many of `times` synthetic comparisons have a star, and how many intervals contain the true difference. */
+/* In `times` synthetic comparisons: how many have a star, and how many intervals contain the true difference. */
 static void simulate(int times, double difference, int *starred, long *held)
 {
     *starred = 0;
@@ -320,9 +320,8 @@ static void simulate(int times, double difference, int *starred, long *held)
     }
 }
 
-/* Eleven differences at once. Without one in truth, a comparison gets any star at all in at most 6 % of cases; the
- * interval of a difference holds it in 93 to 97 %. (300 comparisons leave room for chance: three standard deviations.)
- */
+/* Eleven differences at once. If none is real, at most 6 % of comparisons have a star; 93 to 97 % of the intervals
+ * contain the true difference. (300 comparisons leave room for chance: three standard deviations.) */
 START_TEST(stars_are_rarely_false_and_intervals_hold_what_they_say)
 {
     const int times = getenv("TG_LONG") ? 2000 : 300;
@@ -337,7 +336,7 @@ START_TEST(stars_are_rarely_false_and_intervals_hold_what_they_say)
     simulate(times, 1.5, &starred, &held);
     ck_assert_msg(held >= 0.93 * all && held <= 0.97 * all, "%ld of %g intervals hold 1.5", held, all);
     simulate(times / 10, 12, &starred, &held);
-    ck_assert_int_ge(starred, times / 10 - 1); /* and what is plain is seen */
+    ck_assert_int_ge(starred, times / 10 - 1); /* and a clear difference is found */
 }
 END_TEST
 

@@ -1,5 +1,4 @@
-/* The program `study`: its quick versions, that it goes on where it stopped, and the numbers its reports are made of.
- */
+/* The program `study`: its quick versions, that it continues after a stop, and the numbers in its reports. */
 #include "examples/data/feed.h"
 #include "examples/report/ranks.h"
 #include "examples/study/study.h"
@@ -21,7 +20,7 @@ Suite *study_suite(void);
 
 static char output[1 << 18];
 
-/* Runs build/bin/study with arguments; what it printed on both streams, and its exit status. */
+/* Runs build/bin/study with arguments; captures both streams and the exit status. */
 static int run(const char *arguments)
 {
     const char *build = getenv("TG_BUILD");
@@ -43,7 +42,7 @@ static int run_in_folder(const char *arguments)
 
 #define ASSERT_SAYS(text, what) ck_assert_msg(strstr(text, what) != NULL, "no '%s' in\n%.3000s", what, text)
 
-/* ---- what the program says ---- */
+/* ---- output ---- */
 
 START_TEST(without_a_name_the_studies_are_listed)
 {
@@ -97,7 +96,7 @@ START_TEST(gelu_mnist_reports_what_was_published_beside_its_own_numbers_and_trai
     ck_assert_msg(run_in_folder("gelu-mnist --quick --no-plots") == 0, "%s", output);
     ck_assert_ptr_null(strstr(output, "take about"));
     ck_assert_ptr_null(
-        strstr(temporary_text("gelu-mnist-quick/report.html"), "<img")); /* there is one, of an earlier report */
+        strstr(temporary_text("gelu-mnist-quick/report.html"), "<img")); /* a result of an earlier report exists */
     ck_assert_ptr_null(strstr(temporary_text("gelu-mnist-quick/report.md"), "!["));
     ck_assert(temporary_exists("gelu-mnist-quick/curves.svg"));
 }
@@ -120,7 +119,7 @@ END_TEST
 
 START_TEST(two_studies_do_not_work_in_one_folder)
 {
-    ck_assert_int_eq(run_in_folder("gelu-mnist --quick --report-only --no-plots"), 0); /* which makes the folder */
+    ck_assert_int_eq(run_in_folder("gelu-mnist --quick --report-only --no-plots"), 0); /* this run makes the folder */
     const int runs = open(temporary_path("gelu-mnist-quick/runs"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     ck_assert_int_eq(flock(runs, LOCK_EX), 0);
     ck_assert_int_ne(run_in_folder("gelu-mnist --quick --jobs 2"), 0);
@@ -157,7 +156,7 @@ START_TEST(the_other_studies_end_with_a_verdict_and_a_report)
 }
 END_TEST
 
-/* Of the second line of a run's curves.csv: the loss and the error, without the seconds. */
+/* Reads loss and error, without the seconds, from the second line of a run's curves.csv. */
 static void first_epoch(char text[200])
 {
     const char *line = strchr(temporary_text("pinn-quick/runs/silu-10x2-given100-inner50-seed2/curves.csv"), '\n');
@@ -192,8 +191,8 @@ END_TEST
 
 /* ---- ranks ---- */
 
-/* Demsar (JMLR 2006), section 3.2.2: accuracies of C4.5 in four settings on 14 data sets, here as 1 - AUC, and what he
- * finds. */
+/* Demsar (JMLR 2006), section 3.2.2: accuracies of C4.5 in four settings on 14 data sets, here as 1 - AUC, and his
+ * results. */
 START_TEST(ranks_are_those_of_demsars_example)
 {
     static const double auc[14][4] = {{.763, .768, .771, .798},  {.599, .591, .590, .569},
@@ -230,7 +229,7 @@ START_TEST(a_set_with_a_missing_loss_is_left_out_of_the_ranks)
 }
 END_TEST
 
-/* ---- going on ---- */
+/* ---- continuing after a stop ---- */
 
 static dataset moons;
 
@@ -356,7 +355,7 @@ START_TEST(what_a_run_is_follows_from_its_options_rows_and_first_weights)
     ck_assert(!study_record_is_foreign(&run, temporary_folder(), &error));
     run.spec.epochs = 100; /* only goes on */
     ck_assert(!study_record_is_foreign(&run, temporary_folder(), &error));
-    run.spec.net.norm = "none"; /* which it is if nothing is said */
+    run.spec.net.norm = "none"; /* the default */
     ck_assert(!study_record_is_foreign(&run, temporary_folder(), &error));
     run.spec.net.init = tg_init_name(TG_INIT_UNIT_ROWS);
     ck_assert(study_record_is_foreign(&run, temporary_folder(), &error));
@@ -384,7 +383,7 @@ static tg_tensor loss_of(void *model, const tg_tensor *batch, tg_rng *training, 
     return tg_cross_entropy(logits, batch[1]);
 }
 
-/* A full disk has room for a record, and for no state, which is written behind the last epoch. */
+/* A full disk that has room for a record but not for the state, which is written after the last epoch. */
 START_TEST(a_run_that_cannot_be_kept_has_failed)
 {
     struct rlimit limit;

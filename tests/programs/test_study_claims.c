@@ -1,5 +1,5 @@
-/* Statements about GELU: the rule, grids of runs as text, what is compared between them, and that the
- * page in docs has what the command says. */
+/* Statements about GELU: the rule, grids of runs as text, the comparisons between them, and that the page in docs
+ * equals the command's output. */
 #include "examples/study/claims.h"
 #include "tests/support/temporary_files.h"
 
@@ -163,7 +163,7 @@ START_TEST(cells_are_compared_by_seed_at_their_best_rates)
     found = claim_cells(&all, &alike);
     ck_assert_double_eq_tol(found.low, 1, 1e-9);
     ck_assert_double_eq_tol(found.high, 1, 1e-9);
-    work.record[0].epochs = 1; /* one is not complete */
+    work.record[0].epochs = 1; /* one run is incomplete */
     found = claim_cells(&all, &better);
     ck_assert_str_eq(claim_verdict(&better, &found), "not measured");
     study_work_free(&work);
@@ -186,7 +186,7 @@ static int run(const char *arguments)
     return pclose(pipe);
 }
 
-/* What mathematics says, beside what the texts do. */
+/* Mathematical facts, compared with the texts' statements. */
 START_TEST(values_are_those_of_mathematics)
 {
     static const char *const rows[] = {
@@ -227,7 +227,7 @@ START_TEST(numbers_of_other_studies_are_taken_from_their_reports)
 }
 END_TEST
 
-/* Rows whose numbers follow from what was run. */
+/* Rows whose numbers come from the runs. */
 static bool is_of_runs(const char *row)
 {
     static const char *const signs[] = {"| study cost |",
@@ -245,7 +245,7 @@ static bool is_of_runs(const char *row)
     return false;
 }
 
-/* Whether two rows are the same but for the last digits of their numbers, which processors may differ in. */
+/* True if two rows differ at most in the last digits of their numbers, which may depend on the processor. */
 static bool is_same(const char *a, const char *b)
 {
     while (*a && *b) {
@@ -260,7 +260,7 @@ static bool is_same(const char *a, const char *b)
     return *a == *b;
 }
 
-/* The next row of a table, cut at its end; NULL past the last. */
+/* The next row of a table, without its line end; NULL past the last. */
 static char *next_row(char **text)
 {
     while (**text) {
@@ -274,8 +274,8 @@ static char *next_row(char **text)
     return NULL;
 }
 
-/* docs/claims.md is the report of a complete study; that of the quick one has the same statements, and the same numbers
- * where nothing is trained or timed. */
+/* docs/claims.md is the report of a complete study. The quick study's report has the same statements, and the same
+ * numbers where nothing is trained or timed. */
 START_TEST(the_page_in_docs_has_every_statement_and_a_verdict_for_each)
 {
     static char page[1 << 16];

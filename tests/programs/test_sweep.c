@@ -1,4 +1,4 @@
-/* Runs shared out among processes: each is done once, though some die. */
+/* Runs shared among processes: each run is done once, even if some processes die. */
 #include "examples/run/claim.h"
 #include "examples/run/jobs.h"
 #include "examples/run/sweep.h"
@@ -35,7 +35,7 @@ static const char *work_folder(void)
     return folder;
 }
 
-/* A process that takes the claim, says so by a file, and does nothing more. */
+/* A process that takes the claim, writes a file to say so, and waits. */
 static pid_t take_in_a_process(const char *folder)
 {
     const pid_t child = fork();
@@ -64,7 +64,7 @@ START_TEST(a_claim_is_one_processs_until_that_ends)
     ck_assert_msg(strstr(c.holder, holder) != NULL, "%s", c.holder);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
-    ck_assert_int_eq(claim_take(&c, folder, 1000, &error), CLAIM_OURS); /* at once: its lock is gone */
+    ck_assert_int_eq(claim_take(&c, folder, 1000, &error), CLAIM_OURS); /* at once: its lock has been released */
     ck_assert(temporary_exists("work/claim.2"));
     claim_release(&c, folder, true);
     ck_assert(!temporary_exists("work/claim.1") && !temporary_exists("work/claim.2"));
@@ -82,7 +82,7 @@ START_TEST(a_claim_that_was_given_back_is_free)
 }
 END_TEST
 
-/* Another machine's claim, as its file looks here; it is taken when its time of change has stood still. */
+/* Another machine's claim as its file appears here. It is taken over when its modification time no longer changes. */
 START_TEST(another_machines_claim_is_free_when_it_shows_no_life)
 {
     static const char theirs[] = "{\"host\":\"far.away\",\"boot\":\"1\",\"process\":1}";
@@ -113,7 +113,7 @@ START_TEST(a_process_that_slept_finds_that_it_has_lost)
     temporary_write("work/claim.2", "{}", 2);
     wait_seconds(patience / 6);
     ck_assert(!claim_keep(&c, folder, patience) && !claim_keep(&c, folder, patience));
-    claim_release(&c, folder, true); /* which is no more ours to remove */
+    claim_release(&c, folder, true); /* it is no longer ours to remove */
     ck_assert(temporary_exists("work/claim.2"));
 }
 END_TEST
@@ -140,7 +140,7 @@ static void put_letter(const char *folder, const char *name, char letter)
     close(file);
 }
 
-/* Goes through the pieces until all are done; dies in some of them, as a killed process does. */
+/* Works through the pieces until all are done; dies in some of them, like a killed process. */
 static void work(int worker)
 {
     claim c[PIECES] = {0};
@@ -181,7 +181,7 @@ START_TEST(every_piece_is_done_once_though_processes_are_killed)
     for (int i = 0; i < WORKERS; i++) {
         if ((worker[i] = fork()) == 0)
             work(i);
-        if (i < DOOMED) /* so that each meets work that is left */
+        if (i < DOOMED) /* so that each process finds work left */
             waitid(P_PID, (id_t)worker[i], &(siginfo_t){0}, WEXITED | WNOWAIT);
     }
     for (int i = 0; i < WORKERS; i++) {
@@ -202,7 +202,7 @@ START_TEST(every_piece_is_done_once_though_processes_are_killed)
 }
 END_TEST
 
-/* ---- which part ---- */
+/* ---- choice of the piece ---- */
 
 START_TEST(parts_cover_all_runs_once)
 {
@@ -255,7 +255,7 @@ END_TEST
 
 #define RUNS "--data idx:images --hidden 32x2 --epochs 6 --batch 8 --no-plots --activations relu,tanh,silu --seeds 4 "
 
-/* The lines of a file without the seconds, which are the last column. */
+/* The lines of a file without the last column, the seconds. */
 static char *without_seconds(const char *path)
 {
     char *text = strdup(temporary_text(path)), *to = text;
@@ -276,7 +276,7 @@ static pid_t compare_in_a_process(int number, const char *more)
     return train_start("compare", RUNS "--jobs 2 --takeover 2 --out shared %s >table%d 2>said%d", more, number, number);
 }
 
-/* How often a text is in a file. */
+/* How often a text occurs in a file. */
 static int count_in(const char *name, const char *text)
 {
     int count = 0;
@@ -303,8 +303,7 @@ START_TEST(processes_share_a_comparison_and_one_is_killed)
                       temporary_text(name));
         trained += count_in(name, ": done, ");
     }
-    ck_assert_msg(trained <= 12 && trained >= 10, "%d runs were trained",
-                  trained); /* killed before it said so of two */
+    ck_assert_msg(trained <= 12 && trained >= 10, "%d runs were trained", trained); /* killed before it reported two */
     char *alone = without_seconds("alone/curves.csv"), *shared = without_seconds("shared/curves.csv");
     ck_assert_str_eq(alone, shared);
     free(alone);

@@ -1,4 +1,4 @@
-/* The programs train and predict, run as a user runs them. */
+/* The programs train and predict, run as users run them. */
 #include "examples/report/files.h"
 #include "examples/data/dataset.h"
 #include "tests/support/run_train.h"
@@ -73,7 +73,7 @@ START_TEST(killed_at_any_moment_leaves_files_that_can_be_read)
 }
 END_TEST
 
-/* The library's files, in every size that the disk may have left, are in the suite "killed". */
+/* The suite "killed" tests the library's files in every size that a full disk may leave. */
 START_TEST(what_a_killed_run_left_is_removed)
 {
     static const struct {
@@ -257,7 +257,7 @@ END_TEST
 
 /* ---- averages, and weights from a file ---- */
 
-/* What stands behind these words of the train_output; NaN if they do not. */
+/* The number after these words in train_output; NaN if they are missing. */
 static double number_behind(const char *words)
 {
     const char *at = strstr(train_output, words);
@@ -300,7 +300,7 @@ START_TEST(a_run_begins_with_the_weights_of_another)
     expect_fine(
         train_run("train", "--data csv:train.csv --hidden 32x2 --activation relu --epochs 40 --no-plots --out old"));
     const double before = number_behind("validation: loss ");
-    /* The model is the file's: with a rate of next to nothing the loss stays where it was. */
+    /* The model comes from the file: with a rate near zero, the loss does not change. */
     expect_fine(train_run(
         "train", "--data csv:train.csv --start old/best.safetensors --lr 1e-9 --epochs 1 --no-plots --out same"));
     ck_assert_msg(strstr(train_output, "32x2-2, relu") &&
@@ -325,7 +325,7 @@ START_TEST(a_run_begins_with_the_weights_of_another)
         "20 --no-plots --out new"));
     ck_assert_ptr_nonnull(strstr(train_output, "32x2-2, gelu_exact"));
     ck_assert_msg(number_behind("validation: loss ") < 0.2, "%s", train_output);
-    train_run("rm", "old/best.safetensors"); /* what goes on does not need it */
+    train_run("rm", "old/best.safetensors"); /* resuming does not need it */
     expect_fine(train_run("train", "--resume --out new"));
 }
 END_TEST

@@ -1,4 +1,4 @@
-/* The programs train and predict where something is wrong: a line that says what, or that they do without. */
+/* Error messages of the programs train and predict, and notes about what they leave out. */
 #include "tests/support/run_train.h"
 #include "tests/support/temporary_files.h"
 
@@ -50,7 +50,7 @@ START_TEST(wrong_options_are_told_in_a_line)
 }
 END_TEST
 
-/* The program itself writes null where nothing was said; elsewhere it is none of the values. */
+/* The program itself writes null for unset options; null is no valid value elsewhere. */
 START_TEST(what_a_kept_run_cannot_have_said_is_refused)
 {
     static const char *const keys[] = {"data", "optimizer", "task", "header", "missing", "best", "schedule"};
@@ -66,7 +66,7 @@ START_TEST(what_a_kept_run_cannot_have_said_is_refused)
 }
 END_TEST
 
-/* 180 of 300 rows train. */
+/* 180 of 300 rows are for training. */
 START_TEST(batch_norm_does_without_a_row_that_is_left_alone)
 {
     expect_fine(
@@ -132,7 +132,7 @@ START_TEST(malformed_model_files_are_refused_in_a_line)
 }
 END_TEST
 
-/* What a configuration or an argument says reaches the terminal without its control characters. */
+/* Text from a configuration or an argument is printed without its control characters. */
 START_TEST(messages_bring_no_escape_sequences)
 {
     static const char *const texts[] = {"{\"da\\u001b[31mta\": 1}", "{\"activations\": \"re\\u001b[31mlu\"}",
@@ -145,7 +145,7 @@ START_TEST(messages_bring_no_escape_sequences)
 }
 END_TEST
 
-/* Files that are larger than they look, in a process that could not hold them. */
+/* Files that unpack to more than the process can allocate. */
 START_TEST(what_is_too_large_is_refused_before_memory_is_taken)
 {
     static const char *const make[] = {"truncate -s 5G sparse.csv", "head -c 3000000 /dev/zero | gzip > bomb.csv.gz",
@@ -154,7 +154,7 @@ START_TEST(what_is_too_large_is_refused_before_memory_is_taken)
                                         "csv:liar.csv.gz --file-limit 2", "csv:/dev/zero --file-limit 64",
                                         "text:bomb.csv.gz --file-limit 2"};
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-    static const char limit[] = "true"; /* sanitizers take terabytes of address space */
+    static const char limit[] = "true"; /* sanitizers reserve terabytes of address space */
 #else
     static const char limit[] = "ulimit -v 1000000";
 #endif
@@ -171,7 +171,7 @@ START_TEST(what_is_too_large_is_refused_before_memory_is_taken)
 }
 END_TEST
 
-/* One of two programs with one folder at a time. */
+/* Only one of two programs may use a folder at a time. */
 START_TEST(a_folder_in_use_is_refused)
 {
     static const char *const programs[][2] = {{"train", "--out o"}, {"compare", "--seeds 1 --jobs 1 --out o"}};
@@ -187,7 +187,7 @@ START_TEST(a_folder_in_use_is_refused)
 }
 END_TEST
 
-/* What --help says of a setting names the optimisers that use it, and no other. */
+/* --help names, for each setting, exactly the optimisers that use it. */
 START_TEST(help_names_the_optimisers_that_use_a_setting)
 {
     static const char *const settings[] = {"momentum", "beta1", "beta2", "epsilon"};

@@ -1,5 +1,5 @@
-/* Tables through train and predict: what leaves as a number is exact, columns are those of the training file, and what
- * cannot be told apart is refused. */
+/* Tables through train and predict: numbers are written exactly, columns are those of the training file, and ambiguous
+ * tables are refused. */
 #include "tests/support/run_train.h"
 #include "tests/support/seeds.h"
 #include "tests/support/temporary_files.h"
@@ -31,7 +31,7 @@ static void write_text_file(const char *name, const char *text)
     temporary_write(name, text, strlen(text));
 }
 
-/* The value behind `what` in the last line of the output that begins with `line`. */
+/* The value after `what` in the last line of the output that begins with `line`. */
 static double printed(const char *line, const char *what)
 {
     const char *at = NULL;
@@ -109,7 +109,7 @@ START_TEST(minus_zero_is_the_category_zero)
 }
 END_TEST
 
-/* ---- numbers that leave ---- */
+/* ---- numbers in the output ---- */
 
 static void large_targets(FILE *file, int row)
 {
@@ -131,8 +131,8 @@ END_TEST
 
 enum { TWO_TEST = 50 };
 
-/* One that follows from x; and one that does not, is nearly constant over the training rows, the last, and varies over
- * the test rows, the first. */
+/* Two targets: one that is a function of x; one that is nearly constant over the training rows, the last ones, and
+ * varies over the test rows, the first ones. */
 static void two_targets(FILE *file, int row)
 {
     const int x = row * 37 % 101;
@@ -169,7 +169,7 @@ END_TEST
 
 static void constant_in_training(FILE *file, int row)
 {
-    fprintf(file, "%d,%d\n", row, row < 20 ? 1000 : 5); /* the first 20 rows are the test part */
+    fprintf(file, "%d,%d\n", row, row < 20 ? 1000 : 5); /* the first 20 rows are the test rows */
 }
 
 START_TEST(a_target_that_is_constant_in_training_has_an_error_elsewhere)
@@ -262,8 +262,8 @@ START_TEST(a_file_that_is_not_utf8_is_refused_with_its_line)
 }
 END_TEST
 
-/* jansson leaves out of an object what memory was short for: a model lost the names of its columns, and predicted from
- * the wrong ones. Sanitizers want to be loaded first, so nothing can be loaded before them. */
+/* jansson drops entries of an object when memory runs out: a model once lost the names of its columns, and predicted
+ * from the wrong ones. Sanitizers must be loaded first, so this test cannot run with them. */
 START_TEST(an_allocation_that_fails_is_told_and_never_changes_a_model)
 {
     static const char arguments[] = "--data csv:named.csv --target t,u --hidden 2 --epochs 1 --no-plots --out out";
@@ -292,7 +292,7 @@ START_TEST(an_allocation_that_fails_is_told_and_never_changes_a_model)
 }
 END_TEST
 
-/* ---- random tables, against a computation outside ---- */
+/* ---- random tables, against an independent computation ---- */
 
 enum { COLUMNS = 8, ROWS = 60, WORDS = 3 };
 
@@ -349,7 +349,7 @@ static table random_table(tg_rng *rng)
     return t;
 }
 
-/* The columns in an order, with the target or without. */
+/* Writes the columns in some order, with the target or without. */
 static void write_random(const table *t, const char *name, const int *order, int columns, bool header)
 {
     FILE *file = fopen(temporary_path(name), "w");
@@ -374,7 +374,7 @@ static double is_word_at(const table *t, int row, int column, int which)
 
 enum { HIDDEN = 4, VALIDATION = 5 };
 
-/* Mean and deviation over the training rows, which are all but the first. */
+/* Mean and deviation over the training rows: all but the first. */
 static void statistics(const table *t, double (*value)(const table *, int, int, int), int column, int which,
                        double *mean, double *deviation)
 {
@@ -398,14 +398,14 @@ static int own_features(const table *t, int row, float *x)
             for (int r = 0; r < ROWS; r++)
                 there |= t->values[r][c] == which;
             if (!there)
-                continue; /* a word that no row has is no category */
+                continue; /* a word that occurs in no row is not a category */
             statistics(t, value, c, which, &mean, &deviation);
             x[inputs++] = deviation > 0 ? (float)((value(t, row, c, which) - mean) / deviation) : 0;
         }
     return inputs;
 }
 
-/* The net by hand, in double: GELU is x/2 erfc(-x / sqrt 2). */
+/* The net computed by hand in double; GELU is x/2 erfc(-x / sqrt 2). */
 static double own_output(const tg_parameters *weights, const float *x, int inputs)
 {
     const float *w0 = tg_parameters_find(weights, "layers.0.weight")->data,

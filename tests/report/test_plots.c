@@ -1,4 +1,4 @@
-/* How a comparison is shown: the table on the terminal and the pictures. */
+/* The display of a comparison: the table on the terminal and the pictures. */
 #include "examples/report/files.h"
 #include "examples/run/signals.h"
 #include "plots/plots.h"
@@ -99,7 +99,7 @@ START_TEST(one_seed_has_no_intervals)
 }
 END_TEST
 
-/* Two activations with two seeds each, of which the last `failed` do not end. */
+/* Two activations with two seeds each; the last `failed` runs do not finish. */
 static const char *table_with_failures(size_t classes, int failed)
 {
     runlog *log = runlog_new(temporary_folder());
@@ -328,7 +328,7 @@ START_TEST(a_full_disk_keeps_the_old_pictures_and_is_told)
     runlog *log = run_log_small(true);
     run_log_write(log);
     temporary_write("loss.png", "precious", 8);
-    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN); /* gnuplot inherits it, and does not look at its writes */
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN); /* gnuplot inherits the limit, and does not check its writes */
     getrlimit(RLIMIT_FSIZE, &before);
     tiny = before;
     tiny.rlim_cur = 4096;
@@ -344,7 +344,7 @@ START_TEST(a_full_disk_keeps_the_old_pictures_and_is_told)
 }
 END_TEST
 
-/* A gnuplot that draws half a picture and then thinks for a minute. */
+/* A fake gnuplot that draws half a picture and then sleeps for a minute. */
 static void slow_gnuplot(void)
 {
     static const char script[] =
@@ -399,7 +399,7 @@ START_TEST(what_a_killed_program_left_is_removed)
 }
 END_TEST
 
-/* The name of a folder that a program which is no more would have left. */
+/* The name of a folder that a program which has ended would have left. */
 static const char *left_folder(void)
 {
     static char left[64];

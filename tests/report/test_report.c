@@ -1,4 +1,4 @@
-/* Tables, verdicts and comparisons as they are shown. */
+/* Tables, verdicts and comparisons in their printed form. */
 #include "autograd/rng.h"
 #include "examples/report/comparison.h"
 #include "examples/report/chart.h"
@@ -115,7 +115,7 @@ START_TEST(a_table_of_nothing_and_a_full_one_are_no_trouble)
     ck_assert(table_print(t, "markdown", out));
     for (int i = 0; i <= TABLE_COLUMNS; i++)
         table_add_column(t, &(table_column){.name = "x"});
-    ck_assert(!table_print(t, "markdown", out)); /* one too many is not dropped in silence */
+    ck_assert(!table_print(t, "markdown", out)); /* one word too many is not dropped silently */
     table_free(t);
     table_add_row(NULL);
     table_add_cells(NULL, "a|b");
@@ -209,7 +209,7 @@ END_TEST
 
 enum { GROUPS = 4, MOST_SEEDS = 200 };
 
-/* Runs of a seed have something in common, and noise of their own; group 1 differs from group 0 by so much. */
+/* Runs with the same seed share an effect, and each has noise of its own; group 1 differs from group 0 by this much. */
 static comparison simulated(tg_rng *rng, int seeds, double difference, comparison_run runs[])
 {
     static const char *const names[GROUPS] = {"relu", "gelu", "silu", "mish"};
@@ -230,7 +230,7 @@ static comparison simulated(tg_rng *rng, int seeds, double difference, compariso
     return c;
 }
 
-/* How many of a comparison's sentences claim a difference; what the first says. */
+/* How many sentences of a comparison claim a difference; copies the first one. */
 static int claims(const comparison *c, char first[VERDICT_SENTENCE], int *inside, double truth)
 {
     char *text = NULL;
@@ -257,9 +257,9 @@ static int claims(const comparison *c, char first[VERDICT_SENTENCE], int *inside
     return count;
 }
 
-/* The truth is known: where there is no difference one is claimed, in any of three sentences, in at most 6 % of
- * comparisons; intervals hold the true difference in 93 to 97 %; and as many seeds as a sentence asks for show the
- * difference that it names in about the 80 % of cases that it was computed for. */
+/* The truth is known. If there is no difference, at most 6 % of comparisons claim one in any of three sentences; 93 to
+ * 97 % of the intervals contain the true difference; and with as many seeds as a sentence asks for, about 80 % of
+ * comparisons show the difference that it names, as computed. */
 START_TEST(verdicts_are_right_where_the_truth_is_known)
 {
     const bool all = getenv("TG_LONG") != NULL;
@@ -280,7 +280,7 @@ START_TEST(verdicts_are_right_where_the_truth_is_known)
     ck_assert_msg(fabs(inside - 0.95 * times) <= (0.02 + slack) * times, "%d of %d intervals hold 0", inside, times);
     ck_assert_msg(fabs(inside_shifted - 0.95 * times) <= (0.02 + slack) * times, "%d of %d intervals hold 1",
                   inside_shifted, times);
-    const int needed = verdict_pairs_needed(sqrt(2), 1, GROUPS - 1, 0); /* of two with noise of 1 each */
+    const int needed = verdict_pairs_needed(sqrt(2), 1, GROUPS - 1, 0); /* of two groups with noise of 1 each */
     for (int i = 0; i < times; i++) {
         const comparison some = simulated(&rng, needed, 1, runs);
         int ignored = 0;
@@ -380,7 +380,7 @@ START_TEST(a_page_reloads_itself_only_while_it_is_running)
 }
 END_TEST
 
-/* The numbers of the n-th path that is a curve, [count, 2]; how many pairs, each M or L one. */
+/* Reads the points of the n-th path that is a curve, [count, 2]; returns how many there are, each after an M or L. */
 static int curve_of(const char *svg, int number, double points[][2], char moves[])
 {
     const char *at = svg;
@@ -394,7 +394,7 @@ static int curve_of(const char *svg, int number, double points[][2], char moves[
     return count;
 }
 
-/* Where the rule of a value is, from top. */
+/* The vertical position of the rule at a value, from the top. */
 static double height_of(const char *svg, const char *label)
 {
     char text[40];

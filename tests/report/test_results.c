@@ -1,5 +1,5 @@
-/* What a comparison tells beside its table: steps, confusion, noise, surfaces; and the pictures and the report made of
- * them. */
+/* Additions of a comparison to its table: steps, confusion, noise, surfaces; and the pictures and the report made from
+ * these. */
 #include "plots/plots.h"
 #include "tests/support/run_compare.h"
 #include "tests/support/run_logs.h"
@@ -13,7 +13,7 @@
 
 Suite *results_suite(void);
 
-/* ---- files of made-up runs ---- */
+/* ---- files of synthetic runs ---- */
 
 static void add_series(runlog *log)
 {
@@ -37,7 +37,7 @@ START_TEST(series_are_written_over_the_finished_runs)
                      "activation,class,no,\"yes, it \"\"is\"\"\"\n"
                      "relu,no,1,2\nrelu,\"yes, it \"\"is\"\"\",4,20\n"
                      "gelu,no,5,2\ngelu,\"yes, it \"\"is\"\"\",4,20\n"
-                     "\"si,lu\",no,4,1\n\"si,lu\",\"yes, it \"\"is\"\"\",2,10\n"); /* one of two has finished */
+                     "\"si,lu\",no,4,1\n\"si,lu\",\"yes, it \"\"is\"\"\",2,10\n"); /* one of two seeds has finished */
     const char *steps = temporary_text("steps.csv");
     ck_assert_ptr_nonnull(strstr(
         steps, "\nrelu,5,2,1.5,1,2,,,\nrelu,10,2,2.5,2,3,,,\nrelu,10,2,,,,0.5,0.5,0.5\nrelu,20,2,,,,0.5,0.25,0.75\n"));
@@ -129,7 +129,7 @@ END_TEST
 
 /* ---- files of real runs ---- */
 
-/* Column `column` of the first row that begins so; NaN where there is none. */
+/* Column `column` of the first row that begins with this; NaN if there is none. */
 static double number_in(const char *file, const char *begin, int column)
 {
     char wanted[80];
@@ -152,8 +152,8 @@ static int column_of(const char *file, const char *name)
     return -1;
 }
 
-/* What is told at the end is of the net at the best epoch: without noise it does as the table says, and its matrix
- * holds the rows of the test parts, as many on the diagonal as it gets right. */
+/* The additions use the net of the best epoch: without noise its accuracy equals the table's, and its matrix counts the
+ * test rows, with as many on the diagonal as it gets right. */
 START_TEST(the_net_at_the_best_epoch_is_kept)
 {
     static const char *const activations[] = {"relu", "swiglu"};
@@ -190,14 +190,14 @@ START_TEST(the_net_at_the_best_epoch_is_kept)
 }
 END_TEST
 
-/* The mean of the steps of an epoch is the epoch's training loss, where all batches are full. */
+/* If all batches are full, the mean over an epoch's steps is the epoch's training loss. */
 START_TEST(steps_add_up_to_epochs)
 {
     char errors[4000], arguments[600];
     snprintf(arguments, sizeof arguments,
              "--data sine --rows 400 --hidden 4 --activations relu --seeds 1 --epochs 2 --batch 60 --no-plots --out "
              "'%s/out'",
-             temporary_folder()); /* 240 rows to train */
+             temporary_folder()); /* 240 rows for training */
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     double sum = 0;
     for (int step = 1; step <= 4; step++) {
@@ -258,7 +258,7 @@ static bool is_plain(const char *text)
     return true;
 }
 
-/* A terminal obeys them, and XML does not have them. */
+/* Terminals obey these characters, and XML does not allow them. */
 START_TEST(control_characters_of_a_table_stay_in_it)
 {
     static const char *const files[] = {"report.html", "boundary.svg", "loss.svg"};
@@ -284,7 +284,7 @@ START_TEST(control_characters_of_a_table_stay_in_it)
 }
 END_TEST
 
-/* How many pictures a report has inside. */
+/* How many pictures a report contains. */
 static int pictures_in(const char *report)
 {
     int count = 0;

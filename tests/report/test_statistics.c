@@ -126,8 +126,7 @@ START_TEST(intervals_of_shares_stay_between_0_and_1)
 }
 END_TEST
 
-/* Folds of few rows: most are right altogether, which pulled an interval away from the mean as long as it was that of
- * the mean angle. */
+/* Folds of few rows, most of them all right: the interval of the mean angle alone would not be around the mean. */
 START_TEST(an_interval_of_shares_is_about_their_mean)
 {
     double folds[40];
@@ -139,8 +138,8 @@ START_TEST(an_interval_of_shares_is_about_their_mean)
 }
 END_TEST
 
-/* Thirty test rows, each right with a probability of 0.93; and shares that are skewed more, 1 - u^2 / 3, u between 0
- * and 1, where a few are too few for any interval. */
+/* Thirty test rows, each right with a probability of 0.93; and more skewed shares, 1 - u^2 / 3 with u in [0, 1], for
+ * which a few are too few for any interval. */
 START_TEST(intervals_of_shares_hold_their_mean)
 {
     static const struct {
@@ -173,10 +172,9 @@ END_TEST
 
 enum { SAMPLES = 100, TESTED = 20, FEATURES = 4, MOST_SPLITS = 100 };
 
-/* Points and labels that have nothing to do with each other: whatever learns from them is right in half of the cases.
- */
+/* Points with random labels: any classifier is right in half of the cases. */
 typedef struct meaningless {
-    double distance[2][SAMPLES][SAMPLES]; /* by the sum of squares, and by the largest coordinate */
+    double distance[2][SAMPLES][SAMPLES]; /* by Euclidean distance, and by the largest coordinate */
     bool label[SAMPLES];
 } meaningless;
 
@@ -198,7 +196,7 @@ static void draw_meaningless(meaningless *of, tg_rng *rng)
         }
 }
 
-/* The accuracy of the nearest neighbour on the first of `order`, learnt from the rest. */
+/* The accuracy of the nearest neighbour on the first of `order`, with the rest as training rows. */
 static double accuracy_of(const meaningless *of, int metric, const int *order)
 {
     int right = 0;
@@ -212,7 +210,7 @@ static double accuracy_of(const meaningless *of, int metric, const int *order)
     return (double)right / TESTED;
 }
 
-/* Two methods, equally good on new data, on one file of which each seed draws another split. */
+/* Two methods that are equally good on new data, on one file that each seed splits differently. */
 START_TEST(splits_of_one_file_are_not_independent)
 {
     static const int seeds_of[] = {5, 10, 30, MOST_SPLITS};
@@ -255,7 +253,7 @@ START_TEST(splits_of_one_file_are_not_independent)
 }
 END_TEST
 
-/* 0.9 - 0.8667 and 0.9333 - 0.9 differ in the last digit: no difference is without any scatter beyond that. */
+/* 0.9 - 0.8667 and 0.9333 - 0.9 differ in the last digit only: that is not scatter, and proves no difference. */
 START_TEST(differences_that_are_the_same_but_for_rounding_have_no_scatter)
 {
     const double rows = 30, values[] = {27 / rows, 28 / rows, 23 / rows},
@@ -288,7 +286,7 @@ START_TEST(holm_corrects_step_by_step)
     ck_assert_double_eq_tol(p[4], 0.02, 1e-15); /* 4 times the least */
     ck_assert_double_eq_tol(p[0], 0.03, 1e-15); /* 3 times the next */
     ck_assert_double_eq_tol(p[3], 0.06, 1e-15);
-    ck_assert_double_eq_tol(p[1], 0.06, 1e-15); /* not less than the one before */
+    ck_assert_double_eq_tol(p[1], 0.06, 1e-15); /* not less than the previous one */
     ck_assert_double_nan(p[2]);
     statistics_holm(none, 1);
     ck_assert_double_nan(none[0]);

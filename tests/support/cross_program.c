@@ -4,8 +4,8 @@
 
 /* ---- nodes ---- */
 
-/* Each kind, and how often it is drawn. From BLOCK on they are no plain operations; from HOOK_LOOK on none inside a
- * block. */
+/* The kinds of nodes, and the weight of each in a draw. Those from BLOCK on are not plain operations; those from
+ * HOOK_LOOK on never occur inside a block. */
 /* clang-format does not settle on a layout for these lists */
 /* clang-format off */
 #define KINDS \
@@ -33,7 +33,7 @@ static const struct {
 #undef KIND
 };
 
-/* From PENALTY on they write into gradients of parameters. */
+/* Kinds from PENALTY on write gradients of parameters. */
 enum {
     NO_PASS,
     GRADIENTS,
@@ -173,7 +173,7 @@ static void watch_gradient(cross_lane *l, tg_tensor x)
         l->graded[l->graded_count++] = x;
 }
 
-/* An error is an outcome like any other, if it is the same wherever the program runs. */
+/* An error is a valid outcome if it is the same wherever the program runs. */
 static void note_error(cross_lane *l)
 {
     if (!tg_tape_error(l->tape))
@@ -220,7 +220,7 @@ static tg_tensor change(tg_tensor cotangent, void *user)
     return tg_add_scalar(tg_mul_scalar(cotangent, 0.5), 0.125);
 }
 
-/* Twice the cotangent, the 2 being a derivative. */
+/* Twice the cotangent, where the 2 is itself a derivative. */
 static tg_tensor differentiate(tg_tensor cotangent, void *user)
 {
     cross_lane *l = user;
@@ -238,7 +238,7 @@ static tg_tensor add_hook(cross_lane *l, const cross_node *n, tg_tensor a)
     return a;
 }
 
-/* d sum(tanh(a b)) / d a, with its graph: differentiated again by whatever follows. */
+/* d sum(tanh(a b)) / d a with create_graph: it is differentiated again by later nodes. */
 static tg_tensor gradient(tg_tensor a, tg_tensor b)
 {
     tg_tensor y = tg_sum(tg_tanh(tg_mul(a, b))), d;
@@ -282,7 +282,7 @@ static tg_tensor stream(cross_lane *l)
     return tg_random_stream(l->tape, &l->rng);
 }
 
-/* One operation that has nothing special about it. */
+/* A plain operation. */
 static tg_tensor plain(cross_lane *l, const cross_node *n, tg_tensor a, tg_tensor b)
 {
     const tg_shape shape = shape_of(l);
@@ -350,8 +350,8 @@ static int last_of_block(const cross_program *p, int node, int end)
     return last < end ? last : end - 1;
 }
 
-/* The nodes of a block, on its input and the results before it. What is special outside, hooks and leaves, passes
- * through. */
+/* The nodes of a block, on its input and earlier results. Kinds that are special outside, hooks and leaves, become the
+ * identity. */
 static tg_tensor run_block(tg_tape *tape, const tg_tensor *in, int count, void *user)
 {
     const cross_block *block = user;
@@ -430,7 +430,7 @@ static tg_tensor loss_of(cross_lane *l)
     return tg_mean(tg_mul(tied, l->result[1]));
 }
 
-/* By the variable and two parameters. */
+/* With respect to the variable and two parameters. */
 static void gradients(cross_lane *l, bool create_graph, bool penalty)
 {
     const tg_tensor by[3] = {l->result[1], parameter(l, 2), parameter(l, 3)};

@@ -1,4 +1,4 @@
-/* Random programs that cross features of the tape, for test_cross.c: what they are made of, and running one.
+/* Random programs that cross features of the tape, for test_cross.c: their parts, and how to run one.
  *
  *     node 0..n     operations on earlier results, each [rows, 4]; a block takes the nodes behind it into a checkpoint
  *     passes        up to three: tg_backward, tg_grad, products with Hessians, penalties on gradients
@@ -25,8 +25,8 @@ enum {
 
 typedef struct cross_node {
     uint8_t kind;
-    uint8_t a, b;   /* operands: earlier results, counted round */
-    uint8_t number; /* an attribute; of a block, how many nodes it takes */
+    uint8_t a, b;   /* operands: earlier results, modulo their number */
+    uint8_t number; /* an attribute; the number of nodes of a block */
 } cross_node;
 
 typedef struct cross_program {
@@ -35,23 +35,23 @@ typedef struct cross_program {
     cross_node node[CROSS_NODES];
 } cross_program;
 
-/* Of the type that a world has. */
+/* In the type of a world. */
 typedef union cross_numbers {
     float f32[CROSS_ROWS * CROSS_COLUMNS];
     double f64[CROSS_ROWS * CROSS_COLUMNS];
 } cross_numbers;
 
-/* What a program works with: [4], a scalar, [4, 4], [4]. */
+/* The data of a program: [4], a scalar, [4, 4], [4]. */
 typedef struct cross_parameters {
     tg_parameter parameter[CROSS_PARAMETERS];
     cross_numbers value[CROSS_PARAMETERS], gradient[CROSS_PARAMETERS];
 } cross_parameters;
 
-/* A tape with what runs on it, and what there is to look at afterwards. */
+/* A tape with a running program, and results to compare afterwards. */
 typedef struct cross_lane cross_lane;
 typedef struct cross_block {
     cross_lane *lane;
-    int node, outer; /* where the block stands, and how many results it sees */
+    int node, outer; /* first node of the block, and the number of results that it sees */
 } cross_block;
 
 struct cross_lane {
@@ -59,7 +59,7 @@ struct cross_lane {
     tg_rng rng;
     tg_dtype dtype;
     bool plain;  /* no checkpoints: blocks are called */
-    bool shared; /* another lane runs at the same time: gradients of parameters are not to be written */
+    bool shared; /* another lane runs at the same time: gradients of parameters must not be written */
     cross_parameters *parameters;
     const cross_program *program;
     cross_numbers batch[3]; /* borrowed or copied */
@@ -67,19 +67,19 @@ struct cross_lane {
     cross_block blocks[CROSS_NODES];
     tg_tensor result[CROSS_NODES + 2], loss;
     int count;
-    tg_tensor watched[CROSS_WATCHED];  /* whose elements are compared */
+    tg_tensor watched[CROSS_WATCHED];  /* tensors whose elements are compared */
     tg_tensor graded[CROSS_WATCHED];   /* whose gradients are */
-    tg_tensor copied[CROSS_NODES + 2]; /* leaves that tg_set fills, from batch 1 */
+    tg_tensor copied[CROSS_NODES + 2]; /* leaves that tg_set fills, starting with batch 1 */
     int watched_count, graded_count, copied_count;
     int looks, errors;
-    uint64_t looked; /* the bits of what hooks have seen, added up in whatever order */
+    uint64_t looked; /* sum of the bits that hooks have seen, in any order */
     char error[256]; /* the first of them */
 };
 
-/* A program, and one that differs a little from it. */
+/* A random program, and one that differs a little from it. */
 void cross_draw(tg_rng *choices, cross_program *program);
 void cross_change(tg_rng *choices, cross_program *program);
-/* How many kinds of nodes there are. */
+/* The number of kinds of nodes. */
 int cross_kinds(void);
 bool cross_hooks_a_parameter(const cross_program *program);
 bool cross_differentiates_checkpoints_twice(const cross_program *program);

@@ -10,16 +10,16 @@ extern const char csv_flowers[];
 /* Writes the text as a table into the temporary folder and loads it. */
 bool csv_load(const char *text, dataset_options options, dataset *set, tg_error *error);
 
-/* The first row validates, the others train. */
+/* Makes the first row the validation part; the others are for training. */
 void csv_split_off_first(dataset *set);
 
-/* Both, and both must succeed. */
+/* Both of these, which must succeed. */
 dataset loaded(const char *text, dataset_options options);
 
 /* Loading must fail with exactly this message after the path. */
 void csv_expect_error(const char *text, dataset_options options, const char *message);
 
-/* A feature of a row as the file has it, the standardisation undone. */
+/* A feature of a row in the units of the file, without the standardisation. */
 double csv_original(const dataset *set, size_t row, size_t feature);
 
 #endif

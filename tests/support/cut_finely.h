@@ -1,13 +1,12 @@
-/* Work cut into as many parts as there are threads, however little it is, so that small operands meet many threads.
+/* Cuts work into as many parts as there are threads, however little it is, so that many threads work on small operands.
  *
  *     cut_finely = true;
  *     tg_set_threads(33);
  *     ...                     every operation in up to 32 parts
  *     cut_finely = false;
  *
- * The linker routes tg_parallel of the test program through here. With TG_CUT_FINELY in the environment work is always
- * cut so.
- */
+ * The linker routes tg_parallel of the test program through here. With TG_CUT_FINELY in the environment, work is always
+ * cut like this.  */
 #ifndef TESTS_CUT_FINELY_H
 #define TESTS_CUT_FINELY_H
 

@@ -28,8 +28,8 @@ enum { IS_X86 = 1 };
 enum { IS_X86 = 0 };
 #endif
 
-/* Emscripten's tools want Debian's modules of Node.js by whichever Node.js they are run. Its program has the one file
- * in which its code is, reads and writes the files of this system, and writes out what is left when main returns. */
+/* Emscripten's tools need Debian's Node.js modules, whichever Node.js runs them. The program is a single file, reads
+ * and writes files of this system, and flushes its output when main returns. */
 static const compiler compilers[] = {
     {{"gcc"}, "gcc -O2", "./net", true, IS_X86},
     {{"clang"}, "clang -O2", "./net", true, IS_X86},
@@ -50,7 +50,7 @@ enum { COMPILERS = sizeof compilers / sizeof compilers[0] };
 
 static bool is_here(int i)
 {
-    static int known[COMPILERS]; /* 1: here, -1: not */
+    static int known[COMPILERS]; /* 1: available, -1: not */
     for (int k = 0; k < 2 && compilers[i].needs[k] && known[i] >= 0; k++) {
         known[i] = shell("command -v %s >/dev/null", compilers[i].needs[k]) == 0 ? 1 : -1;
         if (known[i] < 0)

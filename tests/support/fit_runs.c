@@ -76,7 +76,7 @@ void fit_assert_same_weights(const fit_run *a, const fit_run *b)
     ck_assert_mem_eq(tg_parameters_values(p), tg_parameters_values(q), (size_t)tg_parameters_size(p) * sizeof(double));
 }
 
-/* The same number, or none. */
+/* Equal numbers, or both NaN. */
 static bool same(double a, double b)
 {
     return a == b || (isnan(a) && isnan(b));

@@ -1,4 +1,4 @@
-/* Runs of a small net that several suites train: with all that could depend on where a run is. */
+/* Runs of a small net that several suites train: with everything that depends on the position in a run. */
 #ifndef FIT_RUNS_H
 #define FIT_RUNS_H
 
@@ -7,11 +7,11 @@
 
 enum { FIT_ROWS = 23, FIT_VALID = 9 };
 
-/* The rows, the last of which validate. */
+/* The number of rows, the last ones of which are for validation. */
 extern double fit_x[FIT_ROWS][3], fit_y[FIT_ROWS][2];
 extern int32_t fit_label[FIT_ROWS];
 
-/* A net with all that could depend on where a run is: dropout and a batch norm. */
+/* A net with everything that depends on the position in a run: dropout and a batch norm. */
 typedef struct fit_run {
     tg_mlp *net;
     tg_optimizer *optimizer;
@@ -26,13 +26,13 @@ void fit_suite_finish(void);
 
 tg_tensor fit_squared_error(void *net, const tg_tensor *batch, tg_rng *training, double *score);
 
-/* A run of four epochs that has not begun; one that has; one that has come to its end. */
+/* A run of four epochs before its start; one that has started; one that has finished. */
 void fit_begin(fit_run *r, double dropout, tg_norm norm);
 void fit_start(fit_run *r);
 void fit_train(fit_run *r);
 void fit_end(fit_run *r);
 
-/* Its files are to be in this folder of the temporary one. */
+/* Sets the folder, inside the temporary one, for its files. */
 void fit_in_folder(fit_run *r, const char *name);
 
 /* The text of a temporary file, to be freed. */

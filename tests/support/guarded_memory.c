@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { CANARY = 0xA5, CANARIES = 1024 }; /* bytes on the side without a page */
+enum { CANARY = 0xA5, CANARIES = 1024 }; /* padding on the side without a guard page */
 
 void guarded_memory_open(guarded_memory *place, size_t most_bytes)
 {

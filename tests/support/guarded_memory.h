@@ -20,7 +20,7 @@ typedef enum guarded_side { GUARDED_BEHIND, GUARDED_BEFORE } guarded_side;
 
 typedef struct guarded_memory {
     unsigned char *mapped, *room; /* with the pages around it, and without */
-    size_t page, size;            /* of the room: whole pages */
+    size_t page, size;            /* size of the room: whole pages */
     unsigned char *data;
     size_t bytes;
 } guarded_memory;

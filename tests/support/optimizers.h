@@ -1,4 +1,4 @@
-/* How many optimisers there are: optimizers() is the end of a loop over tg_optimizer_kind. */
+/* The number of optimisers, as the bound of loops over tg_optimizer_kind. */
 #ifndef TESTS_OPTIMIZERS_H
 #define TESTS_OPTIMIZERS_H
 

@@ -6,10 +6,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static int descriptor = -1; /* of the file that passes for a terminal */
+static int descriptor = -1; /* descriptor of the file that stands in for a terminal */
 static struct winsize size;
 
-/* The linker lets calls of isatty and ioctl come here: Makefile. */
+/* The linker redirects calls of isatty and ioctl to these: Makefile. */
 int __real_isatty(int file);
 int __wrap_isatty(int file);
 int __wrap_ioctl(int file, unsigned long request, ...);
@@ -19,7 +19,7 @@ int __wrap_isatty(int file)
     return file == descriptor || __real_isatty(file);
 }
 
-/* No other request is made by what the tests call in this process. */
+/* The code under test makes no other request in this process. */
 int __wrap_ioctl(int file, unsigned long request, ...)
 {
     va_list arguments;

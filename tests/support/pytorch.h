@@ -1,5 +1,5 @@
-/* What PyTorch computed, from the files of tests/golden/make_layers.py: weights, input, output, cotangent and all
- * gradients of a layer or model.
+/* PyTorch's results, from the files of tests/golden/make_layers.py: weights, input, output, cotangent and all gradients
+ * of a layer or model.
  *
  *     pytorch p = pytorch_open("linear_1", TG_F64);
  *     tg_tensor x = pytorch_tensor(&p, "input"), y = ...;
@@ -13,7 +13,7 @@
 
 typedef struct pytorch {
     tg_safetensors *file;
-    tg_dtype dtype; /* in which the test computes */
+    tg_dtype dtype; /* the type of the test's tensors */
     char path[200];
 } pytorch;
 
@@ -31,8 +31,8 @@ tg_tensor pytorch_tensor(const pytorch *p, const char *name);
  * smaller: the bias of keys has no gradient but for rounding. */
 void pytorch_assert(const pytorch *p, const char *name, const void *numbers, int64_t size);
 
-/* That y is the output, and that the gradients of x and of the parameters, found from the cotangent, are those of the
- * file. */
+/* Asserts that y equals the file's output, and that the gradients of x and of the parameters, from the cotangent, equal
+ * the file's. */
 void pytorch_compare(const pytorch *p, tg_tensor x, tg_tensor y, tg_parameters *set);
 
 #endif

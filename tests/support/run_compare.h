@@ -1,4 +1,4 @@
-/* The program `compare`, run as a user does. */
+/* Runs the program `compare` as users do. */
 #ifndef RUN_COMPARE_H
 #define RUN_COMPARE_H
 
@@ -7,7 +7,7 @@
 /* The folder that make builds into. */
 const char *compare_build(void);
 
-/* Runs build/bin/compare with these arguments; what it printed to standard error, and its exit status. */
+/* Runs build/bin/compare with these arguments; captures its standard error and exit status. */
 int compare_run(const char *arguments, char *errors, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* Made-up comparisons in the temporary folder of a test. */
+/* Synthetic comparisons in the temporary folder of a test. */
 #ifndef RUN_LOGS_H
 #define RUN_LOGS_H
 
@@ -6,13 +6,13 @@
 #include "examples/report/comparison.h"
 
 /* Two epochs of relu with seeds 1 and 2; of gelu with the same; of "si,lu" with seed 1, where training diverged, and
- * with seed 2, which did not finish. With accuracies or, as in a regression, without. To be freed. */
+ * with seed 2, which did not finish. Accuracies are optional, as in a regression. To be freed. */
 runlog *run_log_small(bool accuracy);
 
 /* Writes the files of a log, which must succeed. */
 void run_log_write(const runlog *log);
 
-/* What the activations of a log come to, to be freed. */
+/* The summaries of the activations of a log, to be freed. */
 comparison_group *run_log_groups(const runlog *log, int *count);
 
 #endif

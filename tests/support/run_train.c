@@ -104,7 +104,7 @@ static void put_number(FILE *file, unsigned number)
         fputc((int)(number >> shift & 255), file);
 }
 
-/* Images of 8 x 8 with a bright row or column, and which. */
+/* Images of 8 x 8 with a bright row or column, and its index as the label. */
 static void write_images(const char *images, const char *labels, unsigned count, uint64_t seed)
 {
     FILE *pixels = fopen(temporary_path(images), "wb"), *classes = fopen(temporary_path(labels), "wb");

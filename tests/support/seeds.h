@@ -1,5 +1,5 @@
-/* How many seeds a test of the gradient checker takes: few in a check, fewer under the sanitizers that are slow, many
- * in the long check. */
+/* The number of seeds for a test of the gradient checker: few in a check, fewer under slow sanitizers, many in the long
+ * check. */
 #ifndef TESTS_SEEDS_H
 #define TESTS_SEEDS_H
 

@@ -1,4 +1,4 @@
-/* Files that a test writes into a folder of its own, which is gone when the test has passed.
+/* Files that a test writes into a folder of its own, which is removed after the test.
  *
  *     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
  *     ...
@@ -14,7 +14,7 @@
 void temporary_folder_make(void);
 void temporary_folder_remove(void);
 
-/* The path of the folder, or of a file in it; it lasts for eight calls. */
+/* The path of the folder, or of a file in it; valid for eight calls. */
 const char *temporary_folder(void);
 const char *temporary_path(const char *name);
 
@@ -24,11 +24,10 @@ void temporary_delete(const char *name);
 
 bool temporary_exists(const char *name);
 
-/* All that is in a file of up to a mebibyte, until the next call. */
+/* The content of a file of up to a mebibyte, valid until the next call. */
 char *temporary_text(const char *name);
 
-/* Whether a limit on the address space says something: a sanitizer maps terabytes for itself, and its programs end at
- * once under one. */
+/* False if a limit on the address space is useless: sanitizers reserve terabytes, and their programs fail under one. */
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
 enum { ADDRESS_SPACE_CAN_BE_LIMITED = 0 };
 #elif defined __has_feature

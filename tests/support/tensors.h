@@ -1,4 +1,4 @@
-/* What tests of operations share: a tape for each test, tensors to feed in, and assertions on what comes out.
+/* Shared by tests of operations: a tape for each test, input tensors, and assertions on results.
  *
  *     START_TEST(doubling_adds)
  *     {
@@ -21,8 +21,8 @@ extern tg_tape *tape;
 void start_tape(void);
 void finish_tape(void);
 
-/* A variable with normal random elements, the same ones in every run; and one with 0, 1, 2, ..., so that an element
- * says where it came from (a constant, for TG_I32). */
+/* A variable with normal random elements, the same in every run; and one with 0, 1, 2, ..., so that an element shows
+ * where it came from (a constant, for TG_I32). */
 tg_tensor drawn(tg_dtype dtype, tg_shape shape);
 tg_tensor counted(tg_dtype dtype, tg_shape shape);
 
@@ -31,10 +31,10 @@ void assert_shape(tg_tensor x, tg_shape shape);
 /* Equal to rounding: 2e-5 relative in single precision, 1e-12 in double, absolute below 1. */
 void assert_close(double is, double should_be, tg_dtype dtype);
 
-/* Equal within this relative error. */
+/* Asserts that two numbers are equal within this relative error. */
 void assert_relative(double is, double should_be, double error);
 
-/* After a call that must fail: that the message contains this. Clears the error. */
+/* After a call that must fail: asserts that the message contains this, and clears the error. */
 void expect_error(const char *part);
 
 #endif

@@ -5,7 +5,7 @@
 static bool armed, failed;
 static int left;
 static size_t largest = SIZE_MAX;
-static _Atomic int64_t asked_for; /* several threads may ask */
+static _Atomic int64_t asked_for; /* atomic, as several threads may allocate */
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);

@@ -11,8 +11,7 @@
  *
  * The linker routes malloc, calloc, realloc and aligned_alloc of the program and the library through here; what
  * OpenBLAS and the C library allocate for themselves it does not. From the first call on there is one thread: starting
- * others takes memory, and all goes on where there is none for them.
- */
+ * others takes memory, and without it the work continues on one.  */
 #ifndef WRAPPED_MEMORY_H
 #define WRAPPED_MEMORY_H
 
@@ -23,10 +22,10 @@
 void wrapped_memory_fail_after(int allocations);
 bool wrapped_memory_stop(void);
 
-/* Requests of more bytes than these fail, until this is called with SIZE_MAX. */
+/* Fails requests of more bytes than this, until it is called with SIZE_MAX. */
 void wrapped_memory_refuse_over(size_t bytes);
 
-/* Allocations asked for so far. */
+/* The number of allocations so far. */
 int64_t wrapped_memory_count(void);
 
 #endif

@@ -8,11 +8,10 @@ static const tg_sample self_attention_samples[] = {
     {.attributes = ATTENTION(1, 1, true), .input = {{.shape = {2, {1, 3}}}}},
     {.attributes = ATTENTION(1, 1, true), .input = {{.shape = {3, {2, 0, 3}}}}},
     {.attributes = ATTENTION(1, 1, false), .input = {{.shape = {3, {0, 2, 3}}}}},
-    {.attributes = ATTENTION(1, 1, true),
-     .input = {{.shape = {2, {35, 3}}}}}, /* more rows than are computed at a time */
+    {.attributes = ATTENTION(1, 1, true), .input = {{.shape = {2, {35, 3}}}}}, /* more rows than are computed at once */
 };
 
-/* Not drawn wider: where one key has nearly all of the weight, what is left of second derivatives is the rounding of
+/* Not drawn from a wider range: where one key has nearly all of the weight, second derivatives are only rounding of
  * terms that cancel. */
 #define MILD .low = -1.5, .high = 1.5
 static const tg_sample self_attention_grad_samples[] = {

@@ -15,7 +15,7 @@ static const tg_sample softmax_samples[] = {
     {LAST, .input = {{.shape = {2, {9, 1}}, TG_EDGES}}},
 };
 
-/* A cotangent with what it belongs to: probabilities, or their logarithms. */
+/* A cotangent with the output that it belongs to: probabilities, or their logarithms. */
 #define COTANGENTS(from, to)                                                                        \
     {.input = {{.shape = {2, {3, 4}}}, {.shape = {2, {3, 4}}, .low = from, .high = to}}},           \
         {.input = {{.shape = {1, {33}}}, {.shape = {1, {33}}, .low = from, .high = to}}},           \

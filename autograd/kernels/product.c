@@ -41,7 +41,7 @@ static void multiply_rectangle(const operands *o, size_t row, size_t rows, size_
     o->kernels->multiply(&part, o->kernels->packs_a(&part) ? tg_scratch() : NULL);
 }
 
-/* Parts of it, for tg_parallel. */
+/* Computes some parts of the rectangle, for tg_parallel. */
 static void multiply_rows(void *context, size_t first, size_t count)
 {
     const operands *o = context;

@@ -246,8 +246,8 @@ static bool are_commas_decimal(const unsigned char *from, const unsigned char *e
     return decimal > 0;
 }
 
-/* The separator between cells, found from the first line, and for commas and blanks from the next lines too. A comma is
- * the last to be believed: 1,5;2,5 has decimal ones, and so have tabs or blanks between numbers like these. */
+/* The separator between cells: from the first line, and for commas and blanks from the next lines too. A comma counts
+ * last: it may be decimal, as in 1,5;2,5 or between tabs or blanks. */
 static char find_separator(const unsigned char *first, const unsigned char *end)
 {
     const unsigned char *line = first, *line_ends = line_end(first, end);

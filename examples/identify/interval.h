@@ -10,7 +10,7 @@ enum { IDENTIFY_ROUNDED, IDENTIFY_CAREFUL, IDENTIFY_PLAIN, IDENTIFY_ROUGH, IDENT
 
 typedef struct identify_interval {
     double low, high, value; /* NaN if the form has no finite value */
-    double step;             /* between the values in it that are to be expected; 0: those of the format */
+    double step;             /* expected distance between values in the interval; 0: the format's */
 } identify_interval;
 
 /* allowed[count] of x[count], numbers of the format; `memory` is for 6 * count numbers. Resets the tape; false if

@@ -54,7 +54,7 @@ typedef struct tg_writer {
     tg_exported function[2];
     int functions;
     tg_sizes sizes;
-    tg_place_of *places; /* [program->count]: of the function that is being written */
+    tg_place_of *places; /* [program->count]: places of values in the current function */
 } tg_writer;
 
 /* export.c: finds out what is needed and where it lies; the text is to be set. False, with the error on the tape, if

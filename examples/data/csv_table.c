@@ -262,8 +262,8 @@ static char find_separator(const unsigned char *first, const unsigned char *end)
     return ',';
 }
 
-/* Makes of several blanks between cells one tab, and none of those at the ends of a line; returns the new end. libcsv
- * would drop blanks, or make an empty cell of every one. */
+/* Replaces runs of blanks between cells by one tab and trims the line; returns the new end. libcsv would drop blanks,
+ * or make an empty cell of each. */
 static const unsigned char *join_blanks(unsigned char *bytes, const unsigned char *end)
 {
     unsigned char *to = bytes;

@@ -67,7 +67,7 @@ static void note(inputs_trouble *trouble, const csv_source *source, size_t row, 
     csv_fail_at(&noting, row, column, problem);
 }
 
-/* Inputs first .. last - 1 of the card are of one column. Fills them for all rows. */
+/* Fills inputs first .. last - 1 of the card, which all come from one column, for all rows. */
 static bool read_column(const csv_source *source, const card *c, size_t first, size_t last, bool ignore, inputs *out)
 {
     float *x = out->x;

@@ -46,7 +46,7 @@ typedef struct tg_export_step {
 } tg_export_step;
 
 typedef struct tg_export_config {
-    const char *name;  /* what the names of the file begin with, a C identifier; NULL: "net" */
+    const char *name;  /* prefix of the file's names, a C identifier; NULL: "net" */
     const char *title; /* for the comment at its top; NULL: none */
     tg_export_tensor input, output;
 

@@ -142,8 +142,8 @@ tg_tensor tg_merge_heads(tg_tensor x);
 tg_tensor tg_conv2d(tg_tensor x, tg_tensor weight, tg_tensor bias, tg_window window);
 tg_tensor tg_conv1d(tg_tensor x, tg_tensor weight, tg_tensor bias, tg_window window);
 
-/* The mean of each window, the zeros of the padding included; and pools in one dimension, of x [batch, channels,
- * length]. */
+/* The mean of each window, including zeros of the padding; and pools in one dimension, of x [batch, channels, length].
+ * */
 tg_tensor tg_average_pool2d(tg_tensor x, int kernel_height, int kernel_width, tg_window window);
 tg_tensor tg_max_pool1d(tg_tensor x, int kernel, tg_window window);
 tg_tensor tg_average_pool1d(tg_tensor x, int kernel, tg_window window);

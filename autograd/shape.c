@@ -25,7 +25,7 @@ int64_t tg_shape_size(const tg_shape *shape)
             empty = true;
             continue;
         }
-        /* Bytes, at most eight an element, must fit as well. Factors below 2^30 do, without a division. */
+        /* The number of bytes, at most eight per element, must fit too. Factors below 2^30 fit without a division. */
         if ((size | dim) >> 30 != 0 && size > INT64_MAX / 8 / dim)
             return -1;
         size *= dim;

@@ -41,7 +41,7 @@ int64_t tg_dim(tg_tensor x, int axis)
 
 /* ---- elements ---- */
 
-/* The value, if its elements can be read now. */
+/* The value of a tensor; NULL if its elements cannot be read now. */
 static const tg_value *readable(tg_tensor x, const char *function)
 {
     const tg_value *value = tg_value_of(x);

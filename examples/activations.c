@@ -66,7 +66,7 @@ static tg_tensor line(tg_tape *tape, double from, double to, int points)
     return x;
 }
 
-/* Gated activations are products of two numbers, and the random one has no curve of its own. */
+/* Gated activations take two numbers, and the random one has no curve of its own. */
 static bool has_curve(tg_activation activation)
 {
     return !tg_activation_is_gated(activation) && activation != TG_STOCHASTIC_GELU;
@@ -143,7 +143,7 @@ static void print_formulas(void)
 
 /* ---- the file ---- */
 
-/* Rows of one curve, or of its difference to another. Two empty lines end it, by which gnuplot tells curves apart. */
+/* Rows of one curve, or of its difference to another. Two empty lines end it: gnuplot separates data sets by them. */
 static void write_curve(FILE *file, const char *kind, const char *name, tg_tensor x, curve c, const curve *minus)
 {
     const bool complete =
@@ -175,7 +175,7 @@ static bool write_curves(const void *context, FILE *file)
 
 /* ---- the program ---- */
 
-/* Writes and draws the curves; the exit status. */
+/* Writes and draws the curves; returns the exit status. */
 static int write_and_draw(const settings *s, tg_tape *tape)
 {
     tg_error error;

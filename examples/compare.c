@@ -23,9 +23,9 @@ typedef struct comparison {
     experiment e;
     char (*names)[EXPERIMENT_POINT]; /* [runs] */
     int *pending;                    /* the runs that are not finished and ours to begin, pending_count */
-    int pending_count, missing;      /* missing: all that are not finished */
+    int pending_count, missing;      /* missing: number of all unfinished runs */
     char **argv;                     /* the command */
-    double next_report;              /* when the report is written again during the runs */
+    double next_report;              /* when the report is due again during the runs */
 } comparison;
 
 static bool path_of_run(const comparison *c, int number, char path[PATH_MAX])
@@ -57,7 +57,7 @@ static int train(int job, jobs_link *link, void *context)
 
 /* ---- the whole ---- */
 
-/* The options, the version, and what was read. */
+/* The options, the version, and a description of the data. */
 static json_t *config_of(const comparison *c)
 {
     json_t *config = json_object();
@@ -68,7 +68,7 @@ static json_t *config_of(const comparison *c)
     return config;
 }
 
-/* The names of the runs, and which of them are still to be done. */
+/* The names of the runs, and which of them remain. */
 static bool name_runs(comparison *c, tg_error *error)
 {
     char folder[PATH_MAX];
@@ -92,7 +92,7 @@ static bool name_runs(comparison *c, tg_error *error)
     return true;
 }
 
-/* Everything that the folder has, in the order of the runs, whichever ended first; NULL when memory runs out. */
+/* Reads all results in the folder, in the order of the runs, whichever ended first; NULL when memory runs out. */
 static runlog *read_all(const comparison *c)
 {
     static const char *const nats = "Losses are in nats a character; 1 nat is 1.4427 bits.";
@@ -129,13 +129,13 @@ static void describe(const comparison *c, char *title, size_t size)
              normalised ? " norm, " : "", s.net.residual ? "residual, " : "", experiment_list(&c->e, "optimizer"));
 }
 
-/* Whether standard output is for a person, and not for another program or a text. */
+/* True if standard output is a terminal, for a person, and not a file or another program. */
 static bool is_for_reading(const comparison *c)
 {
     return strcmp(c->e.settings.format, "table") == 0;
 }
 
-/* The names of the axes of two-feature data; NULL where these are not two columns with names. */
+/* The names of the axes of two-feature data; NULL unless these are two columns with names. */
 static char *const *axes_of(const dataset *data, char *names[2])
 {
     for (size_t i = 0; i < 2; i++) {
@@ -206,7 +206,7 @@ static bool write_report(const comparison *c, const runlog *log, bool drawn, boo
     return written;
 }
 
-/* The report of what there is so far, every few seconds. */
+/* Writes a report of the results so far, every few seconds. */
 static void show_so_far(void *context)
 {
     comparison *c = context;
@@ -257,7 +257,7 @@ static jobs_outcome run_all(comparison *c)
                                            .on_tick = shows && c->e.settings.run.report ? show_so_far : NULL});
 }
 
-/* How many runs are finished now, by any process. */
+/* How many runs are finished now, in any process. */
 static int count_finished(const comparison *c)
 {
     char folder[PATH_MAX];
@@ -267,7 +267,7 @@ static int count_finished(const comparison *c)
     return finished;
 }
 
-/* Appends those of the names whose file FOLDER/NAME.csv is there: " a.csv, b.csv". */
+/* Appends those names whose file FOLDER/NAME.csv exists: " a.csv, b.csv". */
 static void put_tables(FILE *to, const char *folder, const char *const names[])
 {
     for (int i = 0; names[i]; i++) {
@@ -282,7 +282,7 @@ typedef struct written {
     bool drawn, reported;
 } written;
 
-/* What was written where. */
+/* Lists the written files. */
 static void list_files(const void *context, FILE *to)
 {
     static const char *const tables[] = {"curves", "summary", "steps", "confusion", "noise", "search", NULL};
@@ -297,7 +297,7 @@ static void list_files(const void *context, FILE *to)
     fputs(w->reported ? "; report.html" : "", to);
 }
 
-/* Files, pictures, and the table on the terminal, which is there even if nothing else can be had; the exit status. */
+/* Writes files and pictures, and prints the table even if these fail; returns the exit status. */
 static int show_results(comparison *c)
 {
     tg_error error;
@@ -315,7 +315,7 @@ static int show_results(comparison *c)
     return drawn == PLOTS_INTERRUPTED ? signals_status() : !fine || !reported || drawn == PLOTS_FAILED;
 }
 
-/* False, with a message, if the options make no sense. */
+/* False, with a message, if the options contradict each other. */
 static bool read_options(comparison *c, int argc, char **argv)
 {
     tg_error error;
@@ -329,7 +329,7 @@ static bool read_options(comparison *c, int argc, char **argv)
         terminal_say("compare", "--config", error.text);
         return false;
     }
-    c->e.settings.run.out = NULL; /* which is the other one's */
+    c->e.settings.run.out = NULL; /* that option belongs to the other program */
     options_parse(experiment_program(), argc, argv, &c->e.settings);
     return true;
 }
@@ -353,7 +353,7 @@ static bool claim(comparison *c, tg_error *error)
     return fine;
 }
 
-/* Everything before the first run. False and one line if nothing can be done. */
+/* All work before the first run. False and one line on failure. */
 static bool prepare(comparison *c, tg_error *error)
 {
     run_spec *s = &c->e.settings.run;

@@ -1,4 +1,4 @@
-/* Writes a model that `train` has kept as one file of C99, as ONNX, or its tape as a table or a graph. */
+/* Writes a model that `train` has saved as one C99 file, as ONNX, or its tape as a table or a graph. */
 #include "examples/report/files.h"
 #include "examples/report/terminal.h"
 #include "examples/run/card.h"
@@ -53,14 +53,14 @@ static const options_program program = {
              "emit --model housing --onnx housing.onnx\n"
              "emit --model housing --dot | dot -Tsvg > housing.svg"};
 
-/* ---- what the model takes and gives, as the card has it ---- */
+/* ---- inputs and outputs of the model, from its card ---- */
 
 typedef struct ports {
     tg_export_config config;
     tg_export_step step;
     double *number;             /* means and scales of inputs, then of outputs */
     const char **name;          /* of inputs, then of outputs */
-    char (*letters)[8], *texts; /* the names that are made here */
+    char (*letters)[8], *texts; /* memory for names that are made here */
 } ports;
 
 static void take_scale(double *mean, double *scale, size_t i, card_scale of)
@@ -141,7 +141,7 @@ static void free_ports(ports *p)
 
 /* ---- the program of a prediction ---- */
 
-/* One row of zeros through the model: the shapes are what counts. */
+/* Records the model on one row of zeros: only the shapes matter. */
 static bool record(ports *p, tg_tape *tape, const card *c, const tg_model *model)
 {
     const bool text = c->task == CARD_LETTERS;
@@ -272,7 +272,7 @@ static bool export_model(const emit_settings *s, const card *c, const tg_model *
     return fine;
 }
 
-/* Options that have no use together. */
+/* Options that exclude each other. */
 static const char *conflict(const emit_settings *s)
 {
     if (!s->model)

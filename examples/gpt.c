@@ -42,7 +42,7 @@ static void append_sources(void)
     globfree(&found);
 }
 
-/* Windows that begin at random from `first` to `last`: the ids, and the next id of each. */
+/* Windows that begin at random positions from `first` to `last`: the ids, and the id after each. */
 static void draw_batch(tg_rng *rng, size_t first, size_t last, int32_t ids[BATCH][CONTEXT],
                        int32_t next[BATCH][CONTEXT])
 {
@@ -63,7 +63,7 @@ static tg_tensor loss_of(const tg_transformer *gpt, tg_tape *tape, int32_t ids[B
     return tg_cross_entropy(logits, tg_borrow(tape, TG_I32, next, TG_SHAPE(BATCH, CONTEXT)));
 }
 
-/* The mean loss of twenty batches of the held-out part, the same ones each time. */
+/* The mean loss of twenty batches of the held-out part, the same each time. */
 static double held_out_loss(const tg_transformer *gpt, tg_tape *tape, size_t first)
 {
     static int32_t ids[BATCH][CONTEXT], next[BATCH][CONTEXT];

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-/* What the program ends with, unless it was interrupted. */
+/* The exit status of the program, unless it was interrupted. */
 enum { ALL_PASSED, SOMETHING_FAILED, TROUBLE, SOMETHING_UNDECIDED };
 
 typedef struct settings {
@@ -106,14 +106,14 @@ static check_row check(const settings *s, const subject *what, int order)
     return row;
 }
 
-/* What is being checked, on a terminal. */
+/* Names the current check, on a terminal. */
 static void show_progress(int done, int all, const char *name)
 {
     if (terminal_of(stderr).live)
         fprintf(stderr, name ? "\r\033[K%d of %d: %s" : "\r\033[K", done + 1, all, name);
 }
 
-/* Checks what is chosen, until Ctrl-C, which a second time ends the program; as many rows as could be had. */
+/* Runs the selected checks until Ctrl-C, which a second time ends the program; returns the number of complete rows. */
 static int check_chosen(const settings *s, const subjects *all, check_row rows[])
 {
     signals_before before;
@@ -168,7 +168,7 @@ static int refuse(const char *option, const char *message)
     return TROUBLE;
 }
 
-/* Whether the files that are asked for can be written, as far as can be said before. */
+/* True if the requested files can be written, as far as that can be checked beforehand. */
 static bool can_write(const settings *s)
 {
     tg_error error;
@@ -179,7 +179,7 @@ static bool can_write(const settings *s)
     return true;
 }
 
-/* The first option that was given and says how to check or what to write; NULL: none. */
+/* The first given option about checks or output; NULL: none. */
 static const char *of_checks(void)
 {
     static const char *const names[] = {"--order", "--seed", "--seeds", "--csv", "--html",
@@ -224,7 +224,7 @@ static int draw(const settings *s, const steps_place *place)
     return ALL_PASSED;
 }
 
-/* Prints and writes what there is, also of a check that was interrupted. */
+/* Prints and writes the results, also of an interrupted check. */
 static int print_and_write(const settings *s, const subjects *all, const check_table *table, char *const *argv)
 {
     tg_error error;
@@ -273,7 +273,7 @@ static int run(const settings *s, subjects *all, char *const *argv)
 
 enum { MOST_FUNCTIONS = 10000 };
 
-/* Checks what it has, until it ends or fails; as many rows as could be had. */
+/* Checks its functions until it ends or fails; returns the number of complete rows. */
 static int check_functions(const settings *s, command_pipe *of, subject list[], check_row rows[])
 {
     static remote_function function;
@@ -324,7 +324,7 @@ static int run_command(const settings *s, char *const *argv)
     return status;
 }
 
-/* Refuses what is not for functions of another program. */
+/* Rejects options that do not apply to another program's functions. */
 static int with_command(settings *s, char *const *argv)
 {
     if (s->names || s->list || s->load || s->plot)

@@ -49,7 +49,7 @@ static void read_functions(void)
     globfree(&found);
 }
 
-/* Every letter of some words, the end included, with the window before it. */
+/* Every character of some words, the end included, with the window before it. */
 typedef struct letters {
     int64_t count;
     int32_t (*before)[CONTEXT], *next;

@@ -25,7 +25,7 @@ static void squash_derivative(const tg_derive *d)
     d->gradient[0] = tg_mul(d->cotangent, tg_add(w, tg_mul(x, bend)));
 }
 
-/* What it is checked on: shapes, of which elements are drawn, and values that deserve a look. */
+/* Its samples: shapes whose elements are drawn, and critical values. */
 static const tg_sample squash_samples[] = {
     {.input = {{.shape = {2, {3, 4}}}}},
     {.input = {{.shape = {0}}}},

@@ -71,7 +71,7 @@ static const options_program program = {
 
 /* ---- rows ---- */
 
-/* A word of a CSV line, in quotes where it needs them. */
+/* A word of a CSV line, in quotes if necessary. */
 static void put_word(const char *word)
 {
     char *plain = isatty(STDOUT_FILENO) ? strdup(word) : NULL; /* a terminal may obey control characters */
@@ -134,7 +134,7 @@ static void put_row(const card *c, const float *output, const float *x, bool all
     putchar('\n');
 }
 
-/* The rows of a batch on a tape, and what the model makes of them. */
+/* Records the rows of a batch on a tape, and the model's output. */
 typedef struct batch {
     size_t first, count;
     tg_tape *tape;
@@ -236,7 +236,7 @@ static bool write_texts(const tg_model *model, const card *c, const predict_sett
     return fine;
 }
 
-/* Options that have no use with this model. */
+/* Options that have no effect with this model. */
 static const char *conflict(const card *c, const predict_settings *s)
 {
     static const char *const of_text[] = {"prompt", "length", "temperature", "top-k", "samples", "seed"};

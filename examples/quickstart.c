@@ -1,4 +1,4 @@
-/* A network learns to tell two spirals apart. */
+/* A network learns to separate two spirals. */
 #include <math.h>
 #include <stdio.h>
 #include <tapegrad.h>

@@ -94,7 +94,7 @@ static bool read_options(int argc, char **argv, const study *chosen, study_setti
     size_t used = (size_t)snprintf(after, sizeof after, "Studies:\n");
     for (int i = 0; i < STUDIES; i++)
         used += (size_t)snprintf(after + used, sizeof after - used, "  %-18s %s\n", studies[i].name, studies[i].about);
-    static options_program program; /* is asked by the runs, which options were given */
+    static options_program program; /* the runs need it to know which options were given */
     program = (options_program){.name = "study",
                                 .about = "study NAME [OPTION...]: repeats published experiments and settles "
                                          "claims by measurement. Each finished run is a record in the "

@@ -29,7 +29,7 @@ typedef struct settings {
 typedef struct training {
     settings s;
     run_source from;
-    card started; /* what --start's file says of itself */
+    card started; /* the card of --start's file */
     trainer run;
     progress *view;
     double shown, next_report;
@@ -42,7 +42,7 @@ enum { TITLE = 500 };
 
 static int fail(const char *message)
 {
-    /* Of a team the process at fault speaks, or process 0 if that is gone. */
+    /* In a team, only the process at fault prints, or process 0 if that has ended. */
     const bool said =
         strstr(message, "another process failed") || (team_follows() && strstr(message, "another process"));
     if (!said)
@@ -98,7 +98,7 @@ static json_t *config_of(const training *t)
     return config;
 }
 
-/* What the folder has, as a run that is finished. */
+/* The results in the folder, as a finished run. */
 static runlog *read_log(const training *t)
 {
     const run_spec *s = t->run.spec;
@@ -121,7 +121,7 @@ static bool write_log(const training *t, tg_error *error)
     return fine;
 }
 
-/* What was read and what is trained. */
+/* Describes the data and the model. */
 static void describe_run(const void *context, FILE *out)
 {
     const training *t = context;
@@ -196,7 +196,7 @@ static void describe(const training *t)
         fprintf(stderr, "continues after step %lld\n", (long long)done);
 }
 
-/* ---- what came out ---- */
+/* ---- results ---- */
 
 static plots_outcome draw(const training *t)
 {
@@ -222,7 +222,7 @@ static bool print_sample(const training *t, tg_error *error)
     return fine;
 }
 
-/* Measures, files, pictures and a sample; the exit status. */
+/* Writes measures, files, pictures and a sample; returns the exit status. */
 static int show_results(training *t)
 {
     static const char *const use[] = {[CARD_CLASSES] = "--data csv:FILE",
@@ -277,7 +277,7 @@ static int train(training *t)
     t->view = progress_new(
         &(progress_config){.out = stderr, .count = 1, .names = &name, .unit = "rows", .measured = "validation"});
     progress_start(t->view, 0);
-    signals_catch(&before, NULL); /* the first stops the run after its step */
+    signals_catch(&before, NULL); /* the first signal stops the run after its step */
     const bool fine = run_train(&t->run, &error);
     signals_release(&before);
     if (fine)
@@ -298,7 +298,7 @@ static int train(training *t)
     return signals_status();
 }
 
-/* The same in a process that another one speaks for. */
+/* The same in a process for which another one prints. */
 static int follow(training *t)
 {
     signals_before before;
@@ -309,7 +309,7 @@ static int follow(training *t)
     return fine ? 0 : fail(error.text);
 }
 
-/* ---- before it ---- */
+/* ---- preparation ---- */
 
 /* The options of the run in the folder, and those of the command line on top; false and one line if there is no such
  * run. */
@@ -335,7 +335,7 @@ static bool resume(training *t, int argc, char **argv, tg_error *error)
     return true;
 }
 
-/* Whether options of this program go together. */
+/* True if the options of this program are compatible. */
 static bool check(const settings *s, tg_error *error)
 {
     const char *problem =
@@ -383,7 +383,7 @@ static bool prepare(training *t, tg_error *error)
                        .profile = t->s.profile,
                        .context = t,
                        .on_progress = team_follows() ? NULL : on_progress};
-    if (!run_open(&t->run, &setup, error)) /* nothing is touched before everything is known to be right */
+    if (!run_open(&t->run, &setup, error)) /* changes nothing before all checks have passed */
         return false;
     t->agreed = team_agree(team_follows() || take_folder(t, error));
     run_close(&t->run);
@@ -404,7 +404,7 @@ int main(int argc, char **argv)
     const bool ready = (!t.s.resume || resume(&t, argc, argv, &error)) && prepare(&t, &error);
     if (ready && !team_follows())
         describe(&t);
-    else if (!ready && (t.agreed || !team_follows())) /* before, all say the same */
+    else if (!ready && (t.agreed || !team_follows())) /* before that, all processes print the same */
         terminal_say("train", NULL, error.text);
     const int status = !ready ? 2 : team_follows() ? follow(&t) : train(&t);
     if (ready)

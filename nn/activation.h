@@ -15,7 +15,7 @@
 
 TG_API_BEGIN
 
-/* TG_GELU_EXACT, ..., and from TG_GLU on the gated ones: activations.def has their names and formulas. */
+/* TG_GELU_EXACT, ...; gated ones begin at TG_GLU. activations.def has their names and formulas. */
 typedef enum tg_activation {
 #define TG_PLAIN(constant, name, gain, evaluation, training, formula) constant,
 #define TG_GATED(constant, name, gate, product, formula)              constant,

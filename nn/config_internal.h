@@ -1,4 +1,4 @@
-/* Limits that configurations of layers and models share, and the words for what is beyond them. Internal to nn. */
+/* Limits shared by configurations of layers and models, and error messages for other values. Internal to nn. */
 #ifndef TG_CONFIG_INTERNAL_H
 #define TG_CONFIG_INTERNAL_H
 

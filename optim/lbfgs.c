@@ -254,7 +254,7 @@ static double minimum_of_cubic(const point *a, const point *b, double low, doubl
     return isfinite(t) ? fmin(fmax(t, low), high) : (low + high) / 2;
 }
 
-/* Steps outward from t until a good point lies between a[0] and a[1] (algorithm 3.5), or a[0] is one: then *done. */
+/* Steps outward from t until a good point lies between a[0] and a[1] (algorithm 3.5), or a[0] is one: sets *done. */
 static bool find_bracket(search *s, double t, point a[2], bool *done)
 {
     point before = s->start, now;

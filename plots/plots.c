@@ -46,7 +46,7 @@ static bool find_above_the_program(char folder[PATH_MAX])
     return false;
 }
 
-/* In one of the folders of data, between which there are colons. */
+/* Finds a file in a list of data folders separated by colons. */
 static bool find_in_data(const char *folders, const char *below, char folder[PATH_MAX])
 {
     for (; folders && *folders; folders += strspn(folders, ":")) {
@@ -59,7 +59,7 @@ static bool find_in_data(const char *folders, const char *below, char folder[PAT
     return false;
 }
 
-/* A program that was moved alone looks where the XDG Base Directory Specification has what programs share. */
+/* A program that was moved alone searches the data folders of the XDG Base Directory Specification. */
 static bool find_scripts(char folder[PATH_MAX])
 {
     const char *home = getenv("XDG_DATA_HOME"), *shared = getenv("XDG_DATA_DIRS");
@@ -71,7 +71,7 @@ static bool find_scripts(char folder[PATH_MAX])
     return is_file(folder, "style.gp");
 }
 
-/* ---- what is said to gnuplot, and by it ---- */
+/* ---- commands for gnuplot, and its messages ---- */
 
 /* Appends name='text'; to a command of gnuplot, in whose quotes a quote is written twice. */
 static void set_text(FILE *command, const char *name, const char *text)
@@ -92,7 +92,7 @@ static void set_path(FILE *command, const char *name, const char *path)
     fputs("'; ", command);
 }
 
-/* What the scripts are told of the look. Class names come as class_1, class_2, ... */
+/* Passes the look to the scripts. Class names are class_1, class_2, ... */
 static void set_look(FILE *command, const plots_look *look)
 {
     set_text(command, "title", look->title ? look->title : "");
@@ -115,7 +115,7 @@ static void set_look(FILE *command, const plots_look *look)
 
 enum { LINE = 512 };
 
-/* The last line of a file that says something, as gnuplot ends its complaints with what they are about. */
+/* The last line of a file that is not empty, as gnuplot ends its messages with the cause. */
 static void last_line(FILE *from, char line[LINE])
 {
     char text[LINE];
@@ -156,7 +156,7 @@ static int start_gnuplot(char *script, char *command, FILE *output, FILE *errors
     return failure;
 }
 
-/* How long gnuplot may take. */
+/* The time limit for gnuplot. */
 static double patience(void)
 {
     const char *said = getenv("TG_GNUPLOT_SECONDS");
@@ -164,7 +164,7 @@ static double patience(void)
     return seconds > 0 ? seconds : 300;
 }
 
-/* Whether it ended by itself; in vain when `seconds` are over, and it is killed. */
+/* Waits until it ends; after `seconds`, kills it and returns false. */
 static bool wait_for_gnuplot(pid_t pid, int *status, double seconds)
 {
     const struct timespec pause = {.tv_nsec = 5000000};
@@ -267,7 +267,7 @@ static plots_outcome run_script(const char *script, const char *settings, FILE *
 
 static const char unfinished_prefix[] = ".pictures.";
 
-/* Calls `act` on each file of a folder; false as soon as it says so. */
+/* Calls `act` on each file of a folder; stops, with false, when that returns false. */
 static bool each_file(const char *folder, bool (*act)(const char *folder, const char *name, void *context),
                       void *context)
 {
@@ -281,7 +281,7 @@ static bool each_file(const char *folder, bool (*act)(const char *folder, const 
     return well;
 }
 
-/* With the files in it, and never through a symbolic link: a folder of results may be of somebody else's making. */
+/* Removes a folder with its files, and never through a symbolic link: a folder of results may be someone else's. */
 static void remove_folder(const char *folder)
 {
     const int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -295,7 +295,7 @@ static void remove_folder(const char *folder)
     rmdir(folder);
 }
 
-/* What a program that was killed while it drew has left: its number is in the name. */
+/* Removes what a program left that was killed while it drew; its number is in the name. */
 static bool remove_if_stale(const char *folder, const char *name, void *context)
 {
     char path[PATH_MAX];
@@ -316,7 +316,7 @@ typedef struct transfer {
     int pictures;
 } transfer;
 
-/* Whether a picture ends as its kind does: gnuplot does not say when a disk is full. */
+/* True if a picture has the end of its file format: gnuplot does not report a full disk. */
 static bool is_whole(const char *folder, const char *name, void *context)
 {
     const transfer *t = context;
@@ -343,7 +343,7 @@ static bool move_file(const char *folder, const char *name, void *context)
     return tg_fail(t->error, "cannot write '%.300s/%.60s': %s", t->to, name, strerror(errno));
 }
 
-/* Runs scripts, ended by NULL, that draw into a folder of their own, and takes their pictures over. */
+/* Runs scripts, ended by NULL, that draw into a folder of their own, and moves their pictures here. */
 static plots_outcome draw(const char *const scripts[], const char *directory, const plots_look *look, tg_error *error)
 {
     char unfinished[PATH_MAX], *settings = NULL;
@@ -384,7 +384,7 @@ plots_outcome plots_run(const char *script, const char *directory, tg_error *err
     return draw((const char *const[]){script, NULL}, directory, &(plots_look){0}, error);
 }
 
-/* Removes the pictures of a kind that earlier results have left. */
+/* Removes pictures of a kind that earlier results have left. */
 static void remove_pictures(const char *directory, const char *kind)
 {
     static const char *const endings[] = {"png", "svg"};
@@ -430,8 +430,7 @@ plots_outcome plots_draw(const char *directory, const plots_look *look, tg_error
     const plots_outcome found = read_bands(directory, &accuracy, error);
     if (found != PLOTS_DRAWN) {
         for (int i = 0; i < KINDS && found == PLOTS_NOTHING && is_file(directory, "bands.csv"); i++)
-            remove_pictures(directory,
-                            kinds[i]); /* they show other curves than the ones that are there, which are none */
+            remove_pictures(directory, kinds[i]); /* they show the curves of other results */
         return found;
     }
     for (int i = 0; i < KINDS; i++)
@@ -450,11 +449,11 @@ plots_outcome plots_draw(const char *directory, const plots_look *look, tg_error
 
 /* ---- the terminal ---- */
 
-/* Copies lines without the blanks at their ends, and without the form feeds that gnuplot puts between pictures. */
+/* Copies lines without trailing blanks, and without the form feeds that gnuplot puts between pictures. */
 static void copy_lines(FILE *from, FILE *to)
 {
     char line[8192];
-    bool empty = true; /* the line before: of several empty ones, one is enough */
+    bool empty = true; /* the previous line: of several empty lines, one is kept */
     rewind(from);
     while (fgets(line, sizeof line, from)) {
         size_t length = strlen(line);

@@ -22,17 +22,17 @@
 
 typedef enum plots_outcome {
     PLOTS_DRAWN,
-    PLOTS_NOTHING,     /* no gnuplot, or nothing to draw: a pity, not a failure */
+    PLOTS_NOTHING,     /* no gnuplot, or nothing to draw: not a failure */
     PLOTS_FAILED,      /* gnuplot failed, or a picture could not be written */
-    PLOTS_INTERRUPTED, /* by a signal: the exit status is signals_status() of lab/signals.h */
+    PLOTS_INTERRUPTED, /* by a signal: the exit status is signals_status() of run/signals.h */
 } plots_outcome;
 
 /* How pictures look; zero is the default everywhere. */
 typedef struct plots_look {
     const char *title;
-    const char *searched;       /* what a search is over: "lr"; NULL: there was none */
-    const char *searched_words; /* where that is one of words, which they are: "none rms"; NULL or empty: numbers */
-    const char *scale;          /* of the loss: "auto", "linear" or "log" */
+    const char *searched;       /* axis of a search: "lr"; NULL: there was no search */
+    const char *searched_words; /* if that is a list of words, these: "none rms"; NULL or empty: numbers */
+    const char *scale;          /* scale of the loss: "auto", "linear" or "log" */
     bool seed_lines;            /* a line for each seed in place of bands */
     char *const *class_names;   /* [classes] */
     size_t classes;

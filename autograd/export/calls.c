@@ -70,7 +70,7 @@ static tg_blocks blocks_of(const tg_value *value, const tg_shape *shape)
     return tg_blocks_of(shape, along_one ? (int)tg_writer_attribute(value, "axis") : 0, along_one);
 }
 
-/* What a word of calls.def stands for, if that is a number; NaN if it is none. */
+/* The value of a word of calls.def, if it is a number; otherwise NaN. */
 static double number_of(const tg_value *value, const char *word)
 {
     const bool of_result = strlen(word) > 2 && strcmp(word + strlen(word) - 2, "_y") == 0;
@@ -107,7 +107,7 @@ static void put_list(const tg_shape *list, char *text, size_t size)
         used += (size_t)snprintf(text + used, size - used, "%s%lld", i ? ", " : "", (long long)list->dim[i]);
 }
 
-/* A word that stands for a list of integers; false if it stands for none. */
+/* Reads a word for a list of integers; false if it is none. */
 static bool put_list_word(const tg_value *value, const char *word, char *text, size_t size)
 {
     const tg_field *field = field_of(value, word);
@@ -128,7 +128,7 @@ static bool put_list_word(const tg_value *value, const char *word, char *text, s
     return true;
 }
 
-/* Writes what the word behind a $ stands for; returns the end of it. */
+/* Writes the value of the word after a $; returns the end of the word. */
 static const char *put_word(const tg_writer *w, const tg_value *value, const char *at, char *line, size_t size)
 {
     char word[40], text[40];

@@ -133,7 +133,7 @@ static void put_doubles(tg_writer *w, const char *what, const char *of, const do
     tg_text_add(&w->text, "\n};\n");
 }
 
-/* Which tensors of a configuration are standardised by arrays of which name; tensors with one array share it. */
+/* The tensors of a configuration and the names of their standardising arrays; tensors with one array share it. */
 const char *tg_writer_scale_name(const tg_writer *w, const tg_exported *f, int argument)
 {
     const double *scale = f->port[argument]->scale;
@@ -197,7 +197,7 @@ static void put_arrays(tg_writer *w)
     put_weights(w);
 }
 
-/* ---- what is asked for ---- */
+/* ---- checking the request ---- */
 
 static bool is_identifier(const char *name)
 {
@@ -214,7 +214,7 @@ static bool refuse(tg_writer *w, const char *why)
     return false;
 }
 
-/* Whether the values needed are of one floating type, which is the file's. */
+/* True if all needed values have one floating type, which is then the file's. */
 static bool find_type(tg_writer *w, const tg_exported *f, bool *found)
 {
     for (int64_t i = 0; i < w->program->count; i++) {
@@ -307,7 +307,7 @@ bool tg_writer_begin(tg_writer *w, tg_tape *tape, const tg_export_config *config
     return true;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole file ---- */
 
 size_t tg_export(tg_tape *tape, const tg_export_config *config, char *bytes, size_t size)
 {

@@ -1,4 +1,4 @@
-/* The functions of the file: a value after the other, in the order of the tape. */
+/* The functions of the file: one value after the other, in the order of the tape. */
 #include "autograd/export/writer.h"
 #include "autograd/registry.h"
 
@@ -59,7 +59,7 @@ static void put_argument(tg_writer *w, const tg_exported *f, int argument)
                       columns, name, name, argument == 0 ? "x" : "y", (long long)value->index);
 }
 
-/* More of a gradient that another value has begun. */
+/* Adds to a gradient that another value has begun. */
 static void put_sum(tg_writer *w, const tg_value *value)
 {
     if (w->places[value->index].adds)
@@ -130,7 +130,7 @@ static void put_rate_head(tg_writer *w)
     tg_text_add(&w->text, "void %s_rate(double next)", w->name);
 }
 
-/* The learning rate, which the caller may change between two steps. */
+/* The learning rate, which the caller may change between steps. */
 static void put_rate(tg_writer *w)
 {
     char number[40];
@@ -143,7 +143,7 @@ static void put_rate(tg_writer *w)
     tg_text_add(&w->text, "\n{\n    rate = next;\n}\n\n");
 }
 
-/* The optimiser's call for a parameter that is trained. */
+/* The optimiser's call for a trained parameter. */
 static void put_update(tg_writer *w, const tg_value *leaf)
 {
     const tg_export_step *s = w->config->step;

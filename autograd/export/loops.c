@@ -58,7 +58,7 @@ const char *tg_writer_number(double number, char text[40])
 
 static const char counters[] = "ijklmpquefghnosw";
 
-/* Opens a loop for each axis from number `first` on, the outermost first; what is inside is indented by the result. */
+/* Opens a loop for each axis from number `first` on, outermost first; returns the indentation of the body. */
 static int open_loops(tg_writer *w, const tg_strided *s, int first, int indent)
 {
     for (int axis = s->rank - 1; axis >= first; axis--)
@@ -74,7 +74,7 @@ static void close_loops(tg_writer *w, const tg_strided *s, int first, int indent
         tg_writer_say(w, indent + s->rank - first - 1, "}");
 }
 
-/* Where array k is in these loops: "i * 64 + j", or "0". */
+/* The index into array k in these loops: "i * 64 + j", or "0". */
 static const char *index_text(const tg_strided *s, int k, int first, int64_t offset, char *text)
 {
     size_t used = 0;
@@ -105,7 +105,7 @@ static void copy(tg_writer *w, const tg_shape *shape, int64_t stride[2][TG_MAX_R
 
 /* ---- elementwise ---- */
 
-/* The loops of an elementwise value, its inputs' strides and then its own. */
+/* The loops of an elementwise value, with its inputs' strides and then its own. */
 static tg_strided loops_of(const tg_value *value)
 {
     int64_t stride[TG_STRIDED_ARRAYS][TG_MAX_RANK];
@@ -177,7 +177,7 @@ static bool elementwise(tg_writer *w, const tg_value *value)
 {
     static const tg_formula copies = {"copy", TG_FORMULA_UNARY, NULL, "x", NULL};
     char vector[80];
-    if (tg_op_find(value->op->name) != value->op) /* a user's own, which may have a name of ours */
+    if (tg_op_find(value->op->name) != value->op) /* a user's operation, which may have the name of one of ours */
         return false;
     const tg_formula *f = value->op == &tg_op_copy ? &copies : tg_formula_find(value->op->name);
     snprintf(vector, sizeof vector, "vector_%s", value->op->name);
@@ -199,9 +199,9 @@ enum { INDEX = 300 };
 /* An operand: its elements v[index + r row + t step + c column]. */
 typedef struct operand {
     const tg_value *value;
-    char index[INDEX]; /* of its first element: "i * 64", or nothing */
+    char index[INDEX]; /* offset of its first element: "i * 64", or empty */
     int64_t row, step, column;
-    const char *suffix; /* to the value's name; NULL: none */
+    const char *suffix; /* suffix of the value's name; NULL: none */
 } operand;
 
 typedef struct product {
@@ -279,7 +279,7 @@ static product along_rows(const product *p)
     return turned;
 }
 
-/* All of it, TILE columns at a time. */
+/* Loops over all columns, TILE at a time. */
 static void multiply(tg_writer *w, int indent, const product *given)
 {
     enum { TILE = 64 };
@@ -344,7 +344,7 @@ static void linear(tg_writer *w, const tg_value *value)
                         .bias = value->input_count > 2 ? value->inputs[2] : NULL});
 }
 
-/* The matrices of the last two axes, in loops over the others. */
+/* Treats the last two axes as matrices, in loops over the others. */
 static void matmul(tg_writer *w, const tg_value *value)
 {
     const bool ta = tg_writer_attribute(value, "transpose_a") != 0, tb = tg_writer_attribute(value, "transpose_b") != 0;
@@ -451,7 +451,7 @@ static void expand(tg_writer *w, const tg_value *value)
     copy(w, &value->shape, stride, value->inputs[0], 0, value, 0);
 }
 
-/* Between a whole tensor and the slice of it that the attributes name. */
+/* Copies between a whole tensor and the slice of it that the attributes name. */
 static void slice(tg_writer *w, const tg_value *value)
 {
     const bool scatters = value->op == &tg_op_scatter_slice;

@@ -259,7 +259,7 @@ static bool put_values(tg_onnx *o)
         if (value == f->argument[0] ? !put_input(o, value) : value->op && value->size > 0 && !put_operation(o, value))
             return false;
         if ((!value->op && value != f->argument[0]) || value->size == 0)
-            put_leaf(o, value); /* what is empty needs no computing */
+            put_leaf(o, value); /* empty tensors need no computation */
     }
     return windows_of(f->result) ? refuse(o, &tg_op_unfold) : put_output(o, f->result);
 }
@@ -311,7 +311,7 @@ static int utf8_length(const unsigned char *at)
     return length;
 }
 
-/* A string of JSON. A byte that is no UTF-8 is the character of its number. */
+/* A string of JSON. A byte that is not UTF-8 becomes the character with its number. */
 static void put_string(tg_text *to, const char *text)
 {
     tg_text_add(to, "\"");

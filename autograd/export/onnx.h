@@ -11,18 +11,18 @@
 typedef struct tg_onnx {
     tg_writer *w;
     tg_text *to;    /* a GraphProto, open */
-    const char *at; /* what is left of the expression */
+    const char *at; /* the rest of the expression */
     const tg_value *value;
-    int results; /* of it so far, besides itself */
+    int results; /* number of nodes for it so far, besides the last */
     bool failed;
 } tg_onnx;
 
 enum { TG_ONNX_NAME = 200 };
 
-/* What a value is called in the graph: "x", the name of a parameter, "v12". */
+/* The name of a value in the graph: "x", the name of a parameter, "v12". */
 const char *tg_onnx_name(const tg_onnx *o, const tg_value *value, char name[TG_ONNX_NAME]);
 
-/* The number that ONNX has for a type. */
+/* ONNX's number for a type. */
 int tg_onnx_type(tg_dtype dtype);
 
 /* Numbers under a name in the graph, or as a message of their own in `field`. `bytes` are in the order of memory. */

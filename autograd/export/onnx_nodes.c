@@ -32,7 +32,7 @@ void tg_onnx_tensor(tg_text *to, int field, const char *name, int type, int rank
     tg_proto_end(to, tensor);
 }
 
-/* Whether another leaf of the program has this name. */
+/* True if another leaf of the program has this name. */
 static bool is_shared(const tg_onnx *o, const tg_value *leaf, const char *name)
 {
     for (int64_t i = 0; i < o->w->program->count; i++) {
@@ -90,7 +90,7 @@ static double read_number(tg_onnx *o)
     return number;
 }
 
-/* The integers up to the brace. */
+/* Reads integers up to the brace. */
 static int read_integers(tg_onnx *o, int64_t *list)
 {
     int count = 0;
@@ -109,7 +109,7 @@ static int read_integers(tg_onnx *o, int64_t *list)
 
 /* ---- writing ---- */
 
-/* Attributes up to the bracket: name, number of the field in which the value is, and that of its type. */
+/* Reads attributes up to the bracket: the name, the number of the value's field, and that of its type. */
 static void put_attributes(tg_onnx *o)
 {
     enum { REAL = 1, INTEGER, TEXT, INTEGERS = 7 };

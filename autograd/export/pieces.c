@@ -5,8 +5,8 @@
 /* ---- definitions: the text of the files, as pieces.awk has cut it ---- */
 
 typedef struct piece {
-    const char *names; /* that it defines, blanks between */
-    int bits;          /* of the floating type that it is for; 0: any */
+    const char *names; /* the words that it defines, separated by blanks */
+    int bits;          /* the floating type that it is for; 0: any */
     bool is_function;
     const char *text;
 } piece;
@@ -43,7 +43,7 @@ const tg_formula *tg_formula_find(const char *name)
     return NULL;
 }
 
-/* ---- what refers to what ---- */
+/* ---- references between pieces ---- */
 
 static bool is_of_word(char c)
 {
@@ -58,7 +58,7 @@ static bool has_word(const char *words, const char *word, size_t length)
     return false;
 }
 
-/* The number of the piece that defines a word; -1 if none does. The first one counts: plain.inc comes first. */
+/* The index of the piece that defines a word; -1 if none does. The first one counts: plain.inc comes first. */
 static int find_piece(const char *word, size_t length, int bits)
 {
     for (int i = 0; i < PIECES; i++)

@@ -27,10 +27,10 @@ typedef struct tg_formula {
     const char *value, *second;
 } tg_formula;
 
-/* NULL if there is no formula of that name: its loop is written out, or it is not elementwise. */
+/* NULL if no formula has that name: its loop is written out, or it is not elementwise. */
 const tg_formula *tg_formula_find(const char *name);
 
-/* Whether the kernels define this name. */
+/* True if the kernels define this name. */
 bool tg_pieces_have(const char *name);
 
 enum { TG_MOST_PIECES = 512, TG_MOST_FORMULAS = 256 };
@@ -40,7 +40,7 @@ typedef struct tg_pieces {
     bool piece[TG_MOST_PIECES], formula[TG_MOST_FORMULAS];
 } tg_pieces;
 
-/* Adds what a text of C refers to. */
+/* Adds the pieces that a text of C refers to. */
 void tg_pieces_need(tg_pieces *needed, const char *text);
 
 void tg_pieces_put(tg_text *text, const tg_pieces *needed);

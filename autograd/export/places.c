@@ -1,4 +1,4 @@
-/* Which values a function needs, and where they lie. */
+/* Finds the values that a function needs, and places them in memory. */
 #include "autograd/export/writer.h"
 #include "autograd/ops.h"
 
@@ -17,7 +17,7 @@ static bool is_needed(const tg_writer *w, int64_t index)
     return w->places[index].kind != TG_PLACE_NONE;
 }
 
-/* Which argument of the function a value is; -1: none. */
+/* The argument of the function that a value is; -1: none. */
 static int argument_of(const tg_exported *f, const tg_value *value)
 {
     return value == f->argument[0] ? 0 : value == f->argument[1] ? 1 : -1;
@@ -128,7 +128,7 @@ static const tg_value *root_of(const tg_value *value)
     return value;
 }
 
-/* The first place for `size` elements where nothing lies that is still read when value number `now` is computed. */
+/* The first place for `size` elements that overlaps no value still needed when value number `now` is computed. */
 static int64_t free_place(const tg_writer *w, int64_t now, int64_t size)
 {
     const bool integer = tg_program_at(w->program, now)->dtype == TG_I32;
@@ -139,7 +139,7 @@ static int64_t free_place(const tg_writer *w, int64_t now, int64_t size)
         if (taken > 0 && p->last >= now && (tg_program_at(w->program, i)->dtype == TG_I32) == integer &&
             p->offset < at + size && at < p->offset + taken) {
             at = (p->offset + taken + 3) / 4 * 4;
-            i = -1; /* it may lie on an earlier one now */
+            i = -1; /* it may now overlap an earlier one */
         }
     }
     return at;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* How a field is written: the lowest three bits of its tag. */
+/* The wire type of a field: the lowest three bits of its tag. */
 enum { VARINT = 0, LENGTH = 2, FIXED32 = 5, LENGTH_BYTES = 5 };
 
 static void put(tg_text *to, const void *bytes, size_t size)

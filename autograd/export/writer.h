@@ -1,4 +1,4 @@
-/* Writing a program as C: where each value lies, and its loops. Internal.
+/* Writes a program as C: the place of each value, and its loops. Internal.
  *
  *     tg_writer_say(w, 1, "softmax_rows(%d, %d, v3, v4);", 8, 10);       // a line of code, indented once
  *
@@ -10,23 +10,23 @@
 #include "autograd/export.h"
 #include "autograd/export/pieces.h"
 
-/* Where a value lies in the exported file. */
+/* The place of a value in the exported file. */
 typedef enum tg_place_kind {
     TG_PLACE_NONE,      /* not needed */
     TG_PLACE_MEMORY,    /* the static array `memory`, or `integers` of an i32 */
     TG_PLACE_WEIGHTS,   /* the static array `weights`, or `constants` of an i32 */
     TG_PLACE_GRADIENTS, /* the static array `gradients` */
-    TG_PLACE_ARGUMENT,  /* what the function was given */
+    TG_PLACE_ARGUMENT,  /* an argument of the function */
     TG_PLACE_VIEW,      /* in the memory of its input */
 } tg_place_kind;
 
 typedef struct tg_place_of {
     tg_place_kind kind;
     int64_t offset;                  /* in elements of the array; of a view, from its input */
-    int64_t scratch, scratch_offset; /* elements of `memory` that its loops need, and where */
+    int64_t scratch, scratch_offset; /* elements of `memory` that its loops need, and their place */
     int64_t last;                    /* the last value that reads it */
-    bool transposed;                 /* a matrix that the file has the other way round */
-    bool adds;                       /* to a gradient that is there already */
+    bool transposed;                 /* the file has this matrix transposed */
+    bool adds;                       /* adds to an existing gradient */
     const char *argument;
 } tg_place_of;
 
@@ -54,7 +54,7 @@ typedef struct tg_writer {
     tg_exported function[2];
     int functions;
     tg_sizes sizes;
-    tg_place_of *places; /* [program->count]: of the function that is being written */
+    tg_place_of *places; /* [program->count]: places of values in the current function */
 } tg_writer;
 
 /* export.c: finds out what is needed and where it lies; the text is to be set. False, with the error on the tape, if
@@ -62,7 +62,7 @@ typedef struct tg_writer {
 bool tg_writer_begin(tg_writer *w, tg_tape *tape, const tg_export_config *config);
 void tg_writer_end(tg_writer *w);
 
-/* The numbers of a leaf. */
+/* The data of a leaf. */
 const void *tg_writer_data(const tg_value *leaf);
 
 /* places.c: which values a function needs; which of its weights the file has the other way round, matrices that nothing
@@ -73,7 +73,7 @@ void tg_places_transpose(tg_writer *w, const tg_exported *f);
 void tg_places_weights(tg_writer *w);
 void tg_places_values(tg_writer *w, const tg_exported *f);
 
-/* The leaf that is this parameter; NULL if the program has none. */
+/* The leaf of this parameter; NULL if the program has none. */
 const tg_value *tg_places_leaf(const tg_writer *w, const tg_parameter *parameter);
 
 /* Adds text; code, `indent` times four blanks in, of which it notes what it calls; and what a user has named, so that
@@ -84,7 +84,7 @@ __attribute__((format(printf, 3, 4)))
 void tg_writer_say(tg_writer *w, int indent, const char *format, ...);
 void tg_writer_quote(tg_writer *w, const char *text);
 
-/* A number as C has it, exactly, in `text` or a constant. */
+/* A number in C's notation, exactly, in `text` or a constant. */
 const char *tg_writer_number(double number, char text[40]);
 
 /* Calls `put` for each weight of the file in its order, those of i32 or the others: parameters come first. */
@@ -114,7 +114,7 @@ const tg_shape *tg_writer_shape(const tg_value *value, const char *name);
 enum { TG_WRITER_EXPANDED = 4000 };
 void tg_writer_expand(const tg_writer *w, const tg_value *value, const char *text, char *to, size_t size);
 
-/* Writes the call of an operation of calls.def; false if it is none. */
+/* Writes the call of an operation of calls.def; false if it is not there. */
 bool tg_writer_call(tg_writer *w, const tg_value *value);
 
 /* Writes the loops that compute a value. False, with the error on the tape, if this cannot be written. */

@@ -44,7 +44,7 @@ typedef struct tg_check_level {
     double *cotangent;
     double *value;                   /* at the point */
     double *noise[TG_CHECK_WINDOWS]; /* scaled third differences at tiny steps, which are nothing but rounding */
-    double *value_rounding;          /* the rounding of each value, from these */
+    double *value_rounding;          /* the rounding of each value, measured by these */
     double *relative_rounding;       /* the same relative to the value, or to its usual size */
     double rounding;                 /* of <cotangent, value> */
     double assumed_rounding;         /* extra rounding assumed on the second try; otherwise 0 */

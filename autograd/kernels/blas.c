@@ -45,7 +45,7 @@ struct tg_blas {
 static tg_blas loaded;
 static const tg_blas *found;
 
-/* *function = the library's function of this name; false if there is none. */
+/* Sets `function` to the library's function of this name; false if there is none. */
 static bool look_up(void *library, const char *name, void *function)
 {
     void *symbol = dlsym(library, name);
@@ -77,8 +77,8 @@ const tg_blas *tg_blas_load(void)
 /* ---- one thread ---- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int products;       /* that are being computed */
-static int threads_before; /* the first of them began */
+static int products;       /* number of running products */
+static int threads_before; /* OpenBLAS's number of threads before the first of them */
 
 static void limit_threads(const tg_blas *blas)
 {
@@ -99,7 +99,7 @@ static void restore_threads(const tg_blas *blas)
     pthread_mutex_unlock(&lock);
 }
 
-/* A child of fork has one thread, which computes no product now. */
+/* A child of fork has one thread, which is not inside a product. */
 static void forget_products(void)
 {
     pthread_mutex_init(&lock, NULL);
@@ -133,7 +133,7 @@ const char *tg_blas_core(const tg_blas *blas)
 
 #if defined __x86_64__
 
-/* The core for this processor first; then others as wide. */
+/* First the best core for this processor, then others with vectors as wide. */
 static const char *const v3_cores[] = {"Haswell", "Zen", "SkylakeX", "Cooperlake", "SapphireRapids", NULL};
 static const char *const v4_cores[] = {"SkylakeX", "Cooperlake", "SapphireRapids", NULL};
 static const char *const bf16_cores[] = {"Cooperlake", "SkylakeX", "SapphireRapids", NULL};

@@ -1,6 +1,6 @@
-/* OpenBLAS, loaded when the first product asks for it. A program that were linked with it would start its threads
- * before main, though our own products serve nearly all of them; where memory is short such a program hangs at its end.
- * Internal to the library.
+/* OpenBLAS, loaded for the first product that needs it. A program linked with it would start its threads before main,
+ * although our own products serve nearly all of them; if memory is short, such a program hangs at its end. Internal to
+ * the library.
  *
  *     const tg_blas *blas = tg_blas_load();
  *     if (blas)
@@ -13,7 +13,7 @@
 
 typedef struct tg_blas tg_blas;
 
-/* NULL where it is not installed, and in a library that was built with BLAS=none. */
+/* NULL if it is not installed, and in a library built with BLAS=none. */
 const tg_blas *tg_blas_load(void);
 
 /* out[m, n] = a[m, k] b[k, n], or += where it accumulates; a transposed operand lies as [k, m] or [n, k]. */
@@ -28,11 +28,11 @@ typedef struct tg_blas_product {
  * setting is restored. From any thread. */
 void tg_blas_multiply(const tg_blas *blas, tg_dtype dtype, const tg_blas_product *p);
 
-/* Its core, that is the processor whose kernels it uses. */
+/* Its core: the processor whose kernels it uses. */
 const char *tg_blas_core(const tg_blas *blas);
 
-/* A core whose vectors are as wide as those of our kernels in use, if OpenBLAS has one and runs a narrower one; else
- * NULL. */
+/* A core with vectors as wide as those of our kernels in use, if OpenBLAS has one but runs a narrower one; else NULL.
+ * */
 const char *tg_blas_better_core(const tg_blas *blas);
 
 #endif

@@ -11,7 +11,7 @@
 #include <immintrin.h>
 #endif
 
-/* Scalars in, scalars out. */
+/* Functions of scalars. */
 #include "autograd/kernels/coefficients.inc"
 #include "autograd/kernels/math.inc"
 #include "autograd/kernels/functions.inc"

@@ -46,7 +46,7 @@ bool tg_kernel_set_runs(const tg_kernel_set *set)
         return false;
 #if defined TG_HAVE_ISA_v3 || defined TG_HAVE_ISA_v4
     __builtin_cpu_init();
-    /* The features of the x86-64 psABI levels that our loops can make use of. */
+    /* The features of the x86-64 psABI levels that our loops use. */
     bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
               __builtin_cpu_supports("bmi2");
     if (strcmp(set->isa, "v3") == 0)

@@ -10,9 +10,9 @@
 
 #include "autograd/tensor.h" /* tg_dtype */
 
-enum { TG_QUERIES = 32 }; /* that attention's kernels take at a time, at most */
+enum { TG_QUERIES = 32 }; /* maximum number of queries in a call of attention's kernels */
 
-/* Those of one floating type and instruction set. Arrays hold elements of the type. */
+/* The kernels of one floating type and instruction set. Arrays have elements of that type. */
 typedef struct tg_kernel_table {
 #define TG_KERNEL(name, parameters) void(*name) parameters;
 #include "autograd/kernels/kernels.def"
@@ -25,7 +25,7 @@ typedef struct tg_kernel_set {
     const struct tg_product_kernels *products[2];
 } tg_kernel_set;
 
-/* The set in use: the best that this processor runs, chosen before main. */
+/* The set in use: the best one that runs on this processor, chosen before main. */
 extern tg_kernel_set tg_kernels;
 
 /* Its kernels for elements of `dtype`, a floating tg_dtype. */

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 enum { MOST_THREADS = 32 };
-enum { SPINS = 200 };   /* of a waiting thread: some microseconds in a row, */
-enum { YIELDS = 2000 }; /* then about half a millisecond, giving way between them; then a worker sleeps */
+enum { SPINS = 200 };   /* spins of a waiting thread: some microseconds without a pause, */
+enum { YIELDS = 2000 }; /* then about half a millisecond of yields; then a worker sleeps */
 
 typedef struct job {
     tg_parallel_part part;
@@ -33,17 +33,17 @@ typedef int processors;
 
 typedef struct worker {
     pthread_t thread;
-    processors own; /* where it may run, as it was when it went to sleep */
+    processors own; /* the processors it may run on, as when it went to sleep */
     bool asleep;
-    void *scratch; /* its own from its start on */
+    void *scratch; /* the set from its start on */
 } worker;
 
 static struct pool {
-    pthread_mutex_t in_use; /* held by the caller from beginning to end */
-    job job;                /* does not change while a part that was taken is unfinished */
+    pthread_mutex_t in_use; /* locked by the caller during the whole call */
+    job job;                /* constant while a part is being worked on */
     _Atomic uint64_t offer; /* round, 32 bits | parts not taken yet, one bit each */
-    atomic_int finished;    /* parts of this round */
-    atomic_int processor;   /* the caller's in this round; negative: not known */
+    atomic_int finished;    /* number of parts in this round */
+    atomic_int processor;   /* the caller's processor in this round; negative: unknown */
     worker worker[MOST_THREADS];
     int workers; /* worker[1] .. worker[workers]; number 0 is the caller */
     atomic_int sleepers;
@@ -52,7 +52,7 @@ static struct pool {
 } pool = {
     .in_use = PTHREAD_MUTEX_INITIALIZER, .sleep_lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
-/* ---- how many ---- */
+/* ---- number of threads ---- */
 
 static atomic_int threads_set; /* 0: not yet */
 
@@ -75,7 +75,7 @@ static int number_in_environment(const char *name)
     return number > 0 && number < INT_MAX ? (int)number : 0;
 }
 
-/* The variables of others, which may mean another machine, give no more than there are processors. */
+/* Other libraries' variables, which may have been set for another machine, are limited to the number of processors. */
 static int threads_at_start(void)
 {
     static const char *const others[] = {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"};
@@ -109,8 +109,8 @@ static uint32_t parts_of(uint64_t offer)
     return (uint32_t)offer;
 }
 
-/* Takes a part if there is one left, the preferred one if it is; its number. The round in the offer keeps a late comer
- * from taking one of another round. */
+/* Takes a part if there is one, its preferred one if that is free; returns its number. The round in the offer keeps a
+ * late thread from taking a part of another round. */
 static bool take(int preferred, int *number)
 {
     uint64_t offer = atomic_load(&pool.offer);
@@ -154,7 +154,7 @@ static int this_processor(void)
     return sched_getcpu();
 }
 
-/* Where the calling thread may run; empty if the system does not say. */
+/* The processors on which the calling thread may run; empty if the system does not say. */
 static processors mine(void)
 {
     processors set;
@@ -163,7 +163,7 @@ static processors mine(void)
     return set;
 }
 
-/* All but one, if that leaves any. */
+/* All processors except one, if that leaves any. */
 static processors without(processors set, int processor)
 {
     if (processor >= 0 && processor < CPU_SETSIZE && CPU_COUNT(&set) > 1)
@@ -171,7 +171,7 @@ static processors without(processors set, int processor)
     return set;
 }
 
-/* An empty set is refused, and nothing changes. */
+/* An empty set is refused, which changes nothing. */
 static void place(pthread_t thread, processors set)
 {
     pthread_setaffinity_np(thread, sizeof set, &set);
@@ -239,7 +239,7 @@ static void sleep_until_woken(worker *w)
     pthread_mutex_unlock(&pool.sleep_lock);
 }
 
-/* Between one look and the next. */
+/* Pauses between two polls. */
 static void wait_a_little(int waits)
 {
     (void)waits; /* where there is no such instruction */
@@ -266,7 +266,7 @@ static void *work(void *worker_of_pool)
             waits = 0;
         } else if (waits < SPINS + YIELDS) {
             wait_a_little(waits++);
-            if (waits > SPINS) /* it never sees an offer there: the caller has done it all by then */
+            if (waits > SPINS) /* it never sees an offer here: by then the caller has done all the work */
                 keep_away_from_the_caller();
         } else {
             sleep_until_woken(w);
@@ -320,7 +320,7 @@ static void wake_all(void)
     pthread_mutex_unlock(&pool.sleep_lock);
 }
 
-/* Starts fewer if the system refuses more; the caller then does their share. */
+/* Starts fewer workers if the system refuses more; the caller then does their chunks. */
 static void call_workers(int wanted)
 {
     while (pool.workers < wanted && create(&pool.worker[pool.workers + 1]))

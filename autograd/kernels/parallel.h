@@ -31,7 +31,7 @@ typedef void (*tg_parallel_part)(void *context, size_t first, size_t count);
  * when all are done. In one piece where there is one thread, little to do, or work that is shared already. */
 void tg_parallel(size_t count, size_t least, size_t unit, tg_parallel_part part, void *context);
 
-/* Where part k of `parts` begins; part k ends where part k + 1 begins. For every count, unit > 0 and parts > 0:
+/* The start of part k of `parts`; part k ends where part k + 1 begins. For every count, unit > 0 and parts > 0:
  *
  *     cut(0) = 0, cut(parts) = count, cut(k) <= cut(k + 1), and cut(k) is a multiple of unit for k < parts.
  *
@@ -45,7 +45,7 @@ size_t tg_parallel_cut(size_t count, size_t unit, int parts, int k);
 enum { TG_CHUNKS = 16 };
 void tg_parallel_chunks(size_t first, size_t count, size_t size, size_t least, tg_parallel_part part, void *context);
 
-/* Where a chunk begins in an array of `size` elements; that of TG_CHUNKS is its end. */
+/* The start of a chunk in an array of `size` elements; for TG_CHUNKS, the end of the array. */
 size_t tg_chunk_begin(size_t size, size_t chunk);
 
 /* As many threads; less than 1: one for each processor. At the start TG_THREADS of the environment, else

@@ -41,7 +41,7 @@ static void multiply_rectangle(const operands *o, size_t row, size_t rows, size_
     o->kernels->multiply(&part, o->kernels->packs_a(&part) ? tg_scratch() : NULL);
 }
 
-/* Parts of it, for tg_parallel. */
+/* Computes some parts of the rectangle, for tg_parallel. */
 static void multiply_rows(void *context, size_t first, size_t count)
 {
     const operands *o = context;
@@ -91,7 +91,7 @@ static void multiply_by_openblas(const tg_blas *blas, const operands *o)
     tg_blas_multiply(blas, o->dtype, &product);
 }
 
-/* ---- which of them ---- */
+/* ---- choice between them ---- */
 
 static tg_products in_use = TG_PRODUCTS_AUTO;
 
@@ -109,7 +109,7 @@ __attribute__((constructor)) static void look_at_the_environment(void)
         in_use = TG_PRODUCTS_OPENBLAS;
 }
 
-/* Whether it has wider vectors than those that x86-64 has at least. */
+/* True if it has wider vectors than baseline x86-64. */
 static bool is_wide(const tg_blas *blas)
 {
 #if defined __x86_64__
@@ -151,7 +151,7 @@ void tg_multiply(tg_dtype dtype, const tg_product *p, const void *a, const void 
     if (p->m == 0 || p->n == 0)
         return;
     operands o = {dtype, p, a, b, bias, out, tg_kernels.products[dtype]};
-    /* OpenBLAS leaves what is there when the sums are over nothing. */
+    /* OpenBLAS does not write the result of sums over zero elements. */
     const tg_blas *blas = p->k > 0 ? blas_for(&o) : NULL;
     if (blas)
         multiply_by_openblas(blas, &o);

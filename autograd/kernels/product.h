@@ -16,7 +16,7 @@
 /* out = A B for row-major A [m, k], B [k, n], out [m, n]; A or B may lie transposed in memory. */
 typedef struct tg_product {
     bool transpose_a, transpose_b;
-    int64_t m, n, k; /* at most INT_MAX each */
+    int64_t m, n, k; /* each at most INT_MAX */
 } tg_product;
 
 /* The bias [n] is added to every row; NULL: none. */

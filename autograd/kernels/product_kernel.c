@@ -34,7 +34,7 @@ enum { ROWS = 4, PANEL = 16 }; /* of 16 registers 8: a product needs one more be
 enum {
     COLUMNS = 2 * LANES,
     WIDTH = (ROWS + LANES - 1) / LANES * LANES,         /* whole vectors for a step of packed A, */
-    GROUP = BYTES == 32 ? ROWS : WIDTH,                 /* and the room that it takes */
+    GROUP = BYTES == 32 ? ROWS : WIDTH,                 /* and the memory for them */
     KC = (PANEL << 10) / (COLUMNS * (int)sizeof(real)), /* steps in a panel of B */
     /* Steps that are one panel if there are no more: the result is written once. */
     ONCE = BYTES == 32 && sizeof(real) == 4 ? KC * 8 / 5 : KC * 4 / 3,
@@ -63,8 +63,8 @@ typedef struct tile {
     bool large; /* see LARGE */
 } tile;
 
-/* In these, `rows`, `vectors`, `side_by_side`, whether a step of A is so, `whole`, whether the last vector is, and
- * `large` are constants. */
+/* In these functions, `rows`, `vectors`, `side_by_side` (a step of A is contiguous), `whole` (the last vector is full),
+ * and `large` are constants. */
 
 INLINE void begin(size_t rows, size_t vectors, bool whole, const tile *t, vector sum[][2])
 {
@@ -146,7 +146,7 @@ INLINE void compute_part(size_t rows, size_t vectors, bool side_by_side, bool wh
     end(rows, vectors, whole, t, sum);
 }
 
-/* A mask takes time at each step. */
+/* A mask costs time in each step. */
 INLINE void compute(size_t rows, size_t vectors, bool side_by_side, const tile *t)
 {
     if (t->last < LANES)
@@ -178,7 +178,7 @@ typedef void (*compute_tile)(const tile *t);
     }
 ROW_COUNTS(COMPUTES)
 
-/* By whether a step of A is side by side, by vectors and by rows. */
+/* Indexed by whether a step of A is contiguous, by vectors and by rows. */
 static const compute_tile computes[2][2][ROWS] = {
 #define APART_1(rows) apart_1_##rows,
 #define APART_2(rows) apart_2_##rows,
@@ -188,7 +188,7 @@ static const compute_tile computes[2][2][ROWS] = {
     {{ROW_COUNTS(SIDE_1)}, {ROW_COUNTS(SIDE_2)}},
 };
 
-/* ---- pieces of about one size ---- */
+/* ---- pieces of nearly equal size ---- */
 
 typedef struct pieces {
     size_t count, size, larger; /* the first `larger` of them have one more */
@@ -209,7 +209,7 @@ INLINE size_t piece(pieces p, size_t i)
 
 /* ---- blocks ---- */
 
-/* Some rows of the result, some steps of k. */
+/* A piece of the work: rows of the result, and steps of k. */
 typedef struct block {
     size_t m, n, k;
     const real *a, *b, *bias;
@@ -218,10 +218,10 @@ typedef struct block {
     size_t out_row;
     tg_product_start start;
     bool far, large;
-    real *packed_a; /* NULL: A is used where it is */
+    real *packed_a; /* NULL: A is used in place */
 } block;
 
-/* Asks for the lines of the result that a tile writes, while it computes. */
+/* Prefetches the lines of the result that a tile writes, while it computes. */
 INLINE void prefetch_out(const block *s, const real *out, size_t rows, size_t columns)
 {
     for (size_t r = 0; r < rows; r++, out += s->out_row)
@@ -248,7 +248,7 @@ static void prefetch_b(const block *s, size_t column, size_t part, size_t parts)
                 __builtin_prefetch(b + i * s->b_column + l, 0, 2);
 }
 
-/* Where tile i of packed A begins. */
+/* The start of tile i of packed A. */
 INLINE real *packed_tile(const block *s, size_t i)
 {
     return s->packed_a + i * (s->k * GROUP + WIDTH);

@@ -1,4 +1,4 @@
-/* Matrix products by one instruction set, in one type: what product_kernel.c makes, once for each. Internal to the
+/* Matrix products by one instruction set, in one type: product_kernel.c defines one for each pair. Internal to the
  * library.
  *
  * The sum for an element of the result is one chain, s = fma(a[i, l], b[l, j], s) for l = 0 .. k-1, begun with nothing,
@@ -30,7 +30,7 @@ typedef struct tg_product_kernels {
     /* With scratch, TG_SCRATCH bytes of it (scratch.h), A is packed, which pays for some; NULL: not. */
     void (*multiply)(const tg_product_part *part, void *scratch);
     bool (*packs_a)(const tg_product_part *part); /* whether that is so */
-    size_t rows, columns;                         /* of the result, computed at a time: good places to cut */
+    size_t rows, columns;                         /* rows and columns computed at a time: good places to split */
     bool fused;                                   /* with fused multiply-adds */
 } tg_product_kernels;
 

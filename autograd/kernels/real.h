@@ -1,6 +1,6 @@
 /* The floating type that a file of kernels is compiled for. The Makefile says which: TG_REAL_f32 or TG_REAL_f64. All
  * that depends on the type is here and in coefficients.inc; a third type is a block in each, a word in the Makefile and
- * a line in kernels.c. Constants in pairs are a number and what its rounding left over. */
+ * a line in kernels.c. Constants in pairs are a number and its rounding error. */
 #ifndef TG_REAL_H
 #define TG_REAL_H
 
@@ -38,7 +38,7 @@ typedef uint32_t real_bits; /* its bits */
 #define TANH_A_LOW        0x1.9ea1b2p-23f
 #define TANH_B            0x1.2444f2p-4f /* 0.044715 of it */
 #define TANH_B_LOW        0x1.49b16ap-29f
-/* Where results have long been 0, 1 or infinite, whatever they are multiplied with. */
+/* Beyond these arguments, results are 0, 1 or infinite, whatever they are multiplied by. */
 #define EXP_LOWEST       (-120)
 #define EXP_HIGHEST      100
 #define EXPM1_LOWEST     (-20)
@@ -51,7 +51,7 @@ typedef uint32_t real_bits; /* its bits */
 #define LAST_EXPONENT    64 /* of the power of two in e^-x that is multiplied last */
 #define LAST             0x1p-64f
 #define VALUE_TAKES_REST 0 /* whether gelu_exact needs what the sum of its relative errors is rounded by */
-#define COMPARES_BITS    1 /* whether integers of this width are cheap to compare on older processors */
+#define COMPARES_BITS    1 /* whether comparing integers of this width is cheap on older processors */
 #define UNIT_OF(bits)    ((float)(int32_t)((bits) >> 8) * 0x1p-24f) /* a random word as a number in [0, 1) */
 
 #elif defined TG_REAL_f64

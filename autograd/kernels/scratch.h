@@ -10,12 +10,12 @@
 
 enum { TG_SCRATCH = 2400 << 10 }; /* bytes; packing a matrix fills two thirds of it most often */
 
-/* That of the calling thread, aligned to 64 bytes, made when it first asks; freed when the thread ends. NULL if out of
- * memory. */
+/* The calling thread's memory, aligned to 64 bytes; allocated on the first call and freed when the thread ends. NULL if
+ * out of memory. */
 void *tg_scratch(void);
 
-/* For a thread that is about to start, which owns it from tg_scratch_own on. NULL if out of memory: then it is made
- * when the thread first asks. */
+/* For a thread that is about to start, which owns it after tg_scratch_own. NULL if out of memory: then the thread's
+ * first call allocates it. */
 void *tg_scratch_new(void);
 void tg_scratch_own(void *memory);
 

@@ -1,5 +1,5 @@
-/* Gated products act(a) b of two tensors of equal shape (Shazeer, 2020; GLU: Dauphin et al., 2017). What is called
- * Bilinear is tg_mul.
+/* Gated products act(a) b of two tensors of equal shape (Shazeer, 2020; GLU: Dauphin et al., 2017). The Bilinear
+ * product is tg_mul.
  *
  * Both gradients come from one pass over a, b and the cotangent g, packed into one tensor:
  *

@@ -168,8 +168,8 @@ static void attend(const attention *t, size_t batch, size_t number, void *memory
     }
 }
 
-/* With the weights P and the cotangent G: V takes P^T G, the weights G V^T, the scores S = P (G V^T - the rows' sums of
- * P G V^T), Q takes S K and K takes S^T Q. The last block sees all keys: to what it leaves, the ones before it add. */
+/* With weights P and cotangent G, the gradients are P^T G for V, G V^T for P, S = P (G V^T - row sums of P G V^T) for
+ * the scores, S K for Q and S^T Q for K. The last block sees all keys and writes; earlier blocks add. */
 static void differentiate(const attention *t, size_t batch, size_t number, bool more, void *memory)
 {
     const head of = head_in(t, t->x, batch, number), d = head_in(t, t->gradient, batch, number);

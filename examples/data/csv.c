@@ -77,7 +77,7 @@ static bool check_numbers(const csv_source *source, size_t column, bool may_miss
     return true;
 }
 
-/* Names the column as --ignore takes it: an identifier, a date or a text, most often. */
+/* Fails and suggests --ignore for the column, which is most often an identifier, a date or a text. */
 static bool fail_at_many(const csv_source *source, const feature *f)
 {
     char name[80], example[PLAIN_NAME];

@@ -246,8 +246,8 @@ static bool are_commas_decimal(const unsigned char *from, const unsigned char *e
     return decimal > 0;
 }
 
-/* The separator between cells, found from the first line, and for commas and blanks from the next lines too. A comma is
- * the last to be believed: 1,5;2,5 has decimal ones, and so have tabs or blanks between numbers like these. */
+/* The separator between cells: from the first line, and for commas and blanks from the next lines too. A comma counts
+ * last: it may be decimal, as in 1,5;2,5 or between tabs or blanks. */
 static char find_separator(const unsigned char *first, const unsigned char *end)
 {
     const unsigned char *line = first, *line_ends = line_end(first, end);
@@ -262,8 +262,8 @@ static char find_separator(const unsigned char *first, const unsigned char *end)
     return ',';
 }
 
-/* Makes of several blanks between cells one tab, and none of those at the ends of a line; returns the new end. libcsv
- * would drop blanks, or make an empty cell of every one. */
+/* Replaces runs of blanks between cells by one tab and trims the line; returns the new end. libcsv would drop blanks,
+ * or make an empty cell of each. */
 static const unsigned char *join_blanks(unsigned char *bytes, const unsigned char *end)
 {
     unsigned char *to = bytes;

@@ -61,8 +61,8 @@ typedef struct dataset_options {
 typedef struct dataset_parts {
     uint64_t seed; /* of the rows chosen at random */
 
-    /* Rows to choose by: "0.2", that fraction of all rows at random (the default; glyphs: 1/7, IDX: 0.1), or "first:N",
-     * the first N, as the GELU paper does with "first:5000" of MNIST's training images; or "none". */
+    /* Validation rows: "0.2", that fraction of all rows at random (the default; glyphs: 1/7, IDX: 0.1), or "first:N",
+     * the first N, as in the GELU paper "first:5000" of MNIST's training images; or "none". */
     const char *validation;
 
     /* Rows to report: the same, or "none". By default 0.2 (glyphs: 1/7); of IDX the t10k files, where no other choice

@@ -23,8 +23,8 @@ typedef struct dataset_feed {
 /* The rows of a split, which may be empty. `feed` must live as long. */
 tg_fit_rows dataset_feed_rows(dataset_feed *feed);
 
-/* Puts an epoch's rows, which come as 0 .. count - 1, in an order that is a function of seed and epoch alone, for
- * tg_fit_config.order. Numbers that were written down follow from it: it stays as it is. */
+/* Orders an epoch's rows, given as 0 .. count - 1, as a function of seed and epoch alone, for tg_fit_config.order.
+ * Published numbers depend on this function: do not change it. */
 void dataset_feed_order(uint64_t seed, int64_t epoch, int32_t *rows, int64_t count);
 
 #endif

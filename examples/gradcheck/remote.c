@@ -164,7 +164,7 @@ static bool append_arrays(remote_function *r, const char *key, const void *const
 
 /* ---- evaluations ---- */
 
-/* Notes what is wrong with an answer. Returns false. */
+/* Records the error in an answer. Returns false. */
 static bool object(remote_function *r, const char *format, ...)
 {
     va_list arguments;

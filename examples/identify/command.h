@@ -1,4 +1,4 @@
-/* What `activations --identify` and `--identify-points` do. */
+/* The commands `activations --identify` and `--identify-points`. */
 #ifndef IDENTIFY_COMMAND_H
 #define IDENTIFY_COMMAND_H
 
@@ -7,7 +7,7 @@
  */
 int identify_command(const char *path);
 
-/* Prints numbers to give to the program in question, one a line; the exit status. */
+/* Prints numbers to give to the program in question, one per line; returns the exit status. */
 int identify_points_command(void);
 
 #endif

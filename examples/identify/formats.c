@@ -44,7 +44,7 @@ double identify_smallest_normal(const identify_format *format)
     return ldexp(1, format->least + format->digits - 1);
 }
 
-/* The decimal number of so many digits that is nearest to x. */
+/* The nearest decimal number to x with this many digits. */
 static double decimal_of(double x, int digits, int *exponent)
 {
     char text[40];
@@ -55,7 +55,7 @@ static double decimal_of(double x, int digits, int *exponent)
     return strtod(text, NULL);
 }
 
-/* The least digits whose number the format rounds to x. */
+/* The smallest number of digits whose decimal the format rounds to x. */
 static double shortest(const identify_format *format, double x, int *digits, int *exponent)
 {
     double decimal = x;

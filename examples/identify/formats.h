@@ -1,4 +1,4 @@
-/* The floating-point formats that programs compute activations in.
+/* The floating-point formats in which programs compute activations.
  *
  *     const identify_format *f16 = &identify_formats[IDENTIFY_F16];
  *     f16->round(0.1);                              // 0.0999755859375

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Below this, what is left of the probability is neglected. */
+/* Probabilities below this are neglected. */
 static const double sure = 1e-6;
 
 /* ---- the points ---- */
@@ -15,7 +15,7 @@ typedef struct points {
     size_t count;
     identify_pair *pairs;                              /* [count] */
     double *quantum;                                   /* [count]: the unit of the last digit y was printed with */
-    double *x[IDENTIFY_FORMATS], *y[IDENTIFY_FORMATS]; /* [count]: as numbers of the format; NaN where y is none */
+    double *x[IDENTIFY_FORMATS], *y[IDENTIFY_FORMATS]; /* [count]: as numbers of the format; NaN if y is not one */
     double *memory;                                    /* [6 * count] */
     double *probability;                               /* [count]: of each point, of the candidate in question */
     identify_interval *allowed;                        /* [count] */
@@ -28,7 +28,7 @@ static int by_x_and_y(const void *one, const void *other)
     return by_x ? by_x : (a->y > b->y) - (a->y < b->y);
 }
 
-/* Sorts, and drops what is there already or too many. */
+/* Sorts, and drops duplicates and points beyond the maximum. */
 static void keep_different(points *p)
 {
     size_t different = 0;
@@ -101,11 +101,11 @@ static bool points_make(points *p, const identify_pair pairs[], size_t count)
 
 /* ---- candidates ---- */
 
-/* What the points say about one form in one format. */
+/* The fit of one form in one format. */
 typedef struct judgement {
     size_t fits;
     double worst, worst_x;
-    double log_likelihood; /* -infinity where a point does not fit */
+    double log_likelihood; /* -infinity if a point does not fit */
     bool rounded;          /* as if computed exactly, and then rounded to the format */
 } judgement;
 

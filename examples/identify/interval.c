@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* How far arithmetic goes astray: see identify.h. */
+/* Error bounds of the arithmetic: see identify.h. */
 typedef struct arithmetic {
     double ulps;     /* around the interval of values */
     double backward; /* as if x had been off by so many rounding errors */

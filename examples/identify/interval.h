@@ -1,4 +1,4 @@
-/* What a form may give at a point, when a program computes it in some format: the bounds that identify.h explains. */
+/* The values that a form may give at a point in some format: the bounds that identify.h explains. */
 #ifndef IDENTIFY_INTERVAL_H
 #define IDENTIFY_INTERVAL_H
 
@@ -9,8 +9,8 @@
 enum { IDENTIFY_ROUNDED, IDENTIFY_CAREFUL, IDENTIFY_PLAIN, IDENTIFY_ROUGH, IDENTIFY_ARITHMETICS };
 
 typedef struct identify_interval {
-    double low, high, value; /* NaN where the form has no finite value */
-    double step;             /* between the values in it that are to be expected; 0: those of the format */
+    double low, high, value; /* NaN if the form has no finite value */
+    double step;             /* expected distance between values in the interval; 0: the format's */
 } identify_interval;
 
 /* allowed[count] of x[count], numbers of the format; `memory` is for 6 * count numbers. Resets the tape; false if

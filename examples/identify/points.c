@@ -1,4 +1,4 @@
-/* Points that keep the forms apart. */
+/* Points that distinguish the forms. */
 #include "examples/identify/identify.h"
 #include "examples/identify/interval.h"
 
@@ -7,7 +7,7 @@
 
 /* Every 64th to +-4 and every 16th to +-12: eight binary digits, which f32, f16 and bf16 all have. */
 enum { FINE = 64, COARSE = 16, MIDDLE = 4, END = 12, GRID = 2 * (MIDDLE * FINE + (END - MIDDLE) * COARSE) + 1 };
-enum { EACH = 16 /* points for every two forms */ };
+enum { EACH = 16 /* number of points for any two forms */ };
 static const double least = 0.2; /* of a distance: see below */
 
 static double grid_at(int i)
@@ -24,7 +24,7 @@ static double distance(identify_interval a, identify_interval b)
     return fabs(a.value - b.value) / (a.high - a.low + b.high - b.low);
 }
 
-/* Takes as many more points as two forms need, those where they are furthest from each other. */
+/* Takes the additional points that two forms need: those where they are furthest apart. */
 static void choose(const identify_interval *a, const identify_interval *b, bool chosen[GRID])
 {
     int taken = 0;

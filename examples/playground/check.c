@@ -48,7 +48,7 @@ static double difference(playground *p, const tg_mlp *mlp, int number, int64_t i
     return at[1] > at[0] ? (loss[1] - loss[0]) / (at[1] - at[0]) : 0;
 }
 
-/* The largest element of the gradient, and where it is. */
+/* The largest element of the gradient, and its position. */
 static double largest_gradient(playground *p, const tg_mlp *mlp, int *number, int64_t *index)
 {
     tg_parameters *set = tg_mlp_parameters(mlp);

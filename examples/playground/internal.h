@@ -1,4 +1,4 @@
-/* What the parts of the playground share; callers include playground.h. */
+/* Shared by the parts of the playground; callers include playground.h. */
 #ifndef PLAYGROUND_INTERNAL_H
 #define PLAYGROUND_INTERNAL_H
 
@@ -9,7 +9,7 @@
 enum { PLAYGROUND_NETS = 2 };
 
 typedef struct playground_one {
-    tg_mlp_config config; /* widths as asked for */
+    tg_mlp_config config; /* configured widths */
     tg_mlp *mlp;
     tg_optimizer *optimizer;
     tg_tape *tape;   /* of training steps */
@@ -36,7 +36,7 @@ bool playground_fail_as(playground *p, tg_tape *tape);
 /* A net that was made; NULL, with the error recorded, if there is none. */
 playground_one *playground_one_at(playground *p, int which);
 
-/* Room for the answer of a call, all zeros; NULL, with the error recorded, if out of memory. */
+/* Memory for the result of a call, zeroed; NULL, with the error recorded, if out of memory. */
 void *playground_answer(playground *p, size_t count, size_t size);
 
 int playground_units(const playground *p, int which); /* hidden ones */

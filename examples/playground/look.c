@@ -5,7 +5,7 @@
 
 enum { LARGEST_MAP = 256 };
 
-/* The outputs of the last hidden layer before `linear`, or what else goes into it. */
+/* The input of `linear`, the outputs of the last hidden layer. */
 static tg_tensor input_of(tg_tensor linear)
 {
     tg_tape *tape = tg_tape_of(linear);
@@ -27,7 +27,7 @@ static float *add_columns(float *map, tg_tensor x, int64_t column)
     return map;
 }
 
-/* The middles of size x size squares of the map, row by row from below. */
+/* The centres of size x size squares of the map, row by row from the bottom. */
 static tg_tensor squares(tg_tape *tape, double reach, int size)
 {
     float(*middles)[2] = calloc((size_t)size * (size_t)size, sizeof *middles);

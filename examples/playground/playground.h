@@ -27,7 +27,7 @@ enum { PLAYGROUND_POINTS = 2000, PLAYGROUND_DEPTH = 6, PLAYGROUND_WIDTH = 32 };
 
 playground *playground_new(void); /* without points and nets; NULL if out of memory */
 void playground_free(playground *p);
-const char *playground_error(const playground *p); /* of the last call that failed; NULL: none did */
+const char *playground_error(const playground *p); /* error of the last call; NULL: it succeeded */
 
 /* ---- lists ---- */
 
@@ -68,7 +68,7 @@ bool playground_net(playground *p, int which, int activation, int depth, int wid
 /* So many steps on all points at once: the mean cross entropy, in nats, before the last of them. NaN on an error. */
 double playground_train(playground *p, int which, int steps);
 
-double playground_accuracy(playground *p, int which); /* of all points, 0 .. 1 */
+double playground_accuracy(playground *p, int which); /* over all points, 0 .. 1 */
 int playground_parameters(const playground *p, int which);
 
 /* The widths of the hidden layers as made; 0 past the last one. */
@@ -101,14 +101,14 @@ typedef struct playground_summary {
 } playground_summary;
 const playground_summary *playground_tensor(playground *p, int index); /* [2] */
 
-/* The gradient is checked on the mean cross entropy of the first points, so many at most. */
+/* The gradient is checked on the mean cross entropy of the first points, up to this number. */
 enum { PLAYGROUND_CHECKED = 40 };
 
 /* [3, count]: its derivative by the weight with the largest gradient, from central differences: the step, 1/2, 1/4,
  * ...; the relative error of the difference computed in double, and in float; both against the gradient in double. */
 const double *playground_differences(playground *p, int which, int count);
 
-/* What the library's checker says of the gradient by all parameters, in double: a sentence. */
+/* The verdict of the library's checker on the gradient by all parameters, in double: a sentence. */
 const char *playground_gradcheck(playground *p, int which);
 
 #endif

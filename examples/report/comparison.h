@@ -74,7 +74,7 @@ typedef struct comparison_group {
     comparison_result of[COMPARISON_MEASURES];
 } comparison_group;
 
-/* In the order of their first runs; to be freed. NULL when memory runs out. */
+/* The summaries of all groups in the order of their first runs; to be freed. NULL when memory runs out. */
 comparison_group *comparison_groups(const comparison *c, int *count);
 
 /* Prints it in a format of table.h, with notes and verdicts if it has them. False when memory runs out. */

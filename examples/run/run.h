@@ -72,7 +72,7 @@ void run_close(trainer *r);
 bool run_train(trainer *r, tg_error *error);
 bool run_finished(const trainer *r);
 
-/* Writes result.json; takes over the caller's reference to the results, of which NULL is an error: no memory. */
+/* Writes result.json; takes over the caller's reference to the results. NULL results are an error: out of memory. */
 bool run_conclude(trainer *r, json_t *results, tg_error *error);
 
 /* How good the net is on the validation or test split, without dropout and smoothing; false if tg_fit says what is

@@ -60,7 +60,7 @@ typedef struct line {
     double loss[STUDY_SEEDS], rate; /* logarithms of the test losses by seed */
 } line;
 
-/* The runs of a name at a rate, or, with rate 0, at the best by validation. */
+/* The runs with a name at a rate or, for rate 0, at the best rate by validation. */
 static line line_of(const results *r, int stage, int set, const char *name, double rate)
 {
     const study_cell cell = tabular_cell(&r->work[stage], r->c, &r->grids[stage], set, name, 0);

@@ -15,7 +15,7 @@ typedef struct tabular_grids {
 /* The grid for each table; its name is that of the table, with the suffix of `like.name` if there is one. */
 tabular_grids tabular_grids_of(const study_context *c, const study_sources *from, const study_grid *like);
 
-/* A study on the tables: study_on, with as many as there are. */
+/* Runs a study on all available tables, by study_on. */
 int tabular_study(const study_context *c, study_work work,
                   int (*run)(const study_context *c, study_sources *from, study_work *work));
 

@@ -49,7 +49,7 @@ static bool is_category(const card_input *input, const char *word, double number
 
 static double standardised(card_scale s, double value)
 {
-    value = s.scale > 0 && !isnan(value) ? (value - s.mean) / s.scale : 0; /* what is missing is at the mean */
+    value = s.scale > 0 && !isnan(value) ? (value - s.mean) / s.scale : 0; /* missing values become the mean */
     return fmax(fmin(value, (double)FLT_MAX), -(double)FLT_MAX);
 }
 
@@ -67,7 +67,7 @@ static void note(inputs_trouble *trouble, const csv_source *source, size_t row, 
     csv_fail_at(&noting, row, column, problem);
 }
 
-/* Inputs first .. last - 1 of the card are of one column. Fills them for all rows. */
+/* Fills inputs first .. last - 1 of the card, which all come from one column, for all rows. */
 static bool read_column(const csv_source *source, const card *c, size_t first, size_t last, bool ignore, inputs *out)
 {
     float *x = out->x;
@@ -105,7 +105,7 @@ static bool read_column(const csv_source *source, const card *c, size_t first, s
     return true;
 }
 
-/* The number of the class in a cell; -1 where it is missing, or the model does not know it. */
+/* The class of a cell; -1 if it is missing, or unknown to the model. */
 static int32_t label_of(const csv_source *source, const card *c, size_t row, size_t column, inputs_trouble *trouble)
 {
     char number[NUMBER_TEXT];
@@ -129,7 +129,7 @@ static float target_of(const csv_source *source, const card *c, size_t row, size
     return word ? NAN : (float)standardised(c->target[target], csv_value(source, row, column));
 }
 
-/* The classes or targets, where the file has their columns. */
+/* Reads the classes or targets, if the file has their columns. */
 static bool read_answers(const csv_source *source, const card *c, inputs *out)
 {
     csv_source quiet = *source;
@@ -175,8 +175,7 @@ void inputs_keep_answered(inputs *rows, const card *c)
     rows->count = kept;
 }
 
-/* What was not asked for is as in training: a model whose columns have no names was trained on a file without a header.
- */
+/* Unset options are as in training: a model whose columns have no names was trained on a file without a header. */
 static dataset_header header_of(const char *asked, const card *c)
 {
     const dataset_header header = (dataset_header)options_position(spec_headers, asked);

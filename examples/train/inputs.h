@@ -1,5 +1,5 @@
-/* Rows to predict for, as a model takes them: from a CSV file, whose columns are found and standardised as the model's
- * card says, or from images in IDX files; with what the answers should be, where the file has that.
+/* The input rows of a prediction: from a CSV file, whose columns are found and standardised as the model's card says,
+ * or from images in IDX files; with what the answers should be, where the file has that.
  *
  *     inputs rows;
  *     if (!inputs_load("csv:new.csv", &(inputs_options){.header = "auto"}, &card, &rows, &error)) ...
@@ -14,7 +14,7 @@
 
 typedef struct inputs_options {
     const char *header;  /* one of spec_headers */
-    bool ignore_unknown; /* a category that the model does not know is none: all its inputs are as if it were another */
+    bool ignore_unknown; /* ignores a category that the model does not know: all its inputs are 0 */
 } inputs_options;
 
 /* Cells that could not be used as they are: how many, and the first, "new.csv:7, column 'colour': ...". */
@@ -36,7 +36,7 @@ typedef struct inputs {
  * file of images, or a folder with MNIST's four files, of which the test images are taken. */
 bool inputs_load(const char *spec, const inputs_options *options, const card *c, inputs *out, tg_error *error);
 
-/* Keeps only the rows that have an answer: none where the source has none. */
+/* Keeps only the rows that have an answer: none if the source has none. */
 void inputs_keep_answered(inputs *rows, const card *c);
 void inputs_free(inputs *rows);
 

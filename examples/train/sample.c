@@ -12,7 +12,7 @@ static int number_of(const card *c, unsigned char byte)
     return -1;
 }
 
-/* The logit below which a character is not among the `top` largest. */
+/* The smallest logit among the `top` largest. */
 static double threshold(const float *logits, int count, int top)
 {
     double limit = INFINITY;
@@ -84,7 +84,7 @@ bool sample_write(const tg_model *model, const card *c, const sample_options *op
             ids[count++] = number;
     }
     fputs(fine ? prompt : "", to);
-    const int64_t begin = given ? 1 : 0; /* a prompt stands for itself */
+    const int64_t begin = given ? 1 : 0; /* a prompt replaces the end of a line before it */
     while (fine && count < most) {
         const int64_t first = c->lines ? 0 : begin;
         const float *logits = logits_after(model, c, tape, ids + first, count - first, window);

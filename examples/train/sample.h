@@ -1,4 +1,4 @@
-/* Texts that a model of characters writes.
+/* Samples of text from a model of characters.
  *
  *     sample_write(model, &card, &(sample_options){.length = 400, .temperature = 0.8, .top = 40}, &rng, stdout,
  * &error);
@@ -12,7 +12,7 @@
 #include "examples/run/card.h"
 
 typedef struct sample_options {
-    const char *prompt; /* what stands before; NULL: an end of a line */
+    const char *prompt; /* the beginning of the text; NULL: an end of a line */
     int length;         /* characters at most */
     double temperature; /* 0: always the most likely character */
     int top;            /* 0: all */

@@ -79,7 +79,7 @@ const char *tg_safetensors_metadata(const tg_safetensors *file, const char *key)
 bool tg_safetensors_read(tg_safetensors *file, const tg_file_tensor *tensor, tg_dtype dtype, void *out,
                          tg_error *error);
 
-/* What goes into a file: names must be new, and not "__metadata__". */
+/* A tensor to write: its name must be new, and not "__metadata__". */
 typedef struct tg_file_item {
     const char *name;
     tg_dtype dtype;

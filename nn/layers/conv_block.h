@@ -25,7 +25,7 @@ typedef struct tg_conv_block_config {
     int64_t kernel;           /* odd; 0: 3 */
     int stride;               /* 0: 1 */
     tg_norm norm;             /* TG_NORM_BATCH, TG_NORM_GROUP; 0: none */
-    int groups;               /* of TG_NORM_GROUP; 0: 1 */
+    int groups;               /* number of groups of TG_NORM_GROUP; 0: 1 */
     tg_activation activation; /* 0: gelu_exact */
     bool recompute;           /* stores nothing inside the block: a backward pass recomputes it, tg_checkpoint */
 } tg_conv_block_config;

@@ -28,7 +28,7 @@ typedef struct tg_convnet_config {
     int pool;                 /* maximum of pool x pool pixels after each block; 0: 2; 1: none */
     tg_activation activation; /* 0: gelu_exact; a gated one has twice the filters before it */
     tg_norm norm;             /* of each block: TG_NORM_BATCH, TG_NORM_GROUP; 0: none */
-    int groups;               /* of TG_NORM_GROUP; 0: 1 */
+    int groups;               /* number of groups of TG_NORM_GROUP; 0: 1 */
     bool flatten;             /* the head sees every position, in place of the mean over them */
     double dropout;           /* before the head, in training */
     tg_init init;             /* 0: variance_preserving */

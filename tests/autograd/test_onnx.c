@@ -76,7 +76,7 @@ static bool next_field(const unsigned char **at, const unsigned char *end, field
     return true;
 }
 
-/* The n-th field of this number in a message. */
+/* The n-th field with this number in a message. */
 static field find_field(field message, int number, int n)
 {
     const unsigned char *at = message.bytes;

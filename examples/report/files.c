@@ -13,9 +13,13 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Leaves errno as it is. */
 static bool complain(tg_error *error, const char *what, const char *path, const char *why)
 {
-    return tg_fail(error, "cannot %s '%.300s': %s", what, path, why);
+    const int reason = errno;
+    tg_fail(error, "cannot %s '%.300s': %s", what, path, why);
+    errno = reason;
+    return false;
 }
 
 static bool is_directory(const char *path)

@@ -1,6 +1,7 @@
 /* Runs shared among processes: each run is done once, even if some processes die. */
 #include "examples/run/claim.h"
 #include "examples/run/jobs.h"
+#include "examples/run/record.h"
 #include "examples/run/sweep.h"
 #include "tests/support/run_train.h"
 #include "tests/support/temporary_files.h"
@@ -285,6 +286,28 @@ static int count_in(const char *name, const char *text)
     return count;
 }
 
+/* A process that only checks whether it can write there removes the folder again while that is empty. */
+START_TEST(a_folder_that_another_process_checks_is_claimed)
+{
+    enum { CLAIMS = 3000 };
+    json_t *config = json_pack("{s:i}", "seeds", 3);
+    char folder[200];
+    snprintf(folder, sizeof folder, "%s", temporary_path("checked"));
+    const pid_t other = fork();
+    while (other == 0)
+        rmdir(folder);
+    bool fine = true;
+    for (int i = 0; i < CLAIMS && fine; i++) {
+        fine = record_claim(folder, config, RECORD_SAME, NULL, &error);
+        unlink(temporary_path("checked/config.json"));
+    }
+    kill(other, SIGKILL);
+    waitpid(other, NULL, 0);
+    json_decref(config);
+    ck_assert_msg(fine, "%s", error.text);
+}
+END_TEST
+
 START_TEST(processes_share_a_comparison_and_one_is_killed)
 {
     enum { PROCESSES = 4 };
@@ -367,6 +390,7 @@ Suite *sweep_suite(void)
     tcase_add_test(tests, parts_cover_all_runs_once);
     tcase_add_test(tests, wrong_parts_are_refused);
     tcase_add_test(tests, slurms_array_says_the_part);
+    tcase_add_test(tests, a_folder_that_another_process_checks_is_claimed);
     tcase_add_test(tests, processes_share_a_comparison_and_one_is_killed);
     tcase_add_test(tests, parts_make_a_whole);
     tcase_add_test(tests, under_a_launcher_one_process_speaks);

@@ -219,21 +219,9 @@ END_TEST
 static void expect_model(net_spec spec, compilers_of which)
 {
     net_spec_complete(&spec);
-    const bool text = net_traits_of(spec.model)->text;
     tg_model *model = exported_model(&spec);
-    tg_rng rng = tg_rng_seed(3);
-    float row[28 * 28];
-    int32_t letters[64];
-    for (int i = 0; i < 28 * 28; i++)
-        row[i] = (float)tg_rng_uniform(&rng) * 2 - 0.5f;
-    for (int i = 0; i < 64; i++)
-        letters[i] = (int32_t)(tg_rng_uniform(&rng) * spec.vocabulary);
-    tg_no_grad_begin(tape);
-    const tg_tensor x = text ? tg_constant(tape, TG_I32, letters, TG_SHAPE(1, spec.context))
-                             : tg_constant(tape, TG_F32, row, TG_SHAPE(1, spec.inputs));
-    const tg_tensor y = tg_model_forward(model, x, NULL);
-    tg_no_grad_end(tape);
-    ck_assert_msg(tg_ok(y), "%s", tg_tape_error(tape));
+    tg_tensor x;
+    const tg_tensor y = exported_prediction(&spec, model, tape, &x);
     expect_within(&(tg_export_config){.input = {.tensor = x}, .output = {.tensor = y}}, 0, which);
     tg_model_free(model);
     tg_tape_reset(tape);
@@ -242,24 +230,10 @@ static void expect_model(net_spec spec, compilers_of which)
 START_TEST(models_give_the_same_bits)
 {
     const char *const norms[] = {"none", "layer", "rms", "batch"};
-    for (int i = 0; net_models[i]; i++) {
-        const bool attends = strcmp(net_models[i], "gpt") == 0 || strcmp(net_models[i], "vit") == 0;
-        const bool by_rows = _i == 1 || _i == 2, convolves = strcmp(net_models[i], "convnet") == 0;
-        if (attends ? by_rows : !(convolves && by_rows))
-            expect_model((net_spec){.model = net_models[i],
-                                    .norm = norms[_i],
-                                    .inputs = 28 * 28,
-                                    .outputs = 10,
-                                    .image_width = 28,
-                                    .image_height = 28,
-                                    .vocabulary = 31,
-                                    .hidden = "24,16",
-                                    .filters = "4,6",
-                                    .layers = 2,
-                                    .width = 16,
-                                    .context = 12},
-                         COMPILERS_ALL);
-    }
+    net_spec spec;
+    for (int i = 0; net_models[i]; i++)
+        if (exported_spec(i, norms[_i], &spec))
+            expect_model(spec, COMPILERS_ALL);
     expect_model((net_spec){.model = "gpt",
                             .norm = "rms",
                             .vocabulary = 9,
@@ -416,19 +390,9 @@ END_TEST
 static void expect_model_trains(int model, int steps, compilers_of which)
 {
     const tg_optimizer_config how = {.lr = 1e-3, .weight_decay = 0.01};
-    expect_training((net_spec){.model = net_models[model],
-                               .norm = strcmp(net_models[model], "convnet") == 0 ? "group" : "rms",
-                               .inputs = 28 * 28,
-                               .outputs = 10,
-                               .image_width = 28,
-                               .image_height = 28,
-                               .vocabulary = 31,
-                               .hidden = "24,16",
-                               .filters = "4,8",
-                               .layers = 2,
-                               .width = 16,
-                               .context = 40},
-                    &how, TG_EXPORT_ADAMW, steps, which);
+    net_spec spec;
+    exported_spec(model, strcmp(net_models[model], "convnet") == 0 ? "group" : "rms", &spec);
+    expect_training(spec, &how, TG_EXPORT_ADAMW, steps, which);
 }
 
 START_TEST(models_train_to_the_same_weights)

@@ -263,21 +263,9 @@ static void expect_agreement(double bound)
 static void add_net(const char *name, net_spec spec)
 {
     net_spec_complete(&spec);
-    const bool text = net_traits_of(spec.model)->text;
     tg_model *model = exported_model(&spec);
-    tg_rng rng = tg_rng_seed(3);
-    float row[28 * 28];
-    int32_t letters[64];
-    for (int i = 0; i < 28 * 28; i++)
-        row[i] = (float)tg_rng_uniform(&rng) * 2 - 0.5f;
-    for (int i = 0; i < 64; i++)
-        letters[i] = (int32_t)(tg_rng_uniform(&rng) * spec.vocabulary);
-    tg_no_grad_begin(tape);
-    const tg_tensor x = text ? tg_constant(tape, TG_I32, letters, TG_SHAPE(1, spec.context))
-                             : tg_constant(tape, TG_F32, row, TG_SHAPE(1, spec.inputs));
-    const tg_tensor y = tg_model_forward(model, x, NULL);
-    tg_no_grad_end(tape);
-    ck_assert_msg(tg_ok(y), "%s", tg_tape_error(tape));
+    tg_tensor x;
+    const tg_tensor y = exported_prediction(&spec, model, tape, &x);
     ck_assert_msg(add_output(name, &(tg_export_config){.input = {x}, .output = {y}}), "%s", tg_tape_error(tape));
     tg_model_free(model);
     tg_tape_reset(tape);
@@ -288,26 +276,14 @@ START_TEST(onnxruntime_gives_the_outputs_of_the_models)
 {
     const char *const norms[] = {"none", "layer", "rms", "batch"};
     char name[100];
+    net_spec spec;
     if (!has_onnx())
         return;
     for (int i = 0; net_models[i]; i++)
         for (int k = 0; k < 4; k++) {
-            const bool attends = strcmp(net_models[i], "gpt") == 0 || strcmp(net_models[i], "vit") == 0;
-            const bool by_rows = k == 1 || k == 2, convolves = strcmp(net_models[i], "convnet") == 0;
             snprintf(name, sizeof name, "%s-%s", net_models[i], norms[k]);
-            if (attends ? by_rows : !(convolves && by_rows))
-                add_net(name, (net_spec){.model = net_models[i],
-                                         .norm = norms[k],
-                                         .inputs = 28 * 28,
-                                         .outputs = 10,
-                                         .image_width = 28,
-                                         .image_height = 28,
-                                         .vocabulary = 31,
-                                         .hidden = "24,16",
-                                         .filters = "4,6",
-                                         .layers = 2,
-                                         .width = 16,
-                                         .context = 12});
+            if (exported_spec(i, norms[k], &spec))
+                add_net(name, spec);
         }
     add_net("gpt-rotary", (net_spec){.model = "gpt",
                                      .norm = "rms",

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 
 int shell(const char *format, ...)
@@ -72,6 +73,45 @@ bool compiler_build(const compiler *c, const char *files)
     const bool is_fused = tg_kernels.products[TG_F32]->fused;
     return shell("%s -std=c99 -Wall -Wextra -pedantic -Werror -ffp-contract=off %s -DTG_HAS_FMA=%d %s -o net -lm",
                  c->command, is_fused && c->has_mfma ? "-mfma" : "", is_fused, files) == 0;
+}
+
+bool exported_spec(int i, const char *norm, net_spec *spec)
+{
+    const char *model = net_models[i];
+    const bool attends = strcmp(model, "gpt") == 0 || strcmp(model, "vit") == 0;
+    const bool by_rows = strcmp(norm, "layer") == 0 || strcmp(norm, "rms") == 0;
+    *spec = (net_spec){.model = model,
+                       .norm = norm,
+                       .inputs = 28 * 28,
+                       .outputs = 10,
+                       .image_width = 28,
+                       .image_height = 28,
+                       .vocabulary = 31,
+                       .hidden = "24,16",
+                       .filters = "4,8",
+                       .layers = 2,
+                       .width = 16,
+                       .context = 12};
+    net_spec_complete(spec);
+    return attends ? by_rows : !(by_rows && strcmp(model, "convnet") == 0);
+}
+
+tg_tensor exported_prediction(const net_spec *spec, const tg_model *model, tg_tape *tape, tg_tensor *x)
+{
+    tg_rng rng = tg_rng_seed(3);
+    float row[28 * 28];
+    int32_t letters[64];
+    for (int i = 0; i < 28 * 28; i++)
+        row[i] = (float)tg_rng_uniform(&rng) * 2 - 0.5f;
+    for (int i = 0; i < 64; i++)
+        letters[i] = (int32_t)(tg_rng_uniform(&rng) * spec->vocabulary);
+    tg_no_grad_begin(tape);
+    *x = net_traits_of(spec->model)->text ? tg_constant(tape, TG_I32, letters, TG_SHAPE(1, spec->context))
+                                          : tg_constant(tape, TG_F32, row, TG_SHAPE(1, spec->inputs));
+    const tg_tensor y = tg_model_forward(model, *x, NULL);
+    tg_no_grad_end(tape);
+    ck_assert_msg(tg_ok(y), "%s", tg_tape_error(tape));
+    return y;
 }
 
 tg_model *exported_model(const net_spec *spec)

@@ -29,6 +29,12 @@ const compiler *compiler_next(const compiler *last, compilers_of which);
 /* Builds the program "net" from C99 without warnings; it computes like the library's current kernels. */
 bool compiler_build(const compiler *c, const char *files);
 
+/* A small model of `train`, number i of net_models, with a norm; false if it does not take this norm. */
+bool exported_spec(int i, const char *norm, net_spec *spec);
+
+/* The prediction of a model for random inputs, one row, which become *x. */
+tg_tensor exported_prediction(const net_spec *spec, const tg_model *model, tg_tape *tape, tg_tensor *x);
+
 /* A model of `train` with weights like trained ones: none is 0. Its own functions free it. */
 tg_model *exported_model(const net_spec *spec);
 

@@ -81,7 +81,7 @@ void study_say_state(const study_context *c, const study_work *work, const study
                       "the study works; its numbers "
                       "are not those of the protocol.");
     if (outcome->complete < work->count)
-        sheet_text(s, "%d of %d run%s complete; the same command goes on with the rest.", outcome->complete,
+        sheet_text(s, "%d of %d run%s complete; the same command continues with the rest.", outcome->complete,
                    work->count, plural(work->count));
 }
 

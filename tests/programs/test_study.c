@@ -184,7 +184,7 @@ END_TEST
 START_TEST(a_report_alone_trains_nothing)
 {
     ck_assert_msg(run_in_folder("glu-tabular --quick --report-only --no-plots") == 0, "%s", output);
-    ASSERT_SAYS(output, "0 of 256 runs complete; the same command goes on with the rest.");
+    ASSERT_SAYS(output, "0 of 256 runs complete; the same command continues with the rest.");
     ck_assert_ptr_null(strstr(output, "take about"));
 }
 END_TEST

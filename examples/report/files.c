@@ -13,13 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Leaves errno as it is. */
 static bool complain(tg_error *error, const char *what, const char *path, const char *why)
 {
-    const int reason = errno;
-    tg_fail(error, "cannot %s '%.300s': %s", what, path, why);
-    errno = reason;
-    return false;
+    return tg_fail(error, "cannot %s '%.300s': %s", what, path, why);
 }
 
 static bool is_directory(const char *path)
@@ -28,44 +24,38 @@ static bool is_directory(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* Makes the folder and its parents. `kept` is set to the length of the path that existed before: longer prefixes are
- * new. */
-static bool make_directories(const char *directory, size_t *kept, tg_error *error)
+/* Copies the name of a folder, which must fit. */
+static bool copy_name(char path[PATH_MAX], const char *folder, tg_error *error)
 {
-    char path[PATH_MAX];
-    size_t length = strlen(directory);
-    *kept = length;
-    if (length == 0 || length >= sizeof path)
-        return complain(error, "create the folder", directory, length ? "the name is too long" : "the name is empty");
-    for (size_t end = 1; end <= length; end++) {
-        if (end < length && directory[end] != '/')
-            continue;
-        memcpy(path, directory, end);
-        path[end] = '\0';
-        int reason = mkdir(path, 0777) == 0 ? 0 : errno;
-        if (!reason)
-            *kept = *kept < end ? *kept : end - 1;
-        else if (!is_directory(path))
-            return complain(error, "create the folder", path,
-                            reason == EEXIST ? "a file of this name is in the way" : strerror(reason));
-    }
+    const size_t length = strlen(folder);
+    if (length == 0 || length >= PATH_MAX)
+        return complain(error, "create the folder", folder, length ? "the name is too long" : "the name is empty");
+    memcpy(path, folder, length + 1);
     return true;
 }
 
-/* Removes the folders that make_directories made. */
-static void remove_directories(const char *directory, size_t kept)
+static bool refuse_folder(tg_error *error, const char *path, int reason)
+{
+    return complain(error, "create the folder", path,
+                    reason == EEXIST || reason == ENOTDIR ? "a file of this name is in the way" : strerror(reason));
+}
+
+bool files_make_folder(const char *folder, tg_error *error)
 {
     char path[PATH_MAX];
-    if (strlen(directory) >= sizeof path)
-        return;
-    strcpy(path, directory);
-    for (size_t length = strlen(path); length > kept; path[length] = '\0') {
-        rmdir(path); /* fails for a folder that was not made, or in which another program has written */
-        while (length > kept && path[length - 1] != '/')
-            length--;
-        while (length > kept && path[length - 1] == '/')
-            length--;
+    if (!copy_name(path, folder, error))
+        return false;
+    for (char *end = path + 1; end; *end++ = '/') {
+        end += strcspn(end, "/");
+        const bool last = !*end;
+        *end = '\0';
+        const int reason = mkdir(path, 0777) == 0 ? 0 : errno;
+        if (reason && !is_directory(path))
+            return refuse_folder(error, path, reason);
+        if (last)
+            break;
     }
+    return true;
 }
 
 const char *files_machine(void)
@@ -111,16 +101,18 @@ static bool check_writable(const char *folder, tg_error *error)
 
 bool files_check_folder(const char *folder, tg_error *error)
 {
-    size_t kept;
-    bool possible = make_directories(folder, &kept, error) && check_writable(folder, error);
-    remove_directories(folder, kept);
-    return possible;
-}
-
-bool files_make_folder(const char *folder, tg_error *error)
-{
-    size_t kept;
-    return make_directories(folder, &kept, error);
+    char path[PATH_MAX];
+    if (!copy_name(path, folder, error))
+        return false;
+    /* up to the nearest folder that exists: nothing is created below it, where another process may be about to write */
+    for (struct stat status; stat(path, &status) != 0;) {
+        const int reason = errno;
+        if ((reason != ENOENT && reason != ENOTDIR) || lstat(path, &status) == 0)
+            return refuse_folder(error, path, reason == ENOENT ? EEXIST : reason);
+        char *slash = strrchr(path, '/');
+        strcpy(!slash ? path : slash == path ? path + 1 : slash, slash ? "" : ".");
+    }
+    return is_directory(path) ? check_writable(path, error) : refuse_folder(error, path, ENOTDIR);
 }
 
 int files_take_folder(const char *folder, bool shared, tg_error *error)

@@ -22,8 +22,8 @@
 #include <stdio.h>
 #include <tapegrad.h>
 
-/* True if files can be written into this folder. If it does not exist, it is made for the test with its parents, and
- * removed again. Existing files are not touched. */
+/* True if files can be written into this folder or, if it does not exist, into the nearest parent that does. It is not
+ * created; existing files are not touched. */
 bool files_check_folder(const char *folder, tg_error *error);
 
 /* Makes the folder and its parents, if they do not exist. */

@@ -1,6 +1,5 @@
 #include "examples/run/record.h"
 
-#include <errno.h>
 #include <ftw.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -122,16 +121,7 @@ bool record_claim(const char *folder, json_t *config, record_claims claims, cons
         return false;
     if (claims == RECORD_OVERWRITE)
         remove_results(folder);
-    /* Another process that only checks the folder removes it again while it is empty. */
-    enum { TRIES = 1000 };
-    for (int i = 0; i < TRIES; i++) {
-        errno = 0;
-        if (files_make_folder(folder, error) && files_write(folder, "config.json", write_config, config, error))
-            return true;
-        if (errno != ENOENT)
-            break;
-    }
-    return false;
+    return files_make_folder(folder, error) && files_write(folder, "config.json", write_config, config, error);
 }
 
 /* ---- reading ---- */

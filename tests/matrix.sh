@@ -107,6 +107,7 @@ row thread "gcc, thread" "$parallel" made SANITIZE=thread
 row valgrind "valgrind, memory and leaks" "tape shape safetensors npy index fuzz" under_valgrind
 row noblas "BLAS=none" all made BLAS=none
 row amalgamation "the library as one file" all made AMALGAMATION=1
+row musl "musl, BLAS=none: the library" "" tests/musl.sh "$work/musl"
 row aarch64 "aarch64: cross compiler, qemu-user" "$quick" on_aarch64
 row noavx "no AVX: qemu-user, Nehalem" "$quick" without_avx
 row oddpaths "blanks, quotes and umlauts in TMPDIR and the tree" all in_odd_paths

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <zlib.h>
 
 static char folder[256];
 
@@ -55,14 +54,6 @@ void temporary_write(const char *name, const void *bytes, size_t size)
     ck_assert_ptr_nonnull(file);
     ck_assert_uint_eq(fwrite(bytes, 1, size, file), size);
     ck_assert_int_eq(fclose(file), 0);
-}
-
-void temporary_write_gzip(const char *name, const void *bytes, size_t size)
-{
-    gzFile file = gzopen(free_path(name), "wb");
-    ck_assert_ptr_nonnull(file);
-    ck_assert_int_eq(gzwrite(file, bytes, (unsigned)size), (int)size);
-    ck_assert_int_eq(gzclose(file), Z_OK);
 }
 
 void temporary_delete(const char *name)

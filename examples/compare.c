@@ -101,10 +101,13 @@ static runlog *read_all(const comparison *c)
     char folder[PATH_MAX], point[EXPERIMENT_POINT];
     runlog_options(log, config_of(c));
     const run_spec first = experiment_spec(e, 0);
-    runlog_remedy(log, run_spec_remedy(&first));
-    runlog_note(log, e->from.is_text ? nats : experiment_split(e), experiment_overlap(e), experiment_has_same_folds(e));
-    if (!e->from.is_text && source_classifies(&e->settings.run, &e->from))
-        runlog_class_names(log, e->from.data.class_names, e->from.data.classes);
+    const bool classes = !e->from.is_text && source_classifies(&e->settings.run, &e->from);
+    runlog_describe(log, &(runlog_about){.note = e->from.is_text ? nats : experiment_split(e),
+                                         .overlap = experiment_overlap(e),
+                                         .same_folds = experiment_has_same_folds(e),
+                                         .remedy = run_spec_remedy(&first),
+                                         .class_names = classes ? e->from.data.class_names : NULL,
+                                         .classes = classes ? e->from.data.classes : 0});
     for (int number = 0; number < e->runs; number++) {
         const run_spec spec = experiment_given(e, number);
         const int added =

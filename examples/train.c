@@ -104,11 +104,11 @@ static runlog *read_log(const training *t)
     const run_spec *s = t->run.spec;
     runlog *log = runlog_new(s->out);
     runlog_options(log, config_of(t));
-    runlog_remedy(log, run_spec_remedy(s));
+    runlog_describe(log, &(runlog_about){.remedy = run_spec_remedy(s)});
     const int number = runlog_add_run(log, s->net.activation, (uint64_t)s->seed, 0,
                                       (long)tg_parameters_size(tg_model_parameters(t->run.model)));
     record_read(s->out, log, number);
-    runlog_finish_run(log, number);
+    runlog_finish_run(log, number, false);
     return log;
 }
 

@@ -77,16 +77,16 @@ enum { MOST_SHOWN = 30 };
 /* Blue for right answers, orange for wrong ones; stronger for a larger share of the class. */
 static bool put_confusion(const runlog *log, const char *activation, const double counts[], FILE *to)
 {
-    const size_t classes = log->classes;
+    const size_t classes = log->about.classes;
     table *t = table_new(1);
     table_caption(t, activation);
     table_add_column(t, &(table_column){.name = "class \\ answer"});
     for (size_t c = 0; c < classes; c++)
-        table_add_column(t, &(table_column){.name = log->class_names[c]});
+        table_add_column(t, &(table_column){.name = log->about.class_names[c]});
     for (size_t label = 0; label < classes; label++) {
         double all = 0;
         table_add_row(t);
-        table_add_cell(t, "%s", log->class_names[label]);
+        table_add_cell(t, "%s", log->about.class_names[label]);
         for (size_t answer = 0; answer < classes; answer++)
             all += counts[label * classes + answer];
         for (size_t answer = 0; answer < classes; answer++) {
@@ -103,9 +103,9 @@ static bool put_confusion(const runlog *log, const char *activation, const doubl
 static bool put_confusions(const runlog *log, FILE *to)
 {
     runlog *best = runlog_at_best(log, false);
-    double *counts = calloc(log->classes * log->classes + 1, sizeof *counts);
+    double *counts = calloc(log->about.classes * log->about.classes + 1, sizeof *counts);
     bool begun = false, complete = best && counts;
-    for (int run = 0; complete && log->classes <= MOST_SHOWN && run < best->count; run++) {
+    for (int run = 0; complete && log->about.classes <= MOST_SHOWN && run < best->count; run++) {
         const char *activation = best->runs[run].activation;
         if (!runlog_is_first_of_activation(best, run) || !runlog_confusion(best, activation, counts))
             continue;

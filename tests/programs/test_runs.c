@@ -62,7 +62,7 @@ START_TEST(files_are_identical_in_whatever_order_runs_report)
             runlog_add_epoch(log, run, &epoch);
         }
         for (int run = 0; run < RUNS; run++)
-            runlog_finish_run(log, order == 2 ? RUNS - 1 - run : run);
+            runlog_finish_run(log, order == 2 ? RUNS - 1 - run : run, false);
         run_log_write(log);
         runlog_free(log);
         for (int i = 0; i < 3; i++) {
@@ -161,7 +161,7 @@ static runlog *made_up(int names, int seeds, int folds, double (*value)(int acti
                     .epoch = 1, .step = 1, .val_loss = x, .val_accuracy = NAN, .test = RUNLOG_NO_MEASURES};
                 epoch.test.loss = x;
                 runlog_add_epoch(log, run, &epoch);
-                runlog_finish_run(log, run);
+                runlog_finish_run(log, run, false);
             }
     return log;
 }
@@ -187,11 +187,12 @@ START_TEST(folds_are_values_of_their_own_or_those_of_all_seeds_one)
     ck_assert_double_eq_tol(groups[1].of[TEST_LOSS].difference.deviation, sqrt(4 * 0.02 / 11), 1e-12);
     const double margin = groups[1].of[TEST_LOSS].difference.margin;
     free(groups);
-    runlog_note(log, "Folds.", 1. / 3, false);
+    runlog_describe(log, &(runlog_about){.note = "Folds.", .overlap = 1. / 3});
     groups = run_log_groups(log, &count);
     ck_assert_double_eq_tol(groups[1].of[TEST_LOSS].difference.margin, margin * sqrt(12 * (1. / 12 + 1. / 3)), 1e-12);
     free(groups);
-    runlog_note(log, "Folds cut once.", 1. / 3, true); /* a value for each fold, the mean over the seeds */
+    /* a value for each fold, the mean over the seeds */
+    runlog_describe(log, &(runlog_about){.note = "Folds cut once.", .overlap = 1. / 3, .same_folds = true});
     groups = run_log_groups(log, &count);
     ck_assert_int_eq(groups[1].pairs, 4);
     ck_assert_double_eq_tol(groups[1].of[TEST_LOSS].difference.mean, 1.1, 1e-12);
@@ -226,9 +227,9 @@ static runlog *searched(void)
                 epoch.test.loss = rates[rate];
                 runlog_add_epoch(log, run, &epoch);
                 if (!(a == 0 && rate == 2 && seed == 2)) /* relu's best rate is excluded: a run diverged */
-                    runlog_finish_run(log, run);
+                    runlog_finish_run(log, run, false);
             }
-    runlog_note(log, "Said before.", 0, false);
+    runlog_describe(log, &(runlog_about){.note = "Said before."});
     return log;
 }
 
@@ -249,7 +250,7 @@ START_TEST(a_search_is_judged_at_the_best_points)
         free(groups);
         runlog_free(best);
     }
-    runlog_finish_run(log, 10); /* now relu's best rate counts, for relu alone */
+    runlog_finish_run(log, 10, false); /* now relu's best rate counts, for relu alone */
     runlog *best = runlog_at_best(log, false);
     ck_assert_str_eq(best->note,
                      "Said before. Each at its best by validation: relu lr 1 (the edge of the list); gelu lr 0.1");
@@ -423,7 +424,7 @@ START_TEST(a_log_of_nothing_is_survived)
     tg_error error;
     ck_assert_int_eq(runlog_add_run(NULL, "relu", 1, 0, 1), -1);
     runlog_add_epoch(NULL, 0, &(runlog_epoch){0});
-    runlog_finish_run(NULL, 0);
+    runlog_finish_run(NULL, 0, false);
     runlog_options(NULL, json_pack("{s:f}", "lr", 1.));
     runlog_print_table_as(NULL, "table", stdout);
     runlog_free(NULL);

@@ -127,22 +127,24 @@ static bool put_confusions(const runlog *log, FILE *to)
 static bool write_html(const void *context, FILE *to)
 {
     const writing *w = context;
-    char *options = files_text(runlog_print_options, w->report->log);
+    char *options = files_text(runlog_print_options, w->report->log),
+         *about = files_text(w->report->about, w->report->context);
     html_begin(to, w->report->title, NULL, w->report->running);
-    html_element(to, "pre class=\"words\"", w->report->about);
+    html_element(to, "pre class=\"words\"", about ? about : "");
     html_element(to, "h2", "Results");
     runlog_print_table_as(w->report->log, "html", to);
     if (w->report->drawn)
         put_pictures(w->folder, to);
     else
         put_charts(w->report->log, to);
-    const bool complete = put_confusions(w->report->log, to) && options;
+    const bool complete = put_confusions(w->report->log, to) && options && about;
     html_element(to, "h2", "To repeat it");
     html_element(to, "pre class=\"words\"", w->report->command);
     html_element(to, "h2", "All options");
     html_element(to, "pre", options ? options : "");
     html_end(to);
     free(options);
+    free(about);
     return complete;
 }
 
@@ -154,5 +156,7 @@ double report_next(double begin, double end)
 
 bool report_write(const char *folder, const report *r, tg_error *error)
 {
+    if (!r->log || !r->command)
+        return tg_fail(error, "out of memory");
     return files_write(folder, "report.html", write_html, &(writing){folder, r}, error);
 }

@@ -24,8 +24,8 @@ typedef struct comparison {
     char (*names)[EXPERIMENT_POINT]; /* [runs] */
     int *pending;                    /* the runs that are not finished and ours to begin, pending_count */
     int pending_count, missing;      /* missing: number of all unfinished runs */
-    char **argv;                     /* the command */
-    double next_report;              /* when the report is due again during the runs */
+    char *command;
+    double next_report; /* when the report is due again during the runs */
 } comparison;
 
 static bool path_of_run(const comparison *c, int number, char path[PATH_MAX])
@@ -101,10 +101,13 @@ static runlog *read_all(const comparison *c)
     char folder[PATH_MAX], point[EXPERIMENT_POINT];
     runlog_options(log, config_of(c));
     const run_spec first = experiment_spec(e, 0);
-    runlog_remedy(log, run_spec_remedy(&first));
-    runlog_note(log, e->from.is_text ? nats : experiment_split(e), experiment_overlap(e), experiment_has_same_folds(e));
-    if (!e->from.is_text && source_classifies(&e->settings.run, &e->from))
-        runlog_class_names(log, e->from.data.class_names, e->from.data.classes);
+    const bool classes = !e->from.is_text && source_classifies(&e->settings.run, &e->from);
+    runlog_describe(log, &(runlog_about){.note = e->from.is_text ? nats : experiment_split(e),
+                                         .overlap = experiment_overlap(e),
+                                         .same_folds = experiment_has_same_folds(e),
+                                         .remedy = run_spec_remedy(&first),
+                                         .class_names = classes ? e->from.data.class_names : NULL,
+                                         .classes = classes ? e->from.data.classes : 0});
     for (int number = 0; number < e->runs; number++) {
         const run_spec spec = experiment_given(e, number);
         const int added =
@@ -189,20 +192,13 @@ static void print_wrapped(FILE *out, void (*write)(const void *context, FILE *to
 
 static bool write_report(const comparison *c, const runlog *log, bool drawn, bool running)
 {
-    tg_error error = {"out of memory"};
-    char title[400], *about = files_text(describe_experiment, &c->e), *command = options_command(c->argv);
+    tg_error error;
+    char title[400];
     describe(c, title, sizeof title);
-    const bool written =
-        about && command &&
-        report_write(
-            c->e.settings.run.out,
-            &(report){
-                .title = title, .about = about, .command = command, .log = log, .drawn = drawn, .running = running},
-            &error);
+    const report r = {title, c->command, describe_experiment, &c->e, log, drawn, running};
+    const bool written = report_write(c->e.settings.run.out, &r, &error);
     if (!written)
         terminal_say("compare", NULL, error.text);
-    free(about);
-    free(command);
     return written;
 }
 
@@ -369,11 +365,11 @@ int main(int argc, char **argv)
 {
     static comparison c;
     tg_error error;
-    c.argv = argv;
+    c.command = options_command(argv);
     if (!read_options(&c, argc, argv))
         return 2;
     if (c.e.settings.runs || c.e.settings.measures)
-        return compare_elsewhere(&c.e.settings, argv);
+        return compare_elsewhere(&c.e.settings, c.command);
     if (!prepare(&c, &error)) {
         terminal_say("compare", NULL, error.text);
         return 2;
@@ -395,6 +391,7 @@ int main(int argc, char **argv)
     const int shown = shows ? show_results(&c) : 0;
     free(c.names);
     free(c.pending);
+    free(c.command);
     experiment_free(&c.e);
     return outcome.interrupted ? signals_status() : shown ? shown : outcome.failed > 0;
 }

@@ -10,19 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static const study studies[] = {
-    {"gelu-mnist", "the GELU paper's MNIST classification", study_gelu_mnist},
-    {"gelu-autoencoder", "the GELU paper's MNIST autoencoder", study_gelu_autoencoder},
-    {"gelu-noise", "how robust the classifiers of gelu-mnist are to noisy images", study_gelu_noise},
-    {"glu-tabular", "plain and gated forms on nine tables, equal parameters", study_glu_tabular},
-    {"migration", "what a ReLU network gains from GELU and SwiGLU", study_migration, .staged = true},
-    {"shakespeare", "activations, and more, in a small GPT on Shakespeare's plays", study_shakespeare},
-    {"siren", "an image and its derivatives by networks of sines", study_siren, .no_data = true},
-    {"pinn", "Burgers' equation by physics-informed networks", study_pinn, .no_data = true},
-    {"cost", "the cost of activations, per element and per training step", study_cost, .no_runs = true},
-    {"claims", "claims about GELU, each with verdict, number and command", study_claims},
-};
-enum { STUDIES = sizeof studies / sizeof studies[0] };
+#define STUDY(name) &study_##name,
+static const study *const studies[] = {STUDIES};
+enum { COUNT = sizeof studies / sizeof *studies };
 
 #define AT(member) offsetof(study_settings, member)
 
@@ -49,15 +39,15 @@ static const program_option table[] = {
 static void list_studies(FILE *to)
 {
     fputs("Studies, to be run as `study NAME`; more with --help:\n", to);
-    for (int i = 0; i < STUDIES; i++)
-        fprintf(to, "  %-18s %s\n", studies[i].name, studies[i].about);
+    for (int i = 0; i < COUNT; i++)
+        fprintf(to, "  %-18s %s\n", studies[i]->name, studies[i]->about);
 }
 
 static const study *find_study(const char *name)
 {
-    for (int i = 0; i < STUDIES; i++)
-        if (strcmp(studies[i].name, name) == 0)
-            return &studies[i];
+    for (int i = 0; i < COUNT; i++)
+        if (strcmp(studies[i]->name, name) == 0)
+            return studies[i];
     return NULL;
 }
 
@@ -92,8 +82,9 @@ static bool read_options(int argc, char **argv, const study *chosen, study_setti
         *const of_choice[] = {"only", "part", NULL}, *const of_training[] = {"only", "jobs", "part", "takeover", NULL};
     static char after[2000];
     size_t used = (size_t)snprintf(after, sizeof after, "Studies:\n");
-    for (int i = 0; i < STUDIES; i++)
-        used += (size_t)snprintf(after + used, sizeof after - used, "  %-18s %s\n", studies[i].name, studies[i].about);
+    for (int i = 0; i < COUNT; i++)
+        used +=
+            (size_t)snprintf(after + used, sizeof after - used, "  %-18s %s\n", studies[i]->name, studies[i]->about);
     static options_program program; /* the runs need it to know which options were given */
     program = (options_program){.name = "study",
                                 .about = "study NAME [OPTION...]: repeats published experiments and settles "
@@ -157,7 +148,7 @@ int main(int argc, char **argv)
         free(command);
         return 2;
     }
-    const int status = chosen->run(&c);
+    const int status = study_do(chosen, &c);
     free(command);
     return status;
 }

@@ -34,7 +34,7 @@ typedef struct training {
     progress *view;
     double shown, next_report;
     bool agreed; /* the processes of a team continue together */
-    char **argv; /* the command */
+    char *command;
     char name[RUN_NAME];
 } training;
 
@@ -104,11 +104,11 @@ static runlog *read_log(const training *t)
     const run_spec *s = t->run.spec;
     runlog *log = runlog_new(s->out);
     runlog_options(log, config_of(t));
-    runlog_remedy(log, run_spec_remedy(s));
+    runlog_describe(log, &(runlog_about){.remedy = run_spec_remedy(s)});
     const int number = runlog_add_run(log, s->net.activation, (uint64_t)s->seed, 0,
                                       (long)tg_parameters_size(tg_model_parameters(t->run.model)));
     record_read(s->out, log, number);
-    runlog_finish_run(log, number);
+    runlog_finish_run(log, number, false);
     return log;
 }
 
@@ -148,17 +148,13 @@ static void title_of(const training *t, char title[TITLE])
 
 static bool write_report(const training *t, bool drawn, bool running)
 {
-    tg_error error = {"out of memory"};
-    char title[TITLE], *about = files_text(describe_run, t), *command = options_command(t->argv);
+    tg_error error;
+    char title[TITLE];
     runlog *log = read_log(t);
     title_of(t, title);
-    const bool fine = about && command && log &&
-                      report_write(t->run.spec->out, &(report){title, about, command, log, drawn, running}, &error);
-    if (!fine)
-        fail(error.text);
+    const report r = {title, t->command, describe_run, t, log, drawn, running};
+    const bool fine = report_write(t->run.spec->out, &r, &error) || (fail(error.text), false);
     runlog_free(log);
-    free(about);
-    free(command);
     return fine;
 }
 
@@ -396,7 +392,7 @@ int main(int argc, char **argv)
 {
     static training t;
     tg_error error;
-    t.argv = argv;
+    t.command = options_command(argv);
     t.s = defaults();
     options_parse(&program, argc, argv, &t.s);
     team_begin();
@@ -411,5 +407,6 @@ int main(int argc, char **argv)
         run_close(&t.run);
     card_free(&t.started);
     source_free(&t.from);
+    free(t.command);
     return team_end(status);
 }

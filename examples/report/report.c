@@ -77,16 +77,16 @@ enum { MOST_SHOWN = 30 };
 /* Blue for right answers, orange for wrong ones; stronger for a larger share of the class. */
 static bool put_confusion(const runlog *log, const char *activation, const double counts[], FILE *to)
 {
-    const size_t classes = log->classes;
+    const size_t classes = log->about.classes;
     table *t = table_new(1);
     table_caption(t, activation);
     table_add_column(t, &(table_column){.name = "class \\ answer"});
     for (size_t c = 0; c < classes; c++)
-        table_add_column(t, &(table_column){.name = log->class_names[c]});
+        table_add_column(t, &(table_column){.name = log->about.class_names[c]});
     for (size_t label = 0; label < classes; label++) {
         double all = 0;
         table_add_row(t);
-        table_add_cell(t, "%s", log->class_names[label]);
+        table_add_cell(t, "%s", log->about.class_names[label]);
         for (size_t answer = 0; answer < classes; answer++)
             all += counts[label * classes + answer];
         for (size_t answer = 0; answer < classes; answer++) {
@@ -103,9 +103,9 @@ static bool put_confusion(const runlog *log, const char *activation, const doubl
 static bool put_confusions(const runlog *log, FILE *to)
 {
     runlog *best = runlog_at_best(log, false);
-    double *counts = calloc(log->classes * log->classes + 1, sizeof *counts);
+    double *counts = calloc(log->about.classes * log->about.classes + 1, sizeof *counts);
     bool begun = false, complete = best && counts;
-    for (int run = 0; complete && log->classes <= MOST_SHOWN && run < best->count; run++) {
+    for (int run = 0; complete && log->about.classes <= MOST_SHOWN && run < best->count; run++) {
         const char *activation = best->runs[run].activation;
         if (!runlog_is_first_of_activation(best, run) || !runlog_confusion(best, activation, counts))
             continue;
@@ -127,22 +127,24 @@ static bool put_confusions(const runlog *log, FILE *to)
 static bool write_html(const void *context, FILE *to)
 {
     const writing *w = context;
-    char *options = files_text(runlog_print_options, w->report->log);
+    char *options = files_text(runlog_print_options, w->report->log),
+         *about = files_text(w->report->about, w->report->context);
     html_begin(to, w->report->title, NULL, w->report->running);
-    html_element(to, "pre class=\"words\"", w->report->about);
+    html_element(to, "pre class=\"words\"", about ? about : "");
     html_element(to, "h2", "Results");
     runlog_print_table_as(w->report->log, "html", to);
     if (w->report->drawn)
         put_pictures(w->folder, to);
     else
         put_charts(w->report->log, to);
-    const bool complete = put_confusions(w->report->log, to) && options;
+    const bool complete = put_confusions(w->report->log, to) && options && about;
     html_element(to, "h2", "To repeat it");
     html_element(to, "pre class=\"words\"", w->report->command);
     html_element(to, "h2", "All options");
     html_element(to, "pre", options ? options : "");
     html_end(to);
     free(options);
+    free(about);
     return complete;
 }
 
@@ -154,5 +156,7 @@ double report_next(double begin, double end)
 
 bool report_write(const char *folder, const report *r, tg_error *error)
 {
+    if (!r->log || !r->command)
+        return tg_fail(error, "out of memory");
     return files_write(folder, "report.html", write_html, &(writing){folder, r}, error);
 }

@@ -1,7 +1,7 @@
 /* One self-contained HTML file of a comparison: the columns read, the table, the pictures, the options.
  *
- *     report_write("results", &(report){.title = "iris: 4-32x2-3, adamw", .about = about, .log = log,
- *                                       .command = command, .drawn = true}, &error);
+ *     report_write("results", &(report){.title = "iris: 4-32x2-3, adamw", .about = describe, .context = &data,
+ *                                       .log = log, .command = command, .drawn = true}, &error);
  *
  * The pictures are the .svg files of the folder, as far as they are there, so it comes after plots_draw, which says
  * whether they are `drawn`: those of an earlier comparison stay out.
@@ -13,7 +13,9 @@
 #include "examples/report/runlog.h"
 
 typedef struct report {
-    const char *title, *about, *command; /* plain text; `about` may have several lines */
+    const char *title, *command;                  /* plain text */
+    void (*about)(const void *context, FILE *to); /* the same, in several lines */
+    const void *context;
     const runlog *log;
     bool drawn;   /* true if the folder's pictures belong to this comparison */
     bool running; /* more results will follow: the page reloads until it is written without this */

@@ -17,14 +17,6 @@ runlog *runlog_new(const char *directory)
     return NULL;
 }
 
-static void free_class_names(runlog *log)
-{
-    for (size_t i = 0; log->class_names && i < log->classes; i++)
-        free(log->class_names[i]);
-    free(log->class_names);
-    log->class_names = NULL;
-}
-
 void runlog_free(runlog *log)
 {
     if (!log)
@@ -39,7 +31,6 @@ void runlog_free(runlog *log)
     free(log->runs);
     free(log->directory);
     free(log->note);
-    free_class_names(log);
     json_decref(log->options);
     free(log);
 }
@@ -51,65 +42,38 @@ void runlog_options(runlog *log, json_t *options)
     json_decref(options);
 }
 
-void runlog_note(runlog *log, const char *note, double overlap, bool same_folds)
-{
-    if (!log)
-        return;
-    free(log->note);
-    log->note = strdup(note);
-    log->lost |= !log->note;
-    log->overlap = overlap;
-    log->same_folds = same_folds;
-}
-
-void runlog_remedy(runlog *log, const char *remedy)
+void runlog_describe(runlog *log, const runlog_about *about)
 {
     if (log)
-        log->remedy = remedy;
+        log->about = *about;
 }
 
-void runlog_class_names(runlog *log, char *const *names, size_t count)
+/* The array with room for as many items as are needed; NULL, and the array stays, when memory runs out. */
+static void *grown(runlog *log, void *items, size_t *capacity, size_t needed, size_t size)
 {
-    if (!log)
-        return;
-    free_class_names(log);
-    log->classes = count;
-    log->class_names = calloc(count + 1, sizeof *log->class_names);
-    log->lost |= !log->class_names;
-    for (size_t i = 0; log->class_names && i < count; i++) {
-        log->class_names[i] = strdup(names[i]);
-        log->lost |= !log->class_names[i];
-    }
-}
-
-/* Memory for one more item of an array that doubles in size; false if out of memory. */
-static bool grow(void **items, int *capacity, int count, size_t size)
-{
-    if (count < *capacity)
-        return true;
-    int more = *capacity ? 2 * *capacity : 16;
-    void *larger = realloc(*items, (size_t)more * size);
-    if (!larger)
-        return false;
-    *items = larger;
-    *capacity = more;
-    return true;
+    if (needed <= *capacity)
+        return items;
+    const size_t more = needed > 2 * *capacity ? needed : 2 * *capacity;
+    void *larger = realloc(items, more * size);
+    *capacity = larger ? more : *capacity;
+    log->lost |= !larger;
+    return larger;
 }
 
 int runlog_add_run(runlog *log, const char *activation, uint64_t seed, int fold, long parameters)
 {
     if (!log)
         return -1;
-    void *runs = log->runs;
     char *name = strdup(activation), *point = strdup("");
-    if (!name || !point || !grow(&runs, &log->capacity, log->count, sizeof *log->runs)) {
+    runlog_run *runs = grown(log, log->runs, &log->capacity, (size_t)log->count + 1, sizeof *runs);
+    log->runs = runs ? runs : log->runs;
+    if (!name || !point || !runs) {
         free(name);
         free(point);
         log->lost = true;
         return -1;
     }
-    log->runs = runs;
-    log->runs[log->count] =
+    runs[log->count] =
         (runlog_run){.activation = name, .seed = seed, .fold = fold, .point = point, .parameters = parameters};
     return log->count++;
 }
@@ -136,34 +100,23 @@ void runlog_set_point(runlog *log, int run, const char *point, double number)
 void runlog_add_epoch(runlog *log, int run, const runlog_epoch *epoch)
 {
     runlog_run *to = run_of(log, run);
-    if (!to)
+    runlog_epoch *epochs = to ? grown(log, to->epochs, &to->capacity, (size_t)to->count + 1, sizeof *epochs) : NULL;
+    if (!epochs)
         return;
-    void *epochs = to->epochs;
-    if (!grow(&epochs, &to->capacity, to->count, sizeof *to->epochs)) {
-        log->lost = true;
-        return;
-    }
     to->epochs = epochs;
-    to->epochs[to->count++] = *epoch;
+    epochs[to->count++] = *epoch;
 }
 
 void runlog_add_series(runlog *log, int run, runlog_series kind, const double *numbers, size_t count)
 {
-    runlog_run *to = run_of(log, run);
-    if (!to || count == 0)
+    runlog_run *of = run_of(log, run);
+    runlog_numbers *to = of ? &of->series[kind] : NULL;
+    double *all = to && count ? grown(log, to->numbers, &to->capacity, to->count + count, sizeof *all) : NULL;
+    if (!all)
         return;
-    const size_t needed = to->series[kind].count + count;
-    if (needed > to->series[kind].capacity) {
-        const size_t capacity = needed > 2 * to->series[kind].capacity ? needed : 2 * to->series[kind].capacity;
-        double *larger = realloc(to->series[kind].numbers, capacity * sizeof *larger);
-        log->lost |= !larger;
-        if (!larger)
-            return;
-        to->series[kind].numbers = larger;
-        to->series[kind].capacity = capacity;
-    }
-    memcpy(to->series[kind].numbers + to->series[kind].count, numbers, count * sizeof *numbers);
-    to->series[kind].count = needed;
+    to->numbers = all;
+    memcpy(all + to->count, numbers, count * sizeof *all);
+    to->count += count;
 }
 
 bool runlog_has_series(const runlog *log, runlog_series kind)
@@ -174,18 +127,11 @@ bool runlog_has_series(const runlog *log, runlog_series kind)
     return false;
 }
 
-void runlog_finish_run(runlog *log, int run)
+void runlog_finish_run(runlog *log, int run, bool diverged)
 {
     runlog_run *ended = run_of(log, run);
     if (ended)
-        ended->finished = true;
-}
-
-void runlog_diverge_run(runlog *log, int run)
-{
-    runlog_run *ended = run_of(log, run);
-    if (ended)
-        ended->finished = ended->diverged = true;
+        ended->finished = true, ended->diverged = diverged;
 }
 
 bool runlog_is_first_of_activation(const runlog *log, int run)
@@ -198,7 +144,7 @@ bool runlog_is_first_of_activation(const runlog *log, int run)
 
 bool runlog_has_accuracy(const runlog *log)
 {
-    if (log->classes)
+    if (log->about.classes)
         return true;
     for (int run = 0; run < log->count; run++)
         for (int i = 0; i < log->runs[run].count; i++)

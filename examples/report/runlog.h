@@ -7,7 +7,7 @@
  *     runlog_options(log, json_pack("{s:f}", "lr", 1e-3));            // for config.json
  *     int run = runlog_add_run(log, "gelu_exact", 1, 0, 118282);     // activation, seed, fold, parameters: 0, ...
  *     runlog_add_epoch(log, run, &(runlog_epoch){.epoch = 1, .step = 469, .train_loss = 0.31, ...});
- *     runlog_finish_run(log, run);
+ *     runlog_finish_run(log, run, false);
  *     if (!runlog_write(log, &error))
  *         return fprintf(stderr, "compare: %s\n", error.text), 1;
  *     runlog_print_table_as(log, "table", stdout);
@@ -100,9 +100,20 @@ typedef struct runlog runlog;
  * Existing files are not touched. */
 bool runlog_check_directory(const char *directory, tg_error *error);
 
-/* Writes nothing yet. Copies its argument, like all functions below. NULL when memory runs out. */
+/* Writes nothing yet. Copies its argument, like most functions below. NULL when memory runs out. */
 runlog *runlog_new(const char *directory);
 void runlog_free(runlog *log);
+
+/* What is known of all runs together. What it points to lives as long as the log. */
+typedef struct runlog_about {
+    const char *note; /* below the table: how rows are split ("Splits redrawn per seed"); may be NULL */
+    double overlap;   /* of these splits, and whether all seeds have the same folds, as in a comparison */
+    bool same_folds;
+    const char *remedy;       /* advice for runs that diverge; may be NULL */
+    char *const *class_names; /* [classes], for confusion.csv; NULL: no classification */
+    size_t classes;
+} runlog_about;
+void runlog_describe(runlog *log, const runlog_about *about);
 
 /* The content of config.json; takes over the caller's reference to the object. */
 void runlog_options(runlog *log, json_t *options);
@@ -119,23 +130,12 @@ void runlog_add_epoch(runlog *log, int run, const runlog_epoch *epoch);
 /* Appends whole rows of numbers to a run's rows of this kind. */
 void runlog_add_series(runlog *log, int run, runlog_series kind, const double *numbers, size_t count);
 
-/* The names of the classes, for confusion.csv. */
-void runlog_class_names(runlog *log, char *const *names, size_t count);
-
-/* Marks a run as complete; or as diverged, and then it has no measures. */
-void runlog_finish_run(runlog *log, int run);
-void runlog_diverge_run(runlog *log, int run);
+/* Marks a run as complete; if it diverged, it has no measures. */
+void runlog_finish_run(runlog *log, int run, bool diverged);
 
 /* Writes the files, making the folder if there is none. On failure, false and a message; an earlier file of the name
  * that failed stays. */
 bool runlog_write(const runlog *log, tg_error *error);
-
-/* Describes the splits, for the note below the table ("Splits redrawn per seed"); sets their overlap, and whether all
- * seeds have the same folds, as in a comparison. */
-void runlog_note(runlog *log, const char *note, double overlap, bool same_folds);
-
-/* Advice for runs that diverge; must live as long as the log. */
-void runlog_remedy(runlog *log, const char *remedy);
 
 /* True if there are several points. */
 bool runlog_is_search(const runlog *log);

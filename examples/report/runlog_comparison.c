@@ -148,13 +148,14 @@ static double entropy_of(size_t classes)
 bool runlog_comparison(const runlog *log, comparison *c)
 {
     figure figures[COMPARISON_MEASURES];
-    *c = (comparison){.group = "activation", .note = log->note, .remedy = log->remedy, .run_count = log->count};
+    *c = (comparison){
+        .group = "activation", .note = log->about.note, .remedy = log->about.remedy, .run_count = log->count};
     c->runs = calloc((size_t)log->count + 1, sizeof *c->runs);
     c->measure_count = list_measures(log, c->measures, figures);
     c->test_samples = test_samples(log);
-    c->chance = log->classes > 1 ? entropy_of(log->classes) : runlog_has_accuracy(log) ? 0 : 1;
-    c->overlap = log->overlap;
-    c->same_folds = log->same_folds;
+    c->chance = log->about.classes > 1 ? entropy_of(log->about.classes) : runlog_has_accuracy(log) ? 0 : 1;
+    c->overlap = log->about.overlap;
+    c->same_folds = log->about.same_folds;
     for (int i = 0; c->runs && i < log->count; i++) {
         const runlog_run *run = &log->runs[i];
         const runlog_epoch *last = run->count ? &run->epochs[run->count - 1] : NULL;

@@ -1,6 +1,208 @@
-/* The files of a run log. */
+/* The files of a run log, each a line of a table; and how those are written that have rows of numbers that all runs
+ * have at the same keys: epochs, steps, sizes of noise. */
 #include "examples/report/files.h"
 #include "examples/report/runlog_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EPOCH, STEP, TRAIN_LOSS, VAL_LOSS, VAL_ACCURACY }; /* the columns of an epoch */
+enum { NONE = -1, BANDS = 3, CURVES = 2, A_SEARCH = -1 };
+
+/* Where the rows of a file come from. */
+typedef struct curve {
+    runlog_series kind; /* RUNLOG_SERIES: the epochs */
+    size_t width;       /* numbers per row; 0 for epochs */
+    int key;            /* column of the key */
+    int column[BANDS];  /* of each band; NONE: left empty */
+    int share;          /* column whose values are between 0 and 1 */
+} curve;
+
+static bool write_config(const runlog *log, FILE *to);
+static bool write_confusion(const runlog *log, FILE *to);
+
+static const struct file {
+    const char *name;
+    bool (*write)(const runlog *log, FILE *to); /* NULL: the curves, by activation: */
+    const char *key;                            /* the name of their key; NULL: the first run's rows as they are */
+    const char *columns[BANDS + 1];             /* the names of their bands, or of a row's numbers */
+    curve curves[CURVES];
+    int needs;    /* the data without which it is not written: a series, counted from 1, or a search; 0: none */
+    bool at_best; /* in a search, only of each activation's best point */
+} files[] = {
+    {"curves.csv", runlog_write_curves},
+    {"bands.csv",
+     NULL,
+     "epoch",
+     {"train_loss", "val_loss", "val_accuracy"},
+     {{RUNLOG_SERIES, 0, EPOCH, {TRAIN_LOSS, VAL_LOSS, VAL_ACCURACY}, VAL_ACCURACY}},
+     .at_best = true},
+    {"summary.csv", runlog_write_summary, .at_best = true},
+    {"steps.csv",
+     NULL,
+     "step",
+     {"train_loss", "val_loss"},
+     {{RUNLOG_STEPS, 2, 0, {1, NONE}, NONE}, {RUNLOG_SERIES, 0, STEP, {NONE, VAL_LOSS}, NONE}},
+     RUNLOG_STEPS + 1,
+     true},
+    {"confusion.csv", write_confusion, .needs = RUNLOG_CONFUSION + 1, .at_best = true},
+    {"noise.csv", NULL, "noise", {"loss", "accuracy"}, {{RUNLOG_NOISE, 3, 0, {1, 2}, 2}}, RUNLOG_NOISE + 1, true},
+    {"surface.csv", NULL, NULL, {"x", "y", "class", "probability"}, {{RUNLOG_SURFACE, 4}}, RUNLOG_SURFACE + 1, true},
+    {"points.csv", NULL, NULL, {"x", "y", "class"}, {{RUNLOG_POINTS, 3}}, RUNLOG_POINTS + 1, true},
+    {"search.csv", runlog_write_search, .needs = A_SEARCH},
+    {"config.json", write_config},
+};
+enum { FILES = sizeof files / sizeof files[0] };
+
+static bool is_of(const runlog *log, int run, const char *activation)
+{
+    return strcmp(log->runs[run].activation, activation) == 0;
+}
+
+/* ---- bands ---- */
+
+/* True if the bands of an activation include a run: a finished one, or any if none has finished. */
+static bool is_counted(const runlog *log, const runlog_run *run)
+{
+    for (int i = 0; i < log->count && !run->finished; i++)
+        if (log->runs[i].finished && is_of(log, i, run->activation))
+            return false;
+    return true;
+}
+
+static size_t rows_of(const runlog_run *run, const curve *c)
+{
+    return c->width ? run->series[c->kind].count / c->width : (size_t)run->count;
+}
+
+static double number_at(const runlog_run *run, const curve *c, size_t row, int column)
+{
+    if (c->width)
+        return run->series[c->kind].numbers[row * c->width + (size_t)column];
+    const runlog_epoch *e = &run->epochs[row];
+    const double numbers[] = {e->epoch, (double)e->step, e->train_loss, e->val_loss, e->val_accuracy};
+    return numbers[column];
+}
+
+/* The numbers of a column in this row of an activation's runs, if they have the key; returns how many. */
+static int gather(const runlog *log, const char *activation, const curve *c, size_t row, double key, int column,
+                  double values[])
+{
+    int count = 0;
+    for (int i = 0; i < log->count; i++) {
+        const runlog_run *run = &log->runs[i];
+        if (is_of(log, i, activation) && is_counted(log, run) && row < rows_of(run, c) &&
+            number_at(run, c, row, c->key) == key)
+            values[count++] = number_at(run, c, row, column);
+    }
+    return count;
+}
+
+/* The first of the longest runs in an activation's bands; NULL if none has a row. */
+static const runlog_run *longest_with(const runlog *log, const char *activation, const curve *c)
+{
+    const runlog_run *longest = NULL;
+    for (int i = 0; i < log->count; i++)
+        if (is_of(log, i, activation) && is_counted(log, &log->runs[i]) &&
+            rows_of(&log->runs[i], c) > (longest ? rows_of(longest, c) : 0))
+            longest = &log->runs[i];
+    return longest;
+}
+
+/* A line for each row of the longest run: the key, the number of runs that have it, and the bands. */
+static void write_curve(const runlog *log, const char *activation, const struct file *file, const curve *c,
+                        double values[], FILE *to)
+{
+    const runlog_run *longest = longest_with(log, activation, c);
+    for (size_t row = 0; longest && row < rows_of(longest, c); row++) {
+        table_csv_text(to, activation);
+        for (size_t column = 0; !file->key && column < c->width; column++)
+            fprintf(to, ",%.6g", number_at(longest, c, row, (int)column));
+        const double key = number_at(longest, c, row, c->key);
+        const int count = gather(log, activation, c, row, key, c->key, values);
+        if (file->key)
+            fprintf(to, ",%.9g,%d", key, count);
+        for (int i = 0; file->key && file->columns[i]; i++) {
+            if (c->column[i] == NONE) {
+                fputs(",,,", to);
+                continue;
+            }
+            gather(log, activation, c, row, key, c->column[i], values);
+            runlog_write_band(to, values, count, c->column[i] == c->share);
+        }
+        fputc('\n', to);
+    }
+}
+
+static bool write_curves(const runlog *log, const struct file *file, FILE *to)
+{
+    double *values = calloc((size_t)log->count + 1, sizeof *values);
+    fputs("activation", to);
+    if (file->key)
+        fprintf(to, ",%s,runs", file->key);
+    for (int i = 0; i <= BANDS && file->columns[i]; i++) {
+        const char *name = file->columns[i];
+        file->key ? fprintf(to, ",%s,%s_low,%s_high", name, name, name) : fprintf(to, ",%s", name);
+    }
+    fputc('\n', to);
+    for (int run = 0; values && run < log->count; run++)
+        for (const curve *c = file->curves; runlog_is_first_of_activation(log, run) && c < file->curves + CURVES; c++)
+            if (c->kind == RUNLOG_SERIES || c->width)
+                write_curve(log, log->runs[run].activation, file, c, values, to);
+    free(values);
+    return values;
+}
+
+/* ---- confusion ---- */
+
+bool runlog_confusion(const runlog *log, const char *activation, double counts[])
+{
+    const size_t size = log->about.classes * log->about.classes;
+    bool found = false;
+    if (size == 0)
+        return false;
+    for (size_t k = 0; k < size; k++)
+        counts[k] = 0;
+    for (int i = 0; i < log->count; i++) {
+        const runlog_run *run = &log->runs[i];
+        if (!run->finished || run->series[RUNLOG_CONFUSION].count != size || !is_of(log, i, activation))
+            continue;
+        found = true;
+        for (size_t k = 0; k < size; k++)
+            counts[k] += run->series[RUNLOG_CONFUSION].numbers[k];
+    }
+    return found;
+}
+
+static bool write_confusion(const runlog *log, FILE *to)
+{
+    const size_t classes = log->about.classes;
+    char *const *names = log->about.class_names;
+    double *counts = calloc(classes * classes + 1, sizeof *counts);
+    fputs("activation,class", to);
+    for (size_t i = 0; i < classes; i++) {
+        fputc(',', to);
+        table_csv_text(to, names[i]);
+    }
+    fputc('\n', to);
+    for (int run = 0; counts && run < log->count; run++) {
+        const char *activation = log->runs[run].activation;
+        const bool found = runlog_is_first_of_activation(log, run) && runlog_confusion(log, activation, counts);
+        for (size_t label = 0; found && label < classes; label++) {
+            table_csv_text(to, activation);
+            fputc(',', to);
+            table_csv_text(to, names[label]);
+            for (size_t answer = 0; answer < classes; answer++)
+                fprintf(to, ",%.0f", counts[label * classes + answer]);
+            fputc('\n', to);
+        }
+    }
+    free(counts);
+    return counts;
+}
+
+/* ---- all files ---- */
 
 static bool write_config(const runlog *log, FILE *to)
 {
@@ -13,27 +215,6 @@ void runlog_print_options(const void *log, FILE *to)
 {
     write_config(log, to);
 }
-
-enum { A_SEARCH = -1 };
-
-static const struct file {
-    const char *name;
-    bool (*write)(const runlog *log, FILE *to);
-    bool at_best; /* in a search, only of each activation's best point */
-    int needs;    /* the data without which it is not written: a series, counted from 1, or a search; 0: none */
-} files[] = {
-    {"curves.csv", runlog_write_curves},
-    {"bands.csv", runlog_write_bands, true},
-    {"summary.csv", runlog_write_summary, true},
-    {"steps.csv", runlog_write_steps, true, RUNLOG_STEPS + 1},
-    {"confusion.csv", runlog_write_confusion, true, RUNLOG_CONFUSION + 1},
-    {"noise.csv", runlog_write_noise, true, RUNLOG_NOISE + 1},
-    {"surface.csv", runlog_write_surface, true, RUNLOG_SURFACE + 1},
-    {"points.csv", runlog_write_points, true, RUNLOG_POINTS + 1},
-    {"search.csv", runlog_write_search, false, A_SEARCH},
-    {"config.json", write_config},
-};
-enum { FILES = sizeof files / sizeof files[0] };
 
 bool runlog_check_directory(const char *directory, tg_error *error)
 {
@@ -51,7 +232,7 @@ typedef struct writing {
 static bool write_one(const void *context, FILE *to)
 {
     const writing *w = context;
-    return w->file->write(w->log, to);
+    return w->file->write ? w->file->write(w->log, to) : write_curves(w->log, w->file, to);
 }
 
 static bool is_wanted(const runlog *log, const struct file *file)
@@ -63,9 +244,8 @@ static bool is_wanted(const runlog *log, const struct file *file)
 bool runlog_write(const runlog *log, tg_error *error)
 {
     runlog *best = log && !log->lost ? runlog_at_best(log, false) : NULL;
-    if (!best) {
+    if (!best)
         return tg_fail(error, "the results are not written: memory ran out while they were collected");
-    }
     bool written = files_make_folder(log->directory, error);
     for (int i = 0; i < FILES && written; i++) {
         if (!is_wanted(log, &files[i]))

@@ -6,6 +6,11 @@
 #include "examples/report/comparison.h"
 #include "examples/report/table.h"
 
+typedef struct runlog_numbers {
+    double *numbers; /* [count], room for [capacity] */
+    size_t count, capacity;
+} runlog_numbers;
+
 typedef struct {
     char *activation;
     uint64_t seed;
@@ -15,26 +20,21 @@ typedef struct {
     long parameters;
     bool finished, diverged;
     runlog_epoch *epochs; /* [count], room for [capacity] */
-    int count, capacity;
-    struct {
-        double *numbers; /* [count], room for [capacity] */
-        size_t count, capacity;
-    } series[RUNLOG_SERIES];
+    int count;
+    size_t capacity;
+    runlog_numbers series[RUNLOG_SERIES];
 } runlog_run;
 
 struct runlog {
     char *directory;
     runlog_run *runs; /* [count], room for [capacity] */
-    int count, capacity;
+    int count;
+    size_t capacity;
     bool borrows; /* the data of the runs belong to another log */
     json_t *options;
-    char *note;
-    const char *remedy;
-    double overlap; /* as in a comparison */
-    bool same_folds;
-    char **class_names; /* [classes] */
-    size_t classes;
-    bool lost; /* memory ran out, so data is missing */
+    runlog_about about;
+    char *note; /* that of `about` where it is ours */
+    bool lost;  /* memory ran out, so data is missing */
 };
 
 /* The activations as groups of a comparison, whose `runs` are to be freed. False when memory runs out. */
@@ -63,18 +63,9 @@ bool runlog_has_series(const runlog *log, runlog_series kind);
 /* The columns mean, low and high of a point of a curve, from the values of the seeds. */
 void runlog_write_band(FILE *to, const double values[], int count, bool share);
 
-/* True if the bands of an activation include a run: a finished one, or any if none has finished. */
-bool runlog_band_counts(const runlog *log, const runlog_run *run);
-
 /* Write the contents of the files. False when memory runs out. */
 bool runlog_write_curves(const runlog *log, FILE *to);
-bool runlog_write_bands(const runlog *log, FILE *to);
 bool runlog_write_summary(const runlog *log, FILE *to);
-bool runlog_write_steps(const runlog *log, FILE *to);
-bool runlog_write_confusion(const runlog *log, FILE *to);
-bool runlog_write_noise(const runlog *log, FILE *to);
-bool runlog_write_surface(const runlog *log, FILE *to);
-bool runlog_write_points(const runlog *log, FILE *to);
 bool runlog_write_search(const runlog *log, FILE *to);
 
 /* config.json of a runlog. */

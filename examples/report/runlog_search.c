@@ -112,13 +112,13 @@ runlog *runlog_at_best(const runlog *log, bool common)
     FILE *words = open_memstream(&note, &size);
     if (best) {
         best->borrows = true;
-        best->remedy = log->remedy;
+        best->about = log->about;
         best->runs = calloc((size_t)log->count + 1, sizeof *best->runs);
     }
     bool complete = best && best->runs && losses && words;
     const char *of_all = complete && common && log->count ? best_common_point(log, losses) : NULL;
-    if (complete && log->note)
-        fprintf(words, "%s ", log->note);
+    if (complete && log->about.note)
+        fprintf(words, "%s ", log->about.note);
     if (complete && of_all)
         fprintf(words, "All at %s%s, the best for all together by validation.", of_all,
                 is_at_the_edge(log, of_all) ? " (the edge of the list)" : "");
@@ -139,14 +139,13 @@ runlog *runlog_at_best(const runlog *log, bool common)
                 best->runs[best->count++] = log->runs[run];
     }
     complete = words && files_close_memory(words, &note) && complete;
-    if (complete)
-        runlog_note(best, note, log->overlap, log->same_folds);
+    free(losses);
+    if (best)
+        best->about.note = best->note = note;
+    else
+        free(note);
     if (complete)
         runlog_options(best, json_incref(log->options));
-    if (complete && log->class_names)
-        runlog_class_names(best, log->class_names, log->classes);
-    free(note);
-    free(losses);
     if (complete && !best->lost)
         return best;
     runlog_free(best);

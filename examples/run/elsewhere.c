@@ -11,16 +11,15 @@
 typedef struct page {
     const experiment_settings *settings;
     const runs_file *from;
-    char *const *argv;
+    const char *command;
 } page;
 
 static bool write_page(const void *context, FILE *to)
 {
     const page *p = context;
     const comparison *c = &p->from->c;
-    char *command = options_command(p->argv);
     html_begin(to, p->settings->runs, NULL, false);
-    bool complete = command && comparison_print(c, "html", to);
+    bool complete = p->command && comparison_print(c, "html", to);
     for (int m = 0; complete && p->from->steps && m < c->measure_count; m++) {
         chart_line *lines = runs_lines(p->from, m);
         complete = lines;
@@ -29,9 +28,8 @@ static bool write_page(const void *context, FILE *to)
         free(lines);
     }
     html_element(to, "h2", "To repeat it");
-    html_element(to, "pre class=\"words\"", command ? command : "");
+    html_element(to, "pre class=\"words\"", p->command ? p->command : "");
     html_end(to);
-    free(command);
     return complete;
 }
 
@@ -66,11 +64,11 @@ static bool check(const experiment_settings *s, tg_error *error)
     return true;
 }
 
-int compare_elsewhere(const experiment_settings *s, char *const *argv)
+int compare_elsewhere(const experiment_settings *s, const char *command)
 {
     runs_file from;
     tg_error error;
-    const page of = {s, &from, argv};
+    const page of = {s, &from, command};
     if (!check(s, &error) || !runs_read(s->runs, s->measures, &from, &error)) {
         terminal_say("compare", NULL, error.text);
         return 2;

@@ -6,6 +6,6 @@
 
 /* Prints the table and its verdicts; with --out writes summary.csv there, and with --report a page with the curves.
  * Returns the exit status. */
-int compare_elsewhere(const experiment_settings *s, char *const *argv);
+int compare_elsewhere(const experiment_settings *s, const char *command);
 
 #endif

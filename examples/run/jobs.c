@@ -1,6 +1,5 @@
-/* The parent's side of jobs.h. */
 #include "examples/run/jobs.h"
-#include "examples/run/jobs_internal.h"
+#include "examples/run/progress.h"
 #include "examples/run/signals.h"
 
 #include <errno.h>
@@ -8,31 +7,47 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
 
-static const double tick_interval = 0.1; /* seconds */
-enum { LONG_TICK = 20 };                 /* if more intervals than this have passed, the parent itself was stopped */
-static const double patience = 1;        /* seconds between asking a child to stop and killing it */
+static const double report_interval = 0.05, tick_interval = 0.1; /* seconds */
+enum { LONG_TICK = 20 };          /* if more intervals than this have passed, the parent itself was stopped */
+static const double patience = 1; /* seconds between asking a child to stop and killing it */
 
-/* A running child and its incoming message. */
+enum { FAILURE_LIMIT = 400 };
+
+/* From child to parent. A pipe takes and gives so few bytes as a whole or not at all. */
+typedef struct {
+    bool failed;
+    union {
+        jobs_progress now;
+        char why[FAILURE_LIMIT]; /* failed */
+    };
+} jobs_message;
+_Static_assert(sizeof(jobs_message) <= 512, "POSIX's least PIPE_BUF");
+
+struct jobs_link {
+    int descriptor;     /* write end of the pipe; never blocks */
+    double last_report; /* seconds */
+    int last_epoch;
+};
+
 typedef struct {
     pid_t pid; /* 0: the slot is free */
     int job;
     int descriptor; /* read end of the pipe */
     bool closed;    /* the pipe has been closed */
     bool lost;      /* another program runs this job now */
-    double heard;   /* when bytes arrived last */
-    jobs_message_head head;
-    size_t arrived; /* bytes of the message so far, including its head */
-    char *body;
-    char failure[JOBS_FAILURE_LIMIT];
+    double heard;   /* when a message arrived last */
+    char failure[FAILURE_LIMIT];
 } child;
 
 typedef enum { WAITING, RUNNING, ENDED } job_state;
@@ -48,6 +63,54 @@ typedef struct {
     double stopped_at, ticked_at;
     jobs_outcome outcome;
 } jobs_pool;
+
+double jobs_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- in the child ------------------------------------------------------------------------------------------- */
+
+/* Waits while the pipe is full. Ends the child if the parent has ended. */
+static void send_message(jobs_link *link, const jobs_message *message)
+{
+    while (write(link->descriptor, message, sizeof *message) < 0) {
+        if (errno == EAGAIN || errno == EWOULDBLOCK)
+            poll(&(struct pollfd){.fd = link->descriptor, .events = POLLOUT}, 1, -1);
+        else if (errno != EINTR)
+            _exit(1);
+    }
+}
+
+void jobs_report(jobs_link *link, const jobs_progress *now)
+{
+    const jobs_message message = {.now = *now};
+    const double time = jobs_clock();
+    const bool complete = now->fraction >= 1;
+    if (!complete && now->epoch == link->last_epoch && time - link->last_report < report_interval)
+        return;
+    if (complete)
+        send_message(link, &message);
+    else if (write(link->descriptor, &message, sizeof message) < 0)
+        return;
+    link->last_report = time;
+    link->last_epoch = now->epoch;
+}
+
+int jobs_fail(jobs_link *link, const char *format, ...)
+{
+    jobs_message message = {.failed = true};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message.why, sizeof message.why, format, arguments);
+    va_end(arguments);
+    for (char *end = strchr(message.why, '\n'); end; end = strchr(end, '\n'))
+        *end = ' ';
+    send_message(link, &message);
+    return 1;
+}
 
 /* ---- starting ----------------------------------------------------------------------------------------------- */
 
@@ -75,6 +138,13 @@ static void be_child(const jobs_pool *pool, int job, int descriptor, pid_t paren
     _exit(status == 0 ? 0 : (status & 0xFF) ? status & 0xFF : 1);
 }
 
+static void say_end(const jobs_config *config, int job, jobs_state state, const char *message)
+{
+    if (config->on_end)
+        config->on_end(job, state, message, config->context);
+    progress_end(config->view, job, state, message);
+}
+
 static void end_job(jobs_pool *pool, int job, jobs_state state, const char *message)
 {
     pool->outcome.done += state == JOBS_DONE;
@@ -82,9 +152,7 @@ static void end_job(jobs_pool *pool, int job, jobs_state state, const char *mess
     pool->outcome.stopped += state == JOBS_STOPPED;
     pool->state[job] = ENDED;
     pool->ended++;
-    for (const jobs_config *c = pool->config; c; c = c->also)
-        if (c->on_end)
-            c->on_end(job, state, message, c->context);
+    say_end(pool->config, job, state, message);
 }
 
 static void start_job(jobs_pool *pool, child *place, int job)
@@ -92,9 +160,9 @@ static void start_job(jobs_pool *pool, child *place, int job)
     int ends[2];
     const jobs_config *config = pool->config;
     pool->state[job] = RUNNING;
-    for (const jobs_config *c = config; c; c = c->also)
-        if (c->on_start)
-            c->on_start(job, c->context);
+    if (config->on_start)
+        config->on_start(job, config->context);
+    progress_start(config->view, job);
     fflush(NULL); /* or the child would print the parent's buffered output again */
 
     sigset_t blocked, before;
@@ -114,7 +182,7 @@ static void start_job(jobs_pool *pool, child *place, int job)
         sigprocmask(SIG_SETMASK, &before, NULL);
     }
     if (pid < 0) {
-        char message[JOBS_FAILURE_LIMIT];
+        char message[FAILURE_LIMIT];
         snprintf(message, sizeof message, "cannot start a process: %s", strerror(errno));
         if (piped)
             close(ends[0]), close(ends[1]);
@@ -128,64 +196,24 @@ static void start_job(jobs_pool *pool, child *place, int job)
 
 /* ---- listening ---------------------------------------------------------------------------------------------- */
 
-static void deliver(const jobs_config *config, child *from)
-{
-    const size_t size = from->head.size;
-    jobs_progress progress;
-    const bool reports = from->head.kind == JOBS_MESSAGE_PROGRESS && size == sizeof progress;
-    if (reports)
-        memcpy(&progress, from->body, sizeof progress);
-    for (const jobs_config *c = config; c; c = c->also) {
-        if (reports && c->on_progress)
-            c->on_progress(from->job, &progress, c->context);
-        if (from->head.kind == JOBS_MESSAGE_RECORD && c->on_record)
-            c->on_record(from->job, from->body, size, c->context);
-    }
-    if (from->head.kind == JOBS_MESSAGE_FAILURE)
-        snprintf(from->failure, sizeof from->failure, "%.*s", (int)size, from->body);
-    free(from->body);
-    from->body = NULL;
-    from->arrived = 0;
-}
-
-/* Allocates the message whose head has just arrived. An invalid head, or too large a message, ends the child. */
-static bool make_room(child *from)
-{
-    if (from->head.kind >= JOBS_MESSAGE_PROGRESS && from->head.kind <= JOBS_MESSAGE_FAILURE &&
-        from->head.size <= JOBS_MESSAGE_LIMIT)
-        from->body = malloc(from->head.size + 1);
-    if (from->body)
-        return true;
-    snprintf(from->failure, sizeof from->failure, "sent a message of %u bytes, for which there is no room",
-             from->head.size);
-    kill(from->pid, SIGKILL);
-    from->closed = true;
-    return false;
-}
-
 /* Reads the pipe, up to a number of messages, so that one child cannot keep the others waiting. */
 static void listen_to(const jobs_config *config, child *from, int messages)
 {
-    while (messages > 0 && !from->closed) {
-        size_t head = sizeof from->head, size = head + (from->arrived < head ? 0 : from->head.size);
-        if (from->arrived >= head && from->arrived == size) {
-            deliver(config, from);
-            messages--;
-            continue;
-        }
-        bool in_head = from->arrived < head;
-        char *to = in_head ? (char *)&from->head + from->arrived : from->body + (from->arrived - head);
-        ssize_t got = read(from->descriptor, to, size - from->arrived);
-        if (got > 0) {
-            from->arrived += (size_t)got;
-            from->heard = jobs_clock();
-            if (in_head && from->arrived == head && !make_room(from))
-                return;
-        } else if (got == 0) {
-            from->closed = true;
-        } else if (errno != EINTR) {
+    jobs_message message;
+    for (; messages > 0 && !from->closed; messages--) {
+        const ssize_t got = read(from->descriptor, &message, sizeof message);
+        if (got < 0 && errno != EINTR)
             return; /* no more data for now */
-        }
+        from->closed = got >= 0 && got != sizeof message;
+        if (got != sizeof message)
+            continue;
+        from->heard = jobs_clock();
+        if (message.failed)
+            memcpy(from->failure, message.why, sizeof from->failure);
+        if (!message.failed && config->on_progress)
+            config->on_progress(from->job, &message.now, config->context);
+        if (!message.failed)
+            progress_update(config->view, from->job, &message.now);
     }
 }
 
@@ -199,8 +227,6 @@ static const char *complaint(const child *ended, int status, char *text, size_t 
                  WTERMSIG(status) == SIGKILL ? ", perhaps because memory ran out" : "");
     else if (WEXITSTATUS(status) != 0)
         snprintf(text, size, "ended with exit status %d", WEXITSTATUS(status));
-    else if (ended->arrived > 0)
-        snprintf(text, size, "its last message broke off");
     else
         return NULL;
     return text;
@@ -216,14 +242,13 @@ static void reap(jobs_pool *pool, child *place)
     listen_to(pool->config, place, INT_MAX); /* data that it sent before it ended */
     close(place->descriptor);
 
-    char text[JOBS_FAILURE_LIMIT];
+    char text[FAILURE_LIMIT];
     const char *message = complaint(place, status, text, sizeof text);
     /* Checks the flag too: a signal to the whole group may reach the child before the loop has seen its own. */
     bool stopped = (pool->stopping || signals_caught()) && !place->failure[0] && WIFSIGNALED(status) &&
                    (WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGKILL);
     const int job = place->job;
     const bool lost = place->lost;
-    free(place->body);
     *place = (child){0};
     pool->running--;
     if (lost) {
@@ -331,9 +356,9 @@ static void wait_for_news(jobs_pool *pool)
         end_silent_children(pool, pool->ticked_at > 0 && since > LONG_TICK * tick_interval ? since : 0);
         end_lost_children(pool);
         pool->ticked_at = jobs_clock();
-        for (const jobs_config *c = pool->config; c; c = c->also)
-            if (c->on_tick)
-                c->on_tick(c->context);
+        if (pool->config->on_tick)
+            pool->config->on_tick(pool->config->context);
+        progress_tick(pool->config->view);
     }
 }
 
@@ -355,9 +380,7 @@ jobs_outcome jobs_run(const jobs_config *config)
     const bool ready = pool.children && pool.polls && pool.state;
     if (!ready) {
         for (int job = 0; job < config->count; job++)
-            for (const jobs_config *c = config; c; c = c->also)
-                if (c->on_end)
-                    c->on_end(job, JOBS_FAILED, "out of memory", c->context);
+            say_end(config, job, JOBS_FAILED, "out of memory");
         pool.outcome.failed = pool.ended = config->count;
     }
     while (pool.running > 0 || (!pool.stopping && pool.ended < config->count)) {

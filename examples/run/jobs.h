@@ -3,34 +3,27 @@
  *     static int train(int job, jobs_link *link, void *context)        // runs in the child
  *     {
  *         for (int epoch = 1; epoch <= 20; epoch++) {
- *             struct row row = train_one_epoch(job, epoch);
- *             if (isnan(row.loss))
+ *             const double loss = train_one_epoch(job, epoch);         // which writes its results into a file
+ *             if (isnan(loss))
  *                 return jobs_fail(link, "the loss is not a number after epoch %d", epoch);
- *             jobs_progress now = {.fraction = epoch / 20., .epoch = epoch, .epochs = 20, .loss = row.loss,
+ *             jobs_progress now = {.fraction = epoch / 20., .epoch = epoch, .epochs = 20, .loss = loss,
  *                                  .accuracy = NAN};
  *             jobs_report(link, &now);                                 // may be called every step
- *             jobs_record(link, &row, sizeof row);
  *         }
  *         return 0;
  *     }
- *     static void keep(int job, const void *bytes, size_t size, void *context)   // runs in the parent
- *     {
- *         memcpy(&((struct table *)context)->rows[job][...], bytes, size);
- *     }
  *     ...
- *     jobs_outcome outcome = jobs_run(&(jobs_config){
- *         .count = 40, .at_once = 2, .run = train, .on_record = keep, .context = &table});
- *     write_files(&table);
+ *     jobs_outcome outcome = jobs_run(&(jobs_config){.count = 40, .at_once = 2, .run = train, .context = &table});
  *     if (outcome.interrupted)
  *         return signals_status();
  *
  * A job has its own process so that a crash, a leak or a BLAS with global state stays its own. Jobs are told apart only
- * by their number, start in order and share nothing, so results do not depend on `at_once`. Records of one job arrive
- * in the order they were sent; those of different jobs mix.
+ * by their number, start in order and share nothing, so results do not depend on `at_once`. They leave them in files,
+ * or in memory that is mapped as shared before they start.
  *
- * SIGINT, SIGTERM and SIGHUP (a closed terminal) end the pool early: the children are stopped, what they had sent is
- * delivered, and jobs_run returns `interrupted` with the signals handled as before the call, so that a second Ctrl-C
- * ends the program at once. Children die with the parent, however it dies.
+ * SIGINT, SIGTERM and SIGHUP (a closed terminal) end the pool early: the children are stopped, and jobs_run returns
+ * `interrupted` with the signals handled as before the call, so that a second Ctrl-C ends the program at once. Children
+ * die with the parent, however it dies.
  *
  * The child is a copy made by fork, which wants a program without threads.
  */
@@ -56,10 +49,7 @@ typedef struct {
 
 /* Reports the progress of the job to the parent. Cheap enough for every step: sends at most 20 times a second, unless
  * the epoch has changed, and drops the message rather than wait for the parent. A fraction of 1 always arrives. */
-void jobs_report(jobs_link *link, const jobs_progress *progress);
-
-/* Hands `size` bytes (at most 64 MiB) to the parent's on_record; they are copied before this returns. */
-void jobs_record(jobs_link *link, const void *bytes, size_t size);
+void jobs_report(jobs_link *link, const jobs_progress *now);
 
 /* Says why the job fails, in one line; use as `return jobs_fail(link, ...)`. Always 1. */
 int jobs_fail(jobs_link *link, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -90,15 +80,14 @@ typedef struct jobs_config {
     jobs_turn (*turn)(int job, void *context);
     bool (*is_ours)(int job, void *context);
 
-    /* In the parent, while jobs run; each may be NULL. What the bytes point to lives until the callback returns and
-     * is aligned for any type. A message is one line: what jobs_fail said, or how the child ended. */
+    /* In the parent, while jobs run; each may be NULL. A message is one line: what jobs_fail said, or how the child
+     * ended. */
     void (*on_start)(int job, void *context);
     void (*on_progress)(int job, const jobs_progress *progress, void *context);
-    void (*on_record)(int job, const void *bytes, size_t size, void *context);
     void (*on_end)(int job, jobs_state state, const char *message, void *context);
     void (*on_tick)(void *context); /* about ten times a second */
 
-    const struct jobs_config *also; /* these five functions of `also` are called after the ones above; or NULL */
+    struct progress *view; /* shows all that (progress.h); or NULL */
 } jobs_config;
 
 typedef struct {

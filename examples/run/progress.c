@@ -1,6 +1,5 @@
 #include "examples/run/progress.h"
 #include "examples/report/files.h"
-#include "examples/run/jobs_internal.h"
 #include "examples/run/progress_internal.h"
 #include "examples/report/terminal.h"
 
@@ -331,35 +330,11 @@ void progress_end(progress *view, int job, jobs_state state, const char *message
     free(lines);
 }
 
-/* ---- the view of a pool ---- */
-
-static void on_start(int job, void *view)
-{
-    progress_start(view, job);
-}
-
-static void on_progress(int job, const jobs_progress *now, void *view)
-{
-    progress_update(view, job, now);
-}
-
-static void on_end(int job, jobs_state state, const char *message, void *view)
-{
-    progress_end(view, job, state, message);
-}
-
-static void on_tick(void *view)
-{
-    progress_tick(view);
-}
-
 jobs_outcome progress_run(const progress_config *config, const jobs_config *jobs)
 {
-    progress *view = progress_new(config);
     jobs_config shown = *jobs;
-    shown.also = &(jobs_config){
-        .context = view, .on_start = on_start, .on_progress = on_progress, .on_end = on_end, .on_tick = on_tick};
+    shown.view = progress_new(config);
     const jobs_outcome outcome = jobs_run(&shown);
-    progress_free(view);
+    progress_free(shown.view);
     return outcome;
 }

@@ -2,7 +2,7 @@
  *
  *     const char *names[] = {"relu seed 1", "relu seed 2", "gelu_exact seed 1"};
  *     progress_run(&(progress_config){.out = stderr, .count = 3, .names = names, .unit = "samples"},
- *                  &(jobs_config){.count = 3, .at_once = 2, .run = train, .on_record = keep, .context = &table});
+ *                  &(jobs_config){.count = 3, .at_once = 2, .run = train, .context = &table});
  *
  * or, where something else is to be shown than jobs_run,
  *
@@ -43,7 +43,7 @@ typedef struct {
     const char *measured;     /* split of a job's last loss and accuracy: "validation"; NULL: not shown */
 } progress_config;
 
-/* jobs_run, shown meanwhile; `jobs` has no `also`. */
+/* jobs_run, shown meanwhile. */
 jobs_outcome progress_run(const progress_config *config, const jobs_config *jobs);
 
 /* NULL when memory runs out; every function below then does nothing, so a run can continue. */

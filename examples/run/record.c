@@ -327,7 +327,7 @@ bool record_read(const char *folder, runlog *log, int run)
     json_t *results = record_results(folder);
     read_series(log, run, results);
     if (results)
-        (json_integer_value(json_object_get(results, "diverged")) ? runlog_diverge_run : runlog_finish_run)(log, run);
+        runlog_finish_run(log, run, json_integer_value(json_object_get(results, "diverged")) != 0);
     json_decref(results);
     return rows > 0;
 }

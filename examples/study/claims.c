@@ -282,9 +282,10 @@ static void put_grids(sheet *s)
     }
 }
 
-static sheet *report(const claims *all, const study_outcome *outcome)
+static void report(void *results, sheet *s)
 {
-    sheet *s = sheet_new("What is said of GELU");
+    const study_results *r = results;
+    const claims all = {r->c, &r->work, tg_tape_new()};
     static const char *const headings[CLAIM_PARTS] = {"Values", "Costs", "Training", "Blocks"};
     static const char *const texts[CLAIM_PARTS] = {
         "In double precision, by the operations of the tape; beside them Simpson's rule for the normal distribution "
@@ -297,7 +298,6 @@ static sheet *report(const claims *all, const study_outcome *outcome)
         "geometric means. Where training and test rows of one table are redrawn for each seed, intervals are widened "
         "for it (Nadeau and Bengio). Each net has the best of its grid's rates by validation; the grids are below.",
         "What the texts show as code, and where it is here."};
-    study_say_state(all->c, all->work, outcome, s);
     sheet_text(s,
                "Statements that texts on GELU, and the paper that they cite (arXiv 1606.08415), make. A statement is "
                "true if the number, or its whole 95 %% interval, lies where the third column says; it is not true if "
@@ -305,27 +305,20 @@ static sheet *report(const claims *all, const study_outcome *outcome)
     for (int part = 0; part < CLAIM_PARTS; part++) {
         sheet_heading(s, headings[part]);
         sheet_text(s, "%s", texts[part]);
-        put_part(all, s, (claim_part)part);
+        put_part(&all, s, (claim_part)part);
     }
     put_grids(s);
-    if (tg_tape_error(all->tape))
-        sheet_text(s, "Rows are wrong: %s", tg_tape_error(all->tape));
-    return s;
-}
-
-static int run(const study_context *c, study_sources *from, study_work *work)
-{
-    const claims all = {c, work, tg_tape_new()};
-    if (!all.tape || !study_grids_add(work, c, claim_grids, CLAIM_GRIDS, from))
-        return study_refuse("out of memory", 1);
-    const study_outcome outcome = study_work_do(work, stderr);
-    const int status = outcome.broken ? study_refuse(outcome.error.text, outcome.broken)
-                                      : study_end(c, work, &outcome, report(&all, &outcome), NULL);
+    if (!all.tape || tg_tape_error(all.tape))
+        sheet_text(s, "Rows are wrong: %s", all.tape ? tg_tape_error(all.tape) : "out of memory");
     tg_tape_free(all.tape);
-    return status;
 }
 
-int study_claims(const study_context *c)
-{
-    return study_on(c, study_work_of(c), STUDY_DIGITS, STUDY_PLAYS, run);
-}
+const study study_claims = {"claims",
+                            "claims about GELU, each with verdict, number and command",
+                            sizeof(study_results),
+                            report,
+                            "What is said of GELU",
+                            STUDY_DIGITS,
+                            STUDY_PLAYS + 1,
+                            .grids = claim_grids,
+                            .grid_count = CLAIM_GRIDS};

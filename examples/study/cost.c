@@ -289,18 +289,14 @@ static void judge(sheet *s)
                   nets[1].name, step, swiglu, wide);
 }
 
-int study_cost(const study_context *c)
+static void report(void *all, sheet *s)
 {
-    const extent e = c->settings->quick ? (extent){3, 1 << 12, QUICK_DIVISOR, 1e-5} : (extent){40, 1 << 15, 1, 5e-3};
+    study_results *r = all;
+    const extent e = r->c->settings->quick ? (extent){3, 1 << 12, QUICK_DIVISOR, 1e-5} : (extent){40, 1 << 15, 1, 5e-3};
     enum { NUMBERS = 1 << 17 };
-    float *x = malloc(NUMBERS * sizeof *x), *y = malloc(NUMBERS * sizeof *y);
+    static float x[NUMBERS], y[NUMBERS];
     tg_tape *tape = tg_tape_new();
-    sheet *s = sheet_new("What activations cost");
-    study_work work = study_work_of(c);
-    const study_outcome outcome = {0};
     tg_rng rng = tg_rng_seed(1);
-    if (!x || !y || !tape || !s)
-        return study_refuse("out of memory", 1);
     for (int i = 0; i < NUMBERS; i++) {
         x[i] = (float)tg_rng_normal(&rng);
         y[i] = (float)tg_rng_normal(&rng);
@@ -308,28 +304,29 @@ int study_cost(const study_context *c)
     tg_set_threads(1);
     fprintf(stderr, "this takes about %d seconds of processor time\n",
             (int)ceil(e.rounds * e.at_least * 2 * (2 * ACTIVATIONS + 2 * NETS * STEPPED) + 1));
-    study_say_state(c, &work, &outcome, s);
-    sheet_text(s,
-               "One thread, single precision, inputs of N(0,1). %d elements at a time; a step is record, backward and "
-               "Adam. All are timed "
-               "in turn, "
-               "%d rounds, so that other work on the machine meets all alike: medians over the rounds of the ratio to "
-               "ReLU in the same "
-               "round, with "
-               "the interval of the median. Gated: per element of the product; nets with as many parameters as the "
-               "plain ones. What is "
-               "said is what "
-               "texts about GELU claim.",
-               e.elements, e.rounds);
-    bool fine = true;
+    sheet_text(
+        s,
+        "One thread, single precision, inputs of N(0,1). %d elements at a time; a step is record, backward and "
+        "Adam. All are timed in turn, %d rounds, so that other work on the machine meets all alike: medians over "
+        "the rounds of the ratio to ReLU in the same round, with the interval of the median. Gated: per element "
+        "of the product; nets with as many parameters as the plain ones. What is said is what texts about GELU "
+        "claim.",
+        e.elements, e.rounds);
+    bool fine = tape;
     put_elements(s, &e, tape, x, y);
     for (int i = 0; i < 2 * NETS && fine; i++)
         fine = put_steps(s, i % NETS, i >= NETS, &e, tape, x, y);
-    if (!fine || tg_tape_error(tape))
-        return study_refuse(tg_tape_error(tape) ? tg_tape_error(tape) : "out of memory", 1);
-    judge(s);
+    if (!fine || tg_tape_error(tape)) {
+        sheet_text(s, "Times are wrong: %s", tg_tape_error(tape) ? tg_tape_error(tape) : "out of memory");
+        r->outcome.failed = 1;
+    } else
+        judge(s);
     tg_tape_free(tape);
-    free(x);
-    free(y);
-    return study_end(c, &work, &outcome, s, NULL);
 }
+
+const study study_cost = {"cost",
+                          "the cost of activations, per element and per training step",
+                          sizeof(study_results),
+                          report,
+                          "What activations cost",
+                          .no_runs = true};

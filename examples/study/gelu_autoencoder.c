@@ -1,7 +1,7 @@
 /* study gelu-autoencoder: the MNIST autoencoder of "Gaussian Error Linear Units" (Hendrycks and Gimpel, arXiv
  * 1606.08415). */
 #include "examples/data/feed.h"
-#include "examples/study/grid.h"
+#include "examples/study/study.h"
 #include "examples/data/words.h"
 
 #include <math.h>
@@ -34,15 +34,14 @@ static const study_grid grid = {
 static const double *const rates = grid.rates;
 
 typedef struct results {
-    const study_context *c;
-    const study_work *work;
+    study_results of;
     const dataset *data;
     int epochs;
 } results;
 
 static study_cell cell_of(const results *r, int activation)
 {
-    return study_cell_of(r->work, r->c, &grid, tg_activation_name(published[activation].activation), 0);
+    return study_cell_of(&r->of.work, r->of.c, &grid, tg_activation_name(published[activation].activation), 0);
 }
 
 /* All runs that have begun; an unfinished one counts as far as it got. */
@@ -107,7 +106,7 @@ static bool count_dead(const results *r, const study_run *run, double *code, dou
     tg_error error;
     dataset_feed images = {r->data, &r->data->test};
     const tg_fit_rows rows = dataset_feed_rows(&images);
-    tg_model *model = study_run_net(run, r->work->folder, &error);
+    tg_model *model = study_run_net(run, r->of.work.folder, &error);
     looked l = {.net = model ? net_mlp(model) : NULL};
     double loss;
     l.dead = tg_dead_units_new(l.net);
@@ -245,10 +244,16 @@ static bool write_published(const void *context, FILE *to)
 
 /* ---- the study ---- */
 
-static sheet *report(const results *r, const study_outcome *outcome)
+static void report(void *all, sheet *s)
 {
-    sheet *s = sheet_new("GELU paper: MNIST autoencoder");
-    study_say_state(r->c, r->work, outcome, s);
+    results *r = all;
+    dataset *data = &r->of.from.rows[STUDY_MNIST];
+    bool begun = false;
+    r->data = data;
+    r->epochs = r->of.work.run[0].spec.epochs;
+    r->of.broken = !study_run_split(&r->of.work.run[0], data, &r->of.error);
+    for (int i = 0; i < r->of.work.count; i++)
+        begun |= r->of.work.record[i].epochs > 0;
     sheet_text(s,
                "Protocol (arXiv 1606.08415): 784-1000-500-250-30-250-500-1000-784, the activation on every hidden "
                "layer, the code included; mean "
@@ -260,33 +265,21 @@ static sheet *report(const results *r, const study_outcome *outcome)
                "form.",
                cell_of(r, 0).seeds, plural(cell_of(r, 0).seeds), r->epochs);
     judge(r, s);
-    sheet_picture(s, "curves.svg", "test error over epochs, ours as lines and the published numbers as marks");
+    study_file(&r->of, "curves.csv", write_curves);
+    study_file(&r->of, "published.csv", write_published);
+    if (begun)
+        study_picture(&r->of, s, "study_curves.gp", "curves.svg",
+                      "test error over epochs, ours as lines and the published numbers as marks");
     put_losses(r, s);
     put_dead(r, s);
-    return s;
 }
 
-static int run(const study_context *c, study_sources *from, study_work *work)
-{
-    dataset *data = &from->rows[STUDY_MNIST];
-    bool begun = false;
-    tg_error error;
-    if (!study_grids_add(work, c, &grid, 1, from))
-        return study_refuse("out of memory", 1);
-    const study_outcome outcome = study_work_do(work, stderr);
-    if (outcome.broken)
-        return study_refuse(outcome.error.text, outcome.broken);
-    const results r = {c, work, data, work->run[0].spec.epochs};
-    if (!study_run_split(&work->run[0], data, &error) ||
-        !files_write(c->folder, "curves.csv", write_curves, &r, &error) ||
-        !files_write(c->folder, "published.csv", write_published, &r, &error))
-        return study_refuse(error.text, 1);
-    for (int i = 0; i < work->count; i++)
-        begun = begun || work->record[i].epochs > 0;
-    return study_end(c, work, &outcome, report(&r, &outcome), begun ? "study_curves.gp" : NULL);
-}
-
-int study_gelu_autoencoder(const study_context *c)
-{
-    return study_on(c, study_work_of(c), STUDY_MNIST, STUDY_MNIST, run);
-}
+const study study_gelu_autoencoder = {"gelu-autoencoder",
+                                      "the GELU paper's MNIST autoencoder",
+                                      sizeof(results),
+                                      report,
+                                      "GELU paper: MNIST autoencoder",
+                                      STUDY_MNIST,
+                                      STUDY_MNIST + 1,
+                                      .grids = &grid,
+                                      .grid_count = 1};

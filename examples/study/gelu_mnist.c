@@ -29,8 +29,7 @@ static double tolerance(double keep)
 }
 
 typedef struct results {
-    const study_context *c;
-    const study_work *work;
+    study_results of;
     int seeds, epochs;
 } results;
 
@@ -38,7 +37,7 @@ typedef struct results {
 static int records_at_best(const results *r, tg_activation activation, double keep, double *rate,
                            const study_record *records[STUDY_SEEDS])
 {
-    const study_cell cell = mnist_cell(r->work, r->c, activation, keep);
+    const study_cell cell = mnist_cell(&r->of.work, r->of.c, activation, keep);
     *rate = mnist_best_rate(&cell);
     return study_cell_records(&cell, *rate, false, records);
 }
@@ -61,10 +60,10 @@ static void add_losses(const results *r, sheet *s)
                 "published|ours|least to "
                 "greatest");
     for (int i = 0; i < CURVES; i++)
-        for (int k = 0; k < mnist_cell(r->work, r->c, TG_RELU, 1).rates; k++) {
+        for (int k = 0; k < mnist_cell(&r->of.work, r->of.c, TG_RELU, 1).rates; k++) {
             const published *said = &curves[i];
             const study_record *records[STUDY_SEEDS];
-            const study_cell cell = mnist_cell(r->work, r->c, said->activation, said->keep);
+            const study_cell cell = mnist_cell(&r->of.work, r->of.c, said->activation, said->keep);
             const double rate = cell.grid->rates[k];
             const int n = study_cell_records(&cell, rate, false, records);
             const int at = study_lowest_median(records, n, r->epochs, STUDY_VAL_LOSS);
@@ -230,10 +229,11 @@ static bool write_published(const void *context, FILE *to)
 
 /* ---- the study ---- */
 
-static sheet *report(const results *r, const study_outcome *outcome)
+static void report(void *all, sheet *s)
 {
-    sheet *s = sheet_new("GELU paper: MNIST classification");
-    study_say_state(r->c, r->work, outcome, s);
+    results *r = all;
+    r->seeds = mnist_cell(&r->of.work, r->of.c, TG_RELU, 1).seeds;
+    r->epochs = r->of.work.run[0].spec.epochs;
     sheet_text(s,
                "Protocol (arXiv 1606.08415): eight hidden layers of 128, initial weights with rows of length 1, pixels "
                "in [0, 1], Adam "
@@ -245,36 +245,29 @@ static sheet *report(const results *r, const study_outcome *outcome)
                "median with a "
                "probability of 94 %%. "
                "Published numbers are read off the curves.",
-               r->work->run[0].spec.batch, r->epochs, plural(r->epochs), r->seeds, plural(r->seeds));
+               r->of.work.run[0].spec.batch, r->epochs, plural(r->epochs), r->seeds, plural(r->seeds));
     judge_reproduction(r, s);
     for (int k = 0; k < 2; k++) {
         judge_difference(r, k ? 0.5 : 1, TG_RELU, s);
         judge_difference(r, k ? 0.5 : 1, TG_ELU, s);
     }
-    sheet_picture(s, "curves.svg", "log loss over epochs, ours as lines and the published numbers as marks");
+    study_file(&r->of, "curves.csv", write_curves);
+    study_file(&r->of, "published.csv", write_published);
+    if (r->of.outcome.complete > 0)
+        study_picture(&r->of, s, "study_curves.gp", "curves.svg",
+                      "log loss over epochs, ours as lines and the published numbers as marks");
     add_losses(r, s);
     if (r->epochs >= train_epochs[0])
         add_training(r, s);
     add_errors(r, s);
-    return s;
 }
 
-static int run(const study_context *c, study_sources *from, study_work *work)
-{
-    tg_error error;
-    if (!study_grids_add(work, c, mnist_grids, MNIST_GRIDS, from))
-        return study_refuse("out of memory", 1);
-    const study_outcome outcome = study_work_do(work, stderr);
-    if (outcome.broken)
-        return study_refuse(outcome.error.text, outcome.broken);
-    const results r = {c, work, mnist_cell(work, c, TG_RELU, 1).seeds, work->run[0].spec.epochs};
-    if (!files_write(c->folder, "curves.csv", write_curves, &r, &error) ||
-        !files_write(c->folder, "published.csv", write_published, &r, &error))
-        return study_refuse(error.text, 1);
-    return study_end(c, work, &outcome, report(&r, &outcome), outcome.complete > 0 ? "study_curves.gp" : NULL);
-}
-
-int study_gelu_mnist(const study_context *c)
-{
-    return study_on(c, study_work_of(c), STUDY_MNIST, STUDY_MNIST, run);
-}
+const study study_gelu_mnist = {"gelu-mnist",
+                                "the GELU paper's MNIST classification",
+                                sizeof(results),
+                                report,
+                                "GELU paper: MNIST classification",
+                                STUDY_MNIST,
+                                STUDY_MNIST + 1,
+                                .grids = mnist_grids,
+                                .grid_count = MNIST_GRIDS};

@@ -19,8 +19,7 @@ typedef struct score {
 } score;
 
 typedef struct results {
-    const study_context *c;
-    const study_work *work;
+    study_results of;
     double rate[MNIST_ACTIVATIONS];
     int seeds[MNIST_ACTIVATIONS];
     score score[MNIST_ACTIVATIONS][STUDY_SEEDS][LEVELS];
@@ -57,13 +56,13 @@ static bool score_net(const dataset *data, tg_model *model, score by_level[LEVEL
 /* Scores every finished network of an activation at its best rate. */
 static bool score_all(results *r, const dataset *data, int a, tg_error *error)
 {
-    const study_cell cell = mnist_cell(r->work, r->c, mnist_activations[a], 1);
+    const study_cell cell = mnist_cell(&r->of.work, r->of.c, mnist_activations[a], 1);
     r->rate[a] = mnist_best_rate(&cell);
     for (int seed = 1; seed <= cell.seeds; seed++) {
         const study_run *run = study_cell_run(&cell, r->rate[a], seed);
         if (!run)
             continue;
-        tg_model *model = study_run_net(run, r->work->folder, error);
+        tg_model *model = study_run_net(run, r->of.work.folder, error);
         const bool fine = model && score_net(data, model, r->score[a][r->seeds[a]++], error);
         tg_model_free(model);
         if (!fine)
@@ -139,10 +138,14 @@ static bool write_noise(const void *context, FILE *to)
     return true;
 }
 
-static sheet *report(const results *r, const study_outcome *outcome)
+static void report(void *all, sheet *s)
 {
-    sheet *s = sheet_new("GELU paper: noise");
-    study_say_state(r->c, r->work, outcome, s);
+    results *r = all;
+    dataset *data = &r->of.from.rows[STUDY_MNIST];
+    bool fine = study_run_split(&r->of.work.run[0], data, &r->of.error);
+    for (int a = 0; a < MNIST_ACTIVATIONS; a++)
+        fine = fine && score_all(r, data, a, &r->of.error);
+    r->of.broken = !fine;
     sheet_text(s, "The classifiers of gelu-mnist that were trained without dropout, after their last epoch, each "
                   "activation at its best rate by "
                   "validation loss; uniform noise from -a to a is added to every pixel of the test images, the same "
@@ -150,42 +153,26 @@ static sheet *report(const results *r, const study_outcome *outcome)
                   "the seeds. Of the paper's curves no numbers are at hand, only its words.");
     judge(r, 2, s);
     judge(r, 1, s);
-    sheet_picture(s, "noise.svg", "accuracy and log loss over the size of the noise");
+    study_file(&r->of, "noise.csv", write_noise);
+    if (r->of.outcome.complete > 0)
+        study_picture(&r->of, s, "study_noise.gp", "noise.svg", "accuracy and log loss over the size of the noise");
     put_table(r, s);
-    return s;
 }
 
 /* ---- the study ---- */
 
 /* The runs of gelu-mnist without dropout, at its first two rates. */
-static int run(const study_context *c, study_sources *from, study_work *work)
+static bool add(void *all)
 {
-    static results r;
-    tg_error error;
-    dataset *data = &from->rows[STUDY_MNIST];
+    results *r = all;
     study_grid grid = mnist_grids[0];
     grid.factors[1] = "dropout=0";
     grid.rates[2] = 0;
-    if (!study_grids_add(work, c, &grid, 1, from))
-        return study_refuse("out of memory", 1);
-    const study_outcome outcome = study_work_do(work, stderr);
-    r = (results){.c = c, .work = work};
-    if (outcome.broken)
-        return study_refuse(outcome.error.text, outcome.broken);
-    if (!study_run_split(&work->run[0], data, &error))
-        return study_refuse(error.text, 1);
-    for (int a = 0; a < MNIST_ACTIVATIONS; a++)
-        if (!score_all(&r, data, a, &error))
-            return study_refuse(error.text, 1);
-    if (!files_make_folder(c->folder, &error) || !files_write(c->folder, "noise.csv", write_noise, &r, &error))
-        return study_refuse(error.text, 1);
-    return study_end(c, work, &outcome, report(&r, &outcome), outcome.complete > 0 ? "study_noise.gp" : NULL);
+    return study_grids_add(&r->of.work, r->of.c, &grid, 1, &r->of.from);
 }
 
-int study_gelu_noise(const study_context *c)
-{
-    study_context classifiers;
-    if (!study_context_of(&classifiers, c->settings, "gelu-mnist", c->command))
-        return study_refuse("--out: the name is too long", 2);
-    return study_on(c, study_work_of(&classifiers), STUDY_MNIST, STUDY_MNIST, run);
-}
+const study study_gelu_noise = {"gelu-noise",        "how robust the classifiers of gelu-mnist are to noisy images",
+                                sizeof(results),     report,
+                                "GELU paper: noise", STUDY_MNIST,
+                                STUDY_MNIST + 1,     .of = "gelu-mnist",
+                                .add = add};

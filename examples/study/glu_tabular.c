@@ -27,9 +27,7 @@ static const struct {
                         {TG_NORM_RMS, "with an RMSNorm behind every hidden layer"}};
 
 typedef struct results {
-    const study_context *c;
-    const study_work *work;
-    const study_sources *from;
+    const study_results *of;
     const tabular_grids *tables;
     int setting, seeds;
     int count, form[FORMS];                        /* the compared forms: those below, in this order */
@@ -38,6 +36,12 @@ typedef struct results {
     double mean[STUDY_TABLES][FORMS];              /* geometric, of the test losses */
     ranks ranks;
 } results;
+
+typedef struct both {
+    study_results of;
+    tabular_grids tables;
+    results in[SETTINGS];
+} both;
 
 static const study_grid like = {
     .factors = {"activation=relu,gelu_exact,silu,glu,bilinear,reglu,geglu,swiglu", "norm=rms,none"},
@@ -63,7 +67,7 @@ static void choose_forms(results *r, int seeds)
 {
     int complete[FORMS], least = seeds, most = 0;
     for (int f = 0; f < FORMS; f++) {
-        complete[f] = complete_seeds(r->work, r->setting, f, seeds);
+        complete[f] = complete_seeds(&r->of->work, r->setting, f, seeds);
         least = complete[f] < least ? complete[f] : least;
         most = complete[f] > most ? complete[f] : most;
     }
@@ -96,7 +100,7 @@ static void gather(results *r)
         for (int i = 0; i < r->count; i++) {
             char name[40];
             snprintf(name, sizeof name, "%s-%s", form_name(r, i), tg_norm_name(settings[r->setting].norm));
-            const study_cell cell = tabular_cell(r->work, r->c, r->tables, set, name, r->seeds);
+            const study_cell cell = tabular_cell(&r->of->work, r->of->c, r->tables, set, name, r->seeds);
             r->rate[set][i] = cell.best;
             study_cell_losses(&cell, cell.best, r->test[set][i]);
             r->mean[set][i] = cell.best > 0 ? exp(statistics_of(r->test[set][i], (size_t)r->seeds).mean) : NAN;
@@ -117,10 +121,10 @@ static void put_table(const results *r, sheet *s, const char *what, bool rates)
         used += snprintf(line + used, sizeof line - (size_t)used, "|%s", form_name(r, f));
     sheet_table(s, 1, line);
     for (int set = 0; set < r->tables->count; set++) {
-        used = snprintf(line, sizeof line, "%s|%s", r->from->name[set],
-                        rates                                               ? "rate"
-                        : r->from->rows[set].task == DATASET_CLASSIFICATION ? "log loss"
-                                                                            : "squared error");
+        used = snprintf(line, sizeof line, "%s|%s", r->of->from.name[set],
+                        rates                                                  ? "rate"
+                        : r->of->from.rows[set].task == DATASET_CLASSIFICATION ? "log loss"
+                                                                               : "squared error");
         for (int f = 0; f < r->count; f++)
             used += snprintf(line + used, sizeof line - (size_t)used, rates ? "|%g" : "|%.4f",
                              rates ? r->rate[set][f] : r->mean[set][f]);
@@ -242,13 +246,13 @@ static void put_ranks(const results *r, FILE *to)
     }
 }
 
-static bool write_ranks(const void *context, FILE *to)
+static bool write_ranks(const void *all, FILE *to)
 {
-    const results *r = context;
+    const both *b = all;
     fputs("setting,kind,name,from,to\n", to);
     for (int setting = 0; setting < SETTINGS; setting++)
-        if (r[setting].seeds > 1)
-            put_ranks(&r[setting], to);
+        if (b->in[setting].seeds > 1)
+            put_ranks(&b->in[setting], to);
     return true;
 }
 
@@ -266,10 +270,18 @@ static void put_setting(const results *r, sheet *s)
     put_table(r, s, "Rates chosen", true);
 }
 
-static sheet *report(const results r[SETTINGS], const study_outcome *outcome)
+static void report(void *all, sheet *s)
 {
-    sheet *s = sheet_new("Plain and gated forms on tables, at equal parameters");
-    study_say_state(r->c, r->work, outcome, s);
+    both *b = all;
+    results *r = b->in;
+    bool any = false;
+    for (int setting = 0; setting < SETTINGS; setting++) {
+        r[setting] = (results){.of = &b->of, .tables = &b->tables, .setting = setting};
+        choose_forms(&r[setting], b->of.c->settings->quick ? 2 : like.seeds);
+        if (r[setting].seeds > 1)
+            gather(&r[setting]);
+        any |= r[setting].seeds > 1;
+    }
     sheet_text(s,
                "Two hidden layers of 64, or for the gated forms narrower ones with as many parameters, as they are and "
                "with an RMSNorm behind "
@@ -280,39 +292,25 @@ static sheet *report(const results r[SETTINGS], const study_outcome *outcome)
                "of the epoch with the "
                "lowest "
                "validation loss: log loss of classes, squared error of standardised targets.",
-               r->c->settings->quick ? 2 : TABULAR_RATES);
+               b->of.c->settings->quick ? 2 : TABULAR_RATES);
     for (int setting = 0; setting < SETTINGS; setting++)
         if (r[setting].seeds > 1)
             judge(&r[setting], s);
-    sheet_picture(s, "ranks.svg", "mean ranks of the forms and the critical difference");
+    study_file(&b->of, "ranks.csv", write_ranks);
+    if (any)
+        study_picture(&b->of, s, "study_ranks.gp", "ranks.svg", "mean ranks of the forms and the critical difference");
     for (int setting = 0; setting < SETTINGS; setting++)
         put_setting(&r[setting], s);
-    return s;
 }
 
-static int run(const study_context *c, study_sources *from, study_work *work)
+static bool add(void *all)
 {
-    static results r[SETTINGS];
-    tg_error error;
-    const tabular_grids tables = tabular_grids_of(c, from, &like);
-    if (!study_grids_add(work, c, tables.grid, tables.count, from))
-        return study_refuse("out of memory", 1);
-    const study_outcome outcome = study_work_do(work, stderr);
-    if (outcome.broken)
-        return study_refuse(outcome.error.text, outcome.broken);
-    for (int setting = 0; setting < SETTINGS; setting++) {
-        r[setting] = (results){.c = c, .work = work, .from = from, .tables = &tables, .setting = setting};
-        choose_forms(&r[setting], c->settings->quick ? 2 : like.seeds);
-        if (r[setting].seeds > 1)
-            gather(&r[setting]);
-    }
-    if (!files_write(c->folder, "ranks.csv", write_ranks, r, &error))
-        return study_refuse(error.text, 1);
-    return study_end(c, work, &outcome, report(r, &outcome),
-                     r[0].seeds > 1 || r[1].seeds > 1 ? "study_ranks.gp" : NULL);
+    both *b = all;
+    b->tables = tabular_grids_of(b->of.c, &b->of.from, &like);
+    return study_grids_add(&b->of.work, b->of.c, b->tables.grid, b->tables.count, &b->of.from);
 }
 
-int study_glu_tabular(const study_context *c)
-{
-    return tabular_study(c, study_work_of(c), run);
-}
+const study study_glu_tabular = {
+    "glu-tabular", "plain and gated forms on nine tables, equal parameters", sizeof(both),
+    report,        "Plain and gated forms on tables, at equal parameters",   .end = STUDY_TABLES,
+    .add = add};

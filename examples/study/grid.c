@@ -28,28 +28,58 @@ const char *study_source_name(study_source which)
     return which == STUDY_PLAYS ? "tinyshakespeare" : sources[which].name;
 }
 
-static bool load(const study_context *c, study_source i, study_sources *from)
+/* Sentences of a few words, for the quick version. */
+static bool write_sentences(const void *context, FILE *to)
 {
-    if (i == STUDY_PLAYS)
-        return study_load_text(c, &from->plays);
-    from->name[i] = c->settings->quick ? sources[i].made : sources[i].name;
-    return study_load(c, sources[i].kind, sources[i].path, sources[i].made,
-                      i == STUDY_MNIST ? QUICK_IMAGES : QUICK_ROWS, &sources[i].options, &from->rows[i]);
+    static const char *const words[] = {"the", "king", "of", "night", "will", "hear", "no", "more", "and", "speak"};
+    tg_rng rng = tg_rng_seed(1);
+    (void)context;
+    for (int i = 0; i < 800; i++)
+        fprintf(to, "%s%s", words[tg_rng_below(&rng, 10)], i % 8 == 7 ? ".\n" : " ");
+    return true;
 }
 
-int study_on(const study_context *c, study_work work, study_source first, study_source last,
-             int (*run)(const study_context *c, study_sources *from, study_work *work))
+/* Shakespeare's plays, DATA/tinyshakespeare/input.txt; in the quick version a few short sentences. */
+static bool load_text(const study_context *c, text_source *text, tg_error *error)
 {
-    study_sources from = {0};
-    bool fine = true;
-    for (int i = first; i <= (int)last; i++)
-        fine = fine && load(c, (study_source)i, &from);
-    const int status = fine ? run(c, &from, &work) : 2;
-    study_work_free(&work);
+    char spec[2 * PATH_MAX];
+    const bool quick = c->settings->quick;
+    const bool made = !quick || (files_make_folder(c->folder, error) &&
+                                 files_write(c->folder, "sentences.txt", write_sentences, NULL, error));
+    snprintf(spec, sizeof spec, "text:%s/%s", quick ? c->folder : c->settings->data,
+             quick ? "sentences.txt" : "tinyshakespeare/input.txt");
+    return made && text_load(spec, text, error) && text_split(text, 0.1, 1, error);
+}
+
+static bool load(const study_context *c, int i, study_sources *from, tg_error *error)
+{
+    char spec[PATH_MAX + 64];
+    const bool quick = c->settings->quick;
+    const dataset_options making = {.rows = i == STUDY_MNIST ? QUICK_IMAGES : QUICK_ROWS};
+    if (i == STUDY_PLAYS)
+        return load_text(c, &from->plays, error);
+    from->name[i] = quick ? sources[i].made : sources[i].name;
+    snprintf(spec, sizeof spec, "%s:%s/%s", sources[i].kind, c->settings->data, sources[i].path);
+    return dataset_load(quick ? sources[i].made : spec, quick ? &making : &sources[i].options, &from->rows[i], error);
+}
+
+bool study_sources_load(study_sources *from, const study_context *c, study_source first, study_source end)
+{
+    tg_error error;
+    for (int i = first; i < (int)end; i++)
+        if (!load(c, i, from, &error)) {
+            fprintf(stderr, "study: %s%s\n", error.text,
+                    c->settings->quick ? "" : "; --data names the folder that has it, --quick does without");
+            return false;
+        }
+    return true;
+}
+
+void study_sources_free(study_sources *from)
+{
     for (int i = 0; i < STUDY_PLAYS; i++)
-        dataset_free(&from.rows[i]);
-    text_free(&from.plays);
-    return status;
+        dataset_free(&from->rows[i]);
+    text_free(&from->plays);
 }
 
 /* ---- runs ---- */

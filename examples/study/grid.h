@@ -5,18 +5,10 @@
  *                                      .factors = {"activation=relu,gelu_exact", "hidden=64x2,64x4"},
  *                                      .rates = {1e-3, 3e-3}, .seeds = 5};
  *
- *     static int run(const study_context *c, study_sources *from, study_work *work)
- *     {
- *         study_grids_add(work, c, &depth, 1, from);   // depth-relu-hidden64x2-lr0.001-seed1 and so on: 40 runs
- *         study_work_do(work, stderr);
- *         study_cell gelu = study_cell_of(work, c, &depth, "depth-gelu_exact-hidden64x4", 0);
- *         double loss = study_cell_at_best(&gelu, gelu.best, 1, STUDY_TEST_LOSS);        // of seed 1
- *         ...
- *     }
- *     int study_depth(const study_context *c)
- *     {
- *         return study_on(c, study_work_of(c), STUDY_DIGITS, STUDY_DIGITS, run);
- *     }
+ *     study_grids_add(work, c, &depth, 1, &sources);   // depth-relu-hidden64x2-lr0.001-seed1 and so on: 40 runs
+ *     study_work_do(work, stderr);
+ *     study_cell gelu = study_cell_of(work, c, &depth, "depth-gelu_exact-hidden64x4", 0);
+ *     double loss = study_cell_at_best(&gelu, gelu.best, 1, STUDY_TEST_LOSS);        // of seed 1
  *
  * The options are those of `compare`. A cell is named by its grid and the values of its factors: a word as it is, a
  * number behind the option's name.
@@ -24,7 +16,8 @@
 #ifndef STUDY_GRID_H
 #define STUDY_GRID_H
 
-#include "examples/study/study.h"
+#include "examples/run/text.h"
+#include "examples/study/work.h"
 
 /* What is trained on, in the folder of --data; in the quick version what is made up for it, of tables the first
  * STUDY_QUICK_TABLES. */
@@ -53,9 +46,9 @@ typedef struct study_sources {
     text_source plays;
 } study_sources;
 
-/* A study on the sources first .. last: loads them, runs it, and frees them and the work. The exit status. */
-int study_on(const study_context *c, study_work work, study_source first, study_source last,
-             int (*run)(const study_context *c, study_sources *from, study_work *work));
+/* Loads the sources from `first` up to `end`. False, said, if that fails; to be freed also then. */
+bool study_sources_load(study_sources *from, const study_context *c, study_source first, study_source end);
+void study_sources_free(study_sources *from);
 
 enum { GRID_FACTORS = 4, GRID_RATES = 8 };
 
@@ -69,6 +62,8 @@ typedef struct study_grid {
     bool keeps_model, reconstructs;    /* as in study_run and run_spec */
     void (*more)(trainer *finished, json_t *results);
 } study_grid;
+
+enum { STUDY_SEEDS = 32 };
 
 /* Adds the runs of some grids, all of the first seed first. False where an option is none, or memory runs out. */
 bool study_grids_add(study_work *work, const study_context *c, const study_grid grids[], int count,

@@ -20,10 +20,10 @@ static const study_grid stages[STAGES] = {
 };
 
 typedef struct results {
-    const study_context *c;
-    const study_sources *from;
-    study_work work[STAGES]; /* each builds on the one before */
-    study_outcome outcome[STAGES];
+    study_results of; /* its work and outcome are those of the last stage */
+    study_context fresh;
+    study_work before[TUNED]; /* each stage builds on the one before */
+    bool complete;            /* all of the first and the last */
     tabular_grids grids[STAGES];
     int sets, seeds;
 } results;
@@ -34,24 +34,55 @@ typedef struct results {
 static const char *file_of(const results *r, int set, int seed)
 {
     char path[PATH_MAX + STUDY_NAME];
-    snprintf(path, sizeof path, "%s/%s-relu-lr%g-seed%d/last.safetensors", r->c->records,
+    snprintf(path, sizeof path, "%s/%s-relu-lr%g-seed%d/last.safetensors", r->of.c->records,
              r->grids[EXISTING].grid[set].name, old_rate, seed);
     return net_keep_text(path);
+}
+
+static const study_work *work_of(const results *r, int stage)
+{
+    return stage < TUNED ? &r->before[stage] : &r->of.work;
 }
 
 static bool add_runs(results *r)
 {
     bool fine = true;
     for (int stage = 0; stage < STAGES; stage++) {
-        r->grids[stage] = tabular_grids_of(r->c, r->from, &stages[stage]);
-        fine = fine && study_grids_add(&r->work[stage], r->c, r->grids[stage].grid, r->grids[stage].count, r->from);
+        study_work *work = stage < TUNED ? &r->before[stage] : &r->of.work;
+        const tabular_grids *grids = &r->grids[stage];
+        r->grids[stage] = tabular_grids_of(r->of.c, &r->of.from, &stages[stage]);
+        fine = fine && study_grids_add(work, r->of.c, grids->grid, grids->count, &r->of.from);
     }
-    for (int i = 0; i < r->work[TUNED].count; i++) {
-        study_run *run = &r->work[TUNED].run[i];
-        run->spec.start = file_of(r, (int)(run->data - r->from->rows), run->spec.seed);
+    for (int i = 0; i < r->of.work.count; i++) {
+        study_run *run = &r->of.work.run[i];
+        run->spec.start = file_of(r, (int)(run->data - r->of.from.rows), run->spec.seed);
         fine = fine && run->spec.start;
     }
     return fine;
+}
+
+/* And does the work of the first stages. */
+static bool add(void *all)
+{
+    results *r = all;
+    study_outcome *outcome = &r->of.outcome;
+    int failed = 0;
+    if (!study_context_of(&r->fresh, r->of.c->settings, "glu-tabular", r->of.c->command)) {
+        outcome->broken = 2;
+        return !tg_fail(&outcome->error, "--out: the name is too long");
+    }
+    r->before[FRESH] = study_work_of(&r->fresh);
+    r->before[EXISTING] = study_work_of(r->of.c);
+    if (!add_runs(r))
+        return false;
+    for (int stage = 0; stage < TUNED && !outcome->interrupted && !outcome->broken; stage++) {
+        *outcome = study_work_do(&r->before[stage], stderr);
+        failed += outcome->failed;
+        r->complete = stage == FRESH ? outcome->complete == r->before[stage].count : r->complete;
+    }
+    outcome->failed = failed;
+    outcome->complete = 0;
+    return true;
 }
 
 /* ---- results ---- */
@@ -63,7 +94,7 @@ typedef struct line {
 /* The runs with a name at a rate or, for rate 0, at the best rate by validation. */
 static line line_of(const results *r, int stage, int set, const char *name, double rate)
 {
-    const study_cell cell = tabular_cell(&r->work[stage], r->c, &r->grids[stage], set, name, 0);
+    const study_cell cell = tabular_cell(work_of(r, stage), r->of.c, &r->grids[stage], set, name, 0);
     line l = {.rate = rate > 0 ? rate : cell.best};
     study_cell_losses(&cell, l.rate, l.loss);
     return l;
@@ -98,7 +129,7 @@ static void put_losses(const results *r, sheet *s)
     for (int set = 0; set < r->sets; set++) {
         line lines[LINES];
         lines_of(r, set, lines);
-        used = snprintf(text, sizeof text, "%s", r->from->name[set]);
+        used = snprintf(text, sizeof text, "%s", r->of.from.name[set]);
         for (int i = 0; i < LINES; i++)
             used += snprintf(text + used, sizeof text - (size_t)used, "|%.4f",
                              exp(statistics_of(lines[i].loss, (size_t)r->seeds).mean));
@@ -177,17 +208,11 @@ static void judge(const results *r, sheet *s)
 /* The number of rates that a stage tries. */
 static int line_rates(const results *r, int stage)
 {
-    return tabular_cell(&r->work[stage], r->c, &r->grids[stage], 0, "", 0).rates;
+    return tabular_cell(work_of(r, stage), r->of.c, &r->grids[stage], 0, "", 0).rates;
 }
 
-static sheet *report(const results *r, const study_outcome *outcome, bool complete)
+static void compare(const results *r, sheet *s)
 {
-    sheet *s = sheet_new("Migration: ReLU, GELU, SwiGLU");
-    study_say_state(r->c, &r->work[TUNED], outcome, s);
-    if (!complete) {
-        sheet_text(s, "What is compared is not complete yet.");
-        return s;
-    }
     sheet_text(s,
                "The network that is there: two hidden layers of 64 with ReLU, trained with Adam at rate %g. Each "
                "activation is trained from "
@@ -201,45 +226,25 @@ static sheet *report(const results *r, const study_outcome *outcome, bool comple
     judge(r, s);
     put_steps(r, s);
     put_losses(r, s);
-    return s;
 }
 
-/* ---- the study ---- */
-
-static bool is_complete(const results *r, int stage)
+static void report(void *all, sheet *s)
 {
-    return r->outcome[stage].complete == r->work[stage].count;
+    results *r = all;
+    r->sets = r->grids[FRESH].count;
+    r->seeds = tabular_cell(work_of(r, FRESH), r->of.c, &r->grids[FRESH], 0, "", 0).seeds;
+    if (r->complete && r->of.outcome.complete == r->of.work.count)
+        compare(r, s);
+    else
+        sheet_text(s, "What is compared is not complete yet.");
+    for (int stage = 0; stage < TUNED; stage++)
+        study_work_free(&r->before[stage]);
 }
-
-static int run(const study_context *c, study_sources *from, study_work *work)
-{
-    static results r;
-    study_context tables;
-    if (!study_context_of(&tables, c->settings, "glu-tabular", c->command))
-        return study_refuse("--out: the name is too long", 2);
-    r = (results){c, from, {study_work_of(&tables), study_work_of(c), *work}};
-    if (!add_runs(&r))
-        return study_refuse("out of memory", 1);
-    const tabular_grids *fresh = &r.grids[FRESH];
-    r.sets = fresh->count;
-    r.seeds = tabular_cell(&r.work[FRESH], c, fresh, 0, "", 0).seeds;
-    study_outcome all = {0};
-    int failed = 0;
-    for (int stage = 0; stage < STAGES && !all.interrupted && !all.broken; stage++) {
-        all = r.outcome[stage] = study_work_do(&r.work[stage], stderr);
-        failed += all.failed;
-    }
-    all.failed = failed;
-    *work = r.work[TUNED];
-    const int status =
-        all.broken ? study_refuse(all.error.text, all.broken)
-                   : study_end(c, work, &all, report(&r, &all, is_complete(&r, FRESH) && is_complete(&r, TUNED)), NULL);
-    study_work_free(&r.work[FRESH]);
-    study_work_free(&r.work[EXISTING]);
-    return status;
-}
-
-int study_migration(const study_context *c)
-{
-    return tabular_study(c, study_work_of(c), run);
-}
+const study study_migration = {"migration",
+                               "what a ReLU network gains from GELU and SwiGLU",
+                               sizeof(results),
+                               report,
+                               "Migration: ReLU, GELU, SwiGLU",
+                               .end = STUDY_TABLES,
+                               .add = add,
+                               .staged = true};

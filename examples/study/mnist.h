@@ -3,7 +3,7 @@
 #ifndef STUDY_MNIST_H
 #define STUDY_MNIST_H
 
-#include "examples/study/grid.h"
+#include "examples/study/study.h"
 
 enum { MNIST_ACTIVATIONS = 3, MNIST_GRIDS = 2 };
 extern const tg_activation mnist_activations[MNIST_ACTIVATIONS];

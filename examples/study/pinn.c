@@ -178,8 +178,7 @@ static const study_trainer lbfgs_trainer = {describe, train, seconds};
 /* ---- the runs ---- */
 
 typedef struct results {
-    const study_context *c;
-    study_work *work;
+    study_results of;
     int seeds, epochs, depths, widths, givens, inners;
     int width, depth, inner; /* of the nets whose activations are compared */
     int most;                /* inner points of the other shapes */
@@ -211,9 +210,9 @@ static bool add_run(results *r, tg_activation activation, int width, int depth, 
     char name[STUDY_NAME];
     const problem *p = problem_of(width, depth, given, inner);
     name_of(name, activation, width, depth, given, inner, seed);
-    if (study_work_number(r->work, name) >= 0)
+    if (study_work_number(&r->of.work, name) >= 0)
         return true;
-    study_run *run = study_work_add(r->work);
+    study_run *run = study_work_add(&r->of.work);
     if (!run)
         return false;
     *run = (study_run){.group = p->group, .spec = study_spec(), .trainer = &lbfgs_trainer, .problem = p};
@@ -258,8 +257,8 @@ static double end_of(const results *r, study_column column, tg_activation activa
 {
     char name[STUDY_NAME];
     name_of(name, activation, width, depth, given, inner, seed);
-    const int run = study_work_number(r->work, name);
-    const study_record *record = run < 0 ? NULL : &r->work->record[run];
+    const int run = study_work_number(&r->of.work, name);
+    const study_record *record = run < 0 ? NULL : &r->of.work.record[run];
     return record && study_record_complete(record, r->epochs) ? study_record_at(record, record->epochs, column) : NAN;
 }
 
@@ -286,7 +285,41 @@ static int logarithms(const results *r, study_column column, double values[ACTIV
     return count;
 }
 
-static void put_activations(const results *r, sheet *s)
+/* If a run ended before the last epoch, its error stays constant. */
+static bool write_curves(const void *context, FILE *to)
+{
+    const results *r = context;
+    fputs("panel,curve,measure,rate,epoch,median,low,high,train\n", to);
+    for (int a = 0; a < ACTIVATIONS; a++)
+        for (int e = 1; e <= r->epochs; e++) {
+            double errors[SEEDS], losses[SEEDS];
+            int n = 0;
+            for (int seed = 1; seed <= r->seeds; seed++) {
+                char name[STUDY_NAME];
+                name_of(name, activations[a], r->width, r->depth, 100, r->inner, seed);
+                const study_record *record = &r->of.work.record[study_work_number(&r->of.work, name)];
+                const int at = e < record->epochs ? e : record->epochs;
+                if (!study_record_complete(record, r->epochs))
+                    continue;
+                errors[n] = study_record_at(record, at, STUDY_TEST_LOSS);
+                losses[n++] = study_record_at(record, at, STUDY_STEP_LOSS);
+            }
+            const study_spread error = study_spread_of(errors, n);
+            if (n)
+                fprintf(to, "an epoch is %d steps,%s,relative error,1,%d,%.6g,%.6g,%.6g,%.6g\n", EPOCH,
+                        tg_activation_name(activations[a]), e, error.median, error.low, error.high,
+                        study_spread_of(losses, n).median);
+        }
+    return true;
+}
+
+static bool write_published(const void *context, FILE *to)
+{
+    (void)context;
+    return fputs("panel,curve,kind,epoch,loss\n", to) != EOF;
+}
+
+static void put_activations(results *r, sheet *s)
 {
     double log_error[ACTIVATIONS][SEEDS], log_loss[ACTIVATIONS][SEEDS], p[ACTIVATIONS];
     statistics_estimate of[ACTIVATIONS], ratio[ACTIVATIONS];
@@ -312,7 +345,9 @@ static void put_activations(const results *r, sheet *s)
                       exp(ratio[a].mean), exp(ratio[a].mean - ratio[a].margin), exp(ratio[a].mean + ratio[a].margin), n,
                       p[a]);
     }
-    sheet_picture(s, "curves.svg",
+    study_file(&r->of, "curves.csv", write_curves);
+    study_file(&r->of, "published.csv", write_published);
+    study_picture(&r->of, s, "study_curves.gp", "curves.svg",
                   "relative error over the steps, medians of the seeds and least to greatest; dashed, the loss");
     sheet_heading(s, "Activations");
     sheet_table(s, 1, "activation|seeds|relative error|95 % interval|times tanh's|loss");
@@ -379,10 +414,9 @@ static void put_points(const results *r, sheet *s)
     judge_agreement(s, "points", &a);
 }
 
-static sheet *report(const results *r, const study_outcome *outcome)
+static void report(void *all, sheet *s)
 {
-    sheet *s = sheet_new("Burgers' equation by networks that know it");
-    study_say_state(r->c, r->work, outcome, s);
+    results *r = all;
     sheet_text(s,
                "u_t + u u_x = (0.01 / pi) u_xx with u(0, x) = -sin(pi x) and u(t, -1) = u(t, 1) = 0, as in arXiv "
                "1711.10561: the loss is the mean squared error at 100 given points of the initial and boundary values "
@@ -395,77 +429,26 @@ static sheet *report(const results *r, const study_outcome *outcome)
     put_activations(r, s);
     put_shapes(r, s);
     put_points(r, s);
-    return s;
 }
 
-/* ---- the picture ---- */
-
-/* If a run ended before the last epoch, its error stays constant. */
-static bool write_curves(const void *context, FILE *to)
+static bool add(void *all)
 {
-    const results *r = context;
-    fputs("panel,curve,measure,rate,epoch,median,low,high,train\n", to);
-    for (int a = 0; a < ACTIVATIONS; a++)
-        for (int e = 1; e <= r->epochs; e++) {
-            double errors[SEEDS], losses[SEEDS];
-            int n = 0;
-            for (int seed = 1; seed <= r->seeds; seed++) {
-                char name[STUDY_NAME];
-                name_of(name, activations[a], r->width, r->depth, 100, r->inner, seed);
-                const study_record *record = &r->work->record[study_work_number(r->work, name)];
-                const int at = e < record->epochs ? e : record->epochs;
-                if (!study_record_complete(record, r->epochs))
-                    continue;
-                errors[n] = study_record_at(record, at, STUDY_TEST_LOSS);
-                losses[n++] = study_record_at(record, at, STUDY_STEP_LOSS);
-            }
-            const study_spread error = study_spread_of(errors, n);
-            if (n)
-                fprintf(to, "an epoch is %d steps,%s,relative error,1,%d,%.6g,%.6g,%.6g,%.6g\n", EPOCH,
-                        tg_activation_name(activations[a]), e, error.median, error.low, error.high,
-                        study_spread_of(losses, n).median);
-        }
-    return true;
+    results *r = all;
+    const study_settings *s = r->of.c->settings;
+    const bool quick = s->quick;
+    r->seeds = quick ? 2 : SEEDS;
+    r->epochs = s->epochs ? s->epochs : quick ? 1 : 50;
+    r->depths = quick ? 1 : DEPTHS;
+    r->widths = quick ? 1 : WIDTHS;
+    r->givens = quick ? 0 : GIVENS;
+    r->inners = quick ? 0 : INNERS;
+    r->inner = quick ? 50 : 2000;
+    r->most = quick ? 50 : 10000;
+    r->width = quick ? 10 : 20;
+    r->depth = quick ? 2 : 4;
+    return add_runs(r);
 }
 
-static bool write_published(const void *context, FILE *to)
-{
-    (void)context;
-    return fputs("panel,curve,kind,epoch,loss\n", to) != EOF;
-}
-
-/* ---- the study ---- */
-
-int study_pinn(const study_context *c)
-{
-    const bool quick = c->settings->quick;
-    tg_error error;
-    study_work work = study_work_of(c);
-    results r = {.c = c,
-                 .work = &work,
-                 .seeds = quick ? 2 : SEEDS,
-                 .epochs = c->settings->epochs ? c->settings->epochs
-                           : quick             ? 1
-                                               : 50,
-                 .depths = quick ? 1 : DEPTHS,
-                 .widths = quick ? 1 : WIDTHS,
-                 .givens = quick ? 0 : GIVENS,
-                 .inners = quick ? 0 : INNERS,
-                 .inner = quick ? 50 : 2000,
-                 .most = quick ? 50 : 10000,
-                 .width = quick ? 10 : 20,
-                 .depth = quick ? 2 : 4};
-    if (!add_runs(&r)) {
-        study_work_free(&work);
-        return study_refuse("out of memory", 1);
-    }
-    const study_outcome outcome = study_work_do(&work, stderr);
-    if (outcome.broken || !files_write(c->folder, "curves.csv", write_curves, &r, &error) ||
-        !files_write(c->folder, "published.csv", write_published, &r, &error)) {
-        study_work_free(&work);
-        return outcome.broken ? study_refuse(outcome.error.text, outcome.broken) : study_refuse(error.text, 1);
-    }
-    double unused[ACTIVATIONS][SEEDS];
-    return study_end(c, &work, &outcome, report(&r, &outcome),
-                     logarithms(&r, STUDY_TEST_LOSS, unused) > 1 ? "study_curves.gp" : NULL);
-}
+const study study_pinn = {"pinn",         "Burgers' equation by physics-informed networks", sizeof(results),
+                          report,         "Burgers' equation by networks that know it",     .add = add,
+                          .no_data = true};

@@ -1,6 +1,6 @@
 /* study shakespeare: activations, and other common changes, in a small GPT on Shakespeare's plays: nanoGPT's
  * configuration for a CPU, with several seeds where others had one. */
-#include "examples/study/grid.h"
+#include "examples/study/study.h"
 
 #include <math.h>
 #include <string.h>
@@ -49,8 +49,7 @@ enum { GRIDS = sizeof grids / sizeof *grids };
 static const double *const rates = grids[0].rates;
 
 typedef struct results {
-    const study_context *c;
-    const study_work *work;
+    study_results of;
     int seeds, rates; /* complete for all forms; rates that are tried */
     double loss[FORMS][RATES][SEEDS];
     int best[FORMS]; /* the rate with the lowest mean */
@@ -63,7 +62,7 @@ static void gather(results *r)
 {
     study_cell cell[FORMS];
     for (int f = 0; f < FORMS; f++)
-        cell[f] = study_cell_of(r->work, r->c, &grids[0], forms[f].name, 0);
+        cell[f] = study_cell_of(&r->of.work, r->of.c, &grids[0], forms[f].name, 0);
     r->rates = cell[0].rates;
     r->seeds = cell[0].seeds;
     for (int f = 0; f < FORMS; f++)
@@ -228,50 +227,6 @@ static void judge_published(const results *r, sheet *s)
         }
 }
 
-static void judge_all(const results *r, sheet *s)
-{
-    pair pairs[PAIRS], changes[FORMS - ACTIVATIONS];
-    all_pairs(r, pairs);
-    all_changes(r, changes);
-    judge(r, s, "Is squared ReLU better than SwiGLU (nanochat: yes; two others: no)?", pairs, PAIRS, RELU_SQUARED,
-          SWIGLU);
-    judge(r, s, "Is SwiGLU better than GELU (both published runs: yes)?", pairs, PAIRS, SWIGLU, GELU_EXACT);
-    judge(r, s, "Is squared ReLU better than GELU?", pairs, PAIRS, RELU_SQUARED, GELU_EXACT);
-    judge(r, s, "Is GELU better than ReLU?", pairs, PAIRS, GELU_EXACT, RELU);
-    judge(r, s, "Is the exact GELU better than its tanh form?", pairs, PAIRS, GELU_EXACT, GELU_TANH);
-    judge(r, s, "Is GeGLU better than SwiGLU?", pairs, PAIRS, GEGLU, SWIGLU);
-    judge(r, s, "Are rotated positions better than learned ones (the report: yes)?", changes, FORMS - ACTIVATIONS,
-          ROTARY, BASE);
-    judge(r, s, "Is RMSNorm better than LayerNorm (the report: no)?", changes, FORMS - ACTIVATIONS, RMSNORM, BASE);
-    judge(r, s, "Are two heads of keys and values better than four (the report: no)?", changes, FORMS - ACTIVATIONS,
-          GROUPED, BASE);
-    judge_published(r, s);
-    sheet_picture(s, "forms.svg", "validation loss of each form: mean, 95 % interval, seeds, and published runs");
-    put_forms(r, s);
-    put_pairs(s, "The 28 pairs of activations, corrected by Holm's method", pairs, PAIRS);
-    put_pairs(s, "Changes of the base, corrected by Holm's method", changes, FORMS - ACTIVATIONS);
-    put_rates(r, s);
-}
-
-static sheet *report(const results *r, const study_outcome *outcome)
-{
-    sheet *s = sheet_new("Activations in a small GPT on Shakespeare's plays");
-    study_say_state(r->c, r->work, outcome, s);
-    sheet_text(s,
-               "nanoGPT's configuration for a CPU: 4 layers, 4 heads, width 128, context 64, batch 12, 2,000 steps of "
-               "AdamW (beta2 0.99, decay 0.1), 100 steps of warm-up, a cosine that ends at a tenth. All forms have "
-               "about as many parameters. Each seed has its own weights and windows, the same for all forms. The loss "
-               "is the lowest of the %d validations, each on the whole last tenth of the text; nanoGPT validates on 20 "
-               "random batches. Unlike nanoGPT, linear layers have biases. The base of rotary, rmsnorm and grouped is "
-               "%s.",
-               r->work->run[0].spec.epochs, forms[BASE].name);
-    if (r->seeds < 2)
-        sheet_text(s, "Two seeds of all forms and rates must be complete before there is anything to compare.");
-    else
-        judge_all(r, s);
-    return s;
-}
-
 static bool write_forms(const void *context, FILE *to)
 {
     const results *r = context;
@@ -289,23 +244,57 @@ static bool write_forms(const void *context, FILE *to)
     return true;
 }
 
-static int run(const study_context *c, study_sources *from, study_work *work)
+static void judge_all(results *r, sheet *s)
 {
-    static results r;
-    tg_error error;
-    r = (results){.c = c, .work = work};
-    if (!study_grids_add(work, c, grids, GRIDS, from))
-        return study_refuse("out of memory", 1);
-    const study_outcome outcome = study_work_do(work, stderr);
-    if (outcome.broken)
-        return study_refuse(outcome.error.text, outcome.broken);
-    gather(&r);
-    if (r.seeds > 1 && !files_write(c->folder, "forms.csv", write_forms, &r, &error))
-        return study_refuse(error.text, 1);
-    return study_end(c, work, &outcome, report(&r, &outcome), r.seeds > 1 ? "study_forms.gp" : NULL);
+    pair pairs[PAIRS], changes[FORMS - ACTIVATIONS];
+    all_pairs(r, pairs);
+    all_changes(r, changes);
+    judge(r, s, "Is squared ReLU better than SwiGLU (nanochat: yes; two others: no)?", pairs, PAIRS, RELU_SQUARED,
+          SWIGLU);
+    judge(r, s, "Is SwiGLU better than GELU (both published runs: yes)?", pairs, PAIRS, SWIGLU, GELU_EXACT);
+    judge(r, s, "Is squared ReLU better than GELU?", pairs, PAIRS, RELU_SQUARED, GELU_EXACT);
+    judge(r, s, "Is GELU better than ReLU?", pairs, PAIRS, GELU_EXACT, RELU);
+    judge(r, s, "Is the exact GELU better than its tanh form?", pairs, PAIRS, GELU_EXACT, GELU_TANH);
+    judge(r, s, "Is GeGLU better than SwiGLU?", pairs, PAIRS, GEGLU, SWIGLU);
+    judge(r, s, "Are rotated positions better than learned ones (the report: yes)?", changes, FORMS - ACTIVATIONS,
+          ROTARY, BASE);
+    judge(r, s, "Is RMSNorm better than LayerNorm (the report: no)?", changes, FORMS - ACTIVATIONS, RMSNORM, BASE);
+    judge(r, s, "Are two heads of keys and values better than four (the report: no)?", changes, FORMS - ACTIVATIONS,
+          GROUPED, BASE);
+    judge_published(r, s);
+    study_file(&r->of, "forms.csv", write_forms);
+    study_picture(&r->of, s, "study_forms.gp", "forms.svg",
+                  "validation loss of each form: mean, 95 % interval, seeds, and published runs");
+    put_forms(r, s);
+    put_pairs(s, "The 28 pairs of activations, corrected by Holm's method", pairs, PAIRS);
+    put_pairs(s, "Changes of the base, corrected by Holm's method", changes, FORMS - ACTIVATIONS);
+    put_rates(r, s);
 }
 
-int study_shakespeare(const study_context *c)
+static void report(void *all, sheet *s)
 {
-    return study_on(c, study_work_of(c), STUDY_PLAYS, STUDY_PLAYS, run);
+    results *r = all;
+    gather(r);
+    sheet_text(s,
+               "nanoGPT's configuration for a CPU: 4 layers, 4 heads, width 128, context 64, batch 12, 2,000 steps of "
+               "AdamW (beta2 0.99, decay 0.1), 100 steps of warm-up, a cosine that ends at a tenth. All forms have "
+               "about as many parameters. Each seed has its own weights and windows, the same for all forms. The loss "
+               "is the lowest of the %d validations, each on the whole last tenth of the text; nanoGPT validates on 20 "
+               "random batches. Unlike nanoGPT, linear layers have biases. The base of rotary, rmsnorm and grouped is "
+               "%s.",
+               r->of.work.run[0].spec.epochs, forms[BASE].name);
+    if (r->seeds < 2)
+        sheet_text(s, "Two seeds of all forms and rates must be complete before there is anything to compare.");
+    else
+        judge_all(r, s);
 }
+
+const study study_shakespeare = {"shakespeare",
+                                 "activations, and more, in a small GPT on Shakespeare's plays",
+                                 sizeof(results),
+                                 report,
+                                 "Activations in a small GPT on Shakespeare's plays",
+                                 STUDY_PLAYS,
+                                 STUDY_PLAYS + 1,
+                                 .grids = grids,
+                                 .grid_count = GRIDS};

@@ -4,7 +4,7 @@
 #include "examples/data/internal.h"
 #include "examples/data/words.h"
 #include "examples/report/statistics.h"
-#include "examples/study/grid.h"
+#include "examples/study/study.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,8 +28,7 @@ static const double *const rates = grids[0].rates;
 static const char *const measures[MEASURES] = {"image", "gradient", "Laplacian"};
 
 typedef struct results {
-    const study_context *c;
-    const study_work *work;
+    study_results of;
     study_grid grid[GRIDS]; /* the quick version tries one rate */
     study_cell cell[ACTIVATIONS];
     int steps, seeds, rates;
@@ -166,7 +165,7 @@ static double mean_of(const results *r, int activation, int rate, int measure)
 
 static bool read_parts(const results *r, int activation, int rate, int seed, double parts[PARTS], tg_error *error)
 {
-    tg_model *net = study_run_net(study_cell_run(&r->cell[activation], rates[rate], seed), r->work->folder, error);
+    tg_model *net = study_run_net(study_cell_run(&r->cell[activation], rates[rate], seed), r->of.work.folder, error);
     const bool fine = net && differentiate(net, parts);
     tg_model_free(net);
     return fine;
@@ -190,10 +189,23 @@ static bool measure_rate(results *r, int activation, int rate, tg_error *error)
     return true;
 }
 
+static bool is_complete(const results *r)
+{
+    for (int a = 0; a < ACTIVATIONS; a++)
+        if (r->best[a][IMAGE] < 0)
+            return false;
+    return true;
+}
+
 static bool gather(results *r, tg_error *error)
 {
     static double ours[PARTS];
     bool fine = true;
+    for (int a = 0; a < ACTIVATIONS; a++)
+        r->cell[a] = study_cell_of(&r->of.work, r->of.c, &r->grid[a > 0], tg_activation_name(activations[a]), 0);
+    r->steps = r->of.work.run[0].spec.epochs;
+    r->seeds = r->cell[0].seeds;
+    r->rates = r->cell[0].rates;
     keep_pictures(r->truth, r->pictures[0]);
     for (int a = 0; a < ACTIVATIONS; a++) {
         for (int rate = 0; rate < r->rates; rate++)
@@ -214,14 +226,6 @@ static bool gather(results *r, tg_error *error)
 }
 
 /* ---- the report ---- */
-
-static bool is_complete(const results *r)
-{
-    for (int a = 0; a < ACTIVATIONS; a++)
-        if (r->best[a][IMAGE] < 0)
-            return false;
-    return true;
-}
 
 static const double *best_of(const results *r, int activation, int measure)
 {
@@ -294,32 +298,6 @@ static void judge(const results *r, sheet *s)
                   relu.mean, relu.margin);
 }
 
-static sheet *report(const results *r, const study_outcome *outcome)
-{
-    sheet *s = sheet_new("SIREN: an image and its derivatives by networks of sines");
-    study_say_state(r->c, r->work, outcome, s);
-    sheet_text(s,
-               "A net learns the grey value at a pixel's coordinates, which are between -1 and 1: an image of %d x %d "
-               "pixels by a formula, whose derivatives are known. %s units in a hidden layer; mean squared error over "
-               "all pixels; Adam, %d steps; %d seed%s. Sine begins with the paper's weights (omega_0 = 30), the others "
-               "with those that preserve the variance; biases begin at zero. The paper's nets have five layers of 256. "
-               "The PSNR is 10 log10(range^2 / mean squared error), with the range of the true image, of the parts of "
-               "its gradient, or of its Laplacian; nets see neither gradient nor Laplacian in training.",
-               SIDE, SIDE, r->work->run[0].spec.net.hidden, r->steps, r->seeds, plural(r->seeds));
-    if (!is_complete(r)) {
-        sheet_text(s, "Each activation needs a rate with all of its seeds before there is anything to compare.");
-        return s;
-    }
-    judge(r, s);
-    sheet_picture(
-        s, "siren.svg",
-        "PSNR of the image over the steps; the image, the length of its gradient and its Laplacian, true and by each "
-        "net, at the rate that is best for the gradient");
-    put_psnr(r, s);
-    put_rates(r, s);
-    return s;
-}
-
 /* ---- the picture ---- */
 
 static bool write_curves(const void *context, FILE *to)
@@ -348,36 +326,44 @@ static bool write_images(const void *context, FILE *to)
 
 /* ---- the study ---- */
 
-static int run(results *r, const study_sources *from, study_work *work)
+static void report(void *all, sheet *s)
 {
-    tg_error error;
-    if (!study_grids_add(work, r->c, r->grid, GRIDS, from))
-        return study_refuse("out of memory", 1);
-    const study_outcome outcome = study_work_do(work, stderr);
-    if (outcome.broken)
-        return study_refuse(outcome.error.text, outcome.broken);
-    for (int a = 0; a < ACTIVATIONS; a++)
-        r->cell[a] = study_cell_of(work, r->c, &r->grid[a > 0], tg_activation_name(activations[a]), 0);
-    r->steps = work->run[0].spec.epochs;
-    r->seeds = r->cell[0].seeds;
-    r->rates = r->cell[0].rates;
-    if (!gather(r, &error) || (is_complete(r) && (!files_write(r->c->folder, "curves.csv", write_curves, r, &error) ||
-                                                  !files_write(r->c->folder, "images.csv", write_images, r, &error))))
-        return study_refuse(error.text, 1);
-    return study_end(r->c, work, &outcome, report(r, &outcome), is_complete(r) ? "study_siren.gp" : NULL);
+    results *r = all;
+    r->of.broken = !gather(r, &r->of.error);
+    sheet_text(s,
+               "A net learns the grey value at a pixel's coordinates, which are between -1 and 1: an image of %d x %d "
+               "pixels by a formula, whose derivatives are known. %s units in a hidden layer; mean squared error over "
+               "all pixels; Adam, %d steps; %d seed%s. Sine begins with the paper's weights (omega_0 = 30), the others "
+               "with those that preserve the variance; biases begin at zero. The paper's nets have five layers of 256. "
+               "The PSNR is 10 log10(range^2 / mean squared error), with the range of the true image, of the parts of "
+               "its gradient, or of its Laplacian; nets see neither gradient nor Laplacian in training.",
+               SIDE, SIDE, r->of.work.run[0].spec.net.hidden, r->steps, r->seeds, plural(r->seeds));
+    if (!is_complete(r)) {
+        sheet_text(s, "Each activation needs a rate with all of its seeds before there is anything to compare.");
+        return;
+    }
+    judge(r, s);
+    study_file(&r->of, "curves.csv", write_curves);
+    study_file(&r->of, "images.csv", write_images);
+    study_picture(
+        &r->of, s, "study_siren.gp", "siren.svg",
+        "PSNR of the image over the steps; the image, the length of its gradient and its Laplacian, true and by each "
+        "net, at the rate that is best for the gradient");
+    put_psnr(r, s);
+    put_rates(r, s);
 }
 
-int study_siren(const study_context *c)
+static bool add(void *all)
 {
-    static results r;
-    study_work work = study_work_of(c);
-    study_sources from = {.rows = {{0}}}; /* the image in place of the first table */
-    r = (results){.c = c, .work = &work, .grid = {grids[0], grids[1]}};
-    for (int i = 0; i < GRIDS && c->settings->quick; i++)
-        r.grid[i].rates[1] = 0;
-    const bool made = differentiate(NULL, r.truth) && make_data(&r, &from.rows[0]);
-    const int status = made ? run(&r, &from, &work) : study_refuse("out of memory", 1);
-    study_work_free(&work);
-    dataset_free(&from.rows[0]);
-    return status;
+    results *r = all;
+    for (int i = 0; i < GRIDS; i++) {
+        r->grid[i] = grids[i];
+        r->grid[i].rates[1] = r->of.c->settings->quick ? 0 : grids[i].rates[1];
+    }
+    return differentiate(NULL, r->truth) && make_data(r, &r->of.from.rows[0]) && /* in place of the first table */
+           study_grids_add(&r->of.work, r->of.c, r->grid, GRIDS, &r->of.from);
 }
+
+const study study_siren = {"siren",        "an image and its derivatives by networks of sines",        sizeof(results),
+                           report,         "SIREN: an image and its derivatives by networks of sines", .add = add,
+                           .no_data = true};

@@ -9,116 +9,104 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool study_context_of(study_context *c, const study_settings *settings, const char *name, const char *command)
-{
-    *c = (study_context){.settings = settings, .name = name, .command = command};
-    return snprintf(c->folder, sizeof c->folder, "%s/%s%s", settings->out, name, settings->quick ? "-quick" : "") <
-               (int)sizeof c->folder - 8 &&
-           snprintf(c->records, sizeof c->records, "%s/runs", c->folder) < (int)sizeof c->records;
-}
-
 int study_refuse(const char *message, int status)
 {
     terminal_say("study", NULL, message);
     return status;
 }
 
-bool study_load(const study_context *c, const char *kind, const char *path, const char *made, size_t rows,
-                const dataset_options *options, dataset *set)
+/* The number of complete runs, and a note if this is the quick version. */
+static void say_state(const study_results *r, sheet *s)
 {
-    tg_error error;
-    char spec[PATH_MAX + 16];
-    const bool quick = c->settings->quick;
-    const dataset_options making = {.rows = rows};
-    snprintf(spec, sizeof spec, "%s:%s/%s", kind, c->settings->data, path);
-    if (dataset_load(quick ? made : spec, quick ? &making : options, set, &error))
-        return true;
-    fprintf(stderr, "study: %s%s\n", error.text,
-            quick ? "" : "; --data names the folder that has it, --quick does without");
-    return false;
-}
-
-/* Sentences of a few words, for the quick version. */
-static bool write_sentences(const void *context, FILE *to)
-{
-    static const char *const words[] = {"the", "king", "of", "night", "will", "hear", "no", "more", "and", "speak"};
-    tg_rng rng = tg_rng_seed(1);
-    (void)context;
-    for (int i = 0; i < 800; i++)
-        fprintf(to, "%s%s", words[tg_rng_below(&rng, 10)], i % 8 == 7 ? ".\n" : " ");
-    return true;
-}
-
-bool study_load_text(const study_context *c, text_source *text)
-{
-    tg_error error;
-    char spec[2 * PATH_MAX];
-    const bool quick = c->settings->quick;
-    const bool made = !quick || (files_make_folder(c->folder, &error) &&
-                                 files_write(c->folder, "sentences.txt", write_sentences, NULL, &error));
-    snprintf(spec, sizeof spec, "text:%s/%s", quick ? c->folder : c->settings->data,
-             quick ? "sentences.txt" : "tinyshakespeare/input.txt");
-    if (made && text_load(spec, text, &error) && text_split(text, 0.1, 1, &error))
-        return true;
-    fprintf(stderr, "study: %s%s\n", error.text,
-            quick ? "" : "; --data names the folder that has it, --quick does without");
-    return false;
-}
-
-study_work study_work_of(const study_context *c)
-{
-    return (study_work){.folder = c->records,
-                        .sweep = &c->settings->sweep,
-                        .read_only = c->settings->report_only,
-                        .only = c->settings->only,
-                        .overwrite = c->settings->overwrite};
-}
-
-void study_say_state(const study_context *c, const study_work *work, const study_outcome *outcome, sheet *s)
-{
-    if (c->settings->quick)
+    if (r->c->settings->quick)
         sheet_text(s, "This is the quick version (--quick): synthetic data, small networks, few epochs. It shows that "
-                      "the study works; its numbers "
-                      "are not those of the protocol.");
-    if (outcome->complete < work->count)
-        sheet_text(s, "%d of %d run%s complete; the same command continues with the rest.", outcome->complete,
-                   work->count, plural(work->count));
+                      "the study works; its numbers are not those of the protocol.");
+    if (r->outcome.complete < r->work.count)
+        sheet_text(s, "%d of %d run%s complete; the same command continues with the rest.", r->outcome.complete,
+                   r->work.count, plural(r->work.count));
 }
 
-static plots_outcome draw(const study_context *c, const char *script)
+void study_file(study_results *r, const char *name, bool (*write)(const void *results, FILE *to))
+{
+    r->broken = r->broken || !files_make_folder(r->c->folder, &r->error) ||
+                !files_write(r->c->folder, name, write, r, &r->error);
+}
+
+void study_picture(study_results *r, sheet *s, const char *script, const char *file, const char *says)
 {
     tg_error error;
-    if (!script || c->settings->no_plots)
-        return PLOTS_NOTHING;
-    const plots_outcome drawn = plots_run(script, c->folder, &error);
-    if (drawn != PLOTS_DRAWN)
+    sheet_picture(s, file, says);
+    if (r->broken || r->c->settings->no_plots || !sweep_shows(&r->c->settings->sweep))
+        return;
+    r->drawn = plots_run(script, r->c->folder, &error);
+    if (r->drawn != PLOTS_DRAWN)
         terminal_say("study", NULL, error.text);
-    return drawn;
 }
 
-int study_end(const study_context *c, study_work *work, const study_outcome *outcome, sheet *s, const char *script)
+/* Prints and writes the report; the exit status. */
+static int show(const study_results *r, const sheet *s)
 {
     tg_error error;
-    if (!sweep_shows(&c->settings->sweep)) {
-        sheet_free(s);
-        study_work_free(work);
+    const study_context *c = r->c;
+    const study_outcome *outcome = &r->outcome;
+    if (!sweep_shows(&c->settings->sweep))
         return outcome->interrupted ? signals_status() : outcome->failed > 0;
-    }
-    const plots_outcome drawn = draw(c, script);
     sheet_print(s, stdout);
     const bool written =
-        files_make_folder(c->folder, &error) && sheet_write(s, c->folder, c->command, drawn == PLOTS_DRAWN, &error);
+        files_make_folder(c->folder, &error) && sheet_write(s, c->folder, c->command, r->drawn == PLOTS_DRAWN, &error);
     if (written)
         printf("in %s/: report.html, report.md, numbers.json%s\n", c->folder,
-               work->count ? ", and a record of each run in runs/" : "");
+               r->work.count ? ", and a record of each run in runs/" : "");
     else
         study_refuse(error.text, 1);
     if (outcome->interrupted)
         fprintf(stderr, "interrupted: the same command goes on\n");
+    const bool interrupted = outcome->interrupted || r->drawn == PLOTS_INTERRUPTED;
+    return interrupted ? signals_status() : r->drawn == PLOTS_FAILED || !written || outcome->failed > 0;
+}
+
+/* Trains what is missing, on top of what `add` has done. */
+static void train(study_results *r)
+{
+    const int failed = r->outcome.failed;
+    if (r->outcome.broken || r->outcome.interrupted)
+        return;
+    r->outcome = study_work_do(&r->work, stderr);
+    r->outcome.failed += failed;
+}
+
+static int work_on(const study *what, study_results *r)
+{
+    const study_context *c = r->c;
+    if (!(what->add ? what->add(r) : study_grids_add(&r->work, c, what->grids, what->grid_count, &r->from)))
+        return study_refuse("out of memory", 1);
+    if (!what->no_runs)
+        train(r);
+    if (r->outcome.broken)
+        return study_refuse(r->outcome.error.text, r->outcome.broken);
+    sheet *s = sheet_new(what->title);
+    say_state(r, s);
+    what->report(r, s);
+    const int status = r->broken ? study_refuse(r->error.text, 1) : show(r, s);
     sheet_free(s);
-    study_work_free(work);
-    const bool interrupted = outcome->interrupted || drawn == PLOTS_INTERRUPTED;
-    return interrupted ? signals_status() : drawn == PLOTS_FAILED || !written || outcome->failed > 0;
+    return status;
+}
+
+int study_do(const study *what, const study_context *c)
+{
+    study_results *r = calloc(1, what->size);
+    const bool fewer = c->settings->quick && what->end == STUDY_TABLES;
+    if (!r || (what->of && !study_context_of(&r->owner, c->settings, what->of, c->command)))
+        return free(r), study_refuse(r ? "--out: the name is too long" : "out of memory", 2);
+    r->c = c;
+    r->work = study_work_of(what->of ? &r->owner : c);
+    r->drawn = PLOTS_NOTHING;
+    const bool loaded = study_sources_load(&r->from, c, what->first, fewer ? STUDY_QUICK_TABLES : what->end);
+    const int status = loaded ? work_on(what, r) : 2;
+    study_work_free(&r->work);
+    study_sources_free(&r->from);
+    free(r);
+    return status;
 }
 
 double study_number(const study_context *c, const char *name, const char *key)

@@ -1,85 +1,77 @@
-/* Shared by the studies: their context, data, statistics over seeds, and their end.
+/* A study: what it trains, and the report that follows from the results. The program does the rest.
  *
- *     static int my_study(const study_context *c)
- *     {
- *         study_work work = study_work_of(c);
- *         ... add runs ...
- *         study_outcome outcome = study_work_do(&work, stderr);
- *         sheet *s = sheet_new("..."); ... what came out ...
- *         return study_end(c, &work, &outcome, s, "study_curves.gp");
- *     }
+ *     typedef struct results {
+ *         study_results of; // first: what every study has
+ *         double loss[FORMS];
+ *     } results;
+ *     const study study_shakespeare = {"shakespeare", "activations in a small GPT", sizeof(results), report,
+ *                                      .title = "Activations in a small GPT", .first = STUDY_PLAYS,
+ *                                      .end = STUDY_PLAYS + 1, .grids = grids, .grid_count = 4};
  *
- * A study returns the exit status: 0; 1 where a run failed or a result could not be written; 2 where it could not
- * begin; signals_status() where it was interrupted.
+ * The exit status is 0; 1 where a run failed or a result could not be written; 2 where the study could not begin;
+ * signals_status() where it was interrupted.
  */
 #ifndef STUDY_STUDY_H
 #define STUDY_STUDY_H
 
 #include "examples/report/sheet.h"
 #include "examples/report/statistics.h"
-#include "examples/run/text.h"
-#include "examples/study/work.h"
+#include "examples/study/grid.h"
+#include "plots/plots.h"
 
-#include <limits.h>
-
-typedef struct study_settings {
-    const char *out, *data, *only;
-    bool quick, report_only, no_plots, overwrite;
-    sweep sweep;
-    int epochs;
-} study_settings;
-
-typedef struct study_context {
-    const study_settings *settings;
-    const char *name;       /* of the study */
-    const char *command;    /* that repeats it */
-    char folder[PATH_MAX];  /* OUT/NAME, or OUT/NAME-quick */
-    char records[PATH_MAX]; /* its records: FOLDER/runs */
-} study_context;
+typedef struct study_results {
+    const study_context *c;
+    study_context owner; /* of the study whose records these are, where it is another one */
+    study_sources from;
+    study_work work;
+    study_outcome outcome;
+    plots_outcome drawn; /* by study_picture */
+    bool broken;         /* something could not be read or written: */
+    tg_error error;
+} study_results;
 
 typedef struct study {
     const char *name, *about;
-    int (*run)(const study_context *c);
+    size_t size; /* of its results, which begin as zeros */
+
+    /* Gathers from the records what is shown, and says it. */
+    void (*report)(void *results, sheet *s);
+    const char *title;
+
+    study_source first, end; /* what it is trained on: first .. end - 1, of all tables fewer in the quick version */
+    const char *of;          /* the study whose records it has; NULL: its own */
+
+    /* Its runs: some grids; or what `add` adds, which may do a part of the work first and returns false when memory
+     * runs out. */
+    const study_grid *grids;
+    int grid_count;
+    bool (*add)(void *results);
+
     bool no_runs; /* trains nothing, so that options of training have no effect */
     bool no_data; /* reads none */
     bool staged;  /* its runs build on each other, so that no single one can be selected */
 } study;
 
-/* The studies, in the order in which they are listed. */
-int study_gelu_mnist(const study_context *c);
-int study_gelu_autoencoder(const study_context *c);
-int study_gelu_noise(const study_context *c);
-int study_glu_tabular(const study_context *c);
-int study_migration(const study_context *c);
-int study_shakespeare(const study_context *c);
-int study_siren(const study_context *c);
-int study_pinn(const study_context *c);
-int study_cost(const study_context *c);
-int study_claims(const study_context *c);
+/* The studies, in the order in which they are listed: examples/study/NAME.c or so. */
+#define STUDIES             \
+    STUDY(gelu_mnist)       \
+    STUDY(gelu_autoencoder) \
+    STUDY(gelu_noise)       \
+    STUDY(glu_tabular) STUDY(migration) STUDY(shakespeare) STUDY(siren) STUDY(pinn) STUDY(cost) STUDY(claims)
+#define STUDY(name) extern const study study_##name;
+STUDIES
+#undef STUDY
 
-/* The context of the study with this name; false if the folder's name is too long. */
-bool study_context_of(study_context *c, const study_settings *settings, const char *name, const char *command);
+/* Trains what is missing, and writes and prints the report; the exit status. */
+int study_do(const study *s, const study_context *c);
 
 /* Prints why a study cannot start or continue; returns the exit status. */
 int study_refuse(const char *message, int status);
 
-/* Loads DATA/PATH as "KIND:DATA/PATH" with these options (NULL: none), or what `made` names where the study is a quick
- * one, with so many rows. False, said, if that fails. */
-bool study_load(const study_context *c, const char *kind, const char *path, const char *made, size_t rows,
-                const dataset_options *options, dataset *set);
-
-/* Shakespeare's plays, DATA/tinyshakespeare/input.txt; a few short sentences if the study is a quick one. */
-bool study_load_text(const study_context *c, text_source *text);
-
-/* An empty list of runs whose records lie in the study's folder. */
-study_work study_work_of(const study_context *c);
-
-/* Draws by the script (NULL: nothing) and writes and prints the report, which it frees, as it does the work; the exit
- * status. */
-int study_end(const study_context *c, study_work *work, const study_outcome *outcome, sheet *s, const char *script);
-
-/* A first paragraph: the number of complete runs, and a note if this is the quick version. */
-void study_say_state(const study_context *c, const study_work *work, const study_outcome *outcome, sheet *s);
+/* For a report: writes FOLDER/NAME, and draws by a script of plots/ the picture that the report then has, unless
+ * something could not be written. */
+void study_file(study_results *r, const char *name, bool (*write)(const void *results, FILE *to));
+void study_picture(study_results *r, sheet *s, const char *script, const char *file, const char *says);
 
 /* Adds a number and its 95 % interval to those of the report: KEY, KEY_low and KEY_high. */
 void study_put_interval(sheet *s, const char *key, double number, double low, double high);
@@ -90,8 +82,6 @@ void study_put_estimate(sheet *s, const char *key, const statistics_estimate *e)
 double study_number(const study_context *c, const char *name, const char *key);
 
 /* ---- numbers over seeds ---- */
-
-enum { STUDY_SEEDS = 32 };
 
 /* Median, least and greatest; NaN of none. Of five runs the least and the greatest hold the true median with a
  * probability of 94 %. */

@@ -3,17 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 
-static int table_count(const study_context *c)
-{
-    return c->settings->quick ? STUDY_QUICK_TABLES : STUDY_TABLES;
-}
-
-int tabular_study(const study_context *c, study_work work,
-                  int (*run)(const study_context *c, study_sources *from, study_work *work))
-{
-    return study_on(c, work, (study_source)0, (study_source)(table_count(c) - 1), run);
-}
-
 /* A thirtieth of the rows or so a step, as a power of two. */
 static int batch_of(size_t rows)
 {
@@ -25,7 +14,7 @@ static int batch_of(size_t rows)
 
 tabular_grids tabular_grids_of(const study_context *c, const study_sources *from, const study_grid *like)
 {
-    tabular_grids made = {.count = table_count(c)};
+    tabular_grids made = {.count = c->settings->quick ? STUDY_QUICK_TABLES : STUDY_TABLES};
     for (int i = 0; i < made.count; i++) {
         const size_t rows = from->rows[i].rows;
         const int batch = batch_of(rows), steps = c->settings->quick ? 30 : 3000;

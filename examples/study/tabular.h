@@ -2,7 +2,7 @@
 #ifndef STUDY_TABULAR_H
 #define STUDY_TABULAR_H
 
-#include "examples/study/grid.h"
+#include "examples/study/study.h"
 
 enum { TABULAR_RATES = 5 };
 
@@ -14,10 +14,6 @@ typedef struct tabular_grids {
 
 /* The grid for each table; its name is that of the table, with the suffix of `like.name` if there is one. */
 tabular_grids tabular_grids_of(const study_context *c, const study_sources *from, const study_grid *like);
-
-/* Runs a study on all available tables, by study_on. */
-int tabular_study(const study_context *c, study_work work,
-                  int (*run)(const study_context *c, study_sources *from, study_work *work));
 
 /* The cell of a table: TABLE-NAME. */
 study_cell tabular_cell(const study_work *work, const study_context *c, const tabular_grids *grids, int table,

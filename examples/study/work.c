@@ -8,6 +8,23 @@
 
 static const double silence = 900; /* seconds after which a silent run is ended */
 
+bool study_context_of(study_context *c, const study_settings *settings, const char *name, const char *command)
+{
+    *c = (study_context){.settings = settings, .name = name, .command = command};
+    return snprintf(c->folder, sizeof c->folder, "%s/%s%s", settings->out, name, settings->quick ? "-quick" : "") <
+               (int)sizeof c->folder - 8 &&
+           snprintf(c->records, sizeof c->records, "%s/runs", c->folder) < (int)sizeof c->records;
+}
+
+study_work study_work_of(const study_context *c)
+{
+    return (study_work){.folder = c->records,
+                        .sweep = &c->settings->sweep,
+                        .read_only = c->settings->report_only,
+                        .only = c->settings->only,
+                        .overwrite = c->settings->overwrite};
+}
+
 study_run *study_work_add(study_work *work)
 {
     study_run *more = realloc(work->run, ((size_t)work->count + 1) * sizeof *more);

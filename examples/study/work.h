@@ -1,6 +1,6 @@
 /* The runs of a study: those without a record are trained, a few at once; the records of all are read.
  *
- *     study_work work = {.folder = "results/studies/gelu-mnist/runs", .sweep = &settings->sweep};
+ *     study_work work = study_work_of(&context);
  *     study_run *run = study_work_add(&work);                      // NULL if memory runs out
  *     *run = (study_run){...};
  *     study_outcome outcome = study_work_do(&work, stderr);        // says beforehand how long it takes
@@ -15,7 +15,26 @@
 #include "examples/run/sweep.h"
 #include "examples/study/run.h"
 
+#include <limits.h>
 #include <stdio.h>
+
+typedef struct study_settings {
+    const char *out, *data, *only;
+    bool quick, report_only, no_plots, overwrite;
+    sweep sweep;
+    int epochs;
+} study_settings;
+
+typedef struct study_context {
+    const study_settings *settings;
+    const char *name;       /* of the study */
+    const char *command;    /* that repeats it */
+    char folder[PATH_MAX];  /* OUT/NAME, or OUT/NAME-quick */
+    char records[PATH_MAX]; /* its records: FOLDER/runs */
+} study_context;
+
+/* The context of the study with this name; false if the folder's name is too long. */
+bool study_context_of(study_context *c, const study_settings *settings, const char *name, const char *command);
 
 typedef struct study_work {
     const char *folder; /* of the records; made if it is not there */
@@ -36,6 +55,8 @@ typedef struct study_outcome {
     tg_error error;
 } study_outcome;
 
+/* An empty list of runs whose records lie in the study's folder. */
+study_work study_work_of(const study_context *c);
 study_run *study_work_add(study_work *work);
 void study_work_free(study_work *work);
 

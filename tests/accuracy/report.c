@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum { FUNCTIONS_MOST = 40, SLICES = 1024, STRIDE = 1000, DOUBLES = 100000, DOUBLES_EXHAUSTIVE = 10000000 };
@@ -57,7 +58,7 @@ bool accuracy_request_check(const accuracy_request *request, char *message, size
 
 static int measure(int job, jobs_link *link, void *context)
 {
-    const report *r = context;
+    report *r = context;
     const uint64_t stride = r->request->exhaustive ? 1 : STRIDE, slice = ACCURACY_FLOATS / SLICES;
     const double begin = jobs_clock();
     accuracy_survey survey = accuracy_begin(r->names[job]);
@@ -70,14 +71,8 @@ static int measure(int job, jobs_link *link, void *context)
         now.rate = (double)((i + 1) * slice / stride) / (jobs_clock() - begin);
         jobs_report(link, &now);
     }
-    jobs_record(link, &survey, sizeof survey);
+    r->survey[job] = survey; /* points to constants, which have the same address in every copy of the process */
     return 0;
-}
-
-/* A survey points to constants, which have the same address in every copy of the process. */
-static void on_record(int job, const void *bytes, size_t size, void *context)
-{
-    memcpy(&((report *)context)->survey[job], bytes, size);
 }
 
 static jobs_outcome measure_all(report *r)
@@ -85,8 +80,7 @@ static jobs_outcome measure_all(report *r)
     const bool shown = r->request->exhaustive || isatty(STDERR_FILENO);
     return progress_run(
         &(progress_config){.out = shown ? stderr : NULL, .count = r->count, .names = r->names, .unit = "floats"},
-        &(jobs_config){
-            .count = r->count, .at_once = r->request->at_once, .context = r, .run = measure, .on_record = on_record});
+        &(jobs_config){.count = r->count, .at_once = r->request->at_once, .context = r, .run = measure});
 }
 
 /* ---- printing ---- */
@@ -189,8 +183,9 @@ static void keep_finished(report *r)
 
 int accuracy_report(const accuracy_request *request, FILE *out)
 {
-    report *r = calloc(1, sizeof *r);
-    if (!r)
+    report *r =
+        mmap(NULL, sizeof *r, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0); /* with the children */
+    if (r == MAP_FAILED)
         return fputs("accuracy: out of memory\n", stderr), 1;
     r->request = request;
     for (size_t i = 0; reference_at(i) && r->count < FUNCTIONS_MOST; i++)
@@ -207,6 +202,6 @@ int accuracy_report(const accuracy_request *request, FILE *out)
                                     : "Every 1,000th float, 100,000 doubles");
         broken ? fprintf(words, "%d bound%s broken (!)\n", broken, plural(broken)) : fputs("all bounds hold\n", words);
     }
-    free(r);
+    munmap(r, sizeof *r);
     return outcome.interrupted ? signals_status() : outcome.failed || broken > 0;
 }

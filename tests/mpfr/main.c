@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum { FORMS = 4, BITS = 120, CHUNK = 1000 };
@@ -165,9 +166,12 @@ static void compare_all(workplace *m, int form, findings *found, size_t n, const
     }
 }
 
+typedef struct run {
+    findings found[FORMS];
+} run;
+
 static int measure(int form, jobs_link *link, void *context)
 {
-    (void)context;
     const accuracy_survey survey = accuracy_begin(forms[form]);
     findings found = {.function = survey.function, .sets = survey.sets};
     memcpy(found.set, survey.set, sizeof found.set);
@@ -185,20 +189,11 @@ static int measure(int form, jobs_link *link, void *context)
         jobs_report(link, &(jobs_progress){.fraction = (double)done / (double)numbers, .loss = NAN, .accuracy = NAN});
     }
     workplace_close(&m);
-    jobs_record(link, &found, sizeof found);
+    ((run *)context)->found[form] = found;
     return 0;
 }
 
 /* ---- the program ---- */
-
-typedef struct run {
-    findings found[FORMS];
-} run;
-
-static void on_record(int job, const void *bytes, size_t size, void *context)
-{
-    memcpy(&((run *)context)->found[job], bytes, size);
-}
 
 static int print(const run *r)
 {
@@ -226,14 +221,12 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: against-mpfr [NUMBERS]\n");
         return 2;
     }
-    run r = {0};
+    run *r = mmap(NULL, sizeof *r, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0); /* with the children */
+    if (r == MAP_FAILED)
+        return fprintf(stderr, "against-mpfr: out of memory\n"), 1;
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    const jobs_outcome outcome =
-        progress_run(&(progress_config){.out = stderr, .count = FORMS, .names = forms, .unit = "numbers"},
-                     &(jobs_config){.count = FORMS,
-                                    .at_once = processors > 1 ? (int)processors : 1,
-                                    .context = &r,
-                                    .run = measure,
-                                    .on_record = on_record});
-    return outcome.interrupted ? 130 : outcome.failed ? 1 : print(&r);
+    const jobs_outcome outcome = progress_run(
+        &(progress_config){.out = stderr, .count = FORMS, .names = forms, .unit = "numbers"},
+        &(jobs_config){.count = FORMS, .at_once = processors > 1 ? (int)processors : 1, .context = r, .run = measure});
+    return outcome.interrupted ? 130 : outcome.failed ? 1 : print(r);
 }

@@ -1,5 +1,4 @@
 /* The files of numbers that a comparison writes. */
-#include "examples/run/jobs.h"
 #include "examples/report/runlog_internal.h"
 #include "tests/support/run_logs.h"
 #include "tests/support/temporary_files.h"
@@ -48,47 +47,26 @@ static runlog_epoch epoch_of(int run, int epoch)
 enum { ACTIVATIONS = 4, SEEDS = 3, EPOCHS = 6, RUNS = ACTIVATIONS * SEEDS };
 static const char *const activations[ACTIVATIONS] = {"relu", "gelu_exact", "gelu_tanh", "swiglu"};
 
-static int train(int job, jobs_link *link, void *context)
-{
-    (void)context;
-    for (int epoch = 1; epoch <= EPOCHS; epoch++) {
-        runlog_epoch row = epoch_of(job, epoch);
-        usleep((useconds_t)((job * 7919) % 5000)); /* so that jobs overtake each other */
-        jobs_record(link, &row, sizeof row);
-    }
-    return 0;
-}
-
-static void keep(int job, const void *bytes, size_t size, void *log)
-{
-    runlog_epoch row;
-    ck_assert_uint_eq(size, sizeof row);
-    memcpy(&row, bytes, sizeof row);
-    runlog_add_epoch(log, job, &row);
-}
-
-static void finish(int job, jobs_state state, const char *message, void *log)
-{
-    (void)message;
-    if (state == JOBS_DONE)
-        runlog_finish_run(log, job);
-}
-
-START_TEST(files_are_identical_however_many_jobs_run)
+START_TEST(files_are_identical_in_whatever_order_runs_report)
 {
     static const char *const names[] = {"curves.csv", "bands.csv", "summary.csv"};
     static char first[3][1 << 16];
-    for (int at_once = 1; at_once <= 4; at_once *= 2) {
+    for (int order = 0; order < 3; order++) {
         runlog *log = runlog_new(temporary_folder());
         for (int run = 0; run < RUNS; run++)
             ck_assert_int_eq(runlog_add_run(log, activations[run / SEEDS], 1 + run % SEEDS, 0, 100), run);
-        jobs_outcome outcome = jobs_run(&(jobs_config){
-            .count = RUNS, .at_once = at_once, .run = train, .on_record = keep, .on_end = finish, .context = log});
-        ck_assert_int_eq(outcome.done, RUNS);
+        for (int i = 0; i < RUNS * EPOCHS;
+             i++) { /* run by run; epoch by epoch, with the runs mixed or from the last on */
+            const int run = order == 0 ? i / EPOCHS : order == 1 ? i * 5 % RUNS : RUNS - 1 - i % RUNS;
+            const runlog_epoch epoch = epoch_of(run, 1 + (order == 0 ? i % EPOCHS : i / RUNS));
+            runlog_add_epoch(log, run, &epoch);
+        }
+        for (int run = 0; run < RUNS; run++)
+            runlog_finish_run(log, order == 2 ? RUNS - 1 - run : run, false);
         run_log_write(log);
         runlog_free(log);
         for (int i = 0; i < 3; i++) {
-            if (at_once == 1)
+            if (order == 0)
                 strcpy(first[i], temporary_text(names[i]));
             ck_assert_str_eq(temporary_text(names[i]), first[i]);
         }
@@ -183,7 +161,7 @@ static runlog *made_up(int names, int seeds, int folds, double (*value)(int acti
                     .epoch = 1, .step = 1, .val_loss = x, .val_accuracy = NAN, .test = RUNLOG_NO_MEASURES};
                 epoch.test.loss = x;
                 runlog_add_epoch(log, run, &epoch);
-                runlog_finish_run(log, run);
+                runlog_finish_run(log, run, false);
             }
     return log;
 }
@@ -209,11 +187,12 @@ START_TEST(folds_are_values_of_their_own_or_those_of_all_seeds_one)
     ck_assert_double_eq_tol(groups[1].of[TEST_LOSS].difference.deviation, sqrt(4 * 0.02 / 11), 1e-12);
     const double margin = groups[1].of[TEST_LOSS].difference.margin;
     free(groups);
-    runlog_note(log, "Folds.", 1. / 3, false);
+    runlog_describe(log, &(runlog_about){.note = "Folds.", .overlap = 1. / 3});
     groups = run_log_groups(log, &count);
     ck_assert_double_eq_tol(groups[1].of[TEST_LOSS].difference.margin, margin * sqrt(12 * (1. / 12 + 1. / 3)), 1e-12);
     free(groups);
-    runlog_note(log, "Folds cut once.", 1. / 3, true); /* a value for each fold, the mean over the seeds */
+    /* a value for each fold, the mean over the seeds */
+    runlog_describe(log, &(runlog_about){.note = "Folds cut once.", .overlap = 1. / 3, .same_folds = true});
     groups = run_log_groups(log, &count);
     ck_assert_int_eq(groups[1].pairs, 4);
     ck_assert_double_eq_tol(groups[1].of[TEST_LOSS].difference.mean, 1.1, 1e-12);
@@ -248,9 +227,9 @@ static runlog *searched(void)
                 epoch.test.loss = rates[rate];
                 runlog_add_epoch(log, run, &epoch);
                 if (!(a == 0 && rate == 2 && seed == 2)) /* relu's best rate is excluded: a run diverged */
-                    runlog_finish_run(log, run);
+                    runlog_finish_run(log, run, false);
             }
-    runlog_note(log, "Said before.", 0, false);
+    runlog_describe(log, &(runlog_about){.note = "Said before."});
     return log;
 }
 
@@ -271,7 +250,7 @@ START_TEST(a_search_is_judged_at_the_best_points)
         free(groups);
         runlog_free(best);
     }
-    runlog_finish_run(log, 10); /* now relu's best rate counts, for relu alone */
+    runlog_finish_run(log, 10, false); /* now relu's best rate counts, for relu alone */
     runlog *best = runlog_at_best(log, false);
     ck_assert_str_eq(best->note,
                      "Said before. Each at its best by validation: relu lr 1 (the edge of the list); gelu lr 0.1");
@@ -445,7 +424,7 @@ START_TEST(a_log_of_nothing_is_survived)
     tg_error error;
     ck_assert_int_eq(runlog_add_run(NULL, "relu", 1, 0, 1), -1);
     runlog_add_epoch(NULL, 0, &(runlog_epoch){0});
-    runlog_finish_run(NULL, 0);
+    runlog_finish_run(NULL, 0, false);
     runlog_options(NULL, json_pack("{s:f}", "lr", 1.));
     runlog_print_table_as(NULL, "table", stdout);
     runlog_free(NULL);
@@ -459,7 +438,7 @@ Suite *runs_suite(void)
     TCase *tests = tcase_create("runs");
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_set_timeout(tests, 30);
-    tcase_add_test(tests, files_are_identical_however_many_jobs_run);
+    tcase_add_test(tests, files_are_identical_in_whatever_order_runs_report);
     tcase_add_test(tests, curves_have_the_promised_columns_and_digits);
     tcase_add_test(tests, the_summary_holds_means_intervals_and_paired_differences);
     tcase_add_test(tests, folds_are_values_of_their_own_or_those_of_all_seeds_one);

@@ -88,7 +88,7 @@ START_TEST(one_seed_has_no_intervals)
                                              .val_accuracy = run ? 0.875 : 0.75,
                                              .test = RUNLOG_NO_MEASURES,
                                              .seconds = 1e-4 * epoch});
-        runlog_finish_run(log, run);
+        runlog_finish_run(log, run, false);
     }
     char *text = table_of(log);
     ck_assert_ptr_null(strstr(text, "+/-"));
@@ -102,9 +102,9 @@ END_TEST
 /* Two activations with two seeds each; the last `failed` runs do not finish. */
 static const char *table_with_failures(size_t classes, int failed)
 {
+    static char no[] = "no", yes[] = "yes", *const names[] = {no, yes};
     runlog *log = runlog_new(temporary_folder());
-    if (classes)
-        runlog_class_names(log, (char *[]){(char[]){"no"}, (char[]){"yes"}}, classes);
+    runlog_describe(log, &(runlog_about){.class_names = classes ? names : NULL, .classes = classes});
     for (int run = 0; run < 4; run++) {
         runlog_add_run(log, run % 2 ? "silu" : "relu", run < 2 ? 1 : 2, 0, 10);
         if (run >= 4 - failed)
@@ -115,7 +115,7 @@ static const char *table_with_failures(size_t classes, int failed)
                                          .val_loss = 0.5,
                                          .val_accuracy = classes ? 0.75 : NAN,
                                          .test = RUNLOG_NO_MEASURES});
-        runlog_finish_run(log, run);
+        runlog_finish_run(log, run, false);
     }
     const char *text = table_of(log);
     runlog_free(log);
@@ -154,7 +154,7 @@ START_TEST(the_table_says_whether_its_values_are_of_seeds_or_of_folds)
                                              .val_loss = 0.5 + 0.01 * i * i,
                                              .val_accuracy = NAN,
                                              .test = RUNLOG_NO_MEASURES});
-            runlog_finish_run(log, run);
+            runlog_finish_run(log, run, false);
         }
         const char *text = table_of(log);
         ck_assert_msg(strstr(text, cases[c].says) && strstr(text, cases[c].pairs), "%s", text);
@@ -235,7 +235,7 @@ START_TEST(many_activations_are_drawn_as_small_multiples)
                                              .val_loss = loss,
                                              .val_accuracy = 0.9 - 0.01 * a * seed,
                                              .test = RUNLOG_NO_MEASURES});
-            runlog_finish_run(log, run);
+            runlog_finish_run(log, run, false);
         }
     run_log_write(log);
     ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){0}, &error) == PLOTS_DRAWN, "%s", error.text);

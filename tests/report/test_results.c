@@ -24,7 +24,8 @@ static void add_series(runlog *log)
         runlog_add_series(log, run, RUNLOG_NOISE, (double[]){0, first, 0.75}, 3);
         runlog_add_series(log, run, RUNLOG_NOISE, (double[]){0.5, 2 * first, 0.5}, 3);
     }
-    runlog_class_names(log, (char *[]){(char[]){"no"}, (char[]){"yes, it \"is\""}}, 2);
+    static char no[] = "no", yes[] = "yes, it \"is\"", *const names[] = {no, yes};
+    runlog_describe(log, &(runlog_about){.class_names = names, .classes = 2});
 }
 
 START_TEST(series_are_written_over_the_finished_runs)

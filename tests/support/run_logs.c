@@ -32,7 +32,7 @@ runlog *run_log_small(bool accuracy)
                                              .test = RUNLOG_NO_MEASURES,
                                              .seconds = 0.5});
         if (runs[i].finished)
-            runlog_finish_run(log, run);
+            runlog_finish_run(log, run, false);
     }
     return log;
 }

@@ -4,7 +4,7 @@
 #   make check         all tests            make check-long   the exhaustive ones too, and MPFR
 #   make demo          the main comparison on embedded data, with pictures
 #   make bench         speed, as ratios within one run
-#   make fuzz          readers of files and random operations under libFuzzer and sanitizers (clang): FUZZ_SECONDS=60 each, FUZZ="csv npy"
+#   make fuzz          readers of files and random operations under libFuzzer and sanitizers (clang): FUZZ_SECONDS=60 each, FUZZ="csv config"
 #   make fingerprints  the same trainings by every compiler, instruction set and number of threads, and on aarch64
 #   make golden        the reference values in tests/golden anew (python3 with torch and mpmath)
 #   make check-faults  each allocation, file call, fork and thread of the programs made to fail once

@@ -77,10 +77,9 @@ typedef struct tg_gradcheck_options {
                          of up to 256 */
     int directions;   /* random directions for each larger input; 0 means 3 */
     bool double_only; /* of an operation: do not compare it with what it gives in float */
-    char *report; /* room for a failure at length: inputs, element, derivative expected and found, what the fault looks
-                     like, and a C program that shows it again, to keep as a test; empty if all is well. NULL: not
-                     wanted */
-    size_t report_size; /* of this room; 16 KiB are enough for nearly all */
+    char *report; /* room for a failure at length: inputs, element, derivative expected and found, and what the fault
+                     looks like; empty if all is well. NULL: not wanted */
+    size_t report_size; /* of this room; 4 KiB are enough for nearly all */
 } tg_gradcheck_options;
 
 typedef enum tg_gradcheck_status {

@@ -8,11 +8,11 @@
 # alone, where what users see of a module lies below the module's inside.
 order='
     autograd/api autograd/names
-    autograd/rng autograd/shape.h autograd/threads.h autograd/products.h autograd/numbers
+    autograd/rng autograd/shape.h autograd/threads.h autograd/numbers
     autograd/tensor.h autograd/arena autograd/shape_internal autograd/error
     autograd/tape.h autograd/elementwise.def autograd/gated.def
     autograd/kernels/
-    autograd/shape.c autograd/threads.c autograd/products.c
+    autograd/shape.c autograd/threads.c
     autograd/leaf.h autograd/listing.h autograd/checkpoint.h autograd/op.h autograd/strided
     autograd/grad.h autograd/parameters.h autograd/apply.h autograd/registry.h
     autograd/ops autograd/gradcheck.h autograd/export.h

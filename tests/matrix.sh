@@ -10,7 +10,7 @@ shift
 work=$build/matrix
 tree=$(git describe --always --dirty 2> /dev/null || echo unknown)
 wanted="$*"
-quick="tape grad shape matrix index kernels optim safetensors npy fit data_csv fuzz" # for what runs ten times as slowly
+quick="tape grad shape matrix index kernels optim safetensors fit data_csv fuzz" # for what runs ten times as slowly
 parallel="parallel threads kernels cross tape fit replay jobs"                           # where threads may meet
 failed=0
 MAKEFLAGS=""
@@ -104,7 +104,7 @@ row fortify "-D_FORTIFY_SOURCE=3, stack protector" all made CFLAGS="-O2 -D_FORTI
 row clang "clang" all made CC=clang
 row address "gcc, address and undefined" all made SANITIZE=address,undefined
 row thread "gcc, thread" "$parallel" made SANITIZE=thread
-row valgrind "valgrind, memory and leaks" "tape shape safetensors npy index fuzz" under_valgrind
+row valgrind "valgrind, memory and leaks" "tape shape safetensors index fuzz" under_valgrind
 row noblas "BLAS=none" all made BLAS=none
 row amalgamation "the library as one file" all made AMALGAMATION=1
 row musl "musl, BLAS=none: the library" "" tests/musl.sh "$work/musl"

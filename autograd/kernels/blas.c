@@ -1,7 +1,5 @@
 #include "autograd/kernels/blas.h"
 
-#include "autograd/kernels/kernels.h"
-
 #include <string.h>
 
 #if defined TG_NO_BLAS
@@ -14,12 +12,6 @@ const tg_blas *tg_blas_load(void)
 void tg_blas_multiply(const tg_blas *blas, tg_dtype dtype, const tg_blas_product *p)
 {
     (void)blas, (void)dtype, (void)p;
-}
-
-const char *tg_blas_core(const tg_blas *blas)
-{
-    (void)blas;
-    return "";
 }
 
 #else
@@ -39,7 +31,6 @@ struct tg_blas {
     dgemm *twofold;
     int (*threads)(void);
     void (*set_threads)(int);
-    const char *(*core)(void);
 };
 
 static tg_blas loaded;
@@ -62,8 +53,7 @@ static void load(void)
     if (library && look_up(library, "cblas_sgemm", &loaded.single) &&
         look_up(library, "cblas_dgemm", &loaded.twofold) &&
         look_up(library, "openblas_get_num_threads", &loaded.threads) &&
-        look_up(library, "openblas_set_num_threads", &loaded.set_threads) &&
-        look_up(library, "openblas_get_corename", &loaded.core))
+        look_up(library, "openblas_set_num_threads", &loaded.set_threads))
         found = &loaded;
 }
 
@@ -122,41 +112,6 @@ void tg_blas_multiply(const tg_blas *blas, tg_dtype dtype, const tg_blas_product
         blas->twofold(ROW_MAJOR, of_a, of_b, p->m, p->n, p->k, 1, p->a, row_a, p->b, row_b, p->accumulate, p->out,
                       p->n);
     restore_threads(blas);
-}
-
-const char *tg_blas_core(const tg_blas *blas)
-{
-    return blas->core();
-}
-
-#endif
-
-#if defined __x86_64__
-
-/* First the best core for this processor, then others with vectors as wide. */
-static const char *const v3_cores[] = {"Haswell", "Zen", "SkylakeX", "Cooperlake", "SapphireRapids", NULL};
-static const char *const v4_cores[] = {"SkylakeX", "Cooperlake", "SapphireRapids", NULL};
-static const char *const bf16_cores[] = {"Cooperlake", "SkylakeX", "SapphireRapids", NULL};
-
-const char *tg_blas_better_core(const tg_blas *blas)
-{
-    __builtin_cpu_init();
-    const char *const *cores = strcmp(tg_kernels.isa, "v3") == 0      ? v3_cores
-                               : strcmp(tg_kernels.isa, "v4") != 0    ? NULL
-                               : __builtin_cpu_supports("avx512bf16") ? bf16_cores
-                                                                      : v4_cores;
-    for (int i = 0; cores && cores[i]; i++)
-        if (strcmp(tg_blas_core(blas), cores[i]) == 0)
-            return NULL;
-    return cores ? cores[0] : NULL;
-}
-
-#else
-
-const char *tg_blas_better_core(const tg_blas *blas)
-{
-    (void)blas;
-    return NULL;
 }
 
 #endif

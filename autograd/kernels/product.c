@@ -5,8 +5,6 @@
 #include "autograd/kernels/parallel.h"
 #include "autograd/kernels/scratch.h"
 
-#include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A product with its operands. */
@@ -100,50 +98,15 @@ void tg_products_use(tg_products whose)
     in_use = whose;
 }
 
-__attribute__((constructor)) static void look_at_the_environment(void)
-{
-    const char *whose = getenv("TG_PRODUCTS");
-    if (whose && strcmp(whose, "own") == 0)
-        in_use = TG_PRODUCTS_OWN;
-    if (whose && strcmp(whose, "openblas") == 0)
-        in_use = TG_PRODUCTS_OPENBLAS;
-}
-
-/* True if it has wider vectors than baseline x86-64. */
-static bool is_wide(const tg_blas *blas)
-{
-#if defined __x86_64__
-    static const char *const cores[] = {"Sandybridge", "Bulldozer", "Piledriver", "Steamroller", "Excavator",
-                                        "Haswell",     "Zen",       "SkylakeX",   "Cooperlake",  "SapphireRapids"};
-    for (size_t i = 0; i < sizeof cores / sizeof *cores; i++)
-        if (strcmp(tg_blas_core(blas), cores[i]) == 0)
-            return true;
-    return false;
-#else
-    (void)blas;
-    return true;
-#endif
-}
-
-static const tg_blas *wide_blas;
-
-static void look_for_a_wide_blas(void)
-{
-    const tg_blas *blas = tg_blas_load();
-    wide_blas = blas && is_wide(blas) ? blas : NULL;
-}
-
 /* OpenBLAS if it serves this product, else NULL. Ours are as fast or faster, except where they lack fused multiply-adds
- * and OpenBLAS has more than SSE. docs/products.md has the measurements. */
+ * and OpenBLAS has wider vectors than SSE's. docs/products.md has the measurements. */
 static const tg_blas *blas_for(const operands *o)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    if (in_use == TG_PRODUCTS_OPENBLAS)
-        return tg_blas_load();
-    if (in_use == TG_PRODUCTS_OWN || o->kernels->fused)
-        return NULL;
-    pthread_once(&once, look_for_a_wide_blas);
-    return wide_blas;
+    bool serves = in_use == TG_PRODUCTS_OPENBLAS || (in_use == TG_PRODUCTS_AUTO && !o->kernels->fused);
+#if defined __x86_64__
+    serves &= in_use == TG_PRODUCTS_OPENBLAS || __builtin_cpu_supports("avx");
+#endif
+    return serves ? tg_blas_load() : NULL;
 }
 
 void tg_multiply(tg_dtype dtype, const tg_product *p, const void *a, const void *b, const void *bias, void *out)

@@ -22,8 +22,8 @@ typedef struct tg_product {
 /* The bias [n] is added to every row; NULL: none. */
 void tg_multiply(tg_dtype dtype, const tg_product *p, const void *a, const void *b, const void *bias, void *out);
 
-/* Whose products are used. At the start what TG_PRODUCTS in the environment says, "own" or "openblas", else
- * TG_PRODUCTS_AUTO: our own, but where they lack fused multiply-adds and OpenBLAS has more than SSE. */
+/* Whose products are used. TG_PRODUCTS_AUTO: our own, but OpenBLAS's where ours lack fused multiply-adds and the
+ * processor has AVX. */
 typedef enum tg_products { TG_PRODUCTS_AUTO, TG_PRODUCTS_OWN, TG_PRODUCTS_OPENBLAS } tg_products;
 
 /* Not thread-safe: for tests and benchmarks. */

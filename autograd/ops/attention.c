@@ -40,12 +40,8 @@ static void causal_softmax_derivative(const tg_derive *d)
     d->gradient[0] = tg_softmax_grad(d->cotangent, d->out);
 }
 
-const tg_op tg_op_causal_softmax = {.name = "causal_softmax",
-                                    .arity = 1,
-                                    .shape = causal_softmax_shape,
-                                    .forward = causal_softmax_forward,
-                                    .derivative = causal_softmax_derivative,
-                                    TG_SAMPLES(causal_softmax_samples)};
+TG_OPERATION(causal_softmax, 1, 0, causal_softmax_samples, .shape = causal_softmax_shape,
+             .forward = causal_softmax_forward, .derivative = causal_softmax_derivative);
 
 /* ---- attention ---- */
 

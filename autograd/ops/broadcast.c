@@ -40,13 +40,8 @@ static void full_forward(const tg_call *call)
     tg_fill(out->dtype, out->size, ((const full_attributes *)out->attributes)->value, call->out);
 }
 
-const tg_op tg_op_full = {.name = "full",
-                          .arity = 0,
-                          .flags = TG_SOURCE | TG_CONSTANT,
-                          TG_ATTRIBUTES(full_attributes, full_fields),
-                          .shape = full_shape,
-                          .forward = full_forward,
-                          TG_SAMPLES(full_samples)};
+TG_OPERATION(full, 0, TG_SOURCE | TG_CONSTANT, full_samples, TG_ATTRIBUTES(full_attributes, full_fields),
+             .shape = full_shape, .forward = full_forward);
 
 tg_tensor tg_full(tg_tape *tape, tg_dtype dtype, tg_shape shape, double value)
 {
@@ -87,13 +82,8 @@ static void expand_derivative(const tg_derive *d)
     d->gradient[0] = tg_sum_to(d->cotangent, tg_shape_of(d->in[0]));
 }
 
-const tg_op tg_op_expand = {.name = "expand",
-                            .arity = 1,
-                            TG_ATTRIBUTES(shape_attributes, shape_fields),
-                            .shape = expand_shape,
-                            .forward = expand_forward,
-                            .derivative = expand_derivative,
-                            TG_SAMPLES(expand_samples)};
+TG_OPERATION(expand, 1, 0, expand_samples, TG_ATTRIBUTES(shape_attributes, shape_fields), .shape = expand_shape,
+             .forward = expand_forward, .derivative = expand_derivative);
 
 tg_tensor tg_expand(tg_tensor x, tg_shape shape)
 {
@@ -117,13 +107,8 @@ static void reshape_derivative(const tg_derive *d)
     d->gradient[0] = tg_reshape(d->cotangent, tg_shape_of(d->in[0]));
 }
 
-const tg_op tg_op_reshape = {.name = "reshape",
-                             .arity = 1,
-                             .flags = TG_VIEW,
-                             TG_ATTRIBUTES(shape_attributes, shape_fields),
-                             .shape = reshape_shape,
-                             .derivative = reshape_derivative,
-                             TG_SAMPLES(reshape_samples)};
+TG_OPERATION(reshape, 1, TG_VIEW, reshape_samples, TG_ATTRIBUTES(shape_attributes, shape_fields),
+             .shape = reshape_shape, .derivative = reshape_derivative);
 
 tg_tensor tg_reshape(tg_tensor x, tg_shape shape)
 {

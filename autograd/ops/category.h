@@ -18,6 +18,14 @@
 
 #define TG_ATTRIBUTES(type, table) .attributes_size = sizeof(type), .fields = table
 
+/* tg_op_NAME, of so many operands, with the flags of op.h (0: none), its samples and more members of the struct:
+ *
+ *     TG_OPERATION(softmax, 1, 0, softmax_samples, .shape = softmax_shape, .forward = softmax_forward,
+ *                  .derivative = softmax_derivative);
+ */
+#define TG_OPERATION(word, operands, bits, samples_, ...) \
+    const tg_op tg_op_##word = {.name = #word, .arity = operands, .flags = bits, TG_SAMPLES(samples_), __VA_ARGS__}
+
 /* ---- attributes that are one number ---- */
 
 typedef struct tg_number_attributes {

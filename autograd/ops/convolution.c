@@ -153,13 +153,8 @@ static void unfold_derivative(const tg_derive *d)
     d->gradient[0] = TG_APPLY(&tg_op_fold, d->attributes, d->cotangent);
 }
 
-const tg_op tg_op_unfold = {.name = "unfold",
-                            .arity = 1,
-                            TG_WINDOW_ATTRIBUTES,
-                            .shape = unfold_shape,
-                            .forward = unfold_forward,
-                            .derivative = unfold_derivative,
-                            TG_SAMPLES(unfold_samples)};
+TG_OPERATION(unfold, 1, 0, unfold_samples, TG_WINDOW_ATTRIBUTES, .shape = unfold_shape, .forward = unfold_forward,
+             .derivative = unfold_derivative);
 
 tg_tensor tg_unfold(tg_tensor image, int64_t kernel_height, int64_t kernel_width, tg_window window)
 {
@@ -201,13 +196,8 @@ static void fold_derivative(const tg_derive *d)
     d->gradient[0] = TG_APPLY(&tg_op_unfold, d->attributes, d->cotangent);
 }
 
-const tg_op tg_op_fold = {.name = "fold",
-                          .arity = 1,
-                          TG_WINDOW_ATTRIBUTES,
-                          .shape = fold_shape,
-                          .forward = fold_forward,
-                          .derivative = fold_derivative,
-                          TG_SAMPLES(fold_samples)};
+TG_OPERATION(fold, 1, 0, fold_samples, TG_WINDOW_ATTRIBUTES, .shape = fold_shape, .forward = fold_forward,
+             .derivative = fold_derivative);
 
 tg_tensor tg_fold(tg_tensor columns, int64_t height, int64_t width, tg_window window)
 {

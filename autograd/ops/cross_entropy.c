@@ -133,14 +133,9 @@ static void cross_entropy_derivative(const tg_derive *d)
     d->gradient[0] = tg_is_plain_one(d->cotangent) ? gradient : tg_mul(gradient, d->cotangent);
 }
 
-const tg_op tg_op_cross_entropy = {.name = "cross_entropy",
-                                   .arity = 2,
-                                   TG_ATTRIBUTES(label_attributes, label_fields),
-                                   .shape = cross_entropy_shape,
-                                   .forward = cross_entropy_forward,
-                                   .saved = &tg_op_cross_entropy_grad,
-                                   .derivative = cross_entropy_derivative,
-                                   TG_SAMPLES(cross_entropy_samples)};
+TG_OPERATION(cross_entropy, 2, 0, cross_entropy_samples, TG_ATTRIBUTES(label_attributes, label_fields),
+             .shape = cross_entropy_shape, .forward = cross_entropy_forward, .saved = &tg_op_cross_entropy_grad,
+             .derivative = cross_entropy_derivative);
 
 tg_tensor tg_cross_entropy(tg_tensor logits, tg_tensor labels)
 {
@@ -178,13 +173,9 @@ static void cross_entropy_grad_derivative(const tg_derive *d)
     d->gradient[0] = tg_mul(tg_softmax_grad(d->cotangent, tg_softmax(logits, -1)), weights);
 }
 
-const tg_op tg_op_cross_entropy_grad = {.name = "cross_entropy_grad",
-                                        .arity = 2,
-                                        TG_ATTRIBUTES(label_attributes, label_fields),
-                                        .shape = cross_entropy_grad_shape,
-                                        .forward = cross_entropy_grad_forward,
-                                        .derivative = cross_entropy_grad_derivative,
-                                        TG_SAMPLES(cross_entropy_grad_samples)};
+TG_OPERATION(cross_entropy_grad, 2, 0, cross_entropy_grad_samples, TG_ATTRIBUTES(label_attributes, label_fields),
+             .shape = cross_entropy_grad_shape, .forward = cross_entropy_grad_forward,
+             .derivative = cross_entropy_grad_derivative);
 
 tg_tensor tg_cross_entropy_grad(tg_tensor logits, tg_tensor labels, double smoothing, int ignore_index)
 {
@@ -210,13 +201,8 @@ static void label_weights_forward(const tg_call *call)
         tg_fill(out->dtype, 1, count > 0 && label[row] != ignored ? 1 / (double)count : 0, to);
 }
 
-const tg_op tg_op_label_weights = {.name = "label_weights",
-                                   .arity = 2,
-                                   .flags = TG_CONSTANT,
-                                   TG_ATTRIBUTES(label_attributes, label_fields),
-                                   .shape = label_weights_shape,
-                                   .forward = label_weights_forward,
-                                   TG_SAMPLES(cross_entropy_samples)};
+TG_OPERATION(label_weights, 2, TG_CONSTANT, cross_entropy_samples, TG_ATTRIBUTES(label_attributes, label_fields),
+             .shape = label_weights_shape, .forward = label_weights_forward);
 
 tg_tensor tg_label_weights(tg_tensor logits, tg_tensor labels, int ignore_index)
 {

@@ -32,12 +32,7 @@ static void mul_add_derivative(const tg_derive *d)
 }
 
 TERNARY_LOOP(mul_add)
-const tg_op tg_op_mul_add = {.name = "mul_add",
-                             .arity = 3,
-                             .flags = TG_ELEMENTWISE,
-                             .loop = mul_add_loop,
-                             .derivative = mul_add_derivative,
-                             TG_SAMPLES(mul_add_samples)};
+TG_OPERATION(mul_add, 3, TG_ELEMENTWISE, mul_add_samples, .loop = mul_add_loop, .derivative = mul_add_derivative);
 
 static void where_derivative(const tg_derive *d)
 {
@@ -49,12 +44,7 @@ static void where_derivative(const tg_derive *d)
 }
 
 TERNARY_LOOP(where)
-const tg_op tg_op_where = {.name = "where",
-                           .arity = 3,
-                           .flags = TG_ELEMENTWISE,
-                           .loop = where_loop,
-                           .derivative = where_derivative,
-                           TG_SAMPLES(where_samples)};
+TG_OPERATION(where, 3, TG_ELEMENTWISE, where_samples, .loop = where_loop, .derivative = where_derivative);
 
 static void copy_loop(const tg_loop *l)
 {
@@ -67,17 +57,8 @@ static void copy_derivative(const tg_derive *d)
     d->gradient[0] = d->cotangent;
 }
 
-const tg_op tg_op_copy = {.name = "copy",
-                          .arity = 1,
-                          .flags = TG_ELEMENTWISE,
-                          .loop = copy_loop,
-                          .derivative = copy_derivative,
-                          TG_SAMPLES(copy_samples)};
-const tg_op tg_op_stop_gradient = {.name = "stop_gradient",
-                                   .arity = 1,
-                                   .flags = TG_VIEW | TG_CONSTANT,
-                                   .shape = tg_shape_same,
-                                   TG_SAMPLES(copy_samples)};
+TG_OPERATION(copy, 1, TG_ELEMENTWISE, copy_samples, .loop = copy_loop, .derivative = copy_derivative);
+TG_OPERATION(stop_gradient, 1, TG_VIEW | TG_CONSTANT, copy_samples, .shape = tg_shape_same);
 
 tg_tensor tg_neg(tg_tensor x)
 {
@@ -102,14 +83,8 @@ static void clamp_derivative(const tg_derive *d)
     d->gradient[0] = tg_mul(d->cotangent, tg_equal(d->out, d->in[0]));
 }
 
-const tg_op tg_op_clamp = {.name = "clamp",
-                           .arity = 1,
-                           .flags = TG_ELEMENTWISE,
-                           .loop = clamp_loop,
-                           .derivative = clamp_derivative,
-                           .shape = clamp_shape,
-                           TG_ATTRIBUTES(clamp_attributes, clamp_fields),
-                           TG_SAMPLES(clamp_samples)};
+TG_OPERATION(clamp, 1, TG_ELEMENTWISE, clamp_samples, .loop = clamp_loop, .derivative = clamp_derivative,
+             .shape = clamp_shape, TG_ATTRIBUTES(clamp_attributes, clamp_fields));
 
 tg_tensor tg_clamp(tg_tensor x, double low, double high)
 {
@@ -128,13 +103,8 @@ static void leaky_relu_grad_derivative(const tg_derive *d)
         d->gradient[0] = tg_leaky_relu_grad(d->cotangent, d->in[1], tg_number_of(d->attributes));
 }
 
-const tg_op tg_op_leaky_relu_grad = {.name = "leaky_relu_grad",
-                                     .arity = 2,
-                                     .flags = TG_ELEMENTWISE,
-                                     .loop = leaky_relu_grad_loop,
-                                     .derivative = leaky_relu_grad_derivative,
-                                     TG_ATTRIBUTES(tg_number_attributes, leaky_relu_grad_fields),
-                                     TG_SAMPLES(leaky_relu_grad_samples)};
+TG_OPERATION(leaky_relu_grad, 2, TG_ELEMENTWISE, leaky_relu_grad_samples, .loop = leaky_relu_grad_loop,
+             .derivative = leaky_relu_grad_derivative, TG_ATTRIBUTES(tg_number_attributes, leaky_relu_grad_fields));
 
 tg_tensor tg_leaky_relu_grad(tg_tensor a, tg_tensor x, double slope)
 {
@@ -306,13 +276,8 @@ static tg_tensor xielu_third(tg_tensor x)
         const tg_tensor x = d->in[0];                                                   \
         d->gradient[0] = tg_mul(d->cotangent, tg_ok(d->saved) ? d->saved : first_of_x); \
     }
-#define OPERATION(name_, operands, flags_, table, ...)        \
-    const tg_op tg_op_##name_ = {.name = #name_,              \
-                                 .arity = operands,           \
-                                 .flags = flags_,             \
-                                 .loop = name_##_loop,        \
-                                 TG_SAMPLES(table##_samples), \
-                                 __VA_ARGS__};
+#define OPERATION(name_, operands, flags_, table, ...) \
+    TG_OPERATION(name_, operands, flags_, table##_samples, .loop = name_##_loop, __VA_ARGS__);
 
 #define TG_UNARY(name, lanes, value, table, gradient_of_x)          \
     LOOP(name, l->in[0], l->out)                                    \

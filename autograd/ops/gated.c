@@ -119,17 +119,8 @@ static packed packed_part(const tg_call *call, size_t first)
     {                                                                                                               \
         derive_gradients(d, &act);                                                                                  \
     }                                                                                                               \
-    const tg_op tg_op_##name_ = {.name = #name_,                                                                    \
-                                 .arity = 2,                                                                        \
-                                 .flags = TG_ELEMENTWISE,                                                           \
-                                 .shape = tg_shape_alike,                                                           \
-                                 .loop = name_##_loop,                                                              \
-                                 .derivative = name_##_derivative,                                                  \
-                                 TG_SAMPLES(product_samples)};                                                      \
-    const tg_op tg_op_##name_##_grad = {.name = #name_ "_grad",                                                     \
-                                        .arity = 3,                                                                 \
-                                        .shape = gradients_shape,                                                   \
-                                        .forward = name_##_grad_forward,                                            \
-                                        .derivative = name_##_grad_derivative,                                      \
-                                        TG_SAMPLES(gradients_samples)};
+    TG_OPERATION(name_, 2, TG_ELEMENTWISE, product_samples, .shape = tg_shape_alike, .loop = name_##_loop,          \
+                 .derivative = name_##_derivative);                                                                 \
+    TG_OPERATION(name_##_grad, 3, 0, gradients_samples, .shape = gradients_shape, .forward = name_##_grad_forward,  \
+                 .derivative = name_##_grad_derivative);
 #include "autograd/gated.def"

@@ -94,13 +94,8 @@ static void gather_derivative(const tg_derive *d)
     d->gradient[0] = tg_scatter_add(d->cotangent, axis, d->in[1], tg_dim(d->in[0], axis));
 }
 
-const tg_op tg_op_gather = {.name = "gather",
-                            .arity = 2,
-                            TG_ATTRIBUTES(index_attributes, index_fields),
-                            .shape = gather_shape,
-                            .forward = gather_forward,
-                            .derivative = gather_derivative,
-                            TG_SAMPLES(gather_samples)};
+TG_OPERATION(gather, 2, 0, gather_samples, TG_ATTRIBUTES(index_attributes, index_fields), .shape = gather_shape,
+             .forward = gather_forward, .derivative = gather_derivative);
 
 tg_tensor tg_gather(tg_tensor x, int axis, tg_tensor index)
 {
@@ -140,13 +135,8 @@ static void scatter_add_derivative(const tg_derive *d)
     d->gradient[0] = tg_gather(d->cotangent, ((const index_attributes *)d->attributes)->axis, d->in[1]);
 }
 
-const tg_op tg_op_scatter_add = {.name = "scatter_add",
-                                 .arity = 2,
-                                 TG_ATTRIBUTES(index_attributes, index_fields),
-                                 .shape = scatter_add_shape,
-                                 .forward = scatter_add_forward,
-                                 .derivative = scatter_add_derivative,
-                                 TG_SAMPLES(scatter_add_samples)};
+TG_OPERATION(scatter_add, 2, 0, scatter_add_samples, TG_ATTRIBUTES(index_attributes, index_fields),
+             .shape = scatter_add_shape, .forward = scatter_add_forward, .derivative = scatter_add_derivative);
 
 /* The size as an attribute has it; -1, which every shape rule refuses, if it is negative or too large. */
 static int places(int64_t size)
@@ -204,13 +194,8 @@ static void index_select_derivative(const tg_derive *d)
     d->gradient[0] = tg_index_add(d->cotangent, axis, d->in[1], tg_dim(d->in[0], axis));
 }
 
-const tg_op tg_op_index_select = {.name = "index_select",
-                                  .arity = 2,
-                                  TG_ATTRIBUTES(index_attributes, index_fields),
-                                  .shape = index_select_shape,
-                                  .forward = index_select_forward,
-                                  .derivative = index_select_derivative,
-                                  TG_SAMPLES(index_select_samples)};
+TG_OPERATION(index_select, 2, 0, index_select_samples, TG_ATTRIBUTES(index_attributes, index_fields),
+             .shape = index_select_shape, .forward = index_select_forward, .derivative = index_select_derivative);
 
 tg_tensor tg_index_select(tg_tensor x, int axis, tg_tensor index)
 {
@@ -271,13 +256,8 @@ static void index_add_derivative(const tg_derive *d)
     d->gradient[0] = tg_index_select(d->cotangent, ((const index_attributes *)d->attributes)->axis, d->in[1]);
 }
 
-const tg_op tg_op_index_add = {.name = "index_add",
-                               .arity = 2,
-                               TG_ATTRIBUTES(index_attributes, index_fields),
-                               .shape = index_add_shape,
-                               .forward = index_add_forward,
-                               .derivative = index_add_derivative,
-                               TG_SAMPLES(index_add_samples)};
+TG_OPERATION(index_add, 2, 0, index_add_samples, TG_ATTRIBUTES(index_attributes, index_fields),
+             .shape = index_add_shape, .forward = index_add_forward, .derivative = index_add_derivative);
 
 tg_tensor tg_index_add(tg_tensor x, int axis, tg_tensor index, int64_t size)
 {
@@ -316,13 +296,8 @@ static void one_hot_forward(const tg_call *call)
                 (char *)call->out + (size_t)(i * classes + ((const int32_t *)call->in[0])[i]) * element);
 }
 
-const tg_op tg_op_one_hot = {.name = "one_hot",
-                             .arity = 1,
-                             .flags = TG_CONSTANT,
-                             TG_ATTRIBUTES(one_hot_attributes, one_hot_fields),
-                             .shape = one_hot_shape,
-                             .forward = one_hot_forward,
-                             TG_SAMPLES(one_hot_samples)};
+TG_OPERATION(one_hot, 1, TG_CONSTANT, one_hot_samples, TG_ATTRIBUTES(one_hot_attributes, one_hot_fields),
+             .shape = one_hot_shape, .forward = one_hot_forward);
 
 tg_tensor tg_one_hot(tg_tensor index, int64_t classes, tg_dtype dtype)
 {

@@ -22,8 +22,8 @@ static bool mean_shape(tg_value *out)
         TG_KERNEL_CALL(call->value->dtype, kernel, size, call->in[0], call->in[1], &sum); \
         tg_fill(call->value->dtype, 1, sum / (double)size, call->out);                    \
     }
-#define MEAN_LOSS(text, forward_function, derivative_function) \
-    .name = text, .arity = 2, .shape = mean_shape, .forward = forward_function, .derivative = derivative_function
+#define MEAN_LOSS(forward_function, derivative_function) \
+    .shape = mean_shape, .forward = forward_function, .derivative = derivative_function
 
 /* The cotangent of each of n elements, from that of their mean. */
 static tg_tensor share_of(const tg_derive *d)
@@ -47,7 +47,7 @@ static void mse_derivative(const tg_derive *d)
 }
 
 MEAN_FORWARD(mse_forward, squared_error)
-const tg_op tg_op_mse = {MEAN_LOSS("mse", mse_forward, mse_derivative), TG_SAMPLES(difference_samples)};
+TG_OPERATION(mse, 2, 0, difference_samples, MEAN_LOSS(mse_forward, mse_derivative));
 
 /* ---- l1: sign(prediction - target) ---- */
 
@@ -57,7 +57,7 @@ static void l1_derivative(const tg_derive *d)
 }
 
 MEAN_FORWARD(l1_forward, absolute_error)
-const tg_op tg_op_l1 = {MEAN_LOSS("l1", l1_forward, l1_derivative), TG_SAMPLES(difference_samples)};
+TG_OPERATION(l1, 2, 0, difference_samples, MEAN_LOSS(l1_forward, l1_derivative));
 
 /* ---- huber: prediction - target, limited to +-delta (Huber, 1964) ---- */
 
@@ -82,13 +82,8 @@ static void huber_derivative(const tg_derive *d)
     set_gradients(d, tg_mul(tg_clamp(tg_sub(d->in[0], d->in[1]), -delta, delta), share_of(d)));
 }
 
-const tg_op tg_op_huber = {.name = "huber",
-                           .arity = 2,
-                           TG_ATTRIBUTES(tg_number_attributes, huber_fields),
-                           .shape = huber_shape,
-                           .forward = huber_forward,
-                           .derivative = huber_derivative,
-                           TG_SAMPLES(huber_samples)};
+TG_OPERATION(huber, 2, 0, huber_samples, TG_ATTRIBUTES(tg_number_attributes, huber_fields), .shape = huber_shape,
+             .forward = huber_forward, .derivative = huber_derivative);
 
 tg_tensor tg_huber(tg_tensor prediction, tg_tensor target, double delta)
 {
@@ -107,8 +102,7 @@ static void bce_on_logits_derivative(const tg_derive *d)
 }
 
 MEAN_FORWARD(bce_on_logits_forward, logistic_error)
-const tg_op tg_op_bce_on_logits = {MEAN_LOSS("bce_on_logits", bce_on_logits_forward, bce_on_logits_derivative),
-                                   TG_SAMPLES(bce_on_logits_samples)};
+TG_OPERATION(bce_on_logits, 2, 0, bce_on_logits_samples, MEAN_LOSS(bce_on_logits_forward, bce_on_logits_derivative));
 
 /* ---- kl: -p for the logarithms l, log p + 1 - l for p; the mean is over rows ---- */
 
@@ -137,4 +131,4 @@ static void kl_derivative(const tg_derive *d)
         d->gradient[1] = tg_mul(tg_sub(tg_add_scalar(tg_log(p), 1), l), share);
 }
 
-const tg_op tg_op_kl = {MEAN_LOSS("kl", kl_forward, kl_derivative), TG_SAMPLES(kl_samples)};
+TG_OPERATION(kl, 2, 0, kl_samples, MEAN_LOSS(kl_forward, kl_derivative));

@@ -140,14 +140,8 @@ static double matmul_work(const tg_value *out)
     return 2 * (double)product_of(out).k * (double)out->size;
 }
 
-const tg_op tg_op_matmul = {.name = "matmul",
-                            .arity = 2,
-                            TG_ATTRIBUTES(matmul_attributes, matmul_fields),
-                            .shape = matmul_shape,
-                            .work = matmul_work,
-                            .forward = matmul_forward,
-                            .derivative = matmul_derivative,
-                            TG_SAMPLES(matmul_samples)};
+TG_OPERATION(matmul, 2, 0, matmul_samples, TG_ATTRIBUTES(matmul_attributes, matmul_fields), .shape = matmul_shape,
+             .work = matmul_work, .forward = matmul_forward, .derivative = matmul_derivative);
 
 /* [..., k] as one matrix [rows, k]. */
 static tg_tensor rows_of(tg_tensor x)
@@ -250,13 +244,8 @@ static double linear_work(const tg_value *out)
     return 2 * (double)out->inputs[1]->shape.dim[1] * (double)out->size;
 }
 
-const tg_op tg_op_linear = {.name = "linear",
-                            .arity = TG_VARIADIC,
-                            .shape = linear_shape,
-                            .work = linear_work,
-                            .forward = linear_forward,
-                            .derivative = linear_derivative,
-                            TG_SAMPLES(linear_samples)};
+TG_OPERATION(linear, TG_VARIADIC, 0, linear_samples, .shape = linear_shape, .work = linear_work,
+             .forward = linear_forward, .derivative = linear_derivative);
 
 tg_tensor tg_linear(tg_tensor x, tg_tensor weight, tg_tensor bias)
 {

@@ -54,40 +54,30 @@ static void scatter_cotangent(const tg_derive *d, const tg_op *index)
 
 /* max_over and argmax, min_over and argmin. The first of equal elements is found, and gets the cotangent; a NaN counts
  * as larger, and smaller, than any number. */
-#define MAX_OR_MIN(over, index, sign)                                                      \
-    static void index##_forward(const tg_call *call)                                       \
-    {                                                                                      \
-        find_index(call, sign);                                                            \
-    }                                                                                      \
-    static void over##_forward(const tg_call *call)                                        \
-    {                                                                                      \
-        find_value(call, sign);                                                            \
-    }                                                                                      \
-    static void over##_derivative(const tg_derive *d)                                      \
-    {                                                                                      \
-        scatter_cotangent(d, &tg_op_##index);                                              \
-    }                                                                                      \
-    const tg_op tg_op_##index = {.name = #index,                                           \
-                                 .arity = 1,                                               \
-                                 .flags = TG_CONSTANT,                                     \
-                                 TG_REDUCE_ATTRIBUTES,                                     \
-                                 .shape = index_shape,                                     \
-                                 .forward = index##_forward,                               \
-                                 TG_SAMPLES(max_min_samples)};                             \
-    const tg_op tg_op_##over = {.name = #over,                                             \
-                                .arity = 1,                                                \
-                                TG_REDUCE_ATTRIBUTES,                                      \
-                                .shape = max_min_shape,                                    \
-                                .forward = over##_forward,                                 \
-                                .derivative = over##_derivative,                           \
-                                TG_SAMPLES(max_min_samples)};                              \
-    tg_tensor tg_##index(tg_tensor x, int axis, bool keep)                                 \
-    {                                                                                      \
-        return tg_reduce(&tg_op_##index, TG_AXES_SIDE_BY_SIDE, x, TG_AXES(axis), keep, 0); \
-    }                                                                                      \
-    tg_tensor tg_##over(tg_tensor x, tg_axes axes, bool keep)                              \
-    {                                                                                      \
-        return tg_reduce(&tg_op_##over, TG_AXES_SIDE_BY_SIDE, x, axes, keep, 0);           \
+#define MAX_OR_MIN(over, index, sign)                                                                                  \
+    static void index##_forward(const tg_call *call)                                                                   \
+    {                                                                                                                  \
+        find_index(call, sign);                                                                                        \
+    }                                                                                                                  \
+    static void over##_forward(const tg_call *call)                                                                    \
+    {                                                                                                                  \
+        find_value(call, sign);                                                                                        \
+    }                                                                                                                  \
+    static void over##_derivative(const tg_derive *d)                                                                  \
+    {                                                                                                                  \
+        scatter_cotangent(d, &tg_op_##index);                                                                          \
+    }                                                                                                                  \
+    TG_OPERATION(index, 1, TG_CONSTANT, max_min_samples, TG_REDUCE_ATTRIBUTES, .shape = index_shape,                   \
+                 .forward = index##_forward);                                                                          \
+    TG_OPERATION(over, 1, 0, max_min_samples, TG_REDUCE_ATTRIBUTES, .shape = max_min_shape, .forward = over##_forward, \
+                 .derivative = over##_derivative);                                                                     \
+    tg_tensor tg_##index(tg_tensor x, int axis, bool keep)                                                             \
+    {                                                                                                                  \
+        return tg_reduce(&tg_op_##index, TG_AXES_SIDE_BY_SIDE, x, TG_AXES(axis), keep, 0);                             \
+    }                                                                                                                  \
+    tg_tensor tg_##over(tg_tensor x, tg_axes axes, bool keep)                                                          \
+    {                                                                                                                  \
+        return tg_reduce(&tg_op_##over, TG_AXES_SIDE_BY_SIDE, x, axes, keep, 0);                                       \
     }
 
 MAX_OR_MIN(max_over, argmax, 1)

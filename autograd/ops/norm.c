@@ -48,13 +48,8 @@ static void normalize_derivative(const tg_derive *d)
     d->gradient[0] = tg_normalize_grad(d->cotangent, d->in[0], a->centred, a->epsilon);
 }
 
-const tg_op tg_op_normalize = {.name = "normalize",
-                               .arity = 1,
-                               TG_ATTRIBUTES(normalize_attributes, normalize_fields),
-                               .shape = normalize_shape,
-                               .forward = normalize_forward,
-                               .derivative = normalize_derivative,
-                               TG_SAMPLES(normalize_samples)};
+TG_OPERATION(normalize, 1, 0, normalize_samples, TG_ATTRIBUTES(normalize_attributes, normalize_fields),
+             .shape = normalize_shape, .forward = normalize_forward, .derivative = normalize_derivative);
 
 tg_tensor tg_normalize(tg_tensor x, bool centred, double epsilon)
 {
@@ -114,13 +109,8 @@ static void normalize_grad_derivative(const tg_derive *d)
     d->gradient[1] = tg_neg(tg_add(through_u, through_s));
 }
 
-const tg_op tg_op_normalize_grad = {.name = "normalize_grad",
-                                    .arity = 2,
-                                    TG_ATTRIBUTES(normalize_attributes, normalize_fields),
-                                    .shape = normalize_grad_shape,
-                                    .forward = normalize_grad_forward,
-                                    .derivative = normalize_grad_derivative,
-                                    TG_SAMPLES(normalize_grad_samples)};
+TG_OPERATION(normalize_grad, 2, 0, normalize_grad_samples, TG_ATTRIBUTES(normalize_attributes, normalize_fields),
+             .shape = normalize_grad_shape, .forward = normalize_grad_forward, .derivative = normalize_grad_derivative);
 
 tg_tensor tg_normalize_grad(tg_tensor cotangent, tg_tensor x, bool centred, double epsilon)
 {

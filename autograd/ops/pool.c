@@ -128,22 +128,11 @@ static void max_pool2d_derivative(const tg_derive *d)
     d->gradient[0] = tg_reshape(tg_scatter_add(cotangent, 1, tg_reshape(index, windows), in.dim[2] * in.dim[3]), in);
 }
 
-const tg_op tg_op_max_pool2d_index = {.name = "max_pool2d_index",
-                                      .arity = 1,
-                                      .flags = TG_CONSTANT,
-                                      TG_WINDOW_ATTRIBUTES,
-                                      .shape = pool_index_shape,
-                                      .forward = max_pool2d_index_forward,
-                                      TG_SAMPLES(pool_samples)};
+TG_OPERATION(max_pool2d_index, 1, TG_CONSTANT, pool_samples, TG_WINDOW_ATTRIBUTES, .shape = pool_index_shape,
+             .forward = max_pool2d_index_forward);
 
-const tg_op tg_op_max_pool2d = {.name = "max_pool2d",
-                                .arity = 1,
-                                TG_WINDOW_ATTRIBUTES,
-                                .shape = pool_shape,
-                                .forward = max_pool2d_forward,
-                                .derivative = max_pool2d_derivative,
-                                .saved = &tg_op_max_pool2d_index,
-                                TG_SAMPLES(pool_samples)};
+TG_OPERATION(max_pool2d, 1, 0, pool_samples, TG_WINDOW_ATTRIBUTES, .shape = pool_shape, .forward = max_pool2d_forward,
+             .derivative = max_pool2d_derivative, .saved = &tg_op_max_pool2d_index);
 
 /* Windows that do not overlap, unless a stride is given. */
 static tg_window side_by_side(int64_t kernel_height, int64_t kernel_width, tg_window window)

@@ -87,13 +87,9 @@ static bool fill_shape(tg_value *out)
         TG_KERNEL_CALL(call->value->dtype, distribution##_fill, (size_t)call->value->size, call->in[0], a->first,     \
                        a->second, call->out);                                                                         \
     }                                                                                                                 \
-    const tg_op tg_op_random_##distribution = {.name = "random_" #distribution,                                       \
-                                               .arity = 1,                                                            \
-                                               .flags = TG_RANDOM | TG_CONSTANT,                                      \
-                                               TG_ATTRIBUTES(fill_attributes, distribution##_fields),                 \
-                                               .shape = fill_shape,                                                   \
-                                               .forward = random_##distribution##_forward,                            \
-                                               TG_SAMPLES(fill_samples)};                                             \
+    TG_OPERATION(random_##distribution, 1, TG_RANDOM | TG_CONSTANT, fill_samples,                                     \
+                 TG_ATTRIBUTES(fill_attributes, distribution##_fields), .shape = fill_shape,                          \
+                 .forward = random_##distribution##_forward);                                                         \
     tg_tensor tg_random_##distribution(tg_tensor stream, tg_dtype dtype, tg_shape shape, double first, double second) \
     {                                                                                                                 \
         return TG_APPLY(&tg_op_random_##distribution, (&(fill_attributes){dtype, shape, first, second}), stream);     \
@@ -125,14 +121,8 @@ static void dropout_derivative(const tg_derive *d)
     d->gradient[0] = tg_dropout(d->cotangent, d->in[1], tg_number_of(d->attributes));
 }
 
-const tg_op tg_op_dropout = {.name = "dropout",
-                             .arity = 2,
-                             .flags = TG_RANDOM,
-                             TG_ATTRIBUTES(tg_number_attributes, dropout_fields),
-                             .shape = dropout_shape,
-                             .forward = dropout_forward,
-                             .derivative = dropout_derivative,
-                             TG_SAMPLES(dropout_samples)};
+TG_OPERATION(dropout, 2, TG_RANDOM, dropout_samples, TG_ATTRIBUTES(tg_number_attributes, dropout_fields),
+             .shape = dropout_shape, .forward = dropout_forward, .derivative = dropout_derivative);
 
 tg_tensor tg_dropout(tg_tensor x, tg_tensor stream, double drop)
 {
@@ -159,13 +149,8 @@ static void stochastic_gate_derivative(const tg_derive *d)
         d->gradient[0] = tg_stochastic_gate(d->cotangent, d->in[1], d->in[2]);
 }
 
-const tg_op tg_op_stochastic_gate = {.name = "stochastic_gate",
-                                     .arity = 3,
-                                     .flags = TG_RANDOM,
-                                     .shape = stochastic_gate_shape,
-                                     .forward = stochastic_gate_forward,
-                                     .derivative = stochastic_gate_derivative,
-                                     TG_SAMPLES(stochastic_gate_samples)};
+TG_OPERATION(stochastic_gate, 3, TG_RANDOM, stochastic_gate_samples, .shape = stochastic_gate_shape,
+             .forward = stochastic_gate_forward, .derivative = stochastic_gate_derivative);
 
 tg_tensor tg_stochastic_gelu(tg_tensor x, tg_tensor stream)
 {

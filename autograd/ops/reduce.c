@@ -118,13 +118,8 @@ static void sum_over_derivative(const tg_derive *d)
     d->gradient[0] = tg_expand(tg_as_kept(d->cotangent, d->in[0], d->attributes), tg_shape_of(d->in[0]));
 }
 
-const tg_op tg_op_sum_over = {.name = "sum_over",
-                              .arity = 1,
-                              TG_REDUCE_ATTRIBUTES,
-                              .shape = tg_reduce_shape,
-                              .forward = sum_over_forward,
-                              .derivative = sum_over_derivative,
-                              TG_SAMPLES(sum_over_samples)};
+TG_OPERATION(sum_over, 1, 0, sum_over_samples, TG_REDUCE_ATTRIBUTES, .shape = tg_reduce_shape,
+             .forward = sum_over_forward, .derivative = sum_over_derivative);
 
 tg_tensor tg_sum_over(tg_tensor x, tg_axes axes, bool keep)
 {

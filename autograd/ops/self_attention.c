@@ -260,14 +260,9 @@ static double self_attention_work(const tg_value *out)
     return work_of(out, out->inputs[0], 2);
 }
 
-const tg_op tg_op_self_attention = {.name = "self_attention",
-                                    .arity = 1,
-                                    .shape = self_attention_shape,
-                                    TG_ATTRIBUTES(self_attention_attributes, self_attention_fields),
-                                    .forward = self_attention_forward,
-                                    .derivative = self_attention_derivative,
-                                    .work = self_attention_work,
-                                    TG_SAMPLES(self_attention_samples)};
+TG_OPERATION(self_attention, 1, 0, self_attention_samples, .shape = self_attention_shape,
+             TG_ATTRIBUTES(self_attention_attributes, self_attention_fields), .forward = self_attention_forward,
+             .derivative = self_attention_derivative, .work = self_attention_work);
 
 tg_tensor tg_self_attention(tg_tensor x, int64_t heads, int64_t key_value_heads, bool causal)
 {
@@ -379,14 +374,9 @@ static double self_attention_grad_work(const tg_value *out)
     return work_of(out, out->inputs[1], 5);
 }
 
-const tg_op tg_op_self_attention_grad = {.name = "self_attention_grad",
-                                         .arity = 2,
-                                         .shape = self_attention_grad_shape,
-                                         TG_ATTRIBUTES(self_attention_attributes, self_attention_fields),
-                                         .forward = self_attention_grad_forward,
-                                         .derivative = self_attention_grad_derivative,
-                                         .work = self_attention_grad_work,
-                                         TG_SAMPLES(self_attention_grad_samples)};
+TG_OPERATION(self_attention_grad, 2, 0, self_attention_grad_samples, .shape = self_attention_grad_shape,
+             TG_ATTRIBUTES(self_attention_attributes, self_attention_fields), .forward = self_attention_grad_forward,
+             .derivative = self_attention_grad_derivative, .work = self_attention_grad_work);
 
 tg_tensor tg_self_attention_grad(tg_tensor cotangent, tg_tensor x, int64_t heads, int64_t key_value_heads, bool causal)
 {

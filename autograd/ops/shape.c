@@ -64,13 +64,8 @@ static void permute_derivative(const tg_derive *d)
     d->gradient[0] = tg_permute(d->cotangent, back);
 }
 
-const tg_op tg_op_permute = {.name = "permute",
-                             .arity = 1,
-                             TG_ATTRIBUTES(permute_attributes, permute_fields),
-                             .shape = permute_shape,
-                             .forward = permute_forward,
-                             .derivative = permute_derivative,
-                             TG_SAMPLES(permute_samples)};
+TG_OPERATION(permute, 1, 0, permute_samples, TG_ATTRIBUTES(permute_attributes, permute_fields), .shape = permute_shape,
+             .forward = permute_forward, .derivative = permute_derivative);
 
 /* True if only axes of size 1 move, so that the memory does not change. */
 static bool moves_nothing(const tg_shape *in, const tg_shape *order, tg_shape *result)
@@ -195,13 +190,8 @@ static void concat_derivative(const tg_derive *d)
     }
 }
 
-const tg_op tg_op_concat = {.name = "concat",
-                            .arity = TG_VARIADIC,
-                            TG_ATTRIBUTES(concat_attributes, concat_fields),
-                            .shape = concat_shape,
-                            .forward = concat_forward,
-                            .derivative = concat_derivative,
-                            TG_SAMPLES(concat_samples)};
+TG_OPERATION(concat, TG_VARIADIC, 0, concat_samples, TG_ATTRIBUTES(concat_attributes, concat_fields),
+             .shape = concat_shape, .forward = concat_forward, .derivative = concat_derivative);
 
 static tg_tensor join(const tg_tensor *tensors, int count, int axis, bool stack)
 {
@@ -308,13 +298,8 @@ static void triangle_forward(const tg_call *call)
     {                                                                                                     \
         d->gradient[0] = tg_##part(d->cotangent, ((const triangle_attributes *)d->attributes)->diagonal); \
     }                                                                                                     \
-    const tg_op tg_op_##part = {.name = #part,                                                            \
-                                .arity = 1,                                                               \
-                                TG_ATTRIBUTES(triangle_attributes, triangle_fields),                      \
-                                .shape = triangle_shape,                                                  \
-                                .forward = triangle_forward,                                              \
-                                .derivative = part##_derivative,                                          \
-                                TG_SAMPLES(triangle_samples)};                                            \
+    TG_OPERATION(part, 1, 0, triangle_samples, TG_ATTRIBUTES(triangle_attributes, triangle_fields),       \
+                 .shape = triangle_shape, .forward = triangle_forward, .derivative = part##_derivative);  \
     tg_tensor tg_##part(tg_tensor x, int diagonal)                                                        \
     {                                                                                                     \
         return TG_APPLY(&tg_op_##part, &(triangle_attributes){diagonal}, x);                              \

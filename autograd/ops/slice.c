@@ -101,13 +101,8 @@ static void slice_derivative(const tg_derive *d)
     d->gradient[0] = tg_scatter_slice(d->cotangent, a->start, a->step, tg_shape_of(d->in[0]), 0);
 }
 
-const tg_op tg_op_slice = {.name = "slice",
-                           .arity = 1,
-                           TG_ATTRIBUTES(slice_attributes, slice_fields),
-                           .shape = slice_shape,
-                           .forward = slice_forward,
-                           .derivative = slice_derivative,
-                           TG_SAMPLES(slice_samples)};
+TG_OPERATION(slice, 1, 0, slice_samples, TG_ATTRIBUTES(slice_attributes, slice_fields), .shape = slice_shape,
+             .forward = slice_forward, .derivative = slice_derivative);
 
 /* ---- narrow: a slice in one piece needs no copy ---- */
 
@@ -125,14 +120,8 @@ static int64_t narrow_offset(const tg_value *out)
     return out->size > 0 ? slice_strides(out->attributes, &out->inputs[0]->shape, stride) : 0;
 }
 
-const tg_op tg_op_narrow = {.name = "narrow",
-                            .arity = 1,
-                            .flags = TG_VIEW,
-                            TG_ATTRIBUTES(slice_attributes, slice_fields),
-                            .shape = narrow_shape,
-                            .view_offset = narrow_offset,
-                            .derivative = slice_derivative,
-                            TG_SAMPLES(narrow_samples)};
+TG_OPERATION(narrow, 1, TG_VIEW, narrow_samples, TG_ATTRIBUTES(slice_attributes, slice_fields), .shape = narrow_shape,
+             .view_offset = narrow_offset, .derivative = slice_derivative);
 
 /* ---- scatter_slice: the slice, written into a tensor of a fill value ---- */
 
@@ -181,13 +170,8 @@ static void scatter_slice_derivative(const tg_derive *d)
     d->gradient[0] = cut(d->cotangent, &slice);
 }
 
-const tg_op tg_op_scatter_slice = {.name = "scatter_slice",
-                                   .arity = 1,
-                                   TG_ATTRIBUTES(scatter_slice_attributes, scatter_slice_fields),
-                                   .shape = scatter_slice_shape,
-                                   .forward = scatter_slice_forward,
-                                   .derivative = scatter_slice_derivative,
-                                   TG_SAMPLES(scatter_slice_samples)};
+TG_OPERATION(scatter_slice, 1, 0, scatter_slice_samples, TG_ATTRIBUTES(scatter_slice_attributes, scatter_slice_fields),
+             .shape = scatter_slice_shape, .forward = scatter_slice_forward, .derivative = scatter_slice_derivative);
 
 tg_tensor tg_scatter_slice(tg_tensor x, tg_shape start, tg_shape step, tg_shape shape, double fill)
 {

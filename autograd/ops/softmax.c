@@ -59,19 +59,10 @@ static void softmax_grad_derivative(const tg_derive *d)
 
 TG_ROWS_FORWARD(softmax_forward, softmax_of_rows, softmax_rows)
 TG_TWO_ROWS_FORWARD(softmax_grad_forward, softmax_grad_of_rows, softmax_grad_rows)
-const tg_op tg_op_softmax = {.name = "softmax",
-                             .arity = 1,
-                             TG_ATTRIBUTES(axis_attributes, axis_fields),
-                             .shape = last_axis_shape,
-                             .forward = softmax_forward,
-                             .derivative = softmax_derivative,
-                             TG_SAMPLES(softmax_samples)};
-const tg_op tg_op_softmax_grad = {.name = "softmax_grad",
-                                  .arity = 2,
-                                  .shape = two_rows_shape,
-                                  .forward = softmax_grad_forward,
-                                  .derivative = softmax_grad_derivative,
-                                  TG_SAMPLES(softmax_grad_samples)};
+TG_OPERATION(softmax, 1, 0, softmax_samples, TG_ATTRIBUTES(axis_attributes, axis_fields), .shape = last_axis_shape,
+             .forward = softmax_forward, .derivative = softmax_derivative);
+TG_OPERATION(softmax_grad, 2, 0, softmax_grad_samples, .shape = two_rows_shape, .forward = softmax_grad_forward,
+             .derivative = softmax_grad_derivative);
 
 tg_tensor tg_softmax(tg_tensor x, int axis)
 {
@@ -98,19 +89,10 @@ static void log_softmax_grad_derivative(const tg_derive *d)
 
 TG_ROWS_FORWARD(log_softmax_forward, log_softmax_of_rows, log_softmax_rows)
 TG_TWO_ROWS_FORWARD(log_softmax_grad_forward, log_softmax_grad_of_rows, log_softmax_grad_rows)
-const tg_op tg_op_log_softmax = {.name = "log_softmax",
-                                 .arity = 1,
-                                 TG_ATTRIBUTES(axis_attributes, axis_fields),
-                                 .shape = last_axis_shape,
-                                 .forward = log_softmax_forward,
-                                 .derivative = log_softmax_derivative,
-                                 TG_SAMPLES(softmax_samples)};
-const tg_op tg_op_log_softmax_grad = {.name = "log_softmax_grad",
-                                      .arity = 2,
-                                      .shape = two_rows_shape,
-                                      .forward = log_softmax_grad_forward,
-                                      .derivative = log_softmax_grad_derivative,
-                                      TG_SAMPLES(log_softmax_grad_samples)};
+TG_OPERATION(log_softmax, 1, 0, softmax_samples, TG_ATTRIBUTES(axis_attributes, axis_fields), .shape = last_axis_shape,
+             .forward = log_softmax_forward, .derivative = log_softmax_derivative);
+TG_OPERATION(log_softmax_grad, 2, 0, log_softmax_grad_samples, .shape = two_rows_shape,
+             .forward = log_softmax_grad_forward, .derivative = log_softmax_grad_derivative);
 
 tg_tensor tg_log_softmax(tg_tensor x, int axis)
 {

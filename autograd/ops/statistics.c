@@ -48,13 +48,8 @@ static void var_over_derivative(const tg_derive *d)
     d->gradient[0] = tg_mul(deviation, tg_as_kept(g, d->in[0], a));
 }
 
-const tg_op tg_op_var_over = {.name = "var_over",
-                              .arity = 1,
-                              TG_ATTRIBUTES(tg_reduce_attributes, var_fields),
-                              .shape = tg_reduce_block_shape,
-                              .forward = var_over_forward,
-                              .derivative = var_over_derivative,
-                              TG_SAMPLES(var_over_samples)};
+TG_OPERATION(var_over, 1, 0, var_over_samples, TG_ATTRIBUTES(tg_reduce_attributes, var_fields),
+             .shape = tg_reduce_block_shape, .forward = var_over_forward, .derivative = var_over_derivative);
 
 tg_tensor tg_var_over(tg_tensor x, tg_axes axes, int correction, bool keep)
 {
@@ -78,13 +73,8 @@ static void norm_over_derivative(const tg_derive *d)
     d->gradient[0] = tg_mul(tg_as_kept(d->cotangent, d->in[0], a), unit);
 }
 
-const tg_op tg_op_norm_over = {.name = "norm_over",
-                               .arity = 1,
-                               TG_REDUCE_ATTRIBUTES,
-                               .shape = tg_reduce_block_shape,
-                               .forward = norm_over_forward,
-                               .derivative = norm_over_derivative,
-                               TG_SAMPLES(norm_over_samples)};
+TG_OPERATION(norm_over, 1, 0, norm_over_samples, TG_REDUCE_ATTRIBUTES, .shape = tg_reduce_block_shape,
+             .forward = norm_over_forward, .derivative = norm_over_derivative);
 
 tg_tensor tg_norm_over(tg_tensor x, tg_axes axes, bool keep)
 {
@@ -108,13 +98,8 @@ static void logsumexp_over_derivative(const tg_derive *d)
     d->gradient[0] = tg_mul(tg_as_kept(d->cotangent, d->in[0], d->attributes), tg_reshape(weights, in));
 }
 
-const tg_op tg_op_logsumexp_over = {.name = "logsumexp_over",
-                                    .arity = 1,
-                                    TG_REDUCE_ATTRIBUTES,
-                                    .shape = tg_reduce_last_shape,
-                                    .forward = logsumexp_over_forward,
-                                    .derivative = logsumexp_over_derivative,
-                                    TG_SAMPLES(logsumexp_over_samples)};
+TG_OPERATION(logsumexp_over, 1, 0, logsumexp_over_samples, TG_REDUCE_ATTRIBUTES, .shape = tg_reduce_last_shape,
+             .forward = logsumexp_over_forward, .derivative = logsumexp_over_derivative);
 
 tg_tensor tg_logsumexp_over(tg_tensor x, tg_axes axes, bool keep)
 {
@@ -146,13 +131,8 @@ static void cumsum_derivative(const tg_derive *d)
     d->gradient[0] = tg_cumsum(d->cotangent, a->axis, !a->reverse);
 }
 
-const tg_op tg_op_cumsum = {.name = "cumsum",
-                            .arity = 1,
-                            TG_ATTRIBUTES(cumsum_attributes, cumsum_fields),
-                            .shape = cumsum_shape,
-                            .forward = cumsum_forward,
-                            .derivative = cumsum_derivative,
-                            TG_SAMPLES(cumsum_samples)};
+TG_OPERATION(cumsum, 1, 0, cumsum_samples, TG_ATTRIBUTES(cumsum_attributes, cumsum_fields), .shape = cumsum_shape,
+             .forward = cumsum_forward, .derivative = cumsum_derivative);
 
 tg_tensor tg_cumsum(tg_tensor x, int axis, bool reverse)
 {

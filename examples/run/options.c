@@ -399,9 +399,6 @@ void options_parse(const options_program *program, int argc, char **argv, void *
     }
     argv[0] = program_name;
     free(about);
-    char note[TG_PRODUCTS_NOTE];
-    if (tg_products_note(note, sizeof note))
-        fprintf(stderr, "%s: %s\n", program->name, note);
 }
 
 void options_print_word(const char *word, FILE *to)

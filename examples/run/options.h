@@ -11,7 +11,6 @@
  *     settings s = {.epochs = 20, .lr = 1e-3, .optimizer = "adamw"};      // the defaults, which --help shows
  *     options_parse(&(options_program){"compare", "Trains ...", table}, argc, argv, &s);
  *
- * A note on matrix products (autograd/products.h), if there is one, goes to standard error.
  * A wrong option ends the program with status 2 and one line that names the option, what it was given and what was
  * expected. Texts point into argv.
  */

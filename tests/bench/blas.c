@@ -1,6 +1,6 @@
 #include "tests/bench/blas.h"
 
-#include "autograd/kernels/blas.h"
+#include "autograd/kernels/kernels.h"
 
 #include "autograd/threads.h"
 
@@ -23,12 +23,27 @@ void bench_blas_answer(void)
     _exit(0);
 }
 
+/* The first of the cores for the kernels in use if OpenBLAS runs none of them, which has narrower vectors then; else
+ * NULL. */
+static const char *better_core(void)
+{
+    static const char *const v3[] = {"Haswell", "SkylakeX", "Cooperlake", "SapphireRapids", NULL};
+    static const char *const v4[] = {"SkylakeX", "Cooperlake", "SapphireRapids", NULL};
+    static const char *const bf16[] = {"Cooperlake", "SkylakeX", "SapphireRapids", NULL};
+    const char *const *cores = strcmp(tg_kernels.isa, "v3") == 0 ? v3 : strcmp(tg_kernels.isa, "v4") == 0 ? v4 : NULL;
+#if defined __x86_64__
+    if (cores == v4 && __builtin_cpu_supports("avx512bf16"))
+        cores = bf16;
+#endif
+    for (int i = 0; cores && cores[i]; i++)
+        if (strcmp(openblas_get_corename(), cores[i]) == 0)
+            return NULL;
+    return cores ? cores[0] : NULL; /* not Zen: Haswell is as wide, and the faster of the two on Zen processors too */
+}
+
 void bench_blas_use_best(char **arguments)
 {
-    const tg_blas *blas = tg_blas_load(); /* OpenBLAS as linked here */
-    const char *core = blas ? tg_blas_better_core(blas) : NULL;
-    if (blas && !core && strcmp(tg_blas_core(blas), "Zen") == 0)
-        core = "Haswell"; /* as wide, and the faster of the two on Zen processors too: docs/products.md */
+    const char *core = better_core();
     if (getenv("OPENBLAS_CORETYPE") || !core)
         return;
     setenv("OPENBLAS_CORETYPE", core, 1);

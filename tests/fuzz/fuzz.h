@@ -1,9 +1,9 @@
 /* The fuzz targets: `make fuzz` runs each target of targets.def on inputs that libFuzzer generates,
  * tests/build/test_fuzz.c on those in tests/fuzz/corpus/NAME, which include every input that ever failed.
  *
- *     void fuzz_npy(const uint8_t *bytes, size_t size)
+ *     void fuzz_csv(const uint8_t *bytes, size_t size)
  *     {
- *         const char *path = fuzz_file("x.npy", bytes, size);
+ *         const char *path = fuzz_file("x.csv", bytes, size);
  *         ... fuzz_require(sound, "what is wrong"), which aborts ...
  *     }
  */

@@ -1,5 +1,4 @@
-/* The readers of files that the library and its programs write: model files, training states, arrays, configurations.
- * */
+/* The readers of files that the library and its programs write: model files, training states, configurations. */
 #include "examples/run/card.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -94,28 +93,6 @@ void fuzz_state(const uint8_t *bytes, size_t size)
                  "a state that is refused has changed something");
     tg_parameters_free(set);
     fuzz_remove("model");
-}
-
-/* ---- arrays ---- */
-
-void fuzz_npy(const uint8_t *bytes, size_t size)
-{
-    tg_error error = {0};
-    tg_npy array, again;
-    if (!tg_npy_read(fuzz_file("array.npy", bytes, size), &array, &error))
-        fuzz_require(fuzz_is_one_line(error.text) && !array.data, "no message of one line");
-    else {
-        const size_t length = (size_t)tg_shape_size(&array.shape) * tg_dtype_size(array.dtype);
-        const char *path = fuzz_file("array.npy", "", 0);
-        fuzz_require(tg_npy_write(path, array.dtype, array.shape, array.data, &error), "it is not written");
-        fuzz_require(tg_npy_read(path, &again, &error) && again.dtype == array.dtype &&
-                         tg_shape_equal(&again.shape, &array.shape) &&
-                         (length == 0 || memcmp(again.data, array.data, length) == 0),
-                     "it comes back otherwise");
-        tg_npy_free(&again);
-        tg_npy_free(&array);
-    }
-    fuzz_remove("array.npy");
 }
 
 /* ---- configurations ---- */

@@ -1,6 +1,6 @@
-/* Chooses the matrix products: the library's own or OpenBLAS's. TG_PRODUCTS=own or openblas in the environment decides;
- * without it the library does, as docs/products.md says. OpenBLAS is loaded when it is first used, if it is installed;
- * no program needs it. The small products inside tg_self_attention are the library's own whatever it says.
+/* Chooses the matrix products: the library's own or OpenBLAS's. The environment variable TG_PRODUCTS=own or openblas
+ * decides; without it the library chooses (docs/products.md). OpenBLAS is loaded when it is first used, if it is
+ * installed; no program needs it. The small products inside tg_self_attention are always the library's own.
  *
  *     char note[TG_PRODUCTS_NOTE];
  *     if (tg_products_note(note, sizeof note))
@@ -18,8 +18,8 @@ TG_API_BEGIN
 
 enum { TG_PRODUCTS_NOTE = 240 };
 
-/* True if there is something to report about TG_PRODUCTS, with a line of text: its value is unknown, there is no
- * OpenBLAS, or OpenBLAS does not know this processor and runs slower than it could, with the remedy. */
+/* True, with a line of text, if there is a problem: the value of TG_PRODUCTS is unknown, OpenBLAS is not installed, or
+ * it does not know this processor and runs slower than it could; then the text gives the remedy. */
 bool tg_products_note(char *text, size_t size);
 
 TG_API_END

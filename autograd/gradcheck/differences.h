@@ -47,8 +47,8 @@ static inline int64_t tg_check_group(const tg_check_way *way, int64_t variable)
     return way->group ? way->group[variable] : 0;
 }
 
-/* Where the values of a group begin among those of all groups (group + 1 gives the end); and the index of such a value.
- * */
+/* Where the values of a group begin among those of all groups (group + 1 gives the end); and the index of such a
+ * value. */
 static inline int64_t tg_check_begin(const tg_check_way *way, int64_t group, int64_t length)
 {
     return way->first ? way->first[group] : group * length;

@@ -31,8 +31,8 @@ void tg_blas_multiply(const tg_blas *blas, tg_dtype dtype, const tg_blas_product
 /* Its core: the processor whose kernels it uses. */
 const char *tg_blas_core(const tg_blas *blas);
 
-/* A core with vectors as wide as those of our kernels in use, if OpenBLAS has one but runs a narrower one; else NULL.
- * */
+/* A core with vectors as wide as those of our kernels in use, if OpenBLAS has one but runs a narrower one; else
+ * NULL. */
 const char *tg_blas_better_core(const tg_blas *blas);
 
 #endif

@@ -26,8 +26,8 @@ void sheet_text(sheet *s, const char *format, ...) __attribute__((format(printf,
 /* A highlighted sentence, computed from the numbers above. */
 void sheet_verdict(sheet *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A table by its headings, and its rows. The first `keys` columns identify a row. Columns of numbers are right-aligned.
- * */
+/* A table by its headings, and its rows. The first `keys` columns identify a row. Columns of numbers are
+ * right-aligned. */
 void sheet_table(sheet *s, int keys, const char *headings);
 void sheet_row(sheet *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

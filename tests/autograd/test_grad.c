@@ -283,8 +283,8 @@ static tg_tensor keep_cotangent(tg_tensor cotangent, void *to)
     return cotangent;
 }
 
-/* The gradients are views of results of the pass, all of one size, so that a buffer released too early is soon reused.
- * */
+/* The gradients are views of results of the pass, all of one size, so that a buffer released too early is soon
+ * reused. */
 START_TEST(gradients_that_are_views_stay_what_they_are)
 {
     double data[VIEWS][LONG];

@@ -1,6 +1,6 @@
 /* Shapes, axes, sizes, types and labels that no sensible program would pass: each gives a clear error or the right
- * result, and never a read past the shape or an overflow. The random calls find most under SANITIZE=address,undefined.
- * */
+ * result, and never a read past the shape or an overflow. The random calls find most under
+ * SANITIZE=address,undefined. */
 #include "tests/support/tensors.h"
 #include "tests/support/wrapped_memory.h"
 

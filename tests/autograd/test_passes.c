@@ -1,6 +1,6 @@
 /* Backward passes that meet: through checkpoints of any depth, inside hooks, inside derivatives, one on the results of
- * another. The expected numbers come from the formulas. Functions of one number: c(x) = x^3 with c' = 3 x^2, c'' = 6 x.
- * */
+ * another. The expected numbers come from the formulas. Functions of one number: c(x) = x^3 with c' = 3 x^2, c'' = 6
+ * x. */
 #include "tests/support/tensors.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Named errors: arguments that make no sense for a derivative, and operations that do something the core cannot repeat.
- * */
+/* Named errors: arguments that make no sense for a derivative, and operations that do something the core cannot
+ * repeat. */
 #include "tests/support/tensors.h"
 
 #include <math.h>

@@ -71,8 +71,8 @@ static int tail_of(learner *l, int which, tg_tensor loss)
     }
 }
 
-/* Three micro-batches, with or without an optimiser's step after each, and each with another end or another beginning.
- * */
+/* Three micro-batches, with or without an optimiser's step after each, and each with another end or another
+ * beginning. */
 START_TEST(no_micro_batch_is_lost_whatever_else_a_step_records)
 {
     for (int where = 0; where < 4; where++)

@@ -120,8 +120,8 @@ static void assert_passes(const tg_op *op, uint64_t seed)
     ck_assert_msg(result.relative < 1e-6, "seed %d: %s", (int)seed, result.why);
 }
 
-/* The gradient y (g - sum y g) of a decided softmax is a difference of numbers near 1, of which only rounding remains.
- * */
+/* The gradient y (g - sum y g) of a decided softmax is a difference of numbers near 1, of which only rounding
+ * remains. */
 static tg_tensor decided_softmax(tg_tape *tape, const tg_tensor *in, int count, void *user)
 {
     (void)tape, (void)count, (void)user;

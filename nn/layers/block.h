@@ -41,7 +41,7 @@ const char *tg_block_config_error(const tg_block_config *config);
  *     gpt      pre-norm LayerNorm of epsilon 1e-5, gelu_tanh, biases, causal                GPT-2, 2019
  *     vit      pre-norm LayerNorm of epsilon 1e-6, gelu_exact, biases                       arXiv 2010.11929
  *     llama    pre-norm RMSNorm of epsilon 1e-6, swiglu of 8/3 the width, no biases, causal,
- *              separate projections; needs rotary positions                             arXiv 2302.13971
+ *              separate projections; needs rotary positions                                 arXiv 2302.13971
  */
 tg_block_config tg_block_bert(int64_t width, int heads);
 tg_block_config tg_block_gpt(int64_t width, int heads);

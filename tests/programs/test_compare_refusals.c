@@ -28,7 +28,7 @@ static const struct {
     {"--data nowhere", "unknown data set 'nowhere'"},
     {"--data csv:no-such-file.csv", "no-such-file.csv"},
     {"--data idx:no-such-folder", "no-such-folder"},
-    {"--out /proc/nothing/here --data spirals", "--out: cannot create the folder '/proc/nothing"},
+    {"--out /proc/nothing/here --data spirals", "--out: cannot write into the folder '/proc'"},
     {"--data moons --momentum 0.9", "--momentum is for sgd and rmsprop only"},
     {"--data sine --label-smoothing 0.1", "--label-smoothing is for classes and characters only"},
     {"--data moons --activations relu,silu --gated width", "--gated: no activation is gated"},

@@ -20,7 +20,7 @@ static const struct file {
     const char *name;
     bool (*write)(const runlog *log, FILE *to);
     bool at_best; /* in a search, only of each activation's best point */
-    int needs;    /* the data without which it is not written: a series, counted from 1, or a search; 0: none */
+    int needs;    /* the data that the file needs: a series, counted from 1, or a search; 0: none */
 } files[] = {
     {"curves.csv", runlog_write_curves},
     {"bands.csv", runlog_write_bands, true},
@@ -64,7 +64,7 @@ bool runlog_write(const runlog *log, tg_error *error)
 {
     runlog *best = log && !log->lost ? runlog_at_best(log, false) : NULL;
     if (!best) {
-        return tg_fail(error, "the results are not written: memory ran out while they were collected");
+        return tg_fail(error, "the results are not written: out of memory while collecting them");
     }
     bool written = files_make_folder(log->directory, error);
     for (int i = 0; i < FILES && written; i++) {

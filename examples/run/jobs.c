@@ -27,7 +27,7 @@ typedef struct {
     int job;
     int descriptor; /* read end of the pipe */
     bool closed;    /* the pipe has been closed */
-    bool lost;      /* another program runs this job now */
+    bool lost;      /* another program has taken over this job */
     double heard;   /* when bytes arrived last */
     jobs_message_head head;
     size_t arrived; /* bytes of the message so far, including its head */
@@ -156,8 +156,7 @@ static bool make_room(child *from)
         from->body = malloc(from->head.size + 1);
     if (from->body)
         return true;
-    snprintf(from->failure, sizeof from->failure, "sent a message of %u bytes, for which there is no room",
-             from->head.size);
+    snprintf(from->failure, sizeof from->failure, "sent a message of %u bytes, which is too large", from->head.size);
     kill(from->pid, SIGKILL);
     from->closed = true;
     return false;
@@ -200,7 +199,7 @@ static const char *complaint(const child *ended, int status, char *text, size_t 
     else if (WEXITSTATUS(status) != 0)
         snprintf(text, size, "ended with exit status %d", WEXITSTATUS(status));
     else if (ended->arrived > 0)
-        snprintf(text, size, "its last message broke off");
+        snprintf(text, size, "its last message is incomplete");
     else
         return NULL;
     return text;
@@ -218,7 +217,7 @@ static void reap(jobs_pool *pool, child *place)
 
     char text[JOBS_FAILURE_LIMIT];
     const char *message = complaint(place, status, text, sizeof text);
-    /* Checks the flag too: a signal to the whole group may reach the child before the loop has seen its own. */
+    /* Checks the flag too: a signal to the whole group may reach the child before the loop notices it. */
     bool stopped = (pool->stopping || signals_caught()) && !place->failure[0] && WIFSIGNALED(status) &&
                    (WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGKILL);
     const int job = place->job;
@@ -264,7 +263,7 @@ static void end_silent_children(const jobs_pool *pool, double paused)
         child *place = &pool->children[i];
         place->heard += paused;
         if (place->pid && !place->failure[0] && now - place->heard > limit) {
-            snprintf(place->failure, sizeof place->failure, "ended: it has not been heard of for %.3g seconds", limit);
+            snprintf(place->failure, sizeof place->failure, "killed: it reported nothing for %.3g seconds", limit);
             kill(place->pid, SIGKILL);
         }
     }
@@ -351,7 +350,7 @@ jobs_outcome jobs_run(const jobs_config *config)
     struct sigaction before_child;
     signals_catch(&before, NULL);
     sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL},
-              &before_child); /* if the signal were ignored, children would leave no status */
+              &before_child); /* if SIGCHLD were ignored, children would leave no status */
     const bool ready = pool.children && pool.polls && pool.state;
     if (!ready) {
         for (int job = 0; job < config->count; job++)

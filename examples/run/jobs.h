@@ -24,15 +24,15 @@
  *     if (outcome.interrupted)
  *         return signals_status();
  *
- * A job has its own process so that a crash, a leak or a BLAS with global state stays its own. Jobs are told apart only
- * by their number, start in order and share nothing, so results do not depend on `at_once`. Records of one job arrive
- * in the order they were sent; those of different jobs mix.
+ * Each job has its own process, so that a crash, a leak or global state of a BLAS does not affect others. Jobs differ
+ * only in their number, start in order and share nothing, so results do not depend on `at_once`. Records of one job
+ * arrive in the order in which they were sent; records of several jobs are interleaved.
  *
- * SIGINT, SIGTERM and SIGHUP (a closed terminal) end the pool early: the children are stopped, what they had sent is
- * delivered, and jobs_run returns `interrupted` with the signals handled as before the call, so that a second Ctrl-C
- * ends the program at once. Children die with the parent, however it dies.
+ * SIGINT, SIGTERM and SIGHUP (a closed terminal) end the pool early: the children are stopped, their messages are
+ * delivered, and jobs_run returns `interrupted`. Signals are then handled as before the call, so a second Ctrl-C ends
+ * the program at once. If the parent dies, its children are killed.
  *
- * The child is a copy made by fork, which wants a program without threads.
+ * The child is made by fork, so the program must have no threads.
  */
 #ifndef RUN_JOBS_H
 #define RUN_JOBS_H
@@ -42,7 +42,7 @@
 
 typedef struct jobs_link jobs_link; /* a child's line to the parent */
 
-/* The progress of a job. Zero means unknown, except in loss and accuracy, where NaN does. */
+/* The progress of a job. Zero means unknown; in loss and accuracy NaN does. */
 typedef struct {
     double fraction; /* of the whole job, 0 to 1 */
     long step, steps;
@@ -54,14 +54,15 @@ typedef struct {
 
 /* ---- in the child ------------------------------------------------------------------------------------------- */
 
-/* Reports the progress of the job to the parent. Cheap enough for every step: sends at most 20 times a second, unless
- * the epoch has changed, and drops the message rather than wait for the parent. A fraction of 1 always arrives. */
+/* Reports the progress of the job to the parent. Cheap enough for every step: it sends at most 20 times a second,
+ * unless the epoch has changed, and drops the message if it would have to wait for the parent. A fraction of 1 always
+ * arrives. */
 void jobs_report(jobs_link *link, const jobs_progress *progress);
 
 /* Hands `size` bytes (at most 64 MiB) to the parent's on_record; they are copied before this returns. */
 void jobs_record(jobs_link *link, const void *bytes, size_t size);
 
-/* Says why the job fails, in one line; use as `return jobs_fail(link, ...)`. Always 1. */
+/* Sends the reason of a failure, one line; use as `return jobs_fail(link, ...)`. Returns 1. */
 int jobs_fail(jobs_link *link, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- in the parent ------------------------------------------------------------------------------------------ */
@@ -84,14 +85,15 @@ typedef struct jobs_config {
     /* The job itself, in the child. Returns 0 for success; the child then exits without running atexit handlers. */
     int (*run)(int job, jobs_link *link, void *context);
 
-    /* For jobs that are shared with other programs; both in the parent, and NULL where they are not. Whether a job may
-     * start: JOBS_LATER is asked again, JOBS_NEVER ends the job as done elsewhere. And, about ten times a second,
-     * whether a running job still belongs to this program: if not, it is killed, and its turn is asked again. */
+    /* For jobs that are shared with other programs; called in the parent; NULL if jobs are not shared. `turn` says
+     * whether a job may start: for JOBS_LATER it is called again, JOBS_NEVER ends the job as done elsewhere. The second
+     * is called about ten times a second and says whether a running job still belongs to this program: if not, it is
+     * killed, and `turn` is called again. */
     jobs_turn (*turn)(int job, void *context);
     bool (*is_ours)(int job, void *context);
 
-    /* In the parent, while jobs run; each may be NULL. What the bytes point to lives until the callback returns and
-     * is aligned for any type. A message is one line: what jobs_fail said, or how the child ended. */
+    /* Called in the parent while jobs run; each may be NULL. The bytes are valid until the callback returns and aligned
+     * for any type. A message is one line: that of jobs_fail, or how the child ended. */
     void (*on_start)(int job, void *context);
     void (*on_progress)(int job, const jobs_progress *progress, void *context);
     void (*on_record)(int job, const void *bytes, size_t size, void *context);

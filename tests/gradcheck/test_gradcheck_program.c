@@ -121,7 +121,7 @@ static const struct {
     {"tg_sigmiod", "gradcheck: there is no operation or layer 'tg_sigmiod': did you mean sigmoid?\n"},
     {"RMSNorm", "'RMSNorm': did you mean norm_layer.rms, mlp.rms or block.llama?\n"},
     {"xyzzy", "gradcheck: there is no operation or layer 'xyzzy'\n"},
-    {"'gelu_q?'", "gradcheck: no operation or layer fits the pattern 'gelu_q?'\n"},
+    {"'gelu_q?'", "gradcheck: no operation or layer matches the pattern 'gelu_q?'\n"},
     {"--list zz", "gradcheck: there is no operation or layer 'zz'"},
     {"--list --html=x.html", "gradcheck: --html: --list checks nothing\n"},
     {"--list --plot tanh", "gradcheck: --plot: --list checks nothing\n"},

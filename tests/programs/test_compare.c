@@ -375,7 +375,7 @@ START_TEST(batch_norm_does_without_a_row_that_is_left_alone)
     ck_assert_msg(strstr(errors, "2 epochs of 8 steps"), "%s", errors);
     snprintf(arguments, sizeof arguments, run, temporary_path("table.csv"), "batch", 1, temporary_folder());
     ck_assert_int_eq(compare_run(arguments, errors, sizeof errors), 2);
-    ck_assert_str_eq(errors, "compare: --batch: --norm batch needs two rows at least\n");
+    ck_assert_str_eq(errors, "compare: --batch: --norm batch needs at least two rows\n");
 }
 END_TEST
 

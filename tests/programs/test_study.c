@@ -68,7 +68,7 @@ static const struct {
     {"migration --quick --only '*seed1'", "study: --only: runs of migration build on each other"},
     {"gelu-mnist --quick --only '*seed1' --report-only", "study: --only: with --report-only nothing is trained"},
     {"gelu-mnist --quick --report-only --jobs 7", "study: --jobs: with --report-only nothing is trained"},
-    {"gelu-mnist --quick --data /no/such/folder", "study: --data: a quick study makes its data up"},
+    {"gelu-mnist --quick --data /no/such/folder", "study: --data: a quick study uses synthetic data"},
     {"gelu-mnist --quick --out /proc/no", "--out: cannot write into the folder '/proc'"},
 };
 
@@ -123,7 +123,7 @@ START_TEST(two_studies_do_not_work_in_one_folder)
     const int runs = open(temporary_path("gelu-mnist-quick/runs"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     ck_assert_int_eq(flock(runs, LOCK_EX), 0);
     ck_assert_int_ne(run_in_folder("gelu-mnist --quick --jobs 2"), 0);
-    ASSERT_SAYS(output, "study: another process is at work in the folder '");
+    ASSERT_SAYS(output, "study: another process is working in the folder '");
     ck_assert_int_eq(run_in_folder("gelu-mnist --quick --report-only --no-plots"), 0);
     close(runs);
     ck_assert_msg(run_in_folder("gelu-mnist --quick --jobs 2 --no-plots") == 0, "%s", output);
@@ -336,7 +336,7 @@ START_TEST(a_record_of_other_options_is_refused_or_removed)
     study_record_read(&other, &run, temporary_folder());
     ck_assert_int_eq(other.epochs, 0);
     ck_assert(!study_run_train(&run, temporary_folder(), false, NULL, &error));
-    ASSERT_SAYS(error.text, "holds the results of another --lr: 0.01, not 0.02");
+    ASSERT_SAYS(error.text, "has results with another --lr: 0.01, not 0.02");
     ck_assert_msg(study_run_train(&run, temporary_folder(), true, NULL, &error), "%s", error.text);
     study_record_read(&other, &run, temporary_folder());
     ck_assert_int_eq(other.epochs, 6);

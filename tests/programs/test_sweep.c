@@ -346,7 +346,7 @@ START_TEST(parts_make_a_whole)
     expect_fine(train_run("compare", RUNS "--part 1/2 --out o"));
     ck_assert_ptr_null(strstr(train_output, "runs complete"));
     expect_fine(train_run("compare", RUNS "--out o"));
-    ck_assert_msg(strstr(train_output, "12 of 12 runs are there\n"), "%s", train_output);
+    ck_assert_msg(strstr(train_output, "12 of 12 runs are complete\n"), "%s", train_output);
     expect_refused(train_run("compare", RUNS "--part 3/2 --out o"), "--part: '3/2'");
     expect_refused(train_run("study", "migration --quick --part 1/2 --out s"), "--part: runs of migration build");
 }
@@ -358,7 +358,7 @@ START_TEST(under_a_launcher_one_process_speaks)
     ck_assert_str_eq(train_output, "");
     ck_assert(!temporary_exists("o/summary.csv"));
     expect_fine(train_run("sh", "-c 'OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 compare " RUNS "--out o'"));
-    ck_assert_msg(strstr(train_output, "12 of 12 runs are there\n"), "%s", train_output);
+    ck_assert_msg(strstr(train_output, "12 of 12 runs are complete\n"), "%s", train_output);
     expect_fine(train_run("sh", "-c 'PMI_RANK=1 PMI_SIZE=2 study gelu-mnist --quick --no-plots --out s'"));
     ck_assert_str_eq(train_output, "");
     ck_assert(!temporary_exists("s/gelu-mnist-quick/report.md"));
@@ -370,7 +370,7 @@ START_TEST(an_overwriting_comparison_is_refused_while_others_work)
     const pid_t child = compare_in_a_process(0, "--epochs 2000");
     for (int i = 0; i < 1000 && !temporary_exists("shared/runs"); i++)
         wait_seconds(0.01);
-    expect_refused(train_run("compare", RUNS "--overwrite --out shared"), "another process is at work");
+    expect_refused(train_run("compare", RUNS "--overwrite --out shared"), "another process is working");
     kill(child, SIGTERM);
     waitpid(child, NULL, 0);
     expect_fine(train_run("compare", RUNS "--overwrite --out shared"));

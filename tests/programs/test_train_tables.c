@@ -243,12 +243,12 @@ START_TEST(weights_of_other_targets_or_columns_are_refused)
     write_rows("plain.csv", "", 80, two_and_two);
     expect_fine(train_run("train", "--data csv:named.csv --target t,u --hidden 8 --epochs 1 --no-plots --out named"));
     expect_refused(train_run("train", "--data csv:named.csv --target u,t --start named/best.safetensors --out other"),
-                   "is for other targets");
+                   "its targets differ");
     expect_fine(train_run("train", "--data csv:plain.csv --target 3 --ignore 2 --task regression --hidden 8 --epochs 1 "
                                    "--no-plots --out plain"));
     expect_refused(train_run("train", "--data csv:plain.csv --target 3 --ignore 1 --task regression --start "
                                       "plain/best.safetensors --out other"),
-                   "is for other columns");
+                   "its columns differ");
 }
 END_TEST
 

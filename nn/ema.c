@@ -14,7 +14,7 @@ struct tg_ema {
     tg_error error; /* of the last update or exchange; "" if it succeeded */
 };
 
-/* The same names and shapes, without gradients. */
+/* Copies names and shapes, without gradients. */
 static bool copy_set(tg_parameters *average, const tg_parameters *model)
 {
     for (int i = 0; i < tg_parameters_count(model); i++) {

@@ -4,8 +4,9 @@
 
 #include "autograd/gradcheck/function.h"
 
-/* Of element j of the derivative below (of the result, at order 1) by variable i: what the derivative gives for a
- * cotangent that is one at j and else zero, and what one-sided differences do. Below order 1, cotangents are all one.
+/* The derivative of element j of the derivative below (of the result, at order 1) by variable i: `found` is the
+ * analytic derivative for a cotangent that is one at j and else zero, `expected` comes from one-sided differences.
+ * Below order 1, cotangents are all one.
  */
 typedef struct tg_check_jacobian {
     int64_t rows, columns;    /* j, i */

@@ -133,8 +133,8 @@ static void look_for_a_wide_blas(void)
     wide_blas = blas && is_wide(blas) ? blas : NULL;
 }
 
-/* OpenBLAS if it serves this product, else NULL. Ours are as fast or faster, except where they lack fused multiply-adds
- * and OpenBLAS has more than SSE. docs/products.md has the measurements. */
+/* OpenBLAS if it is to compute this product, else NULL. Our products are as fast or faster, except without fused
+ * multiply-adds if OpenBLAS uses more than SSE. docs/products.md has the measurements. */
 static const tg_blas *blas_for(const operands *o)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

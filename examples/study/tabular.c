@@ -14,7 +14,7 @@ int tabular_study(const study_context *c, study_work work,
     return study_on(c, work, (study_source)0, (study_source)(table_count(c) - 1), run);
 }
 
-/* A thirtieth of the rows or so a step, as a power of two. */
+/* About a thirtieth of the rows per step, as a power of two. */
 static int batch_of(size_t rows)
 {
     int batch = 16;

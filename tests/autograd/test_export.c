@@ -1,4 +1,4 @@
-/* Exported C, compiled by the compilers that are there and run: its results against those of the library, to the bit.
+/* Compiles exported C with every available compiler, runs it, and compares the results with the library's, to the bit.
  */
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/product.h"
@@ -207,7 +207,7 @@ START_TEST(operations_give_the_bits_of_their_kernels)
 }
 END_TEST
 
-/* Sums in double; a result in double shows that. */
+/* Means of losses may differ by a few ulp. */
 START_TEST(losses_are_close)
 {
     expect_operations(types[_i], 0, true, types[_i] == TG_F32 ? 4 : 64);

@@ -28,7 +28,7 @@ void bench_blas_use_best(char **arguments)
     const tg_blas *blas = tg_blas_load(); /* OpenBLAS as linked here */
     const char *core = blas ? tg_blas_better_core(blas) : NULL;
     if (blas && !core && strcmp(tg_blas_core(blas), "Zen") == 0)
-        core = "Haswell"; /* as wide, and the faster of the two on Zen processors too: docs/products.md */
+        core = "Haswell"; /* as wide as the other, and faster on Zen processors too: docs/products.md */
     if (getenv("OPENBLAS_CORETYPE") || !core)
         return;
     setenv("OPENBLAS_CORETYPE", core, 1);

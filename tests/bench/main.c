@@ -1,4 +1,4 @@
-/* bench: how fast, as ratios within one run. */
+/* bench: measures speed, as ratios within one run. */
 #include "examples/run/options.h"
 #include "tests/bench/blas.h"
 #include "tests/bench/gpt.h"

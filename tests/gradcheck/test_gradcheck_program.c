@@ -1,4 +1,4 @@
-/* The program `gradcheck` as a user meets it. */
+/* The program `gradcheck`, run as users run it. */
 #include "autograd/registry.h"
 #include "examples/gradcheck/check_table.h"
 #include "tests/support/pseudo_terminal.h"

@@ -1,4 +1,4 @@
-/* L-BFGS against PyTorch's; losses that fail, and ends of a search. */
+/* Compares L-BFGS with PyTorch's; losses that fail, and how a search ends. */
 #include <check.h>
 #include <math.h>
 #include <string.h>

@@ -109,7 +109,8 @@ START_TEST(values_of_another_kind_are_refused)
 }
 END_TEST
 
-/* 0 means the value of --hidden, or one that suits the data; and no step has more rows than the data set. */
+/* The value 0 stands for that of --hidden, or for one that suits the data. A batch never has more rows than the data
+ * set. */
 START_TEST(two_numbers_that_come_to_the_same_are_refused)
 {
     static const struct {

@@ -320,8 +320,8 @@ static void simulate(int times, double difference, int *starred, long *held)
     }
 }
 
-/* Eleven differences at once. If none is real, at most 6 % of comparisons have a star; 93 to 97 % of the intervals
- * contain the true difference. (300 comparisons leave room for chance: three standard deviations.) */
+/* Tests eleven differences at once. If none is real, at most 6 % of comparisons may have a star; 93 to 97 % of the
+ * intervals must contain the true difference. (300 comparisons leave room for chance: three standard deviations.) */
 START_TEST(stars_are_rarely_false_and_intervals_hold_what_they_say)
 {
     const int times = getenv("TG_LONG") ? 2000 : 300;

@@ -383,7 +383,7 @@ static tg_tensor loss_of(void *model, const tg_tensor *batch, tg_rng *training, 
     return tg_cross_entropy(logits, batch[1]);
 }
 
-/* A full disk that has room for a record but not for the state, which is written after the last epoch. */
+/* The disk is so full that the record fits but not the state, which is written after the last epoch. */
 START_TEST(a_run_that_cannot_be_kept_has_failed)
 {
     struct rlimit limit;

@@ -84,7 +84,8 @@ START_TEST(a_claim_that_was_given_back_is_free)
 }
 END_TEST
 
-/* Another machine's claim as its file appears here. It is taken over when its modification time no longer changes. */
+/* Writes the file of another machine's claim. The claim may be taken over once the file's modification time stops
+ * changing. */
 START_TEST(another_machines_claim_is_free_when_it_shows_no_life)
 {
     static const char theirs[] = "{\"host\":\"far.away\",\"boot\":\"1\",\"process\":1}";
@@ -115,7 +116,7 @@ START_TEST(a_process_that_slept_finds_that_it_has_lost)
     temporary_write("work/claim.2", "{}", 2);
     wait_seconds(patience / 6);
     ck_assert(!claim_keep(&c, folder, patience) && !claim_keep(&c, folder, patience));
-    claim_release(&c, folder, true); /* it is no longer ours to remove */
+    claim_release(&c, folder, true); /* another process has taken it over: it stays */
     ck_assert(temporary_exists("work/claim.2"));
 }
 END_TEST

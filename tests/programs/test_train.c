@@ -46,7 +46,8 @@ START_TEST(interrupted_and_resumed_is_never_interrupted)
 }
 END_TEST
 
-/* A file is whole, whenever the program is killed: mostly while it writes, which it does when it is asked to end. */
+/* Files are complete whenever the program is killed. The test kills it mostly while it writes, after a request to
+ * end. */
 START_TEST(killed_at_any_moment_leaves_files_that_can_be_read)
 {
     const int times = getenv("TG_LONG") ? 200 : 8;

@@ -50,7 +50,7 @@ START_TEST(wrong_options_are_told_in_a_line)
 }
 END_TEST
 
-/* The program itself writes null for unset options; null is no valid value elsewhere. */
+/* The program itself writes null for unset options; null is invalid for all others. */
 START_TEST(what_a_kept_run_cannot_have_said_is_refused)
 {
     static const char *const keys[] = {"data", "optimizer", "task", "header", "missing", "best", "schedule"};

@@ -262,8 +262,8 @@ START_TEST(a_file_that_is_not_utf8_is_refused_with_its_line)
 }
 END_TEST
 
-/* jansson drops entries of an object when memory runs out: a model once lost the names of its columns, and predicted
- * from the wrong ones. Sanitizers must be loaded first, so this test cannot run with them. */
+/* jansson drops entries of an object when memory runs out. A model that loses the names of its columns this way would
+ * predict from the wrong columns. Sanitizers must be loaded first, so this test cannot run with them. */
 START_TEST(an_allocation_that_fails_is_told_and_never_changes_a_model)
 {
     static const char arguments[] = "--data csv:named.csv --target t,u --hidden 2 --epochs 1 --no-plots --out out";

@@ -122,7 +122,7 @@ bool tg_ema_is_swapped(const tg_ema *ema)
 const char *tg_ema_error(const tg_ema *ema)
 {
     if (!ema)
-        return "no average: it is NULL, for want of memory or for an error in its set or decay";
+        return "the average is NULL: out of memory, or an error in its set or decay";
     return ema->error.text[0] ? ema->error.text : NULL;
 }
 

@@ -256,7 +256,7 @@ static void multiply_columns(tg_writer *w, int indent, const product *p, const c
     tg_writer_say(w, indent, "}");
 }
 
-/* Advances an operand by columns: a number of them, or the counter `first`. */
+/* Advances an operand by columns; `columns` is a number or the name of a counter. */
 static void move_on(operand *o, const char *columns)
 {
     const size_t used = strlen(o->index);

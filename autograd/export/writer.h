@@ -23,7 +23,7 @@ typedef enum tg_place_kind {
 typedef struct tg_place_of {
     tg_place_kind kind;
     int64_t offset;                  /* in elements of the array; of a view, from its input */
-    int64_t scratch, scratch_offset; /* elements of `memory` that its loops need, and their place */
+    int64_t scratch, scratch_offset; /* scratch elements that its loops need, and their offset in `memory` */
     int64_t last;                    /* the last value that reads it */
     bool transposed;                 /* the file has this matrix transposed */
     bool adds;                       /* adds to an existing gradient */
@@ -57,7 +57,7 @@ typedef struct tg_writer {
     tg_place_of *places; /* [program->count]: places of values in the current function */
 } tg_writer;
 
-/* export.c: finds the needed values and their places; set the text afterwards. False, with the error on the tape, if
+/* In export.c. Finds the needed values and their places; set the text afterwards. False, with the error on the tape, if
  * this cannot be exported. Call the second function even then; it frees the memory. */
 bool tg_writer_begin(tg_writer *w, tg_tape *tape, const tg_export_config *config);
 void tg_writer_end(tg_writer *w);
@@ -90,18 +90,19 @@ const char *tg_writer_number(double number, char text[40]);
 /* Calls `put` for each weight of the file in its order, those of i32 or the others: parameters come first. */
 void tg_writer_weights(tg_writer *w, bool integers, void (*put)(tg_writer *w, const tg_value *leaf));
 
-/* "float", "double" or "int32_t"; and how many columns, the last axis, a value has. */
+/* "float", "double" or "int32_t"; and a value's number of columns, the size of its last axis. */
 const char *tg_writer_type(tg_dtype dtype);
 int64_t tg_writer_columns(const tg_value *value);
 
 /* The arrays `NAME_mean` and `NAME_scale` of an argument's columns; NULL: it has none. */
 const char *tg_writer_scale_name(const tg_writer *w, const tg_exported *f, int argument);
 
-/* functions.c: the functions' heads, and the functions. False, with the error on the tape, if one cannot be written. */
+/* In functions.c. Write the functions' declarations, and the functions. False, with the error on the tape, if one
+ * cannot be written. */
 void tg_writer_heads(tg_writer *w, const char *before, const char *after);
 bool tg_writer_functions(tg_writer *w);
 
-/* Elements of scratch memory that the loops of a value need, and a call of calls.def. */
+/* The number of scratch elements that the loops of a value need; and that a call of calls.def needs. */
 int64_t tg_writer_scratch(const tg_writer *w, const tg_value *value);
 int64_t tg_writer_call_scratch(const tg_value *value);
 

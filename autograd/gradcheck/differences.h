@@ -31,7 +31,7 @@ typedef struct tg_check_steps {
 } tg_check_steps;
 
 /* A direction: a step for each variable. The variables form one group, or several if each value depends on one group
- * only: then all groups move at once, each by its own steps, and one evaluation serves for all derivatives. */
+ * only. Then all groups move at once, each by its own steps, and one evaluation gives the derivatives of all groups. */
 typedef struct tg_check_way {
     const double *direction;
     int64_t groups;

@@ -409,7 +409,7 @@ static void multiply_part(const tg_product_part *p, void *scratch)
 }
 
 /* A is packed if it is read for many columns and its layout is bad: its steps are far apart, or its rows are whole
- * pages apart and fall into the same few sets of the cache. With rows at other distances it is packed for very many
+ * pages apart and fall into the same few sets of the cache. In any other layout it is packed only for very many
  * columns. */
 static bool packs_part(const tg_product_part *p)
 {

@@ -110,7 +110,7 @@ static void multiply(const attention *t, size_t m, size_t n, size_t k, matrix a,
     tg_kernels.products[t->value->dtype]->multiply(&part, NULL);
 }
 
-/* A head's queries, keys and values, in x or in the gradient; or its result, or the cotangent. */
+/* A head's queries, keys and values in x, or their gradients. */
 typedef struct head {
     matrix query, key, value;
 } head;

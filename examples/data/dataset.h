@@ -52,9 +52,9 @@ typedef struct dataset_options {
                                    for a regression, "Y1,Y2" or "-2,-1" */
     dataset_task task;       /* what the target is */
     dataset_header header;   /* says if the first line names the columns */
-    const char *ignore;      /* columns that are not features, in the form of target; NULL: none */
-    const char *categorical; /* columns whose numbers are categories, in the form of target; columns of words are always
-                                categorical */
+    const char *ignore;      /* columns that are not features, written as in `target`; NULL: none */
+    const char *categorical; /* columns whose numbers are categories, written as in `target`; columns of words are
+                                always categorical */
     dataset_missing missing;
 } dataset_options;
 

@@ -53,8 +53,8 @@ int playground_count(const playground *p);
 const float *playground_points(const playground *p);   /* [count, 2] */
 const int32_t *playground_labels(const playground *p); /* [count] */
 
-/* Both axes of a map go from -reach to reach: a multiple of 1/4, at least 1, between which all points lie; without
- * points 2. */
+/* Both axes of a map go from -reach to reach. It is a multiple of 1/4, at least 1, and all points lie within; without
+ * points it is 2. */
 double playground_reach(const playground *p);
 
 /* ---- nets ---- */

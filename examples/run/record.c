@@ -146,7 +146,7 @@ static const char *const columns[] = {
 #undef FIELD
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-/* An epoch's number in a column, from the third on. */
+/* The member of an epoch that this column holds; columns 0 and 1, epoch and step, are not read by it. */
 static double *member_of(runlog_epoch *e, int column)
 {
 #define FIELD(name, member, tag) &e->member,

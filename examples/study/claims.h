@@ -69,7 +69,7 @@ claim_find claim_at_minus_1, claim_at_minus_fifth, claim_tanh_error, claim_tanh_
  * step: with GELU to with ReLU; with blocks recomputed in the backward pass to without. */
 claim_find claim_operations, claim_memory, claim_recomputation;
 
-/* 1 or 0: whether the library has of[0], a layer, activation, model or schedule; of[1] names it. */
+/* 1 if the library has of[0], a layer, activation, model or schedule, otherwise 0; of[1] names it. */
 claim_find claim_block;
 
 /* For what cannot be computed: of[0] is the verdict, of[1] the reason. */

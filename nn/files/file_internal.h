@@ -10,8 +10,9 @@ typedef struct tg_file_piece {
 } tg_file_piece;
 
 /* Writes the pieces to a new file beside `path`, and renames it to `path` when all of it is on the disk. After a power
- * failure `path` is the old file or the new one, complete. The folder is not synced, so for some seconds it may be the
- * old one. False, with the error and an existing file unchanged, if it fails. */
+ * failure `path` is the complete old file or the complete new one. The folder is not synced, so a power failure some
+ * seconds after the call may still bring back the old file. False, with the error and an existing file unchanged, if it
+ * fails. */
 bool tg_file_write(const char *path, const tg_file_piece *pieces, int count, tg_error *error);
 
 #endif

@@ -125,8 +125,8 @@ typedef struct tg_fit_config {
      * state after these epochs. Not with a folder or averages. */
     int64_t epochs_before;
     int64_t patience; /* early stopping after this many epochs in a row without a new best one; 0: never */
-    /* With a decay, {.decay = 0.999}, validation, the best epoch and the final parameters are those of the moving
-     * average of the weights; 0: of the weights. */
+    /* With a decay, {.decay = 0.999}, the run validates, chooses the best epoch and ends with the moving average of the
+     * weights; with 0, with the weights themselves. */
     tg_ema_config ema;
     bool best_by_score; /* the best epoch has the highest validation score, not the lowest validation loss */
     uint64_t seed;

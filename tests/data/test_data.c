@@ -109,7 +109,7 @@ START_TEST(seeds_draw_other_parts_and_the_same_seed_the_same)
     for (size_t i = 0; i < set.test.rows; i++)
         for (size_t k = 0; k < set.test.rows; k++)
             same += set.test.row[i] == first[2000 - set.test.rows + k];
-    ck_assert_uint_gt(same, 50); /* a fifth of 400, give or take */
+    ck_assert_uint_gt(same, 50); /* about a fifth of 400 */
     ck_assert_uint_lt(same, 110);
     ck_assert(dataset_split(&set, &(dataset_parts){.seed = 1}, &error));
     memcpy(again, set.order, sizeof again);

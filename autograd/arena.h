@@ -53,8 +53,8 @@ tg_arena_position tg_arena_here(const tg_arena *arena);
 void tg_arena_rewind(tg_arena *arena, tg_arena_position position);
 
 /* After a rewind from a position with `used` bytes in use: frees chunks after the current position until the arena has
- * at most a mebibyte and twice the recent use (the latest use, or an earlier one less an eighth for each trim
- * since). */
+ * at most a mebibyte plus twice the recent use. The recent use is `used`, or seven eighths of its previous value if
+ * that is more. */
 void tg_arena_trim(tg_arena *arena, int64_t used);
 
 void tg_arena_empty(tg_arena *arena); /* keeps the chunks */

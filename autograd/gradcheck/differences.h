@@ -16,7 +16,8 @@ typedef struct tg_check_difference {
         in_larger_steps; /* the difference in larger steps, if the function does not change in smaller ones; or NaN */
     bool contradicts;    /* taken in far smaller steps, where it contradicts the usual difference */
 
-    /* Sums over the moving values times their cotangents: root of the sum of squares, and sum of the rounding. */
+    /* Over the values that change, each times its cotangent: the root of the sum of squares, and the sum of the
+     * rounding errors. */
     double norm, rounding_sum;
 } tg_check_difference;
 

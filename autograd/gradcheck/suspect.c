@@ -16,7 +16,7 @@ static block block_of(const tg_check *c, const tg_check_jacobian *j, const doubl
         AS_IT_IS, matrix + c->parts[part].offset, j->rows, j->columns, c->parts[part].size, &c->parts[part].shape};
 }
 
-/* The index of an element of [.., r, c] if its matrices are read as [c, r]; and back. */
+/* The index in the transposed tensor [.., c, r] of element i of [.., r, c]; with `back`, the reverse. */
 static int64_t transposed(int64_t i, const tg_shape *shape, bool back)
 {
     const int64_t r = shape->dim[shape->rank - 2], c = shape->dim[shape->rank - 1];

@@ -1,4 +1,4 @@
-/* Shared by the reductions: attributes, shape rules, and calls by the shorthands. Internal.
+/* Shared by the reductions: attributes, shape rules, and helpers of the convenience functions. Internal.
  *
  *     x [outer, n, inner] -> y [outer, inner]        n: the reduced axes, if they are adjacent
  */

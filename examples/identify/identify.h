@@ -35,11 +35,11 @@ typedef struct identify_pair {
 typedef struct identify_candidate {
     const identify_form *form;
     const identify_format *format; /* where it fits best */
-    double share;                  /* probability among all forms; 0: in every format some point misses */
-    size_t fits;                   /* points in the rough interval */
-    double worst, worst_x;         /* largest distance of y from the form, in ulp of the largest of 1, |x| and |y| or in
-                                      units of the last digit of y, whichever is larger; and where */
-    unsigned formats;              /* bit f: it may have been computed in identify_formats[f]; 0: ruled out */
+    double share;          /* probability among all forms; 0: in every format, some point lies outside its interval */
+    size_t fits;           /* points in the rough interval */
+    double worst, worst_x; /* largest distance of y from the form, in ulp of the largest of 1, |x| and |y| or in
+                              units of the last digit of y, whichever is larger; and where */
+    unsigned formats;      /* bit f: it may have been computed in identify_formats[f]; 0: ruled out */
 } identify_candidate;
 
 typedef struct identify_result {

@@ -19,8 +19,8 @@
  * removed. */
 typedef enum record_claims { RECORD_SAME, RECORD_ANY, RECORD_OVERWRITE } record_claims;
 
-/* Makes the folder and writes config.json into it. False and one line, with nothing changed, if the folder must have
- * the same options, except those in `ignored`, and has others. */
+/* Makes the folder and writes config.json into it. With RECORD_SAME, a folder with other options is refused (options in
+ * `ignored` may differ): false and one line, with nothing changed. */
 bool record_claim(const char *folder, json_t *config, record_claims claims, const char *const *ignored,
                   tg_error *error);
 
@@ -42,9 +42,9 @@ json_t *record_results(const char *folder);
 
 /* ---- for the trainer ---- */
 
-/* Opens the files for appending and drops everything after this step. Also gives the seconds of training until then,
- * and the sum and number of the losses that are not yet an entry of steps.csv. `whole`, here and below: the epochs have
- * a whole_train_loss.
+/* Opens the files for appending and drops everything after this step. Also gives the seconds of training so far, and
+ * the sum and number of the losses that steps.csv does not contain yet. `whole`, here and below: the epochs have a
+ * whole_train_loss.
  */
 bool record_continue(const char *folder, long step, bool whole, FILE **curves, FILE **steps, double *seconds,
                      double *sum, long *pending, tg_error *error);

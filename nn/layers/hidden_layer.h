@@ -17,7 +17,7 @@ TG_API_BEGIN
 typedef struct tg_hidden_layer {
     tg_activation activation;
     tg_linear_layer linear; /* W: the activation is applied to its result */
-    tg_linear_layer value;  /* V: its result is multiplied by that; empty for a plain activation */
+    tg_linear_layer value;  /* V: its result is multiplied by the activation's; empty for a plain activation */
 } tg_hidden_layer;
 
 /* Adds NAME.weight and NAME.bias to the set; for a gated activation NAME.gate_proj.* and NAME.up_proj.*, as in the

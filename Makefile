@@ -27,7 +27,7 @@
 #          BLAS=none (never OpenBLAS: every product is the library's own; no bench)
 #          AMALGAMATION=1 (programs and tests take the library from tapegrad.c, as make amalgamation writes it)
 
-# Another processor: Debian's cross compiler, its packages unpacked beside the build, qemu-user for what is run.
+# Builds for another processor use Debian's cross compiler, packages unpacked beside the build, and qemu-user to run programs.
 ifdef ARCH
 override ARCH := $(if $(filter aarch64,$(ARCH)),$(ARCH),$(error ARCH is '$(ARCH)', and can be aarch64))
 CC      := $(ARCH)-linux-gnu-gcc
@@ -59,7 +59,7 @@ MPI     ?= 0
 MPICC   ?= mpicc
 AMALGAMATION ?= 0
 DEPENDENCIES ?= install
-# An option that is none of its words would be taken for the default.
+# Refuses unknown values: make would silently use the default instead.
 one_of = $(if $(filter $(2),$($(1))),,$(error $(1) is '$($(1))', and can be one of: $(2)))
 $(call one_of,DEPENDENCIES,install check skip)$(call one_of,BLAS,openblas none)$(call one_of,MPI,0 1)$(call one_of,AMALGAMATION,0 1)
 export BUILD BLAS AMALGAMATION MPI MPICC CC CFLAGS LDFLAGS DEBUG SANITIZE
@@ -70,8 +70,8 @@ comma := ,
 OUT := $(BUILD)$(if $(SANITIZE),/sanitize-$(subst $(comma),-,$(SANITIZE)))$(if $(filter 1,$(DEBUG)),/debug)$(if $(filter 1,$(MPI)),/mpi)$(if $(filter 1,$(AMALGAMATION)),/one-file)
 
 # ---- what it needs ---------------------------------------------------------
-# Packages are looked for once: a compiler for the library, more for programs and tests, MPFR for the long check. Where some had to be
-# installed, make reads itself again. `make install` installs the library, never a package.
+# Make looks for packages once: the library needs a compiler, programs and tests need more, the long check needs MPFR. After it has
+# installed some, make restarts. `make install` installs the library, never a package.
 GOALS := $(or $(MAKECMDGOALS),all)
 NEEDS := $(OUT)/needs-$(if $(filter-out lib amalgamation playground reference install-library,$(GOALS)),$(if $(filter check-long,$(GOALS)),long,all),lib)
 dry_run := $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
@@ -116,7 +116,7 @@ OPTIMISE := $(if $(filter 1,$(DEBUG)),-O1 -g -DTG_DEBUG,-O2 -g)
 WARN     := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wvla \
             -Wno-missing-field-initializers -Wno-format-zero-length
 if_known = $(shell $(CC) -Werror $(1) -x c -c /dev/null -o /dev/null 2>/dev/null && echo $(1))
-# What is built has the same bytes in every folder: the shell that compiles puts its own folder's name here (tests/reproducible.sh).
+# Objects have the same bytes whichever folder they are built in: this removes the folder's name from them (tests/reproducible.sh).
 SAME_EVERYWHERE := $(if $(call if_known,-ffile-prefix-map=a=b),-ffile-prefix-map="$$PWD"=.)
 ALL_CFLAGS = -std=c11 $(OPTIMISE) $(WARN) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all) \
              -ffp-contract=off -fPIC -fvisibility=hidden $(SAME_EVERYWHERE) -I. -I$(OUT)/include $(CFLAGS)
@@ -126,7 +126,7 @@ KERNEL_CFLAGS := -O3 $(call if_known,-fno-tree-pre) $(call if_known,-fschedule-i
 ALL_LDFLAGS = -pthread $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS)
 
 PKG = $(shell pkg-config $(1) $(2) 2>/dev/null)
-# The library loads OpenBLAS when it is asked for. What measures itself against it is linked with it.
+# The library loads OpenBLAS at run time, on request. Only the benchmarks that compare against OpenBLAS link it.
 ifeq ($(BLAS),openblas)
 BLAS_CFLAGS := $(call PKG,--cflags,openblas)
 BLAS_LIBS   := $(or $(call PKG,--libs,openblas),-lopenblas)
@@ -166,7 +166,7 @@ define link
 	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) $(LINK) -o $@ $(filter %.o %.a,$^) $(LIBS) $(LOADS) -lm
 	$(if $(filter $(OUT)/bin/%,$@),$(EMULATED))
 endef
-# What cannot run here is called through a script of its name.
+# A program for another processor is moved aside; a script of the same name runs it under QEMU.
 HASH := \#
 EMULATED = $(if $(QEMU),@mv $@ $@.$(ARCH) && printf '$(HASH)!/bin/sh\nexec $(QEMU) "$(abspath $@).$(ARCH)" "$$@"\n' > $@ && chmod +x $@)
 .DELETE_ON_ERROR:
@@ -175,7 +175,7 @@ EMULATED = $(if $(QEMU),@mv $@ $@.$(ARCH) && printf '$(HASH)!/bin/sh\nexec $(QEM
 all: lib $(PROGRAMS)
 lib: $(STATIC) $(SHARED)
 
-# What was built by other rules or with other flags is built again: the file holds the flags of the last time.
+# The file $(OUT)/flags holds the flags of the last build. When they change, everything is built again.
 FLAGS := $(CC) $(ALL_CFLAGS) $(KERNEL_CFLAGS) $(ISAS) $(ALL_LDFLAGS) $(BLAS) $(LOADS) $(BLAS_LIBS) $(VERSION) $(PUBLIC_HEADERS)
 ifneq ($(strip $(file < $(OUT)/flags)),$(strip $(FLAGS)))
 .PHONY: $(OUT)/flags
@@ -193,12 +193,13 @@ $(OUT)/obj/autograd/kernels/isa-%.o: autograd/kernels/isa.c $(OUT)/flags
 	$(call quietly,CC)$(CC) $(ALL_CFLAGS) $(KERNEL_CFLAGS) $(MARCH_$(firstword $(subst -, ,$*))) \
 	    -DTG_REAL_$(lastword $(subst -, ,$*)) -DTG_KERNEL_TABLE=tg_kernels_$(subst -,_,$*) -MMD -MP -c -o $@ $<
 
-# A product's sums are chains of fused multiply-adds, wherever there are such.
+# Matrix products sum by fused multiply-adds where the processor has them.
 REAL_f32 := float
 REAL_f64 := double
-# Elsewhere GCC schedules before it gives registers out. A tile's sums fill them: one would go to memory and back with each step.
+# Except on x86, GCC schedules instructions before it allocates registers. A tile's sums fill all registers, so that scheduling
+# would spill one of them to memory in each step.
 PRODUCT_CFLAGS := -ffp-contract=fast $(call if_known,-fno-schedule-insns)
-# Coverage of what UndefinedBehaviorSanitizer adds to a tile would take clang more than ten minutes a file.
+# With the fuzzer's coverage, UndefinedBehaviorSanitizer's checks of a tile take clang more than ten minutes a file to compile.
 PRODUCT_CFLAGS += $(if $(findstring fuzzer,$(SANITIZE)),-fno-sanitize=undefined)
 $(OUT)/obj/autograd/kernels/product_kernel-%.o: autograd/kernels/product_kernel.c $(OUT)/flags
 	@mkdir -p $(@D)
@@ -207,8 +208,8 @@ $(OUT)/obj/autograd/kernels/product_kernel-%.o: autograd/kernels/product_kernel.
 	    -MMD -MP -c -o $@ $<
 
 $(OUT)/obj/autograd/kernels/kernels.o: ALL_CFLAGS += $(foreach isa,$(ISAS),-DTG_HAVE_ISA_$(isa))
-# GCC would read two pointers that have just been written one by one, arguments of a call, as one vector, and wait for both to arrive in
-# the cache: a tenth of a small operation's time.
+# GCC would load two pointer arguments as one vector right after they were stored one by one. The load waits until both stores reach
+# the cache, which costs a tenth of a small operation's time.
 $(call objects,$(wildcard autograd/*.c autograd/ops/*.c)): ALL_CFLAGS += $(call if_known,-fno-tree-slp-vectorize)
 $(OUT)/obj/optim/optimizers.o: ALL_CFLAGS += -O3 -fno-math-errno -fno-trapping-math
 $(OUT)/obj/examples/run/team.o: ALL_CFLAGS += $(MPI_CFLAGS)
@@ -234,7 +235,7 @@ $(UMBRELLA): $(OUT)/flags
 	   for header in $(filter %.h,$(PUBLIC_HEADERS)); do echo "#include \"$$header\""; done; \
 	   echo '#endif'; } > $@
 
-# The library as one file, and what a program that is compiled with it gives the compiler (docs/install.md).
+# The library as one file, and the compiler options for a program that includes it (docs/install.md).
 AMALGAMATION_CFLAGS := -O3 -ffp-contract=off -fopenmp-simd -fno-math-errno -fno-trapping-math
 amalgamation: $(OUT)/amalgamation/tapegrad.c
 $(OUT)/amalgamation/tapegrad.c: .ci/amalgamation LICENSE $(shell find autograd nn optim -name '*.[chd]*' -o -name '*.inc') $(PIECES) $(OUT)/flags
@@ -252,38 +253,38 @@ reference: $(OUT)/reference.html
 $(OUT)/reference.html: .ci/reference $(PUBLIC_HEADERS) $(OUT)/flags
 	$(call quietly,GEN).ci/reference $(VERSION) $(filter %.h,$(PUBLIC_HEADERS)) > $@
 
-# Of objects for link-time optimisation the one object is made of their code: names cannot be hidden before there is code.
+# With link-time optimisation this makes `ld -r` generate machine code: objcopy cannot hide names before that.
 NO_LTO := $(shell $(CC) -flinker-output=nolto-rel -r -nostdlib -x c /dev/null -o /dev/null 2>/dev/null && echo -flinker-output=nolto-rel)
-# One object, in which what is hidden is local: an archive of many would show users what its members share.
+# The archive holds one object, whose internal names are local. An archive of several objects would expose the names they share.
 $(STATIC): $(LIBRARY_OBJECTS) $(OUT)/flags
 	@rm -f $@
 	$(call quietly,AR)$(CC) $(filter-out --coverage,$(CFLAGS)) $(NO_LTO) -r -nostdlib -o $(OUT)/tapegrad.o $(filter %.o,$^) && \
 	    $(OBJCOPY) --localize-hidden $(OUT)/tapegrad.o && ar rcsD $@ $(OUT)/tapegrad.o
 
-# It stays in memory when a program closes it, for its threads do.
+# nodelete: the library stays in memory after dlclose, because its threads still run its code.
 $(SHARED): LINK = -shared -Wl,-soname,libtapegrad.so.0 -Wl,-z,nodelete
 $(SHARED): $(LIBRARY_OBJECTS) $(OUT)/flags
 	$(link)
 
-# Programs look for the scripts of pictures in the folders above them, wherever BUILD is.
+# Programs look for the plotting scripts in the folders above their own; the link makes them found wherever BUILD is.
 $(OUT)/plots:
 	@mkdir -p $(@D) && ln -sfn '$(CURDIR)/plots' $@
 
-# Programs get the library that users get, without its insides.
+# Programs link the library that users link, and can reach only its public functions.
 $(PROGRAMS): | $(OUT)/plots
 $(OUT)/bin/%: LIBS = $(PROGRAM_LIBS)
 $(OUT)/bin/%: $(OUT)/obj/examples/%.o $(COMMON_OBJECTS) $(STATIC) $(OUT)/flags
 	$(link)
 
-# Operations that gradcheck loads (--load) call the library's functions that are in the program.
+# -rdynamic: operations that gradcheck loads (--load) call the library's functions inside the program.
 $(OUT)/bin/gradcheck: LINK = -rdynamic
 
-# The benchmark counts the library's allocations, and tests make the n-th one fail: tests/support/wrapped_memory.h. Tests cut work finely, too:
-# tests/support/cut_finely.h; and look at what a terminal would show: tests/support/pseudo_terminal.c.
+# The benchmark counts the library's allocations, and tests make the n-th one fail (tests/support/wrapped_memory.h). Tests also split
+# parallel work into small pieces (tests/support/cut_finely.h) and pretend to be a terminal (tests/support/pseudo_terminal.c).
 $(OUT)/bin/bench $(OUT)/bin/tests: LINK = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc
 $(OUT)/bin/tests: LINK += -Wl,--wrap=tg_parallel,--wrap=isatty,--wrap=ioctl
 
-# What the tape is measured against is compiled for this very processor, as a user's own program would be.
+# The benchmark's hand-written loops are compiled for this machine's processor, as a user would compile a program of his own.
 FLOOR_CFLAGS := -O3 $(call if_known,-march=native) -ffp-contract=fast -fno-math-errno -fno-trapping-math \
                 $(call if_known,-Wno-pass-failed) -fopenmp-simd
 $(OUT)/obj/tests/bench/floor.o: ALL_CFLAGS += $(FLOOR_CFLAGS)
@@ -309,23 +310,24 @@ $(OUT)/bin/tests: $(call objects,$(TEST_SOURCES)) $(FLOOR_OBJECTS) $(ACCURACY_OB
 $(OUT)/bin/golden-samples: $(call objects,$(GOLDEN_SOURCES)) $(LIBRARY_OBJECTS) $(OUT)/flags
 	$(link)
 
-# Trainings that have the same bytes everywhere, by what compilers and processors are there.
+# Checks that trainings give the same bytes with every compiler and processor that this machine has or emulates.
 fingerprints: $(OUT)/bin/fingerprint
 	tests/fingerprint/everywhere.sh $(OUT)/fingerprints
 
-# What the samples of the operations should give, by another route. The files are kept; a new operation, or a new sample, asks for it.
+# Computes the expected results of the operations' samples independently, in Python. The results are committed; run this after you add
+# an operation or a sample.
 golden: $(OUT)/bin/golden-samples
 	$< > $(OUT)/golden-samples.json
 	$(PYTHON) tests/golden/make_golden.py < $(OUT)/golden-samples.json
 
-# The sanitizer's allocator would rather abort than say that a request is too large; our tests want the answer. And it keeps what was
-# freed: of the process that waits for the tests that would become hundreds of megabytes, in which each test would look for leaks.
-# A loaded machine is no failure: libcheck's 4 seconds a test are for nothing but endless loops here.
+# The sanitizer's allocator aborts on too large a request unless told to return NULL, which our tests expect. It also keeps freed
+# memory: in the process that waits for the tests this would grow to hundreds of megabytes, which each test would search for leaks.
+# libcheck's limit of 4 seconds a test would fail on a loaded machine; ours is only there to end endless loops.
 export CK_DEFAULT_TIMEOUT ?= 120
 export ASAN_OPTIONS ?= allocator_may_return_null=1:quarantine_size_mb=8
 export TSAN_OPTIONS ?= allocator_may_return_null=1
 
-# For tests that are run by hand: they take from this file what is not set.
+# Tests started by hand read from this file the variables that are not set.
 $(OUT)/environment: $(OUT)/flags
 	@for name in BUILD BLAS AMALGAMATION MPI CC CFLAGS LDFLAGS DEBUG SANITIZE TG_BUILD TG_CC CK_DEFAULT_TIMEOUT ASAN_OPTIONS TSAN_OPTIONS; do \
 	    echo "$$name=$$(printenv $$name)"; done > $@
@@ -340,8 +342,8 @@ $(SYSROOT)/complete: tests/sysroot.sh
 $(COMMON_OBJECTS) $(call objects,$(PROGRAM_SOURCES) $(ACCURACY_SOURCES) $(TEST_SOURCES)): | $(SYSROOT)/complete
 endif
 
-# Everything is compiled by clang, with coverage for the fuzzer, under the sanitizers. What a run finds new stays in $(OUT)/corpus for the
-# next one; an input that fails is left in $(OUT)/failed and belongs, once it passes, into tests/fuzz/corpus.
+# clang compiles everything with the fuzzer's coverage and the sanitizers. New inputs stay in $(OUT)/corpus for the next run; an input
+# that fails goes to $(OUT)/failed. Once it is fixed, move it to tests/fuzz/corpus.
 FUZZ_SECONDS ?= 60
 FUZZ ?= $(shell sed -n 's/^FUZZ_TARGET(\([a-z]*\),.*/\1/p' tests/fuzz/targets.def)
 CLANG ?= clang
@@ -349,7 +351,7 @@ FUZZ_SANITIZE := fuzzer-no-link,address,undefined
 fuzz:
 	$(MAKE) fuzz-here CC='$(CLANG)' SANITIZE=$(FUZZ_SANITIZE)
 
-# A reader that wants all memory at once is refused some and goes on: that is an answer.
+# The high malloc limit lets a reader ask for more memory than there is: it must handle the refusal.
 fuzz-here: $(OUT)/bin/fuzz
 	for target in $(FUZZ); do mkdir -p $(OUT)/corpus/$$target $(OUT)/failed && echo "---- $$target" && \
 	    FUZZ_TARGET=$$target $(OUT)/bin/fuzz -max_total_time=$(FUZZ_SECONDS) -timeout=60 -rss_limit_mb=4000 -malloc_limit_mb=100000 \
@@ -361,8 +363,8 @@ $(OUT)/bin/fuzz: $(call objects,$(wildcard tests/fuzz/*.c) tests/support/cross_p
 	$(link)
 
 # Needs MPFR and clang too, and takes three hours on two processors: 1,000 seeds, every float through GELU and SiLU (other kernels by
-# name), ten million doubles, ten minutes for each fuzz target, the same bytes from two folders, and, as root where debootstrap is
-# installed, what the documents say in an empty Debian.
+# name), ten million doubles, ten minutes for each fuzz target, and the same bytes from two folders. As root, with debootstrap
+# installed, it also runs the documented installation in an empty Debian.
 check-long: all $(OUT)/bin/tests $(OUT)/bin/against-mpfr
 	TG_LONG=1 CK_TIMEOUT_MULTIPLIER=100 $(OUT)/bin/tests
 	$(OUT)/bin/accuracy --exhaustive
@@ -372,7 +374,7 @@ check-long: all $(OUT)/bin/tests $(OUT)/bin/against-mpfr
 	tests/reproducible.sh $(OUT)/reproducible
 	tests/install_chroot.sh $(OUT)/debian || [ $$? = 77 ]
 
-# In Chromium without a window; skipped where a tool is missing.
+# Runs headless Chromium; skipped where a tool is missing.
 check-playground: $(OUT)/bin/tests
 	@for tool in emcc chromium python3; do \
 	    command -v $$tool > /dev/null || { echo "check-playground: skipped, for there is no $$tool"; exit 0; }; done; \
@@ -387,7 +389,7 @@ check-faults: all
 check-matrix: all $(OUT)/bin/tests
 	tests/matrix.sh $(OUT) $(ROWS)
 
-# In a build of its own. A test that compiles a program against the library without the options of coverage fails here, and does not count.
+# Runs in a build folder of its own. Tests that compile a program without --coverage fail to link here; these failures are ignored.
 coverage:
 	mkdir -p $(BUILD)/coverage && $(CC) -fPIC -c -o $(BUILD)/coverage/counters.o tests/counters.c
 	$(MAKE) coverage-here BUILD=$(BUILD)/coverage CFLAGS='--coverage -fprofile-update=atomic' \
@@ -422,8 +424,8 @@ clean:
 	rm -rf $(BUILD)
 
 # ---- installing ------------------------------------------------------------
-# `install` takes library and programs, `install-library` the library alone, which needs no package. What distributions strip is
-# stripped: STRIP= keeps it, DEBUGFILES=1 keeps it in files of its own.
+# `install` installs library and programs; `install-library` installs the library alone, which needs no other package. Both strip
+# debugging information: STRIP= keeps it, DEBUGFILES=1 puts it into separate files.
 TOOLS := activations compare emit gradcheck predict study train
 put = @OUT='$(OUT)' VERSION='$(VERSION)' PUBLIC_HEADERS='$(PUBLIC_HEADERS)' PRIVATE_LIBS='$(strip $(LOADS) -lm -pthread)' TOOLS='$(TOOLS)' \
     DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' INCLUDEDIR='$(INCLUDEDIR)' BINDIR='$(BINDIR)' MANDIR='$(MANDIR)' \
@@ -436,7 +438,8 @@ install-library: lib
 uninstall:
 	$(call put,uninstall all)
 
-# In a copy of the tree, without what make exports here. The tests are those of make check: DEB_BUILD_OPTIONS= runs them there too.
+# Builds the Debian packages in a copy of the tree, without the variables that this Makefile exports. It skips the tests;
+# DEB_BUILD_OPTIONS= runs make check there too.
 DEB_BUILD_OPTIONS ?= nocheck
 deb:
 	rm -rf $(OUT)/deb && mkdir -p $(OUT)/deb/tapegrad-$(VERSION)

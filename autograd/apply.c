@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* ---- what shape rules use ---- */
+/* ---- helpers for shape rules ---- */
 
 bool tg_expected(const tg_value *out, const char *format, ...)
 {
@@ -79,7 +79,7 @@ static bool set_shape(tg_value *out)
     if (fits && op->shape)
         fits = run_shape_rule(out);
     if (!fits)
-        return tg_expected(out, "the shapes or types do not fit"); /* unless the rule has said more */
+        return tg_expected(out, "the shapes or types do not fit"); /* unless the rule has recorded an error */
     if (tg_dtype_size(out->dtype) == 0)
         return tg_expected(out, "there is no type %d", (int)out->dtype);
     if (out->size < 0)

@@ -1,10 +1,9 @@
-/* A growable arena: memory that is taken piece by piece and given back all at once. Internal to the library.
+/* A growable arena: memory is taken piece by piece and freed all at once. Internal to the library.
  *
  *     chunk 0 [used used used ....]   chunk 1 [used used ..........]   chunk 2 [not reached yet]
  *
  * Chunks are kept when the arena is emptied, so the same sequence of requests finds the same memory again and
- * never calls malloc. Where requests grow, so that chunks become too small one after the other, tg_arena_trim gives
- * those back.
+ * never calls malloc. tg_arena_trim frees chunks that have become too small because requests grow.
  */
 #ifndef TG_ARENA_H
 #define TG_ARENA_H
@@ -16,7 +15,7 @@ enum { TG_CHUNK_ALIGNMENT = 64 };
 
 typedef struct tg_chunk {
     struct tg_chunk *next;
-    size_t used, size; /* of the memory after this header, which is as long as the alignment */
+    size_t used, size; /* of the memory after this header; the header is as long as the alignment */
 } tg_chunk;
 
 typedef struct tg_arena {
@@ -54,11 +53,11 @@ tg_arena_position tg_arena_here(const tg_arena *arena);
 void tg_arena_rewind(tg_arena *arena, tg_arena_position position);
 
 /* After a rewind from a position with `used` bytes in use: frees chunks after the current position until the arena has
- * at most a mebibyte and twice the recent use (the latest use, or an earlier one less an eighth for each trim since).
- * */
+ * at most a mebibyte plus twice the recent use. The recent use is `used`, or seven eighths of its previous value if
+ * that is more. */
 void tg_arena_trim(tg_arena *arena, int64_t used);
 
 void tg_arena_empty(tg_arena *arena); /* keeps the chunks */
-void tg_arena_free(tg_arena *arena);  /* gives them back */
+void tg_arena_free(tg_arena *arena);  /* frees the chunks */
 
 #endif

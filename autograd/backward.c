@@ -490,7 +490,8 @@ bool tg_record_pass(tg_tape *tape, const tg_request *r)
     enum { DEEPEST = 64 };
     if (tape->passes == DEEPEST)
         return tg_tape_fail(
-            tape, "%s: %d backward passes, each in a hook of another: does a hook differentiate what leads to itself?",
+            tape,
+            "%s: %d backward passes, each in a hook of another: does a hook differentiate a result of its own tensor?",
             r->function, DEEPEST);
     pass p = pass_for(tape, r);
     tg_program *program = &tape->program;

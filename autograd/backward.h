@@ -5,13 +5,13 @@
 #include "autograd/tape_internal.h"
 
 typedef struct tg_request {
-    const char *function;                  /* the public function called, for messages; */
-    const char *cotangent_name;            /* and its word for a cotangent; NULL: "cotangent" */
-    const tg_tensor *outputs, *cotangents; /* cotangents NULL, or an inert one: ones */
+    const char *function;                  /* the public function that was called, for messages */
+    const char *cotangent_name;            /* what its messages call a cotangent; NULL: "cotangent" */
+    const tg_tensor *outputs, *cotangents; /* NULL, or an inert cotangent: ones */
     const tg_tensor *inputs;               /* NULL: gradients go to parameters, variables and retained tensors */
     int output_count, input_count;
     bool create_graph;
-    tg_tensor *gradients; /* of the inputs, to be set */
+    tg_tensor *gradients; /* of the inputs; filled in */
 } tg_request;
 
 /* Records a backward pass: walks back from the outputs and appends the derivatives to the program. All tensors are

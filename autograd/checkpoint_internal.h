@@ -1,11 +1,11 @@
 /* Recomputation: a backward pass recomputes the values that a checkpoint released. Internal.
  *
  *     program  [ .. (a  b  c) d .. loss | the backward pass: .. derivatives of d .. (b' c') derivatives of c, b, a .. ]
- *                   ^ region, of which c is the result; a is b's input and random: it was kept
+ * ^ region with result c; a, random and an input of b, was kept
  *
- * The values of the region are appended once more, as part of the pass, on the same inputs and random streams, and
- * replace the released ones. So a replay computes them too, and a pass with create_graph can be differentiated. A
- * nested region is released again as soon as it is computed.
+ * The pass appends the values of the region once more, with the same inputs and random streams; they replace the
+ * released ones. So a replay computes them too, and a pass with create_graph can be differentiated. A nested region is
+ * released again as soon as it is computed.
  */
 #ifndef TG_CHECKPOINT_INTERNAL_H
 #define TG_CHECKPOINT_INTERNAL_H
@@ -25,7 +25,7 @@ typedef struct tg_recompute {
     int64_t count;       /* values that may have been released: those before the pass */
     tg_value **stand_in; /* the recomputed value of each, or NULL; the whole array is NULL at first */
     tg_recomputed *latest;
-    bool keeps; /* create_graph: recomputed values stay, as they may be differentiated */
+    bool keeps; /* create_graph: keep recomputed values, as they may be differentiated */
 } tg_recompute;
 
 /* Ensures that a value, and all values that it was computed from, can be read. */

@@ -4,7 +4,7 @@
 
 #include "autograd/value.h"
 
-/* Computes the operation of call->value, its saved derivative too if there is room for it. */
+/* Computes the operation of call->value, and its saved derivative if call->saved is set. */
 void tg_elementwise_forward(const tg_call *call);
 
 #endif

@@ -25,7 +25,7 @@ typedef struct tg_error {
     char text[800];
 } tg_error;
 
-/* Sets the text, as printf does, and cuts it at the end of its room; false. The arguments may include the old text:
+/* Formats the text like printf, cut to its size, and returns false. The arguments may include the old text:
  * tg_fail(error, "epoch %d: %s", epoch, error->text). Control characters, which may come from a file and which a
  * terminal would obey, become '?'. */
 #if defined __GNUC__
@@ -33,7 +33,7 @@ __attribute__((format(printf, 2, 3)))
 #endif
 bool tg_fail(tg_error *error, const char *format, ...);
 
-/* The same, unless an error is already set: for an error that is "" at first and keeps the first failure. */
+/* tg_fail, unless an error is already set: for an error that starts as "" and keeps the first failure. */
 #if defined __GNUC__
 __attribute__((format(printf, 2, 3)))
 #endif
@@ -41,7 +41,7 @@ bool tg_fail_first(tg_error *error, const char *format, ...);
 
 TG_API_END
 
-/* tg_fail for functions that have a format of their own. Internal. */
+/* tg_fail for functions that take a format themselves. Internal. */
 #if defined __GNUC__
 __attribute__((format(printf, 2, 0)))
 #endif

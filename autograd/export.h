@@ -1,5 +1,5 @@
-/* A recorded program as one file of C99 that needs the C library's math.h and nothing of this one: for a device,
- * another program, another language.
+/* Exports a recorded program as one file of C99, which needs the C library's math.h and nothing of tapegrad: for a
+ * device, another program, another language.
  *
  *     tg_tensor x = tg_borrow(tape, TG_F32, zeros, TG_SHAPE(1, 784));
  *     tg_tensor y = tg_mlp_forward(net, x);
@@ -9,10 +9,10 @@
  *     tg_export(tape, &config, text, length + 1);                  // int net_predict(const float x[784], float y[10]);
  *
  * The file has a loop nest for each value of the tape that the output depends on, in the tape's order, with a comment
- * that says what it is. Formulas and loops are the kernels' own, taken from the library's sources, so results are equal
- * to the bit to those of the library on a processor with fused multiply-adds, with any compiler that does what C99 says
- * of float and fmaf(): docs/export.md. The file allocates nothing; its static memory stands at its top. Its names are
- * static but for those that begin with the configured name.
+ * that says what it is. Formulas and loops are taken from the sources of the kernels. So results are bit-identical to
+ * those of the library on a processor with fused multiply-adds, with any compiler that treats float and fmaf() as C99
+ * says: docs/export.md. The file allocates nothing; its static memory is declared at its top. Only names that begin
+ * with the configured name are visible to other files.
  */
 #ifndef TG_EXPORT_H
 #define TG_EXPORT_H
@@ -25,15 +25,15 @@ TG_API_BEGIN
 typedef struct tg_export_tensor {
     tg_tensor tensor; /* on the tape; an input is a constant of f32, f64 or i32 */
 
-    /* Its columns, along the last axis: the caller's number is scale times the net's number, plus mean. An input that
-     * is NaN, or whose scale is 0, is 0 for the net. One number per column; NULL: no conversion. */
+    /* One number per column, along the last axis: the caller's number is scale times the net's number, plus mean. The
+     * net gets 0 for an input that is NaN or whose scale is 0. NULL: no conversion. */
     const double *mean, *scale;
 
     /* Names of the columns, written as the array NAME_inputs or NAME_outputs. NULL: no array. */
     const char *const *names;
 } tg_export_tensor;
 
-/* How the step changes the parameters: the kernels of optim/optimizers.c, without clipping. A schedule is the caller's.
+/* The update of the parameters, as in optim/optimizers.c, without clipping. A schedule is left to the caller.
  */
 typedef enum tg_export_rule { TG_EXPORT_SGD, TG_EXPORT_ADAM, TG_EXPORT_ADAMW } tg_export_rule;
 
@@ -50,12 +50,12 @@ typedef struct tg_export_config {
     const char *title; /* for the comment at its top; NULL: none */
     tg_export_tensor input, output;
 
-    /* Leaves the weights out of the file: NAME_weights(bytes) sets their address; tg_export_weights writes them. */
+    /* Leaves the weights out of the file: tg_export_weights writes them, and NAME_weights(bytes) sets their address. */
     bool weights_apart;
 
     /* Adds the training step NAME_train(x, y, n): forward, backward and optimiser for n rows, one batch at a time; and
-     * NAME_rate(rate), which sets the learning rate of later steps. NULL: none. Its input and output usually have
-     * another batch size than those above, on the same tape. */
+     * NAME_rate(rate), which sets the learning rate of later steps. NULL: none. Its input and output are on the same
+     * tape as those above, usually with another batch size. */
     const tg_export_step *step;
 } tg_export_config;
 
@@ -64,14 +64,14 @@ typedef struct tg_export_config {
  * tape, or if out of memory. */
 size_t tg_export(tg_tape *tape, const tg_export_config *config, char *text, size_t size);
 
-/* Writes the weights that such a file reads, in the byte order of this machine, likewise: returns their number of
- * bytes. */
+/* Writes the weights that such a file reads, in the byte order of this machine, as tg_export does; returns their number
+ * of bytes. */
 size_t tg_export_weights(tg_tape *tape, const tg_export_config *config, void *bytes, size_t size);
 
-/* Writes the prediction of a configuration (its step is left out) as a model of ONNX, opset 20, in the same manner: a
- * node or a few for each value of the tape (autograd/export/onnx.def), input "x" and output "y" in the caller's units.
- * Names of columns are metadata, "inputs" and "outputs", each an array of JSON. What ONNX has no operation for is
- * refused as above. */
+/* Writes the prediction (not the training step) as an ONNX model, opset 20, as tg_export does: one or a few nodes for
+ * each value of the tape (autograd/export/onnx.def), input "x" and output "y" in the caller's units. Names of columns
+ * are the metadata "inputs" and "outputs", each a JSON array. Returns 0, with the error on the tape, where ONNX has no
+ * such operation. */
 size_t tg_export_onnx(tg_tape *tape, const tg_export_config *config, void *bytes, size_t size);
 
 TG_API_END

@@ -184,7 +184,7 @@ tg_tensor tg_gradient(tg_tensor x)
 {
     const tg_value *value = tg_value_of(x);
     tg_value *gradient = value ? value->gradient : NULL;
-    while (gradient && gradient->index >= gradient->program->count) /* of a pass that this step has not come to yet */
+    while (gradient && gradient->index >= gradient->program->count) /* from a pass that this step has not reached yet */
         gradient = gradient->earlier;
     return tg_tensor_of(gradient);
 }

@@ -20,7 +20,7 @@ TG_API_BEGIN
  * the error remain: call tg_parameters_clear_gradients before the next pass. */
 bool tg_backward(tg_tensor loss);
 
-/* The same for a tensor of any shape, from a cotangent like it. */
+/* tg_backward for a tensor of any shape, from a cotangent of the same shape. */
 bool tg_backward_from(tg_tensor output, tg_tensor cotangent);
 
 /* The gradient that tg_backward has computed for a tensor on the tape: a variable, a parameter, or a tensor marked with
@@ -30,9 +30,9 @@ tg_tensor tg_gradient(tg_tensor x);
 /* Asks tg_backward to keep the gradient of this intermediate tensor; returns it. */
 tg_tensor tg_retain_gradient(tg_tensor x);
 
-/* Calls `hook` with the complete cotangent of x in every backward pass of this step that reaches it, before it is
- * passed on; what it returns replaces it (return `cotangent` to only read it). Hooks of one tensor run in the order
- * they were added. They may record and differentiate as if outside the pass. */
+/* Calls `hook` with the complete cotangent of x in every backward pass of this step that reaches x. What it returns
+ * replaces the cotangent (return `cotangent` to only read it). Hooks of one tensor run in the order in which they were
+ * added. They may record and differentiate as if outside the pass. */
 typedef tg_tensor (*tg_hook_function)(tg_tensor cotangent, void *user);
 bool tg_add_hook(tg_tensor x, tg_hook_function hook, void *user);
 
@@ -47,16 +47,16 @@ bool tg_grad(const tg_tensor *outputs, int output_count, const tg_tensor *inputs
 /* Vector-Jacobian product: tg_grad of one output. result[j] = (dy / d inputs[j])^T cotangent. */
 bool tg_vjp(tg_tensor y, tg_tensor cotangent, const tg_tensor *inputs, int count, tg_tensor *results);
 
-/* Jacobian-vector product, sum over j of (dy / d inputs[j]) tangents[j], like y: the derivative along a direction. It
- * is the derivative of the vector-Jacobian product with respect to its cotangent, in which that is linear. Inert on
+/* Jacobian-vector product, sum over j of (dy / d inputs[j]) tangents[j], like y: the derivative along a direction. The
+ * vector-Jacobian product is linear in its cotangent; its derivative by the cotangent gives the result. Inert on
  * error. */
 tg_tensor tg_jvp(tg_tensor y, const tg_tensor *inputs, const tg_tensor *tangents, int count);
 
 /* Hessian-vector product of a scalar: results[j] = sum over k of d2 loss / (d inputs[j] d inputs[k]) vectors[k]. */
 bool tg_hvp(tg_tensor loss, const tg_tensor *inputs, const tg_tensor *vectors, int count, tg_tensor *results);
 
-/* The dense Jacobian [size of y, size of x] and the dense Hessian of a scalar [size of x, size of x], for study: one
- * backward pass per row. They are constants, so they cannot be differentiated further. Inert on error. */
+/* The dense Jacobian [size of y, size of x] and the dense Hessian of a scalar [size of x, size of x]: one backward pass
+ * per row, so for small tensors. They are constants, so they cannot be differentiated further. Inert on error. */
 tg_tensor tg_jacobian(tg_tensor y, tg_tensor x);
 tg_tensor tg_hessian(tg_tensor loss, tg_tensor x);
 

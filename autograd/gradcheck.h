@@ -14,11 +14,11 @@
  *                                      {.name = "b", .shape = TG_SHAPE(2, 3), .data = b}};
  *     result = tg_gradcheck(energy, NULL, in, 2, NULL);
  *
- * Everything is computed in double, on tapes of the checker's own; nothing is printed. With F the function and u, v
- * random cotangents, order 1 compares the gradient of <u, F> with differences of F, order 2 the gradient of
- * <v, gradient> with differences of the analytic gradient, and so on. Inputs of up to 16 elements are checked element
- * by element, larger ones along random directions; those of an elementwise operation of up to 256 elements, all inputs
- * of its result's size, element by element, all at once.
+ * Everything is computed in double, on the checker's own tapes; nothing is printed. F is the function, u and v are
+ * random cotangents. Order 1 compares the gradient of <u, F> with differences of F, order 2 the gradient of <v,
+ * gradient> with differences of the analytic gradient, and so on. Inputs of up to 16 elements are checked element by
+ * element, larger ones along random directions. An elementwise operation whose inputs all have the size of its result,
+ * up to 256 elements, is checked at every element, all of them moved at once.
  *
  * There is no tolerance to choose. A derivative is wrong when it is off by more than
  *
@@ -28,35 +28,36 @@
  * much)
  *     + 2^-47 (size of the derivative) + 2^-43 (size of the whole gradient, where the difference is 0 within its error)
  *
- * where the measured rounding counts no more than what the rounding of F itself, and of its arguments, explains, or
- * 2^-40 of the size of F by that change, whichever is larger: an error that looks like noise does not excuse itself.
- * The last term allows for terms that cancel; it is left out for elementwise operations that are checked all at once.
- * At order 2 and above the sizes of the lower derivatives are used as well as that of F. Where differences cannot
+ * The measured rounding is limited, so that an error that looks like noise is not taken for rounding. The limit is what
+ * the rounding of F and of its arguments explains, or 2^-40 of the size of F by that change, whichever is larger. The
+ * last term allows for terms that cancel; it is left out where an elementwise operation is checked at all elements at
+ * once. At order 2 and above the sizes of the lower derivatives are used as well as that of F. Where differences cannot
  * decide, next to a pole or where all digits cancel, the result is neither passed nor wrong, but "cannot tell".
  *
- * The difference is a central one at steps halved again and again, with Richardson extrapolation; the entry of the
- * tableau that agrees best with its neighbours gives value and error (C. J. F. Ridders, "Accurate computation of F'(x)
- * and F'(x) F''(x)", Advances in Engineering Software 4, 1982). Rounding is measured from third differences at steps so
- * small that the function does not bend (after J. J. More and S. M. Wild, "Estimating computational noise", SIAM
- * Journal on Scientific Computing 33, 2011). Where that does not converge or disagrees, one-sided differences are
- * taken, output by output: at a kink the derivative has to be one of them or lie between. Elements that change no
- * output in common (this is measured first) are moved at once; what fails that way is compared alone.
+ * Differences are central, at repeatedly halved steps, with Richardson extrapolation; the entry of the tableau that
+ * agrees best with its neighbours gives value and error (C. J. F. Ridders, "Accurate computation of F'(x) and F'(x)
+ * F''(x)", Advances in Engineering Software 4, 1982). Rounding is measured from third differences at steps so small
+ * that the function is linear over them (after J. J. More and S. M. Wild, "Estimating computational noise", SIAM
+ * Journal on Scientific Computing 33, 2011). Where central differences do not converge or disagree with the derivative,
+ * one-sided differences are taken, output by output: at a kink the derivative must equal one of them or lie between
+ * them. Elements that have no output in common (this is measured first) are moved at once; an element that fails this
+ * way is checked alone.
  *
- * Where a difference agrees but is too coarse to know a derivative to 1e-12, a second test is made, which no step
- * divides: the integral of the derivative over a stretch of x/8 to both sides, by the rules of Gauss and Kronrod, is
- * the change of the function over it. Where the two rules agree to 1e-13, so that the derivative is smooth around x, an
- * error of 1e-12 shows in the integral.
+ * Where a difference agrees but is too coarse to detect an error of 1e-12, a second test is made, which divides by no
+ * small step: the integral of the derivative over a stretch of |x|/8 to each side of x, by Gauss-Kronrod quadrature,
+ * must equal the change of the function. Where the Gauss and the Kronrod rule agree to 1e-13, the derivative is smooth
+ * around x, and an error of 1e-12 shows in the integral.
  *
- * Besides, these must hold:
+ * These are checked too:
  *
- *     - the same call twice gives the same bytes, also if the function runs on other numbers before the backward pass;
- *     - a zero cotangent gives exactly zero; its negative the negative gradient, and powers of two from 2^-100 to 2^100
- * times it so many times the gradient, to the bit; the sum of two cotangents the sum, up to rounding;
- *     - evaluated without gradient the function is the same, to the bit; so are tg_backward and tg_grad, and a second
- * step on one tape and the first on another; inside a checkpoint the gradient is the same up to rounding;
- *     - the gradient for one input alone, recorded as a constant, is the one computed together with the others';
- *     - <v, J u> = <J^T v, u> to 1e-12, with J u from differentiating J^T v by v;
- *     - nothing is NaN or infinite.
+ *     - Two equal calls give the same bytes, even if the function runs on other numbers before the backward pass.
+ *     - The gradient is linear in its cotangent: it is exactly zero for a zero cotangent; bit-identical up to the
+ *       factor for -1 and for powers of two from 2^-100 to 2^100; additive up to rounding.
+ *     - The function without gradient, tg_backward and tg_grad, and a second step on one tape and the first on another
+ *       give bit-identical numbers; a checkpoint gives the same gradient up to rounding.
+ *     - The gradient for one input, with the others recorded as constants, is the one computed together with theirs.
+ *     - <v, J u> = <J^T v, u> to 1e-12, with J u from differentiating J^T v by v.
+ *     - Nothing is NaN or infinite.
  */
 #ifndef TG_GRADCHECK_H
 #define TG_GRADCHECK_H
@@ -71,7 +72,7 @@ TG_API_BEGIN
 enum { TG_GRADCHECK_MAX_ORDER = 4 };
 
 typedef struct tg_gradcheck_options {
-    int order;        /* highest derivative to check, all below included; 0 means 1 */
+    int order;        /* highest order to check, after all lower ones; 0 means 1 */
     uint64_t seed;    /* of the sample inputs, cotangents and directions */
     int64_t elements; /* inputs of up to this many are checked element by element; 0 means 16. Elementwise operations:
                          of up to 256 */
@@ -89,53 +90,56 @@ typedef enum tg_gradcheck_status {
     TG_GRADCHECK_BROKEN,         /* the derivative is an error on the tape: a gradient of another shape, say */
     TG_GRADCHECK_NOT_REPEATABLE, /* two runs differ */
     TG_GRADCHECK_DISTURBED,      /* running on other numbers before the backward pass changes the gradient */
-    TG_GRADCHECK_ZERO,           /* a zero cotangent gives something */
+    TG_GRADCHECK_ZERO,           /* a zero cotangent gives a gradient that is not zero */
     TG_GRADCHECK_NOT_LINEAR,     /* the gradient is not linear in its cotangent */
-    TG_GRADCHECK_SINGLE,         /* of an operation: in float it gives something else than in double */
-    TG_GRADCHECK_SHAPE,          /* of an elementwise operation: an element depends on the shape it is in */
-    TG_GRADCHECK_ANOTHER_WAY,    /* evaluated or differentiated another way, as users do, it is another */
-    TG_GRADCHECK_ALONE,          /* the gradient of an input depends on what else is wanted */
+    TG_GRADCHECK_SINGLE,         /* an operation's results in float and in double differ */
+    TG_GRADCHECK_SHAPE,          /* an elementwise operation gives other numbers in another shape */
+    TG_GRADCHECK_ANOTHER_WAY,    /* evaluated or differentiated another way (tg_backward, a checkpoint, a second step,
+                                    ...), it gives other numbers */
+    TG_GRADCHECK_ALONE,          /* the gradient of an input depends on which other gradients are computed */
     TG_GRADCHECK_ADJOINT,        /* <v, J u> is not <J^T v, u> */
     TG_GRADCHECK_CANNOT_TELL, /* differences do not converge somewhere, and all else is right: neither passed nor wrong
                                */
     TG_GRADCHECK_REFUSED,     /* the function is an error on the tape, memory is short, or there is nothing to check */
 } tg_gradcheck_status;
 
-/* The outcome: of a failure its numbers, otherwise those of the comparison with the largest relative error,
+/* The result: the numbers of the failure, or else those of the comparison with the largest relative error,
  *
  *     |analytic - numeric| / max(|analytic|, |numeric|, sum of |cotangent_i d out_i|, 1e7 (rounding in the bound))
  *
- * whose last term is for derivatives too small to be seen beside the values they belong to. */
+ * whose last term is for derivatives that are too small to measure beside the function's values. */
 typedef struct tg_gradcheck_result {
     bool passed;
     tg_gradcheck_status status;
-    int order;     /* which derivative: 1 is the first */
+    int order;     /* order of the derivative; 1 is the first */
     int sample;    /* which sample of the operation; -1 for a function */
-    int input;     /* -1 if it concerns no input in particular */
-    int64_t index; /* element in memory order; -1 if it is a direction or none in particular */
+    int input;     /* -1 if the failure is not of one input */
+    int64_t index; /* element in memory order; -1 if not of one element, along a direction for example */
     double analytic, numeric;
     double error; /* |analytic - numeric|; at a kink, the distance from the interval of one-sided derivatives */
     double bound; /* the largest error that would have passed */
     double relative;
     int samples;         /* checked */
-    int skipped;         /* samples with infinities or NaN, or without an input to differentiate */
+    int skipped;         /* samples with infinities or NaN, or without a differentiable input */
     int64_t comparisons; /* derivatives compared */
-    int64_t undecided; /* of these, what differences cannot decide: without a failure elsewhere the check cannot tell */
-    int64_t kinks;     /* of these, judged by one-sided differences */
-    int64_t sharp;     /* of these, those where an error of 1e-12 of the derivative's size would have been seen; where
-                          that is 0, of the function's */
-    int64_t integrals; /* of these sharp ones, judged by the derivative's integral, as differences were too coarse */
-    int64_t operation; /* of a function that fails, the first operation on its tape that is wrong by itself; or -1 */
+    int64_t undecided;   /* of these, those that differences cannot decide: CANNOT_TELL, unless something else fails */
+    int64_t kinks;       /* of these, judged by one-sided differences */
+    int64_t sharp; /* of these, those that would have shown an error of 1e-12 of the derivative (of the function where
+                      the derivative is 0) */
+    int64_t integrals; /* of the sharp ones, those judged by the integral of the derivative, as differences were too
+                          coarse */
+    int64_t operation; /* if a function fails, the number on its tape of the first operation that is wrong by itself;
+                          else -1 */
     char where[128];   /* "sample 1, input 0 at [2, 1], order 2" */
     char why[768];     /* a sentence: what was compared, the numbers, and what they suggest */
 } tg_gradcheck_result;
 
-/* Checks an operation, built-in or not, on its samples: each as given; with every second element of inputs of the
- * default range drawn from a range four times as wide, to reach the tails; and with one tensor for all inputs of the
- * same shape. In float it has to give what it gives in double, up to rounding. An elementwise operation is checked at
- * zeros, halves, whole numbers, tiny and large ones too, so far as the ranges of its samples allow, and has to give the
- * same there in shapes of other ranks and lengths, and broadcast. Operations that have no derivative by nature are
- * refused. NULL options mean the defaults. */
+/* Checks an operation, built-in or not, on each of its samples in three ways: as given; with every second element of
+ * inputs of the default range drawn from a range four times as wide, to reach the tails; and with one tensor for all
+ * inputs of the same shape. Its results in float must equal those in double, up to rounding. An elementwise operation
+ * is also checked at zeros, halves, whole numbers, tiny and large numbers, as far as the ranges of its samples allow;
+ * there it must give the same numbers in shapes of other ranks and lengths, and broadcast. Operations that have no
+ * derivative by nature are refused. NULL options mean the defaults. */
 tg_gradcheck_result tg_gradcheck_op(const tg_op *op, const tg_gradcheck_options *options);
 
 /* An input: `data` in double, or `integers` for an i32 tensor, or a parameter of type f64, whose values are changed in
@@ -149,16 +153,16 @@ typedef struct tg_gradcheck_input {
     bool fixed; /* not differentiated */
 } tg_gradcheck_input;
 
-/* Checks any function: a loss, a layer, a whole model. It returns f64 of any shape, and the same for the same inputs:
- * random operations in it take their stream from a generator that each call makes from the same seed. If it fails,
- * every operation it recorded is checked by itself with the inputs it had, and the result names the first that is
- * wrong. */
+/* Checks any function: a loss, a layer, a whole model. It returns f64 of any shape, and the same numbers for the same
+ * inputs: a function with random operations makes its generator from the same seed in each call. If the check fails,
+ * every operation that the function recorded is checked by itself on the inputs it had, and the result names the first
+ * that is wrong. */
 tg_gradcheck_result tg_gradcheck(tg_function function, void *user, const tg_gradcheck_input *inputs, int count,
                                  const tg_gradcheck_options *options);
 
-/* Checks a model by all parameters of a set (of type f64), which the function uses directly, and by the inputs, of
- * which there may be none: each parameter along a random direction first, which takes a few evaluations however large
- * it is, and where one fails as tg_gradcheck does. */
+/* Checks a model by all parameters of a set (of type f64), which the function uses directly, and by the inputs, if any.
+ * Each parameter is checked along a random direction first, which takes a few evaluations whatever its size; one that
+ * fails is then checked as by tg_gradcheck. */
 tg_gradcheck_result tg_gradcheck_parameters(tg_function function, void *user, const tg_gradcheck_input *inputs,
                                             int count, tg_parameters *set, const tg_gradcheck_options *options);
 
@@ -167,10 +171,10 @@ tg_gradcheck_result tg_gradcheck_parameters(tg_function function, void *user, co
 typedef enum tg_gradcheck_type {
     TG_GRADCHECK_F64,
     TG_GRADCHECK_F32,
-    TG_GRADCHECK_BF16, /* in arrays of float */
+    TG_GRADCHECK_BF16, /* stored in arrays of float */
 } tg_gradcheck_type;
 
-/* A function in C, of any number of inputs and outputs, with its derivative as a vjp, a jvp or a Jacobian:
+/* A function written in C, with any number of inputs and outputs, and its derivative as a vjp, a jvp or a Jacobian:
  *
  *     static bool half_square(const void *const *in, void *const *out, void *user)          // y = |x|^2 / 2
  *     {
@@ -191,10 +195,11 @@ typedef enum tg_gradcheck_type {
  *     const tg_gradcheck_input x = {.name = "x", .shape = TG_SHAPE(2), .data = (const double[]){0.3, -2}};
  *     tg_gradcheck_result result = tg_gradcheck_function(&box, &x, 1, NULL);
  *
- * One of vjp, jvp and jacobian is needed; all that are there are checked. Arrays are of double, or of float for the
- * other types, and of int32_t for inputs of integers; one for each input and output, contiguous. What belongs to an
- * input that is not differentiated is NULL. Functions write all of their results, keep their inputs as they are, and
- * return true; where the function has no value, as a logarithm below 0, it is NaN. False ends the check, as refused. */
+ * At least one of vjp, jvp and jacobian is needed; all that are given are checked. There is one contiguous array for
+ * each input and output: of double, or of float for the other types; of int32_t for integer inputs. The tangent and the
+ * gradient of an input that is not differentiated are NULL. Functions write all of their results, do not change their
+ * inputs, and return true; where the function has no value, as log below 0, they write NaN. If one returns false, the
+ * check ends as TG_GRADCHECK_REFUSED. */
 typedef struct tg_black_box {
     const char *name; /* in sentences; NULL: "the function" */
     tg_gradcheck_type type;
@@ -210,19 +215,20 @@ typedef struct tg_black_box {
     void *user;
 } tg_black_box;
 
-/* Checks a black box, to first order: as a function of tensors is, by differences, integrals and the invariants, so far
- * as they apply, with bounds and steps for its type. Besides:
+/* Checks a black box, to first order, like a function of tensors: by differences, integrals and those invariants that
+ * apply, with bounds and steps for its type. Also:
  *
- *     - J u is linear in u, the same each time, and <v, J u> = <J^T v, u>, if there is a jvp or a jacobian;
+ * - if there is a jvp or a jacobian, J u is linear in u, the same each time, and <v, J u> = <J^T v, u>;
  *     - no call changes its inputs, and the gradient does not depend on what the function was last evaluated on.
  *
- * Inputs are rounded to the type; parameters are not for black boxes. A second derivative is the first one of the vjp,
- * which is a function too, of x and v: give it as the value of another black box, and so on up. In the result, `sharp`
- * counts comparisons where an error of 1e-12 (double), 1e-4 (float) or 0.09 (bfloat16) would have been seen. */
+ * Inputs are rounded to the type; parameters are refused. To check a second derivative, give the vjp, a function of x
+ * and v, as the value of another black box, and so on for higher orders. In the result, `sharp` counts comparisons
+ * where an error of 1e-12 (double), 1e-4 (float) or 0.09 (bfloat16) would have been seen. */
 tg_gradcheck_result tg_gradcheck_function(const tg_black_box *function, const tg_gradcheck_input *inputs, int count,
                                           const tg_gradcheck_options *options);
 
-/* The error of the difference itself against the step, for study: a V of truncation, falling, and rounding, rising. */
+/* The error of finite differences against the step: as steps shrink, truncation falls and rounding rises, so the curve
+ * is a V. */
 typedef struct tg_gradcheck_step {
     double step;    /* relative to the size of the input */
     double central; /* |(F(x+h) - F(x-h)) / 2h - analytic| / |analytic| */
@@ -234,13 +240,13 @@ typedef struct tg_gradcheck_step {
 typedef struct tg_gradcheck_place {
     int sample, input; /* -1: any */
     int64_t index;     /* in memory order; -1: any */
-    double value;      /* of the element; filled in */
-    double derivative; /* by the element, of the output's products with a random cotangent; filled in */
+    double value;      /* of the element; set by the function */
+    double derivative; /* of <output, random cotangent> by the element; set by the function */
 } tg_gradcheck_place;
 
 /* Fills `steps` with halved steps at a place. Where the place has -1, it is set to the first sample that can be
- * differentiated, and to its element with the largest derivative. Where the derivative is 0, errors are absolute ones.
- * How many steps: `count`, or 0 if there is no such place. */
+ * differentiated, and to its element with the largest derivative. Where the derivative is 0, errors are absolute.
+ * Returns the number of steps: `count`, or 0 if there is no such place. */
 int tg_gradcheck_steps(const tg_op *op, tg_gradcheck_place *place, uint64_t seed, tg_gradcheck_step *steps, int count);
 
 TG_API_END

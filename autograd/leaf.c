@@ -118,8 +118,8 @@ tg_tensor tg_variable(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape 
 
 /* ---- parameters ---- */
 
-/* The leaf of a parameter on this tape. The parameter itself knows no tape: many tapes may evaluate one model at once.
- * */
+/* The leaf of a parameter on this tape. The parameter itself knows no tape: many tapes may evaluate one model at
+ * once. */
 typedef struct tg_place {
     const tg_parameter *parameter;
     tg_value *leaf; /* the latest leaf: a parameter that was frozen in between has several */

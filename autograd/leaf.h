@@ -14,25 +14,26 @@ TG_API_BEGIN
 /* A tensor with a copy of the data; not differentiated. NULL data is allowed when there are no elements. */
 tg_tensor tg_constant(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape shape);
 
-/* The same without the copy: `data` stays yours and must neither change nor be freed before the tape is reset. */
+/* tg_constant without the copy: `data` stays yours and must neither change nor be freed before the tape is reset. */
 tg_tensor tg_borrow(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape shape);
 
-/* A tensor with a copy of the data whose gradient is wanted: tg_backward leaves it in tg_gradient. */
+/* A tensor with a copy of the data; tg_backward computes its gradient, and tg_gradient returns it. */
 tg_tensor tg_variable(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape shape);
 
-/* The initialiser of a parameter, set by the layer that adds it. nn/init.h draws the numbers, tg_parameters_initialize.
- * All zeros: the parameter keeps its values. */
+/* The initialiser of a parameter, set by the layer that adds it; tg_parameters_initialize (nn/init.h) draws the
+ * numbers. All zeros: the parameter keeps its values. */
 typedef struct tg_initial {
-    double gain;      /* a weight that the model's rule draws, with the gain that suits the activation after it */
-    double deviation; /* normal numbers with this deviation, whatever the rule */
-    int sums;         /* number of residual sums that add up its results: divides by its square root; 0: by 1 */
+    double gain;      /* of a weight that the model's initialiser draws: the gain for the activation after it */
+    double deviation; /* of a weight that is normal with this deviation, whatever the model's initialiser */
+    int sums; /* number of residual connections that add up its results; the weight is divided by the square root; 0
+                 counts as 1 */
 } tg_initial;
 
-/* A parameter: values that outlive the tape, and the gradient that tg_backward adds up for them. Usually one of a
- * set (autograd/parameters.h), where all values lie in one block and all gradients in another.
+/* A parameter: values that outlive the tape, and the gradient that tg_backward adds up for them. It is usually part of
+ * a set (autograd/parameters.h), where all values lie in one block and all gradients in another.
  *
- * has_gradient says whether `gradient` counts: while it is false, the next backward pass overwrites
- * instead of adding. An optimiser step sets it back, so no pass is spent on writing zeros. */
+ * While has_gradient is false, `gradient` has no meaning, and the next backward pass overwrites it instead of adding.
+ * An optimiser step sets it to false; so gradients are never filled with zeros. */
 typedef struct tg_parameter {
     const char *name;
     tg_dtype dtype;
@@ -40,14 +41,14 @@ typedef struct tg_parameter {
     void *data;
     void *gradient; /* NULL for a parameter that is not trained */
     bool has_gradient;
-    bool decay; /* whether weight decay applies by default: weights yes, biases and norms no */
+    bool decay; /* weight decay applies by default: true for weights, false for biases and norms */
     tg_initial initial;
 } tg_parameter;
 
-/* The parameter's tensor on this tape, the same one each time until the tape is reset. Uses the parameter's own memory,
- * and only reads it: many tapes, on threads of their own, may evaluate one model at once. (Backward passes write its
- * gradient: one at a time.) A backward pass reads it again, so what changes the values, an optimiser's step of another
- * loss, say, comes after it. */
+/* The parameter's tensor on this tape, the same one each time until the tape is reset. It uses the parameter's own
+ * memory and only reads it: many tapes, each on its own thread, may evaluate one model at once. (Backward passes write
+ * the gradient, so run one at a time.) A backward pass reads the values again: change them after it, not before, by the
+ * optimiser of another loss for example. */
 tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter);
 
 /* Overwrites the elements of a constant or variable made from a copy. Type and shape must match. */

@@ -165,8 +165,8 @@ static bool same_place(const tg_scope *a, const tg_scope *b)
     return a == b;
 }
 
-/* Adds up all values with the scope of value number `first`; false if an earlier line has that scope, or none counts.
- * */
+/* Adds up all values with the scope of value number `first`; false if an earlier line has that scope, or none
+ * counts. */
 static bool add_up(const tg_program *program, int64_t first, layer *l)
 {
     const tg_scope *scope = tg_program_at(program, first)->scope;

@@ -14,15 +14,15 @@ TG_API_BEGIN
 /* Totals for one tensor of the step. */
 typedef struct tg_operation_time {
     const char *operation; /* its name in ops.def */
-    char scope[64]; /* the scope from tg_scope_begin, "layers.0"; for a derivative, that of the differentiated value */
+    char scope[64]; /* scope from tg_scope_begin, "layers.0"; for a derivative, the scope of the differentiated value */
     bool backward;
     int64_t runs;
     double seconds;
     double flops; /* of one run of a matrix product, 2 m n k; 0 for other operations */
 } tg_operation_time;
 
-/* The totals of tensor number `index` of the tape; false past the end. A tensor that no operation computed has no runs.
- * */
+/* The totals of tensor number `index` of the tape; false past the end. A tensor that no operation computed has no
+ * runs. */
 bool tg_tape_time_at(const tg_tape *tape, int64_t index, tg_operation_time *time);
 
 /* Writes the tape as a table, a line for each tensor (number, operation, shape, inputs, scope, bytes), or as a Graphviz
@@ -34,9 +34,9 @@ size_t tg_tape_dot(const tg_tape *tape, char *text, size_t size);
 /* The tensor with this number in tables and graphs; inert past the end. */
 tg_tensor tg_tape_tensor(const tg_tape *tape, int64_t index);
 
-/* Writes what a model is made of, in the same manner: a line for each scope that it recorded under on this tape, in
- * their order, with the shape of its result, the numbers that are trained and are first used there, and its operations
- * forward: 2 for each multiplication and addition of a product, 1 for each element of any other result.
+/* Writes a summary of the model, like snprintf: a line for each scope on this tape, in order, with the shape of its
+ * result, the number of trained parameters first used there, and the floating-point operations of its forward pass: 2
+ * for each multiplication and addition of a matrix product, 1 for each element of any other result.
  *
  *     layer                result               parameters     operations
  *     layers.0             [32, 128]                100480        6426624

@@ -1,5 +1,5 @@
-/* The names of a table's entries, for tables that an enum numbers: tg_KIND_name and tg_KIND_from_name. Internal to the
- * library, and shared by all of its rooms.
+/* Names of the entries of a table whose indices are an enum: defines tg_KIND_name and tg_KIND_from_name. Internal to
+ * the library, and shared by all of its rooms.
  *
  *     static const struct {const char *name; ...} table[] = {...};
  *     enum { KINDS = sizeof table / sizeof table[0] };

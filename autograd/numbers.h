@@ -1,6 +1,6 @@
-/* Numbers as text, the same in every locale. printf and scanf follow the one of the program that uses the library, in
- * which 0.5 may be 0,5: what we wrote could not be read elsewhere. All text with numbers that are no integers comes
- * from here. Internal to the library, and shared by all of its rooms.
+/* Numbers as text, the same in every locale. printf and scanf follow the locale of the program that uses the library,
+ * where 0.5 may be written 0,5; such a file could not be read elsewhere. So the library reads and writes every number
+ * with a fraction through these functions. Internal to the library, and shared by all of its rooms.
  *
  *     tg_print(line, sizeof line, "%d %a", steps, rate);      // as snprintf
  *     if (tg_scan(line, "%d %la", &steps, &rate) == 2)        // as sscanf

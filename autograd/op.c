@@ -43,7 +43,7 @@ const char *tg_op_missing(const tg_op *op)
     return NULL;
 }
 
-/* ---- what a value is, to a shape rule and a forward function ---- */
+/* ---- values, for shape rules and forward functions ---- */
 
 const tg_op *tg_value_op(const tg_value *value)
 {

@@ -30,8 +30,8 @@ TG_API_BEGIN
 typedef struct tg_op tg_op;
 typedef struct tg_value tg_value;
 
-/* A value: a tensor in the program, with its operation, attributes, inputs, type and shape, and without
- * numbers. What a shape rule and a forward function want to know of it: */
+/* A value: a tensor in the program, with its operation, attributes, inputs, type and shape, but no numbers. Shape rules
+ * and forward functions read it with these functions. */
 const tg_op *tg_value_op(const tg_value *value); /* NULL: a leaf (a constant, a variable or a parameter) */
 const void *tg_value_attributes(const tg_value *value);
 int tg_value_input_count(const tg_value *value);
@@ -43,37 +43,37 @@ int64_t tg_value_size(const tg_value *value); /* number of elements */
 /* For shape rules: sets type and shape of the result. */
 void tg_value_set(tg_value *out, tg_dtype dtype, tg_shape shape);
 
-/* One computation of a value: where its numbers are read and written. A shape rule and a derivative see only the value.
- * */
+/* One computation of a value: where its numbers are read and written. A shape rule and a derivative see only the
+ * value. */
 typedef struct tg_call {
     const tg_value *value; /* operation, attributes, dtype and shape; shapes of the inputs */
     const void *const *in; /* the inputs' elements, value->input_count pointers */
     void *out;             /* the result's elements */
-    void *saved;           /* where to write the saved derivative's elements; NULL: not wanted */
+    void *saved;           /* where to write the saved derivative's elements; NULL: not needed */
 } tg_call;
 
 /* One contiguous run of an elementwise operation. The distance from one element of input k to the next is step[k]:
- * 1, or 0 for a single element that broadcasts. The output may be the very array of an input. A long run may be cut
- * into several, for several threads: element i of the output is to depend on elements i of the inputs alone. */
+ * 1, or 0 for a single element that broadcasts. The output may be the same array as an input. A long run may be divided
+ * among threads: element i of the output must depend on elements i of the inputs alone. */
 typedef struct tg_loop {
     tg_dtype dtype;
     size_t n;
     const void *in[4];
     int step[4];
     void *out;
-    void *saved; /* where to write the saved derivative, for an operation that has one; NULL: not wanted */
+    void *saved; /* where to write the saved derivative, for an operation that has one; NULL: not needed */
     const void *attributes;
 } tg_loop;
 
-/* What the derivative of an operation gets and sets: for each input i with wanted[i] it sets gradient[i] to (d out / d
- * in[i])^T cotangent, built from operations. It says once, for all steps that repeat this one, how numbers are to be
- * computed, so it sees none: reading one (tg_at, tg_data and the like) is an error of the tape. gradient[i] has the
- * shape of the input or, for an elementwise operation, the shape of the output: the core sums what was broadcast. Left
- * zero, it is zero. */
+/* The argument of a derivative: for each input i with wanted[i] the derivative sets gradient[i] to (d out / d in[i])^T
+ * cotangent, built from operations. What it records is reused by all steps that repeat this one, so it must not read
+ * numbers: tg_at, tg_data and the like are errors of the tape there. gradient[i] has the shape of the input or, for an
+ * elementwise operation, the shape of the output: the core sums over broadcast axes. If it is not set, the gradient is
+ * zero. */
 typedef struct tg_derive {
     tg_tensor out;
     tg_tensor cotangent; /* like out */
-    tg_tensor saved;     /* the saved derivative, of operations that have one; inert where it was not computed */
+    tg_tensor saved;     /* the saved derivative, of operations that have one; inert if it was not computed */
     const tg_tensor *in;
     int count;
     const void *attributes;
@@ -81,10 +81,10 @@ typedef struct tg_derive {
     tg_tensor *gradient;
 } tg_derive;
 
-/* Sample inputs, from which an operation is checked: gradients of every order, the forward reference, the table of
- * gradcheck. Elements are drawn uniformly from [low, high] (both 0: [-3, 3]), or as int32 from low .. high-1 where
- * index is set. `values` overrides the draw: they fill the input in memory order, repeated as needed; samples with
- * infinities or NaN serve the forward check only. */
+/* Sample inputs, on which an operation is checked: derivatives of every order, and the value against a reference.
+ * Elements are drawn uniformly from [low, high] (both 0: [-3, 3]), or as int32 from low .. high-1 where index is set.
+ * `values`, if given, fill the input instead, in memory order, repeated as needed. Samples with infinities or NaN serve
+ * the forward check only. */
 typedef struct tg_sample_input {
     tg_shape shape;
     double low, high;
@@ -104,8 +104,8 @@ typedef struct tg_sample {
 
 #define TG_SAMPLES(table) .samples = (table), .sample_count = (int)(sizeof(table) / sizeof((table)[0]))
 
-/* All attributes: for listings and reference files, and to tell whether two operations are the same. The struct has no
- * padding between them, so that equal attributes have equal bytes. Ends with a NULL name.
+/* All attributes: for listings and reference files, and to compare operations. The struct must have no padding between
+ * them, so that equal attributes have equal bytes. Ends with a NULL name.
  *
  *     static const tg_field clamp_fields[] = {TG_FIELD(clamp_attributes, low, TG_FIELD_REAL),
  *                                             TG_FIELD(clamp_attributes, high, TG_FIELD_REAL), {0}};
@@ -136,12 +136,12 @@ double tg_field_number(const tg_field *field, const void *attributes);
 typedef enum tg_op_flags {
     TG_ELEMENTWISE = 1, /* `loop` over broadcast inputs; no shape rule needed */
     TG_VIEW = 2, /* the result is (part of) input 0's memory, from element number view_offset on; no forward needed */
-    TG_CONSTANT = 4, /* not differentiable by definition (argmax, comparisons): no derivative needed */
-    TG_RANDOM = 8,   /* the value depends on a stream of random numbers; of a source: its attributes begin with a tg_rng
-                        pointer, from which it draws */
-    TG_SOURCE = 16,  /* no inputs: made by tg_apply_on */
-    TG_IN_PLACE = 32, /* `loop` reads an element of each input before it writes that of the result, and never again, so
-                         the result may lie in an input's memory */
+    TG_CONSTANT = 4,  /* not differentiable by definition (argmax, comparisons): no derivative needed */
+    TG_RANDOM = 8,    /* the value depends on a stream of random numbers; the attributes of a random source begin with a
+                         pointer to the tg_rng from which it draws */
+    TG_SOURCE = 16,   /* no inputs: recorded by tg_apply_on */
+    TG_IN_PLACE = 32, /* `loop` reads element i of the inputs before it writes element i of the result, and never again,
+                         so the result may overwrite an input */
 } tg_op_flags;
 
 enum { TG_VARIADIC = -1 };
@@ -165,13 +165,13 @@ struct tg_op {
 
     void (*derivative)(const tg_derive *d);
 
-    /* Another operation of the same inputs and attributes, wanted by the derivative and cheap to compute along with the
-     * value: the derivative of an activation, the gradient of a loss. Where a gradient is wanted it is recorded right
-     * after this one, and this one's forward, or loop (of an elementwise operation of one input, whose saved is
-     * elementwise), fills its `saved` too. */
+    /* Another operation with the same inputs and attributes, which the derivative uses and which is cheap to compute
+     * together with the value: the derivative of an activation, the gradient of a loss. If a gradient is needed, it is
+     * recorded right after this operation, whose forward fills `saved` too. Instead of forward it may be the loop, if
+     * this operation is elementwise with one input and its saved one is elementwise. */
     const tg_op *saved;
 
-    /* Floating-point operations of one forward computation, for listings; NULL: one for each element of the result. */
+    /* Floating-point operations of one forward computation, for listings; NULL: one per element of the result. */
     double (*work)(const tg_value *out);
 
     const tg_sample *samples;
@@ -181,8 +181,8 @@ struct tg_op {
 /* NULL if the operation is complete, otherwise the missing part. tg_apply refuses an incomplete one. */
 const char *tg_op_missing(const tg_op *op);
 
-/* A shared library's own operations, which `gradcheck --load ./my_ops.so` finds and checks. Once, at the end of one of
- * its files:
+/* Lists the operations of a shared library, for `gradcheck --load ./my_ops.so` to check. Used once, at the end of one
+ * of its files:
  *
  *     TG_USER_OPS(&tg_op_cube, &my_other_op)
  */
@@ -194,7 +194,7 @@ const char *tg_op_missing(const tg_op *op);
     TG_API_END
 
 typedef struct tg_user_ops {
-    const char *version;     /* TG_VERSION of the headers that it was compiled with */
+    const char *version;     /* TG_VERSION of the headers that the shared library was compiled with */
     size_t op_size;          /* the size of tg_op in these headers */
     const tg_op *const *ops; /* ended by NULL */
 } tg_user_ops;

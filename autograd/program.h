@@ -1,21 +1,21 @@
-/* A program: the list of values that a step records, with operations, attributes, inputs and shapes, and without
- * numbers. Internal.
+/* A program: the list of values that a step records, with operations, attributes, inputs and shapes, but no numbers.
+ * Internal.
  *
- *     tg_value *y = tg_program_append(program);        // or, if the step before had the same here,
- *     tg_value *y = tg_program_next(program);          // its value; if that matches: program->count++
+ * tg_value *y = tg_program_append(program); // or the previous step's value here;
+ * tg_value *y = tg_program_next(program); // if it matches: program->count++
  *
- * A training loop records the same step again and again. So a reset keeps the values, and a step that asks for the next
- * one takes it (a trace hit). Where it asks for something else, the program is cut there, and recording continues as if
- * nothing had followed:
+ * A training loop records the same step again and again. So a reset keeps the values, and a step that records the same
+ * operation reuses the value (a trace hit). Where it records something else, the program is cut, and recording
+ * continues as if nothing had followed:
  *
  *     values    [x  w  linear  relu | ... loss | the backward pass ............ ]
  *                                   ^ count: this step so far                   ^ known: the step before
  *
- * Values lie in blocks that never move and outlive every reset, so that a stale handle still points at a value. By its
- * serial one sees that the step is over: value number i of a step has the serial first_serial + i.
+ * Values lie in blocks that never move and outlive every reset, so that a stale handle still points at a value. Its
+ * serial shows that the step is over: value number i of a step has the serial first_serial + i.
  *
- * Backward passes (tg_pass) and checkpoints (tg_region) are ranges of values. They are kept in the order in which they
- * ended and began.
+ * Backward passes (tg_pass) and checkpoints (tg_region) are ranges of values, each in a list: passes in the order in
+ * which they ended, checkpoints in the order in which they began.
  */
 #ifndef TG_PROGRAM_H
 #define TG_PROGRAM_H
@@ -31,12 +31,12 @@ typedef struct tg_region {
     int64_t closed_in; /* the step in which it was last completed */
 } tg_region;
 
-/* A backward pass that can be rerun as a whole: its request, the range of its own values, and its results. */
+/* A backward pass that a later step can reuse as a whole: its request, the range of its own values, and its results. */
 typedef struct tg_pass {
     int64_t start, end;
     int output_count, input_count, retained_count; /* no inputs: tg_backward */
     bool create_graph;
-    const tg_value **outputs, **cotangents; /* a cotangent NULL: ones */
+    const tg_value **outputs, **cotangents; /* NULL for a cotangent of ones */
     const tg_value **inputs, **retained;
     tg_value **gradients; /* of the inputs */
 } tg_pass;
@@ -108,11 +108,11 @@ void tg_program_free(tg_program *program);
 /* Forgets all values from number `count` on, including those of this step. */
 void tg_program_cut(tg_program *program, int64_t count);
 
-/* Appends a value after the last one, where the program is cut first: all zeros, except for where and how it is
- * recorded. NULL, with the error recorded, if out of memory or if there is an error. */
+/* Cuts the program after the last value and appends one: all zeros, except for its position, mode, scope and
+ * checkpoint. NULL, with the error recorded, if out of memory or if there is an error. */
 tg_value *tg_program_append(tg_program *program);
 
-/* Memory that lives as long as the value that is appended next; NULL, with the error recorded, if out of memory. */
+/* Memory that lives as long as the value appended next; NULL, with the error recorded, if out of memory. */
 void *tg_program_take(tg_program *program, size_t size, size_t alignment);
 
 /* Enters a scope; reuses the next value's scope if it is the same. */
@@ -121,8 +121,8 @@ void tg_program_enter_scope(tg_program *program, const char *name);
 /* The saved derivative of a value, recorded right after it; NULL if there is none. */
 tg_value *tg_saved_of(const tg_value *value);
 
-/* True if two sets of attributes of an operation are the same: equal bytes; or equal fields, if `fields` list every
- * byte. */
+/* True if two sets of attributes of an operation are the same: equal bytes or, if `fields` covers every byte, equal
+ * fields. */
 bool tg_attributes_equal(const tg_op *op, const void *a, const void *b);
 
 /* ---- passes and regions ---- */

@@ -17,7 +17,7 @@ void tg_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t words[
         c3 = (uint32_t)product0;
         c0 = next0;
         c2 = next2;
-        k0 += 0x9E3779B9u; /* the golden ratio and sqrt(3) - 1, as the paper has it */
+        k0 += 0x9E3779B9u; /* the golden ratio and sqrt(3) - 1, as in the paper */
         k1 += 0xBB67AE85u;
     }
     words[0] = c0;

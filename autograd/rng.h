@@ -3,11 +3,11 @@
  *     tg_rng rng = tg_rng_seed(1);
  *     double u = tg_rng_uniform(&rng);              // the next number of the sequence
  *     tg_rng weights = tg_rng_stream(&rng, "weights");  // an independent sequence with a name
- *     tg_rng shuffle = tg_rng_split(&rng, epoch);       // or with a number
+ * tg_rng shuffle = tg_rng_split(&rng, epoch); // or with a number instead
  *
  * A generator is a key and a position: number i of a sequence is a pure function of the two (Philox 4x32 with
- * ten rounds; Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011). So it can be
- * copied, saved, or asked for number one million, and threads never share one.
+ * ten rounds; Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011). So a generator
+ * can be copied, saved, or moved to number one million, and each thread has its own.
  */
 #ifndef TG_RNG_H
 #define TG_RNG_H
@@ -27,12 +27,12 @@ typedef struct tg_rng {
 /* The generator of a seed, at its beginning. Every seed gives an independent sequence. */
 tg_rng tg_rng_seed(uint64_t seed);
 
-/* An independent generator derived from the key of `rng` and a number or a name. Reads `rng` without moving it,
- * so what is derived does not depend on how many numbers were drawn before. NULL gives that of seed 0. */
+/* An independent generator derived from the key of `rng` and a number or a name. Does not advance `rng`, and does not
+ * depend on how many numbers were drawn from it. NULL means the generator of seed 0. */
 tg_rng tg_rng_split(const tg_rng *rng, uint64_t number);
 tg_rng tg_rng_stream(const tg_rng *rng, const char *name);
 
-/* The next 64 random bits. With NULL, 0. */
+/* The next 64 random bits; 0 for NULL. */
 uint64_t tg_rng_bits(tg_rng *rng);
 
 /* Uniform in [0, 1), 53 bits. */
@@ -47,8 +47,8 @@ uint64_t tg_rng_below(tg_rng *rng, uint64_t bound);
 /* Shuffles the indices in place (Fisher and Yates): every order is equally likely. */
 void tg_rng_shuffle(tg_rng *rng, size_t count, int32_t *indices);
 
-/* A stream for the kernels of random numbers, whose element i is a function of the stream and i alone: key low, key
- * high and two words of the counter. Draws TG_STREAM_NUMBERS numbers. */
+/* A stream for the kernels of random numbers: key low, key high and two words of the counter. Random element i is a
+ * function of the stream and i alone. Draws TG_STREAM_NUMBERS numbers. */
 enum { TG_STREAM_NUMBERS = 2 };
 void tg_rng_draw_stream(tg_rng *rng, uint32_t stream[4]);
 

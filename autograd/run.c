@@ -214,8 +214,8 @@ static void add_part(void *context, size_t first, size_t count)
     TG_KERNEL_CALL(a->dtype, accumulate, count, (const void *)(a->from + skipped), (void *)(a->to + skipped));
 }
 
-/* The buffer for a parameter's gradient: the gradient itself if that is empty, otherwise scratch memory, to be added.
- * */
+/* The buffer for a parameter's gradient: the gradient itself if that is empty, otherwise scratch memory, to be
+ * added. */
 static void *place_of_gradient(tg_run *run, const tg_value *value)
 {
     if (!value->sink->gradient) { /* it had one when this was recorded */

@@ -1,11 +1,10 @@
 /* A run: gives a program's values buffers and computes them, in order. Internal.
  *
- *     tg_run_to(run, program, program->count)    // what has been recorded since the last time
- *     tg_run_reset(run), tg_run_to(...)          // everything once more: a replay
+ * tg_run_to(run, program, program->count) // compute what has been recorded since the last call
+ * tg_run_reset(run), tg_run_to(...) // compute everything once more: a replay
  *
- * A buffer that is not read again is released and reused for a later value. Which value has
- * which buffer is decided once; a step that repeats the one before, a replay and a checkpoint's recomputation use the
- * same ones.
+ * A buffer that is not read again is released and reused for a later value. Buffers are assigned once; a step that
+ * repeats the previous one, a replay and a checkpoint's recomputation use the same buffers.
  */
 #ifndef TG_RUN_H
 #define TG_RUN_H
@@ -23,17 +22,17 @@ enum { TG_RELEASED_LISTS = 32 };
 
 typedef struct tg_run {
     tg_arena arena;                              /* the buffers */
-    tg_free_buffer *released[TG_RELEASED_LISTS]; /* by size: used again for values of just that size; the latest first:
-                                                    it is still in the cache */
-    tg_free_buffer *freed; /* of checkpoints; may be split and joined; in the order of addresses */
-    int64_t computed;      /* values before this one have been computed in this step */
-    const void **in;       /* input pointers of one call */
+    tg_free_buffer *released[TG_RELEASED_LISTS]; /* by size, reused for values of exactly that size; the latest first,
+                                                    as it is still in the cache */
+    tg_free_buffer *freed;                       /* of checkpoints; may be split and merged; sorted by address */
+    int64_t computed;                            /* values before this one have been computed in this step */
+    const void **in;                             /* input pointers of one call */
     int in_capacity;
-    void *scratch; /* scratch memory for a gradient that is then added */
+    void *scratch; /* scratch memory for a gradient before it is added to another */
     size_t scratch_size;
     bool watches;              /* stops at the first NaN or infinity that an operation produces */
     bool times;                /* measures the time of each value */
-    tg_magnitudes *magnitudes; /* [2]: range of the numbers in forward and backward passes; NULL: not wanted */
+    tg_magnitudes *magnitudes; /* [2]: range of the numbers in forward and backward passes; NULL: not measured */
     int64_t allocations;
 } tg_run;
 
@@ -48,15 +47,15 @@ bool tg_run_to(tg_run *run, tg_program *program, int64_t end);
 /* Gives a value its buffer; false, with the error recorded, if out of memory. */
 bool tg_run_allocate(tg_run *run, tg_value *value);
 
-/* Memory in run->in for a call with that many inputs. */
+/* Makes room in run->in for a call with that many inputs. */
 bool tg_run_reserve(tg_run *run, tg_program *program, int inputs);
 
-/* Lets a value's buffer be used for values of its size that are computed later; for any, if it may be cut into pieces
- * and joined with what lies beside it. The value must not be read afterwards. */
+/* Releases a value's buffer for later values of the same size; or for values of any size, if it may be split and merged
+ * with its neighbours. The value must not be read afterwards. */
 void tg_run_release(tg_run *run, tg_value *value);
 void tg_run_free_buffer(tg_run *run, tg_value *value);
 
-/* The result, not computed yet, takes over the buffer of an input that is not read again. */
+/* The result, which is not computed yet, takes over the buffer of an input that is not read again. */
 void tg_run_in_place(tg_value *result, tg_value *input);
 
 /* True if the elements of a value can be read: it has been computed, and is not an intermediate result of a closed

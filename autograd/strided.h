@@ -1,7 +1,7 @@
 /* Iterates over axes of several arrays at once, each of which has strides of its own: broadcasting, transposing,
  * slicing, reducing. Internal.
  *
- *     result [2, 3, 4], a [3, 1], b [4]                        as the iterator has it, innermost first
+ * result [2, 3, 4], a [3, 1], b [4] in the iterator, innermost first
  *
  *         axis         0    1    2                                 axis         0    1    2
  *         dim          2    3    4                                 dim          4    3    2
@@ -47,7 +47,7 @@ typedef struct tg_strided_place {
     int64_t offset[TG_STRIDED_ARRAYS];
 } tg_strided_place;
 
-/* Position number n along the axes from `axis` on; the inner ones stay at 0. */
+/* Position number n along the axes from `axis` on; inner axes stay at 0. */
 tg_strided_place tg_strided_seek(const tg_strided *s, int axis, int64_t n);
 
 /* Advances to the next position; false, and back at the first, after the last. */
@@ -65,7 +65,7 @@ static inline bool tg_strided_next(const tg_strided *s, int axis, tg_strided_pla
     return false;
 }
 
-/* The statement for elements of `bytes` bytes, with BYTES as the constant that this is: copying knows sizes, no types.
+/* Expands the statement for elements of `bytes` bytes, with BYTES as a constant: copying needs sizes, not types.
  */
 #define TG_FOR_ELEMENT_SIZE(bytes, ...) \
     switch (bytes) {                    \
@@ -79,8 +79,8 @@ static inline bool tg_strided_next(const tg_strided *s, int axis, tg_strided_pla
     } break;                            \
     }
 
-/* to[i0, i1, ..] = from[i0, i1, ..] for all indices of the shape, on several threads where that is worth it. The two do
- * not overlap; no element of `to` is reached twice. stride[0] are those of `from`, stride[1] those of `to`. */
+/* to[i0, i1, ..] = from[i0, i1, ..] for all indices of the shape, on several threads if that is faster. The arrays must
+ * not overlap, and no element of `to` may be written twice. stride[0] are those of `from`, stride[1] those of `to`. */
 void tg_strided_copy(tg_dtype dtype, const tg_shape *shape, int64_t stride[2][TG_MAX_RANK], const void *from, void *to);
 
 #endif

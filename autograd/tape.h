@@ -11,8 +11,8 @@
  *     tg_tape_free(tape);
  *
  * Ownership: parameters are yours; everything an operation returns belongs to the tape and dies at
- * tg_tape_reset. Errors are sticky: the first one is kept, later operations do nothing, and you look once.
- * A tape serves one thread at a time; different threads use different tapes.
+ * tg_tape_reset. Errors are sticky: the first one is kept, later operations do nothing, and you check once. A tape
+ * serves one thread at a time; different threads use different tapes.
  */
 #ifndef TG_TAPE_H
 #define TG_TAPE_H
@@ -29,17 +29,17 @@ tg_tape *tg_tape_new(void);
 /* Frees the tape with all its memory. Handles of its tensors must not be used afterwards. */
 void tg_tape_free(tg_tape *tape);
 
-/* Ends every tensor of the tape and keeps its memory for the next step: a step like the last one allocates nothing, and
- * as long as it records the same operations on the same shapes it takes over what was worked out for them, the backward
- * pass included. An error stays. */
+/* Ends every tensor of the tape and keeps its memory for the next step. A step like the last one allocates nothing; as
+ * long as it records the same operations on the same shapes, it reuses the recorded program, the backward pass
+ * included. An error stays. */
 void tg_tape_reset(tg_tape *tape);
 
-/* The first error since the tape was made or cleared: which operation, the shapes and names of its inputs, what was
- * expected, where. NULL if there was none. For a NULL tape, "no tape". */
+/* The first error since the tape was made or cleared: the operation, the shapes and names of its inputs, what was
+ * expected, and the place. NULL if there was none. For a NULL tape, "no tape". */
 const char *tg_tape_error(const tg_tape *tape);
 void tg_tape_clear_error(tg_tape *tape);
 
-/* Records an error of your own, in the manner of printf, unless the tape has one: for layers and models. False. */
+/* Records an error of your own, formatted like printf, unless there is one: for layers and models. Returns false. */
 #if defined __GNUC__
 __attribute__((format(printf, 2, 3)))
 #endif
@@ -49,13 +49,13 @@ bool tg_tape_fail(tg_tape *tape, const char *format, ...);
 void tg_no_grad_begin(tg_tape *tape);
 void tg_no_grad_end(tg_tape *tape);
 
-/* Between suspend and resume, such scopes have no effect: for a function that differentiates by itself, wherever it is
- * called. Resume takes the value that suspend returned. */
+/* Between suspend and resume, no-grad scopes have no effect: for a function that differentiates and may be called
+ * inside one. Resume takes the value that suspend returned. */
 int tg_no_grad_suspend(tg_tape *tape);
 void tg_no_grad_resume(tg_tape *tape, int scopes);
 
-/* Names the part of the model that records next, for errors and listings: "layers.0". Pairs nest.
- * The name is copied. */
+/* Between begin and end, what is recorded belongs to this part of the model in errors and listings: "layers.0". Pairs
+ * nest. The name is copied. */
 void tg_scope_begin(tg_tape *tape, const char *name);
 void tg_scope_end(tg_tape *tape);
 
@@ -65,8 +65,8 @@ tg_tensor tg_named(tg_tensor x, const char *name);
 /* The tape of a tensor; NULL if it is inert. */
 tg_tape *tg_tape_of(tg_tensor x);
 
-/* Runs everything on the tape again, forward and backward as it was recorded, without recording it: for training steps
- * that differ in their data only.
+/* Runs everything on the tape again, forward and backward, without recording it: for training steps that differ only in
+ * their data.
  *
  *     tg_tensor x = tg_borrow(tape, TG_F32, batch, TG_SHAPE(32, 784));   // record one step ...
  *     tg_tensor loss = tg_cross_entropy(tg_mlp_forward(net, x), labels);
@@ -74,33 +74,33 @@ tg_tape *tg_tape_of(tg_tensor x);
  *     while (fill(batch))                                                // ... and run it on new numbers
  *         tg_replay(tape), tg_optimizer_step(adamw);
  *
- * New data comes in through borrowed memory, or with tg_set. Gradients of parameters are written where has_gradient is
- * false and added to where it is true, as tg_backward does. Random streams are redrawn, so the numbers are those
- * that recording again would give, to the bit. What the program itself did in between, its hooks included, is not
- * repeated. False, with the error on the tape, where that cannot be done. */
+ * New data is written to borrowed memory, or with tg_set. Gradients of parameters are overwritten where has_gradient is
+ * false and added to where it is true, as in tg_backward. Random streams are redrawn, so results are bit-identical to
+ * recording again. Code that ran between the operations, hooks included, is not repeated. False, with the error on the
+ * tape, if the step cannot be replayed. */
 bool tg_replay(tg_tape *tape);
 
-/* For a layer that brings something of its own up to date in each step, such as running statistics: makes tg_replay an
- * error until the tape is reset. `reason` says what is brought up to date, and must live as long: "the running
- * statistics of a batch norm move". */
+/* For a layer that updates state of its own in each step, such as running statistics: makes tg_replay an error until
+ * the tape is reset. `reason` says what is updated, and must live as long: "the running statistics of a batch norm
+ * move". */
 void tg_forbid_replay(tg_tape *tape, const char *reason);
 
 /* ---- statistics ---- */
 
 typedef struct tg_tape_counts {
     int64_t values;      /* tensors on the tape now */
-    int64_t bytes_used;  /* memory of these */
-    int64_t bytes_held;  /* memory kept for reuse, the used part included */
+    int64_t bytes_used;  /* memory of these tensors */
+    int64_t bytes_held;  /* all memory of the tape, used or kept for reuse */
     int64_t allocations; /* calls of malloc since the tape was made */
-    int64_t recorded;    /* tensors recorded since then: a step that repeats the one before records none */
+    int64_t recorded;    /* tensors recorded since then; a step that repeats the previous one records none */
 } tg_tape_counts;
 
 /* All 0 for a NULL tape. */
 tg_tape_counts tg_tape_count(const tg_tape *tape);
 
-/* Anomaly mode: while on, the first operation that makes a NaN out of none, or an infinity out of finite inputs,
- * forward or backward, is an error of the tape that names it, its inputs' ranges, the step and the place. Costs a pass
- * over each result. */
+/* Anomaly mode: while on, the first operation, forward or backward, that makes a NaN from inputs without one, or an
+ * infinity from finite inputs, is an error of the tape. The error names the operation, its inputs' ranges, the step and
+ * the place. Costs a pass over each result. */
 void tg_tape_watch(tg_tape *tape, bool on);
 
 /* Profiling: while on, the time of each operation is added up, in this step and in steps that repeat it. Switching it

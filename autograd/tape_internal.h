@@ -24,7 +24,7 @@ struct tg_tape {
     void *leaves; /* parameter -> its leaf, a tree of <search.h> */
     int no_grad;  /* nesting depth of no-grad scopes */
     bool defers;  /* a derivative is being recorded, so values are computed later */
-    int passes;   /* number of running backward passes, one inside hooks of another */
+    int passes;   /* number of running backward passes: a hook may start another */
 
     /* Of this step. */
     tg_arena notes; /* of hooks and retained tensors */

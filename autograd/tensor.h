@@ -5,9 +5,9 @@
  *     printf("%g\n", tg_item(tg_mean(y)));
  *
  * A tg_tensor is a small handle, passed by value like an int. It belongs to its tape and dies at tg_tape_reset. A dead
- * handle, like the zero handle (tg_tensor){0}, is inert: every function takes it, none crashes. That holds as long as
- * the tape exists; tg_tape_free frees what handles point at, and none of them may be used afterwards, as with any
- * pointer. Contents are contiguous and row-major, of any rank up to 8; rank 0 is a scalar, and a dimension may be 0.
+ * handle, like the zero handle (tg_tensor){0}, is inert: every function accepts it, none crashes. After tg_tape_free no
+ * handle of that tape may be used: it points to freed memory. Contents are contiguous and row-major, of any rank up to
+ * 8; rank 0 is a scalar, and a dimension may be 0.
  */
 #ifndef TG_TENSOR_H
 #define TG_TENSOR_H
@@ -16,7 +16,7 @@
 
 TG_API_BEGIN
 
-/* The handle. Copy it freely; look inside through the functions below. */
+/* The handle. Copy it freely; read it through the functions below. */
 typedef struct tg_tensor {
     struct tg_value *value;
     uint64_t serial;
@@ -40,14 +40,13 @@ const float *tg_f32(tg_tensor x);
 const double *tg_f64(tg_tensor x);
 const int32_t *tg_i32(tg_tensor x);
 
-/* One element as a double: that of a tensor with a single element, or element number `index` in memory order. NaN where
- * the tensor is inert or has no such element; of a tensor with more elements or none, tg_item is an error of the tape.
+/* One element as a double: that of a tensor with a single element, or element number `index` in memory order. NaN if
+ * the tensor is inert or has no such element. tg_item of a tensor with more elements, or none, is an error of the tape.
  */
 double tg_item(tg_tensor x);
 double tg_at(tg_tensor x, int64_t index);
 
-/* Copies the elements out, converted to the type asked for; false, with nothing written, unless there are `count` of
- * them. */
+/* Copies all elements to `out`, converted to `dtype`; false, with nothing written, unless there are exactly `count`. */
 bool tg_read(tg_tensor x, tg_dtype dtype, void *out, int64_t count);
 
 TG_API_END

@@ -10,8 +10,8 @@
  *     ...
  *     tg_parameters_update(set, descend, &(tg_update){.rate = 0.1, .gradient_scale = 1}, NULL);
  *
- * Long work is shared among threads: element i of a parameter and of its state depends on elements i alone. A loop that
- * needs a parameter as a whole, as a matrix, gets scratch memory: see `scratch`.
+ * Long loops are divided among threads, so element i of a parameter and of its state must depend on elements i alone. A
+ * loop that needs the whole parameter, as a matrix, asks for scratch memory: see `scratch`.
  */
 #ifndef TG_UPDATE_H
 #define TG_UPDATE_H
@@ -22,20 +22,20 @@ TG_API_BEGIN
 
 enum { TG_UPDATE_STATES = 2 };
 
-/* A contiguous run of numbers in one step, the argument of a loop. */
+/* The argument of a loop: a contiguous run of numbers in one step. */
 typedef struct tg_update {
     tg_dtype dtype;
     size_t n;
     void *parameter;
-    void *gradient;                /* discarded after the step: it may be overwritten */
+    void *gradient;                /* discarded after the step, so the loop may overwrite it */
     void *state[TG_UPDATE_STATES]; /* the optimiser's state, laid out like the values of the set */
     double rate;                   /* learning rate */
     double decay;                  /* weight decay */
-    double gradient_scale;         /* factor applied to the gradient first: clipping */
+    double gradient_scale;         /* factor by which the gradient is multiplied first, for clipping */
     const void *settings;          /* for the loop */
 
-    /* Memory for the loop; NULL: none. With it the loop is called once for each parameter, on the calling thread, with
-     * all its numbers, and `whole` is the parameter. */
+    /* Scratch memory for the loop; NULL: none. If set, the loop is called once for each parameter, on the calling
+     * thread, with all its numbers, and `whole` is the parameter. */
     void *scratch;
     const tg_parameter *whole;
 } tg_update;
@@ -47,18 +47,18 @@ typedef struct tg_update_factor {
     double rate, decay;
 } tg_update_factor;
 
-/* Runs the loop over every parameter that has a gradient buffer. `step` has the beginning of each state block (of the
- * size of the set's values, or NULL), rate, decay, scale and settings; where there are `factors`, one for each
- * parameter, the rate is multiplied by them and the decay is theirs. */
+/* Runs the loop over every parameter that has a gradient buffer. `step` gives the start of each state block (of the
+ * size of the set's values, or NULL), rate, decay, scale and settings. `factors`, if not NULL, has an entry for each
+ * parameter: the rate is multiplied by its factor, and its decay replaces that of `step`. */
 void tg_parameters_update(tg_parameters *set, tg_update_loop loop, const tg_update *step,
                           const tg_update_factor *factors);
 
-/* The same for parts first .. first + count - 1 (autograd/parameters.h) of every parameter only; nothing happens where
- * a step with scratch memory is asked for fewer than all. */
+/* tg_parameters_update for parts first .. first + count - 1 (autograd/parameters.h) of every parameter only. A step
+ * with scratch memory needs all parts; with fewer nothing happens. */
 void tg_parameters_update_parts(tg_parameters *set, tg_update_loop loop, const tg_update *step,
                                 const tg_update_factor *factors, int first, int count);
 
-/* The state that an optimiser keeps from step to step: all that a resumed run needs besides the parameters. */
+/* The state that an optimiser keeps between steps: a resumed run needs it and the parameters. */
 typedef struct tg_update_state {
     const char *name;              /* name of the optimiser; NULL: unknown */
     int states;                    /* how many blocks there are */
@@ -91,15 +91,16 @@ typedef struct tg_sgd_settings {
 void tg_update_sgd(const tg_update *u); /* settings: tg_sgd_settings */
 
 /* Muon (Jordan et al., "Muon: an optimizer for hidden layers in neural networks", 2024, in the form of Liu et al.,
- * arXiv 2502.16982), for one matrix, rows by dim[0] and all other dimensions its columns; state 0 the momentum:
+ * arXiv 2502.16982), for one matrix: dim[0] is its rows, all other dimensions its columns; state 0 the momentum:
  *
  *     m = momentum m + (1 - momentum) g
  *     p = p - rate decay p - rate 0.2 sqrt(max(rows, columns)) N(momentum m + (1 - momentum) g)
  *
- * N(x) has the singular vectors of x, and singular values near 1 (0.7 to 1.2; those far below the largest stay
- * smaller): five steps x = 3.4445 x - 4.7750 x x^T x + 2.0315 (x x^T)^2 x from x of length 1. The factor makes the step
- * as long as AdamW's, so that its rate and its decay suit this too. Needs scratch memory: so many numbers of the
- * parameter's type. 0: the shape is no matrix of two rows and columns at least, and this loop is not for it. */
+ * N(x) has the singular vectors of x and singular values near 1 (0.7 to 1.2; those far below the largest stay smaller):
+ * five steps x = 3.4445 x - 4.7750 x x^T x + 2.0315 (x x^T)^2 x from x scaled to norm 1. The factor makes the step as
+ * long as AdamW's, so that AdamW's learning rate and decay suit it too. tg_update_muon_scratch returns the scratch
+ * memory that it needs, in numbers of the parameter's type; 0 if the shape is not a matrix of at least two rows and
+ * columns, which this loop cannot update. */
 typedef struct tg_muon_settings {
     double momentum;
 } tg_muon_settings;

@@ -4,8 +4,8 @@
  *     value --inputs--> value --inputs--> ... --inputs--> leaf (op NULL: a constant, a variable or a parameter)
  *
  * Most of it is written once, when the value is recorded. If it becomes a gradient, the backward pass sets `sink` and
- * `earlier`; `gradient`, `name` and `place` belong to the present step. Its numbers are not part of the program: where
- * they are is a matter of the run, which alone uses `slot`.
+ * `earlier`; `gradient`, `name` and `place` belong to the current step. Its numbers are not part of the program: the
+ * run keeps their address in `slot`, which only the run uses.
  */
 #ifndef TG_VALUE_H
 #define TG_VALUE_H
@@ -21,8 +21,8 @@ typedef struct tg_scope {
     char name[]; /* a copy */
 } tg_scope;
 
-/* The mode in which a value was recorded: whether it can be differentiated, and whether a later step may match it by
- * itself. */
+/* The mode in which a value was recorded: whether it can be differentiated, and whether a later step may reuse it alone
+ * or only with its whole pass. */
 typedef enum tg_mode {
     TG_MODE_DETACHED = 1,      /* in a no-grad scope: a constant to all derivatives */
     TG_MODE_WITHOUT_GRAPH = 2, /* by a backward pass without create_graph: not differentiable */
@@ -35,7 +35,7 @@ typedef struct tg_slot {
     bool owned;           /* the run's buffer, not shared with another value */
     bool released;        /* released: the elements are valid only until the buffer is reused */
     tg_arena_position at; /* the run's memory position before this value */
-    double seconds;       /* its total time, if the run measures times, */
+    double seconds;       /* its total time, if times are measured, */
     int64_t runs;         /* and how often it was computed in that time */
 } tg_slot;
 
@@ -53,17 +53,17 @@ struct tg_value {
     tg_parameter *parameter;      /* of a parameter's leaf, */
     struct tg_place *place;       /* and the tape's entry for it */
     tg_parameter *sink;           /* the parameter whose gradient this value is computed into or added to */
-    const tg_value *derived_from; /* the value of whose derivative this is a part */
+    const tg_value *derived_from; /* the value whose derivative this is part of */
     const tg_scope *scope;
     const struct tg_region *region; /* the innermost checkpoint that contains it */
     uint8_t mode;                   /* tg_mode */
-    bool requires_grad; /* computed from a parameter that is trained, or a variable, in a way that can be differentiated
-                         */
+    bool requires_grad;             /* depends on a trained parameter or a variable through differentiable operations
+                                     */
     bool is_variable;
     bool is_borrowed; /* a leaf whose elements belong to the caller */
-    bool is_saved;    /* the saved derivative of the value before it, and computed with it */
+    bool is_saved;    /* the saved derivative of the value before it, computed together with it */
 
-    tg_value *gradient; /* of a leaf or retained value: its latest gradient, valid while that is part of this step, */
+    tg_value *gradient; /* of a leaf or retained value: its latest gradient, valid if that was recorded in this step, */
     tg_value *earlier;  /* and of a gradient: the value that it was added to */
     const char *name;   /* valid in step `named_in` */
     int64_t named_in;

@@ -1,5 +1,5 @@
-/* Values and first derivatives of the activations: as a table, as numbers to plot, and as pictures. And which of them
- * another program computes. */
+/* Shows values and first derivatives of the activations as a table, as numbers to plot, and as pictures; identifies the
+ * function that another program computes. */
 #include "examples/identify/command.h"
 #include "examples/report/terminal.h"
 #include "examples/run/options.h"
@@ -31,18 +31,18 @@ static const program_option options[] = {
     {.help = "Which function does another program compute?", .type = OPTION_GROUP},
     {"identify", "FILE",
      "name the function, and its arithmetic, that made the pairs x,y in a CSV file ('-': standard input), and draw "
-     "nothing; status 1 where it cannot tell",
+     "nothing; status 1 if none can be identified",
      OPTION_TEXT, AT(identify)},
-    {"identify-points", NULL, "print the x, one a line, at which the functions differ most", OPTION_FLAG,
+    {"identify-points", NULL, "print the points x, one per line, at which the functions differ most", OPTION_FLAG,
      AT(identify_points)},
     {0}};
 
-static const options_program program = {.name = "activations",
-                                        .about = "Shows every activation: its formula, values and first derivatives, "
-                                                 "where it is lowest, and how far the approximations of GELU "
-                                                 "are from the exact one. All in double precision.",
-                                        .table = options,
-                                        .after = "Example: activations --from -4 --to 4 --out results"};
+static const options_program program = {
+    .name = "activations",
+    .about = "Shows the formula, values, first derivatives and minimum of every activation, and the errors of GELU's "
+             "approximations. All in double precision.",
+    .table = options,
+    .after = "Example: activations --from -4 --to 4 --out results"};
 
 /* ---- curves ---- */
 
@@ -143,7 +143,8 @@ static void print_formulas(void)
 
 /* ---- the file ---- */
 
-/* Rows of one curve, or of its difference to another. Two empty lines end it: gnuplot separates data sets by them. */
+/* Writes the rows of one curve, or of its difference from another. Two empty lines follow, which separate data sets in
+ * gnuplot. */
 static void write_curve(FILE *file, const char *kind, const char *name, tg_tensor x, curve c, const curve *minus)
 {
     const bool complete =

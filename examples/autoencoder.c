@@ -1,10 +1,9 @@
-/* An autoencoder squeezes pictures through a few numbers; a picture shows originals over what comes back.
+/* An autoencoder compresses images to a few numbers and back; a picture shows originals above reconstructions.
  *
  *     autoencoder [IMAGES [EPOCHS]]        an IDX file of images, like MNIST's train-images-idx3-ubyte(.gz);
  *                                          without one, drawn rings and bars
  *
- * The last hundredth of the images is held out: it chooses the weights that are kept and makes the picture,
- * autoencoder.png. */
+ * The last hundredth of the images is held out: it selects the best weights and makes the picture, autoencoder.png. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +27,7 @@ static bool read_images(const char *path)
     return images || (fprintf(stderr, "%s\n", error.text), false);
 }
 
-/* Rings and bars of any size at any place, soft at the edge. */
+/* Draws rings and bars of random size at random places, with soft edges. */
 static bool draw_images(tg_rng *rng)
 {
     count = DRAWN, height = width = SIDE;
@@ -64,7 +63,7 @@ static void write_chunk(FILE *to, const char *kind, const unsigned char *bytes, 
     fwrite(number, 1, 4, to);
 }
 
-/* A grey PNG of SHOWN pictures over SHOWN others. */
+/* Writes a grey PNG of SHOWN images above SHOWN others. */
 static bool write_picture(const char *path, const float *above, const float *below)
 {
     const size_t row = (size_t)(SHOWN * width) + 1, rows = 2 * (size_t)height;
@@ -110,7 +109,7 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--help") == 0)
         return printf("usage: autoencoder [IMAGES [EPOCHS]], with an IDX file of %d images or more; without one, it "
-                      "draws them\n",
+                      "draws images itself\n",
                       100 * SHOWN),
                0;
     tg_rng rng = tg_rng_seed(1);

@@ -1,5 +1,5 @@
-/* Compares activations: trains every activation with every seed, in parallel, each in a folder of its own, and writes
- * curves, a table and pictures from what the folders have. */
+/* Compares activations: trains every activation with every seed, in parallel, each run in its own folder, and writes
+ * curves, a table and pictures from these folders. */
 #include "examples/report/files.h"
 #include "plots/plots.h"
 #include "examples/report/report.h"
@@ -22,7 +22,7 @@
 typedef struct comparison {
     experiment e;
     char (*names)[EXPERIMENT_POINT]; /* [runs] */
-    int *pending;                    /* the runs that are not finished and ours to begin, pending_count */
+    int *pending;                    /* [pending_count]: unfinished runs that this process may start */
     int pending_count, missing;      /* missing: number of all unfinished runs */
     char *command;
     double next_report; /* when the report is due again during the runs */
@@ -55,7 +55,7 @@ static int train(int job, jobs_link *link, void *context)
     return fine ? 0 : jobs_fail(link, "%s", error.text);
 }
 
-/* ---- the whole ---- */
+/* ---- the comparison ---- */
 
 /* The options, the version, and a description of the data. */
 static json_t *config_of(const comparison *c)
@@ -68,7 +68,7 @@ static json_t *config_of(const comparison *c)
     return config;
 }
 
-/* The names of the runs, and which of them remain. */
+/* Sets the names of the runs, and finds the unfinished ones. */
 static bool name_runs(comparison *c, tg_error *error)
 {
     char folder[PATH_MAX];
@@ -92,7 +92,7 @@ static bool name_runs(comparison *c, tg_error *error)
     return true;
 }
 
-/* Reads all results in the folder, in the order of the runs, whichever ended first; NULL when memory runs out. */
+/* Reads all results in the folder, in the order of the runs; NULL when memory runs out. */
 static runlog *read_all(const comparison *c)
 {
     static const char *const nats = "Losses are in nats a character; 1 nat is 1.4427 bits.";
@@ -132,7 +132,7 @@ static void describe(const comparison *c, char *title, size_t size)
              normalised ? " norm, " : "", s.net.residual ? "residual, " : "", experiment_list(&c->e, "optimizer"));
 }
 
-/* True if standard output is a terminal, for a person, and not a file or another program. */
+/* True if standard output is a terminal, not a file or another program. */
 static bool is_for_reading(const comparison *c)
 {
     return strcmp(c->e.settings.format, "table") == 0;
@@ -237,8 +237,8 @@ static jobs_outcome run_all(comparison *c)
     if (shows && shared->said[0])
         fprintf(stderr, "%s\n", shared->said);
     if (shows && c->missing < c->e.runs)
-        fprintf(stderr, "%d of %d run%s there%s\n", c->e.runs - c->missing, c->e.runs, c->e.runs == 1 ? " is" : "s are",
-                count ? "; the rest follows" : "");
+        fprintf(stderr, "%d of %d run%s complete%s\n", c->e.runs - c->missing, c->e.runs,
+                c->e.runs == 1 ? " is" : "s are", count ? "; training the others" : "");
     snprintf(runs, sizeof runs, "%s/runs", c->e.settings.run.out);
     return sweep_run(shared, &(sweep_work){.folder = runs,
                                            .count = count,
@@ -325,13 +325,13 @@ static bool read_options(comparison *c, int argc, char **argv)
         terminal_say("compare", "--config", error.text);
         return false;
     }
-    c->e.settings.run.out = NULL; /* that option belongs to the other program */
+    c->e.settings.run.out = NULL; /* that is the folder of an earlier run */
     options_parse(experiment_program(), argc, argv, &c->e.settings);
     return true;
 }
 
-/* Makes the folder this comparison's. False and one line where it is another's, or is to be begun anew while another
- * process works in it. */
+/* Claims the folder for this comparison. False and one line if it belongs to another comparison, or if it is to be
+ * overwritten while another process works in it. */
 static bool claim(comparison *c, tg_error *error)
 {
     static const char *const ignored[] = {"version",     "seeds",      "jobs",       "silence",  "out",    "format",
@@ -344,7 +344,7 @@ static bool claim(comparison *c, tg_error *error)
     const bool fine = files_make_folder(out, error) &&
                       (taken = files_take_folder(out, !overwrite, error)) != FILES_TAKEN &&
                       record_claim(out, config, overwrite ? RECORD_OVERWRITE : RECORD_SAME, ignored, error);
-    files_share_folder(taken); /* with processes that run the same command from now on */
+    files_share_folder(taken); /* from now on processes with the same command may join */
     json_decref(config);
     return fine;
 }

@@ -30,9 +30,9 @@ static const program_option table[] = {
     {"name", "NAME", "prefix of the functions in the file: NAME_predict", OPTION_TEXT, AT(name)},
     {"weights", "FILE", "write the weights to a separate file, whose contents the C code takes as an argument",
      OPTION_TEXT, AT(weights)},
-    {"onnx", "FILE", "write the prediction as a model of ONNX to this file, in place of C", OPTION_TEXT, AT(onnx)},
+    {"onnx", "FILE", "write the prediction as an ONNX model to this file, in place of C", OPTION_TEXT, AT(onnx)},
     {"table", NULL, "write the tape of a prediction as a table, in place of C", OPTION_FLAG, AT(table)},
-    {"dot", NULL, "write it as a Graphviz graph", OPTION_FLAG, AT(dot)},
+    {"dot", NULL, "write the tape of a prediction as a Graphviz graph, in place of C", OPTION_FLAG, AT(dot)},
     {.type = OPTION_GROUP, .help = "Training:"},
     {"train", NULL, "write the training step too: double NAME_train(x, y, n) for n rows", OPTION_FLAG, AT(train)},
     {"batch", "N", "rows of a step; 0: the model's default", OPTION_INT, AT(batch), 0, 1e6},
@@ -155,7 +155,7 @@ static bool record(ports *p, tg_tape *tape, const card *c, const tg_model *model
     return zeros && tg_ok(p->config.output.tensor);
 }
 
-/* The same for a batch, forward and backward: zeros again, as rows, labels, targets or letters. */
+/* Records a training step on a batch of zeros, which serve as rows, labels, targets or characters. */
 static bool record_step(ports *p, tg_tape *tape, const card *c, const tg_model *model, const emit_settings *s)
 {
     const net_traits *traits = net_traits_of(c->spec.model);
@@ -207,8 +207,8 @@ static bool write_file(const char *path, const bytes *b, tg_error *error)
     struct stat status;
     if (strcmp(path, "-") == 0)
         return put_bytes(b, stdout);
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) /* which a file would take the place of */
-        return tg_fail(error, "%.400s: there is something that is no file", path);
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) /* writing would replace it */
+        return tg_fail(error, "%.400s: not a regular file", path);
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
     return files_write(*folder ? folder : "/", slash ? slash + 1 : path, put_bytes, b, error);
 }
@@ -278,11 +278,11 @@ static const char *conflict(const emit_settings *s)
     if (!s->model)
         return "--model FILE is missing; see --help";
     if (s->table && s->dot)
-        return "--table and --dot are two pictures; one at a time";
+        return "--table and --dot exclude each other";
     if ((s->table || s->dot) && (s->weights || options_given(&program, "name")))
         return "--name and --weights are for C, not for --table and --dot";
     if (s->onnx && (s->table || s->dot || s->train || s->weights || options_given(&program, "out")))
-        return "--onnx is a file of its own: without --out, --weights, --table, --dot and --train";
+        return "--onnx excludes --out, --weights, --table, --dot and --train";
     for (int i = 0; of_training[i] && !s->train; i++)
         if (options_given(&program, of_training[i]))
             return "--batch, --optimizer, --lr, --weight-decay and --momentum are for --train";

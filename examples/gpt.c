@@ -1,8 +1,9 @@
-/* A GPT learns to write like a text: by default like this program's own library.
+/* Trains a GPT on a text, by default on the sources of this library, and writes in its style.
  *
- *     gpt [TEXT [STEPS [MODEL]]]        without a text, the C files of autograd/, nn/, nn/fit/ and optim/ from here
+ *     gpt [TEXT [STEPS [MODEL]]] without a text, the C files of autograd/, nn/, nn/fit/ and optim/ in the current
+ *     folder
  *
- * Letters are bytes. The last tenth of the text is held out; with a third argument the weights are kept in a
+ * Characters are bytes. The last tenth of the text is held out. With a third argument the weights are saved to a
  * safetensors file. */
 #include <glob.h>
 #include <math.h>
@@ -42,7 +43,7 @@ static void append_sources(void)
     globfree(&found);
 }
 
-/* Windows that begin at random positions from `first` to `last`: the ids, and the id after each. */
+/* Draws windows at random positions from `first` to `last`: the ids, and the id after each. */
 static void draw_batch(tg_rng *rng, size_t first, size_t last, int32_t ids[BATCH][CONTEXT],
                        int32_t next[BATCH][CONTEXT])
 {
@@ -63,7 +64,7 @@ static tg_tensor loss_of(const tg_transformer *gpt, tg_tape *tape, int32_t ids[B
     return tg_cross_entropy(logits, tg_borrow(tape, TG_I32, next, TG_SHAPE(BATCH, CONTEXT)));
 }
 
-/* The mean loss of twenty batches of the held-out part, the same each time. */
+/* The mean loss of twenty held-out batches, the same in each call. */
 static double held_out_loss(const tg_transformer *gpt, tg_tape *tape, size_t first)
 {
     static int32_t ids[BATCH][CONTEXT], next[BATCH][CONTEXT];
@@ -117,8 +118,8 @@ int main(int argc, char **argv)
         append_sources();
     const size_t held_out = size / 10 * 9;
     if (size - held_out < 2 * CONTEXT || steps < 1)
-        return fputs("usage: gpt [TEXT [STEPS [MODEL]]], with a text of 2 kB or more; without one, from tapegrad's "
-                     "folder\n",
+        return fputs("usage: gpt [TEXT [STEPS [MODEL]]], with a text of 2 kB or more; without one, run it in "
+                     "tapegrad's folder\n",
                      help ? stdout : stderr),
                help ? 0 : 2;
 

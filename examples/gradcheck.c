@@ -41,12 +41,12 @@ static const program_option options[] = {
     {.help = "How:", .type = OPTION_GROUP},
     {"order", "N", "highest derivative to check; with 2, functions of one number are checked to the third", OPTION_INT,
      offsetof(settings, order), .low = 1, .high = TG_GRADCHECK_MAX_ORDER},
-    {"seed", "S", "of the inputs, cotangents and directions", OPTION_INT, offsetof(settings, seed), .low = 0,
+    {"seed", "S", "seed of the inputs, cotangents and directions", OPTION_INT, offsetof(settings, seed), .low = 0,
      .high = 1e9},
     {"seeds", "N", "number of seeds to check with, from --seed on", OPTION_INT, offsetof(settings, seeds), .low = 1,
      .high = 1e6},
     {.help = "What is written:", .type = OPTION_GROUP},
-    {"csv", NULL, "print comma-separated values; what went wrong and the counts go to standard error", OPTION_FLAG,
+    {"csv", NULL, "print comma-separated values; failures and counts go to standard error", OPTION_FLAG,
      offsetof(settings, csv)},
     {"html", "FILE",
      "write a self-contained report: results, versions and options, errors, and the error over the step of each "
@@ -54,18 +54,16 @@ static const program_option options[] = {
      OPTION_TEXT, offsetof(settings, html)},
     {"junit", "FILE", "write the results as JUnit XML, for CI", OPTION_TEXT, offsetof(settings, junit)},
     {"plot", "NAME[:INPUT[:ELEMENT]]",
-     "draw the error of a finite difference over its step for an element of an operation, by number; without, for the "
-     "one with the largest "
-     "derivative. Without names, this operation is checked",
+     "draw the error of finite differences over the step, for this input and element (by number) of an operation, or "
+     "else for the element with the largest derivative. Without names, only this operation is checked",
      OPTION_TEXT, offsetof(settings, plot)},
     {"out", "DIR", "where --plot writes steps.csv, steps.png and steps.svg", OPTION_TEXT, offsetof(settings, out)},
     {0}};
 
 static const options_program program = {
     .name = "gradcheck",
-    .about = "Compares derivatives, in double, with finite differences that estimate their own error: those of all "
-             "operations, layers and "
-             "models of tapegrad, or of those that are named, by name or pattern ('gelu*').",
+    .about = "Compares derivatives, in double, with finite differences that estimate their own error. Checks all "
+             "operations, layers and models of tapegrad, or those that match a name or pattern ('gelu*').",
     .table = options,
     .words = "[NAME...]",
     .words_offset = offsetof(settings, names),
@@ -203,7 +201,7 @@ static bool choose(const settings *s, subjects *all, const steps_place *drawn)
         return true;
     subjects_near(all, wrong, near);
     if (strpbrk(wrong, "*?["))
-        snprintf(message, sizeof message, "no operation or layer fits the pattern '%.100s'", wrong);
+        snprintf(message, sizeof message, "no operation or layer matches the pattern '%.100s'", wrong);
     else
         snprintf(message, sizeof message, "there is no operation or layer '%.100s'%s", wrong, near);
     refuse("", message);
@@ -330,7 +328,8 @@ static int with_command(settings *s, char *const *argv)
     if (s->names || s->list || s->load || s->plot)
         return refuse("--command", "checks all functions of that program: no names, --list, --load or --plot");
     if (options_given(&program, "order"))
-        return refuse("--order", "a function of --command is checked to first order; its vjp is another function");
+        return refuse("--order",
+                      "functions of --command are checked to first order; give a vjp as a function of its own");
     s->order = 1;
     return can_write(s) ? run_command(s, argv) : TROUBLE;
 }

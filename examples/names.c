@@ -1,9 +1,9 @@
-/* A multi-layer perceptron learns to invent names, letter by letter (Bengio and others, JMLR 3, 2003).
+/* A multi-layer perceptron learns to invent names, character by character (Bengio and others, JMLR 3, 2003).
  *
- *     names [WORDS [EPOCHS]]        a file with one word a line; without one, the names of this library's functions
+ *     names [WORDS [EPOCHS]]        a file with one word per line; without one, the names of this library's functions
  *
- * A tenth of the words is held out. What a letter follows is seen through a window of CONTEXT letters; before a word's
- * first letter, and behind its last, stands the end of a line. */
+ * A tenth of the words is held out. The model predicts a character from the CONTEXT characters before it; a newline
+ * stands before and after each word. */
 #include <ctype.h>
 #include <glob.h>
 #include <math.h>
@@ -49,7 +49,7 @@ static void read_functions(void)
     globfree(&found);
 }
 
-/* Every character of some words, the end included, with the window before it. */
+/* Every character of some words, the newline included, with the window before it. */
 typedef struct letters {
     int64_t count;
     int32_t (*before)[CONTEXT], *next;
@@ -126,12 +126,12 @@ int main(int argc, char **argv)
     if (argc == 1)
         read_functions();
     if (word_count < 20 || epochs < 1)
-        return fputs("usage: names [WORDS [EPOCHS]], with 20 words or more, one a line; without them, from tapegrad's "
-                     "folder\n",
+        return fputs("usage: names [WORDS [EPOCHS]], with 20 words or more, one per line; without them, run it in "
+                     "tapegrad's folder\n",
                      help ? stdout : stderr),
                help ? 0 : 2;
     tg_rng rng = tg_rng_seed(1);
-    for (int w = word_count - 1; w > 0; w--) { /* in random order, of which the last tenth is held out */
+    for (int w = word_count - 1; w > 0; w--) { /* shuffles the words; the last tenth is held out */
         const int other = (int)tg_rng_below(&rng, (uint64_t)w + 1);
         char kept[LONGEST];
         memcpy(kept, words[w], LONGEST), memcpy(words[w], words[other], LONGEST), memcpy(words[other], kept, LONGEST);

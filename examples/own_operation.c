@@ -1,5 +1,5 @@
-/* An operation of one's own, defined outside the library with the public struct: x tanh(softplus(x)). It is checked
- * like the built-in ones, to second order, and differentiated. */
+/* An operation defined outside the library, with the public struct: x tanh(softplus(x)). It is checked to second order
+ * like the built-in ones, and differentiated. */
 #include <math.h>
 #include <stdio.h>
 #include <tapegrad.h>
@@ -17,7 +17,7 @@ static void squash_loop(const tg_loop *l)
     }
 }
 
-/* w + x (1 - w^2) sigmoid(x) with w = tanh(softplus(x)), made of operations: so it can be differentiated again. */
+/* w + x (1 - w^2) sigmoid(x) with w = tanh(softplus(x)), made of operations, so it can be differentiated again. */
 static void squash_derivative(const tg_derive *d)
 {
     tg_tensor x = d->in[0], w = tg_tanh(tg_softplus(x));
@@ -25,7 +25,7 @@ static void squash_derivative(const tg_derive *d)
     d->gradient[0] = tg_mul(d->cotangent, tg_add(w, tg_mul(x, bend)));
 }
 
-/* Its samples: shapes whose elements are drawn, and critical values. */
+/* Samples: shapes whose elements are drawn, and critical values. */
 static const tg_sample squash_samples[] = {
     {.input = {{.shape = {2, {3, 4}}}}},
     {.input = {{.shape = {0}}}},

@@ -1,5 +1,5 @@
-/* Uses a model that `train` has kept: classes and probabilities, or targets in their own unit, for rows of a table or
- * images; or texts. */
+/* Predicts with a model that `train` has saved: classes and probabilities, or targets in their own unit, for rows of a
+ * table or images; or samples of text. */
 #include "examples/report/table.h"
 #include "examples/report/terminal.h"
 #include "examples/run/start.h"
@@ -39,7 +39,7 @@ static const program_option options[] = {
      "nn.Sequential; * matches the same text in both",
      OPTION_TEXT, AT(rename)},
     {.type = OPTION_GROUP, .help = "Rows and images:"},
-    {"data", "SPEC", "csv:FILE, idx:FILE (images), or idx:DIR (MNIST's files, of which the test images)", OPTION_TEXT,
+    {"data", "SPEC", "csv:FILE, idx:FILE (images), or idx:DIR (the test images of MNIST's files)", OPTION_TEXT,
      AT(data)},
     {"header", "WHETHER", "whether a CSV file's first line names the columns", OPTION_CHOICE, AT(header),
      .choices = spec_headers},
@@ -74,7 +74,7 @@ static const options_program program = {
 /* A word of a CSV line, in quotes if necessary. */
 static void put_word(const char *word)
 {
-    char *plain = isatty(STDOUT_FILENO) ? strdup(word) : NULL; /* a terminal may obey control characters */
+    char *plain = isatty(STDOUT_FILENO) ? strdup(word) : NULL; /* a terminal might execute control characters */
     table_csv_text(stdout, plain ? plain_text(plain) : word);
     free(plain);
 }
@@ -141,7 +141,7 @@ typedef struct batch {
     tg_tensor x, output;
 } batch;
 
-/* Goes over all rows, batch by batch, until `see` fails. */
+/* Calls `see` for all rows, batch by batch, until it fails. */
 static bool each_batch(const tg_model *model, const card *c, const inputs *rows,
                        bool (*see)(void *context, const batch *b), void *context, tg_error *error)
 {
@@ -224,7 +224,7 @@ static bool predict_rows(const tg_model *model, const card *c, inputs *rows, boo
     return true;
 }
 
-/* ---- the whole ---- */
+/* ---- the program ---- */
 
 static bool write_texts(const tg_model *model, const card *c, const predict_settings *s, tg_error *error)
 {
@@ -259,7 +259,7 @@ static const char *conflict(const card *c, const predict_settings *s)
         return "--seed: with --temperature 0 nothing is drawn";
     if (text && s->data)
         return "the model writes texts, and --data is for rows and images; see --prompt";
-    return text || s->data ? NULL : "the model wants --data";
+    return text || s->data ? NULL : "the model needs --data";
 }
 
 static bool work(const predict_settings *s, const card *c, const tg_model *model, tg_error *error)

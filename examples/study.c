@@ -1,5 +1,5 @@
-/* The published experiments done again, and questions settled by measurement: each study is a command that runs
- * unattended, continues where it was interrupted, and writes a report. */
+/* Repeats published experiments and measures claims: each study is a command that runs unattended, continues where it
+ * was interrupted, and writes a report. */
 #include "examples/report/terminal.h"
 #include "examples/report/files.h"
 #include "examples/run/options.h"
@@ -19,7 +19,7 @@ enum { COUNT = sizeof studies / sizeof *studies };
 static const program_option table[] = {
     {"quick", NULL, "synthetic data, small networks, few epochs: a test that takes seconds", OPTION_FLAG, AT(quick)},
     SWEEP_OPTIONS(AT(sweep)),
-    {"out", "DIR", "folder for a folder of each study: records of the runs, report.html, report.md, pictures",
+    {"out", "DIR", "parent of the studies' folders, which have records of the runs, report.html, report.md, pictures",
      OPTION_TEXT, AT(out)},
     {"data", "DIR",
      "folder that has mnist/ (the four files), uci/ (the tables as .csv), optdigits/ and tinyshakespeare/input.txt",
@@ -105,7 +105,7 @@ static bool read_options(int argc, char **argv, const study *chosen, study_setti
     if (chosen && chosen->no_data && options_given(&program, "data"))
         return fprintf(stderr, "study: --data: %s reads none\n", chosen->name), false;
     if (s->quick && options_given(&program, "data"))
-        return fprintf(stderr, "study: --data: a quick study makes its data up\n"), false;
+        return fprintf(stderr, "study: --data: a quick study uses synthetic data\n"), false;
     return true;
 }
 

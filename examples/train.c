@@ -1,5 +1,5 @@
-/* Trains one model on one data set and shows the run in detail: files that predict uses and from which the same command
- * continues, curves while they grow, and pictures like those of compare. */
+/* Trains one model on one data set and shows the run in detail: writes files for predict, from which the same command
+ * continues, growing curves, and pictures like those of compare. */
 #include "examples/report/terminal.h"
 #include "examples/run/progress.h"
 #include "examples/report/columns.h"
@@ -42,7 +42,7 @@ enum { TITLE = 500 };
 
 static int fail(const char *message)
 {
-    /* In a team, only the process at fault prints, or process 0 if that has ended. */
+    /* In a team only the failing process prints, or process 0 if that one has ended. */
     const bool said =
         strstr(message, "another process failed") || (team_follows() && strstr(message, "another process"));
     if (!said)
@@ -53,10 +53,10 @@ static int fail(const char *message)
 /* ---- options ---- */
 
 static const program_option own_options[] = {
-    {"resume", NULL, "continue the run in the folder, with its options; those given here override them", OPTION_FLAG,
+    {"resume", NULL, "continue the run in the folder, with its options; options given here override them", OPTION_FLAG,
      offsetof(settings, resume)},
-    {"threads", "N", "threads of long operations; 0: as many as there are processors", OPTION_INT,
-     offsetof(settings, threads), 0, 1024},
+    {"threads", "N", "threads for long operations; 0: one per processor", OPTION_INT, offsetof(settings, threads), 0,
+     1024},
     {"profile", NULL,
      "print where the time of a step goes, by operation and by layer; rows that do not fill a step are left out",
      OPTION_FLAG, offsetof(settings, profile)},
@@ -85,7 +85,7 @@ static settings defaults(void)
 
 /* ---- the record ---- */
 
-/* The version, the options, which --resume reads, and the data that was read. */
+/* The version, the options, which --resume reads, and a description of the data. */
 static json_t *config_of(const training *t)
 {
     json_t *config = json_pack("{s:s}", "version", tg_version());
@@ -183,7 +183,7 @@ static void describe(const training *t)
 {
     const int64_t done = tg_optimizer_steps(t->run.optimizer);
     if (!t->s.resume && !options_given(&program, "data"))
-        fputs("no --data, so it learns digits that it draws itself, some seconds long.\nWith your own: --data "
+        fputs("no --data, so it trains on synthetic digits for a few seconds.\nWith your own: --data "
               "csv:FILE, idx:FOLDER, "
               "text:FILE or lines:FILE; see --help.\n",
               stderr);
@@ -294,7 +294,7 @@ static int train(training *t)
     return signals_status();
 }
 
-/* The same in a process for which another one prints. */
+/* Trains in a process for which process 0 prints. */
 static int follow(training *t)
 {
     signals_before before;
@@ -307,13 +307,13 @@ static int follow(training *t)
 
 /* ---- preparation ---- */
 
-/* The options of the run in the folder, and those of the command line on top; false and one line if there is no such
+/* Reads the options of the run in the folder, then those of the command line; false and one line if there is no such
  * run. */
 static bool resume(training *t, int argc, char **argv, tg_error *error)
 {
     char config[PATH_MAX];
     if (!t->s.run.out)
-        return tg_fail(error, "--resume: --out says of which run");
+        return tg_fail(error, "--resume needs --out");
     snprintf(config, sizeof config, "%s/last.safetensors", t->s.run.out);
     if (access(config, R_OK) != 0)
         return tg_fail(error, "--resume: there is no %.400s to continue from", config);
@@ -400,7 +400,7 @@ int main(int argc, char **argv)
     const bool ready = (!t.s.resume || resume(&t, argc, argv, &error)) && prepare(&t, &error);
     if (ready && !team_follows())
         describe(&t);
-    else if (!ready && (t.agreed || !team_follows())) /* before that, all processes print the same */
+    else if (!ready && (t.agreed || !team_follows())) /* before that, all processes would print the same */
         terminal_say("train", NULL, error.text);
     const int status = !ready ? 2 : team_follows() ? follow(&t) : train(&t);
     if (ready)

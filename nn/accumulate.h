@@ -1,4 +1,4 @@
-/* The gradient of a batch that does not fit into memory at once, part by part.
+/* Gradient accumulation: the gradient of a batch that does not fit into memory at once, computed part by part.
  *
  *     static tg_tensor part(tg_tape *tape, int number, void *user)        // the mean loss of part `number`
  *     {
@@ -19,13 +19,13 @@
 
 TG_API_BEGIN
 
-/* The loss, one number, of a part, recorded on the tape. */
+/* Records the loss of a part, a scalar, on the tape. */
 typedef tg_tensor (*tg_part_loss)(tg_tape *tape, int part, void *user);
 
-/* Adds the gradient of the mean of the losses of parts 0 .. parts-1 to that of all parameters: with parts of one size
- * that of the whole batch, except where there is a batch norm. The tape is reset before every part. `mean`, unless
- * NULL, receives the mean of the losses, NaN on an error. False if the tape has an error; the gradients of the parts
- * before it stay, as those of tg_backward do. */
+/* Adds the gradient of the mean loss of parts 0 .. parts-1 to the gradients of all parameters. If all parts have the
+ * same size, this is the gradient of the whole batch, except with batch norm. The tape is reset before every part.
+ * `mean`, unless NULL, receives the mean of the losses, NaN on an error. False if the tape has an error; the gradients
+ * of earlier parts stay, as with tg_backward. */
 bool tg_accumulate(tg_tape *tape, int parts, tg_part_loss loss, void *user, double *mean);
 
 TG_API_END

@@ -22,21 +22,21 @@ typedef enum tg_activation {
 #include "nn/activations.def"
 } tg_activation;
 
-/* "gelu_exact", "swiglu", ..., and the formula as a text. NULL past the end of the list. */
+/* The name, "gelu_exact", "swiglu", ..., and the formula as text. NULL past the end of the list. */
 const char *tg_activation_name(tg_activation activation);
 const char *tg_activation_formula(tg_activation activation);
 
-/* The activation of a name; false, with nothing written, if the name is unknown. There is no plain "gelu". */
+/* The activation with this name; false, with nothing written, if the name is unknown. There is no plain "gelu". */
 bool tg_activation_from_name(const char *name, tg_activation *activation);
 
-/* NULL for the name of an activation; otherwise what is wrong with it and which names there are. */
+/* NULL if an activation has this name; otherwise an error message with the names to choose from. */
 const char *tg_activation_name_error(const char *name);
 
 bool tg_activation_is_gated(tg_activation activation);
 
-/* 1 / sqrt(E f(z)^2) for a standard normal z: weights of deviation gain / sqrt(fan_in) after the activation keep
- * pre-activations at variance 1. 1 for a gated one, as in T5 and PaLM: a product goes with the square of its inputs, so
- * there that variance is a balance that cannot be kept: a row twice as large as others is four times as large after the
+/* 1 / sqrt(E f(z)^2) for a standard normal z: weights with deviation gain / sqrt(fan_in) after the activation keep the
+ * variance of pre-activations at 1. For a gated activation the gain is 1, as in T5 and PaLM. A product grows with the
+ * square of its inputs, so no gain keeps the variance: a row twice as large as others is four times as large after the
  * first layer, sixteen times after the second. */
 double tg_activation_gain(tg_activation activation);
 

@@ -1,10 +1,10 @@
-/* Limits shared by configurations of layers and models, and error messages for other values. Internal to nn. */
+/* Limits that configurations of layers and models share, and the messages for values outside them. Internal to nn. */
 #ifndef TG_CONFIG_INTERNAL_H
 #define TG_CONFIG_INTERNAL_H
 
 #include "autograd/tensor.h"
 
-/* Limits of numbers of units, channels and tokens: the product of two, even times a small number, does not overflow. */
+/* Largest number of units, channels or tokens: the product of two, even times a small number, does not overflow. */
 #define TG_SIZE_MOST        ((int64_t)1 << 30)
 #define TG_SIZE_ERROR(what) what " must be positive, 2^30 at most"
 
@@ -13,7 +13,7 @@ static inline bool tg_is_size(int64_t number)
     return number >= 1 && number <= TG_SIZE_MOST;
 }
 
-/* NULL, or the error in a dropout rate, or in the type of parameters. */
+/* NULL, or the error in a dropout rate, and in the type of parameters. */
 static inline const char *tg_dropout_error(double rate)
 {
     return rate >= 0 && rate < 1 ? NULL : "the dropout rate must be 0 or more and below 1";

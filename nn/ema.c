@@ -14,7 +14,7 @@ struct tg_ema {
     tg_error error; /* of the last update or exchange; "" if it succeeded */
 };
 
-/* The same names and shapes, without gradients. */
+/* Copies names and shapes, without gradients. */
 static bool copy_set(tg_parameters *average, const tg_parameters *model)
 {
     for (int i = 0; i < tg_parameters_count(model); i++) {
@@ -122,7 +122,7 @@ bool tg_ema_is_swapped(const tg_ema *ema)
 const char *tg_ema_error(const tg_ema *ema)
 {
     if (!ema)
-        return "no average: it is NULL, for want of memory or for an error in its set or decay";
+        return "the average is NULL: out of memory, or an error in its set or decay";
     return ema->error.text[0] ? ema->error.text : NULL;
 }
 

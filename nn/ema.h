@@ -12,8 +12,8 @@
  *
  * The first update copies, as in PyTorch's AveragedModel.
  *
- * What has no gradient, the running statistics of a batch norm, is copied. The averages are a set of their own with the
- * model's names, so that tg_parameters_save keeps them.
+ * Parameters without a gradient, the running statistics of a batch norm, are copied. The averages are a parameter set
+ * with the model's names, so tg_parameters_save can write them.
  */
 #ifndef TG_EMA_H
 #define TG_EMA_H
@@ -24,13 +24,13 @@ TG_API_BEGIN
 
 typedef struct tg_ema_config {
     double decay; /* 0: 0.999 */
-    bool warmup;  /* for short runs: update t, from 0, has the decay (1 + t) / (10 + t) where that is less */
+    bool warmup;  /* for short runs: update t, from 0, has the decay (1 + t) / (10 + t) if that is smaller */
 } tg_ema_config;
 
 typedef struct tg_ema tg_ema;
 
-/* The average of this complete set, which must outlive it. NULL if out of memory, for a set with an error, or for a
- * decay outside of 0 to 1. */
+/* An average of this set, which must be complete and must outlive the average. NULL if out of memory, for a set with an
+ * error, or for a decay outside of 0 to 1. */
 tg_ema *tg_ema_new(tg_parameters *set, const tg_ema_config *config);
 void tg_ema_free(tg_ema *ema);
 
@@ -38,19 +38,19 @@ void tg_ema_free(tg_ema *ema);
  * are swapped, or if the set has grown since the average was made. */
 bool tg_ema_update(tg_ema *ema);
 
-/* Exchanges weights and averages; call it between steps. False, with nothing done, if the set has grown; but weights
- * that are swapped out still come back. */
+/* Swaps weights and averages; call it between steps. False, with nothing done, if the set has grown; but weights that
+ * are swapped out can still be swapped back. */
 bool tg_ema_swap(tg_ema *ema);
 bool tg_ema_is_swapped(const tg_ema *ema);
 
-/* The reason why the last update or exchange was refused; NULL if it was not. */
+/* Why the last update or swap was refused; NULL if it was not. */
 const char *tg_ema_error(const tg_ema *ema);
 
 /* The averages under the model's names; they belong to the ema. */
 tg_parameters *tg_ema_parameters(const tg_ema *ema);
 
-/* The number of updates; the second sets it, to resume a run (nn/files/training_state.h keeps averages and number).
- * False for a negative number. */
+/* Gets and sets the number of updates; a run that resumes sets it (nn/files/training_state.h stores averages and
+ * number). False for a negative number. */
 int64_t tg_ema_updates(const tg_ema *ema);
 bool tg_ema_restore(tg_ema *ema, int64_t updates);
 

@@ -106,7 +106,7 @@ void tg_lbfgs_restart(tg_lbfgs *lbfgs)
 
 const char *tg_lbfgs_error(const tg_lbfgs *lbfgs)
 {
-    return lbfgs ? lbfgs->error : "no L-BFGS: it is NULL, for want of memory or for an error in its configuration";
+    return lbfgs ? lbfgs->error : "the L-BFGS is NULL: out of memory, or an error in its configuration";
 }
 
 double tg_lbfgs_loss(const tg_lbfgs *lbfgs)

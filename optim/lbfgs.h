@@ -16,17 +16,18 @@
  *     if (tg_lbfgs_error(lbfgs)) ...
  *     tg_lbfgs_free(lbfgs);
  *
- * A step goes from p to p + t d. The direction d = -H g comes from the last `history` pairs of a step s = t d and the
- * change y of the gradient in it, by the recursion in two loops (Nocedal and Wright, Numerical Optimization, algorithm
- * 7.4) from H = s.y / y.y; a pair with s.y <= 1e-10 is left out. Its length t fulfils the strong Wolfe conditions
+ * A step goes from p to p + t d. The direction d = -H g is computed by the two-loop recursion (Nocedal and Wright,
+ * Numerical Optimization, algorithm 7.4) from the last `history` pairs of a step s = t d and the change y of the
+ * gradient in it, starting from H = s.y / y.y; pairs with s.y <= 1e-10 are dropped. The length t satisfies the strong
+ * Wolfe conditions
  *
  *     loss(p + t d) <= loss(p) + 0.0001 t g.d     and     |gradient(p + t d).d| <= 0.9 |g.d|
  *
- * (algorithms 3.5 and 3.6 there, by cubic interpolation, with at most 25 trials). The first length tried is `lr`, at
+ * (algorithms 3.5 and 3.6 there, by cubic interpolation, with at most 25 trials). The first length tried is `lr`; in
  * the first step lr min(1, 1 / |g|_1). These are the choices of PyTorch's LBFGS with line_search_fn='strong_wolfe'.
  *
- * The loss must be the same function at each call: the same samples, no dropout. All sums are taken in double and in
- * one order, so the steps are the same on any number of threads.
+ * The loss must be the same function in each call: the same samples, no dropout. All sums are computed in double and in
+ * a fixed order, so steps are bit-identical on any number of threads.
  */
 #ifndef TG_LBFGS_H
 #define TG_LBFGS_H
@@ -37,9 +38,9 @@ TG_API_BEGIN
 
 typedef struct tg_lbfgs_config {
     double lr;                 /* the first length tried. 0: 1 */
-    int history;               /* number of pairs kept, each of twice the parameters in double. 0: 100 */
+    int history;               /* number of pairs kept; each takes two doubles per parameter. 0: 100 */
     double gradient_tolerance; /* converged if every derivative is at most this large. 0: 1e-7 */
-    double change_tolerance;   /* or if a step changes the loss, or every parameter, by less. 0: 1e-9 */
+    double change_tolerance;   /* also converged if a step changes the loss, or every parameter, by less. 0: 1e-9 */
 } tg_lbfgs_config;
 
 typedef struct tg_lbfgs tg_lbfgs;
@@ -52,22 +53,22 @@ const char *tg_lbfgs_config_error(const tg_lbfgs_config *config);
 tg_lbfgs *tg_lbfgs_new(tg_parameters *parameters, const tg_lbfgs_config *config);
 void tg_lbfgs_free(tg_lbfgs *lbfgs);
 
-/* Writes the loss at the present values of the parameters, and leaves its gradient in them, as tg_backward does.
- * Returns false if it failed. The search avoids a point whose loss is infinite or NaN, unless it is the first. */
+/* Writes the loss at the current values of the parameters and computes its gradient with tg_backward. Returns false if
+ * it failed. The search avoids points with an infinite or NaN loss, except the first point. */
 typedef bool (*tg_lbfgs_loss_function)(void *context, double *loss);
 
-/* One step: a direction and a search along it, one or more evaluations of the loss. Gradients are cleared. True if
- * another step may follow. False at the end: it converged, or found no smaller loss (tg_lbfgs_error gives NULL), or it
- * failed; the values are then those from before this step. */
+/* One step: a direction and a search along it, with one or more evaluations of the loss. Gradients are cleared. True if
+ * another step may follow. False if it converged, found no smaller loss (tg_lbfgs_error returns NULL), or failed; on
+ * failure the values are those from before this step. */
 bool tg_lbfgs_step(tg_lbfgs *lbfgs, tg_lbfgs_loss_function loss, void *context);
 
-/* Forgets the history, the end and the error: for another loss, or after other code has changed the values. */
+/* Discards the history, the end and the error: for another loss, or after other code has changed the values. */
 void tg_lbfgs_restart(tg_lbfgs *lbfgs);
 
 /* The error, or NULL. */
 const char *tg_lbfgs_error(const tg_lbfgs *lbfgs);
 
-/* The loss after the last step, NaN before the first; the steps so far, and how often the loss was evaluated. */
+/* The loss after the last step, NaN before the first; the number of steps and of evaluations of the loss. */
 double tg_lbfgs_loss(const tg_lbfgs *lbfgs);
 int64_t tg_lbfgs_steps(const tg_lbfgs *lbfgs);
 int64_t tg_lbfgs_evaluations(const tg_lbfgs *lbfgs);

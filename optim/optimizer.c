@@ -179,7 +179,7 @@ void tg_optimizer_free(tg_optimizer *optimizer)
 const char *tg_optimizer_error(const tg_optimizer *optimizer)
 {
     if (!optimizer)
-        return "no optimiser: it is NULL, for want of memory or for an error in its configuration";
+        return "the optimiser is NULL: out of memory, or an error in its configuration";
     return optimizer->error.text[0] ? optimizer->error.text : NULL;
 }
 

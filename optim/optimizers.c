@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-/* A decay that is part of the gradient: gradient = scale gradient + decay p, in place, for a loop that then has no
- * decay of its own. */
+/* Weight decay as part of the gradient: gradient = scale gradient + decay p, in place; the loop after it has no
+ * decay. */
 #define ADD_DECAY(real)                                                                        \
     {                                                                                          \
         const real *p = u->parameter, scale = (real)u->gradient_scale, decay = (real)u->decay; \
@@ -240,7 +240,7 @@ const tg_optimizer_rule tg_optimizer_adagrad = {.name = "adagrad",
 
 /* ---- Muon: Jordan and others, 2024, and Liu and others, arXiv 2502.16982; the loop is in autograd/update.h ---- */
 
-/* Weights that are matrices, but no tables of an embedding, which do not decay either. */
+/* For weights that are matrices, but not for embedding tables, which have no weight decay. */
 static int64_t muon_scratch(const tg_parameter *parameter)
 {
     return parameter->decay ? tg_update_muon_scratch(&parameter->shape) : 0;

@@ -49,7 +49,7 @@ static const char *cosine_error(const tg_schedule *schedule)
 
 static const rule schedule_cosine = {USES_WARMUP | USES_STEPS | USES_END, half_cosine, cosine_error};
 
-/* A line from 1 at the first of so many steps down to `end` after the last. */
+/* A line from 1 at the first step down to `end` after the last. */
 static double line(const tg_schedule *schedule, int64_t step, int64_t steps)
 {
     return step >= steps ? schedule->end : 1 - (1 - schedule->end) * (double)step / (double)steps;
@@ -91,7 +91,7 @@ static const char *stable_decay_error(const tg_schedule *schedule)
 static const rule schedule_stable_decay = {USES_WARMUP | USES_STEPS | USES_END | USES_PERIOD, stable_then_line,
                                            stable_decay_error};
 
-/* Without a warm-up as with one of 10,000 steps. */
+/* Without a warm-up, as with a warm-up of 10,000 steps. */
 static double inverse_root(const tg_schedule *schedule, int64_t after)
 {
     const double scale = schedule->warmup > 0 ? (double)schedule->warmup : 1e4;

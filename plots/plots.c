@@ -82,8 +82,8 @@ static void set_text(FILE *command, const char *name, const char *text)
     fputs("'; ", command);
 }
 
-/* The same of a path that gnuplot cannot take for a command ("|touch x", "< touch x"), a user's home ("~x") or a block
- * of data ("$x"). */
+/* Sets a path so that gnuplot cannot take it for a command ("|touch x", "< touch x"), a user's home ("~x") or a data
+ * block ("$x"). */
 static void set_path(FILE *command, const char *name, const char *path)
 {
     fprintf(command, "%s='%s", name, *path == '/' ? "" : "./");
@@ -242,7 +242,7 @@ static plots_outcome read_bands(const char *directory, bool *accuracy, tg_error 
     return failure && failure != ENOENT ? PLOTS_FAILED : failure || rows < 2 ? PLOTS_NOTHING : PLOTS_DRAWN;
 }
 
-/* Runs a script with some settings, `output` taking what it prints. */
+/* Runs a script with some settings; what it prints goes to `output`. */
 static plots_outcome run_script(const char *script, const char *settings, FILE *output, tg_error *error)
 {
     char folder[PATH_MAX];
@@ -281,7 +281,7 @@ static bool each_file(const char *folder, bool (*act)(const char *folder, const 
     return well;
 }
 
-/* Removes a folder with its files, and never through a symbolic link: a folder of results may be someone else's. */
+/* Removes a folder with its files, but never follows a symbolic link: a results folder may contain someone else's. */
 static void remove_folder(const char *folder)
 {
     const int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -295,7 +295,7 @@ static void remove_folder(const char *folder)
     rmdir(folder);
 }
 
-/* Removes what a program left that was killed while it drew; its number is in the name. */
+/* Removes a folder left by a program that was killed while drawing; the program's process number is in the name. */
 static bool remove_if_stale(const char *folder, const char *name, void *context)
 {
     char path[PATH_MAX];

@@ -1,13 +1,13 @@
 /* Draws the curves of a folder that runlog.h has written, with gnuplot and the scripts in plots/.
  *
  *     tg_error error;
- *     plots_show("results", stdout);                              // in letters, on the terminal
+ *     plots_show("results", stdout);                              // as text, on the terminal
  *     if (plots_draw("results", &(plots_look){.title = "MNIST, 784-128x8-10"}, &error) == PLOTS_FAILED)
  *         fprintf(stderr, "compare: %s\n", error.text);
  *
- * A script is told `dir`, the folder to read from, `out`, a new folder in it to draw into, and `title`. When gnuplot
- * has ended well and each picture is whole, they take their names in the folder; until then, and if drawing fails or is
- * interrupted, the old ones stay. SIGINT, SIGTERM and SIGHUP end gnuplot, not the program.
+ * A script gets the variables `dir` (the folder to read from), `out` (a new folder inside it to draw into) and `title`.
+ * The new pictures replace the old ones only after gnuplot has succeeded and every picture is complete. SIGINT, SIGTERM
+ * and SIGHUP end gnuplot, not the program.
  *
  * The scripts are looked for in a folder plots beside or above the program (build/bin/compare finds plots/), in
  * share/tapegrad/plots there (an installed one), in tapegrad/plots under XDG_DATA_HOME, ~/.local/share and
@@ -27,11 +27,11 @@ typedef enum plots_outcome {
     PLOTS_INTERRUPTED, /* by a signal: the exit status is signals_status() of run/signals.h */
 } plots_outcome;
 
-/* How pictures look; zero is the default everywhere. */
+/* How pictures look; a zero member takes the default. */
 typedef struct plots_look {
     const char *title;
     const char *searched;       /* axis of a search: "lr"; NULL: there was no search */
-    const char *searched_words; /* if that is a list of words, these: "none rms"; NULL or empty: numbers */
+    const char *searched_words; /* its values if they are words: "none rms"; NULL or empty: numbers */
     const char *scale;          /* scale of the loss: "auto", "linear" or "log" */
     bool seed_lines;            /* a line for each seed in place of bands */
     char *const *class_names;   /* [classes] */
@@ -39,19 +39,19 @@ typedef struct plots_look {
     char *const *feature_names; /* [2], the axes of boundary.png; NULL: they have no names */
 } plots_look;
 
-/* Draws loss, steps, accuracy, noise, boundary and search, each as .png and .svg: those of which there is something in
- * the folder, accuracy where there is one, search where something is `searched`. Old pictures of the others are
- * removed, and all of them where the folder has no epoch to show. Unless they are drawn, an error. */
+/* Draws loss, steps, accuracy, noise, boundary and search, each as .png and .svg, if the folder holds the data for it
+ * (search: if `searched` is set). Removes old pictures that it does not draw, and all of them if the folder has no
+ * epoch. Sets `error` unless it returns PLOTS_DRAWN. */
 plots_outcome plots_draw(const char *directory, const plots_look *look, tg_error *error);
 
-/* Prints which of these are in the folder: "loss, accuracy, as .png and .svg". */
+/* Prints the pictures that are in the folder: "loss, accuracy, as .png and .svg". */
 void plots_list(const char *directory, FILE *out);
 
 /* Runs another script of plots/ on a folder; keeps the pictures that it draws. */
 plots_outcome plots_run(const char *script, const char *directory, tg_error *error);
 
-/* Prints the curves of validation loss and accuracy in letters, as wide as the terminal, or 80 columns elsewhere. False
- * if nothing could be drawn; a call of plots_draw says why. */
+/* Prints the curves of validation loss and accuracy as text, as wide as the terminal, or 80 columns elsewhere. Returns
+ * false if nothing could be drawn; plots_draw then says why. */
 bool plots_show(const char *directory, FILE *out);
 
 #endif

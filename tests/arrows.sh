@@ -1,11 +1,11 @@
 #!/bin/sh
-# Includes run downward only, and calls between the files of the core too: fails on one that runs up, on a circle of includes, and on a
-# room that looks behind another's public headers.
+# Checks the dependencies between files. A file may include, and in the core call, only files below it in the order. The script fails on
+# an upward include or call, on an include cycle, and on a folder that includes another folder's private headers.
 #   tests/arrows.sh [FOLDER]     from the top of the tree; FOLDER holds what make has built, for the calls
 
-# The order, from the bottom up. A file may use what stands on lines above its own line here, and a folder's files each other; files
-# and folders of one line do not know each other. A name without an ending is a header and its source; one with an ending is this file
-# alone, where what users see of a module lies below the module's inside.
+# The order, lowest first. A file may use files on earlier lines, and files of its own folder. Entries on the same line may not use each
+# other. A name without an ending means the header and its source. A name with an ending means that file alone: some public headers
+# stand lower than their sources.
 order='
     autograd/api autograd/names
     autograd/rng autograd/shape.h autograd/threads.h autograd/numbers
@@ -58,7 +58,7 @@ set -eu
 calls=$(mktemp)
 trap 'rm "$calls"' EXIT
 
-# Who uses a function or constant of another object: "autograd/grad.c -> autograd/tape.c tg_tape_scratch".
+# Lists the functions and constants that each object uses of another: "autograd/grad.c -> autograd/tape.c tg_tape_scratch".
 [ $# = 0 ] || (cd "$1/obj" && nm -A autograd/*.o) | awk '
     { object = $1; sub(/\.o:.*/, ".c", object) }
     $(NF - 1) ~ /^[BDRT]$/ { home[$NF] = object }
@@ -88,7 +88,7 @@ find autograd nn optim plots examples -name '*.[ch]' -o -name '*.inc' -o -name '
         return name
     }
 
-    # What a circle is made of: inside a folder of the order a header and its source are one.
+    # The node of the cycle search: inside a folder of the order, a header and its source are one node.
     function unit(file,    name) {
         name = entry(file)
         if (name !~ /\/$/)
@@ -157,7 +157,8 @@ find autograd nn optim plots examples -name '*.[ch]' -o -name '*.inc' -o -name '
                 arrow[unit(from), unit(to)] = 1
         }
 
-        # An arrow to where none begins, or from where none ends, is in no circle: such are taken away until none is left.
+        # An arrow whose target has no outgoing arrow, or whose source has no incoming one, is in no cycle. Remove such arrows
+        # until none is left.
         do {
             split("", begins)
             split("", comes_back)

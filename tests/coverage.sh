@@ -1,9 +1,9 @@
 #!/bin/sh
-# What of the library and the programs the tests have run: lines, by file, from the counters in a build with --coverage.
+# Prints how many lines of each file the tests ran, from the counters of a build with --coverage.
 #   tests/coverage.sh BUILD      from the top of the tree. The lines that were not run: BUILD/coverage-rest.txt
-# A line of several objects (kernels for each instruction set) was run if one of them ran it. What no test here can reach is in
-# tests/coverage.reasons, and does not count; each of its lines must match one that was not run. It fails where less than 99 % of the
-# library's lines, or 92 % of the programs', were run.
+# Kernels are compiled once for each instruction set: a line counts as run if one of the objects ran it. Lines that no test can reach are
+# listed in tests/coverage.reasons and not counted; each entry there must match a line that was not run. The script fails below 99 % of
+# the library's lines or 92 % of the programs'.
 set -eu
 build=$1
 rest=$build/coverage-rest.txt

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Which packages are asked for, and by whom: on a system that has no libraries, where a package manager writes down that it was called.
+# Tests which packages make asks for, and for which targets. It simulates a system without libraries, whose package manager only
+# records its calls.
 #   tests/dependencies.sh     from the top of the tree
 set -eu
 work=$(mktemp -d "${TG_BUILD:-build}/dependencies-XXXXXX") # not in TMPDIR: make takes no blank in BUILD
@@ -33,7 +34,7 @@ done
 grep -q 'update\|install' "$work/called" || fail "the package manager is not called"
 rm "$work/called"
 
-# Nothing at all is found here: `make lib` misses the compiler alone, `make install-library` says so and calls nobody.
+# No package is found here. `make lib` asks for the compiler only; `make install-library` reports it missing and installs nothing.
 for goal in "lib DEPENDENCIES=check" install-library "lib install-library"; do
     ! MAKEFLAGS='' make $goal CC=no-compiler BUILD="$work/build" PREFIX="$work/prefix" > "$work/missing" 2>&1 || fail "make $goal goes on"
     [ "$(grep -c '^    [a-z]' "$work/missing")" = 1 ] && grep -q '^    build-essential$' "$work/missing" || fail "make $goal: $(cat "$work/missing")"
@@ -41,13 +42,13 @@ for goal in "lib DEPENDENCIES=check" install-library "lib install-library"; do
     [ ! -e "$work/prefix" ] || fail "make $goal installs something"
 done
 
-# A word that is none of an option's is refused.
+# Unknown values of an option are refused.
 for option in DEPENDENCIES BLAS AMALGAMATION; do
     ! MAKEFLAGS='' make -n lib $option=nonsense BUILD="$work/build" > /dev/null 2> "$work/said" || fail "$option=nonsense is taken"
     grep -q "$option is 'nonsense', and can be one of: " "$work/said" || fail "$option=nonsense: $(cat "$work/said")"
 done
 
-# So are 32 bits, in one line.
+# A 32-bit compiler is refused, with one line.
 if cc -m32 -E -x c /dev/null > /dev/null 2>&1; then
     ! MAKEFLAGS='' make -n lib CFLAGS=-m32 BUILD="$work/build" > /dev/null 2> "$work/said" || fail "-m32 is taken"
     grep -q 'needs pointers of 64 bits' "$work/said" && [ "$(wc -l < "$work/said")" = 1 ] || fail "-m32: $(cat "$work/said")"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What `make install` leaves behind serves programs outside of the tree, each of which shows one thing.
+# Compiles and runs programs outside of the tree against what `make install` installs. Each case tests one thing.
 #   tests/install.sh CASE FOLDER     from the top of the tree; FOLDER is of the caller and holds what `install` installs
 set -eu
 tree=$(pwd)

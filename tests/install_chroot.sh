@@ -1,9 +1,9 @@
 #!/bin/sh
-# What README.md and docs/ tell a newcomer to do, done in an empty Debian by commands that are taken from there; then the Debian packages,
-# installed in another one that has a compiler only.
+# Runs the installation commands of README.md and docs/ in an empty Debian. Then installs the Debian packages in another one, which has
+# only a compiler.
 #   tests/install_chroot.sh FOLDER [check]     as root, from the top of the tree, with debootstrap; FOLDER keeps what is downloaded and
 #                                              receives logs. check: `make check` too
-# DEBIAN_SUITE and DEBIAN_MIRROR: which Debian, and where from. CCACHE_DIR: a compiler's cache that is used there too, for haste.
+# DEBIAN_SUITE and DEBIAN_MIRROR: the Debian release and its mirror. CCACHE_DIR: a compiler cache to share with that Debian.
 set -eu
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
@@ -26,7 +26,7 @@ trap 'exit 1' HUP INT TERM # of which a shell would die without its mounts
 }
 mkdir -p "$folder/archives/partial"
 
-# An empty Debian; downloaded packages are shared.
+# Unpacks an empty Debian; downloaded packages are shared.
 enter() { # NAME
     leave
     root=$folder/$1
@@ -46,7 +46,7 @@ inside() { # FOLDER-INSIDE SCRIPT: prints each command
     env -i PATH=${CCACHE_DIR:+/usr/lib/ccache:}/usr/sbin:/usr/bin:/sbin:/bin HOME=/root ${CCACHE_DIR:+CCACHE_DIR=/ccache} chroot "$root" sh -ex /root/commands.sh > "$folder/$2.out" 2> "$folder/$2.log" ||
         { tail -n 20 "$folder/$2.out" "$folder/$2.log" >&2; echo "failed: $2" >&2; exit 1; }
 }
-# The first block of this language after this line of a page.
+# Prints the first code block in this language after this line of a page.
 block() { # PAGE LINE LANGUAGE
     awk -v line="$2" -v fence="\`\`\`$3" '
         index($0, line) == 1 { here = 1 }

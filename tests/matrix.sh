@@ -1,7 +1,7 @@
 #!/bin/sh
-# The tests under other compilers, options, processors and surroundings: a table with a row for each.
+# Runs the tests with other compilers, options, processors and environments, and prints a table with a row for each.
 #   tests/matrix.sh BUILD [ROW...]     from the top of the tree; all rows, or these
-# A row's log is BUILD/matrix/ROW.log. A row that has passed at this commit is not run again: rm BUILD/matrix/ROW.result does it anew.
+# A row's log is BUILD/matrix/ROW.log. A row that passed at this commit is not run again, unless you remove BUILD/matrix/ROW.result.
 # SUITES: the suites of every row, instead of its own; "all".
 set -u
 mkdir -p "$1/matrix"
@@ -17,8 +17,8 @@ MAKEFLAGS=""
 export MAKEFLAGS
 
 chosen() { [ "$suites" = all ] || echo "$suites"; }
-# COMMAND...: the suites of this row, by this command. With an environment that is complete, tests do not start themselves anew, which
-# would be without the command.
+# COMMAND...: runs the row's suites under this command. The environment is complete here: otherwise the tests would restart themselves
+# without the command.
 tests() (
     while IFS= read -r line; do
         eval "[ \"\${${line%%=*}+set}\" ]" || export "${line?}"
@@ -77,7 +77,7 @@ unprivileged() {
     rm -rf "$tmp"
     return $status
 }
-# The tree read-only, and no pseudo-terminals: in name spaces of their own.
+# Runs in separate name spaces, with the tree read-only and without pseudo-terminals.
 read_only() {
     as_root || return
     nice make "$work/$name/bin/tests" all BUILD="$work/$name" DEPENDENCIES=skip || return

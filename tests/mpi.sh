@@ -1,6 +1,6 @@
 #!/bin/sh
-# Trainings on several processes, by the programs of `make MPI=1`: the same bytes for every number of them, after an interrupt, and after
-# one was killed. Prints what it found; fails if anything differs, hangs or is left.
+# Trains on several processes with the programs of `make MPI=1`. The result must have the same bytes for every number of processes, after
+# an interrupt, and after a process was killed. Fails if the bytes differ, a run hangs, or a process is left running.
 #   tests/mpi.sh [KILLS]     from the top of the tree; needs mpirun
 set -u
 kills=${1:-5}
@@ -22,7 +22,7 @@ expect() { # WHAT WANTED GOT
     [ "$2" = "$3" ] || { echo "$1: $3, expected $2" && cat said && failed=1; }
 }
 
-# The GPT is large enough that processes share out the optimiser's step; the other two are not.
+# The GPT is large enough for the processes to divide the optimiser's step among them; the other two models are not.
 seq 3000 | sed 's/.*[27]$/the king of night &/; s/.*[05]$/will hear no more &/' > text
 gpt="--data text:text --width 64 --heads 2 --layers 2 --batch 16 --epoch-windows 160 --dropout 0.1"
 for model in "$gpt --epochs 2" "--data glyphs --model convnet --rows 1000 --epochs 2" "--data moons --dropout 0.1 --epochs 4"; do

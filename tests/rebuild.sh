@@ -1,5 +1,5 @@
 #!/bin/sh
-# What make would build anew after a change, as `make -n` tells, which builds nothing. A list of sources each time.
+# Lists, for several changes, the sources that make would compile again. `make -n` tells, without building anything.
 #   tests/rebuild.sh FOLDER     from the top of the tree; FOLDER holds what make has built
 set -eu
 out=$1
@@ -14,7 +14,7 @@ plan > "$work/now" # nothing, unless somebody changes files meanwhile
 plan -B > "$work/everything"
 [ "$(wc -l < "$work/everything")" -gt 100 ]
 
-# A changed list of operations: those who read it, and only those.
+# A changed list of operations: only the files that include it are compiled.
 plan -W autograd/ops.def > "$work/changed"
 grep -rl --include='*.d' 'autograd/ops.def' "$out/obj" | sed "s|^$out/obj/||; s|d\$|c|" | sort > "$work/readers"
 sort -u "$work/now" "$work/readers" > "$work/expected"
@@ -24,12 +24,12 @@ for reader in autograd/registry.c examples/quickstart.c; do
 done
 [ "$(wc -l < "$work/changed")" -lt "$(wc -l < "$work/everything")" ]
 
-# Other flags or another compiler: everything.
+# Other flags or another compiler: everything is compiled.
 for other in "CFLAGS=${CFLAGS:-} -DTG_OTHER" "LDFLAGS=${LDFLAGS:-} -Wl,-z,now" "CC=env ${CC:-cc}"; do
     plan "$other" | diff - "$work/everything" > /dev/null || fail "$other does not rebuild everything"
 done
 
-# Those that change what is built have a folder of their own.
+# Options such as DEBUG and SANITIZE build into folders of their own.
 for option in DEBUG=$([ "${DEBUG:-}" = 1 ] || echo 1) SANITIZE=$([ -n "${SANITIZE:-}" ] || echo undefined); do
     ! MAKEFLAGS='' make -n -B "$option" lib | grep -q -- " -c -o $out/obj/" || fail "$option builds into $out"
 done

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The same sources give the same bytes in every folder, at every time: what `make install` installs, and the Debian packages.
+# Tests that the same sources give the same bytes in every folder and at every time: the installed files and the Debian packages.
 #   tests/reproducible.sh FOLDER [OPTION...]     from the top of the tree, at its last commit; FOLDER receives two copies of it, and logs.
-#                                                With options for make, as ISAS=baseline for haste, packages are left out
+#                                                With options for make (ISAS=baseline is quicker) it skips the packages
 set -eu
 rm -rf "$1/one" "$1/two"
 mkdir -p "$1"
@@ -15,7 +15,7 @@ packages=""
 [ "$options" ] || ! command -v dh > /dev/null || packages=deb
 [ "$packages" ] || echo "no packages are compared"
 
-# The copies differ in what compilers and archivers like to write into files: folder, language, time zone, umask, time.
+# The two builds differ in everything that compilers and archivers might write into files: folder, language, time zone, umask, time.
 build() { # COPY TREE LC_ALL TZ UMASK
     tree=$folder/$1/$2
     mkdir -p "$tree" "$folder/$1/result"

@@ -1,6 +1,7 @@
 #!/bin/sh
-# One comparison on four machines that share a folder, of which some are killed: every run is trained once, and the table is that of one
-# process. The machines are host names of their own on this one, so that a killed one is noticed by its silence only.
+# Runs one comparison on four machines that share a folder, and kills some of them. Every run must be trained once, and the table must be
+# the one that a single process prints. The machines are simulated by host names, so that the others notice a killed one only by its
+# silence.
 #   tests/sweep.sh [ROUNDS]     from the top of the tree, after make; needs unshare
 set -u
 rounds=${1:-3}

@@ -1,12 +1,12 @@
 #!/bin/sh
-# The libraries export what the public headers declare, no more and no less, and the reference has all of it.
+# Tests that the libraries export exactly what the public headers declare, and that the reference lists all of it.
 #   tests/symbols.sh FOLDER     with include/tapegrad.h, libtapegrad.so, libtapegrad.a and reference.html as make leaves them there
 set -eu
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
 
-# Declarations between the marks of autograd/api.h, outside of braces: a function's name stands before a parenthesis, a constant's is
-# the last word.
+# Reads the declarations between the marks of autograd/api.h, outside of braces. A function's name stands before a parenthesis; a
+# constant's name is the last word.
 ${TG_CC:-cc} -E -P -I. -I"$1/include" "$1/include/tapegrad.h" | sed 's/[;{}]/&\n/g' | awk '
     /^#pragma GCC visibility/ { marked = /push/; next }
     { declaration = declaration " " $0 }
@@ -21,7 +21,7 @@ ${TG_CC:-cc} -E -P -I. -I"$1/include" "$1/include/tapegrad.h" | sed 's/[;{}]/&\n
         declaration = ""
     }' | awk '{ print $NF }' | sort -u > "$work/declared"
 
-# exported FILE [OPTION]: names of code and data that a linker sees. The sanitizers add names of their own, which begin with __.
+# exported FILE [OPTION]: the names of code and data that a linker sees. Names that begin with __ come from the sanitizers.
 exported() {
     nm -g --defined-only $2 "$1" | awk 'NF == 3 && $2 ~ /^[A-Z]$/ && $3 !~ /^__/ { print $3 }' | sort -u
 }

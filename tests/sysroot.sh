@@ -1,6 +1,6 @@
 #!/bin/sh
-# Unpacks Debian's packages that programs and tests need, for another processor, into a folder. The machine's own packages and its list
-# of architectures stay as they are.
+# Unpacks into a folder the Debian packages that programs and tests need on another processor. The machine's own packages and its list of
+# architectures stay as they are.
 #   tests/sysroot.sh arm64 FOLDER
 set -eu
 architecture=$1

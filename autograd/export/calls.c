@@ -52,7 +52,7 @@ static const call *call_of(const tg_value *value)
     return NULL;
 }
 
-/* As ops/self_attention.c has it. */
+/* As in ops/self_attention.c. */
 static int64_t queries_together(const tg_value *x)
 {
     const int64_t positions = x->shape.dim[x->shape.rank - 2];
@@ -61,7 +61,7 @@ static int64_t queries_together(const tg_value *x)
     return fit < most ? fit : most;
 }
 
-/* The tensor before, along and behind the axes that the operation works along. */
+/* The tensor as [outer, n, inner], where n are the axes along which the operation works. */
 static tg_blocks blocks_of(const tg_value *value, const tg_shape *shape)
 {
     if (field_of(value, "axes"))
@@ -107,7 +107,7 @@ static void put_list(const tg_shape *list, char *text, size_t size)
         used += (size_t)snprintf(text + used, size - used, "%s%lld", i ? ", " : "", (long long)list->dim[i]);
 }
 
-/* Reads a word for a list of integers; false if it is none. */
+/* Writes the list of integers that a word names; false if it names none. */
 static bool put_list_word(const tg_value *value, const char *word, char *text, size_t size)
 {
     const tg_field *field = field_of(value, word);

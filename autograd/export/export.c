@@ -312,8 +312,8 @@ bool tg_writer_begin(tg_writer *w, tg_tape *tape, const tg_export_config *config
 size_t tg_export(tg_tape *tape, const tg_export_config *config, char *bytes, size_t size)
 {
     tg_writer w;
-    bool fine =
-        tg_writer_begin(&w, tape, config) && tg_writer_functions(&w); /* into nothing: to see which pieces it needs */
+    bool fine = tg_writer_begin(&w, tape, config) &&
+                tg_writer_functions(&w); /* without output, to find which pieces it needs */
     tg_pieces_need(&w.needed, "tg_real TG_INLINE");
     w.text = (tg_text){bytes, size, 0};
     if (fine) {

@@ -1,5 +1,5 @@
-/* The loops of each operation: a formula of elementwise.def inside of loops, a call of calls.def, or what is written
- * here: products, sums over axes and copies. */
+/* The loops of each operation: a formula of elementwise.def inside loops, a call of calls.def, or code written here for
+ * products, sums over axes and copies. */
 #include "autograd/export/writer.h"
 
 #include "autograd/numbers.h"
@@ -88,8 +88,8 @@ static const char *index_text(const tg_strided *s, int k, int first, int64_t off
     return text;
 }
 
-/* to[...] = from[...] over all indices of a shape. A stride may be negative: then an offset is larger, and the sum of
- * unsigned numbers comes out right. */
+/* to[...] = from[...] over all indices of a shape. A stride may be negative: then the offset is larger, and the
+ * unsigned sum wraps to the right index. */
 static void copy(tg_writer *w, const tg_shape *shape, int64_t stride[2][TG_MAX_RANK], const tg_value *from,
                  int64_t from_offset, const tg_value *to, int64_t to_offset)
 {
@@ -138,7 +138,8 @@ static void formula_loop(tg_writer *w, const tg_value *value, const tg_formula *
     close_loops(w, &s, 0, 1);
 }
 
-/* A kernel that is written out takes runs: n, its inputs, with steps if they are several, its numbers, the result. */
+/* Calls a kernel that is written out for each run: n, its inputs, with steps if there are several, its numbers, the
+ * result. */
 static void kernel_loop(tg_writer *w, const tg_value *value, const char *kernel)
 {
     char at[200], number[40], line[800];
@@ -230,8 +231,8 @@ static const char *element(const product *p, const operand *o, char text[INDEX +
     return text;
 }
 
-/* Some columns of the product, `p->n` of them: their sums are numbers of their own until they are complete, so that a
- * compiler has them in registers. */
+/* Some columns of the product, `p->n` of them: their sums are local variables until they are complete, so that a
+ * compiler keeps them in registers. */
 static void multiply_columns(tg_writer *w, int indent, const product *p, const char *bias)
 {
     char out[INDEX + 100], a[INDEX + 100], b[INDEX + 100];
@@ -255,7 +256,7 @@ static void multiply_columns(tg_writer *w, int indent, const product *p, const c
     tg_writer_say(w, indent, "}");
 }
 
-/* Moves an operand on by columns: a number of them, or the counter `first`. */
+/* Advances an operand by columns; `columns` is a number or the name of a counter. */
 static void move_on(operand *o, const char *columns)
 {
     const size_t used = strlen(o->index);
@@ -263,8 +264,8 @@ static void move_on(operand *o, const char *columns)
              (long long)o->column);
 }
 
-/* The same product the other way round where it has few columns, and its rows lie side by side in `a`: those are then
- * the innermost loop. A fused multiply-add takes its factors in either order. */
+/* If the product has few columns and its rows are adjacent in `a`, swaps the operands, so that the rows are the
+ * innermost loop. The factors of a fused multiply-add commute. */
 static product along_rows(const product *p)
 {
     enum { FEW = 8 };
@@ -310,7 +311,7 @@ static void multiply(tg_writer *w, int indent, const product *given)
     }
 }
 
-/* Elements of a copy of a weight the other way round, which a product of several rows wants along its columns. */
+/* Elements of a transposed copy of a weight, so that a product of several rows reads it along its columns. */
 static int64_t turned_size(const tg_writer *w, const tg_value *value)
 {
     const tg_value *weight = value->inputs[1];

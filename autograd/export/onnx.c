@@ -35,7 +35,7 @@ static void linear(const tg_writer *w, const tg_value *value, char *text, size_t
                  biased ? "Add(MatMul($0, Transpose[perm={1, 0}]($1)), $2)" : "MatMul($0, Transpose[perm={1, 0}]($1))");
 }
 
-/* The windows of an image that a value has, seen as it may be; NULL: it has none. ONNX has no such operation. */
+/* The windows of an image behind a value and its views; NULL: there are none. ONNX has no such operation. */
 static const tg_value *windows_of(const tg_value *value)
 {
     while (value->op && value->op->flags & TG_VIEW)
@@ -88,7 +88,7 @@ static void matmul(const tg_writer *w, const tg_value *value, char *text, size_t
         snprintf(text, size, "MatMul(%s, %s)", a, b);
 }
 
-/* An end before the first element would count from the back: the smallest integer is cut there. */
+/* An end before the first element would count from the end; the smallest integer is clamped to the first. */
 static void slice(const tg_writer *w, const tg_value *value, char *text, size_t size)
 {
     (void)w;
@@ -107,7 +107,7 @@ static void slice(const tg_writer *w, const tg_value *value, char *text, size_t 
         snprintf(text, size, "Slice($0, {$start}, {%s}, {%s}, {$step})", ends, axes);
 }
 
-/* As matrices, whose rows are joined: so it is the same along an axis and along a new one. */
+/* Concatenates matrices along their rows, which works for an existing axis and for a new one. */
 static void concat(const tg_writer *w, const tg_value *value, char *text, size_t size)
 {
     (void)w;
@@ -284,7 +284,7 @@ static void put_type(tg_text *to, int field, const char *name, const tg_value *v
     tg_proto_end(to, info);
 }
 
-/* The shapes of all values between, which readers need not find out then. */
+/* Writes the shapes of all intermediate values, so that readers need not infer them. */
 static void put_types(tg_onnx *o)
 {
     const tg_exported *f = &o->w->function[TG_PREDICT];
@@ -298,7 +298,7 @@ static void put_types(tg_onnx *o)
     }
 }
 
-/* Bytes of a character of UTF-8 of more than one; 0 if it is none. */
+/* The number of bytes of a multi-byte UTF-8 character; 0 if it is not one. */
 static int utf8_length(const unsigned char *at)
 {
     const int length = *at >= 0xf0 && *at < 0xf5   ? 4
@@ -359,7 +359,7 @@ static bool put_model(tg_onnx *o)
     tg_proto_end(o->to, graph);
     put_names(o->to, "inputs", config->input.names, tg_writer_columns(f->argument[0]));
     put_names(o->to, "outputs", config->output.names, tg_writer_columns(f->result));
-    /* Last, for text is followed by a 0 that the next field is written over. */
+    /* Last, as text is followed by a 0, which the next field overwrites. */
     const size_t opset = tg_proto_begin(o->to, 8);
     tg_proto_int(o->to, 2, OPSET);
     tg_proto_end(o->to, opset);

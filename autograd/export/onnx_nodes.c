@@ -49,7 +49,7 @@ const char *tg_onnx_name(const tg_onnx *o, const tg_value *value, char name[TG_O
     const char *own = value->parameter ? tg_name_of(value) : NULL;
     if (value == f->argument[0] && !f->port[0]->scale)
         return "x";
-    if (own && strchr(own, '.') /* no name of ours has one */ && strlen(own) < TG_ONNX_NAME &&
+    if (own && strchr(own, '.') /* generated names have no dot */ && strlen(own) < TG_ONNX_NAME &&
         !is_shared(o, value, own))
         return own;
     snprintf(name, TG_ONNX_NAME, "v%lld", (long long)value->index);

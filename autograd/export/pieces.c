@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* ---- definitions: the text of the files, as pieces.awk has cut it ---- */
+/* ---- definitions: the text of the files, divided by pieces.awk ---- */
 
 typedef struct piece {
     const char *names; /* the words that it defines, separated by blanks */
@@ -82,7 +82,7 @@ static void need_formula(tg_pieces *needed, const char *name, size_t length)
         }
 }
 
-/* A function is meant where it is called, for a number may have its name; or where a macro gets it. */
+/* A word names a function only in a call, as a variable may have the same name; or as an argument of a macro. */
 static void need_word(tg_pieces *needed, const char *word, size_t length, bool called)
 {
     static const char prefix[] = "vector_";
@@ -125,7 +125,7 @@ static void put_head(tg_text *text, const tg_formula *f)
     tg_text_add(text, "static void vector_%s(size_t n, %s)", f->name, parameters[f->kind]);
 }
 
-/* The loop of a formula over plain memory, as the kernels that call it know it. */
+/* Writes the loop of a formula over arrays, as kernels call it. */
 static void put_formula(tg_text *text, const tg_formula *f)
 {
     const bool unary = f->kind == TG_FORMULA_UNARY || f->kind == TG_FORMULA_NUMBER;

@@ -1,5 +1,5 @@
-/* The kernels' own sources as text, of which exported C takes what it needs: one formula serves the library and the
- * files that it writes. Internal.
+/* The sources of the kernels as text. Exported C takes the definitions that it needs, so one formula serves the library
+ * and the exported files. Internal.
  *
  *     tg_pieces needed = {.dtype = TG_F32};
  *     tg_pieces_need(&needed, "y[i] = gelu_exact_of(x);");     // gelu_exact_of, and what that calls, and so on

@@ -25,7 +25,8 @@ static int argument_of(const tg_exported *f, const tg_value *value)
 
 /* ---- needed ---- */
 
-/* Gradients of parameters are results too: the first one of a parameter lies in its place, others are added to it. */
+/* Gradients of parameters are results too: the first gradient of a parameter is computed in its place, others are added
+ * to it. */
 static void mark_gradients(tg_writer *w)
 {
     for (int64_t i = 0; i < w->program->count; i++) {

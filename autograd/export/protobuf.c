@@ -12,7 +12,7 @@ static void put(tg_text *to, const void *bytes, size_t size)
     to->used += size;
 }
 
-/* Seven bits a byte, the lowest first; the top bit says that more follow. At least `bytes` of them. */
+/* Seven bits per byte, the lowest first; the top bit means that more follow. Writes at least `bytes` bytes. */
 static void put_varint(tg_text *to, uint64_t number, int bytes)
 {
     for (int i = 1; i < bytes || number > 0x7f; i++, number >>= 7)

@@ -1,5 +1,5 @@
-/* Messages of Protocol Buffers, as far as ONNX needs them: fields one after the other, into memory that is written like
- * snprintf's. Internal. The format: protobuf.dev/programming-guides/encoding.
+/* Writes messages of Protocol Buffers, as far as ONNX needs them: fields one after the other, into memory as snprintf
+ * does. Internal. The format: protobuf.dev/programming-guides/encoding.
  *
  *     const size_t graph = tg_proto_begin(to, 7);       // field 7 is a message
  *     tg_proto_text(to, 2, "net");
@@ -15,7 +15,7 @@ void tg_proto_float(tg_text *to, int field, float number);
 void tg_proto_bytes(tg_text *to, int field, const void *bytes, size_t size);
 void tg_proto_text(tg_text *to, int field, const char *text);
 
-/* A message inside the message: what is written between the two. Its length takes five bytes, however short it is. */
+/* Begin and end a message inside the message. Its length always takes five bytes. */
 size_t tg_proto_begin(tg_text *to, int field);
 void tg_proto_end(tg_text *to, size_t begin);
 

@@ -2,7 +2,7 @@
  *
  *     tg_writer_say(w, 1, "softmax_rows(%d, %d, v3, v4);", 8, 10);       // a line of code, indented once
  *
- * Code is written twice: at first into nothing, only to find which of the kernels' functions it calls.
+ * Code is written twice: the first time without output, to find which functions of the kernels it calls.
  */
 #ifndef TG_WRITER_H
 #define TG_WRITER_H
@@ -23,7 +23,7 @@ typedef enum tg_place_kind {
 typedef struct tg_place_of {
     tg_place_kind kind;
     int64_t offset;                  /* in elements of the array; of a view, from its input */
-    int64_t scratch, scratch_offset; /* elements of `memory` that its loops need, and their place */
+    int64_t scratch, scratch_offset; /* scratch elements that its loops need, and their offset in `memory` */
     int64_t last;                    /* the last value that reads it */
     bool transposed;                 /* the file has this matrix transposed */
     bool adds;                       /* adds to an existing gradient */
@@ -57,16 +57,16 @@ typedef struct tg_writer {
     tg_place_of *places; /* [program->count]: places of values in the current function */
 } tg_writer;
 
-/* export.c: finds out what is needed and where it lies; the text is to be set. False, with the error on the tape, if
- * this cannot be exported. The other one frees what was taken in any case. */
+/* In export.c. Finds the needed values and their places; set the text afterwards. False, with the error on the tape, if
+ * this cannot be exported. Call the second function even then; it frees the memory. */
 bool tg_writer_begin(tg_writer *w, tg_tape *tape, const tg_export_config *config);
 void tg_writer_end(tg_writer *w);
 
 /* The data of a leaf. */
 const void *tg_writer_data(const tg_value *leaf);
 
-/* places.c: which values a function needs; which of its weights the file has the other way round, matrices that nothing
- * but tg_linear reads, so that the innermost loop of the product goes along memory; and where weights and values lie.
+/* places.c: finds the values that a function needs; the weights that the file stores transposed, matrices that only
+ * tg_linear reads, so that the innermost loop of the product is contiguous; and the places of weights and values.
  */
 void tg_places_mark(tg_writer *w, const tg_exported *f);
 void tg_places_transpose(tg_writer *w, const tg_exported *f);
@@ -76,8 +76,8 @@ void tg_places_values(tg_writer *w, const tg_exported *f);
 /* The leaf of this parameter; NULL if the program has none. */
 const tg_value *tg_places_leaf(const tg_writer *w, const tg_parameter *parameter);
 
-/* Adds text; code, `indent` times four blanks in, of which it notes what it calls; and what a user has named, so that
- * neither a comment nor a string ends with it. */
+/* Adds text; or code, indented by `indent` times four blanks, noting which functions it calls; or a user's name,
+ * escaped so that it cannot end a comment or a string. */
 #if defined __GNUC__
 __attribute__((format(printf, 3, 4)))
 #endif
@@ -90,27 +90,27 @@ const char *tg_writer_number(double number, char text[40]);
 /* Calls `put` for each weight of the file in its order, those of i32 or the others: parameters come first. */
 void tg_writer_weights(tg_writer *w, bool integers, void (*put)(tg_writer *w, const tg_value *leaf));
 
-/* "float", "double" or "int32_t"; and how many columns, the last axis, a value has. */
+/* "float", "double" or "int32_t"; and a value's number of columns, the size of its last axis. */
 const char *tg_writer_type(tg_dtype dtype);
 int64_t tg_writer_columns(const tg_value *value);
 
 /* The arrays `NAME_mean` and `NAME_scale` of an argument's columns; NULL: it has none. */
 const char *tg_writer_scale_name(const tg_writer *w, const tg_exported *f, int argument);
 
-/* functions.c: the functions' heads, and the functions. False, with the error on the tape, if one cannot be written. */
+/* In functions.c. Write the functions' declarations, and the functions. False, with the error on the tape, if one
+ * cannot be written. */
 void tg_writer_heads(tg_writer *w, const char *before, const char *after);
 bool tg_writer_functions(tg_writer *w);
 
-/* Elements of scratch memory that the loops of a value need, and a call of calls.def. */
+/* The number of scratch elements that the loops of a value need; and that a call of calls.def needs. */
 int64_t tg_writer_scratch(const tg_writer *w, const tg_value *value);
 int64_t tg_writer_call_scratch(const tg_value *value);
 
-/* An attribute by its name: a number, 0 where there is none; and one that is a shape, which is there. */
+/* An attribute by its name: a number, 0 if there is none; and a shape, which must exist. */
 double tg_writer_attribute(const tg_value *value, const char *name);
 const tg_shape *tg_writer_shape(const tg_value *value, const char *name);
 
-/* calls.c: a text with the words of calls.def and onnx.def replaced by what they stand for; it is cut where it does not
- * fit. */
+/* calls.c: expands the words of calls.def and onnx.def in a text, which is cut if it does not fit. */
 enum { TG_WRITER_EXPANDED = 4000 };
 void tg_writer_expand(const tg_writer *w, const tg_value *value, const char *text, char *to, size_t size);
 

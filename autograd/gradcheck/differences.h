@@ -16,7 +16,8 @@ typedef struct tg_check_difference {
         in_larger_steps; /* the difference in larger steps, if the function does not change in smaller ones; or NaN */
     bool contradicts;    /* taken in far smaller steps, where it contradicts the usual difference */
 
-    /* Sums over the moving values times their cotangents: root of the sum of squares, and sum of the rounding. */
+    /* Over the values that change, each times its cotangent: the root of the sum of squares, and the sum of the
+     * rounding errors. */
     double norm, rounding_sum;
 } tg_check_difference;
 
@@ -31,7 +32,7 @@ typedef struct tg_check_steps {
 } tg_check_steps;
 
 /* A direction: a step for each variable. The variables form one group, or several if each value depends on one group
- * only: then all groups move at once, each by its own steps, and one evaluation serves for all derivatives. */
+ * only. Then all groups move at once, each by its own steps, and one evaluation gives the derivatives of all groups. */
 typedef struct tg_check_way {
     const double *direction;
     int64_t groups;
@@ -47,8 +48,8 @@ static inline int64_t tg_check_group(const tg_check_way *way, int64_t variable)
     return way->group ? way->group[variable] : 0;
 }
 
-/* Where the values of a group begin among those of all groups (group + 1 gives the end); and the index of such a value.
- * */
+/* Where the values of a group begin among those of all groups (group + 1 gives the end); and the index of such a
+ * value. */
 static inline int64_t tg_check_begin(const tg_check_way *way, int64_t group, int64_t length)
 {
     return way->first ? way->first[group] : group * length;

@@ -3,9 +3,9 @@
  *     sum_j w_j F'(x + t_j h) / 2 = (F(x + h) - F(x - h)) / 2h,      t_j and w_j the 15 nodes and weights of Kronrod,
  * t_0 = 0
  *
- * Differences extrapolate from steps ever smaller, by which the rounding of F is divided; here it is divided by the
- * whole stretch. Within the nodes are the 7 of Gauss, and the two sums differ by what the derivative does between
- * nodes, a fault at x alone included (R. Piessens et al., QUADPACK, Springer 1983, for both rules). */
+ * Differences divide the rounding of F by smaller and smaller steps; the integral divides it by the whole stretch. 7 of
+ * the nodes are those of Gauss. If the derivative varies between nodes, or is wrong at x alone, the sums of Gauss and
+ * Kronrod differ (R. Piessens et al., QUADPACK, Springer 1983, for both rules). */
 #include "autograd/gradcheck/integral.h"
 #include "autograd/gradcheck/differences.h"
 #include "autograd/gradcheck/tolerances.h"

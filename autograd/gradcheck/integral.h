@@ -12,8 +12,8 @@ typedef struct tg_check_integral {
     double rounding; /* of the change */
 } tg_check_integral;
 
-/* Of derivative number `order` and the one below; a stretch is `half` of the direction to each side, nothing where that
- * is 0. */
+/* Computes them for derivative number `order` and the one below. A stretch is `half` of the direction to each side; a
+ * group with `half` 0 is skipped. */
 bool tg_check_integrals(tg_check *c, int order, const tg_check_way *way, const double *half /* [groups] */,
                         tg_check_integral *in);
 

@@ -17,14 +17,15 @@
 #include "autograd/gradcheck/function.h"
 
 typedef struct tg_check_set {
-    int64_t count;                 /* of variables */
-    const int64_t *member;         /* [count] their indices in the part */
-    const int64_t *first, *values; /* those that depend on member g: values[first[g]] to values[first[g + 1] - 1] */
+    int64_t count;         /* of variables */
+    const int64_t *member; /* [count] their indices in the part */
+    const int64_t *first,
+        *values; /* the values that depend on member g: values[first[g]] to values[first[g + 1] - 1] */
 } tg_check_set;
 
 typedef struct tg_check_sets {
     int64_t count;
-    tg_check_set *set; /* [count], in the check's arena; each variable of the part is in one of them */
+    tg_check_set *set; /* [count], in the check's arena; each variable of the part is in exactly one set */
 } tg_check_sets;
 
 /* Finds the sets for derivative number `level` by the variables of a part. False, with the result written, if a trial

@@ -6,15 +6,16 @@
 
 /* ---- the bound of a comparison (compare.c) ---- */
 
-/* Rounding that is the same at all neighbours, as where 1 - tanh(x)^2 leaves few digits, cannot be measured. This part
- * of a derivative's typical size is allowed for it; less in an integral, whose derivatives share little of it. */
+/* Rounding that is the same at all neighbouring points cannot be measured, for example where 1 - tanh(x)^2 leaves few
+ * digits. The checker allows this fraction of a derivative's typical size for it, and less in an integral, whose
+ * derivatives share little of it. */
 #define UNMEASURED_ROUNDING    0x1p-43
 #define UNMEASURED_IN_INTEGRAL 0x1p-49
 #define MEASURED_ROUNDING      0x1p-47 /* of the derivative itself, in both kinds of comparison */
 
-/* Noise of a derivative below this part of its typical size counts as rounding, even if the function's own is smaller:
- * where a norm removes what a bias adds, terms a thousand times larger than any result cancel. For single precision
- * this is 2^16 times as large. */
+/* Noise of a derivative below this fraction of its typical size counts as rounding, even if the function itself has
+ * less noise: where a norm removes what a bias adds, terms a thousand times larger than any result cancel. In single
+ * precision the fraction is 2^16 times as large. */
 #define CANCELLATION_ROUNDING 0x1p-40
 
 /* A difference that is nothing but noise: of this part of the values at least, by a derivative so many times as large.

@@ -6,7 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The function runs on other numbers between forward and backward pass: what it keeps beside the tape, it loses. */
+/* Runs the function on other numbers between forward and backward pass, which overwrites anything that it stores
+ * outside the tape. */
 static bool stays_undisturbed(tg_check *c)
 {
     tg_tensor result;

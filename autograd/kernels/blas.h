@@ -1,6 +1,6 @@
 /* OpenBLAS, loaded for the first product that needs it. A program linked with it would start its threads before main,
- * although our own products serve nearly all of them; if memory is short, such a program hangs at its end. Internal to
- * the library.
+ * although most programs use only our own products; if memory is short, such a program hangs at exit. Internal to the
+ * library.
  *
  *     const tg_blas *blas = tg_blas_load();
  *     if (blas)
@@ -16,7 +16,7 @@ typedef struct tg_blas tg_blas;
 /* NULL if it is not installed, and in a library built with BLAS=none. */
 const tg_blas *tg_blas_load(void);
 
-/* out[m, n] = a[m, k] b[k, n], or += where it accumulates; a transposed operand lies as [k, m] or [n, k]. */
+/* out[m, n] = a[m, k] b[k, n], or += with `accumulate`; a transposed operand is stored as [k, m] or [n, k]. */
 typedef struct tg_blas_product {
     bool transpose_a, transpose_b, accumulate;
     int m, n, k;
@@ -24,8 +24,8 @@ typedef struct tg_blas_product {
     void *out;
 } tg_blas_product;
 
-/* On one thread, whatever number OpenBLAS is set to, because sums split over several threads round differently; the
- * setting is restored. From any thread. */
+/* Computes on one thread, as sums that are divided among threads round differently; then restores OpenBLAS's number of
+ * threads. May be called from any thread. */
 void tg_blas_multiply(const tg_blas *blas, tg_dtype dtype, const tg_blas_product *p);
 
 #endif

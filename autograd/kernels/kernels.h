@@ -36,8 +36,8 @@ static inline const tg_kernel_table *tg_kernels_of(tg_dtype dtype)
 
 #define TG_KERNEL_CALL(dtype, kernel, ...) tg_kernels_of(dtype)->kernel(__VA_ARGS__)
 
-/* Set number `index` that was compiled in, best last, or NULL past the end; and whether this processor runs it. For
- * tests and benchmarks. */
+/* Compiled set number `index`, best last, or NULL past the end; and whether this processor can run a set. For tests and
+ * benchmarks. */
 const tg_kernel_set *tg_kernel_set_at(int index);
 bool tg_kernel_set_runs(const tg_kernel_set *set);
 

@@ -33,9 +33,9 @@ typedef int processors;
 
 typedef struct worker {
     pthread_t thread;
-    processors own; /* the processors it may run on, as when it went to sleep */
+    processors own; /* the processors it may run on, from the time when it went to sleep */
     bool asleep;
-    void *scratch; /* the set from its start on */
+    void *scratch; /* its scratch memory, allocated before it starts */
 } worker;
 
 static struct pool {
@@ -54,7 +54,7 @@ static struct pool {
 
 /* ---- number of threads ---- */
 
-static atomic_int threads_set; /* 0: not yet */
+static atomic_int threads_set; /* 0: 0: not set yet */
 
 static int processors_here(void)
 {
@@ -109,7 +109,7 @@ static uint32_t parts_of(uint64_t offer)
     return (uint32_t)offer;
 }
 
-/* Takes a part if there is one, its preferred one if that is free; returns its number. The round in the offer keeps a
+/* Takes a part if there is one, the preferred one if it is free; sets its number. The round in the offer prevents a
  * late thread from taking a part of another round. */
 static bool take(int preferred, int *number)
 {
@@ -122,8 +122,8 @@ static bool take(int preferred, int *number)
     return false;
 }
 
-/* Whole units are shared out, the last of which may be cut short by the end: rounding a share of the elements instead
- * could begin a part after the end. */
+/* Divides whole units, the last of which may be incomplete. Rounding a share of the elements instead could begin a part
+ * after the end. */
 size_t tg_parallel_cut(size_t count, size_t unit, int parts, int k)
 {
     const size_t units = count / unit + (count % unit != 0);
@@ -142,10 +142,10 @@ static void run(int number)
 
 /* ---- processors ----
  *
- * Linux may wake a thread on the very processor of the one that wakes it, though another is idle, and run the two in
- * turns there for milliseconds: a step on two threads then takes longer than on one. So a worker is sent away from the
- * caller's processor before it is woken, and goes away by itself when it finds that it works there; besides it may run
- * wherever it might before.
+ * Linux may wake a thread on the processor of the thread that wakes it, although another processor is idle, and
+ * alternate the two there for milliseconds: a step on two threads then takes longer than on one. So a worker is moved
+ * off the caller's processor before it is woken, and moves itself when it finds that it runs there. Otherwise it may
+ * run wherever it could before.
  */
 #if defined __GLIBC__
 
@@ -171,7 +171,7 @@ static processors without(processors set, int processor)
     return set;
 }
 
-/* An empty set is refused, which changes nothing. */
+/* The system refuses an empty set, which then changes nothing. */
 static void place(pthread_t thread, processors set)
 {
     pthread_setaffinity_np(thread, sizeof set, &set);
@@ -242,7 +242,7 @@ static void sleep_until_woken(worker *w)
 /* Pauses between two polls. */
 static void wait_a_little(int waits)
 {
-    (void)waits; /* where there is no such instruction */
+    (void)waits; /* unused on processors without such an instruction */
 #if defined __x86_64__
     if (waits < SPINS) {
         __builtin_ia32_pause();
@@ -266,7 +266,7 @@ static void *work(void *worker_of_pool)
             waits = 0;
         } else if (waits < SPINS + YIELDS) {
             wait_a_little(waits++);
-            if (waits > SPINS) /* it never sees an offer here: by then the caller has done all the work */
+            if (waits > SPINS) /* while this thread yields, an offer would be over before it sees it */
                 keep_away_from_the_caller();
         } else {
             sleep_until_woken(w);
@@ -320,7 +320,7 @@ static void wake_all(void)
     pthread_mutex_unlock(&pool.sleep_lock);
 }
 
-/* Starts fewer workers if the system refuses more; the caller then does their chunks. */
+/* Starts fewer workers if the system refuses more; the caller then does their parts. */
 static void call_workers(int wanted)
 {
     while (pool.workers < wanted && create(&pool.worker[pool.workers + 1]))

@@ -3,9 +3,9 @@
  *     const tg_product p = {.transpose_b = true, .m = 32, .n = 64, .k = 16};
  *     tg_multiply(TG_F32, &p, x, weight, bias, y);    // y[32, 64] = x[32, 16] weight[64, 16]^T + bias[64] in every row
  *
- * The result is the same to the bit with any number of threads. Our kernels add every sum in the order of k, so they
- * may cut a product anywhere; they give the same bits on all instruction sets that have a fused multiply-add. OpenBLAS
- * rounds otherwise in other cuts and works on one thread.
+ * The result is the same to the bit with any number of threads. Our kernels add every sum in the order of k, so a
+ * product may be divided anywhere; they give the same bits on all instruction sets with a fused multiply-add. OpenBLAS
+ * rounds differently if a product is divided, so it works on one thread.
  */
 #ifndef TG_PRODUCT_H
 #define TG_PRODUCT_H
@@ -13,7 +13,7 @@
 #include "autograd/kernels/product_kernel.h"
 #include "autograd/tensor.h"
 
-/* out = A B for row-major A [m, k], B [k, n], out [m, n]; A or B may lie transposed in memory. */
+/* out = A B for row-major A [m, k], B [k, n], out [m, n]; A or B may be stored transposed. */
 typedef struct tg_product {
     bool transpose_a, transpose_b;
     int64_t m, n, k; /* each at most INT_MAX */

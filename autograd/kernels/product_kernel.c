@@ -16,18 +16,18 @@
 
 #include <stdbool.h>
 
-/* Of each instruction set: rows of a tile, and KB of a panel. */
+/* For each instruction set: rows of a tile, and KB of a panel. */
 #if defined __AVX512F__
-enum { ROWS = 14, PANEL = 48 }; /* of 32 registers 28 hold sums */
+enum { ROWS = 14, PANEL = 48 }; /* 28 of 32 registers hold sums */
 #define ROW_COUNTS(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14)
 #elif defined __AVX2__
-enum { ROWS = 6, PANEL = sizeof(real) == 4 ? 32 : 24 }; /* of 16 registers 12 */
+enum { ROWS = 6, PANEL = sizeof(real) == 4 ? 32 : 24 }; /* 12 of 16 registers */
 #define ROW_COUNTS(X) X(1) X(2) X(3) X(4) X(5) X(6)
 #elif defined __aarch64__
-enum { ROWS = 12, PANEL = 16 }; /* of 32 registers 24 */
+enum { ROWS = 12, PANEL = 16 }; /* 24 of 32 registers */
 #define ROW_COUNTS(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12)
 #else
-enum { ROWS = 4, PANEL = 16 }; /* of 16 registers 8: a product needs one more before it is added */
+enum { ROWS = 4, PANEL = 16 }; /* 8 of 16 registers: without fused multiply-adds a product needs another one */
 #define ROW_COUNTS(X) X(1) X(2) X(3) X(4)
 #endif
 
@@ -41,11 +41,12 @@ enum {
     TILES =
         (BYTES == 32 ? TG_SCRATCH : 1800 << 10) / ((ONCE * GROUP + WIDTH) * (int)sizeof(real)), /* in a block of A */
     PAGE = 4096 / (int)sizeof(real),
-    NARROW = COLUMNS * 3 / 4, /* room for the columns of a result that is computed on its side, */
-    SIDE = 4 * COLUMNS,       /* and so many of its rows at a time */
-    PREFETCH_FROM = 64 << 10, /* bytes of B and the result from which on both are asked for ahead of time: other work
-                       has taken their lines */
-    LARGE = 2 << 20,          /* and what a tile goes through as well */
+    NARROW = COLUMNS * 3 / 4, /* room for the columns of a result that is computed transposed, */
+    SIDE = 4 * COLUMNS,       /* and the number of its rows computed at a time */
+    PREFETCH_FROM =
+        64
+        << 10, /* bytes of B and the result from which on both are prefetched, as other work has evicted their lines */
+    LARGE = 2 << 20, /* and from which on B's panel and A are prefetched as well */
 };
 
 /* ---- tiles ---- */
@@ -84,12 +85,13 @@ INLINE void begin(size_t rows, size_t vectors, bool whole, const tile *t, vector
     }
 }
 
-/* Adds the steps of k. The products are contracted to fused multiply-adds where the processor has them. Two steps at a
- * time leave it more room beside them. What does not fit into the L1 cache is asked for some steps ahead.
+/* Adds the steps of k. The products are contracted to fused multiply-adds where the processor has them. The loop is
+ * unrolled twice, which halves the counting. Operands that do not fit into the L1 cache are prefetched some steps
+ * ahead.
  *
- * Three rows of A that lie apart share a pointer, for an address may be the sum of two registers, one of them doubled.
- * The empty asm hides from the compiler how the pointers hang together: it would keep one of them and a distance for
- * each row, more than there are registers. */
+ * Three separate rows of A share a pointer, as an address may be the sum of two registers, one of them doubled. The
+ * empty asm hides the relation of the pointers from the compiler, which would keep one of them and an offset for each
+ * row, and run out of registers. */
 INLINE void add_steps(size_t rows, size_t vectors, bool side_by_side, bool whole, bool large, const tile *t,
                       vector sum[][2])
 {
@@ -191,7 +193,7 @@ static const compute_tile computes[2][2][ROWS] = {
 /* ---- pieces of nearly equal size ---- */
 
 typedef struct pieces {
-    size_t count, size, larger; /* the first `larger` of them have one more */
+    size_t count, size, larger; /* the first `larger` pieces have one more element */
 } pieces;
 
 INLINE pieces cut(size_t whole, size_t most)
@@ -229,8 +231,8 @@ INLINE void prefetch_out(const block *s, const real *out, size_t rows, size_t co
             __builtin_prefetch(out + j, 1);
 }
 
-/* Asks for a tile's share of the columns of B that are used after those from `column` on: of their steps, or of the
- * columns where these lie apart. */
+/* Prefetches a tile's share of the columns of B that are used after those from `column` on: a share of their steps, or
+ * of the columns if these are not adjacent. */
 static void prefetch_b(const block *s, size_t column, size_t part, size_t parts)
 {
     const size_t next = column + COLUMNS;
@@ -254,7 +256,7 @@ INLINE real *packed_tile(const block *s, size_t i)
     return s->packed_a + i * (s->k * GROUP + WIDTH);
 }
 
-/* Up to COLUMNS columns of a block, from `column` on, by a tile that has B and the last columns already. */
+/* Computes up to COLUMNS columns of a block, from `column` on, with a tile whose B and last columns are set. */
 static void compute_columns(const block *s, tile *t, pieces tiles, size_t column, size_t columns)
 {
     const compute_tile *by_rows = computes[t->a_row == 1][columns > LANES];
@@ -270,8 +272,8 @@ static void compute_columns(const block *s, tile *t, pieces tiles, size_t column
     }
 }
 
-/* Some steps of all tiles, then the next, for that is how A lies in memory if its rows are side by side. Lanes that a
- * tile does not have come from the rows after it. */
+/* Packs some steps of all tiles, then the next, as this is A's order in memory if its rows are adjacent. Lanes beyond a
+ * tile are filled from the rows after it. */
 static void pack_a(const block *s, pieces tiles)
 {
     const size_t some = s->a_row == 1 ? 16 : s->k;
@@ -281,9 +283,9 @@ static void pack_a(const block *s, pieces tiles)
                  smaller(some, s->k - step), GROUP, packed_tile(s, i) + step * GROUP);
 }
 
-/* Whether columns of B are packed into panels. Those that are side by side are used where they lie if they are near
- * each other or few rows use them: packing takes time that is shared by the rows, and it saves each tile the misses, of
- * the caches and of the table of pages, that come with steps far apart. */
+/* True if columns of B are packed into panels. Adjacent columns are used in place if their steps are close together or
+ * few rows use them. Packing costs time once for all rows, and saves each tile the cache and TLB misses of distant
+ * steps. */
 static bool packs_b(const block *s, size_t tiles)
 {
     enum { FAR_AND_OFTEN = 8 << 20 }; /* bytes, times rows */
@@ -316,7 +318,7 @@ static void compute_block(const block *s)
     }
 }
 
-/* Fewer steps where A is not packed and has its rows side by side: each of them takes a line of the L1 cache. */
+/* Fewer steps if A is not packed and its rows are adjacent, as each step then takes a line of the L1 cache. */
 static pieces cut_steps(const tg_product_part *p, bool packs)
 {
     if (BYTES == 32 && !packs && p->a_row == 1)
@@ -358,8 +360,8 @@ INLINE void copy(size_t count, const real *from, size_t from_step, real *to, siz
         to[i * to_step] = from[i * from_step];
 }
 
-/* Most lanes of their vectors would be empty. So they are computed on their side, out^T = start^T + B^T A^T, some rows
- * at a time: the same sums in the same order. */
+/* Most lanes of their vectors would be empty. So they are computed transposed, out^T = start^T + B^T A^T, some rows at
+ * a time: the same sums in the same order. */
 static void multiply_narrow(const tg_product_part *p)
 {
     real side[NARROW * SIDE] __attribute__((aligned(64)));
@@ -389,8 +391,8 @@ static void multiply_narrow(const tg_product_part *p)
     }
 }
 
-/* Whether it is worthwhile: if half of the lanes would be empty, or a third where A need not be packed, for its rows
- * are side by side. With few steps, turning the result costs more than it saves. */
+/* True if that is faster: if half of the lanes would be empty, or a third if A's rows are adjacent, so that A need not
+ * be packed. With few steps, transposing the result costs more than it saves. */
 static bool is_narrow(const tg_product_part *p)
 {
     const size_t lanes = p->n <= LANES ? LANES : COLUMNS;
@@ -406,8 +408,9 @@ static void multiply_part(const tg_product_part *p, void *scratch)
         multiply_blocks(p, scratch);
 }
 
-/* It does where A is read for many columns and lies badly: its steps far apart, or its rows whole pages apart, for
- * these fall into the same few sets of the cache. With rows at other distances, for very many columns. */
+/* A is packed if it is read for many columns and its layout is bad: its steps are far apart, or its rows are whole
+ * pages apart and fall into the same few sets of the cache. In any other layout it is packed only for very many
+ * columns. */
 static bool packs_part(const tg_product_part *p)
 {
     enum { FAR_AND_OFTEN = 8 << 20, /* bytes, times columns */ CONFLICT = 192, VERY_MANY = 768 };

@@ -1,8 +1,7 @@
-/* Vectors of the instruction set that is compiled for, and operands packed for the micro-kernel. Only for
- * product_kernel.c.
+/* Vectors of the compiled instruction set, and the packing of operands for the micro-kernel. Only for product_kernel.c.
  *
- * Packed means: for each step of k the lanes of a tile (columns of B, or rows of A) side by side, and then the next
- * step.
+ * Packed means: the lanes of a tile (columns of B, or rows of A) are adjacent for each step of k, and then the next
+ * step follows.
  */
 #ifndef TG_PRODUCT_PACK_H
 #define TG_PRODUCT_PACK_H
@@ -42,7 +41,7 @@ INLINE vector load(const real *from)
     return *(const loose *)from;
 }
 
-/* ---- a vector of which only the first lanes are in memory, 1 to LANES of them ---- */
+/* ---- vectors of which only the first 1 to LANES lanes are in memory ---- */
 
 #if defined __AVX512F__
 
@@ -88,7 +87,7 @@ INLINE vector load_part(const real *from, mask some)
     return (vector)_mm256_maskload_pd((const double *)from, some.lanes);
 }
 
-/* In pieces of 16, 8 and 4 bytes: AMD's processors take twelve cycles and more over a store by a mask. */
+/* In pieces of 16, 8 and 4 bytes, as AMD's processors take twelve cycles or more for a masked store. */
 INLINE void store_part(real *to, mask some, vector x)
 {
     const size_t bytes = some.count * sizeof(real);
@@ -142,7 +141,7 @@ INLINE void store_part(real *to, mask lanes, vector x)
 
 /* ---- transposition ----
  *
- * Of LANES rows 16 bytes are taken at a time, into CHUNK vectors, and transposed within each 16 bytes:
+ * Loads 16 bytes of each of LANES rows at a time, into CHUNK vectors, and transposes within each 16 bytes:
  *
  *     x[i] = row i, from column c on | row i + CHUNK | row i + 2 CHUNK ...        ->     column c + i of all rows
  */
@@ -158,7 +157,7 @@ INLINE vector chunks(const real *const *row, size_t at)
     return (vector)_mm512_inserti64x2(x, (__m128i) * (const chunk *)(row[3 * CHUNK] + at), 3);
 }
 
-/* Of each 16 bytes the first, or the second, 64 bits of a and b, or of these by turns 32 bits. */
+/* From each 16 bytes the first, or the second, 64 bits of a and b; or alternating 32 bits of them. */
 #define LOW_64(a, b)  (vector) _mm512_unpacklo_pd((__m512d)(a), (__m512d)(b))
 #define HIGH_64(a, b) (vector) _mm512_unpackhi_pd((__m512d)(a), (__m512d)(b))
 #define LOW_32(a, b)  (vector) _mm512_unpacklo_ps((__m512)(a), (__m512)(b))
@@ -216,8 +215,8 @@ INLINE void transpose_chunks(const real *const *row, size_t at, size_t to_step, 
 
 /* ---- packing ---- */
 
-/* Up to LANES rows, each with its steps side by side. For rows that are not there the last one is packed again: their
- * sums are not used. */
+/* Packs up to LANES rows whose steps are adjacent. In place of missing rows the last one is packed again; those sums
+ * are not used. */
 static void pack_rows(const real *from, size_t apart, size_t lanes, size_t k, size_t to_step, real *to)
 {
     const real *row[LANES];
@@ -231,7 +230,7 @@ static void pack_rows(const real *from, size_t apart, size_t lanes, size_t k, si
             to[l * to_step + lane] = row[lane][l];
 }
 
-/* Columns that are side by side in each step: all of a step, then the next. */
+/* Packs columns that are adjacent in each step: all of a step, then the next. */
 INLINE void pack_columns(const real *from, size_t step, size_t columns, size_t k, size_t to_step, real *to)
 {
     const size_t whole = (columns - 1) / LANES * LANES;
@@ -243,7 +242,7 @@ INLINE void pack_columns(const real *from, size_t step, size_t columns, size_t k
     }
 }
 
-/* `count` lanes that are `apart` from each other, in k steps that are `step` from each other; one of both is 1. Steps
+/* Packs `count` lanes at the stride `apart`, in k steps at the stride `step`; one of the strides is 1. Packed steps
  * begin every `to_step` elements, with room for all lanes that are read. Whole vectors are written: the last one of a
  * step may overlap the next step, which is written after it, and that of the last step may reach beyond the end. */
 static void pack(const real *from, size_t apart, size_t step, size_t count, size_t k, size_t to_step, real *to)

@@ -34,11 +34,11 @@ typedef uint32_t real_bits; /* its bits */
 #define ERF_SLOPE_LOW     (-0x1.f7ac92p-25f)
 #define QUICK             0x1.b3b646p0f /* 1.702 */
 #define QUICK_LOW         (-0x1.78d4fep-26f)
-#define TANH_A            0x1.98845p+0f /* 2 sqrt(2/pi), of so few bits that a - (a + b t^2) is exact */
+#define TANH_A            0x1.98845p+0f /* 2 sqrt(2/pi), with so few bits that a - (a + b t^2) is exact */
 #define TANH_A_LOW        0x1.9ea1b2p-23f
 #define TANH_B            0x1.2444f2p-4f /* 0.044715 of it */
 #define TANH_B_LOW        0x1.49b16ap-29f
-/* Beyond these arguments, results are 0, 1 or infinite, whatever they are multiplied by. */
+/* Beyond these arguments results are 0, 1 or infinite. */
 #define EXP_LOWEST       (-120)
 #define EXP_HIGHEST      100
 #define EXPM1_LOWEST     (-20)
@@ -48,9 +48,9 @@ typedef uint32_t real_bits; /* its bits */
 #define GELU_TANH_REACH  11.25f
 #define GELU_QUICK_REACH 70
 #define SILU_REACH       119
-#define LAST_EXPONENT    64 /* of the power of two in e^-x that is multiplied last */
+#define LAST_EXPONENT    64 /* exponent of the factor of e^-x that is multiplied last */
 #define LAST             0x1p-64f
-#define VALUE_TAKES_REST 0 /* whether gelu_exact needs what the sum of its relative errors is rounded by */
+#define VALUE_TAKES_REST 0 /* whether gelu_exact adds the rounding error of the sum of its relative errors */
 #define COMPARES_BITS    1 /* whether comparing integers of this width is cheap on older processors */
 #define UNIT_OF(bits)    ((float)(int32_t)((bits) >> 8) * 0x1p-24f) /* a random word as a number in [0, 1) */
 

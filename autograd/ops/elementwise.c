@@ -1,5 +1,5 @@
-/* Elementwise operations: what the lines of elementwise.def become, what their gradients are made of, and the
- * operations that take more than a line: of three operands, of two numbers, and copies.
+/* Elementwise operations: the expansion of the lines of elementwise.def, helpers for their gradients, and operations
+ * that need more than a line, with three operands, with two numbers, and copies.
  */
 #include "autograd/ops/category.h"
 
@@ -113,7 +113,7 @@ tg_tensor tg_leaky_relu_grad(tg_tensor a, tg_tensor x, double slope)
 
 /* ---- helpers for the gradients in elementwise.def ---- */
 
-/* x, within a reach beyond which what it is multiplied with is 0 in both precisions: 0 times infinity would be NaN. */
+/* x clamped to +-reach, beyond which its factor is 0 in both precisions, as 0 times infinity would be NaN. */
 static tg_tensor limited(tg_tensor x, double reach)
 {
     return tg_clamp(x, -reach, reach);
@@ -135,8 +135,8 @@ static tg_tensor to_smaller(tg_tensor a, tg_tensor b, tg_tensor g)
     return share(tg_less(a, b), tg_less_equal(a, b), g);
 }
 
-/* Of a^b, g b a^(b - 1) and g a^b log a: both hold at a = 0 and b = 0 once 0 times infinity is read as what it is
- * there, 0. At b = 0 alone the first is 0 by itself, and its derivative by b is not. */
+/* The gradients of a^b, g b a^(b - 1) and g a^b log a. At a = 0 and b = 0 both are right if 0 times infinity is taken
+ * as 0. If only b = 0, the first is 0 by itself, but its derivative by b is not. */
 static tg_tensor pow_by_base(tg_tensor a, tg_tensor b, tg_tensor g)
 {
     tg_tensor zero = tg_scalar_like(g, 0), product = tg_mul(tg_mul(g, b), tg_pow(a, tg_add_scalar(b, -1)));

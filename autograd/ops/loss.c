@@ -1,6 +1,6 @@
 /* Losses that compare element by element, and their means. Prediction and target have the same shape: one that is
- * broadcast by accident, [n] against [n, 1], would go unnoticed. The comment above each
- * loss is its derivative, of which every element gets 1/n.
+ * broadcast by accident, [n] against [n, 1], would go unnoticed. The heading of each loss has its derivative by one
+ * element, before the factor 1/n of the mean.
  */
 #include "autograd/ops/category.h"
 
@@ -106,7 +106,7 @@ TG_OPERATION(bce_on_logits, 2, 0, bce_on_logits_samples, MEAN_LOSS(bce_on_logits
 
 /* ---- kl: -p for the logarithms l, log p + 1 - l for p; the mean is over rows ---- */
 
-/* As many rows as there are distributions along the last axis: 1 for a single one. */
+/* The number of distributions along the last axis: 1 for a single one. */
 static double distributions(int64_t size, const tg_shape *shape)
 {
     return shape->rank > 0 && size > 0 ? (double)(size / shape->dim[shape->rank - 1]) : (double)size;

@@ -90,7 +90,7 @@ static tg_tensor without_mean(tg_tensor x)
  *
  *     dF/ds = F / s,  ds/dx = -s^2 u / n;      dF/du = -s (h mean(g u) + g mean(h u)) = -k,  and k goes through u to x
  *
- * where g and h go in without their means, which would only bring in the rounding of sum u = 0. */
+ * g and h are used without their means. The means cancel, as sum u = 0, and would add only rounding errors. */
 static void normalize_grad_derivative(const tg_derive *d)
 {
     const normalize_attributes *a = d->attributes;

@@ -158,7 +158,7 @@ tg_tensor tg_max_pool2d_index(tg_tensor x, int kernel_height, int kernel_width, 
     return TG_APPLY(&tg_op_max_pool2d_index, &w, x);
 }
 
-/* ---- what is made of others ---- */
+/* ---- compositions ---- */
 
 tg_tensor tg_average_pool2d(tg_tensor x, int kernel_height, int kernel_width, tg_window window)
 {

@@ -1,6 +1,6 @@
-/* Shared by the reductions: attributes, shape rules, and calls by the shorthands. Internal.
+/* Shared by the reductions: attributes, shape rules, and helpers of the convenience functions. Internal.
  *
- *     x [outer, n, inner] -> y [outer, inner]        n: the axes that go, where they are side by side
+ *     x [outer, n, inner] -> y [outer, inner]        n: the reduced axes, if they are adjacent
  */
 #ifndef TG_REDUCTION_H
 #define TG_REDUCTION_H

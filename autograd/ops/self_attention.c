@@ -1,14 +1,15 @@
 /* Multi-head self-attention as one operation: softmax(q k^T / sqrt(size)) v of each head (Vaswani and others, arXiv
  * 1706.03762).
  *
- * No tensor holds all scores. Those of a head are computed some queries at a time, used while they are in the cache,
- * and forgotten; the backward pass computes them again, which takes less time than fetching them from memory would (Dao
- * and others, arXiv 2205.14135; here all keys of a query are taken together, so that its softmax is the plain one).
+ * No tensor holds all scores. The scores of a head are computed for some queries at a time, used while they are in the
+ * cache, and discarded; the backward pass recomputes them, which takes less time than reading them from memory would
+ * (Dao and others, arXiv 2205.14135; here all keys of a query are taken together, so that its softmax is the plain
+ * one).
  *
  *     x [..., positions, (heads + 2 key_value_heads) size]     queries of all heads | keys | values of the key-value
  * heads y [..., positions, heads size]                           all heads side by side
  *
- * A key-value head is shared by heads / key_value_heads heads that follow each other.
+ * A key-value head is shared by heads / key_value_heads consecutive heads.
  */
 #include <math.h>
 #include <stdatomic.h>
@@ -76,7 +77,7 @@ typedef struct attention {
 } attention;
 
 typedef struct matrix {
-    void *at; /* its first element; the next one down and to the right are so far away: */
+    void *at; /* its first element; then the strides to the next row and column */
     size_t row, column;
 } matrix;
 
@@ -109,7 +110,7 @@ static void multiply(const attention *t, size_t m, size_t n, size_t k, matrix a,
     tg_kernels.products[t->value->dtype]->multiply(&part, NULL);
 }
 
-/* A head's queries, keys and values, in x or in the gradient; or its result, or the cotangent. */
+/* A head's queries, keys and values in x, or their gradients. */
 typedef struct head {
     matrix query, key, value;
 } head;
@@ -127,8 +128,8 @@ static head head_in(const attention *t, const void *x, size_t batch, size_t numb
 }
 
 /* The scores of some queries, first .. first + queries - 1, with the first `keys` keys, which are all that they see.
- * They are written by keys: what a query's softmax adds up is not side by side then, so that those of many queries are
- * computed at once. */
+ * They are stored by keys, so that the terms of a query's softmax are not adjacent, and many queries are computed at
+ * once. */
 typedef struct block {
     size_t first, queries, keys;
     matrix weights, gradient; /* [keys, queries] each, in the thread's memory */
@@ -339,7 +340,8 @@ static tg_tensor transposed_product(tg_tensor a, tg_tensor b)
 }
 
 /* With P, G, S as in `differentiate`, the operation gives Q: S K, K: S^T Q, V: P^T G. With cotangents c of these, S has
- * the cotangent Z = c_q K^T + Q c_k^T, and what comes through P is W = Z (G V^T - sum) - sum(Z P) G V^T + G c_v^T. */
+ * the cotangent Z = c_q K^T + Q c_k^T, and the contribution through P is W = Z (G V^T - sum) - sum(Z P) G V^T + G
+ * c_v^T. */
 static void self_attention_grad_derivative(const tg_derive *d)
 {
     const self_attention_attributes *a = d->attributes;

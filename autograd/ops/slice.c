@@ -251,7 +251,7 @@ tg_tensor tg_pad(tg_tensor x, tg_shape before, tg_shape after, double fill)
                          padded.rank, before.rank, after.rank);
     for (int axis = 0; axis < padded.rank; axis++) {
         if (before.dim[axis] < 0 || after.dim[axis] < 0)
-            return tg_refuse("pad", x, "the padding of axis %d is negative; tg_slice makes smaller", axis);
+            return tg_refuse("pad", x, "the padding of axis %d is negative; use tg_slice to cut off elements", axis);
         if (before.dim[axis] > INT64_MAX - padded.dim[axis] ||
             after.dim[axis] > INT64_MAX - padded.dim[axis] - before.dim[axis])
             return tg_refuse("pad", x, "the padding of axis %d is too large", axis);

@@ -76,7 +76,7 @@ static void log_softmax_derivative(const tg_derive *d)
     d->gradient[0] = tg_log_softmax_grad(d->cotangent, d->out);
 }
 
-/* With the cotangent c of g - e^l sum g: c - sum c e^l for g, and -c e^l sum g for l. */
+/* The value is g - e^l sum g. With its cotangent c, the gradient of g is c - sum c e^l, that of l is -c e^l sum g. */
 static void log_softmax_grad_derivative(const tg_derive *d)
 {
     tg_tensor g = d->in[0], c = d->cotangent;

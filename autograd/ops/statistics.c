@@ -56,7 +56,7 @@ tg_tensor tg_var_over(tg_tensor x, tg_axes axes, int correction, bool keep)
     return tg_reduce(&tg_op_var_over, TG_AXES_SIDE_BY_SIDE, x, axes, keep, correction);
 }
 
-/* ---- norm_over: the square root of the sum of squares; at 0, where it has no derivative, that is 0 ---- */
+/* ---- norm_over: the square root of the sum of squares; its derivative at 0 is defined as 0 ---- */
 
 static void norm_over_forward(const tg_call *call)
 {

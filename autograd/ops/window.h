@@ -1,4 +1,4 @@
-/* Windows that slide over images, as convolution and pooling use them: attributes, sizes, checks. Internal.
+/* Windows that slide over images, for convolution and pooling: attributes, sizes, checks. Internal.
  *
  *     input [batch, channels, height, width]    window i, j at y, x:  row y stride + i dilation - padding, column
  * likewise

@@ -33,7 +33,7 @@ static void vector_squared_error(size_t n, const void *a_, const void *b_, doubl
 typedef float tg_real;
 
 #define REAL_FMA(a, b, c) fmaf(a, b, c)
-/* a b + c, rounded once where there are fused multiply-adds, else twice. */
+/* a b + c, rounded once with fused multiply-adds, else twice. */
 TG_INLINE tg_real fma_of(tg_real a, tg_real b, tg_real c)
 {
 #if TG_HAS_FMA
@@ -107,7 +107,7 @@ static void sum_narrow_matrix(size_t rows, size_t n, const tg_real *x, tg_real *
         y[i] = (tg_real)total[i];
 }
 
-/* Of a narrow matrix there is no part but the whole. */
+/* A narrow matrix is always summed as a whole. */
 static void sum_matrix(size_t rows, size_t n, size_t first, size_t count, const void *x, void *y)
 {
     if (rows == 0)

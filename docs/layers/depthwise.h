@@ -1,4 +1,4 @@
-/* Depthwise convolution: every channel with a window of its own (Chollet, "Xception", arXiv 1610.02357).
+/* Depthwise convolution: every channel has its own window (Chollet, "Xception", arXiv 1610.02357).
  *
  *     y[b, c] = weight[c] * x[b, c] + bias[c]           * is the cross-correlation, padded so that images keep their
  * size

@@ -1,10 +1,10 @@
-/* Trains the net to tell stripes that run down from stripes that run across, after its gradient has been checked. */
+/* Checks the net's gradient, then trains it to distinguish vertical from horizontal stripes. */
 #include "separable_net.h"
 #include <math.h>
 
 enum { BATCH = 32, SIDE = 8, STEPS = 150 };
 
-/* Images of noisy stripes of random phase; the label is 1 where they run across. */
+/* Images of noisy stripes with random phase; the label is 1 for horizontal ones. */
 static void draw(float *images, int32_t *labels, tg_rng *rng)
 {
     for (int n = 0; n < BATCH; n++) {

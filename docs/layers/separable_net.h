@@ -1,4 +1,5 @@
-/* A small net of depthwise separable convolutions: a window for every channel, then a mix of the channels.
+/* A small net of depthwise separable convolutions: a window for every channel, then a 1 x 1 convolution across
+ * channels.
  *
  *     x -> stem -> [depthwise -> pointwise -> batch norm -> GELU, + x] twice -> mean over positions -> head -> logits
  *

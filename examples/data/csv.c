@@ -1,4 +1,4 @@
-/* From the columns of a CSV file to a data set: classes or numbers to predict. */
+/* Makes a data set from the columns of a CSV file, with classes or numbers to predict. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static bool are_whole(const csv_classes *classes)
     return true;
 }
 
-/* The rule that the header of dataset_load gives for task auto. */
+/* The rule for task auto, as documented at dataset_load. */
 static bool looks_like_classification(const csv_source *source, const csv_classes *classes)
 {
     if (classes->words)
@@ -46,7 +46,7 @@ static bool name_classes(dataset *set, const csv_classes *classes, tg_error *err
 
 enum { MOST_CATEGORIES = 100 };
 
-/* The inputs from a column: one number, or a number for each category; and one more that marks missing cells. */
+/* The inputs from a column: one number, or one for each category; and one more that marks missing cells. */
 typedef struct feature {
     size_t column, width;
     csv_classes categories;
@@ -125,8 +125,8 @@ static bool plan_features(const csv_source *source, dataset_missing missing, fea
     return true;
 }
 
-/* Writes the features of a row and returns where the next number goes. A missing number is NaN, a missing category in
- * none. */
+/* Writes the features of a row and returns the position after them. A missing number is NaN; for a missing category all
+ * are 0. */
 static double *write_features(const csv_source *source, const features *all, size_t row, double *to)
 {
     for (const feature *f = all->list; f < all->list + all->count; f++) {
@@ -249,7 +249,7 @@ static bool describe_features(const csv_source *source, const features *all, dat
     return named || tg_fail(source->error, "%s: out of memory", set->name);
 }
 
-/* Counts rows without a value, categorical columns and marks of missing cells in `set`. */
+/* Counts dropped rows, categorical columns and marks of missing cells in `set`. */
 static void note_reading(const csv_source *source, const features *all, size_t rows_of_file, dataset *set)
 {
     set->dropped = rows_of_file - source->rows;
@@ -274,7 +274,7 @@ static bool build(csv_source *source, const dataset_options *options, csv_classe
         !plan_features(source, options->missing, all))
         return false;
     if (all->count == 0)
-        return tg_fail(source->error, "%s: %zu column%s, and no feature among them, expected one at least", path,
+        return tg_fail(source->error, "%s: %zu column%s, none of them a feature, expected at least one", path,
                        source->table.columns, plural((long long)source->table.columns));
     if (!choose_task(source, options, classes, set) ||
         (set->task == DATASET_REGRESSION && !targets_are_numbers(source)))

@@ -27,7 +27,7 @@ static bool check(const csv_source *source, size_t row, size_t column, bool word
                            "empty, expected the name of a class; use --missing drop or --missing mean");
     return !csv_is_missing(word) ||
            csv_fail_at(source, row, column,
-                       "a sign that it is missing, expected a word; use --missing drop or --missing mean");
+                       "a mark of a missing value, expected a word; use --missing drop or --missing mean");
 }
 
 bool csv_classes_collect(const csv_source *source, size_t column, bool missing, csv_classes *classes)

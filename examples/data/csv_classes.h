@@ -5,7 +5,7 @@
 #include "examples/data/csv_columns.h"
 #include "examples/data/number.h"
 
-/* Words or numbers, as most cells are. */
+/* Words, or numbers if most cells are numbers. */
 typedef struct csv_classes {
     bool words;
     size_t count;
@@ -15,7 +15,7 @@ typedef struct csv_classes {
     } * class; /* [count] */
 } csv_classes;
 
-/* Fails at a cell of the other kind, and at a missing one unless `missing` allows it, without a class. Free with
+/* Fails at a cell of the other kind, and at a missing one unless `missing` allows cells without a class. Free with
  * csv_classes_free, also on failure. */
 bool csv_classes_collect(const csv_source *source, size_t column, bool missing, csv_classes *classes);
 void csv_classes_free(csv_classes *classes);
@@ -23,7 +23,7 @@ void csv_classes_free(csv_classes *classes);
 /* The number of the class in a row; -1 where that is missing. */
 int32_t csv_classes_find(const csv_source *source, size_t column, const csv_classes *classes, size_t row);
 
-/* The name of a class, of a number in `text`. */
+/* The name of a class; a number is written to `text`. */
 const char *csv_classes_name(const csv_classes *classes, size_t i, char text[NUMBER_TEXT]);
 
 #endif

@@ -26,7 +26,7 @@ const char *csv_word_at(const csv_source *source, size_t row, size_t column)
 
 const char *csv_column_name(const csv_source *source, size_t column)
 {
-    return csv_table_text(&source->table, column); /* the words of the first row are all kept */
+    return csv_table_text(&source->table, column); /* all cells of the first row are kept as words */
 }
 
 bool csv_fail_at(const csv_source *source, size_t row, size_t column, const char *problem)
@@ -81,7 +81,7 @@ bool csv_find_header(csv_source *source, dataset_header header)
     }
     if (header == DATASET_HEADER_AUTO && numbers > 0 && strange != SIZE_MAX)
         return tg_fail(source->error,
-                       "%s:%zu: '%.60s' stands among numbers, expected a row of names or a row of data; choose "
+                       "%s:%zu: '%.60s' is a word among numbers, expected a row of names or a row of data; choose "
                        "header yes or no",
                        table->path, table->lines[0], csv_column_name(source, strange));
     bool names = header == DATASET_HEADER_YES || (header == DATASET_HEADER_AUTO && numbers == 0 && words > 0);
@@ -210,7 +210,8 @@ static bool add_categories(csv_source *source, const char *text, size_t length)
     return give_role(source, text, length, CSV_CATEGORIES);
 }
 
-/* Columns in which words, but for missing ones and numbers written for people, are as many as numbers or more. */
+/* Finds columns with at least as many words as numbers, not counting missing cells and numbers with marks between
+ * digits. */
 static bool find_categories(csv_source *source)
 {
     const size_t columns = source->table.columns, first = source->first * columns;
@@ -221,7 +222,7 @@ static bool find_categories(csv_source *source)
         const csv_word *word = &source->table.words[i];
         const char *text = csv_table_text(&source->table, i);
         if (!isnan(source->table.values[word->cell]))
-            continue; /* a number of the first row, kept for its name */
+            continue; /* a number in the first row, kept as a possible name */
         missing[word->cell % columns] += csv_is_missing(text);
         words[word->cell % columns] += !csv_is_missing(text) && !csv_word_is_huge(text) && !csv_word_is_formatted(text);
     }
@@ -233,7 +234,7 @@ static bool find_categories(csv_source *source)
     return true;
 }
 
-/* Marks the rows to leave out: those in which a target is missing or, with `features`, anything that is used. */
+/* Marks the rows to drop: those with a missing target or, with `features`, any missing cell that is used. */
 static size_t mark_rows(const csv_source *source, bool features, bool *out)
 {
     const size_t columns = source->table.columns, first = source->first * columns;

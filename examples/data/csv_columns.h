@@ -1,4 +1,4 @@
-/* Finds the header and the target columns of a CSV file; and errors that name row and column.
+/* Finds the header and the target columns of a CSV file, and reports errors with row and column.
  *
  *     csv_source source = {.error = error};
  *     if (csv_table_read(path, &source.table, error) && csv_find_header(&source, DATASET_HEADER_AUTO) &&
@@ -31,22 +31,22 @@ typedef struct csv_source {
 /* Sets first and rows. */
 bool csv_find_header(csv_source *source, dataset_header header);
 
-/* Sets the target columns from one column, whose name may hold a comma, or several with commas between. "-1" is the
- * last column, whatever the others are called. */
+/* Sets the target columns from the name of one column, which may contain a comma, or from several separated by commas.
+ * "-1" is the last column, even if a column has this name. */
 bool csv_find_targets(csv_source *source, const char *target);
 
-/* Says for each column what it is: `ignore` and `categorical` name columns like csv_find_targets, or are NULL; the
- * columns of other words than missing ones hold categories, too. Leaves out rows with missing cells as `missing` says.
+/* Sets the role of each column. `ignore` and `categorical` name columns as in csv_find_targets, or are NULL; columns of
+ * words are categorical too. Drops rows with missing cells as `missing` says.
  */
 bool csv_choose_columns(csv_source *source, const char *ignore, const char *categorical, dataset_missing missing);
 
-/* Frees what the above have allocated, and the table. */
+/* Frees what these functions have allocated, and the table. */
 void csv_source_free(csv_source *source);
 
 /* True if a word means that there is no value: empty, ?, NA, N/A, nan, null. */
 bool csv_is_missing(const char *word);
 
-/* Rows below are rows of data that are used. The number in a cell, NaN if it is a word. */
+/* The number in a cell, NaN if it is a word. Here and below, rows are the used rows of data. */
 double csv_value(const csv_source *source, size_t row, size_t column);
 
 /* The word in a cell, NULL if it is a number. */

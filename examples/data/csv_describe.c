@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { LEAST_ROWS = 20 }; /* with fewer rows, only dates are doubtful */
+enum { LEAST_ROWS = 20 }; /* with fewer rows, only dates are reported */
 
 /* ---- dates ---- */
 
@@ -117,7 +117,7 @@ static bool doubt(const csv_source *source, size_t column, dataset_column *to)
 
 /* ---- columns ---- */
 
-/* The first entry as the file has it; a number in its shortest form. */
+/* The first entry as in the file; a number in its shortest form. */
 static char *example_of(const csv_source *source, size_t column)
 {
     char number[NUMBER_TEXT];
@@ -132,7 +132,7 @@ static char *example_of(const csv_source *source, size_t column)
 static void find_range(const csv_source *source, size_t column, dataset_column *to)
 {
     for (size_t row = 0; row < source->rows; row++) {
-        to->low = fmin(to->low, csv_value(source, row, column)); /* of NaN and a number, gives the number */
+        to->low = fmin(to->low, csv_value(source, row, column)); /* fmin and fmax ignore NaN */
         to->high = fmax(to->high, csv_value(source, row, column));
     }
 }

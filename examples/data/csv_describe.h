@@ -1,5 +1,5 @@
-/* What was read of a CSV file, column by column, for the user to check: a date that became 84 categories, a row number
- * that is used as a feature.
+/* Describes each column of a CSV file as it was read, so that the user can find mistakes: a date that became 84
+ * categories, a row number that is used as a feature.
  *
  *     if (!csv_describe_columns(&source, set))        // source and set are complete
  *         return false;

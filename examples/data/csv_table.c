@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* libcsv splits into cells and hands them to on_cell and on_row_end; it knows no lines and cannot be stopped from
- * there, so lines are fed one by one and `failed` is looked at in between. */
+/* libcsv splits the text into cells and calls on_cell and on_row_end. It does not count lines and cannot be stopped
+ * from there; so lines are fed one by one, and `failed` is checked after each. */
 typedef struct csv_reader {
     csv_table *table;
     tg_error *error;
-    locale_t c_locale; /* a decimal point is a point, whatever the user's language */
+    locale_t c_locale; /* a decimal point is a point in any locale */
     size_t line, row_line;
     size_t cells; /* of the row being read */
     size_t value_capacity, line_capacity, word_capacity, text_size, text_capacity;
@@ -28,7 +28,8 @@ static bool out_of_memory(csv_reader *reader)
     return tg_fail(reader->error, "%s:%zu: out of memory", reader->table->path, reader->line);
 }
 
-/* `array` with room for `needed` items of `size` bytes, moved if that takes it; or NULL, and `array` stays. */
+/* Returns `array`, moved if necessary, with room for `needed` items of `size` bytes; NULL, with `array` unchanged, if
+ * out of memory. */
 static void *grown(csv_reader *reader, void *array, size_t *capacity, size_t needed, size_t size)
 {
     if (needed <= *capacity)
@@ -80,7 +81,7 @@ static void on_cell(void *cell_text, size_t length, void *state)
     csv_table *table = reader->table;
     size_t column = reader->cells++, cell = table->rows * table->columns + column;
     if (reader->failed || (table->rows > 0 && column >= table->columns))
-        return; /* on_row_end says what is wrong */
+        return; /* on_row_end reports the error */
     double *values = grown(reader, table->values, &reader->value_capacity, cell + 1, sizeof *values);
     if (!values)
         return;
@@ -131,7 +132,7 @@ static bool is_comment(const unsigned char *line)
     return *line == '#';
 }
 
-/* The first line that is no comment and not blank. */
+/* The first line that is neither a comment nor blank. */
 static const unsigned char *first_line(const unsigned char *from, const unsigned char *end)
 {
     for (; from < end; from = line_end(from, end)) {
@@ -144,10 +145,10 @@ static const unsigned char *first_line(const unsigned char *from, const unsigned
     return end;
 }
 
-/* What unquoted letters a line has. */
+/* Counts of unquoted characters in a line. */
 typedef struct line_letters {
     size_t semicolons, commas, blanks;
-    size_t tabs, padding; /* tabs between cells; those beside a comma or at an end */
+    size_t tabs, padding; /* tabs between cells; tabs beside a comma or at an end */
 } line_letters;
 
 static line_letters count_letters(const unsigned char *line, const unsigned char *end)
@@ -178,7 +179,7 @@ static void trim(const unsigned char **line, const unsigned char **end)
         --*end;
 }
 
-/* Whether what stands between blanks is a number; `commas` is how many it has, which is one between digits at most. */
+/* True if the cell, between blanks, is a number; `commas` is its number of decimal commas, at most one. */
 static bool is_number(const unsigned char *cell, const unsigned char *end, size_t *commas)
 {
     *commas = 0;
@@ -200,9 +201,9 @@ static bool is_blank(unsigned char letter)
     return letter == ' ' || letter == '\t';
 }
 
-/* What the commas of a line are: decimal ones where all of them are in numbers with blanks between, if these are
- * several, or all cells are numbers, or what a single comma would separate has blanks inside on both sides. "1,2 pears"
- * may be two cells either way. */
+/* Decides what the commas of a line are. They are decimal if all of them are inside numbers between blanks, and there
+ * are several such numbers, or all cells are numbers, or both sides of a single comma contain blanks. "1,2 pears" is
+ * ambiguous. */
 static commas_are kind_of_commas(const unsigned char *line, const unsigned char *end)
 {
     size_t cells = 0, numbers = 0, decimals = 0;
@@ -231,7 +232,7 @@ static commas_are kind_of_commas(const unsigned char *line, const unsigned char 
     return decimals > 1 || (decimals && (numbers == cells || (!first && !last))) ? DECIMAL : UNDECIDED;
 }
 
-/* True if the first lines, of which the first may be a header, have decimal commas and blanks between cells. */
+/* True if the first lines have decimal commas, and blanks between cells; the first line may be a header. */
 static bool are_commas_decimal(const unsigned char *from, const unsigned char *end)
 {
     enum { LINES = 10 };
@@ -263,7 +264,7 @@ static char find_separator(const unsigned char *first, const unsigned char *end)
 }
 
 /* Replaces runs of blanks between cells by one tab and trims the line; returns the new end. libcsv would drop blanks,
- * or make an empty cell of each. */
+ * or treat each as a separator. */
 static const unsigned char *join_blanks(unsigned char *bytes, const unsigned char *end)
 {
     unsigned char *to = bytes;
@@ -284,7 +285,7 @@ static const unsigned char *join_blanks(unsigned char *bytes, const unsigned cha
     return to;
 }
 
-/* Names of columns, categories and classes travel in JSON: jansson takes UTF-8 and nothing else. */
+/* Names of columns, categories and classes are stored in JSON, and jansson accepts only UTF-8. */
 static bool is_utf8(const unsigned char *line, size_t length)
 {
     size_t ascii = 0;

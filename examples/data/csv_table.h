@@ -1,4 +1,4 @@
-/* A CSV file as a table of numbers, and of words where a cell is not a number; what they mean is the part of csv.c.
+/* A CSV file as a table of numbers, and of words for cells that are not numbers; csv.c interprets them.
  *
  *     csv_table table;
  *     if (!csv_table_read("iris.csv", &table, error))
@@ -23,14 +23,14 @@ typedef struct csv_table {
     size_t *lines;   /* [rows], where a row begins in the file, from 1 */
     csv_word *words; /* in reading order: every cell that is not a number, and all of the first row (a header?) */
     size_t word_count;
-    char *text; /* the words, each closed by a zero byte */
+    char *text; /* the words, each followed by a zero byte */
 } csv_table;
 
-/* Reads a file, plain or gzip, or standard input for "-", with the separator that its first line shows: semicolon, else
- * tab, else comma, else blanks, of which several are one; blanks go before commas where the first lines have numbers
- * like 3,5 between blanks, and no other comma but in a header. Numbers may have a decimal comma where that separates
- * nothing. Every row has the same number of cells; a line that is not UTF-8 is refused; blank lines, lines that begin
- * with # and a byte-order mark are passed over. The path must outlive the table. */
+/* Reads a file, plain or gzip, or standard input for "-". The first line determines the separator: semicolon, else tab,
+ * else comma, else blanks (several count as one). Blanks win over commas if the first lines have numbers like 3,5
+ * between blanks, and no other comma except in a header. If the comma is not the separator, numbers may have a decimal
+ * comma. Every row must have the same number of cells; a line that is not UTF-8 is refused; blank lines, lines that
+ * begin with # and a byte-order mark are skipped. The path must outlive the table. */
 bool csv_table_read(const char *path, csv_table *table, tg_error *error);
 void csv_table_free(csv_table *table);
 
@@ -43,8 +43,8 @@ const char *csv_table_text(const csv_table *table, size_t word);
 /* True if a word is a number that no float can represent: NaN, infinite or too large. */
 bool csv_word_is_huge(const char *text);
 
-/* Whether a word is a number written for people: 1.234,56 or 1,234.56 or 1'234'567, with a mark before every three
- * digits, or 3,5 where commas separate cells. */
+/* True if a word is a formatted number: 1.234,56 or 1,234.56 or 1'234'567, with a mark before every three digits, or
+ * 3,5 if commas separate cells. */
 bool csv_word_is_formatted(const char *text);
 
 #endif

@@ -139,7 +139,7 @@ static bool options_fit(const char *spec, const dataset_kind *kind, const datase
     if (!kind->columns && (options->ignore || options->categorical || options->missing != DATASET_MISSING_ERROR))
         return tg_fail(error, "%s: ignored, categorical and missing columns are for csv: only", spec);
     if (kind->path && (options->rows || options->noise != 0))
-        return tg_fail(error, "%s: rows and noise are for generated data only", spec);
+        return tg_fail(error, "%s: rows and noise are for synthetic data only", spec);
     if (!(options->noise <= 1000))
         return tg_fail(error, "%s: noise %g, expected at most 1000", spec, options->noise);
     return true;

@@ -1,5 +1,5 @@
-/* Data sets for the programs: read from files or made up, split into training, validation and test parts, for tg_fit
- * through feed.h.
+/* Data sets for the programs: read from files or synthetic, and split into training, validation and test rows; feed.h
+ * passes them to tg_fit.
  *
  *     dataset set;
  *     tg_error error;
@@ -35,25 +35,26 @@ typedef enum dataset_header {
 
 typedef enum dataset_missing {
     DATASET_MISSING_ERROR = 0, /* a cell that is empty, ?, NA, N/A, nan or null is an error */
-    DATASET_MISSING_DROP,      /* rows with one are left out */
-    DATASET_MISSING_MEAN, /* it gets the mean of the training rows, a missing word no category, and a feature more says
-                             where; rows without a target are left out */
+    DATASET_MISSING_DROP,      /* drops rows with a missing cell */
+    DATASET_MISSING_MEAN, /* a missing number becomes the mean of the training rows, a missing word no category, and an
+                             extra feature marks it; rows without a target are dropped */
 } dataset_missing;
 
 /* Options of loading; zero is the default everywhere. An option that the data set does not use is an error. */
 typedef struct dataset_options {
     /* Generated data. */
     uint64_t seed; /* of synthetic data */
-    size_t rows;   /* all parts together; 0: 2,000 (glyphs: 14,000) */
+    size_t rows;   /* all splits together; 0: 2,000 (glyphs: 14,000) */
     double noise;  /* standard deviation of the noise on points or pixels; 0: see dataset_load; negative: none */
 
     /* CSV files. */
     const char *target;      /* name of the column, or its number, from 0 or from -1 = last (the default); several
                                    for a regression, "Y1,Y2" or "-2,-1" */
     dataset_task task;       /* what the target is */
-    dataset_header header;   /* whether the first line names the columns */
-    const char *ignore;      /* columns that are no features, like target; NULL: none */
-    const char *categorical; /* columns whose numbers are names, like target; those of words are categorical anyway */
+    dataset_header header;   /* says if the first line names the columns */
+    const char *ignore;      /* columns that are not features, written as in `target`; NULL: none */
+    const char *categorical; /* columns whose numbers are categories, written as in `target`; columns of words are
+                                always categorical */
     dataset_missing missing;
 } dataset_options;
 
@@ -65,12 +66,11 @@ typedef struct dataset_parts {
      * the first N, as in the GELU paper "first:5000" of MNIST's training images; or "none". */
     const char *validation;
 
-    /* Rows to report: the same, or "none". By default 0.2 (glyphs: 1/7); of IDX the t10k files, where no other choice
-     * is. */
+    /* Test rows: in the same form, or "none". By default 0.2 (glyphs: 1/7); for IDX always the t10k files. */
     const char *test;
 
-    /* k-fold cross-validation, where 2 or more: the rows are cut into so many folds at random, and fold number `fold`
-     * is the test part. */
+    /* k-fold cross-validation, if 2 or more: the rows are divided into this many folds at random, and fold number
+     * `fold` is the test split. */
     int folds, fold;
 } dataset_parts;
 
@@ -80,7 +80,7 @@ typedef struct dataset_part {
     const int32_t *row; /* [rows]: their numbers in the blocks of the data set, which owns this */
 } dataset_part;
 
-/* Where a feature of a CSV file comes from: a column's number; 1 where it holds this category, else 0; or 1 where it is
+/* A feature of a CSV file: the number in a column; or 1 if the cell has this category, else 0; or 1 if the cell is
  * missing, else 0. */
 typedef struct dataset_feature {
     char *column;   /* its name, NULL if the file has none */
@@ -89,11 +89,11 @@ typedef struct dataset_feature {
     bool missing;
 } dataset_feature;
 
-/* What a column of a CSV file is and what was made of it; examples/report/columns.h prints them. */
+/* A column of a CSV file and its role; examples/report/columns.h prints them. */
 typedef struct dataset_column {
     char *name;        /* NULL if the file has none */
     const char *kind;  /* "number", "categorical", "target", "class" or "ignored" */
-    size_t entries;    /* for categories and classes: the number of distinct ones; else 0 */
+    size_t entries;    /* number of distinct categories or classes; else 0 */
     double low, high;  /* for numbers: the smallest and the largest; else NaN */
     char *example;     /* the first entry, empty if all are missing */
     size_t missing;    /* cells without a value, in rows that were dropped too */
@@ -112,32 +112,31 @@ typedef struct dataset {
     char **class_names;    /* classification: [classes]; else NULL */
     size_t targets;        /* regression: number of targets; else 0 */
     char **target_names;   /* regression: [targets], empty where they have none; or NULL */
-    size_t *target_column; /* of a CSV file: [targets], or [1] for a classification: which columns; else NULL */
+    size_t *target_column; /* columns of the targets in a CSV file: [targets], or [1] for a classification; else NULL */
     size_t width, height;  /* of images, row-major, features = height * width; else 0 */
-    size_t test_rows;      /* the last rows, where the source says that these are the test part; else 0 */
+    size_t test_rows;      /* number of last rows that the source defines as the test split; else 0 */
 
     float *x;        /* [rows, features] */
     int32_t *labels; /* [rows], 0 .. classes-1, for a classification; else NULL */
     float *y;        /* [rows, targets] for a regression; else NULL */
-    double *source; /* [rows, features + targets] as the file has them, where a split standardises them; else NULL. NaN:
-                       missing */
+    double
+        *source; /* [rows, features + targets] as in the file, if a split standardises them; else NULL. NaN: missing */
 
     size_t columns;         /* of a CSV file; else 0 */
     dataset_column *column; /* [columns]; else NULL */
 
-    size_t dropped;           /* rows of the source that are left out, for missing cells */
+    size_t dropped;           /* rows of the source that were dropped because of missing cells */
     dataset_feature *feature; /* [features] of a CSV file; else NULL */
-    size_t categorical;       /* columns of the source that became several features each, one for each category */
-    size_t marks;             /* features that say whether another is missing */
+    size_t categorical;       /* categorical columns of the source, each of which became a feature for each category */
+    size_t marks;             /* features that mark missing cells */
 
-    /* value in the source = value here * scale + mean. CSV columns have mean 0 and deviation 1 over the training
-part; a feature that is constant there is 0 in every row and has scale 0, a target has scale 1. Pixels of IDX files have
-mean 0 and
-     * scale 255. Generated data is as generated: 0 and 1. */
+    /* value in the source = value here * scale + mean. CSV columns are standardised to mean 0 and deviation 1 over the
+     * training rows; a feature that is constant there is 0 in every row and has scale 0, a constant target has scale 1.
+     * Pixels of IDX files have mean 0 and scale 255, synthetic data mean 0 and scale 1. */
     double *feature_mean, *feature_scale; /* [features] */
     double *target_mean, *target_scale;   /* [targets]; NULL for a classification */
 
-    int32_t *order; /* [rows]: the three parts, one behind the other */
+    int32_t *order; /* [rows]: the three splits, one after the other */
     dataset_part train, validation, test;
 } dataset;
 
@@ -156,24 +155,24 @@ mean 0 and
  * 20 differ and each stands twice on average, make a classification, any other target a regression; classes are
  * numbered in ascending order. A number such as 1.234,56 is an error. csv:- reads standard input.
  *
- * All rows are in no part yet. On failure gives false, writes one line that says which file, where and what was
- * expected to `error`, and leaves `set` empty. `options` may be NULL. Free the result with dataset_free. */
+ * No row belongs to a split yet. On failure returns false with an empty `set`; `error` is one line with the file, the
+ * place and what was expected. `options` may be NULL. Free the result with dataset_free. */
 bool dataset_load(const char *spec, const dataset_options *options, dataset *set, tg_error *error);
 
-/* How large a file may be in this process, unpacked, in megabytes of 2^20 bytes: a larger one is an error before memory
- * is taken for it where its size is known, and else as soon as it is there. At the start DATASET_FILE_LIMIT. */
+/* Sets the largest size of an unpacked file in this process, in megabytes of 2^20 bytes; DATASET_FILE_LIMIT at first. A
+ * larger file is an error: before memory is allocated if its size is known, else as soon as the limit is reached. */
 enum { DATASET_FILE_LIMIT = 2048 };
 void dataset_limit_files(int megabytes);
 
-/* The images of one IDX file, plain or compressed: [count, height, width], with values from 0 to 1. To be freed.
- * NULL and a line to `error`, as from dataset_load, where it cannot be read. */
+/* The images of one IDX file, plain or compressed: [count, height, width], with values from 0 to 1; to be freed. NULL,
+ * with an error as from dataset_load, if it cannot be read. */
 float *dataset_read_images(const char *path, size_t sizes[3], tg_error *error);
 
 /* "spirals, moons, circles, sine, glyphs, idx:DIR, csv:FILE": the names of all data sets. */
 const char *dataset_kinds(void);
 
-/* Draws the splits, replacing any earlier ones, and standardises columns by the training split. On failure
- * false and one line, and no parts. */
+/* Draws the splits, replacing any earlier ones, and standardises columns by the training split. On failure false and
+ * one line, and no splits. */
 bool dataset_split(dataset *set, const dataset_parts *parts, tg_error *error);
 
 /* Frees what dataset_load filled, and empties it. An empty or NULL data set is left alone. */

@@ -20,7 +20,7 @@ typedef struct dataset_feed {
     tg_rng random;    /* which are drawn from this, batch by batch */
 } dataset_feed;
 
-/* The rows of a split, which may be empty. `feed` must live as long. */
+/* The rows of a split, which may be empty. `feed` must outlive them. */
 tg_fit_rows dataset_feed_rows(dataset_feed *feed);
 
 /* Orders an epoch's rows, given as 0 .. count - 1, as a function of seed and epoch alone, for tg_fit_config.order.

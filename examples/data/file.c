@@ -21,7 +21,7 @@ static bool is_too_large(size_t size, const char *path, tg_error *error)
            !tg_fail(error, "%s: more than %d megabytes, unpacked; --file-limit raises the limit", path, limit);
 }
 
-/* The size that a file claims: for a gzip file that of its last part, up to 4 GB; 0 if unknown. */
+/* The size that a file declares: for a gzip file that of its last member, up to 4 GB; 0 if unknown. */
 static size_t size_said(const char *path)
 {
     unsigned char head[2] = {0}, tail[4] = {0};

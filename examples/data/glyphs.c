@@ -1,9 +1,9 @@
-/* Digits drawn with a shaky pen.
+/* Synthetic digits, drawn with random distortions.
  *
  * A digit is one to three strokes, each given by a few points of a box 1.2 wide and 2 high around the origin, y down.
- * Drawing one moves every point a little, joins the points of a round stroke by a Catmull-Rom spline and those of a
- * straight one by lines, puts the whole through a random linear map (scale, slant, rotation) and a shift, and inks
- * every pixel by its distance to the nearest line, soft at the edge. Noise comes last.
+ * To draw it, every point is moved a little. The points of a round stroke are joined by a Catmull-Rom spline, those of
+ * a straight one by lines. A random linear map (scale, slant, rotation) and a shift follow. Each pixel is inked by its
+ * distance to the nearest line, with soft edges. Noise is added last.
  */
 #include <math.h>
 #include <string.h>
@@ -81,7 +81,7 @@ struct pen {
     float xx, xy, yx, yy; /* from the box to pixels: x' = xx x + xy y + centre.x, y' = yx x + yy y + centre.y */
     point centre;
     float radius;     /* half the width of a line, in pixels */
-    float soft;       /* over how many pixels its edge fades */
+    float soft;       /* width of its soft edge, in pixels */
     float *distances; /* [28, 28] squared distances to the nearest line so far */
 };
 
@@ -128,8 +128,8 @@ static int clamp_to_side(float at)
     return at < 0 ? 0 : at > GLYPH_SIDE - 1 ? GLYPH_SIDE - 1 : (int)at;
 }
 
-/* Lowers the distances of the pixels that the line from `a` to `b` can ink. Whole rows of them, for of so many at a
- * time vectors are made. */
+/* Lowers the distances of the pixels that the line from `a` to `b` can ink. Works on whole rows, which the compiler
+ * vectorises. */
 static void draw_line(const struct pen *pen, point a, point b)
 {
     float reach = pen->radius + pen->soft;
@@ -178,7 +178,7 @@ static void draw_stroke(const struct pen *pen, const struct stroke *stroke, doub
 
 /* ---- the picture ----------------------------------------------------------- */
 
-/* Near enough to normal for pixels, at a quarter of the price: four 16-bit numbers added up, deviation 1. */
+/* Approximately normal, deviation 1: the sum of four 16-bit numbers, in a quarter of the time. */
 static float rough_normal(tg_rng *rng)
 {
     uint64_t bits = tg_rng_bits(rng);
@@ -199,7 +199,7 @@ static const struct style *random_style(int digit, tg_rng *rng)
 void dataset_draw_glyph(int digit, double noise, tg_rng *rng, float *pixels)
 {
     const struct style *style = random_style(digit, rng);
-    struct pen pen = random_pen(rng, pixels); /* distances first, ink in the same place afterwards */
+    struct pen pen = random_pen(rng, pixels); /* first holds distances, then the ink */
     double shake = between(rng, 0.02, 0.07);
     for (int i = 0; i < MOST_STROKES; i++)
         draw_stroke(&pen, &style->strokes[i], shake, rng);

@@ -81,7 +81,7 @@ static bool read_idx(const char *folder, int which, idx_file *file, tg_error *er
             return tg_fail(error, "%s: no such folder", folder);
         memcpy(file->path + length, ".gz", sizeof ".gz");
         if (access(file->path, F_OK) != 0)
-            return tg_fail(error, "%s: neither %s nor %s.gz is there", folder, idx_names[which].name,
+            return tg_fail(error, "%s: found neither %s nor %s.gz", folder, idx_names[which].name,
                            idx_names[which].name);
     }
     return dataset_read_file(file->path, &file->contents, error) && parse(file, idx_names[which].dimensions, error);

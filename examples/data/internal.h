@@ -25,25 +25,25 @@ typedef struct dataset_bytes {
 
 bool dataset_read_file(const char *path, dataset_bytes *contents, tg_error *error);
 
-/* Makes the blocks once task, rows, features, classes or targets are set, and means 0 and scales 1. With `source`, that
- * block too. */
+/* Allocates the blocks when task, rows, features, classes or targets are set; means are 0 and scales 1. With `source`,
+ * allocates that block too. */
 bool dataset_allocate(dataset *set, bool source, tg_error *error);
 
 /* Names the classes 0, 1, 2, ...; set->classes is set. */
 bool dataset_number_classes(dataset *set, tg_error *error);
 
-/* Draws one row of generated data; of the last two arguments one is used, as the task says. */
+/* Draws one row of synthetic data; the task determines which of the last two arguments is used. */
 struct tg_rng;
 typedef void dataset_draw(int label, double noise, struct tg_rng *rng, float *features, float *target);
 
-/* A data set is one of these, in the table of kinds.c. `load` gets `set` empty but for name and kind, and may leave it
- * half filled on failure. */
+/* A kind of data set, in the table of kinds.c. `load` gets `set` with name and kind only, and may leave it partly
+ * filled on failure. */
 struct dataset_kind {
     const char *name;
     const char *path;              /* "FILE" or "DIR" for names like NAME:FILE; NULL for synthetic data */
-    const char *validation, *test; /* where nobody says; test NULL: the source says which rows */
+    const char *validation, *test; /* defaults; test NULL: the source defines the rows */
     bool (*load)(const char *path, const dataset_options *options, dataset *set, tg_error *error);
-    bool columns; /* it has columns, of which some are targets */
+    bool columns; /* it has columns, some of them targets */
 
     /* The parameters of dataset_generate. */
     dataset_draw *draw;
@@ -58,7 +58,7 @@ bool dataset_load_csv(const char *path, const dataset_options *options, dataset 
 bool dataset_generate(const char *path, const dataset_options *options, dataset *set, tg_error *error);
 dataset_draw dataset_draw_spirals, dataset_draw_moons, dataset_draw_circles, dataset_draw_sine, dataset_draw_glyphs;
 
-/* Draws one digit 0..9 in grey 0..1 on 28x28 pixels of light ink on dark; everything random comes from `rng`. */
+/* Draws one digit 0..9 on 28x28 grey pixels from 0 to 1, light on dark; all random numbers come from `rng`. */
 enum { GLYPH_SIDE = 28 };
 void dataset_draw_glyph(int digit, double noise, struct tg_rng *rng, float *pixels /* [28, 28] */);
 

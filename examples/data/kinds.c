@@ -1,4 +1,4 @@
-/* Every data set there is. */
+/* Every data set. */
 #include "examples/data/internal.h"
 
 #include <stdio.h>

@@ -42,16 +42,16 @@ static bool read_portion(const dataset *set, const char *what, const char *text,
 
 /* ---- parts ---- */
 
-/* The values given in `parts`; for others, defaults that suit the data set. */
+/* Reads the values of `parts`; missing ones are the defaults of the data set. */
 static bool read_portions(const dataset *set, const dataset_parts *parts, portion *validation, portion *test,
                           tg_error *error)
 {
     const size_t rows = set->rows - set->test_rows;
     const char *of_test = parts->test ? parts->test : set->kind->test;
     if (set->test_rows && (parts->test || parts->folds))
-        return tg_fail(error, "%s: it has a test part of its own, and no other can be chosen", set->name);
+        return tg_fail(error, "%s: it has its own test split, and no other can be chosen", set->name);
     if (parts->folds && parts->test)
-        return tg_fail(error, "%s: the folds are the test parts, and no other can be chosen", set->name);
+        return tg_fail(error, "%s: the folds are the test splits, and no other can be chosen", set->name);
     *test = (portion){0};
     if (!read_portion(set, "validation", parts->validation ? parts->validation : set->kind->validation, validation,
                       error) ||
@@ -67,12 +67,12 @@ static bool read_portions(const dataset *set, const dataset_parts *parts, portio
         (parts->folds < 2 || (size_t)parts->folds > rows || parts->fold < 0 || parts->fold >= parts->folds))
         return tg_fail(error, "%s: %zu row%s in %d folds", set->name, rows, plural((long long)rows), parts->folds);
     if (validation->rows + test->rows >= rows)
-        return tg_fail(error, "%s: of %zu row%s, %zu to validate and %zu to test leave none to train on", set->name,
-                       rows, plural((long long)rows), validation->rows, test->rows);
+        return tg_fail(error, "%s: of %zu row%s, %zu for validation and %zu for test leave none for training",
+                       set->name, rows, plural((long long)rows), validation->rows, test->rows);
     return true;
 }
 
-/* Marks `count` rows for a purpose: the first, or the next of a random order that are still free. `next` goes around.
+/* Marks `count` rows for a purpose: the first ones, or the next unmarked ones of a random order. `next` wraps around.
  */
 static void mark(purpose *of, size_t rows, const int32_t *random, size_t *next, portion part, purpose what)
 {
@@ -96,7 +96,7 @@ static void list(dataset *set, const purpose *of, purpose wanted, size_t *listed
         }
 }
 
-/* The test part begins where its fold does in the random order, and the rows that validate follow. */
+/* The test split begins at its fold in the random order, and the validation rows follow. */
 static void choose(dataset *set, const dataset_parts *parts, portion validation, portion test, purpose *of,
                    int32_t *random)
 {
@@ -156,7 +156,7 @@ static void standardise(const dataset *set, size_t column, double *mean, double 
     }
 }
 
-/* A target that is constant over the training rows keeps its unit, so that errors on other rows are seen. */
+/* A target that is constant over the training rows keeps its unit, so that errors on other rows remain visible. */
 static void standardise_all(dataset *set)
 {
     for (size_t i = 0; i < set->features; i++)

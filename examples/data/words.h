@@ -1,4 +1,4 @@
-/* Words in messages: units after a number, and names from a file. */
+/* Texts in messages: plurals after a number, and names from a file. */
 #ifndef DATA_WORDS_H
 #define DATA_WORDS_H
 
@@ -12,13 +12,13 @@ static inline const char *plural(long long count)
     return count == 1 ? "" : "s";
 }
 
-/* '?' for a control character, which a terminal may obey and XML does not have. */
+/* '?' for a control character, which a terminal may execute and XML does not allow. */
 static inline char plain_letter(char letter)
 {
     return (unsigned char)letter < ' ' || letter == 0x7f ? '?' : letter;
 }
 
-/* A text without control characters, in its place; U+0080 to U+009F, which are two bytes, are some too. */
+/* Replaces the control characters of a text in place, including U+0080 to U+009F, which are two bytes. */
 static inline char *plain_text(char *text)
 {
     for (unsigned char *at = (unsigned char *)text; *at; at++) {
@@ -29,8 +29,8 @@ static inline char *plain_text(char *text)
     return text;
 }
 
-/* The beginning of a name as such a text, in UTF-8 of whole letters: fputs(plain_name(name, (char[PLAIN_NAME]){0}),
- * stdout). */
+/* The beginning of a name without control characters, cut at a whole UTF-8 character: fputs(plain_name(name,
+ * (char[PLAIN_NAME]){0}), stdout). */
 enum { PLAIN_NAME = 41 };
 static inline const char *plain_name(const char *name, char text[PLAIN_NAME])
 {
@@ -41,8 +41,8 @@ static inline const char *plain_name(const char *name, char text[PLAIN_NAME])
     return plain_text(text);
 }
 
-/* The next word of a list with commas between, for `while (next_word(&list, word, sizeof word))`; empty where it is too
- * long. False where no word is left: then `list` is NULL. */
+/* The next word of a comma-separated list, for `while (next_word(&list, word, sizeof word))`; empty if it is too long.
+ * False at the end; then `list` is NULL. */
 static inline bool next_word(const char **list, char word[], size_t size)
 {
     if (!*list)

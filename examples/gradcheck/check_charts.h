@@ -1,5 +1,5 @@
-/* Charts of a gradient check as SVG inside an HTML page. Colours that colour-blind readers can tell apart (Okabe and
- * Ito), and marks of different shape.
+/* Draws charts of a gradient check as SVG inside an HTML page, with colours that colour-blind readers can distinguish
+ * (Okabe and Ito), and marks of different shapes.
  *
  *     check_chart_errors(to, &table);          // the worst relative error of each row, by category
  *     check_chart_steps(to, &curve);           // the error of a difference over its step
@@ -10,7 +10,7 @@
 #include "examples/gradcheck/check_table.h"
 #include "examples/gradcheck/steps.h"
 
-/* The styles of both, for the head of the page. */
+/* The CSS of both charts, for the head of the page. */
 extern const char check_chart_style[];
 
 /* A mark for a result, in a line of text. */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Splits the path into folder and name; false, and one line, if it cannot be a file's. */
+/* Splits the path into folder and name; false and one line if it cannot be the path of a file. */
 static bool cut(const char *path, char folder[PATH_MAX], const char **name, tg_error *error)
 {
     const char *slash = strrchr(path, '/');

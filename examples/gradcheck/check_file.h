@@ -10,7 +10,7 @@
 
 typedef bool check_file_writer(const void *context, FILE *to);
 
-/* Whether the file could be written, as far as can be said before. And writes it; on failure, false and one line. */
+/* Checks beforehand, as far as possible, if the file can be written; and writes it. On failure, false and one line. */
 bool check_file_possible(const char *path, tg_error *error);
 bool check_file_write(const char *path, check_file_writer *write, const void *context, tg_error *error);
 

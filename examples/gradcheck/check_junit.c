@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Text with what XML reads as its own, and what it does not have, replaced. */
+/* Writes text with XML's special characters escaped and invalid characters replaced. */
 static bool put(FILE *to, const char *text)
 {
     char *copy = strdup(text);

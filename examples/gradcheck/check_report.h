@@ -1,5 +1,5 @@
-/* One HTML file of a gradient check, which needs no other file and no network: what was checked and with which seeds,
- * what each result rests on, the errors, and for each operation the error of a difference over its step.
+/* Writes a self-contained HTML report of a gradient check: the checks and their seeds, the basis of each result, the
+ * errors, and for each operation the error of finite differences over the step.
  *
  *     const check_report report = {.table = &table, .all = &all, .seed = 0, .seeds = 1, .order = 2, .argv = argv};
  *     if (!check_report_write("check.html", &report, &error))
@@ -15,11 +15,11 @@ typedef struct check_report {
     const check_table *table;
     const subjects *all;
     int seed, seeds, order;
-    bool interrupted;  /* the table has not everything */
-    char *const *argv; /* how it was called, ended by NULL */
+    bool interrupted;  /* the table is incomplete */
+    char *const *argv; /* the command line, ended by NULL */
 } check_report;
 
-/* Writes it: whole or, on failure, false and one line. */
+/* Writes the file completely or, on failure, not at all: false and one line. */
 bool check_report_write(const char *path, const check_report *report, tg_error *error);
 
 #endif

@@ -1,13 +1,12 @@
-/* What a gradient check prints: a row for each operation or layer, and below what went wrong and what could not be
- * decided.
+/* Prints a gradient check: a row for each operation or layer, and below it failures and undecided results.
  *
  *     check_row rows[] = {{.what = subject, .order = 2, .result = tg_gradcheck_op(subject->op, NULL)}};
  *     const check_table table = {rows, 1};
  *     check_table_print(&table, stdout);         // operation, result, worst error, order, derivatives, samples, where
  *     check_table_print_counts(&table, stdout);  // "1 passed, 0 failed"
  *
- * On a terminal the table has the columns that its width has room for, and names are never cut; in a file it has all of
- * them, as plain text.
+ * On a terminal the table has the columns that fit, and names are never cut; in a file it has all columns, as plain
+ * text.
  */
 #ifndef GRADCHECK_CHECK_TABLE_H
 #define GRADCHECK_CHECK_TABLE_H
@@ -22,8 +21,7 @@ typedef struct check_row {
     int order;
     tg_gradcheck_result result;
     double seconds;
-    char *report; /* of an operation that failed: the fault at length, with a program that shows it; to be freed. May be
-                     NULL */
+    char *report; /* full report of a failure, with a program that reproduces it; to be freed. May be NULL */
 } check_row;
 
 typedef struct check_table {
@@ -36,7 +34,7 @@ bool check_has_error(const tg_gradcheck_result *result);
 
 int check_table_count(const check_table *table, verdict which);
 
-/* The rows, for reading, then a sentence for each that has not passed; and the rows as comma-separated values. */
+/* Prints the rows as a table, then a sentence for each that did not pass; or the rows as comma-separated values. */
 bool check_table_print(const check_table *table, FILE *out);
 bool check_table_print_csv(const check_table *table, FILE *out);
 

@@ -1,4 +1,4 @@
-/* Another program, to which lines are written and of which lines are read, each within a time limit.
+/* Exchanges lines with another program over pipes, each within a time limit.
  *
  *     tg_error error;
  *     command_pipe *c = command_start("python3 mine.py", 60, &error);
@@ -6,8 +6,8 @@
  *         fprintf(stderr, "gradcheck: --command: %s\n", c ? command_message(c) : error.text);
  *     command_stop(c);
  *
- * It runs in a shell, in a process group of its own, which ends with command_stop or with this program, whatever it
- * does. Its standard error is ours. Ctrl-C ends waiting (run/signals.h).
+ * It runs in a shell, in its own process group, which is killed by command_stop or when this program ends. Its standard
+ * error is ours. Ctrl-C ends the waiting (run/signals.h).
  */
 #ifndef GRADCHECK_COMMAND_H
 #define GRADCHECK_COMMAND_H
@@ -18,18 +18,19 @@
 
 typedef struct command_pipe command_pipe;
 
-/* Runs a line of the shell. `limit` is in seconds, for each line that is read or written. NULL, with a message, if that
- * cannot be. */
+/* Runs a line of the shell. `limit` is in seconds, for each line that is read or written. NULL, with a message, on
+ * failure. */
 command_pipe *command_start(const char *line, double limit, tg_error *error);
 
-/* Writes all of it. False if that fails: the message says why, and nothing can be written or read any more. */
+/* Writes the whole text. False, with a message, on failure; then nothing more can be written or read. */
 bool command_write(command_pipe *c, const char *text, size_t length);
 
 /* The next line, without its end, valid until the next call; NULL at the end, or on failure. A line of more than `most`
  * bytes is a failure. */
 char *command_read(command_pipe *c, size_t most, size_t *length);
 
-/* Call it after the last line: true if the program ended well. `early`, in the middle of a check, is never well. */
+/* Call it after the last line: true if the program ended without error. Ending `early`, in the middle of a check, is
+ * always an error. */
 bool command_has_ended(command_pipe *c, bool early);
 
 /* The reason for the failure in one line; "" if there is none. */
@@ -41,7 +42,7 @@ __attribute__((format(printf, 2, 3)))
 #endif
 bool command_fail(command_pipe *c, const char *format, ...);
 
-/* Ends the program and all that it started; it has a second to end by itself. NULL is allowed. */
+/* Waits up to a second for the program to end, then kills it and all that it started. NULL is allowed. */
 void command_stop(command_pipe *c);
 
 #endif

@@ -49,7 +49,7 @@ const char *layer_check_category(const layer_check *check)
 /* The subject of a check: a layer with its memory, or a model. */
 typedef struct subject {
     const layer_check *check;
-    uint64_t seed; /* of what is random in training */
+    uint64_t seed; /* of random numbers in training */
     tg_parameters *set;
     tg_layer layer;
     void *memory;

@@ -27,8 +27,8 @@ const layer_check *layer_check_at(int index);
 /* "layer", "block" or "model". */
 const char *layer_check_category(const layer_check *check);
 
-/* Checks the layer with random numbers in all its parameters, on inputs of several shapes; `samples` of the result
- * counts these. Layers are checked element by element, blocks and models along random directions first. */
+/* Checks the layer with random parameters, on inputs of several shapes; `samples` of the result counts the shapes.
+ * Layers are checked element by element, blocks and models along random directions first. */
 tg_gradcheck_result layer_check_run(const layer_check *check, const tg_gradcheck_options *options);
 
 #endif

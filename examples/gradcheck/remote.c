@@ -62,7 +62,7 @@ static bool decode(const char *from, size_t length, unsigned char *to, size_t si
 
 /* ---- arrays ---- */
 
-/* Numbers one after the other, in lists of any depth; null is NaN. `count` goes on where there are more than `size`. */
+/* Reads the numbers of nested lists in order; null is NaN. `count` counts all of them, even beyond `size`. */
 static bool flatten(const json_t *from, double *to, int64_t size, int64_t *count)
 {
     size_t i;
@@ -79,7 +79,7 @@ static bool flatten(const json_t *from, double *to, int64_t size, int64_t *count
     return true;
 }
 
-/* An array of `size` numbers, as base64 or as a list. False: it is another, and `why` says what. */
+/* Reads an array of `size` numbers, as base64 or as a list. False, with the reason in `why`, if it is anything else. */
 static bool read_numbers(const json_t *from, double *to, int64_t size, char *why, size_t room)
 {
     int64_t count = 0;
@@ -118,7 +118,7 @@ static bool make_room(remote_function *r, size_t more)
     return true;
 }
 
-/* Numbers of a type that the box has. */
+/* One number of an array in the type of the box. */
 static double number_at(const remote_function *r, const void *numbers, bool integers, int64_t i)
 {
     return integers                          ? ((const int32_t *)numbers)[i]
@@ -128,7 +128,7 @@ static double number_at(const remote_function *r, const void *numbers, bool inte
 
 static bool append_array(remote_function *r, const void *numbers, bool integers, int64_t size)
 {
-    enum { WIDEST = 26, CHUNK = 3 * 128 /* of so many doubles, base64 has no padding */ };
+    enum { WIDEST = 26, CHUNK = 3 * 128 /* base64 of this many doubles has no padding */ };
     double chunk[CHUNK];
     if (!numbers)
         return make_room(r, 8) && append(r, "null", 4);
@@ -185,7 +185,7 @@ static int64_t numbers_of(const remote_function *r)
     return r->box.jacobian ? outputs * inputs + outputs : outputs + inputs;
 }
 
-/* A line as JSON, or NULL: then the program cannot be used any more. */
+/* Reads a line as JSON; NULL on failure, after which the program cannot be used. */
 static json_t *read_json(command_pipe *of, size_t most, bool early)
 {
     size_t length;
@@ -203,7 +203,7 @@ static json_t *read_json(command_pipe *of, size_t most, bool early)
     return read;
 }
 
-/* Copies the answer's arrays into those of `to`, some of which are NULL. */
+/* Copies the answer's arrays into those of `to`, except where that is NULL. */
 static bool take(remote_function *r, const char *what, const json_t *answer, void *const *to, int count,
                  const int64_t *sizes)
 {
@@ -287,7 +287,7 @@ static bool ask_jacobian(const void *const *in, void *jacobian, void *user)
     return ask(r, "jacobian", in, NULL, NULL, false, &jacobian, 1, &size);
 }
 
-/* ---- what it is ---- */
+/* ---- the description ---- */
 
 static bool read_shape(const json_t *from, tg_shape *shape)
 {
@@ -321,7 +321,7 @@ static bool read_input(remote_function *r, int i, const json_t *from)
         return command_fail(r->of, "'%s': the data of input %d %s", r->name, i, why);
     if (!type || strcmp(type, "i32") != 0)
         return in->data = numbers, true;
-    int32_t *integers = (int32_t *)numbers; /* in their own place, from the first on */
+    int32_t *integers = (int32_t *)numbers; /* converted in place, from the first on */
     for (int64_t k = 0; k < size; k++) {
         if (!(fabs(numbers[k]) <= INT32_MAX && numbers[k] == floor(numbers[k])))
             return command_fail(r->of, "'%s': input %d has a number that is no i32", r->name, i);

@@ -1,12 +1,12 @@
-/* A black box on the other side of a pipe: functions of another program, one after the other, each a line that
- * describes it, and then a line for each evaluation. The protocol is in docs/gradcheck.md.
+/* Black boxes behind a pipe: functions of another program, one after the other. A line describes each function, and a
+ * line follows for each evaluation. The protocol is in docs/gradcheck.md.
  *
  *     remote_function function;
  *     while (remote_next(c, &function)) {
  *         tg_gradcheck_result result = tg_gradcheck_function(&function.box, function.inputs, function.count, NULL);
  *         remote_end(&function, &result);
  *     }
- *     if (command_message(c)[0]) ...                    // the program did not end well
+ *     if (command_message(c)[0]) ...                    // the program failed
  */
 #ifndef GRADCHECK_REMOTE_H
 #define GRADCHECK_REMOTE_H
@@ -28,15 +28,16 @@ typedef struct remote_function {
     tg_shape outputs[REMOTE_MOST];
     bool in_base64;
     void *numbers[REMOTE_MOST]; /* of the inputs: double, or int32_t */
-    char *line;                 /* room for what is written */
+    char *line;                 /* buffer for a request */
     size_t used, room;
-    char why[256]; /* what is wrong with an answer; "" if nothing is */
+    char why[256]; /* the error in an answer; "" if there is none */
 } remote_function;
 
-/* Reads what the next function is. False if there is none, or the program fails. */
+/* Reads the description of the next function. False if there is none, or the program fails. */
 bool remote_next(command_pipe *of, remote_function *r);
 
-/* Tells the program how the check ended, and frees what it had. A result that rests on a wrong answer says so. */
+/* Sends the result of the check to the program, and frees the function. A result that depends on a wrong answer says
+ * so. */
 void remote_end(remote_function *r, tg_gradcheck_result *result);
 
 #endif

@@ -1,4 +1,4 @@
-/* What checking brought: the result of one check after another, put together.
+/* Joins the results of several checks.
  *
  *     tg_gradcheck_result total = check(seed), next = check(seed + 1);
  *     gradcheck_result_join(&total, &next);
@@ -18,7 +18,8 @@ const char *verdict_name(verdict which);
  * result, or else the worst. The samples remain those of the first check. */
 void gradcheck_result_join(tg_gradcheck_result *total, const tg_gradcheck_result *next);
 
-/* Text that may be cut within a letter, or be in another encoding: if it is not UTF-8, '?' for all that is not ASCII.
+/* If the text is not UTF-8, because it was cut within a character or has another encoding, replaces all that is not
+ * ASCII by '?'.
  */
 void results_keep_utf8(char *text);
 

@@ -82,7 +82,7 @@ bool steps_find(const subjects *all, const char *text, steps_place *place, tg_er
 
 /* ---- the curve ---- */
 
-/* Without commas: gnuplot ends a cell at them, in quotes too. */
+/* Without commas, at which gnuplot ends a cell even in quotes. */
 static void describe(steps_curve *c)
 {
     snprintf(c->where, sizeof c->where,

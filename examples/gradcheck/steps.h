@@ -1,4 +1,4 @@
-/* The error of a finite difference over its step, a V of truncation and rounding, drawn for an element of an operation.
+/* Draws the error of finite differences over the step, a V of truncation and rounding, for an element of an operation.
  *
  *     steps_place place;
  *     if (!steps_find(&all, "gelu_exact:0:3", &place, &error))      // NAME[:input[:element]]
@@ -35,7 +35,7 @@ bool steps_find(const subjects *all, const char *text, steps_place *place, tg_er
 /* False, and one line, if there is nothing to draw. */
 bool steps_compute(const steps_place *place, uint64_t seed, steps_curve *curve, tg_error *error);
 
-/* Writes steps.csv into the folder, which is made, and draws steps.png and steps.svg. */
+/* Makes the folder, writes steps.csv into it, and draws steps.png and steps.svg. */
 plots_outcome steps_draw(const steps_curve *curve, const char *folder, tg_error *error);
 
 #endif

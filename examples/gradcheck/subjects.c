@@ -98,8 +98,8 @@ static int distance(const char *a, const char *b)
 
 enum { FAR = 1000000 };
 
-/* How far something is from a word: near are names that begin with it, then those that have it as a part, or nearly its
- * letters, then what is described by it; of these, the short ones. */
+/* The distance of a subject from a word. Nearest are names that begin with it, then names that contain it or are
+ * spelled similarly, then subjects whose description contains it; short names come first. */
 static int remoteness(const char *word, const subject *what)
 {
     const int length = (int)strlen(word), away = distance(word, what->name);
@@ -119,7 +119,7 @@ void subjects_near(const subjects *all, const char *word, char text[SUBJECTS_NEA
     enum { MOST = 3 };
     const subject *near[MOST + 1] = {0};
     int count = 0;
-    if (strncmp(word, "tg_", 3) == 0) /* the function of this name */
+    if (strncmp(word, "tg_", 3) == 0) /* accept the function's name */
         word += 3;
     for (int i = 0; i < all->count; i++) {
         const subject *candidate = &all->list[i];

@@ -22,11 +22,11 @@ typedef struct subject {
     const char *name;
     const char *category; /* "arithmetic", ..., "yours" of a user's, "layer", "block", "model" */
     const char *about;    /* one line: the formula of an operation; "" for a user's */
-    int inputs;           /* TG_VARIADIC: any number; of a layer, besides its parameters */
+    int inputs;           /* TG_VARIADIC: any number; for a layer, without its parameters */
     const tg_op *op;      /* the subject: one of these three */
     const layer_check *layer;
     const remote_function *function;
-    bool constant; /* has no derivative by definition: nothing to check */
+    bool constant; /* has no derivative by definition, so there is nothing to check */
     bool chosen;
 } subject;
 
@@ -35,23 +35,23 @@ typedef struct subjects {
     int count;
 } subjects;
 
-/* All there is, nothing chosen; `own` are a user's operations, ended by NULL, or NULL. False if out of memory. */
+/* Lists all subjects, none chosen; `own` are a user's operations, ended by NULL, or NULL. False if out of memory. */
 bool subjects_collect(subjects *all, const tg_op *const *own);
 void subjects_free(subjects *all);
 
 /* NULL if there is none. */
 subject *subjects_find(const subjects *all, const char *name);
 
-/* Chooses what the words, ended by NULL, name: each a name, or a pattern of a shell (`gelu*`). NULL, or the first word
- * that fits nothing. */
+/* Chooses the subjects that match the words, ended by NULL: each a name, or a shell pattern (`gelu*`). Returns NULL, or
+ * the first word that matches nothing. */
 const char *subjects_choose(subjects *all, const char *const words[]);
 
 /* Suggestions for an unknown word: ": did you mean gelu_exact, gelu_tanh or gelu_quick?", or "". */
 enum { SUBJECTS_NEAR = 256 };
 void subjects_near(const subjects *all, const char *word, char text[SUBJECTS_NEAR]);
 
-/* The order to which this is checked where `order` is asked for: functions of one number are cheap, and go to the third
- * for the second. */
+/* The order to which a subject is checked if `order` is requested: with 2, functions of one number, which are cheap,
+ * are checked to the third. */
 int subject_order(const subject *what, int order);
 
 tg_gradcheck_result subject_check(const subject *what, const tg_gradcheck_options *options);

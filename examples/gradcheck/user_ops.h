@@ -5,7 +5,7 @@
  *     if (!ops)
  *         fprintf(stderr, "gradcheck: --load: %s\n", error.text);
  *
- * The library calls functions of tapegrad, which are those of this program. It stays loaded.
+ * The shared library calls tapegrad's functions in this program. It stays loaded.
  */
 #ifndef GRADCHECK_USER_OPS_H
 #define GRADCHECK_USER_OPS_H
@@ -13,11 +13,11 @@
 #include "autograd/op.h"
 #include <tapegrad.h>
 
-/* The operations, ended by NULL, one at least, each complete, with samples and a name of its own; or NULL and one line
- * that says what is wrong. */
+/* Returns the operations, ended by NULL: at least one, each complete, with samples and a unique name. NULL and one line
+ * on failure. */
 const tg_op *const *user_ops_load(const char *path, tg_error *error);
 
-/* From here on, a signal that ends the program because of a fault says which operation was being checked. */
+/* From here on, if a fault ends the program, a message names the operation that was being checked. */
 void user_ops_guard(void);
 void user_ops_checking(const char *name);
 

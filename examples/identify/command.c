@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { ROWS = 8, OTHERS = 2 /* rows of candidates, and of those that are out */, NAMES = 400 };
+enum { ROWS = 8, OTHERS = 2 /* rows of candidates, and of forms that are ruled out */, NAMES = 400 };
 
 /* ---- the file ---- */
 

@@ -13,7 +13,7 @@ enum { IDENTIFY_F64, IDENTIFY_F32, IDENTIFY_F16, IDENTIFY_BF16, IDENTIFY_FORMATS
 
 typedef struct identify_format {
     const char *name;
-    int digits; /* binary, of a normal number: its rounding error is 2^-digits of it at most */
+    int digits; /* binary digits of a normal number: its relative rounding error is at most 2^-digits */
     int least;  /* exponent of the smallest number above 0 */
     double (*round)(double);
 } identify_format;
@@ -22,15 +22,15 @@ extern const identify_format identify_formats[IDENTIFY_FORMATS];
 
 double identify_ulp(const identify_format *format, double x);
 
-/* Below this, some processors and libraries put 0 in place of a result. */
+/* Some processors and libraries replace results below this by 0. */
 double identify_smallest_normal(const identify_format *format);
 
-/* Whether a decimal number of so much uncertainty, `quantum`, may be how a number of the format was printed, and then
- * which: one at most half a quantum away, or one whose shortest text that reads back as it is this one. */
+/* True if a decimal number with the uncertainty `quantum` may be a printed number of the format; sets that number. It
+ * is at most half a quantum away, or the decimal is its shortest text that reads back. */
 bool identify_printed(const identify_format *format, double decimal, double quantum, double *number);
 
-/* How many significant decimal digits the shortest text of x has that reads back as x, and how many of them stand
- * behind the point (less than 0: as many zeros before it). */
+/* For the shortest text that reads back as x: its number of significant decimal digits, and how many of them follow the
+ * point (negative: that many zeros precede the point). */
 void identify_decimals(double x, int *significant, int *behind);
 
 #endif

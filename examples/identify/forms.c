@@ -5,7 +5,7 @@
 
 /* ---- x Phi(x) by approximations of erf ---- */
 
-/* `erfc_of` is 1 - erf of what is not negative. So the left tail has all its digits. */
+/* `erfc_of` is 1 - erf for arguments that are not negative, so the left tail keeps all its digits. */
 static double with_erfc(double x, double (*erfc_of)(double))
 {
     const double c = erfc_of(fabs(x) * sqrt(0.5));
@@ -21,8 +21,8 @@ static double polynomial(double x, int degree, const double c[])
     return sum;
 }
 
-/* Formulas 7.1.25 to 7.1.28 of Abramowitz and Stegun, "Handbook of Mathematical Functions", for x >= 0; they say that
- * the error is at most 2.5e-5, 1.5e-7, 5e-4 and 3e-7. */
+/* Formulas 7.1.25 to 7.1.28 of Abramowitz and Stegun, "Handbook of Mathematical Functions", for x >= 0. The book gives
+ * the errors as at most 2.5e-5, 1.5e-7, 5e-4 and 3e-7. */
 static double erfc_25(double x)
 {
     static const double a[] = {0, 0.3480242, -0.0958798, 0.7478556};
@@ -95,7 +95,7 @@ static double gelu_tanh_lambert(double x)
     return 0.5 * x * (1 + tanh_lambert(sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
 }
 
-/* ---- kin of the library's activations ---- */
+/* ---- variants of the library's activations ---- */
 
 static double relu6(double x)
 {
@@ -160,7 +160,7 @@ static const identify_form forms[] = {
     {"hardsigmoid_0.2", "clamp(0.2 x + 1/2, 0, 1)", .function = hardsigmoid_0_2, .used = "ONNX's default"},
 };
 
-/* Where those of the library are met. */
+/* Where the library's activations are used. */
 static const char *const used[] = {
     [TG_GELU_EXACT] = "PyTorch's default; BERT, ViT",
     [TG_GELU_TANH] = "JAX's default, approximate='tanh' in PyTorch; GPT-2, Gemma",

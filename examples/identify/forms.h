@@ -1,5 +1,5 @@
-/* The functions that programs compute where their users say "GELU" or "activation": those of the library, and the
- * approximations and variants that runtimes put in their place.
+/* The functions that programs compute under the name GELU or another activation: those of the library, and the
+ * approximations and variants that runtimes use instead.
  *
  *     for (int i = 0; i < identify_form_count(); i++)
  *         printf("%s: %s\n", identify_form_at(i)->name, identify_form_at(i)->formula);
@@ -11,9 +11,9 @@
 
 typedef struct identify_form {
     const char *name, *formula;
-    tg_activation activation;   /* of the library, where `function` is NULL */
-    double (*function)(double); /* one of ours */
-    const char *used;           /* of ours: where it is met; may be NULL */
+    tg_activation activation;   /* the library's activation, if `function` is NULL */
+    double (*function)(double); /* another function */
+    const char *used;           /* where that function is used; may be NULL */
 } identify_form;
 
 int identify_form_count(void);

@@ -17,7 +17,7 @@ typedef struct points {
     double *quantum;                                   /* [count]: the unit of the last digit y was printed with */
     double *x[IDENTIFY_FORMATS], *y[IDENTIFY_FORMATS]; /* [count]: as numbers of the format; NaN if y is not one */
     double *memory;                                    /* [6 * count] */
-    double *probability;                               /* [count]: of each point, of the candidate in question */
+    double *probability;                               /* [count]: of each point, for the current candidate */
     identify_interval *allowed;                        /* [count] */
 } points;
 
@@ -41,8 +41,8 @@ static void keep_different(points *p)
         p->pairs[i] = p->pairs[i * (different - 1) / (IDENTIFY_MOST - 1)];
 }
 
-/* With "%.6g" a number's own digits say how exact it is, with "%.6f" its decimals: the most of each that there are, and
- * the coarser of the two. */
+/* Finds the unit of the last printed digit: the largest number of significant digits (as with "%.6g") and of decimals
+ * (as with "%.6f") in the file, and the coarser of the two. */
 static void find_quanta(points *p)
 {
     int most_significant = 1, most_behind = 0;
@@ -51,7 +51,7 @@ static void find_quanta(points *p)
         identify_decimals(p->pairs[i].y, &significant, &behind);
         most_significant = significant > most_significant ? significant : most_significant;
         most_behind = behind > most_behind ? behind : most_behind;
-        p->quantum[i] = significant - 1 - behind; /* for now, the exponent of y */
+        p->quantum[i] = significant - 1 - behind; /* temporarily the exponent of y */
     }
     for (size_t i = 0; i < p->count; i++)
         p->quantum[i] = pow(10, fmax(-most_behind, p->quantum[i] + 1 - most_significant));
@@ -75,7 +75,7 @@ static void points_free(points *p)
     free(p->allowed);
 }
 
-/* points_free in any case. */
+/* Call points_free even on failure. */
 static bool points_make(points *p, const identify_pair pairs[], size_t count)
 {
     *p = (points){.count = count, .pairs = calloc(count + 1, sizeof *pairs)};
@@ -116,9 +116,9 @@ static double values_in(const identify_interval *a, double y, double quantum, in
     return 1 + (a->high - a->low + quantum) / fmax(ulp, fmax(quantum, a->step));
 }
 
-/* Adds to the probability of each point what an interval contributes. A 0 may be what is left of a difference, or a
- * number too small for the processor: a form that allows it is not the less probable for it. True if all points are in
- * it. */
+/* Adds the contribution of an interval to the probability of each point. A 0 may be the rest of a difference, or a
+ * number too small for the processor, so it does not make a form that allows it less probable. True if all points are
+ * in the interval. */
 static bool weigh_interval(points *p, int format)
 {
     bool all = true;
@@ -162,7 +162,7 @@ static bool judge(points *p, const identify_form *form, int format, tg_tape *tap
     return true;
 }
 
-/* The best of a form: first where it is most probable, then where it misses the fewest points, by the least. */
+/* The best format for a form: the most probable one, else the one that misses the fewest points, by the least. */
 static bool find_candidate(points *p, const identify_form *form, tg_tape *tape, identify_candidate *best,
                            double log_likelihoods[IDENTIFY_FORMATS])
 {

@@ -5,7 +5,7 @@
 /* Error bounds of the arithmetic: see identify.h. */
 typedef struct arithmetic {
     double ulps;     /* around the interval of values */
-    double backward; /* as if x had been off by so many rounding errors */
+    double backward; /* as if x were off by this many rounding errors */
     double absolute; /* rounding errors of max(1, |x|) */
 } arithmetic;
 
@@ -13,7 +13,7 @@ static const arithmetic arithmetics[IDENTIFY_ARITHMETICS] = {[IDENTIFY_ROUNDED] 
                                                              [IDENTIFY_CAREFUL] = {2, 2, 0},
                                                              [IDENTIFY_PLAIN] = {2, 2, 1},
                                                              [IDENTIFY_ROUGH] = {4, 8, 4}};
-static const double ulps_of_f64 = 8; /* in place of the above: the reference is computed in double as well */
+static const double ulps_of_f64 = 8; /* instead of the above, as the reference is also computed in double */
 
 bool identify_intervals(const identify_form *form, const identify_format *format, int kind, tg_tape *tape, size_t count,
                         const double x[], double memory[], identify_interval allowed[])

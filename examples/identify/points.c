@@ -17,14 +17,14 @@ static double grid_at(int i)
     return from_zero < 0 ? -x : x;
 }
 
-/* How far two forms are from each other, in widths of the two intervals. From 0.5 the intervals do not meet; below that
- * many points tell together what one does not. */
+/* The distance of two forms, in widths of their intervals. From 0.5 on the intervals are disjoint; below that, many
+ * points together still distinguish the forms. */
 static double distance(identify_interval a, identify_interval b)
 {
     return fabs(a.value - b.value) / (a.high - a.low + b.high - b.low);
 }
 
-/* Takes the additional points that two forms need: those where they are furthest apart. */
+/* Selects the additional points that two forms need: those where they are furthest apart. */
 static void choose(const identify_interval *a, const identify_interval *b, bool chosen[GRID])
 {
     int taken = 0;

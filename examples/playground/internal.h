@@ -29,11 +29,12 @@ struct playground {
     char error[1024];
 };
 
-/* Records why a call failed, NULL: out of memory; false. And the same of a tape, whose next call then begins afresh. */
+/* Records why a call failed (NULL: out of memory) and returns false. The second records the error of a tape and resets
+ * it. */
 bool playground_fail(playground *p, const char *why);
 bool playground_fail_as(playground *p, tg_tape *tape);
 
-/* A net that was made; NULL, with the error recorded, if there is none. */
+/* An existing net; NULL, with the error recorded, if there is none. */
 playground_one *playground_one_at(playground *p, int which);
 
 /* Memory for the result of a call, zeroed; NULL, with the error recorded, if out of memory. */
@@ -45,7 +46,7 @@ int playground_units(const playground *p, int which); /* hidden ones */
 tg_tensor playground_points_on(tg_tape *tape, const playground *p, tg_dtype dtype, int count);
 tg_tensor playground_labels_on(tg_tape *tape, const playground *p, int count);
 
-/* The net's outputs for all points, on the tape for evaluations, which begins anew; `trace` may be NULL. */
+/* The net's outputs for all points, on the tape for evaluations, which is reset; `trace` may be NULL. */
 tg_tensor playground_evaluate(playground *p, const playground_one *n, tg_mlp_trace *trace);
 
 #endif

@@ -117,7 +117,7 @@ const double *playground_curve(playground *p, int activation, double low, double
 /* A step forward and backward, as training records it; every tensor of the forward pass keeps its gradient. */
 static bool record(playground *p, const playground_one *n)
 {
-    tg_rng training = n->training; /* a copy: the next step draws what it would have drawn */
+    tg_rng training = n->training; /* a copy, so that the next step draws the same numbers */
     tg_tape_reset(p->step);
     tg_tensor logits = tg_mlp_forward_with(n->mlp, playground_points_on(p->step, p, TG_F32, p->count), &training, NULL);
     tg_tensor loss = tg_named(tg_cross_entropy(logits, playground_labels_on(p->step, p, p->count)), "loss");
@@ -153,7 +153,7 @@ static playground_summary summary_of(tg_tensor x)
     return s.elements > 0 ? s : (playground_summary){0};
 }
 
-/* The backward pass uses memory again while it runs: of its tensors, those that are gradients of others keep theirs. */
+/* The backward pass reuses buffers while it runs; only tensors that are gradients of others keep theirs. */
 static bool is_kept(const playground *p, int64_t index)
 {
     const tg_tensor x = tg_tape_tensor(p->step, index);

@@ -1,4 +1,4 @@
-/* What the page of `make playground` shows: two nets that learn the same points in the plane, side by side.
+/* The interface of the page of `make playground`: two nets that learn the same points in the plane, side by side.
  *
  *     playground *p = playground_new();
  *     playground_draw(p, 0, 300, 1);                                  // "spirals"; playground_name(PLAYGROUND_DATA, 0)
@@ -9,10 +9,10 @@
  *     const float *map = playground_map(p, 0, 64);                    // the boundary, and a map for each hidden unit
  *     playground_free(p);
  *
- * Everything is computed by the library; a caller only draws. Numbers and pointers cross the border to JavaScript, so
- * choices are numbers of lists, in the library's order. An array or text that a function returns belongs to the
- * playground and is good until the next call. A function that fails returns false, 0, NaN or NULL, and
- * playground_error says why. `which` is 0 or 1.
+ * The library computes everything; a caller only draws. JavaScript passes only numbers and pointers, so choices are
+ * indices of lists, in the library's order. An array or text that a function returns belongs to the playground and is
+ * valid until the next call. A function that fails returns false, 0, NaN or NULL, and playground_error says why.
+ * `which` is 0 or 1.
  */
 #ifndef PLAYGROUND_H
 #define PLAYGROUND_H
@@ -38,12 +38,12 @@ typedef enum playground_list { PLAYGROUND_DATA, PLAYGROUND_ACTIVATIONS, PLAYGROU
 const char *playground_name(playground_list list, int index);
 
 const char *playground_formula(int activation); /* "x Phi(x)"; NULL if there is none */
-double playground_rate(int optimizer);          /* a learning rate that suits small nets */
+double playground_rate(int optimizer);          /* a typical learning rate for small nets */
 
 /* ---- data ---- */
 
-/* Replaces all points by `count` new ones of a data set, the same for the same seed: those of `--data NAME --rows
- * COUNT` of the programs. */
+/* Replaces all points by `count` points of a data set, the same ones as `--data NAME --rows COUNT` of the programs with
+ * this seed. */
 bool playground_draw(playground *p, int data, int count, int seed);
 
 void playground_clear(playground *p);
@@ -53,19 +53,20 @@ int playground_count(const playground *p);
 const float *playground_points(const playground *p);   /* [count, 2] */
 const int32_t *playground_labels(const playground *p); /* [count] */
 
-/* Both axes of a map go from -reach to reach: a multiple of 1/4, at least 1, between which all points lie; without
- * points 2. */
+/* Both axes of a map go from -reach to reach. It is a multiple of 1/4, at least 1, and all points lie within; without
+ * points it is 2. */
 double playground_reach(const playground *p);
 
 /* ---- nets ---- */
 
-/* Makes a net anew, with its optimiser: `depth` hidden layers of `width` units each (of a gated activation fewer, so
- * that the number of parameters stays about the same). Nets of one seed begin with the same weights where shapes agree.
+/* Replaces a net and its optimiser: `depth` hidden layers of `width` units each (fewer for a gated activation, so that
+ * the number of parameters is about the same). Nets with the same seed begin with the same weights where shapes agree.
  */
 bool playground_net(playground *p, int which, int activation, int depth, int width, int optimizer, double rate,
                     int seed);
 
-/* So many steps on all points at once: the mean cross entropy, in nats, before the last of them. NaN on an error. */
+/* Trains for `steps` steps on all points; returns the mean cross entropy, in nats, before the last step. NaN on an
+ * error. */
 double playground_train(playground *p, int which, int steps);
 
 double playground_accuracy(playground *p, int which); /* over all points, 0 .. 1 */
@@ -77,25 +78,25 @@ int playground_width(const playground *p, int which, int layer);
 /* ---- looking at them ---- */
 
 /* [1 + hidden units, size, size]: over the square from the lower left corner, row by row upwards, the probability of
- * class 1, then what each hidden unit puts out, layer by layer. `size` is at most 256. */
+ * class 1, then the output of each hidden unit, layer by layer. `size` is at most 256. */
 const float *playground_map(playground *p, int which, int size);
 
-/* How many hidden units no longer respond to any point (nn/models/dead_units.h). */
+/* The number of hidden units that do not respond to any point (nn/models/dead_units.h). */
 int playground_dead(playground *p, int which);
 
-/* [bins]: which part of all inputs of the activation, over hidden units and points, lies in each bin of [low, high];
- * those outside are in no bin. */
+/* [bins]: the fraction of the activation's inputs, over all hidden units and points, in each bin of [low, high]; inputs
+ * outside are in no bin. */
 const double *playground_histogram(playground *p, int which, double low, double high, int bins);
 
 /* [3, count]: an activation, its first and its second derivative at points spread evenly over [low, high], in double.
- * Of a gated one, the function that is applied to the gate. */
+ * For a gated activation, the function that is applied to the gate. */
 const double *playground_curve(playground *p, int activation, double low, double high, int count);
 
 /* The tape of one training step, as a Graphviz graph (autograd/listing.h). The weights stay as they are. */
 const char *playground_tape(playground *p, int which);
 
-/* A tensor of that tape by its number: elements, smallest, mean and largest; then the same of the gradient of the loss
- * by it, where it has one (0 elements: none). NULL past the end, and before the first tape. */
+/* A tensor of that tape by its number: number of elements, smallest, mean and largest; then the same for the gradient
+ * of the loss by it (0 elements: none). NULL past the end, and before the first tape. */
 typedef struct playground_summary {
     double elements, smallest, mean, largest;
 } playground_summary;

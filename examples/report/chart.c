@@ -7,12 +7,13 @@
 
 enum { WIDTH = 720, HEIGHT = 300, LEFT = 70, RIGHT = 20, TOP = 15, BOTTOM = 45, TICKS = 4, COLOURS = 8 };
 
-/* Those of plots/style.gp: Okabe and Ito's, for all kinds of eyes; black and yellow would be lost on a ground. */
+/* The colours of plots/style.gp: Okabe and Ito's, which colour-blind people can distinguish; without black and yellow,
+ * which would vanish on a dark or light background. */
 static const char *const colours[COLOURS] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                              "#56b4e9", "#e69f00", "#7f3fbf", "#888888"};
 
 typedef struct axes {
-    double low[2], high[2]; /* ranges of x and y; of y on its scale */
+    double low[2], high[2]; /* ranges of x and of y, y on its scale */
     bool logarithmic;
 } axes;
 
@@ -38,7 +39,7 @@ static bool find_axes(const chart_line *lines, int count, axes *a)
     a->high[1] = scaled(a, a->high[1]);
     a->low[0] = fmin(a->low[0], 0);
     for (int side = 0; side < 2; side++)
-        if (!(a->high[side] > a->low[side])) { /* one point, or a level line */
+        if (!(a->high[side] > a->low[side])) { /* one point, or a horizontal line */
             const double margin = fmax(0.5, fabs(a->low[side]) / 2);
             a->low[side] -= side ? margin : 0;
             a->high[side] += margin;

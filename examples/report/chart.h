@@ -1,4 +1,4 @@
-/* Curves as SVG inside an HTML file, without any other program: for pages that change while a program runs.
+/* Draws curves as SVG inside an HTML file, without any other program: for pages that change while a program runs.
  *
  *     double relu[] = {1, 0.9, 2, 0.7, 3, 0.6};                           // pairs of x and y
  *     chart_write(to, "validation loss", "epoch", &(chart_line){.name = "relu", .pairs = relu, .count = 3}, 1);
@@ -11,7 +11,7 @@
 
 typedef struct chart_line {
     const char *name;
-    int group;           /* lines of one group have its colour and one entry in the legend; 0, 1, ... */
+    int group;           /* lines of a group share its colour and one entry in the legend; 0, 1, ... */
     const double *pairs; /* [count, 2]: x and y; a y that is not finite is a gap */
     size_t count;
 } chart_line;

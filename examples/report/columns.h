@@ -16,8 +16,8 @@
 
 #include <stdio.h>
 
-/* Prints nothing for data without columns. Of very wide files the first columns are shown; warnings are of all. False
- * when memory runs out. */
+/* Prints nothing for data without columns. For very wide files only the first columns are shown, but all warnings.
+ * False when memory runs out. */
 bool columns_print(const dataset *set, FILE *out);
 
 #endif

@@ -17,7 +17,7 @@ static const comparison_run *find_run(const comparison *c, const char *group, co
     return NULL;
 }
 
-/* The runs that are averaged into one value. */
+/* True if two runs are averaged into the same value. */
 static bool is_same_unit(const comparison *c, const comparison_run *a, const comparison_run *b)
 {
     return a->fold == b->fold && (c->same_folds || a->seed == b->seed);
@@ -38,8 +38,8 @@ typedef struct workspace {
     double *values, *rivals;
 } workspace;
 
-/* The values of a measure for each seed or fold of a group; with a `rival`, only of runs that the rival has finished
- * too, together with the rival's values. Returns how many. */
+/* Collects the values of a measure for each seed or fold of a group; with a `rival`, only for runs that the rival has
+ * finished too, together with the rival's values. Returns their number. */
 static int gather(const comparison *c, const char *group, const char *rival, int measure, const workspace *w)
 {
     int count = 0;

@@ -4,11 +4,11 @@
  *                     .measures = {{.name = "test_accuracy", .title = "test acc %", .words = "test accuracy",
  *                                   .share = true, .more_is_better = true, .judged = true}}};
  *     // runs: {.group = "relu", .seed = 1, .finished = true, .values = {0.97}}, ...
- *     comparison_print(&c, "table", stdout);      // the table, what it means, and a verdict for each difference
+ *     comparison_print(&c, "table", stdout);      // the table, explanations, and a verdict for each difference
  *     comparison_write_summary(&c, file);         // everything, as CSV
  *
- * Averages are over one value for each seed or, with folds, for each run. If results depend on each other, because they
- * come from splits of one file, `overlap` corrects the intervals and tests: statistics.h.  */
+ * Averages are over one value for each seed or, with folds, for each run. Results from splits of one file depend on
+ * each other; `overlap` corrects the intervals and tests for that (statistics.h). */
 #ifndef REPORT_COMPARISON_H
 #define REPORT_COMPARISON_H
 
@@ -51,7 +51,7 @@ typedef struct comparison {
     double chance;      /* the loss of guessing, for a judged measure that is not a share; 0: unknown */
     int still_falling;  /* number of runs whose validation loss was still falling at their end */
     int test_samples;   /* number of test samples in a run; 0: unknown, or no accuracy */
-    double overlap;  /* test samples / training samples, where each seed or fold draws both from the same file; or 0 */
+    double overlap;  /* test samples / training samples, if each seed or fold draws both from the same file; else 0 */
     bool same_folds; /* all seeds have the same folds: each fold counts as one value, its mean over the seeds */
 } comparison;
 
@@ -59,7 +59,7 @@ typedef struct comparison {
 typedef struct comparison_result {
     statistics_estimate value;
     statistics_range range;         /* 95 % interval of the mean; within 0 and 1 for a share */
-    statistics_estimate difference; /* difference from the first group; has count 0 for that group itself */
+    statistics_estimate difference; /* difference from the first group; count is 0 for that group itself */
     statistics_test test;           /* of that difference */
     double corrected;               /* its p-value, corrected; NaN if the measure is not judged */
 } comparison_result;
@@ -77,7 +77,8 @@ typedef struct comparison_group {
 /* The summaries of all groups in the order of their first runs; to be freed. NULL when memory runs out. */
 comparison_group *comparison_groups(const comparison *c, int *count);
 
-/* Prints it in a format of table.h, with notes and verdicts if it has them. False when memory runs out. */
+/* Prints the comparison in a format of table.h, with notes and verdicts if the format has them. False when memory runs
+ * out. */
 bool comparison_print(const comparison *c, const char *format, FILE *out);
 
 /* A row for each group: count, mean, deviation and 95 % interval of each measure, and the differences to the first

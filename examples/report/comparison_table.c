@@ -79,7 +79,7 @@ static void add_difference(const view *v, table *t, const comparison_group *grou
         table_set_mark(t, (mean > 0) == m->more_is_better ? TABLE_GOOD : TABLE_BAD, 0);
 }
 
-/* The number of pairs in which it is better: "4/5". */
+/* The number of pairs in which the group is better: "4/5". */
 static void add_better(table *t, const comparison_group *group, const comparison_measure *m, int measure)
 {
     const statistics_test *test = &group->of[measure].test;
@@ -252,7 +252,8 @@ static void add_verdicts(const view *v, table *t)
         }
 }
 
-/* Runs of a group that have no number for what is judged, and those whose loss is no better than that of guessing. */
+/* Counts the runs of a group without a number for the judged measure, and those whose loss is no better than
+ * guessing. */
 static void count_failures(const view *v, const char *group, int *diverged, int *guessing)
 {
     const comparison *c = v->c;

@@ -52,7 +52,7 @@ static bool write_record(events *to, const unsigned char *data, size_t size)
 /* ---- protocol buffers ---- */
 
 enum { WALL_TIME = 1 << 3 | 1, STEP = 2 << 3, FILE_VERSION = 3 << 3 | 2, SUMMARY = 5 << 3 | 2 }; /* of an Event */
-enum { VALUE = 1 << 3 | 2, NAME = 1 << 3 | 2, SIMPLE_VALUE = 2 << 3 | 5 };                       /* of what is in it */
+enum { VALUE = 1 << 3 | 2, NAME = 1 << 3 | 2, SIMPLE_VALUE = 2 << 3 | 5 };                       /* of its content */
 
 static unsigned char *put_varint(unsigned char *at, uint64_t number)
 {

@@ -1,4 +1,4 @@
-/* Event files, which TensorBoard shows: scalars under a name, over steps.
+/* Writes event files for TensorBoard: named scalars over steps.
  *
  *     events *board = events_open("results/iris-mlp", &error);       // tensorboard --logdir results
  *     events_scalar(board, "loss/train", 100, 0.31);
@@ -16,15 +16,15 @@
 
 typedef struct events events;
 
-/* A new file events.out.tfevents.SECONDS.tapegrad in the folder, in place of those that an earlier call has made there.
- * NULL and one line if it cannot be written. */
+/* Creates a file events.out.tfevents.SECONDS.tapegrad in the folder, in place of those of earlier calls. NULL and one
+ * line if it cannot be written. */
 events *events_open(const char *folder, tg_error *error);
 void events_close(events *to);
 
-/* Appends a number, which is in the file at once; false if it cannot be written. A NULL takes nothing, and is true. */
+/* Appends a number and flushes it to the file; false if it cannot be written. NULL: does nothing, and returns true. */
 bool events_scalar(events *to, const char *tag, long step, double value);
 
-/* The same for the results of an epoch, without measures that are NaN; and for all epochs of a run in a log. */
+/* Appends the results of an epoch, without measures that are NaN; or all epochs of a run in a log. */
 bool events_epoch(events *to, const runlog_epoch *epoch);
 bool events_run(events *to, const runlog *log, int run);
 

@@ -37,7 +37,7 @@ static bool copy_name(char path[PATH_MAX], const char *folder, tg_error *error)
 static bool refuse_folder(tg_error *error, const char *path, int reason)
 {
     return complain(error, "create the folder", path,
-                    reason == EEXIST || reason == ENOTDIR ? "a file of this name is in the way" : strerror(reason));
+                    reason == EEXIST || reason == ENOTDIR ? "a file has this name" : strerror(reason));
 }
 
 bool files_make_folder(const char *folder, tg_error *error)
@@ -78,7 +78,7 @@ static bool join(char path[PATH_MAX], const char *folder, const char *before, co
 }
 
 /* Creates a file that did not exist. A file of this name can only be left over from a killed process with our number,
- * or be a link that someone else made. It is removed; the target of a link is not changed. */
+ * or be a link of another user. It is removed; the target of a link is not changed. */
 static int create(const char *path)
 {
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, descriptor = open(path, flags, 0666);
@@ -104,7 +104,7 @@ bool files_check_folder(const char *folder, tg_error *error)
     char path[PATH_MAX];
     if (!copy_name(path, folder, error))
         return false;
-    /* up to the nearest folder that exists: nothing is created below it, where another process may be about to write */
+    /* finds the nearest folder that exists; creates nothing below it, where another process may be about to write */
     for (struct stat status; stat(path, &status) != 0;) {
         const int reason = errno;
         if ((reason != ENOENT && reason != ENOTDIR) || lstat(path, &status) == 0)
@@ -117,7 +117,7 @@ bool files_check_folder(const char *folder, tg_error *error)
 
 int files_take_folder(const char *folder, bool shared, tg_error *error)
 {
-    enum { TRIES = 20 }; /* total of one second: children of a killed process may need a moment to end */
+    enum { TRIES = 20 }; /* one second in total: children of a killed process may need a moment to end */
     const int taken = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     for (int i = 0; i < TRIES; i++) {
         if (taken < 0 || flock(taken, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 || errno != EWOULDBLOCK)
@@ -125,7 +125,7 @@ int files_take_folder(const char *folder, bool shared, tg_error *error)
         nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
     }
     close(taken);
-    tg_fail(error, "another process is at work in the folder '%.300s'", folder);
+    tg_fail(error, "another process is working in the folder '%.300s'", folder);
     return FILES_TAKEN;
 }
 
@@ -145,7 +145,7 @@ bool files_check_name(const char *folder, const char *name, tg_error *error)
 {
     char path[PATH_MAX];
     return join(path, folder, NULL, name, error) &&
-           (!is_directory(path) || complain(error, "write the file", path, "a folder of this name is in the way"));
+           (!is_directory(path) || complain(error, "write the file", path, "a folder has this name"));
 }
 
 /* True if a name is BEGIN, the number of a process that no longer runs, and END. */

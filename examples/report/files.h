@@ -10,10 +10,10 @@
  *         !files_write("results/today", "rows.csv", write_rows, &table, &error))
  *         return fprintf(stderr, "compare: %s\n", error.text), 1;
  *
- * A file is written under a temporary name and then renamed: until then, and if the disk is full, an earlier file of
- * its name stays. So it is whole whenever the program is killed. Nothing waits for the disk: after a power failure a
- * file of the last seconds may be empty. What a killed program left of a file goes when the next one writes it.
- * Messages are one line with the path and the reason.
+ * A file is written under a temporary name and then renamed; until then, and if the disk is full, an earlier file of
+ * its name stays. So a file is complete even if the program is killed. Nothing waits for the disk: after a power
+ * failure a file of the last seconds may be empty. The next program that writes the file removes the temporary files of
+ * a killed one. Messages are one line with the path and the reason.
  */
 #ifndef REPORT_FILES_H
 #define REPORT_FILES_H
@@ -31,19 +31,20 @@ bool files_make_folder(const char *folder, tg_error *error);
 
 /* Locks an existing folder for this process and its children, until files_release_folder is called with the result.
  * With `shared`, other sharing processes may lock it too; files_share_folder admits them later. FILES_TAKEN, with an
- * error, if another process holds the lock for a second. On systems where folders cannot be locked, the program
+ * error, if another process holds the lock for a second. If folders cannot be locked on this system, the program
  * continues as if it had the lock. */
 enum { FILES_TAKEN = -2 };
 int files_take_folder(const char *folder, bool shared, tg_error *error);
 void files_share_folder(int taken);
 void files_release_folder(int taken);
 
-/* Writes FOLDER/NAME by `write`, which only reports lack of memory: errors of the stream are detected here. */
+/* Writes FOLDER/NAME with `write`, which returns false only if out of memory; errors of the stream are detected
+ * here. */
 bool files_write(const char *folder, const char *name, bool (*write)(const void *context, FILE *to),
                  const void *context, tg_error *error);
 
-/* "@" and the name of this machine. Names of temporary files have it after the process number, as other machines with
- * their own process numbers may share the folder. */
+/* "@" and the name of this machine. It follows the process number in names of temporary files, as other machines, with
+ * the same process numbers, may share the folder. */
 const char *files_machine(void);
 
 /* Removes temporary files of processes that no longer run, as files_write does for its own: FOLDER/BEGIN, number, END.

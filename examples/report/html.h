@@ -1,8 +1,8 @@
-/* Pieces of an HTML file that needs no other file and no network.
+/* Pieces of a self-contained HTML file.
  *
  *     html_begin(to, "iris: 4-32x2-3", NULL, false);
  *     html_text(to, "loss < 0.1");                        // escaped
- *     html_picture(to, "results", "loss.svg", "loss");    // inside the file; nothing where there is none
+ *     html_picture(to, "results", "loss.svg", "loss");    // embedded; nothing if it does not exist
  *     html_end(to);
  */
 #ifndef REPORT_HTML_H
@@ -12,12 +12,13 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Everything up to and including the heading, and the end; `style` is extra CSS, or NULL. A page of a `running` program
- * says so and reloads every few seconds. */
+/* Writes everything up to and including the heading, and the end; `style` is extra CSS, or NULL. A page of a `running`
+ * program says so and reloads every few seconds. */
 void html_begin(FILE *to, const char *title, const char *style, bool running);
 void html_end(FILE *to);
 
-/* Text in which HTML's special characters and control characters are replaced; with a length, or up to its end. */
+/* Writes text with HTML's special characters escaped and control characters replaced; with a length, or up to its
+ * end. */
 void html_letters(FILE *to, const char *text, size_t length);
 void html_text(FILE *to, const char *text);
 

@@ -1,5 +1,4 @@
-/* Are some methods better than others over several data sets? Ranks, the Friedman test, and the Nemenyi test's critical
- * difference.
+/* Compares methods over several data sets: ranks, the Friedman test, and the Nemenyi test's critical difference.
  *
  *     double loss[9][8];                                     // [sets][methods], smaller is better
  *     ranks r = ranks_of(&loss[0][0], 9, 8);
@@ -16,12 +15,12 @@ typedef struct ranks {
     int sets, methods;
     double mean[RANKS_METHODS]; /* 1 is best; equal losses share the mean of their ranks */
     double chi_square;          /* Friedman's, methods - 1 degrees of freedom */
-    double f, p;                /* Iman and Davenport's, and its probability where all methods are alike */
+    double f, p;                /* Iman and Davenport's statistic, and its p-value */
     double critical; /* mean ranks that are farther apart differ, at 5 % for all pairs together; NaN for one method or
                         more than ten */
 } ranks;
 
-/* Of values[set * methods + method]. A set with a NaN is left out. */
+/* The ranks of values[set * methods + method]. A set with a NaN is left out. */
 ranks ranks_of(const double *values, int sets, int methods);
 
 #endif

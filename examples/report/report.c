@@ -18,9 +18,9 @@ static void put_pictures(const char *folder, FILE *to)
     html_picture(to, folder, "accuracy.svg", "Validation accuracy over epochs");
     html_picture(to, folder, "loss.svg", "Loss over epochs");
     html_picture(to, folder, "steps.svg", "Loss over steps");
-    html_picture(to, folder, "search.svg", "Validation loss over what was searched");
-    html_picture(to, folder, "noise.svg", "Accuracy and loss over the size of noise");
-    html_picture(to, folder, "boundary.svg", "Which class is where");
+    html_picture(to, folder, "search.svg", "Validation loss over the searched setting");
+    html_picture(to, folder, "noise.svg", "Accuracy and loss over the level of noise");
+    html_picture(to, folder, "boundary.svg", "Decision boundaries");
 }
 
 /* ---- curves without pictures: while the program runs, or without gnuplot ---- */
@@ -30,7 +30,7 @@ typedef struct curves {
     int count;
 } curves;
 
-/* A line of `count` pairs of x and y; runs of one activation have its number. */
+/* Adds a line of `count` pairs of x and y; the group is the number of the activation. */
 static void add_line(curves *all, const runlog *log, int run, const double *pairs, size_t count)
 {
     int group = -1;
@@ -80,7 +80,7 @@ static bool put_confusion(const runlog *log, const char *activation, const doubl
     const size_t classes = log->about.classes;
     table *t = table_new(1);
     table_caption(t, activation);
-    table_add_column(t, &(table_column){.name = "class \\ answer"});
+    table_add_column(t, &(table_column){.name = "class \\ prediction"});
     for (size_t c = 0; c < classes; c++)
         table_add_column(t, &(table_column){.name = log->about.class_names[c]});
     for (size_t label = 0; label < classes; label++) {
@@ -110,8 +110,8 @@ static bool put_confusions(const runlog *log, FILE *to)
         if (!runlog_is_first_of_activation(best, run) || !runlog_confusion(best, activation, counts))
             continue;
         if (!begun)
-            fputs("<h2>Confusion matrix</h2>\n<p>Samples by their class and by the answer of the net at the best "
-                  "epoch, all seeds together.</p>\n<div class=\"many\">",
+            fputs("<h2>Confusion matrix</h2>\n<p>Samples by class and by the net's prediction at the best epoch, all "
+                  "seeds together.</p>\n<div class=\"many\">",
                   to);
         begun = true;
         complete = put_confusion(best, activation, counts, to);
@@ -122,7 +122,7 @@ static bool put_confusions(const runlog *log, FILE *to)
     return complete;
 }
 
-/* ---- the whole ---- */
+/* ---- the report ---- */
 
 static bool write_html(const void *context, FILE *to)
 {

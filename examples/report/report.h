@@ -3,8 +3,8 @@
  *     report_write("results", &(report){.title = "iris: 4-32x2-3, adamw", .about = describe, .context = &data,
  *                                       .log = log, .command = command, .drawn = true}, &error);
  *
- * The pictures are the .svg files of the folder, as far as they are there, so it comes after plots_draw, which says
- * whether they are `drawn`: those of an earlier comparison stay out.
+ * The pictures are the existing .svg files of the folder, so call it after plots_draw, whose result is `drawn`: without
+ * it they are of an earlier comparison and are left out.
  */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
@@ -24,8 +24,8 @@ typedef struct report {
 /* Writes report.html into an existing folder. On failure false and one line. */
 bool report_write(const char *folder, const report *r, tg_error *error);
 
-/* The time of the next report of a running program, after one that took from `begin` to `end`, in seconds of
- * jobs_clock: after a few seconds, or later if reports would take too large a share of the time. */
+/* The time of the next report of a running program, in seconds of jobs_clock, if the last one took from `begin` to
+ * `end`: after a few seconds, or later if reports would take too large a share of the time. */
 double report_next(double begin, double end);
 
 #endif

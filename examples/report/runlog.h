@@ -1,4 +1,4 @@
-/* Collects what runs of a comparison report and writes it into a folder.
+/* Collects the results of the runs of a comparison and writes them into a folder.
  *
  *     tg_error error;
  *     if (!runlog_check_directory("results", &error))               // before anything is trained
@@ -15,32 +15,32 @@
  *
  * Files in the folder, each written under a temporary name and renamed when complete:
  *
- *     curves.csv     a row for each run and epoch, in the order of the runs, whatever order they ended in
+ *     curves.csv     a row for each run and epoch, in the order of the runs
  *     bands.csv      a row for each activation and epoch: means over the seeds and a band around them; for plotting.
- *                    The band is the 95 % interval of the mean; the least and the greatest for two or three
- *                    seeds, where that interval is too wide to say anything; empty for one
+ *                    The band is the 95 % interval of the mean; for two or three seeds, where that interval is too wide
+ *                    to be useful, the least and the greatest value; empty for one
  *     summary.csv    a row for each activation: comparison_write_summary
- *     steps.csv      a row for each activation and step, or so many steps that they are 500: training loss, and
- *                    validation loss where an epoch ends, as in bands.csv
- *     confusion.csv  a row for each activation and class: how many samples of it got which answer, over all seeds
- *     noise.csv      a row for each activation and size of noise: loss and accuracy as in bands.csv
+ *     steps.csv a row for each activation and step, or for several steps, so that there are about 500 rows: training
+ *     loss, and validation loss at the end of an epoch, as in bands.csv
+ *     confusion.csv a row for each activation and class: the number of its samples with each prediction, over all seeds
+ *     noise.csv      a row for each activation and level of noise: loss and accuracy as in bands.csv
  *     surface.csv, points.csv
- *                    of two features: which class the first run of each activation gives to a place, and its test
- *                    samples
+ *                    for two features: the class that the first run of each activation predicts at each point of a
+ *                    grid, and its test samples
  *     search.csv     a row for each activation and point of a search: mean and 95 % interval of the validation loss at
  *                    the best epoch
  *     config.json    the options
  *
- * A file that would be empty is not written. In a search, all but curves.csv and search.csv are of each
+ * A file that would be empty is not written. In a search, all files except curves.csv and search.csv are for each
  * activation's best point.
  *
- * Averages are over one value for each seed, the mean over its folds: folds of one seed share most of their training
- * rows, seeds do not depend on each other. With one seed each fold counts on its own.
+ * Averages are over one value for each seed, the mean over its folds, as folds of one seed share most of their training
+ * rows. With one seed each fold counts as one value.
  *
- * Runs that were added but not finished are in curves.csv as far as they went, and in nothing that is averaged, except
- * that an activation of which no run has finished shows what it has in bands.csv.
+ * Unfinished runs are in curves.csv with their epochs so far, and in no average; but if no run of an activation has
+ * finished, bands.csv has its unfinished runs.
  *
- * Functions that take a NULL log do nothing. When memory runs out, runlog_write says so.
+ * Functions that take a NULL log do nothing. When memory runs out, runlog_write reports it.
  */
 #ifndef REPORT_RUNLOG_H
 #define REPORT_RUNLOG_H
@@ -52,11 +52,11 @@
 #include <stdio.h>
 #include <tapegrad.h>
 
-/* The quality of a net on some rows; NaN for measures that the task or the data does not have. */
+/* The measures of a net on some rows; NaN for those that do not apply to the task or the data. */
 typedef struct {
     double loss;        /* mean: cross-entropy (log loss), or squared error of standardised targets */
     double accuracy;    /* 0 to 1 */
-    double calibration; /* expected calibration error, 0 to 1: how far confidence is from accuracy, in 15 equal bins
+    double calibration; /* expected calibration error, 0 to 1: distance of confidence from accuracy, in 15 equal bins
                            (Guo et al., 2017) */
     double rmse, mae,
         r2; /* of one target, in its own unit; r2 is 1 - squared error / variance, the mean over several targets */
@@ -84,20 +84,19 @@ typedef struct {
 /* Other results of a run: rows of numbers, by kind. */
 typedef enum {
     RUNLOG_STEPS,     /* [, 2]: a step, and the mean training loss of the steps since the previous entry */
-    RUNLOG_CONFUSION, /* [classes, classes]: test rows (or else validation rows) by label and by the net's answer, at
-                         the best epoch */
-    RUNLOG_NOISE,     /* [, 3]: size of the noise that is added to these rows, loss, accuracy */
-    RUNLOG_SURFACE, /* [side * side, 4]: two features, the class that the net gives to them, and the probability that it
-                       gives that */
-    RUNLOG_POINTS,  /* [, 3]: two features of a row, and its label */
+    RUNLOG_CONFUSION, /* [classes, classes]: test rows (or else validation rows) by label and by prediction, at the best
+                         epoch */
+    RUNLOG_NOISE,     /* [, 3]: level of the noise that is added to these rows, loss, accuracy */
+    RUNLOG_SURFACE,   /* [side * side, 4]: two features, the predicted class, and its probability */
+    RUNLOG_POINTS,    /* [, 3]: two features of a row, and its label */
     RUNLOG_SERIES
 } runlog_series;
 enum { RUNLOG_CLASSES = 1000, RUNLOG_SURFACE_SIDE = 120, RUNLOG_POINTS_MOST = 300 };
 
 typedef struct runlog runlog;
 
-/* True if the files can be written into this folder. If it does not exist, it is made for the test and removed again.
- * Existing files are not touched. */
+/* True if the files can be written into this folder or, if it does not exist, into the nearest existing parent. Nothing
+ * is created; existing files are not touched. */
 bool runlog_check_directory(const char *directory, tg_error *error);
 
 /* Writes nothing yet. Copies its argument, like most functions below. NULL when memory runs out. */
@@ -133,23 +132,22 @@ void runlog_add_series(runlog *log, int run, runlog_series kind, const double *n
 /* Marks a run as complete; if it diverged, it has no measures. */
 void runlog_finish_run(runlog *log, int run, bool diverged);
 
-/* Writes the files, making the folder if there is none. On failure, false and a message; an earlier file of the name
+/* Writes the files, making the folder if there is none. On failure, false and a message; an earlier file with the name
  * that failed stays. */
 bool runlog_write(const runlog *log, tg_error *error);
 
 /* True if there are several points. */
 bool runlog_is_search(const runlog *log);
 
-/* The runs at one point for each activation, as a log of its own: at each activation's best point, or with `common` at
- * the one that is best for all. Best is the lowest mean validation loss at the best epoch (for all: of its logarithm);
- * a point where a run did not finish only where there is no other. Its note says which. NULL when memory runs out. To
- * be freed before `log`, whose runs it shows. */
+/* A log with the runs of one point for each activation: each activation's best point, or with `common` the point that
+ * is best for all. Best means the lowest mean validation loss at the best epoch (for all: of its logarithm); a point
+ * with an unfinished run is chosen only if there is no other. The log's note names the points. NULL when memory runs
+ * out. Free it before `log`, whose runs it uses. */
 runlog *runlog_at_best(const runlog *log, bool common);
 
-/* Prints the comparison of the activations, of a search that of runlog_at_best, and the common one where it is another,
- * as "table", with as many columns as fit into a terminal, all of them
- * elsewhere, or with all columns as "markdown", "latex" (the rows of a tabular, and its notes as comments), "csv"
- * (without notes) or "html". */
+/* Prints the comparison of the activations; for a search, that of runlog_at_best, and the common one if it differs. The
+ * format is "table" (as many columns as fit into a terminal; elsewhere all), or with all columns "markdown", "latex"
+ * (the rows of a tabular, and notes as comments), "csv" (without notes) or "html". */
 void runlog_print_table_as(const runlog *log, const char *format, FILE *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* A run log as a comparison of its activations. */
+/* Makes a comparison of the activations of a run log. */
 #include "examples/report/runlog_internal.h"
 #include "examples/report/comparison.h"
 #include "examples/report/verdict.h"
@@ -48,7 +48,7 @@ static double figure_of(const runlog_run *run, figure which)
     return figures[which];
 }
 
-enum { ANY, CLASSES, NUMBERS, TEST, NO_TEST }; /* what a comparison must have for the measure to exist */
+enum { ANY, CLASSES, NUMBERS, TEST, NO_TEST }; /* conditions for a measure */
 enum { SHARE = 1, MORE_IS_BETTER = 2, JUDGED = 4 };
 
 /* The measures in the order of the table: name, title, words, meaning. */
@@ -83,7 +83,7 @@ static const struct kind {
      "expected calibration error, the mean distance of confidence from accuracy in 15 bins"},
 };
 
-/* True if any run has the number; an autoencoder has no targets to explain. */
+/* True if any run has the number; an autoencoder has no r2, for example. */
 static bool is_known(const runlog *log, figure which)
 {
     bool known = log->count == 0;

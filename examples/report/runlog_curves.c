@@ -1,4 +1,4 @@
-/* curves.csv, what happened. */
+/* Writes curves.csv. */
 #include "examples/report/runlog_internal.h"
 
 #include <math.h>

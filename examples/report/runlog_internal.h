@@ -37,7 +37,7 @@ struct runlog {
     bool lost;  /* memory ran out, so data is missing */
 };
 
-/* The activations as groups of a comparison, whose `runs` are to be freed. False when memory runs out. */
+/* Makes a comparison whose groups are the activations; free its `runs`. False when memory runs out. */
 bool runlog_comparison(const runlog *log, comparison *c);
 
 /* True if no earlier run has its activation. */
@@ -53,8 +53,8 @@ const runlog_epoch *runlog_best_epoch(const runlog_run *run);
 /* The point at which an activation's validation loss is lowest; `losses` has room for all runs. */
 const char *runlog_best_point(const runlog *log, const char *activation, double losses[]);
 
-/* The number of rows of a class that got each answer, over all finished runs of an activation; false if there are none.
- * */
+/* The number of rows of each class with each prediction, over all finished runs of an activation; false if there are
+ * none. */
 bool runlog_confusion(const runlog *log, const char *activation, double counts[]);
 
 /* True if any run has a series. */

@@ -1,4 +1,4 @@
-/* A search: the best point of the grid, and the results of each. */
+/* A search: the best point of the grid, and the results of every point. */
 #include "examples/report/runlog_internal.h"
 #include "examples/report/files.h"
 
@@ -27,7 +27,7 @@ typedef struct outcome {
     statistics_estimate loss; /* loss of the validation split at the best epoch */
 } outcome;
 
-/* The validation losses of the finished ones at their best epochs; `losses` has room for all runs. */
+/* The validation losses of the finished runs at their best epochs; `losses` has room for all runs. */
 static outcome outcome_at(const runlog *log, const char *activation, const char *point, double losses[])
 {
     outcome found = {0};
@@ -80,7 +80,8 @@ static const char *best_common_point(const runlog *log, double losses[])
         for (int other = 0; other < log->count; other++)
             if (runlog_is_first_of_activation(log, other)) {
                 const outcome found = outcome_at(log, log->runs[other].activation, log->runs[run].point, losses);
-                sum += log2(fmin(fmax(rank(&found), 1e-300), 1e306)); /* one that diverges everywhere decides nothing */
+                sum += log2(fmin(fmax(rank(&found), 1e-300),
+                                 1e306)); /* an activation that diverges everywhere must not dominate */
             }
         if (sum < least) {
             least = sum;
@@ -156,7 +157,7 @@ runlog *runlog_at_best(const runlog *log, bool common)
 
 /* One row of the file. */
 typedef struct point {
-    const runlog_run *run; /* the first there */
+    const runlog_run *run; /* the first run at this point */
     outcome found;
     bool best; /* rank among those with the same number */
 } point;

@@ -111,7 +111,7 @@ static int find_named(runs_file *to, const char *name)
     return find_run(to, name, length, seed < 0 ? 0 : (uint64_t)seed, 0);
 }
 
-/* The number of a measure; -1 if it is not wanted; -2, with a message, if there are too many. */
+/* The index of a measure; -1 if it was not requested; -2, with a message, if there are too many. */
 static int find_measure(runs_file *to, const char *wanted, const char *name, tg_error *error)
 {
     comparison *c = &to->c;
@@ -239,7 +239,7 @@ static bool find_places(runs_file *to, const csv_source *s, const char *wanted, 
         if (!is_number_column(s, i))
             p->group = (int)i;
     if (p->group < 0)
-        return tg_fail(s->error, "%s: no column names the group of a run, expected one called group, say",
+        return tg_fail(s->error, "%s: no column names the group of a run, expected for example one called group",
                        s->table.path);
     if (columns > sizeof p->measure / sizeof *p->measure)
         return tg_fail(s->error, "%s: %zu columns, expected at most %zu", s->table.path, columns,
@@ -332,7 +332,7 @@ static bool read_folder(runs_file *to, const char *folder, const char *wanted, t
 {
     struct dirent **entries = NULL;
     const int count = scandir(folder, &entries, is_table, alphasort);
-    bool fine = count > 0 || tg_fail(error, "%s: no file of it is called *.csv", folder);
+    bool fine = count > 0 || tg_fail(error, "%s: no *.csv file in it", folder);
     for (int i = 0; i < count; i++) {
         char path[PATH_MAX];
         fine = fine && (snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name) < (int)sizeof path ||

@@ -8,14 +8,14 @@
  *
  * Three forms are recognised by their header:
  *
- *     group,seed,step,loss,accuracy       a row for each run, or for each step of a run, the last number counts.
+ *     group,seed,step,loss,accuracy       a row for each run, or for each step of a run; then the last number counts.
  *                                         The group is a column group, activation, model, method, config, name or
  *                                         run, or else the first column of words; the seed a column seed, if any
  *     Step,relu-seed1 - loss,...          W&B's export of a chart: a column for each run and measure
  *     Wall time,Step,Value                TensorBoard's export of a curve: the file is called run-RUN-tag-MEASURE.csv
  *
- * Where no column has it, the seed is the number at the end of a run's name (relu-seed1, relu_1). Without one, runs of
- * a group are numbered in their order. A cell that is empty says nothing; NaN and inf are a run that diverged.
+ * Without a column for it, the seed is the number at the end of a run's name (relu-seed1, relu_1). Without that, runs
+ * of a group are numbered in order. An empty cell means no value; NaN and inf mean that the run diverged.
  */
 #ifndef REPORT_RUNS_FILE_H
 #define REPORT_RUNS_FILE_H
@@ -35,13 +35,13 @@ typedef struct runs_file {
     char **names; /* texts to which the comparison points */
     int name_count;
     runs_curve *curves;   /* [c.run_count, COMPARISON_MEASURES], if there are steps */
-    bool steps, numbered; /* whether there are steps; whether seeds only number the runs */
+    bool steps, numbered; /* there are steps; seeds only number the runs */
 } runs_file;
 
 /* Reads a CSV file, or all those of a folder in the order of their names. `measures` names the columns to compare, with
- * commas between; NULL: all columns of numbers that are no steps, seeds or times. A measure is better when larger where
- * its name says so: accuracy, score, r2, reward and the like. False and one line, and nothing to free, if there is
- * nothing to compare. */
+ * commas between; NULL: all columns of numbers except steps, seeds and times. A larger measure is better if its name
+ * suggests so: accuracy, score, r2, reward and the like. False and one line, and nothing to free, if there is nothing
+ * to compare. */
 bool runs_read(const char *path, const char *measures, runs_file *out, tg_error *error);
 void runs_free(runs_file *from);
 

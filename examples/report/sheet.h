@@ -9,7 +9,8 @@
  *     sheet_write(s, "results/studies/gelu-mnist", "study gelu-mnist", &error);   // report.html and report.md
  *     sheet_free(s);
  *
- * Cells are separated by |. When memory runs out, sheet_write says so. Functions that take a NULL sheet do nothing.  */
+ * Cells are separated by |. When memory runs out, sheet_write reports it. Functions that take a NULL sheet do
+ * nothing. */
 #ifndef REPORT_SHEET_H
 #define REPORT_SHEET_H
 
@@ -26,8 +27,8 @@ void sheet_text(sheet *s, const char *format, ...) __attribute__((format(printf,
 /* A highlighted sentence, computed from the numbers above. */
 void sheet_verdict(sheet *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A table by its headings, and its rows. The first `keys` columns identify a row. Columns of numbers are right-aligned.
- * */
+/* Begins a table with these headings; rows follow. The first `keys` columns identify a row. Columns of numbers are
+ * right-aligned. */
 void sheet_table(sheet *s, int keys, const char *headings);
 void sheet_row(sheet *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -36,16 +37,15 @@ void sheet_row(sheet *s, const char *format, ...) __attribute__((format(printf, 
 void sheet_number(sheet *s, const char *key, double value);
 double sheet_number_of(const sheet *s, const char *key);
 
-/* An .svg file of the folder the report is written to. */
+/* An .svg file in the folder of the report. */
 void sheet_picture(sheet *s, const char *file, const char *says);
 
 /* Prints without pictures, in lines of at most the terminal's width. Columns of a table that do not fit are printed
- * below, after its key columns again. */
+ * below, with the key columns repeated. */
 void sheet_print(const sheet *s, FILE *out);
 
-/* Writes report.html, with the pictures inside, report.md and numbers.json into the folder; `command` repeats it.
- * Without pictures unless they have been `drawn`: what is there else shows earlier numbers. On failure false and one
- * line. */
+/* Writes report.html, with embedded pictures, report.md and numbers.json into the folder; `command` repeats it. Leaves
+ * out pictures unless they have been `drawn`, as existing ones show earlier numbers. On failure false and one line. */
 bool sheet_write(const sheet *s, const char *folder, const char *command, bool drawn, tg_error *error);
 
 #endif

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* The continued fraction 1/(1 + d1/(1 + d2/(1 + ...))) of DLMF 8.17.22 by the modified Lentz method, which wants
- * a leading term: 1, taken off again at the end. */
+/* The continued fraction 1/(1 + d1/(1 + d2/(1 + ...))) of DLMF 8.17.22 by the modified Lentz method, which needs a
+ * leading term: 1, subtracted at the end. */
 static double beta_fraction(double x, double a, double b)
 {
     const double tiny = 1e-300; /* replaces a zero denominator */
@@ -35,7 +35,7 @@ double statistics_incomplete_beta(double x, double a, double b)
         return NAN;
     if (x == 0 || x == 1)
         return x;
-    /* The fraction converges quickly below the mean only; above it, the mirror image does. */
+    /* The fraction converges quickly only below the mean; above it, use the symmetry. */
     if (x > (a + 1) / (a + b + 2))
         return 1 - statistics_incomplete_beta(1 - x, b, a);
     double log_front = lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x);
@@ -66,7 +66,7 @@ double statistics_student_quantile(double probability, double degrees)
     double low = 0, high = 1;
     while (student_tail(high, degrees) > probability && high < DBL_MAX / 4)
         low = high, high *= 2;
-    /* Bisection gains a bit a round, however flat the tail; it runs a handful of times per table. */
+    /* Bisection gains a bit per round, even in flat tails; it runs only a few times per table. */
     for (int bit = 0; bit < 200 && high - low > 2 * DBL_EPSILON * high; bit++) {
         double middle = low + (high - low) / 2;
         if (student_tail(middle, degrees) > probability)
@@ -77,7 +77,7 @@ double statistics_student_quantile(double probability, double degrees)
     return -(low + high) / 2;
 }
 
-/* A deviation below this part of the largest value is only rounding: one unit in the last place of 10^12. */
+/* A deviation below this fraction of the largest value is only rounding. */
 static const double ROUNDING = 1e-12;
 
 /* The estimate from the differences to a baseline, NULL for a baseline of zero. */
@@ -142,7 +142,8 @@ static double sign_probability(int least, int count)
     return fmin(1, 2 * sum);
 }
 
-/* Of the mean being 0, whose deviation is `factor` times that of the values; NaN for fewer than two or equal ones. */
+/* The p-value of a mean of 0, if the deviation of the mean is `factor` times that of the values; NaN for fewer than two
+ * values or equal ones. */
 static double t_test(const statistics_estimate *of, double factor)
 {
     if (of->count < 2 || !(of->deviation > 0))
@@ -178,7 +179,7 @@ void statistics_holm(double p[], size_t count)
     size_t left = 0;
     for (size_t i = 0; i < count; i++)
         left += !isnan(p[i]);
-    double before = 0; /* corrected value of the next smaller one */
+    double before = 0; /* corrected value of the next smaller p-value */
     bool *done = calloc(count ? count : 1, sizeof *done);
     for (; left > 0; left--) {
         size_t least = count;

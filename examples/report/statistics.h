@@ -1,4 +1,4 @@
-/* The statistics a comparison of runs needs: means, their 95 % intervals, and differences paired by seed.
+/* Statistics for a comparison of runs: means, their 95 % intervals, and differences paired by seed.
  *
  *     double relu[] = {0.9712, 0.9704, 0.9731}, gelu[] = {0.9740, 0.9729, 0.9744};   // same seeds, same order
  *     statistics_estimate accuracy = statistics_of(gelu, 3);
@@ -23,7 +23,7 @@ typedef struct {
 /* Mean, deviation and margin of `count` values. */
 statistics_estimate statistics_of(const double values[], size_t count);
 
-/* The same of the differences values[i] - baseline[i]. */
+/* statistics_of for the differences values[i] - baseline[i]. */
 statistics_estimate statistics_paired(const double values[], const double baseline[], size_t count);
 
 /* A 95 % interval. */
@@ -31,12 +31,12 @@ typedef struct {
     double low, high;
 } statistics_range;
 
-/* That of the mean: mean - margin to mean + margin. */
+/* The interval of the mean: mean - margin to mean + margin. */
 statistics_range statistics_interval(const statistics_estimate *estimate);
 
-/* That of the mean of shares between 0 and 1, within 0 and 1: the mean and its margin on the scale asin(sqrt(x)), whose
- * slope at the mean turns the one margin into the other. `mean` is that of the values, with its margin as it is to be
- * shown. NaN for a value outside of 0 to 1. */
+/* The interval of the mean of shares between 0 and 1, itself within 0 and 1. It is computed on the scale asin(sqrt(x)),
+ * whose slope at the mean converts the margin. `mean` is the mean of the values, with the margin to be shown. NaN for a
+ * value outside of 0 to 1. */
 statistics_range statistics_share_interval(const double values[], size_t count, const statistics_estimate *mean);
 
 /* Two tests of whether values and baseline differ, paired; two-sided p-values. */
@@ -47,15 +47,15 @@ typedef struct {
 } statistics_test;
 statistics_test statistics_compare(const double values[], const double baseline[], size_t count);
 
-/* Corrects for seeds that draw training and test samples anew from one file, whose results depend on each other: the
+/* Corrects for seeds that redraw training and test samples from one file, as their results depend on each other: the
  * variance of their mean is not deviation^2 / n but deviation^2 (1 / n + overlap), where `overlap` is the number of
  * test samples divided by that of training samples (Nadeau and Bengio, "Inference for the generalization error",
  * Machine Learning 52, 2003). Widens the margin and, unless it is NULL, raises the p-value of the t test, not of the
  * sign test. An overlap of 0 changes nothing. */
 void statistics_correct_overlap(double overlap, statistics_estimate *estimate, statistics_test *test);
 
-/* Corrects p-values for being several, such that any of them is below 0.05 by chance in at most 5 % of all cases (Holm,
- * 1979). A NaN stays one and does not count. */
+/* Corrects p-values for multiple comparisons: without any difference, one of them is below 0.05 in at most 5 % of cases
+ * (Holm, 1979). A NaN stays NaN and does not count. */
 void statistics_holm(double p[], size_t count);
 
 /* The x below which Student's t distribution with `degrees` > 0 degrees of freedom (fractions allowed) has the

@@ -213,7 +213,7 @@ bool table_is_right(const table *t, int column)
     return true;
 }
 
-/* ---- characters that a reader may lack ---- */
+/* ---- replacing characters that a terminal cannot show ---- */
 
 static const struct sign {
     const char *utf8, *ascii, *latex;
@@ -249,7 +249,7 @@ static size_t trimmed(const char *text)
     return length;
 }
 
-/* Works without allocating: no word may be missing when memory runs out. */
+/* Works without allocating, so that no word is lost when memory runs out. */
 static void put_ascii(FILE *out, const char *text)
 {
     for (const char *end = text + trimmed(text); text < end;) {
@@ -383,7 +383,7 @@ void table_csv_text(FILE *out, const char *text)
     fputs(quoted ? "\"" : "", out);
 }
 
-/* The number of fields of a column, and whether any row has a number in one of them. */
+/* The number of fields of a column, and for each whether any row has a number in it. */
 static int fields_of(const table *t, int column)
 {
     int fields = 1;
@@ -450,7 +450,7 @@ static const struct format {
     bool (*print)(const table *t, FILE *out);
     const char *before, *after;               /* of a note; NULL: no notes */
     const char *verdict;                      /* before a verdict */
-    void (*put)(FILE *out, const char *text); /* prints a word of a note; NULL: as the terminal can show it */
+    void (*put)(FILE *out, const char *text); /* prints a word of a note; NULL: in the terminal's character set */
 } formats[] = {{"markdown", print_markdown, "", "", "- ", put_markdown},
                {"latex", print_latex, "% ", "", "% ", put_ascii},
                {"csv", print_csv, NULL, NULL, NULL, NULL},

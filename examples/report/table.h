@@ -12,10 +12,10 @@
  *     table_print(t, "markdown", stdout);
  *     table_free(t);
  *
- * Texts are UTF-8; where only ASCII can be shown, ± becomes +/- and so on. Columns whose cells are all numbers are
- * flush right. A column that is empty in every row is left out, in CSV each of its numbers by itself. On a terminal
- * that is too narrow nothing is cut: columns with `least` are wrapped, `optional` ones are left out, and what still
- * does not fit comes below, beside the first columns again.
+ * Texts are UTF-8; on ASCII terminals ± becomes +/- and so on. Columns whose cells are all numbers are right-aligned. A
+ * column that is empty in every row is left out; in CSV this holds for each of its numbers. On a narrow terminal
+ * nothing is cut: columns with `least` are wrapped, `optional` ones are left out, and columns that still do not fit are
+ * printed below, with the first columns repeated.
  *
  * Functions that take a NULL table do nothing. When memory runs out, table_print prints nothing and returns false.
  */
@@ -29,10 +29,11 @@ typedef struct table table;
 
 typedef struct table_column {
     const char *name;
-    const char *csv;     /* names of its numbers in CSV, separated by commas; NULL: the cells' texts, under `name` */
+    const char
+        *csv; /* names of its numbers in CSV, separated by commas; NULL: CSV has the cells' texts, under `name` */
     const char *meaning; /* half a sentence that explains the column below the table; NULL: no explanation */
     bool optional;
-    int least; /* text that may be wrapped to lines of this length; 0: never */
+    int least; /* the text may be wrapped to lines of this length; 0: never */
 } table_column;
 
 enum { TABLE_COLUMNS = 160, TABLE_NUMBERS = 4 }; /* maximum numbers of columns, and of numbers in one cell */
@@ -57,7 +58,7 @@ void table_add_cell(table *t, const char *format, ...) __attribute__((format(pri
 /* All cells of a row, separated by |. */
 void table_add_cells(table *t, const char *cells);
 
-/* For the last cell: its numbers, where NaN is an empty field; its mark; and how dark it is shaded (0 to 1). */
+/* Set the numbers of the last cell, where NaN is an empty field; its mark; and its shading (0 to 1). */
 void table_numbers(table *t, int count, const double numbers[]);
 void table_set_mark(table *t, table_mark mark, double strength);
 
@@ -69,8 +70,8 @@ void table_add_verdict(table *t, const char *format, ...) __attribute__((format(
 
 int table_rows(const table *t);
 
-/* As a "table" for a terminal or a text file, "markdown", "latex" (a whole tabular; notes as comments), "csv" (without
- * notes) or "html". */
+/* Formats: "table" for a terminal or a text file, "markdown", "latex" (a whole tabular; notes as comments), "csv"
+ * (without notes) or "html". */
 bool table_print(const table *t, const char *format, FILE *out);
 
 /* A text as a field of CSV, in quotes if necessary. */

@@ -35,7 +35,7 @@ const char *table_text_of(const table *t, int row, int column);
 bool table_is_shown(const table *t, int column);
 bool table_is_right(const table *t, int column);
 
-/* The text in ASCII as far as we know how, to be freed. */
+/* The text in ASCII as far as possible, to be freed. */
 char *table_in_ascii(const char *text);
 
 bool table_print_on_terminal(const table *t, FILE *out);

@@ -60,7 +60,7 @@ static void make_room(screen_table *s, int room)
     }
 }
 
-/* Breaks lines at blanks, so that no line is wider than this, if no word is. */
+/* Breaks lines at blanks, so that no line is wider than this, unless a word is. */
 static void wrap(char *text, int width)
 {
     char *begin = text, *blank = NULL;
@@ -75,7 +75,7 @@ static void wrap(char *text, int width)
     }
 }
 
-/* False when memory runs out, as below. */
+/* False when memory runs out, like the functions below. */
 static bool add_scols_column(struct libscols_table *to, const screen_table *s, int column)
 {
     char *name = on_screen(s, -1, column);
@@ -90,8 +90,7 @@ static bool add_scols_column(struct libscols_table *to, const screen_table *s, i
     }
     if (added && s->screen.colour)
         scols_cell_set_color(scols_column_get_header(added), "\033[1m");
-    const bool fine =
-        name && added && scols_cell_get_data(scols_column_get_header(added)); /* a copy, if there was memory */
+    const bool fine = name && added && scols_cell_get_data(scols_column_get_header(added)); /* NULL if out of memory */
     free(name);
     return fine;
 }
@@ -119,7 +118,7 @@ static bool print_block(const screen_table *s, int first, int end, FILE *out)
         return false;
     scols_table_set_stream(to, out);
     scols_table_set_termforce(to, SCOLS_TERMFORCE_ALWAYS);
-    size_t width = GAP; /* sum over all columns: the library allocates a line as wide as it is told */
+    size_t width = GAP; /* sum over all columns, as the library allocates lines of this width */
     for (int c = 0; c < s->t->count; c++)
         width += (size_t)(s->width[c] + GAP);
     scols_table_set_termwidth(to, width);

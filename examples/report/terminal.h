@@ -26,15 +26,15 @@ terminal terminal_of(FILE *stream);
  * is; (locale_t)0 where there is none. Give it to freelocale. */
 locale_t terminal_locale(void);
 
-/* How many columns a UTF-8 text takes: one for each code point, which holds for all that these programs print. */
+/* The number of columns of a UTF-8 text: one for each code point, which is right for all texts of these programs. */
 int terminal_width(const char *text);
 
-/* Prints words, and a line's end behind them; a line ends where it would be wider than the stream's terminal, elsewhere
- * only where the text has an end of line. `put` prints a word; NULL: as it is. */
+/* Prints a text and a newline. On a terminal, lines are wrapped to its width; elsewhere only the text's own newlines
+ * break lines. `put` prints a word; NULL: unchanged. */
 void terminal_wrap(FILE *out, const char *text, void (*put)(FILE *out, const char *word));
 
-/* An error on standard error, in a line: "compare: --config: ..."; what it is about may be NULL. Control characters,
- * which files and arguments may have brought into the message, become '?'. */
+/* Prints an error on standard error, in a line: "compare: --config: ..."; `about` may be NULL. Control characters in
+ * the message, from files or arguments, become '?'. */
 void terminal_say(const char *program, const char *about, const char *message);
 
 #endif

@@ -1,4 +1,4 @@
-/* The conclusions of a comparison in sentences, computed from its intervals; and hints if other work should come first.
+/* The conclusions of a comparison in sentences, computed from its intervals; and hints on what to do first.
  *
  *     verdict_write(&(verdict_facts){.name = "gelu_exact", .against = "relu", .measure = "test accuracy",
  *                                    .share = true, .difference = statistics_paired(gelu, relu, 10), .p = 0.01,
@@ -29,9 +29,9 @@ typedef struct verdict_facts {
  * how many pairs would show a quarter of it. */
 void verdict_write(const verdict_facts *facts, char sentence[VERDICT_SENTENCE]);
 
-/* How many pairs show a difference in 80 % of cases, with a t test at 5 %, divided by the number of comparisons
- * (Bonferroni, which Holm starts from): the smallest n >= 2 with 1 >= ((t(1 - 0.05 / 2m; n - 1) + t(0.8; n - 1))
- * deviation / difference)^2 (1 / n + overlap). A million where more are needed, or where no number does. */
+/* The number of pairs that show a difference in 80 % of cases, with a t test at 5 % divided by the number of
+ * comparisons (Bonferroni, with which Holm begins): the smallest n >= 2 with 1 >= ((t(1 - 0.05 / 2m; n - 1) + t(0.8; n
+ * - 1)) deviation / difference)^2 (1 / n + overlap). A million if more are needed, or if no number is enough. */
 int verdict_pairs_needed(double deviation, double difference, int comparisons, double overlap);
 
 /* True if a validation loss was still falling when training ended: the best of the last quarter of the epochs is more

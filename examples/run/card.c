@@ -160,7 +160,7 @@ static bool read_letters(card *c, const json_t *letters)
     return fine;
 }
 
-/* True if the data and the model describe nearly the same. */
+/* NULL, or the difference between the data and the model that the card describes. */
 static const char *disagreement(const card *c)
 {
     const net_spec *s = &c->spec;
@@ -168,23 +168,23 @@ static const char *disagreement(const card *c)
     const bool images = s->image_width > 0, letters = model->text;
     const bool autoencoder = model->reconstructs || (c->task == CARD_IMAGES && s->outputs == s->inputs);
     if (letters != (c->task == CARD_LETTERS) || autoencoder != (c->task == CARD_IMAGES))
-        return "the task is not one for the model";
+        return "the model does not support the task";
     if (letters)
         return s->vocabulary == c->vocabulary && c->vocabulary > 0
                    ? NULL
-                   : "there are more characters, or fewer, than the model has";
+                   : "the number of characters differs from the model's";
     if (images && ((int64_t)s->image_width * s->image_height != s->inputs || s->inputs < 1))
-        return "the images have another size than the model takes";
+        return "the size of the images differs from the model's";
     if (!images && (size_t)s->inputs != c->inputs)
-        return "there are more inputs, or fewer, than the model takes";
+        return "the number of inputs differs from the model's";
     if (c->task == CARD_CLASSES && (size_t)s->outputs != c->classes)
-        return "there are more classes, or fewer, than the model has outputs";
+        return "the number of classes differs from the model's outputs";
     return c->task == CARD_TARGETS && (size_t)s->outputs != c->targets
-               ? "there are more targets, or fewer, than the model has outputs"
+               ? "the number of targets differs from the model's outputs"
                : NULL;
 }
 
-/* From c->model_text and c->data_text, which belong to the card. */
+/* Parses c->model_text and c->data_text, which belong to the card. */
 static bool parse(card *c, tg_error *error)
 {
     json_error_t wrong;
@@ -199,14 +199,14 @@ static bool parse(card *c, tg_error *error)
     const char *task = json_string_value(json_object_get(data, "task"));
     c->task = (card_task)options_position(tasks, task ? task : "");
     if (!tasks[c->task])
-        return refuse(error, "the task is of no known kind");
+        return refuse(error, "the task is unknown");
     c->lines = json_is_true(json_object_get(data, "lines"));
     const double pixel_scale = json_number_value(json_object_get(data, "pixel_scale"));
     c->pixel_scale = pixel_scale > 0 ? pixel_scale : 1;
     if (!make_room(c, data))
         return tg_fail(error, "out of memory");
     if (!read_inputs(c, json_object_get(data, "inputs")))
-        return refuse(error, "what inputs are is missing or wrong");
+        return refuse(error, "the description of the inputs is missing or wrong");
     if (!read_names(c, json_object_get(data, "classes"), json_object_get(data, "targets")))
         return refuse(error, "the names of classes or targets are missing or wrong");
     if (!read_answers(c, json_object_get(data, "answers")))

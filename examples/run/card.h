@@ -18,13 +18,13 @@ enum { CARD_LINES = 4 };
 
 typedef enum card_task { CARD_CLASSES, CARD_TARGETS, CARD_IMAGES, CARD_LETTERS } card_task;
 
-/* value of the source = value of the model * scale + mean; a column that was constant has scale 0, and the model sees
- * 0. */
+/* value in the source = value in the model * scale + mean. A constant column has scale 0, and the model gets 0. */
 typedef struct card_scale {
     double mean, scale;
 } card_scale;
 
-/* An input from a table: a column's number; or 1 where it has this category; or 1 where it is missing; else 0. */
+/* An input from a table: the number in a column; or 1 if the cell has this category, else 0; or 1 if it is missing,
+ * else 0. */
 typedef struct card_input {
     const char *column; /* its name, NULL if the file had none */
     int number;
@@ -44,7 +44,7 @@ typedef struct card {
     const char **class_names;
     const char **target_names;
     card_scale *target;
-    double pixel_scale; /* of images: 255; 1 where the card has none */
+    double pixel_scale; /* 255 for images; 1 if the card has none */
     bool lines;         /* the text is a list of words, one per line */
     int vocabulary;
     unsigned char letter[256];
@@ -55,11 +55,11 @@ typedef struct card {
 bool card_of_source(card *c, const run_spec *s, const run_source *from, tg_error *error);
 void card_metadata(const card *c, tg_metadata lines[CARD_LINES]);
 
-/* The model file that a path means: if it is a run's folder, the file in it, written to `file`; otherwise the path. */
+/* The model file of a path: if it is a run's folder, the file in it, written to `file`; otherwise the path itself. */
 enum { CARD_PATH = 4096 };
 const char *card_path(const char *path, char file[CARD_PATH]);
 
-/* Reads a model file. False and one line if it is none, or if its metadata is invalid. */
+/* Reads a model file. False and one line if it is not a model file, or if its metadata is invalid. */
 bool card_read(card *c, const char *path, tg_error *error);
 void card_free(card *c);
 

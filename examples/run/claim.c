@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const double signs = 12, longest = 10; /* signs of life within the patience; maximum seconds between two */
+static const double signs = 12,
+                    longest = 10; /* number of signs of life within the patience; maximum seconds between two */
 
 /* ---- this machine ---- */
 
@@ -64,7 +65,7 @@ static int number_of(const char *name)
     return *end || number < 1 || number >= INT_MAX ? 0 : (int)number;
 }
 
-/* 0 if there is none, -1 if unknown. */
+/* The number of the newest claim; 0 if there is none, -1 if unknown. */
 static int newest(const char *folder)
 {
     DIR *opened = opendir(folder);
@@ -107,7 +108,7 @@ static const char *text_of(const json_t *object, const char *name)
 
 /* ---- the claim of another process ---- */
 
-/* True if the process that wrote this has ended, according to this machine's kernel. */
+/* True if this machine's kernel says that the process that wrote the claim has ended. */
 static bool has_ended(int descriptor, const json_t *says)
 {
     const machine here = this_machine();
@@ -116,7 +117,7 @@ static bool has_ended(int descriptor, const json_t *says)
     return flock(descriptor, LOCK_SH | LOCK_NB) == 0;
 }
 
-/* True if the newest claim can be taken over; one that is just being written cannot. */
+/* True if the newest claim can be taken over; not while it is being written. */
 static bool is_free(claim *c, const char *folder, int number, double patience)
 {
     char path[PATH_MAX];
@@ -168,7 +169,7 @@ claim_outcome claim_take(claim *c, const char *folder, double patience, tg_error
         return CLAIM_FAILED;
     }
     *c = (claim){.number = before + 1, .held = true, .descriptor = descriptor, .kept = clock_with_sleep()};
-    flock(descriptor, LOCK_EX | LOCK_NB); /* before the file has its owner: readers check the lock */
+    flock(descriptor, LOCK_EX | LOCK_NB); /* before the owner is written, as readers check the lock */
     if (!put(descriptor,
              json_pack("{s:s,s:s,s:I}", "host", here.host, "boot", here.boot, "process", (json_int_t)getpid()))) {
         tg_fail(error, "cannot write the file '%.300s': %s", path, strerror(errno));

@@ -1,22 +1,22 @@
-/* Decides which process does a piece of work if processes on several machines share its folder (by NFS, for example).
+/* Claims a piece of work for one process, if processes on several machines share its folder (by NFS, for example).
  *
- *     claim c = {0};                                      // of this folder, as long as the program looks at it
- *     switch (claim_take(&c, folder, 120, &error)) {     // now and then, until it is ours
- *     case CLAIM_OURS: ...                                // do it; meanwhile, every second or so:
+ *     claim c = {0};                                      // for this folder; keep it while the program runs
+ *     switch (claim_take(&c, folder, 120, &error)) {     // repeat until it is ours
+ *     case CLAIM_OURS: ...                                // do the work; meanwhile, about every second:
  *         if (!claim_keep(&c, folder, 120)) ...           //     another process took over: stop, write nothing more
- *         claim_release(&c, folder, true);                // true: it is done
- *     case CLAIM_THEIRS: ...                              // c.holder says whose it is
+ *         claim_release(&c, folder, true);                // true: the work is done
+ *     case CLAIM_THEIRS: ...                              // c.holder names the owner
  *     case CLAIM_FAILED: ...                              // error says why
  *     }
  *
- * A claim is a file FOLDER/claim.K, K = 1, 2, 3, ..., made with O_EXCL: one process alone can make it. The highest
- * number counts. It says host and process, and its time of change is the sign of life. Who takes over makes the next
- * number; so two that want to take over cannot both succeed, and the process before finds that it has lost. The files
- * go when the work is done.
+ * A claim is a file FOLDER/claim.K, K = 1, 2, 3, ..., created with O_EXCL, which succeeds for one process only. The
+ * highest number counts. The file names host and process; its modification time is the sign of life. A process that
+ * takes over creates the next number, so only one of several can, and the previous owner sees that it has lost. The
+ * files are removed when the work is done.
  *
- * A claim is free for others when it says so (its process gave up), when its process on this machine has ended (the
- * kernel released its lock), or when its time of change has been the same for `patience` seconds of the looking
- * process's own clock: clocks of two machines are never compared.
+ * A claim can be taken over if it says so (its process gave up), if its process on this machine has ended (the kernel
+ * released its lock), or if its modification time has not changed for `patience` seconds on the observer's own clock.
+ * Clocks of two machines are never compared.
  */
 #ifndef RUN_CLAIM_H
 #define RUN_CLAIM_H

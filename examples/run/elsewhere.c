@@ -38,7 +38,7 @@ static bool write_summary(const void *context, FILE *to)
     return comparison_write_summary(&((const page *)context)->from->c, to);
 }
 
-/* An option that has no effect with --runs; NULL: none was given. */
+/* A given option that has no effect with --runs; NULL: none. */
 static const char *useless(void)
 {
     static const char *const used[] = {"runs", "measures", "format", "report", "out", NULL};
@@ -60,7 +60,7 @@ static bool check(const experiment_settings *s, tg_error *error)
     if (other)
         return tg_fail(error, "--%s: --runs trains nothing", other);
     if (s->run.report && !s->run.out)
-        return tg_fail(error, "--report: --out says where");
+        return tg_fail(error, "--report needs --out");
     return true;
 }
 

@@ -25,8 +25,9 @@ static const program_option own_options[] = {
      .choices = scales},
     {"seed-lines", NULL, "draw a line for each seed in place of a band", OPTION_FLAG, AT(seed_lines)},
     {"format", "KIND", "format of the printed table", OPTION_CHOICE, AT(format), .choices = formats},
-    {"config", "FILE", "take the options from a config.json; those given here override them", OPTION_TEXT, AT(config)},
-    {.type = OPTION_GROUP, .help = "In place of all that, with --format, --report and --out:"},
+    {"config", "FILE", "take the options from a config.json; options given here override them", OPTION_TEXT,
+     AT(config)},
+    {.type = OPTION_GROUP, .help = "Instead of training, with --format, --report and --out:"},
     {"runs", "PATH",
      "compare results of other programs: a CSV file with columns group, seed and measures, one exported by W&B or "
      "TensorBoard, or a folder of such files",
@@ -75,7 +76,7 @@ const options_program *experiment_program(void)
             "For one seed, all activations have the same training, validation and test rows, see them in the same "
             "order and, where shapes agree, start from the same weights. Every choice, such as that of the best epoch, "
             "is made on validation rows, never on test rows. The loss of a regression is the squared error of targets "
-            "that are standardised by the training rows. The same command gives the same curves, whatever --jobs, and "
+            "that are standardised by the training rows. The same command gives the same curves for any --jobs, and "
             "continues where it was stopped or killed.\n\n"
             "Example: compare --data glyphs --activations relu,gelu_exact --seeds 5 --out results"};
     static const char *const not_ours[] = {"activation", "start", "rename", "activation-from", NULL};
@@ -169,7 +170,7 @@ const char *experiment_list(const experiment *e, const char *option)
     return *list(&copy, option);
 }
 
-/* Lists with several values become axes; the others set values of the specification. */
+/* Makes an axis of each list with several values; a single value sets the specification. */
 static bool read_lists(experiment *e, tg_error *error)
 {
     enum { MOST_POINTS = 1000 };
@@ -306,7 +307,7 @@ void experiment_name(const experiment *e, int run, char name[EXPERIMENT_POINT])
 
 /* ---- checks ---- */
 
-/* True if two points of the grid are the same training, as depth 0 and 4 with --hidden 128x4. */
+/* False and one line if two points of the grid are the same training, as depth 0 and 4 with --hidden 128x4. */
 static bool points_differ(const experiment *e, tg_error *error)
 {
     json_t **points = calloc((size_t)e->points, sizeof *points);
@@ -323,7 +324,7 @@ static bool points_differ(const experiment *e, tg_error *error)
                 int axis = 0;
                 while (value_at(e, first, axis) == value_at(e, second, axis))
                     axis++;
-                tg_fail(error, "--%s: %s and %s come to the same here", e->axes[axis].option->name,
+                tg_fail(error, "--%s: %s and %s give the same training here", e->axes[axis].option->name,
                         value_at(e, first, axis), value_at(e, second, axis));
                 differ = false;
             }
@@ -361,10 +362,10 @@ static bool options_matter(const experiment *e, tg_error *error)
     const experiment_settings *s = &e->settings;
     const char *problem =
         given("gated") && !has_gated(e)           ? "--gated: no activation is gated (swiglu, geglu, ...)"
-        : s->run.net.residual && !has_residual(e) ? "--residual: no two hidden layers of one width follow each other"
+        : s->run.net.residual && !has_residual(e) ? "--residual: no two successive hidden layers have the same width"
         : given("scale") && s->run.no_plots       ? "--scale: --no-plots draws nothing"
         : s->seed_lines && s->run.no_plots        ? "--seed-lines: --no-plots draws nothing"
-        : s->seed_lines && e->runs == e->activation_count * e->points ? "--seed-lines: one seed has one line anyway"
+        : s->seed_lines && e->runs == e->activation_count * e->points ? "--seed-lines has no effect with one seed"
                                                                       : NULL;
     if (problem)
         return tg_fail(error, "%s", problem);
@@ -377,7 +378,7 @@ static bool options_matter(const experiment *e, tg_error *error)
     return true;
 }
 
-/* Replaces a 0, which asks for a default, by the chosen value, if there is a single choice. */
+/* Replaces a 0, which means a default, by the chosen value if there is only one. */
 static bool keep_choices(experiment *e, tg_error *error)
 {
     const run_spec first = experiment_spec(e, 0);
@@ -408,11 +409,11 @@ static bool depth_is_clear(const experiment *e, tg_error *error)
     for (int i = 1; widths[i]; i++)
         uniform &= widths[i] == widths[0];
     if (!uniform && given("depth") && !given("width"))
-        return tg_fail(error, "--depth: the hidden layers of --hidden differ in width; say --width");
+        return tg_fail(error, "--depth: the hidden layers of --hidden differ in width; set --width");
     return true;
 }
 
-/* The name from the given options; a list contributes all values. */
+/* Makes the folder's name from the given options; a list contributes all values. */
 static void name_folder(experiment *e)
 {
     const experiment usual = experiment_defaults();

@@ -7,7 +7,7 @@
  *     run_spec spec = experiment_spec(&e, run);         // of run 0 .. e.runs - 1
  *     experiment_free(&e);
  *
- * Every option of a run that is a number or a choice takes a list here, and all its values are tried.
+ * Every option of a run that is a number or a choice takes a list of values here; all combinations are tried.
  */
 #ifndef RUN_EXPERIMENT_H
 #define RUN_EXPERIMENT_H
@@ -22,7 +22,7 @@ enum { EXPERIMENT_ACTIVATIONS = 32, EXPERIMENT_AXES = 16, EXPERIMENT_POINT = 192
 typedef struct experiment_settings {
     run_spec run; /* first: run_options */
     const char *activations;
-    const char *list[OPTIONS_MOST]; /* for the option at that place of run_options, if it has several values */
+    const char *list[OPTIONS_MOST]; /* [place in run_options]: the option's values, if it has several */
     sweep sweep;
     int seeds;
     double silence;
@@ -39,13 +39,13 @@ typedef struct experiment_axis {
 
 typedef struct experiment {
     experiment_settings settings;
-    run_source from; /* as split for the first run */
+    run_source from; /* split for the first run */
     const char *activations[EXPERIMENT_ACTIVATIONS];
     int activation_count;
     experiment_axis axes[EXPERIMENT_AXES];
     int axis_count;
     char name[RUN_NAME]; /* of the folder if no option names it: data, model and the given options */
-    int points;          /* size of the grid: the product of their counts */
+    int points;          /* size of the grid: the product of the axes' counts */
     int runs;            /* number of runs: activations times points times seeds times folds */
     long *parameters;    /* [activation_count * points]: parameters of the nets of the first runs */
 } experiment;
@@ -58,7 +58,8 @@ bool experiment_prepare(experiment *e, tg_error *error);
 void experiment_free(experiment *e);
 
 /* Run number `run`: all activations at all points of the grid for the first seed (and fold), then for the next, so that
- * an interrupted comparison is still a paired one. As given, and with what suits the data. */
+ * the finished runs of an interrupted comparison are paired. experiment_given has the given options, experiment_spec
+ * also the defaults for the data. */
 run_spec experiment_given(const experiment *e, int run);
 run_spec experiment_spec(const experiment *e, int run);
 
@@ -67,14 +68,14 @@ long experiment_parameters(const experiment *e, int run);
 /* Its folder's name: "relu-lr0.01-seed1". */
 void experiment_name(const experiment *e, int run, char name[EXPERIMENT_POINT]);
 
-/* The values of the axes in words ("lr 0.001"; empty where nothing is searched); that which a picture is drawn over,
- * the one of the longest list of numbers, as a number, of a list of words its place; and what that is ("lr"). 0 and
- * NULL where nothing is searched. */
+/* The values of the axes in words ("lr 0.001"; empty without a search). The value and the name ("lr") of the axis of a
+ * picture, which is the longest list of numbers; for a list of words the value is the index. 0 and NULL without a
+ * search. */
 void experiment_point(const experiment *e, int run, char text[EXPERIMENT_POINT]);
 double experiment_number(const experiment *e, int run);
 const char *experiment_searched(const experiment *e);
 
-/* The words, with blanks between, where that list is one of words; else an empty text. */
+/* The words of that list, separated by blanks; empty if it is a list of numbers. */
 void experiment_searched_words(const experiment *e, char text[EXPERIMENT_POINT]);
 
 /* "784-128x8-10"; with lists, all widths and depths: "784-(64,128)x(2,4)-10". */
@@ -84,8 +85,8 @@ void experiment_net(const experiment *e, char text[EXPERIMENT_POINT]);
 void experiment_describe(const experiment *e, FILE *out);
 const char *experiment_split(const experiment *e);
 
-/* Test samples over training samples where splits of one file are redrawn, and 0 where they are not; and whether all
- * seeds have the same folds: what intervals allow for. */
+/* The ratio of test to training samples if splits of one file are redrawn, else 0; and whether all seeds have the same
+ * folds. Intervals account for both. */
 double experiment_overlap(const experiment *e);
 bool experiment_has_same_folds(const experiment *e);
 

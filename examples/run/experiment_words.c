@@ -24,11 +24,11 @@ const char *experiment_split(const experiment *e)
 {
     const bool fixed = e->settings.run.split[0] == 'f';
     if (e->settings.run.folds)
-        return fixed ? "Folds: cut once, the same for all seeds; intervals allow for their common samples."
+        return fixed ? "Folds: drawn once, the same for all seeds; intervals allow for their common samples."
                      : "Folds: redrawn per seed, the same for all activations; intervals allow for their common "
                        "samples.";
     if (fixed)
-        return "Split fixed: intervals leave out what another split would change.";
+        return "Split fixed: intervals do not cover the effect of another split.";
     return e->from.data.test_rows
                ? "Training samples redrawn per seed, the same for all activations; test samples fixed."
                : "Splits redrawn per seed, the same for all activations; intervals allow for their common "
@@ -59,7 +59,7 @@ void experiment_net(const experiment *e, char text[EXPERIMENT_POINT])
     }
     net_describe(&s.net, text, EXPERIMENT_POINT);
     *strrchr(text, ',') = '\0';        /* the activation */
-    if (strncmp(text, "mlp ", 4) == 0) /* goes without saying */
+    if (strncmp(text, "mlp ", 4) == 0) /* mlp is the default */
         memmove(text, text + 4, strlen(text + 4) + 1);
 }
 

@@ -244,7 +244,7 @@ static void reap(jobs_pool *pool, child *place)
 
     char text[FAILURE_LIMIT];
     const char *message = complaint(place, status, text, sizeof text);
-    /* Checks the flag too: a signal to the whole group may reach the child before the loop has seen its own. */
+    /* Checks the flag too: a signal to the whole group may reach the child before the loop notices it. */
     bool stopped = (pool->stopping || signals_caught()) && !place->failure[0] && WIFSIGNALED(status) &&
                    (WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGKILL);
     const int job = place->job;
@@ -289,7 +289,7 @@ static void end_silent_children(const jobs_pool *pool, double paused)
         child *place = &pool->children[i];
         place->heard += paused;
         if (place->pid && !place->failure[0] && now - place->heard > limit) {
-            snprintf(place->failure, sizeof place->failure, "ended: it has not been heard of for %.3g seconds", limit);
+            snprintf(place->failure, sizeof place->failure, "killed: it reported nothing for %.3g seconds", limit);
             kill(place->pid, SIGKILL);
         }
     }
@@ -376,7 +376,7 @@ jobs_outcome jobs_run(const jobs_config *config)
     struct sigaction before_child;
     signals_catch(&before, NULL);
     sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL},
-              &before_child); /* if the signal were ignored, children would leave no status */
+              &before_child); /* if SIGCHLD were ignored, children would leave no status */
     const bool ready = pool.children && pool.polls && pool.state;
     if (!ready) {
         for (int job = 0; job < config->count; job++)

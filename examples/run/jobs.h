@@ -25,7 +25,7 @@
  * `interrupted` with the signals handled as before the call, so that a second Ctrl-C ends the program at once. Children
  * die with the parent, however it dies.
  *
- * The child is a copy made by fork, which wants a program without threads.
+ * The child is made by fork, so the program must have no threads.
  */
 #ifndef RUN_JOBS_H
 #define RUN_JOBS_H
@@ -35,7 +35,7 @@
 
 typedef struct jobs_link jobs_link; /* a child's line to the parent */
 
-/* The progress of a job. Zero means unknown, except in loss and accuracy, where NaN does. */
+/* The progress of a job. Zero means unknown; in loss and accuracy NaN does. */
 typedef struct {
     double fraction; /* of the whole job, 0 to 1 */
     long step, steps;
@@ -51,7 +51,7 @@ typedef struct {
  * the epoch has changed, and drops the message rather than wait for the parent. A fraction of 1 always arrives. */
 void jobs_report(jobs_link *link, const jobs_progress *now);
 
-/* Says why the job fails, in one line; use as `return jobs_fail(link, ...)`. Always 1. */
+/* Sends the reason of a failure, one line; use as `return jobs_fail(link, ...)`. Returns 1. */
 int jobs_fail(jobs_link *link, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- in the parent ------------------------------------------------------------------------------------------ */
@@ -74,9 +74,10 @@ typedef struct jobs_config {
     /* The job itself, in the child. Returns 0 for success; the child then exits without running atexit handlers. */
     int (*run)(int job, jobs_link *link, void *context);
 
-    /* For jobs that are shared with other programs; both in the parent, and NULL where they are not. Whether a job may
-     * start: JOBS_LATER is asked again, JOBS_NEVER ends the job as done elsewhere. And, about ten times a second,
-     * whether a running job still belongs to this program: if not, it is killed, and its turn is asked again. */
+    /* For jobs that are shared with other programs; called in the parent; NULL if jobs are not shared. `turn` says
+     * whether a job may start: for JOBS_LATER it is called again, JOBS_NEVER ends the job as done elsewhere. The second
+     * is called about ten times a second and says whether a running job still belongs to this program: if not, it is
+     * killed, and `turn` is called again. */
     jobs_turn (*turn)(int job, void *context);
     bool (*is_ours)(int job, void *context);
 

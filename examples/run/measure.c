@@ -1,4 +1,4 @@
-/* Additional results of a net at its best epoch. */
+/* Additional measures of a net at its best epoch. */
 #include "examples/run/run.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 /* ---- the net at the best epoch ---- */
 
-/* The split that is reported. */
+/* The split whose measures are reported. */
 static dataset_feed *reported_part(trainer *t)
 {
     return t->from->data.test.rows > 0 ? &t->from->parts[2] : &t->from->parts[1];

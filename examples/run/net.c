@@ -58,7 +58,7 @@ bool net_spec_read(net_spec *spec, json_t *object, tg_error *error)
     const program_option *tables[] = {net_options, spec_sizes};
     const char *name = json_string_value(json_object_get(object, "model"));
     if (!name || !find_kind(name))
-        return tg_fail(error, "the model is of no known kind");
+        return tg_fail(error, "the model is unknown");
     *spec = find_kind(name)->defaults; /* settings with a default are never null */
     spec->init = tg_init_name((tg_init)0);
     for (int t = 0; t < 2; t++)

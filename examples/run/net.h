@@ -55,15 +55,15 @@ const char *net_difference(const net_spec *a, const net_spec *b);
 
 /* Properties of a model, found by its name. */
 typedef struct net_traits {
-    const char *options;            /* those of net_options that not every model has */
-    bool text, images;              /* reads characters; wants images */
+    const char *options;            /* the options of net_options that only some models have */
+    bool text, images;              /* reads characters; needs images */
     bool reconstructs;              /* its outputs are its inputs */
     bool every_position;            /* predicts a character at each position of a context; contexts may be shorter */
     bool rows_alone;                /* a channel has one number per row, so batch norm needs two rows */
     int batch;                      /* maximum rows of a pass, if no option says so */
-    double lr, compared_lr;         /* default for AdamW; compared_lr in a comparison, 0: lr */
-    const char *compared_hidden[2]; /* widths in a comparison, for few rows and for more; NULL: as elsewhere */
-    /* The member with widths that count twice if layers are gated; NULL: the model handles that itself. */
+    double lr, compared_lr;         /* default learning rate for AdamW; compared_lr is that of a comparison, 0: lr */
+    const char *compared_hidden[2]; /* default widths in a comparison, for few rows and for more; NULL: as in train */
+    /* The member with the widths that are adapted if layers are gated; NULL: the model adapts them itself. */
     const char **(*gated)(net_spec *spec);
 } net_traits;
 
@@ -81,8 +81,7 @@ bool net_residual_is_idle(const net_spec *spec);
 
 /* The model, freshly initialised, whose forward pass takes rows [batch, inputs] to [batch, outputs] (autoencoder:
  * [batch, inputs]), and characters i32 [batch, context] to [batch, context, vocabulary] (gpt) or [batch, vocabulary]
- * (charmlp). To be freed by tg_model_free. NULL and one line if the specification is wrong. `rng` is read and not
- * moved. */
+ * (charmlp). To be freed by tg_model_free. NULL and one line if the specification is wrong. `rng` is not advanced. */
 tg_model *net_new(const net_spec *spec, const tg_rng *rng, tg_error *error);
 
 /* The model as an mlp; NULL if it is another kind. */

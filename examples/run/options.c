@@ -190,8 +190,8 @@ static bool is_list(const program_option *o)
     return o->type == OPTION_REALS || o->type == OPTION_INTS;
 }
 
-/* Sets an option from a JSON value; false if the value is invalid. null is valid only where the option is NULL before.
- * A number for a list becomes a text in the file. */
+/* Sets an option from a JSON value; false if the value is invalid. null is valid only if the option's default is NULL.
+ * A number for a list is converted to a text in the file. */
 static bool set_value(const program_option *o, char *at, json_t *file, json_t *value)
 {
     char number[40];
@@ -219,7 +219,7 @@ bool options_take(const program_option *option, void *settings, json_t *object)
     return value && set_value(option, (char *)settings + option->offset, object, value);
 }
 
-/* False and one line if there is nothing to read: no such file, or a folder, which can be opened like a file. */
+/* False and one line if the file does not exist, or is a folder, which fopen would open. */
 static bool open_for_reading(const char *path, FILE **file, tg_error *error)
 {
     *file = fopen(path, "re");
@@ -318,7 +318,7 @@ static void describe(const program_option *o, const void *settings, char *text, 
         used += (size_t)snprintf(text + used, size - used, ": %s", choices);
     }
     if (o->users && used < size)
-        used += (size_t)snprintf(text + used, size - used, "; of %s", o->users(o->name));
+        used += (size_t)snprintf(text + used, size - used, "; for %s", o->users(o->name));
     if (used >= size || o->type == OPTION_FLAG)
         return;
     const char *word = is_text(o) ? *(const char *const *)(const void *)at : NULL;
@@ -330,8 +330,8 @@ static void describe(const program_option *o, const void *settings, char *text, 
         snprintf(text + used, size - used, " [%s]", word);
 }
 
-/* When memory runs out, jansson omits what it should add, and calls valid text wrong. A program would write incomplete
- * files, so it exits. */
+/* When memory runs out, jansson omits members and rejects valid text. The program exits, as it would write incomplete
+ * files. */
 static void *json_memory(size_t size)
 {
     void *memory = malloc(size);
@@ -342,7 +342,7 @@ static void *json_memory(size_t size)
     return memory;
 }
 
-/* Runs last in a program: checks that all output was written; otherwise prints an error and fails. */
+/* Runs at exit: if some output could not be written, prints an error and fails. */
 static const char *printing;
 
 static void close_output(void)

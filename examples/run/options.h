@@ -1,4 +1,4 @@
-/* Command-line options as a table: from one line each come the reader, its error messages, --help and the JSON record.
+/* Command-line options as a table: one line gives an option's reader, error messages, --help and JSON record.
  *
  *     typedef struct settings { int epochs; double lr; const char *optimizer; bool quiet; } settings;
  *     static const char *const optimizers[] = {"adamw", "sgd", NULL};
@@ -31,11 +31,11 @@ typedef enum option_type {
     OPTION_INT,     /* int */
     OPTION_REAL,    /* double */
     OPTION_REALS,   /* const char *: one number, or several with commas between, for options_numbers */
-    OPTION_INTS,    /* the same of whole numbers */
+    OPTION_INTS,    /* the same for whole numbers */
     OPTION_TEXT,    /* const char * */
     OPTION_CHOICE,  /* const char *: one of `choices` */
-    OPTION_CHOICES, /* the same: one, or several different ones with commas between */
-    OPTION_GROUP,   /* no option: `help` is the heading of those that follow */
+    OPTION_CHOICES, /* const char *: one, or several different ones with commas between */
+    OPTION_GROUP,   /* not an option: `help` is the heading of the options that follow */
 } option_type;
 
 typedef struct program_option {
@@ -43,10 +43,11 @@ typedef struct program_option {
     const char *argument; /* name of its argument in --help; NULL for a flag */
     const char *help;
     option_type type;
-    size_t offset;                          /* offset of the member in the settings */
-    double low, high;                       /* bounds of a number, both included */
-    const char *const *choices;             /* for a text, values that --help lists; its reader checks them */
-    const char *(*users)(const char *name); /* of what it is an option, for --help: "sgd and rmsprop"; NULL: of all */
+    size_t offset;              /* offset of the member in the settings */
+    double low, high;           /* bounds of a number, both included */
+    const char *const *choices; /* for a text, values that --help lists; its reader checks them */
+    const char *(*users)(
+        const char *name); /* which optimisers use the option, for --help: "sgd and rmsprop"; NULL: all */
 } program_option;
 
 typedef struct options_program {
@@ -54,7 +55,7 @@ typedef struct options_program {
     const char *about;           /* what the program does: a line or two above the options */
     const program_option *table; /* ends with a line of zeros */
     const char *after;           /* below the options; may be NULL */
-    const char *words;           /* name of the arguments that are no options, in --help; NULL: none allowed */
+    const char *words;           /* name of other arguments in --help; NULL: none allowed */
     size_t words_offset;         /* offset of a const char *const *, set to these arguments, ended by NULL */
 } options_program;
 
@@ -76,28 +77,27 @@ bool options_widths(const char *option, const char *text, int64_t widths[], int 
 /* The index of a word among an option's choices. */
 int options_position(const char *const *choices, const char *word);
 
-/* Takes settings from a JSON file as options_record writes them; what it does not name stays as it is in `settings`,
- * the defaults. Names that are no options are refused, but for "version"; so are values of another kind, and null where
- * the default is a text. On failure false and one line that names the file and the option. Texts live as long as the
- * program. */
+/* Reads settings from a JSON file as options_record writes it; other settings keep their defaults. Refuses unknown
+ * names other than "version", values of another kind, and null where the default is a text. On failure false and one
+ * line that names the file and the option. Texts live as long as the program. */
 bool options_load(const options_program *program, const char *path, void *settings, tg_error *error);
 
-/* Sets one option from the value of its name in a JSON object, whose texts must outlive the settings. False if there is
- * none, or none for it, as null is where the settings have a text. */
+/* Sets one option from the member of its name in a JSON object, whose texts must outlive the settings. False if there
+ * is no such member, or its value is invalid for the option (null where the default is a text). */
 bool options_take(const program_option *option, void *settings, json_t *object);
 
 /* Sets an option from a word of the command line; false if the word is invalid for it. */
 bool options_set(const program_option *option, void *settings, const char *word);
 
-/* Whether the last call of options_parse met this option on the command line; `program` NULL: of whichever program. The
- * program that was parsed must still be there. */
+/* True if the last call of options_parse found this option on the command line; `program` NULL: in any program. The
+ * parsed program must still exist. */
 bool options_given(const options_program *program, const char *name);
 
 /* Adds every option under its name to a JSON object, as a record of the run. */
 void options_record(const program_option *table, const void *settings, json_t *object);
 
-/* A word as a shell takes it, in quotes where there is anything but plain letters in it; a command of such words; and
- * that as a text, to be freed, NULL when memory runs out. */
+/* Prints a word for a shell, quoted if it has special characters; a command of such words; and returns the command as a
+ * text, to be freed (NULL when memory runs out). */
 void options_print_word(const char *word, FILE *to);
 void options_print_command(char *const *argv, FILE *to);
 char *options_command(char *const *argv);

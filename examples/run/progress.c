@@ -9,7 +9,7 @@
 
 static const double repaint_interval = 0.1; /* seconds */
 static const double announce_interval = 2;  /* seconds between two plain lines of one job */
-static const double settling = 0.02;        /* the fraction of a job below which its speed is unknown */
+static const double settling = 0.02;        /* below this fraction of a job its speed is unknown */
 
 typedef struct {
     bool running;
@@ -25,7 +25,7 @@ struct progress {
     int ended, name_width;
     double began, painted;
     progress_curve curve;
-    int *widths; /* [lines] now on the terminal */
+    int *widths; /* [lines] of the lines on the terminal */
     int lines;
 };
 
@@ -63,7 +63,7 @@ static progress_style style_of(const progress *view, const terminal *screen)
         if (!row->running)
             continue;
         epochs = row->now.epochs > epochs ? row->now.epochs : epochs;
-        style.loss |= row->now.epochs > 0 || !isnan(row->now.loss); /* it is training: a loss will follow */
+        style.loss |= row->now.epochs > 0 || !isnan(row->now.loss); /* shows the column before the first loss */
         style.accuracy |= !isnan(row->now.accuracy);
         style.rate |= row->now.rate > 0;
     }
@@ -155,7 +155,7 @@ static void write_live_lines(progress *view, FILE *to, const terminal *screen)
     free(line);
 }
 
-/* Lines that stay. What stood in their place is erased row by row: some terminals save a screen that is erased whole.
+/* Writes permanent lines. Erases the old rows one by one, as some terminals save a screen that is erased at once.
  */
 static void write_lasting_lines(FILE *to, const char *lines)
 {
@@ -165,7 +165,8 @@ static void write_lasting_lines(FILE *to, const char *lines)
     fputs("\033[?7l", to);
 }
 
-/* Puts `above` (NULL: nothing), whole lines, where the live lines begin, and the live lines beneath, in a single write.
+/* Writes `above` (whole lines; NULL: nothing) in place of the live lines, and the live lines below it, in a single
+ * write.
  */
 static void repaint(progress *view, const char *above)
 {

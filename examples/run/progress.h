@@ -4,14 +4,14 @@
  *     progress_run(&(progress_config){.out = stderr, .count = 3, .names = names, .unit = "samples"},
  *                  &(jobs_config){.count = 3, .at_once = 2, .run = train, .context = &table});
  *
- * or, where something else is to be shown than jobs_run,
+ * or, to show something other than jobs_run,
  *
  *     progress *view = progress_new(&config);
  *     progress_start(view, job);
  *     progress_update(view, job, &now);
  *     progress_tick(view);                               // repaints; about ten times a second
- *     progress_end(view, job, JOBS_DONE, NULL);          // its line scrolls up for good
- *     progress_free(view);                               // takes the live lines away
+ *     progress_end(view, job, JOBS_DONE, NULL);          // its line becomes permanent
+ *     progress_free(view);                               // removes the live lines
  *
  * On a terminal:
  *
@@ -23,7 +23,7 @@
  * Elsewhere, without control codes, a line when a job ends and about one for each tenth of it, unless that
  * would be more than one in two seconds.
  *
- * Nothing has to be undone however the program ends: the cursor is hidden only inside the single write of a repaint.
+ * No cleanup is needed when the program is killed: the cursor is hidden only within the single write of a repaint.
  * NO_COLOR and TERM=dumb are respected, characters are ASCII unless the locale is UTF-8, lines fit the window.
  */
 #ifndef RUN_PROGRESS_H
@@ -55,7 +55,7 @@ void progress_update(progress *view, int job, const jobs_progress *now);
 void progress_end(progress *view, int job, jobs_state state, const char *message);
 void progress_tick(progress *view);
 
-/* Appends a loss to a curve, which is shown below the live line where a terminal has room. */
+/* Appends a loss to a curve, which is shown below the live line if the terminal has room. */
 void progress_point(progress *view, double loss);
 
 #endif

@@ -23,8 +23,8 @@ void progress_write_job(FILE *to, const progress_style *style, const char *name,
 /* All jobs together. */
 void progress_write_total(FILE *to, const progress_style *style, int done, int count, double fraction, double left);
 
-/* A job that has ended: "20 epochs  loss 0.0712  accuracy 97.94 %  in 1:12", the parts joined by `joint`, as many as
- * fit into `columns`; before "loss" stands what is `measured`, if it is said. */
+/* A job that has ended: "20 epochs loss 0.0712 accuracy 97.94 % in 1:12", the parts joined by `joint`, as many as fit
+ * into `columns`; "loss" is preceded by `measured`, if it is set. */
 void progress_write_result(FILE *to, const jobs_progress *last, const char *measured, double seconds, const char *joint,
                            int columns);
 
@@ -40,7 +40,7 @@ const char *progress_loss(double loss, char text[32]);
 /* "97.94 %" or "100.0 %"; at most 7 characters. */
 const char *progress_accuracy(double accuracy, char text[32]);
 
-/* ---- a small curve in letters, which grows to the right while a run goes on (progress_curve.c)
+/* ---- a small curve of text characters, which grows to the right during a run (progress_curve.c)
  *
  *     progress_curve curve = {0};
  *     progress_curve_add(&curve, 1.7);
@@ -56,14 +56,14 @@ typedef struct progress_curve {
     long count[PROGRESS_CURVE_COLUMNS];
 } progress_curve;
 
-/* Appends a point; what is not finite is left out. */
+/* Appends a point; infinities and NaN are skipped. */
 void progress_curve_add(progress_curve *curve, double loss);
 
-/* Whether two columns have points: before that there is nothing to see. */
+/* True if at least two columns have points, so that there is a curve to show. */
 bool progress_curve_is_there(const progress_curve *curve);
 
-/* Logarithmic where the highest is more than ten times the lowest. One line of at most PROGRESS_CURVE_WIDTH columns,
- * the highest first, without a newline. */
+/* Writes one line, the highest first, of at most PROGRESS_CURVE_WIDTH columns, without a newline. The scale is
+ * logarithmic if the highest loss is more than ten times the lowest. */
 void progress_curve_write(const progress_curve *curve, int line, bool utf8, FILE *to);
 
 #endif

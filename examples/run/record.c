@@ -91,7 +91,7 @@ static void say(const json_t *value, char *text, size_t size)
 
 bool record_is_ours(const char *folder, json_t *config, const char *const *ignored, tg_error *error)
 {
-    /* results first: a process that starts at the same time writes config.json, then results */
+    /* checks results before config.json: a process that starts at the same time writes config.json first */
     const bool used = exists(folder, "curves.csv") || exists(folder, "runs") || exists(folder, "last.safetensors");
     json_t *theirs = load(folder, "config.json");
     const char *other = theirs && used ? difference(config, theirs, ignored) : NULL;
@@ -102,13 +102,12 @@ bool record_is_ours(const char *folder, json_t *config, const char *const *ignor
             say(json_object_get(theirs, other), had, sizeof had);
             say(json_object_get(config, other), have, sizeof have);
             tg_fail(error,
-                    "%.200s holds the results of another --%s: %s, not %s; --out names another folder, --overwrite "
-                    "begins anew in this one",
+                    "%.200s has results with another --%s: %s, not %s; use --out for another folder, or --overwrite to "
+                    "start over",
                     folder, other, had, have);
         } else
             tg_fail(error,
-                    "%.200s holds results, and no config.json says of what; --out names another folder, --overwrite "
-                    "begins anew in this one",
+                    "%.200s has results but no config.json; use --out for another folder, or --overwrite to start over",
                     folder);
     }
     json_decref(theirs);
@@ -143,11 +142,11 @@ static const char *const columns[] = {
     "epoch",
     "step",
 #include "examples/report/epoch_fields.def"
-}; /* the last epoch in which it was measured */
+}; /* of the last epoch in which it was measured */
 #undef FIELD
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-/* An epoch's number in a column, from the third on. */
+/* The member of an epoch that this column holds; columns 0 and 1, epoch and step, are not read by it. */
 static double *member_of(runlog_epoch *e, int column)
 {
 #define FIELD(name, member, tag) &e->member,
@@ -192,7 +191,7 @@ static int each_row(const char *path, const char *const *names, int count,
 typedef struct reading {
     runlog *log;
     int run;
-    runlog_epoch *epochs; /* or these, `count`, */
+    runlog_epoch *epochs; /* reads into these `count` epochs, */
     int count;
     FILE *to; /* or writes lines unchanged, up to `step` */
     bool whole;
@@ -231,7 +230,7 @@ static void take_epoch(void *context, char *const *values)
 static void take_step(void *context, char *const *values)
 {
     reading *r = context;
-    if (values[0][0] == '#') { /* the pending losses at a step */
+    if (values[0][0] == '#') { /* sum and number of pending losses at a step */
         if (!r->log && atol(values[0] + 1) == r->step && values[1])
             sscanf(values[1], "%lf %ld", &r->sum, &r->pending);
         return;

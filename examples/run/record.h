@@ -1,26 +1,26 @@
-/* The folders of runs, and their readers: all output is made from these files.
+/* The folders of runs, and the readers of their files, from which all output is made.
  *
  *     if (!record_claim("results/iris-mlp", config, RECORD_SAME, ignored, &error))   // it is ours, or free
  *         return fprintf(stderr, "compare: %s\n", error.text), 2;
  *     ...
- *     record_read("results/iris-mlp/runs/relu-seed1", log, run);                    // as far as it went
+ *     record_read("results/iris-mlp/runs/relu-seed1", log, run);                    // all epochs so far
  *
  * A folder belongs to the options in its config.json. With the same options the run continues; others are refused.
  *
- * Killed at any moment, a program loses the epoch that was under way at most, and no finished run. After a power
- * failure a run whose files are not whole counts as not finished: it continues from its last complete state, or starts
- * over.
+ * A program that is killed loses at most the current epoch, and no finished run. After a power failure a run with
+ * incomplete files counts as unfinished: it continues from its last complete state, or starts over.
  */
 #ifndef RUN_RECORD_H
 #define RUN_RECORD_H
 
 #include "examples/report/events.h"
 
-/* The results allowed in the folder: those of the same options, those of any, or results that are then removed. */
+/* Which results the folder may have: those of the same options, those of any options, or any, which are then
+ * removed. */
 typedef enum record_claims { RECORD_SAME, RECORD_ANY, RECORD_OVERWRITE } record_claims;
 
-/* Makes the folder and writes config.json into it. False and one line, with nothing changed, where it must be of the
- * same options, those in `ignored` aside, and is not. */
+/* Makes the folder and writes config.json into it. With RECORD_SAME, a folder with other options is refused (options in
+ * `ignored` may differ): false and one line, with nothing changed. */
 bool record_claim(const char *folder, json_t *config, record_claims claims, const char *const *ignored,
                   tg_error *error);
 
@@ -33,17 +33,18 @@ bool record_read(const char *folder, runlog *log, int run);
 /* The epochs in a run's folder, to be freed; NULL if there are none. */
 runlog_epoch *record_epochs(const char *folder, int *count);
 
-/* A new event file in the run's folder, with all that the folder has. NULL and one line if it cannot be written. */
+/* Makes a new event file in the run's folder, with all records so far. NULL and one line if it cannot be written. */
 events *record_open_events(const char *folder, tg_error *error);
 
-/* Whether the run is concluded and has all its epochs; and with what: NULL where it is not. */
+/* True if the run is concluded and has all its epochs; and its results, NULL if it is not. */
 bool record_is_finished(const char *folder);
 json_t *record_results(const char *folder);
 
 /* ---- for the trainer ---- */
 
-/* The files open for more, without what they have beyond this step; the seconds of training until then, and the sum and
- * number of the losses that are not yet an entry of steps.csv. `whole` and below: the epochs have a whole_train_loss.
+/* Opens the files for appending and drops everything after this step. Also gives the seconds of training so far, and
+ * the sum and number of the losses that steps.csv does not contain yet. `whole`, here and below: the epochs have a
+ * whole_train_loss.
  */
 bool record_continue(const char *folder, long step, bool whole, FILE **curves, FILE **steps, double *seconds,
                      double *sum, long *pending, tg_error *error);

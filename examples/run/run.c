@@ -156,7 +156,7 @@ static bool on_epoch(void *context, const tg_fit_epoch *now)
 
 /* ---- making a run ---- */
 
-/* The net before its first step, whose widths go into the specification. */
+/* Makes the net before its first step, and sets the specification's widths. */
 static tg_model *make_net(run_spec *s, tg_error *error)
 {
     const tg_rng seed = tg_rng_seed((uint64_t)s->seed), weights = tg_rng_stream(&seed, "weights");
@@ -191,7 +191,7 @@ static tg_fit_config config_of(trainer *r)
                            .shards = s->shards,
                            .least_rows = net_least_rows(&s->net),
                            .drop_partial =
-                               s->drop_last || (r->setup.profile && /* a step of another size would be timed, too */
+                               s->drop_last || (r->setup.profile && /* a smaller step would distort the times */
                                                 r->from->train.count >= (int64_t)s->batch * s->accumulate),
                            .epochs = s->epochs,
                            .patience = s->patience,
@@ -260,7 +260,7 @@ bool run_open(trainer *r, const run_setup *setup, tg_error *error)
     *r = (trainer){.setup = *setup, .from = setup->from, .accuracy = NAN};
     r->spec = &r->setup.spec;
     const bool writes = setup->folder && !team_follows();
-    if (writes) { /* left by a run that was killed while writing */
+    if (writes) { /* remove temporary files of a run that was killed while writing */
         files_remove_left(setup->folder, "last.safetensors.", ".tmp");
         files_remove_left(setup->folder, "best.safetensors.", ".tmp");
     }

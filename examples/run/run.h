@@ -1,18 +1,18 @@
-/* A training run: a specification and a folder. There is this one trainer; train shows one run in detail, compare has a
- * grid of them.
+/* A training run: a specification and a folder. All programs use this trainer: train shows one run in detail, compare
+ * has a grid of runs.
  *
  *     trainer r;
  *     run_setup setup = {.spec = spec, .from = &from, .folder = "results/iris/runs/relu-seed1"};
- *     if (!run_open(&r, &setup, &error))                  // goes on where the folder's files end
+ *     if (!run_open(&r, &setup, &error))                  // continues from the folder's files
  *         ...
- *     if (run_train(&r, &error) && run_finished(&r))      // measures are appended as they come
- *         run_conclude(&r, run_results(&r, false), &error);   // what else there is to say of the best epoch
+ *     if (run_train(&r, &error) && run_finished(&r))      // appends measures after each epoch
+ *         run_conclude(&r, run_results(&r, false), &error);   // further measures of the best epoch
  *     run_close(&r);
  *
  * Files in the folder (record.h reads them): curves.csv, a line an epoch; steps.csv, losses of steps; best.safetensors
  * and last.safetensors, as tg_fit keeps them; result.json once the run is concluded. A run that was killed continues
- * from last.safetensors, which is never older than an epoch, or two seconds where epochs are shorter; what the other
- * files have beyond it is cut off. It ends with the same numbers as a run that was never killed.
+ * from last.safetensors, which is at most one epoch old, or two seconds if epochs are shorter. Later lines of the other
+ * files are cut off. The run ends with the same numbers as one that was never killed.
  */
 #ifndef RUN_RUN_H
 #define RUN_RUN_H
@@ -31,10 +31,11 @@ typedef struct run_setup {
     bool numbers_only;   /* run_conclude removes the model files, also those of a diverged run */
     const card *started; /* from the file of spec.start, by start_adopt; or NULL */
     bool profile;        /* times operations, and leaves out an incomplete last step */
-    bool together;       /* runs on all processes of the team, team.h; each has the same rows */
+    bool together;       /* runs on all processes of the team (team.h), each with the same rows */
     jobs_link *link;     /* called after a step or epoch; may be NULL */
     void *context;       /* for on_progress, */
-    bool (*on_progress)(void *context, const jobs_progress *now); /* called likewise; may be NULL; false stops */
+    bool (*on_progress)(void *context,
+                        const jobs_progress *now); /* called at the same times; may be NULL; false stops the run */
 } run_setup;
 
 typedef struct trainer {
@@ -50,7 +51,7 @@ typedef struct trainer {
     int64_t steps_of_epoch;
     tally sums;                /* tally of the current evaluation */
     double accuracy;           /* results of the last validation */
-    double seconds, since;     /* seconds of training; when the current part started */
+    double seconds, since;     /* seconds of training, and the start of the current part */
     double step_seconds;       /* time and number of this process's steps, without the first */
     int64_t timed_steps, rows; /* rows on which this process has trained */
     events *board;             /* with --tensorboard */
@@ -64,7 +65,7 @@ typedef struct trainer {
 /* The number of parameters of a run; -1 and one line if the net cannot be made, or its steps are impossible. */
 long run_parameters(const run_spec *s, const run_source *from, tg_error *error);
 
-/* False and one line where the run cannot be made, or its files cannot be read; nothing is left to close then. */
+/* False and one line if the run cannot be made or its files cannot be read; then it need not be closed. */
 bool run_open(trainer *r, const run_setup *setup, tg_error *error);
 void run_close(trainer *r);
 
@@ -75,18 +76,17 @@ bool run_finished(const trainer *r);
 /* Writes result.json; takes over the caller's reference to the results. NULL results are an error: out of memory. */
 bool run_conclude(trainer *r, json_t *results, tg_error *error);
 
-/* How good the net is on the validation or test split, without dropout and smoothing; false if tg_fit says what is
- * wrong. */
+/* Measures the net on the validation or test split, without dropout and smoothing; false if tg_fit has an error. */
 bool run_measure(trainer *r, dataset_feed *split, runlog_measures *m);
 bool run_measure_rows(trainer *r, const tg_fit_rows *rows, runlog_measures *m);
 
 /* ---- measure.c ---- */
 
-/* For result.json: how many parameters there are and, where it diverged, in which epoch. NULL when memory runs out. */
+/* For result.json: the number of parameters and, if the run diverged, the epoch. NULL when memory runs out. */
 json_t *run_outcome(const trainer *r);
 
-/* And, unless it diverged, for the net of the best epoch: its confusion matrix, its loss under noise and, with
- * `surface` and two features, the class at each place. */
+/* run_outcome and, unless the run diverged, results of the net of the best epoch: its confusion matrix, its loss under
+ * noise and, with `surface` and two features, the class at each point of a grid. */
 json_t *run_results(trainer *r, bool surface);
 
 #endif

@@ -8,8 +8,8 @@
  *     write_what_there_is();
  *     return interrupted ? signals_status() : 0;
  *
- * Those that are ignored, by nohup or a shell's background job, stay ignored. A second one has its original effect at
- * once, except SIGHUP, of which a closed terminal may send several.
+ * Signals that are ignored, because of nohup or a shell's background job, stay ignored. A second signal has its
+ * original effect at once, except SIGHUP, of which a closed terminal may send several.
  */
 #ifndef RUN_SIGNALS_H
 #define RUN_SIGNALS_H
@@ -22,19 +22,19 @@ typedef struct signals_before {
     struct sigaction of[SIGNALS];
 } signals_before;
 
-/* From here on the signals are noted. Where there is a `handler` it is called for each of them, and a second one ends
- * nothing, either. */
+/* From here on signals are only noted. If there is a `handler`, it is called for each of them, and a second one does
+ * not end the program either. */
 void signals_catch(signals_before *before, void (*handler)(int signal));
 
-/* As before the call of signals_catch; but a SIGHUP that has come is ignored from now on: what is finished is still to
- * be written. */
+/* Restores the handling before signals_catch; but after a SIGHUP further ones are ignored, so that results can still be
+ * written. */
 void signals_release(const signals_before *before);
 
-/* The last of them since signals_catch; 0: none. */
+/* The last signal since signals_catch; 0: none. */
 int signals_caught(void);
 
-/* The exit status of a program that was interrupted, as a shell has it for one that a signal ends: 128 and the number
- * of the last signal that was noted; of SIGINT where a child alone has met it. */
+/* The exit status of an interrupted program, as shells define it: 128 plus the number of the last noted signal, or of
+ * SIGINT if only a child received one. */
 int signals_status(void);
 
 #endif

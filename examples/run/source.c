@@ -41,9 +41,9 @@ bool source_complete(run_spec *s, const run_source *from, tg_error *error)
         return complete_text(s, &from->letters, error);
     spec->model = spec->model ? spec->model : data->width && !s->paired ? "convnet" : "mlp";
     if (net_traits_of(spec->model)->text)
-        return tg_fail(error, "--model %s reads characters; the data is text:FILE or lines:FILE then", spec->model);
+        return tg_fail(error, "--model %s reads characters; use --data text:FILE or lines:FILE", spec->model);
     if (net_traits_of(spec->model)->images && !data->width)
-        return tg_fail(error, "--model %s wants images: idx:DIR or glyphs", spec->model);
+        return tg_fail(error, "--model %s needs images: idx:DIR or glyphs", spec->model);
     spec->inputs = (int)data->features;
     spec->outputs = (int)(s->reconstructs                        ? data->features
                           : data->task == DATASET_CLASSIFICATION ? data->classes
@@ -78,7 +78,7 @@ static bool split_rows(run_spec *s, run_source *from, tg_error *error)
 static bool open_text(run_spec *s, run_source *from, tg_error *error)
 {
     if (s->test)
-        return tg_fail(error, "--test: a text has a validation part only");
+        return tg_fail(error, "--test: a text has a validation split only");
     return text_load(s->data, &from->letters, error) && source_complete(s, from, error);
 }
 

@@ -1,7 +1,7 @@
-/* The data of `train`: a table, images or a text, as the three parts that tg_fit takes.
+/* The data of `train`: a table, images or a text, as the three splits that tg_fit takes.
  *
  *     run_source from;
- *     if (!source_open(&spec, &from, &error)) ...          // reads it, and completes spec.net: model, inputs, outputs
+ *     if (!source_open(&spec, &from, &error)) ... // reads the data, and completes spec.net: model, inputs, outputs
  *     if (!source_split(&spec, &from, &error)) ...         // by spec.seed and spec.fold; may be called again
  *     ... from.train, from.valid, from.test (count 0: none) ...
  *     source_free(&from);
@@ -24,7 +24,7 @@ typedef struct run_source {
 bool source_open(run_spec *s, run_source *out, tg_error *error);
 bool source_split(run_spec *s, run_source *from, tg_error *error);
 
-/* The part of it that comes after reading, for rows that were read otherwise: from->data is set. */
+/* The part of source_open after reading, for rows that were read in another way: from->data is set. */
 bool source_complete(run_spec *s, const run_source *from, tg_error *error);
 
 /* True if the targets are the inputs. */
@@ -33,7 +33,7 @@ bool source_reconstructs(const run_spec *s);
 /* True if the model predicts a class or a character. */
 bool source_classifies(const run_spec *s, const run_source *from);
 
-/* A checksum of the data, so that other data under the same name is noticed. */
+/* A checksum of the data, to detect other data under the same name. */
 unsigned long source_checksum(const run_source *from);
 void source_free(run_source *from);
 

@@ -67,7 +67,7 @@ run_spec run_spec_defaults(void)
                       .clip = 1};
 }
 
-/* ---- what suits ---- */
+/* ---- defaults for data and model ---- */
 
 /* Enough steps to see a difference, and few enough epochs not to overfit a few rows. */
 static int epochs_of_comparison(int64_t rows, int batch)
@@ -157,23 +157,23 @@ bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
     tg_schedule_kind schedule = TG_CONSTANT_RATE;
     tg_schedule_from_name(s->schedule, &schedule);
     const char *conflict =
-        given("end") && !tg_schedule_uses(schedule, "end") ? "--end: this --schedule has no end to choose"
+        given("end") && !tg_schedule_uses(schedule, "end") ? "--end has no effect with this --schedule"
         : given("warmup") && s->warmup > 0 && !tg_schedule_uses(schedule, "warmup")
-            ? "--warmup: this --schedule has a rise of its own"
+            ? "--warmup has no effect with this --schedule, which has its own"
         : given("validation") && strcmp(s->validation, "none") == 0
-            ? "--validation none: there would be no rows to choose the best epoch by"
-        : s->batch < net_least_rows(&s->net) ? "--batch: --norm batch needs two rows at least"
+            ? "--validation none: validation rows are needed to choose the best epoch"
+        : s->batch < net_least_rows(&s->net) ? "--batch: --norm batch needs at least two rows"
         : given("residual") && !s->paired && net_residual_is_idle(&s->net)
-            ? "--residual: no two hidden layers of one width follow each other"
+            ? "--residual: no two successive hidden layers have the same width"
         : given("patience") && s->patience >= s->epochs && s->patience > 0
-            ? "--patience: a run has no more epochs than that; choose fewer, or more --epochs"
+            ? "--patience has no effect: a run has no more epochs; choose fewer, or more --epochs"
         : s->label_smoothing > 0 && !classifies           ? "--label-smoothing is for classes and characters only"
         : strcmp(s->best, "accuracy") == 0 && !classifies ? "--best accuracy is for classes and characters only"
         : given("target") && !is_table                    ? "--target is for csv: only"
         : given("task") && !is_table                      ? "--task is for csv: only"
         : given("missing") && !is_table                   ? "--missing is for csv: only"
         : given("hidden") && given("width") && given("depth") && net_takes(model, "depth")
-            ? "--hidden: --width and --depth say it all"
+            ? "--hidden has no effect with --width and --depth"
             : NULL;
     if (conflict)
         tg_fail(error, "%s", conflict);
@@ -248,7 +248,7 @@ tg_optimizer_config run_spec_optimizer(const run_spec *s, int64_t steps)
     config.schedule.end = tg_schedule_uses(schedule, "end") ? s->end : 0;
     config.schedule.warmup = tg_schedule_uses(schedule, "warmup") ? (int64_t)(s->warmup * (double)steps) : 0;
     if (schedule == TG_STEP_DECAY)
-        config.schedule.period = steps / 3 > 0 ? steps / 3 : 1; /* multiplies by 0.1 after each third */
+        config.schedule.period = steps / 3 > 0 ? steps / 3 : 1; /* the rate falls to a tenth after each third */
     config.nesterov = config.nesterov && config.kind == TG_SGD;
     return config;
 }

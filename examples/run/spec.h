@@ -3,12 +3,12 @@
  *
  *     run_spec s = run_spec_defaults();
  *     ... options_parse with a table that begins with run_options ...
- *     if (!source_open(&s, &from, &error) || !source_split(&s, &from, &error)) ...    // s.net: what the data says
- *     run_spec_complete(&s, from.train.count);                                          // what suits data and model
+ *     if (!source_open(&s, &from, &error) || !source_split(&s, &from, &error)) ...    // sets s.net from the data
+ *     run_spec_complete(&s, from.train.count); // sets defaults for data and model
  *     if (!run_spec_check(&s, classifies, &error)) ...
  *     json_t *json = run_spec_json(&s);
  *
- * The JSON form is in config.json of a run's folder; two runs with the same one are the same run.
+ * The JSON form is in config.json of a run's folder; two runs with equal forms are the same run.
  */
 #ifndef RUN_SPEC_H
 #define RUN_SPEC_H
@@ -29,8 +29,7 @@ typedef struct run_spec {
     int train_loss_every;
     bool drop_last;
     bool reconstructs; /* the targets are the inputs, for any model; not an option */
-    bool
-        paired; /* one of several that are compared: the order of rows and what suits the data are those of `compare` */
+    bool paired;       /* part of a comparison: the order of rows and the defaults are those of `compare` */
 
     const char *start, *activation_from, *rename; /* weights to begin with; may be NULL */
     int file_limit;                               /* maximum megabytes read of a file */
@@ -41,18 +40,19 @@ typedef struct run_spec {
 extern const char *const spec_tasks[], *const spec_headers[],
                                            *const spec_missings[]; /* ended by NULL, in the order of the enumerations */
 
-/* Every option of a run, in groups. Those below "Running:" are no part of the JSON form. A line of zeros ends them. */
+/* Every option of a run, in groups. Those below "Running:" are not part of the JSON form. A line of zeros ends the
+ * table. */
 extern const program_option run_options[];
 
 run_spec run_spec_defaults(void);
 
-/* Sets options that are 0 to values that suit data and model: batch, epochs, rate, widths. */
+/* Sets options that are 0 to defaults for the data and the model: batch, epochs, learning rate, widths. */
 void run_spec_complete(run_spec *s, int64_t training_rows);
 
 /* Advice if such a complete run diverges: "a lower learning rate (--lr)". */
 const char *run_spec_remedy(const run_spec *s);
 
-/* False and one line if an option of the command line has no effect with the others. */
+/* False and one line if an option of the command line has no effect together with the others. */
 bool run_spec_check(const run_spec *s, bool classifies, tg_error *error);
 
 tg_optimizer_config run_spec_optimizer(const run_spec *s, int64_t steps);
@@ -60,8 +60,8 @@ tg_optimizer_config run_spec_optimizer(const run_spec *s, int64_t steps);
 /* The JSON form; NULL when memory runs out. */
 json_t *run_spec_json(const run_spec *s);
 
-/* results/iris-mlp-lr0.01: data, model and what the options set to something else than `defaults`, in `name`. `lists`
- * are the options that have several values, as texts ("0.01,0.1"); NULL: none has. */
+/* results/iris-mlp-lr0.01: writes data, model and the options that differ from `defaults` into `name`. `lists` has the
+ * options with several values, as texts ("0.01,0.1"); NULL: none. */
 enum { RUN_NAME = 160 };
 void run_spec_name(const run_spec *s, const json_t *lists, const run_spec *defaults, char name[RUN_NAME]);
 

@@ -55,7 +55,7 @@ static bool same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* What the weights are of and the data is not, in a word; NULL: nothing. */
+/* Names what differs between the file's data and this data, in a word; NULL: nothing. */
 static const char *difference(const card *a, const card *b)
 {
     bool same =
@@ -108,7 +108,7 @@ static tg_tensor outputs(tg_tape *tape, tg_activation activation, const tg_param
     return y;
 }
 
-/* The first rows of the training part. */
+/* Takes the first rows of the training split. */
 static bool take_sample(sample *of, const tg_fit_rows *rows, const net_spec *spec)
 {
     void *columns[TG_FIT_COLUMNS] = {NULL};
@@ -140,7 +140,7 @@ bool start_load(const run_spec *s, tg_model *model, const run_source *from, cons
         return false;
     const char *other = theirs->json ? difference(ours, theirs) : NULL;
     if (other)
-        return tg_fail(error, "--start: %.200s: the model is for other %s than the data has", s->start, other);
+        return tg_fail(error, "--start: %.200s: its %s differ from those of the data", s->start, other);
     tg_activation_from_name(s->net.activation, &activation);
     const bool sampled = take_sample(&of, &from->train, &s->net);
     const tg_model_load_options options = {
@@ -152,6 +152,6 @@ bool start_load(const run_spec *s, tg_model *model, const run_source *from, cons
     free(of.batch);
     if (!fine)
         tg_fail(error, "--start: %s%s", error->text,
-                strstr(error->text, "it was trained with ") ? "; --activation-from file or model decides" : "");
+                strstr(error->text, "it was trained with ") ? "; choose with --activation-from file or model" : "");
     return fine;
 }

@@ -22,7 +22,7 @@ static int number_in(const char *variable)
     return number >= 0 && number < INT_MAX && !*end ? (int)number : -1;
 }
 
-/* An array like 0-3 or 1-7:2, whose tasks have parts 1, 2, ... in their order. */
+/* Reads an array like 0-3 or 1-7:2, whose tasks get parts 1, 2, ... in order. */
 static bool take_array(sweep *s, tg_error *error)
 {
     const int id = number_in("SLURM_ARRAY_TASK_ID"), count = number_in("SLURM_ARRAY_TASK_COUNT"),
@@ -32,13 +32,11 @@ static bool take_array(sweep *s, tg_error *error)
     const int from = first > 0 ? first : 0, by = step > 0 ? step : 1, index = (id - from) / by;
     if (id < from || (id - from) % by != 0 || index >= count)
         return tg_fail(error,
-                       "SLURM_ARRAY_TASK_ID is %d, and the array's %d tasks are not counted evenly from %d; "
-                       "--part says which part to train",
+                       "SLURM_ARRAY_TASK_ID is %d, and the array's %d tasks are not counted evenly from %d; use --part",
                        id, count, from);
     s->index = index;
     s->count = count;
-    snprintf(s->said, sizeof s->said, "part %d of %d, as Slurm's array has it; --part says otherwise", index + 1,
-             count);
+    snprintf(s->said, sizeof s->said, "part %d of %d, from the Slurm array; override with --part", index + 1, count);
     return true;
 }
 
@@ -49,7 +47,7 @@ static const struct {
                  {"PMI_RANK", "PMI_SIZE"},
                  {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}};
 
-/* One of N such, and the environment where the option is not given. */
+/* Reads --part or, without it, the environment. */
 static bool take_part(sweep *s, tg_error *error)
 {
     int index, count, used = 0;
@@ -128,12 +126,12 @@ static jobs_turn turn(int job, void *context)
     if (work->is_finished(job, work->context))
         return JOBS_NEVER;
     if (!files_make_folder(run->folder, &error))
-        return JOBS_NOW; /* which says what is wrong */
+        return JOBS_NOW; /* the run itself then reports the error */
     switch (claim_take(&run->claim, run->folder, p->settings->takeover, &error)) {
     case CLAIM_THEIRS:
         return p->settings->waits ? JOBS_LATER : JOBS_NEVER;
     case CLAIM_FAILED:
-        return JOBS_NOW; /* likewise, where it cannot write either */
+        return JOBS_NOW; /* likewise if it cannot write the claim */
     case CLAIM_OURS:
         break;
     }

@@ -1,18 +1,18 @@
-/* Many runs, a few at once, shared out among all processes that run the same command in the same folder: on one
- * machine, on several that have the folder in common, in a Slurm array, or under mpirun.
+/* Many runs, a few at once, divided among all processes that run the same command in the same folder: on one machine,
+ * on several that share the folder, in a Slurm array, or under mpirun.
  *
  *     static const program_option table[] = {SWEEP_OPTIONS(offsetof(settings, sweep)), ...};
- *     if (!sweep_prepare(&settings.sweep, &error)) ...               // --part, or what Slurm and mpirun say
+ *     if (!sweep_prepare(&settings.sweep, &error)) ... // reads --part, or the variables of Slurm and mpirun
  *     for (int run = 0; run < runs; run++)
  *         if (sweep_has(&settings.sweep, run) && !is_finished(run))
  *             pending[count++] = run;
  *     jobs_outcome outcome = sweep_run(&settings.sweep, &(sweep_work){.folder = "o/runs", .count = count, ...});
  *     if (sweep_shows(&settings.sweep)) ...                           // tables and pictures
  *
- * A run belongs to the process that has claimed its folder (examples/run/claim.h). A process that finds no more to do
- * waits for those that others train, and trains them where the others stop, so that all is there when it ends. One
- * process of a launcher such as mpirun does that and shows the results; the others end when nothing is left to begin.
- * With --part a process trains its part only, and does not wait.
+ * A run belongs to the process that has claimed its folder (examples/run/claim.h). When no run is left, a process waits
+ * for the runs of others, and takes over those whose process stops; so all runs are finished when it ends. Under a
+ * launcher such as mpirun only one process waits and shows the results; the others end when no run is left. With --part
+ * a process trains only its part, and does not wait.
  */
 #ifndef RUN_SWEEP_H
 #define RUN_SWEEP_H
@@ -22,16 +22,16 @@
 #include "examples/run/options.h"
 
 typedef struct sweep {
-    int jobs;         /* at once; 0 until sweep_prepare: as many as there are processors */
-    const char *part; /* "2/4"; NULL: all, or what the environment says */
+    int jobs;         /* at once; 0: sweep_prepare sets the number of processors */
+    const char *part; /* "2/4"; NULL: all, or as the environment says */
     double takeover;  /* seconds */
 
-    /* Of sweep_prepare: this process has the runs index, index + count, ...; and its place among the processes of a
+    /* Set by sweep_prepare: this process has the runs index, index + count, ...; rank is its number under a
      * launcher. */
     int index, count, rank;
     int at_once;
     bool waits;     /* for runs that other processes train */
-    char said[200]; /* where that came from, in a sentence; empty: nowhere */
+    char said[200]; /* a sentence on where the part came from; empty: there is none */
 } sweep;
 
 #define SWEEP_DEFAULTS  \
@@ -42,7 +42,7 @@ typedef struct sweep {
 /* Options of a `sweep` that lies at this offset. */
 /* clang-format off */
 #define SWEEP_OPTIONS(at) \
-    {"jobs", "N", "runs at the same time; 0: as many as there are processors, under mpirun or srun one", \
+    {"jobs", "N", "runs at the same time; 0: one per processor, or one under mpirun or srun", \
      OPTION_INT, (at) + offsetof(sweep, jobs), 0, 1024}, \
     {"part", "I/N", "train only every N-th run, from the I-th on; set automatically in a Slurm array. Without " \
      "it, processes that run the same command share the runs", OPTION_TEXT, (at) + offsetof(sweep, part)}, \
@@ -50,25 +50,24 @@ typedef struct sweep {
      OPTION_REAL, (at) + offsetof(sweep, takeover), 1, 1e6}
 /* clang-format on */
 
-/* Finds out which runs are this process's. False and one line if --part, or an environment like Slurm's, makes no
- * sense. */
+/* Finds the runs of this process. False and one line if --part, or an environment like Slurm's, is invalid. */
 bool sweep_prepare(sweep *s, tg_error *error);
 
-/* For runs that others need: without parts, and every process waits until all exist. */
+/* For runs that later ones need: ignores parts, and every process waits until all are finished. */
 void sweep_share_all(sweep *s);
 
-/* True if a run, counted from 0, is in this process's part. */
+/* True if a run, counted from 0, is in the part of this process. */
 bool sweep_has(const sweep *s, int run);
 
 /* True if this process shows progress and results; one process of a launcher does. */
 bool sweep_shows(const sweep *s);
 
 typedef struct sweep_work {
-    const char *folder; /* parent folder of the runs; each run's is in it, and is made if missing */
+    const char *folder; /* parent folder of the runs' folders, which are made if missing */
     int count;
     FILE *out;        /* for progress */
     double silence;   /* as in jobs_config */
-    const char *unit; /* as in progress_config, as is measured */
+    const char *unit; /* unit and measured as in progress_config */
     const char *measured;
     void *context;                               /* for the functions */
     const char *(*name)(int job, void *context); /* of its folder */
@@ -77,7 +76,7 @@ typedef struct sweep_work {
     void (*on_tick)(void *context); /* may be NULL */
 } sweep_work;
 
-/* Trains them; when memory runs out, prints an error, and all have failed. */
+/* Trains the runs; when memory runs out, prints an error, and all runs have failed. */
 jobs_outcome sweep_run(const sweep *s, const sweep_work *work);
 
 #endif

@@ -24,9 +24,7 @@ static void add_classes(tally *sums, const float *logits, const int32_t *labels,
         const int64_t answer = tally_class(logits + r * classes, classes, &confidence);
         const bool hit = answer == labels[r];
         int bin = (int)(confidence * TALLY_BINS);
-        bin = bin < 0             ? 0
-              : bin >= TALLY_BINS ? TALLY_BINS - 1
-                                  : bin; /* NaN is 0 on some machines and anything on others */
+        bin = bin < 0 ? 0 : bin >= TALLY_BINS ? TALLY_BINS - 1 : bin; /* converting NaN to an integer is undefined */
         sums->correct += hit;
         sums->in_bin[bin]++;
         sums->confidence[bin] += confidence;

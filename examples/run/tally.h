@@ -1,7 +1,7 @@
-/* The quality of a net on some rows, from batches. All programs compute their scores here.
+/* Measures of a net on some rows, added up from batches. All programs compute their scores here.
  *
  *     tally sums = {0};
- *     tally_add(&sums, &card, output, wanted);               // a batch of the net's output, and what it should be
+ *     tally_add(&sums, &card, output, wanted);               // the net's output for a batch, and the correct one
  *     ...
  *     runlog_measures m = tally_measures(&sums, &card, mean_loss);
  *     tally_print(&card, "test", &m, stdout);                      // test: loss 0.1234, accuracy 97.50 %
@@ -16,7 +16,7 @@ enum { TALLY_BINS = 15, TALLY_TARGETS = 64 };
 
 typedef struct tally {
     long rows, correct, in_bin[TALLY_BINS];
-    double confidence[TALLY_BINS], hits[TALLY_BINS]; /* for each bin of confidence: number of its rows, and sums */
+    double confidence[TALLY_BINS], hits[TALLY_BINS]; /* for each bin of confidence: sums of confidence and of hits */
     double squares, absolutes;                       /* of the errors of the first target, standardised */
     double sum[TALLY_TARGETS], sum_squares[TALLY_TARGETS], error[TALLY_TARGETS]; /* of the standardised targets */
     double *confusion; /* [classes, classes]: rows by label and by prediction; NULL: not counted */
@@ -25,8 +25,8 @@ typedef struct tally {
 /* The class with the largest of some logits, and its probability. */
 int64_t tally_class(const float *logits, int64_t classes, double *confidence);
 
-/* The loss that is trained and reported: cross-entropy, or the mean squared error; of an autoencoder that to its input,
- * `wanted`. `smoothing` is --label-smoothing's. */
+/* The loss that is trained and reported: cross-entropy, or the mean squared error to `wanted`, which for an autoencoder
+ * is its input. `smoothing` is --label-smoothing's. */
 tg_tensor tally_loss(const card *c, tg_tensor output, tg_tensor wanted, double smoothing);
 
 /* Adds a batch: logits with labels, or outputs with standardised targets. */

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-static tg_communicator team; /* of size 0 where this process is alone */
+static tg_communicator team; /* size 0 if this process is alone */
 
 const tg_communicator *team_communicator(void)
 {

@@ -85,7 +85,7 @@ void text_free(text_source *t)
 
 /* ---- splitting ---- */
 
-/* Puts the lines into a random order. Each keeps the newline behind it; the one in front of all stays. */
+/* Shuffles the lines. Each keeps the newline after it; the first newline stays in front. */
 static bool shuffle_lines(text_source *t, uint64_t seed, int64_t *lines, double validation)
 {
     int64_t count = 0;
@@ -139,7 +139,8 @@ bool text_split(text_source *t, double validation, uint64_t seed, tg_error *erro
 
 /* ---- batches ---- */
 
-/* Windows of characters as inputs, and the windows one character later as targets. In training they begin anywhere. */
+/* Windows of characters as inputs, and the windows one character later as targets. In training they begin at random
+ * positions. */
 static bool fill_windows(void *context, const int32_t *rows, int64_t count, tg_rng *rng, void *const *columns)
 {
     const text_part *part = context;
@@ -154,7 +155,8 @@ static bool fill_windows(void *context, const int32_t *rows, int64_t count, tg_r
     return true;
 }
 
-/* A character, and those before it: as far as its line goes where there are lines, and newlines before that. */
+/* A character as target, and the characters before it as inputs; with lines, only those of its line, preceded by
+ * newlines. */
 static bool fill_letters(void *context, const int32_t *rows, int64_t count, tg_rng *rng, void *const *columns)
 {
     const text_part *part = context;

@@ -1,4 +1,4 @@
-/* Texts to learn from: one running text (text:FILE) or a list of words, one a line (lines:FILE). Characters are bytes,
+/* Training texts: one running text (text:FILE) or a list of words, one per line (lines:FILE). Characters are bytes,
  * numbered in ascending order.
  *
  *     text_source source;

@@ -8,8 +8,8 @@ static const double pi = 3.141592653589793, viscosity = 0.01 / 3.141592653589793
 /* ---- the solution ---- */
 
 /* u = -int sin(pi y) p(y) dy / int p(y) dy,   p(y) = exp(-cos(pi y) / (2 pi nu) - (x - y)^2 / (4 nu t)).
- * With y = x - z sqrt(4 nu t) the trapezoidal rule over z has its error, e^-(pi / 0.1)^2 / 4.2 or so, far below that
- * of rounding, and beyond 12 nothing is left of p. */
+ * With y = x - z sqrt(4 nu t) the error of the trapezoidal rule over z, about e^-(pi / 0.1)^2 / 4.2, is far below
+ * rounding, and beyond z = 12 p is negligible. */
 double burgers_exact(double t, double x)
 {
     const double width = sqrt(4 * viscosity * t), steps = 120, step = 0.1;

@@ -1,5 +1,5 @@
-/* Burgers' equation as a network learns it (Raissi, Perdikaris and Karniadakis, "Physics informed deep learning, part
- * I", arXiv 1711.10561):
+/* Burgers' equation for a physics-informed network (Raissi, Perdikaris and Karniadakis, "Physics informed deep
+ * learning, part I", arXiv 1711.10561):
  *
  *     u_t + u u_x = nu u_xx,   nu = 0.01 / pi,   -1 <= x <= 1,   0 <= t <= 1,   u(0, x) = -sin(pi x),   u(t, +-1) = 0
  *
@@ -16,8 +16,8 @@
 
 #include <tapegrad.h>
 
-/* Values are given and compared on a grid of so many places and times, x = -1 to 1 and t = 0 to 0.99, whose edges,
- * t = 0 and x = +-1, are so many points. */
+/* The solution is given and compared on a grid of BURGERS_PLACES by BURGERS_TIMES points, x = -1 to 1 and t = 0 to
+ * 0.99; its edges, t = 0 and x = +-1, have BURGERS_EDGE points. */
 enum { BURGERS_PLACES = 256, BURGERS_TIMES = 100, BURGERS_EDGE = BURGERS_PLACES + 2 * BURGERS_TIMES };
 
 /* Points with a given u, and points at which the equation must hold. */
@@ -27,8 +27,8 @@ typedef struct burgers {
     double *t, *x;                       /* [inner, 1] */
 } burgers;
 
-/* Draws `given` points of the grid's edges, and a Latin hypercube of `inner` points; the equation must hold on all of
- * the edges too, as in the paper's program. False if memory runs out, or if the edges have not so many. */
+/* Draws `given` points of the grid's edges, and a Latin hypercube of `inner` points; the equation must hold on all edge
+ * points too, as in the paper's program. False if memory runs out, or if the edges have fewer points. */
 bool burgers_draw(burgers *b, int64_t given, int64_t inner, tg_rng *rng);
 void burgers_free(burgers *b);
 

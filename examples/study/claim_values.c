@@ -1,5 +1,5 @@
-/* Statements about values: functions of a number, on the tape and in double precision, beside constants and integrals
- * that do not come from its kernels. */
+/* Statements about values: functions of a number, computed on the tape in double precision, and compared with constants
+ * and integrals that are computed without its kernels. */
 #include "examples/study/claims.h"
 
 #include <math.h>
@@ -82,7 +82,7 @@ finding claim_tanh_error(const claims *c, const claim *about)
 {
     double at = 0;
     (void)about;
-    const double error = largest(c, error_of_tanh_form, 0, 8, 1e-3, &at); /* both sides are alike */
+    const double error = largest(c, error_of_tanh_form, 0, 8, 1e-3, &at); /* the error is symmetric */
     return finding_number(error, "%.2e at x = -%.3f and %.3f", error, at, at);
 }
 

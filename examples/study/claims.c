@@ -1,5 +1,5 @@
-/* study claims: what texts say of GELU and its relatives, each statement with a verdict, the number, and the command
- * that shows it. */
+/* study claims: claims about GELU and related activations, each with a verdict, the number, and the command that shows
+ * it. */
 #include "examples/study/claims.h"
 
 #include <math.h>
@@ -264,7 +264,7 @@ static void put_part(const claims *all, sheet *s, claim_part part)
     }
 }
 
-/* The grids that settle the statements about training, from what they are. */
+/* Lists the grids that decide the statements about training. */
 static void put_grids(sheet *s)
 {
     sheet_heading(s, "Runs of this study");

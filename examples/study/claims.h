@@ -1,5 +1,5 @@
-/* Statements of texts about GELU and its relatives, each an entry of a table (claims.c): a measurement, and the range
- * that it must lie in for the statement to be true.
+/* Claims about GELU and related activations, each an entry of a table (claims.c): a measurement, and the range in which
+ * it must lie for the statement to be true.
  *
  *     {VALUES, "the minimum is at -0.75", claim_minimum, NEAR(-0.75, 5e-3)},
  *     {TRAINING, "GELU has fewer dead units than ReLU, 8 layers", claim_cells, BELOW(0),
@@ -26,7 +26,7 @@ finding finding_none(void); /* of what was not run */
 typedef struct claims {
     const study_context *c;
     const study_work *work;
-    tg_tape *tape; /* for values; reset as anyone likes */
+    tg_tape *tape; /* for values; any function may reset it */
 } claims;
 
 /* A measure compared between cells, by seed. */
@@ -34,7 +34,7 @@ typedef struct claim_measure {
     const char *name;
     double (*of)(const study_cell *cell, int seed);
     const char *format; /* of one number */
-    bool logarithm;     /* `of` gives it; what is shown is its exponential, and differences are ratios */
+    bool logarithm;     /* `of` returns a logarithm; its exponential is shown, and differences are ratios */
 } claim_measure;
 
 typedef enum claim_part { VALUES, COSTS, TRAINING, BLOCKS, CLAIM_PARTS } claim_part;
@@ -46,7 +46,7 @@ typedef struct claim {
     const char *text;
     finding (*find)(const claims *all, const struct claim *about);
     double from, to;             /* the range of the number, if the statement is true */
-    const char *of[CLAIM_CELLS]; /* what it is about, as `find` says */
+    const char *of[CLAIM_CELLS]; /* subjects of the statement; `find` defines their meaning */
     const claim_measure *measure;
     const char *study; /* the study whose runs decide it; NULL: claims */
 } claim;
@@ -65,11 +65,11 @@ claim_find claim_at_minus_1, claim_at_minus_fifth, claim_tanh_error, claim_tanh_
 
 /* ---- costs and blocks (claim_costs.c) ---- */
 
-/* The operations of SwiGLU's feed-forward layer over those of GELU's. The memory of a training step of a transformer:
- * with GELU over with ReLU; with its blocks recomputed in the backward pass over without. */
+/* The ratio of operations of SwiGLU's feed-forward layer to GELU's. The ratio of memory of a transformer's training
+ * step: with GELU to with ReLU; with blocks recomputed in the backward pass to without. */
 claim_find claim_operations, claim_memory, claim_recomputation;
 
-/* A layer, activation, model or schedule of the name of[0], 1 or 0; of[1] says where. */
+/* 1 if the library has of[0], a layer, activation, model or schedule, otherwise 0; of[1] names it. */
 claim_find claim_block;
 
 /* For what cannot be computed: of[0] is the verdict, of[1] the reason. */
@@ -77,11 +77,12 @@ claim_find claim_stated;
 
 /* ---- from runs (claim_runs.c) ---- */
 
-/* The number of[0] of another study's report, with its interval; of[1] says of what. The second: of a logarithm. */
+/* The number of[0] of another study's report, with its interval; of[1] names the measure. claim_study_ratio: of a
+ * logarithm. */
 claim_find claim_study, claim_study_ratio;
 
-/* A measure of the cell of[0]; its difference to that of of[1], paired by seed; and that less the difference of of[2]
- * and of[3]. */
+/* A measure of the cell of[0]; or its difference from that of of[1], paired by seed; or that difference minus the
+ * difference of of[2] and of[3]. */
 claim_find claim_cells;
 
 extern const claim_measure claim_test_loss, claim_test_accuracy, claim_perplexity, claim_early_loss, claim_dead,

@@ -1,4 +1,4 @@
-/* study cost: the cost of activations, for an element and for a training step, as multiples of ReLU. */
+/* study cost: the cost of activations, per element and per training step, as multiples of ReLU's. */
 #include "examples/study/study.h"
 
 #include <math.h>
@@ -57,7 +57,7 @@ static tg_mlp_config net_of(const extent *e, int which)
     return config;
 }
 
-/* ---- what is timed: calls of one kind, several times, in turn with the others ---- */
+/* ---- subjects: calls of one kind, timed several times, alternating with the others ---- */
 
 typedef struct subject {
     tg_activation activation;
@@ -113,7 +113,7 @@ static void call(const subject *s)
         apply(s);
 }
 
-/* Fills in the seconds of a call, round by round, all subjects in each. */
+/* Sets the seconds of a call, in rounds that time all subjects. */
 static void time_all(subject *subjects, int count, const extent *e)
 {
     int calls = 1;
@@ -141,8 +141,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median and its 95 % interval by order statistics: the binomial distribution of how many values are below it, as a
- * normal one. */
+/* The median and its 95 % interval by order statistics: the number of values below the median is binomial, approximated
+ * as normal. */
 static study_spread median_of(const double values[], int count)
 {
     double sorted[MOST_ROUNDS];
@@ -181,7 +181,7 @@ static void put_row(sheet *s, const char *name, double said, const subject *subj
     study_put_interval(s, full, ratio.median, ratio.low, ratio.high);
 }
 
-/* The time of one as a multiple of the other's. */
+/* Writes the time of one as a multiple of the other's. */
 static void put_ratio(sheet *s, const char *what, const subject *one, const subject *other, int rounds)
 {
     const study_spread ratio = ratio_of(one, other, rounds);

@@ -44,7 +44,7 @@ static study_cell cell_of(const results *r, int activation)
     return study_cell_of(&r->of.work, r->of.c, &grid, tg_activation_name(published[activation].activation), 0);
 }
 
-/* All runs that have begun; an unfinished one counts as far as it got. */
+/* All runs that have begun; an unfinished one counts with its epochs so far. */
 static int records_of(const results *r, int activation, int rate, const study_record *records[STUDY_SEEDS])
 {
     const study_cell cell = cell_of(r, activation);

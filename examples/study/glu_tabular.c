@@ -13,12 +13,11 @@ enum { FORMS = 8 };
 static const tg_activation forms[FORMS] = {TG_RELU,     TG_GELU_EXACT, TG_SILU,  TG_GLU,
                                            TG_BILINEAR, TG_REGLU,      TG_GEGLU, TG_SWIGLU};
 
-/* Held-out log-perplexity of T5-base after 65,536 steps, in the same order: no table, but what the order is compared
- * with. */
+/* Held-out log-perplexity of T5-base after 65,536 steps, in the same order; only the ranking is compared with it. */
 static const double published[FORMS] = {1.997, 1.983, 1.994, 1.982, 1.960, 1.953, 1.942, 1.944};
 
-/* With nothing between the layers, and with a normalisation behind each: a stack of products is a polynomial, which
- * rows that are far out blow up. */
+/* Without and with a normalisation after each hidden layer: a stack of products is a polynomial, which is huge for
+ * outliers. */
 enum { SETTINGS = 2 };
 static const struct {
     tg_norm norm;
@@ -30,7 +29,7 @@ typedef struct results {
     const study_results *of;
     const tabular_grids *tables;
     int setting, seeds;
-    int count, form[FORMS];                        /* the compared forms: those below, in this order */
+    int count, form[FORMS];                        /* the compared forms, in this order */
     double rate[STUDY_TABLES][FORMS];              /* the best */
     double test[STUDY_TABLES][FORMS][STUDY_SEEDS]; /* logarithms of the test losses there */
     double mean[STUDY_TABLES][FORMS];              /* geometric, of the test losses */
@@ -62,7 +61,8 @@ static int complete_seeds(const study_work *work, int setting, int form, int see
     return complete;
 }
 
-/* All forms, by the seeds that are complete for all of them; until these are two, the forms that are farthest. */
+/* Chooses all forms, with the seeds that are complete for all of them; until there are two such seeds, the forms with
+ * the most complete seeds. */
 static void choose_forms(results *r, int seeds)
 {
     int complete[FORMS], least = seeds, most = 0;
@@ -235,7 +235,7 @@ static void put_ranks(const results *r, FILE *to)
     fprintf(to, "%s,critical,,1,%.6g\n", says, 1 + r->ranks.critical);
     for (int i = 0; i < r->count; i++)
         fprintf(to, "%s,method,%s,%.6g,\n", says, form_name(r, order[i]), r->ranks.mean[order[i]]);
-    int reached = -1; /* groups that no other holds */
+    int reached = -1; /* skips groups within another group */
     for (int i = 0; i < r->count; i++) {
         int last = i;
         while (last + 1 < r->count && r->ranks.mean[order[last + 1]] - r->ranks.mean[order[i]] <= r->ranks.critical)

@@ -10,8 +10,8 @@
  *     study_cell gelu = study_cell_of(work, c, &depth, "depth-gelu_exact-hidden64x4", 0);
  *     double loss = study_cell_at_best(&gelu, gelu.best, 1, STUDY_TEST_LOSS);        // of seed 1
  *
- * The options are those of `compare`. A cell is named by its grid and the values of its factors: a word as it is, a
- * number behind the option's name.
+ * The options are those of `compare`. The name of a cell has its grid and the values of its factors: words unchanged,
+ * numbers after the option's name.
  */
 #ifndef STUDY_GRID_H
 #define STUDY_GRID_H
@@ -19,8 +19,8 @@
 #include "examples/run/text.h"
 #include "examples/study/work.h"
 
-/* What is trained on, in the folder of --data; in the quick version what is made up for it, of tables the first
- * STUDY_QUICK_TABLES. */
+/* The training data, in the folder of --data; the quick version has synthetic data instead, and only the first
+ * STUDY_QUICK_TABLES tables. */
 typedef enum study_source {
     STUDY_CONCRETE,
     STUDY_ENERGY,
@@ -55,7 +55,7 @@ enum { GRID_FACTORS = 4, GRID_RATES = 8 };
 typedef struct study_grid {
     const char *name; /* prefix of the names of its cells; NULL: none */
     study_source data;
-    const char *fixed, *quick;         /* options of all runs; those that the quick version has besides, or instead */
+    const char *fixed, *quick;         /* options of all runs; options that the quick version adds or replaces */
     const char *factors[GRID_FACTORS]; /* "option=value,value"; a flag has the values 0 and 1 */
     double rates[GRID_RATES];          /* ended by 0; the quick version tries the first two */
     int seeds;                         /* the quick version has two */
@@ -74,12 +74,12 @@ typedef struct study_cell {
     const study_work *work;
     const study_grid *grid;
     char name[STUDY_NAME];
-    int seeds, rates; /* how many */
+    int seeds, rates; /* numbers of them */
     double
         best; /* the rate with the lowest validation loss, a geometric mean over the seeds; 0: not all are complete */
 } study_cell;
 
-/* The first seeds, this many, of the cell with this name; 0: all. */
+/* The cell with this name, with its first `seeds` seeds; 0: all. */
 study_cell study_cell_of(const study_work *work, const study_context *c, const study_grid *grid, const char *name,
                          int seeds);
 
@@ -90,7 +90,7 @@ const study_record *study_cell_record(const study_cell *cell, double rate, int s
 /* The records that are complete, or with `begun` at least begun; returns their number. */
 int study_cell_records(const study_cell *cell, double rate, bool begun, const study_record *records[STUDY_SEEDS]);
 
-/* A measure of a run, after the epoch with its lowest validation loss; NaN where the run diverged or is not complete.
+/* A measure of a run, after the epoch with its lowest validation loss; NaN if the run diverged or is not complete.
  */
 double study_cell_at_best(const study_cell *cell, double rate, int seed, study_column column);
 

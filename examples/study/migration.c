@@ -1,5 +1,5 @@
-/* study migration: from ReLU to GELU to SwiGLU. What does another activation gain in a network that is there, at the
- * rate it has and at its own? */
+/* study migration: from ReLU to GELU to SwiGLU. What does a network gain from another activation, at the existing
+ * learning rate and at the best one? */
 #include "examples/report/statistics.h"
 #include "examples/study/tabular.h"
 #include "examples/data/words.h"
@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double old_rate = 1e-3; /* the activation of the existing network */
+static const double old_rate = 1e-3; /* learning rate of the existing network */
 
-/* From initial weights, runs of glu-tabular, whose records they share; the networks that are there; what goes on from
- * their files. */
+/* FRESH: runs of glu-tabular from initial weights, which share its records. EXISTING: the networks to migrate. TUNED:
+ * runs that continue from their files. */
 enum { FRESH, EXISTING, TUNED, STAGES };
 static const study_grid stages[STAGES] = {
     {.factors = {"activation=relu,gelu_exact,swiglu", "norm=none"}, .rates = {TABULAR_RATE_LIST}, .seeds = 3},
@@ -137,7 +137,7 @@ static void put_losses(const results *r, sheet *s)
     }
 }
 
-/* A step of the way: the loss of one line over that of another, over all sets. */
+/* A step of the migration: the ratio of the losses of two lines, over all sets. */
 static void put_step(const results *r, sheet *s, const char *what, int to, int from)
 {
     double logs[STUDY_TABLES], p[STUDY_TABLES];

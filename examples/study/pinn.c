@@ -1,5 +1,5 @@
-/* study pinn: Burgers' equation by networks that know it, the appendix of "Physics informed deep learning, part I"
- * (Raissi, Perdikaris and Karniadakis, arXiv 1711.10561) with other activations besides. */
+/* study pinn: Burgers' equation by physics-informed networks, the appendix of "Physics informed deep learning, part I"
+ * (Raissi, Perdikaris and Karniadakis, arXiv 1711.10561) and with other activations. */
 #include "examples/data/words.h"
 #include "examples/report/statistics.h"
 #include "examples/study/burgers.h"
@@ -12,8 +12,8 @@
 enum { ACTIVATIONS = 4, SEEDS = 5, DEPTHS = 4, WIDTHS = 3, GIVENS = 6, INNERS = 6, EPOCH = 100 };
 static const tg_activation activations[ACTIVATIONS] = {TG_TANH, TG_SINE, TG_GELU_EXACT, TG_SILU};
 
-/* The paper's tables of relative errors, single runs: over hidden layers and units at 100 given and 10,000 inner
- * points; and over given and inner points with 8 hidden layers of 20 units. */
+/* The paper's two tables of relative errors, each from a single run. The first varies hidden layers and units, with 100
+ * given and 10,000 inner points. The second varies given and inner points, with 8 hidden layers of 20 units. */
 static const int depths[DEPTHS] = {2, 4, 6, 8}, widths[WIDTHS] = {10, 20, 40},
                  givens[GIVENS] = {20, 40, 60, 80, 100, 200}, inners[INNERS] = {2000, 4000, 6000, 7000, 8000, 10000};
 static const double by_shape[DEPTHS][WIDTHS] = {
@@ -26,7 +26,7 @@ static const double by_points[GIVENS][INNERS] = {
 /* The training points of a run, and its net. */
 typedef struct problem {
     int width, depth, given, inner; /* layers of so many units; burgers_draw */
-    char hidden[16], group[32];     /* "20x4"; of runs that take about the same time */
+    char hidden[16], group[32];     /* "20x4"; group of runs that take about the same time */
 } problem;
 
 /* ---- a run ---- */
@@ -54,8 +54,8 @@ static bool loss_of(void *context, double *loss)
     return tg_backward(mean);
 }
 
-/* Points and weights follow from the seed. The paper's program keeps 50 pairs too, and ends where the loss changes by
- * less than rounding. */
+/* Points and weights follow from the seed. Like the paper's program it keeps 50 pairs, and ends when the loss changes
+ * by less than rounding. */
 static bool begin(training *t, const study_run *run)
 {
     const problem *p = run->problem;
@@ -102,7 +102,7 @@ static runlog_epoch epoch_of(const training *t, int epoch, double seconds)
                           .test = {burgers_error(t->net), NAN, NAN, NAN, NAN, NAN}};
 }
 
-/* Fills `epochs`; how many were made until nothing was left to do, -1 on an error. */
+/* Fills `epochs`; returns the number of epochs until it converged, -1 on an error. */
 static int go(training *t, const study_run *run, runlog_epoch *epochs, jobs_link *link)
 {
     const double start = jobs_clock();
@@ -124,8 +124,8 @@ static int go(training *t, const study_run *run, runlog_epoch *epochs, jobs_link
     return count;
 }
 
-/* All at once, at the end: a run begins anew where it was interrupted or is to be longer, and a shorter record that is
- * whole stays until then. */
+/* Writes all epochs at the end. A run that was interrupted, or is to be longer, starts again; a complete shorter record
+ * stays until then. */
 static bool write_epochs(const char *folder, const runlog_epoch *epochs, int count, tg_error *error)
 {
     FILE *curves = NULL, *steps = NULL;
@@ -270,7 +270,7 @@ static double error_of(const results *r, int width, int depth, int given, int in
 
 /* ---- activations ---- */
 
-/* Logarithms of what the seeds ended with that all activations have; how many. */
+/* Logarithms of the final values of the seeds that all activations have; returns their number. */
 static int logarithms(const results *r, study_column column, double values[ACTIVATIONS][SEEDS])
 {
     int count = 0;
@@ -360,7 +360,7 @@ static void put_activations(results *r, sheet *s)
 
 /* ---- the paper's tables ---- */
 
-/* Ours beside the published ones, and how they compare: both are single runs. */
+/* Our errors compared with the published ones; both are single runs. */
 typedef struct agreement {
     int count, near; /* within a factor of 2 */
     double logarithms;

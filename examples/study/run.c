@@ -36,7 +36,7 @@ static const char *data_name(const study_run *run)
     return run->text ? run->text->name : run->data->name;
 }
 
-/* The run's rows, in parts of their own; source.data.order is to be freed. */
+/* Opens the run's rows with splits of their own; free source.data.order. */
 static bool open_source(const study_run *run, run_spec *spec, run_source *from, tg_error *error)
 {
     *spec = run->spec;
@@ -72,10 +72,10 @@ static unsigned long file_checksum(const char *path)
 
 static const char *const not_compared[] = {"epochs", NULL};
 
-/* The options, and the checksums of rows and weights that the numbers follow from. */
+/* The options, and checksums of the rows and weights, which determine the numbers. */
 static json_t *config_of_rows(const study_run *run)
 {
-    static const void *known; /* of several hundred runs on one set of 200 MB */
+    static const void *known; /* the checksum is computed once for several hundred runs on a set of 200 MB */
     static unsigned long sum;
     const void *data = run->text ? (const void *)run->text : run->data;
     const run_source from = source_of(run);

@@ -4,14 +4,14 @@
  *     run.spec.net = (net_spec){.hidden = "128x8", .activation = "relu", .init = "unit_rows"};
  *     run.spec.lr = 1e-3, run.spec.batch = 128, run.spec.epochs = 50, run.spec.validation = "first:5000";
  *     double seconds = study_run_seconds(&run, &error);            // for one epoch, from a timed sample
- *     if (!study_run_train(&run, folder, false, NULL, &error)) ... // goes on where FOLDER/NAME ends
+ *     if (!study_run_train(&run, folder, false, NULL, &error)) ... // continues FOLDER/NAME
  *     study_record record;
  *     study_record_read(&record, &run, folder);
  *     double loss = study_record_at(&record, 10, STUDY_VAL_LOSS);   // after epoch 10
  *     study_record_free(&record);
  *
- * The number of epochs is no part of what a run is: more epochs continue what is there, if the model was kept. The same
- * run gives the same numbers, whether it was interrupted or not.
+ * The number of epochs is not part of a run's identity: more epochs continue it, if its model was kept. A run gives the
+ * same numbers, whether it was interrupted or not.
  */
 #ifndef STUDY_RUN_H
 #define STUDY_RUN_H
@@ -23,14 +23,13 @@ enum { STUDY_NAME = 120 };
 
 typedef struct study_run study_run;
 
-/* How runs are trained that have no rows. */
+/* The training of runs without rows. */
 typedef struct study_trainer {
-    /* Adds to its options what the numbers follow from besides. */
+    /* Adds to the options everything else that determines the numbers. */
     void (*describe)(const study_run *run, json_t *config);
 
-    /* Trains to spec.epochs, or until nothing is left to do, and writes an entry of curves.csv for each epoch
-     * (record.h) into the folder, which is claimed. The results, of which "ended" says that nothing was left; NULL and
-     * one line on a failure. */
+    /* Trains to spec.epochs, or until it converges, and writes an entry of curves.csv for each epoch (record.h) into
+     * the claimed folder. Returns the results, with "ended" if it converged; NULL and one line on failure. */
     json_t *(*train)(const study_run *run, const char *folder, jobs_link *link, tg_error *error);
 
     /* Seconds per epoch. */
@@ -41,22 +40,22 @@ struct study_run {
     char name[STUDY_NAME]; /* name of its folder: letters, digits, and - . _ */
     const char *group;     /* runs of a group take about the same time an epoch */
     const dataset *data;
-    const text_source *text; /* in place of rows: data is not read then */
+    const text_source *text; /* a text instead of rows; data is not read then */
     run_spec spec;
-    bool keeps_model; /* in last.safetensors, from which a longer run continues and its network can be read */
+    bool keeps_model; /* saves last.safetensors, from which a longer run continues and the network can be read */
     const study_trainer *trainer; /* in place of data and text; NULL: tg_fit trains on these */
     const void *problem;          /* for it */
     /* Adds further measures of the finished run's network to the results; NULL: none. */
     void (*more)(trainer *finished, json_t *results);
 };
 
-/* What runs of studies have in common: Adam at a constant rate, without decay and clipping; parts, net, rate, batch,
- * epochs and seed are still to be chosen. */
+/* Common settings of studies' runs: Adam at a constant rate, without decay and clipping. The caller sets splits, net,
+ * rate, batch, epochs and seed. */
 run_spec study_spec(void);
 
 /* Trains until spec.epochs are recorded in FOLDER/NAME. With `overwrite`, results of other options there are removed;
- * otherwise they are an error. `link`, to whom progress is told, may be NULL. A run that diverges is a result and no
- * failure. False and one line if it cannot be made or written. */
+ * otherwise they are an error. `link`, for progress, may be NULL. Divergence is a result, not a failure. False and one
+ * line if the run cannot be made or written. */
 bool study_run_train(const study_run *run, const char *folder, bool overwrite, jobs_link *link, tg_error *error);
 
 /* Seconds that an epoch takes, measurements included, from a sample of a quarter of a second or so; NaN and one line if
@@ -66,7 +65,7 @@ double study_run_seconds(const study_run *run, tg_error *error);
 /* The network of a run that kept its model, after spec.epochs; NULL and one line if it is not there. To be freed. */
 tg_model *study_run_net(const study_run *run, const char *folder, tg_error *error);
 
-/* The parts of the rows that a run is trained and measured on, in `data`. */
+/* Splits `data` into the rows on which the run is trained and measured. */
 bool study_run_split(const study_run *run, dataset *data, tg_error *error);
 
 /* ---- results ---- */
@@ -77,7 +76,7 @@ typedef enum study_column {
     STUDY_TRAIN_LOSS,   /* of the training rows after the epoch, without dropout */
     STUDY_VAL_LOSS,     /* of the validation rows */
     STUDY_VAL_ACCURACY, /* 0 to 1; NaN but in a classification */
-    STUDY_TEST_LOSS, /* of the test rows: where the validation loss is the lowest so far, or without validation rows */
+    STUDY_TEST_LOSS,    /* of the test rows; if the validation loss is the lowest so far, or without validation rows */
     STUDY_TEST_ACCURACY,
     STUDY_DEAD,     /* share of the hidden units whose derivative is next to zero on all validation rows */
     STUDY_GRADIENT, /* mean norm of the gradient over the epoch's steps */
@@ -92,7 +91,7 @@ typedef struct study_record {
     json_t *results;     /* of a concluded run, else NULL */
 } study_record;
 
-/* Reads FOLDER/NAME; an empty record where there is none of this run. */
+/* Reads FOLDER/NAME; an empty record if there is none of this run. */
 void study_record_read(study_record *record, const study_run *run, const char *folder);
 
 /* True if FOLDER/NAME contains another run, with one line that names the difference. */

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The activations, and changes that are made to the base. */
+/* The activations, and changes to the base. */
 enum { RELU, RELU_SQUARED, GELU_TANH, GELU_EXACT, SILU, SWIGLU, GEGLU, REGLU, ROTARY, RMSNORM, GROUPED, FORMS };
 enum { ACTIVATIONS = ROTARY, BASE = GELU_EXACT, PAIRS = ACTIVATIONS * (ACTIVATIONS - 1) / 2, RATES = 3, SEEDS = 5 };
 enum { TABLE, DISCUSSION, SOURCES };
@@ -28,8 +28,7 @@ static const struct form {
     [GROUPED] = {"grouped", {1.7726}},
 };
 
-/* The configuration that nanoGPT's README names for a CPU, whose 2,000 steps are validated on every 250. Of the rates
- * the first is nanoGPT's. */
+/* The configuration for a CPU in nanoGPT's README: 2,000 steps, validated every 250. The first rate is nanoGPT's. */
 #define PROTOCOL                                                                                                       \
     "model=gpt layers=4 heads=4 width=128 context=64 schedule=cosine end=0.1 warmup=0.05 weight-decay=0.1 beta2=0.99 " \
     "clip=1 batch=12 epoch-windows=3000 epochs=8"
@@ -57,7 +56,7 @@ typedef struct results {
 
 /* ---- results ---- */
 
-/* The lowest validation loss of each run, as the others report it; and as many seeds as all forms and rates have. */
+/* Collects the lowest validation loss of each run, as others report it, for the seeds that all forms and rates have. */
 static void gather(results *r)
 {
     study_cell cell[FORMS];
@@ -84,8 +83,8 @@ static const double *best_losses(const results *r, int form)
     return r->loss[form][r->best[form]];
 }
 
-/* A form less another, paired by seed, both at their best rates; `p` is corrected for as many comparisons as are made
- * together. */
+/* The difference of two forms, paired by seed, both at their best rates; `p` is corrected for the number of
+ * comparisons. */
 typedef struct pair {
     int form, other;
     statistics_estimate difference;
@@ -177,7 +176,7 @@ static void put_pairs(sheet *s, const char *heading, const pair pairs[], int cou
     }
 }
 
-/* One sentence about a question that others answered by single runs. */
+/* Writes a sentence about a question that others answered with single runs. */
 static void judge(const results *r, sheet *s, const char *question, const pair pairs[], int count, int form, int other)
 {
     for (int i = 0; i < count; i++) {
@@ -210,7 +209,7 @@ static const char *place_among(double loss, const results *r, int form, int rate
     return text;
 }
 
-/* At nanoGPT's rate, and at the best one: the reports do not all say theirs. */
+/* Compares at nanoGPT's rate and at the best one, as not all reports name theirs. */
 static void judge_published(const results *r, sheet *s)
 {
     static const char *const sources[SOURCES] = {"The course report's", "Discussion 675's"};

@@ -12,11 +12,11 @@
 
 enum { SIDE = 64, PIXELS = SIDE * SIDE, ACTIVATIONS = 4, RATES = 4, SEEDS = 5, GRIDS = 2 };
 enum { IMAGE, GRADIENT, LAPLACIAN, MEASURES };
-enum { PARTS = 4 * PIXELS }; /* f, f_x, f_y and f_xx + f_yy, one behind the other */
+enum { PARTS = 4 * PIXELS }; /* f, f_x, f_y and f_xx + f_yy, one after the other */
 
 static const tg_activation activations[ACTIVATIONS] = {TG_SINE, TG_RELU, TG_TANH, TG_GELU_EXACT};
 
-/* All pixels are a batch, and an epoch is a step. Sine has weights of its own. */
+/* All pixels are one batch, and an epoch is one step. Sine has its own initial weights. */
 #define GRID(initialiser, activation)                                                                               \
     {                                                                                                               \
         .fixed = "hidden=64x4 validation=none test=none batch=4096 epochs=500 init=" initialiser,                   \
@@ -32,7 +32,7 @@ typedef struct results {
     study_grid grid[GRIDS]; /* the quick version tries one rate */
     study_cell cell[ACTIVATIONS];
     int steps, seeds, rates;
-    double psnr[ACTIVATIONS][RATES][MEASURES][SEEDS];   /* after the last step; NaN where not all seeds are complete */
+    double psnr[ACTIVATIONS][RATES][MEASURES][SEEDS];   /* after the last step; NaN if a seed is not complete */
     int best[ACTIVATIONS][MEASURES];                    /* the rate with the highest mean; -1: none is complete */
     double pictures[1 + ACTIVATIONS][MEASURES][PIXELS]; /* of the image, and of the nets of seed 1 that are best at the
                                                            gradient */
@@ -65,7 +65,7 @@ static double middle(int i)
 static bool differentiate(const tg_model *net, double out[PARTS])
 {
     static double exactly[2][PIXELS];
-    static float roughly[2][PIXELS]; /* as nets have it */
+    static float roughly[2][PIXELS]; /* in float, like nets */
     for (int i = 0; i < PIXELS; i++) {
         roughly[0][i] = (float)(exactly[0][i] = middle(i % SIDE));
         roughly[1][i] = (float)(exactly[1][i] = middle(i / SIDE));
@@ -171,8 +171,8 @@ static bool read_parts(const results *r, int activation, int rate, int seed, dou
     return fine;
 }
 
-/* What the nets of one rate come to, where all of its seeds are complete and none diverged. False and one line if a net
- * cannot be read. */
+/* Measures the nets of one rate, if all seeds are complete and none diverged. False and one line if a net cannot be
+ * read. */
 static bool measure_rate(results *r, int activation, int rate, tg_error *error)
 {
     static double ours[PARTS];

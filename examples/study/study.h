@@ -49,7 +49,7 @@ typedef struct study {
 
     bool no_runs; /* trains nothing, so that options of training have no effect */
     bool no_data; /* reads none */
-    bool staged;  /* its runs build on each other, so that no single one can be selected */
+    bool staged;  /* its runs depend on each other, so single runs cannot be selected */
 } study;
 
 /* The studies, in the order in which they are listed: examples/study/NAME.c or so. */
@@ -77,8 +77,7 @@ void study_picture(study_results *r, sheet *s, const char *script, const char *f
 void study_put_interval(sheet *s, const char *key, double number, double low, double high);
 void study_put_estimate(sheet *s, const char *key, const statistics_estimate *e);
 
-/* A number that the report of another study holds (sheet_number), of the same kind, quick or not; NaN where there is
- * none. */
+/* A number of another study's report (sheet_number), of the quick version if this is one; NaN if there is none. */
 double study_number(const study_context *c, const char *name, const char *key);
 
 /* ---- numbers over seeds ---- */
@@ -91,7 +90,7 @@ typedef struct study_spread {
 } study_spread;
 study_spread study_spread_of(const double values[], int count);
 
-/* The spread of a column after an epoch; and the epoch with the lowest median, 0 where there is none. */
+/* The spread of a column after an epoch; and the epoch with the lowest median, 0 if there is none. */
 study_spread study_spread_at(const study_record *const records[], int count, int epoch, study_column column);
 int study_lowest_median(const study_record *const records[], int count, int epochs, study_column column);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double silence = 900; /* seconds after which a silent run is ended */
+static const double silence = 900; /* seconds after which a silent run is killed */
 
 bool study_context_of(study_context *c, const study_settings *settings, const char *name, const char *command)
 {
@@ -178,7 +178,7 @@ static bool say_estimate(const study_work *work, const int *pending, int count, 
     return true;
 }
 
-/* Of `missing` runs these. */
+/* Trains these of `missing` runs. */
 static void do_pending(study_work *work, int *pending, int count, int missing, study_outcome *outcome, FILE *out)
 {
     const int taken = files_take_folder(work->folder, !work->overwrite, &outcome->error);

@@ -3,11 +3,11 @@
  *     study_work work = study_work_of(&context);
  *     study_run *run = study_work_add(&work);                      // NULL if memory runs out
  *     *run = (study_run){...};
- *     study_outcome outcome = study_work_do(&work, stderr);        // says beforehand how long it takes
+ *     study_outcome outcome = study_work_do(&work, stderr);        // first prints the estimated time
  *     int number = study_work_number(&work, "relu-dropout0-lr0.001-seed1");   // of work.run and work.record
  *     study_work_free(&work);
  *
- * Runs start in the order in which they were added, so what is wanted first is added first.
+ * Runs start in the order in which they were added.
  */
 #ifndef STUDY_WORK_H
 #define STUDY_WORK_H
@@ -37,12 +37,12 @@ typedef struct study_context {
 bool study_context_of(study_context *c, const study_settings *settings, const char *name, const char *command);
 
 typedef struct study_work {
-    const char *folder; /* of the records; made if it is not there */
+    const char *folder; /* of the records; made if missing */
     const sweep *sweep; /* number of runs at once, and the part of this process */
     bool overwrite;     /* retrain runs that have a record with other settings, instead of refusing */
     bool read_only;     /* trains nothing: study_work_do reads the existing records */
-    const char *only;   /* a shell's pattern: of the missing runs those so called are trained, and there must be one;
-                           NULL: all are */
+    const char
+        *only; /* shell pattern: trains only missing runs with a matching name; an error if there is none; NULL: all */
     int count;
     study_run *run;       /* [count] */
     study_record *record; /* [count], after study_work_do */

@@ -12,8 +12,8 @@
 
 /* ---- tables ---- */
 
-/* The column of an input: by its name, where both the model and the file have names, else by its number. Of several
- * columns with this name, in the file or among the model's, it is the one at the number that it had in training. */
+/* Finds the column of an input: by name if both the model and the file have names, else by number. If several columns
+ * have this name, in the file or in the model, it is the one with the number that it had in training. */
 static bool find_column(const csv_source *source, const card *c, const card_input *input, size_t *column)
 {
     const char *path = source->table.path;
@@ -21,8 +21,8 @@ static bool find_column(const csv_source *source, const card *c, const card_inpu
     *column = number;
     if (!input->column || !source->first)
         return number < columns ||
-               tg_fail(source->error, "%s: the model wants a column %zu, counted from 0, and there are %zu", path,
-                       number, columns);
+               tg_fail(source->error, "%s: the model needs column %zu, counted from 0, and there are %zu", path, number,
+                       columns);
     if (number < columns && strcmp(csv_column_name(source, number), input->column) == 0)
         return true;
     size_t matches = 0;
@@ -38,7 +38,7 @@ static bool find_column(const csv_source *source, const card *c, const card_inpu
                        "counted from 0, which is another one here",
                        path, input->column, number);
     return matches ||
-           tg_fail(source->error, "%s: there is no column '%.60s', which the model wants", path, input->column);
+           tg_fail(source->error, "%s: there is no column '%.60s', which the model needs", path, input->column);
 }
 
 static bool is_category(const card_input *input, const char *word, double number)
@@ -53,7 +53,7 @@ static double standardised(card_scale s, double value)
     return fmax(fmin(value, (double)FLT_MAX), -(double)FLT_MAX);
 }
 
-/* Counts a cell that cannot be used as it is, and describes the first. */
+/* Counts a cell that cannot be used, and describes the first. */
 static void note(inputs_trouble *trouble, const csv_source *source, size_t row, size_t column, const char *what)
 {
     csv_source noting = *source;
@@ -67,7 +67,7 @@ static void note(inputs_trouble *trouble, const csv_source *source, size_t row, 
     csv_fail_at(&noting, row, column, problem);
 }
 
-/* Fills inputs first .. last - 1 of the card, which all come from one column, for all rows. */
+/* Fills inputs first .. last - 1 of the card, which all come from the same column, for all rows. */
 static bool read_column(const csv_source *source, const card *c, size_t first, size_t last, bool ignore, inputs *out)
 {
     float *x = out->x;
@@ -94,13 +94,13 @@ static bool read_column(const csv_source *source, const card *c, size_t first, s
         if (!known && c->input[first].category && !missing) {
             inputs_trouble trouble = {0};
             note(&trouble, source, row, column,
-                 " is a category that the model does not know; --unknown ignore takes it for none of them");
+                 " is a category that the model does not know; --unknown ignore treats it as none of the known ones");
             return tg_fail(source->error, "%s", trouble.first.text);
         }
         if (!known)
-            return missing
-                       ? csv_fail_at(source, row, column, "no value, and the model was trained on rows that have one")
-                       : csv_fail_at_word(source, row, column);
+            return missing ? csv_fail_at(source, row, column,
+                                         "missing, and the model was trained on rows without missing values")
+                           : csv_fail_at_word(source, row, column);
     }
     return true;
 }

@@ -1,5 +1,5 @@
-/* The input rows of a prediction: from a CSV file, whose columns are found and standardised as the model's card says,
- * or from images in IDX files; with what the answers should be, where the file has that.
+/* The input rows of a prediction: from a CSV file, whose columns are selected and standardised as the model's card
+ * says, or from images in IDX files; with the correct answers, if the file has them.
  *
  *     inputs rows;
  *     if (!inputs_load("csv:new.csv", &(inputs_options){.header = "auto"}, &card, &rows, &error)) ...
@@ -17,7 +17,7 @@ typedef struct inputs_options {
     bool ignore_unknown; /* ignores a category that the model does not know: all its inputs are 0 */
 } inputs_options;
 
-/* Cells that could not be used as they are: how many, and the first, "new.csv:7, column 'colour': ...". */
+/* Number of cells that could not be used, and a description of the first, "new.csv:7, column 'colour': ...". */
 typedef struct inputs_trouble {
     size_t count;
     tg_error first;
@@ -26,17 +26,17 @@ typedef struct inputs_trouble {
 typedef struct inputs {
     size_t count;
     float *x;
-    int32_t *labels;         /* [count], of classes, where the source has them; -1: none, or not known */
-    float *y;                /* [count, targets], standardised, where the source has them; NaN: none */
+    int32_t *labels;         /* [count]: classes, if the source has them; -1: missing or unknown */
+    float *y;                /* [count, targets]: standardised targets, if the source has them; NaN: missing */
     inputs_trouble unknown;  /* categories that were ignored */
-    inputs_trouble unscored; /* classes that the model does not know, targets that are no numbers */
+    inputs_trouble unscored; /* classes that the model does not know, targets that are not numbers */
 } inputs;
 
-/* csv:FILE, with a header that names the columns, or none and the columns at the places that they had; or idx:PATH, a
- * file of images, or a folder with MNIST's four files, of which the test images are taken. */
+/* Loads csv:FILE, with a header that names the columns, or with the columns in the order of the training file; or
+ * idx:PATH, a file of images, or a folder with MNIST's four files, whose test images are used. */
 bool inputs_load(const char *spec, const inputs_options *options, const card *c, inputs *out, tg_error *error);
 
-/* Keeps only the rows that have an answer: none if the source has none. */
+/* Removes the rows without an answer. */
 void inputs_keep_answered(inputs *rows, const card *c);
 void inputs_free(inputs *rows);
 

@@ -1,5 +1,4 @@
-/* Where the time of a training step goes, as a table by operation and one by layer, from what tg_tape_time has added
- * up.
+/* Prints the time of a training step, as a table by operation and one by layer, from the sums of tg_tape_time.
  *
  *     profile_print(tape, seconds_of_a_step, stdout);
  */
@@ -9,8 +8,8 @@
 #include <stdio.h>
 #include <tapegrad.h>
 
-/* Times are of one step: the mean over those that were timed. GF/s counts the multiplications and additions of matrix
- * products, over all of the row's time. False if out of memory or if nothing was timed. */
+/* Times are of one step: the mean over the timed steps. GF/s is the number of multiplications and additions of matrix
+ * products divided by the row's whole time. False if out of memory or if nothing was timed. */
 bool profile_print(const tg_tape *tape, double step, FILE *out);
 
 #endif

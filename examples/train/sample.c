@@ -84,7 +84,7 @@ bool sample_write(const tg_model *model, const card *c, const sample_options *op
             ids[count++] = number;
     }
     fputs(fine ? prompt : "", to);
-    const int64_t begin = given ? 1 : 0; /* a prompt replaces the end of a line before it */
+    const int64_t begin = given ? 1 : 0; /* a prompt replaces the newline at the beginning */
     while (fine && count < most) {
         const int64_t first = c->lines ? 0 : begin;
         const float *logits = logits_after(model, c, tape, ids + first, count - first, window);

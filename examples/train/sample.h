@@ -1,10 +1,10 @@
-/* Samples of text from a model of characters.
+/* Samples text from a model of characters.
  *
  *     sample_write(model, &card, &(sample_options){.length = 400, .temperature = 0.8, .top = 40}, &rng, stdout,
  * &error);
  *
- * A character is drawn with the probabilities softmax(logits / temperature), of the `top` most likely ones. A model of
- * lines writes one line.
+ * Each character is drawn from the `top` most likely ones with the probabilities softmax(logits / temperature). A model
+ * of lines writes one line.
  */
 #ifndef TRAIN_SAMPLE_H
 #define TRAIN_SAMPLE_H
@@ -12,8 +12,8 @@
 #include "examples/run/card.h"
 
 typedef struct sample_options {
-    const char *prompt; /* the beginning of the text; NULL: an end of a line */
-    int length;         /* characters at most */
+    const char *prompt; /* the beginning of the text; NULL: a newline */
+    int length;         /* maximum number of characters */
     double temperature; /* 0: always the most likely character */
     int top;            /* 0: all */
 } sample_options;

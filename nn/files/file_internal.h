@@ -1,4 +1,4 @@
-/* Writes a file in one piece or not at all. Internal to nn. */
+/* Writes a file completely or not at all. Internal to nn. */
 #ifndef TG_FILE_INTERNAL_H
 #define TG_FILE_INTERNAL_H
 
@@ -9,9 +9,10 @@ typedef struct tg_file_piece {
     size_t size;
 } tg_file_piece;
 
-/* Writes the pieces to a new file beside `path`, and puts it in its place when all of it is on the disk. After a
- * power failure it is the old file or the new one, whole; the folder is not made safe, so that it may be the old one
- * for some seconds. False, with the error, and what was there before left alone, if that cannot be done. */
+/* Writes the pieces to a new file beside `path`, and renames it to `path` when all of it is on the disk. After a power
+ * failure `path` is the complete old file or the complete new one. The folder is not synced, so a power failure some
+ * seconds after the call may still bring back the old file. False, with the error and an existing file unchanged, if it
+ * fails. */
 bool tg_file_write(const char *path, const tg_file_piece *pieces, int count, tg_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* Model files: parameters to and from safetensors, the format of the ecosystem.
+/* Model files: saves and loads parameters as safetensors, the usual format in Python.
  *
  *     tg_error error;
  *     if (!tg_parameters_save(set, "net.safetensors", NULL, 0, &error))
@@ -10,12 +10,11 @@
  *                  "data_offsets": [0, 401408]}, ...}
  *     the rest     the numbers, one tensor after the other, without gaps
  *
- * Names and layouts are those of PyTorch's state_dict, so that files travel both ways. What is read is checked before
- * it is believed: sizes, offsets, names, the header's grammar, and that tensors neither overlap nor leave gaps. A file
- * is written beside the old one and takes its place when it is complete and on the disk, so that whatever happens one
- * of the two is there.
+ * Names and layouts are those of PyTorch's state_dict, so files can be exchanged in both directions. The reader checks
+ * sizes, offsets, names, the header's grammar, and that tensors neither overlap nor leave gaps. A file is written
+ * beside the old one and replaces it when it is complete and on the disk, so one of the two always exists.
  *
- * Every message is one line that names the file and, where one is at fault, the tensor.
+ * Every message is one line that names the file and, if it concerns one, the tensor.
  */
 #ifndef TG_SAFETENSORS_H
 #define TG_SAFETENSORS_H
@@ -32,26 +31,26 @@ typedef struct tg_metadata {
     const char *key, *value;
 } tg_metadata;
 
-/* Writes all parameters, in their type and order. False on failure, with the error; an existing file is then unchanged.
- * */
+/* Writes all parameters, in their type and order. False on failure, with the error; an existing file is then
+ * unchanged. */
 bool tg_parameters_save(const tg_parameters *set, const char *path, const tg_metadata *metadata, int count,
                         tg_error *error);
 
-/* A tensor of the file that matches `from` goes to the parameter `to`: each is a name, or has one `*`, which stands for
- * the same text in both. The first rule that matches counts. */
+/* A tensor of the file that matches `from` is loaded into the parameter `to`. Each is a name, or has one `*`, which
+ * stands for the same text in both. The first rule that matches counts. */
 typedef struct tg_rename {
     const char *from, *to;
 } tg_rename;
 
 typedef struct tg_load_options {
-    bool allow_missing; /* parameters that the file does not have keep their values */
-    bool allow_unknown; /* tensors of the file that the set does not have are left out */
+    bool allow_missing; /* parameters missing from the file keep their values */
+    bool allow_unknown; /* tensors of the file that the set does not have are ignored */
     const tg_rename *renames;
     int rename_count;
 } tg_load_options;
 
 /* Reads values by name, from half, bfloat16, float or double, into the type of the set. `options` NULL: names must
- * agree exactly. Shapes must in any case. False, with the error, and no parameter changed, if anything is wrong. */
+ * agree exactly. Shapes must always agree. False, with the error and no parameter changed, if anything is wrong. */
 bool tg_parameters_load(tg_parameters *set, const char *path, const tg_load_options *options, tg_error *error);
 
 /* ---- files of any tensors ---- */
@@ -65,7 +64,7 @@ typedef struct tg_file_tensor {
     int64_t begin, end; /* bytes, after the header */
 } tg_file_tensor;
 
-/* Opens a file and checks its header; NULL, with the error, if it is not one. */
+/* Opens a file and checks its header; NULL, with the error, if it is not a valid file. */
 tg_safetensors *tg_safetensors_open(const char *path, tg_error *error);
 void tg_safetensors_close(tg_safetensors *file);
 
@@ -79,7 +78,7 @@ const char *tg_safetensors_metadata(const tg_safetensors *file, const char *key)
 bool tg_safetensors_read(tg_safetensors *file, const tg_file_tensor *tensor, tg_dtype dtype, void *out,
                          tg_error *error);
 
-/* A tensor to write: its name must be new, and not "__metadata__". */
+/* A tensor to write. Its name must be unique in the file, and not "__metadata__". */
 typedef struct tg_file_item {
     const char *name;
     tg_dtype dtype;

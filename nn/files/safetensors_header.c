@@ -1,6 +1,5 @@
 /* The JSON of a safetensors header. Its grammar is a small part of JSON's (two levels, strings, and lists of whole
- * numbers), and the library needs nothing but OpenBLAS so far: a reader of that part alone is less trouble for its
- * users than a library for all of JSON. */
+ * numbers), so the library has its own reader instead of a dependency on a JSON library. */
 #include "nn/files/safetensors_internal.h"
 
 #include <stdio.h>

@@ -11,7 +11,7 @@ typedef struct tg_file_header {
     int metadata_count;
 } tg_file_header;
 
-/* Reads the JSON of a header, and changes it: strings are unescaped in place, and the names point into it. `data_size`
+/* Parses the JSON of a header and modifies it: strings are unescaped in place, and the names point into it. `data_size`
  * is the number of bytes after it. False, with the error, if it is not valid; free the header in either case. */
 bool tg_file_header_read(tg_file_header *header, char *json, size_t size, int64_t data_size, const char *path,
                          tg_error *error);

@@ -142,12 +142,12 @@ static const char *wrong_state(const tg_training_state *state)
         if (!state->update->state[k])
             return "a block of the optimiser is missing";
     if (state->update && state->update->size && state->update->size != tg_parameters_size(state->parameters))
-        return "the parameter set has grown since the optimiser was made, or it is that of another set";
+        return "the parameter set has grown since the optimiser was made, or the optimiser belongs to another set";
     const tg_parameters *averages = tg_ema_parameters(state->ema);
     if (averages && (tg_parameters_count(averages) != tg_parameters_count(state->parameters) ||
                      tg_parameters_size(averages) != tg_parameters_size(state->parameters) ||
                      tg_parameters_dtype(averages) != tg_parameters_dtype(state->parameters)))
-        return "the parameter set has grown since the average was made, or it is that of another set";
+        return "the parameter set has grown since the average was made, or the average belongs to another set";
     if (tg_ema_is_swapped(state->ema))
         return "the averages stand in the place of the weights: tg_ema_swap";
     return NULL;

@@ -1,5 +1,5 @@
-/* The whole state of a run in one file, from which it continues as if it had never stopped: parameters, the optimiser's
- * state, generators, a position.
+/* The whole state of a run in one file: parameters, the optimiser's state, generators, a position. A run that resumes
+ * from it continues as if it had never stopped.
  *
  *     tg_update_state kept = tg_optimizer_state(adamw);
  *     tg_training_state state = {.parameters = set, .update = &kept, .rng = {&dropout, &shuffle}, .position = step};
@@ -31,13 +31,13 @@ typedef struct tg_training_state {
     int64_t position;                    /* yours: number of steps, rows, ... */
 } tg_training_state;
 
-/* Writes the file as tg_parameters_save does, with your own metadata besides. */
+/* Writes the file as tg_parameters_save does, together with your own metadata. */
 bool tg_training_state_save(const tg_training_state *state, const char *path, const tg_metadata *metadata, int count,
                             tg_error *error);
 
-/* Reads it back: values, blocks, *update, averages, the generators and the position. The file must be of the same
- * parameters, in the same type, the same optimiser (by name and number of blocks) and the same generators. False, with
- * the error and nothing changed, if it is not, or cannot be read. */
+/* Reads values, blocks, *update, averages, the generators and the position. The file must have the same parameters, in
+ * the same type, the same optimiser (by name and number of blocks) and the same generators. False, with the error and
+ * nothing changed, if it differs or cannot be read. */
 bool tg_training_state_load(tg_training_state *state, const char *path, tg_error *error);
 
 TG_API_END

@@ -16,10 +16,10 @@
  *         fprintf(stderr, "%s\n", tg_fit_error(fit));
  *     tg_fit_free(fit);
  *
- * An epoch goes through the training rows once, in an order of its own, and then through the validation rows. Order,
- * dropout and whatever else is random are functions of the seed and of where the run is. So a run that was stopped and
- * continues, in the same process or from its files, ends with the bytes of a run that never stopped. After the first
- * epoch a step allocates nothing, as long as the loss function does not.
+ * An epoch trains once on every training row, in an order of its own, and then evaluates the validation rows. Order,
+ * dropout and everything else that is random depend only on the seed and the position in the run. So a run that was
+ * stopped and continues, in the same process or from its files, ends with the bytes of a run that never stopped. After
+ * the first epoch a step allocates nothing, as long as the loss function does not.
  */
 #ifndef TG_FIT_H
 #define TG_FIT_H
@@ -35,37 +35,37 @@ struct tg_optimizer; /* optim/optimizer.h; C99 takes a typedef once */
 
 enum { TG_FIT_COLUMNS = 4 };
 
-/* One number, or several of one shape, for each row. */
+/* One number for each row, or a tensor of one shape. */
 typedef struct tg_fit_column {
-    const void *data; /* [rows, shape ...]; NULL where `fill` below makes the batches */
+    const void *data; /* [rows, shape ...]; NULL if `fill` below makes the batches */
     tg_dtype dtype;
     tg_shape shape; /* shape of one row: TG_SHAPE(784), TG_SHAPE(1, 28, 28); zeros: one number */
 } tg_fit_column;
 
 /* Writes the rows with these indices, one after the other, into columns[c], [count, shape ...]. `rng` gives the same
- * numbers for the same step of the same run and, in an evaluation, for the same batch. False ends the run with an
- * error. */
+ * numbers for the same step of the same run and, in evaluation, for the same batch. Returning false ends the run with
+ * an error. */
 typedef bool tg_fit_fill(void *context, const int32_t *rows, int64_t count, tg_rng *rng, void *const *columns);
 
 typedef struct tg_fit_rows {
     int64_t count;                        /* below 2^31 */
     tg_fit_column column[TG_FIT_COLUMNS]; /* yours; at least one */
-    int columns;                          /* number of columns; 0: those before the first one without data */
+    int columns;                          /* number of columns; 0: all before the first one without data */
     tg_fit_fill *fill;                    /* NULL: rows are copied from the columns' data */
     void *context;                        /* for fill */
 } tg_fit_rows;
 
 /* The mean loss over the rows of a batch, as a scalar on the batch's tape. batch[c] is column c, [rows, shape ...].
- * `training` is the generator of a training pass; NULL means evaluation, and then `score`, where it is not NULL, takes
- * another number, a mean over the rows, of which more is better. */
+ * `training` is the generator of a training pass; NULL means evaluation. In evaluation `score`, unless NULL, takes a
+ * second mean over the rows, such as the accuracy, for which larger is better. */
 typedef tg_tensor tg_fit_loss(void *model, const tg_tensor *batch, tg_rng *training, double *score);
 
 /* ---- progress ---- */
 
 typedef struct tg_fit_epoch {
     int64_t epoch, step;            /* both start at 1: epochs and steps completed */
-    double rate;                    /* of the last step */
-    double train_loss;              /* mean over the epoch's rows, each before the step that used it */
+    double rate;                    /* learning rate of the last step */
+    double train_loss;              /* mean over the epoch's rows, each computed before the step that used the row */
     double valid_loss, valid_score; /* NaN without validation rows, or without a score */
     double gradient_norm;           /* mean over the steps, before clipping */
     bool best;                      /* the best of all epochs so far */
@@ -74,7 +74,7 @@ typedef struct tg_fit_epoch {
 typedef struct tg_fit_step {
     int64_t epoch, epochs, step, steps; /* from 1; step and steps count over the whole run */
     int64_t rows;                       /* of this step */
-    double loss, mean_loss;             /* mean losses of this step, and of the epoch so far */
+    double loss, mean_loss;             /* mean loss of this step, and of the epoch so far */
     double rate, gradient_norm;         /* of this step */
 } tg_fit_step;
 
@@ -105,39 +105,38 @@ typedef struct tg_fit_config {
     int64_t evaluation_batch; /* rows of an evaluation's forward pass; 0: batch */
     int accumulate;           /* passes per step; 0: one */
 
-    /* Each pass is cut into so many shards of rows, whose gradients are added in a tree that depends on their number
-     * alone: the weights have the same bytes on any number of processes. Dropout is drawn for each shard, and batch
-     * norm normalises over one; its running statistics move by the mean of the shards' statistics. 0: one. */
+    /* Number of shards into which the rows of each pass are divided. The gradients of shards are added in a tree that
+     * depends on their number alone, so weights have the same bytes on any number of processes. Dropout is drawn for
+     * each shard, and batch norm normalises over one; its running statistics are updated with the mean over the shards.
+     * 0: one. */
     int shards;
 
-    /* The processes that share the shards out; each makes the same run, with the same rows. Process 0 writes the files;
-     * all processes resume from them. A callback that stops the run stops all processes, after one more step's work.
-     * Where the numbers of shards and processes allow it (nn/fit/spread.c), each process takes a part of the
-     * optimiser's step, and tg_optimizer_state is whole only when tg_fit_run has returned. NULL: this process alone. */
+    /* The processes that share the shards; each makes the same run, with the same rows. Process 0 writes the files; all
+     * processes resume from them. A callback that stops the run stops all processes, after one more step's work. If the
+     * numbers of shards and processes allow it (nn/fit/spread.c), each process computes a part of the optimiser's step;
+     * then tg_optimizer_state is complete only after tg_fit_run has returned. NULL: this process alone. */
     const tg_communicator *communicator;
     /* Omits the last rows of an epoch if they would make a pass of fewer rows than this; the next epoch shuffles them
-     * in again. 2 is for models with batch norm, which has no variance over one row. 0: 1 */
+     * in again. Use 2 for models with batch norm, as one row has no variance. 0: 1 */
     int64_t least_rows;
-    bool drop_partial; /* rows that do not fill an epoch's last step wait for another epoch; otherwise they make a
-                          smaller step */
+    bool drop_partial; /* omit rows that do not fill an epoch's last step; otherwise they make a smaller step */
     int64_t epochs;    /* maximum number; 0: 10 */
-    /* Number of epochs done before, for programs that keep their own files: parameters and optimiser are in the state
-     * at their end. Not with a folder or averages. */
+    /* Number of epochs done before, for programs that keep their own files: parameters and optimiser must be in the
+     * state after these epochs. Not with a folder or averages. */
     int64_t epochs_before;
-    int64_t patience; /* ends after this many epochs in a row without a new best one; 0: never */
-    /* With a decay, {.decay = 0.999}: validation, the best epoch and what the run leaves are of the average of the
-     * weights; 0: of the weights. */
+    int64_t patience; /* early stopping after this many epochs in a row without a new best one; 0: never */
+    /* With a decay, {.decay = 0.999}, the run validates, chooses the best epoch and ends with the moving average of the
+     * weights; with 0, with the weights themselves. */
     tg_ema_config ema;
     bool best_by_score; /* the best epoch has the highest validation score, not the lowest validation loss */
     uint64_t seed;
 
     /* A folder, made if it is missing, for last.safetensors, from which the run resumes, and best.safetensors, the
-     * weights of the best epoch. They are written after an epoch, but not more often than every two seconds, and when
-     * the run ends or stops. NULL: none. */
+     * weights of the best epoch. They are written after an epoch, at most every two seconds, and when the run ends or
+     * stops. NULL: none. */
     const char *folder;
-    bool only_to_resume; /* the files serve only to resume: none is written once the run has finished */
-    bool
-        resume; /* continues from the folder's files, if there are any; set the optimiser's rate and groups as before */
+    bool only_to_resume; /* write files only to resume from: none when the run has finished */
+    bool resume; /* continue from the folder's files, if there are any; set the optimiser's rate and groups as before */
     const tg_metadata *metadata; /* for both files */
     int metadata_count;
 
@@ -145,58 +144,58 @@ typedef struct tg_fit_config {
     bool (*on_step)(void *context, const tg_fit_step *now);
     bool (*on_epoch)(void *context, const tg_fit_epoch *now);
 
-    /* Puts the training rows of epoch 1, 2, ... in order: `rows` [count] comes as 0 .. count - 1 and leaves as the rows
-     * of the epoch's batches, in which one may be twice and another missing. `rng` draws the same numbers again for the
-     * same epoch. For a resumed run to equal one that never stopped, the order must depend on nothing else. NULL:
-     * shuffled. */
+    /* Chooses the order of the training rows of epoch 1, 2, ...: `rows` [count] is 0 .. count - 1 at first and on
+     * return lists the rows of the epoch's batches; a row may occur twice and another be missing. `rng` draws the same
+     * numbers again for the same epoch. If the order depends on nothing else, a resumed run equals one that never
+     * stopped. NULL: shuffled. */
     void (*order)(void *context, int64_t epoch, tg_rng *rng, int32_t *rows, int64_t count);
-    void *context; /* for the three */
+    void *context; /* for these three functions */
 } tg_fit_config;
 
 typedef struct tg_fit tg_fit;
 
-/* A run, before its first step or, with `resume`, where the files have it. Borrows all that the configuration points
- * to. NULL if out of memory; any other error is found by tg_fit_error. */
+/* A run before its first step or, with `resume`, in the state of the files. Borrows everything that the configuration
+ * points to. NULL if out of memory; check tg_fit_error for any other error. */
 tg_fit *tg_fit_new(const tg_fit_config *config);
 void tg_fit_free(tg_fit *fit);
 
-/* The first error: what is wrong with the configuration, a file, a batch, the loss or the step. NULL if there is none.
- * For a NULL fit, "out of memory, or there is no configuration". */
+/* The first error, in the configuration, a file, a batch, the loss or the step. NULL if there is none. For a NULL fit,
+ * "out of memory, or there is no configuration". */
 const char *tg_fit_error(const tg_fit *fit);
 
 /* True if the error is that training diverged: the loss or its gradient was infinite or NaN, or too large for the
  * optimiser. */
 bool tg_fit_diverged(const tg_fit *fit);
 
-/* Trains to the end and leaves the parameters of the best epoch (without validation rows: of the last), with `ema` as
- * averages. If a callback stopped it, the parameters are those of the last step, and another call continues. False if
- * there is an error. */
+/* Trains to the end and leaves the parameters of the best epoch (of the last, without validation rows); with `ema`
+ * their averages. If a callback stopped it, the parameters are those of the last step, and another call continues.
+ * False if there is an error. */
 bool tg_fit_run(tg_fit *fit);
 
 /* True if the run has ended: after all epochs, or by patience. */
 bool tg_fit_finished(const tg_fit *fit);
 
-/* The number of steps of all epochs, for a schedule, before the run is made: tg_fit_steps(&config). 0 where the
+/* The number of steps of all epochs, for a schedule, before the run is made: tg_fit_steps(&config). 0 if the
  * configuration is wrong. */
 int64_t tg_fit_steps(const tg_fit_config *config);
 
-/* The epochs so far, those before a resume included (but not epochs_before), and the best of them; NULL past the end,
- * or if there is none. */
+/* The completed epochs, those before a resume included (but not epochs_before), and the best of them; NULL past the
+ * end, or if there is none. */
 int64_t tg_fit_epoch_count(const tg_fit *fit);
 const tg_fit_epoch *tg_fit_epoch_at(const tg_fit *fit, int64_t index);
 const tg_fit_epoch *tg_fit_best(const tg_fit *fit);
 
-/* Mean loss and score (each may be NULL) of the present parameters over other rows, a test part, say; in on_epoch too.
- * False if there is an error. For a model that is there already, a configuration without training rows and optimiser
- * does: tg_fit_new(&(tg_fit_config){.loss = loss, .model = net, .batch = 500}). */
+/* Computes mean loss and score (each may be NULL) of the current parameters over other rows, such as a test split; may
+ * be called in on_epoch. False if there is an error. To evaluate a trained model no training rows and no optimiser are
+ * needed: tg_fit_new(&(tg_fit_config){.loss = loss, .model = net, .batch = 500}). */
 bool tg_fit_evaluate(tg_fit *fit, const tg_fit_rows *rows, double *loss, double *score);
 
 /* Writes PATH.csv, a line for each epoch, and PATH.gp, a script that draws it: `gnuplot PATH.gp` makes PATH.png. False
  * if there is an error. */
 bool tg_fit_write_curves(tg_fit *fit, const char *path);
 
-/* The share of rows, 0 to 1, whose largest logit is that of their label; labels of TG_NO_LABEL do not count, and a row
- * with NaN has no largest. logits [..., classes], f32 or f64, labels i32 [...]. NaN where there is nothing to count. */
+/* The fraction of rows, 0 to 1, whose largest logit is that of their label. Rows with label TG_NO_LABEL do not count; a
+ * row with a NaN counts as wrong. logits [..., classes], f32 or f64, labels i32 [...]. NaN if no row counts. */
 double tg_accuracy(tg_tensor logits, tg_tensor labels);
 
 TG_API_END

@@ -6,7 +6,7 @@
 #include "autograd/grad.h"
 #include "nn/fit/fit.h"
 
-/* The error messages for such a loss, in training and in evaluation. */
+/* Messages for a loss that is not a scalar, in training, and in evaluation. */
 #define TG_FIT_NO_SCALAR "the loss is no scalar of the batch's tape"
 
 enum { TG_FIT_EPOCHS = 1000000 };
@@ -41,28 +41,28 @@ struct tg_fit {
     tg_tape *training, *evaluation; /* two tapes, as a step repeats the previous step, not an evaluation */
     tg_fit_feed train, valid;
     int64_t steps_of_epoch, rows_of_epoch;
-    int64_t step;              /* done */
+    int64_t step;              /* steps done */
     double loss_sum, norm_sum; /* sums of this epoch so far */
     tg_fit_epoch *epochs;      /* [config.epochs] */
     int64_t epoch_count, best,
-        ordered;       /* best: index, or -1; ordered: the epoch that train.order is of, from 0, or -1 */
+        ordered;       /* best: index, or -1; ordered: the epoch, from 0, for which train.order is set, or -1 */
     void *best_values; /* copy of the parameters of the best epoch */
     bool best_is_written, diverged;
-    double written; /* when, in seconds */
+    double written; /* time of the last write, in seconds */
 
     char *nodes; /* nodes of the tree of shards, one per level; NULL: there is one shard */
-    char *moved; /* parameters without gradient, as at the start of the step */
+    char *moved; /* parameters without gradient (running statistics), as at the start of the step */
     tg_fit_split split;
     bool wants_stop; /* a callback of this process stops the run */
 
-    bool spreads, is_spread; /* whether processes share the steps, spread.c; and whether they share this one */
-    bool state_is_spread;    /* each process has only its own parts of the optimiser's state up to date */
-    char *packed;            /* bytes sent and received in one piece: room for two of all */
+    bool spreads, is_spread; /* processes can share the optimiser's steps (spread.c), and share this one */
+    bool state_is_spread;    /* only a process's own parts of the optimiser's state are up to date */
+    char *packed;            /* buffer for bytes sent and received at once: room for two copies of all */
     tg_error error;          /* the first error; "" if there is none */
 };
 
 /* One pass over rows of the epoch, whose gradients are weighted by `share`; returns their mean loss, NaN on error.
- * Random numbers depend on the step, the index of the pass in it, and the shard. */
+ * Random numbers depend on the step, the number of the pass in it, and the shard. */
 double tg_fit_pass(tg_fit *fit, int64_t number, int64_t shard, int64_t first, int64_t count, double share);
 
 /* ---- shards.c ---- */
@@ -70,19 +70,19 @@ double tg_fit_pass(tg_fit *fit, int64_t number, int64_t shard, int64_t first, in
 /* Allocates the nodes; false if out of memory. */
 bool tg_fit_shards_init(tg_fit *fit);
 
-/* Adds numbers. */
+/* Adds `count` numbers of `more` to `to`. */
 void tg_fit_add(tg_dtype dtype, size_t count, void *to, const void *more);
 
-/* Computes the gradients of these rows of the epoch on all processes. If `sums->stops`, a process wants to stop, and
- * there are no gradients. False on error. */
+/* Computes the gradients of these rows of the epoch on all processes. If `sums->stops` is set, a process wants to stop,
+ * and there are no gradients. False on error. */
 bool tg_fit_shards_step(tg_fit *fit, int64_t first, int64_t rows, tg_fit_sums *sums);
 
 /* ---- spread.c ---- */
 
-/* True if processes can share the second half of the step, too. */
+/* True if processes can share the optimiser's step too. */
 bool tg_fit_spreads(const tg_fit *fit);
 
-/* Adds the numbers of all processes to this one's, in the order of the tree; at most TG_PARTS. */
+/* Adds up the numbers of all processes, in the order of the tree; at most TG_PARTS numbers. */
 bool tg_fit_add_up(tg_fit *fit, double *numbers, int count);
 
 /* Adds up what all processes have in `sums`, in `moved`, what layers moved, and in `block`: there this process's parts.
@@ -101,12 +101,12 @@ bool tg_fit_gather_state(tg_fit *fit);
 /* NULL, or the error in the rows. */
 const char *tg_fit_rows_error(const tg_fit_rows *rows);
 
-/* Room for batches of so many rows; in their own order, or in that of tg_fit_feed_begin. False if out of memory; free
+/* Allocates batches of this many rows, in their own order or in that of tg_fit_feed_begin. False if out of memory; free
  * it in any case. */
 bool tg_fit_feed_init(tg_fit_feed *feed, const tg_fit_rows *rows, int64_t batch, bool in_order);
 void tg_fit_feed_free(tg_fit_feed *feed);
 
-/* Puts the rows of an epoch in the order of the configuration; false if that names a row that there is not. */
+/* Orders the rows of an epoch as configured; false if the order names a row that does not exist. */
 bool tg_fit_feed_begin(tg_fit_feed *feed, const tg_fit_config *config, int64_t epoch, tg_rng rng);
 
 /* Rows first .. first + count - 1 of the order as tensors; false if `fill` returns false. */
@@ -115,7 +115,7 @@ bool tg_fit_feed_take(tg_fit_feed *feed, tg_tape *tape, int64_t first, int64_t c
 
 /* ---- evaluate.c ---- */
 
-/* The generator for a part of the run: the stream with this name and number. */
+/* The generator for one use in the run: the stream with this name and number. */
 tg_rng tg_fit_stream(const tg_fit *fit, const char *name, int64_t number);
 
 /* Mean loss and score over the rows of a feed with batches of config.evaluation_batch. */
@@ -123,7 +123,7 @@ bool tg_fit_feed_evaluate(tg_fit *fit, tg_fit_feed *feed, double *loss, double *
 
 /* ---- state.c ---- */
 
-/* The first writes both files, the second reads them. */
+/* Write and read both files. */
 bool tg_fit_save(tg_fit *fit);
 bool tg_fit_restore(tg_fit *fit);
 

@@ -1,14 +1,14 @@
-/* A step as the sum of shards: each shard of the rows has a gradient of its own, and these are added in a tree that
+/* A step as the sum of shards: each shard of the rows has its own gradient, and gradients are added in a tree that
  * depends on their number alone,
  *
  *     5 shards        ((0 + 1) + (2 + 3)) + 4
  *
- * so that the sum has the same bytes on any number of processes. A process has neighbouring shards; the sum of a node
- * is made by the process of its first shard, to which that of the node's right half sends its own. Root and answer are
- * those of process 0.
+ * so that the sum has the same bytes on any number of processes. A process has neighbouring shards. The process of a
+ * node's first shard adds up the node; the process of the right half sends it its sum. Process 0 has the root, and
+ * sends the result to all.
  *
- * What a layer moves by itself, such as running statistics, goes the same way: each shard begins where the step begins,
- * and the mean of the changes counts. */
+ * State that a layer updates itself, such as running statistics, is handled likewise: each shard begins with the state
+ * at the start of the step, and the mean of the changes is applied. */
 #include "nn/fit/fit_internal.h"
 
 #include <stdlib.h>

@@ -1,17 +1,17 @@
-/* The second half of a step, shared out among processes, where their number P is a power of two and each has as many
- * shards, a power of two:
+/* Divides the second half of a step among processes, if their number P is a power of two and each has the same number
+ * of shards, a power of two:
  *
  *     1. Each adds up the gradients of its own shards: a subtree of the tree of shards.c.
  *     2. In round k a process and the one whose number differs in bit k halve what they still add up: each sends the
  *        sums of the other's half, and adds what it gets to its own. Round k makes the nodes of the tree's level k, so
  *        the sums have the same bits. After the last round a process has the whole sum of 1/P of each parameter.
- *     3. It takes the optimiser's step of these parts, with the norm of all.
- *     4. The same rounds backwards, and all have all parameters.
+ *     3. It computes the optimiser's step for these parts, with the norm of the whole gradient.
+ *     4. The same rounds in reverse order give every process all parameters.
  *
- * A process sends as many bytes as the parameters have, twice, however many processes there are, and keeps 1/P of the
- * optimiser's state up to date, until the whole is asked for. This is the reduce-scatter by recursive halving of
- * Thakur, Rabenseifner and Gropp (Optimization of collective communication operations in MPICH, 2005), and ZeRO's first
- * stage (Rajbhandari et al., arXiv 1910.02054). */
+ * For any P a process sends twice the bytes of the parameters, and keeps only 1/P of the optimiser's state up to date,
+ * until the whole state is needed. This is the reduce-scatter by recursive halving of Thakur, Rabenseifner and Gropp
+ * (Optimization of collective communication operations in MPICH, 2005), and ZeRO's first stage (Rajbhandari et al.,
+ * arXiv 1910.02054). */
 #include "nn/fit/fit_internal.h"
 
 #include "optim/optimizer.h"
@@ -103,7 +103,8 @@ static size_t pack(const tg_fit *fit, parts which, char *block, char *packed, bo
 /* Sends some parts of one block and receives others into another one, or the same. */
 static bool swap_parts(tg_fit *fit, int with, parts sent, char *from, parts received, char *to)
 {
-    char *in = fit->packed + tg_parameters_bytes(fit->parameters); /* room for two of all */
+    char *in =
+        fit->packed + tg_parameters_bytes(fit->parameters); /* its second half: it has room for all parameters twice */
     size_t size = 0;
     for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
         const tg_parameter *p = tg_parameters_at(fit->parameters, i);

@@ -8,8 +8,8 @@
  *         .width = 64, .heads = 4, .causal = true});
  *     tg_tensor y = tg_attention_forward(&attention, x, NULL, NULL);       // [batch, positions, 64] -> the same
  *
- * With fewer key and value heads than query heads, each serves as many neighbouring query heads (Ainslie and others,
- * arXiv 2305.13245).
+ * With fewer key and value heads than query heads, each is shared by a group of neighbouring query heads (Ainslie and
+ * others, arXiv 2305.13245).
  */
 #ifndef TG_ATTENTION_H
 #define TG_ATTENTION_H
@@ -38,14 +38,14 @@ typedef struct tg_attention {
     tg_linear_layer out;               /* [width, width] */
 } tg_attention;
 
-/* Adds in one piece NAME.in_proj_weight, NAME.in_proj_bias and NAME.out_proj.*, as PyTorch's MultiheadAttention;
- * separate, NAME.q_proj.*, k_proj.*, v_proj.* and o_proj.*, as LLaMA. Errors are remembered by the set; of a
- * configuration that cannot be, nothing is added, and forward says so. */
+/* Adds NAME.in_proj_weight, NAME.in_proj_bias and NAME.out_proj.*, as PyTorch's MultiheadAttention; with `separate`
+ * NAME.q_proj.*, k_proj.*, v_proj.* and o_proj.*, as LLaMA. The set remembers errors. If the configuration is wrong,
+ * nothing is added, and forward reports it. */
 tg_attention tg_attention_add(tg_parameters *set, const char *name, const tg_attention_config *config);
 
-/* x [batch, positions, width] -> the same. `context` NULL: nothing of it. `training` is the generator of a training
- * pass, NULL means evaluation. Of a layer in one piece, with nothing of the context and no dropout, all heads are one
- * operation, tg_self_attention, which keeps no scores. */
+/* x [batch, positions, width] -> the same. `context` NULL: none. `training` is the generator of a training pass, NULL
+ * means evaluation. A layer that is not `separate`, without context and dropout, computes all heads by one operation,
+ * tg_self_attention, which stores no scores. */
 tg_tensor tg_attention_forward(const tg_attention *attention, tg_tensor x, const tg_attention_context *context,
                                tg_rng *training);
 

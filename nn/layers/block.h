@@ -1,4 +1,4 @@
-/* Transformer blocks: attention and a feed-forward layer, each with a normalisation and a residual sum.
+/* Transformer blocks: attention and a feed-forward layer, each with a normalisation and a residual connection.
  *
  *     pre-norm     x = x + attention(norm1(x));   y = x + feed_forward(norm2(x))          GPT-2, ViT, LLaMA
  *     post-norm    x = norm1(x + attention(x));   y = norm2(x + feed_forward(x))          BERT, Vaswani and others
@@ -22,14 +22,14 @@ TG_API_BEGIN
 
 typedef struct tg_block_config {
     tg_attention_config attention;
-    int64_t hidden; /* width of the feed-forward layer; 0: four times the block's, 2/3 of that where it is gated */
+    int64_t hidden; /* width of the feed-forward layer; 0: four times the block's, 2/3 of that if it is gated */
     tg_activation activation; /* plain or gated */
     tg_norm norm;             /* TG_NORM_LAYER, TG_NORM_RMS; 0: none */
     double epsilon;           /* 0: the norm's default */
     bool post_norm;
     bool no_bias;   /* in the feed-forward layer; attention has its own */
     double dropout; /* rate, see above; attention weights have their own */
-    bool recompute; /* stores nothing inside the block: a backward pass recomputes it, tg_checkpoint */
+    bool recompute; /* checkpoint: nothing inside the block is stored; a backward pass recomputes it */
 } tg_block_config;
 
 /* NULL, or the error in the configuration. */
@@ -41,7 +41,7 @@ const char *tg_block_config_error(const tg_block_config *config);
  *     gpt      pre-norm LayerNorm of epsilon 1e-5, gelu_tanh, biases, causal                GPT-2, 2019
  *     vit      pre-norm LayerNorm of epsilon 1e-6, gelu_exact, biases                       arXiv 2010.11929
  *     llama    pre-norm RMSNorm of epsilon 1e-6, swiglu of 8/3 the width, no biases, causal,
- *              separate projections; wants a rotary                                     arXiv 2302.13971
+ *              separate projections; needs rotary positions                                 arXiv 2302.13971
  */
 tg_block_config tg_block_bert(int64_t width, int heads);
 tg_block_config tg_block_gpt(int64_t width, int heads);
@@ -56,8 +56,8 @@ typedef struct tg_block {
 } tg_block;
 
 /* Adds NAME.self_attn.*, NAME.linear1.*, NAME.linear2.*, NAME.norm1.* and NAME.norm2.*, as PyTorch's
- * TransformerEncoderLayer; a gated feed-forward layer has NAME.mlp.gate_proj.*, up_proj.* and down_proj.*. Errors are
- * remembered by the set; of a configuration that cannot be, nothing is added, and forward says so. */
+ * TransformerEncoderLayer; a gated feed-forward layer has NAME.mlp.gate_proj.*, up_proj.* and down_proj.*. The set
+ * remembers errors. If the configuration is wrong, nothing is added, and forward reports it. */
 tg_block tg_block_add(tg_parameters *set, const char *name, const tg_block_config *config);
 
 /* x [batch, positions, width] -> the same. `context` is that of attention, NULL: none; `training` is the generator of a

@@ -4,8 +4,7 @@
  *
  *     tg_conv_block block = tg_conv_block_add(set, "blocks.0", &(tg_conv_block_config){
  *         .inputs = 3, .outputs = 16, .norm = TG_NORM_BATCH, .activation = TG_GELU_EXACT});
- *     tg_tensor y = tg_conv_block_forward(&block, x, &training);       // [batch, 3, height, width] -> [batch, 16,
- * height, width]
+ *     tg_tensor y = tg_conv_block_forward(&block, x, &training);       // [batch, 3, h, w] -> [batch, 16, h, w]
  *
  * The window is square, of odd size, and padded with zeros, so that with stride 1 the image keeps its size. A gated
  * activation multiplies two halves of twice the channels, value and gate in PyTorch's order (nn.GLU over axis 1): value
@@ -27,7 +26,7 @@ typedef struct tg_conv_block_config {
     tg_norm norm;             /* TG_NORM_BATCH, TG_NORM_GROUP; 0: none */
     int groups;               /* number of groups of TG_NORM_GROUP; 0: 1 */
     tg_activation activation; /* 0: gelu_exact */
-    bool recompute;           /* stores nothing inside the block: a backward pass recomputes it, tg_checkpoint */
+    bool recompute;           /* checkpoint: nothing inside the block is stored; a backward pass recomputes it */
 } tg_conv_block_config;
 
 /* NULL, or the error in the configuration. */
@@ -39,8 +38,8 @@ typedef struct tg_conv_block {
     tg_norm_layer norm;
 } tg_conv_block;
 
-/* Adds NAME.conv.* and NAME.norm.*. Errors are remembered by the set; of a configuration that cannot be, nothing is
- * added, and forward says so. */
+/* Adds NAME.conv.* and NAME.norm.*. The set remembers errors. If the configuration is wrong, nothing is added, and
+ * forward reports it. */
 tg_conv_block tg_conv_block_add(tg_parameters *set, const char *name, const tg_conv_block_config *config);
 
 /* x [batch, inputs, height, width] -> [batch, outputs, height / stride, width / stride], rounded up. `training` is the

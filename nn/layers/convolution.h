@@ -4,7 +4,7 @@
  *         .inputs = 3, .outputs = 16, .kernel = {3, 3}, .window = {.padding = {1, 1}}});
  *     tg_tensor y = tg_convolution_forward(&conv, x);         // [batch, 3, height, width] -> [batch, 16, ...]
  *
- * Strides, padding, dilation and groups are those of tg_window. Groups as many as inputs: a depthwise convolution.
+ * Strides, padding, dilation and groups are those of tg_window. As many groups as inputs make a depthwise convolution.
  */
 #ifndef TG_CONVOLUTION_H
 #define TG_CONVOLUTION_H
@@ -27,19 +27,19 @@ typedef struct tg_convolution {
     tg_window window;
 } tg_convolution;
 
-/* Adds NAME.weight and NAME.bias to the set, both zero. Errors are remembered by the set. */
+/* Adds NAME.weight and NAME.bias to the set, both zero. The set remembers errors. */
 tg_convolution tg_convolution_add(tg_parameters *set, const char *name, const tg_convolution_config *config);
 
-/* x [batch, inputs, height, width] -> [batch, outputs, height', width'], or without the widths; the window says what
- * they become, as for tg_conv2d and tg_conv1d. Shapes that do not fit, and a layer that was not added, are errors of
- * the tape. */
+/* x [batch, inputs, height, width] -> [batch, outputs, height', width'], or without the widths; the window determines
+ * height' and width' as in tg_conv2d and tg_conv1d. Shapes that do not fit, and a layer that was not added, are errors
+ * of the tape. */
 tg_tensor tg_convolution_forward(const tg_convolution *layer, tg_tensor x);
 
 /* Reshapes x [batch, ...] to images [batch, channels, height, width], for data sets that store an image as a row of
- * pixels. An error unless the numbers of each row are as many. */
+ * pixels. An error unless each row has channels height width numbers. */
 tg_tensor tg_images(tg_tensor x, int64_t channels, int64_t height, int64_t width);
 
-/* For the check of a model's configuration: NULL, or the error in these image sizes. */
+/* NULL, or the error in these image sizes: to check a model's configuration. */
 const char *tg_images_error(int64_t channels, int64_t height, int64_t width);
 
 TG_API_END

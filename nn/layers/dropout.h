@@ -1,4 +1,4 @@
-/* Dropout (Srivastava et al., 2014), inverted: nothing is left to do in evaluation.
+/* Inverted dropout (Srivastava et al., 2014): evaluation needs no scaling.
  *
  *     h = tg_dropout_forward(h, 0.1, &rng);       // in training
  *     h = tg_dropout_forward(h, 0.1, NULL);       // in evaluation: h itself
@@ -15,7 +15,7 @@ TG_API_BEGIN
  * a training pass; with NULL, or a rate of 0, x itself. */
 tg_tensor tg_dropout_forward(tg_tensor x, double rate, tg_rng *training);
 
-/* As a layer of a sequence or of a model. */
+/* Dropout as a layer of a sequence or a model. */
 tg_layer tg_sequential_dropout(double rate);
 
 TG_API_END

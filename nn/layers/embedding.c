@@ -34,7 +34,7 @@ static tg_tensor forward(const tg_layer *self, tg_tensor index, tg_layer_pass *p
     return tg_embedding_layer_forward(self->layer, index);
 }
 
-/* Tokens, and with them positions. */
+/* A token embedding multiplied by a position embedding, so that a sample uses both. */
 static tg_tensor forward_sample(const tg_layer *self, tg_tensor index, tg_layer_pass *pass)
 {
     return tg_mul(forward(self, index, pass),

@@ -1,4 +1,4 @@
-/* Embeddings: the rows of a table by number, y = W[index]. Positions that are learned are one of these too.
+/* Embeddings: rows of a table by number, y = W[index]. Learned positions are embeddings too.
  *
  *     tg_embedding_layer tokens = tg_embedding_layer_add(set, "wte", 256, 64);
  *     tg_tensor h = tg_embedding_layer_forward(&tokens, ids);   // i32 [batch, positions] -> [batch, positions, 64]
@@ -17,8 +17,8 @@ typedef struct tg_embedding_layer {
     tg_parameter *weight; /* [entries, size] */
 } tg_embedding_layer;
 
-/* Adds NAME.weight, zeros, which does not decay and begins with normal numbers of deviation 1 (nn/init.h), as in
- * PyTorch. An error leaves it NULL and is remembered by the set. */
+/* Adds NAME.weight, all zeros, without weight decay; its initialiser (nn/init.h) draws normal numbers of deviation 1,
+ * as in PyTorch. On an error it is NULL, and the set remembers the error. */
 tg_embedding_layer tg_embedding_layer_add(tg_parameters *set, const char *name, int64_t entries, int64_t size);
 
 /* [any] -> [any, size]; a number out of range is an error of the tape. */

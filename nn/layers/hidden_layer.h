@@ -16,12 +16,12 @@ TG_API_BEGIN
 
 typedef struct tg_hidden_layer {
     tg_activation activation;
-    tg_linear_layer linear; /* W: its product goes through the activation */
-    tg_linear_layer value;  /* V: its product is multiplied by that; empty for a plain activation */
+    tg_linear_layer linear; /* W: the activation is applied to its result */
+    tg_linear_layer value;  /* V: its result is multiplied by the activation's; empty for a plain activation */
 } tg_hidden_layer;
 
-/* Adds NAME.weight and NAME.bias to the set; for a gated activation NAME.gate_proj.* and NAME.up_proj.*, as
- * such models' files have it. Errors are remembered by the set. */
+/* Adds NAME.weight and NAME.bias to the set; for a gated activation NAME.gate_proj.* and NAME.up_proj.*, as in the
+ * files of such models. The set remembers errors. */
 tg_hidden_layer tg_hidden_layer_add(tg_parameters *set, const char *name, int64_t inputs, int64_t outputs,
                                     tg_activation activation, bool bias);
 

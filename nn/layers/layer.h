@@ -1,6 +1,5 @@
-/* What a layer is: a plain struct with its parameters, and one constant struct that says how it is run and tested. A
- * layer of yours and one of the library's are written alike. It takes a file, and of the library's a line in
- * layers.def:
+/* What a layer is: a plain struct with its parameters, and one constant struct that says how it is run and tested. Your
+ * own layers are written like the library's. Each takes one file, and in the library a line in layers.def:
  *
  *     typedef struct scale {
  *         tg_parameter *weight; // [size]
@@ -23,10 +22,10 @@
  *     static const tg_layer_sample samples[] = {{"", "w x", shapes}, {0}};
  *     const tg_layer_kind tg_scale_kind = {"scale", "layer", sizeof(scale), forward, add, samples};
  *
- * From the line in layers.def follow the check of its derivatives (gradcheck), and random models in which it is crossed
- * with all other layers, checkpoints, threads, replays and files (tests/nn/test_cross_models.c).
+ * With its line in layers.def, gradcheck checks the layer's derivatives, and tests/nn/test_cross_models.c combines it
+ * in random models with all other layers, checkpoints, threads, replays and files.
  *
- *     layers.def -> tg_layer_kind <- tg_layer (one in its place) <- tg_sequential, tg_model
+ *     layers.def -> tg_layer_kind <- tg_layer (a layer of a model) <- tg_sequential, tg_model
  */
 #ifndef TG_LAYER_H
 #define TG_LAYER_H
@@ -45,24 +44,24 @@ typedef struct tg_rotary {
 
 /* Optional arguments of attention; zeros: none. */
 typedef struct tg_attention_context {
-    tg_tensor padding;       /* [batch, positions], of x's type: 0 = masked */
-    const tg_rotary *rotary; /* rotates queries and keys; zeros: does not */
+    tg_tensor padding;       /* [batch, positions], same type as x: 0 = masked */
+    const tg_rotary *rotary; /* rotates queries and keys; NULL: no rotation */
 } tg_attention_context;
 
-/* What belongs to one pass, handed down from layer to layer. Zeros: a pass in evaluation. */
+/* Data of one pass, handed from layer to layer. Zeros: a pass in evaluation. */
 typedef struct tg_layer_pass {
-    tg_rng *training;         /* the generator of a training pass; NULL: evaluation */
-    tg_tensor padding;        /* of attention: [batch, positions], 0 = masked; TG_NONE: nothing is */
-    tg_rotary rotary;         /* of attention: the angles of rotary positions; zeros: none */
-    tg_tensor *preactivation; /* the next hidden layer of a model writes here what its activation is applied to; NULL:
-                                 it does not */
+    tg_rng *training;  /* the generator of a training pass; NULL: evaluation */
+    tg_tensor padding; /* for attention: [batch, positions], 0 = masked; TG_NONE: nothing is masked */
+    tg_rotary rotary;  /* for attention: the angles of rotary positions; zeros: none */
+    tg_tensor
+        *preactivation; /* where the next hidden layer of a model writes the input of its activation; NULL: nowhere */
 } tg_layer_pass;
 
 /* A test sample of a layer: LAYER.NAME, or LAYER if there is only one. */
 typedef struct tg_layer_sample {
     const char *name, *about;
     const tg_shape *shapes; /* shapes of x; ended by a rank of 0 */
-    int64_t ids;            /* x is i32 below this; 0: it is floating */
+    int64_t ids;            /* x is i32, below this; 0: x is floating */
     bool training;          /* a pass in training, */
     bool padded;            /* with the last position of the first sequence masked, */
     int rotary;             /* with rotary positions for heads of this size; 0: none */
@@ -75,8 +74,8 @@ typedef struct tg_layer_kind {
     size_t size;          /* size of the struct that tg_layer.layer points to; 0: none */
     tg_tensor (*forward)(const tg_layer *self, tg_tensor x, tg_layer_pass *pass);
 
-    /* Makes sample number `sample` in `size` bytes of memory, for such x, with its parameters under this name. NULL: no
-     * samples. */
+    /* Makes sample number `sample` in `size` bytes of memory, for inputs shaped like x, with parameters under this
+     * name. NULL: no samples. */
     tg_layer (*add)(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample);
     const tg_layer_sample *samples; /* one without `about` ends them */
 } tg_layer_kind;
@@ -86,24 +85,24 @@ struct tg_layer {
     const tg_layer_kind *kind;
     const void *layer;        /* borrowed */
     const char *name;         /* for errors and listings; NULL: its number, "0" at first; "": none */
-    bool residual;            /* x + forward(x), which must be like x */
-    bool recompute;           /* nothing inside is stored: a backward pass computes it again, tg_checkpoint */
-    tg_activation activation; /* what layers without parameters need: */
+    bool residual;            /* x + forward(x), which must have x's shape */
+    bool recompute;           /* checkpoint: nothing inside is stored; a backward pass recomputes it */
+    tg_activation activation; /* for layers without parameters: */
     double rate;
     int kernel[2];
     tg_window window;
     int count;
 };
 
-/* The library's, tg_linear_kind and so on, and all in order; NULL past the end. */
+/* The library's kinds, tg_linear_kind and so on; and all of them by index, NULL past the end. */
 #define TG_LAYER(name) extern const tg_layer_kind tg_##name##_kind;
 #include "nn/layers/layers.def"
 const tg_layer_kind *tg_layer_kind_at(int index);
 
 /* ---- for authors of layers ---- */
 
-/* The name of a part, "layers.0.weight" or "layers.0.norm1", valid within the expression that calls it. A name that is
- * too long is also too long for the set, which reports it. */
+/* Joins two names: "layers.0.weight", "layers.0.norm1". The text is valid within the expression that calls the
+ * function. If it is too long, adding the parameter fails, and the set reports it. */
 typedef struct tg_name {
     char text[TG_NAME_SIZE + 1];
 } tg_name;

@@ -5,13 +5,13 @@
 #include "autograd/grad.h"
 #include "nn/layers/layer.h"
 
-/* forward(layer, x, pass). With `recompute` nothing inside is stored, and a backward pass computes it again:
- * tg_checkpoint. */
+/* forward(layer, x, pass); with `recompute` as a checkpoint: nothing inside is stored, and a backward pass recomputes
+ * it. */
 typedef tg_tensor (*tg_layer_function)(const void *layer, tg_tensor x, tg_layer_pass *pass);
 
 tg_tensor tg_layer_call(tg_layer_function forward, const void *layer, tg_tensor x, tg_layer_pass *pass, bool recompute);
 
-/* Checks that a layer was added: false, with an error on the tape, if its weight is NULL. */
+/* True if the layer was added; false, with an error on the tape, if its weight is NULL. */
 bool tg_layer_has(tg_tape *tape, const char *function, const tg_parameter *weight);
 
 /* Runs x through layers, each in a scope of its name. */
@@ -23,7 +23,7 @@ static inline tg_attention_context tg_context_of(const tg_layer_pass *pass)
     return (tg_attention_context){.padding = pass->padding, .rotary = pass->rotary.cosine.value ? &pass->rotary : NULL};
 }
 
-/* f(x); of a gated activation the product of two halves of x along the axis, in PyTorch's order: value f(gate). */
+/* f(x); for a gated activation x is split in halves along the axis, value and gate as in PyTorch: value f(gate). */
 tg_tensor tg_activate_halves(tg_activation activation, tg_tensor x, int axis, tg_rng *training);
 
 /* Shapes of x for samples: rows of features, images, sequences of 4 features. */

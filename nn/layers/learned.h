@@ -7,8 +7,8 @@
  *     tg_learned act = tg_learned_add(set, "layers.1", TG_LEARNED_PRELU, 128);
  *     tg_tensor h = tg_learned_forward(&act, tg_linear_layer_forward(&linear, x));       // [..., 128] -> [..., 128]
  *
- * The paper's snake learns a itself, which must not become 0. Its logarithm is learned here, as in later work (Lee et
- * al., BigVGAN, arXiv 2206.04658): a stays positive. At 0 PReLU's derivative is w, as in PyTorch.
+ * The paper's snake learns a itself, which must not become 0. Here its logarithm w is learned, as in later work (Lee et
+ * al., BigVGAN, arXiv 2206.04658), so a stays positive. At 0 PReLU's derivative is w, as in PyTorch.
  */
 #ifndef TG_LEARNED_H
 #define TG_LEARNED_H
@@ -27,12 +27,12 @@ typedef struct tg_learned {
     tg_parameter *weight; /* [channels] */
 } tg_learned;
 
-/* Adds NAME.weight, without weight decay, as the PReLU paper says, and with the value above, which initialisers leave
- * alone. `channels` is 1 for one number in all places. Errors are remembered by the set. */
+/* Adds NAME.weight with the value above, which initialisers do not change, and without weight decay, as the PReLU paper
+ * says. `channels` is 1 for one parameter for all units. The set remembers errors. */
 tg_learned tg_learned_add(tg_parameters *set, const char *name, tg_learned_function function, int64_t channels);
 
-/* x -> the same shape. Channels are axis 1 of images, [batch, channels, height, width], and the last axis of anything
- * else. */
+/* x -> the same shape. Channels are axis 1 of images, [batch, channels, height, width], and the last axis of other
+ * tensors. */
 tg_tensor tg_learned_forward(const tg_learned *layer, tg_tensor x);
 
 TG_API_END

@@ -4,8 +4,7 @@
  *     tg_parameters_initialize(set, TG_INIT_XAVIER_UNIFORM, 0, &rng);
  *     tg_tensor y = tg_linear_layer_forward(&layer, x);       // [..., 784] -> [..., 128]
  *
- * A layer is a plain struct that points into a parameter set: copy it, or put one parameter into two layers
- * to share it.
+ * A layer is a plain struct that points into a parameter set: copy it freely; two layers may share a parameter.
  */
 #ifndef TG_LINEAR_H
 #define TG_LINEAR_H
@@ -21,8 +20,8 @@ typedef struct tg_linear_layer {
     tg_parameter *bias;   /* [out], or NULL */
 } tg_linear_layer;
 
-/* Adds NAME.weight, a weight of gain 1 (nn/init.h), and, if wanted, NAME.bias to the set, both zero. An error leaves
- * pointers NULL and is remembered by the set. */
+/* Adds NAME.weight, whose initial gain is 1 (nn/init.h), and, if `bias`, NAME.bias to the set, both zero. On an error
+ * pointers are NULL, and the set remembers the error. */
 tg_linear_layer tg_linear_layer_add(tg_parameters *set, const char *name, int64_t inputs, int64_t outputs, bool bias);
 
 /* x W^T + b for x [..., in]. */

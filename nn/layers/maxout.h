@@ -18,11 +18,11 @@ typedef struct tg_maxout {
     int64_t outputs, pieces;
 } tg_maxout;
 
-/* Adds NAME.weight, of gain 1 (nn/init.h), which keeps the mean square where there are two pieces, and NAME.bias.
- * Errors are remembered by the set. */
+/* Adds NAME.weight, whose initial gain is 1 (nn/init.h), which preserves the mean square for two pieces, and NAME.bias.
+ * The set remembers errors. */
 tg_maxout tg_maxout_add(tg_parameters *set, const char *name, int64_t inputs, int64_t outputs, int64_t pieces);
 
-/* [..., inputs] -> [..., outputs]. The derivative goes to the first of equal pieces. */
+/* [..., inputs] -> [..., outputs]. Of equal pieces the first gets the gradient. */
 tg_tensor tg_maxout_forward(const tg_maxout *layer, tg_tensor x);
 
 TG_API_END

@@ -1,10 +1,10 @@
-/* Normalisation layers, of any kind behind one interface: LayerNorm, RMSNorm, BatchNorm, GroupNorm.
+/* Normalisation layers behind one interface: LayerNorm, RMSNorm, BatchNorm, GroupNorm.
  *
  *     layer   [..., size], each row by itself       w (x - mean) / sqrt(variance + epsilon) + b
  *     rms     [..., size], each row by itself       w x / sqrt(mean(x^2) + epsilon)
- *     batch   [batch, size, ...], each channel over all the rest: w (x - mean) / sqrt(variance + epsilon) + b, with the
- * mean and variance of the batch in training, in evaluation with those that were seen, on average, in training group
- * [batch, size, ...], the channels of each sample in `groups` equal groups, 1 at first: GroupNorm
+ *     batch   [batch, size, ...], each channel over all other axes: as layer, with the statistics of the batch in
+ *             training, and with their running averages in evaluation
+ *     group   [batch, size, ...], each sample, its channels in `groups` equal groups (1 at first): as layer
  *
  *     tg_norm_layer norm = tg_norm_layer_add(set, "ln_1", TG_NORM_LAYER, 768, 0);      // epsilon 1e-5
  *     tg_tensor y = tg_norm_layer_forward(&norm, x, NULL);                             // like x
@@ -27,7 +27,8 @@ typedef enum tg_norm {
 #undef TG_NORM
 } tg_norm;
 
-/* "none", "layer", "rms", "batch", "group", and back; NULL, or false and nothing written, where there is none. */
+/* Converts to the name, "none", "layer", "rms", "batch", "group", and back; NULL, or false with nothing written, if
+ * unknown. */
 const char *tg_norm_name(tg_norm norm);
 bool tg_norm_from_name(const char *name, tg_norm *norm);
 
@@ -43,14 +44,14 @@ typedef struct tg_norm_layer {
     tg_parameter *mean, *variance; /* [size], running statistics of TG_NORM_BATCH, not trained: 0 and 1 at first */
 } tg_norm_layer;
 
-/* Adds NAME.weight, NAME.bias, NAME.running_mean and NAME.running_var, as far as the kind has them; none of them
- * decays. epsilon 0 stands for 1e-5, 1e-6 for TG_NORM_RMS. Errors are remembered by the set. */
+/* Adds those of NAME.weight, NAME.bias, NAME.running_mean and NAME.running_var that the kind has, all without weight
+ * decay. epsilon 0 means 1e-5, or 1e-6 for TG_NORM_RMS. The set remembers errors. */
 tg_norm_layer tg_norm_layer_add(tg_parameters *set, const char *name, tg_norm kind, int64_t size, double epsilon);
 
-/* Like x. `training` is the generator of a training pass, NULL means evaluation. A batch norm's pass in training needs
- * two numbers for each channel at least, and moves the running statistics, with the unbiased variance, as in PyTorch; a
- * step with it cannot be replayed. Statistics of a batch that are infinite or NaN are left out, as tg_optimizer_step
- * leaves out such gradients. A pass in evaluation is differentiated with the statistics that it was computed with. */
+/* Like x. `training` is the generator of a training pass, NULL means evaluation. Batch norm in training needs at least
+ * two numbers for each channel. It updates the running statistics, with the unbiased variance, as in PyTorch; such a
+ * step cannot be replayed. Infinite or NaN statistics of a batch are skipped, as tg_optimizer_step skips such
+ * gradients. A pass in evaluation is differentiated with the statistics that it was computed with. */
 tg_tensor tg_norm_layer_forward(const tg_norm_layer *layer, tg_tensor x, tg_rng *training);
 
 TG_API_END

@@ -1,5 +1,5 @@
-/* Rotary positions: pairs of numbers turned by an angle that grows with the position (Su and others, arXiv 2104.09864),
- * halves paired as in LLaMA.
+/* Rotary positions: pairs of numbers rotated by an angle that grows with the position (Su and others, arXiv
+ * 2104.09864), halves paired as in LLaMA.
  *
  *     angle[p, i] = p base^(-2 i / size)
  *     y[p, i]          = x[p, i] cos angle[p, i] - x[p, i + size/2] sin angle[p, i]          i < size/2
@@ -16,7 +16,8 @@
 
 TG_API_BEGIN
 
-/* Of positions 0, 1, ... for an even size; constants to all derivatives. An odd size is an error of the tape. */
+/* The angles of positions 0, 1, ... for an even size; constants to all derivatives. An odd size is an error of the
+ * tape. */
 tg_rotary tg_rotary_angles(tg_tape *tape, tg_dtype dtype, int64_t positions, int64_t size, double base);
 
 /* The rotated x, [..., positions, size]; the angles must have its positions and size. */

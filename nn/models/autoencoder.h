@@ -1,4 +1,4 @@
-/* Autoencoders: rows through a narrow code and back, mirrored (Hinton and Salakhutdinov, Science 313, 2006).
+/* Autoencoders: an encoder to a narrow code, and a mirrored decoder (Hinton and Salakhutdinov, Science 313, 2006).
  *
  *     tg_autoencoder *net = tg_autoencoder_new(&rng, &(tg_autoencoder_config){
  *         .inputs = 784, .hidden = {1000, 500, 250}, .code = 30, .activation = TG_GELU_EXACT});
@@ -38,7 +38,7 @@ const char *tg_autoencoder_config_error(const tg_autoencoder_config *config);
 
 typedef tg_model tg_autoencoder;
 
-/* A net with initial weights; biases are 0. `rng` is read and not moved. NULL if out of memory or if the configuration
+/* A net with initial weights; biases are 0. `rng` is not advanced. NULL if out of memory or if the configuration
  * is wrong. */
 tg_autoencoder *tg_autoencoder_new(const tg_rng *rng, const tg_autoencoder_config *config);
 void tg_autoencoder_free(tg_autoencoder *net);

@@ -1,4 +1,4 @@
-/* Stacks of transformer blocks, for models that contain one. Internal to nn. */
+/* Adds a stack of transformer blocks to a model. Internal to nn. */
 #ifndef TG_MODEL_BLOCKS_H
 #define TG_MODEL_BLOCKS_H
 
@@ -7,8 +7,8 @@
 /* NULL, or the error in the number of blocks or their configuration. */
 const char *tg_blocks_error(int layers, const tg_block_config *block);
 
-/* Adds dropout of the first block's input, layers.N.*, and norm.*; for post-norm blocks embedding_norm.* before these.
- * */
+/* Adds dropout before the first block, the blocks layers.N.*, and norm.*; post-norm blocks have embedding_norm.*
+ * first. */
 void tg_model_add_blocks(tg_model *model, int layers, const tg_block_config *block, double dropout);
 
 #endif

@@ -1,5 +1,5 @@
-/* The perceptron that reads text: the next token from a window of those before it (Bengio, Ducharme, Vincent and
- * Jauvin, JMLR 3, 2003).
+/* A perceptron for text: predicts the next token from a window of previous ones (Bengio, Ducharme, Vincent and Jauvin,
+ * JMLR 3, 2003).
  *
  *     tg_char_mlp *net = tg_char_mlp_new(&rng, &(tg_char_mlp_config){
  *         .vocabulary = 27, .context = 8, .embedding = 24, .hidden = {256}, .activation = TG_TANH});
@@ -8,7 +8,7 @@
  *
  *     ids -> embedding of each, side by side -> layers.0 -> layers.1 -> ... -> output -> logits
  *
- * Bengio's has one hidden layer with tanh; the direct connections from embeddings to logits, which he found of no use
+ * Bengio's model has one hidden layer with tanh. Its direct connections from embeddings to logits, which did not help
  * with little data, are left out. Parameters: embedding.weight [vocabulary, embedding], layers.N.* as of tg_mlp,
  * output.weight and output.bias.
  */
@@ -39,7 +39,7 @@ const char *tg_char_mlp_config_error(const tg_char_mlp_config *config);
 
 typedef tg_model tg_char_mlp;
 
-/* A net with initial weights, embeddings normal with deviation 1, biases 0. `rng` is read and not moved. NULL if out of
+/* A net with initial weights, embeddings normal with deviation 1, biases 0. `rng` is not advanced. NULL if out of
  * memory or if the configuration is wrong. */
 tg_char_mlp *tg_char_mlp_new(const tg_rng *rng, const tg_char_mlp_config *config);
 void tg_char_mlp_free(tg_char_mlp *net);

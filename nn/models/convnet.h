@@ -6,7 +6,7 @@
  *     tg_tensor logits = tg_convnet_forward(net, x, &training);   // [batch, 1, 28, 28] or [batch, 784] -> [batch, 10]
  *     tg_tensor loss = tg_cross_entropy(logits, labels);
  *
- *     x -> blocks.0 -> maximum of 2 x 2 -> blocks.1 -> ... -> mean over positions -> dropout -> head -> logits
+ *     x -> blocks.0 -> max pool 2 x 2 -> blocks.1 -> ... -> mean over positions -> dropout -> head -> logits
  *
  * Parameters: blocks.N.conv.*, blocks.N.norm.*, head.weight and head.bias.
  */
@@ -25,14 +25,14 @@ typedef struct tg_convnet_config {
     int64_t filters[TG_CONVNET_BLOCKS + 1]; /* channels of the blocks' results, ended by 0 */
     int64_t outputs;
     int64_t kernel;           /* odd; 0: 3 */
-    int pool;                 /* maximum of pool x pool pixels after each block; 0: 2; 1: none */
+    int pool;                 /* max pool of pool x pool pixels after each block; 0: 2; 1: none */
     tg_activation activation; /* 0: gelu_exact; a gated one has twice the filters before it */
     tg_norm norm;             /* of each block: TG_NORM_BATCH, TG_NORM_GROUP; 0: none */
     int groups;               /* number of groups of TG_NORM_GROUP; 0: 1 */
-    bool flatten;             /* the head sees every position, in place of the mean over them */
+    bool flatten;             /* the head gets every position instead of the mean over positions */
     double dropout;           /* before the head, in training */
     tg_init init;             /* 0: variance_preserving */
-    bool recompute;           /* of the blocks, see tg_conv_block_config */
+    bool recompute;           /* see tg_conv_block_config */
     tg_dtype dtype;           /* 0: TG_F32 */
 } tg_convnet_config;
 
@@ -41,7 +41,7 @@ const char *tg_convnet_config_error(const tg_convnet_config *config);
 
 typedef tg_model tg_convnet;
 
-/* A net with initial weights. `rng` is read and not moved. NULL if out of memory or if the configuration is wrong. */
+/* A net with initial weights. `rng` is not advanced. NULL if out of memory or if the configuration is wrong. */
 tg_convnet *tg_convnet_new(const tg_rng *rng, const tg_convnet_config *config);
 void tg_convnet_free(tg_convnet *net);
 

@@ -7,9 +7,8 @@
  *         tg_dead_units_see(dead, &trace);
  *     printf("%.1f %% dead\n", 100 * tg_dead_units_fraction(dead));
  *
- * A unit is dead when the derivative of its activation (for a gated layer: of what is applied to the gate)
- * stays below 1e-3 in size on everything that was seen. For ReLU these are the units that are zero
- * everywhere.
+ * A unit is dead when the derivative of its activation (in a gated layer: of the function applied to the gate) stays
+ * below 1e-3 in size on all batches. For ReLU these are the units that are zero everywhere.
  */
 #ifndef TG_DEAD_UNITS_H
 #define TG_DEAD_UNITS_H
@@ -30,10 +29,10 @@ bool tg_dead_units_see(tg_dead_units *units, const tg_mlp_trace *trace);
 /* The dead fraction of all hidden units, 0 .. 1; 0 without batches or hidden units. */
 double tg_dead_units_fraction(const tg_dead_units *units);
 
-/* The same of one hidden layer, counted from 0; 0 if there is no such layer. */
+/* The dead fraction of one hidden layer, counted from 0; 0 if there is no such layer. */
 double tg_dead_units_fraction_of(const tg_dead_units *units, int layer);
 
-/* Forgets all batches. */
+/* Discards all batches. */
 void tg_dead_units_clear(tg_dead_units *units);
 
 TG_API_END

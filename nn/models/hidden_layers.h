@@ -1,4 +1,4 @@
-/* The hidden layers of perceptrons, for models that have some. Internal to nn. */
+/* The hidden layers of perceptrons, shared by several models. Internal to nn. */
 #ifndef TG_HIDDEN_LAYERS_H
 #define TG_HIDDEN_LAYERS_H
 
@@ -9,7 +9,7 @@ enum { TG_HIDDEN_MOST = 64 }; /* layers at most */
 /* The number of widths before the 0 that ends them; most + 1 if that is missing. */
 int tg_hidden_count(const int64_t *widths, int most);
 
-/* NULL, or the error in hidden layers. */
+/* NULL, or the error in the configuration of hidden layers. */
 const char *tg_hidden_error(const int64_t *widths, int most, tg_activation activation, tg_norm norm, double dropout,
                             tg_init init, tg_dtype dtype);
 

@@ -54,8 +54,8 @@ static void widen(int64_t *widths, int first, int last, int64_t by)
         widths[i] += by;
 }
 
-/* The largest factor whose net is no larger than the plain one, and from there one more unit in every layer
- * that comes closer with it; layers that a sum ties together widen together. */
+/* Finds the largest factor whose net is no larger than the plain one, then adds a unit to every layer that brings the
+ * size closer; layers joined by a residual connection are widened together. */
 static void fit_widths(const tg_mlp_config *config, int count, int64_t *widths)
 {
     double target = size_of(config, count, config->hidden, false), low = 0, high = 1;

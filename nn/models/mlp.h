@@ -1,5 +1,4 @@
-/* The multi-layer perceptron: hidden layers with an activation, plain or gated, and a linear layer at the
- * end.
+/* The multi-layer perceptron: hidden layers with an activation, plain or gated, then a linear layer.
  *
  *     tg_rng rng = tg_rng_seed(1);
  *     tg_mlp *net = tg_mlp_new(&rng, &(tg_mlp_config){
@@ -13,16 +12,16 @@
  * Parameters are named layers.N.weight [out, in] and layers.N.bias, as of the linear layers of PyTorch's
  * Sequential; hidden layers with a gated activation have layers.N.gate_proj.* and layers.N.up_proj.* instead.
  *
- * A hidden layer with a gated activation is the published one, act(x W^T + b) (x V^T + c), as in tg_feed_forward. A
- * stack of products is a polynomial whose degree doubles with every layer, so a deep one trains better normalised:
+ * A hidden layer with a gated activation is act(x W^T + b) (x V^T + c), as published and as in tg_feed_forward. A stack
+ * of products is a polynomial whose degree doubles with every layer, so a deep one trains better with normalisation:
  * `norm` adds a normalisation with weights layers.N.norm.* after every hidden layer's activation, gated or not.
  * `residual` adds the input of a hidden layer to its output, in every hidden layer after one of the same width (He et
  * al., 2016):
  *
  *     h' = h + dropout(norm(act(h W^T + b)))
  *
- * What n such sums add would double with each: the initial weights of these layers (of gated ones V, as in
- * tg_hidden_layer) are divided by sqrt(n), as GPT-2's (Radford et al., 2019).
+ * Each residual connection would double the variance of h. So the initial weights of these n layers (of gated ones V,
+ * see tg_hidden_layer) are divided by sqrt(n), as in GPT-2 (Radford et al., 2019).
  */
 #ifndef TG_MLP_H
 #define TG_MLP_H
@@ -53,19 +52,18 @@ typedef struct tg_mlp_config {
 /* NULL, or the error in the configuration. */
 const char *tg_mlp_config_error(const tg_mlp_config *config);
 
-/* The number of parameters of such a net, and the widths that its hidden layers get. A gated layer has two matrices
- * where a plain one has one, so by default all widths of a gated net are scaled by one factor and rounded, some up and
- * some down, such that the number of parameters comes as close as it can to that of the plain net of the given widths;
- * with `residual`, neighbours of one width get one width. Parameters of normalisations, which are few and the same for
- * both, are left out of this; the number has them, but not the running statistics of a batch norm. -1 and nothing
- * written for a wrong configuration. */
+/* Returns the number of parameters of such a net and writes the widths of its hidden layers. A gated layer has two
+ * matrices where a plain one has one. So by default all widths of a gated net are scaled by one factor and rounded,
+ * some up and some down, so that its number of parameters is as close as possible to that of the plain net of the given
+ * widths; with `residual`, neighbouring layers of equal width stay equal. This comparison ignores the parameters of
+ * normalisations, which are few and the same for both. The returned number includes them, but not the running
+ * statistics of batch norm. -1, with nothing written, for a wrong configuration. */
 int64_t tg_mlp_size(const tg_mlp_config *config, int64_t widths[TG_MLP_HIDDEN + 1]);
 
 typedef tg_model tg_mlp;
 
-/* A net with initial weights; biases are 0. `rng` is read and not moved: nets from one generator have the
- * same weights (up to the gain) where names and shapes agree. NULL if out of memory or if the configuration
- * is wrong. */
+/* A net with initial weights; biases are 0. `rng` is not advanced: nets from one generator have the same weights (up to
+ * the gain) where names and shapes agree. NULL if out of memory or if the configuration is wrong. */
 tg_mlp *tg_mlp_new(const tg_rng *rng, const tg_mlp_config *config);
 void tg_mlp_free(tg_mlp *net);
 
@@ -86,7 +84,7 @@ typedef struct tg_mlp_trace {
     tg_tensor preactivation[TG_MLP_HIDDEN]; /* [..., width of the layer] */
 } tg_mlp_trace;
 
-/* The same with options: `training`, the generator of a training pass, from which dropout and stochastic
+/* tg_mlp_forward with options: `training`, the generator of a training pass, from which dropout and stochastic
  * activations draw (NULL: evaluation), and a trace to fill (NULL: none). */
 tg_tensor tg_mlp_forward_with(const tg_mlp *net, tg_tensor x, tg_rng *training, tg_mlp_trace *trace);
 

@@ -1,5 +1,5 @@
-/* What a model is: layers one after the other, and the set of their parameters. MLP, transformer and the others are
- * lists of layers that follow from a configuration; the same functions make, run and free them all, and yours:
+/* What a model is: a list of layers and the set of their parameters. MLP, transformer and the others build their lists
+ * from a configuration. The same functions make, run and free all of them, and your own:
  *
  *     static void build(tg_model *model, void *config)
  *     {
@@ -32,13 +32,13 @@ typedef struct tg_model_kind {
     /* NULL, or the error in the configuration. */
     const char *(*config_error)(const void *config);
 
-    /* Makes the set and adds the layers. `config` is the model's own copy. Errors are remembered by the set. */
+    /* Makes the set and adds the layers. `config` is the model's own copy. The set remembers errors. */
     void (*build)(tg_model *model, void *config);
 
     /* Converts x for the first layer; TG_NONE, with an error on the tape, if it cannot. NULL: no conversion. */
     tg_tensor (*input)(const tg_model *model, tg_tensor x);
 
-    /* Samples, as for a layer, and the configuration of a sample, in double, for this shape of x. */
+    /* Samples, as for a layer. `configure` sets the configuration of a sample, in double, for this shape of x. */
     void (*configure)(void *config, const tg_shape *x, int sample);
     const tg_layer_sample *samples;
 } tg_model_kind;
@@ -49,27 +49,27 @@ struct tg_model {
     tg_parameters *parameters;
     tg_layer *layers;
     int count, capacity;
-    tg_init init; /* the initialiser of tg_parameters_initialize, and its gain; build sets them */
+    tg_init init; /* initialiser and gain for tg_parameters_initialize; build sets them */
     double gain;
     bool failed; /* out of memory while layers were added */
 };
 
-/* A model with initial weights. `rng` is read and not moved. NULL if out of memory or if the configuration is wrong. */
+/* A model with initial weights. `rng` is not advanced. NULL if out of memory or if the configuration is wrong. */
 tg_model *tg_model_new(const tg_model_kind *kind, const tg_rng *rng, const void *config);
 void tg_model_free(tg_model *model);
 
-/* Adds a layer, which is copied with all that a sequence has; its name is that of its scope on the tape, "" for none.
+/* Adds a copy of the layer, and of its inner layers if it is a sequence. `name` is its scope on the tape, "" for none.
  */
 void tg_model_add(tg_model *model, const char *name, tg_layer layer);
 
 /* The model's parameters; they belong to it. */
 tg_parameters *tg_model_parameters(const tg_model *model);
 
-/* x through all layers. `training` is the generator of a training pass, NULL means evaluation. */
+/* Passes x through all layers. `training` is the generator of a training pass, NULL means evaluation. */
 tg_tensor tg_model_forward(const tg_model *model, tg_tensor x, tg_rng *training);
 tg_tensor tg_model_forward_with(const tg_model *model, tg_tensor x, tg_layer_pass *pass);
 
-/* The library's, tg_mlp_kind and so on. */
+/* The library's models, tg_mlp_kind and so on. */
 #define TG_MODEL(name) extern const tg_model_kind tg_##name##_kind;
 #include "nn/models/models.def"
 

@@ -7,8 +7,8 @@
 #include "nn/layers/sequential.h"
 #include "nn/models/model.h"
 
-/* x through layers first .. end - 1 of a model of this kind; end 0: through all. Without a model, or with one of
- * another kind, an error of the tape. */
+/* Passes x through layers first .. end - 1 of a model of this kind; end 0: all. No model, or one of another kind, is an
+ * error of the tape. */
 tg_tensor tg_model_run(const tg_model_kind *kind, const tg_model *model, tg_tensor x, tg_layer_pass *pass, int first,
                        int end);
 

@@ -8,9 +8,9 @@
  *
  *     ids -> token_embedding + position_embedding -> layers.0 -> layers.1 -> ... -> norm -> head -> logits
  *
- * A pre-norm stack ends with a norm; a post-norm one begins with one after the embeddings, embedding_norm, as BERT
- * does. Weights begin as GPT-2's: normal numbers of deviation 0.02, those that end in a residual sum of 0.02 / sqrt(2
- * layers); biases at 0.
+ * A pre-norm stack ends with a norm; a post-norm stack begins with one after the embeddings, embedding_norm, as in
+ * BERT. Weights are initialised as in GPT-2: normal with deviation 0.02, or 0.02 / sqrt(2 layers) for those that feed a
+ * residual connection; biases are 0.
  */
 #ifndef TG_TRANSFORMER_H
 #define TG_TRANSFORMER_H
@@ -37,7 +37,7 @@ const char *tg_transformer_config_error(const tg_transformer_config *config);
 
 typedef tg_model tg_transformer;
 
-/* A model with initial weights. `rng` is read and not moved. NULL if out of memory or if the configuration is wrong. */
+/* A model with initial weights. `rng` is not advanced. NULL if out of memory or if the configuration is wrong. */
 tg_transformer *tg_transformer_new(const tg_rng *rng, const tg_transformer_config *config);
 void tg_transformer_free(tg_transformer *model);
 
@@ -48,7 +48,7 @@ tg_parameters *tg_transformer_parameters(const tg_transformer *model);
  * the generator of a training pass, NULL means evaluation. */
 tg_tensor tg_transformer_forward(const tg_transformer *model, tg_tensor ids, tg_rng *training);
 
-/* The same with padding [batch, positions]: 0 = masked, 1 for the others. */
+/* tg_transformer_forward with padding [batch, positions]: 0 = masked, 1 = not masked. */
 tg_tensor tg_transformer_forward_padded(const tg_transformer *model, tg_tensor ids, tg_tensor padding,
                                         tg_rng *training);
 

@@ -1,4 +1,4 @@
-/* A small vision transformer (Dosovitskiy and others, arXiv 2010.11929): the image in patches, one token each.
+/* A small vision transformer (Dosovitskiy and others, arXiv 2010.11929): each patch of the image is a token.
  *
  *     tg_vit *vit = tg_vit_new(&rng, &(tg_vit_config){
  *         .channels = 1, .height = 28, .width = 28, .patch = 7, .layers = 4, .block = tg_block_vit(64, 4),
@@ -10,8 +10,8 @@
  *
  * Parameters: patch_embedding.weight [width, channels, patch, patch] and .bias, as of a convolution; class_token [1, 1,
  * width]; position_embedding.weight [tokens, width]; layers.N.* as PyTorch's TransformerEncoderLayer; norm.*;
- * head.weight and head.bias. Weights begin by Xavier's rule, positions as normal numbers of deviation 0.02, and the
- * class token and the head at 0, as published.
+ * head.weight and head.bias. Weights are initialised by Xavier's rule, positions with normal numbers of deviation 0.02,
+ * class token and head with 0, as published.
  */
 #ifndef TG_VIT_H
 #define TG_VIT_H
@@ -28,7 +28,7 @@ typedef struct tg_vit_config {
     int layers;                      /* 256 at most */
     tg_block_config block;           /* tg_block_vit, or your own */
     int64_t outputs;
-    bool mean_pool; /* no class token: the head sees the mean of all tokens */
+    bool mean_pool; /* no class token: the head gets the mean of all tokens */
     double dropout; /* rate for the embeddings, in training */
     tg_dtype dtype; /* 0: TG_F32 */
 } tg_vit_config;
@@ -38,7 +38,7 @@ const char *tg_vit_config_error(const tg_vit_config *config);
 
 typedef tg_model tg_vit;
 
-/* A model with initial weights. `rng` is read and not moved. NULL if out of memory or if the configuration is wrong. */
+/* A model with initial weights. `rng` is not advanced. NULL if out of memory or if the configuration is wrong. */
 tg_vit *tg_vit_new(const tg_rng *rng, const tg_vit_config *config);
 void tg_vit_free(tg_vit *model);
 

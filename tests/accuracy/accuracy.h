@@ -1,14 +1,14 @@
-/* The errors of kernels against a reference, in units in the last place.
+/* Measures the errors of kernels against a reference, in units in the last place.
  *
- *     accuracy_survey survey = accuracy_begin("gelu_exact");      // on every instruction set that runs here
+ *     accuracy_survey survey = accuracy_begin("gelu_exact");      // all instruction sets of this processor
  *     accuracy_edges(&survey);
  *     accuracy_floats(&survey, 0, ACCURACY_FLOATS, 1000);         // every 1000th
  *     accuracy_doubles(&survey, 17, 100000);
  *     for (int s = 0; s < survey.sets; s++)
  *         printf("%s: %g ulp at %a\n", survey.set[s]->isa, survey.f32[s][0].max_ulp, survey.f32[s][0].ulp_at);
  *
- * Measurements are combined: the largest error is kept. An infinity or NaN that only one of kernel and truth has counts
- * as an infinite error.
+ * Several measurements combine to the largest error. An infinity or NaN in only one of kernel and reference counts as
+ * an infinite error.
  */
 #ifndef ACCURACY_H
 #define ACCURACY_H
@@ -31,7 +31,7 @@ typedef struct accuracy_survey {
     accuracy f32[ACCURACY_SETS][REFERENCE_ORDERS], f64[ACCURACY_SETS][REFERENCE_ORDERS];
 } accuracy_survey;
 
-#define ACCURACY_FLOATS (UINT64_C(1) << 32) /* how many there are, counted by their bits */
+#define ACCURACY_FLOATS (UINT64_C(1) << 32) /* the number of floats; a float's index is its bits */
 
 /* A survey of the kernels of that name, which reference.h knows. */
 accuracy_survey accuracy_begin(const char *name);
@@ -46,13 +46,14 @@ void accuracy_run_f64(const tg_kernel_set *set, const char *name, int order, siz
 /* True if the derivative of that order crosses zero at x, so that only its absolute error counts. */
 bool accuracy_near_zero(const reference_function *function, int order, double x);
 
-/* Critical numbers in both precisions: zeros, infinities, NaN, the smallest and the largest, bounds of ranges. */
+/* Measures critical numbers in both precisions: zeros, infinities, NaN, the smallest and the largest, bounds of
+ * ranges. */
 void accuracy_edges(accuracy_survey *survey);
 
-/* The floats whose bits are first, first + stride, ..., below last. */
+/* Measures the floats whose bits are first, first + stride, ..., below last. */
 void accuracy_floats(accuracy_survey *survey, uint64_t first, uint64_t last, uint64_t stride);
 
-/* Random doubles: uniform in the ranges of interest, and every fifth with a random exponent. */
+/* Measures random doubles: uniform in the ranges of interest, and every fifth with a random exponent. */
 void accuracy_doubles(accuracy_survey *survey, uint64_t seed, size_t count);
 
 /* The same numbers for other uses: the edges, and number i of a random sequence. */

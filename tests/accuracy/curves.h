@@ -1,10 +1,10 @@
-/* The error of exact GELU in single precision over x, of four ways to compute it: numbers for plots/exactness.gp.
+/* The error of exact GELU in single precision over x, for four ways to compute it: the data of plots/exactness.gp.
  *
  *     if (!accuracy_curves_write("results", "python3", NULL, &error))
  *         fprintf(stderr, "%s\n", error.text);
  *
  * The columns are form, x, ulp; form is naive (0.5 x (1 + erff(x / sqrt 2))), erfc (0.5 x erfcf(-x / sqrt 2)), pytorch
- * where that Python can import it, and tapegrad. Each row has the largest of a few hundred errors around x.
+ * where that Python can import it, and tapegrad. Each row has the largest error among a few hundred numbers around x.
  */
 #ifndef ACCURACY_CURVES_H
 #define ACCURACY_CURVES_H

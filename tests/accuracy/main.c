@@ -1,4 +1,4 @@
-/* How exact the kernels are: the largest errors against an independent reference, and a picture of those of GELU.
+/* Measures the largest errors of the kernels against an independent reference, and draws a picture of GELU's.
  *
  *     build/bin/accuracy --kernels gelu_exact,silu
  *     build/bin/accuracy --out results             # exactness.csv, .png and .svg too

@@ -1,14 +1,15 @@
-/* Activations and elementary functions to more digits than the kernels have: what their errors are measured against.
+/* Activations and elementary functions with more digits than the kernels have, as the reference for the kernels'
+ * errors.
  *
  *     const reference_function *gelu = reference_find("gelu_exact");
  *     double exact[3];
  *     gelu->f32(-13.0f, exact);                     // value, first and second derivative
  *     double ulp = fabs(y - exact[0]) / reference_ulp_f32(exact[0]);
  *
- * Single precision is judged in double, double in long double: 80 bits on x86, 128 on most others. Where an argument's
- * rounding would be magnified (the square in e^(-x^2/2), the cubic in the tanh form) it is carried in two parts, and
- * derivatives are written so that only their true zeros cancel. The formulas are those of the textbooks and share
- * no code and no coefficient with the kernels.
+ * The reference for single precision is double; that for double is long double: 80 bits on x86, 128 on most others.
+ * Where an argument's rounding error would be magnified (the square in e^(-x^2/2), the cubic in the tanh form), the
+ * argument is kept as a sum of two numbers. The formulas of derivatives cancel only near the derivative's zeros. The
+ * formulas are those of the textbooks, and share no code and no coefficient with the kernels.
  */
 #ifndef ACCURACY_REFERENCE_H
 #define ACCURACY_REFERENCE_H

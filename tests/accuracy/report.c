@@ -104,7 +104,7 @@ static void print_csv(const report *r, FILE *out)
                 }
 }
 
-/* The worst of all instruction sets, for each of the two errors separately. */
+/* The largest relative and the largest absolute error over all instruction sets. */
 static accuracy worst_of(const accuracy_survey *survey, bool is_double, int order)
 {
     accuracy worst = {0};

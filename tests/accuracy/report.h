@@ -1,5 +1,5 @@
-/* The report of build/bin/accuracy: the accuracy of the kernels on every instruction set that runs here, and whether it
- * is as promised.
+/* The report of build/bin/accuracy: the accuracy of the kernels on every instruction set of this processor, and whether
+ * it is within the documented bounds.
  *
  *     return accuracy_report(&(accuracy_request){.exhaustive = true, .at_once = 2}, stdout);
  *
@@ -13,7 +13,7 @@
 
 typedef struct accuracy_request {
     const char *kernels; /* names separated by commas, or "all"; NULL: all if exhaustive, otherwise GELU and SiLU */
-    bool exhaustive;     /* all floats, not every 1000th; 10^7 doubles, not 10^5 */
+    bool exhaustive;     /* all floats and 10^7 doubles, instead of every 1000th float and 10^5 doubles */
     bool csv;    /* a line for each kernel, precision, order and instruction set; else a table of the worst of these */
     int at_once; /* how many kernels are measured at the same time */
 } accuracy_request;

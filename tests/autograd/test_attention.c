@@ -1,4 +1,4 @@
-/* Attention against its definition in loops; masks, and rows that see nothing. */
+/* Attention against its definition in loops; masks, and rows that are fully masked. */
 #include "tests/support/tensors.h"
 
 #include <math.h>

@@ -1,12 +1,12 @@
-/* Every feature of the tape with every other one, at random: a step on a long-lived tape gives the same bits as on a
- * fresh tape, and as with every checkpoint called as a plain function.
+/* Combines the features of the tape at random. A step on a long-lived tape must give the same bits as on a fresh tape,
+ * and the same as without checkpoints.
  *
  *     checkpoints (nested), replay, cached trace, accumulation, dropout and other random numbers, hooks that look,
  * change or differentiate, nested gradients, no-grad scopes, frozen parameters, retained gradients, two tapes at once,
  * two threads
  *
- * Steps differ only a little from one to the next, so that a tape could mistake one for another. When a step fails,
- * earlier steps and parts of its programs are removed as long as it still fails; the rest is printed.
+ * Consecutive steps differ only a little, so that a tape could mistake one for another. When a step fails, the test
+ * removes earlier steps and parts of the programs as long as the failure remains, and prints what is left.
  */
 #include "tests/support/cross_program.h"
 #include "tests/support/cut_finely.h"
@@ -26,8 +26,8 @@ typedef struct cross_step {
     bool two, threads, interleaved; /* both lanes; at the same time; node by node in turn */
     bool resets;                    /* resets the tapes first; otherwise the step continues where the last one ended */
     bool replays;                   /* repeats the step before on other numbers */
-    uint8_t frozen, cleared; /* parameters without a gradient; those that an optimiser has used up, after the step */
-    bool hooked;             /* a parameter of the tape has a hook, which stays until the tape is reset */
+    uint8_t frozen, cleared;        /* parameters without a gradient; those that an optimiser updates after the step */
+    bool hooked;                    /* a parameter of the tape has a hook, which stays until the tape is reset */
     uint8_t data;
 } cross_step;
 
@@ -36,7 +36,7 @@ typedef struct world {
     cross_parameters parameters;
     cross_lane lane[2];
     tg_dtype dtype;
-    int workers; /* that share an operation of the long-lived tapes; one computes those of the fresh ones */
+    int workers; /* threads for an operation of the long-lived tapes; the fresh ones use one thread */
     int replayed, refused;
     double tolerance; /* of the comparison; 0: to the bit */
     char complaint[512];

@@ -1,4 +1,4 @@
-/* Products with Jacobians and Hessians against matrices written out by hand; anomaly mode; the tape's listings. */
+/* Products with Jacobians and Hessians against matrices computed by hand; anomaly mode; the tape's listings. */
 #include <check.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Errors: one line of text, whatever is put into it. */
+/* An error is one line of text, whatever its arguments contain. */
 #include <check.h>
 #include <string.h>
 #include <tapegrad.h>

@@ -1,4 +1,4 @@
-/* Exported C, compiled by the compilers that are there and run: its results against those of the library, to the bit.
+/* Compiles exported C with every available compiler, runs it, and compares the results with the library's, to the bit.
  */
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/product.h"
@@ -207,7 +207,7 @@ START_TEST(operations_give_the_bits_of_their_kernels)
 }
 END_TEST
 
-/* Sums in double; a result in double shows that. */
+/* Means of losses may differ by a few ulp. */
 START_TEST(losses_are_close)
 {
     expect_operations(types[_i], 0, true, types[_i] == TG_F32 ? 4 : 64);
@@ -557,12 +557,12 @@ START_TEST(the_program_writes_what_train_has_kept)
     ck_assert_ptr_nonnull(strstr(temporary_text("dot"), "digraph tape"));
     expect_refused(train_run("emit", "%s", ""), "--model FILE is missing");
     expect_refused(train_run("emit", "--model nowhere"), "nowhere");
-    expect_refused(train_run("emit", "--model m --dot --table"), "one at a time");
+    expect_refused(train_run("emit", "--model m --dot --table"), "exclude each other");
     expect_refused(train_run("emit", "--model m --dot --name x"), "are for C");
     expect_refused(train_run("emit", "--model m --lr 1"), "are for --train");
     expect_refused(train_run("emit", "--model m --name 1x"), "the name is not one of C");
     expect_refused(train_run("emit", "--model m --out missing/net.c"), "missing");
-    expect_refused(train_run("emit", "--model m --out m"), "m: there is something that is no file");
+    expect_refused(train_run("emit", "--model m --out m"), "m: not a regular file");
     expect_fine(train_run("train", "--data csv:train.csv --hidden 8 --epochs 1 --dropout 0.2 --out d"));
     expect_fine(train_run("emit", "--model d --out net.c"));
     expect_refused(train_run("emit", "--model d --out net.c --train"), "random_stream");

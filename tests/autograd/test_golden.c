@@ -67,7 +67,7 @@ static double allowed_error(const comparison *c, tg_dtype dtype, double expected
     return dtype == TG_F32 ? 2e-6 * size + units * FLT_TRUE_MIN : 1e-12 * size + units * DBL_TRUE_MIN;
 }
 
-/* The expected number in this type: what is too large for a float becomes infinite. */
+/* The expected number in this type: a number too large for a float becomes infinite. */
 static double held_by(tg_dtype dtype, double number)
 {
     return dtype == TG_F32 && fabs(number) > FLT_MAX ? copysign(INFINITY, number) : number;

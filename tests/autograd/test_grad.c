@@ -51,7 +51,7 @@ START_TEST(a_diamond_adds_up_both_ways)
     tg_tensor x = variable(3);
     tg_tensor left = tg_add_scalar(tg_mul_scalar(x, 2), 1), right = tg_mul(x, x);
     ck_assert_double_eq(gradient_of(tg_mul(left, right), x), 60);
-    /* Diamonds in a row: x -> x + x, 50 times, doubles each time. */
+    /* Diamonds in a row: x -> x + x, 50 times; each doubles the gradient. */
     x = variable(1);
     tg_tensor y = x;
     for (int i = 0; i < 50; i++)
@@ -62,7 +62,7 @@ END_TEST
 
 START_TEST(cotangents_shared_by_two_inputs_are_not_added_into_each_other)
 {
-    /* s = a + b hands one cotangent to both; a then gets more, twice, which must not reach b. */
+    /* s = a + b passes one cotangent to both operands. Then a gets two more contributions, which must not reach b. */
     tg_tensor a = variable(2), b = variable(5);
     tg_tensor more = tg_add(tg_mul(a, a), tg_mul_scalar(a, 10));
     tg_tensor s = tg_add(a, b);
@@ -283,8 +283,8 @@ static tg_tensor keep_cotangent(tg_tensor cotangent, void *to)
     return cotangent;
 }
 
-/* The gradients are views of results of the pass, all of one size, so that a buffer released too early is soon reused.
- * */
+/* The gradients are views of results of the pass, all of one size, so that a buffer released too early is soon
+ * reused. */
 START_TEST(gradients_that_are_views_stay_what_they_are)
 {
     double data[VIEWS][LONG];

@@ -1,6 +1,5 @@
-/* Shapes, axes, sizes, types and labels that no sensible program would pass: each gives a clear error or the right
- * result, and never a read past the shape or an overflow. The random calls find most under SANITIZE=address,undefined.
- * */
+/* Shapes, axes, sizes, types and labels that no sensible program would pass. Each must give a clear error or the right
+ * result, and never read past the shape or overflow. The random calls find most under SANITIZE=address,undefined. */
 #include "tests/support/tensors.h"
 #include "tests/support/wrapped_memory.h"
 

@@ -1,4 +1,4 @@
-/* Elements picked by integer tensors, against loops; and indices that lead nowhere. */
+/* Elements picked by integer tensors, against loops; and indices out of range. */
 #include "tests/support/tensors.h"
 
 Suite *index_suite(void);

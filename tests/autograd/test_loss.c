@@ -108,8 +108,8 @@ START_TEST(softmax_survives_large_numbers_and_masked_rows)
 }
 END_TEST
 
-/* For a row {top, others ...} the log-probability of the top class is -log1p(rest), rest = sum e^(other - top), and its
- * derivative by its own logit is rest / (1 + rest): both keep all digits, however small rest is. */
+/* For a row {top, others ...} the log-probability of the top class is -log1p(rest) with rest = sum e^(other - top). Its
+ * derivative by its own logit is rest / (1 + rest). Both must have all digits, however small rest is. */
 START_TEST(log_softmax_keeps_the_class_that_is_decided)
 {
     static const double rests[] = {30, 60, 10, 100, 0.5, 16, 700};

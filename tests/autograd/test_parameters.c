@@ -1,4 +1,4 @@
-/* Parameter sets: the two blocks, names, gradients that count or do not, copies. */
+/* Parameter sets: their two memory blocks, names, valid and outdated gradients, copies. */
 #include "tests/support/wrapped_memory.h"
 
 #include <check.h>

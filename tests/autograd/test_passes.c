@@ -1,6 +1,6 @@
-/* Backward passes that meet: through checkpoints of any depth, inside hooks, inside derivatives, one on the results of
- * another. The expected numbers come from the formulas. Functions of one number: c(x) = x^3 with c' = 3 x^2, c'' = 6 x.
- * */
+/* Nested and repeated backward passes: through checkpoints of any depth, inside hooks, inside derivatives, and on the
+ * results of an earlier pass. The expected numbers come from the formulas. Functions of one number: c(x) = x^3 with c'
+ * = 3 x^2, c'' = 6 x. */
 #include "tests/support/tensors.h"
 
 #include <math.h>
@@ -197,7 +197,7 @@ static tg_tensor with_inputs_as_gradients(tg_tape *t, const tg_tensor *in, int c
     return tg_add(tg_apply(user, NULL, 2, u), w);
 }
 
-/* A recomputed value is a cotangent, and is still read after it has ceased to be one. */
+/* A recomputed value serves as a cotangent, and is read again after that. */
 START_TEST(a_cotangent_that_was_recomputed_stays)
 {
     static tg_op op;
@@ -334,7 +334,7 @@ static tg_tensor around_itself(tg_tensor cotangent, void *user)
     return tg_grad(&s->loss, 1, &s->x, 1, NULL, false, &d) ? cotangent : (tg_tensor){0};
 }
 
-/* It may work or fail with an error, but must not give a wrong number or run forever. */
+/* These calls may succeed or fail with an error, but must not give a wrong number or run forever. */
 START_TEST(tg_backward_in_a_hook_and_a_hook_that_meets_itself_work_or_are_errors)
 {
     scene s;

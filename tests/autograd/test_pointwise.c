@@ -156,7 +156,7 @@ static const struct {
     {"erfc", tg_erfc, erfc, erfc_slope, erfc_bend, -5, 5},
 };
 
-/* A relative error, also in the tails. */
+/* Asserts a relative error, also in the tails. */
 static void assert_near(const char *what, tg_tensor y, int64_t i, double x, double should_be)
 {
     const double bound = (tg_dtype_of(y) == TG_F32 ? 2e-6 : 4e-14) * fabs(should_be);

@@ -260,7 +260,7 @@ START_TEST(the_gradient_of_logsumexp_is_the_softmax_over_the_same_axes)
 }
 END_TEST
 
-/* The shorthands permute axes; the operations themselves refuse. */
+/* The convenience functions permute axes; the operations themselves refuse such axes. */
 START_TEST(axes_that_an_operation_cannot_reduce_are_refused)
 {
     tg_tensor x = drawn(TG_F32, TG_SHAPE(2, 3, 4));

@@ -1,5 +1,5 @@
-/* Named errors: arguments that make no sense for a derivative, and operations that do something the core cannot repeat.
- * */
+/* Errors for arguments that make no sense for a derivative, and for operations that do something the core cannot
+ * repeat. */
 #include "tests/support/tensors.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* State that one step leaves for the next: gradients that add up, replayed steps, parameters on several tapes and
- * threads, memory; and data that an operation must not read, because the next step would not read it again. */
+/* State that one step leaves for the next: accumulated gradients, replayed steps, parameters on several tapes and
+ * threads, memory. Also data that an operation must not read, because a replayed step would not read it again. */
 #include "tests/support/tensors.h"
 
 #include <math.h>
@@ -71,8 +71,7 @@ static int tail_of(learner *l, int which, tg_tensor loss)
     }
 }
 
-/* Three micro-batches, with or without an optimiser's step after each, and each with another end or another beginning.
- * */
+/* Three micro-batches, with or without an optimiser's step after each; each begins or ends differently. */
 START_TEST(no_micro_batch_is_lost_whatever_else_a_step_records)
 {
     for (int where = 0; where < 4; where++)
@@ -180,7 +179,7 @@ START_TEST(a_replay_leaves_constants_and_variables_made_after_a_backward_pass)
 }
 END_TEST
 
-/* Data that the program filled in by itself is kept in a replay, or the replay is refused. It never becomes 0. */
+/* A replay keeps data that the program filled in by itself, or is refused. The data never becomes 0. */
 START_TEST(a_replay_after_a_jacobian_or_hessian_is_right_or_refused)
 {
     for (int which = 0; which < 2; which++) {

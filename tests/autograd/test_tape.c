@@ -1,4 +1,4 @@
-/* The tape: ownership, dead handles, sticky errors, memory. */
+/* The tape: ownership, handles of removed tensors, sticky errors, memory. */
 #include "tests/support/wrapped_memory.h"
 
 #include <check.h>
@@ -276,7 +276,7 @@ START_TEST(a_step_like_the_last_one_allocates_nothing)
 }
 END_TEST
 
-/* Tensors that grow a little each step: no buffer of the last step is large enough. */
+/* The tensors grow a little in each step, so no buffer of the last step is large enough. */
 static void hold_little(bool behind_a_leaf)
 {
     enum { STEPS = 12, ELEMENTS = 5 << 20 };

@@ -158,7 +158,7 @@ static void run_step(world *w, uint64_t seed, int length, bool rare)
     }
 }
 
-/* A kind of optimiser's step after which some gradients are added to. */
+/* A stand-in for an optimiser's step, after which some gradients accumulate. */
 static void descend(world *w, uint64_t which)
 {
     for (int p = 0; p < PARAMETERS; p++) {

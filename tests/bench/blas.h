@@ -8,8 +8,8 @@
  * this prints the core and exits. */
 void bench_blas_answer(void);
 
-/* Starts the program again with OpenBLAS's best core for this processor if OpenBLAS chose a slower one by itself: the
- * step by hand is to show the best of OpenBLAS. */
+/* Starts the program again with OpenBLAS's best core for this processor if OpenBLAS chose a slower one: the
+ * hand-written step must show OpenBLAS at its best. */
 void bench_blas_use_best(char **arguments);
 
 /* Prints core and configuration, and any core or block size that OPENBLAS_CORETYPE or OPENBLAS_L2_SIZE forces in place

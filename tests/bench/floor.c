@@ -227,7 +227,7 @@ static float wide_row(int n, float share, int label, float *restrict z, float *r
     return at_label;
 }
 
-/* A few columns do not fill a vector, so several rows are processed side by side: turned[j][row]. */
+/* A row of few columns does not fill a vector, so several rows are processed side by side: turned[j][row]. */
 enum { NARROW = 32, ABREAST = 16 };
 
 /* Up to ABREAST rows; returns the sum of their labels' logits less each row's largest. */

@@ -1,11 +1,12 @@
-/* The floor: a training step of a multi-layer perceptron written by hand, as fast as plain C with a BLAS can be, as the
- * reference for the tape. Buffers are allocated once, products are cblas_sgemm, and between them each number is touched
- * as seldom as can be:
+/* The floor of the benchmark: a hand-written training step of a multi-layer perceptron, as fast as plain C with a BLAS
+ * can be. The tape is measured against it. Buffers are allocated once, products are cblas_sgemm, and the loops between
+ * them read and write each number as few times as possible:
  *
  *     forward    z = x W^T;  h = act(z + b), and the slope act'(z + b) along with it, in one pass
  *     loss       softmax, cross-entropy, its gradient and the last layer's bias gradient, block by block in the cache
- *     backward   dW = dz^T x;  dh = dz W (not for the first layer);  dz = dh slope and db = column sums of dz in one
- * pass AdamW      one loop over the contiguous parameters
+ *     backward   dW = dz^T x;  dh = dz W (not for the first layer);
+ *                dz = dh slope and db = column sums of dz in one pass
+ *     AdamW      one loop over the contiguous parameters
  *
  *     floor_net *net = floor_new(&shape, 1e-3, initial);
  *     double loss = floor_step(net, batch->inputs, batch->labels);

@@ -1,8 +1,7 @@
-/* The training step of a small GPT (4 layers, 4 heads, width 64, context 64, batch 32, 65 letters): the tape beside
- * PyTorch, plain and compiled.
+/* The training step of a small GPT (4 layers, 4 heads, width 64, context 64, batch 32, 65 letters): compares the tape
+ * with PyTorch, plain and compiled.
  *
- *     gpt_bench(&(gpt_settings){.activations = "gelu_tanh,swiglu", .threads = 1, .seconds = 2, .peers =
- * {{"python3"}}});
+ *     gpt_bench(&(gpt_settings){.activations = "gelu_tanh", .threads = 1, .seconds = 2, .peers = {{"python3"}}});
  */
 #ifndef BENCH_GPT_H
 #define BENCH_GPT_H

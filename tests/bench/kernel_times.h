@@ -1,10 +1,10 @@
-/* Time per element of every kernel, in cache and from memory, beside ReLU, a plain copy and PyTorch.
+/* Time per element of every kernel, in cache and from memory, compared with ReLU, a plain copy and PyTorch.
  *
  *     kernel_times(&(kernel_times_settings){.only = "gelu_exact,silu", .seconds = 0.2, .csv = true});
  *
- * Directions: `forward` is the kernel when no gradient is wanted; `backward` what the tape runs to get the cotangent of
- * x from that of y; `both` the two in turn, forward with what backward needs; `tape` is both through the public
- * functions, recording included. Each is timed in turn with ReLU in the same direction, a copy, and PyTorch's
+ * Directions: `forward` is the kernel when no gradient is wanted. `backward` computes the cotangent of x from that of
+ * y, as the tape does. `both` runs a forward that keeps what backward needs, then backward. `tape` is both through the
+ * public functions, recording included. Each is timed in turn with ReLU in the same direction, a copy, and PyTorch's
  * operation.
  */
 #ifndef BENCH_KERNEL_TIMES_H

@@ -10,7 +10,7 @@
 
 #include <tapegrad.h>
 
-/* Kernels of rows see n / KERNEL_COLUMNS rows. */
+/* Row-wise kernels get n / KERNEL_COLUMNS rows. */
 enum { KERNEL_COLUMNS = 128 };
 
 typedef struct kernel_data {

@@ -1,4 +1,4 @@
-/* bench: how fast, as ratios within one run. */
+/* bench: measures speed, as ratios within one run. */
 #include "examples/run/options.h"
 #include "tests/bench/blas.h"
 #include "tests/bench/gpt.h"
@@ -49,7 +49,7 @@ static const program_option table[] = {
      "time our products and OpenBLAS's instead, of these nets, by the first number of --threads; the fastest tenth of "
      "rounds counts",
      OPTION_FLAG, .offset = offsetof(settings, products)},
-    {"dtype", "NAME", "their type", OPTION_CHOICE, .offset = offsetof(settings, dtype), .choices = dtypes},
+    {"dtype", "NAME", "type of their elements", OPTION_CHOICE, .offset = offsetof(settings, dtype), .choices = dtypes},
     {"cores", "LIST", "OpenBLAS cores, each in a process of its own: Haswell, SkylakeX, Cooperlake, ...", OPTION_TEXT,
      .offset = offsetof(settings, cores)},
     {NULL, NULL, "Several processes, in a build by make MPI=1: mpirun -n 2 build/mpi/bin/bench --mpi", OPTION_GROUP},
@@ -66,19 +66,18 @@ static const program_option table[] = {
     {"isa", "NAME", "the instruction set of kernels and products", OPTION_CHOICE, .offset = offsetof(settings, isa),
      .choices = isas},
     {"seconds", "S",
-     "to spend on each case (of kernels and products a tenth of it), at least nine rounds; 0: rounds of one step",
+     "time for each case (a tenth of it for kernels and products), at least nine rounds; 0: rounds of one step",
      OPTION_REAL, offsetof(settings, seconds), .low = 0, .high = 3600},
     {"csv", NULL, "print CSV instead of a table", OPTION_FLAG, .offset = offsetof(settings, csv)},
     {0}};
 
 static const options_program program = {
     .name = "bench",
-    .about = "Times AdamW training steps on the tape against the same steps written by hand in C, in turn, "
-             "and prints medians. "
-             "ratio is the median of the ratios within a round, gflops the speed of the matrix products "
-             "alone, link ns how long a line of the cache takes from one thread's processor to the other's and "
-             "back; of peers the table has their times over tapegrad's, CSV microseconds. With one thread the clock "
-             "counts processor time.",
+    .about = "Times AdamW training steps on the tape and the same steps written by hand in C, alternating, and prints "
+             "medians. Columns: ratio is the median of the ratios within a round; gflops is the speed of the matrix "
+             "products alone; link ns is the round trip of a cache line between the processors of two threads. For "
+             "peers the table has their times divided by tapegrad's, and CSV has microseconds. With one thread the "
+             "clock counts processor time.",
     .table = table,
 };
 

@@ -1,4 +1,4 @@
-/* The memory of training steps: of parameters and optimiser, used and kept by the tape, and resident in all.
+/* The memory of training steps: of parameters and optimiser, used and kept by the tape, and the resident total.
  *
  *     memory_bench(&(memory_settings){.nets = "paper,ffn,gpt", .activations = "relu,gelu_exact"});
  */

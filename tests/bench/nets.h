@@ -1,7 +1,7 @@
 /* The nets that the benchmark trains, each a multi-layer perceptron for classification.
  *
  *     const bench_net *net = bench_net_find("paper");                       // 784-128x7-10, batch 128
- *     bench_shape shape = bench_shape_of(net, TG_SWIGLU);                   // widths that fit a gated activation
+ *     bench_shape shape = bench_shape_of(net, TG_SWIGLU);                   // widths for a gated activation
  *     bench_batch *batch = bench_batch_new(&shape, 1);
  */
 #ifndef BENCH_NETS_H
@@ -24,7 +24,7 @@ const bench_net *bench_net_find(const char *name);
 /* True if a list separated by commas contains the word. */
 bool bench_is_listed(const char *list, const char *word);
 
-/* A net with one activation: linear layers from width[0] to width[1] and so on. A gated layer has two matrices, so
+/* A net with one activation: linear layers from width[0] to width[1] and so on. A gated layer has two matrices; its
  * hidden widths are reduced, as in tg_mlp, until the net has as many parameters as the plain one. */
 typedef struct bench_shape {
     tg_activation activation;

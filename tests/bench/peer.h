@@ -1,9 +1,8 @@
-/* The same work in PyTorch or JAX, in a process of its own that waits while others are timed: peer_torch.py,
- * peer_jax.py.
+/* The same work in PyTorch or JAX, in a separate process that waits while others are timed: peer_torch.py, peer_jax.py.
  *
- *     bench_peer *peer = bench_peer_start(PEER_JAX, "python3", 1);     // 1 thread; NULL, with a word on stderr,
- * without JAX if (bench_peer_prepare(peer, "net relu 32 2 16 16 2")) printf("%g s a step\n", bench_peer_run(peer, 100)
- * / 100);
+ *     bench_peer *peer = bench_peer_start(PEER_JAX, "python3", 1);     // 1 thread; NULL, with a message, without JAX
+ *     if (bench_peer_prepare(peer, "net relu 32 2 16 16 2"))
+ *         printf("%g s a step\n", bench_peer_run(peer, 100) / 100);
  */
 #ifndef BENCH_PEER_H
 #define BENCH_PEER_H

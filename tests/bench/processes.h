@@ -1,4 +1,4 @@
-/* The training step of a net by all processes of an mpirun, beside the same step by one of them.
+/* Compares a training step by all processes of an mpirun with the same step by one process.
  *
  *     mpirun -n 2 build/mpi/bin/bench --mpi
  */
@@ -14,10 +14,15 @@ typedef struct processes_settings {
     peer_settings peer; /* PyTorch */
 } processes_settings;
 
-/* Prints a line for each net: the milliseconds of a step by one process, with one shard and with as many as there are
- * processes, and by all; how many times as fast that is, and the megabytes that process 0 sends in a step; and what a
- * step takes of the processor by one process, and by process 0 of all without the exchanges, which other programs on
- * the machine change little. The exit status. */
+/* Prints a line for each net:
+ *
+ *   - the milliseconds of a step by one process with one shard, by one process with a shard for each process, and
+ *     by all processes;
+ *   - the speedup, and the megabytes that process 0 sends in a step;
+ *   - the processor time of a step, by one process and by process 0 of all without the exchanges. Other programs on the
+ *     machine change it little.
+ *
+ * Returns the exit status. */
 int processes_bench(const processes_settings *settings);
 
 #endif

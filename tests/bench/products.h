@@ -1,10 +1,10 @@
-/* Matrix products alone: our own kernels and OpenBLAS's in turn, over the shapes of the nets' steps.
+/* Measures matrix products alone, in the shapes of the nets' steps: our kernels and OpenBLAS's, alternately.
  *
  *     products_bench(&(products_settings){.isa = "best", .dtype = "f32", .threads = "1", .seconds = 0.2});
  *
- * GF/s are those of the fastest rounds; the ratio of both is the median over the rounds, for a clock that changes meets
- * both alike. The peak is what a loop of multiply-adds in registers reaches in the same run, by the same instruction
- * set.
+ * GF/s are those of the fastest rounds. The ratio of both is the median over the rounds, because a change of the clock
+ * rate affects both in a round. The peak is the rate of a loop of multiply-adds in registers, measured in the same run
+ * with the same instruction set.
  */
 #ifndef BENCH_PRODUCTS_H
 #define BENCH_PRODUCTS_H

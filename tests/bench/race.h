@@ -19,9 +19,9 @@ typedef struct race_entry {
 
 enum { RACE_ENTRIES = 8 };
 
-/* Warms up, then lets every entry run some steps, one after the other and every second round in reverse order, until
- * `budget` seconds are spent; at least RACE_ROUNDS times. Without a budget an entry does one step a round: to see
- * whether all runs, not how fast. */
+/* Warms up, then runs rounds until `budget` seconds are spent, at least RACE_ROUNDS of them. In a round every entry
+ * runs some steps, one entry after the other; every second round goes in reverse order. With a budget of 0 an entry
+ * runs one step a round, only to test that everything runs. */
 enum { RACE_ROUNDS = 9 };
 void race(race_entry *entries, int count, double budget);
 

@@ -1,4 +1,4 @@
-/* The training step under test: a multi-layer perceptron through the public functions, as a user writes it.
+/* The training step under test: a multi-layer perceptron, written with the public functions as a user would.
  *
  *     tape_step *step = tape_step_new(net, TG_RELU, 1e-3);
  *     double loss = tape_step_run(step, batch->inputs, batch->labels);

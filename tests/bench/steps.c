@@ -47,7 +47,7 @@ static double run_products(void *context, int steps)
     return race_clock(c->threads) - start;
 }
 
-/* After a product, OpenBLAS's own threads, which only the step by hand uses, poll for work during 2^28 clock ticks
+/* Only the hand-written step uses OpenBLAS's own threads. After a product they poll for work for 2^28 clock ticks
  * before they sleep. Until then they would compete with the tape's threads. */
 static void let_the_blas_sleep(void *context)
 {
@@ -260,7 +260,8 @@ static void print_titles(const contest *c, bool csv)
     printf("\n");
 }
 
-/* Every combination, by threads first, as a peer's number of threads is fixed when it starts. */
+/* Runs every combination. The outer loop is over threads, because a peer's number of threads is fixed when it
+ * starts. */
 bool steps_bench(const steps_settings *settings)
 {
     char threads[32];

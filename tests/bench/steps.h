@@ -16,8 +16,8 @@ typedef struct steps_settings {
     peer_settings peers[PEERS];
 } steps_settings;
 
-/* Prints the table, or its CSV form, on standard output. False, with a word on standard error, for a wrong list, if a
- * required peer does not start or if a step failed. */
+/* Prints the table, or its CSV form, on standard output. False, with a message on standard error, for an invalid list,
+ * if a required peer does not start or if a step failed. */
 bool steps_bench(const steps_settings *settings);
 
 #endif

@@ -1,4 +1,4 @@
-/* The benchmark compares equal work: the step by hand computes the same as the tape, recorded or replayed, and the
+/* The benchmark compares equal work: the hand-written step computes the same as the tape, recorded or replayed, and the
  * timed kernel calls are the tape's own. */
 #include "tests/bench/floor.h"
 #include "tests/bench/kernel_work.h"

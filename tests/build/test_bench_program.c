@@ -13,7 +13,7 @@ Suite *bench_program_suite(void);
 
 static char output[1 << 16];
 
-/* Runs build/bin/PROGRAM with words for the environment before it; captures both streams and the exit status. */
+/* Runs build/bin/PROGRAM with these environment variables; captures both streams and the exit status. */
 static int run(const char *environment, const char *program)
 {
     const char *build = getenv("TG_BUILD");

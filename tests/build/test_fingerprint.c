@@ -1,4 +1,4 @@
-/* Trainings against docs/fingerprints.txt: the same bytes in every instruction set, on any number of threads. */
+/* Trainings give the bytes of docs/fingerprints.txt in every instruction set, on any number of threads. */
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/product.h"
 #include "autograd/kernels/product_kernel.h"

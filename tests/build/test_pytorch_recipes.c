@@ -1,4 +1,4 @@
-/* Weights under the names of an nn.Sequential, and the recipes of docs/pytorch.md. */
+/* Files of weights with the names of an nn.Sequential, and the recipes of docs/pytorch.md. */
 #include "tests/support/run_train.h"
 #include "tests/support/temporary_files.h"
 

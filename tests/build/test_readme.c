@@ -1,4 +1,4 @@
-/* The code in the README and the guides is code of the tree. */
+/* The code in the README and the guides occurs in the tree. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -109,7 +109,7 @@ START_TEST(seeds_draw_other_parts_and_the_same_seed_the_same)
     for (size_t i = 0; i < set.test.rows; i++)
         for (size_t k = 0; k < set.test.rows; k++)
             same += set.test.row[i] == first[2000 - set.test.rows + k];
-    ck_assert_uint_gt(same, 50); /* a fifth of 400, give or take */
+    ck_assert_uint_gt(same, 50); /* about a fifth of 400 */
     ck_assert_uint_lt(same, 110);
     ck_assert(dataset_split(&set, &(dataset_parts){.seed = 1}, &error));
     memcpy(again, set.order, sizeof again);
@@ -159,13 +159,13 @@ START_TEST(bad_parts_are_explained)
     expect_no_parts(&set, (dataset_parts){.validation = "first:5", .test = "first:6"},
                     "moons: the first rows cannot both validate and test");
     expect_no_parts(&set, (dataset_parts){.validation = "first:2000"},
-                    "moons: of 2000 rows, 2000 to validate and 400 to test leave none to train on");
+                    "moons: of 2000 rows, 2000 for validation and 400 for test leave none for training");
     expect_no_parts(&set, (dataset_parts){.validation = "0.5", .test = "0.5"},
-                    "moons: of 2000 rows, 1000 to validate and 1000 to test leave none to train on");
+                    "moons: of 2000 rows, 1000 for validation and 1000 for test leave none for training");
     expect_no_parts(&set, (dataset_parts){.folds = 1}, "moons: 1 fold is no cross-validation, expected 2 or more");
     expect_no_parts(&set, (dataset_parts){.folds = 3000}, "moons: 2000 rows in 3000 folds");
     expect_no_parts(&set, (dataset_parts){.folds = 3, .test = "0.2"},
-                    "moons: the folds are the test parts, and no other can be chosen");
+                    "moons: the folds are the test splits, and no other can be chosen");
     dataset_free(&set);
 }
 END_TEST
@@ -178,7 +178,7 @@ START_TEST(bad_options_are_explained)
     expect_error("moons", (dataset_options){.target = "x"}, "moons: target column and header are for csv: only");
     expect_error("moons", (dataset_options){.task = DATASET_REGRESSION},
                  "moons: the task is classification and cannot be chosen");
-    expect_error("csv:x.csv", (dataset_options){.rows = 9}, "csv:x.csv: rows and noise are for generated data only");
+    expect_error("csv:x.csv", (dataset_options){.rows = 9}, "csv:x.csv: rows and noise are for synthetic data only");
 }
 END_TEST
 

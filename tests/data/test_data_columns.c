@@ -45,7 +45,7 @@ START_TEST(columns_are_described)
 }
 END_TEST
 
-/* The doubt about the first of two columns, whose cells are those of `cell` for rows 0 to 39. */
+/* The warning about the first of two columns, whose cells come from `cell` for rows 0 to 39. */
 static const char *doubt_about(const char *name, const char *(*cell)(int row, char text[40]))
 {
     static char text[4000], one[40];

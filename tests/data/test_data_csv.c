@@ -66,7 +66,7 @@ START_TEST(commas_and_blanks_are_told_apart)
 {
     static const struct {
         const char *text;
-        size_t features; /* of numbers, and a feature for each word */
+        size_t features; /* numbers, and a feature for each word */
     } cases[] = {
         {"5,1 3,5 1,4 0,2 setosa\n4,9 3,0 1,3 0,1 setosa\n6,2 2,8 4,8 1,8 virginica\n", 4},
         {"5,1 3,5 setosa\n5,0 3\tsetosa\n6,2 2,8 virginica\n", 2},

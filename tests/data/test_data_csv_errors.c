@@ -41,7 +41,7 @@ START_TEST(errors_name_line_and_column)
         {"a,t\n1,x\n3,x\n", ":2, column 't': the only class in the file, expected at least 2"},
         {"a,t\n1,3\n3,3\n4,3\n", ":2, column 't': 3 is the only number in the file, expected different ones"},
         {"1,2.50\n3,2.5\n", ":1, column 1 (of 0 to 1): 2.5 is the only number in the file, expected different ones"},
-        {"oops,2,3\n4,5,6\n", ":1: 'oops' stands among numbers, expected a row of names or a row of data; "
+        {"oops,2,3\n4,5,6\n", ":1: 'oops' is a word among numbers, expected a row of names or a row of data; "
                               "choose header yes or no"},
         {"a\n1\n2\n", ": 1 column, all of them targets, expected features as well"},
         {"a,b\n1,\"2\n3,4\n", ":2: a quote opens in this row and never closes"},
@@ -176,9 +176,9 @@ START_TEST(what_columns_are_not_is_told)
                      ":3, column 'y': a number, expected the name of a class as in most rows");
     csv_expect_error(
         "x,t\n1,a\n2,?\n3,b\n", standard,
-        ":3, column 't': a sign that it is missing, expected a word; use --missing drop or --missing mean");
+        ":3, column 't': a mark of a missing value, expected a word; use --missing drop or --missing mean");
     csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "x"},
-                     ": 2 columns, and no feature among them, expected one at least");
+                     ": 2 columns, none of them a feature, expected at least one");
     csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "t"},
                      ": column 't' is a target, expected a feature");
     csv_expect_error("x,y,t\n1,0,0\n2,1,1\n", (dataset_options){.ignore = "x", .categorical = "y,0"},

@@ -128,13 +128,13 @@ START_TEST(first_n_images_validate_and_need_no_test_files)
     dataset_free(&set);
     write_set(temporary_write, "");
     temporary_delete("t10k-images-idx3-ubyte");
-    expect_error(": neither t10k-images-idx3-ubyte nor t10k-images-idx3-ubyte.gz is there");
+    expect_error(": found neither t10k-images-idx3-ubyte nor t10k-images-idx3-ubyte.gz");
     write_set(temporary_write, "");
     char spec[300];
     snprintf(spec, sizeof spec, "idx:%s", temporary_folder());
     ck_assert(dataset_load(spec, NULL, &set, &error));
     ck_assert(!dataset_split(&set, &(dataset_parts){.test = "0.2"}, &error));
-    ck_assert_ptr_nonnull(strstr(error.text, "it has a test part of its own, and no other can be chosen"));
+    ck_assert_ptr_nonnull(strstr(error.text, "it has its own test split, and no other can be chosen"));
     dataset_free(&set);
 }
 END_TEST
@@ -145,10 +145,10 @@ START_TEST(missing_files_and_folders_are_named)
     tg_error error;
     ck_assert(!dataset_load("idx:no/such/folder", NULL, &set, &error));
     ck_assert_str_eq(error.text, "no/such/folder: no such folder");
-    expect_error(": neither train-images-idx3-ubyte nor train-images-idx3-ubyte.gz is there");
+    expect_error(": found neither train-images-idx3-ubyte nor train-images-idx3-ubyte.gz");
     write_set(temporary_write, "");
     temporary_delete("train-labels-idx1-ubyte");
-    expect_error(": neither train-labels-idx1-ubyte nor train-labels-idx1-ubyte.gz is there");
+    expect_error(": found neither train-labels-idx1-ubyte nor train-labels-idx1-ubyte.gz");
 }
 END_TEST
 

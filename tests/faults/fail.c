@@ -61,7 +61,7 @@ static void *next(const char *name)
     return dlsym(RTLD_NEXT, name);
 }
 
-/* NAME(PARAMETERS) itself, or RESULT if this call must fail. */
+/* Calls NAME(PARAMETERS), or returns RESULT if this call must fail. */
 #define CALL(result_type, name, parameters, arguments, of, error, result) \
     result_type name parameters                                           \
     {                                                                     \

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every call of a kind made to fail once, in each program: it may not end by a signal, hang, or say that all is well when its files are
-# not those of a run in which nothing fails. Prints counts, and ends with "N passed, N failed".
+# Runs each program again and again, and each time makes one call fail (an allocation, a file call and so on). The program must not
+# crash or hang, and must not report success unless its files are those of an undisturbed run. Prints counts, ends with "N passed, N failed".
 #   tests/faults/run.sh BUILD [MOST]      from the top of the tree; at most MOST (200) calls of each kind are tried, spread over all
 set -eu
 build=$(cd "$1" && pwd)
@@ -13,7 +13,7 @@ passed=0
 failed=0
 cd "$work"
 
-# The command of a program, which writes into the folder out; what it reads is in the folder given.
+# The command line of a program. It reads from the folder given and writes into the folder out.
 command_of() {
     case $1 in
     train) echo "$build/bin/train --data csv:given/rows.csv --hidden 4 --epochs 2 --no-plots --out out" ;;
@@ -26,7 +26,7 @@ command_of() {
     points) echo "$build/bin/activations --identify-points" ;;
     esac
 }
-# All that a run has written, without times and the names of what is told to the terminal.
+# Everything that a run has written, without times: of .html, .md and .json files, which contain times, only the names.
 result() {
     cat said
     [ ! -d out ] || (cd out && find . -type f | LC_ALL=C sort | while read -r file; do

@@ -1,6 +1,7 @@
 #!/bin/sh
-# The fingerprints of compilers, optimisations, instruction sets, numbers of threads, the C libraries of later Debian releases and, with
-# Debian's cross compiler and qemu-user, of aarch64, against docs/fingerprints.txt: a table with the number of trainings that differ. Fails if one does.
+# Compares the fingerprints of trainings with docs/fingerprints.txt, for several compilers, optimisation levels, instruction sets, numbers
+# of threads, C libraries of later Debian releases and, under qemu-user, aarch64. Prints a table with the number of trainings that
+# differ, and fails if one does.
 #   tests/fingerprint/everywhere.sh [FOLDER]     what is built goes into FOLDER; from the top of the tree
 set -u
 folder=${1:-build/fingerprints}
@@ -58,7 +59,7 @@ else
     echo "aarch64: gcc-aarch64-linux-gnu, libc6-dev-arm64-cross or qemu-user is not there, skipped"
 fi
 
-# with_glibc SUITE: by the C library and the dynamic linker of another release of Debian, whose package is unpacked beside the build.
+# with_glibc SUITE: runs with the C library and dynamic linker of another Debian release; the package is unpacked beside the build.
 with_glibc() {
     where=$(mkdir -p "$folder/glibc-$1" && cd "$folder/glibc-$1" && pwd)
     if [ ! -e "$where/root" ]; then

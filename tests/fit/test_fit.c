@@ -1,4 +1,4 @@
-/* The training loop against a loop written by hand: its steps, the weights it keeps, when it ends. */
+/* Compares the training loop with a hand-written loop: its steps, the weights it keeps, when it ends. */
 #include "tests/support/fit_runs.h"
 #include "tests/support/wrapped_memory.h"
 
@@ -10,7 +10,7 @@ Suite *fit_suite(void);
 
 /* ---- steps ---- */
 
-/* The rows of every batch, as the loop asks for them. */
+/* The rows of every batch that the loop asked for. */
 typedef struct record {
     int count, sizes[100];
     int32_t rows[100][FIT_ROWS];
@@ -69,8 +69,8 @@ START_TEST(steps_are_those_of_a_loop_by_hand)
 }
 END_TEST
 
-/* A run with averages next to the loop by hand: after each epoch, hand.net has the averages and losses[epoch] their
- * validation loss. */
+/* Trains a run with averages and the hand-written loop side by side. After each epoch hand.net has the averages, and
+ * losses[epoch] is their validation loss. */
 static void train_beside_averages(fit_run *loop, fit_run *hand, bool validates, double losses[4])
 {
     static record seen;

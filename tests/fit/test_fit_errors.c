@@ -154,7 +154,7 @@ START_TEST(every_mistake_is_told)
 }
 END_TEST
 
-/* The fault is in the loss, in its gradient, or elsewhere. */
+/* A case has its fault in the loss, in its gradient, or elsewhere. */
 START_TEST(divergence_is_told_from_other_errors)
 {
     static const struct {

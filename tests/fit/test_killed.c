@@ -1,5 +1,5 @@
-/* A program that is killed while it writes, or whose disk is full, leaves a readable file: the old one or the new one.
- * */
+/* A program that is killed while it writes, or whose disk is full, leaves a readable file: the old one or the new
+ * one. */
 #include "tests/support/temporary_files.h"
 
 #include <check.h>

@@ -86,7 +86,7 @@ static bool stop_in_the_middle(void *context, const tg_fit_step *now)
     return now->step != 5;
 }
 
-/* Stopped in one locale, resumed in the other. */
+/* A run is stopped in one locale and resumed in the other. */
 START_TEST(a_state_goes_from_one_locale_to_another)
 {
     void (*const first)(void) = _i ? speak_german : speak_plainly,

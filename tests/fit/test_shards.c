@@ -1,5 +1,5 @@
-/* Shards: a step's gradient is the sum of its shards' gradients in a fixed tree, which a loop by hand repeats;
- * processes that share the shards end with the same bytes as one. */
+/* Tests of shards. A step's gradient is the sum of its shards' gradients, added in a fixed tree; a hand-written loop
+ * must compute the same. Several processes that divide the shards must end with the same bytes as one process. */
 #include "tests/support/fit_runs.h"
 
 #include <errno.h>

@@ -38,8 +38,8 @@ const char *fuzz_folder(void);
 void fuzz_remove(const char *name);
 
 /* Writes a file in the format of safetensors. If the first byte is '!', the other bytes are the file. Otherwise the
- * bytes up to the first zero byte are its header, whose size is written in front, and the rest its numbers: so damage
- * to the header does not damage its size. */
+ * bytes up to the first zero byte are the header, and the rest is data. The function writes the header's size in front,
+ * so that damage to the header does not damage the size. */
 const char *fuzz_model_file(const uint8_t *bytes, size_t size);
 
 #endif

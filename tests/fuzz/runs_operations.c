@@ -1,5 +1,6 @@
-/* Random sequences of operations with arguments that no sensible program would pass. Every line of ops.def is called,
- * by the types of its parameters: each call gives a result or an error of one line, and so does the derivative. */
+/* Random sequences of operations with arguments that no sensible program would pass. Every operation of ops.def is
+ * called, through a wrapper for its list of parameter types. Each call gives a result or an error of one line, and so
+ * does the derivative. */
 #include "tests/fuzz/fuzz.h"
 
 #include <math.h>

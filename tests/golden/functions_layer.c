@@ -1,4 +1,4 @@
-/* What layers are made of: norms, attention, convolutions and pools. */
+/* Functions that layers use: norms, attention, convolutions and pools. */
 #include "tests/golden/functions.h"
 
 /* Input number i; TG_NONE if the sample has fewer. */

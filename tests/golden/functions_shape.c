@@ -1,4 +1,4 @@
-/* Tensors cut, padded, repeated and turned around. */
+/* Functions that slice, pad, repeat and transpose tensors. */
 #include "tests/golden/functions.h"
 
 /* ---- slices by their ends, which may count from the end or lie beyond it ---- */

@@ -33,9 +33,8 @@ typedef struct golden_case {
     uint64_t checksum;   /* of attributes, inputs and cotangent, the same in both precisions */
 } golden_case;
 
-/* Draws sample `number` onto the tape and applies the subject to it. With `variables`, gradients of the inputs that are
- * differentiated can be asked for; without, all are constants, which may take another path through the kernels.
- * False if the tape has an error. */
+/* Draws sample `number` onto the tape and applies the subject to it. With `variables` the differentiated inputs are
+ * variables. Without it all inputs are constants, for which other kernels may run. False if the tape has an error. */
 bool golden_draw(tg_tape *tape, const golden_subject *subject, int number, tg_dtype dtype, bool variables,
                  golden_case *c);
 

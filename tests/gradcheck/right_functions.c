@@ -249,8 +249,8 @@ static const named of_noise[] = {ROW(sine_of_1e10_x),
                                  ROW(sine_of_eighth_power),
                                  ROW(rest_of_rounding)};
 
-/* Right but difficult: next to the end of a domain, at ties and kinks, where all digits cancel, where numbers
- * underflow. Each has its own points; differences may be unable to decide. */
+/* Right derivatives at difficult points: next to the end of a domain, at ties and kinks, where all digits cancel, where
+ * numbers underflow. Differences may be unable to decide there. */
 FUNCTION(tanh_difference, tg_sub(tg_tanh(tg_add_scalar(x, 1e-4)), tg_tanh(x)))
 FUNCTION(complement_difference, tg_sub(tg_erfc(x), tg_erfc(tg_add_scalar(x, 1e-5))))
 FUNCTION(odd_lorentz, tg_div(x, tg_add_scalar(tg_square(x), 1)))

@@ -1,4 +1,4 @@
-/* Functions with right derivatives at points where that is hard to verify: the gradient checker must not call them
+/* Functions with right derivatives, at points where that is hard to verify. The gradient checker must not call them
  * wrong.
  *
  *     for (int i = 0; i < right_function_count(); i++) {

@@ -1,4 +1,4 @@
-/* The gradient checker: catches what is wrong, and says which and why. */
+/* The gradient checker finds wrong derivatives, and reports which one is wrong and why. */
 #include "tests/support/seeds.h"
 #include "tests/support/wrapped_memory.h"
 #include "tests/gradcheck/wrong_ops.h"
@@ -70,7 +70,7 @@ START_TEST(a_gradient_off_by_one_part_in_two_trillion_is_caught_in_every_input_o
 }
 END_TEST
 
-/* The derivatives that differences confirm to 1e-12, and those that only the integral does. */
+/* Counts the derivatives that differences confirm to 1e-12, and those that only the integral confirms so sharply. */
 START_TEST(nine_of_ten_first_derivatives_are_known_to_one_part_in_a_trillion)
 {
     int64_t comparisons = 0, sharp = 0, integrals = 0;

@@ -156,7 +156,7 @@ static const struct {
     {"endless", "", 2, "gradcheck: --command: the program writes a line of more than "},
     {"orphan", "--limit 1", 2, "gradcheck: --command: "},
     {"right", "tanh", 2, "gradcheck: --command: checks all functions of that program: no names,"},
-    {"right", "--order 2", 2, "gradcheck: --order: a function of --command is checked to first order;"},
+    {"right", "--order 2", 2, "gradcheck: --order: functions of --command are checked to first order;"},
     {"right", "--junit /proc/none/x", 2, "gradcheck: --junit: "},
     {"", "", 2, "gradcheck: --command: "},
 };

@@ -15,7 +15,8 @@ Suite *gradcheck_function_suite(void);
 
 /* ---- two matrices in, their product and a mean out ---- */
 
-/* P = A B and m = mean(A^2) + k sum(B), of A [2, 3], B [3, 2] and k, an integer. Faults of the derivatives by number.
+/* P = A B and m = mean(A^2) + k sum(B), of A [2, 3], B [3, 2] and an integer k. A number selects a fault of the
+ * derivatives.
  */
 typedef struct product {
     tg_gradcheck_type type;
@@ -134,7 +135,7 @@ static bool vjp(const void *const *in, const void *const *v, void *const *gradie
     return true;
 }
 
-/* Faults of the Jacobian-vector product alone. */
+/* The Jacobian-vector product, with faults that the other derivatives do not have. */
 static bool jvp(const void *const *in, const void *const *u, void *const *products, void *user)
 {
     const product *p = user;

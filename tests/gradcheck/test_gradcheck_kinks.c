@@ -79,7 +79,8 @@ static tg_tensor falsify(tg_tape *tape, const tg_tensor *in, int count, void *us
     return tg_add(tg_stop_gradient(tg_sub(y, part)), part);
 }
 
-/* Of five seeds, how many pass; `number` normal numbers, or `at`, and one element's factor, or with index -1 all. */
+/* Counts how many of five seeds pass. The point is `at`, or `number` normal numbers. The factor belongs to one element,
+ * or with index -1 to all. */
 static int passes(tg_tensor (*f)(tg_tensor x), const double *at, int number, int index, double factor)
 {
     static falsified wrong;

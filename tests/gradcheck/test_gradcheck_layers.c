@@ -1,4 +1,4 @@
-/* The layers, blocks and models that the program gradcheck checks, and those in nn/ that it must check. */
+/* The program gradcheck must check every layer, block and model in nn/. */
 #include "examples/gradcheck/layer_checks.h"
 #include "nn/layers/norm.h"
 

@@ -1,4 +1,4 @@
-/* The program `gradcheck` as a user meets it. */
+/* The program `gradcheck`, run as users run it. */
 #include "autograd/registry.h"
 #include "examples/gradcheck/check_table.h"
 #include "tests/support/pseudo_terminal.h"
@@ -121,7 +121,7 @@ static const struct {
     {"tg_sigmiod", "gradcheck: there is no operation or layer 'tg_sigmiod': did you mean sigmoid?\n"},
     {"RMSNorm", "'RMSNorm': did you mean norm_layer.rms, mlp.rms or block.llama?\n"},
     {"xyzzy", "gradcheck: there is no operation or layer 'xyzzy'\n"},
-    {"'gelu_q?'", "gradcheck: no operation or layer fits the pattern 'gelu_q?'\n"},
+    {"'gelu_q?'", "gradcheck: no operation or layer matches the pattern 'gelu_q?'\n"},
     {"--list zz", "gradcheck: there is no operation or layer 'zz'"},
     {"--list --html=x.html", "gradcheck: --html: --list checks nothing\n"},
     {"--list --plot tanh", "gradcheck: --plot: --list checks nothing\n"},

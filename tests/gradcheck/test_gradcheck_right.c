@@ -81,7 +81,7 @@ START_TEST(no_right_function_is_called_wrong)
 }
 END_TEST
 
-/* One of a thousand seeds finds inputs that cancel nearly everything; 1e-5 is the largest error that differences may
+/* One seed in a thousand finds inputs at which nearly all digits cancel; 1e-5 is the largest error that differences may
  * have. penalized_tanh needs most of the 1e-6: its second derivative vanishes beside the kink at 0, which no step may
  * cross. */
 static const char *check_operations(int seed, work *w, char *why)
@@ -120,8 +120,8 @@ static void assert_passes(const tg_op *op, uint64_t seed)
     ck_assert_msg(result.relative < 1e-6, "seed %d: %s", (int)seed, result.why);
 }
 
-/* The gradient y (g - sum y g) of a decided softmax is a difference of numbers near 1, of which only rounding remains.
- * */
+/* The gradient y (g - sum y g) of a decided softmax is a difference of numbers near 1, of which only rounding
+ * remains. */
 static tg_tensor decided_softmax(tg_tape *tape, const tg_tensor *in, int count, void *user)
 {
     (void)tape, (void)count, (void)user;

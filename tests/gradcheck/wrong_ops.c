@@ -1,4 +1,4 @@
-/* Operations of the library with another derivative. */
+/* Operations of the library with a wrong derivative. */
 #include "tests/gradcheck/wrong_ops.h"
 
 #include <math.h>

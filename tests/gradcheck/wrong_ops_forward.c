@@ -1,4 +1,4 @@
-/* Wrong operations whose fault begins in the forward pass. They are made for one thread and for double. */
+/* Wrong operations whose fault begins in the forward pass. They work only on one thread and in double. */
 #include "autograd/value.h"
 #include "tests/gradcheck/wrong_ops.h"
 

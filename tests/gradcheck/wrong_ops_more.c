@@ -1,6 +1,6 @@
-/* Faults that an earlier checker missed: in the cotangent, hidden as noise, in ways of running that no sample takes, at
- * points, in shapes and in a type that no sample has. All are operations of the library with another derivative, or
- * with another loop and a right derivative. */
+/* Faults that are hard to find: in the use of the cotangent, hidden as noise, in ways of running that no sample takes,
+ * at points, in shapes and in a type that no sample has. All are operations of the library with a wrong derivative, or
+ * with a wrong forward loop and the right derivative. */
 #include "tests/gradcheck/wrong_ops.h"
 
 #include <math.h>
@@ -140,7 +140,7 @@ static void first_of_second_if_broadcast(const tg_derive *d)
 GIVES(number_read, tg_mul_scalar(tg_copy(g), 2 * tg_at(x, 0)))
 GIVES(sign_read, tg_mul_scalar(tg_mul(g, x), tg_at(x, 0) < 100 ? 2 : -2))
 
-/* Computed together with its derivative it is x^2; alone it is a little more. */
+/* Gives x^2 when computed together with its derivative, and a little more when computed alone. */
 static void double_loop(const tg_loop *l)
 {
     tg_loop both = *l;

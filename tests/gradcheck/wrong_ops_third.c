@@ -155,7 +155,7 @@ static const tg_sample tied_samples[] = {
      .input = {{.shape = {1, {4}}, .value_count = 4, .values = tied}}},
     {.attributes = &(tg_reduce_attributes){.axes = 2}, .input = {{.shape = {2, {3, 4}}}}}};
 
-/* 1 where an element is the largest of its row; and the cotangent beside it. */
+/* Gives `is`, 1 where an element is the largest of its row, and `g`, the cotangent with the same axes. */
 static void look_for_ties(const tg_derive *d, tg_tensor *is, tg_tensor *g)
 {
     const tg_axes last = {.count = 1, .axis = {-1}};

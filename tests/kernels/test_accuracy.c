@@ -59,7 +59,7 @@ START_TEST(the_table_fits_a_terminal_and_ends_with_the_verdict)
 }
 END_TEST
 
-/* The largest error of each of the four ways, from the file for the picture. */
+/* Reads the largest error of each of the four ways from the picture's data. */
 START_TEST(the_picture_shows_who_loses_digits)
 {
     static char arguments[1000], line[200];

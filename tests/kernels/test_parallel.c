@@ -1,4 +1,5 @@
-/* Long loops shared among threads: every element is computed once, and the results do not depend on the threads. */
+/* Tests loops that are split among threads: every element is computed once, and the results do not depend on the number
+ * of threads. */
 #include "autograd/kernels/parallel.h"
 
 #include <check.h>
@@ -40,7 +41,7 @@ START_TEST(every_element_is_visited_once)
 }
 END_TEST
 
-/* Every unit in use: rows, columns of a product on each instruction set, tiles of a transpose, cache lines. */
+/* Tests every unit in use: rows, columns of a product on each instruction set, tiles of a transpose, cache lines. */
 START_TEST(parts_are_disjoint_and_cover_what_there_is_and_no_more)
 {
     static const size_t units[] = {1, 4, 8, 12, 16, 24, 32, 48, 64};

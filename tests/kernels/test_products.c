@@ -34,7 +34,7 @@ static guarded guard(size_t size)
     return g;
 }
 
-/* A piece of `bytes` bytes at its end or at its beginning. */
+/* A piece of `bytes` bytes at the end or at the beginning of the memory. */
 static void *within(guarded g, size_t bytes, bool at_end)
 {
     ck_assert_uint_le(bytes, g.size);
@@ -88,7 +88,7 @@ static size_t below(tg_rng *rng, size_t n)
 
 enum { LONGEST = 2500 }; /* more steps than any kernel processes at once */
 
-/* Mostly small, to reach the edges of tiles; some very small, some long, some empty. */
+/* Draws a size: mostly small, to reach the edges of tiles; some very small, some long, some 0. */
 static size_t draw_size(tg_rng *rng)
 {
     const size_t kind = below(rng, 20);
@@ -191,7 +191,8 @@ static void assert_within_bounds(const product_case *c, const char *isa, const v
     }
 }
 
-/* In one piece, then in four, split at a random row and column; with and without scratch memory. */
+/* Computes the product in one piece, then in four, split at a random row and column; with and without scratch
+ * memory. */
 static void multiply_in_pieces(const product_case *c, const tg_product_kernels *kernels, void *scratch, void *out,
                                size_t row, size_t column)
 {

@@ -1,11 +1,11 @@
 /* Random models, trained in every way that the library offers, must end with bit-identical weights.
  *
- *     the plain way   a new tape for each part of a batch, one thread, nothing forgotten, parts added up by hand
+ *     the plain way   a new tape for each part of a batch, one thread, no checkpoints, gradients added by hand
  *     other ways      one tape with a cached trace; every stage in a checkpoint; several threads; tg_accumulate;
- * tg_replay; a run that stops, and goes on from its file in another model
+ *                     tg_replay; a run that stops and resumes from its file in another model
  *
- * Stages are samples of nn/layers/layers.def, which all occur, some with a residual connection. Training uses AdamW, an
- * average of the weights and an evaluation in the middle.
+ * Stages are samples of nn/layers/layers.def, some with a residual connection; every sample occurs. Training uses
+ * AdamW, an average of the weights and an evaluation halfway.
  */
 #include "tests/support/cut_finely.h"
 #include "tests/support/temporary_files.h"
@@ -166,7 +166,7 @@ static bool extend(plan *p, const tg_layer_kind *kind, int rank, tg_rng *choices
     return false;
 }
 
-/* A plan with this kind, reshaped until it fits, and random kinds before or after it. */
+/* Draws a plan that contains this kind and random others. Folds reduce the rank until the kind fits. */
 static plan draw(tg_rng *choices, bool large, const tg_layer_kind *must)
 {
     plan p = {.dtype = tg_rng_below(choices, 2) ? TG_F64 : TG_F32, .parts = 1 + (int)tg_rng_below(choices, 2)};

@@ -51,7 +51,7 @@ START_TEST(a_unit_is_dead_when_it_reacts_to_nothing_seen)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         tg_mlp *net = three_units(cases[i].activation);
         tg_dead_units *dead = tg_dead_units_new(net);
-        ck_assert_double_eq(tg_dead_units_fraction(dead), 0); /* without inputs, no unit is called dead */
+        ck_assert_double_eq(tg_dead_units_fraction(dead), 0); /* without inputs, no unit counts as dead */
         ck_assert_double_eq(tg_dead_units_fraction_of(dead, 0), 0);
         ck_assert_double_eq(dead_after(dead, net, around_zero, 3), cases[i].dead_third[0] / 3);
         ck_assert_double_eq(tg_dead_units_fraction_of(dead, 0), cases[i].dead_third[0] / 3);

@@ -72,9 +72,9 @@ static double reach(const tg_parameters *set, int index, double bound)
     return most / bound;
 }
 
-/* The paper's bounds; and what follows from them for points in [-1, 1]^2. Phases of the first layer spread over many
- * periods: E sin^2 = (1 - (Si(30) / 30)^2) / 2. Sums of many sines are normal of some variance v, and E sin(z)^2 = (1 -
- * e^(-2 v)) / 2 of such z is half the variance behind the next layer. */
+/* Tests the paper's bounds, and the variances that follow from them for points in [-1, 1]^2. The phases of the first
+ * layer spread over many periods: E sin^2 = (1 - (Si(30) / 30)^2) / 2. A sum z of many sines is normal, with some
+ * variance v. Then E sin(z)^2 = (1 - e^(-2 v)) / 2 is half the variance after the next layer. */
 START_TEST(siren_begins_as_published)
 {
     enum { ROWS = 500, WIDTH = 200, DEPTH = 6 };
@@ -225,8 +225,8 @@ static double first_output(tg_activation activation)
     return sqrt(squares / (ROWS * 8));
 }
 
-/* With the gains of their gates glu gave 2.2 here, reglu 124, geglu 395 and swiglu 1,283, where gelu_exact gives 1.6: a
- * few rows decided the loss, and the net hardly trained. */
+/* Gated nets initialised with the gain of their gate would start far too large: glu gives 2.2 here, reglu 124, geglu
+ * 395 and swiglu 1,283, while gelu_exact gives 1.6. Then a few rows dominate the loss, and the net hardly trains. */
 START_TEST(gated_nets_begin_no_wilder_than_plain_ones)
 {
     static const tg_activation gated[] = {TG_GLU, TG_REGLU, TG_GEGLU, TG_SWIGLU};
@@ -235,7 +235,8 @@ START_TEST(gated_nets_begin_no_wilder_than_plain_ones)
 }
 END_TEST
 
-/* Three parameters with initialisers of their own: a gain, one of four residual terms, and a fixed deviation. */
+/* Three parameters with their own initialisers: with a gain, scaled for four residual terms, and with a fixed
+ * deviation. */
 START_TEST(a_set_begins_as_its_parameters_say)
 {
     enum { OUT = 200, IN = 300, N = OUT * IN };

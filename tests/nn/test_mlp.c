@@ -77,7 +77,7 @@ START_TEST(a_gated_net_comes_close_to_the_size_of_the_plain_one)
         int64_t plain = tg_mlp_size(&config, NULL);
         config.activation = TG_GEGLU;
         int64_t gated = tg_mlp_size(&config, widths);
-        /* At most half of the cost of the cheapest unit remains; no unit costs more than this. */
+        /* The sizes may differ by half of the cheapest unit's parameters. No unit has more parameters than `unit`. */
         int64_t unit = 2 * (widest + config.inputs + 1) + 2 * widest + config.outputs;
         ck_assert_int_le(llabs(gated - plain), unit / 2 + 1);
         tg_mlp *net = trial < 10 ? tg_mlp_new(&rng, &config) : NULL;

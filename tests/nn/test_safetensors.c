@@ -95,7 +95,7 @@ START_TEST(a_file_of_pythons_package_is_read)
 }
 END_TEST
 
-/* A file with this header, a true or false size of it, and this many bytes after it. */
+/* Writes a file with this header, a right or wrong header size, and this many bytes after it. */
 static const char *written(const char *header, long long size, size_t data)
 {
     static unsigned char bytes[20000];

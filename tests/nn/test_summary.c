@@ -1,4 +1,4 @@
-/* The summary of a model: the counts in its lines, checked by hand. */
+/* The summary of a model: its counts against hand-computed ones. */
 #include "tests/support/tensors.h"
 
 #include <stdio.h>

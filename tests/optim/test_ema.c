@@ -27,7 +27,7 @@ static void set_weights(tg_parameter *p, int step)
         tg_parameter_put(p, i, sin((double)(7 * step + i)));
 }
 
-/* After n updates the weight w_k of update k counts (1 - d) d^(n-k), the first one d^(n-1). */
+/* After n updates, the weight w_k of update k has the factor (1 - d) d^(n-k) in the average, the first one d^(n-1). */
 START_TEST(an_average_is_the_sum_of_weights_that_fade)
 {
     const tg_dtype dtype = _i % 2 ? TG_F64 : TG_F32;
@@ -252,8 +252,8 @@ static memory bert_step(bool recompute, float *gradients)
     return m;
 }
 
-/* A quarter of the used memory; the tape may keep up to twice what it uses. The backward pass without recomputation
- * needs the tensors of a few layers, not of all. */
+/* Recomputation needs a quarter of the used memory; the tape may keep up to twice what it uses. The backward pass
+ * without recomputation needs the tensors of a few layers, not of all. */
 START_TEST(recomputed_blocks_of_bert_take_less_than_two_fifths_of_the_memory)
 {
     enum { MOST = 3000000 };

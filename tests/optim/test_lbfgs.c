@@ -1,4 +1,4 @@
-/* L-BFGS against PyTorch's; losses that fail, and ends of a search. */
+/* Compares L-BFGS with PyTorch's; losses that fail, and how a search ends. */
 #include <check.h>
 #include <math.h>
 #include <string.h>
@@ -285,7 +285,7 @@ START_TEST(wrong_use_is_an_error)
         ck_assert_ptr_null(tg_lbfgs_new(v.set, &wrong[i].config));
     }
     ck_assert_ptr_null(tg_lbfgs_config_error(NULL));
-    ck_assert(!tg_lbfgs_step(NULL, rosenbrock, &v) && strstr(tg_lbfgs_error(NULL), "it is NULL"));
+    ck_assert(!tg_lbfgs_step(NULL, rosenbrock, &v) && strstr(tg_lbfgs_error(NULL), "is NULL"));
     ck_assert(isnan(tg_lbfgs_loss(NULL)) && tg_lbfgs_steps(NULL) == 0 && tg_lbfgs_evaluations(NULL) == 0);
     tg_lbfgs_restart(NULL);
     tg_lbfgs_free(NULL);

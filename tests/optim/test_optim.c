@@ -324,7 +324,7 @@ START_TEST(an_optimiser_of_ones_own_is_one_struct)
 }
 END_TEST
 
-/* Many parameters of odd sizes, shared among threads or not, end with the values of a loop over single numbers. */
+/* Many parameters of odd sizes, divided among threads or not, end with the values of a plain loop. */
 START_TEST(large_and_small_parameters_are_updated_alike)
 {
     enum { LARGE = 70001, SMALL = 3 };
@@ -419,7 +419,7 @@ static double moved_by(double gradient, double clip_norm)
     return moved;
 }
 
-/* Three processes share a step, each with some parts; together these are the whole step. */
+/* Three processes divide a step: each computes some parts, which together make the whole step. */
 START_TEST(parts_of_a_step_make_the_step)
 {
     enum { ROWS = 300, WIDTH = 230, PROCESSES = 3 };
@@ -601,7 +601,7 @@ START_TEST(a_step_without_a_backward_pass_is_refused)
     ck_assert(!tg_optimizer_step(adamw));
     ck_assert_str_eq(tg_optimizer_error(adamw),
                      "optimiser step 1: no parameter has a gradient; tg_backward comes first");
-    tg_parameters_add(set, "more", TG_SHAPE(_i), true); /* even of nothing */
+    tg_parameters_add(set, "more", TG_SHAPE(_i), true); /* even an empty one */
     ck_assert(!tg_optimizer_step(adamw));
     ck_assert_ptr_nonnull(strstr(tg_optimizer_error(adamw), "has grown since the optimiser was made"));
     ck_assert_int_eq(tg_optimizer_group(adamw, "*", 1, 0), -1);

@@ -101,7 +101,7 @@ static double loss_at(const tg_mlp *net, const burgers *b)
     return loss;
 }
 
-/* With derivatives of the net by differences. */
+/* Computes the derivatives of the net by differences. */
 START_TEST(the_loss_is_that_of_the_formula)
 {
     const double h = 1e-4, nu = 0.01 / 3.141592653589793;

@@ -128,7 +128,7 @@ START_TEST(a_configuration_runs_again)
 }
 END_TEST
 
-/* The default and the explicit option do the same, and a configuration has the values of the options. */
+/* The default and the explicit option give the same run, and the configuration records the options' values. */
 START_TEST(the_constant_schedule_warms_up_as_the_others_do)
 {
     char errors[4000], arguments[700], folder[300], *rows[4];
@@ -292,7 +292,7 @@ START_TEST(an_interruption_keeps_what_is_finished)
 }
 END_TEST
 
-/* Threads that OpenBLAS could not start once made fork() wait forever. */
+/* With too little memory OpenBLAS cannot start its threads, and fork() must not wait for them forever. */
 START_TEST(short_memory_is_told_and_does_not_hang)
 {
     char command[1500];
@@ -321,8 +321,7 @@ START_TEST(a_full_disk_is_reported_before_anything_is_trained)
 }
 END_TEST
 
-/* The shared axis of epochs once hid activations with a larger number of epochs, and the others got parts of their
- * neighbours' pictures. */
+/* The picture of boundaries has a part for each activation, whatever the number of epochs. */
 START_TEST(each_activation_has_its_own_boundary_however_few_the_epochs)
 {
     static char few[1 << 20], errors[4000];
@@ -375,7 +374,7 @@ START_TEST(batch_norm_does_without_a_row_that_is_left_alone)
     ck_assert_msg(strstr(errors, "2 epochs of 8 steps"), "%s", errors);
     snprintf(arguments, sizeof arguments, run, temporary_path("table.csv"), "batch", 1, temporary_folder());
     ck_assert_int_eq(compare_run(arguments, errors, sizeof errors), 2);
-    ck_assert_str_eq(errors, "compare: --batch: --norm batch needs two rows at least\n");
+    ck_assert_str_eq(errors, "compare: --batch: --norm batch needs at least two rows\n");
 }
 END_TEST
 

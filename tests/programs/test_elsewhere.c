@@ -116,7 +116,7 @@ START_TEST(what_cannot_be_compared_is_refused)
     expect_refused(train_run("compare", "--runs seed.csv"), "seed.csv:3, column 'seed'");
     expect_refused(train_run("compare", "--runs twice.csv --lr 0.1"), "--lr: --runs trains nothing");
     expect_refused(train_run("compare", "--measures loss"), "--measures is for --runs");
-    expect_refused(train_run("compare", "--runs twice.csv --report"), "--out says where");
+    expect_refused(train_run("compare", "--runs twice.csv --report"), "--report needs --out");
 }
 END_TEST
 

@@ -306,7 +306,8 @@ START_TEST(one_wrong_point_is_shown_and_nothing_is_named)
 }
 END_TEST
 
-/* Four decimals, as in PyTorch's output, distinguish the two forms of GELU where they differ by 4.7e-4. */
+/* Four decimals, as PyTorch prints them, are enough to tell the two forms of GELU apart, which differ by up to
+ * 4.7e-4. */
 START_TEST(rounded_output_says_as_much_as_it_has_digits)
 {
     expect("-3,-0.0040\n-2.75,-0.0082\n-2.5,-0.0155\n-2.25,-0.0275\n-2,-0.0455\n-1,-0.1587\n1,0.8413\n2,1.9545\n3,2."

@@ -162,7 +162,7 @@ START_TEST(activations_survives_short_memory)
 }
 END_TEST
 
-/* OpenBLAS's threads, started before main, once tried forever to get memory while the program waited for them. */
+/* OpenBLAS starts its threads before main. When memory is short they must not retry forever while the program waits. */
 START_TEST(programs_end_however_short_memory_is)
 {
     static const char *const programs[] = {"gradcheck gelu_exact", "quickstart"};
@@ -180,7 +180,7 @@ START_TEST(programs_end_however_short_memory_is)
 }
 END_TEST
 
-/* One more than the number of processors, so that the test sees both the variable and its limit. */
+/* Asks for one thread more than there are processors, so that the test sees both the variable and its limit. */
 START_TEST(the_environment_says_how_many_threads_there_are)
 {
     static const struct {
@@ -288,7 +288,7 @@ START_TEST(folders_of_any_name_have_their_pictures)
 }
 END_TEST
 
-/* The singular where there is one: not "1 epochs". */
+/* Messages use the singular for one: not "1 epochs". */
 START_TEST(what_is_counted_is_singular_where_it_is_one)
 {
     static const char *const commands[] = {

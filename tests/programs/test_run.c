@@ -118,8 +118,9 @@ START_TEST(a_folder_of_another_run_is_refused)
     const char *more = _i ? "--seeds 1" : "";
     expect_fine(train_run(program, SMALL "%s --out o", more));
     char *curves = strdup(temporary_text("o/curves.csv"));
-    expect_refused(train_run(program, SMALL "%s --lr 0.01 --out o", more), "o holds the results of another --lr: ");
-    ck_assert_msg(strstr(train_output, "--out names another folder, --overwrite begins anew"), "%s", train_output);
+    expect_refused(train_run(program, SMALL "%s --lr 0.01 --out o", more), "o has results with another --lr: ");
+    ck_assert_msg(strstr(train_output, "use --out for another folder, or --overwrite to start over"), "%s",
+                  train_output);
     expect_refused(train_run(program, "--data csv:price.csv --hidden 4 --epochs 2 --no-plots %s --out o", more),
                    "another --");
     ck_assert_str_eq(temporary_text("o/curves.csv"), curves);
@@ -138,7 +139,7 @@ START_TEST(a_record_of_another_run_is_refused_by_study)
                                  "o/gelu-mnist-quick/runs/relu-dropout0-lr0.001-seed1/config.json"));
     char *record = strdup(temporary_text("o/gelu-mnist-quick/runs/relu-dropout0-lr0.001-seed1/curves.csv"));
     expect_refused(train_run("study", "gelu-mnist --quick --no-plots --out o"),
-                   "holds the results of another --seed: 7, not 1; --out names another");
+                   "has results with another --seed: 7, not 1; use --out for another");
     ck_assert_str_eq(temporary_text("o/gelu-mnist-quick/runs/relu-dropout0-lr0.001-seed1/curves.csv"), record);
     expect_fine(train_run("study", "gelu-mnist --quick --no-plots --overwrite --out o"));
     free(record);
@@ -151,7 +152,7 @@ START_TEST(a_folder_of_an_older_version_goes_on)
     expect_fine(train_run("compare", SMALL "--activations relu --seeds 1 --out o"));
     expect_fine(train_run("sed", "-i '/drop-last/d; /train-loss-every/d' o/config.json"));
     expect_fine(train_run("compare", SMALL "--activations relu --seeds 1 --out o"));
-    ck_assert_msg(strstr(train_output, "1 of 1 run is there\n"), "%s", train_output);
+    ck_assert_msg(strstr(train_output, "1 of 1 run is complete\n"), "%s", train_output);
     expect_fine(train_run("sed", "-i '/drop-last/d' o/config.json"));
     expect_refused(train_run("compare", SMALL "--activations relu --seeds 1 --drop-last --out o"),
                    "another --drop-last: nothing, not true");
@@ -222,7 +223,7 @@ START_TEST(a_comparison_in_which_runs_diverge_ends_and_says_what_helps)
     ck_assert_msg(strstr(train_output, "relu-lr1e+06-seed2: done, diverged in epoch 1"), "%s", train_output);
     ck_assert_ptr_null(strstr(train_output, "nan"));
     expect_fine(train_run("compare", "%s", command));
-    ck_assert_msg(strstr(train_output, "8 of 8 runs are there\n"), "%s", train_output);
+    ck_assert_msg(strstr(train_output, "8 of 8 runs are complete\n"), "%s", train_output);
     expect_fine(train_run("compare", "--data moons --rows 200 --epochs 3 --seeds 2 --activations relu,gelu_exact "
                                      "--lr 1e6 --optimizer sgd --jobs 1 --no-plots --report --out all"));
     ck_assert_msg(strstr(train_output, "Hint: gelu_exact diverged in 2 of 2 runs; what helps: a normalisation"), "%s",
@@ -355,9 +356,10 @@ START_TEST(a_finished_comparison_trains_nothing_again_and_may_have_more_seeds)
 {
     expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 1 --out o"));
     expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 2 --out o"));
-    ck_assert_msg(strstr(train_output, "2 of 4 runs are there"), "%s", train_output);
+    ck_assert_msg(strstr(train_output, "2 of 4 runs are complete"), "%s", train_output);
     expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 2 --out o"));
-    ck_assert_msg(strstr(train_output, "4 of 4 runs are there") && !strstr(train_output, ": done"), "%s", train_output);
+    ck_assert_msg(strstr(train_output, "4 of 4 runs are complete") && !strstr(train_output, ": done"), "%s",
+                  train_output);
     expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 2 --out whole"));
     char *whole = text_of("whole", "curves.csv"), *grown = text_of("o", "curves.csv");
     ck_assert_str_eq(whole, grown);
@@ -374,7 +376,7 @@ START_TEST(a_finished_run_that_lost_epochs_is_trained_again)
     char *whole = text_of("o", "curves.csv"), *lines = strdup(temporary_text(file));
     temporary_write(file, lines, (size_t)(strchr(strchr(lines, '\n') + 1, '\n') + 1 - lines));
     expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 1 --out o"));
-    ck_assert_msg(strstr(train_output, "1 of 2 runs are there"), "%s", train_output);
+    ck_assert_msg(strstr(train_output, "1 of 2 runs are complete"), "%s", train_output);
     char *again = text_of("o", "curves.csv");
     ck_assert_str_eq(whole, again);
     free(whole);

@@ -299,8 +299,8 @@ static void simulate(int times, double difference, int *starred, long *held)
     }
 }
 
-/* Eleven differences at once. If none is real, at most 6 % of comparisons have a star; 93 to 97 % of the intervals
- * contain the true difference. (300 comparisons leave room for chance: three standard deviations.) */
+/* Tests eleven differences at once. If none is real, at most 6 % of comparisons may have a star; 93 to 97 % of the
+ * intervals must contain the true difference. (300 comparisons leave room for chance: three standard deviations.) */
 START_TEST(stars_are_rarely_false_and_intervals_hold_what_they_say)
 {
     const int times = getenv("TG_LONG") ? 2000 : 300;
@@ -358,14 +358,14 @@ START_TEST(a_folder_that_cannot_be_written_is_refused_with_the_reason)
     static char endless[5000];
     memset(endless, 'x', sizeof endless - 1);
     temporary_write("file", "", 0);
-    check_fails(temporary_path("file"), "/file': a file of this name is in the way");
-    check_fails(temporary_path("file/below/it"), "/file': a file of this name is in the way");
+    check_fails(temporary_path("file"), "/file': a file has this name");
+    check_fails(temporary_path("file/below/it"), "/file': a file has this name");
     check_fails("/proc/tapegrad", "cannot write into the folder '/proc'");
     check_fails("/proc", "cannot write into the folder '/proc'");
     check_fails("", "the name is empty");
     check_fails(endless, "the name is too long");
     mkdir(temporary_path("summary.csv"), 0777);
-    check_fails(temporary_folder(), "/summary.csv': a folder of this name is in the way");
+    check_fails(temporary_folder(), "/summary.csv': a folder has this name");
     rmdir(temporary_path("summary.csv"));
 }
 END_TEST
@@ -377,7 +377,7 @@ START_TEST(a_check_leaves_no_trace)
     ck_assert(runlog_check_directory(temporary_path("a/b//c/"), &error));
     ck_assert_int_eq(entries(), 0);
     ck_assert_int_eq(symlink("nowhere", temporary_path("link")), 0);
-    check_fails(temporary_path("link/below"), "/link': a file of this name is in the way");
+    check_fails(temporary_path("link/below"), "/link': a file has this name");
     ck_assert(chdir(temporary_folder()) == 0 && runlog_check_directory("new", &error));
     ck_assert_int_eq(entries(), 1);
 }

@@ -123,7 +123,7 @@ START_TEST(two_studies_do_not_work_in_one_folder)
     const int runs = open(temporary_path("gelu-mnist-quick/runs"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     ck_assert_int_eq(flock(runs, LOCK_EX), 0);
     ck_assert_int_ne(run_in_folder("gelu-mnist --quick --jobs 2"), 0);
-    ASSERT_SAYS(output, "study: another process is at work in the folder '");
+    ASSERT_SAYS(output, "study: another process is working in the folder '");
     ck_assert_int_eq(run_in_folder("gelu-mnist --quick --report-only --no-plots"), 0);
     close(runs);
     ck_assert_msg(run_in_folder("gelu-mnist --quick --jobs 2 --no-plots") == 0, "%s", output);
@@ -336,7 +336,7 @@ START_TEST(a_record_of_other_options_is_refused_or_removed)
     study_record_read(&other, &run, temporary_folder());
     ck_assert_int_eq(other.epochs, 0);
     ck_assert(!study_run_train(&run, temporary_folder(), false, NULL, &error));
-    ASSERT_SAYS(error.text, "holds the results of another --lr: 0.01, not 0.02");
+    ASSERT_SAYS(error.text, "has results with another --lr: 0.01, not 0.02");
     ck_assert_msg(study_run_train(&run, temporary_folder(), true, NULL, &error), "%s", error.text);
     study_record_read(&other, &run, temporary_folder());
     ck_assert_int_eq(other.epochs, 6);
@@ -383,7 +383,7 @@ static tg_tensor loss_of(void *model, const tg_tensor *batch, tg_rng *training, 
     return tg_cross_entropy(logits, batch[1]);
 }
 
-/* A full disk that has room for a record but not for the state, which is written after the last epoch. */
+/* The disk is so full that the record fits but not the state, which is written after the last epoch. */
 START_TEST(a_run_that_cannot_be_kept_has_failed)
 {
     struct rlimit limit;

@@ -107,7 +107,7 @@ END_TEST
 
 /* ---- comparisons ---- */
 
-/* The work of this study's grid `gpt` with invented records: the loss of a run is `loss` of its cell, rate and seed. */
+/* Fills the study's grid `gpt` with invented records; the function `loss` gives each run's loss. */
 static void invent(study_work *work, double (*loss)(const study_run *run))
 {
     work->record = calloc((size_t)work->count, sizeof *work->record);
@@ -227,7 +227,7 @@ START_TEST(numbers_of_other_studies_are_taken_from_their_reports)
 }
 END_TEST
 
-/* Rows whose numbers come from the runs. */
+/* True for a row whose numbers come from the runs. */
 static bool is_of_runs(const char *row)
 {
     static const char *const signs[] = {"| study cost |",

@@ -84,7 +84,8 @@ START_TEST(a_claim_that_was_given_back_is_free)
 }
 END_TEST
 
-/* Another machine's claim as its file appears here. It is taken over when its modification time no longer changes. */
+/* Writes the file of another machine's claim. The claim may be taken over once the file's modification time stops
+ * changing. */
 START_TEST(another_machines_claim_is_free_when_it_shows_no_life)
 {
     static const char theirs[] = "{\"host\":\"far.away\",\"boot\":\"1\",\"process\":1}";
@@ -115,7 +116,7 @@ START_TEST(a_process_that_slept_finds_that_it_has_lost)
     temporary_write("work/claim.2", "{}", 2);
     wait_seconds(patience / 6);
     ck_assert(!claim_keep(&c, folder, patience) && !claim_keep(&c, folder, patience));
-    claim_release(&c, folder, true); /* it is no longer ours to remove */
+    claim_release(&c, folder, true); /* another process has taken it over: it stays */
     ck_assert(temporary_exists("work/claim.2"));
 }
 END_TEST
@@ -346,7 +347,7 @@ START_TEST(parts_make_a_whole)
     expect_fine(train_run("compare", RUNS "--part 1/2 --out o"));
     ck_assert_ptr_null(strstr(train_output, "runs complete"));
     expect_fine(train_run("compare", RUNS "--out o"));
-    ck_assert_msg(strstr(train_output, "12 of 12 runs are there\n"), "%s", train_output);
+    ck_assert_msg(strstr(train_output, "12 of 12 runs are complete\n"), "%s", train_output);
     expect_refused(train_run("compare", RUNS "--part 3/2 --out o"), "--part: '3/2'");
     expect_refused(train_run("study", "migration --quick --part 1/2 --out s"), "--part: runs of migration build");
 }
@@ -358,7 +359,7 @@ START_TEST(under_a_launcher_one_process_speaks)
     ck_assert_str_eq(train_output, "");
     ck_assert(!temporary_exists("o/summary.csv"));
     expect_fine(train_run("sh", "-c 'OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 compare " RUNS "--out o'"));
-    ck_assert_msg(strstr(train_output, "12 of 12 runs are there\n"), "%s", train_output);
+    ck_assert_msg(strstr(train_output, "12 of 12 runs are complete\n"), "%s", train_output);
     expect_fine(train_run("sh", "-c 'PMI_RANK=1 PMI_SIZE=2 study gelu-mnist --quick --no-plots --out s'"));
     ck_assert_str_eq(train_output, "");
     ck_assert(!temporary_exists("s/gelu-mnist-quick/report.md"));
@@ -370,7 +371,7 @@ START_TEST(an_overwriting_comparison_is_refused_while_others_work)
     const pid_t child = compare_in_a_process(0, "--epochs 2000");
     for (int i = 0; i < 1000 && !temporary_exists("shared/runs"); i++)
         wait_seconds(0.01);
-    expect_refused(train_run("compare", RUNS "--overwrite --out shared"), "another process is at work");
+    expect_refused(train_run("compare", RUNS "--overwrite --out shared"), "another process is working");
     kill(child, SIGTERM);
     waitpid(child, NULL, 0);
     expect_fine(train_run("compare", RUNS "--overwrite --out shared"));

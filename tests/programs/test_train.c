@@ -46,7 +46,8 @@ START_TEST(interrupted_and_resumed_is_never_interrupted)
 }
 END_TEST
 
-/* A file is whole, whenever the program is killed: mostly while it writes, which it does when it is asked to end. */
+/* Files are complete whenever the program is killed. The test kills it mostly while it writes, after a request to
+ * end. */
 START_TEST(killed_at_any_moment_leaves_files_that_can_be_read)
 {
     const int times = getenv("TG_LONG") ? 200 : 8;
@@ -175,7 +176,7 @@ START_TEST(regressions_are_in_the_targets_unit)
                    "is for models of classes");
     temporary_write("gap.csv", "a,b,colour\n,0.01,red\n", 21);
     expect_refused(train_run("predict", "--model m/last.safetensors --data csv:gap.csv"),
-                   "gap.csv:2, column 'a': no value");
+                   "gap.csv:2, column 'a': missing");
 }
 END_TEST
 
@@ -311,7 +312,7 @@ START_TEST(a_run_begins_with_the_weights_of_another)
         train_run("train",
                   "--data csv:train.csv --start old/best.safetensors --activation gelu_exact --no-plots --out new"),
         "trained with relu, and the model has gelu_exact; on a sample outputs differ by up to ");
-    ck_assert_ptr_nonnull(strstr(train_output, "; --activation-from file or model decides\n"));
+    ck_assert_ptr_nonnull(strstr(train_output, "; choose with --activation-from file or model\n"));
     ck_assert_int_eq(temporary_exists("new/config.json"), 0);
     expect_fine(train_run(
         "train",
@@ -340,9 +341,9 @@ START_TEST(weights_of_other_data_are_refused_in_a_line)
         "sh",
         "-c 'tr n N < text > other; sed s/large/huge/ train.csv > classes.csv; sed s/layers.0.weight/layers.7.weight/ "
         "t/best.safetensors > bad'");
-    expect_refused(train_run("train", "--data csv:other.csv --start t/best.safetensors"), "is for other columns");
-    expect_refused(train_run("train", "--data csv:classes.csv --start t/best.safetensors"), "is for other classes");
-    expect_refused(train_run("train", "--data text:other --start g/best.safetensors"), "is for other characters");
+    expect_refused(train_run("train", "--data csv:other.csv --start t/best.safetensors"), "its columns differ");
+    expect_refused(train_run("train", "--data csv:classes.csv --start t/best.safetensors"), "its classes differ");
+    expect_refused(train_run("train", "--data text:other --start g/best.safetensors"), "its characters differ");
     expect_refused(train_run("train", "--data csv:train.csv --start t/best.safetensors --hidden 9"), "layers.0.");
     expect_refused(train_run("train", "--data csv:train.csv --start bad"), "layers.");
     expect_refused(train_run("train", "--data csv:train.csv --start nothing"), "--start: ");

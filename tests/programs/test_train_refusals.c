@@ -15,7 +15,7 @@ START_TEST(wrong_options_are_told_in_a_line)
         {"--resume --out nowhere", "there is no nowhere/last.safetensors"},
         {"--data csv:nowhere.csv", "nowhere.csv"},
         {"--data csv:train.csv --model gpt", "reads characters"},
-        {"--data csv:train.csv --model convnet", "wants images"},
+        {"--data csv:train.csv --model convnet", "needs images"},
         {"--data csv:train.csv --hidden 0x3", "--hidden"},
         {"--data csv:train.csv --activation gelu", "there is no plain gelu"},
         {"--data csv:train.csv --norm much", "is not one of none, layer"},
@@ -24,23 +24,23 @@ START_TEST(wrong_options_are_told_in_a_line)
         {"--data csv:train.csv --epoch-windows 10", "--epoch-windows is not for --model mlp"},
         {"--data text:text --target 0", "--target is for rows"},
         {"--data csv:train.csv --optimizer sgd --beta1 0.5", "--beta1 is for"},
-        {"--data csv:train.csv --schedule step --end 0.1", "has no end to choose"},
+        {"--data csv:train.csv --schedule step --end 0.1", "--end has no effect with this --schedule"},
         {"--data csv:train.csv --momentum 0.9", "--momentum is for"},
         {"--data csv:price.csv --label-smoothing 0.1", "--label-smoothing is for"},
         {"--data csv:price.csv --best accuracy", "--best accuracy"},
         {"--data text:text --model mlp", "does not read characters"},
         {"--data lines:text --model gpt", "reads text:FILE"},
-        {"--data text:text --test 0.1", "validation part only"},
-        {"--data moons --validation none", "no rows to choose the best epoch by"},
+        {"--data text:text --test 0.1", "validation split only"},
+        {"--data moons --validation none", "validation rows are needed to choose the best epoch"},
         {"--data text:text --context 900", "context"},
         {"--data text:text --heads 5", "cannot be made"},
         {"--data idx:images --model vit --patch 3", "cannot be made"},
         {"--data csv:train.csv --ignore a --categorical a", "column 'a' is ignored"},
         {"--data csv:train.csv --hidden 4,5 --residual",
-         "--residual: no two hidden layers of one width follow each other"},
-        {"--data csv:train.csv --hidden 4 --residual", "--residual: no two hidden layers of one"},
+         "--residual: no two successive hidden layers have the same width"},
+        {"--data csv:train.csv --hidden 4 --residual", "--residual: no two successive hidden layers"},
         {"--data csv:train.csv --epochs 2 --patience 5",
-         "--patience: a run has no more epochs than that; choose fewer, or more --epochs"},
+         "--patience has no effect: a run has no more epochs; choose fewer, or more --epochs"},
         {"--data csv:train.csv --out text/x", "text"}};
     for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++)
         expect_refused(train_run("train", "%s", mistakes[i][0]), mistakes[i][1]);
@@ -50,7 +50,7 @@ START_TEST(wrong_options_are_told_in_a_line)
 }
 END_TEST
 
-/* The program itself writes null for unset options; null is no valid value elsewhere. */
+/* The program itself writes null for unset options; null is invalid for all others. */
 START_TEST(what_a_kept_run_cannot_have_said_is_refused)
 {
     static const char *const keys[] = {"data", "optimizer", "task", "header", "missing", "best", "schedule"};
@@ -77,7 +77,7 @@ START_TEST(batch_norm_does_without_a_row_that_is_left_alone)
         train_run("train", "--data csv:train.csv --hidden 4 --batch 179 --epochs 2 --no-plots --overwrite --out m"));
     ck_assert_msg(strstr(train_output, "2 epochs of 2 steps,"), "%s", train_output);
     expect_refused(train_run("train", "--data csv:train.csv --hidden 4 --norm batch --batch 1 --no-plots --out m"),
-                   "--batch: --norm batch needs two rows at least");
+                   "--batch: --norm batch needs at least two rows");
     expect_fine(train_run("train", "--data idx:images --model convnet --norm batch --batch 1 --epochs 1 --no-plots "
                                    "--overwrite --out m")); /* has
                                                                pixels
@@ -182,7 +182,7 @@ START_TEST(a_folder_in_use_is_refused)
                                program, more),
                      0);
     expect_refused(train_run(program, "--data moons --epochs 1 --no-plots --overwrite %s", more),
-                   "another process is at work in the folder 'o'");
+                   "another process is working in the folder 'o'");
     ck_assert_int_eq(train_run("sh", "-c 'kill -9 $(cat number); flock o true'"), 0);
 }
 END_TEST
@@ -200,9 +200,9 @@ START_TEST(help_names_the_optimisers_that_use_a_setting)
     snprintf(option, sizeof option, "--%s=X", settings[_i]);
     const char *at = strstr(train_output, option), *end = at ? strchr(at, '[') : NULL;
     ck_assert_ptr_nonnull(end);
-    at = strstr(at, "; of ");
+    at = strstr(at, "; for ");
     ck_assert(at && at < end);
-    int length = snprintf(text, sizeof text, ",%.*s", (int)(end - at - 4), at + 4);
+    int length = snprintf(text, sizeof text, ",%.*s", (int)(end - at - 5), at + 5);
     for (int i = 0; i < length; i++)
         text[i] = text[i] == '\n' || text[i] == ' ' ? ',' : text[i];
     for (size_t i = 0; i < sizeof optimizers / sizeof *optimizers; i++) {

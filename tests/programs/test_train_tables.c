@@ -243,12 +243,12 @@ START_TEST(weights_of_other_targets_or_columns_are_refused)
     write_rows("plain.csv", "", 80, two_and_two);
     expect_fine(train_run("train", "--data csv:named.csv --target t,u --hidden 8 --epochs 1 --no-plots --out named"));
     expect_refused(train_run("train", "--data csv:named.csv --target u,t --start named/best.safetensors --out other"),
-                   "is for other targets");
+                   "its targets differ");
     expect_fine(train_run("train", "--data csv:plain.csv --target 3 --ignore 2 --task regression --hidden 8 --epochs 1 "
                                    "--no-plots --out plain"));
     expect_refused(train_run("train", "--data csv:plain.csv --target 3 --ignore 1 --task regression --start "
                                       "plain/best.safetensors --out other"),
-                   "is for other columns");
+                   "its columns differ");
 }
 END_TEST
 
@@ -262,8 +262,8 @@ START_TEST(a_file_that_is_not_utf8_is_refused_with_its_line)
 }
 END_TEST
 
-/* jansson drops entries of an object when memory runs out: a model once lost the names of its columns, and predicted
- * from the wrong ones. Sanitizers must be loaded first, so this test cannot run with them. */
+/* jansson drops entries of an object when memory runs out. A model that loses the names of its columns this way would
+ * predict from the wrong columns. Sanitizers must be loaded first, so this test cannot run with them. */
 START_TEST(an_allocation_that_fails_is_told_and_never_changes_a_model)
 {
     static const char arguments[] = "--data csv:named.csv --target t,u --hidden 2 --epochs 1 --no-plots --out out";

@@ -182,7 +182,8 @@ static void ck_assert_picture(const char *name, const char *begin)
     ck_assert_int_gt(status.st_size, 5000);
 }
 
-/* A report shows them on a telephone, where nothing is to be scrolled sideways: text 14 of 900 pixels is too small. */
+/* A report must be readable on a telephone without scrolling sideways. There, a text size of 14 in a picture 900 wide
+ * is too small. */
 static void ck_assert_fits_a_report(const char *name)
 {
     int width = 0;

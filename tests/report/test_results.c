@@ -153,8 +153,8 @@ static int column_of(const char *file, const char *name)
     return -1;
 }
 
-/* The additions use the net of the best epoch: without noise its accuracy equals the table's, and its matrix counts the
- * test rows, with as many on the diagonal as it gets right. */
+/* The additional results come from the net of the best epoch. Without noise, its accuracy equals the table's. Its
+ * confusion matrix counts all test rows, and the diagonal counts the right ones. */
 START_TEST(the_net_at_the_best_epoch_is_kept)
 {
     static const char *const activations[] = {"relu", "swiglu"};

@@ -126,7 +126,7 @@ START_TEST(intervals_of_shares_stay_between_0_and_1)
 }
 END_TEST
 
-/* Folds of few rows, most of them all right: the interval of the mean angle alone would not be around the mean. */
+/* Most folds have few rows and no error. The interval of the mean angle alone would not lie around the mean. */
 START_TEST(an_interval_of_shares_is_about_their_mean)
 {
     double folds[40];

@@ -350,8 +350,7 @@ static int last_of_block(const cross_program *p, int node, int end)
     return last < end ? last : end - 1;
 }
 
-/* The nodes of a block, on its input and earlier results. Kinds that are special outside, hooks and leaves, become the
- * identity. */
+/* The nodes of a block, on its input and earlier results. Hooks and leaves become the identity inside a block. */
 static tg_tensor run_block(tg_tape *tape, const tg_tensor *in, int count, void *user)
 {
     const cross_block *block = user;

@@ -1,4 +1,5 @@
-/* Cuts work into as many parts as there are threads, however little it is, so that many threads work on small operands.
+/* Splits work into as many parts as there are threads, even if it is small, so that many threads work on small
+ * operands.
  *
  *     cut_finely = true;
  *     tg_set_threads(33);

@@ -1,4 +1,4 @@
-/* Compiles exported C with every available compiler, for this processor and others; and makes models to export.
+/* Compiles exported C with every available compiler, for this processor and others, and makes models to export.
  *
  *     temporary_write("net.c", text, length);
  *     for (const compiler *c = NULL; (c = compiler_next(c, COMPILERS_ALL));)
@@ -32,7 +32,7 @@ bool compiler_build(const compiler *c, const char *files);
 /* A small model of `train`, number i of net_models, with a norm; false if it does not take this norm. */
 bool exported_spec(int i, const char *norm, net_spec *spec);
 
-/* The prediction of a model for random inputs, one row, which become *x. */
+/* The prediction of a model for one row of random inputs, which is stored in *x. */
 tg_tensor exported_prediction(const net_spec *spec, const tg_model *model, tg_tape *tape, tg_tensor *x);
 
 /* A model of `train` with weights like trained ones: none is 0. Its own functions free it. */

@@ -1,4 +1,4 @@
-/* Runs of a small net that several suites train: with everything that depends on the position in a run. */
+/* Runs of a small net that several suites train. The net has everything that depends on the position in a run. */
 #ifndef FIT_RUNS_H
 #define FIT_RUNS_H
 

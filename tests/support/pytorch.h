@@ -27,8 +27,8 @@ int64_t pytorch_dim(const pytorch *p, const char *name, int axis);
  * gradient. */
 tg_tensor pytorch_tensor(const pytorch *p, const char *name);
 
-/* Equal to 1e-10 in double and 2e-5 in float, relative to the largest number of the tensor, or to 0.1 where all are
- * smaller: the bias of keys has no gradient but for rounding. */
+/* Asserts equality to 1e-10 in double and 2e-5 in float, relative to the largest number of the tensor, or to 0.1 if all
+ * are smaller: the gradient of the keys' bias is rounding error only. */
 void pytorch_assert(const pytorch *p, const char *name, const void *numbers, int64_t size);
 
 /* Asserts that y equals the file's output, and that the gradients of x and of the parameters, from the cotangent, equal

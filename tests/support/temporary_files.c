@@ -40,7 +40,8 @@ const char *temporary_path(const char *name)
     return path;
 }
 
-/* Where no file is: over one that is there, some file systems write to the disk at once, and have the test wait. */
+/* A path without a file: some file systems write to the disk at once when a file is replaced, and the test would
+ * wait. */
 static const char *free_path(const char *name)
 {
     const char *path = temporary_path(name);

@@ -9,9 +9,9 @@
  *             break;
  *     }
  *
- * The linker routes malloc, calloc, realloc and aligned_alloc of the program and the library through here; what
- * OpenBLAS and the C library allocate for themselves it does not. From the first call on there is one thread: starting
- * others takes memory, and without it the work continues on one.  */
+ * The linker routes malloc, calloc, realloc and aligned_alloc of the program and the library through here, but not what
+ * OpenBLAS and the C library allocate for themselves. From the first call on there is one thread: starting others takes
+ * memory, and if that fails the work continues on one. */
 #ifndef WRAPPED_MEMORY_H
 #define WRAPPED_MEMORY_H
 

@@ -38,7 +38,7 @@ SMOOTH = {"gelu_exact": gelu_exact, "gelu_tanh": gelu_tanh, "gelu_quick": gelu_q
 
 
 def elu_slope(x, alpha):
-    """Both derivatives where x is not positive."""
+    """The first and the second derivative where x is not positive."""
     return alpha * torch.exp(torch.clamp(x, max=0))
 
 
@@ -51,7 +51,7 @@ def elu_grad_grad(x, alpha):
 
 
 def softsign(x):
-    """x / (1 + |x|), for large x as 1 - 1 / (1 + |x|), of which the derivative does not cancel."""
+    """x / (1 + |x|); for large x as 1 - 1 / (1 + |x|), whose derivative does not cancel."""
     inner = torch.clamp(x, -1, 1)
     return torch.where(x.abs() > 1, torch.sign(x) * (1 - 1 / (1 + x.abs())), inner / (1 + inner.abs()))
 
@@ -72,7 +72,7 @@ def softsign_grad(x):
 
 
 def softsign_grad_grad(x):
-    """0 at 0, where it jumps; the derivative there is that of either side."""
+    """The second derivative of softsign: 0 at 0, where it jumps. Its own derivative there is the limit from both sides."""
     return torch.where(x == 0, 6 * x, -2 * torch.sign(x) * (1 / (1 + x.abs())) ** 3)
 
 
@@ -87,12 +87,12 @@ def relu_squared_grad_grad(x):
 
 
 def negative(x):
-    """x where it is not positive, else 0, as the other branch of torch.where must be finite."""
+    """x where it is not positive, else 0: the unused branch of torch.where must be finite."""
     return torch.where(x > 0, 0.0, x)
 
 
 def xielu(x):
-    """The negative branch multiplied out."""
+    """With the negative branch multiplied out."""
     low, high = negative(x), F.relu(x)
     return torch.where(x > 0, 0.8 * high * high + 0.5 * high, 0.8 * torch.expm1(low) - 0.3 * low)
 

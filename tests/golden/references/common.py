@@ -37,8 +37,8 @@ class Case:
 
 @dataclass
 class Answer:
-    """What the case should give. `terms` are the sizes of what was added up to make each element, where an element can
-    be much smaller than those; it can then be no more exact than they are."""
+    """The expected result of the case. `terms` has, for each element that can be much smaller than the terms it is a sum of,
+    the size of these terms: the element can be no more exact than they are."""
 
     output: object
     gradients: dict = field(default_factory=dict)  # number of the input -> array
@@ -47,9 +47,9 @@ class Answer:
 
 
 def by_torch(function, sums=(), unseen={}):
-    """`function` of tensors. `sums` names what is added up from terms that may cancel, "output" or "gradients" or both: for
-    these the sizes of the terms are computed too. They show what comes of the inputs; where intermediate results cancel,
-    `unseen` is the size of those: {"output": 1.0}."""
+    """`function` of tensors. `sums` names the results that are sums of terms that may cancel, "output" or "gradients" or both:
+    for these the sizes of the terms are computed too, from the inputs. Where intermediate results cancel, `unseen` is their
+    size: {"output": 1.0}."""
 
     def evaluate(case):
         inputs = [torch.tensor(x) for x in case.inputs]
@@ -88,8 +88,8 @@ def gradients_of(output, variables, cotangent, create_graph=False, retain_graph=
 
 
 def sizes_of_terms(output, variables, cotangent, gradients):
-    """The first order effect of rounding: for each element y the sum of |dy/dx x| over the inputs x, and for each element
-    of a gradient the sum of its parts |dy/dx cotangent| and of |dg/dx x|."""
+    """The effect of rounding to first order: for each element y the sum of |dy/dx x| over the inputs x; for each element g
+    of a gradient the sum of its terms |dy/dx cotangent| and of |dg/dx x|."""
 
     def effects(element):
         rows = gradients_of(element, variables, None, retain_graph=True)
@@ -113,7 +113,7 @@ def sizes_of_terms(output, variables, cotangent, gradients):
 
 INFINITY, NAN = numpy.inf, numpy.nan
 
-# Values at -infinity and +infinity, of the function and of its derivatives in turn; the last one stays.
+# Limits at -infinity and at +infinity: of the function, its first derivative and so on. The last number holds for all higher ones.
 RAMP = ((0,), (INFINITY, 1, 0))  # 0 on the left, x on the right
 STEP = ((0,), (1, 0))
 LEVEL = ((-1, 0), (1, 0))  # of odd functions
@@ -121,7 +121,7 @@ NOWHERE = ((NAN,), (NAN,))
 
 
 def exactly(function, limits, order=0):
-    """A function of tensors, element by element, from one of mpmath numbers or from its derivative of this order. Its own
+    """Makes an elementwise function of tensors from a function of mpmath numbers, or from its derivative of this order. The
     derivatives are mpmath's numerical ones."""
 
     @functools.lru_cache(maxsize=None)

@@ -7,13 +7,13 @@ from .common import EVERYTHING, GRADIENTS, by_torch
 
 
 def softmax(x, axis):
-    """Of a row without a finite element, zeros instead of NaN."""
+    """Softmax, but zeros instead of NaN for a row without a finite element."""
     dead = torch.isneginf(x).all(dim=-1, keepdim=True)
     return torch.where(dead, 0.0, torch.softmax(torch.where(dead, 0.0, x), axis))
 
 
 def log_softmax(x, axis):
-    """Of such a row, the row itself: what is subtracted from it counts for nothing."""
+    """Log-softmax, but a row without a finite element stays as it is."""
     dead = torch.isneginf(x).all(dim=-1, keepdim=True)
     return torch.where(dead, x, torch.log_softmax(torch.where(dead, 0.0, x), axis))
 

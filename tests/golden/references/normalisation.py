@@ -7,7 +7,7 @@ from .common import EVERYTHING, GRADIENTS, by_torch
 
 
 def normalize(x, centred, epsilon):
-    """By hand: F.layer_norm leaves rounding of the mean where a row has one element, and cannot be differentiated three times."""
+    """Written out: F.layer_norm leaves a rounding error of the mean in rows of one element, and has no third derivative."""
     deviation = x - x.mean(dim=-1, keepdim=True) if centred else x
     return deviation / torch.sqrt((deviation**2).mean(dim=-1, keepdim=True) + epsilon)
 
@@ -17,7 +17,7 @@ def normalize_grad(cotangent, x, centred, epsilon):
 
 
 def causal_softmax(x):
-    """What is not seen is 0, and so is all of a row in which nothing that is seen is above -infinity."""
+    """Masked positions are 0. A row whose visible elements are all -infinity is 0 everywhere."""
     seen = torch.ones_like(x).tril() > 0
     scores = torch.where(seen, x, -torch.inf)
     dead = torch.isneginf(scores).all(dim=-1, keepdim=True)
@@ -25,7 +25,7 @@ def causal_softmax(x):
 
 
 def logsumexp(x, axes, keep):
-    """The samples are of the last axis, which they do not keep."""
+    """All samples reduce the last axis, and do not keep it."""
     dead = torch.isneginf(x).all(dim=-1)
     return torch.where(dead, -torch.inf, torch.logsumexp(torch.where(dead.unsqueeze(-1), 0.0, x), dim=-1))
 
@@ -43,7 +43,7 @@ def batch_norm(x, weight=None, bias=None, *, epsilon, groups):
 
 
 def batch_norm_with(x, mean, variance, weight=None, bias=None, *, epsilon, groups):
-    """F.batch_norm does not differentiate the mean and the variance."""
+    """Written out: F.batch_norm has no gradients of the mean and the variance."""
     mean, variance, weight, bias = (
         None if v is None else v.reshape(-1, *[1] * (x.dim() - 2)) for v in (mean, variance, weight, bias)
     )
@@ -57,7 +57,7 @@ def group_norm(x, weight=None, bias=None, *, epsilon, groups):
 
 
 def attention(query, key, value, mask=None, *, causal):
-    """A position that sees nothing gives zeros."""
+    """A fully masked position gives zeros."""
     scores = query @ key.mT / query.shape[-1] ** 0.5
     seen = torch.ones_like(scores) > 0 if mask is None else (mask != 0).expand_as(scores)
     seen = seen.tril() if causal else seen

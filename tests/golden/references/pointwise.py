@@ -20,7 +20,7 @@ erfc = exactly(mp.erfc, ((2, 0), (0,)))
 
 
 def power(x, exponent):
-    """The exponent as a tensor: for a number like 0.5 PyTorch takes the square root, which differs at -0 and -infinity."""
+    """Passes the exponent as a tensor: for the number 0.5 PyTorch takes the square root, which differs at -0 and -infinity."""
     return torch.pow(x, torch.tensor(exponent, dtype=torch.float64))
 
 
@@ -30,7 +30,7 @@ def sign(x):
 
 
 def chosen(choose):
-    """The larger or smaller of two; where that is NaN, no gradient goes to either."""
+    """The larger or smaller of two; where the result is NaN, both gradients are 0."""
 
     def choice(a, b):
         c = choose(a, b)
@@ -44,7 +44,7 @@ def comparison(compare):
 
 
 def erf_grad(x):
-    """Of what is beyond reach it is 0, gradient included."""
+    """The derivative of erf; it and its gradient are 0 beyond 40."""
     return torch.exp(-torch.clamp(x, -40, 40) ** 2) * (2 / math.sqrt(math.pi))
 
 

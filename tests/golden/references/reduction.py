@@ -6,7 +6,7 @@ from .common import EVERYTHING, GRADIENTS, by_torch
 
 
 def merged(x, axes):
-    """The axes to be reduced, a set of bits, as one; and its number."""
+    """x with the axes to be reduced, a set of bits, joined to one axis; and the number of this axis."""
     chosen = [axis for axis in range(x.dim()) if axes >> axis & 1]
     first, count = (chosen or [0])[0], len(chosen)
     n = x.shape[first : first + count].numel()
@@ -14,7 +14,7 @@ def merged(x, axes):
 
 
 def over_axes(reduce):
-    """A reduction of axes side by side, none of which the samples keep; the variance has a correction besides."""
+    """A reduction of adjacent axes. No sample keeps the reduced axes. The variance has a correction, too."""
     return lambda x, axes, keep: reduce(*merged(x, axes))
 
 
@@ -33,7 +33,7 @@ def div_or_zero(a, b):
 
 
 def of_axes(reduce):
-    """A function whose axes are a list, an empty one meaning all; `keep` leaves them with size 1."""
+    """A function whose axes are a list (empty: all axes); with `keep` the reduced axes stay, with size 1."""
     return lambda x, axes, keep: reduce(x, axes or list(range(x.dim())), keep)
 
 

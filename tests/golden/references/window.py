@@ -10,7 +10,7 @@ def windows(size, kernel, stride, padding, dilation):
 
 
 def unfold(image, size, **window):
-    """PyTorch's [batch, channels x kernel, windows] with the axes taken apart and in our order."""
+    """PyTorch's unfold, [batch, channels x kernel, windows], with its axes split and in our order."""
     batch, channels = image.shape[:2]
     across = windows(size, **window)
     columns = unfold_columns(image, **window) if batch > 0 else image.new_zeros(0)
@@ -34,7 +34,7 @@ def max_pool2d(x, kernel, stride, padding, dilation, size, index=False):
 
 
 def of_settings(function, dimensions, pool):
-    """A function with PyTorch's arguments from settings in which 0 stands for the default."""
+    """Calls a function with PyTorch's arguments, made from our settings, where 0 stands for the default."""
 
     def call(*x, groups, **settings):
         def pair(name, default):

@@ -1,5 +1,4 @@
 #include "examples/run/jobs.h"
-#include "examples/run/progress.h"
 #include "examples/run/signals.h"
 
 #include <errno.h>
@@ -63,13 +62,6 @@ typedef struct {
     double stopped_at, ticked_at;
     jobs_outcome outcome;
 } jobs_pool;
-
-double jobs_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* ---- in the child ------------------------------------------------------------------------------------------- */
 
@@ -397,4 +389,13 @@ jobs_outcome jobs_run(const jobs_config *config)
     free(pool.polls);
     free(pool.state);
     return pool.outcome;
+}
+
+jobs_outcome jobs_run_shown(const progress_config *shown, const jobs_config *config)
+{
+    jobs_config with_view = *config;
+    with_view.view = progress_new(shown);
+    const jobs_outcome outcome = jobs_run(&with_view);
+    progress_free(with_view.view);
+    return outcome;
 }

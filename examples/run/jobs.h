@@ -30,20 +30,11 @@
 #ifndef RUN_JOBS_H
 #define RUN_JOBS_H
 
+#include "examples/run/progress.h"
+
 #include <stdbool.h>
-#include <stddef.h>
 
 typedef struct jobs_link jobs_link; /* a child's line to the parent */
-
-/* The progress of a job. Zero means unknown; in loss and accuracy NaN does. */
-typedef struct {
-    double fraction; /* of the whole job, 0 to 1 */
-    long step, steps;
-    int epoch, epochs;
-    double loss;
-    double accuracy; /* 0 to 1 */
-    double rate;     /* steps or samples a second */
-} jobs_progress;
 
 /* ---- in the child ------------------------------------------------------------------------------------------- */
 
@@ -55,13 +46,6 @@ void jobs_report(jobs_link *link, const jobs_progress *now);
 int jobs_fail(jobs_link *link, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- in the parent ------------------------------------------------------------------------------------------ */
-
-typedef enum {
-    JOBS_DONE,
-    JOBS_FAILED,
-    JOBS_STOPPED,
-    JOBS_ELSEWHERE /* never started here, because of `turn` */
-} jobs_state;
 
 typedef enum { JOBS_NOW, JOBS_LATER, JOBS_NEVER } jobs_turn;
 
@@ -88,7 +72,7 @@ typedef struct jobs_config {
     void (*on_end)(int job, jobs_state state, const char *message, void *context);
     void (*on_tick)(void *context); /* about ten times a second */
 
-    struct progress *view; /* shows all that (progress.h); or NULL */
+    progress *view; /* shows all that; or NULL */
 } jobs_config;
 
 typedef struct {
@@ -100,7 +84,7 @@ typedef struct {
 /* Runs all jobs and returns when the last child has ended. */
 jobs_outcome jobs_run(const jobs_config *config);
 
-/* Seconds of a monotonic clock. */
-double jobs_clock(void);
+/* The same, with its progress shown by a view of its own. */
+jobs_outcome jobs_run_shown(const progress_config *shown, const jobs_config *config);
 
 #endif

@@ -330,12 +330,3 @@ void progress_end(progress *view, int job, jobs_state state, const char *message
         print_lines(view, lines);
     free(lines);
 }
-
-jobs_outcome progress_run(const progress_config *config, const jobs_config *jobs)
-{
-    jobs_config shown = *jobs;
-    shown.view = progress_new(config);
-    const jobs_outcome outcome = jobs_run(&shown);
-    progress_free(shown.view);
-    return outcome;
-}

@@ -1,12 +1,7 @@
 /* Shows the progress of running jobs: a live line each on a terminal, plain lines in a file or pipe.
  *
  *     const char *names[] = {"relu seed 1", "relu seed 2", "gelu_exact seed 1"};
- *     progress_run(&(progress_config){.out = stderr, .count = 3, .names = names, .unit = "samples"},
- *                  &(jobs_config){.count = 3, .at_once = 2, .run = train, .context = &table});
- *
- * or, to show something other than jobs_run,
- *
- *     progress *view = progress_new(&config);
+ *     progress *view = progress_new(&(progress_config){.out = stderr, .count = 3, .names = names, .unit = "samples"});
  *     progress_start(view, job);
  *     progress_update(view, job, &now);
  *     progress_tick(view);                               // repaints; about ten times a second
@@ -29,7 +24,7 @@
 #ifndef RUN_PROGRESS_H
 #define RUN_PROGRESS_H
 
-#include "examples/run/jobs.h"
+#include "examples/run/job.h"
 
 #include <stdio.h>
 
@@ -42,9 +37,6 @@ typedef struct {
     const char *unit;         /* unit of jobs_progress.rate: "steps", "samples" */
     const char *measured;     /* split of a job's last loss and accuracy: "validation"; NULL: not shown */
 } progress_config;
-
-/* jobs_run, shown meanwhile. */
-jobs_outcome progress_run(const progress_config *config, const jobs_config *jobs);
 
 /* NULL when memory runs out; every function below then does nothing, so a run can continue. */
 progress *progress_new(const progress_config *config);

@@ -2,7 +2,7 @@
 #ifndef RUN_PROGRESS_INTERNAL_H
 #define RUN_PROGRESS_INTERNAL_H
 
-#include "examples/run/jobs.h"
+#include "examples/run/job.h"
 
 #include <stdbool.h>
 #include <stdio.h>

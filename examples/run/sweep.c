@@ -217,21 +217,21 @@ jobs_outcome sweep_run(const sweep *s, const sweep_work *work)
     pool p = {.settings = s, .work = work};
     jobs_outcome outcome = {.failed = work->count};
     if (name_all(&p))
-        outcome = progress_run(&(progress_config){.out = work->out,
-                                                  .count = work->count,
-                                                  .names = p.names,
-                                                  .unit = work->unit,
-                                                  .measured = work->measured},
-                               &(jobs_config){.count = work->count,
-                                              .at_once = s->at_once,
-                                              .silence = work->silence,
-                                              .context = &p,
-                                              .run = train,
-                                              .turn = turn,
-                                              .is_ours = is_ours,
-                                              .on_start = on_start,
-                                              .on_end = on_end,
-                                              .on_tick = on_tick});
+        outcome = jobs_run_shown(&(progress_config){.out = work->out,
+                                                    .count = work->count,
+                                                    .names = p.names,
+                                                    .unit = work->unit,
+                                                    .measured = work->measured},
+                                 &(jobs_config){.count = work->count,
+                                                .at_once = s->at_once,
+                                                .silence = work->silence,
+                                                .context = &p,
+                                                .run = train,
+                                                .turn = turn,
+                                                .is_ours = is_ours,
+                                                .on_start = on_start,
+                                                .on_end = on_end,
+                                                .on_tick = on_tick});
     for (int job = 0; p.run && job < work->count; job++)
         free(p.run[job].folder);
     free(p.run);

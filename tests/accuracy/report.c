@@ -2,7 +2,7 @@
 
 #include "tests/accuracy/accuracy.h"
 #include "examples/data/words.h"
-#include "examples/run/progress.h"
+#include "examples/run/jobs.h"
 #include "examples/run/signals.h"
 
 #include <math.h>
@@ -78,7 +78,7 @@ static int measure(int job, jobs_link *link, void *context)
 static jobs_outcome measure_all(report *r)
 {
     const bool shown = r->request->exhaustive || isatty(STDERR_FILENO);
-    return progress_run(
+    return jobs_run_shown(
         &(progress_config){.out = shown ? stderr : NULL, .count = r->count, .names = r->names, .unit = "floats"},
         &(jobs_config){.count = r->count, .at_once = r->request->at_once, .context = r, .run = measure});
 }

@@ -116,7 +116,7 @@ START_TEST(every_mistake_is_told)
         void (*spoil)(tg_fit_config *);
         const char *part;
     } mistakes[] = {{loss_missing, "no loss function"},
-                    {optimizer_missing, "no optimiser"},
+                    {optimizer_missing, "the optimiser is NULL"},
                     {batch_negative, "a batch must have"},
                     {passes_negative, "a step must have"},
                     {epochs_many, "at most a million"},

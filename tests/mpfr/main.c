@@ -6,7 +6,7 @@
  * The last line counts the bounds that are broken; the exit status is 1 if there are any.
  */
 #include "tests/accuracy/accuracy.h"
-#include "examples/run/progress.h"
+#include "examples/run/jobs.h"
 
 #include <math.h>
 #include <mpfr.h>
@@ -225,7 +225,7 @@ int main(int argc, char **argv)
     if (r == MAP_FAILED)
         return fprintf(stderr, "against-mpfr: out of memory\n"), 1;
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    const jobs_outcome outcome = progress_run(
+    const jobs_outcome outcome = jobs_run_shown(
         &(progress_config){.out = stderr, .count = FORMS, .names = forms, .unit = "numbers"},
         &(jobs_config){.count = FORMS, .at_once = processors > 1 ? (int)processors : 1, .context = r, .run = measure});
     return outcome.interrupted ? 130 : outcome.failed ? 1 : print(r);

@@ -185,7 +185,7 @@ START_TEST(a_job_that_does_not_answer_is_ended_and_named)
                                                          .on_end = note_end,
                                                          .context = &all});
     ck_assert(outcome.done == 2 && outcome.failed == 1);
-    ck_assert_str_eq(all.message[1], "ended: it has not been heard of for 0.5 seconds");
+    ck_assert_str_eq(all.message[1], "killed: it reported nothing for 0.5 seconds");
     ck_assert(all.reports[0] == 20 && all.reports[1] == 1 && all.reports[2] == 20);
 }
 END_TEST

@@ -68,7 +68,7 @@ static const struct {
     {"migration --quick --only '*seed1'", "study: --only: runs of migration build on each other"},
     {"gelu-mnist --quick --only '*seed1' --report-only", "study: --only: with --report-only nothing is trained"},
     {"gelu-mnist --quick --report-only --jobs 7", "study: --jobs: with --report-only nothing is trained"},
-    {"gelu-mnist --quick --data /no/such/folder", "study: --data: a quick study makes its data up"},
+    {"gelu-mnist --quick --data /no/such/folder", "study: --data: a quick study uses synthetic data"},
     {"gelu-mnist --quick --out /proc/no", "--out: cannot write into the folder '/proc'"},
 };
 

@@ -268,7 +268,7 @@ $(SHARED): $(LIBRARY_OBJECTS) $(OUT)/flags
 
 # Programs look for the plotting scripts in the folders above their own; the link makes them found wherever BUILD is.
 $(OUT)/plots:
-	@mkdir -p $(@D) && ln -sfn '$(CURDIR)/plots' $@
+	@mkdir -p $(@D) && ln -sfn "$$PWD/plots" $@
 
 # Programs link the library that users link, and can reach only its public functions.
 $(PROGRAMS): | $(OUT)/plots

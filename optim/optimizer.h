@@ -55,12 +55,11 @@ typedef struct tg_optimizer_config {
     double lr;              /* 0: the rule's default, 1e-3 for AdamW, Adam and SGD */
     tg_schedule schedule;   /* 0: constant */
     double weight_decay;    /* 0: none */
-    double
-        clip_norm; /* gradients are scaled down to this norm over all parameters if theirs is larger. 0: no clipping */
-    double beta1, beta2;           /* 0: the rule's defaults, 0.9 and 0.999 for Adam and its variants */
-    double epsilon;                /* 0: the rule's default, 1e-8 */
-    double momentum;               /* SGD and RMSprop; 0: none */
-    bool nesterov;                 /* SGD */
+    double clip_norm;       /* largest norm of all gradients together: larger ones are scaled down; 0: no limit */
+    double beta1, beta2;    /* 0: the rule's defaults, 0.9 and 0.999 for Adam and its variants */
+    double epsilon;         /* 0: the rule's default, 1e-8 */
+    double momentum;        /* SGD and RMSprop; 0: none */
+    bool nesterov;          /* SGD */
     const tg_optimizer_rule *rule; /* your own optimiser in place of `kind`; NULL: none */
 } tg_optimizer_config;
 

@@ -12,9 +12,8 @@ typedef struct tg_check_difference {
     double expected_rounding; /* the part of the derivative's rounding that the function's own rounding explains */
     double argument_rounding; /* effect of rounding the arguments: second derivative times that rounding */
     double length_scale;      /* part of the direction over which the function changes by about its own size */
-    double
-        in_larger_steps; /* the difference in larger steps, if the function does not change in smaller ones; or NaN */
-    bool contradicts;    /* taken in far smaller steps, where it contradicts the usual difference */
+    double in_larger_steps;   /* the difference in larger steps where smaller ones change nothing; or NaN */
+    bool contradicts;         /* taken in far smaller steps, where it contradicts the usual difference */
 
     /* Over the values that change, each times its cotangent: the root of the sum of squares, and the sum of the
      * rounding errors. */

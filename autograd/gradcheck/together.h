@@ -17,10 +17,9 @@
 #include "autograd/gradcheck/function.h"
 
 typedef struct tg_check_set {
-    int64_t count;         /* of variables */
-    const int64_t *member; /* [count] their indices in the part */
-    const int64_t *first,
-        *values; /* the values that depend on member g: values[first[g]] to values[first[g + 1] - 1] */
+    int64_t count;                 /* of variables */
+    const int64_t *member;         /* [count] their indices in the part */
+    const int64_t *first, *values; /* values that depend on member g: values[first[g]] to values[first[g + 1] - 1] */
 } tg_check_set;
 
 typedef struct tg_check_sets {

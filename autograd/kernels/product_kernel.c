@@ -43,10 +43,9 @@ enum {
     PAGE = 4096 / (int)sizeof(real),
     NARROW = COLUMNS * 3 / 4, /* room for the columns of a result that is computed transposed, */
     SIDE = 4 * COLUMNS,       /* and the number of its rows computed at a time */
-    PREFETCH_FROM =
-        64
-        << 10, /* bytes of B and the result from which on both are prefetched, as other work has evicted their lines */
-    LARGE = 2 << 20, /* and from which on B's panel and A are prefetched as well */
+    /* bytes of B and the result from which on lines that other work has evicted are prefetched */
+    PREFETCH_FROM = 64 << 10, /* those of B and the result */
+    LARGE = 2 << 20,          /* and those of B's panel and of A */
 };
 
 /* ---- tiles ---- */

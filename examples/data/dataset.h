@@ -119,8 +119,7 @@ typedef struct dataset {
     float *x;        /* [rows, features] */
     int32_t *labels; /* [rows], 0 .. classes-1, for a classification; else NULL */
     float *y;        /* [rows, targets] for a regression; else NULL */
-    double
-        *source; /* [rows, features + targets] as in the file, if a split standardises them; else NULL. NaN: missing */
+    double *source;  /* [rows, features + targets] as in the file, NaN: missing; NULL unless a split standardises */
 
     size_t columns;         /* of a CSV file; else 0 */
     dataset_column *column; /* [columns]; else NULL */

@@ -55,8 +55,8 @@ bool command_has_ended(command_pipe *c, bool early)
 {
     int status = 0;
     const char *when = early ? " in the middle of a check" : "";
-    for (const double until = now() + 1;
-         !c->ended && now() < until;) { /* the output may close a little before the program ends */
+    /* the output may close a little before the program ends */
+    for (const double until = now() + 1; !c->ended && now() < until;) {
         c->ended = waitpid(c->pid, &status, WNOHANG) == c->pid;
         if (!c->ended)
             poll(NULL, 0, 5);

@@ -80,8 +80,7 @@ static const char *best_common_point(const runlog *log, double losses[])
         for (int other = 0; other < log->count; other++)
             if (runlog_is_first_of_activation(log, other)) {
                 const outcome found = outcome_at(log, log->runs[other].activation, log->runs[run].point, losses);
-                sum += log2(fmin(fmax(rank(&found), 1e-300),
-                                 1e306)); /* an activation that diverges everywhere must not dominate */
+                sum += log2(fmin(fmax(rank(&found), 1e-300), 1e306)); /* one that diverges must not dominate */
             }
         if (sum < least) {
             least = sum;

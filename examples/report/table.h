@@ -29,8 +29,7 @@ typedef struct table table;
 
 typedef struct table_column {
     const char *name;
-    const char
-        *csv; /* names of its numbers in CSV, separated by commas; NULL: CSV has the cells' texts, under `name` */
+    const char *csv;     /* names of its numbers in CSV, separated by commas; NULL: the cells' texts, under `name` */
     const char *meaning; /* half a sentence that explains the column below the table; NULL: no explanation */
     bool optional;
     int least; /* the text may be wrapped to lines of this length; 0: never */

@@ -13,8 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const double signs = 12,
-                    longest = 10; /* number of signs of life within the patience; maximum seconds between two */
+static const double signs = 12, longest = 10; /* signs of life within the patience; maximum seconds between two */
 
 /* ---- this machine ---- */
 

@@ -46,8 +46,8 @@ typedef struct program_option {
     size_t offset;              /* offset of the member in the settings */
     double low, high;           /* bounds of a number, both included */
     const char *const *choices; /* for a text, values that --help lists; its reader checks them */
-    const char *(*users)(
-        const char *name); /* which optimisers use the option, for --help: "sgd and rmsprop"; NULL: all */
+    /* Which optimisers use the option, for --help: "sgd and rmsprop"; NULL: all. */
+    const char *(*users)(const char *name);
 } program_option;
 
 typedef struct options_program {

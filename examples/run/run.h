@@ -34,8 +34,8 @@ typedef struct run_setup {
     bool together;       /* runs on all processes of the team (team.h), each with the same rows */
     jobs_link *link;     /* called after a step or epoch; may be NULL */
     void *context;       /* for on_progress, */
-    bool (*on_progress)(void *context,
-                        const jobs_progress *now); /* called at the same times; may be NULL; false stops the run */
+    /* Called at the same times; may be NULL; false stops the run. */
+    bool (*on_progress)(void *context, const jobs_progress *now);
 } run_setup;
 
 typedef struct trainer {

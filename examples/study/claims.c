@@ -313,12 +313,14 @@ static void report(void *results, sheet *s)
     tg_tape_free(all.tape);
 }
 
-const study study_claims = {"claims",
-                            "claims about GELU, each with verdict, number and command",
-                            sizeof(study_results),
-                            report,
-                            "What is said of GELU",
-                            STUDY_DIGITS,
-                            STUDY_PLAYS + 1,
-                            .grids = claim_grids,
-                            .grid_count = CLAIM_GRIDS};
+const study study_claims = {
+    .name = "claims",
+    .about = "claims about GELU, each with verdict, number and command",
+    .size = sizeof(study_results),
+    .report = report,
+    .title = "What is said of GELU",
+    .first = STUDY_DIGITS,
+    .end = STUDY_PLAYS + 1,
+    .grids = claim_grids,
+    .grid_count = CLAIM_GRIDS,
+};

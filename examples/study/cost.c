@@ -324,9 +324,11 @@ static void report(void *all, sheet *s)
     tg_tape_free(tape);
 }
 
-const study study_cost = {"cost",
-                          "the cost of activations, per element and per training step",
-                          sizeof(study_results),
-                          report,
-                          "What activations cost",
-                          .no_runs = true};
+const study study_cost = {
+    .name = "cost",
+    .about = "the cost of activations, per element and per training step",
+    .size = sizeof(study_results),
+    .report = report,
+    .title = "What activations cost",
+    .no_runs = true,
+};

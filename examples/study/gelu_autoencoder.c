@@ -274,12 +274,14 @@ static void report(void *all, sheet *s)
     put_dead(r, s);
 }
 
-const study study_gelu_autoencoder = {"gelu-autoencoder",
-                                      "the GELU paper's MNIST autoencoder",
-                                      sizeof(results),
-                                      report,
-                                      "GELU paper: MNIST autoencoder",
-                                      STUDY_MNIST,
-                                      STUDY_MNIST + 1,
-                                      .grids = &grid,
-                                      .grid_count = 1};
+const study study_gelu_autoencoder = {
+    .name = "gelu-autoencoder",
+    .about = "the GELU paper's MNIST autoencoder",
+    .size = sizeof(results),
+    .report = report,
+    .title = "GELU paper: MNIST autoencoder",
+    .first = STUDY_MNIST,
+    .end = STUDY_MNIST + 1,
+    .grids = &grid,
+    .grid_count = 1,
+};

@@ -262,12 +262,14 @@ static void report(void *all, sheet *s)
     add_errors(r, s);
 }
 
-const study study_gelu_mnist = {"gelu-mnist",
-                                "the GELU paper's MNIST classification",
-                                sizeof(results),
-                                report,
-                                "GELU paper: MNIST classification",
-                                STUDY_MNIST,
-                                STUDY_MNIST + 1,
-                                .grids = mnist_grids,
-                                .grid_count = MNIST_GRIDS};
+const study study_gelu_mnist = {
+    .name = "gelu-mnist",
+    .about = "the GELU paper's MNIST classification",
+    .size = sizeof(results),
+    .report = report,
+    .title = "GELU paper: MNIST classification",
+    .first = STUDY_MNIST,
+    .end = STUDY_MNIST + 1,
+    .grids = mnist_grids,
+    .grid_count = MNIST_GRIDS,
+};

@@ -171,8 +171,14 @@ static bool add(void *all)
     return study_grids_add(&r->of.work, r->of.c, &grid, 1, &r->of.from);
 }
 
-const study study_gelu_noise = {"gelu-noise",        "how robust the classifiers of gelu-mnist are to noisy images",
-                                sizeof(results),     report,
-                                "GELU paper: noise", STUDY_MNIST,
-                                STUDY_MNIST + 1,     .of = "gelu-mnist",
-                                .add = add};
+const study study_gelu_noise = {
+    .name = "gelu-noise",
+    .about = "how robust the classifiers of gelu-mnist are to noisy images",
+    .size = sizeof(results),
+    .report = report,
+    .title = "GELU paper: noise",
+    .first = STUDY_MNIST,
+    .end = STUDY_MNIST + 1,
+    .of = "gelu-mnist",
+    .add = add,
+};

@@ -311,6 +311,11 @@ static bool add(void *all)
 }
 
 const study study_glu_tabular = {
-    "glu-tabular", "plain and gated forms on nine tables, equal parameters", sizeof(both),
-    report,        "Plain and gated forms on tables, at equal parameters",   .end = STUDY_TABLES,
-    .add = add};
+    .name = "glu-tabular",
+    .about = "plain and gated forms on nine tables, equal parameters",
+    .size = sizeof(both),
+    .report = report,
+    .title = "Plain and gated forms on tables, at equal parameters",
+    .end = STUDY_TABLES,
+    .add = add,
+};

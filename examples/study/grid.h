@@ -75,8 +75,7 @@ typedef struct study_cell {
     const study_grid *grid;
     char name[STUDY_NAME];
     int seeds, rates; /* numbers of them */
-    double
-        best; /* the rate with the lowest validation loss, a geometric mean over the seeds; 0: not all are complete */
+    double best;      /* the rate of the lowest validation loss (geometric mean over seeds); 0: some are incomplete */
 } study_cell;
 
 /* The cell with this name, with its first `seeds` seeds; 0: all. */

@@ -240,11 +240,13 @@ static void report(void *all, sheet *s)
     for (int stage = 0; stage < TUNED; stage++)
         study_work_free(&r->before[stage]);
 }
-const study study_migration = {"migration",
-                               "what a ReLU network gains from GELU and SwiGLU",
-                               sizeof(results),
-                               report,
-                               "Migration: ReLU, GELU, SwiGLU",
-                               .end = STUDY_TABLES,
-                               .add = add,
-                               .staged = true};
+const study study_migration = {
+    .name = "migration",
+    .about = "what a ReLU network gains from GELU and SwiGLU",
+    .size = sizeof(results),
+    .report = report,
+    .title = "Migration: ReLU, GELU, SwiGLU",
+    .end = STUDY_TABLES,
+    .add = add,
+    .staged = true,
+};

@@ -449,6 +449,12 @@ static bool add(void *all)
     return add_runs(r);
 }
 
-const study study_pinn = {"pinn",         "Burgers' equation by physics-informed networks", sizeof(results),
-                          report,         "Burgers' equation by networks that know it",     .add = add,
-                          .no_data = true};
+const study study_pinn = {
+    .name = "pinn",
+    .about = "Burgers' equation by physics-informed networks",
+    .size = sizeof(results),
+    .report = report,
+    .title = "Burgers' equation by networks that know it",
+    .add = add,
+    .no_data = true,
+};

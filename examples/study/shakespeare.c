@@ -288,12 +288,14 @@ static void report(void *all, sheet *s)
         judge_all(r, s);
 }
 
-const study study_shakespeare = {"shakespeare",
-                                 "activations, and more, in a small GPT on Shakespeare's plays",
-                                 sizeof(results),
-                                 report,
-                                 "Activations in a small GPT on Shakespeare's plays",
-                                 STUDY_PLAYS,
-                                 STUDY_PLAYS + 1,
-                                 .grids = grids,
-                                 .grid_count = GRIDS};
+const study study_shakespeare = {
+    .name = "shakespeare",
+    .about = "activations, and more, in a small GPT on Shakespeare's plays",
+    .size = sizeof(results),
+    .report = report,
+    .title = "Activations in a small GPT on Shakespeare's plays",
+    .first = STUDY_PLAYS,
+    .end = STUDY_PLAYS + 1,
+    .grids = grids,
+    .grid_count = GRIDS,
+};

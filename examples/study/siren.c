@@ -364,6 +364,12 @@ static bool add(void *all)
            study_grids_add(&r->of.work, r->of.c, r->grid, GRIDS, &r->of.from);
 }
 
-const study study_siren = {"siren",        "an image and its derivatives by networks of sines",        sizeof(results),
-                           report,         "SIREN: an image and its derivatives by networks of sines", .add = add,
-                           .no_data = true};
+const study study_siren = {
+    .name = "siren",
+    .about = "an image and its derivatives by networks of sines",
+    .size = sizeof(results),
+    .report = report,
+    .title = "SIREN: an image and its derivatives by networks of sines",
+    .add = add,
+    .no_data = true,
+};

@@ -41,8 +41,7 @@ typedef struct study_work {
     const sweep *sweep; /* number of runs at once, and the part of this process */
     bool overwrite;     /* retrain runs that have a record with other settings, instead of refusing */
     bool read_only;     /* trains nothing: study_work_do reads the existing records */
-    const char
-        *only; /* shell pattern: trains only missing runs with a matching name; an error if there is none; NULL: all */
+    const char *only;   /* shell pattern: trains only missing runs with a matching name, at least one; NULL: all */
     int count;
     study_run *run;       /* [count] */
     study_record *record; /* [count], after study_work_do */

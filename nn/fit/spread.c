@@ -103,8 +103,7 @@ static size_t pack(const tg_fit *fit, parts which, char *block, char *packed, bo
 /* Sends some parts of one block and receives others into another one, or the same. */
 static bool swap_parts(tg_fit *fit, int with, parts sent, char *from, parts received, char *to)
 {
-    char *in =
-        fit->packed + tg_parameters_bytes(fit->parameters); /* its second half: it has room for all parameters twice */
+    char *in = fit->packed + tg_parameters_bytes(fit->parameters); /* its second half */
     size_t size = 0;
     for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
         const tg_parameter *p = tg_parameters_at(fit->parameters, i);

@@ -50,11 +50,10 @@ typedef struct tg_attention_context {
 
 /* Data of one pass, handed from layer to layer. Zeros: a pass in evaluation. */
 typedef struct tg_layer_pass {
-    tg_rng *training;  /* the generator of a training pass; NULL: evaluation */
-    tg_tensor padding; /* for attention: [batch, positions], 0 = masked; TG_NONE: nothing is masked */
-    tg_rotary rotary;  /* for attention: the angles of rotary positions; zeros: none */
-    tg_tensor
-        *preactivation; /* where the next hidden layer of a model writes the input of its activation; NULL: nowhere */
+    tg_rng *training;         /* the generator of a training pass; NULL: evaluation */
+    tg_tensor padding;        /* for attention: [batch, positions], 0 = masked; TG_NONE: nothing is masked */
+    tg_rotary rotary;         /* for attention: the angles of rotary positions; zeros: none */
+    tg_tensor *preactivation; /* where the next hidden layer writes the input of its activation; NULL: nowhere */
 } tg_layer_pass;
 
 /* A test sample of a layer: LAYER.NAME, or LAYER if there is only one. */

@@ -17,8 +17,8 @@
  * Everything is computed in double, on the checker's own tapes; nothing is printed. F is the function, u and v are
  * random cotangents. Order 1 compares the gradient of <u, F> with differences of F, order 2 the gradient of <v,
  * gradient> with differences of the analytic gradient, and so on. Inputs of up to 16 elements are checked element by
- * element, larger ones along random directions. An elementwise operation whose inputs all have the size of its result,
- * up to 256 elements, is checked at every element, all of them moved at once.
+ * element, larger ones along random directions. An input of up to 256 elements that determines the result elementwise
+ * is checked at every element, all of them moved at once.
  *
  * There is no tolerance to choose. A derivative is wrong when it is off by more than
  *
@@ -74,8 +74,8 @@ enum { TG_GRADCHECK_MAX_ORDER = 4 };
 typedef struct tg_gradcheck_options {
     int order;        /* highest order to check, after all lower ones; 0 means 1 */
     uint64_t seed;    /* of the sample inputs, cotangents and directions */
-    int64_t elements; /* inputs of up to this many are checked element by element; 0 means 16. Elementwise operations:
-                         of up to 256 */
+    int64_t elements; /* inputs of up to this many are checked element by element; 0 means 16. Elementwise: of up
+                         to 256 */
     int directions;   /* random directions for each larger input; 0 means 3 */
     bool double_only; /* of an operation: do not compare it with what it gives in float */
     char *report; /* room for a failure at length: inputs, element, derivative expected and found, and what the fault

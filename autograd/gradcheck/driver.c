@@ -36,6 +36,8 @@ tg_tensor tg_check_apply(tg_tape *tape, const tg_tensor *inputs, int count, void
 
 /* ---- the comparisons of an input ---- */
 
+enum { MOST_PLACES = 256 /* elements of an elementwise function that are compared each */ };
+
 /* Adds a comparison to the report, with a sentence if it failed; `how` says how several elements were moved. */
 static void count_in(tg_check *c, tg_gradcheck_result *v, const char *how)
 {
@@ -193,8 +195,10 @@ static bool compare_ties(tg_check *c, int order, const tg_check_part *part, doub
 static bool compare_part(tg_check *c, int order, const tg_check_part *part, double *direction)
 {
     const tg_arena_position here = tg_arena_here(&c->arena);
-    bool done = c->places == 0 && part->size > c->options.elements ? compare_directions(c, order, part, direction)
-                                                                   : compare_elements(c, order, part, direction);
+    bool each = c->places > 0 || part->size <= c->options.elements;
+    if (!each && part->size <= MOST_PLACES && !tg_check_by_place(c, order - 1, part, &each))
+        return false;
+    bool done = each ? compare_elements(c, order, part, direction) : compare_directions(c, order, part, direction);
     if (done && c->places == 0 && c->report.result.passed)
         done = compare_ties(c, order, part, direction);
     tg_arena_rewind(&c->arena, here);
@@ -205,8 +209,6 @@ static bool compare_part(tg_check *c, int order, const tg_check_part *part, doub
 
 /* The number of places of an elementwise function, if every variable fills them and they are few enough to compare at
  * once. */
-enum { MOST_PLACES = 256 };
-
 static int64_t places_of(const tg_check *c)
 {
     int64_t places = c->elementwise && c->level[0].length <= MOST_PLACES ? c->level[0].length : 0;

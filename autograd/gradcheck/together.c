@@ -33,6 +33,25 @@ static bool all_places(tg_check *c, int64_t length, const tg_check_part *part, t
     return true;
 }
 
+bool tg_check_by_place(tg_check *c, int level, const tg_check_part *part, bool *by_place)
+{
+    const int64_t size = part->size;
+    double *direction = tg_check_take(c, c->variables), *ahead = tg_check_take(c, 2 * c->level[level].length);
+    if (!direction || !ahead)
+        return false;
+    *by_place = size > 1 && c->level[level].length == size;
+    for (int64_t bit = 1; *by_place && bit < size; bit *= 2)
+        for (int64_t half = 0; *by_place && half <= bit; half += bit) {
+            for (int64_t i = 0; i < size; i++)
+                direction[part->offset + i] = (i & bit) == half ? c->scale[part->offset + i] : 0;
+            if (!tg_check_moves(c, level, direction, ahead))
+                return false;
+            for (int64_t k = 0; k < size; k++)
+                *by_place &= !c->moves[k] || (k & bit) == half;
+        }
+    return true;
+}
+
 /* The values that each variable moves: [size of the part, length]; NULL, with the result written, on failure. */
 static const bool *try_each(tg_check *c, int level, const tg_check_part *part)
 {
@@ -122,7 +141,10 @@ bool tg_check_find_sets(tg_check *c, int level, const tg_check_part *part, tg_ch
     *sets = (tg_check_sets){0, tg_check_take_from(c, &c->arena, size, sizeof *sets->set)};
     if (!sets->set)
         return false;
-    if (c->places > 0) {
+    bool by_place = c->places > 0;
+    if (!by_place && !tg_check_by_place(c, level, part, &by_place))
+        return false;
+    if (by_place) {
         sets->count = 1;
         return all_places(c, length, part, sets->set);
     }

@@ -27,6 +27,10 @@ typedef struct tg_check_sets {
     tg_check_set *set; /* [count], in the check's arena; each variable of the part is in exactly one set */
 } tg_check_sets;
 
+/* Measures whether value number i of a level depends on variable number i of the part alone, as in an elementwise
+ * function: moves half of the variables at a time, such that of any two variables one moves and the other does not. */
+bool tg_check_by_place(tg_check *c, int level, const tg_check_part *part, bool *by_place);
+
 /* Finds the sets for derivative number `level` by the variables of a part. False, with the result written, if a trial
  * fails or memory runs out. */
 bool tg_check_find_sets(tg_check *c, int level, const tg_check_part *part, tg_check_sets *sets);

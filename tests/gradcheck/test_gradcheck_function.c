@@ -390,6 +390,49 @@ static bool has(const char *name, const char *const *parts)
 
 /* Functions whose intermediate results are rounded so strongly in this type that they become another function, or leave
  * its range. */
+/* ---- many elements ---- */
+
+enum { MANY = 100 };
+
+static bool many_squares(const void *const *in, void *const *out, void *user)
+{
+    (void)user;
+    for (int i = 0; i < MANY; i++)
+        ((double *)out[0])[i] = ((const double *)in[0])[i] * ((const double *)in[0])[i];
+    return true;
+}
+
+/* With relative errors of up to half of *user. */
+static bool noisy_slope(const void *const *in, const void *const *cotangents, void *const *gradients, void *user)
+{
+    for (int i = 0; i < MANY; i++) {
+        const double x = ((const double *)in[0])[i], noise = fmod(fabs(2 * x) * 1e9 + 0.123, 1) - 0.5;
+        ((double *)gradients[0])[i] = ((const double *)cotangents[0])[i] * 2 * x * (1 + *(const double *)user * noise);
+    }
+    return true;
+}
+
+START_TEST(small_errors_in_many_elements_do_not_cancel)
+{
+    double x[MANY], noise;
+    const tg_shape shape = TG_SHAPE(MANY);
+    const tg_gradcheck_input input = {.shape = TG_SHAPE(MANY), .data = x};
+    const tg_black_box box = {
+        .outputs = &shape, .output_count = 1, .value = many_squares, .vjp = noisy_slope, .user = &noise};
+    tg_rng rng = tg_rng_seed(1);
+    for (int i = 0; i < MANY; i++)
+        x[i] = 6 * tg_rng_uniform(&rng) - 3;
+    for (int seed = 0; seed < seeds(40, 400); seed++) {
+        const tg_gradcheck_options options = {.seed = (uint64_t)seed};
+        noise = 0;
+        ck_assert(tg_gradcheck_function(&box, &input, 1, &options).passed);
+        noise = 1e-10;
+        const tg_gradcheck_result v = tg_gradcheck_function(&box, &input, 1, &options);
+        ck_assert_msg(v.status == TG_GRADCHECK_WRONG, "seed %d: %s", seed, v.why);
+    }
+}
+END_TEST
+
 static bool is_another(int index, tg_gradcheck_type type)
 {
     static const char *const in_double[] = {"beside_1e16", NULL};
@@ -443,6 +486,7 @@ Suite *gradcheck_function_suite(void)
     tcase_add_test(all, a_failure_names_input_element_and_fault);
     tcase_add_test(all, what_cannot_be_checked_is_refused_with_the_reason);
     tcase_add_test(all, a_second_derivative_is_the_first_of_a_vjp);
+    tcase_add_test(all, small_errors_in_many_elements_do_not_cancel);
     tcase_add_loop_test(all, no_right_function_is_called_wrong_in_any_type, TG_GRADCHECK_F64, TG_GRADCHECK_BF16 + 1);
     suite_add_tcase(suite, all);
     return suite;

@@ -40,8 +40,7 @@ static void causal_softmax_derivative(const tg_derive *d)
     d->gradient[0] = tg_softmax_grad(d->cotangent, d->out);
 }
 
-TG_OPERATION(causal_softmax, 1, 0, causal_softmax_samples, .shape = causal_softmax_shape,
-             .forward = causal_softmax_forward, .derivative = causal_softmax_derivative);
+TG_USUAL_OPERATION(causal_softmax, 1);
 
 /* ---- attention ---- */
 

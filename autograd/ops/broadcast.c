@@ -82,8 +82,7 @@ static void expand_derivative(const tg_derive *d)
     d->gradient[0] = tg_sum_to(d->cotangent, tg_shape_of(d->in[0]));
 }
 
-TG_OPERATION(expand, 1, 0, expand_samples, TG_ATTRIBUTES(shape_attributes, shape_fields), .shape = expand_shape,
-             .forward = expand_forward, .derivative = expand_derivative);
+TG_USUAL_OPERATION(expand, 1, TG_ATTRIBUTES(shape_attributes, shape_fields));
 
 tg_tensor tg_expand(tg_tensor x, tg_shape shape)
 {

@@ -57,8 +57,8 @@ static void softmax_grad_derivative(const tg_derive *d)
         d->gradient[1] = tg_sub(tg_mul(c, tg_sub(g, row_sums(tg_mul(g, s)))), tg_mul(g, row_sums(tg_mul(c, s))));
 }
 
-TG_ROWS_FORWARD(softmax_forward, softmax_of_rows, softmax_rows)
-TG_TWO_ROWS_FORWARD(softmax_grad_forward, softmax_grad_of_rows, softmax_grad_rows)
+TG_ROWS_FORWARD(softmax, softmax_rows, r->in[0])
+TG_ROWS_FORWARD(softmax_grad, softmax_grad_rows, r->in[0], r->in[1])
 TG_OPERATION(softmax, 1, 0, softmax_samples, TG_ATTRIBUTES(axis_attributes, axis_fields), .shape = last_axis_shape,
              .forward = softmax_forward, .derivative = softmax_derivative);
 TG_OPERATION(softmax_grad, 2, 0, softmax_grad_samples, .shape = two_rows_shape, .forward = softmax_grad_forward,
@@ -87,8 +87,8 @@ static void log_softmax_grad_derivative(const tg_derive *d)
         d->gradient[1] = tg_neg(tg_mul(weighted, row_sums(g)));
 }
 
-TG_ROWS_FORWARD(log_softmax_forward, log_softmax_of_rows, log_softmax_rows)
-TG_TWO_ROWS_FORWARD(log_softmax_grad_forward, log_softmax_grad_of_rows, log_softmax_grad_rows)
+TG_ROWS_FORWARD(log_softmax, log_softmax_rows, r->in[0])
+TG_ROWS_FORWARD(log_softmax_grad, log_softmax_grad_rows, r->in[0], r->in[1])
 TG_OPERATION(log_softmax, 1, 0, softmax_samples, TG_ATTRIBUTES(axis_attributes, axis_fields), .shape = last_axis_shape,
              .forward = log_softmax_forward, .derivative = log_softmax_derivative);
 TG_OPERATION(log_softmax_grad, 2, 0, log_softmax_grad_samples, .shape = two_rows_shape,

@@ -3,6 +3,7 @@
 #define TG_LAYER_INTERNAL_H
 
 #include "autograd/grad.h"
+#include "nn/config_internal.h"
 #include "nn/layers/layer.h"
 
 /* forward(layer, x, pass); with `recompute` as a checkpoint: nothing inside is stored, and a backward pass recomputes

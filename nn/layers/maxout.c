@@ -1,6 +1,5 @@
 #include "nn/layers/maxout.h"
 
-#include "nn/config_internal.h"
 #include "nn/layers/layer_internal.h"
 
 tg_maxout tg_maxout_add(tg_parameters *set, const char *name, int64_t inputs, int64_t outputs, int64_t pieces)

@@ -31,6 +31,13 @@
     TG_OPERATION(word, operands, 0, word##_samples, .shape = word##_shape, .forward = word##_forward, \
                  .derivative = word##_derivative, __VA_ARGS__)
 
+/* NAME_derivative of one input, which gets this gradient; made of d, see tg_derive. */
+#define TG_GRADIENT(name, ...)                        \
+    static void name##_derivative(const tg_derive *d) \
+    {                                                 \
+        d->gradient[0] = __VA_ARGS__;                 \
+    }
+
 /* ---- attributes that are one number ---- */
 
 typedef struct tg_number_attributes {

@@ -148,10 +148,7 @@ static void unfold_forward(const tg_call *call)
         all_channels(&v, out->size);
 }
 
-static void unfold_derivative(const tg_derive *d)
-{
-    d->gradient[0] = TG_APPLY(&tg_op_fold, d->attributes, d->cotangent);
-}
+TG_GRADIENT(unfold, TG_APPLY(&tg_op_fold, d->attributes, d->cotangent))
 
 TG_USUAL_OPERATION(unfold, 1, TG_WINDOW_ATTRIBUTES);
 
@@ -190,10 +187,7 @@ static void fold_forward(const tg_call *call)
     all_channels(&v, out->inputs[0]->size);
 }
 
-static void fold_derivative(const tg_derive *d)
-{
-    d->gradient[0] = TG_APPLY(&tg_op_unfold, d->attributes, d->cotangent);
-}
+TG_GRADIENT(fold, TG_APPLY(&tg_op_unfold, d->attributes, d->cotangent))
 
 TG_USUAL_OPERATION(fold, 1, TG_WINDOW_ATTRIBUTES);
 

@@ -80,12 +80,12 @@ static void gather_forward(const tg_call *call)
     const int32_t *index = call->in[1];
     const char *from = call->in[0];
     char *to = call->out;
-    TG_FOR_ELEMENT_SIZE(tg_dtype_size(out->dtype),
-                        for (int64_t o = 0; o < b.outer;
-                             o++, from += n * b.inner * BYTES) for (int64_t j = 0; j < b.n; j++) for (int64_t i = 0;
-                                                                                                      i < b.inner;
-                                                                                                      i++, to += BYTES)
-                            memcpy(to, from + (*index++ * b.inner + i) * BYTES, BYTES);)
+    TG_FOR_ELEMENT_SIZE(tg_dtype_size(out->dtype), {
+        for (int64_t o = 0; o < b.outer; o++, from += n * b.inner * BYTES)
+            for (int64_t j = 0; j < b.n; j++)
+                for (int64_t i = 0; i < b.inner; i++, to += BYTES)
+                    memcpy(to, from + (*index++ * b.inner + i) * BYTES, BYTES);
+    })
 }
 
 static void gather_derivative(const tg_derive *d)
@@ -129,10 +129,7 @@ static void scatter_add_forward(const tg_call *call)
                    call->in[0], call->out);
 }
 
-static void scatter_add_derivative(const tg_derive *d)
-{
-    d->gradient[0] = tg_gather(d->cotangent, ((const index_attributes *)d->attributes)->axis, d->in[1]);
-}
+TG_GRADIENT(scatter_add, tg_gather(d->cotangent, ((const index_attributes *)d->attributes)->axis, d->in[1]))
 
 TG_USUAL_OPERATION(scatter_add, 2, TG_ATTRIBUTES(index_attributes, index_fields));
 
@@ -248,10 +245,7 @@ static void index_add_forward(const tg_call *call)
             TG_KERNEL_CALL(out->dtype, accumulate, (size_t)b.inner, from, (to + (size_t)row[j] * bytes));
 }
 
-static void index_add_derivative(const tg_derive *d)
-{
-    d->gradient[0] = tg_index_select(d->cotangent, ((const index_attributes *)d->attributes)->axis, d->in[1]);
-}
+TG_GRADIENT(index_add, tg_index_select(d->cotangent, ((const index_attributes *)d->attributes)->axis, d->in[1]))
 
 TG_USUAL_OPERATION(index_add, 2, TG_ATTRIBUTES(index_attributes, index_fields));
 

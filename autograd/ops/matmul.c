@@ -1,4 +1,4 @@
-/* Matrix products, all of them through the BLAS. */
+/* Matrix products: kernels/product.h computes them. */
 #include "autograd/kernels/parallel.h"
 #include "autograd/kernels/product.h"
 #include "autograd/ops/category.h"

@@ -42,10 +42,7 @@ static tg_tensor row_sums(tg_tensor x)
 
 /* ---- softmax: s (g - sum g s) ---- */
 
-static void softmax_derivative(const tg_derive *d)
-{
-    d->gradient[0] = tg_softmax_grad(d->cotangent, d->out);
-}
+TG_GRADIENT(softmax, tg_softmax_grad(d->cotangent, d->out))
 
 /* With the cotangent c of s (g - sum g s): the same for g, and c (g - sum g s) - g sum c s for s. */
 static void softmax_grad_derivative(const tg_derive *d)
@@ -71,10 +68,7 @@ tg_tensor tg_softmax(tg_tensor x, int axis)
 
 /* ---- log_softmax: g - e^l sum g ---- */
 
-static void log_softmax_derivative(const tg_derive *d)
-{
-    d->gradient[0] = tg_log_softmax_grad(d->cotangent, d->out);
-}
+TG_GRADIENT(log_softmax, tg_log_softmax_grad(d->cotangent, d->out))
 
 /* The value is g - e^l sum g. With its cotangent c, the gradient of g is c - sum c e^l, that of l is -c e^l sum g. */
 static void log_softmax_grad_derivative(const tg_derive *d)

@@ -2,6 +2,7 @@
 
 #include "autograd/grad.h"
 #include "autograd/names.h"
+#include "nn/config_internal.h"
 
 #include <string.h>
 
@@ -87,12 +88,10 @@ double tg_activation_gain(tg_activation activation)
 
 tg_tensor tg_activate(tg_activation activation, tg_tensor x, tg_rng *training)
 {
-    if (!is_known(activation) || !table[activation].evaluation) {
-        tg_tape_fail(tg_tape_of(x), "tg_activate: %s is not an activation of one tensor%s",
-                     is_known(activation) ? table[activation].name : "a number out of range",
-                     is_known(activation) ? "; tg_activate_gated takes the gate and the value" : "");
-        return TG_NONE;
-    }
+    if (!is_known(activation) || !table[activation].evaluation)
+        return TG_FAIL(tg_tape_of(x), "tg_activate: %s is not an activation of one tensor%s",
+                       is_known(activation) ? table[activation].name : "a number out of range",
+                       is_known(activation) ? "; tg_activate_gated takes the gate and the value" : "");
     return training && table[activation].training ? table[activation].training(x, training)
                                                   : table[activation].evaluation(x);
 }
@@ -101,9 +100,8 @@ tg_tensor tg_activate_gated(tg_activation activation, tg_tensor gate, tg_tensor 
 {
     if (tg_activation_is_gated(activation))
         return table[activation].product(gate, value);
-    tg_tape_fail(tg_tape_of(gate), "tg_activate_gated: %s is not a gated activation",
-                 is_known(activation) ? table[activation].name : "a number out of range");
-    return TG_NONE;
+    return TG_FAIL(tg_tape_of(gate), "tg_activate_gated: %s is not a gated activation",
+                   is_known(activation) ? table[activation].name : "a number out of range");
 }
 
 tg_tensor tg_activation_derivative(tg_activation activation, tg_tensor x)

@@ -1,8 +1,8 @@
-/* Limits that configurations of layers and models share, and the messages for values outside them. Internal to nn. */
+/* What files of nn share: limits of configurations, the messages for values outside them, errors. Internal to nn. */
 #ifndef TG_CONFIG_INTERNAL_H
 #define TG_CONFIG_INTERNAL_H
 
-#include "autograd/tensor.h"
+#include "autograd/ops.h"
 
 /* Largest number of units, channels or tokens: the product of two, even times a small number, does not overflow. */
 #define TG_SIZE_MOST        ((int64_t)1 << 30)
@@ -23,5 +23,8 @@ static inline const char *tg_dtype_error(tg_dtype dtype)
 {
     return tg_dtype_is_floating(dtype) ? NULL : "the parameters must be f32 or f64";
 }
+
+/* Records an error on the tape; an inert tensor. */
+#define TG_FAIL(tape, ...) (tg_tape_fail(tape, __VA_ARGS__), TG_NONE)
 
 #endif

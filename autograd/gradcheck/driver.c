@@ -4,6 +4,7 @@
 
 #include "autograd/gradcheck/compare.h"
 #include "autograd/gradcheck/invariants.h"
+#include "autograd/gradcheck/taped.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,13 +26,25 @@ tg_gradcheck_options tg_check_options(const tg_gradcheck_options *options)
     return filled;
 }
 
-tg_tensor tg_check_apply(tg_tape *tape, const tg_tensor *inputs, int count, void *user)
+static tg_tensor apply(tg_tape *tape, const tg_tensor *inputs, int count, void *user)
 {
     const tg_check_call *call = user;
     (void)tape, (void)count;
     for (int i = 0; i < call->count; i++)
         call->inputs[i] = inputs[call->which[i]];
     return tg_apply(call->op, call->attributes, call->count, call->inputs);
+}
+
+tg_check tg_check_of_call(tg_check_call *call, const tg_gradcheck_input *inputs, int count, int sample,
+                          const tg_gradcheck_options *options, tg_rng rng)
+{
+    return (tg_check){.report = {call->op->name, inputs, count, .result = tg_check_no_result(sample)},
+                      .kind = &tg_check_of_tensors,
+                      .function = apply,
+                      .user = call,
+                      .elementwise = call->op->flags & TG_ELEMENTWISE,
+                      .options = tg_check_options(options),
+                      .rng = rng};
 }
 
 /* ---- the comparisons of an input ---- */

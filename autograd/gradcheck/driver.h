@@ -19,6 +19,8 @@ typedef struct tg_check_call {
     tg_tensor *inputs; /* [count] room */
 } tg_check_call;
 
-tg_tensor tg_check_apply(tg_tape *tape, const tg_tensor *inputs, int count, void *call);
+/* The check of a call on these inputs. */
+tg_check tg_check_of_call(tg_check_call *call, const tg_gradcheck_input *inputs, int count, int sample,
+                          const tg_gradcheck_options *options, tg_rng rng);
 
 #endif

@@ -1,6 +1,7 @@
 #include "autograd/gradcheck/forms.h"
 
 #include "autograd/gradcheck/differences.h"
+#include "autograd/gradcheck/invariants.h"
 #include "autograd/gradcheck/tolerances.h"
 
 #include <float.h>
@@ -20,18 +21,15 @@ typedef struct form {
     double *value, *gradient[MOST_INPUTS];
 } form;
 
-static tg_tensor put(tg_check *c, tg_arena *arena, const double *data, tg_shape shape, tg_dtype dtype, bool varied)
+static tg_tensor put(tg_check *c, tg_arena *arena, const void *data, tg_shape shape, tg_dtype dtype, bool varied)
 {
-    if (dtype == TG_F32) {
-        int64_t size = tg_shape_size(&shape);
-        float *single = tg_arena_take(arena, (size_t)size * sizeof *single, sizeof *single);
-        for (int64_t i = 0; single && i < size; i++)
-            single[i] = (float)data[i];
-        if (!single)
-            return (tg_tensor){0};
-        return varied ? tg_variable(c->tape, dtype, single, shape) : tg_constant(c->tape, dtype, single, shape);
-    }
-    return varied ? tg_variable(c->tape, dtype, data, shape) : tg_constant(c->tape, dtype, data, shape);
+    const int64_t size = tg_shape_size(&shape);
+    float *single = dtype == TG_F32 ? tg_arena_take(arena, (size_t)size * sizeof *single, sizeof *single) : NULL;
+    for (int64_t i = 0; single && i < size; i++)
+        single[i] = (float)((const double *)data)[i];
+    if (dtype == TG_F32 && !single)
+        return (tg_tensor){0};
+    return (varied ? tg_variable : tg_constant)(c->tape, dtype, single ? single : data, shape);
 }
 
 /* Allocates the results of a form. */
@@ -78,14 +76,8 @@ static bool refuse_form(tg_check *c, tg_gradcheck_status status, const char *wha
 /* Records a failure of one element. */
 static bool differs(tg_check *c, tg_gradcheck_status status, int input, double found, double expected, const char *what)
 {
-    tg_gradcheck_result *v = &c->report.result;
-    v->order = input < 0 ? 0 : 1;
-    v->input = input;
-    v->index = -1;
-    v->analytic = found;
-    v->numeric = expected;
-    v->error = fabs(found - expected);
-    v->bound = v->relative = 0;
+    tg_check_set_place(c, input < 0 ? 0 : 1, -1, found, expected);
+    c->report.result.input = input;
     return tg_check_fail(&c->report, status, "%s the %s is %.9g, where %.9g is expected", what,
                          input < 0 ? "result" : "gradient", found, expected);
 }
@@ -109,15 +101,23 @@ static const double *rounded(tg_check *c, tg_arena *arena, const double *numbers
     return out;
 }
 
+static const double *data_of(const tg_check *c, int input)
+{
+    for (int p = 0; p < c->part_count; p++)
+        if (c->parts[p].input == input)
+            return c->point + c->parts[p].offset;
+    return c->report.inputs[input].data;
+}
+
 /* Both forms, with inputs that a float represents exactly. */
 static bool run_in_both(tg_check *c, tg_arena *arena, form *single, form *twice)
 {
     single->dtype = TG_F32;
     single->output = c->output_shape;
     single->cotangent = rounded(c, arena, c->level[0].cotangent, c->level[0].length);
-    for (int i = 0, p = 0; single->cotangent && i < c->report.count; i++) {
+    for (int i = 0; single->cotangent && i < c->report.count; i++) {
         const tg_gradcheck_input *in = &c->report.inputs[i];
-        const double *data = tg_check_is_varied(in) ? c->point + c->parts[p++].offset : in->data;
+        const double *data = data_of(c, i);
         single->shape[i] = in->shape;
         if (data && !(single->data[i] = rounded(c, arena, data, tg_shape_size(&in->shape))))
             return false;
@@ -165,17 +165,10 @@ static const double *repeated(tg_check *c, tg_arena *arena, const double *number
     return out;
 }
 
-static const double *data_of(const tg_check *c, int input)
+static bool is_same(const tg_check_level *level, int64_t k, double found)
 {
-    for (int p = 0; p < c->part_count; p++)
-        if (c->parts[p].input == input)
-            return c->point + c->parts[p].offset;
-    return c->report.inputs[input].data;
-}
-
-static bool is_same(const tg_check_level *level, int64_t k, double found, double expected, double size)
-{
-    return found == expected || fabs(found - expected) <= SAME_TO * size + 64 * level->value_rounding[k];
+    const double expected = level->value[k];
+    return found == expected || fabs(found - expected) <= SAME_TO * fabs(expected) + 64 * level->value_rounding[k];
 }
 
 /* All inputs in one shape, filled with the elements of the check from number `start` on, cyclically. */
@@ -195,18 +188,16 @@ static bool has_same_elements(tg_check *c, tg_arena *arena, const tg_shape *shap
         return false;
     if (!run_form(c, arena, &f))
         return refuse_form(c, TG_GRADCHECK_SHAPE, what);
-    for (int64_t k = 0, at = start; k < size; k++, at = tg_check_next(at, n)) {
-        double expected = c->level[0].value[at];
-        if (!is_same(&c->level[0], at, f.value[k], expected, fabs(expected)))
-            return differs(c, TG_GRADCHECK_SHAPE, -1, f.value[k], expected, what);
-    }
-    for (int p = 0; p < c->part_count; p++)
+    for (int p = -1; p < c->part_count; p++) { /* -1: the value */
+        const int input = p < 0 ? -1 : c->parts[p].input;
+        const tg_check_level *level = &c->level[p < 0 ? 0 : 1];
+        const double *found = p < 0 ? f.value : f.gradient[input];
         for (int64_t k = 0, place = start; k < size; k++, place = tg_check_next(place, n)) {
-            int64_t at = c->parts[p].offset + place;
-            double found = f.gradient[c->parts[p].input][k], expected = c->level[1].value[at];
-            if (!is_same(&c->level[1], at, found, expected, fabs(expected)))
-                return differs(c, TG_GRADCHECK_SHAPE, c->parts[p].input, found, expected, what);
+            const int64_t at = place + (p < 0 ? 0 : c->parts[p].offset);
+            if (!is_same(level, at, found[k]))
+                return differs(c, TG_GRADCHECK_SHAPE, input, found[k], level->value[at], what);
         }
+    }
     return true;
 }
 
@@ -270,47 +261,23 @@ static bool broadcasts(tg_check *c, tg_arena *arena, int which, const tg_shape *
 
 bool tg_check_shapes(tg_check *c, bool broadcast)
 {
-    static const tg_shape shapes[] = {{0},
-                                      {1, {1}},
-                                      {1, {2}},
-                                      {1, {3}},
-                                      {1, {4}},
-                                      {1, {5}},
-                                      {1, {6}},
-                                      {1, {7}},
-                                      {1, {8}},
-                                      {1, {9}},
-                                      {1, {13}},
-                                      {1, {15}},
-                                      {1, {16}},
-                                      {1, {17}},
-                                      {1, {31}},
-                                      {1, {32}},
-                                      {1, {33}},
-                                      {1, {63}},
-                                      {1, {64}},
-                                      {1, {65}},
-                                      {1, {100}},
-                                      {1, {127}},
-                                      {1, {128}},
-                                      {1, {1003}},
-                                      {2, {3, 5}},
-                                      {2, {64, 65}},
-                                      {3, {2, 1, 7}},
-                                      {4, {2, 3, 2, 2}},
-                                      {5, {2, 1, 3, 2, 2}},
-                                      {6, {1, 2, 1, 2, 1, 3}}};
+    static const int lengths[] = {
+        0 /* a scalar */, 1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 1003};
+    static const tg_shape shapes[] = {{2, {3, 5}},       {2, {64, 65}},        {3, {2, 1, 7}},
+                                      {4, {2, 3, 2, 2}}, {5, {2, 1, 3, 2, 2}}, {6, {1, 2, 1, 2, 1, 3}}};
     static const tg_shape pairs[][2] = {{{1, {4}}, {2, {3, 4}}},    {{2, {3, 1}}, {2, {3, 4}}},
                                         {{0}, {2, {3, 4}}},         {{1, {1}}, {1, {9}}},
                                         {{2, {3, 1}}, {2, {1, 4}}}, {{3, {2, 1, 5}}, {2, {3, 1}}}};
     /* The first points are zeros, where many wrong derivatives are right: small shapes start at another point. */
     enum { FIRST_POINT = 2, APART = 3 };
+    enum { LENGTHS = sizeof lengths / sizeof *lengths, SHAPES = sizeof shapes / sizeof *shapes };
     const int64_t n = c->level[0].length;
     tg_gradcheck_result worst = c->report.result;
     tg_arena arena = {0};
     bool fine = true;
-    for (size_t i = 0; fine && i < sizeof shapes / sizeof shapes[0]; i++) {
-        fine = has_same_elements(c, &arena, &shapes[i], (FIRST_POINT + APART * (int64_t)i) % n);
+    for (int i = 0; fine && i < LENGTHS + SHAPES; i++) {
+        const tg_shape shape = i < LENGTHS ? (tg_shape){lengths[i] > 0, {lengths[i]}} : shapes[i - LENGTHS];
+        fine = has_same_elements(c, &arena, &shape, (FIRST_POINT + APART * i) % n);
         tg_arena_empty(&arena);
     }
     for (int which = 0; broadcast && c->report.count > 1 && which < c->report.count; which++)

@@ -45,15 +45,7 @@ static bool make_recorded(tg_arena *arena, const tg_value *value, const bool *de
 static tg_gradcheck_result check_recorded(const tg_check *c, const recorded *r)
 {
     tg_check_call call = {r->value->op, r->value->attributes, r->value->input_count, r->which, r->room};
-    tg_check local = {
-        .report = {r->value->op->name, r->inputs, r->count, .result = tg_check_no_result(-1)},
-        .kind = &tg_check_of_tensors,
-        .function = tg_check_apply,
-        .user = &call,
-        .elementwise = r->value->op->flags & TG_ELEMENTWISE,
-        .options = c->options,
-        .rng = c->rng,
-    };
+    tg_check local = tg_check_of_call(&call, r->inputs, r->count, -1, &c->options, c->rng);
     if (local.options.order < c->report.result.order)
         local.options.order = c->report.result.order;
     if (local.options.report) { /* behind the function's */

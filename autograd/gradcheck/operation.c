@@ -4,7 +4,6 @@
 #include "autograd/gradcheck/driver.h"
 #include "autograd/gradcheck/explain.h"
 #include "autograd/gradcheck/forms.h"
-#include "autograd/gradcheck/taped.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -135,13 +134,8 @@ static bool has_values(const trial *t)
 static tg_check check_of(trial *t)
 {
     t->call = (tg_check_call){t->op, t->sample->attributes, t->report.count, t->which, t->room};
-    return (tg_check){.report = {t->op->name, t->inputs, t->report.count, .result = tg_check_no_result(t->number)},
-                      .kind = &tg_check_of_tensors,
-                      .function = tg_check_apply,
-                      .user = &t->call,
-                      .elementwise = t->op->flags & TG_ELEMENTWISE,
-                      .options = tg_check_options(t->options),
-                      .rng = tg_rng_stream(&t->rng, "check")};
+    return tg_check_of_call(&t->call, t->inputs, t->report.count, t->number, t->options,
+                            tg_rng_stream(&t->rng, "check"));
 }
 
 /* Checks the current inputs and adds the outcome to the total. Values at the edge of a range, wider ranges and the mean

@@ -35,13 +35,9 @@ static void causal_softmax_forward(const tg_call *call)
 }
 
 /* Masked elements have the probability 0, so the rule is that of softmax. */
-static void causal_softmax_derivative(const tg_derive *d)
-{
-    d->gradient[0] = tg_softmax_grad(d->cotangent, d->out);
-}
+TG_GRADIENT(causal_softmax, tg_softmax_grad(d->cotangent, d->out))
 
-TG_OPERATION(causal_softmax, 1, 0, causal_softmax_samples, .shape = causal_softmax_shape,
-             .forward = causal_softmax_forward, .derivative = causal_softmax_derivative);
+TG_USUAL_OPERATION(causal_softmax, 1);
 
 /* ---- attention ---- */
 

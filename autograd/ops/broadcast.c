@@ -77,13 +77,9 @@ static void expand_forward(const tg_call *call)
     tg_strided_copy(out->dtype, &out->shape, stride, call->in[0], call->out);
 }
 
-static void expand_derivative(const tg_derive *d)
-{
-    d->gradient[0] = tg_sum_to(d->cotangent, tg_shape_of(d->in[0]));
-}
+TG_GRADIENT(expand, tg_sum_to(d->cotangent, tg_shape_of(d->in[0])))
 
-TG_OPERATION(expand, 1, 0, expand_samples, TG_ATTRIBUTES(shape_attributes, shape_fields), .shape = expand_shape,
-             .forward = expand_forward, .derivative = expand_derivative);
+TG_USUAL_OPERATION(expand, 1, TG_ATTRIBUTES(shape_attributes, shape_fields));
 
 tg_tensor tg_expand(tg_tensor x, tg_shape shape)
 {
@@ -102,10 +98,7 @@ static bool reshape_shape(tg_value *out)
                        tg_shape_text(&out->shape, target, sizeof target));
 }
 
-static void reshape_derivative(const tg_derive *d)
-{
-    d->gradient[0] = tg_reshape(d->cotangent, tg_shape_of(d->in[0]));
-}
+TG_GRADIENT(reshape, tg_reshape(d->cotangent, tg_shape_of(d->in[0])))
 
 TG_OPERATION(reshape, 1, TG_VIEW, reshape_samples, TG_ATTRIBUTES(shape_attributes, shape_fields),
              .shape = reshape_shape, .derivative = reshape_derivative);

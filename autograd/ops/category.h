@@ -26,6 +26,18 @@
 #define TG_OPERATION(word, operands, bits, samples_, ...) \
     const tg_op tg_op_##word = {.name = #word, .arity = operands, .flags = bits, TG_SAMPLES(samples_), __VA_ARGS__}
 
+/* One without flags whose parts have the usual names: NAME_samples, NAME_shape, NAME_forward, NAME_derivative. */
+#define TG_USUAL_OPERATION(word, operands, ...)                                                       \
+    TG_OPERATION(word, operands, 0, word##_samples, .shape = word##_shape, .forward = word##_forward, \
+                 .derivative = word##_derivative, __VA_ARGS__)
+
+/* NAME_derivative of one input, which gets this gradient; made of d, see tg_derive. */
+#define TG_GRADIENT(name, ...)                        \
+    static void name##_derivative(const tg_derive *d) \
+    {                                                 \
+        d->gradient[0] = __VA_ARGS__;                 \
+    }
+
 /* ---- attributes that are one number ---- */
 
 typedef struct tg_number_attributes {
@@ -66,9 +78,12 @@ bool tg_fits(tg_value *out, tg_dtype dtype, double value);
 /* A tensor filled with a value, which has been checked. */
 void tg_fill(tg_dtype dtype, int64_t count, double value, void *to);
 
-/* ---- samples ---- */
+/* ---- samples: {.input = {{TG_OF(3, 4), .low = 0, .high = 1}, {TG_OF(9), TG_EDGES}}} ---- */
 
-/* Zeros, tails, infinities and NaN: nine values for forward checks; and an input [9] of them. */
+/* The shape of an input; that of a scalar is {0}. */
+#define TG_OF(...) .shape = {(int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}}
+
+/* Zeros, tails, infinities and NaN: nine values for forward checks. */
 extern const double tg_edges[9];
 #define TG_EDGES .value_count = 9, .values = tg_edges
 

@@ -148,13 +148,9 @@ static void unfold_forward(const tg_call *call)
         all_channels(&v, out->size);
 }
 
-static void unfold_derivative(const tg_derive *d)
-{
-    d->gradient[0] = TG_APPLY(&tg_op_fold, d->attributes, d->cotangent);
-}
+TG_GRADIENT(unfold, TG_APPLY(&tg_op_fold, d->attributes, d->cotangent))
 
-TG_OPERATION(unfold, 1, 0, unfold_samples, TG_WINDOW_ATTRIBUTES, .shape = unfold_shape, .forward = unfold_forward,
-             .derivative = unfold_derivative);
+TG_USUAL_OPERATION(unfold, 1, TG_WINDOW_ATTRIBUTES);
 
 tg_tensor tg_unfold(tg_tensor image, int64_t kernel_height, int64_t kernel_width, tg_window window)
 {
@@ -191,13 +187,9 @@ static void fold_forward(const tg_call *call)
     all_channels(&v, out->inputs[0]->size);
 }
 
-static void fold_derivative(const tg_derive *d)
-{
-    d->gradient[0] = TG_APPLY(&tg_op_unfold, d->attributes, d->cotangent);
-}
+TG_GRADIENT(fold, TG_APPLY(&tg_op_unfold, d->attributes, d->cotangent))
 
-TG_OPERATION(fold, 1, 0, fold_samples, TG_WINDOW_ATTRIBUTES, .shape = fold_shape, .forward = fold_forward,
-             .derivative = fold_derivative);
+TG_USUAL_OPERATION(fold, 1, TG_WINDOW_ATTRIBUTES);
 
 tg_tensor tg_fold(tg_tensor columns, int64_t height, int64_t width, tg_window window)
 {

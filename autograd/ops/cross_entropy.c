@@ -133,9 +133,7 @@ static void cross_entropy_derivative(const tg_derive *d)
     d->gradient[0] = tg_is_plain_one(d->cotangent) ? gradient : tg_mul(gradient, d->cotangent);
 }
 
-TG_OPERATION(cross_entropy, 2, 0, cross_entropy_samples, TG_ATTRIBUTES(label_attributes, label_fields),
-             .shape = cross_entropy_shape, .forward = cross_entropy_forward, .saved = &tg_op_cross_entropy_grad,
-             .derivative = cross_entropy_derivative);
+TG_USUAL_OPERATION(cross_entropy, 2, TG_ATTRIBUTES(label_attributes, label_fields), .saved = &tg_op_cross_entropy_grad);
 
 tg_tensor tg_cross_entropy(tg_tensor logits, tg_tensor labels)
 {
@@ -173,9 +171,7 @@ static void cross_entropy_grad_derivative(const tg_derive *d)
     d->gradient[0] = tg_mul(tg_softmax_grad(d->cotangent, tg_softmax(logits, -1)), weights);
 }
 
-TG_OPERATION(cross_entropy_grad, 2, 0, cross_entropy_grad_samples, TG_ATTRIBUTES(label_attributes, label_fields),
-             .shape = cross_entropy_grad_shape, .forward = cross_entropy_grad_forward,
-             .derivative = cross_entropy_grad_derivative);
+TG_USUAL_OPERATION(cross_entropy_grad, 2, TG_ATTRIBUTES(label_attributes, label_fields));
 
 tg_tensor tg_cross_entropy_grad(tg_tensor logits, tg_tensor labels, double smoothing, int ignore_index)
 {

@@ -52,10 +52,7 @@ static void copy_loop(const tg_loop *l)
         memcpy(l->out, l->in[0], l->n * tg_dtype_size(l->dtype));
 }
 
-static void copy_derivative(const tg_derive *d)
-{
-    d->gradient[0] = d->cotangent;
-}
+TG_GRADIENT(copy, d->cotangent)
 
 TG_OPERATION(copy, 1, TG_ELEMENTWISE, copy_samples, .loop = copy_loop, .derivative = copy_derivative);
 TG_OPERATION(stop_gradient, 1, TG_VIEW | TG_CONSTANT, copy_samples, .shape = tg_shape_same);
@@ -78,10 +75,7 @@ static void clamp_loop(const tg_loop *l)
     TG_KERNEL_CALL(l->dtype, clamp, l->n, l->in[0], a->low, a->high, l->out);
 }
 
-static void clamp_derivative(const tg_derive *d)
-{
-    d->gradient[0] = tg_mul(d->cotangent, tg_equal(d->out, d->in[0]));
-}
+TG_GRADIENT(clamp, tg_mul(d->cotangent, tg_equal(d->out, d->in[0])))
 
 TG_OPERATION(clamp, 1, TG_ELEMENTWISE, clamp_samples, .loop = clamp_loop, .derivative = clamp_derivative,
              .shape = clamp_shape, TG_ATTRIBUTES(clamp_attributes, clamp_fields));

@@ -80,12 +80,12 @@ static void gather_forward(const tg_call *call)
     const int32_t *index = call->in[1];
     const char *from = call->in[0];
     char *to = call->out;
-    TG_FOR_ELEMENT_SIZE(tg_dtype_size(out->dtype),
-                        for (int64_t o = 0; o < b.outer;
-                             o++, from += n * b.inner * BYTES) for (int64_t j = 0; j < b.n; j++) for (int64_t i = 0;
-                                                                                                      i < b.inner;
-                                                                                                      i++, to += BYTES)
-                            memcpy(to, from + (*index++ * b.inner + i) * BYTES, BYTES);)
+    TG_FOR_ELEMENT_SIZE(tg_dtype_size(out->dtype), {
+        for (int64_t o = 0; o < b.outer; o++, from += n * b.inner * BYTES)
+            for (int64_t j = 0; j < b.n; j++)
+                for (int64_t i = 0; i < b.inner; i++, to += BYTES)
+                    memcpy(to, from + (*index++ * b.inner + i) * BYTES, BYTES);
+    })
 }
 
 static void gather_derivative(const tg_derive *d)
@@ -94,8 +94,7 @@ static void gather_derivative(const tg_derive *d)
     d->gradient[0] = tg_scatter_add(d->cotangent, axis, d->in[1], tg_dim(d->in[0], axis));
 }
 
-TG_OPERATION(gather, 2, 0, gather_samples, TG_ATTRIBUTES(index_attributes, index_fields), .shape = gather_shape,
-             .forward = gather_forward, .derivative = gather_derivative);
+TG_USUAL_OPERATION(gather, 2, TG_ATTRIBUTES(index_attributes, index_fields));
 
 tg_tensor tg_gather(tg_tensor x, int axis, tg_tensor index)
 {
@@ -130,13 +129,9 @@ static void scatter_add_forward(const tg_call *call)
                    call->in[0], call->out);
 }
 
-static void scatter_add_derivative(const tg_derive *d)
-{
-    d->gradient[0] = tg_gather(d->cotangent, ((const index_attributes *)d->attributes)->axis, d->in[1]);
-}
+TG_GRADIENT(scatter_add, tg_gather(d->cotangent, ((const index_attributes *)d->attributes)->axis, d->in[1]))
 
-TG_OPERATION(scatter_add, 2, 0, scatter_add_samples, TG_ATTRIBUTES(index_attributes, index_fields),
-             .shape = scatter_add_shape, .forward = scatter_add_forward, .derivative = scatter_add_derivative);
+TG_USUAL_OPERATION(scatter_add, 2, TG_ATTRIBUTES(index_attributes, index_fields));
 
 /* The size as an attribute has it; -1, which every shape rule refuses, if it is negative or too large. */
 static int places(int64_t size)
@@ -194,8 +189,7 @@ static void index_select_derivative(const tg_derive *d)
     d->gradient[0] = tg_index_add(d->cotangent, axis, d->in[1], tg_dim(d->in[0], axis));
 }
 
-TG_OPERATION(index_select, 2, 0, index_select_samples, TG_ATTRIBUTES(index_attributes, index_fields),
-             .shape = index_select_shape, .forward = index_select_forward, .derivative = index_select_derivative);
+TG_USUAL_OPERATION(index_select, 2, TG_ATTRIBUTES(index_attributes, index_fields));
 
 tg_tensor tg_index_select(tg_tensor x, int axis, tg_tensor index)
 {
@@ -251,13 +245,9 @@ static void index_add_forward(const tg_call *call)
             TG_KERNEL_CALL(out->dtype, accumulate, (size_t)b.inner, from, (to + (size_t)row[j] * bytes));
 }
 
-static void index_add_derivative(const tg_derive *d)
-{
-    d->gradient[0] = tg_index_select(d->cotangent, ((const index_attributes *)d->attributes)->axis, d->in[1]);
-}
+TG_GRADIENT(index_add, tg_index_select(d->cotangent, ((const index_attributes *)d->attributes)->axis, d->in[1]))
 
-TG_OPERATION(index_add, 2, 0, index_add_samples, TG_ATTRIBUTES(index_attributes, index_fields),
-             .shape = index_add_shape, .forward = index_add_forward, .derivative = index_add_derivative);
+TG_USUAL_OPERATION(index_add, 2, TG_ATTRIBUTES(index_attributes, index_fields));
 
 tg_tensor tg_index_add(tg_tensor x, int axis, tg_tensor index, int64_t size)
 {

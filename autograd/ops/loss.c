@@ -82,8 +82,7 @@ static void huber_derivative(const tg_derive *d)
     set_gradients(d, tg_mul(tg_clamp(tg_sub(d->in[0], d->in[1]), -delta, delta), share_of(d)));
 }
 
-TG_OPERATION(huber, 2, 0, huber_samples, TG_ATTRIBUTES(tg_number_attributes, huber_fields), .shape = huber_shape,
-             .forward = huber_forward, .derivative = huber_derivative);
+TG_USUAL_OPERATION(huber, 2, TG_ATTRIBUTES(tg_number_attributes, huber_fields));
 
 tg_tensor tg_huber(tg_tensor prediction, tg_tensor target, double delta)
 {

@@ -1,4 +1,4 @@
-/* Matrix products, all of them through the BLAS. */
+/* Matrix products: kernels/product.h computes them. */
 #include "autograd/kernels/parallel.h"
 #include "autograd/kernels/product.h"
 #include "autograd/ops/category.h"
@@ -140,8 +140,7 @@ static double matmul_work(const tg_value *out)
     return 2 * (double)product_of(out).k * (double)out->size;
 }
 
-TG_OPERATION(matmul, 2, 0, matmul_samples, TG_ATTRIBUTES(matmul_attributes, matmul_fields), .shape = matmul_shape,
-             .work = matmul_work, .forward = matmul_forward, .derivative = matmul_derivative);
+TG_USUAL_OPERATION(matmul, 2, TG_ATTRIBUTES(matmul_attributes, matmul_fields), .work = matmul_work);
 
 /* [..., k] as one matrix [rows, k]. */
 static tg_tensor rows_of(tg_tensor x)
@@ -244,8 +243,7 @@ static double linear_work(const tg_value *out)
     return 2 * (double)out->inputs[1]->shape.dim[1] * (double)out->size;
 }
 
-TG_OPERATION(linear, TG_VARIADIC, 0, linear_samples, .shape = linear_shape, .work = linear_work,
-             .forward = linear_forward, .derivative = linear_derivative);
+TG_USUAL_OPERATION(linear, TG_VARIADIC, .work = linear_work);
 
 tg_tensor tg_linear(tg_tensor x, tg_tensor weight, tg_tensor bias)
 {

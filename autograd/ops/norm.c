@@ -15,31 +15,14 @@ static const tg_field normalize_fields[] = {TG_FIELD(normalize_attributes, centr
 
 /* ---- normalize: each row (x - mean) / sqrt(variance + epsilon), or x / sqrt(mean(x^2) + epsilon) ---- */
 
+static const normalize_attributes *of(const tg_value *out)
+{
+    return out->attributes;
+}
+
 static bool normalize_shape(tg_value *out)
 {
     return tg_shape_same_floating(out) && (out->shape.rank > 0 || tg_expected(out, "a scalar has no row to normalise"));
-}
-
-static void normalize_rows(const tg_value *out, const tg_rows *r)
-{
-    enum { BLOCK = 64 };
-    const normalize_attributes *a = out->attributes;
-    const size_t row_bytes = r->columns * tg_dtype_size(out->dtype);
-    double mean[BLOCK], inverse[BLOCK]; /* large enough for either precision; its values are not used */
-    for (size_t first = 0; first < r->count; first += BLOCK) {
-        const size_t count = r->count - first < BLOCK ? r->count - first : BLOCK;
-        const void *from = (const char *)r->in[0] + first * row_bytes;
-        void *to = (char *)r->out + first * row_bytes;
-        if (a->centred)
-            TG_KERNEL_CALL(out->dtype, layer_norm_rows, count, r->columns, from, a->epsilon, to, mean, inverse);
-        else
-            TG_KERNEL_CALL(out->dtype, rms_norm_rows, count, r->columns, from, a->epsilon, to, inverse);
-    }
-}
-
-static void normalize_forward(const tg_call *call)
-{
-    tg_over_rows(call, normalize_rows);
 }
 
 static void normalize_derivative(const tg_derive *d)
@@ -48,8 +31,8 @@ static void normalize_derivative(const tg_derive *d)
     d->gradient[0] = tg_normalize_grad(d->cotangent, d->in[0], a->centred, a->epsilon);
 }
 
-TG_OPERATION(normalize, 1, 0, normalize_samples, TG_ATTRIBUTES(normalize_attributes, normalize_fields),
-             .shape = normalize_shape, .forward = normalize_forward, .derivative = normalize_derivative);
+TG_ROWS_FORWARD(normalize, normalize_rows, r->in[0], of(out)->centred, of(out)->epsilon)
+TG_USUAL_OPERATION(normalize, 1, TG_ATTRIBUTES(normalize_attributes, normalize_fields));
 
 tg_tensor tg_normalize(tg_tensor x, bool centred, double epsilon)
 {
@@ -61,18 +44,6 @@ tg_tensor tg_normalize(tg_tensor x, bool centred, double epsilon)
 static bool normalize_grad_shape(tg_value *out)
 {
     return tg_inputs_alike(out, 2) && normalize_shape(out);
-}
-
-static void normalize_grad_of_rows(const tg_value *out, const tg_rows *r)
-{
-    const normalize_attributes *a = out->attributes;
-    TG_KERNEL_CALL(out->dtype, normalize_grad_rows, r->count, r->columns, r->in[0], r->in[1], a->centred, a->epsilon,
-                   r->out);
-}
-
-static void normalize_grad_forward(const tg_call *call)
-{
-    tg_over_rows(call, normalize_grad_of_rows);
 }
 
 static tg_tensor row_means(tg_tensor a, tg_tensor b)
@@ -109,8 +80,8 @@ static void normalize_grad_derivative(const tg_derive *d)
     d->gradient[1] = tg_neg(tg_add(through_u, through_s));
 }
 
-TG_OPERATION(normalize_grad, 2, 0, normalize_grad_samples, TG_ATTRIBUTES(normalize_attributes, normalize_fields),
-             .shape = normalize_grad_shape, .forward = normalize_grad_forward, .derivative = normalize_grad_derivative);
+TG_ROWS_FORWARD(normalize_grad, normalize_grad_rows, r->in[0], r->in[1], of(out)->centred, of(out)->epsilon)
+TG_USUAL_OPERATION(normalize_grad, 2, TG_ATTRIBUTES(normalize_attributes, normalize_fields));
 
 tg_tensor tg_normalize_grad(tg_tensor cotangent, tg_tensor x, bool centred, double epsilon)
 {

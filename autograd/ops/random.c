@@ -116,10 +116,7 @@ static void dropout_forward(const tg_call *call)
                    1 - tg_number_of(call->value->attributes), call->out);
 }
 
-static void dropout_derivative(const tg_derive *d)
-{
-    d->gradient[0] = tg_dropout(d->cotangent, d->in[1], tg_number_of(d->attributes));
-}
+TG_GRADIENT(dropout, tg_dropout(d->cotangent, d->in[1], tg_number_of(d->attributes)))
 
 TG_OPERATION(dropout, 2, TG_RANDOM, dropout_samples, TG_ATTRIBUTES(tg_number_attributes, dropout_fields),
              .shape = dropout_shape, .forward = dropout_forward, .derivative = dropout_derivative);

@@ -113,10 +113,7 @@ static void sum_over_forward(const tg_call *call)
     } while (tg_strided_next(&p.kept, 0, &place));
 }
 
-static void sum_over_derivative(const tg_derive *d)
-{
-    d->gradient[0] = tg_expand(tg_as_kept(d->cotangent, d->in[0], d->attributes), tg_shape_of(d->in[0]));
-}
+TG_GRADIENT(sum_over, tg_expand(tg_as_kept(d->cotangent, d->in[0], d->attributes), tg_shape_of(d->in[0])))
 
 TG_OPERATION(sum_over, 1, 0, sum_over_samples, TG_REDUCE_ATTRIBUTES, .shape = tg_reduce_shape,
              .forward = sum_over_forward, .derivative = sum_over_derivative);

@@ -261,9 +261,8 @@ static double self_attention_work(const tg_value *out)
     return work_of(out, out->inputs[0], 2);
 }
 
-TG_OPERATION(self_attention, 1, 0, self_attention_samples, .shape = self_attention_shape,
-             TG_ATTRIBUTES(self_attention_attributes, self_attention_fields), .forward = self_attention_forward,
-             .derivative = self_attention_derivative, .work = self_attention_work);
+TG_USUAL_OPERATION(self_attention, 1, TG_ATTRIBUTES(self_attention_attributes, self_attention_fields),
+                   .work = self_attention_work);
 
 tg_tensor tg_self_attention(tg_tensor x, int64_t heads, int64_t key_value_heads, bool causal)
 {
@@ -376,9 +375,8 @@ static double self_attention_grad_work(const tg_value *out)
     return work_of(out, out->inputs[1], 5);
 }
 
-TG_OPERATION(self_attention_grad, 2, 0, self_attention_grad_samples, .shape = self_attention_grad_shape,
-             TG_ATTRIBUTES(self_attention_attributes, self_attention_fields), .forward = self_attention_grad_forward,
-             .derivative = self_attention_grad_derivative, .work = self_attention_grad_work);
+TG_USUAL_OPERATION(self_attention_grad, 2, TG_ATTRIBUTES(self_attention_attributes, self_attention_fields),
+                   .work = self_attention_grad_work);
 
 tg_tensor tg_self_attention_grad(tg_tensor cotangent, tg_tensor x, int64_t heads, int64_t key_value_heads, bool causal)
 {

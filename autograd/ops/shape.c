@@ -64,8 +64,7 @@ static void permute_derivative(const tg_derive *d)
     d->gradient[0] = tg_permute(d->cotangent, back);
 }
 
-TG_OPERATION(permute, 1, 0, permute_samples, TG_ATTRIBUTES(permute_attributes, permute_fields), .shape = permute_shape,
-             .forward = permute_forward, .derivative = permute_derivative);
+TG_USUAL_OPERATION(permute, 1, TG_ATTRIBUTES(permute_attributes, permute_fields));
 
 /* True if only axes of size 1 move, so that the memory does not change. */
 static bool moves_nothing(const tg_shape *in, const tg_shape *order, tg_shape *result)
@@ -190,8 +189,7 @@ static void concat_derivative(const tg_derive *d)
     }
 }
 
-TG_OPERATION(concat, TG_VARIADIC, 0, concat_samples, TG_ATTRIBUTES(concat_attributes, concat_fields),
-             .shape = concat_shape, .forward = concat_forward, .derivative = concat_derivative);
+TG_USUAL_OPERATION(concat, TG_VARIADIC, TG_ATTRIBUTES(concat_attributes, concat_fields));
 
 static tg_tensor join(const tg_tensor *tensors, int count, int axis, bool stack)
 {

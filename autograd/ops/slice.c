@@ -101,8 +101,7 @@ static void slice_derivative(const tg_derive *d)
     d->gradient[0] = tg_scatter_slice(d->cotangent, a->start, a->step, tg_shape_of(d->in[0]), 0);
 }
 
-TG_OPERATION(slice, 1, 0, slice_samples, TG_ATTRIBUTES(slice_attributes, slice_fields), .shape = slice_shape,
-             .forward = slice_forward, .derivative = slice_derivative);
+TG_USUAL_OPERATION(slice, 1, TG_ATTRIBUTES(slice_attributes, slice_fields));
 
 /* ---- narrow: a slice in one piece needs no copy ---- */
 
@@ -170,8 +169,7 @@ static void scatter_slice_derivative(const tg_derive *d)
     d->gradient[0] = cut(d->cotangent, &slice);
 }
 
-TG_OPERATION(scatter_slice, 1, 0, scatter_slice_samples, TG_ATTRIBUTES(scatter_slice_attributes, scatter_slice_fields),
-             .shape = scatter_slice_shape, .forward = scatter_slice_forward, .derivative = scatter_slice_derivative);
+TG_USUAL_OPERATION(scatter_slice, 1, TG_ATTRIBUTES(scatter_slice_attributes, scatter_slice_fields));
 
 tg_tensor tg_scatter_slice(tg_tensor x, tg_shape start, tg_shape step, tg_shape shape, double fill)
 {

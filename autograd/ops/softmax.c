@@ -42,10 +42,7 @@ static tg_tensor row_sums(tg_tensor x)
 
 /* ---- softmax: s (g - sum g s) ---- */
 
-static void softmax_derivative(const tg_derive *d)
-{
-    d->gradient[0] = tg_softmax_grad(d->cotangent, d->out);
-}
+TG_GRADIENT(softmax, tg_softmax_grad(d->cotangent, d->out))
 
 /* With the cotangent c of s (g - sum g s): the same for g, and c (g - sum g s) - g sum c s for s. */
 static void softmax_grad_derivative(const tg_derive *d)
@@ -57,8 +54,8 @@ static void softmax_grad_derivative(const tg_derive *d)
         d->gradient[1] = tg_sub(tg_mul(c, tg_sub(g, row_sums(tg_mul(g, s)))), tg_mul(g, row_sums(tg_mul(c, s))));
 }
 
-TG_ROWS_FORWARD(softmax_forward, softmax_of_rows, softmax_rows)
-TG_TWO_ROWS_FORWARD(softmax_grad_forward, softmax_grad_of_rows, softmax_grad_rows)
+TG_ROWS_FORWARD(softmax, softmax_rows, r->in[0])
+TG_ROWS_FORWARD(softmax_grad, softmax_grad_rows, r->in[0], r->in[1])
 TG_OPERATION(softmax, 1, 0, softmax_samples, TG_ATTRIBUTES(axis_attributes, axis_fields), .shape = last_axis_shape,
              .forward = softmax_forward, .derivative = softmax_derivative);
 TG_OPERATION(softmax_grad, 2, 0, softmax_grad_samples, .shape = two_rows_shape, .forward = softmax_grad_forward,
@@ -71,10 +68,7 @@ tg_tensor tg_softmax(tg_tensor x, int axis)
 
 /* ---- log_softmax: g - e^l sum g ---- */
 
-static void log_softmax_derivative(const tg_derive *d)
-{
-    d->gradient[0] = tg_log_softmax_grad(d->cotangent, d->out);
-}
+TG_GRADIENT(log_softmax, tg_log_softmax_grad(d->cotangent, d->out))
 
 /* The value is g - e^l sum g. With its cotangent c, the gradient of g is c - sum c e^l, that of l is -c e^l sum g. */
 static void log_softmax_grad_derivative(const tg_derive *d)
@@ -87,8 +81,8 @@ static void log_softmax_grad_derivative(const tg_derive *d)
         d->gradient[1] = tg_neg(tg_mul(weighted, row_sums(g)));
 }
 
-TG_ROWS_FORWARD(log_softmax_forward, log_softmax_of_rows, log_softmax_rows)
-TG_TWO_ROWS_FORWARD(log_softmax_grad_forward, log_softmax_grad_of_rows, log_softmax_grad_rows)
+TG_ROWS_FORWARD(log_softmax, log_softmax_rows, r->in[0])
+TG_ROWS_FORWARD(log_softmax_grad, log_softmax_grad_rows, r->in[0], r->in[1])
 TG_OPERATION(log_softmax, 1, 0, softmax_samples, TG_ATTRIBUTES(axis_attributes, axis_fields), .shape = last_axis_shape,
              .forward = log_softmax_forward, .derivative = log_softmax_derivative);
 TG_OPERATION(log_softmax_grad, 2, 0, log_softmax_grad_samples, .shape = two_rows_shape,

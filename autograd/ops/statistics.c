@@ -131,8 +131,7 @@ static void cumsum_derivative(const tg_derive *d)
     d->gradient[0] = tg_cumsum(d->cotangent, a->axis, !a->reverse);
 }
 
-TG_OPERATION(cumsum, 1, 0, cumsum_samples, TG_ATTRIBUTES(cumsum_attributes, cumsum_fields), .shape = cumsum_shape,
-             .forward = cumsum_forward, .derivative = cumsum_derivative);
+TG_USUAL_OPERATION(cumsum, 1, TG_ATTRIBUTES(cumsum_attributes, cumsum_fields));
 
 tg_tensor tg_cumsum(tg_tensor x, int axis, bool reverse)
 {

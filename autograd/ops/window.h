@@ -35,4 +35,11 @@ tg_window tg_window_across(tg_window window);
 tg_tensor tg_with_height(tg_tensor x);
 tg_tensor tg_without_height(tg_tensor x);
 
+/* Attributes of samples: WINDOW(PAIR(2, 2), ...), each a height and a width. */
+#define PAIR(...)                         \
+    {                                     \
+        .rank = 2, .dim = { __VA_ARGS__ } \
+    }
+#define WINDOW(...) .attributes = (&(tg_window_layout){__VA_ARGS__}) /* kernel, stride, padding, dilation, image */
+
 #endif

@@ -1,5 +1,5 @@
 /* Writing safetensors: the header in memory first, checked as a reader will check it. */
-#define _POSIX_C_SOURCE 200809L /* stpcpy */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
 
 #include "nn/files/file_internal.h"
 #include "nn/files/safetensors_internal.h"
@@ -15,66 +15,47 @@ static int64_t bytes_of(const tg_file_item *item)
     return tg_shape_size(&item->shape) * (int64_t)tg_dtype_size(item->dtype);
 }
 
-/* Room for a string with its quotes, each byte escaped as \u000a; and for the rest of a tensor's entry: five words
- * and ten numbers. */
-static size_t room_for(const char *string)
+static void put_string(FILE *to, const char *string)
 {
-    return 6 * strlen(string) + 3;
-}
-enum { ROOM_AROUND = 64 + 20 * (TG_MAX_RANK + 2) };
-
-static char *put(char *end, const char *text)
-{
-    return stpcpy(end, text);
-}
-
-static char *put_string(char *end, const char *string)
-{
-    *end++ = '"';
+    fputc('"', to);
     for (; *string; string++)
         if ((unsigned char)*string < ' ')
-            end += snprintf(end, 7, "\\u%04x", (unsigned)*string);
-        else {
-            if (*string == '"' || *string == '\\')
-                *end++ = '\\';
-            *end++ = *string;
-        }
-    *end++ = '"';
-    return end;
-}
-
-static char *put_number(char *end, int64_t number)
-{
-    return end + snprintf(end, 21, "%lld", (long long)number);
+            fprintf(to, "\\u%04x", (unsigned)*string);
+        else
+            fprintf(to, *string == '"' || *string == '\\' ? "\\%c" : "%c", *string);
+    fputc('"', to);
 }
 
 /* "name":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]} */
-static char *put_item(char *end, const tg_file_item *item, int64_t at)
+static void put_item(FILE *to, const tg_file_item *item, int64_t at)
 {
     static const char *const dtypes[] = {[TG_F32] = "F32", [TG_F64] = "F64", [TG_I32] = "I32"};
-    end = put(put_string(end, item->name), ":{\"dtype\":\"");
-    end = put(put(end, dtypes[item->dtype]), "\",\"shape\":[");
+    put_string(to, item->name);
+    fprintf(to, ":{\"dtype\":\"%s\",\"shape\":[", dtypes[item->dtype]);
     for (int axis = 0; axis < item->shape.rank; axis++)
-        end = put_number(put(end, axis ? "," : ""), item->shape.dim[axis]);
-    end = put_number(put(end, "],\"data_offsets\":["), at);
-    end = put_number(put(end, ","), at + bytes_of(item));
-    return put(end, "]}");
+        fprintf(to, "%s%lld", axis ? "," : "", (long long)item->shape.dim[axis]);
+    fprintf(to, "],\"data_offsets\":[%lld,%lld]}", (long long)at, (long long)(at + bytes_of(item)));
 }
 
-static char *put_header(char *end, const tg_file_item *items, int count, const tg_metadata *metadata, int lines)
+/* Returns how many bytes of numbers follow. */
+static int64_t put_header(FILE *to, const tg_file_item *items, int count, const tg_metadata *metadata, int lines)
 {
     int64_t at = 0;
-    end = put(end, lines ? "{\"__metadata__\":{" : "{");
+    fputs(lines ? "{\"__metadata__\":{" : "{", to);
     for (int i = 0; i < lines; i++) {
-        end = put_string(put(end, i ? "," : ""), metadata[i].key);
-        end = put_string(put(end, ":"), metadata[i].value);
+        fputs(i ? "," : "", to);
+        put_string(to, metadata[i].key);
+        fputc(':', to);
+        put_string(to, metadata[i].value);
     }
-    end = put(end, lines ? "}" : "");
+    fputs(lines ? "}" : "", to);
     for (int i = 0; i < count; i++) {
-        end = put_item(put(end, i || lines ? "," : ""), &items[i], at);
+        fputs(i || lines ? "," : "", to);
+        put_item(to, &items[i], at);
         at += bytes_of(&items[i]);
     }
-    return put(end, "}");
+    fputc('}', to);
+    return at;
 }
 
 /* The header in memory, padded with spaces so that the numbers begin at a multiple of 8 bytes, checked as a reader
@@ -82,27 +63,16 @@ static char *put_header(char *end, const tg_file_item *items, int count, const t
 static char *header_of(const tg_file_item *items, int count, const tg_metadata *metadata, int lines, size_t *size,
                        const char *path, tg_error *error)
 {
-    size_t room = 32;
-    int64_t data = 0;
-    for (int i = 0; i < lines; i++)
-        room += room_for(metadata[i].key) + room_for(metadata[i].value) + 2;
-    for (int i = 0; i < count; i++) {
-        room += room_for(items[i].name) + ROOM_AROUND;
-        data += bytes_of(&items[i]);
-    }
-    char *text = malloc(room), *copy = malloc(room), *end = text;
+    char *text = NULL, *copy = NULL;
+    FILE *to = open_memstream(&text, size);
+    const int64_t data = to ? put_header(to, items, count, metadata, lines) : 0;
+    if (to && fflush(to) == 0)
+        fprintf(to, "%*s", (int)(-*size % 8), "");
+    const bool whole = to && !ferror(to), made = to && fclose(to) == 0 && whole && (copy = malloc(*size + 1));
     tg_file_header header = {0};
-    bool fine = text && copy;
-    if (!fine)
-        tg_file_refuse(error, path, "out of memory");
-    else {
-        end = put_header(text, items, count, metadata, lines);
-        while ((end - text) % 8 != 0)
-            *end++ = ' ';
-        *size = (size_t)(end - text);
-        fine = tg_file_header_read(&header, memcpy(copy, text, *size), *size, data, path, error);
-        tg_file_header_free(&header);
-    }
+    const bool fine = made ? tg_file_header_read(&header, memcpy(copy, text, *size), *size, data, path, error)
+                           : tg_file_refuse(error, path, "out of memory");
+    tg_file_header_free(&header);
     free(copy);
     if (fine)
         return text;

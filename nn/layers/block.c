@@ -1,6 +1,5 @@
 #include "nn/layers/block.h"
 
-#include "nn/config_internal.h"
 #include "nn/layers/dropout.h"
 #include "nn/layers/layer_internal.h"
 
@@ -112,12 +111,10 @@ static tg_tensor inside(const void *self, tg_tensor x, tg_layer_pass *pass)
 
 static tg_tensor run(const tg_block *block, tg_tensor x, tg_layer_pass *pass)
 {
-    if (!block || !block->attention.out.weight) {
-        tg_tape_fail(tg_tape_of(x), "tg_block_forward: %s",
-                     block ? "the block has no weight: tg_block_config_error or tg_parameters_error says why"
-                           : "there is no block");
-        return TG_NONE;
-    }
+    if (!block || !block->attention.out.weight)
+        return TG_FAIL(tg_tape_of(x), "tg_block_forward: %s",
+                       block ? "the block has no weight: tg_block_config_error or tg_parameters_error says why"
+                             : "there is no block");
     return tg_layer_call(inside, block, x, pass, block->config.recompute);
 }
 

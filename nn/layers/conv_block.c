@@ -1,6 +1,5 @@
 #include "nn/layers/conv_block.h"
 
-#include "nn/config_internal.h"
 #include "nn/layers/layer_internal.h"
 
 const char *tg_conv_block_config_error(const tg_conv_block_config *config)
@@ -54,18 +53,13 @@ static tg_tensor inside(const void *self, tg_tensor x, tg_layer_pass *pass)
 
 tg_tensor tg_conv_block_forward(const tg_conv_block *block, tg_tensor x, tg_rng *training)
 {
-    if (!block || !block->conv.weight) {
-        tg_tape_fail(tg_tape_of(x), "tg_conv_block_forward: the block has no weight: tg_conv_block_config_error "
-                                    "or tg_parameters_error says why");
-        return TG_NONE;
-    }
+    if (!block || !block->conv.weight)
+        return TG_FAIL(tg_tape_of(x), "tg_conv_block_forward: the block has no weight: tg_conv_block_config_error "
+                                      "or tg_parameters_error says why");
     return tg_layer_call(inside, block, x, &(tg_layer_pass){training}, block->config.recompute);
 }
 
-static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
-{
-    return tg_conv_block_forward(self->layer, x, pass->training);
-}
+TG_LAYER_FORWARD(tg_conv_block_forward(self->layer, x, pass->training))
 
 static const tg_conv_block_config sample_config[] = {{.activation = TG_GELU_EXACT},
                                                      {.activation = TG_SILU, .norm = TG_NORM_BATCH},

@@ -46,20 +46,14 @@ tg_tensor tg_images(tg_tensor x, int64_t channels, int64_t height, int64_t width
     if (!tg_ok(x))
         return TG_NONE;
     const tg_shape shape = tg_shape_of(x), images = TG_SHAPE(batch, channels, height, width);
-    if (shape.rank < 2 || tg_size(x) != tg_shape_size(&images)) {
-        tg_tape_fail(tg_tape_of(x), "tg_images: expected [batch, %lld, %lld, %lld] or rows of as many numbers, got %s",
-                     (long long)channels, (long long)height, (long long)width,
-                     tg_shape_text(&shape, have, sizeof have));
-        return TG_NONE;
-    }
+    if (shape.rank < 2 || tg_size(x) != tg_shape_size(&images))
+        return TG_FAIL(
+            tg_tape_of(x), "tg_images: expected [batch, %lld, %lld, %lld] or rows of as many numbers, got %s",
+            (long long)channels, (long long)height, (long long)width, tg_shape_text(&shape, have, sizeof have));
     return tg_shape_equal(&shape, &images) ? x : tg_reshape(x, images);
 }
 
-static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
-{
-    (void)pass;
-    return tg_convolution_forward(self->layer, x);
-}
+TG_LAYER_FORWARD(tg_convolution_forward(self->layer, x))
 
 static const tg_convolution_config sample_config[] = {
     {.outputs = 3, .kernel = {2, 3}, .window = {.padding = {1, 1}}},

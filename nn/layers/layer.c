@@ -49,10 +49,8 @@ tg_tensor tg_layers_forward(const tg_layer *layers, int count, tg_tensor x, tg_l
     tg_tape *tape = tg_tape_of(x);
     for (int i = 0; i < count; i++) {
         const tg_layer *layer = layers ? &layers[i] : NULL;
-        if (!layer || !layer->kind) {
-            tg_tape_fail(tape, "tg_sequential_forward: layer %d has no kind", i);
-            return TG_NONE;
-        }
+        if (!layer || !layer->kind)
+            return TG_FAIL(tape, "tg_sequential_forward: layer %d has no kind", i);
         char number[16] = "";
         if (!layer->name)
             snprintf(number, sizeof number, "%d", i);

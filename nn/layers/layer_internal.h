@@ -3,6 +3,7 @@
 #define TG_LAYER_INTERNAL_H
 
 #include "autograd/grad.h"
+#include "nn/config_internal.h"
 #include "nn/layers/layer.h"
 
 /* forward(layer, x, pass); with `recompute` as a checkpoint: nothing inside is stored, and a backward pass recomputes
@@ -10,6 +11,14 @@
 typedef tg_tensor (*tg_layer_function)(const void *layer, tg_tensor x, tg_layer_pass *pass);
 
 tg_tensor tg_layer_call(tg_layer_function forward, const void *layer, tg_tensor x, tg_layer_pass *pass, bool recompute);
+
+/* `forward` of a kind of layers that gives this tensor; made of self, x and pass. */
+#define TG_LAYER_FORWARD(...)                                                        \
+    static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass) \
+    {                                                                                \
+        (void)pass;                                                                  \
+        return __VA_ARGS__;                                                          \
+    }
 
 /* True if the layer was added; false, with an error on the tape, if its weight is NULL. */
 bool tg_layer_has(tg_tape *tape, const char *function, const tg_parameter *weight);

@@ -56,16 +56,11 @@ tg_tensor tg_learned_forward(const tg_learned *layer, tg_tensor x)
     const tg_tensor y = functions[layer->function].of(x, w);
     if (tg_ok(y) && tg_rank(y) == tg_rank(x) && tg_size(y) == tg_size(x))
         return y;
-    tg_tape_fail(tape, "tg_learned_forward: %s has %d channels, x has others", functions[layer->function].name,
-                 (int)tg_size(w));
-    return TG_NONE;
+    return TG_FAIL(tape, "tg_learned_forward: %s has %d channels, x has others", functions[layer->function].name,
+                   (int)tg_size(w));
 }
 
-static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
-{
-    (void)pass;
-    return tg_learned_forward(self->layer, x);
-}
+TG_LAYER_FORWARD(tg_learned_forward(self->layer, x))
 
 /* ---- samples ---- */
 

@@ -1,6 +1,5 @@
 #include "nn/layers/maxout.h"
 
-#include "nn/config_internal.h"
 #include "nn/layers/layer_internal.h"
 
 tg_maxout tg_maxout_add(tg_parameters *set, const char *name, int64_t inputs, int64_t outputs, int64_t pieces)
@@ -22,11 +21,7 @@ tg_tensor tg_maxout_forward(const tg_maxout *layer, tg_tensor x)
     return tg_reshape(tg_max_over(columns, TG_AXES(1), false), shape);
 }
 
-static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
-{
-    (void)pass;
-    return tg_maxout_forward(self->layer, x);
-}
+TG_LAYER_FORWARD(tg_maxout_forward(self->layer, x))
 
 static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
 {

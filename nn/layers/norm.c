@@ -65,19 +65,16 @@ static tg_tensor batch_norm(const tg_norm_layer *l, tg_tensor x, tg_rng *trainin
 {
     tg_tensor weight = tensor_of(x, l->weight), bias = tensor_of(x, l->bias);
     const int64_t channels = tg_dim(x, 1);
-    if (tg_rank(x) < 2 || channels != l->weight->shape.dim[0]) {
-        tg_tape_fail(tg_tape_of(x), "tg_norm_layer_forward: batch norm %s: expected [batch, %lld, ...]",
-                     l->weight->name, (long long)l->weight->shape.dim[0]);
-        return TG_NONE;
-    }
+    if (tg_rank(x) < 2 || channels != l->weight->shape.dim[0])
+        return TG_FAIL(tg_tape_of(x), "tg_norm_layer_forward: batch norm %s: expected [batch, %lld, ...]",
+                       l->weight->name, (long long)l->weight->shape.dim[0]);
     if (!training) /* copies, as a pass in training may change the statistics before this one's derivative reads them */
         return tg_batch_norm_with(x, tg_copy(tensor_of(x, l->mean)), tg_copy(tensor_of(x, l->variance)), weight, bias,
                                   l->epsilon);
-    if (tg_size(x) < 2 * channels) {
-        tg_tape_fail(tg_tape_of(x), "tg_norm_layer_forward: batch norm %s: one number for each channel has no variance",
-                     l->weight->name);
-        return TG_NONE;
-    }
+    if (tg_size(x) < 2 * channels)
+        return TG_FAIL(tg_tape_of(x),
+                       "tg_norm_layer_forward: batch norm %s: one number for each channel has no variance",
+                       l->weight->name);
     move_statistics(l, x);
     return tg_batch_norm(x, weight, bias, l->epsilon);
 }
@@ -140,17 +137,12 @@ tg_norm_layer tg_norm_layer_add(tg_parameters *set, const char *name, tg_norm ki
 tg_tensor tg_norm_layer_forward(const tg_norm_layer *layer, tg_tensor x, tg_rng *training)
 {
     if (layer && layer->kind != TG_NORM_NONE &&
-        (!layer->weight || (table[layer->kind].has_statistics && !layer->variance))) {
-        tg_tape_fail(tg_tape_of(x), "tg_norm_layer_forward: the layer has no weight; tg_parameters_error says why");
-        return TG_NONE;
-    }
+        (!layer->weight || (table[layer->kind].has_statistics && !layer->variance)))
+        return TG_FAIL(tg_tape_of(x), "tg_norm_layer_forward: the layer has no weight; tg_parameters_error says why");
     return layer && tg_ok(x) ? table[layer->kind].function(layer, x, training) : x;
 }
 
-static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
-{
-    return tg_norm_layer_forward(self->layer, x, pass->training);
-}
+TG_LAYER_FORWARD(tg_norm_layer_forward(self->layer, x, pass->training))
 
 static const tg_norm sample_norm[] = {TG_NORM_LAYER, TG_NORM_RMS, TG_NORM_BATCH, TG_NORM_BATCH, TG_NORM_GROUP};
 

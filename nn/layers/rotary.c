@@ -1,5 +1,7 @@
 #include "nn/layers/rotary.h"
 
+#include "nn/config_internal.h"
+
 #include <math.h>
 
 /* 0, 1, 2, ... */
@@ -32,9 +34,8 @@ tg_tensor tg_rotary_turn(const tg_rotary *rotary, tg_tensor x)
     if (tg_rank(x) < 2 || tg_dim(x, -2) != positions ||
         tg_dim(x, -1) != 2 * half) { /* broadcasting would accept some of these */
         const tg_shape shape = tg_shape_of(x);
-        tg_tape_fail(tg_tape_of(x), "tg_rotary_turn: expected [..., %lld, %lld], as the angles are for, got %s",
-                     (long long)positions, (long long)(2 * half), tg_shape_text(&shape, has, sizeof has));
-        return TG_NONE;
+        return TG_FAIL(tg_tape_of(x), "tg_rotary_turn: expected [..., %lld, %lld], as the angles are for, got %s",
+                       (long long)positions, (long long)(2 * half), tg_shape_text(&shape, has, sizeof has));
     }
     tg_tensor first = tg_slice(x, -1, 0, half, 1), second = tg_slice(x, -1, half, 2 * half, 1);
     const tg_tensor turned[] = {

@@ -1,6 +1,5 @@
 #include "nn/models/autoencoder.h"
 
-#include "nn/config_internal.h"
 #include "nn/models/hidden_layers.h"
 
 #include <stdio.h>

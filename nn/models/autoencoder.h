@@ -33,18 +33,8 @@ typedef struct tg_autoencoder_config {
     tg_dtype dtype;           /* 0: TG_F32 */
 } tg_autoencoder_config;
 
-/* NULL, or the error in the configuration. */
-const char *tg_autoencoder_config_error(const tg_autoencoder_config *config);
-
+/* tg_autoencoder_new, and all else that every model has: nn/models/models.h. */
 typedef tg_model tg_autoencoder;
-
-/* A net with initial weights; biases are 0. `rng` is not advanced. NULL if out of memory or if the configuration
- * is wrong. */
-tg_autoencoder *tg_autoencoder_new(const tg_rng *rng, const tg_autoencoder_config *config);
-void tg_autoencoder_free(tg_autoencoder *net);
-
-/* The net's parameters; they belong to it. */
-tg_parameters *tg_autoencoder_parameters(const tg_autoencoder *net);
 
 /* x [..., inputs] -> [..., inputs], and its two halves: [..., inputs] -> [..., code] -> [..., inputs]. `training` is
  * the generator of a training pass, NULL means evaluation. */

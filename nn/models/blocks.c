@@ -1,4 +1,3 @@
-#include "nn/config_internal.h"
 #include "nn/models/blocks.h"
 
 #include <stdio.h>

@@ -1,6 +1,5 @@
 #include "nn/models/char_mlp.h"
 
-#include "nn/config_internal.h"
 #include "nn/models/hidden_layers.h"
 
 static const char *config_error(const void *config)
@@ -38,8 +37,7 @@ static tg_tensor windows(const tg_model *model, tg_tensor ids)
     const tg_char_mlp_config *c = model->config;
     if (tg_rank(ids) == 2 && tg_dim(ids, 1) == c->context)
         return ids;
-    tg_tape_fail(tg_tape_of(ids), "tg_char_mlp_forward: expected ids [batch, %lld]", (long long)c->context);
-    return TG_NONE;
+    return TG_FAIL(tg_tape_of(ids), "tg_char_mlp_forward: expected ids [batch, %lld]", (long long)c->context);
 }
 
 static void configure(void *config, const tg_shape *x, int sample)

@@ -34,18 +34,8 @@ typedef struct tg_char_mlp_config {
     tg_dtype dtype;                         /* 0: TG_F32 */
 } tg_char_mlp_config;
 
-/* NULL, or the error in the configuration. */
-const char *tg_char_mlp_config_error(const tg_char_mlp_config *config);
-
+/* tg_char_mlp_new, and all else that every model has: nn/models/models.h. */
 typedef tg_model tg_char_mlp;
-
-/* A net with initial weights, embeddings normal with deviation 1, biases 0. `rng` is not advanced. NULL if out of
- * memory or if the configuration is wrong. */
-tg_char_mlp *tg_char_mlp_new(const tg_rng *rng, const tg_char_mlp_config *config);
-void tg_char_mlp_free(tg_char_mlp *net);
-
-/* The net's parameters; they belong to it. */
-tg_parameters *tg_char_mlp_parameters(const tg_char_mlp *net);
 
 /* ids, i32 [batch, context] -> logits [batch, vocabulary]. `training` is the generator of a training pass, NULL means
  * evaluation. */

@@ -1,6 +1,5 @@
 #include "nn/models/convnet.h"
 
-#include "nn/config_internal.h"
 #include "nn/models/hidden_layers.h"
 
 #include <stdio.h>

@@ -36,17 +36,8 @@ typedef struct tg_convnet_config {
     tg_dtype dtype;           /* 0: TG_F32 */
 } tg_convnet_config;
 
-/* NULL, or the error in the configuration. */
-const char *tg_convnet_config_error(const tg_convnet_config *config);
-
+/* tg_convnet_new, and all else that every model has: nn/models/models.h. */
 typedef tg_model tg_convnet;
-
-/* A net with initial weights. `rng` is not advanced. NULL if out of memory or if the configuration is wrong. */
-tg_convnet *tg_convnet_new(const tg_rng *rng, const tg_convnet_config *config);
-void tg_convnet_free(tg_convnet *net);
-
-/* The net's parameters; they belong to it. */
-tg_parameters *tg_convnet_parameters(const tg_convnet *net);
 
 /* x [batch, ...], channels x height x width numbers for each image -> [batch, outputs]. `training` is the generator of
  * a training pass, NULL means evaluation. */

@@ -1,4 +1,3 @@
-#include "nn/config_internal.h"
 #include "nn/models/hidden_layers.h"
 
 #include <stdio.h>

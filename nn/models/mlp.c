@@ -1,6 +1,5 @@
 #include "nn/models/mlp.h"
 
-#include "nn/config_internal.h"
 #include "nn/models/hidden_layers.h"
 
 #include <math.h>
@@ -77,7 +76,7 @@ static void fit_widths(const tg_mlp_config *config, int count, int64_t *widths)
 
 int64_t tg_mlp_size(const tg_mlp_config *config, int64_t widths[TG_MLP_HIDDEN + 1])
 {
-    if (tg_mlp_config_error(config))
+    if (!config || config_error(config))
         return -1;
     int64_t own[TG_MLP_HIDDEN + 1];
     if (!widths)

@@ -49,9 +49,6 @@ typedef struct tg_mlp_config {
     bool residual;    /* a residual connection around every hidden layer after one of the same width */
 } tg_mlp_config;
 
-/* NULL, or the error in the configuration. */
-const char *tg_mlp_config_error(const tg_mlp_config *config);
-
 /* Returns the number of parameters of such a net and writes the widths of its hidden layers. A gated layer has two
  * matrices where a plain one has one. So by default all widths of a gated net are scaled by one factor and rounded,
  * some up and some down, so that its number of parameters is as close as possible to that of the plain net of the given
@@ -60,15 +57,8 @@ const char *tg_mlp_config_error(const tg_mlp_config *config);
  * statistics of batch norm. -1, with nothing written, for a wrong configuration. */
 int64_t tg_mlp_size(const tg_mlp_config *config, int64_t widths[TG_MLP_HIDDEN + 1]);
 
+/* tg_mlp_new, and all else that every model has: nn/models/models.h. */
 typedef tg_model tg_mlp;
-
-/* A net with initial weights; biases are 0. `rng` is not advanced: nets from one generator have the same weights (up to
- * the gain) where names and shapes agree. NULL if out of memory or if the configuration is wrong. */
-tg_mlp *tg_mlp_new(const tg_rng *rng, const tg_mlp_config *config);
-void tg_mlp_free(tg_mlp *net);
-
-/* The net's parameters; they belong to it. */
-tg_parameters *tg_mlp_parameters(const tg_mlp *net);
 
 /* The activation, and the number of hidden layers. */
 tg_activation tg_mlp_activation(const tg_mlp *net);

@@ -97,12 +97,10 @@ tg_tensor tg_model_run(const tg_model_kind *kind, const tg_model *model, tg_tens
 {
     const char *name = kind ? kind->name : "model";
     if (!model)
-        tg_tape_fail(tg_tape_of(x), "tg_%s_forward: no model: tg_%s_new gave NULL; tg_%s_config_error may say why",
-                     name, name, name);
-    else if (kind && model->kind != kind)
-        tg_tape_fail(tg_tape_of(x), "tg_%s_forward: the model is a %s", name, model->kind->name);
-    if (!model || (kind && model->kind != kind))
-        return TG_NONE;
+        return TG_FAIL(tg_tape_of(x), "tg_%s_forward: no model: tg_%s_new gave NULL; tg_%s_config_error may say why",
+                       name, name, name);
+    if (kind && model->kind != kind)
+        return TG_FAIL(tg_tape_of(x), "tg_%s_forward: the model is a %s", name, model->kind->name);
     if (first == 0 && model->kind->input && tg_ok(x))
         x = model->kind->input(model, x);
     return tg_layers_forward(model->layers + first, (end ? end : model->count) - first, x, pass);

@@ -1,12 +1,5 @@
 #include "nn/models/models.h"
 
-#include "nn/models/autoencoder.h"
-#include "nn/models/char_mlp.h"
-#include "nn/models/convnet.h"
-#include "nn/models/mlp.h"
-#include "nn/models/transformer.h"
-#include "nn/models/vit.h"
-
 static const tg_model_kind *const kinds[] = {
 #define TG_MODEL(name) &tg_##name##_kind,
 #include "nn/models/models.def"

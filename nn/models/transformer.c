@@ -1,6 +1,5 @@
 #include "nn/models/transformer.h"
 
-#include "nn/config_internal.h"
 #include "nn/models/blocks.h"
 
 static const char *config_error(const void *config)
@@ -80,9 +79,8 @@ static tg_tensor sequences(const tg_model *model, tg_tensor ids)
     const tg_transformer_config *c = model->config;
     if (tg_rank(ids) == 2 && tg_dim(ids, 1) <= c->context)
         return ids;
-    tg_tape_fail(tg_tape_of(ids), "tg_transformer_forward: expected ids [batch, positions], %lld positions at most",
-                 (long long)c->context);
-    return TG_NONE;
+    return TG_FAIL(tg_tape_of(ids), "tg_transformer_forward: expected ids [batch, positions], %lld positions at most",
+                   (long long)c->context);
 }
 
 static void configure(void *config, const tg_shape *x, int sample)

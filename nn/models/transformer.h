@@ -32,17 +32,8 @@ typedef struct tg_transformer_config {
     tg_dtype dtype;     /* 0: TG_F32 */
 } tg_transformer_config;
 
-/* NULL, or the error in the configuration. */
-const char *tg_transformer_config_error(const tg_transformer_config *config);
-
+/* tg_transformer_new, and all else that every model has: nn/models/models.h. */
 typedef tg_model tg_transformer;
-
-/* A model with initial weights. `rng` is not advanced. NULL if out of memory or if the configuration is wrong. */
-tg_transformer *tg_transformer_new(const tg_rng *rng, const tg_transformer_config *config);
-void tg_transformer_free(tg_transformer *model);
-
-/* The model's parameters; they belong to it. */
-tg_parameters *tg_transformer_parameters(const tg_transformer *model);
 
 /* ids, i32 [batch, positions], positions at most the context -> logits [batch, positions, vocabulary]. `training` is
  * the generator of a training pass, NULL means evaluation. */

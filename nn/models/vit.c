@@ -1,6 +1,5 @@
 #include "nn/models/vit.h"
 
-#include "nn/config_internal.h"
 #include "nn/models/blocks.h"
 
 static const char *config_error(const void *config)

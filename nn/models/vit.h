@@ -33,17 +33,8 @@ typedef struct tg_vit_config {
     tg_dtype dtype; /* 0: TG_F32 */
 } tg_vit_config;
 
-/* NULL, or the error in the configuration. */
-const char *tg_vit_config_error(const tg_vit_config *config);
-
+/* tg_vit_new, and all else that every model has: nn/models/models.h. */
 typedef tg_model tg_vit;
-
-/* A model with initial weights. `rng` is not advanced. NULL if out of memory or if the configuration is wrong. */
-tg_vit *tg_vit_new(const tg_rng *rng, const tg_vit_config *config);
-void tg_vit_free(tg_vit *model);
-
-/* The model's parameters; they belong to it. */
-tg_parameters *tg_vit_parameters(const tg_vit *model);
 
 /* x [batch, ...], channels x height x width numbers for each image -> [batch, outputs]. `training` is the generator of
  * a training pass, NULL means evaluation. */

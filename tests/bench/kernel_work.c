@@ -15,7 +15,7 @@ kernel_data *kernel_data_new(size_t n)
     }; /* arrays a whole number of pages apart would compete for the same cache lines */
     const size_t rows = n / KERNEL_COLUMNS, length = (n + APART + 15) / 16 * 16;
     kernel_data *d = calloc(1, sizeof *d);
-    float *block = d ? aligned_alloc(64, (ARRAYS * length + (3 * rows + 15) / 16 * 16) * sizeof *block) : NULL;
+    float *block = d ? aligned_alloc(64, (ARRAYS * length + (2 * rows + 15) / 16 * 16) * sizeof *block) : NULL;
     if (!block) {
         free(d);
         return NULL;
@@ -25,7 +25,7 @@ kernel_data *kernel_data_new(size_t n)
         array[k] = block + (size_t)k * length;
     *d = (kernel_data){n,        array[0], array[1], array[2],       array[3],
                        array[4], array[5], array[6], .block = block, .statistics = block + ARRAYS * length};
-    d->labels = (int32_t *)(d->statistics + 2 * rows);
+    d->labels = (int32_t *)(d->statistics + rows);
     memset(block, 0, ARRAYS * length * sizeof *block);
     const uint32_t streams[3][4] = {{1}, {2}, {3}};
     tg_kernels.of[TG_F32]->normal_fill(n, streams[0], 0, 1, d->x);
@@ -130,12 +130,11 @@ CALL(log_softmax_forward, K log_softmax_rows(ROWS, d->x, d->y))
 CALL(log_softmax_backward, K log_softmax_grad_rows(ROWS, d->cotangent, d->y, d->dx))
 RECORD(log_softmax, tg_log_softmax(in[0], -1))
 
-CALL(layer_norm_forward,
-     K layer_norm_rows(ROWS, d->x, 1e-5, d->y, d->statistics, d->statistics + d->n / KERNEL_COLUMNS))
+CALL(layer_norm_forward, K normalize_rows(ROWS, d->x, true, 1e-5, d->y))
 CALL(layer_norm_backward, K normalize_grad_rows(ROWS, d->cotangent, d->x, true, 1e-5, d->dx))
 RECORD(layer_norm, tg_layer_norm(in[0], TG_NONE, TG_NONE, 1e-5))
 
-CALL(rms_norm_forward, K rms_norm_rows(ROWS, d->x, 1e-5, d->y, d->statistics))
+CALL(rms_norm_forward, K normalize_rows(ROWS, d->x, false, 1e-5, d->y))
 CALL(rms_norm_backward, K normalize_grad_rows(ROWS, d->cotangent, d->x, false, 1e-5, d->dx))
 RECORD(rms_norm, tg_rms_norm(in[0], TG_NONE, 1e-5))
 

@@ -1,48 +1,23 @@
 /* Sample inputs for convolution.c. */
-#define PAIR(a, b) \
-    {              \
-        2,         \
-        {          \
-            a, b   \
-        }          \
-    }
-#define WINDOW(kernel, stride, padding, dilation, size) (&(tg_window_layout){kernel, stride, padding, dilation, size})
 static const tg_sample unfold_samples[] = {
-    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(3, 4)),
-     .input = {{.shape = {4, {1, 1, 3, 4}}}}},
-    {.attributes = WINDOW(PAIR(3, 3), PAIR(1, 1), PAIR(1, 1), PAIR(1, 1), PAIR(4, 3)),
-     .input = {{.shape = {4, {2, 3, 4, 3}}}}},
-    {.attributes = WINDOW(PAIR(2, 3), PAIR(2, 3), PAIR(0, 2), PAIR(1, 1), PAIR(5, 4)),
-     .input = {{.shape = {4, {2, 2, 5, 4}}}}},
-    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 2), PAIR(1, 0), PAIR(3, 2), PAIR(4, 5)),
-     .input = {{.shape = {4, {1, 2, 4, 5}}}}},
-    {.attributes = WINDOW(PAIR(1, 1), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(1, 1)),
-     .input = {{.shape = {4, {3, 2, 1, 1}}}}},
-    {.attributes = WINDOW(PAIR(1, 3), PAIR(1, 1), PAIR(0, 1), PAIR(1, 1), PAIR(1, 6)),
-     .input = {{.shape = {4, {2, 2, 1, 6}}}}},
-    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(3, 3)),
-     .input = {{.shape = {4, {0, 2, 3, 3}}}}},
-    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(3, 3), PAIR(1, 1), PAIR(1, 2)),
-     .input = {{.shape = {4, {1, 1, 1, 2}}}}},
-    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(3, 3)),
-     .input = {{.shape = {4, {1, 1, 3, 3}}, TG_EDGES}}},
+    {WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(3, 4)), .input = {{TG_OF(1, 1, 3, 4)}}},
+    {WINDOW(PAIR(3, 3), PAIR(1, 1), PAIR(1, 1), PAIR(1, 1), PAIR(4, 3)), .input = {{TG_OF(2, 3, 4, 3)}}},
+    {WINDOW(PAIR(2, 3), PAIR(2, 3), PAIR(0, 2), PAIR(1, 1), PAIR(5, 4)), .input = {{TG_OF(2, 2, 5, 4)}}},
+    {WINDOW(PAIR(2, 2), PAIR(1, 2), PAIR(1, 0), PAIR(3, 2), PAIR(4, 5)), .input = {{TG_OF(1, 2, 4, 5)}}},
+    {WINDOW(PAIR(1, 1), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(1, 1)), .input = {{TG_OF(3, 2, 1, 1)}}},
+    {WINDOW(PAIR(1, 3), PAIR(1, 1), PAIR(0, 1), PAIR(1, 1), PAIR(1, 6)), .input = {{TG_OF(2, 2, 1, 6)}}},
+    {WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(3, 3)), .input = {{TG_OF(0, 2, 3, 3)}}},
+    {WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(3, 3), PAIR(1, 1), PAIR(1, 2)), .input = {{TG_OF(1, 1, 1, 2)}}},
+    {WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(3, 3)), .input = {{TG_OF(1, 1, 3, 3), TG_EDGES}}},
 };
 
 static const tg_sample fold_samples[] = {
-    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(3, 4)),
-     .input = {{.shape = {6, {1, 2, 2, 1, 2, 3}}}}},
-    {.attributes = WINDOW(PAIR(3, 3), PAIR(1, 1), PAIR(1, 1), PAIR(1, 1), PAIR(4, 3)),
-     .input = {{.shape = {6, {3, 3, 3, 2, 4, 3}}}}},
-    {.attributes = WINDOW(PAIR(2, 3), PAIR(2, 3), PAIR(0, 2), PAIR(1, 1), PAIR(5, 4)),
-     .input = {{.shape = {6, {2, 2, 3, 2, 2, 2}}}}},
-    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 2), PAIR(1, 0), PAIR(3, 2), PAIR(4, 5)),
-     .input = {{.shape = {6, {2, 2, 2, 1, 3, 2}}}}},
-    {.attributes = WINDOW(PAIR(1, 1), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(1, 1)),
-     .input = {{.shape = {6, {2, 1, 1, 3, 1, 1}}}}},
-    {.attributes = WINDOW(PAIR(1, 3), PAIR(1, 1), PAIR(0, 1), PAIR(1, 1), PAIR(1, 6)),
-     .input = {{.shape = {6, {2, 1, 3, 2, 1, 6}}}}},
-    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(3, 3)),
-     .input = {{.shape = {6, {2, 2, 2, 0, 2, 2}}}}},
-    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(3, 3), PAIR(1, 1), PAIR(1, 2)),
-     .input = {{.shape = {6, {1, 2, 2, 1, 6, 7}}}}},
+    {WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(3, 4)), .input = {{TG_OF(1, 2, 2, 1, 2, 3)}}},
+    {WINDOW(PAIR(3, 3), PAIR(1, 1), PAIR(1, 1), PAIR(1, 1), PAIR(4, 3)), .input = {{TG_OF(3, 3, 3, 2, 4, 3)}}},
+    {WINDOW(PAIR(2, 3), PAIR(2, 3), PAIR(0, 2), PAIR(1, 1), PAIR(5, 4)), .input = {{TG_OF(2, 2, 3, 2, 2, 2)}}},
+    {WINDOW(PAIR(2, 2), PAIR(1, 2), PAIR(1, 0), PAIR(3, 2), PAIR(4, 5)), .input = {{TG_OF(2, 2, 2, 1, 3, 2)}}},
+    {WINDOW(PAIR(1, 1), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(1, 1)), .input = {{TG_OF(2, 1, 1, 3, 1, 1)}}},
+    {WINDOW(PAIR(1, 3), PAIR(1, 1), PAIR(0, 1), PAIR(1, 1), PAIR(1, 6)), .input = {{TG_OF(2, 1, 3, 2, 1, 6)}}},
+    {WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(3, 3)), .input = {{TG_OF(2, 2, 2, 0, 2, 2)}}},
+    {WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(3, 3), PAIR(1, 1), PAIR(1, 2)), .input = {{TG_OF(1, 2, 2, 1, 6, 7)}}},
 };

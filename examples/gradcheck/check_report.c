@@ -162,21 +162,17 @@ static void put_table(const check_report *r, const steps_curve curves[], FILE *t
             html_text(to, r->all->list[i].name);
         }
     fputs(constants ? "</p>\n" : "", to);
-    fputs("<h2>What a result rests on</h2>\n<p>Derivatives, in double, are compared with differences of the function, "
-          "or of the derivative below, at steps "
-          "that are halved again and again and extrapolated (Ridders, 1982); they estimate their own error, and the "
-          "rounding of the function is "
-          "measured, so that there is no tolerance to choose. At a kink, the checker uses one-sided differences. The "
-          "relative "
-          "error is that of the worst "
-          "comparison. Where differences do not converge the result is that they cannot tell.</p>\n"
+    fputs("<h2>What a result rests on</h2>\n"
+          "<p>Derivatives, in double, are compared with differences of the function, or of the derivative below, at "
+          "steps that are halved again and again and extrapolated (Ridders, 1982); they estimate their own error, and "
+          "the rounding of the function is measured, so that there is no tolerance to choose. At a kink, the checker "
+          "uses one-sided differences. The relative error is that of the worst comparison. Where differences do not "
+          "converge the result is that they cannot tell.</p>\n"
           "<p>Besides, to the bit: the same call gives the same twice; a zero cotangent gives zero, its negative the "
-          "negative, powers of two so many times "
-          "the gradient; evaluated without gradient, by tg_backward or in a second step it is the same. Up to "
-          "rounding: the gradient is linear in its "
-          "cotangent, &lt;v, J u&gt; is &lt;J<sup>T</sup> v, u&gt;, and it is the same inside a checkpoint. An "
-          "operation gives in float what it gives in "
-          "double, and an elementwise one the same in any shape.</p>\n",
+          "negative, powers of two so many times the gradient; evaluated without gradient, by tg_backward or in a "
+          "second step it is the same. Up to rounding: the gradient is linear in its cotangent, &lt;v, J u&gt; is "
+          "&lt;J<sup>T</sup> v, u&gt;, and it is the same inside a checkpoint. An operation gives in float what it "
+          "gives in double, and an elementwise one the same in any shape.</p>\n",
           to);
 }
 

@@ -26,8 +26,7 @@ bool runlog_write_curves(const runlog *log, FILE *to)
     double *losses = calloc((size_t)log->count + 1, sizeof *losses);
     const char **best = calloc((size_t)log->count + 1, sizeof *best); /* for the first run of each activation */
     fputs("activation,point,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,test_loss,test_accuracy,grad_norm,"
-          "dead_fraction,at_best_"
-          "point,seconds\n",
+          "dead_fraction,at_best_point,seconds\n",
           to);
     for (int i = 0; losses && best && i < log->count; i++) {
         const runlog_run *run = &log->runs[i];

@@ -35,8 +35,8 @@ static const program_option own_options[] = {
     {"measures", "NAMES", "columns of --runs to compare; all columns of numbers if not given", OPTION_TEXT,
      AT(measures)},
     {.type = OPTION_GROUP,
-     .help = "What is compared (every option of model and training that is a number or a name "
-             "takes a comma-separated list; all combinations are tried):"},
+     .help = "What is compared (every option of model and training that is a number or a name takes a comma-separated "
+             "list; all combinations are tried):"},
     {"activations", "NAMES", "activations to compare, comma-separated; differences are to the first one", OPTION_TEXT,
      AT(activations), .choices = net_activations},
     {"seeds", "N", "runs of each activation", OPTION_INT, AT(seeds), 1, 10000},
@@ -72,13 +72,12 @@ const options_program *experiment_program(void)
         .about = "Trains the same model with several activations and several seeds, and shows which is better: by a "
                  "table with intervals, and by curves.",
         .table = table,
-        .after =
-            "For one seed, all activations have the same training, validation and test rows, see them in the same "
-            "order and, where shapes agree, start from the same weights. Every choice, such as that of the best epoch, "
-            "is made on validation rows, never on test rows. The loss of a regression is the squared error of targets "
-            "that are standardised by the training rows. The same command gives the same curves for any --jobs, and "
-            "continues where it was stopped or killed.\n\n"
-            "Example: compare --data glyphs --activations relu,gelu_exact --seeds 5 --out results"};
+        .after = "For one seed, all activations have the same training, validation and test rows, see them in the same "
+                 "order and, where shapes agree, start from the same weights. Every choice, such as that of the best "
+                 "epoch, is made on validation rows, never on test rows. The loss of a regression is the squared error "
+                 "of targets that are standardised by the training rows. The same command gives the same curves for "
+                 "any --jobs, and continues where it was stopped or killed.\n\n"
+                 "Example: compare --data glyphs --activations relu,gelu_exact --seeds 5 --out results"};
     static const char *const not_ours[] = {"activation", "start", "rename", "activation-from", NULL};
     if (table[0].help)
         return &program;

@@ -24,15 +24,14 @@ const char *experiment_split(const experiment *e)
 {
     const bool fixed = e->settings.run.split[0] == 'f';
     if (e->settings.run.folds)
-        return fixed ? "Folds: drawn once, the same for all seeds; intervals allow for their common samples."
-                     : "Folds: redrawn per seed, the same for all activations; intervals allow for their common "
-                       "samples.";
+        return fixed
+                   ? "Folds: drawn once, the same for all seeds; intervals allow for their common samples."
+                   : "Folds: redrawn per seed, the same for all activations; intervals allow for their common samples.";
     if (fixed)
         return "Split fixed: intervals do not cover the effect of another split.";
     return e->from.data.test_rows
                ? "Training samples redrawn per seed, the same for all activations; test samples fixed."
-               : "Splits redrawn per seed, the same for all activations; intervals allow for their common "
-                 "samples.";
+               : "Splits redrawn per seed, the same for all activations; intervals allow for their common samples.";
 }
 
 /* A list in parentheses where it has several numbers. */

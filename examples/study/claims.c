@@ -289,19 +289,17 @@ static void report(void *results, sheet *s)
     static const char *const headings[CLAIM_PARTS] = {"Values", "Costs", "Training", "Blocks"};
     static const char *const texts[CLAIM_PARTS] = {
         "In double precision, by the operations of the tape; beside them Simpson's rule for the normal distribution "
-        "and "
-        "Hermite polynomials for higher derivatives.",
+        "and Hermite polynomials for higher derivatives.",
         "Times are medians of processor time, of one thread, with their 95 % intervals. Operations and memory are "
         "counted.",
         "Differences between runs are paired by seed, with 95 % intervals of the mean by Student's t, and ratios are "
-        "of "
-        "geometric means. Where training and test rows of one table are redrawn for each seed, intervals are widened "
-        "for it (Nadeau and Bengio). Each net has the best of its grid's rates by validation; the grids are below.",
+        "of geometric means. Where training and test rows of one table are redrawn for each seed, intervals are "
+        "widened for it (Nadeau and Bengio). Each net has the best of its grid's rates by validation; the grids are "
+        "below.",
         "What the texts show as code, and where it is here."};
-    sheet_text(s,
-               "Statements that texts on GELU, and the paper that they cite (arXiv 1606.08415), make. A statement is "
-               "true if the number, or its whole 95 %% interval, lies where the third column says; it is not true if "
-               "all of it lies elsewhere; otherwise it is not shown.");
+    sheet_text(s, "Statements that texts on GELU, and the paper that they cite (arXiv 1606.08415), make. A statement "
+                  "is true if the number, or its whole 95 %% interval, lies where the third column says; it is not "
+                  "true if all of it lies elsewhere; otherwise it is not shown.");
     for (int part = 0; part < CLAIM_PARTS; part++) {
         sheet_heading(s, headings[part]);
         sheet_text(s, "%s", texts[part]);

@@ -57,8 +57,7 @@ static void add_losses(const results *r, sheet *s)
     sheet_heading(s, "Validation log loss");
     sheet_table(s, 3,
                 "keep|activation|rate|runs|minimum, published|ours|least to greatest|epoch, published|ours|final, "
-                "published|ours|least to "
-                "greatest");
+                "published|ours|least to greatest");
     for (int i = 0; i < CURVES; i++)
         for (int k = 0; k < mnist_cell(&r->of.work, r->of.c, TG_RELU, 1).rates; k++) {
             const published *said = &curves[i];
@@ -156,9 +155,8 @@ static void judge_reproduction(const results *r, sheet *s)
     if (of)
         sheet_verdict(s,
                       "%d of %d published validation figures are met within 0.01 (keep 1) or 0.015 (keep 0.5) at each "
-                      "activation's best "
-                      "rate by validation; "
-                      "the farthest is %s, off by %+.4f. Medians are of %d seed%s at least, of %d.",
+                      "activation's best rate by validation; the farthest is %s, off by %+.4f. Medians are of %d "
+                      "seed%s at least, of %d.",
                       within, of, where, worst, fewest, plural(fewest), r->seeds);
 }
 
@@ -182,8 +180,7 @@ static void judge_difference(const results *r, double keep, tg_activation other,
     const bool settled = fabs(gain.mean) > gain.margin;
     sheet_verdict(s,
                   "Keep %g, lowest validation loss of gelu_tanh less that of %s: %+.4f (95 %% interval %+.4f to %+.4f, "
-                  "%d seed%s), published %+.4f: "
-                  "%s.",
+                  "%d seed%s), published %+.4f: %s.",
                   keep, tg_activation_name(other), gain.mean, gain.mean - gain.margin, gain.mean + gain.margin, pairs,
                   plural(pairs), gelu->minimum - rival->minimum,
                   settled ? gain.mean < 0 ? "GELU is better, as published" : "GELU is worse, against what is published"
@@ -236,14 +233,9 @@ static void report(void *all, sheet *s)
     r->epochs = r->of.work.run[0].spec.epochs;
     sheet_text(s,
                "Protocol (arXiv 1606.08415): eight hidden layers of 128, initial weights with rows of length 1, pixels "
-               "in [0, 1], Adam "
-               "with a constant "
-               "rate, batch %d, %d epoch%s; dropout behind every hidden layer keeps a unit with probability 1 or 0.5; "
-               "validation rows are "
-               "the first 5,000. "
-               "GELU is the tanh form. Medians of %d seed%s; of five the range from least to greatest holds the true "
-               "median with a "
-               "probability of 94 %%. "
+               "in [0, 1], Adam with a constant rate, batch %d, %d epoch%s; dropout behind every hidden layer keeps a "
+               "unit with probability 1 or 0.5; validation rows are the first 5,000. GELU is the tanh form. Medians of "
+               "%d seed%s; of five the range from least to greatest holds the true median with a probability of 94 %%. "
                "Published numbers are read off the curves.",
                r->of.work.run[0].spec.batch, r->epochs, plural(r->epochs), r->seeds, plural(r->seeds));
     judge_reproduction(r, s);

@@ -113,8 +113,7 @@ static void judge(const results *r, int other, sheet *s)
     const bool settled = fabs(gain.mean) > gain.margin;
     sheet_verdict(s,
                   "Accuracy averaged over noise of 0.25 to 3, gelu_tanh less %s: %+.2f points (95 %% interval %+.2f to "
-                  "%+.2f, %d network%s each). "
-                  "The paper: \"robustness matching or exceeding\"; %s.",
+                  "%+.2f, %d network%s each). The paper: \"robustness matching or exceeding\"; %s.",
                   tg_activation_name(mnist_activations[other]), gain.mean, gain.mean - gain.margin,
                   gain.mean + gain.margin, pairs, plural(pairs),
                   !settled        ? "these networks show no difference"
@@ -146,11 +145,11 @@ static void report(void *all, sheet *s)
     for (int a = 0; a < MNIST_ACTIVATIONS; a++)
         fine = fine && score_all(r, data, a, &r->of.error);
     r->of.broken = !fine;
-    sheet_text(s, "The classifiers of gelu-mnist that were trained without dropout, after their last epoch, each "
-                  "activation at its best rate by "
-                  "validation loss; uniform noise from -a to a is added to every pixel of the test images, the same "
-                  "for all networks. Medians over "
-                  "the seeds. Of the paper's curves no numbers are at hand, only its words.");
+    sheet_text(
+        s,
+        "The classifiers of gelu-mnist that were trained without dropout, after their last epoch, each activation at "
+        "its best rate by validation loss; uniform noise from -a to a is added to every pixel of the test images, the "
+        "same for all networks. Medians over the seeds. Of the paper's curves no numbers are at hand, only its words.");
     judge(r, 2, s);
     judge(r, 1, s);
     study_file(&r->of, "noise.csv", write_noise);

@@ -345,10 +345,9 @@ static void report(void *all, sheet *s)
     judge(r, s);
     study_file(&r->of, "curves.csv", write_curves);
     study_file(&r->of, "images.csv", write_images);
-    study_picture(
-        &r->of, s, "study_siren.gp", "siren.svg",
-        "PSNR of the image over the steps; the image, the length of its gradient and its Laplacian, true and by each "
-        "net, at the rate that is best for the gradient");
+    study_picture(&r->of, s, "study_siren.gp", "siren.svg",
+                  "PSNR of the image over the steps; the image, the length of its gradient and its Laplacian, true and "
+                  "by each net, at the rate that is best for the gradient");
     put_psnr(r, s);
     put_rates(r, s);
 }

@@ -202,15 +202,12 @@ static bool put_bytes(const void *context, FILE *to)
 
 static bool write_file(const char *path, const bytes *b, tg_error *error)
 {
-    const char *slash = strrchr(path, '/');
-    char folder[CARD_PATH];
     struct stat status;
     if (strcmp(path, "-") == 0)
         return put_bytes(b, stdout);
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) /* writing would replace it */
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
         return tg_fail(error, "%.400s: not a regular file", path);
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
-    return files_write(*folder ? folder : "/", slash ? slash + 1 : path, put_bytes, b, error);
+    return files_write_path(path, false, put_bytes, b, error);
 }
 
 /* Text or bytes of the tape. */

@@ -1,5 +1,4 @@
 /* Checks the derivatives of operations, layers and models against finite differences. */
-#include "examples/gradcheck/check_file.h"
 #include "examples/gradcheck/check_junit.h"
 #include "examples/gradcheck/check_report.h"
 #include "examples/gradcheck/check_table.h"
@@ -170,9 +169,9 @@ static int refuse(const char *option, const char *message)
 static bool can_write(const settings *s)
 {
     tg_error error;
-    if (s->html && !check_file_possible(s->html, &error))
+    if (s->html && !files_check_path(s->html, &error))
         return refuse("--html", error.text), false;
-    if (s->junit && !check_file_possible(s->junit, &error))
+    if (s->junit && !files_check_path(s->junit, &error))
         return refuse("--junit", error.text), false;
     return true;
 }

@@ -1,7 +1,6 @@
 #include "examples/gradcheck/check_junit.h"
 
 #include "examples/data/words.h"
-#include "examples/gradcheck/check_file.h"
 #include "examples/report/html.h"
 
 #include <stdlib.h>
@@ -61,5 +60,5 @@ static bool write_xml(const void *context, FILE *to)
 
 bool check_junit_write(const char *path, const check_table *table, tg_error *error)
 {
-    return check_file_write(path, write_xml, table, error);
+    return files_write_path(path, true, write_xml, table, error);
 }

@@ -1,7 +1,6 @@
 #include "examples/gradcheck/check_report.h"
 
 #include "examples/gradcheck/check_charts.h"
-#include "examples/gradcheck/check_file.h"
 #include "examples/report/files.h"
 #include "examples/report/html.h"
 #include "examples/run/options.h"
@@ -242,5 +241,5 @@ static bool write_html(const void *context, FILE *to)
 
 bool check_report_write(const char *path, const check_report *report, tg_error *error)
 {
-    return check_file_write(path, write_html, report, error);
+    return files_write_path(path, true, write_html, report, error);
 }

@@ -62,8 +62,9 @@ void experiment_net(const experiment *e, char text[EXPERIMENT_POINT])
         memmove(text, text + 4, strlen(text + 4) + 1);
 }
 
-void experiment_describe(const experiment *e, FILE *out)
+void experiment_describe(const void *context, FILE *out)
 {
+    const experiment *e = context;
     const run_spec first = experiment_spec(e, 0);
     const int64_t rows = e->from.train.count, alone = rows % first.batch;
     const long steps = (long)(rows / first.batch + (alone >= net_least_rows(&first.net)));

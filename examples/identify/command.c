@@ -1,6 +1,6 @@
 #include "examples/identify/command.h"
 
-#include "examples/data/csv_columns.h"
+#include "examples/data/csv.h"
 #include "examples/data/number.h"
 #include "examples/identify/identify.h"
 #include "examples/report/table.h"

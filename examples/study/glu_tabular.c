@@ -1,7 +1,6 @@
 /* study glu-tabular: the eight plain and gated forms of "GLU Variants Improve Transformer" (Shazeer, arXiv 2002.05202)
  * as hidden layers of small networks of equal size, on nine tables. */
 #include "examples/report/statistics.h"
-#include "examples/report/ranks.h"
 #include "examples/study/tabular.h"
 #include "examples/data/words.h"
 

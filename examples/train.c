@@ -228,17 +228,13 @@ static int show_results(training *t)
     const run_spec *s = r->spec;
     const tg_fit_epoch *best = tg_fit_best(r->fit);
     runlog_measures m;
-    if (best) {
+    if (best)
         printf("epoch %lld of %lld is the best, and its weights are kept\n", (long long)best->epoch,
                (long long)tg_fit_epoch_count(r->fit));
-        if (!run_measure_rows(r, &r->from->valid, &m))
+    for (int test = 0; best && test <= (r->from->test.count > 0); test++) {
+        if (!run_measure_rows(r, test ? &r->from->test : &r->from->valid, &m))
             return fail(tg_fit_error(r->fit));
-        tally_print(&r->about, "validation", &m, stdout);
-    }
-    if (best && r->from->test.count > 0) {
-        if (!run_measure_rows(r, &r->from->test, &m))
-            return fail(tg_fit_error(r->fit));
-        tally_print(&r->about, "test", &m, stdout);
+        tally_print(&r->about, test ? "test" : "validation", &m, stdout);
     }
     if (!write_log(t, &error))
         return fail(error.text);

@@ -117,12 +117,10 @@ static void add_row(table *t, tg_tape *tape, tg_activation activation, tg_tensor
 
 static bool print_table(tg_tape *tape)
 {
-    static const char *const names[] = {"activation", "f(-1)", "f(1)", "lowest at", "lowest"};
     tg_tensor x = line(tape, -8, 8, 160001);
     const curve exact = curve_of(TG_GELU_EXACT, x);
     table *t = table_new(1);
-    for (int i = 0; i < 5; i++)
-        table_add_column(t, &(table_column){.name = names[i]});
+    table_add_columns(t, "activation|f(-1)|f(1)|lowest at|lowest");
     table_add_column(t,
                      &(table_column){.name = "error of f", .meaning = "largest distance from gelu_exact on [-8, 8]"});
     table_add_column(t, &(table_column){.name = "error of f'", .meaning = "the same of the first derivatives"});

@@ -176,11 +176,6 @@ static plots_outcome draw(const comparison *c)
     return outcome;
 }
 
-static void describe_experiment(const void *e, FILE *to)
-{
-    experiment_describe(e, to);
-}
-
 /* Prints a text in lines of the terminal's width. */
 static void print_wrapped(FILE *out, void (*write)(const void *context, FILE *to), const void *context)
 {
@@ -195,7 +190,7 @@ static bool write_report(const comparison *c, const runlog *log, bool drawn, boo
     tg_error error;
     char title[400];
     describe(c, title, sizeof title);
-    const report r = {title, c->command, describe_experiment, &c->e, log, drawn, running};
+    const report r = {title, c->command, experiment_describe, &c->e, log, drawn, running};
     const bool written = report_write(c->e.settings.run.out, &r, &error);
     if (!written)
         terminal_say("compare", NULL, error.text);
@@ -376,7 +371,7 @@ int main(int argc, char **argv)
     }
     const bool shows = sweep_shows(&c.e.settings.sweep);
     if (shows) {
-        print_wrapped(stderr, describe_experiment, &c.e);
+        print_wrapped(stderr, experiment_describe, &c.e);
         if (!c.e.from.is_text)
             columns_print(&c.e.from.data, stderr);
     }

@@ -202,48 +202,39 @@ static bool put_bytes(const void *context, FILE *to)
 
 static bool write_file(const char *path, const bytes *b, tg_error *error)
 {
-    const char *slash = strrchr(path, '/');
-    char folder[CARD_PATH];
     struct stat status;
     if (strcmp(path, "-") == 0)
         return put_bytes(b, stdout);
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) /* writing would replace it */
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
         return tg_fail(error, "%.400s: not a regular file", path);
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
-    return files_write(*folder ? folder : "/", slash ? slash + 1 : path, put_bytes, b, error);
+    return files_write_path(path, false, put_bytes, b, error);
 }
 
-/* Text or bytes of the tape. */
-typedef size_t (*writer)(tg_tape *tape, const tg_export_config *config, void *to, size_t size);
+typedef enum { C, WEIGHTS, ONNX, TABLE, DOT } form;
 
-static size_t as_c(tg_tape *tape, const tg_export_config *config, void *to, size_t size)
+/* Writes text or bytes of the tape to `to`, if it has room; returns their number. */
+static size_t put_form(form what, tg_tape *tape, const tg_export_config *config, void *to, size_t size)
 {
-    return tg_export(tape, config, to, size);
+    switch (what) {
+    case WEIGHTS:
+        return tg_export_weights(tape, config, to, size);
+    case ONNX:
+        return tg_export_onnx(tape, config, to, size);
+    case TABLE:
+        return tg_tape_table(tape, to, size);
+    case DOT:
+        return tg_tape_dot(tape, to, size);
+    default:
+        return tg_export(tape, config, to, size);
+    }
 }
 
-static size_t as_onnx(tg_tape *tape, const tg_export_config *config, void *to, size_t size)
+static bool write_as(form what, const ports *p, tg_tape *tape, const char *path, tg_error *error)
 {
-    return tg_export_onnx(tape, config, to, size);
-}
-
-static size_t as_table(tg_tape *tape, const tg_export_config *config, void *to, size_t size)
-{
-    (void)config;
-    return tg_tape_table(tape, to, size);
-}
-
-static size_t as_dot(tg_tape *tape, const tg_export_config *config, void *to, size_t size)
-{
-    (void)config;
-    return tg_tape_dot(tape, to, size);
-}
-
-static bool write_as(writer write, const ports *p, tg_tape *tape, const char *path, tg_error *error)
-{
-    bytes b = {.count = write(tape, &p->config, NULL, 0)};
+    bytes b = {.count = put_form(what, tape, &p->config, NULL, 0)};
     b.at = malloc(b.count + 1);
     const bool fine =
-        b.at && !tg_tape_error(tape) && (write(tape, &p->config, b.at, b.count + 1), !tg_tape_error(tape));
+        b.at && !tg_tape_error(tape) && (put_form(what, tape, &p->config, b.at, b.count + 1), !tg_tape_error(tape));
     if (!fine)
         tg_fail(error, "%s", tg_tape_error(tape) ? tg_tape_error(tape) : "out of memory");
     const bool written = fine && write_file(path, &b, error);
@@ -261,12 +252,12 @@ static bool export_model(const emit_settings *s, const card *c, const tg_model *
                 record(&p, tape, c, model) && (!s->train || record_step(&p, tape, c, model, s));
     if (!fine)
         tg_fail(error, "%s", tape && tg_tape_error(tape) ? tg_tape_error(tape) : "out of memory");
-    fine = fine && write_as(s->onnx    ? as_onnx
-                            : s->table ? as_table
-                            : s->dot   ? as_dot
-                                       : as_c,
+    fine = fine && write_as(s->onnx    ? ONNX
+                            : s->table ? TABLE
+                            : s->dot   ? DOT
+                                       : C,
                             &p, tape, s->onnx ? s->onnx : s->out, error);
-    fine = fine && (!s->weights || write_as(tg_export_weights, &p, tape, s->weights, error));
+    fine = fine && (!s->weights || write_as(WEIGHTS, &p, tape, s->weights, error));
     tg_tape_free(tape);
     free_ports(&p);
     return fine;
@@ -283,9 +274,8 @@ static const char *conflict(const emit_settings *s)
         return "--name and --weights are for C, not for --table and --dot";
     if (s->onnx && (s->table || s->dot || s->train || s->weights || options_given(&program, "out")))
         return "--onnx excludes --out, --weights, --table, --dot and --train";
-    for (int i = 0; of_training[i] && !s->train; i++)
-        if (options_given(&program, of_training[i]))
-            return "--batch, --optimizer, --lr, --weight-decay and --momentum are for --train";
+    if (!s->train && options_first_given(of_training))
+        return "--batch, --optimizer, --lr, --weight-decay and --momentum are for --train";
     if (s->momentum > 0 && strcmp(s->optimizer, "sgd") != 0)
         return "--momentum is for --optimizer sgd";
     return s->weights && strcmp(s->weights, "-") == 0 ? "--weights: a file, not standard output" : NULL;

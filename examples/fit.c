@@ -1,5 +1,6 @@
 /* tg_fit learns a chessboard of four fields, keeps the best epoch and writes its curves. */
 #include <stdio.h>
+#include <string.h>
 #include <tapegrad.h>
 
 static float points[2000][2];
@@ -13,8 +14,12 @@ static tg_tensor loss(void *net, const tg_tensor *batch, tg_rng *training, doubl
     return tg_cross_entropy(logits, batch[1]);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1) {
+        const bool help = strcmp(argv[1], "--help") == 0;
+        return fputs("usage: fit, which writes curves.csv and curves.gp\n", help ? stdout : stderr), help ? 0 : 2;
+    }
     tg_rng rng = tg_rng_seed(1);
     for (int i = 0; i < 2000; i++) {
         points[i][0] = (float)tg_rng_normal(&rng);

@@ -1,18 +1,16 @@
 /* Checks the derivatives of operations, layers and models against finite differences. */
-#include "examples/gradcheck/check_file.h"
-#include "examples/gradcheck/check_junit.h"
 #include "examples/gradcheck/check_report.h"
 #include "examples/gradcheck/check_table.h"
 #include "examples/gradcheck/steps.h"
 #include "examples/gradcheck/user_ops.h"
 #include "examples/report/files.h"
+#include "examples/run/jobs.h"
 #include "examples/run/options.h"
 #include "examples/run/signals.h"
 #include "examples/report/terminal.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* The exit status of the program, unless it was interrupted. */
 enum { ALL_PASSED, SOMETHING_FAILED, TROUBLE, SOMETHING_UNDECIDED };
@@ -73,18 +71,11 @@ static const options_program program = {
 
 /* ---- checking ---- */
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static check_row check(const settings *s, const subject *what, int order)
 {
     static char report[1 << 14];
     const bool has_report = what->op || what->function;
-    check_row row = {.what = what, .order = order, .seconds = now()};
+    check_row row = {.what = what, .order = order, .seconds = jobs_clock()};
     for (int more = 0; more < s->seeds && !(more > 0 && signals_caught()); more++) {
         const tg_gradcheck_options how = {.order = order,
                                           .seed = (uint64_t)s->seed + (uint64_t)more,
@@ -100,7 +91,7 @@ static check_row check(const settings *s, const subject *what, int order)
             break;
         }
     }
-    row.seconds = now() - row.seconds;
+    row.seconds = jobs_clock() - row.seconds;
     return row;
 }
 
@@ -170,22 +161,11 @@ static int refuse(const char *option, const char *message)
 static bool can_write(const settings *s)
 {
     tg_error error;
-    if (s->html && !check_file_possible(s->html, &error))
+    if (s->html && !files_check_path(s->html, &error))
         return refuse("--html", error.text), false;
-    if (s->junit && !check_file_possible(s->junit, &error))
+    if (s->junit && !files_check_path(s->junit, &error))
         return refuse("--junit", error.text), false;
     return true;
-}
-
-/* The first given option about checks or output; NULL: none. */
-static const char *of_checks(void)
-{
-    static const char *const names[] = {"--order", "--seed", "--seeds", "--csv", "--html",
-                                        "--junit", "--plot", "--out",   NULL};
-    int i = 0;
-    while (names[i] && !options_given(&program, names[i] + 2))
-        i++;
-    return names[i];
 }
 
 /* Chooses by names or, without, what was loaded or is drawn, or else all. */
@@ -231,7 +211,7 @@ static int print_and_write(const settings *s, const subjects *all, const check_t
     const check_report report = {table, all, s->seed, s->seeds, s->order, interrupted, argv};
     if (s->html && !check_report_write(s->html, &report, &error))
         status = refuse("--html", error.text);
-    if (s->junit && !check_junit_write(s->junit, table, &error))
+    if (s->junit && !check_table_write_junit(s->junit, table, &error))
         status = refuse("--junit", error.text);
     return interrupted ? signals_status() : status;
 }
@@ -251,9 +231,7 @@ static int run(const settings *s, subjects *all, char *const *argv)
         return refuse("--plot", error.text);
     if (s->plot && !files_check_folder(s->out, &error))
         return refuse("--out", error.text);
-    if (!can_write(s))
-        return TROUBLE;
-    if (!choose(s, all, &drawn))
+    if (!can_write(s) || !choose(s, all, &drawn))
         return TROUBLE;
     if (s->list)
         return check_table_list(all, stdout), ALL_PASSED;
@@ -340,10 +318,11 @@ int main(int argc, char **argv)
     tg_error error;
     const tg_op *const *own = NULL;
     subjects all;
+    static const char *const of_checks[] = {"order", "seed", "seeds", "csv", "html", "junit", "plot", "out", NULL};
     options_parse(&program, argc, argv, &s);
-    const char *idle = s.list ? of_checks() : NULL;
+    const char *idle = s.list ? options_first_given(of_checks) : NULL;
     if (idle)
-        return refuse(idle, "--list checks nothing");
+        return fprintf(stderr, "gradcheck: --%s: --list checks nothing\n", idle), TROUBLE;
     if (!s.plot && options_given(&program, "out"))
         return refuse("", "--out is for --plot only");
     if (s.command)

@@ -239,12 +239,11 @@ static bool write_texts(const tg_model *model, const card *c, const predict_sett
 /* Options that have no effect with this model. */
 static const char *conflict(const card *c, const predict_settings *s)
 {
-    static const char *const of_text[] = {"prompt", "length", "temperature", "top-k", "samples", "seed"};
+    static const char *const of_text[] = {"prompt", "length", "temperature", "top-k", "samples", "seed", NULL};
     const bool text = c->task == CARD_LETTERS;
-    for (int i = 0; i < 6 && !text; i++)
-        if (options_given(&program, of_text[i]))
-            return "the model reads rows, and --prompt, --length, --temperature, --top-k, --samples and --seed are for "
-                   "texts";
+    if (!text && options_first_given(of_text))
+        return "the model reads rows, and --prompt, --length, --temperature, --top-k, --samples and --seed are for "
+               "texts";
     if (s->rename && !s->weights)
         return "--rename is for --weights only";
     if (s->probabilities && c->task != CARD_CLASSES)

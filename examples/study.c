@@ -66,14 +66,6 @@ static char *command_of(char *const *argv)
     return text;
 }
 
-/* The first of these options that was given; NULL: none. */
-static const char *first_given(const options_program *program, const char *const *names)
-{
-    while (*names && !options_given(program, *names))
-        names++;
-    return *names;
-}
-
 /* Reads the options after the study's name; false, with a message, if one has no effect. */
 static bool read_options(int argc, char **argv, const study *chosen, study_settings *s)
 {
@@ -93,13 +85,13 @@ static bool read_options(int argc, char **argv, const study *chosen, study_setti
                                 .table = table,
                                 .after = after};
     options_parse(&program, argc, argv, s);
-    const char *idle = chosen && chosen->no_runs ? first_given(&program, of_runs) : NULL;
+    const char *idle = chosen && chosen->no_runs ? options_first_given(of_runs) : NULL;
     if (idle)
         return fprintf(stderr, "study: --%s: %s trains nothing\n", idle, chosen->name), false;
-    const char *choice = chosen && chosen->staged ? first_given(&program, of_choice) : NULL;
+    const char *choice = chosen && chosen->staged ? options_first_given(of_choice) : NULL;
     if (choice)
         return fprintf(stderr, "study: --%s: runs of %s build on each other\n", choice, chosen->name), false;
-    idle = s->report_only ? first_given(&program, of_training) : NULL;
+    idle = s->report_only ? options_first_given(of_training) : NULL;
     if (idle)
         return fprintf(stderr, "study: --%s: with --report-only nothing is trained\n", idle), false;
     if (chosen && chosen->no_data && options_given(&program, "data"))
@@ -109,11 +101,27 @@ static bool read_options(int argc, char **argv, const study *chosen, study_setti
     return true;
 }
 
+/* Runs the chosen study; returns the exit status. */
+static int run(const study *chosen, study_settings *s, const char *command)
+{
+    static study_context c;
+    tg_error error;
+    if (!sweep_prepare(&s->sweep, &error))
+        return study_refuse(error.text, 2);
+    if (chosen->staged)
+        sweep_share_all(&s->sweep);
+    if (s->sweep.said[0] && sweep_shows(&s->sweep))
+        fprintf(stderr, "%s\n", s->sweep.said);
+    if (!command || !study_context_of(&c, s, chosen->name, command))
+        return study_refuse("--out: the name is too long", 2);
+    if (!files_check_folder(c.folder, &error))
+        return terminal_say("study", "--out", error.text), 2;
+    return study_do(chosen, &c);
+}
+
 int main(int argc, char **argv)
 {
     study_settings s = {.out = "results/studies", .data = "data", .sweep = SWEEP_DEFAULTS};
-    study_context c;
-    tg_error error;
     const bool named = argc > 1 && argv[1][0] != '-';
     const study *chosen = named ? find_study(argv[1]) : NULL;
     if (named && !chosen) {
@@ -124,31 +132,13 @@ int main(int argc, char **argv)
     char *command = named ? command_of(argv) : NULL;
     if (named)
         argv[1] = argv[0];
-    if (!read_options(named ? argc - 1 : argc, named ? argv + 1 : argv, chosen, &s)) {
-        free(command);
-        return 2;
-    }
-    if (!named) {
+    int status = argc > 1 ? 2 : 0;
+    if (!read_options(argc - named, argv + named, chosen, &s))
+        status = 2;
+    else if (named)
+        status = run(chosen, &s, command);
+    else
         list_studies(argc > 1 ? stderr : stdout);
-        return argc > 1 ? 2 : 0;
-    }
-    if (!sweep_prepare(&s.sweep, &error)) {
-        terminal_say("study", NULL, error.text);
-        free(command);
-        return 2;
-    }
-    if (chosen->staged)
-        sweep_share_all(&s.sweep);
-    if (s.sweep.said[0] && sweep_shows(&s.sweep))
-        fprintf(stderr, "%s\n", s.sweep.said);
-    if (!command || !study_context_of(&c, &s, chosen->name, command))
-        return study_refuse("--out: the name is too long", 2);
-    if (!files_check_folder(c.folder, &error)) {
-        terminal_say("study", "--out", error.text);
-        free(command);
-        return 2;
-    }
-    const int status = study_do(chosen, &c);
     free(command);
     return status;
 }

@@ -67,13 +67,12 @@ static const options_program program = {
     .name = "train",
     .about = "Trains one model on one data set, keeps its best and its last state, and can resume.",
     .table = table,
-    .after =
-        "The same command continues where the run was stopped or killed, and ends with the same bytes as a run that "
-        "was never stopped. predict uses the folder.\n\n"
-        "Examples:\n"
-        "train --data csv:housing.csv --hidden 128x3 --out housing\n"
-        "train --data idx:mnist --model convnet --out digits\n"
-        "train --data text:input.txt --activation swiglu --out shakespeare"};
+    .after = "The same command continues where the run was stopped or killed, and ends with the same bytes as a run "
+             "that was never stopped. predict uses the folder.\n\n"
+             "Examples:\n"
+             "train --data csv:housing.csv --hidden 128x3 --out housing\n"
+             "train --data idx:mnist --model convnet --out digits\n"
+             "train --data text:input.txt --activation swiglu --out shakespeare"};
 
 static settings defaults(void)
 {
@@ -183,9 +182,8 @@ static void describe(const training *t)
 {
     const int64_t done = tg_optimizer_steps(t->run.optimizer);
     if (!t->s.resume && !options_given(&program, "data"))
-        fputs("no --data, so it trains on synthetic digits for a few seconds.\nWith your own: --data "
-              "csv:FILE, idx:FOLDER, "
-              "text:FILE or lines:FILE; see --help.\n",
+        fputs("no --data, so it trains on synthetic digits for a few seconds.\nWith your own: --data csv:FILE, "
+              "idx:FOLDER, text:FILE or lines:FILE; see --help.\n",
               stderr);
     describe_run(t, stderr);
     if (done)
@@ -230,17 +228,13 @@ static int show_results(training *t)
     const run_spec *s = r->spec;
     const tg_fit_epoch *best = tg_fit_best(r->fit);
     runlog_measures m;
-    if (best) {
+    if (best)
         printf("epoch %lld of %lld is the best, and its weights are kept\n", (long long)best->epoch,
                (long long)tg_fit_epoch_count(r->fit));
-        if (!run_measure_rows(r, &r->from->valid, &m))
+    for (int test = 0; best && test <= (r->from->test.count > 0); test++) {
+        if (!run_measure_rows(r, test ? &r->from->test : &r->from->valid, &m))
             return fail(tg_fit_error(r->fit));
-        tally_print(&r->about, "validation", &m, stdout);
-    }
-    if (best && r->from->test.count > 0) {
-        if (!run_measure_rows(r, &r->from->test, &m))
-            return fail(tg_fit_error(r->fit));
-        tally_print(&r->about, "test", &m, stdout);
+        tally_print(&r->about, test ? "test" : "validation", &m, stdout);
     }
     if (!write_log(t, &error))
         return fail(error.text);

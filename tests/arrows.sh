@@ -41,7 +41,7 @@ order='
     examples/data/
     examples/report/files examples/report/html examples/report/statistics examples/report/terminal
     examples/report/chart
-    examples/report/ranks examples/report/table.h examples/report/verdict
+    examples/report/table.h examples/report/verdict
     examples/report/table_internal.h
     examples/report/table.c examples/report/table_terminal.c
     examples/report/comparison.h

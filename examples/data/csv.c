@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "examples/data/csv_describe.h"
-#include "examples/data/number.h"
+#include "examples/data/csv.h"
 #include "examples/data/words.h"
 
 enum { MOST_GUESSED_CLASSES = 20 };

@@ -1,4 +1,4 @@
-#include "examples/data/csv_classes.h"
+#include "examples/data/csv.h"
 
 #include <stdlib.h>
 #include <string.h>

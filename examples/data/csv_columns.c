@@ -1,4 +1,4 @@
-#include "examples/data/csv_columns.h"
+#include "examples/data/csv.h"
 
 #include <errno.h>
 #include <math.h>
@@ -116,19 +116,24 @@ static size_t find_column(const csv_source *source, const char *text, size_t len
     return 1;
 }
 
+/* How much of a text a message shows. */
+static int shown(size_t length)
+{
+    return length < 60 ? (int)length : 60;
+}
+
 /* Finds the one column that a text means, or fails. */
 static bool resolve(const csv_source *source, const char *text, size_t length, size_t *column)
 {
     const char *path = source->table.path;
     const size_t matches = find_column(source, text, length, column);
-    const int shown = length < 60 ? (int)length : 60;
     if (matches == 0)
-        return tg_fail(source->error, "%s: no column '%.*s', expected %sa number from %zd to %zu", path, shown, text,
-                       source->first ? "a name of the header or " : "", -(ssize_t)source->table.columns,
+        return tg_fail(source->error, "%s: no column '%.*s', expected %sa number from %zd to %zu", path, shown(length),
+                       text, source->first ? "a name of the header or " : "", -(ssize_t)source->table.columns,
                        source->table.columns - 1);
     if (matches > 1)
         return tg_fail(source->error, "%s: %zu columns are called '%.*s', expected a number, such as %zu", path,
-                       matches, shown, text, *column);
+                       matches, shown(length), text, *column);
     return true;
 }
 
@@ -140,38 +145,11 @@ static bool add_target(csv_source *source, const char *text, size_t length)
         return false;
     for (size_t i = 0; i < source->targets; i++)
         if (source->target_columns[i] == column)
-            return tg_fail(source->error, "%s: target '%.*s' is named twice", path, length < 60 ? (int)length : 60,
-                           text);
+            return tg_fail(source->error, "%s: target '%.*s' is named twice", path, shown(length), text);
     if (source->targets == CSV_MOST_TARGETS)
         return tg_fail(source->error, "%s: more than %d targets", path, CSV_MOST_TARGETS);
     source->target_columns[source->targets++] = column;
     return true;
-}
-
-/* Calls `add` with one column, whose name may contain a comma, or with several separated by commas. */
-static bool each_column(csv_source *source, const char *list,
-                        bool (*add)(csv_source *source, const char *text, size_t length))
-{
-    size_t ignored;
-    if (!strchr(list, ',') || find_column(source, list, strlen(list), &ignored))
-        return add(source, list, strlen(list));
-    for (const char *from = list;; from++) {
-        size_t length = strcspn(from, ",");
-        if (!add(source, from, length))
-            return false;
-        from += length;
-        if (!*from)
-            return true;
-    }
-}
-
-bool csv_find_targets(csv_source *source, const char *target)
-{
-    if (strcmp(target, "-1") == 0) { /* the default is the last column, even if another has this name */
-        source->target_columns[source->targets++] = source->table.columns - 1;
-        return true;
-    }
-    return each_column(source, target, add_target);
 }
 
 /* ---- kinds of columns ---- */
@@ -192,22 +170,42 @@ static bool give_role(csv_source *source, const char *text, size_t length, csv_r
         return false;
     if (source->role[column] == CSV_TARGET)
         return tg_fail(source->error, "%s: column '%.*s' is a target, expected a feature", source->table.path,
-                       length < 60 ? (int)length : 60, text);
+                       shown(length), text);
     if (source->role[column] == CSV_IGNORED && role != CSV_IGNORED)
         return tg_fail(source->error, "%s: column '%.*s' is ignored, expected a feature", source->table.path,
-                       length < 60 ? (int)length : 60, text);
+                       shown(length), text);
     source->role[column] = role;
     return true;
 }
 
-static bool add_ignored(csv_source *source, const char *text, size_t length)
+static bool add(csv_source *source, const char *text, size_t length, csv_role role)
 {
-    return give_role(source, text, length, CSV_IGNORED);
+    return role == CSV_TARGET ? add_target(source, text, length) : give_role(source, text, length, role);
 }
 
-static bool add_categories(csv_source *source, const char *text, size_t length)
+/* Adds one column, whose name may contain a comma, or several separated by commas. */
+static bool add_columns(csv_source *source, const char *list, csv_role role)
 {
-    return give_role(source, text, length, CSV_CATEGORIES);
+    size_t ignored;
+    if (!strchr(list, ',') || find_column(source, list, strlen(list), &ignored))
+        return add(source, list, strlen(list), role);
+    for (const char *from = list;; from++) {
+        size_t length = strcspn(from, ",");
+        if (!add(source, from, length, role))
+            return false;
+        from += length;
+        if (!*from)
+            return true;
+    }
+}
+
+bool csv_find_targets(csv_source *source, const char *target)
+{
+    if (strcmp(target, "-1") == 0) { /* the default is the last column, even if another has this name */
+        source->target_columns[source->targets++] = source->table.columns - 1;
+        return true;
+    }
+    return add_columns(source, target, CSV_TARGET);
 }
 
 /* Finds columns with at least as many words as numbers, not counting missing cells and numbers with marks between
@@ -277,8 +275,8 @@ bool csv_choose_columns(csv_source *source, const char *ignore, const char *cate
         return tg_fail(source->error, "%s: out of memory", source->table.path);
     for (size_t i = 0; i < source->targets; i++)
         source->role[source->target_columns[i]] = CSV_TARGET;
-    if ((ignore && !each_column(source, ignore, add_ignored)) ||
-        (categorical && !each_column(source, categorical, add_categories)))
+    if ((ignore && !add_columns(source, ignore, CSV_IGNORED)) ||
+        (categorical && !add_columns(source, categorical, CSV_CATEGORIES)))
         return false;
     return find_categories(source) &&
            (missing == DATASET_MISSING_ERROR || drop_rows(source, missing == DATASET_MISSING_DROP));

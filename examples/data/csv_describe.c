@@ -1,6 +1,4 @@
-#include "examples/data/csv_describe.h"
-
-#include "examples/data/number.h"
+#include "examples/data/csv.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -10,44 +10,38 @@
 #define PI 3.14159265358979323846
 
 /* r = t and angle = 7/2 pi t, for t in [0, 1]; the arms are half a turn apart. */
-void dataset_draw_spirals(int label, double noise, tg_rng *rng, float *features, float *target)
+double dataset_draw_spirals(int label, double noise, tg_rng *rng, float *features)
 {
-    (void)target;
     double radius = sqrt(tg_rng_uniform(rng)), angle = 3.5 * PI * radius + PI * label;
     features[0] = (float)(radius * cos(angle) + noise * tg_rng_normal(rng));
     features[1] = (float)(radius * sin(angle) + noise * tg_rng_normal(rng));
+    return label;
 }
 
 /* The upper half of the circle around (0, 0) and the lower half of that around (1, 1/2). */
-void dataset_draw_moons(int label, double noise, tg_rng *rng, float *features, float *target)
+double dataset_draw_moons(int label, double noise, tg_rng *rng, float *features)
 {
-    (void)target;
     double angle = PI * tg_rng_uniform(rng);
     double x = label ? 1 - cos(angle) : cos(angle), y = label ? 0.5 - sin(angle) : sin(angle);
     features[0] = (float)(x + noise * tg_rng_normal(rng));
     features[1] = (float)(y + noise * tg_rng_normal(rng));
+    return label;
 }
 
-void dataset_draw_circles(int label, double noise, tg_rng *rng, float *features, float *target)
+double dataset_draw_circles(int label, double noise, tg_rng *rng, float *features)
 {
-    (void)target;
     double angle = 2 * PI * tg_rng_uniform(rng), radius = label ? 0.5 : 1;
     features[0] = (float)(radius * cos(angle) + noise * tg_rng_normal(rng));
     features[1] = (float)(radius * sin(angle) + noise * tg_rng_normal(rng));
+    return label;
 }
 
-void dataset_draw_sine(int label, double noise, tg_rng *rng, float *features, float *target)
+double dataset_draw_sine(int label, double noise, tg_rng *rng, float *features)
 {
     (void)label;
-    double x = 4 * tg_rng_uniform(rng) - 2;
+    const double x = 4 * tg_rng_uniform(rng) - 2;
     features[0] = (float)x;
-    target[0] = (float)(sin(3 * x) + x / 2 + noise * tg_rng_normal(rng));
-}
-
-void dataset_draw_glyphs(int label, double noise, tg_rng *rng, float *features, float *target)
-{
-    (void)target;
-    dataset_draw_glyph(label, noise, rng, features);
+    return sin(3 * x) + x / 2 + noise * tg_rng_normal(rng);
 }
 
 static void draw_rows(const dataset_options *options, dataset *set)
@@ -58,9 +52,11 @@ static void draw_rows(const dataset_options *options, dataset *set)
     for (size_t row = 0; row < set->rows; row++) {
         tg_rng rng = tg_rng_split(&of_kind, row);
         const int label = kind->classes ? (int)(row % kind->classes) : 0;
-        kind->draw(label, noise, &rng, set->x + row * set->features, set->y ? set->y + row : NULL);
+        const double target = kind->draw(label, noise, &rng, set->x + row * set->features);
         if (kind->classes)
             set->labels[row] = label;
+        else
+            set->y[row] = (float)target;
     }
 }
 

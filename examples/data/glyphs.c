@@ -196,7 +196,7 @@ static const struct style *random_style(int digit, tg_rng *rng)
     return &styles[first + tg_rng_below(rng, count)];
 }
 
-void dataset_draw_glyph(int digit, double noise, tg_rng *rng, float *pixels)
+double dataset_draw_glyphs(int digit, double noise, tg_rng *rng, float *pixels)
 {
     const struct style *style = random_style(digit, rng);
     struct pen pen = random_pen(rng, pixels); /* first holds distances, then the ink */
@@ -210,4 +210,5 @@ void dataset_draw_glyph(int digit, double noise, tg_rng *rng, float *pixels)
         float grey = ink * smaller(larger(inside, 0), 1) + (float)noise * rough_normal(rng);
         pixels[i] = smaller(larger(grey, 0), 1);
     }
+    return digit;
 }

@@ -32,9 +32,8 @@ bool dataset_allocate(dataset *set, bool source, tg_error *error);
 /* Names the classes 0, 1, 2, ...; set->classes is set. */
 bool dataset_number_classes(dataset *set, tg_error *error);
 
-/* Draws one row of synthetic data; the task determines which of the last two arguments is used. */
-struct tg_rng;
-typedef void dataset_draw(int label, double noise, struct tg_rng *rng, float *features, float *target);
+/* Draws one row of synthetic data; returns its target, which is the label in a classification. */
+typedef double dataset_draw(int label, double noise, tg_rng *rng, float *features);
 
 /* A kind of data set, in the table of kinds.c. `load` gets `set` with name and kind only, and may leave it partly
  * filled on failure. */
@@ -58,8 +57,6 @@ bool dataset_load_csv(const char *path, const dataset_options *options, dataset 
 bool dataset_generate(const char *path, const dataset_options *options, dataset *set, tg_error *error);
 dataset_draw dataset_draw_spirals, dataset_draw_moons, dataset_draw_circles, dataset_draw_sine, dataset_draw_glyphs;
 
-/* Draws one digit 0..9 on 28x28 grey pixels from 0 to 1, light on dark; all random numbers come from `rng`. */
-enum { GLYPH_SIDE = 28 };
-void dataset_draw_glyph(int digit, double noise, struct tg_rng *rng, float *pixels /* [28, 28] */);
+enum { GLYPH_SIDE = 28 }; /* pixels of a digit, grey from 0 to 1, light on dark */
 
 #endif

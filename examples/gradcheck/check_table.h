@@ -44,4 +44,9 @@ void check_table_print_counts(const check_table *table, FILE *out);
 /* The list of everything that is selected: name, inputs, category, and its formula. */
 void check_table_list(const subjects *all, FILE *out);
 
+/* Writes a JUnit XML file for CI systems, a test for each row, completely or, on failure, not at all: false and one
+ * line. A row that failed is a failure; a row that could not be decided or checked is an error. Both have their
+ * sentence, and the report if there is one. */
+bool check_table_write_junit(const char *path, const check_table *table, tg_error *error);
+
 #endif

@@ -1,5 +1,6 @@
 #include "examples/gradcheck/command.h"
 
+#include "examples/run/jobs.h"
 #include "examples/run/signals.h"
 
 #include <errno.h>
@@ -10,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/prctl.h>
@@ -26,13 +26,6 @@ struct command_pipe {
     struct sigaction pipe_before;
     tg_error error;
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- messages ---- */
 
@@ -51,16 +44,23 @@ bool command_fail(command_pipe *c, const char *format, ...)
     return tg_fail_first(&c->error, "%s", text);
 }
 
+/* Waits for the program, which may end a little after its output; false if it still runs. */
+static bool wait_for(command_pipe *c, double seconds, bool interruptible, int *status)
+{
+    const double until = jobs_clock() + seconds;
+    while (!c->ended && jobs_clock() < until && !(interruptible && signals_caught())) {
+        c->ended = waitpid(c->pid, status, WNOHANG) != 0;
+        if (!c->ended)
+            poll(NULL, 0, 5);
+    }
+    return c->ended;
+}
+
 bool command_has_ended(command_pipe *c, bool early)
 {
     int status = 0;
     const char *when = early ? " in the middle of a check" : "";
-    /* the output may close a little before the program ends */
-    for (const double until = now() + 1; !c->ended && now() < until;) {
-        c->ended = waitpid(c->pid, &status, WNOHANG) == c->pid;
-        if (!c->ended)
-            poll(NULL, 0, 5);
-    }
+    wait_for(c, 1, false, &status);
     if (!c->ended)
         return early ? command_fail(c, "the program has closed its output%s", when) : true;
     if (WIFSIGNALED(status))
@@ -124,14 +124,9 @@ void command_stop(command_pipe *c)
 {
     if (!c)
         return;
-    const double until = now() + (c->error.text[0] ? 0 : 1);
     close(c->to);
     close(c->from);
-    while (!c->ended && now() < until && !signals_caught()) {
-        c->ended = waitpid(c->pid, NULL, WNOHANG) != 0;
-        if (!c->ended)
-            poll(NULL, 0, 5);
-    }
+    wait_for(c, c->error.text[0] ? 0 : 1, true, NULL);
     kill(-c->pid, SIGKILL); /* also processes that it may have left */
     if (!c->ended)
         waitpid(c->pid, NULL, 0);
@@ -145,7 +140,7 @@ void command_stop(command_pipe *c)
 /* Waits until it can be written or read. */
 static bool is_ready(command_pipe *c, struct pollfd wanted, double until, const char *what)
 {
-    const double left = until - now();
+    const double left = until - jobs_clock();
     if (signals_caught())
         return command_fail(c, "interrupted");
     if (left <= 0)
@@ -156,7 +151,7 @@ static bool is_ready(command_pipe *c, struct pollfd wanted, double until, const 
 
 bool command_write(command_pipe *c, const char *text, size_t length)
 {
-    const double until = now() + c->limit;
+    const double until = jobs_clock() + c->limit;
     while (length > 0 && !c->error.text[0]) {
         const ssize_t written = write(c->to, text, length);
         if (written >= 0) {
@@ -192,7 +187,7 @@ static bool make_room(command_pipe *c)
 
 char *command_read(command_pipe *c, size_t most, size_t *length)
 {
-    const double until = now() + c->limit;
+    const double until = jobs_clock() + c->limit;
     size_t seen = c->next;
     while (!c->error.text[0]) {
         char *line = c->text ? c->text + c->next : NULL,

@@ -228,9 +228,33 @@ static bool take(remote_function *r, const char *what, const json_t *answer, voi
     return true;
 }
 
-static bool ask(remote_function *r, const char *what, const void *const *in, const char *key,
-                const void *const *vectors, bool of_outputs, void *const *to, int count, const int64_t *sizes)
+/* The arrays of an answer: of the size of the outputs, or of the inputs; or one matrix. */
+typedef enum { OUTPUTS, INPUTS, MATRIX } answer_of;
+
+/* Sets the sizes of an answer's arrays; returns their number. */
+static int sizes_of(const remote_function *r, answer_of what, int64_t sizes[REMOTE_MOST])
 {
+    int64_t outputs = 0, variables = 0;
+    for (int i = 0; i < r->box.output_count; i++) {
+        sizes[i] = tg_shape_size(&r->outputs[i]);
+        outputs += sizes[i];
+    }
+    if (what == OUTPUTS)
+        return r->box.output_count;
+    for (int i = 0; i < r->count; i++) {
+        sizes[i] = tg_shape_size(&r->inputs[i].shape);
+        variables += r->inputs[i].fixed || r->inputs[i].integers ? 0 : sizes[i];
+    }
+    if (what == INPUTS)
+        return r->count;
+    sizes[0] = outputs * variables;
+    return 1;
+}
+
+static bool ask(remote_function *r, const char *what, const void *const *in, const char *key,
+                const void *const *vectors, bool of_outputs, answer_of gives, void *const *to)
+{
+    int64_t sizes[REMOTE_MOST];
     r->used = 0;
     if (!make_room(r, 64))
         return false;
@@ -239,52 +263,29 @@ static bool ask(remote_function *r, const char *what, const void *const *in, con
         !make_room(r, 2) || !append(r, "}\n", 2) || !command_write(r->of, r->line, r->used))
         return false;
     json_t *answer = read_json(r->of, (1 << 16) + 32 * (size_t)numbers_of(r), true);
-    const bool fine = answer && take(r, what, answer, to, count, sizes);
+    const bool fine = answer && take(r, what, answer, to, sizes_of(r, gives, sizes), sizes);
     json_decref(answer);
     return fine;
 }
 
-static void sizes_of(const remote_function *r, bool outputs, int64_t sizes[REMOTE_MOST])
-{
-    for (int i = 0; i < (outputs ? r->box.output_count : r->count); i++)
-        sizes[i] = tg_shape_size(outputs ? &r->outputs[i] : &r->inputs[i].shape);
-}
-
 static bool ask_value(const void *const *in, void *const *out, void *user)
 {
-    remote_function *r = user;
-    int64_t sizes[REMOTE_MOST];
-    sizes_of(r, true, sizes);
-    return ask(r, "value", in, NULL, NULL, false, out, r->box.output_count, sizes);
+    return ask(user, "value", in, NULL, NULL, false, OUTPUTS, out);
 }
 
 static bool ask_vjp(const void *const *in, const void *const *cotangents, void *const *gradients, void *user)
 {
-    remote_function *r = user;
-    int64_t sizes[REMOTE_MOST];
-    sizes_of(r, false, sizes);
-    return ask(r, "vjp", in, "v", cotangents, true, gradients, r->count, sizes);
+    return ask(user, "vjp", in, "v", cotangents, true, INPUTS, gradients);
 }
 
 static bool ask_jvp(const void *const *in, const void *const *tangents, void *const *products, void *user)
 {
-    remote_function *r = user;
-    int64_t sizes[REMOTE_MOST];
-    sizes_of(r, true, sizes);
-    return ask(r, "jvp", in, "u", tangents, false, products, r->box.output_count, sizes);
+    return ask(user, "jvp", in, "u", tangents, false, OUTPUTS, products);
 }
 
 static bool ask_jacobian(const void *const *in, void *jacobian, void *user)
 {
-    remote_function *r = user;
-    int64_t outputs = 0, variables = 0;
-    for (int i = 0; i < r->box.output_count; i++)
-        outputs += tg_shape_size(&r->outputs[i]);
-    for (int i = 0; i < r->count; i++)
-        if (!r->inputs[i].fixed && !r->inputs[i].integers)
-            variables += tg_shape_size(&r->inputs[i].shape);
-    const int64_t size = outputs * variables;
-    return ask(r, "jacobian", in, NULL, NULL, false, &jacobian, 1, &size);
+    return ask(user, "jacobian", in, NULL, NULL, false, MATRIX, &jacobian);
 }
 
 /* ---- the description ---- */

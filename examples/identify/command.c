@@ -1,6 +1,6 @@
 #include "examples/identify/command.h"
 
-#include "examples/data/csv_columns.h"
+#include "examples/data/csv.h"
 #include "examples/data/number.h"
 #include "examples/identify/identify.h"
 #include "examples/report/table.h"
@@ -166,8 +166,7 @@ static void add_candidates(table *t, const identify_result *r)
         table_add_verdict(t, "None of the %d forms: the nearest misses %zu of %zu points.", r->count,
                           r->points - r->candidates[0].fits, r->points);
     table_add_note(t, "--identify-points prints points that separate the forms better. Print y with all its digits: "
-                      "%%.9g in C, repr in "
-                      "Python.");
+                      "%%.9g in C, repr in Python.");
 }
 
 static bool print_answer(const file_pairs *from, const identify_result *r)

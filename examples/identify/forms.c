@@ -3,14 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- x Phi(x) by approximations of erf ---- */
-
-/* `erfc_of` is 1 - erf for arguments that are not negative, so the left tail keeps all its digits. */
-static double with_erfc(double x, double (*erfc_of)(double))
-{
-    const double c = erfc_of(fabs(x) * sqrt(0.5));
-    return 0.5 * x * (x < 0 ? c : 2 - c);
-}
+/* ---- approximations of 1 - erf for arguments that are not negative, so the left tail keeps all its digits ---- */
 
 /* c[0] + c[1] x + ... + c[degree] x^degree. */
 static double polynomial(double x, int degree, const double c[])
@@ -54,31 +47,6 @@ static double erfc_ibert(double x)
     return 0.2888 * distance * distance;
 }
 
-static double gelu_as_7_1_25(double x)
-{
-    return with_erfc(x, erfc_25);
-}
-
-static double gelu_as_7_1_26(double x)
-{
-    return with_erfc(x, erfc_26);
-}
-
-static double gelu_as_7_1_27(double x)
-{
-    return with_erfc(x, erfc_27);
-}
-
-static double gelu_as_7_1_28(double x)
-{
-    return with_erfc(x, erfc_28);
-}
-
-static double gelu_ibert(double x)
-{
-    return with_erfc(x, erfc_ibert);
-}
-
 /* ---- the tanh form by an approximation of tanh ---- */
 
 /* Lambert's continued fraction x / (1 + x^2 / (3 + x^2 / (5 + ...))), down to 13. */
@@ -102,21 +70,6 @@ static double relu6(double x)
     return fmin(fmax(x, 0), 6);
 }
 
-static double leaky_relu_0_1(double x)
-{
-    return x > 0 ? x : 0.1 * x;
-}
-
-static double leaky_relu_0_2(double x)
-{
-    return x > 0 ? x : 0.2 * x;
-}
-
-static double leaky_relu_0_3(double x)
-{
-    return x > 0 ? x : 0.3 * x;
-}
-
 static double hardtanh(double x)
 {
     return fmin(fmax(x, -1), 1);
@@ -137,24 +90,22 @@ static double hardsigmoid_0_2(double x)
 static const identify_form forms[] = {
 #define TG_PLAIN(constant, name, gain, evaluation, training, formula) {#name, formula, constant},
 #include "nn/activations.def"
-    {"gelu_as_7_1_25", "x/2 (1 + erf(x / sqrt 2)), erf by Abramowitz and Stegun's formula 7.1.25",
-     .function = gelu_as_7_1_25, .used = "an approximation with three coefficients"},
-    {"gelu_as_7_1_26", "x/2 (1 + erf(x / sqrt 2)), erf by Abramowitz and Stegun's formula 7.1.26",
-     .function = gelu_as_7_1_26,
+    {"gelu_as_7_1_25", "x/2 (1 + erf(x / sqrt 2)), erf by Abramowitz and Stegun's formula 7.1.25", .erfc = erfc_25,
+     .used = "an approximation with three coefficients"},
+    {"gelu_as_7_1_26", "x/2 (1 + erf(x / sqrt 2)), erf by Abramowitz and Stegun's formula 7.1.26", .erfc = erfc_26,
      .used = "runtimes without an erf of their own: ONNX Runtime's shaders for WebGPU, programs in JavaScript"},
-    {"gelu_as_7_1_27", "x/2 (1 + erf(x / sqrt 2)), erf by Abramowitz and Stegun's formula 7.1.27",
-     .function = gelu_as_7_1_27, .used = "an approximation without an exponential"},
-    {"gelu_as_7_1_28", "x/2 (1 + erf(x / sqrt 2)), erf by Abramowitz and Stegun's formula 7.1.28",
-     .function = gelu_as_7_1_28, .used = "an approximation without an exponential"},
-    {"gelu_ibert", "x/2 (1 + erf(x / sqrt 2)), erf by one parabola", .function = gelu_ibert,
+    {"gelu_as_7_1_27", "x/2 (1 + erf(x / sqrt 2)), erf by Abramowitz and Stegun's formula 7.1.27", .erfc = erfc_27,
+     .used = "an approximation without an exponential"},
+    {"gelu_as_7_1_28", "x/2 (1 + erf(x / sqrt 2)), erf by Abramowitz and Stegun's formula 7.1.28", .erfc = erfc_28,
+     .used = "an approximation without an exponential"},
+    {"gelu_ibert", "x/2 (1 + erf(x / sqrt 2)), erf by one parabola", .erfc = erfc_ibert,
      .used = "I-BERT and integer arithmetic after it"},
     {"gelu_tanh_lambert", "the tanh form, tanh by Lambert's continued fraction to 13, cut at 5",
      .function = gelu_tanh_lambert, .used = "MNN"},
     {"relu6", "min(max(0, x), 6)", .function = relu6, .used = "MobileNetV2"},
-    {"leaky_relu_0.1", "x for x > 0, else x / 10", .function = leaky_relu_0_1, .used = "YOLO"},
-    {"leaky_relu_0.2", "x for x > 0, else x / 5", .function = leaky_relu_0_2,
-     .used = "TensorFlow's default, many GANs"},
-    {"leaky_relu_0.3", "x for x > 0, else 0.3 x", .function = leaky_relu_0_3, .used = "Keras's default"},
+    {"leaky_relu_0.1", "x for x > 0, else x / 10", .slope = 0.1, .used = "YOLO"},
+    {"leaky_relu_0.2", "x for x > 0, else x / 5", .slope = 0.2, .used = "TensorFlow's default, many GANs"},
+    {"leaky_relu_0.3", "x for x > 0, else 0.3 x", .slope = 0.3, .used = "Keras's default"},
     {"hardtanh", "min(max(-1, x), 1)", .function = hardtanh},
     {"hardsigmoid", "clamp(x / 6 + 1/2, 0, 1)", .function = hardsigmoid, .used = "PyTorch"},
     {"hardsigmoid_0.2", "clamp(0.2 x + 1/2, 0, 1)", .function = hardsigmoid_0_2, .used = "ONNX's default"},
@@ -183,17 +134,30 @@ const identify_form *identify_form_at(int i)
     return &forms[i + (i >= TG_STOCHASTIC_GELU)]; /* the library's come first, in its order */
 }
 
+static bool is_the_librarys(const identify_form *form)
+{
+    return !form->function && !form->erfc && form->slope == 0;
+}
+
 const char *identify_form_used(const identify_form *form)
 {
     const size_t known = sizeof used / sizeof *used;
-    return form->function ? form->used : (size_t)form->activation < known ? used[form->activation] : NULL;
+    return is_the_librarys(form) ? (size_t)form->activation < known ? used[form->activation] : NULL : form->used;
+}
+
+static double value_of(const identify_form *form, double x)
+{
+    const double tail = form->erfc ? form->erfc(fabs(x) * sqrt(0.5)) : 0;
+    return form->function ? form->function(x)
+           : form->erfc   ? 0.5 * x * (x < 0 ? tail : 2 - tail)
+                          : x * (x > 0 ? 1 : form->slope);
 }
 
 bool identify_evaluate(const identify_form *form, tg_tape *tape, int64_t count, const double x[], double y[])
 {
-    if (form->function) {
+    if (!is_the_librarys(form)) {
         for (int64_t i = 0; i < count; i++)
-            y[i] = form->function(x[i]);
+            y[i] = value_of(form, x[i]);
         return true;
     }
     tg_tape_reset(tape);

@@ -1,7 +1,5 @@
 #include "examples/identify/identify.h"
 
-#include "examples/identify/interval.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

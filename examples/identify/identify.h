@@ -20,7 +20,6 @@
 #ifndef IDENTIFY_IDENTIFY_H
 #define IDENTIFY_IDENTIFY_H
 
-#include "examples/identify/formats.h"
 #include "examples/identify/forms.h"
 
 #include <stddef.h>

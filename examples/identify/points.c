@@ -1,6 +1,5 @@
 /* Points that distinguish the forms. */
 #include "examples/identify/identify.h"
-#include "examples/identify/interval.h"
 
 #include <math.h>
 #include <stdlib.h>

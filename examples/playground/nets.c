@@ -128,7 +128,7 @@ bool playground_draw(playground *p, int data, int count, int seed)
     for (int i = 0; i < count; i++) { /* as examples/data/generate.c */
         tg_rng rng = tg_rng_split(&of_kind, (uint64_t)i);
         p->labels[i] = i % 2;
-        kind->draw(i % 2, kind->noise, &rng, p->points[i], NULL);
+        kind->draw(i % 2, kind->noise, &rng, p->points[i]);
         keep_exact(p, i);
     }
     p->count = count;

@@ -5,12 +5,11 @@
 #include <math.h>
 #include <stdbool.h>
 
-enum { WIDTH = 720, HEIGHT = 300, LEFT = 70, RIGHT = 20, TOP = 15, BOTTOM = 45, TICKS = 4, COLOURS = 8 };
+enum { WIDTH = 720, HEIGHT = 300, LEFT = 70, RIGHT = 20, TOP = 15, BOTTOM = 45, TICKS = 4, COLOURS = 12 };
 
-/* The colours of plots/style.gp: Okabe and Ito's, which colour-blind people can distinguish; without black and yellow,
- * which would vanish on a dark or light background. */
-static const char *const colours[COLOURS] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                             "#56b4e9", "#e69f00", "#7f3fbf", "#888888"};
+/* The colours of plots/style.gp, in its order; but that of the text for black, which a dark background would hide. */
+static const char *const colours[COLOURS] = {"var(--ink)", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9",
+                                             "#e69f00",    "#882255", "#999933", "#44aa99", "#aa4499", "#888888"};
 
 typedef struct axes {
     double low[2], high[2]; /* ranges of x and of y, y on its scale */

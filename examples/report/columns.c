@@ -51,12 +51,10 @@ static void add_warnings(table *t, const dataset *set)
 
 bool columns_print(const dataset *set, FILE *out)
 {
-    static const char *const names[] = {"column", "kind", "values", "example", "missing"};
     if (set->columns == 0)
         return true;
     table *t = table_new(1);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        table_add_column(t, &(table_column){.name = names[i]});
+    table_add_columns(t, "column|kind|values|example|missing");
     for (size_t i = 0; i < set->columns && i < MOST_SHOWN; i++)
         add_column(t, set, i);
     if (set->columns > MOST_SHOWN)

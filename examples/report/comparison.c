@@ -212,9 +212,7 @@ bool comparison_write_summary(const comparison *c, FILE *to)
     comparison_group *groups = comparison_groups(c, &count);
     table *t = table_new(1);
     table_add_column(t, &(table_column){.name = c->group});
-    table_add_column(t, &(table_column){.name = "runs"});
-    table_add_column(t, &(table_column){.name = "parameters"});
-    table_add_column(t, &(table_column){.name = "seconds_per_step"});
+    table_add_columns(t, "runs|parameters|seconds_per_step");
     for (int m = 0; m < c->measure_count; m++)
         add_columns(t, &c->measures[m], values);
     table_add_column(t, &(table_column){.name = "pairs"});

@@ -292,17 +292,15 @@ static void add_hints(const view *v, table *t)
         add_failure(v, t, &v->groups[i], guessing, "was no better than guessing");
     }
     if (finished > 0 && 2 * v->c->still_falling > finished)
-        table_add_verdict(
-            t,
-            "Hint: the validation loss still fell in the last epochs of %d of %d runs: train longer before "
-            "you compare.",
-            v->c->still_falling, finished);
+        table_add_verdict(t,
+                          "Hint: the validation loss still fell in the last epochs of %d of %d runs: train longer "
+                          "before you compare.",
+                          v->c->still_falling, finished);
     if (v->c->test_samples > 0 && v->c->test_samples < FEW_SAMPLES)
-        table_add_verdict(
-            t,
-            "Hint: accuracy is measured on %d test samples, of which one is %.1f points: use more seeds or "
-            "folds, or judge by the loss.",
-            v->c->test_samples, 100. / v->c->test_samples);
+        table_add_verdict(t,
+                          "Hint: accuracy is measured on %d test samples, of which one is %.1f points: use more seeds "
+                          "or folds, or judge by the loss.",
+                          v->c->test_samples, 100. / v->c->test_samples);
 }
 
 /* ---- output ---- */

@@ -168,35 +168,84 @@ void files_remove_left(const char *folder, const char *begin, const char *end)
         closedir(opened);
 }
 
-bool files_write(const char *folder, const char *name, bool (*write)(const void *context, FILE *to),
-                 const void *context, tg_error *error)
+/* True for a device, a pipe or a socket, which is written as it is: a rename would replace it. */
+static bool is_device(mode_t mode)
 {
+    return !S_ISREG(mode) && !S_ISDIR(mode) && !S_ISLNK(mode);
+}
+
+/* Writes the opened file; the reason why it failed, 0 for none. */
+static int fill(int descriptor, files_writer *write, const void *context)
+{
+    FILE *to = descriptor < 0 ? NULL : fdopen(descriptor, "w");
+    int reason = errno;
+    if (!to && descriptor >= 0)
+        close(descriptor);
+    if (!to)
+        return reason;
+    const bool made = write(context, to);
+    errno = made ? 0 : ENOMEM;
+    const bool well = made && fflush(to) == 0 && !ferror(to);
+    reason = well ? 0 : errno ? errno : EIO;
+    return fclose(to) != 0 && well ? errno : reason;
+}
+
+static bool write_device(const char *path, files_writer *write, const void *context, tg_error *error)
+{
+    const int reason = fill(open(path, O_WRONLY | O_CLOEXEC), write, context);
+    return !reason || tg_fail(error, "cannot write '%.300s': %s", path, strerror(reason));
+}
+
+bool files_write(const char *folder, const char *name, files_writer *write, const void *context, tg_error *error)
+{
+    struct stat status;
     char path[PATH_MAX], temporary[PATH_MAX], left[NAME_MAX + 8];
     if (!join(path, folder, NULL, name, error) || !join(temporary, folder, "new", name, error))
         return false;
+    if (lstat(path, &status) == 0 && is_device(status.st_mode))
+        return write_device(path, write, context, error);
     snprintf(left, sizeof left, ".%.*s.new.", NAME_MAX, name);
     files_remove_left(folder, left, files_machine());
     const int descriptor = create(temporary);
-    FILE *to = descriptor < 0 ? NULL : fdopen(descriptor, "w");
-    if (!to) {
-        complain(error, "write the file", temporary, strerror(errno));
-        if (descriptor >= 0) {
-            close(descriptor);
-            unlink(temporary);
-        }
-        return false;
-    }
-    bool made = write(context, to);
-    errno = made ? 0 : ENOMEM;
-    bool well = made && fflush(to) == 0 && !ferror(to);
-    int reason = errno;
-    if (fclose(to) != 0 && well)
-        well = false, reason = errno;
-    if (well && rename(temporary, path) == 0)
+    int reason = fill(descriptor, write, context);
+    if (descriptor < 0)
+        return complain(error, "write the file", temporary, strerror(reason));
+    if (!reason && rename(temporary, path) == 0)
         return true;
-    reason = well ? errno : reason ? reason : EIO;
+    reason = reason ? reason : errno;
     unlink(temporary);
     return complain(error, "write the file", path, strerror(reason));
+}
+
+/* Splits the path of a file into folder and name; false and one line if it cannot be one. */
+static bool cut(const char *path, char folder[PATH_MAX], const char **name, tg_error *error)
+{
+    const char *slash = strrchr(path, '/');
+    *name = slash ? slash + 1 : path;
+    const int length = slash && slash != path ? (int)(slash - path) : 1;
+    return (**name && snprintf(folder, PATH_MAX, "%.*s", length, slash ? path : ".") < PATH_MAX) ||
+           tg_fail(error, "'%.300s' is not the name of a file", path);
+}
+
+bool files_check_path(const char *path, tg_error *error)
+{
+    struct stat status;
+    char folder[PATH_MAX];
+    const char *name;
+    return (stat(path, &status) == 0 && is_device(status.st_mode)) ||
+           (cut(path, folder, &name, error) && files_check_folder(folder, error) &&
+            files_check_name(folder, name, error));
+}
+
+bool files_write_path(const char *path, bool make, files_writer *write, const void *context, tg_error *error)
+{
+    struct stat status;
+    char folder[PATH_MAX];
+    const char *name;
+    if (stat(path, &status) == 0 && is_device(status.st_mode)) /* /dev/stdout is a link */
+        return write_device(path, write, context, error);
+    return cut(path, folder, &name, error) && (!make || files_make_folder(folder, error)) &&
+           files_write(folder, name, write, context, error);
 }
 
 char *files_text(void (*write)(const void *context, FILE *to), const void *context)

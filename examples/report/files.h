@@ -38,10 +38,16 @@ int files_take_folder(const char *folder, bool shared, tg_error *error);
 void files_share_folder(int taken);
 void files_release_folder(int taken);
 
-/* Writes FOLDER/NAME with `write`, which returns false only if out of memory; errors of the stream are detected
- * here. */
-bool files_write(const char *folder, const char *name, bool (*write)(const void *context, FILE *to),
-                 const void *context, tg_error *error);
+/* Writes the content of a file; false only if out of memory, as errors of the stream are detected here. */
+typedef bool files_writer(const void *context, FILE *to);
+
+/* Writes FOLDER/NAME; a device or a pipe of this name is written directly. */
+bool files_write(const char *folder, const char *name, files_writer *write, const void *context, tg_error *error);
+
+/* The same for the path of a file: whether it can be written, as far as can be known; and writes it. With `make`,
+ * missing folders are made. */
+bool files_check_path(const char *path, tg_error *error);
+bool files_write_path(const char *path, bool make, files_writer *write, const void *context, tg_error *error);
 
 /* "@" and the name of this machine. It follows the process number in names of temporary files, as other machines, with
  * the same process numbers, may share the folder. */

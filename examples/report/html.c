@@ -6,27 +6,13 @@
 
 void html_letters(FILE *to, const char *text, size_t length)
 {
-    for (size_t i = 0; i < length; i++)
-        switch (text[i]) {
-        case '<':
-            fputs("&lt;", to);
-            break;
-        case '>':
-            fputs("&gt;", to);
-            break;
-        case '&':
-            fputs("&amp;", to);
-            break;
-        case '"':
-            fputs("&quot;", to);
-            break;
-        case '\n':
-        case '\t':
-            fputc(text[i], to);
-            break;
-        default:
-            fputc(plain_letter(text[i]), to);
-        }
+    static const char *const as[256] = {
+        ['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;", ['"'] = "&quot;", ['\n'] = "\n", ['\t'] = "\t"};
+    for (; length > 0; length--, text++)
+        if (as[(unsigned char)*text])
+            fputs(as[(unsigned char)*text], to);
+        else
+            fputc(plain_letter(*text), to);
 }
 
 void html_text(FILE *to, const char *text)

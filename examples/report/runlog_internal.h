@@ -50,7 +50,8 @@ bool runlog_has_test(const runlog *log);
 /* The epoch with the lowest validation loss; the last one if none is a number; NULL without epochs. */
 const runlog_epoch *runlog_best_epoch(const runlog_run *run);
 
-/* The point at which an activation's validation loss is lowest; `losses` has room for all runs. */
+/* The point at which an activation's validation loss is lowest, or that is best for all (NULL); `losses` has room for
+ * all runs. */
 const char *runlog_best_point(const runlog *log, const char *activation, double losses[]);
 
 /* The number of rows of each class with each prediction, over all finished runs of an activation; false if there are
@@ -64,7 +65,6 @@ bool runlog_has_series(const runlog *log, runlog_series kind);
 void runlog_write_band(FILE *to, const double values[], int count, bool share);
 
 /* Write the contents of the files. False when memory runs out. */
-bool runlog_write_curves(const runlog *log, FILE *to);
 bool runlog_write_summary(const runlog *log, FILE *to);
 bool runlog_write_search(const runlog *log, FILE *to);
 

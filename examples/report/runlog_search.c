@@ -53,37 +53,31 @@ static double rank(const outcome *found)
 
 /* ---- the best ---- */
 
+/* Smaller is better: the rank of a point for an activation or, for NULL, the sum of its logarithms over all. */
+static double score(const runlog *log, const char *activation, const char *point, double losses[])
+{
+    double sum = 0;
+    if (activation) {
+        const outcome found = outcome_at(log, activation, point, losses);
+        return rank(&found);
+    }
+    for (int run = 0; run < log->count; run++)
+        if (runlog_is_first_of_activation(log, run)) {
+            const double one = score(log, log->runs[run].activation, point, losses);
+            sum += log2(fmin(fmax(one, 1e-300), 1e306)); /* one that diverges must not dominate */
+        }
+    return sum;
+}
+
 const char *runlog_best_point(const runlog *log, const char *activation, double losses[])
 {
     const char *best = log->runs[0].point;
     double least = INFINITY;
     for (int run = 0; run < log->count; run++) {
-        if (!is_first_of_point(log, run))
-            continue;
-        const outcome found = outcome_at(log, activation, log->runs[run].point, losses);
-        if (rank(&found) < least) {
-            least = rank(&found);
-            best = log->runs[run].point;
-        }
-    }
-    return best;
-}
-
-static const char *best_common_point(const runlog *log, double losses[])
-{
-    const char *best = log->runs[0].point;
-    double least = INFINITY;
-    for (int run = 0; run < log->count; run++) {
-        double sum = 0;
-        if (!is_first_of_point(log, run))
-            continue;
-        for (int other = 0; other < log->count; other++)
-            if (runlog_is_first_of_activation(log, other)) {
-                const outcome found = outcome_at(log, log->runs[other].activation, log->runs[run].point, losses);
-                sum += log2(fmin(fmax(rank(&found), 1e-300), 1e306)); /* one that diverges must not dominate */
-            }
-        if (sum < least) {
-            least = sum;
+        const double here =
+            is_first_of_point(log, run) ? score(log, activation, log->runs[run].point, losses) : INFINITY;
+        if (here < least) {
+            least = here;
             best = log->runs[run].point;
         }
     }
@@ -116,7 +110,7 @@ runlog *runlog_at_best(const runlog *log, bool common)
         best->runs = calloc((size_t)log->count + 1, sizeof *best->runs);
     }
     bool complete = best && best->runs && losses && words;
-    const char *of_all = complete && common && log->count ? best_common_point(log, losses) : NULL;
+    const char *of_all = complete && common && log->count ? runlog_best_point(log, NULL, losses) : NULL;
     if (complete && log->about.note)
         fprintf(words, "%s ", log->about.note);
     if (complete && of_all)

@@ -1,6 +1,6 @@
 #include "examples/report/runs_file.h"
 
-#include "examples/data/csv_columns.h"
+#include "examples/data/csv.h"
 #include "examples/data/words.h"
 
 #include <ctype.h>
@@ -103,14 +103,6 @@ static int find_run(runs_file *to, const char *group, size_t length, uint64_t se
     return c->run_count++;
 }
 
-/* The run with this name. */
-static int find_named(runs_file *to, const char *name)
-{
-    size_t length;
-    const long seed = split_seed(name, &length);
-    return find_run(to, name, length, seed < 0 ? 0 : (uint64_t)seed, 0);
-}
-
 /* The index of a measure; -1 if it was not requested; -2, with a message, if there are too many. */
 static int find_measure(runs_file *to, const char *wanted, const char *name, tg_error *error)
 {
@@ -164,6 +156,28 @@ static bool put(runs_file *to, int run, int measure, double step, double number,
 
 /* ---- the three forms ---- */
 
+/* A column with a measure of one run. */
+static bool read_column(runs_file *to, const csv_source *s, const char *wanted, const char *name,
+                        const char *measure_name, size_t step, size_t column)
+{
+    size_t length;
+    const long seed = split_seed(name, &length);
+    const int measure = find_measure(to, wanted, measure_name, s->error);
+    const int run = measure >= 0 ? find_run(to, name, length, seed < 0 ? 0 : (uint64_t)seed, 0) : -1;
+    for (size_t row = 0; measure >= 0 && row < s->rows; row++) {
+        double number;
+        if (number_at(s, row, column, &number) && !put(to, run, measure, csv_value(s, row, step), number, s->error))
+            return false;
+    }
+    return measure != -2;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text), more = strlen(end);
+    return length > more && strcasecmp(text + length - more, end) == 0;
+}
+
 /* W&B's export of a chart: "relu-seed1 - loss". */
 static bool read_wide(runs_file *to, const csv_source *s, const char *wanted)
 {
@@ -171,19 +185,10 @@ static bool read_wide(runs_file *to, const csv_source *s, const char *wanted)
         char name[300];
         snprintf(name, sizeof name, "%s", csv_column_name(s, column));
         char *dash = strstr(name, " - ");
-        const size_t length = strlen(name);
-        if (!dash ||
-            (length > 5 && (strcmp(name + length - 5, "__MIN") == 0 || strcmp(name + length - 5, "__MAX") == 0)))
+        if (!dash || ends_with(name, "__MIN") || ends_with(name, "__MAX"))
             continue;
         *dash = '\0';
-        const int measure = find_measure(to, wanted, dash + 3, s->error);
-        const int run = measure >= 0 ? find_named(to, strncmp(name, "Group: ", 7) == 0 ? name + 7 : name) : -1;
-        for (size_t row = 0; measure >= 0 && row < s->rows; row++) {
-            double number;
-            if (number_at(s, row, column, &number) && !put(to, run, measure, csv_value(s, row, 0), number, s->error))
-                return false;
-        }
-        if (measure == -2)
+        if (!read_column(to, s, wanted, strncmp(name, "Group: ", 7) == 0 ? name + 7 : name, dash + 3, 0, column))
             return false;
     }
     return true;
@@ -195,18 +200,11 @@ static bool read_curve(runs_file *to, const csv_source *s, const char *wanted)
     const char *slash = strrchr(s->table.path, '/');
     char name[300];
     snprintf(name, sizeof name, "%s", slash ? slash + 1 : s->table.path);
-    name[strlen(name) - (strlen(name) > 4 && strcasecmp(name + strlen(name) - 4, ".csv") == 0 ? 4 : 0)] = '\0';
-    char *tag = strstr(name, "-tag-"), *run_name = strncmp(name, "run-", 4) == 0 ? name + 4 : name;
+    name[strlen(name) - (ends_with(name, ".csv") ? 4 : 0)] = '\0';
+    char *tag = strstr(name, "-tag-");
     if (tag)
         *tag = '\0';
-    const int measure = find_measure(to, wanted, tag ? tag + 5 : "value", s->error);
-    const int run = measure >= 0 ? find_named(to, run_name) : -1;
-    for (size_t row = 0; measure >= 0 && row < s->rows; row++) {
-        double number;
-        if (number_at(s, row, 2, &number) && !put(to, run, measure, csv_value(s, row, 1), number, s->error))
-            return false;
-    }
-    return measure != -2;
+    return read_column(to, s, wanted, strncmp(name, "run-", 4) == 0 ? name + 4 : name, tag ? tag + 5 : "value", 1, 2);
 }
 
 typedef struct places {
@@ -324,8 +322,7 @@ static bool read_file(runs_file *to, const char *path, const char *wanted, tg_er
 
 static int is_table(const struct dirent *entry)
 {
-    const size_t length = strlen(entry->d_name);
-    return length > 4 && strcasecmp(entry->d_name + length - 4, ".csv") == 0;
+    return ends_with(entry->d_name, ".csv");
 }
 
 static bool read_folder(runs_file *to, const char *folder, const char *wanted, tg_error *error)

@@ -108,14 +108,7 @@ void sheet_table(sheet *s, int keys, const char *headings)
         return;
     table *t = s->items[before].table = table_new(keys);
     s->short_of_memory |= !t;
-    for (const char *end = headings;; headings = end + 1) {
-        char name[LINE];
-        end = headings + strcspn(headings, "|");
-        snprintf(name, sizeof name, "%.*s", (int)(end - headings), headings);
-        table_add_column(t, &(table_column){.name = name});
-        if (!*end)
-            break;
-    }
+    table_add_columns(t, headings);
 }
 
 void sheet_row(sheet *s, const char *format, ...)
@@ -146,35 +139,7 @@ double sheet_number_of(const sheet *s, const char *key)
     return number ? json_number_value(number) : NAN;
 }
 
-/* ---- the terminal ---- */
-
-static const char nothing[] = "Nothing yet.";
-
-void sheet_print(const sheet *s, FILE *out)
-{
-    for (int i = 0; s && i < s->count; i++)
-        switch (s->items[i].kind) {
-        case HEADING:
-            fprintf(out, "%s\n\n", s->items[i].text);
-            break;
-        case TEXT:
-        case VERDICT:
-            terminal_wrap(out, s->items[i].text, NULL);
-            putc('\n', out);
-            break;
-        case TABLE:
-            if (table_rows(s->items[i].table) == 0)
-                terminal_wrap(out, nothing, NULL);
-            else
-                table_print(s->items[i].table, "table", out);
-            putc('\n', out);
-            break;
-        case PICTURE:
-            break;
-        }
-}
-
-/* ---- files ---- */
+/* ---- the terminal and files ---- */
 
 typedef struct writing {
     const sheet *sheet;
@@ -182,36 +147,76 @@ typedef struct writing {
     bool drawn; /* true if the folder's pictures show these numbers */
 } writing;
 
+static void put_wrapped(FILE *to, const char *text)
+{
+    terminal_wrap(to, text, NULL);
+}
+
+static void put_plain(FILE *to, const char *text)
+{
+    fputs(text, to);
+}
+
+static void put_html_picture(FILE *to, const char *folder, const item *picture)
+{
+    html_picture(to, folder, picture->text, picture->says);
+}
+
+static void put_link(FILE *to, const char *folder, const item *picture)
+{
+    (void)folder;
+    fprintf(to, "![%s](%s)\n\n", picture->says, picture->text);
+}
+
+/* What stands around the items of a sheet. */
+typedef struct format {
+    const char *table, *after_table; /* the format of table_print */
+    void (*put)(FILE *to, const char *text);
+    const char *marks[TABLE][2]; /* before and after a heading, a text, a verdict */
+    void (*picture)(FILE *to, const char *folder, const item *picture);
+} format;
+
+static const format on_terminal = {"table", "\n", put_wrapped, {{"", "\n"}, {"", "\n"}, {"", "\n"}}, NULL};
+static const format in_markdown = {
+    "markdown", "\n", put_plain, {{"### ", "\n\n"}, {"", "\n\n"}, {"**", "**\n\n"}}, put_link};
+static const format in_html = {"html",
+                               "",
+                               html_text,
+                               {{"<h2>", "</h2>\n"}, {"<p>", "</p>\n"}, {"<p class=\"verdict\">", "</p>\n"}},
+                               put_html_picture};
+
+static bool put_items(const writing *w, const format *f, FILE *to)
+{
+    bool complete = w->sheet->title && !w->sheet->short_of_memory;
+    for (const item *it = w->sheet->items; it < w->sheet->items + w->sheet->count; it++) {
+        const bool empty = it->kind == TABLE && table_rows(it->table) == 0;
+        const kind as = empty ? TEXT : it->kind;
+        if (as == PICTURE && w->drawn)
+            f->picture(to, w->folder, it);
+        if (as == TABLE) {
+            complete &= table_print(it->table, f->table, to);
+            fputs(f->after_table, to);
+        }
+        if (as < TABLE) {
+            fputs(f->marks[as][0], to);
+            f->put(to, empty ? "Nothing yet." : it->text);
+            fputs(f->marks[as][1], to);
+        }
+    }
+    return complete;
+}
+
+void sheet_print(const sheet *s, FILE *out)
+{
+    if (s)
+        put_items(&(writing){.sheet = s}, &on_terminal, out);
+}
+
 static bool write_html(const void *context, FILE *to)
 {
     const writing *w = context;
-    const sheet *s = w->sheet;
-    bool complete = s->title && !s->short_of_memory;
-    html_begin(to, s->title ? s->title : "", NULL, false);
-    for (int i = 0; i < s->count; i++) {
-        const item *it = &s->items[i];
-        switch (it->kind) {
-        case HEADING:
-            html_element(to, "h2", it->text);
-            break;
-        case TEXT:
-            html_element(to, "p", it->text);
-            break;
-        case VERDICT:
-            html_element(to, "p class=\"verdict\"", it->text);
-            break;
-        case PICTURE:
-            if (w->drawn)
-                html_picture(to, w->folder, it->text, it->says);
-            break;
-        case TABLE:
-            if (table_rows(it->table) == 0)
-                html_element(to, "p", nothing);
-            else
-                complete &= table_print(it->table, "html", to);
-            break;
-        }
-    }
+    html_begin(to, w->sheet->title ? w->sheet->title : "", NULL, false);
+    const bool complete = put_items(w, &in_html, to);
     html_element(to, "h2", "To repeat it");
     html_element(to, "pre", w->command);
     html_end(to);
@@ -221,35 +226,8 @@ static bool write_html(const void *context, FILE *to)
 static bool write_markdown(const void *context, FILE *to)
 {
     const writing *w = context;
-    const sheet *s = w->sheet;
-    bool complete = s->title && !s->short_of_memory;
-    fprintf(to, "## %s\n\n    %s\n\n", s->title ? s->title : "", w->command);
-    for (int i = 0; i < s->count; i++) {
-        const item *it = &s->items[i];
-        switch (it->kind) {
-        case HEADING:
-            fprintf(to, "### %s\n\n", it->text);
-            break;
-        case TEXT:
-            fprintf(to, "%s\n\n", it->text);
-            break;
-        case VERDICT:
-            fprintf(to, "**%s**\n\n", it->text);
-            break;
-        case PICTURE:
-            if (w->drawn)
-                fprintf(to, "![%s](%s)\n\n", it->says, it->text);
-            break;
-        case TABLE:
-            if (table_rows(it->table) == 0)
-                fprintf(to, "%s\n", nothing);
-            else
-                complete &= table_print(it->table, "markdown", to);
-            putc('\n', to);
-            break;
-        }
-    }
-    return complete;
+    fprintf(to, "## %s\n\n    %s\n\n", w->sheet->title ? w->sheet->title : "", w->command);
+    return put_items(w, &in_markdown, to);
 }
 
 static bool write_numbers(const void *context, FILE *to)

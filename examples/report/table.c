@@ -68,6 +68,19 @@ void table_add_column(table *t, const table_column *column)
     added->meaning = copy(t, column->meaning);
 }
 
+void table_add_columns(table *t, const char *names)
+{
+    for (const char *end = names; t; names = end + 1) {
+        end = names + strcspn(names, "|");
+        char *name = strndup(names, (size_t)(end - names));
+        t->lost |= !name;
+        table_add_column(t, &(table_column){.name = name});
+        free(name);
+        if (!*end)
+            break;
+    }
+}
+
 void table_add_row(table *t)
 {
     if (!t)
@@ -332,11 +345,6 @@ static bool print_latex(const table *t, FILE *out)
     return true;
 }
 
-static void put_html(FILE *out, const char *text)
-{
-    html_letters(out, text, trimmed(text));
-}
-
 static bool print_html(const table *t, FILE *out)
 {
     static const char *const classes[] = {"", " good", " bad", "", ""};
@@ -363,7 +371,8 @@ static bool print_html(const table *t, FILE *out)
                 fputc('"', out);
             }
             fputc('>', out);
-            put_html(out, table_text_of(t, row, c));
+            const char *text = table_text_of(t, row, c);
+            html_letters(out, text, trimmed(text));
             fprintf(out, "</%s>", tag);
         }
         fputs("</tr>\n", out);

@@ -50,6 +50,9 @@ void table_caption(table *t, const char *caption);
 /* Columns come before rows; the strings are copied. */
 void table_add_column(table *t, const table_column *column);
 
+/* Columns that have only names, separated by |. */
+void table_add_columns(table *t, const char *names);
+
 /* Begins a row; its cells follow, and missing ones are empty. */
 void table_add_row(table *t);
 void table_add_cell(table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -42,13 +42,9 @@ static bool write_summary(const void *context, FILE *to)
 static const char *useless(void)
 {
     static const char *const used[] = {"runs", "measures", "format", "report", "out", NULL};
-    for (const program_option *o = experiment_program()->table; o->name || o->help; o++) {
-        int i = 0;
-        while (o->name && used[i] && strcmp(used[i], o->name) != 0)
-            i++;
-        if (o->name && !used[i] && options_given(NULL, o->name))
+    for (const program_option *o = experiment_program()->table; options_more(o); o++)
+        if (o->name && !used[options_position(used, o->name)] && options_given(NULL, o->name))
             return o->name;
-    }
     return NULL;
 }
 

@@ -35,8 +35,8 @@ static const program_option own_options[] = {
     {"measures", "NAMES", "columns of --runs to compare; all columns of numbers if not given", OPTION_TEXT,
      AT(measures)},
     {.type = OPTION_GROUP,
-     .help = "What is compared (every option of model and training that is a number or a name "
-             "takes a comma-separated list; all combinations are tried):"},
+     .help = "What is compared (every option of model and training that is a number or a name takes a comma-separated "
+             "list; all combinations are tried):"},
     {"activations", "NAMES", "activations to compare, comma-separated; differences are to the first one", OPTION_TEXT,
      AT(activations), .choices = net_activations},
     {"seeds", "N", "runs of each activation", OPTION_INT, AT(seeds), 1, 10000},
@@ -49,6 +49,11 @@ static option_type list_of(option_type type)
            : type == OPTION_REAL   ? OPTION_REALS
            : type == OPTION_CHOICE ? OPTION_CHOICES
                                    : OPTION_GROUP;
+}
+
+static int place_of(const char *option)
+{
+    return (int)(options_find(run_options, option) - run_options);
 }
 
 /* True if compare accepts several values of an option: for options of the model and of training, except those that
@@ -72,23 +77,21 @@ const options_program *experiment_program(void)
         .about = "Trains the same model with several activations and several seeds, and shows which is better: by a "
                  "table with intervals, and by curves.",
         .table = table,
-        .after =
-            "For one seed, all activations have the same training, validation and test rows, see them in the same "
-            "order and, where shapes agree, start from the same weights. Every choice, such as that of the best epoch, "
-            "is made on validation rows, never on test rows. The loss of a regression is the squared error of targets "
-            "that are standardised by the training rows. The same command gives the same curves for any --jobs, and "
-            "continues where it was stopped or killed.\n\n"
-            "Example: compare --data glyphs --activations relu,gelu_exact --seeds 5 --out results"};
+        .after = "For one seed, all activations have the same training, validation and test rows, see them in the same "
+                 "order and, where shapes agree, start from the same weights. Every choice, such as that of the best "
+                 "epoch, is made on validation rows, never on test rows. The loss of a regression is the squared error "
+                 "of targets that are standardised by the training rows. The same command gives the same curves for "
+                 "any --jobs, and continues where it was stopped or killed.\n\n"
+                 "Example: compare --data glyphs --activations relu,gelu_exact --seeds 5 --out results"};
     static const char *const not_ours[] = {"activation", "start", "rename", "activation-from", NULL};
     if (table[0].help)
         return &program;
     options_join(table, run_options, not_ours);
-    for (program_option *o = table; o->name || o->help; o++)
-        for (int i = 0; run_options[i].name || run_options[i].help; i++)
-            if (o->name && run_options[i].name && strcmp(o->name, run_options[i].name) == 0 && is_listed(i)) {
-                o->type = list_of(o->type);
-                o->offset = AT(list) + (size_t)i * sizeof(const char *);
-            }
+    for (program_option *o = table; options_more(o); o++)
+        if (o->name && is_listed(place_of(o->name))) {
+            o->type = list_of(o->type);
+            o->offset = AT(list) + (size_t)place_of(o->name) * sizeof(const char *);
+        }
     options_join(table, own_options, NULL);
     return &program;
 }
@@ -105,7 +108,7 @@ experiment experiment_defaults(void)
     e.settings.run.paired = true;
     e.settings.run.clip = 0;
     e.settings.run.gated = "parameters";
-    for (int i = 0; run_options[i].name || run_options[i].help; i++) {
+    for (int i = 0; options_more(&run_options[i]); i++) {
         const program_option *o = &run_options[i];
         const void *at = (const char *)&e.settings.run + o->offset;
         char text[40];
@@ -156,18 +159,9 @@ static bool read_activations(experiment *e, tg_error *error)
     return true;
 }
 
-static const char **list(experiment *e, const char *option)
-{
-    for (int i = 0; run_options[i].name || run_options[i].help; i++)
-        if (run_options[i].name && strcmp(run_options[i].name, option) == 0)
-            return &e->settings.list[i];
-    return NULL;
-}
-
 const char *experiment_list(const experiment *e, const char *option)
 {
-    experiment copy = *e;
-    return *list(&copy, option);
+    return e->settings.list[place_of(option)];
 }
 
 /* Makes an axis of each list with several values; a single value sets the specification. */
@@ -176,7 +170,7 @@ static bool read_lists(experiment *e, tg_error *error)
     enum { MOST_POINTS = 1000 };
     e->points = 1;
     e->axis_count = 0;
-    for (int i = 0; run_options[i].name || run_options[i].help; i++) {
+    for (int i = 0; options_more(&run_options[i]); i++) {
         const program_option *o = &run_options[i];
         experiment_axis axis = {.option = o};
         if (!is_listed(i) || !e->settings.list[i])
@@ -382,7 +376,8 @@ static bool options_matter(const experiment *e, tg_error *error)
 static bool keep_choices(experiment *e, tg_error *error)
 {
     const run_spec first = experiment_spec(e, 0);
-    const char **batch = list(e, "batch"), **epochs = list(e, "epochs"), **lr = list(e, "lr");
+    const char **list = e->settings.list, **batch = &list[place_of("batch")], **epochs = &list[place_of("epochs")],
+               **lr = &list[place_of("lr")];
     char text[40];
     e->settings.run.net.hidden = experiment_list(e, "depth")[0] == '0' && experiment_list(e, "width")[0] == '0'
                                      ? first.net.hidden

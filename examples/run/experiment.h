@@ -82,7 +82,7 @@ void experiment_searched_words(const experiment *e, char text[EXPERIMENT_POINT])
 void experiment_net(const experiment *e, char text[EXPERIMENT_POINT]);
 
 /* Describes the data and the settings that follow from it, in a few lines; and the split of the rows, in a sentence. */
-void experiment_describe(const experiment *e, FILE *out);
+void experiment_describe(const void *experiment, FILE *out);
 const char *experiment_split(const experiment *e);
 
 /* The ratio of test to training samples if splits of one file are redrawn, else 0; and whether all seeds have the same

@@ -24,15 +24,14 @@ const char *experiment_split(const experiment *e)
 {
     const bool fixed = e->settings.run.split[0] == 'f';
     if (e->settings.run.folds)
-        return fixed ? "Folds: drawn once, the same for all seeds; intervals allow for their common samples."
-                     : "Folds: redrawn per seed, the same for all activations; intervals allow for their common "
-                       "samples.";
+        return fixed
+                   ? "Folds: drawn once, the same for all seeds; intervals allow for their common samples."
+                   : "Folds: redrawn per seed, the same for all activations; intervals allow for their common samples.";
     if (fixed)
         return "Split fixed: intervals do not cover the effect of another split.";
     return e->from.data.test_rows
                ? "Training samples redrawn per seed, the same for all activations; test samples fixed."
-               : "Splits redrawn per seed, the same for all activations; intervals allow for their common "
-                 "samples.";
+               : "Splits redrawn per seed, the same for all activations; intervals allow for their common samples.";
 }
 
 /* A list in parentheses where it has several numbers. */
@@ -63,8 +62,9 @@ void experiment_net(const experiment *e, char text[EXPERIMENT_POINT])
         memmove(text, text + 4, strlen(text + 4) + 1);
 }
 
-void experiment_describe(const experiment *e, FILE *out)
+void experiment_describe(const void *context, FILE *out)
 {
+    const experiment *e = context;
     const run_spec first = experiment_spec(e, 0);
     const int64_t rows = e->from.train.count, alone = rows % first.batch;
     const long steps = (long)(rows / first.batch + (alone >= net_least_rows(&first.net)));

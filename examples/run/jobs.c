@@ -63,6 +63,13 @@ typedef struct {
     jobs_outcome outcome;
 } jobs_pool;
 
+double jobs_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 /* ---- in the child ------------------------------------------------------------------------------------------- */
 
 /* Waits while the pipe is full. Ends the child if the parent has ended. */

@@ -210,16 +210,6 @@ static void describe_gpt(const net_spec *s, char *text, size_t size)
              s->heads, plural(s->heads), s->width, s->context, s->activation);
 }
 
-static const char **hidden_of(net_spec *spec)
-{
-    return &spec->hidden;
-}
-
-static const char **filters_of(net_spec *spec)
-{
-    return &spec->filters;
-}
-
 #define KIND(name) #name, make_##name, describe_##name
 static const net_kind mlp_kind = {KIND(mlp),
                                   {.options = "hidden init residual width depth",
@@ -231,7 +221,7 @@ static const net_kind mlp_kind = {KIND(mlp),
                                   {.hidden = "128x2", .norm = "none", .activation = "gelu_exact"}};
 static const net_kind convnet_kind = {
     KIND(convnet),
-    {.options = "filters init", .images = true, .batch = 128, .lr = 2e-3, .gated = filters_of},
+    {.options = "filters init", .images = true, .batch = 128, .lr = 2e-3, .gated = NET_AT(filters)},
     {.filters = "16,32", .norm = "batch", .activation = "gelu_exact"}};
 static const net_kind vit_kind = {
     KIND(vit),
@@ -245,7 +235,7 @@ static const net_kind autoencoder_kind = {
      .rows_alone = true,
      .batch = 128,
      .lr = 2e-3,
-     .gated = hidden_of},
+     .gated = NET_AT(hidden)},
     {.hidden = "256,128", .code = 30, .norm = "none", .activation = "gelu_exact"}};
 static const net_kind charmlp_kind = {
     KIND(charmlp),
@@ -254,7 +244,7 @@ static const net_kind charmlp_kind = {
      .rows_alone = true,
      .batch = 128,
      .lr = 2e-3,
-     .gated = hidden_of},
+     .gated = NET_AT(hidden)},
     {.hidden = "256", .context = 8, .embedding = 24, .norm = "none", .activation = "gelu_exact"}};
 static const net_kind gpt_kind = {
     KIND(gpt),
@@ -356,7 +346,7 @@ bool net_spec_equalize(net_spec *spec, tg_error *error)
     tg_activation activation;
     net_spec plain = *spec;
     const net_traits *traits = net_traits_of(spec->model);
-    const char **member = traits->gated ? traits->gated(spec) : NULL;
+    const char **member = traits->gated ? (const char **)(void *)((char *)spec + traits->gated) : NULL;
     int64_t widths[TG_MLP_HIDDEN + 1];
     if (!member || !tg_activation_from_name(spec->activation, &activation) || !tg_activation_is_gated(activation))
         return true;

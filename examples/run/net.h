@@ -63,8 +63,7 @@ typedef struct net_traits {
     int batch;                      /* maximum rows of a pass, if no option says so */
     double lr, compared_lr;         /* default learning rate for AdamW; compared_lr is that of a comparison, 0: lr */
     const char *compared_hidden[2]; /* default widths in a comparison, for few rows and for more; NULL: as in train */
-    /* The member with the widths that are adapted if layers are gated; NULL: the model adapts them itself. */
-    const char **(*gated)(net_spec *spec);
+    size_t gated; /* offset of the widths that are adapted if layers are gated; 0: the model adapts them itself */
 } net_traits;
 
 /* NULL if there is none of this name. */

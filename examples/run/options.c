@@ -19,6 +19,30 @@ typedef struct reading {
     char *settings;
 } reading;
 
+/* ---- a table ---- */
+
+bool options_more(const program_option *o)
+{
+    return o->name || o->help;
+}
+
+const program_option *options_find(const program_option *table, const char *name)
+{
+    for (const program_option *o = table; options_more(o); o++)
+        if (o->name && strcmp(o->name, name) == 0)
+            return o;
+    return NULL;
+}
+
+void options_join(program_option *table, const program_option *more, const char *const *without)
+{
+    while (options_more(table))
+        table++;
+    for (; options_more(more); more++)
+        if (!without || !more->name || !without[options_position(without, more->name)])
+            *table++ = *more;
+}
+
 /* ---- arguments of an option ---- */
 
 static void describe_choices(const program_option *o, char *text, size_t size)
@@ -161,23 +185,9 @@ bool options_set(const program_option *option, void *settings, const char *word)
     return set_option(option, (char *)settings + option->offset, word);
 }
 
-static void read_option(struct argp_state *state, const program_option *o, char *at, const char *argument)
-{
-    if (!set_option(o, at, argument))
-        refuse(state, o, argument);
-}
-
 static const options_program *parsed; /* last */
 
 /* ---- a file ---- */
-
-static const program_option *find(const options_program *program, const char *name)
-{
-    for (const program_option *o = program->table; o->name || o->help; o++)
-        if (o->name && strcmp(o->name, name) == 0)
-            return o;
-    return NULL;
-}
 
 /* True if the settings have a text, which may be NULL. */
 static bool is_text(const program_option *o)
@@ -185,17 +195,12 @@ static bool is_text(const program_option *o)
     return o->type != OPTION_GROUP && o->type != OPTION_FLAG && o->type != OPTION_INT && o->type != OPTION_REAL;
 }
 
-static bool is_list(const program_option *o)
-{
-    return o->type == OPTION_REALS || o->type == OPTION_INTS;
-}
-
 /* Sets an option from a JSON value; false if the value is invalid. null is valid only if the option's default is NULL.
  * A number for a list is converted to a text in the file. */
 static bool set_value(const program_option *o, char *at, json_t *file, json_t *value)
 {
     char number[40];
-    if (json_is_number(value) && is_list(o)) {
+    if (json_is_number(value) && (o->type == OPTION_REALS || o->type == OPTION_INTS)) {
         snprintf(number, sizeof number, "%.15g", json_number_value(value));
         value = json_string(number);
         if (json_object_set_new(file, o->name, value) != 0)
@@ -251,7 +256,7 @@ bool options_load(const options_program *program, const char *path, void *settin
         return tg_fail(error, "%s:%d: %s", path, file ? 1 : wrong.line, file ? "expected an object" : wrong.text);
     json_object_foreach(file, name, value)
     {
-        const program_option *o = find(program, name);
+        const program_option *o = options_find(program->table, name);
         if (strcmp(name, "version") == 0 || strcmp(name, "checksum") == 0)
             continue;
         if (!o || !set_value(o, (char *)settings + o->offset, file, value))
@@ -261,19 +266,6 @@ bool options_load(const options_program *program, const char *path, void *settin
     return true;
 }
 
-void options_join(program_option *table, const program_option *more, const char *const *without)
-{
-    while (table->name || table->help)
-        table++;
-    for (; more->name || more->help; more++) {
-        const char *const *left_out = without;
-        while (left_out && *left_out && (!more->name || strcmp(*left_out, more->name) != 0))
-            left_out++;
-        if (!left_out || !*left_out)
-            *table++ = *more;
-    }
-}
-
 /* ---- argp ---- */
 
 static bool given[OPTIONS_MOST];
@@ -281,12 +273,15 @@ static bool given[OPTIONS_MOST];
 bool options_given(const options_program *program, const char *name)
 {
     program = program ? program : parsed;
-    if (!program)
-        return false;
-    for (int i = 0; i < OPTIONS_MOST && (program->table[i].name || program->table[i].help); i++)
-        if (program->table[i].name && strcmp(program->table[i].name, name) == 0)
-            return given[i];
-    return false;
+    const program_option *o = program ? options_find(program->table, name) : NULL;
+    return o && given[o - program->table];
+}
+
+const char *options_first_given(const char *const *names)
+{
+    while (*names && !options_given(NULL, *names))
+        names++;
+    return *names;
 }
 
 static error_t parse(int key, char *argument, struct argp_state *state)
@@ -294,7 +289,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     const reading *r = state->input;
     if (key >= FIRST_KEY && key < FIRST_KEY + OPTIONS_MOST) {
         const program_option *o = &r->program->table[key - FIRST_KEY];
-        read_option(state, o, r->settings + o->offset, argument);
+        if (!options_set(o, r->settings, argument))
+            refuse(state, o, argument);
         given[key - FIRST_KEY] = true;
         return 0;
     }
@@ -371,7 +367,7 @@ void options_parse(const options_program *program, int argc, char **argv, void *
     if (!printing)
         atexit(close_output);
     printing = program->name;
-    for (int i = 0; i < OPTIONS_MOST && (program->table[i].name || program->table[i].help); i++) {
+    for (int i = 0; i < OPTIONS_MOST && options_more(&program->table[i]); i++) {
         const program_option *o = &program->table[i];
         if (o->type == OPTION_GROUP)
             options[i] = (struct argp_option){.doc = o->help, .group = ++group};
@@ -431,7 +427,7 @@ char *options_command(char *const *argv)
 
 void options_record(const program_option *table, const void *settings, json_t *object)
 {
-    for (const program_option *o = table; o->name || o->help; o++) {
+    for (const program_option *o = table; options_more(o); o++) {
         const void *at = (const char *)settings + o->offset;
         const char *text = is_text(o) ? *(const char *const *)at : NULL;
         if (o->type != OPTION_GROUP)

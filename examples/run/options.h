@@ -59,6 +59,12 @@ typedef struct options_program {
     size_t words_offset;         /* offset of a const char *const *, set to these arguments, ended by NULL */
 } options_program;
 
+/* The option of this name; NULL: there is none. For every entry of a table, groups too: for (o = table;
+ * options_more(o); o++)
+ */
+const program_option *options_find(const program_option *table, const char *name);
+bool options_more(const program_option *o);
+
 /* Appends options to a table of OPTIONS_MOST lines, except those in `without` (NULL: none). */
 void options_join(program_option *table, const program_option *more, const char *const *without);
 
@@ -92,6 +98,9 @@ bool options_set(const program_option *option, void *settings, const char *word)
 /* True if the last call of options_parse found this option on the command line; `program` NULL: in any program. The
  * parsed program must still exist. */
 bool options_given(const options_program *program, const char *name);
+
+/* The first of some options, ended by NULL, that it found; NULL: none. */
+const char *options_first_given(const char *const *names);
 
 /* Adds every option under its name to a JSON object, as a record of the run. */
 void options_record(const program_option *table, const void *settings, json_t *object);

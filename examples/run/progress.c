@@ -1,4 +1,3 @@
-#include "examples/run/progress.h"
 #include "examples/report/files.h"
 #include "examples/run/progress_internal.h"
 #include "examples/report/terminal.h"
@@ -116,43 +115,39 @@ static bool has_curve(const progress *view, const terminal *screen)
 
 static void write_live_lines(progress *view, FILE *to, const terminal *screen)
 {
-    progress_style style = style_of(view, screen);
+    const progress_style style = style_of(view, screen);
     int running = 0, room = screen->rows - 2;
     double fraction = view->ended;
-    char *line = NULL;
+    char *lines = NULL;
     size_t size = 0;
+    FILE *text = open_memstream(&lines, &size);
+    if (!text)
+        return;
     for (int i = 0; i < view->config.count; i++) {
         const job_line *row = &view->rows[i];
-        if (!row->running)
-            continue;
-        fraction += row->now.fraction;
-        FILE *text = ++running <= room ? open_memstream(&line, &size) : NULL;
-        if (!text)
+        fraction += row->running ? row->now.fraction : 0;
+        if (!row->running || ++running > room)
             continue;
         progress_write_job(text, &style, view->config.names[i], &row->now,
                            time_left(row->started, row->reported, row->now.fraction));
-        if (files_close_memory(text, &line))
-            put_line(view, to, line);
-        free(line);
+        fputc('\n', text);
     }
     for (int i = 0; running > 0 && has_curve(view, screen) && i < PROGRESS_CURVE_LINES; i++) {
-        FILE *text = open_memstream(&line, &size);
-        if (!text)
-            return;
         progress_curve_write(&view->curve, i, style.utf8, text);
-        if (files_close_memory(text, &line))
-            put_line(view, to, line);
-        free(line);
+        fputc('\n', text);
     }
-    FILE *text = running > 0 && view->config.count > 1 ? open_memstream(&line, &size) : NULL;
-    if (!text)
-        return;
-    fraction /= view->config.count;
-    progress_write_total(text, &style, view->ended, view->config.count, fraction,
-                         time_left(view->began, jobs_clock(), fraction));
-    if (files_close_memory(text, &line))
+    if (running > 0 && view->config.count > 1) {
+        fraction /= view->config.count;
+        progress_write_total(text, &style, view->ended, view->config.count, fraction,
+                             time_left(view->began, jobs_clock(), fraction));
+        fputc('\n', text);
+    }
+    files_close_memory(text, &lines);
+    for (char *line = lines, *end; line && (end = strchr(line, '\n')); line = end + 1) {
+        *end = '\0';
         put_line(view, to, line);
-    free(line);
+    }
+    free(lines);
 }
 
 /* Writes permanent lines. Erases the old rows one by one, as some terminals save a screen that is erased at once.

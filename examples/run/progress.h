@@ -24,9 +24,27 @@
 #ifndef RUN_PROGRESS_H
 #define RUN_PROGRESS_H
 
-#include "examples/run/job.h"
-
 #include <stdio.h>
+
+/* The progress of a job. Zero means unknown; in loss and accuracy NaN does. */
+typedef struct {
+    double fraction; /* of the whole job, 0 to 1 */
+    long step, steps;
+    int epoch, epochs;
+    double loss;
+    double accuracy; /* 0 to 1 */
+    double rate;     /* steps or samples a second */
+} jobs_progress;
+
+typedef enum {
+    JOBS_DONE,
+    JOBS_FAILED,
+    JOBS_STOPPED,
+    JOBS_ELSEWHERE /* never started here, because of `turn` */
+} jobs_state;
+
+/* Seconds of a monotonic clock. */
+double jobs_clock(void);
 
 typedef struct progress progress;
 

@@ -38,32 +38,27 @@ bool progress_curve_is_there(const progress_curve *curve)
     return curve->columns > 1;
 }
 
-static double distance(double high, double value)
+/* The distance from the top of the axis. */
+static double below(double high, double value, bool logarithmic)
 {
-    return high - value;
-}
-
-/* On a logarithmic axis. */
-static double ratio(double high, double value)
-{
-    return log(high / value);
+    return logarithmic ? log(high / value) : high - value;
 }
 
 void progress_curve_write(const progress_curve *curve, int line, bool utf8, FILE *to)
 {
     double low = INFINITY, high = -INFINITY;
     char label[32] = "";
-    double (*height_below)(double, double);
     for (int i = 0; i < curve->columns; i++) {
         low = fmin(low, mean_of(curve, i));
         high = fmax(high, mean_of(curve, i));
     }
-    height_below = low > 0 && high > 10 * low ? ratio : distance;
+    const bool logarithmic = low > 0 && high > 10 * low;
     if (line == 0 || line == PROGRESS_CURVE_LINES - 1)
         progress_loss(line == 0 ? high : low, label);
     fprintf(to, "%6s %s", label, utf8 ? "│" : "|");
     for (int i = 0; i < curve->columns; i++) {
-        const double down = high > low ? height_below(high, mean_of(curve, i)) / height_below(high, low) : 0;
+        const double down =
+            high > low ? below(high, mean_of(curve, i), logarithmic) / below(high, low, logarithmic) : 0;
         const bool is_here = lround(down * (PROGRESS_CURVE_LINES - 1)) == line;
         fputs(!is_here ? " " : utf8 ? "•" : "*", to);
     }

@@ -2,10 +2,9 @@
 #ifndef RUN_PROGRESS_INTERNAL_H
 #define RUN_PROGRESS_INTERNAL_H
 
-#include "examples/run/job.h"
+#include "examples/run/progress.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 
 /* The common layout of the lines of one repaint, so that their columns are aligned. */
 typedef struct {

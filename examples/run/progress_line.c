@@ -73,33 +73,52 @@ static const struct {
     {0, 0},
 };
 
-/* The width of a column, without the gap before it; 0 if it is empty. */
-static int column_width(const progress_style *style, int shown, int column)
+/* Writes a column, always as wide; "" where it is not shown, or no job has it. */
+static const char *column_text(const progress_style *style, int shown, int column, const jobs_progress *now,
+                               double left, char text[128])
 {
-    bool words = shown & WORDS;
-    if (!(shown & column))
-        return 0;
-    switch (column) {
+    const bool words = shown & WORDS;
+    const int digits = style->epoch_digits;
+    char number[32];
+    *text = '\0';
+    switch (shown & column) {
     case PERCENT:
-        return 5;
+        snprintf(text, 128, "%3d %%", (int)(100 * (now->fraction < 1 ? now->fraction : 1)));
+        break;
     case EPOCH:
-        return style->epoch_digits ? 2 * style->epoch_digits + 1 + (words ? 6 : 0) : 0;
+        if (digits)
+            snprintf(text, 128, "%s%*d/%-*d", words ? "epoch " : "", digits, now->epoch, digits, now->epochs);
+        break;
     case LOSS:
-        return style->loss ? 6 + (shown & LOSS_WORD ? 5 : 0) : 0;
+        if (style->loss)
+            snprintf(text, 128, "%s%6s", shown & LOSS_WORD ? "loss " : "", progress_loss(now->loss, number));
+        break;
     case ACCURACY:
-        return style->accuracy ? 7 + (words ? 9 : 0) : 0;
+        if (style->accuracy)
+            snprintf(text, 128, "%s%7s", words ? "accuracy " : "",
+                     isnan(now->accuracy) ? "-" : progress_accuracy(now->accuracy, number));
+        break;
     case RATE:
-        return style->rate ? 7 + (words ? 1 + terminal_width(style->unit) : 0) : 0;
-    default:
-        return 6 + (words ? 5 : 0);
+        if (style->rate)
+            snprintf(text, 128, "%5s%s%s/s", now->rate > 0 ? progress_amount(now->rate, number) : "-", words ? " " : "",
+                     words ? style->unit : "");
+        break;
+    case LEFT:
+        snprintf(text, 128, "%6s%s", progress_duration(left, number), words ? " left" : "");
+        break;
     }
+    return text;
 }
 
+/* The width of some columns, with the gap before each. */
 static int columns_width(const progress_style *style, int shown)
 {
+    const jobs_progress none = {0};
+    char text[128];
     int total = 0;
     for (int column = PERCENT; column <= LEFT; column *= 2)
-        total += column_width(style, shown, column) ? GAP + column_width(style, shown, column) : 0;
+        if (*column_text(style, shown, column, &none, 0, text))
+            total += GAP + terminal_width(text);
     return total;
 }
 
@@ -158,51 +177,38 @@ static void write_bar(FILE *to, const progress_style *style, double fraction, in
     fputs(style->colour ? plain : "", to);
 }
 
-/* The name, the bar and the percentage, with which every line begins. */
+/* The name and the bar, with which every line begins. */
 static void write_beginning(FILE *to, const progress_style *style, const layout *chosen, const char *name,
                             double fraction)
 {
     write_padded(to, name, chosen->name);
     fputc(' ', to);
     write_bar(to, style, fraction, chosen->bar);
-    if (chosen->shown & PERCENT)
-        fprintf(to, "%*s%3d %%", GAP, "", (int)(100 * (fraction < 1 ? fraction : 1)));
 }
 
-static void write_left(FILE *to, const layout *chosen, double left)
+static void write_columns(FILE *to, const progress_style *style, int shown, const jobs_progress *now, double left)
 {
-    char text[32];
-    if (chosen->shown & LEFT)
-        fprintf(to, "%*s%6s%s", GAP, "", progress_duration(left, text), chosen->shown & WORDS ? " left" : "");
+    char text[128];
+    for (int column = PERCENT; column <= LEFT; column *= 2)
+        if (*column_text(style, shown, column, now, left, text))
+            fprintf(to, "%*s%s", GAP, "", text);
 }
 
 void progress_write_job(FILE *to, const progress_style *style, const char *name, const jobs_progress *now, double left)
 {
-    layout chosen = choose_layout(style);
-    int shown = chosen.shown;
-    bool words = shown & WORDS;
-    char text[32];
+    const layout chosen = choose_layout(style);
     write_beginning(to, style, &chosen, name, now->fraction);
-    if (column_width(style, shown, EPOCH))
-        fprintf(to, "%*s%s%*d/%-*d", GAP, "", words ? "epoch " : "", style->epoch_digits, now->epoch,
-                style->epoch_digits, now->epochs);
-    if (column_width(style, shown, LOSS))
-        fprintf(to, "%*s%s%6s", GAP, "", shown & LOSS_WORD ? "loss " : "", progress_loss(now->loss, text));
-    if (column_width(style, shown, ACCURACY))
-        fprintf(to, "%*s%s%7s", GAP, "", words ? "accuracy " : "",
-                isnan(now->accuracy) ? "-" : progress_accuracy(now->accuracy, text));
-    if (column_width(style, shown, RATE))
-        fprintf(to, "%*s%5s%s%s/s", GAP, "", now->rate > 0 ? progress_amount(now->rate, text) : "-", words ? " " : "",
-                words ? style->unit : "");
-    write_left(to, &chosen, left);
+    write_columns(to, style, chosen.shown, now, left);
 }
 
 void progress_write_total(FILE *to, const progress_style *style, int done, int count, double fraction, double left)
 {
-    layout chosen = choose_layout(style);
-    write_beginning(to, style, &chosen, "all", fraction);
-    int width = columns_width(style, chosen.shown & (EPOCH | LOSS | ACCURACY | RATE | WORDS | LOSS_WORD)) - GAP;
+    const layout chosen = choose_layout(style);
+    const jobs_progress all = {.fraction = fraction};
+    const int width = columns_width(style, chosen.shown & ~(PERCENT | LEFT)) - GAP;
     char text[64];
+    write_beginning(to, style, &chosen, "all", fraction);
+    write_columns(to, style, chosen.shown & (PERCENT | WORDS), &all, left);
     snprintf(text, sizeof text, "%d of %d run%s done", done, count, plural(count));
     if (terminal_width(text) > width)
         snprintf(text, sizeof text, "%d/%d", done, count);
@@ -210,7 +216,7 @@ void progress_write_total(FILE *to, const progress_style *style, int done, int c
         fprintf(to, "%*s", GAP, "");
         write_padded(to, text, width);
     }
-    write_left(to, &chosen, left);
+    write_columns(to, style, chosen.shown & (LEFT | WORDS), &all, left);
 }
 
 void progress_write_result(FILE *to, const jobs_progress *last, const char *measured, double seconds, const char *joint,

@@ -1,4 +1,5 @@
 #include "examples/run/record.h"
+#include "examples/run/options.h"
 
 #include <ftw.h>
 #include <limits.h>
@@ -35,13 +36,6 @@ static bool write_config(const void *object, FILE *to)
 
 /* ---- ownership of a folder ---- */
 
-static bool is_one_of(const char *name, const char *const *names)
-{
-    while (names && *names && strcmp(*names, name) != 0)
-        names++;
-    return names && *names;
-}
-
 /* Equal as options: 1e-3 as a number or as text is the same; an option that an older version lacked equals one that is
  * not set. */
 static bool is_same(const json_t *a, const json_t *b)
@@ -59,7 +53,7 @@ static const char *difference(json_t *ours, json_t *theirs, const char *const *i
     json_t *value;
     json_object_foreach(ours, name, value)
     {
-        if (!is_one_of(name, ignored) && !is_same(value, json_object_get(theirs, name)))
+        if (!ignored[options_position(ignored, name)] && !is_same(value, json_object_get(theirs, name)))
             return name;
     }
     return NULL;

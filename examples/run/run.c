@@ -110,14 +110,13 @@ static bool on_step(void *context, const tg_fit_step *now)
     return goes_on;
 }
 
-static bool measures_training(const run_spec *s, int64_t epoch)
+/* Measures the loss on all training rows after every so many epochs, and after the last. */
+static bool measure_training(trainer *r, int64_t epoch, double *mean)
 {
-    return s->train_loss_every && (epoch % s->train_loss_every == 0 || epoch == s->epochs);
-}
-
-static bool measure_training(trainer *r, double *mean)
-{
+    const run_spec *s = r->spec;
     runlog_measures all;
+    if (!s->train_loss_every || (epoch % s->train_loss_every != 0 && epoch != s->epochs))
+        return true;
     const bool fine = run_measure_rows(r, &r->from->train, &all);
     *mean = all.loss;
     return fine;
@@ -139,7 +138,7 @@ static bool on_epoch(void *context, const tg_fit_epoch *now)
                         .seconds = r->spec->paired ? r->seconds : NAN};
     if (now->best && r->from->test.count > 0 && !run_measure_rows(r, &r->from->test, &row.test))
         return false;
-    if (measures_training(r->spec, now->epoch) && !measure_training(r, &row.whole_train_loss))
+    if (!measure_training(r, now->epoch, &row.whole_train_loss))
         return false;
     tg_dead_units_clear(r->dead);
     r->accuracy = row.val_accuracy;

@@ -130,22 +130,14 @@ static bool given(const char *option)
     return options_given(NULL, option);
 }
 
-/* The first of some options that was given; NULL: none. */
-static const char *first_given(const char *const *options)
-{
-    while (*options && !given(*options))
-        options++;
-    return *options;
-}
-
 bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
 {
     static const char *const of_rows[] = {"target", "task",  "header", "ignore", "categorical", "missing",
                                           "rows",   "noise", "split",  "folds",  "test-noise",  NULL};
-    const char *model = s->net.model, *of_rows_only = net_traits_of(model)->text ? first_given(of_rows) : NULL;
+    const char *model = s->net.model, *of_rows_only = net_traits_of(model)->text ? options_first_given(of_rows) : NULL;
     tg_optimizer_kind optimizer = TG_ADAMW;
     tg_optimizer_from_name(s->optimizer, &optimizer);
-    for (const program_option *o = run_options; o->name || o->help; o++) {
+    for (const program_option *o = run_options; options_more(o); o++) {
         if (o->name && given(o->name) && !net_takes(model, o->name))
             return tg_fail(error, "--%s is not for --model %s", o->name, model);
         if (o->users && *(const double *)((const char *)s + o->offset) > 0 && !tg_optimizer_uses(optimizer, o->name))

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Operations of a feed-forward layer are its weights: each meets each row once. */
-finding claim_operations(const claims *c, const claim *about)
+finding claim_operations(const claims *c)
 {
     tg_mlp_config plain = {.inputs = 768,
                            .hidden = {3072},
@@ -13,7 +13,7 @@ finding claim_operations(const claims *c, const claim *about)
                            .no_bias = true,
                            .activation = TG_GELU_EXACT},
                   gated = plain;
-    (void)c, (void)about;
+    (void)c;
     gated.activation = TG_SWIGLU;
     const double fitted = (double)tg_mlp_size(&gated, NULL) / (double)tg_mlp_size(&plain, NULL);
     gated.equal_width = true;
@@ -46,17 +46,17 @@ static double step_bytes(tg_activation activation, bool recompute)
     return bytes;
 }
 
-finding claim_memory(const claims *c, const claim *about)
+finding claim_memory(const claims *c)
 {
-    (void)c, (void)about;
+    (void)c;
     const double gelu = step_bytes(TG_GELU_EXACT, false), relu = step_bytes(TG_RELU, false);
     return finding_number(gelu / relu, "%.2f times a step's memory with ReLU (4 blocks of BERT, width 128: %.1f MB)",
                           gelu / relu, 1e-6 * gelu);
 }
 
-finding claim_recomputation(const claims *c, const claim *about)
+finding claim_recomputation(const claims *c)
 {
-    (void)c, (void)about;
+    (void)c;
     const double stored = step_bytes(TG_GELU_EXACT, false), again = step_bytes(TG_GELU_EXACT, true);
     return finding_number(again / stored, "%.1f MB in place of %.1f MB where whole blocks are recomputed", 1e-6 * again,
                           1e-6 * stored);
@@ -64,7 +64,7 @@ finding claim_recomputation(const claims *c, const claim *about)
 
 /* ---- features ---- */
 
-finding claim_block(const claims *c, const claim *about)
+finding claim_block(const claims *c)
 {
 #define NAME(name)             #name,
 #define TG_PLAIN(c, n, ...)    #n,
@@ -78,17 +78,16 @@ finding claim_block(const claims *c, const claim *about)
 #include "nn/models/models.def"
 #include "optim/schedules.def"
     };
+    const char *const *of = c->about->of;
     size_t at = 0;
-    (void)c;
-    while (at < sizeof names / sizeof *names && strcmp(names[at], about->of[0]) != 0)
+    while (at < sizeof names / sizeof *names && strcmp(names[at], of[0]) != 0)
         at++;
-    return finding_number(at < sizeof names / sizeof *names, "%s", about->of[1]);
+    return finding_number(at < sizeof names / sizeof *names, "%s", of[1]);
 }
 
-finding claim_stated(const claims *c, const claim *about)
+finding claim_stated(const claims *c)
 {
-    (void)c;
-    finding found = finding_number(0, "%s", about->of[1]);
-    found.verdict = about->of[0];
+    finding found = finding_number(0, "%s", c->about->of[1]);
+    found.verdict = c->about->of[0];
     return found;
 }

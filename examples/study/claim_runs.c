@@ -79,91 +79,75 @@ static void measure_all(trainer *r, json_t *results)
 #define QUICK_GPT "layers=1 heads=1 width=8 context=8 batch=4 epoch-windows=40 epochs=2"
 
 const study_grid claim_grids[CLAIM_GRIDS] = {
-    {.name = "depth",
-     .data = STUDY_DIGITS,
-     .fixed = DIGITS,
-     .quick = QUICK,
-     .factors = {"activation=relu,gelu_exact", "init=he_normal,xavier_normal", "hidden=64x2,64x4,64x8,64x16"},
-     .rates = {1e-3, 3e-3},
-     .seeds = 5},
-    {.name = "width",
-     .data = STUDY_DIGITS,
-     .fixed = DIGITS " init=he_normal",
-     .quick = QUICK,
-     .factors = {"activation=relu,gelu_exact", "hidden=16x2,64x2,256x2"},
-     .rates = {1e-3, 3e-3},
-     .seeds = 5},
-    {.name = "deep",
-     .data = STUDY_DIGITS,
-     .fixed = DIGITS " epochs=30 residual=1 norm=layer",
-     .quick = QUICK,
-     .factors = {"activation=relu,gelu_exact", "hidden=64x2,64x50"},
-     .rates = {3e-4, 1e-3},
-     .seeds = 5},
-    {.name = "rates",
-     .data = STUDY_DIGITS,
-     .fixed = DIGITS " hidden=64x4",
-     .quick = QUICK,
-     .factors = {"activation=relu,gelu_exact", "optimizer=adamw,sgd"},
-     .rates = {1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1},
-     .seeds = 5},
-    {.name = "mnist",
-     .data = STUDY_MNIST,
-     .fixed = "hidden=128x8 init=unit_rows batch=128 epochs=6 drop-last=1 validation=first:5000 train-loss-every=6 "
-              "test-noise=0.5,1,1.5",
-     .quick = "hidden=16x2 batch=32 epochs=2 validation=first:60",
-     .factors = {"activation=relu,elu,gelu_exact,stochastic_gelu"},
-     .rates = {1e-3},
-     .seeds = 5,
+    {"depth",
+     STUDY_DIGITS,
+     DIGITS,
+     QUICK,
+     {"activation=relu,gelu_exact", "init=he_normal,xavier_normal", "hidden=64x2,64x4,64x8,64x16"},
+     {1e-3, 3e-3},
+     5},
+    {"width",
+     STUDY_DIGITS,
+     DIGITS " init=he_normal",
+     QUICK,
+     {"activation=relu,gelu_exact", "hidden=16x2,64x2,256x2"},
+     {1e-3, 3e-3},
+     5},
+    {"deep",
+     STUDY_DIGITS,
+     DIGITS " epochs=30 residual=1 norm=layer",
+     QUICK,
+     {"activation=relu,gelu_exact", "hidden=64x2,64x50"},
+     {3e-4, 1e-3},
+     5},
+    {"rates",
+     STUDY_DIGITS,
+     DIGITS " hidden=64x4",
+     QUICK,
+     {"activation=relu,gelu_exact", "optimizer=adamw,sgd"},
+     {1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1},
+     5},
+    {"mnist",
+     STUDY_MNIST,
+     "hidden=128x8 init=unit_rows batch=128 epochs=6 drop-last=1 validation=first:5000 train-loss-every=6 "
+     "test-noise=0.5,1,1.5",
+     "hidden=16x2 batch=32 epochs=2 validation=first:60",
+     {"activation=relu,elu,gelu_exact,stochastic_gelu"},
+     {1e-3},
+     5,
      .more = measure_all},
-    {.name = "convnet",
-     .data = STUDY_MNIST,
-     .fixed = "model=convnet filters=8,16 norm=batch batch=128 epochs=1 validation=first:5000",
-     .quick = "filters=2,2 batch=32 epochs=1 validation=first:60",
-     .factors = {"activation=relu,gelu_exact"},
-     .rates = {2e-3},
-     .seeds = 3},
-    {.name = "gpt",
-     .data = STUDY_PLAYS,
-     .fixed = GPT " warmup=0.1",
-     .quick = QUICK_GPT,
-     .factors = {"activation=relu,gelu_exact", "post-norm=0,1"},
-     .rates = {3e-3, 1e-2},
-     .seeds = 3},
-    {.name = "nowarmup",
-     .data = STUDY_PLAYS,
-     .fixed = GPT,
-     .quick = QUICK_GPT,
-     .factors = {"activation=gelu_exact", "post-norm=0,1"},
-     .rates = {3e-3, 1e-2},
-     .seeds = 3},
+    {"convnet",
+     STUDY_MNIST,
+     "model=convnet filters=8,16 norm=batch batch=128 epochs=1 validation=first:5000",
+     "filters=2,2 batch=32 epochs=1 validation=first:60",
+     {"activation=relu,gelu_exact"},
+     {2e-3},
+     3},
+    {"gpt",
+     STUDY_PLAYS,
+     GPT " warmup=0.1",
+     QUICK_GPT,
+     {"activation=relu,gelu_exact", "post-norm=0,1"},
+     {3e-3, 1e-2},
+     3},
+    {"nowarmup", STUDY_PLAYS, GPT, QUICK_GPT, {"activation=gelu_exact", "post-norm=0,1"}, {3e-3, 1e-2}, 3},
 };
 
 /* ---- measures of a run ---- */
 
-static double at_best(const study_cell *cell, int seed, study_column column)
+static double at_best(const claim_measure *m, const study_cell *cell, int seed)
 {
-    return study_cell_at_best(cell, cell->best, seed, column);
+    return study_cell_at_best(cell, cell->best, seed, m->column);
 }
 
-static double test_loss(const study_cell *cell, int seed)
+static double percent(double share)
 {
-    return log(at_best(cell, seed, STUDY_TEST_LOSS));
+    return 100 * share;
 }
 
-static double test_accuracy(const study_cell *cell, int seed)
+static double early_loss(const claim_measure *m, const study_cell *cell, int seed)
 {
-    return 100 * at_best(cell, seed, STUDY_TEST_ACCURACY);
-}
-
-static double validation_loss(const study_cell *cell, int seed)
-{
-    return at_best(cell, seed, STUDY_VAL_LOSS);
-}
-
-static double early_loss(const study_cell *cell, int seed)
-{
-    return log(study_record_at(study_cell_record(cell, cell->best, seed), 2, STUDY_STEP_LOSS));
+    return study_record_at(study_cell_record(cell, cell->best, seed), 2, m->column);
 }
 
 static double last(const study_record *record, study_column column)
@@ -172,11 +156,11 @@ static double last(const study_record *record, study_column column)
 }
 
 /* The largest share at any rate that did not diverge. */
-static double dead(const study_cell *cell, int seed)
+static double dead(const claim_measure *m, const study_cell *cell, int seed)
 {
     double most = NAN;
     for (int rate = 0; rate < cell->rates; rate++)
-        most = fmax(most, 100 * last(study_cell_record(cell, cell->grid->rates[rate], seed), STUDY_DEAD));
+        most = fmax(most, percent(last(study_cell_record(cell, cell->grid->rates[rate], seed), m->column)));
     return most;
 }
 
@@ -195,14 +179,16 @@ static int best_rate_of(const study_cell *cell, int seed)
     return best;
 }
 
-static double best_rate(const study_cell *cell, int seed)
+static double best_rate(const claim_measure *m, const study_cell *cell, int seed)
 {
-    return log(cell->grid->rates[best_rate_of(cell, seed)]);
+    (void)m;
+    return cell->grid->rates[best_rate_of(cell, seed)];
 }
 
 /* Up to 0.01, the rates at which all nets train. */
-static double regret(const study_cell *cell, int seed)
+static double regret(const claim_measure *m, const study_cell *cell, int seed)
 {
+    (void)m;
     const double least = bounded_loss(cell, cell->grid->rates[best_rate_of(cell, seed)], seed);
     double sum = 0;
     int rate = 0;
@@ -211,15 +197,17 @@ static double regret(const study_cell *cell, int seed)
     return sum / rate;
 }
 
-static double gap(const study_cell *cell, int seed)
+static double gap(const claim_measure *m, const study_cell *cell, int seed)
 {
+    (void)m;
     const study_record *record = study_cell_record(cell, cell->best, seed);
     return last(record, STUDY_VAL_LOSS) - last(record, STUDY_TRAIN_LOSS);
 }
 
 /* The largest increase from one epoch to the next. */
-static double rise(const study_cell *cell, int seed)
+static double rise(const claim_measure *m, const study_cell *cell, int seed)
 {
+    (void)m;
     const study_record *record = study_cell_record(cell, cell->best, seed);
     double most = -INFINITY;
     for (int epoch = 2; epoch <= record->epochs; epoch++)
@@ -228,67 +216,56 @@ static double rise(const study_cell *cell, int seed)
     return most;
 }
 
-static double gradients(const study_cell *cell, int seed)
+static double gradients(const claim_measure *m, const study_cell *cell, int seed)
 {
+    (void)m;
     const study_record *record = study_cell_record(cell, cell->best, seed);
     double most = 0, least = INFINITY;
     for (int epoch = 1; epoch <= record->epochs; epoch++) {
         most = fmax(most, study_record_at(record, epoch, STUDY_GRADIENT));
         least = fmin(least, study_record_at(record, epoch, STUDY_GRADIENT));
     }
-    return log(most / least);
+    return most / least;
 }
 
 /* Over the sizes of the noise; result.json has size, loss and accuracy of each. */
-static double noisy_accuracy(const study_cell *cell, int seed)
+static double noisy_accuracy(const claim_measure *m, const study_cell *cell, int seed)
 {
+    (void)m;
     const study_record *record = study_cell_record(cell, cell->best, seed);
     return 100.0 / 3 *
            (study_record_result(record, "noise", 2) + study_record_result(record, "noise", 5) +
             study_record_result(record, "noise", 8));
 }
 
-static double over_own(const study_cell *cell, int seed, const char *name)
+static double over_own(const claim_measure *m, const study_cell *cell, int seed)
 {
     const study_record *record = study_cell_record(cell, cell->best, seed);
-    return log(study_record_result(record, name, 0) / study_record_result(record, "own", 0));
+    return study_record_result(record, m->result, 0) / study_record_result(record, "own", 0);
 }
 
-static double with_tanh_form(const study_cell *cell, int seed)
-{
-    return over_own(cell, seed, "gelu_tanh");
-}
-
-static double with_quick_form(const study_cell *cell, int seed)
-{
-    return over_own(cell, seed, "gelu_quick");
-}
-
-static double with_fp16(const study_cell *cell, int seed)
-{
-    return over_own(cell, seed, "fp16");
-}
-
-static double with_bf16(const study_cell *cell, int seed)
-{
-    return over_own(cell, seed, "bf16");
-}
-
-const claim_measure claim_test_loss = {"test loss", test_loss, "%.4f", true},
-                    claim_test_accuracy = {"test accuracy in percent", test_accuracy, "%.2f", false},
-                    claim_perplexity = {"perplexity", validation_loss, "%.3f", true},
-                    claim_early_loss = {"training loss of epoch 2", early_loss, "%.4f", true},
-                    claim_dead = {"dead units in percent", dead, "%.2f", false},
-                    claim_best_rate = {"best rate", best_rate, "%.4f", true},
-                    claim_regret = {"loss over that at the best rate, mean of rates up to 0.01", regret, "%.2f", true},
-                    claim_gap = {"validation less training loss", gap, "%.4f", false},
-                    claim_rise = {"largest rise of the validation loss in an epoch", rise, "%.2f", true},
-                    claim_gradients = {"largest gradient norm over least", gradients, "%.2f", true},
-                    claim_noise = {"accuracy in percent with noise of 0.5, 1 and 1.5", noisy_accuracy, "%.2f", false},
-                    claim_swap_tanh = {"test loss with the tanh form over its own", with_tanh_form, "%.6f", true},
-                    claim_swap_quick = {"test loss with QuickGELU over its own", with_quick_form, "%.4f", true},
-                    claim_fp16 = {"test loss with weights in half precision over its own", with_fp16, "%.6f", true},
-                    claim_bf16 = {"test loss with weights in bfloat16 over its own", with_bf16, "%.4f", true};
+#define OVER_OWN(what, format, of)                                                        \
+    {                                                                                     \
+        "test loss with " what " over its own", over_own, log, format, true, .result = of \
+    }
+const claim_measure claim_test_loss = {"test loss", at_best, log, "%.4f", true, STUDY_TEST_LOSS},
+                    claim_test_accuracy = {"test accuracy in percent", at_best, percent, "%.2f", false,
+                                           STUDY_TEST_ACCURACY},
+                    claim_perplexity = {"perplexity", at_best, NULL, "%.3f", true, STUDY_VAL_LOSS},
+                    claim_early_loss = {"training loss of epoch 2", early_loss, log, "%.4f", true, STUDY_STEP_LOSS},
+                    claim_dead = {"dead units in percent", dead, NULL, "%.2f", false, STUDY_DEAD},
+                    claim_best_rate = {"best rate", best_rate, log, "%.4f", true},
+                    claim_regret = {"loss over that at the best rate, mean of rates up to 0.01", regret, NULL, "%.2f",
+                                    true},
+                    claim_gap = {"validation less training loss", gap, NULL, "%.4f", false},
+                    claim_rise = {"largest rise of the validation loss in an epoch", rise, NULL, "%.2f", true},
+                    claim_gradients = {"largest gradient norm over least", gradients, log, "%.2f", true},
+                    claim_noise = {"accuracy in percent with noise of 0.5, 1 and 1.5", noisy_accuracy, NULL, "%.2f",
+                                   false},
+                    claim_swap_tanh = OVER_OWN("the tanh form", "%.6f", "gelu_tanh"),
+                    claim_swap_quick = OVER_OWN("QuickGELU", "%.4f", "gelu_quick"),
+                    claim_fp16 = OVER_OWN("weights in half precision", "%.6f", "fp16"),
+                    claim_bf16 = OVER_OWN("weights in bfloat16", "%.4f", "bf16");
 
 /* ---- findings ---- */
 
@@ -337,8 +314,10 @@ static finding say(const claim_measure *m, const statistics_estimate one[CLAIM_C
                             each[3], interval);
 }
 
-finding claim_cells(const claims *c, const claim *about)
+finding claim_cells(const claims *c)
 {
+    const claim *about = c->about;
+    const claim_measure *m = about->measure;
     static const int sign[CLAIM_CELLS] = {1, -1, -1, 1};
     double by_seed[CLAIM_CELLS][STUDY_SEEDS], sum[STUDY_SEEDS] = {0};
     statistics_estimate one[CLAIM_CELLS];
@@ -349,44 +328,31 @@ finding claim_cells(const claims *c, const claim *about)
             return finding_none();
         seeds = cell.seeds;
         for (int i = 0; i < seeds; i++) {
-            by_seed[cells][i] = about->measure->of(&cell, i + 1);
+            by_seed[cells][i] = m->scale ? m->scale(m->of(m, &cell, i + 1)) : m->of(m, &cell, i + 1);
             sum[i] += sign[cells] * by_seed[cells][i];
         }
         one[cells] = statistics_of(by_seed[cells], (size_t)seeds);
     }
     statistics_estimate all = statistics_of(sum, (size_t)seeds);
     statistics_correct_overlap(grid_of(about->of[0])->data == STUDY_DIGITS ? 0.2 / 0.6 : 0, &all, NULL);
-    return say(about->measure, one, &all, cells);
+    return say(m, one, &all, cells);
 }
 
 /* ---- from other studies ---- */
 
-static finding from_study(const claims *c, const claim *about, double (*scale)(double))
+finding claim_study(const claims *c)
 {
-    double number[3];
     static const char *const suffix[3] = {"", "_low", "_high"};
+    const claim *about = c->about;
+    double number[3];
     for (int i = 0; i < 3; i++) {
         char key[100];
         snprintf(key, sizeof key, "%s%s", about->of[0], suffix[i]);
-        number[i] = scale(study_number(c->c, about->study, key));
+        number[i] = study_number(c->c, about->study, key);
+        number[i] = about->logarithm ? exp(number[i]) : number[i];
     }
     if (isnan(number[0] + number[1] + number[2]))
         return finding_none();
     return finding_interval(number[1], number[2], "%s %.3f times (%.3f to %.3f)", about->of[1], number[0], number[1],
                             number[2]);
-}
-
-static double as_it_is(double number)
-{
-    return number;
-}
-
-finding claim_study(const claims *c, const claim *about)
-{
-    return from_study(c, about, as_it_is);
-}
-
-finding claim_study_ratio(const claims *c, const claim *about)
-{
-    return from_study(c, about, exp);
 }

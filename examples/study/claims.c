@@ -14,7 +14,7 @@
 /* A number of another study's report; the exponential of one; a measure of cells of this study's grids; what is named
  * in the library; what cannot be computed. */
 #define TIMES(key, range)            claim_study, range, {key, "time"}, .study = "cost"
-#define FROM(name, key, what, range) claim_study_ratio, range, {key, what}, .study = name
+#define FROM(name, key, what, range) claim_study, range, {key, what}, .study = name, .logarithm = true
 #define CELLS(measure, range, ...)   claim_cells, range, {__VA_ARGS__}, &measure
 #define BLOCK(name, where)   \
     claim_block, ABOVE(0.5), \
@@ -189,27 +189,12 @@ static const claim table[] = {
 
 /* ---- findings ---- */
 
-static finding found_in(double low, double high, const char *format, va_list arguments)
-{
-    finding found = {low, high};
-    vsnprintf(found.words, sizeof found.words, format, arguments);
-    return found;
-}
-
-finding finding_number(double number, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    const finding found = found_in(number, number, format, arguments);
-    va_end(arguments);
-    return found;
-}
-
 finding finding_interval(double low, double high, const char *format, ...)
 {
+    finding found = {low, high};
     va_list arguments;
     va_start(arguments, format);
-    const finding found = found_in(low, high, format, arguments);
+    vsnprintf(found.words, sizeof found.words, format, arguments);
     va_end(arguments);
     return found;
 }
@@ -245,7 +230,7 @@ static void say_range(char text[60], const claim *about)
         snprintf(text, 60, about->from < about->to ? "%g to %g" : "%g", about->from, about->to);
 }
 
-static void put_part(const claims *all, sheet *s, claim_part part)
+static void put_part(claims *all, sheet *s, claim_part part)
 {
     sheet_table(s, 1, part == BLOCKS ? "block|there|as|command" : "statement|true|if the number is|found|command");
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -253,7 +238,8 @@ static void put_part(const claims *all, sheet *s, claim_part part)
         char range[60] = "";
         if (about->part != part)
             continue;
-        const finding found = about->find(all, about);
+        all->about = about;
+        const finding found = about->find(all);
         const char *verdict = claim_verdict(about, &found), *settles = about->study ? about->study : "claims";
         if (!found.verdict)
             say_range(range, about);
@@ -285,23 +271,21 @@ static void put_grids(sheet *s)
 static void report(void *results, sheet *s)
 {
     const study_results *r = results;
-    const claims all = {r->c, &r->work, tg_tape_new()};
+    claims all = {r->c, &r->work, tg_tape_new()};
     static const char *const headings[CLAIM_PARTS] = {"Values", "Costs", "Training", "Blocks"};
     static const char *const texts[CLAIM_PARTS] = {
         "In double precision, by the operations of the tape; beside them Simpson's rule for the normal distribution "
-        "and "
-        "Hermite polynomials for higher derivatives.",
+        "and Hermite polynomials for higher derivatives.",
         "Times are medians of processor time, of one thread, with their 95 % intervals. Operations and memory are "
         "counted.",
         "Differences between runs are paired by seed, with 95 % intervals of the mean by Student's t, and ratios are "
-        "of "
-        "geometric means. Where training and test rows of one table are redrawn for each seed, intervals are widened "
-        "for it (Nadeau and Bengio). Each net has the best of its grid's rates by validation; the grids are below.",
+        "of geometric means. Where training and test rows of one table are redrawn for each seed, intervals are "
+        "widened for it (Nadeau and Bengio). Each net has the best of its grid's rates by validation; the grids are "
+        "below.",
         "What the texts show as code, and where it is here."};
-    sheet_text(s,
-               "Statements that texts on GELU, and the paper that they cite (arXiv 1606.08415), make. A statement is "
-               "true if the number, or its whole 95 %% interval, lies where the third column says; it is not true if "
-               "all of it lies elsewhere; otherwise it is not shown.");
+    sheet_text(s, "Statements that texts on GELU, and the paper that they cite (arXiv 1606.08415), make. A statement "
+                  "is true if the number, or its whole 95 %% interval, lies where the third column says; it is not "
+                  "true if all of it lies elsewhere; otherwise it is not shown.");
     for (int part = 0; part < CLAIM_PARTS; part++) {
         sheet_heading(s, headings[part]);
         sheet_text(s, "%s", texts[part]);

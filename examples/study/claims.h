@@ -19,22 +19,29 @@ typedef struct finding {
     char words[240];
 } finding;
 
-finding finding_number(double number, const char *format, ...) __attribute__((format(printf, 2, 3)));
 finding finding_interval(double low, double high, const char *format, ...) __attribute__((format(printf, 3, 4)));
+#define finding_number(number, ...) finding_interval(number, number, __VA_ARGS__)
 finding finding_none(void); /* of what was not run */
 
+/* What a claim is measured with. */
 typedef struct claims {
     const study_context *c;
     const study_work *work;
     tg_tape *tape; /* for values; any function may reset it */
+    const struct claim *about;
 } claims;
+
+typedef finding claim_find(const claims *c);
 
 /* A measure compared between cells, by seed. */
 typedef struct claim_measure {
     const char *name;
-    double (*of)(const study_cell *cell, int seed);
-    const char *format; /* of one number */
-    bool logarithm;     /* `of` returns a logarithm; its exponential is shown, and differences are ratios */
+    double (*of)(const struct claim_measure *m, const study_cell *cell, int seed);
+    double (*scale)(double); /* applied to it; NULL: none */
+    const char *format;      /* of one number */
+    bool logarithm;          /* then it is a logarithm: its exponential is shown, and differences are ratios */
+    study_column column;     /* for `of`, as is the name of a result */
+    const char *result;
 } claim_measure;
 
 typedef enum claim_part { VALUES, COSTS, TRAINING, BLOCKS, CLAIM_PARTS } claim_part;
@@ -44,17 +51,16 @@ enum { CLAIM_CELLS = 4 };
 typedef struct claim {
     claim_part part;
     const char *text;
-    finding (*find)(const claims *all, const struct claim *about);
+    claim_find *find;
     double from, to;             /* the range of the number, if the statement is true */
     const char *of[CLAIM_CELLS]; /* subjects of the statement; `find` defines their meaning */
     const claim_measure *measure;
     const char *study; /* the study whose runs decide it; NULL: claims */
+    bool logarithm;    /* that study gives the logarithm of the number */
 } claim;
 
 /* "yes", "no", "not shown" by the rule above; "not measured", or the finding's own. */
 const char *claim_verdict(const claim *about, const finding *found);
-
-typedef finding claim_find(const claims *all, const claim *about);
 
 /* ---- values (claim_values.c), which need only the tape ---- */
 
@@ -77,9 +83,8 @@ claim_find claim_stated;
 
 /* ---- from runs (claim_runs.c) ---- */
 
-/* The number of[0] of another study's report, with its interval; of[1] names the measure. claim_study_ratio: of a
- * logarithm. */
-claim_find claim_study, claim_study_ratio;
+/* The number of[0] of another study's report, with its interval; of[1] names the measure. */
+claim_find claim_study;
 
 /* A measure of the cell of[0]; or its difference from that of of[1], paired by seed; or that difference minus the
  * difference of of[2] and of[3]. */

@@ -279,13 +279,11 @@ static void judge(sheet *s)
                  wide = sheet_number_of(s, "step1_swiglu of equal width");
     sheet_verdict(s,
                   "Per element exact GELU takes %.1f times as long as ReLU (said: 3.0), the tanh form %.1f (1.5), the "
-                  "quick form %.1f (1.2): exact "
-                  "takes %.2f times as long as tanh (said: about 2).",
+                  "quick form %.1f (1.2): exact takes %.2f times as long as tanh (said: about 2).",
                   exact, tanh_form, quick, exact / tanh_form);
     sheet_verdict(s,
                   "In a training step of %s exact GELU takes %.2f times as long as ReLU, and SwiGLU %.2f times at "
-                  "equal parameters and %.2f at "
-                  "equal width (said: 2.0).",
+                  "equal parameters and %.2f at equal width (said: 2.0).",
                   nets[1].name, step, swiglu, wide);
 }
 
@@ -306,11 +304,10 @@ static void report(void *all, sheet *s)
             (int)ceil(e.rounds * e.at_least * 2 * (2 * ACTIVATIONS + 2 * NETS * STEPPED) + 1));
     sheet_text(
         s,
-        "One thread, single precision, inputs of N(0,1). %d elements at a time; a step is record, backward and "
-        "Adam. All are timed in turn, %d rounds, so that other work on the machine meets all alike: medians over "
-        "the rounds of the ratio to ReLU in the same round, with the interval of the median. Gated: per element "
-        "of the product; nets with as many parameters as the plain ones. What is said is what texts about GELU "
-        "claim.",
+        "One thread, single precision, inputs of N(0,1). %d elements at a time; a step is record, backward and Adam. "
+        "All are timed in turn, %d rounds, so that other work on the machine meets all alike: medians over the rounds "
+        "of the ratio to ReLU in the same round, with the interval of the median. Gated: per element of the product; "
+        "nets with as many parameters as the plain ones. What is said is what texts about GELU claim.",
         e.elements, e.rounds);
     bool fine = tape;
     put_elements(s, &e, tape, x, y);

@@ -123,9 +123,9 @@ static bool count_dead(const results *r, const study_run *run, double *code, dou
 static void put_dead(const results *r, sheet *s)
 {
     sheet_heading(s, "Dead units");
-    sheet_text(s, "Hidden units whose activation's derivative stays below 0.001 on all test images, after the last "
-                  "epoch: for ReLU, those "
-                  "that are always zero. Medians of the networks whose state is kept, and least to greatest.");
+    sheet_text(
+        s, "Hidden units whose activation's derivative stays below 0.001 on all test images, after the last epoch: for "
+           "ReLU, those that are always zero. Medians of the networks whose state is kept, and least to greatest.");
     sheet_table(s, 2, "rate|activation|networks|of the code|least to greatest|of all hidden units|least to greatest");
     for (int rate = 0; rate < RATES; rate++)
         for (int a = 0; a < ACTIVATIONS; a++) {
@@ -198,13 +198,13 @@ static void judge(const results *r, sheet *s)
         for (int b = 0; b < a; b++)
             same_order = same_order && (ours[b] < ours[a]) == (published[b].test[0][m] < published[a].test[0][m]);
     }
-    sheet_verdict(s,
-                  "At rate %g after %d epoch%s the order of the three is %s; ours is %.2f times the published error "
-                  "where it is farthest from it. "
-                  "GELU's error is %.2f times ReLU's (published %.2f) and %.2f times ELU's (published %.2f).",
-                  rates[0], moments[m], plural(moments[m]), same_order ? "the published one" : "not the published one",
-                  worst, ours[0] / ours[2], published[0].test[0][m] / published[2].test[0][m], ours[0] / ours[1],
-                  published[0].test[0][m] / published[1].test[0][m]);
+    sheet_verdict(
+        s,
+        "At rate %g after %d epoch%s the order of the three is %s; ours is %.2f times the published error where it is "
+        "farthest from it. GELU's error is %.2f times ReLU's (published %.2f) and %.2f times ELU's (published %.2f).",
+        rates[0], moments[m], plural(moments[m]), same_order ? "the published one" : "not the published one", worst,
+        ours[0] / ours[2], published[0].test[0][m] / published[2].test[0][m], ours[0] / ours[1],
+        published[0].test[0][m] / published[1].test[0][m]);
 }
 
 /* ---- the picture ---- */
@@ -256,13 +256,9 @@ static void report(void *all, sheet *s)
         begun |= r->of.work.record[i].epochs > 0;
     sheet_text(s,
                "Protocol (arXiv 1606.08415): 784-1000-500-250-30-250-500-1000-784, the activation on every hidden "
-               "layer, the code included; mean "
-               "squared error over pixels in [0, 1]; initial weights with rows of length 1; Adam with a constant rate, "
-               "batch 64, all 60,000 "
-               "training images; medians of %d seed%s. The paper trains 250 epochs, this is %d (--epochs takes more, "
-               "and goes on). GELU is the "
-               "tanh "
-               "form.",
+               "layer, the code included; mean squared error over pixels in [0, 1]; initial weights with rows of "
+               "length 1; Adam with a constant rate, batch 64, all 60,000 training images; medians of %d seed%s. The "
+               "paper trains 250 epochs, this is %d (--epochs takes more, and goes on). GELU is the tanh form.",
                cell_of(r, 0).seeds, plural(cell_of(r, 0).seeds), r->epochs);
     judge(r, s);
     study_file(&r->of, "curves.csv", write_curves);

@@ -1,7 +1,6 @@
 /* study glu-tabular: the eight plain and gated forms of "GLU Variants Improve Transformer" (Shazeer, arXiv 2002.05202)
  * as hidden layers of small networks of equal size, on nine tables. */
 #include "examples/report/statistics.h"
-#include "examples/report/ranks.h"
 #include "examples/study/tabular.h"
 #include "examples/data/words.h"
 
@@ -171,13 +170,9 @@ static void put_pairs(const results *r, sheet *s)
     char heading[80];
     snprintf(heading, sizeof heading, "Pairs, %s", settings[r->setting].says);
     sheet_heading(s, heading);
-    sheet_text(
-        s,
-        "On how many tables the first has a lower or higher test loss, significant at the 5 %% level: t tests of the "
-        "logarithms, paired by seed, "
-        "corrected by "
-        "Holm's method for the number of tables; and the geometric mean over tables and seeds of the ratio "
-        "of their losses.");
+    sheet_text(s, "On how many tables the first has a lower or higher test loss, significant at the 5 %% level: t "
+                  "tests of the logarithms, paired by seed, corrected by Holm's method for the number of tables; and "
+                  "the geometric mean over tables and seeds of the ratio of their losses.");
     sheet_table(s, 1, "pair|lower|higher|no difference|ratio of losses");
     put_pair(r, s, TG_GELU_EXACT, TG_RELU);
     put_pair(r, s, TG_SILU, TG_RELU);
@@ -213,9 +208,8 @@ static void judge(const results *r, sheet *s)
             agree += (published[r->form[i]] - published[r->form[j]]) * (r->ranks.mean[i] - r->ranks.mean[j]) > 0;
     sheet_verdict(s,
                   "Networks %s: over %d table%s and %d seed%s %s has the best mean rank (%.2f) and %s the worst "
-                  "(%.2f). Friedman's test: chi square "
-                  "%.2f, F %.2f, p = %.2g: "
-                  "%s. %d of %d pairs are farther apart than the critical difference of %.2f (Nemenyi, 5 %%).",
+                  "(%.2f). Friedman's test: chi square %.2f, F %.2f, p = %.2g: %s. %d of %d pairs are farther apart "
+                  "than the critical difference of %.2f (Nemenyi, 5 %%).",
                   settings[r->setting].says, r->ranks.sets, plural(r->ranks.sets), r->seeds, plural(r->seeds),
                   form_name(r, order[0]), r->ranks.mean[order[0]], form_name(r, order[r->count - 1]),
                   r->ranks.mean[order[r->count - 1]], r->ranks.chi_square, r->ranks.f, r->ranks.p,
@@ -284,14 +278,10 @@ static void report(void *all, sheet *s)
     }
     sheet_text(s,
                "Two hidden layers of 64, or for the gated forms narrower ones with as many parameters, as they are and "
-               "with an RMSNorm behind "
-               "each; Adam "
-               "with a constant rate, the best of %d by the geometric mean of the validation loss for each table and "
-               "form; about 3,000 steps; "
-               "training, validation and test rows (60, 20 and 20 %%) drawn anew for each seed. The test loss is that "
-               "of the epoch with the "
-               "lowest "
-               "validation loss: log loss of classes, squared error of standardised targets.",
+               "with an RMSNorm behind each; Adam with a constant rate, the best of %d by the geometric mean of the "
+               "validation loss for each table and form; about 3,000 steps; training, validation and test rows (60, 20 "
+               "and 20 %%) drawn anew for each seed. The test loss is that of the epoch with the lowest validation "
+               "loss: log loss of classes, squared error of standardised targets.",
                b->of.c->settings->quick ? 2 : TABULAR_RATES);
     for (int setting = 0; setting < SETTINGS; setting++)
         if (r[setting].seeds > 1)

@@ -86,12 +86,9 @@ void study_sources_free(study_sources *from)
 
 static bool set_option(run_spec *s, const char *name, const char *value)
 {
-    for (const program_option *o = run_options; o->name || o->help; o++)
-        if (o->name && strcmp(o->name, name) == 0) {
-            const char *kept = net_keep_text(value);
-            return kept && ((o->type == OPTION_FLAG && strcmp(kept, "0") == 0) || options_set(o, s, kept));
-        }
-    return false;
+    const program_option *o = options_find(run_options, name);
+    const char *kept = o ? net_keep_text(value) : NULL;
+    return kept && ((o->type == OPTION_FLAG && strcmp(kept, "0") == 0) || options_set(o, s, kept));
 }
 
 /* "option=value option=value" */

@@ -162,9 +162,8 @@ static void put_steps(const results *r, sheet *s)
 {
     sheet_heading(s, "What each step gains");
     sheet_text(s, "Test loss after the step over test loss before it: geometric mean over the tables and its 95 %% "
-                  "interval (below 1 is a gain); "
-                  "and on how many tables it falls or rises significantly (t tests of the logarithms, paired by seed, "
-                  "corrected by Holm's method).");
+                  "interval (below 1 is a gain); and on how many tables it falls or rises significantly (t tests of "
+                  "the logarithms, paired by seed, corrected by Holm's method).");
     sheet_table(s, 1, "step|ratio|95 %|tables with a gain|with a loss");
     put_step(r, s, "ReLU: rate retuned", RELU, OLD);
     put_step(r, s, "ReLU to GELU, old rate kept", GELU_OLD, OLD);
@@ -215,13 +214,10 @@ static void compare(const results *r, sheet *s)
 {
     sheet_text(s,
                "The network that is there: two hidden layers of 64 with ReLU, trained with Adam at rate %g. Each "
-               "activation is trained from "
-               "initial "
-               "weights at that rate and at the best of %d by validation; GELU (exact) is also put into the trained "
-               "ReLU network's file, which is "
-               "then trained on, as ReLU itself is, at that rate and at the best of %d. SwiGLU has other matrices, as "
-               "many parameters, and no use "
-               "for the file. %d seed%s, each with parts of its own.",
+               "activation is trained from initial weights at that rate and at the best of %d by validation; GELU "
+               "(exact) is also put into the trained ReLU network's file, which is then trained on, as ReLU itself is, "
+               "at that rate and at the best of %d. SwiGLU has other matrices, as many parameters, and no use for the "
+               "file. %d seed%s, each with parts of its own.",
                old_rate, line_rates(r, FRESH), line_rates(r, TUNED), r->seeds, plural(r->seeds));
     judge(r, s);
     put_steps(r, s);

@@ -184,32 +184,42 @@ typedef struct results {
     int most;                /* inner points of the other shapes */
 } results;
 
-static void name_of(char name[STUDY_NAME], tg_activation activation, int width, int depth, int given, int inner,
-                    int seed)
+typedef struct setting {
+    tg_activation activation;
+    int width, depth, given, inner, seed;
+} setting;
+
+static void name_of(char name[STUDY_NAME], const setting *s)
 {
-    snprintf(name, STUDY_NAME, "%s-%dx%d-given%d-inner%d-seed%d", tg_activation_name(activation), width, depth, given,
-             inner, seed);
+    snprintf(name, STUDY_NAME, "%s-%dx%d-given%d-inner%d-seed%d", tg_activation_name(s->activation), s->width, s->depth,
+             s->given, s->inner, s->seed);
+}
+
+/* A net of those whose activations are compared. */
+static setting compared(const results *r, int activation, int seed)
+{
+    return (setting){activations[activation], r->width, r->depth, 100, r->inner, seed};
 }
 
 /* Lasts until the end of the program. */
-static const problem *problem_of(int width, int depth, int given, int inner)
+static const problem *problem_of(const setting *s)
 {
     static problem problems[DEPTHS * WIDTHS + GIVENS * INNERS + 1];
     problem *p = problems;
-    while (p->width && (p->width != width || p->depth != depth || p->given != given || p->inner != inner))
+    while (p->width && (p->width != s->width || p->depth != s->depth || p->given != s->given || p->inner != s->inner))
         p++;
-    *p = (problem){width, depth, given, inner, "", ""};
-    snprintf(p->hidden, sizeof p->hidden, "%dx%d", width, depth);
-    snprintf(p->group, sizeof p->group, "%dx%d-%d", width, depth, inner);
+    *p = (problem){s->width, s->depth, s->given, s->inner, "", ""};
+    snprintf(p->hidden, sizeof p->hidden, "%dx%d", s->width, s->depth);
+    snprintf(p->group, sizeof p->group, "%dx%d-%d", s->width, s->depth, s->inner);
     return p;
 }
 
 /* Adds the run unless it exists. */
-static bool add_run(results *r, tg_activation activation, int width, int depth, int given, int inner, int seed)
+static bool add_run(results *r, setting of)
 {
     char name[STUDY_NAME];
-    const problem *p = problem_of(width, depth, given, inner);
-    name_of(name, activation, width, depth, given, inner, seed);
+    const problem *p = problem_of(&of);
+    name_of(name, &of);
     if (study_work_number(&r->of.work, name) >= 0)
         return true;
     study_run *run = study_work_add(&r->of.work);
@@ -220,12 +230,12 @@ static bool add_run(results *r, tg_activation activation, int width, int depth, 
     run_spec *s = &run->spec;
     s->data = "burgers";
     s->net.hidden = p->hidden;
-    s->net.activation = tg_activation_name(activation);
+    s->net.activation = tg_activation_name(of.activation);
     s->net.init = tg_init_name(TG_INIT_XAVIER_NORMAL);
     s->optimizer = "lbfgs";
     s->lr = 1;
     s->epochs = r->epochs;
-    s->seed = seed;
+    s->seed = of.seed;
     return true;
 }
 
@@ -234,7 +244,7 @@ static bool add_activations(results *r, int first, int last)
     bool fine = true;
     for (int seed = first; seed <= last && seed <= r->seeds; seed++)
         for (int a = 0; a < ACTIVATIONS; a++)
-            fine = fine && add_run(r, activations[a], r->width, r->depth, 100, r->inner, seed);
+            fine = fine && add_run(r, compared(r, a, seed));
     return fine;
 }
 
@@ -243,29 +253,22 @@ static bool add_runs(results *r)
     bool fine = add_activations(r, 1, 2);
     for (int d = 0; d < r->depths; d++)
         for (int w = 0; w < r->widths; w++)
-            fine = fine && add_run(r, TG_TANH, widths[w], depths[d], 100, r->most, 1);
+            fine = fine && add_run(r, (setting){TG_TANH, widths[w], depths[d], 100, r->most, 1});
     fine = fine && add_activations(r, 3, SEEDS);
     for (int n = r->inners - 1; n >= 0; n--)
         for (int g = r->givens - 1; g >= 0; g--)
-            fine = fine && add_run(r, TG_TANH, 20, 8, givens[g], inners[n], 1);
+            fine = fine && add_run(r, (setting){TG_TANH, 20, 8, givens[g], inners[n], 1});
     return fine;
 }
 
-/* The final error of a run; NaN if it is not complete. */
-static double end_of(const results *r, study_column column, tg_activation activation, int width, int depth, int given,
-                     int inner, int seed)
+/* The final value of a run; NaN if it is not complete. */
+static double end_of(const results *r, study_column column, setting of)
 {
     char name[STUDY_NAME];
-    name_of(name, activation, width, depth, given, inner, seed);
+    name_of(name, &of);
     const int run = study_work_number(&r->of.work, name);
     const study_record *record = run < 0 ? NULL : &r->of.work.record[run];
     return record && study_record_complete(record, r->epochs) ? study_record_at(record, record->epochs, column) : NAN;
-}
-
-/* The relative error of a tanh net of seed 1. */
-static double error_of(const results *r, int width, int depth, int given, int inner)
-{
-    return end_of(r, STUDY_TEST_LOSS, TG_TANH, width, depth, given, inner, 1);
 }
 
 /* ---- activations ---- */
@@ -277,7 +280,7 @@ static int logarithms(const results *r, study_column column, double values[ACTIV
     for (int seed = 1; seed <= r->seeds; seed++) {
         bool all = true;
         for (int a = 0; a < ACTIVATIONS; a++) {
-            values[a][count] = log(end_of(r, column, activations[a], r->width, r->depth, 100, r->inner, seed));
+            values[a][count] = log(end_of(r, column, compared(r, a, seed)));
             all = all && !isnan(values[a][count]);
         }
         count += all;
@@ -296,7 +299,8 @@ static bool write_curves(const void *context, FILE *to)
             int n = 0;
             for (int seed = 1; seed <= r->seeds; seed++) {
                 char name[STUDY_NAME];
-                name_of(name, activations[a], r->width, r->depth, 100, r->inner, seed);
+                const setting of = compared(r, a, seed);
+                name_of(name, &of);
                 const study_record *record = &r->of.work.record[study_work_number(&r->of.work, name)];
                 const int at = e < record->epochs ? e : record->epochs;
                 if (!study_record_complete(record, r->epochs))
@@ -395,7 +399,8 @@ static void put_shapes(const results *r, sheet *s)
     for (int d = 0; d < r->depths; d++)
         for (int w = 0; w < r->widths; w++) {
             snprintf(row, sizeof row, "%d|%d", depths[d], widths[w]);
-            put_pair(s, &a, row, by_shape[d][w], error_of(r, widths[w], depths[d], 100, r->most));
+            put_pair(s, &a, row, by_shape[d][w],
+                     end_of(r, STUDY_TEST_LOSS, (setting){TG_TANH, widths[w], depths[d], 100, r->most, 1}));
         }
     judge_agreement(s, "layers and units", &a);
 }
@@ -409,7 +414,8 @@ static void put_points(const results *r, sheet *s)
     for (int g = 0; g < r->givens; g++)
         for (int n = 0; n < r->inners; n++) {
             snprintf(row, sizeof row, "%d|%d", givens[g], inners[n]);
-            put_pair(s, &a, row, by_points[g][n], error_of(r, 20, 8, givens[g], inners[n]));
+            put_pair(s, &a, row, by_points[g][n],
+                     end_of(r, STUDY_TEST_LOSS, (setting){TG_TANH, 20, 8, givens[g], inners[n], 1}));
         }
     judge_agreement(s, "points", &a);
 }

@@ -232,6 +232,11 @@ static const double *best_of(const results *r, int activation, int measure)
     return r->psnr[activation][r->best[activation][measure]][measure];
 }
 
+static statistics_estimate best_estimate(const results *r, int activation, int measure)
+{
+    return statistics_of(best_of(r, activation, measure), (size_t)r->seeds);
+}
+
 static void put_psnr(const results *r, sheet *s)
 {
     sheet_heading(s, "PSNR in dB, each activation at the rate that is best for each column");
@@ -239,7 +244,7 @@ static void put_psnr(const results *r, sheet *s)
     for (int a = 0; a < ACTIVATIONS; a++) {
         statistics_estimate e[MEASURES];
         for (int m = 0; m < MEASURES; m++)
-            e[m] = statistics_of(best_of(r, a, m), (size_t)r->seeds);
+            e[m] = best_estimate(r, a, m);
 #define INTERVAL(m) e[m].mean, e[m].mean - e[m].margin, e[m].mean + e[m].margin
         sheet_row(s, "%s|%.2f|%.2f to %.2f|%.2f|%.2f to %.2f|%.2f|%.2f to %.2f", tg_activation_name(activations[a]),
                   INTERVAL(IMAGE), INTERVAL(GRADIENT), INTERVAL(LAPLACIAN));
@@ -264,8 +269,7 @@ static void judge_measure(const results *r, sheet *s, int measure)
     char key[64];
     int other = 1;
     for (int a = 2; a < ACTIVATIONS; a++)
-        if (statistics_of(best_of(r, a, measure), (size_t)r->seeds).mean >
-            statistics_of(best_of(r, other, measure), (size_t)r->seeds).mean)
+        if (best_estimate(r, a, measure).mean > best_estimate(r, other, measure).mean)
             other = a;
     const statistics_estimate gain =
         statistics_paired(best_of(r, 0, measure), best_of(r, other, measure), (size_t)r->seeds);
@@ -345,10 +349,9 @@ static void report(void *all, sheet *s)
     judge(r, s);
     study_file(&r->of, "curves.csv", write_curves);
     study_file(&r->of, "images.csv", write_images);
-    study_picture(
-        &r->of, s, "study_siren.gp", "siren.svg",
-        "PSNR of the image over the steps; the image, the length of its gradient and its Laplacian, true and by each "
-        "net, at the rate that is best for the gradient");
+    study_picture(&r->of, s, "study_siren.gp", "siren.svg",
+                  "PSNR of the image over the steps; the image, the length of its gradient and its Laplacian, true and "
+                  "by each net, at the rate that is best for the gradient");
     put_psnr(r, s);
     put_rates(r, s);
 }

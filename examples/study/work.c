@@ -149,19 +149,6 @@ static const char *name_of(int job, void *context)
     return p->work->run[p->pending[job]].name;
 }
 
-static jobs_outcome train_all(const study_work *work, const int *pending, int count, FILE *out)
-{
-    return sweep_run(work->sweep, &(sweep_work){.folder = work->folder,
-                                                .count = count,
-                                                .out = out,
-                                                .silence = silence,
-                                                .unit = "rows",
-                                                .context = &(pool){work, pending},
-                                                .name = name_of,
-                                                .is_finished = is_finished,
-                                                .run = train});
-}
-
 /* Announces the runs and the estimated time. False if a run is impossible. */
 static bool say_estimate(const study_work *work, const int *pending, int count, int missing, FILE *out, tg_error *error)
 {
@@ -186,7 +173,15 @@ static void do_pending(study_work *work, int *pending, int count, int missing, s
     outcome->broken =
         taken == FILES_TAKEN || (shows && !say_estimate(work, pending, count, missing, out, &outcome->error));
     if (!outcome->broken) {
-        const jobs_outcome jobs = train_all(work, pending, count, shows ? out : NULL);
+        const jobs_outcome jobs = sweep_run(work->sweep, &(sweep_work){.folder = work->folder,
+                                                                       .count = count,
+                                                                       .out = shows ? out : NULL,
+                                                                       .silence = silence,
+                                                                       .unit = "rows",
+                                                                       .context = &(pool){work, pending},
+                                                                       .name = name_of,
+                                                                       .is_finished = is_finished,
+                                                                       .run = train});
         outcome->failed = jobs.failed;
         outcome->interrupted = jobs.interrupted;
     }

@@ -1,6 +1,6 @@
 #include "examples/train/inputs.h"
 
-#include "examples/data/csv_columns.h"
+#include "examples/data/csv.h"
 #include "examples/data/number.h"
 #include "examples/data/words.h"
 

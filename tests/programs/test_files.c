@@ -3,8 +3,10 @@
 #include "tests/support/temporary_files.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,6 +39,37 @@ START_TEST(a_link_of_the_name_itself_is_replaced)
     ck_assert_msg(files_write(temporary_folder(), "rows.csv", write_text, "a,b\n", &error), "%s", error.text);
     ck_assert_str_eq(temporary_text("precious"), "x");
     ck_assert_str_eq(temporary_text("rows.csv"), "a,b\n");
+}
+END_TEST
+
+/* A pipe stands for any device: renaming a file over it would replace it. */
+START_TEST(a_device_is_written_and_stays)
+{
+    tg_error error;
+    struct stat status;
+    char line[16] = "";
+    ck_assert_int_eq(mkfifo(temporary_path("pipe"), 0600), 0);
+    const int reader = open(temporary_path("pipe"), O_RDONLY | O_NONBLOCK);
+    ck_assert_msg(files_write(temporary_folder(), "pipe", write_text, "a,b\n", &error), "%s", error.text);
+    ck_assert_int_eq(read(reader, line, sizeof line), 4);
+    ck_assert_msg(files_write_path(temporary_path("pipe"), false, write_text, "c\n", &error), "%s", error.text);
+    ck_assert_int_eq(read(reader, line + 4, sizeof line - 4), 2);
+    ck_assert_str_eq(line, "a,b\nc\n");
+    ck_assert(lstat(temporary_path("pipe"), &status) == 0 && S_ISFIFO(status.st_mode));
+    close(reader);
+}
+END_TEST
+
+START_TEST(a_failed_write_leaves_the_device)
+{
+    tg_error error;
+    struct stat status;
+    if (access("/dev/full", W_OK) != 0)
+        return;
+    ck_assert(!files_write("/dev", "full", write_text, "a,b\n", &error));
+    ck_assert_msg(strstr(error.text, "cannot write '/dev/full': No space left on device"), "%s", error.text);
+    ck_assert(!files_write_path("/dev/full", false, write_text, "a,b\n", &error));
+    ck_assert(lstat("/dev/full", &status) == 0 && S_ISCHR(status.st_mode));
 }
 END_TEST
 
@@ -77,6 +110,8 @@ Suite *files_suite(void)
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, a_link_of_the_temporary_name_is_not_followed);
     tcase_add_test(tests, a_link_of_the_name_itself_is_replaced);
+    tcase_add_test(tests, a_device_is_written_and_stays);
+    tcase_add_test(tests, a_failed_write_leaves_the_device);
     tcase_add_test(tests, what_a_killed_program_left_of_a_probe_is_removed);
     tcase_add_test(tests, text_that_does_not_fit_into_memory_is_none);
     suite_add_tcase(suite, tests);

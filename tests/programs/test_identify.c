@@ -1,5 +1,5 @@
 /* `compare --identify`: the function that produced given pairs. */
-#include "examples/data/csv_columns.h"
+#include "examples/data/csv.h"
 #include "examples/identify/identify.h"
 #include "tests/support/temporary_files.h"
 

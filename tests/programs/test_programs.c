@@ -237,6 +237,20 @@ START_TEST(every_program_explains_itself_and_refuses_nonsense)
 }
 END_TEST
 
+/* They take a file, or nothing; what they print for --help is not the beginning of their work. */
+START_TEST(the_short_programs_explain_themselves_and_do_nothing_else)
+{
+    static const char *const programs[] = {"fit", "mnist", "gpt", "names", "autoencoder"};
+    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
+        ck_assert_msg(run_there(programs[i], "--help") == 0, "%s", programs[i]);
+        ck_assert_msg(strncmp(temporary_text("out"), "usage: ", 7) == 0, "%s", programs[i]);
+        ck_assert(!temporary_exists("curves.csv") && !temporary_exists("autoencoder.png"));
+    }
+    ck_assert_int_eq(run_there("fit", "--nonsense"), 2);
+    ck_assert(strncmp(temporary_text("out"), "usage: ", 7) == 0 && !temporary_exists("curves.csv"));
+}
+END_TEST
+
 START_TEST(what_was_drawn_is_named)
 {
     static const char *const pictures[] = {"loss", "steps", "accuracy", "noise", "boundary", "search"};
@@ -383,6 +397,7 @@ Suite *programs_suite(void)
     tcase_add_test(tests, the_environment_says_how_many_threads_there_are);
     tcase_add_test(tests, gradcheck_passes_everything_to_second_order_and_says_so_in_its_last_line);
     tcase_add_test(tests, every_program_explains_itself_and_refuses_nonsense);
+    tcase_add_test(tests, the_short_programs_explain_themselves_and_do_nothing_else);
     tcase_add_test(tests, what_was_drawn_is_named);
     tcase_add_test(tests, folders_of_any_name_have_their_pictures);
     tcase_add_test(tests, what_is_counted_is_singular_where_it_is_one);

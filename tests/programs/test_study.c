@@ -1,6 +1,6 @@
 /* The program `study`: its quick versions, that it continues after a stop, and the numbers in its reports. */
 #include "examples/data/feed.h"
-#include "examples/report/ranks.h"
+#include "examples/report/statistics.h"
 #include "examples/study/study.h"
 #include "tests/support/temporary_files.h"
 

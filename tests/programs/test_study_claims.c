@@ -143,7 +143,6 @@ START_TEST(cells_are_compared_by_seed_at_their_best_rates)
     const study_context c = context_of(&settings);
     study_work work = study_work_of(&c);
     static study_sources none;
-    const claims all = {&c, &work, NULL};
     const claim better = {.of = {"gpt-gelu_exact-post-norm0", "gpt-relu-post-norm0"},
                           .measure = &claim_perplexity,
                           .to = 1,
@@ -151,20 +150,21 @@ START_TEST(cells_are_compared_by_seed_at_their_best_rates)
                 alike = {.of = {"gpt-gelu_exact-post-norm0", "gpt-relu-post-norm0", "gpt-gelu_exact-post-norm1",
                                 "gpt-relu-post-norm1"},
                          .measure = &claim_perplexity};
+    const claims one = {&c, &work, NULL, &better}, two = {&c, &work, NULL, &alike};
     ck_assert(study_grids_add(&work, &c, grid_called("gpt"), 1, &none));
     invent(&work, loss_of);
     /* mean -0.4, deviation 0.1, three seeds: 4.302653 is Student's 97.5 % point with two degrees of freedom */
     const double margin = 4.302652730 * 0.1 / sqrt(3);
-    finding found = claim_cells(&all, &better);
+    finding found = claim_cells(&one);
     ck_assert_double_eq_tol(found.low, exp(-0.4 - margin), 1e-6);
     ck_assert_double_eq_tol(found.high, exp(-0.4 + margin), 1e-6);
     ck_assert_str_eq(claim_verdict(&better, &found), "yes");
     ck_assert_ptr_nonnull(strstr(found.words, "0.670 times (0.523 to 0.859)"));
-    found = claim_cells(&all, &alike);
+    found = claim_cells(&two);
     ck_assert_double_eq_tol(found.low, 1, 1e-9);
     ck_assert_double_eq_tol(found.high, 1, 1e-9);
     work.record[0].epochs = 1; /* one run is incomplete */
-    found = claim_cells(&all, &better);
+    found = claim_cells(&one);
     ck_assert_str_eq(claim_verdict(&better, &found), "not measured");
     study_work_free(&work);
 }

@@ -408,6 +408,35 @@ static double height_of(const char *svg, const char *label)
     return y;
 }
 
+/* The pictures by gnuplot follow when the program ends, so a run must not change its colour. Black, which a dark page
+ * hides, is there the colour of the text. */
+START_TEST(charts_have_the_colours_of_the_pictures)
+{
+    static chart_line lines[12];
+    static char text[40000], page[1 << 16];
+    FILE *style = fopen("plots/style.gp", "r"), *out = fmemopen(page, sizeof page, "w");
+    ck_assert(style && out);
+    text[fread(text, 1, sizeof text - 1, style)] = '\0';
+    fclose(style);
+    char *colours = strstr(text, "\ncolours = \"");
+    ck_assert_ptr_nonnull(colours);
+    colours = strchr(colours, '"') + 1;
+    *strchr(colours, '"') = '\0';
+    for (int i = 0; i < 12; i++)
+        lines[i] = (chart_line){.name = "net", .group = i, .pairs = (const double[]){1, 1, 2, 2}, .count = 2};
+    chart_write(out, "loss", "epoch", lines, 12);
+    fclose(out);
+    char *at = page;
+    for (const char *colour = strtok(colours, " "); colour; colour = strtok(NULL, " ")) {
+        char wanted[40];
+        snprintf(wanted, sizeof wanted, "stroke=\"%s%s\" d=", strcmp(colour, "000000") ? "#" : "",
+                 strcmp(colour, "000000") ? colour : "var(--ink)");
+        at = strcasestr(at, wanted);
+        ck_assert_msg(at, "%s", wanted);
+    }
+}
+END_TEST
+
 START_TEST(a_chart_has_its_points_at_their_places)
 {
     static const double linear[] = {1, 4, 2, NAN, 3, 3, 4, 2}, powers[] = {0, 1, 5, 0.01, 10, 0.1};
@@ -448,6 +477,7 @@ Suite *report_suite(void)
 {
     Suite *suite = suite_create("report");
     TCase *tests = tcase_create("report");
+    tcase_add_test(tests, charts_have_the_colours_of_the_pictures);
     tcase_add_test(tests, a_chart_has_its_points_at_their_places);
     tcase_add_test(tests, a_table_is_printed_in_five_ways);
     tcase_add_test(tests, a_narrow_terminal_has_everything_and_no_long_line);

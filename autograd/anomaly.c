@@ -56,7 +56,7 @@ tg_anomalies tg_anomalies_of_inputs(const tg_value *value)
 
 static bool is_overwritten(const tg_value *input, const tg_value *by)
 {
-    return input->slot.data == by->slot.data && !(by->op->flags & TG_VIEW);
+    return input->size > 0 && input->slot.data == by->slot.data && !(by->op->flags & TG_VIEW);
 }
 
 bool tg_anomaly_check(const tg_value *value, tg_anomalies of_inputs)

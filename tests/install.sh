@@ -125,7 +125,7 @@ blanks) # in every path; by pkg-config, and by CMake
 
 static)
     write_six '<tapegrad.h>' > six.c
-    cc -std=c11 six.c -o six $(flags --cflags) "$prefix/lib/libtapegrad.a" $(flags --static --libs | sed 's/-ltapegrad//')
+    ${TG_CC:-cc} -std=c11 six.c -o six $(flags --cflags) "$prefix/lib/libtapegrad.a" $(flags --static --libs | sed 's/-ltapegrad//')
     ./six | grep -q six
     ;;
 
@@ -136,7 +136,7 @@ amalgamation) # by the command of docs/install.md, but quicker; the header by ev
     write_six '"tapegrad.h"' | tee six.c > six.cc
     for standard in c99 c11 c17 c2x; do cc -std=$standard $strict -fsyntax-only six.c; done
     for standard in c++11 c++14 c++17 c++20 c++2b; do c++ -std=$standard $strict -fsyntax-only six.cc; done
-    cc -I. "$tree/examples/xor.c" tapegrad.o -o xor -lm -pthread -ldl
+    ${TG_CC:-cc} -I. "$tree/examples/xor.c" tapegrad.o -o xor -lm -pthread -ldl
     ./xor > out
     grep '^step ' "$tree/README.md" | diff - out
     ${TG_CC:-cc} ${CFLAGS:-} ${LDFLAGS:-} "$build"/obj/tests/fingerprint/*.o tapegrad.o -o fingerprint -lm -pthread -ldl

@@ -21,9 +21,10 @@ ${TG_CC:-cc} -E -P -I. -I"$1/include" "$1/include/tapegrad.h" | sed 's/[;{}]/&\n
         declaration = ""
     }' | awk '{ print $NF }' | sort -u > "$work/declared"
 
-# exported FILE [OPTION]: the names of code and data that a linker sees. Names that begin with __ come from the sanitizers.
+# exported FILE [OPTION]: the names of code and data that a linker sees. Names that begin with __ come from the sanitizers,
+# mangle_path from the counters of make coverage.
 exported() {
-    nm -g --defined-only $2 "$1" | awk 'NF == 3 && $2 ~ /^[A-Z]$/ && $3 !~ /^__/ { print $3 }' | sort -u
+    nm -g --defined-only $2 "$1" | awk 'NF == 3 && $2 ~ /^[A-Z]$/ && $3 !~ /^(__|mangle_path$)/ { print $3 }' | sort -u
 }
 exported "$1/libtapegrad.so" -D > "$work/shared"
 exported "$1/libtapegrad.a" "" > "$work/static"

@@ -87,15 +87,12 @@ INLINE vector load_part(const real *from, mask some)
     return (vector)_mm256_maskload_pd((const double *)from, some.lanes);
 }
 
-/* In pieces of 16, 8 and 4 bytes, as AMD's processors take twelve cycles or more for a masked store. */
+/* Fewer than all lanes. In pieces of 16, 8 and 4 bytes, as AMD's processors take twelve cycles or more for a masked
+ * store. */
 INLINE void store_part(real *to, mask some, vector x)
 {
     const size_t bytes = some.count * sizeof(real);
     __m128i rest = _mm256_castsi256_si128((__m256i)x);
-    if (bytes == BYTES) {
-        *(loose *)to = x;
-        return;
-    }
     if (bytes & 16) {
         _mm_storeu_si128((__m128i *)to, rest);
         to += CHUNK;
@@ -131,9 +128,7 @@ INLINE vector load_part(const real *from, mask lanes)
 
 INLINE void store_part(real *to, mask lanes, vector x)
 {
-    if (lanes == LANES)
-        *(loose *)to = x;
-    for (size_t lane = 0; lane < lanes && lanes < LANES; lane++)
+    for (size_t lane = 0; lane < lanes; lane++)
         to[lane] = x[lane];
 }
 

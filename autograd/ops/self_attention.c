@@ -196,12 +196,10 @@ static void work_on_some(void *context, size_t first, size_t count)
 {
     attention *t = context;
     void *memory = tg_scratch();
-    if (!memory) {
+    if (!memory)
         t->without_memory = true;
-        return;
-    }
     const size_t group = t->heads / t->shared;
-    for (; count > 0; count--, first++)
+    for (; memory && count > 0; count--, first++)
         for (size_t k = 0; k < group; k++) {
             const size_t batch = first / t->shared, number = first % t->shared * group + k;
             if (t->gradient)

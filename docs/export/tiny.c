@@ -107,12 +107,10 @@ static void sum_narrow_matrix(size_t rows, size_t n, const tg_real *x, tg_real *
         y[i] = (tg_real)total[i];
 }
 
-/* A narrow matrix is always summed as a whole. */
+/* The matrix is not empty. A narrow one is always summed as a whole. */
 static void sum_matrix(size_t rows, size_t n, size_t first, size_t count, const void *x, void *y)
 {
-    if (rows == 0)
-        memset((tg_real *)y + first, 0, count * sizeof(tg_real));
-    else if (n > 0 && 2 * n <= TILE)
+    if (2 * n <= TILE)
         sum_narrow_matrix(rows, n, x, y);
     else
         sum_wide_matrix(rows, n, first, count, x, y);

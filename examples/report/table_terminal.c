@@ -2,6 +2,7 @@
 #include "examples/report/table_internal.h"
 #include "examples/report/terminal.h"
 
+#include <errno.h>
 #include <libsmartcols/libsmartcols.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -136,7 +137,8 @@ static bool print_block(const screen_table *s, int first, int end, FILE *out)
             if (s->width[c] && (c < s->t->keys || c >= first))
                 fine = fine && set_scols_cell(line, position++, s, row, c);
     }
-    const bool printed = fine && scols_print_table(to) == 0;
+    errno = 0; /* the library prints a cell without its text if it has no memory for it, and only errno says so */
+    const bool printed = fine && scols_print_table(to) == 0 && errno != ENOMEM;
     scols_unref_table(to);
     return printed;
 }

@@ -148,10 +148,8 @@ static bool read_best(tg_fit *fit)
     char path[PATH];
     if (fit->best < 0)
         return true;
-    if (!path_of(fit, "best.safetensors", path))
-        return false;
     memcpy(fit->best_values, tg_parameters_values(fit->parameters), tg_parameters_bytes(fit->parameters));
-    if (!tg_parameters_load(fit->parameters, path, NULL, &fit->error))
+    if (!path_of(fit, "best.safetensors", path) || !tg_parameters_load(fit->parameters, path, NULL, &fit->error))
         return false;
     tg_parameters_swap(fit->parameters, fit->best_values);
     return true;

@@ -1,7 +1,9 @@
 /* Attention against its definition in loops; masks, and rows that are fully masked. */
 #include "tests/support/tensors.h"
+#include "tests/support/wrapped_memory.h"
 
 #include <math.h>
+#include <pthread.h>
 
 Suite *attention_suite(void);
 
@@ -211,6 +213,48 @@ START_TEST(self_attention_holds_no_tensor_of_scores)
 }
 END_TEST
 
+/* Two products forward, five backward; a causal one computes about half of each. */
+START_TEST(the_work_of_self_attention_is_counted)
+{
+    enum { BATCH = 2, LENGTH = 6, NUMBER = 4, SHARED = 2, EACH = 3 };
+    for (int causal = 0; causal < 2; causal++) {
+        tg_tape_reset(tape);
+        tg_tape_time(tape, true);
+        tg_tensor x = drawn(TG_F64, TG_SHAPE(BATCH, LENGTH, (NUMBER + 2 * SHARED) * EACH));
+        ck_assert(tg_backward(tg_sum(tg_self_attention(x, NUMBER, SHARED, causal))));
+        const double scores = BATCH * NUMBER * LENGTH * (causal ? (LENGTH + 1) / 2. : LENGTH);
+        double work[2] = {0};
+        tg_operation_time time;
+        for (int64_t i = 0; tg_tape_time_at(tape, i, &time); i++)
+            work[time.backward] += time.flops;
+        ck_assert_double_eq(work[0], 2 * 2 * EACH * scores);
+        ck_assert_double_eq(work[1], 5 * 2 * EACH * scores);
+    }
+}
+END_TEST
+
+/* In a thread that has computed nothing yet, and so has no scratch memory. */
+static void *attend_without_memory(void *x)
+{
+    wrapped_memory_refuse_over(1 << 20);
+    const bool fine = tg_ok(tg_self_attention(*(tg_tensor *)x, 1, 1, false));
+    wrapped_memory_refuse_over(SIZE_MAX);
+    return fine ? x : NULL;
+}
+
+START_TEST(want_of_memory_for_the_scores_is_an_error)
+{
+    tg_tensor x = drawn(TG_F32, TG_SHAPE(4, 6));
+    void *fine = x.value;
+    pthread_t thread;
+    tg_set_threads(1);
+    ck_assert_int_eq(pthread_create(&thread, NULL, attend_without_memory, &x), 0);
+    ck_assert_int_eq(pthread_join(thread, &fine), 0);
+    ck_assert_ptr_null(fine);
+    expect_error("no memory for the scores of some queries");
+}
+END_TEST
+
 START_TEST(heads_that_do_not_fit_are_named)
 {
     tg_tensor x = drawn(TG_F32, TG_SHAPE(2, 12));
@@ -248,6 +292,8 @@ Suite *attention_suite(void)
     tcase_add_test(tests, heads_are_columns_apart_and_side_by_side_again);
     tcase_add_test(tests, what_are_not_heads_is_named);
     tcase_add_test(tests, self_attention_holds_no_tensor_of_scores);
+    tcase_add_test(tests, the_work_of_self_attention_is_counted);
+    tcase_add_test(tests, want_of_memory_for_the_scores_is_an_error);
     tcase_add_test(tests, heads_that_do_not_fit_are_named);
     suite_add_tcase(suite, tests);
     return suite;

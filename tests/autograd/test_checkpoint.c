@@ -1,5 +1,8 @@
 /* Recomputation: the same gradients to the bit, in less memory. */
+#include "tests/support/wrapped_memory.h"
+
 #include <check.h>
+#include <math.h>
 #include <string.h>
 #include <tapegrad.h>
 
@@ -175,6 +178,45 @@ START_TEST(a_step_does_not_end_inside_a_checkpoint)
 }
 END_TEST
 
+/* A block of values whose numbers need little memory, so that it is the program whose memory runs out. */
+static tg_tensor many_values(tg_tape *tape, const tg_tensor *inputs, int count, void *user)
+{
+    (void)tape, (void)count, (void)user;
+    tg_tensor y = inputs[0];
+    for (int i = 0; i < 600; i++)
+        y = tg_sin(y);
+    return y;
+}
+
+START_TEST(want_of_memory_in_a_checkpoint_is_an_error)
+{
+    double expected = 0;
+    for (int nth = 0, failures = 0;; nth++) {
+        wrapped_memory_fail_after(nth);
+        tg_tape *tape = tg_tape_new();
+        tg_tensor x = tg_variable(tape, TG_F64, (double[]){2}, TG_SCALAR), y = x;
+        for (int i = 0; i < 5; i++)
+            y = tg_checkpoint(many_values, &y, 1, NULL);
+        const bool fine = tg_backward(y), reached = wrapped_memory_stop();
+        ck_assert_int_eq(fine, !reached);
+        ck_assert_int_eq(tg_tape_error(tape) != NULL, reached);
+        failures += reached;
+        expected = fine ? tg_item(tg_gradient(x)) : 0;
+        tg_tape_free(tape);
+        if (!reached) {
+            ck_assert_int_gt(failures, 10);
+            break;
+        }
+    }
+    double x = 2, derivative = 1;
+    for (int i = 0; i < 5 * 600; i++) {
+        derivative *= cos(x);
+        x = sin(x);
+    }
+    ck_assert_double_eq_tol(expected, derivative, 1e-12 * fabs(derivative));
+}
+END_TEST
+
 START_TEST(odd_functions_are_taken_as_they_are)
 {
     tg_tape *tape = tg_tape_new();
@@ -198,6 +240,7 @@ Suite *checkpoint_suite(void)
     tcase_add_test(tests, checkpoints_nest_and_can_be_differentiated_twice);
     tcase_add_test(tests, dropout_drops_the_same_when_it_is_computed_again);
     tcase_add_test(tests, a_step_does_not_end_inside_a_checkpoint);
+    tcase_add_test(tests, want_of_memory_in_a_checkpoint_is_an_error);
     tcase_add_test(tests, odd_functions_are_taken_as_they_are);
     suite_add_tcase(suite, tests);
     return suite;

@@ -149,6 +149,22 @@ START_TEST(anomaly_mode_looks_at_the_backward_pass_and_lets_given_infinities_pas
 }
 END_TEST
 
+START_TEST(anomaly_mode_says_so_if_an_input_has_no_range)
+{
+    const int32_t label[1] = {1};
+    tg_tape_watch(tape, true);
+    ck_assert(!tg_ok(tg_cross_entropy(tg_reshape(vector(INFINITY, INFINITY), TG_SHAPE(1, 2)),
+                                      tg_constant(tape, TG_I32, label, TG_SHAPE(1)))));
+    const char *error = tg_tape_error(tape);
+    ck_assert_msg(strstr(error, "; input 0: nothing finite and infinities; input 1: integers"), "%s", error);
+    tg_tape_clear_error(tape);
+    ck_assert(!tg_ok(tg_cross_entropy(tg_constant(tape, TG_F64, NULL, TG_SHAPE(0, 2)),
+                                      tg_constant(tape, TG_I32, NULL, TG_SHAPE(0)))));
+    error = tg_tape_error(tape);
+    ck_assert_msg(strstr(error, "; input 0: empty; input 1: empty"), "%s", error);
+}
+END_TEST
+
 START_TEST(the_tape_lists_itself_and_says_how_long_the_list_is)
 {
     double w = 1, g;
@@ -203,6 +219,7 @@ Suite *derivatives_suite(void)
     tcase_add_test(tests, anomaly_mode_names_the_first_operation_that_made_an_infinity);
     tcase_add_test(tests, anomaly_mode_sees_what_overwrites_its_input);
     tcase_add_test(tests, anomaly_mode_looks_at_the_backward_pass_and_lets_given_infinities_pass);
+    tcase_add_test(tests, anomaly_mode_says_so_if_an_input_has_no_range);
     tcase_add_test(tests, the_tape_lists_itself_and_says_how_long_the_list_is);
     suite_add_tcase(suite, tests);
     return suite;

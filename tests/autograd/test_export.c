@@ -322,8 +322,12 @@ static void expect_training(net_spec spec, const tg_optimizer_config *how, tg_ex
     const tg_tensor target = tg_borrow(tape, images ? TG_F32 : TG_I32, wanted, images ? tg_shape_of(made) : of_labels);
     const tg_tensor loss = images ? tg_mse(made, target) : tg_cross_entropy(made, target);
     ck_assert_msg(tg_backward(loss), "%s", tg_tape_error(tape));
-    const tg_export_step step = {.input = {rows},
-                                 .target = {target},
+    /* Where both are real, their own units, which change nothing. */
+    double *mean = calloc((size_t)(2 * width), sizeof *mean), *scale = malloc((size_t)(2 * width) * sizeof *scale);
+    for (int64_t i = 0; i < 2 * width; i++)
+        scale[i] = 1;
+    const tg_export_step step = {.input = {rows, images ? mean : NULL, images ? scale : NULL},
+                                 .target = {target, images ? mean + width : NULL, images ? scale + width : NULL},
                                  .loss = loss,
                                  .rule = rule,
                                  .rate = how->lr,
@@ -367,7 +371,7 @@ static void expect_training(net_spec spec, const tg_optimizer_config *how, tg_ex
     memcpy(both + bytes_x, y, bytes_y);
     temporary_write("rows", both, bytes_x + bytes_y);
     expect_built(output, 0, which);
-    free(both), free(x), free(y), free(batch), free(wanted);
+    free(both), free(x), free(y), free(batch), free(wanted), free(mean), free(scale);
     tg_optimizer_free(optimizer);
     tg_model_free(model);
     tg_tape_reset(tape);
@@ -499,6 +503,18 @@ START_TEST(what_cannot_be_exported_is_refused)
     const tg_export_step step = {.input = {b}, .target = {x}, .loss = tg_sum(y)};
     expect_no_export(&(tg_export_config){.input = {x}, .output = {y}, .step = &step},
                      "a step needs a loss, of which tg_backward has been called");
+    const tg_export_step computed = {.input = {y}, .target = {x}, .loss = tg_sum(y)};
+    expect_no_export(&(tg_export_config){.input = {x}, .output = {y}, .step = &computed},
+                     "export: an input is computed");
+    const tg_tensor none = zeros_of(TG_F32, TG_SHAPE(0, 3));
+    expect_no_export(&(tg_export_config){.input = {none}, .output = {tg_relu(none)}}, "an input or output is empty");
+    tg_parameters *set = tg_parameters_new(TG_F32);
+    const tg_tensor w = tg_parameter_tensor(tape, tg_parameters_add(set, "w", TG_SHAPE(3), true));
+    const tg_export_step unequal = {.input = {b}, .target = {x}, .loss = tg_mse(tg_sum(tg_mul(b, w)), tg_sum(x))};
+    ck_assert(tg_backward(unequal.loss));
+    expect_no_export(&(tg_export_config){.input = {x}, .output = {y}, .step = &unequal},
+                     "input and target of the step have no equal number of rows");
+    tg_parameters_free(set);
     ck_assert_uint_eq(tg_export(NULL, &(tg_export_config){.input = {x}}, NULL, 0), 0);
     ck_assert_uint_eq(tg_export(tape, NULL, NULL, 0), 0);
     ck_assert_uint_eq(tg_export_weights(tape, NULL, NULL, 0), 0);

@@ -8,11 +8,14 @@ Suite *gated_suite(void);
 static const struct {
     const char *name;
     tg_tensor (*product)(tg_tensor a, tg_tensor b), (*activation)(tg_tensor x);
+    tg_tensor (*gradient)(tg_tensor g, tg_tensor a, tg_tensor b);
 } products[] = {
-    {"glu", tg_glu, tg_sigmoid},
-    {"reglu", tg_reglu, tg_relu},
-    {"geglu", tg_geglu, tg_gelu_exact},
-    {"swiglu", tg_swiglu, tg_silu},
+    {"glu", tg_glu, tg_sigmoid, tg_glu_grad},
+    {"reglu", tg_reglu, tg_relu, tg_reglu_grad},
+    {"geglu", tg_geglu, tg_gelu_exact, tg_geglu_grad},
+    {"swiglu", tg_swiglu, tg_silu, tg_swiglu_grad},
+    {"geglu_tanh", tg_geglu_tanh, tg_gelu_tanh, tg_geglu_tanh_grad},
+    {"reglu_squared", tg_reglu_squared, tg_relu_squared, tg_reglu_squared_grad},
 };
 enum { PRODUCTS = sizeof products / sizeof products[0] };
 
@@ -69,6 +72,21 @@ START_TEST(one_operation_computes_both_gradients)
 }
 END_TEST
 
+/* Against the gradients of the same function composed of other operations. */
+START_TEST(every_product_has_an_operation_for_both_gradients)
+{
+    const tg_shape shape = TG_SHAPE(5, 7);
+    for (int k = 0; k < PRODUCTS; k++) {
+        tg_tensor inputs[] = {drawn(TG_F64, shape), drawn(TG_F64, shape)}, g = drawn(TG_F64, shape), d[2];
+        const tg_tensor y = tg_mul(products[k].activation(inputs[0]), inputs[1]);
+        ck_assert(tg_grad(&y, 1, inputs, 2, &g, false, d));
+        const tg_tensor packed = products[k].gradient(g, inputs[0], inputs[1]);
+        for (int i = 0; i < 2; i++)
+            assert_all_close(products[k].name, tg_reshape(tg_narrow(packed, 0, i, 1), shape), d[i]);
+    }
+}
+END_TEST
+
 START_TEST(both_gradients_are_right_when_only_one_is_asked_for)
 {
     const double numbers[] = {-1, 0.5, 2};
@@ -116,6 +134,7 @@ Suite *gated_suite(void)
     tcase_add_checked_fixture(tests, start_tape, finish_tape);
     tcase_add_test(tests, a_gated_product_is_the_activation_times_the_other_to_third_order);
     tcase_add_test(tests, one_operation_computes_both_gradients);
+    tcase_add_test(tests, every_product_has_an_operation_for_both_gradients);
     tcase_add_test(tests, both_gradients_are_right_when_only_one_is_asked_for);
     tcase_add_test(tests, a_closed_gate_stays_closed);
     tcase_add_test(tests, operands_of_a_gated_product_have_one_shape);

@@ -83,6 +83,12 @@ START_TEST(a_loop_of_ones_own_goes_over_all_parameters_with_their_factors)
     tg_parameters_update(set, descend, &(tg_update){.rate = 0.25, .gradient_scale = 2}, factors);
     for (int i = 0; i < 9; i++)
         ck_assert_double_eq(((double *)tg_parameters_values(set))[i], i < 6 ? -0.5 * i : -1. * i - 0.5);
+    const tg_update step = {.rate = 1, .gradient_scale = 1}; /* and these change nothing */
+    tg_parameters_update(NULL, descend, &step, factors);
+    tg_parameters_update(set, NULL, &step, factors);
+    tg_parameters_update(set, descend, NULL, factors);
+    for (int i = 0; i < 9; i++)
+        ck_assert_double_eq(((double *)tg_parameters_values(set))[i], i < 6 ? -0.5 * i : -1. * i - 0.5);
     tg_parameters_free(set);
 }
 END_TEST

@@ -129,6 +129,35 @@ START_TEST(a_derivative_that_reads_numbers_or_differentiates_is_an_error_at_once
 }
 END_TEST
 
+static tg_tensor given; /* what the derivative below gives */
+
+static void gives_what_is_given(const tg_derive *d)
+{
+    d->gradient[0] = given;
+}
+
+START_TEST(a_derivative_that_gives_a_tensor_of_another_step_or_tape_is_an_error)
+{
+    static const tg_op op = ABSOLUTE(gives_what_is_given);
+    static const char *const says[] = {
+        "the derivative of absolute gives a tensor of a step that ended with tg_tape_reset",
+        "the derivative of absolute gives a tensor of another tape"};
+    const tg_tensor dead = variable(1);
+    tg_tape *other = tg_tape_new();
+    for (int i = 0; i < 2; i++) {
+        tg_tape_reset(tape);
+        given = i == 0 ? dead : tg_full(other, TG_F64, TG_SHAPE(1), 1);
+        tg_tensor x = variable(3), y = tg_apply(&op, NULL, 1, &x), d;
+        ck_assert(!tg_grad(&y, 1, &x, 1, NULL, false, &d) && !tg_ok(d));
+        expect_error(says[i]);
+        ck_assert(!tg_ok(tg_jacobian(y, x)));
+        expect_error(says[i]);
+    }
+    ck_assert_ptr_null(tg_tape_error(other));
+    tg_tape_free(other);
+}
+END_TEST
+
 static tg_tensor length; /* the tensor that the shape rule below reads */
 
 static bool as_long_as_it_says(tg_value *out)
@@ -295,6 +324,11 @@ START_TEST(what_is_missing_or_dead_is_an_error_of_every_derivative)
     tangent = dead;
     ck_assert(!tg_ok(tg_jvp(y, &x, &tangent, 1)));
     expect_error("tg_jvp");
+    ck_assert(!tg_ok(tg_jvp(y, &x, NULL, 1)));
+    expect_error("tg_jvp");
+    tg_add(x, dead); /* after an error every derivative is inert, and the first error stays */
+    ck_assert(!tg_ok(tg_jacobian(y, x)) && !tg_ok(tg_hessian(y, x)));
+    expect_error("add");
 }
 END_TEST
 
@@ -333,6 +367,12 @@ START_TEST(what_an_operation_lacks_is_named)
     expect_error("tg_set: the data is NULL");
     ck_assert(!tg_ok(tg_gather(x, 2, index)));
     expect_error("there is no axis 2");
+    ck_assert(!tg_ok(tg_index_select(x, 2, index)));
+    expect_error("there is no axis 2");
+    ck_assert(!tg_ok(tg_parameter_tensor(tape, &(tg_parameter){.name = "w", .dtype = TG_F64, .shape = {1, {3}}})));
+    expect_error("parameter w has no data");
+    ck_assert(!tg_ok(tg_parameter_tensor(tape, &(tg_parameter){.dtype = TG_F64, .shape = {1, {3}}})));
+    expect_error("parameter without a name has no data");
     enum { PARTS = 17 };
     tg_tensor parts[PARTS];
     for (int i = 0; i < PARTS; i++)
@@ -385,6 +425,10 @@ START_TEST(a_checkpoint_of_another_tapes_tensor_or_of_a_dead_one_is_an_error)
     expect_error("tg_checkpoint");
     ck_assert(!tg_ok(tg_checkpoint(elsewhere, &x, 1, &(tg_tensor){0})));
     expect_error("tg_checkpoint");
+    ck_assert(!tg_ok(tg_checkpoint(elsewhere, (tg_tensor[]){x, foreign}, 2, &x)));
+    expect_error("tg_checkpoint: input 1 is a tensor of another tape");
+    ck_assert(!tg_ok(tg_checkpoint(elsewhere, (tg_tensor[]){x, dead}, 2, &x)));
+    expect_error("tg_checkpoint: input 1 is a tensor of a step that ended with tg_tape_reset");
     ck_assert_ptr_null(tg_tape_error(other));
     ck_assert_double_eq(tg_item(foreign), 1);
     tg_tape_free(other);
@@ -406,6 +450,7 @@ Suite *refusals_suite(void)
     TCase *tests = tcase_create("refusals");
     tcase_add_checked_fixture(tests, start_tape, finish_tape);
     tcase_add_test(tests, a_derivative_that_reads_numbers_or_differentiates_is_an_error_at_once);
+    tcase_add_test(tests, a_derivative_that_gives_a_tensor_of_another_step_or_tape_is_an_error);
     tcase_add_test(tests, an_item_of_several_elements_is_an_error);
     tcase_add_test(tests, a_shape_rule_that_reads_numbers_is_an_error_at_once);
     tcase_add_test(tests, a_shape_rule_knows_operation_attributes_and_inputs);

@@ -318,6 +318,29 @@ START_TEST(running_out_of_memory_at_any_point_is_an_error_like_any_other)
 }
 END_TEST
 
+static tg_tensor no_hook(tg_tensor cotangent, void *user)
+{
+    (void)user;
+    return cotangent;
+}
+
+/* The first note on a tensor of a tape takes memory. */
+START_TEST(a_note_on_a_tensor_without_memory_is_an_error)
+{
+    for (int hook = 0; hook < 2; hook++) {
+        free_tape();
+        tape = tg_tape_new();
+        tg_tensor x = tg_variable(tape, TG_F64, (double[]){3}, TG_SHAPE(1)), y = tg_square(x);
+        wrapped_memory_fail_after(0);
+        const bool fine = hook ? !tg_add_hook(y, no_hook, NULL) : tg_retain_gradient(y).value == y.value;
+        ck_assert(wrapped_memory_stop() && fine);
+        ck_assert_str_eq(tg_tape_error(tape),
+                         hook ? "out of memory: tg_add_hook" : "out of memory: tg_retain_gradient");
+        tg_tape_clear_error(tape);
+    }
+}
+END_TEST
+
 START_TEST(a_parameter_outlives_its_tape_and_finds_itself_on_another)
 {
     double w[3] = {1, 2, 3}, g[3];
@@ -431,6 +454,7 @@ Suite *tape_suite(void)
     tcase_add_test(tests, every_operation_of_the_registry_is_complete);
     tcase_add_test(tests, a_step_like_the_last_one_allocates_nothing);
     tcase_add_test(tests, steps_that_grow_hold_a_small_multiple_of_the_largest);
+    tcase_add_test(tests, a_note_on_a_tensor_without_memory_is_an_error);
     tcase_add_test(tests, running_out_of_memory_at_any_point_is_an_error_like_any_other);
     tcase_add_test(tests, a_parameter_outlives_its_tape_and_finds_itself_on_another);
     tcase_add_test(tests, elements_are_read_in_any_type);

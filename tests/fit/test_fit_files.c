@@ -169,6 +169,31 @@ START_TEST(the_files_of_another_run_are_refused_in_a_line)
         ck_assert(!tg_fit_run(other.fit) && !strchr(tg_fit_error(other.fit), '\n'));
         fit_end(&other);
     }
+    static const struct {
+        const char *key, *text, *part;
+    } lines[] = {{NULL, NULL, "'fit.run' and 'fit.epochs' are missing"},
+                 {"fit.epochs", "0x0p+0 0x0p+0", "'fit.epochs' does not fit to 'training.position'"},
+                 {"fit.epochs", "none", "'fit.epochs' is damaged"}};
+    for (int i = 0; i < 3; i++) {
+        char run_of[300];
+        tg_error error;
+        fit_begin(&other, 0, TG_NORM_NONE);
+        tg_safetensors *file = tg_safetensors_open(temporary_path(i ? "kept" : "run/last.safetensors"), &error);
+        ck_assert_msg(file, "%s", error.text);
+        snprintf(run_of, sizeof run_of, "%s", tg_safetensors_metadata(file, "fit.run"));
+        tg_safetensors_close(file);
+        if (i == 0)
+            ck_assert_int_eq(rename(temporary_path("run/last.safetensors"), temporary_path("kept")), 0);
+        const tg_metadata written[] = {{"fit.run", run_of}, {lines[i].key, lines[i].text}};
+        tg_update_state update = tg_optimizer_state(r.optimizer);
+        const tg_training_state state = {.parameters = tg_mlp_parameters(r.net), .update = &update, .position = STEPS};
+        ck_assert(tg_training_state_save(&state, temporary_path("run/last.safetensors"), written, i ? 2 : 0, &error));
+        fit_in_folder(&other, "run");
+        other.config.resume = true;
+        other.fit = tg_fit_new(&other.config);
+        ck_assert_msg(strstr(tg_fit_error(other.fit), lines[i].part), "%s", tg_fit_error(other.fit));
+        fit_end(&other);
+    }
     temporary_write("run/last.safetensors", "nonsense", 8);
     fit_begin(&other, 0, TG_NORM_NONE);
     fit_in_folder(&other, "run");
@@ -189,6 +214,20 @@ START_TEST(a_folder_that_cannot_be_is_an_error)
     r.fit = tg_fit_new(&r.config);
     ck_assert(!tg_fit_run(r.fit));
     ck_assert_msg(strstr(tg_fit_error(r.fit), "file/folder: Not a directory"), "%s", tg_fit_error(r.fit));
+    fit_end(&r);
+    static char name[2000];
+    memset(name, '/', sizeof name - 1);
+    fit_begin(&r, 0, TG_NORM_NONE);
+    r.config.folder = name;
+    r.config.resume = true;
+    r.fit = tg_fit_new(&r.config);
+    ck_assert(!tg_fit_run(r.fit));
+    ck_assert_msg(strstr(tg_fit_error(r.fit), "the folder's name is too long"), "%s", tg_fit_error(r.fit));
+    fit_end(&r);
+    fit_begin(&r, 0, TG_NORM_NONE);
+    fit_train(&r);
+    ck_assert(!tg_fit_write_curves(r.fit, name));
+    ck_assert_msg(strstr(tg_fit_error(r.fit), "///: the name is too long"), "%s", tg_fit_error(r.fit));
     fit_end(&r);
 }
 END_TEST

@@ -159,6 +159,25 @@ START_TEST(a_step_is_the_sum_of_its_shards_in_the_order_of_the_tree)
 }
 END_TEST
 
+/* In double precision the order of the sums changes the last digits only, so that the number of shards does not matter.
+ */
+START_TEST(shards_of_doubles_train_to_the_weights_of_the_whole)
+{
+    fit_run whole, shared;
+    fit_begin(&whole, 0, TG_NORM_LAYER);
+    fit_begin(&shared, 0, TG_NORM_LAYER);
+    shared.config.shards = 3;
+    fit_train(&whole);
+    fit_train(&shared);
+    const tg_parameters *set = tg_mlp_parameters(whole.net);
+    const double *a = tg_parameters_values(set), *b = tg_parameters_values(tg_mlp_parameters(shared.net));
+    for (int64_t i = 0; i < tg_parameters_size(set); i++)
+        ck_assert_double_eq_tol(a[i], b[i], 1e-9);
+    fit_end(&whole);
+    fit_end(&shared);
+}
+END_TEST
+
 static bool stop(void *context, const tg_fit_step *now)
 {
     (void)context;
@@ -352,6 +371,32 @@ START_TEST(a_stopped_run_goes_on_with_another_number_of_processes)
 }
 END_TEST
 
+/* As MPI_Sendrecv does: both at once. */
+static bool exchange_with(void *context, int with, const void *sent, size_t sent_size, void *received,
+                          size_t received_size)
+{
+    const team *t = context;
+    return t->rank < with
+               ? send_to(context, with, sent, sent_size) && receive_from(context, with, received, received_size)
+               : receive_from(context, with, received, received_size) && send_to(context, with, sent, sent_size);
+}
+
+static bool train_with_exchange(const tg_communicator *c, void *context)
+{
+    tg_communicator with = *c;
+    with.exchange = exchange_with;
+    return train(&with, context);
+}
+
+START_TEST(a_communicator_with_an_exchange_ends_with_the_same_bytes)
+{
+    job one = job_of(3), many = job_of(3);
+    ck_assert(in_processes(1, train, &one) && in_processes(4, train_with_exchange, &many));
+    for (int rank = 0; rank < 4; rank++)
+        ck_assert_mem_eq(many.weights + (size_t)rank * many.size, one.weights, one.size);
+}
+END_TEST
+
 /* One process fails or ends without a message: all others end with an error. */
 static tg_tensor no_loss_in_step_5(void *net, const tg_tensor *batch, tg_rng *training, double *score)
 {
@@ -392,10 +437,12 @@ Suite *shards_suite(void)
     tcase_add_unchecked_fixture(tests, draw_rows, NULL);
     tcase_add_loop_test(tests, a_step_is_the_sum_of_its_shards_in_the_order_of_the_tree, 0,
                         sizeof trees / sizeof *trees);
+    tcase_add_test(tests, shards_of_doubles_train_to_the_weights_of_the_whole);
     tcase_add_test(tests, running_statistics_move_by_the_mean_of_the_shards);
     tcase_add_loop_test(tests, any_number_of_processes_ends_with_the_same_bytes, 0, sizeof jobs / sizeof *jobs);
     tcase_add_loop_test(tests, a_stopped_run_goes_on_with_another_number_of_processes, 0, 2);
-    tcase_add_loop_test(tests, all_end_where_one_fails, 0, 2);
+    tcase_add_test(tests, a_communicator_with_an_exchange_ends_with_the_same_bytes);
+    tcase_add_loop_test(tests, all_end_where_one_fails, 0, 4);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -119,6 +119,16 @@ START_TEST(the_file_of_another_run_is_refused_and_changes_nothing)
     more.state.rng[2] = &more.data;
     ck_assert(!tg_training_state_load(&more.state, temporary_path("wider"), &error));
     ck_assert_ptr_nonnull(strstr(error.text, "'training.rng.2'"));
+    more = wider;
+    more.state.ema = tg_ema_new(more.state.parameters, &(tg_ema_config){.decay = 0.9});
+    ck_assert(!tg_training_state_load(&more.state, temporary_path("wider"), &error));
+    ck_assert_ptr_nonnull(strstr(error.text, "'training.ema'"));
+    tg_ema_free(more.state.ema);
+    more = adam;
+    more.state.update = NULL; /* a file of weights and generators alone */
+    ck_assert(tg_training_state_save(&more.state, temporary_path("alone"), NULL, 0, &error));
+    ck_assert(!load(&adam, temporary_path("alone")));
+    ck_assert_ptr_nonnull(strstr(error.text, "'training.optimizer'"));
     more = adam;
     more.state.parameters = tg_mlp_parameters(wider.net);
     ck_assert(save(&adam, temporary_path("adam")));

@@ -169,6 +169,11 @@ START_TEST(what_cannot_be_is_an_error_in_words)
     group.norm = TG_NORM_GROUP;
     ck_assert_ptr_nonnull(strstr(tg_block_config_error(&batch), "not over the last axis"));
     ck_assert_ptr_nonnull(strstr(tg_block_config_error(&group), "not over the last axis"));
+    tg_block_config unknown = tg_block_gpt(6, 2);
+    unknown.activation = (tg_activation)999;
+    ck_assert_str_eq(tg_block_config_error(&unknown), "there is no such activation or normalisation");
+    unknown = (tg_block_config){.attention = {.width = 6, .heads = 2}, .norm = (tg_norm)999};
+    ck_assert_str_eq(tg_block_config_error(&unknown), "there is no such activation or normalisation");
     const tg_block block = tg_block_add(set, "d", &batch);
     ck_assert(!tg_ok(tg_block_forward(&block, drawn(TG_F64, TG_SHAPE(2, 6, 6)), NULL, NULL)));
     expect_error("the block has no weight: tg_block_config_error");
@@ -176,6 +181,9 @@ START_TEST(what_cannot_be_is_an_error_in_words)
         set, "c", &(tg_convolution_config){.inputs = 3, .outputs = 4, .kernel = {2, 2}, .window = {.groups = 2}});
     ck_assert(!tg_ok(tg_convolution_forward(&odd, drawn(TG_F64, TG_SHAPE(1, 3, 4, 4)))));
     expect_error("conv");
+    tg_conv_block even = tg_conv_block_add(set, "e", &(tg_conv_block_config){.inputs = 3, .outputs = 4, .kernel = 2});
+    ck_assert(!tg_ok(tg_conv_block_forward(&even, drawn(TG_F64, TG_SHAPE(1, 3, 4, 4)), NULL)));
+    expect_error("the block has no weight: tg_conv_block_config_error");
 }
 END_TEST
 

@@ -88,6 +88,14 @@ START_TEST(a_trace_of_another_net_is_refused)
     ck_assert(!tg_dead_units_see(dead, &trace));
     tg_dead_units_free(dead);
     tg_mlp_free(net);
+
+    dead = tg_dead_units_new(other);
+    const int32_t integers[3] = {1, 2, 3};
+    trace = (tg_mlp_trace){.count = 1, .preactivation = {tg_constant(tape, TG_I32, integers, TG_SHAPE(1, 3))}};
+    ck_assert(!tg_dead_units_see(dead, &trace));
+    expect_error("i32");
+    ck_assert_double_eq(tg_dead_units_fraction_of(dead, 0), 0);
+    tg_dead_units_free(dead);
     tg_mlp_free(other);
 }
 END_TEST

@@ -468,6 +468,21 @@ START_TEST(a_model_of_ones_own_is_a_list_of_layers)
 }
 END_TEST
 
+START_TEST(an_autoencoder_is_its_two_halves)
+{
+    const tg_rng rng = tg_rng_seed(3);
+    tg_autoencoder *net = tg_autoencoder_new(&rng, &autoencoder_1);
+    const tg_tensor x = drawn(TG_F32, TG_SHAPE(6, 7)), code = tg_autoencoder_encode(net, x, NULL),
+                    whole = tg_autoencoder_forward(net, x, NULL), decoded = tg_autoencoder_decode(net, code, NULL);
+    assert_shape(code, TG_SHAPE(6, 3));
+    assert_shape(decoded, TG_SHAPE(6, 7));
+    ck_assert_mem_eq(tg_data(whole), tg_data(decoded), 6 * 7 * sizeof(float));
+    tg_autoencoder_free(net);
+    ck_assert(!tg_ok(tg_autoencoder_encode(NULL, x, NULL)));
+    expect_error("tg_autoencoder_");
+}
+END_TEST
+
 Suite *models_suite(void)
 {
     Suite *suite = suite_create("models");
@@ -477,6 +492,7 @@ Suite *models_suite(void)
     tcase_add_loop_test(tests, names_and_shapes_are_those_of_a_state_dict, 0, CASES);
     tcase_add_loop_test(tests, derivatives_are_right_to_second_order, 0, CASES);
     tcase_add_loop_test(tests, a_model_learns_what_it_is_shown_and_a_step_allocates_nothing, 0, TRAINED);
+    tcase_add_test(tests, an_autoencoder_is_its_two_halves);
     tcase_add_test(tests, a_model_of_ones_own_is_a_list_of_layers);
     tcase_add_test(tests, wrong_configurations_are_refused_with_the_reason);
     tcase_add_test(tests, the_limits_of_sizes_are_those_that_the_messages_name);

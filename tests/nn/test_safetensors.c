@@ -258,6 +258,16 @@ START_TEST(tensors_are_renamed_by_pattern)
     ck_assert_ptr_nonnull(strstr(error.text, "its shape is [2]"));
     tg_parameters_free(saved);
     tg_parameters_free(model);
+
+    saved = one("a.weight", TG_SHAPE(2));
+    tg_parameters_add(saved, "b.weight", TG_SHAPE(2), true);
+    model = one("weight", TG_SHAPE(2));
+    ck_assert(tg_parameters_save(saved, path, NULL, 0, &error));
+    static const tg_rename same[] = {{"a.weight", "weight"}, {"b.weight", "weight"}};
+    ck_assert(!tg_parameters_load(model, path, &(tg_load_options){.renames = same, .rename_count = 2}, &error));
+    ck_assert_ptr_nonnull(strstr(error.text, "tensors a.weight and b.weight: both would be weight"));
+    tg_parameters_free(saved);
+    tg_parameters_free(model);
 }
 END_TEST
 

@@ -96,6 +96,8 @@ START_TEST(a_sequence_is_its_layers_called_by_hand)
     const tg_attention attention =
         tg_attention_add(set, "attention", &(tg_attention_config){.width = 4, .heads = 2, .dropout = 0.2});
     const tg_feed_forward mlp = tg_feed_forward_add(set, "mlp", 4, 5, TG_SWIGLU, true);
+    const tg_maxout maxout = tg_maxout_add(set, "maxout", 4, 4, 2);
+    const tg_learned learned = tg_learned_add(set, "learned", TG_LEARNED_PRELU, 4);
     tg_parameter *scale = tg_parameters_add(set, "scale", TG_SHAPE(4), false);
     ck_assert(!tg_parameters_error(set));
     rng = tg_rng_seed(5);
@@ -105,29 +107,32 @@ START_TEST(a_sequence_is_its_layers_called_by_hand)
                       tg_sequential_attention(&attention),
                       tg_sequential_dropout(0.5),
                       tg_sequential_feed_forward(&mlp),
+                      tg_sequential_maxout(&maxout),
+                      tg_sequential_learned(&learned),
                       {.kind = &scale_kind, .layer = scale, .name = "scale"}};
     net[1].residual = net[3].residual = true;
     net[1].recompute = net[2].recompute = _i;
     const int32_t numbers[6] = {3, 1, 8, 8, 0, 2};
-    float gradients[2][200];
+    float gradients[2][300];
     double loss[2];
     for (int way = 0; way < 2; way++) {
         tg_tape_reset(tape);
         rng = tg_rng_seed(11);
         tg_tensor x = tg_constant(tape, TG_I32, numbers, TG_SHAPE(2, 3));
         if (way == 0)
-            x = tg_sequential_forward(net, 5, x, &rng);
+            x = tg_sequential_forward(net, 7, x, &rng);
         else {
             x = tg_embedding_layer_forward(&table, x);
             x = tg_add(x, tg_attention_forward(&attention, x, NULL, &rng));
             x = tg_dropout_forward(x, 0.5, &rng);
             x = tg_add(x, tg_feed_forward_forward(&mlp, x, &rng));
+            x = tg_learned_forward(&learned, tg_maxout_forward(&maxout, x));
             x = tg_mul(x, tg_parameter_tensor(tape, scale));
         }
         const tg_tensor sum = tg_sum(tg_square(x));
         ck_assert(tg_backward(sum));
         loss[way] = tg_item(sum);
-        ck_assert_int_le(tg_parameters_size(set), 200);
+        ck_assert_int_le(tg_parameters_size(set), 300);
         memcpy(gradients[way], tg_parameters_gradients(set), (size_t)tg_parameters_size(set) * sizeof(float));
         tg_parameters_clear_gradients(set);
     }

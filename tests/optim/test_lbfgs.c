@@ -265,6 +265,47 @@ START_TEST(it_avoids_points_whose_loss_is_not_a_number)
 }
 END_TEST
 
+START_TEST(at_a_minimum_it_has_ended)
+{
+    valley v = new_valley();
+    for (int i = 0; i < SIZE; i++)
+        ((double *)tg_parameters_values(v.set))[i] = 1;
+    tg_lbfgs *lbfgs = tg_lbfgs_new(v.set, NULL);
+    ck_assert(!tg_lbfgs_step(lbfgs, rosenbrock, &v) && !tg_lbfgs_error(lbfgs));
+    ck_assert(tg_lbfgs_loss(lbfgs) == 0 && tg_lbfgs_steps(lbfgs) == 0 && v.evaluation == 1);
+    tg_lbfgs_free(lbfgs);
+    tg_parameters_free(v.set);
+}
+END_TEST
+
+/* exp(steepness x) - x, whose slope on one side of the minimum is many times that on the other. */
+static bool cliff(void *context, double *loss)
+{
+    valley *v = context;
+    const double x = *(double *)tg_parameters_values(v->set), steepness = v->wall;
+    *loss = exp(steepness * x) - x;
+    *(double *)tg_parameters_gradients(v->set) = steepness * exp(steepness * x) - 1;
+    v->evaluation++;
+    return true;
+}
+
+START_TEST(a_search_beside_a_cliff_ends_at_the_minimum)
+{
+    for (double steepness = 1; steepness < 1000; steepness *= 1.7) {
+        valley v = {.set = tg_parameters_new(TG_F64), .wall = steepness};
+        tg_parameters_add(v.set, "x", TG_SCALAR, true);
+        *(double *)tg_parameters_values(v.set) = -3;
+        tg_lbfgs *lbfgs = tg_lbfgs_new(v.set, &(tg_lbfgs_config){.change_tolerance = 1e-14});
+        while (tg_lbfgs_steps(lbfgs) < 100 && tg_lbfgs_step(lbfgs, cliff, &v))
+            ;
+        ck_assert_ptr_null(tg_lbfgs_error(lbfgs));
+        ck_assert_double_eq_tol(*(double *)tg_parameters_values(v.set), -log(steepness) / steepness, 1e-6);
+        tg_lbfgs_free(lbfgs);
+        tg_parameters_free(v.set);
+    }
+}
+END_TEST
+
 START_TEST(wrong_use_is_an_error)
 {
     static const struct {
@@ -317,9 +358,11 @@ Suite *lbfgs_suite(void)
     tcase_add_test(same, fifty_steps_of_a_net_end_where_pytorchs_do);
     suite_add_tcase(suite, same);
     TCase *ends = tcase_create("ends");
+    tcase_add_test(ends, at_a_minimum_it_has_ended);
+    tcase_add_test(ends, a_search_beside_a_cliff_ends_at_the_minimum);
     tcase_add_test(ends, float_parameters_converge_too);
     tcase_add_test(ends, what_is_not_trained_stays);
-    tcase_add_loop_test(ends, a_loss_that_fails_leaves_the_values_of_before, 1, 6);
+    tcase_add_loop_test(ends, a_loss_that_fails_leaves_the_values_of_before, 1, 40);
     tcase_add_test(ends, it_avoids_points_whose_loss_is_not_a_number);
     tcase_add_test(ends, wrong_use_is_an_error);
     suite_add_tcase(suite, ends);

@@ -262,21 +262,33 @@ START_TEST(a_file_that_is_not_utf8_is_refused_with_its_line)
 }
 END_TEST
 
+/* The number of a program's allocations, whose output is in train_output; 0 with sanitizers, which must be loaded
+ * first. */
+static int count_allocations(const char *program, const char *arguments)
+{
+    char folder[PATH_MAX];
+    int calls = 0;
+    if (!ADDRESS_SPACE_CAN_BE_LIMITED)
+        return 0;
+    ck_assert_ptr_nonnull(getcwd(folder, sizeof folder));
+    expect_fine(train_run("${TG_CC:-cc}", "-O1 -fPIC -shared -o fail.so '%s/tests/faults/fail.c' -ldl", folder));
+    expect_fine(
+        train_run("env", "TG_FAULT=memory:0 TG_FAULT_COUNT=count LD_PRELOAD=./fail.so %s %s", program, arguments));
+    ck_assert_int_eq(sscanf(temporary_text("count"), "%d", &calls), 1);
+    return calls;
+}
+
 /* jansson drops entries of an object when memory runs out. A model that loses the names of its columns this way would
- * predict from the wrong columns. Sanitizers must be loaded first, so this test cannot run with them. */
+ * predict from the wrong columns. */
 START_TEST(an_allocation_that_fails_is_told_and_never_changes_a_model)
 {
     static const char arguments[] = "--data csv:named.csv --target t,u --hidden 2 --epochs 1 --no-plots --out out";
-    char folder[PATH_MAX], program[200];
-    int calls = 0, told = 0;
+    char program[200];
+    int told = 0;
     write_rows("named.csv", "a,b,t,u\n", 30, two_and_two);
-    ck_assert_ptr_nonnull(getcwd(folder, sizeof folder));
-    expect_fine(train_run("${TG_CC:-cc}", "-O1 -fPIC -shared -o fail.so '%s/tests/faults/fail.c' -ldl", folder));
-    if (ADDRESS_SPACE_CAN_BE_LIMITED)
-        expect_fine(train_run("env TG_FAULT=memory:0 TG_FAULT_COUNT=count LD_PRELOAD=./fail.so train", arguments));
-    if (!temporary_exists("count"))
+    const int calls = count_allocations("train", arguments);
+    if (calls == 0)
         return;
-    ck_assert_int_eq(sscanf(temporary_text("count"), "%d", &calls), 1);
     expect_fine(train_run("mv", "out whole"));
     for (int call = 1; call <= calls; call += 1 + calls / 60) {
         snprintf(program, sizeof program, "env TG_FAULT=memory:%d LD_PRELOAD=./fail.so train", call);
@@ -289,6 +301,25 @@ START_TEST(an_allocation_that_fails_is_told_and_never_changes_a_model)
         train_run("rm", "-rf out");
     }
     ck_assert_int_gt(told, 30);
+}
+END_TEST
+
+/* libsmartcols prints an empty cell when memory runs out. The last allocations of gradcheck print its table. */
+START_TEST(an_allocation_that_fails_is_told_and_never_changes_a_table)
+{
+    enum { LAST = 30 };
+    const int calls = count_allocations("gradcheck", "relu");
+    char *expected = strdup(train_output);
+    int told = 0;
+    for (int call = calls - LAST + 1; calls > 0 && call <= calls; call++) {
+        const int status = train_run("env", "TG_FAULT=memory:%d LD_PRELOAD=./fail.so gradcheck relu", call);
+        told += status == 2;
+        ck_assert_msg(status == 2 ? strstr(train_output, "out of memory") != NULL
+                                  : status == 0 && strcmp(train_output, expected) == 0,
+                      "allocation %d of %d: %d: %s", call, calls, status, train_output);
+    }
+    ck_assert(calls == 0 || told > LAST / 3);
+    free(expected);
 }
 END_TEST
 
@@ -486,6 +517,7 @@ Suite *train_tables_suite(void)
     tcase_add_test(tests, weights_of_other_targets_or_columns_are_refused);
     tcase_add_test(tests, a_file_that_is_not_utf8_is_refused_with_its_line);
     tcase_add_test(tests, an_allocation_that_fails_is_told_and_never_changes_a_model);
+    tcase_add_test(tests, an_allocation_that_fails_is_told_and_never_changes_a_table);
     tcase_add_loop_test(tests, predictions_of_random_tables_are_those_of_a_net_by_hand, 0, seeds(12, 500));
     suite_add_tcase(suite, tests);
     return suite;

@@ -59,7 +59,10 @@ tg_tensor tg_conv_block_forward(const tg_conv_block *block, tg_tensor x, tg_rng 
     return tg_layer_call(inside, block, x, &(tg_layer_pass){training}, block->config.recompute);
 }
 
-TG_LAYER_FORWARD(tg_conv_block_forward(self->layer, x, pass->training))
+static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
+{
+    return tg_conv_block_forward(self->layer, x, pass->training);
+}
 
 static const tg_conv_block_config sample_config[] = {{.activation = TG_GELU_EXACT},
                                                      {.activation = TG_SILU, .norm = TG_NORM_BATCH},

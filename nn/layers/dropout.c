@@ -8,7 +8,10 @@ tg_tensor tg_dropout_forward(tg_tensor x, double rate, tg_rng *training)
     return tg_dropout(x, tg_random_stream(tg_tape_of(x), training), rate);
 }
 
-TG_LAYER_FORWARD(tg_dropout_forward(x, self->rate, pass->training))
+static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
+{
+    return tg_dropout_forward(x, self->rate, pass->training);
+}
 
 tg_layer tg_sequential_dropout(double rate)
 {

@@ -26,7 +26,10 @@ tg_tensor tg_feed_forward_forward(const tg_feed_forward *block, tg_tensor x, tg_
     return tg_ok(h) ? tg_linear_layer_forward(&block->out, tg_dropout_forward(h, block->dropout, training)) : TG_NONE;
 }
 
-TG_LAYER_FORWARD(tg_feed_forward_forward(self->layer, x, pass->training))
+static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
+{
+    return tg_feed_forward_forward(self->layer, x, pass->training);
+}
 
 static const tg_activation sample_activation[] = {TG_GELU_EXACT, TG_RELU,
 #define TG_GATED(constant, name, gate, product, formula) constant,

@@ -12,14 +12,6 @@ typedef tg_tensor (*tg_layer_function)(const void *layer, tg_tensor x, tg_layer_
 
 tg_tensor tg_layer_call(tg_layer_function forward, const void *layer, tg_tensor x, tg_layer_pass *pass, bool recompute);
 
-/* `forward` of a kind of layers that gives this tensor; made of self, x and pass. */
-#define TG_LAYER_FORWARD(...)                                                        \
-    static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass) \
-    {                                                                                \
-        (void)pass;                                                                  \
-        return __VA_ARGS__;                                                          \
-    }
-
 /* True if the layer was added; false, with an error on the tape, if its weight is NULL. */
 bool tg_layer_has(tg_tape *tape, const char *function, const tg_parameter *weight);
 

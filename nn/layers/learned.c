@@ -60,7 +60,11 @@ tg_tensor tg_learned_forward(const tg_learned *layer, tg_tensor x)
                    (int)tg_size(w));
 }
 
-TG_LAYER_FORWARD(tg_learned_forward(self->layer, x))
+static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
+{
+    (void)pass;
+    return tg_learned_forward(self->layer, x);
+}
 
 /* ---- samples ---- */
 

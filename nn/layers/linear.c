@@ -22,7 +22,11 @@ tg_tensor tg_linear_layer_forward(const tg_linear_layer *layer, tg_tensor x)
     return tg_linear(x, weight, layer->bias ? tg_parameter_tensor(tape, layer->bias) : TG_NONE);
 }
 
-TG_LAYER_FORWARD(tg_linear_layer_forward(self->layer, x))
+static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
+{
+    (void)pass;
+    return tg_linear_layer_forward(self->layer, x);
+}
 
 static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
 {

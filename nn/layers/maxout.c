@@ -21,7 +21,11 @@ tg_tensor tg_maxout_forward(const tg_maxout *layer, tg_tensor x)
     return tg_reshape(tg_max_over(columns, TG_AXES(1), false), shape);
 }
 
-TG_LAYER_FORWARD(tg_maxout_forward(self->layer, x))
+static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
+{
+    (void)pass;
+    return tg_maxout_forward(self->layer, x);
+}
 
 static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
 {

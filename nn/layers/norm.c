@@ -142,7 +142,10 @@ tg_tensor tg_norm_layer_forward(const tg_norm_layer *layer, tg_tensor x, tg_rng 
     return layer && tg_ok(x) ? table[layer->kind].function(layer, x, training) : x;
 }
 
-TG_LAYER_FORWARD(tg_norm_layer_forward(self->layer, x, pass->training))
+static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
+{
+    return tg_norm_layer_forward(self->layer, x, pass->training);
+}
 
 static const tg_norm sample_norm[] = {TG_NORM_LAYER, TG_NORM_RMS, TG_NORM_BATCH, TG_NORM_BATCH, TG_NORM_GROUP};
 

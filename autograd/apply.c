@@ -109,6 +109,8 @@ static tg_tape *common_tape(const tg_op *op, int count, const tg_tensor *inputs)
         const tg_value *value = tg_value_of(inputs[i]);
         if (!problem && value->slot.released && !tg_run_readable(value))
             problem = "an intermediate result of a checkpoint, which has forgotten it; let its function return it";
+        if (!problem && !tg_run_recall(&tape->run, value) && !tape->program.failed)
+            problem = TG_FORGOTTEN;
         if (problem)
             tg_tape_fail(tape, "%s: input %d is %s", op->name, i, problem);
     }
@@ -143,7 +145,8 @@ static bool set_inputs(tg_value *out, const request *r)
         return false;
     out->input_count = r->count;
     for (int i = 0; i < r->count; i++) {
-        out->inputs[i] = r->inputs[i].value;
+        tg_value *input = out->inputs[i] = r->inputs[i].value;
+        input->reader = input->reader ? input->reader : out->index;
         out->requires_grad |= r->inputs[i].value->requires_grad;
     }
     if (out->mode & TG_MODE_DETACHED || out->op->flags & TG_CONSTANT)

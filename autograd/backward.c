@@ -175,6 +175,7 @@ static bool add_to_parameter(pass *p, tg_value *leaf, tg_tensor addend, bool fre
     if (!value)
         return false;
     value->sink = leaf->parameter;
+    value->is_kept = true;
     value->earlier = leaf->gradient;
     leaf->gradient = value;
     return true;
@@ -320,6 +321,7 @@ static tg_value *call_hooks(pass *p, const tg_value *value, tg_value *cotangent)
         if (hook->value != value)
             continue;
         keep_buffer(cotangent); /* the hook may keep it */
+        cotangent->is_kept = true;
         const uint8_t mode = tape->program.mode;
         tape->program.mode = p->mode_outside;
         const tg_tensor returned = hook->function(tg_tensor_of(cotangent), hook->user);
@@ -363,6 +365,7 @@ static bool keep_gradient(pass *p, tg_value *value, tg_value *cotangent)
     if (value->gradient)
         gradient->earlier = value->gradient;
     keep_buffer(gradient);
+    gradient->is_kept = true;
     value->gradient = gradient;
     return true;
 }
@@ -497,6 +500,9 @@ bool tg_record_pass(tg_tape *tape, const tg_request *r)
     tg_program *program = &tape->program;
     const tg_arena_position scratch = tg_arena_here(&tape->scratch);
     tg_program_cut(program, program->count);
+    for (int i = 0; i < r->output_count; i++) /* it can be read afterwards */
+        if (!tg_run_recall(&tape->run, r->outputs[i].value))
+            return tg_tape_fail(tape, "%s: output %d is %s", r->function, i, TG_FORGOTTEN);
     const size_t count = (size_t)(p.from - p.to) + 1;
     p.cotangents = tg_tape_scratch(tape, count, sizeof *p.cotangents);
     p.marks = tg_tape_scratch(tape, count, sizeof *p.marks);

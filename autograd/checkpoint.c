@@ -125,8 +125,11 @@ static bool append_again(tg_recompute *r, int64_t index)
     again->inputs = tg_program_take(program, (size_t)value->input_count * sizeof *again->inputs, sizeof(void *));
     if (!again->inputs)
         return false;
-    for (int i = 0; i < value->input_count; i++) /* inputs of the original, possibly recomputed by now */
+    for (int i = 0; i < value->input_count; i++) { /* inputs of the original, possibly recomputed by now */
         again->inputs[i] = tg_stand_in(r, tg_program_at(program, index)->inputs[i]);
+        if (!tg_run_recall(&r->tape->run, again->inputs[i]))
+            return tg_program_fail(program, "%s: input %d is %s", value->op->name, i, TG_FORGOTTEN);
+    }
     again->op = value->op;
     again->attributes = value->attributes;
     again->input_count = value->input_count;

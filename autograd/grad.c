@@ -93,6 +93,10 @@ static void *keep(tg_tape *tape, const tg_tensor *tensors, int count)
 static bool remember(tg_tape *tape, const tg_request *r, int64_t start)
 {
     tg_program *program = &tape->program;
+    for (int i = 0; i < r->output_count; i++)
+        r->outputs[i].value->is_kept = true;
+    for (int j = 0; j < r->input_count; j++)
+        r->gradients[j].value->is_kept = true;
     if (tape->hooks)
         return true;
     const int retained_count = r->input_count > 0 ? 0 : tape->retained_count;

@@ -140,8 +140,8 @@ typedef enum tg_op_flags {
     TG_RANDOM = 8,    /* the value depends on a stream of random numbers; the attributes of a random source begin with a
                          pointer to the tg_rng from which it draws */
     TG_SOURCE = 16,   /* no inputs: recorded by tg_apply_on */
-    TG_IN_PLACE = 32, /* `loop` reads element i of the inputs before it writes element i of the result, and never again,
-                         so the result may overwrite an input */
+    TG_IN_PLACE = 32, /* element i of the inputs is read before element i of the result is written, and never again, so
+                         the result may overwrite an input; one larger than its inputs begins where that begins */
 } tg_op_flags;
 
 enum { TG_VARIADIC = -1 };

@@ -46,11 +46,12 @@ void tg_program_free(tg_program *program)
     tg_arena_free(&program->arena);
 }
 
-/* Clears gradients that point to removed values. */
-static void forget_gradients(tg_program *program, int64_t count)
+/* Clears gradients and readers that are removed values. */
+static void forget_removed(tg_program *program, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
         tg_value *value = tg_program_at(program, i);
+        value->reader = value->reader < count ? value->reader : 0;
         while (value->gradient && value->gradient->index >= count)
             value->gradient = value->gradient->earlier;
     }
@@ -61,7 +62,7 @@ void tg_program_cut(tg_program *program, int64_t count)
     if (count >= program->known)
         return;
     program->before_cut(program, count);
-    forget_gradients(program, count);
+    forget_removed(program, count);
     tg_list *passes = &program->passes, *regions = &program->regions;
     while (passes->count > 0 && ((tg_pass *)passes->items[passes->count - 1])->end > count)
         passes->count--;

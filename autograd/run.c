@@ -19,7 +19,7 @@ struct tg_free_buffer {
 };
 
 /* Smaller buffers are not reused; aligned to a cache line, or to the size of a vector. */
-enum { SMALLEST_RELEASED = 64, LOOKED_AT = 8, ALIGNMENT = 64, SMALL_ALIGNMENT = 16 };
+enum { SMALLEST_RELEASED = 64, LOOKED_AT = 8, ALIGNMENT = TG_BUFFER_ALIGNMENT, SMALL_ALIGNMENT = 16 };
 
 static size_t bytes_of(const tg_value *value)
 {
@@ -31,6 +31,8 @@ static size_t bytes_of(const tg_value *value)
 void tg_run_free(tg_run *run)
 {
     tg_arena_free(&run->arena);
+    tg_arena_free(&run->recalled);
+    free(run->block);
     free(run->in);
     free(run->scratch);
 }
@@ -39,6 +41,22 @@ static void forget_free_buffers(tg_run *run)
 {
     memset(run->released, 0, sizeof run->released);
     run->freed = NULL;
+}
+
+static void drop_block(tg_run *run)
+{
+    free(run->block);
+    run->block = NULL;
+    run->block_size = 0;
+    run->outdated = false;
+    tg_arena_release(&run->recalled);
+}
+
+/* True for planned buffers, and views of them: they are never released or reused otherwise. */
+static bool is_planned(const tg_run *run, const tg_value *value)
+{
+    const char *data = value->slot.data;
+    return run->block && data && data >= run->block && data < run->block + run->block_size;
 }
 
 void tg_run_reset(tg_run *run)
@@ -50,6 +68,12 @@ void tg_run_reset(tg_run *run)
 void tg_run_cut(tg_run *run, tg_program *program, int64_t count)
 {
     forget_free_buffers(run); /* they may be after this position */
+    if (count == 0)
+        drop_block(run);
+    for (int64_t i = 0; run->block && i < count; i++) {
+        tg_slot *slot = &tg_program_at(program, i)->slot;
+        slot->until = slot->until < count ? slot->until : TG_ALWAYS; /* what would have overwritten it is removed */
+    }
     run->computed = run->computed < count ? run->computed : count;
     const int64_t used = run->arena.bytes_used;
     tg_arena_rewind(&run->arena, tg_program_at(program, count)->slot.at);
@@ -131,11 +155,13 @@ bool tg_run_allocate(tg_run *run, tg_value *value)
     return true;
 }
 
-/* Marks the value as released; false if its buffer is too small to be reused. */
-static bool give_back(tg_value *value, size_t size)
+/* Marks the value as released; false if its buffer is not reused: it is too small, or planned. */
+static bool give_back(const tg_run *run, tg_value *value, size_t size)
 {
     value->slot.owned = false;
     value->slot.released = true;
+    if (is_planned(run, value))
+        return false;
 #ifdef TG_DEBUG
     memset(value->slot.data, 0xff, size); /* poison with NaN so that stale reads show */
 #endif
@@ -146,7 +172,7 @@ void tg_run_release(tg_run *run, tg_value *value)
 {
     const size_t size = bytes_of(value);
     tg_free_buffer *buffer = value->slot.data, **list = released_of(run, size);
-    if (!give_back(value, size))
+    if (!give_back(run, value, size))
         return;
     *buffer = (tg_free_buffer){*list, size};
     *list = buffer;
@@ -164,7 +190,7 @@ void tg_run_free_buffer(tg_run *run, tg_value *value)
 {
     const size_t size = bytes_of(value);
     tg_free_buffer *buffer = value->slot.data, *before = NULL, *after = run->freed;
-    if (!give_back(value, size))
+    if (!give_back(run, value, size))
         return;
     while (after && (char *)after < (char *)buffer) {
         before = after;
@@ -197,6 +223,33 @@ bool tg_run_readable(const tg_value *value)
     while (region && region->result == value)
         region = region->parent;
     return region && region->closed_in != value->program->steps;
+}
+
+/* ---- planning ---- */
+
+void tg_run_plan(tg_run *run, const tg_program *program, bool forgets)
+{
+    tg_lifetimes lifetimes;
+    if (!tg_lifetimes_of(program, forgets, &lifetimes))
+        return;
+    const size_t size = lifetimes.size > 0 ? lifetimes.size : ALIGNMENT;
+    char *block = aligned_alloc(ALIGNMENT, size);
+    for (int64_t i = 0; block && i < program->known; i++) {
+        tg_value *value = tg_program_at(program, i);
+        const tg_use *use = &lifetimes.uses[i];
+        value->slot.at = (tg_arena_position){0};
+        value->slot.until = use->until;
+        if (tg_has_buffer(value))
+            value->slot.data = block + lifetimes.uses[use->owner].at;
+    }
+    tg_lifetimes_free(&lifetimes);
+    if (!block)
+        return;
+    tg_arena_release(&run->arena);
+    drop_block(run);
+    run->block = block;
+    run->block_size = size;
+    run->allocations++;
 }
 
 /* ---- computing ---- */
@@ -286,6 +339,19 @@ static double clock_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+#ifdef TG_DEBUG
+/* Fills the planned buffers that were just read for the last time with NaN, so that stale reads show. */
+static void poison_inputs(const tg_run *run, const tg_value *value)
+{
+    for (int i = 0; i < value->input_count; i++) {
+        const tg_value *root = tg_root_of(value->inputs[i]);
+        if (is_planned(run, root) && root->slot.until == value->index && root->slot.data != value->slot.data &&
+            !value->is_saved)
+            memset(root->slot.data, 0xff, bytes_of(root));
+    }
+}
+#endif
+
 /* Computes one value, whose inputs have been computed. */
 static bool compute_timed(tg_run *run, tg_value *value)
 {
@@ -309,6 +375,46 @@ static void add_magnitudes(tg_magnitudes *m, const tg_value *value)
     }
 }
 
+/* True if a planned buffer may have been overwritten. */
+static bool is_lost(const tg_run *run, const tg_value *value)
+{
+    return is_planned(run, value) && tg_root_of(value)->slot.until < run->computed;
+}
+
+static bool compute_again(tg_run *run, tg_value *value)
+{
+    tg_value *saved = value->op->saved ? tg_saved_of(value) : NULL;
+    tg_value *both[] = {value, saved};
+    for (int i = 0; i < 2; i++)
+        if (both[i] && is_lost(run, both[i]) && tg_has_buffer(both[i])) {
+            const size_t size = bytes_of(both[i]);
+            both[i]->slot.data = tg_arena_take(&run->recalled, size, ALIGNMENT);
+            if (!both[i]->slot.data)
+                return tg_program_fail(value->program, "out of memory: %zu bytes for operation %lld of the tape", size,
+                                       (long long)both[i]->index);
+        }
+    return compute(run, value);
+}
+
+bool tg_run_recall(tg_run *run, const tg_value *value)
+{
+    tg_program *program = value->program;
+    if (!is_lost(run, value))
+        return true;
+    for (int i = 0; i < program->passes.next; i++)
+        if (((const tg_pass *)program->passes.items[i])->input_count == 0) {
+            run->outdated = true;
+            return false;
+        }
+    for (int64_t i = 0; i < run->computed; i++) /* with what it was computed from */
+        if (is_lost(run, tg_program_at(program, i))) {
+            const bool is_saved = tg_program_at(program, i)->is_saved;
+            if (!compute_again(run, tg_program_at(program, i - is_saved)))
+                return false;
+        }
+    return true;
+}
+
 bool tg_run_to(tg_run *run, tg_program *program, int64_t end)
 {
     for (; run->computed < end && !program->failed; run->computed++) {
@@ -320,6 +426,9 @@ bool tg_run_to(tg_run *run, tg_program *program, int64_t end)
             return false;
         if (run->magnitudes && value->op)
             add_magnitudes(&run->magnitudes[value->derived_from != NULL], value);
+#ifdef TG_DEBUG
+        poison_inputs(run, value);
+#endif
     }
     return !program->failed;
 }

@@ -5,11 +5,15 @@
  *
  * A buffer that is not read again is released and reused for a later value. Buffers are assigned once; a step that
  * repeats the previous one, a replay and a checkpoint's recomputation use the same buffers.
+ *
+ * Once a step has repeated the previous one, the program is known as a whole, and tg_run_plan moves all buffers into
+ * one block of just the size that is needed. Where a later step records something else, values before that stay in the
+ * block, and the following ones get buffers as at first, until steps repeat again.
  */
 #ifndef TG_RUN_H
 #define TG_RUN_H
 
-#include "autograd/program.h"
+#include "autograd/lifetimes.h"
 
 typedef struct tg_free_buffer tg_free_buffer;
 
@@ -21,7 +25,11 @@ typedef struct tg_magnitudes {
 enum { TG_RELEASED_LISTS = 32 };
 
 typedef struct tg_run {
-    tg_arena arena;                              /* the buffers */
+    tg_arena arena; /* the buffers, */
+    char *block;    /* or, once planned, all that were planned; NULL if there is no plan */
+    size_t block_size;
+    tg_arena recalled;                           /* new buffers of planned values */
+    bool outdated;                               /* the plan overwrites what is needed: the next step drops it */
     tg_free_buffer *released[TG_RELEASED_LISTS]; /* by size, reused for values of exactly that size; the latest first,
                                                     as it is still in the cache */
     tg_free_buffer *freed;                       /* of checkpoints; may be split and merged; sorted by address */
@@ -61,6 +69,17 @@ void tg_run_in_place(tg_value *result, tg_value *input);
 /* True if the elements of a value can be read: it has been computed, and is not an intermediate result of a closed
  * checkpoint. */
 bool tg_run_readable(const tg_value *value);
+
+/* Plans the memory of a step that is over and was computed as a whole. Without memory for that, all stays as it is. */
+void tg_run_plan(tg_run *run, const tg_program *program, bool forgets);
+
+/* What to say of a value that cannot be recalled. */
+#define TG_FORGOTTEN \
+    "a result that the tape has forgotten, as earlier steps did not read it here: call tg_keep on it before"
+
+/* Ensures that an operation can read a value: if its planned buffer has been overwritten, computes it once more. False
+ * if it cannot be computed again, as a backward pass is over, after which parameters may have changed. */
+bool tg_run_recall(tg_run *run, const tg_value *value);
 
 /* Called when the program is cut: frees the buffers of values from number `count` on. */
 void tg_run_cut(tg_run *run, tg_program *program, int64_t count);

@@ -57,10 +57,20 @@ void tg_tape_reset(tg_tape *tape)
         tg_tape_fail(tape, "tg_tape_reset: %s is going on", what_goes_on(tape));
         return;
     }
-    tg_program_reset(&tape->program);
-    if (tape->program.failed)
-        tg_program_cut(&tape->program, 0);
+    tg_program *program = &tape->program;
+    const bool repeats = program->recorded == tape->recorded && program->count == program->known;
+    tape->recorded = program->recorded;
+    tape->repeats = repeats && program->known > 0 ? tape->repeats + 1 : 0;
+    tg_program_reset(program);
+    if (program->failed || tape->run.outdated)
+        tg_program_cut(program, 0);
     tg_run_reset(&tape->run);
+    if (tape->repeats >> tape->patience && tape->planned != program->recorded) {
+        enum { MOST_PATIENT = 3 };
+        tg_run_plan(&tape->run, program, tape->forgets);
+        tape->planned = program->recorded;
+        tape->patience += tape->patience < MOST_PATIENT; /* the next plan may be as short-lived as this one was */
+    }
     tape->no_grad = 0;
     tape->hooks = NULL;
     tape->last_hook = &tape->hooks;
@@ -69,6 +79,42 @@ void tg_tape_reset(tg_tape *tape)
     tape->not_replayed = NULL;
     tg_arena_empty(&tape->notes);
     tg_arena_empty(&tape->scratch);
+}
+
+void tg_tape_save_memory(tg_tape *tape, bool on)
+{
+    if (!tape || tape->forgets == on)
+        return;
+    if (tape->program.count > 0) {
+        tg_tape_fail(tape, "tg_tape_save_memory: a step has begun; call it right after tg_tape_new or tg_tape_reset");
+        return;
+    }
+    tg_program_cut(&tape->program, 0); /* its memory was planned for the other way */
+    tape->forgets = on;
+    tape->patience = 0;
+}
+
+bool tg_tape_forgets(const tg_value *value)
+{
+    return tg_tape_at(value)->forgets && value->op && !value->is_kept && value->reader > 0 &&
+           value->reader < value->program->count;
+}
+
+tg_tensor tg_keep(tg_tensor x)
+{
+    tg_value *value = tg_value_of(x);
+    if (!value || value->is_kept)
+        return x;
+    tg_tape *tape = tg_tape_at(value);
+    if (tg_tape_forgets(value)) {
+        tg_tape_fail(tape, "tg_keep: tensor %lld (%s) has been used already, so the tape may have forgotten it",
+                     (long long)value->index, value->op->name);
+        return x;
+    }
+    value->is_kept = true;
+    if (tape->forgets) /* the plan did not know that; what it would overwrite the value with is recorded anew */
+        tg_program_cut(&tape->program, tape->program.count);
+    return x;
 }
 
 tg_tape_counts tg_tape_count(const tg_tape *tape)
@@ -83,8 +129,10 @@ tg_tape_counts tg_tape_count(const tg_tape *tape)
         const tg_value *next = tg_program_at(program, program->count);
         used = next->at.bytes_used + next->slot.at.bytes_used;
     }
-    const tg_arena *arenas[] = {&program->arena, &run->arena, &tape->notes, &tape->scratch};
-    int64_t held = program->block_count * block_bytes + (int64_t)run->scratch_size;
+    if (program->count > 0)
+        used += (int64_t)run->block_size + run->recalled.bytes_used;
+    const tg_arena *arenas[] = {&program->arena, &run->arena, &run->recalled, &tape->notes, &tape->scratch};
+    int64_t held = program->block_count * block_bytes + (int64_t)(run->block_size + run->scratch_size);
     int64_t allocations = program->allocations + run->allocations;
     for (size_t i = 0; i < sizeof arenas / sizeof arenas[0]; i++) {
         held += arenas[i]->bytes_held;
@@ -140,7 +188,7 @@ const char *tg_tape_error(const tg_tape *tape)
 
 void tg_tape_clear_error(tg_tape *tape)
 {
-    if (!tape)
+    if (!tape || !tape->program.failed)
         return;
     tape->program.failed = false;
     tape->program.error.text[0] = '\0';

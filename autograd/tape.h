@@ -31,8 +31,26 @@ void tg_tape_free(tg_tape *tape);
 
 /* Ends every tensor of the tape and keeps its memory for the next step. A step like the last one allocates nothing; as
  * long as it records the same operations on the same shapes, it reuses the recorded program, the backward pass
- * included. An error stays. */
+ * included. Once steps have repeated, the tensors move into one block of just the size that they need. An error
+ * stays. */
 void tg_tape_reset(tg_tape *tape);
+
+/* Whether the tape forgets results, to save memory: once an operation has used a result, its elements cannot be read
+ * any more, and may be overwritten as soon as the step has computed what depends on them. For training, where only the
+ * loss is read:
+ *
+ *     tg_tape *tape = tg_tape_new();
+ *     tg_tape_save_memory(tape, true);
+ *
+ * Losses, gradients, and what no operation has used can be read as ever; of other results, those given to tg_keep. An
+ * attempt to read one that may be forgotten is an error of the tape, in the first step already. If a step differs from
+ * the ones before and uses a result that is overwritten, that is computed again; after a tg_backward of the step, it is
+ * an error. To be called before a step records anything. */
+void tg_tape_save_memory(tg_tape *tape, bool on);
+
+/* Keeps the elements of a result until the tape is reset, also on a tape that saves memory; returns it. To be called
+ * before an operation uses it. */
+tg_tensor tg_keep(tg_tensor x);
 
 /* The first error since the tape was made or cleared: the operation, the shapes and names of its inputs, what was
  * expected, and the place. NULL if there was none. For a NULL tape, "no tape". */

@@ -45,7 +45,16 @@ int64_t tg_dim(tg_tensor x, int axis)
 static const tg_value *readable(tg_tensor x, const char *function)
 {
     const tg_value *value = tg_value_of(x);
-    return value && tg_tape_allows(tg_tape_at(value), function) && tg_run_readable(value) ? value : NULL;
+    if (!value || !tg_tape_allows(tg_tape_at(value), function) || !tg_run_readable(value))
+        return NULL;
+    if (!tg_tape_forgets(value) && tg_run_recall(&tg_tape_at(value)->run, value))
+        return value;
+    tg_tape_fail(
+        tg_tape_at(value),
+        "%s: tensor %lld (%s) may be forgotten, as an operation has used it and the tape saves memory: read it "
+        "before, or call tg_keep on it before",
+        function, (long long)value->index, value->op->name);
+    return NULL;
 }
 
 static const void *data_as(tg_tensor x, tg_dtype dtype, const char *function)

@@ -34,6 +34,7 @@ typedef struct tg_slot {
     void *data;           /* NULL until computed */
     bool owned;           /* the run's buffer, not shared with another value */
     bool released;        /* released: the elements are valid only until the buffer is reused */
+    int64_t until;        /* in planned memory: the last value that reads it */
     tg_arena_position at; /* the run's memory position before this value */
     double seconds;       /* its total time, if times are measured, */
     int64_t runs;         /* and how often it was computed in that time */
@@ -62,6 +63,8 @@ struct tg_value {
     bool is_variable;
     bool is_borrowed; /* a leaf whose elements belong to the caller */
     bool is_saved;    /* the saved derivative of the value before it, computed together with it */
+    bool is_kept;     /* may be read until the step ends, also on a tape that forgets */
+    int64_t reader;   /* the first operation that reads it; 0: none */
 
     tg_value *gradient; /* of a leaf or retained value: its latest gradient, valid if that was recorded in this step, */
     tg_value *earlier;  /* and of a gradient: the value that it was added to */

@@ -9,7 +9,7 @@
 order='
     autograd/api autograd/names
     autograd/rng autograd/shape.h autograd/threads.h autograd/numbers
-    autograd/tensor.h autograd/arena autograd/shape_internal autograd/error
+    autograd/tensor.h autograd/arena autograd/plan autograd/shape_internal autograd/error
     autograd/tape.h autograd/elementwise.def autograd/gated.def
     autograd/kernels/
     autograd/shape.c autograd/threads.c
@@ -19,7 +19,7 @@ order='
     autograd/parameters.c autograd/value
     autograd/op.c
     autograd/update autograd/program
-    autograd/muon
+    autograd/muon autograd/lifetimes
     autograd/text
     autograd/anomaly autograd/elementwise
     autograd/run

@@ -54,7 +54,7 @@ static void copy_loop(const tg_loop *l)
 
 TG_GRADIENT(copy, d->cotangent)
 
-TG_OPERATION(copy, 1, TG_ELEMENTWISE, copy_samples, .loop = copy_loop, .derivative = copy_derivative);
+TG_OPERATION(copy, 1, TG_ELEMENTWISE | TG_IN_PLACE, copy_samples, .loop = copy_loop, .derivative = copy_derivative);
 TG_OPERATION(stop_gradient, 1, TG_VIEW | TG_CONSTANT, copy_samples, .shape = tg_shape_same);
 
 tg_tensor tg_neg(tg_tensor x)
@@ -77,7 +77,7 @@ static void clamp_loop(const tg_loop *l)
 
 TG_GRADIENT(clamp, tg_mul(d->cotangent, tg_equal(d->out, d->in[0])))
 
-TG_OPERATION(clamp, 1, TG_ELEMENTWISE, clamp_samples, .loop = clamp_loop, .derivative = clamp_derivative,
+TG_OPERATION(clamp, 1, TG_ELEMENTWISE | TG_IN_PLACE, clamp_samples, .loop = clamp_loop, .derivative = clamp_derivative,
              .shape = clamp_shape, TG_ATTRIBUTES(clamp_attributes, clamp_fields));
 
 tg_tensor tg_clamp(tg_tensor x, double low, double high)
@@ -281,15 +281,15 @@ static tg_tensor xielu_third(tg_tensor x)
         (void)g, (void)x, (void)y;                                  \
         d->gradient[0] = gradient_of_x;                             \
     }                                                               \
-    OPERATION(name, 1, TG_ELEMENTWISE, table, .derivative = name##_derivative)
+    OPERATION(name, 1, TG_ELEMENTWISE | TG_IN_PLACE, table, .derivative = name##_derivative)
 #define TG_UNARY_WRITTEN_OUT(name, table, gradient_of_x) TG_UNARY(name, 1, 0, table, gradient_of_x)
 #define TG_UNARY_CONSTANT(name, lanes, value, table) \
     LOOP(name, l->in[0], l->out)                     \
-    OPERATION(name, 1, TG_ELEMENTWISE | TG_CONSTANT, table, .derivative = NULL)
+    OPERATION(name, 1, TG_ELEMENTWISE | TG_IN_PLACE | TG_CONSTANT, table, .derivative = NULL)
 #define TG_UNARY_SAVED(name, lanes, value, table, first, value_of_first) \
     LOOP_SAVED(name, l->in[0], l->out)                                   \
     CHAIN_RULE(name, tg_##first(x))                                      \
-    OPERATION(name, 1, TG_ELEMENTWISE, table, .derivative = name##_derivative, .saved = &tg_op_##first)
+    OPERATION(name, 1, TG_ELEMENTWISE | TG_IN_PLACE, table, .derivative = name##_derivative, .saved = &tg_op_##first)
 #define TG_SMOOTH(name, lanes, table, third)                                    \
     TG_UNARY_SAVED(name, lanes, 0, table, name##_grad, 0)                       \
     TG_UNARY(name##_grad, lanes, 0, table, tg_mul(g, tg_##name##_grad_grad(x))) \
@@ -299,13 +299,13 @@ static tg_tensor xielu_third(tg_tensor x)
     TG_UNARY(name##_grad, 1, 0, kinked, tg_mul(g, tg_##name##_grad_grad(x))) \
     TG_UNARY_CONSTANT(name##_grad_grad, 1, 0, kinked)
 
-#define NUMBER_OPERATION(name, number, table, ...)                             \
-    static const tg_field name##_fields[] = {TG_NUMBER_FIELD(#number), {0}};   \
-    OPERATION(name, 1, TG_ELEMENTWISE, table, .derivative = name##_derivative, \
-              TG_ATTRIBUTES(tg_number_attributes, name##_fields), __VA_ARGS__) \
-    tg_tensor tg_##name(tg_tensor x, double number)                            \
-    {                                                                          \
-        return TG_APPLY(&tg_op_##name, TG_NUMBER(number), x);                  \
+#define NUMBER_OPERATION(name, number, table, ...)                                           \
+    static const tg_field name##_fields[] = {TG_NUMBER_FIELD(#number), {0}};                 \
+    OPERATION(name, 1, TG_ELEMENTWISE | TG_IN_PLACE, table, .derivative = name##_derivative, \
+              TG_ATTRIBUTES(tg_number_attributes, name##_fields), __VA_ARGS__)               \
+    tg_tensor tg_##name(tg_tensor x, double number)                                          \
+    {                                                                                        \
+        return TG_APPLY(&tg_op_##name, TG_NUMBER(number), x);                                \
     }
 #define TG_UNARY_NUMBER(name, lanes, number, value, table, gradient_of_x) \
     LOOP(name, l->in[0], tg_number_of(l->attributes), l->out)             \
@@ -338,5 +338,5 @@ static tg_tensor xielu_third(tg_tensor x)
     OPERATION(name, 2, TG_ELEMENTWISE | TG_IN_PLACE, table, .derivative = name##_derivative)
 #define TG_BINARY_CONSTANT(name, value, table)                     \
     LOOP(name, l->in[0], l->step[0], l->in[1], l->step[1], l->out) \
-    OPERATION(name, 2, TG_ELEMENTWISE | TG_CONSTANT, table, .derivative = NULL)
+    OPERATION(name, 2, TG_ELEMENTWISE | TG_IN_PLACE | TG_CONSTANT, table, .derivative = NULL)
 #include "autograd/elementwise.def"

@@ -119,8 +119,8 @@ static packed packed_part(const tg_call *call, size_t first)
     {                                                                                                               \
         derive_gradients(d, &act);                                                                                  \
     }                                                                                                               \
-    TG_OPERATION(name_, 2, TG_ELEMENTWISE, product_samples, .shape = tg_shape_alike, .loop = name_##_loop,          \
-                 .derivative = name_##_derivative);                                                                 \
-    TG_OPERATION(name_##_grad, 3, 0, gradients_samples, .shape = gradients_shape, .forward = name_##_grad_forward,  \
-                 .derivative = name_##_grad_derivative);
+    TG_OPERATION(name_, 2, TG_ELEMENTWISE | TG_IN_PLACE, product_samples, .shape = tg_shape_alike,                  \
+                 .loop = name_##_loop, .derivative = name_##_derivative);                                           \
+    TG_OPERATION(name_##_grad, 3, TG_IN_PLACE, gradients_samples, .shape = gradients_shape,                         \
+                 .forward = name_##_grad_forward, .derivative = name_##_grad_derivative);
 #include "autograd/gated.def"

@@ -229,12 +229,12 @@ static void linear_forward(const tg_call *call)
 static void linear_derivative(const tg_derive *d)
 {
     const tg_tensor g = d->cotangent;
-    if (d->wanted[0])
-        d->gradient[0] = tg_matmul(g, d->in[1]);
     if (d->wanted[1])
         d->gradient[1] = tg_matmul_transposed(rows_of(g), rows_of(d->in[0]), true, false);
     if (d->count == 3 && d->wanted[2])
         d->gradient[2] = tg_sum_over(rows_of(g), TG_AXES(0), false);
+    if (d->wanted[0]) /* the last, as it may overwrite x */
+        d->gradient[0] = tg_matmul(g, d->in[1]);
 }
 
 /* The sums start from the bias. */

@@ -334,23 +334,8 @@ static int step(const float *x, const float *y, double *loss)
         v18[i] = a * b;
     }
 
-    /* v19 [4, 3] = matmul(v18, v5, transpose_a=no, transpose_b=no): a b over the last two axes, the others broadcast; a vector is a row on the left, a column on the right */
-    tg_real *const v19 = memory + 24;
-    for (size_t r = 0; r < 3; r++) {
-        tg_real sum[4];
-        for (size_t c = 0; c < 4; c++)
-            sum[c] = 0;
-        for (size_t t = 0; t < 1; t++) {
-            const tg_real a = v5[r];
-            for (size_t c = 0; c < 4; c++)
-                sum[c] = fma_of(a, v18[c], sum[c]);
-        }
-        for (size_t c = 0; c < 4; c++)
-            v19[r + c * 3] = sum[c];
-    }
-
-    /* v20 [1, 3] = matmul(v18, v11, transpose_a=yes, transpose_b=no): a b over the last two axes, the others broadcast; a vector is a row on the left, a column on the right */
-    tg_real *const v20 = state.gradients + 9;
+    /* v19 [1, 3] = matmul(v18, v11, transpose_a=yes, transpose_b=no): a b over the last two axes, the others broadcast; a vector is a row on the left, a column on the right */
+    tg_real *const v19 = state.gradients + 9;
     {
         tg_real sum[3];
         for (size_t c = 0; c < 3; c++)
@@ -361,17 +346,32 @@ static int step(const float *x, const float *y, double *loss)
                 sum[c] = fma_of(a, v11[t * 3 + c], sum[c]);
         }
         for (size_t c = 0; c < 3; c++)
-            v20[c] = sum[c];
+            v19[c] = sum[c];
     }
 
-    /* v21 [1] = sum_over(v18, axes=1, keep=no): the sum */
-    tg_real *const v21 = state.gradients + 12;
-    sum_matrix(4, 1, 0, 1, v18, v21);
+    /* v20 [1] = sum_over(v18, axes=1, keep=no): the sum */
+    tg_real *const v20 = state.gradients + 12;
+    sum_matrix(4, 1, 0, 1, v18, v20);
 
-    /* v22 [4, 3] = relu_grad(v19, v11): a where y > 0, else 0 */
+    /* v21 [4, 3] = matmul(v18, v5, transpose_a=no, transpose_b=no): a b over the last two axes, the others broadcast; a vector is a row on the left, a column on the right */
+    tg_real *const v21 = memory + 24;
+    for (size_t r = 0; r < 3; r++) {
+        tg_real sum[4];
+        for (size_t c = 0; c < 4; c++)
+            sum[c] = 0;
+        for (size_t t = 0; t < 1; t++) {
+            const tg_real a = v5[r];
+            for (size_t c = 0; c < 4; c++)
+                sum[c] = fma_of(a, v18[c], sum[c]);
+        }
+        for (size_t c = 0; c < 4; c++)
+            v21[r + c * 3] = sum[c];
+    }
+
+    /* v22 [4, 3] = relu_grad(v21, v11): a where y > 0, else 0 */
     tg_real *const v22 = memory + 36;
     for (size_t i = 0; i < 12; i++) {
-        const tg_real a = v19[i];
+        const tg_real a = v21[i];
         const tg_real b = v11[i];
         v22[i] = b <= 0 ? 0 : a;
     }

@@ -1,5 +1,7 @@
 /* A step that begins like the one before reuses its records. Whatever steps follow each other on one tape, each gives
  * the same bits as on a tape of its own. */
+#include "autograd/tape_internal.h"
+
 #include <check.h>
 #include <math.h>
 #include <string.h>
@@ -14,6 +16,8 @@ enum { PARAMETERS = 3, SIZE = 4, TENSORS = 24, KEPT = 64 };
 /* The data that a step works with and its results, so that two steps can be compared. */
 typedef struct world {
     tg_tape *tape;
+    bool forgets, reads_some; /* the tape does; only what is given to tg_keep is compared */
+    int forgotten;            /* steps that needed what the tape had forgotten */
     tg_parameter parameters[PARAMETERS];
     float values[PARAMETERS][SIZE], gradients[PARAMETERS][SIZE];
     float batch[2][SIZE]; /* borrowed, in turn */
@@ -127,13 +131,24 @@ static tg_tensor something_else(world *w, uint64_t choice, tg_tensor a, tg_tenso
     return y;
 }
 
+/* True if x[count - 1] is a new tensor, so that no operation has used it. */
+static bool is_new(const tg_tensor *x, int count)
+{
+    int k = 0;
+    while (k < count - 1 && x[k].value != x[count - 1].value)
+        k++;
+    return k == count - 1;
+}
+
 /* The step that belongs to `seed`, or its beginning. The numbers come from the world: the same step means the same
  * operations. */
-static void run_step(world *w, uint64_t seed, int length, bool rare)
+static bool run_step(world *w, uint64_t seed, int length, bool rare)
 {
     tg_rng choices = tg_rng_seed(seed);
     tg_tensor x[TENSORS];
+    bool is_read[TENSORS] = {false};
     int count = 0;
+    w->tape->patience = 0; /* plans as soon as possible */
     tg_tape_reset(w->tape);
     x[count++] = tg_borrow(w->tape, TG_F32, w->batch[0], TG_SHAPE(SIZE));
     x[count++] = tg_variable(w->tape, TG_F32, w->batch[1], TG_SHAPE(SIZE));
@@ -144,18 +159,43 @@ static void run_step(world *w, uint64_t seed, int length, bool rare)
         const bool special = rare && tg_rng_below(&choices, 6) == 0;
         const uint64_t choice = tg_rng_below(&choices, special ? 9 : 11);
         x[count++] = special ? something_else(w, choice, a, b) : some_operation(w, choice, a, b);
+        if (tg_tape_error(w->tape) && strstr(tg_tape_error(w->tape), "forgotten"))
+            return false;
         tg_tape_clear_error(w->tape); /* there may be nothing that can be differentiated */
         if (!tg_ok(x[count - 1]))
             x[count - 1] = x[0];
+        is_read[count - 1] = !w->reads_some || (count % 3 == 0 && is_new(x, count));
+        if (w->forgets && is_read[count - 1])
+            tg_keep(x[count - 1]);
     }
     if (length == TENSORS)
         tg_backward(tg_sum(tg_add(tg_mul(x[count - 1], x[2]), x[1])));
+    if (tg_tape_error(w->tape) && strstr(tg_tape_error(w->tape), "forgotten"))
+        return false;
     tg_tape_clear_error(w->tape);
     w->kept_count = 0;
     for (int i = 0; i < count; i++) {
-        keep(w, x[i]);
+        if (is_read[i])
+            keep(w, x[i]);
         keep(w, tg_gradient(x[i]));
     }
+    return true;
+}
+
+/* Everything but the tape, as it was before a step that failed, which is then run again. */
+static void run_step_anyway(world *w, uint64_t seed, int length, bool rare)
+{
+    world before = *w;
+    if (run_step(w, seed, length, rare))
+        return;
+    for (int p = 0; p < PARAMETERS; p++)
+        w->parameters[p].has_gradient = before.parameters[p].has_gradient;
+    memcpy(w->gradients, before.gradients, sizeof w->gradients);
+    w->rng = before.rng;
+    w->hooked = before.hooked;
+    w->forgotten++;
+    tg_tape_clear_error(w->tape);
+    ck_assert(run_step(w, seed, length, rare));
 }
 
 /* A stand-in for an optimiser's step, after which some gradients accumulate. */
@@ -187,12 +227,15 @@ static void compare(const world *a, const world *b)
     }
 }
 
-static void steps_agree(uint64_t seed, bool rare)
+static int steps_agree(uint64_t seed, bool rare, bool forgets)
 {
     enum { STEPS = 40 };
     world same, fresh;
     open_world(&same);
     open_world(&fresh);
+    tg_tape_save_memory(same.tape, forgets);
+    same.forgets = forgets;
+    same.reads_some = fresh.reads_some = forgets;
     tg_rng order = tg_rng_seed(seed);
     uint64_t step = seed * 100;
     for (int i = 0; i < STEPS; i++) {
@@ -201,8 +244,8 @@ static void steps_agree(uint64_t seed, bool rare)
         const int length = tg_rng_below(&order, 5) == 0 ? 6 + (int)tg_rng_below(&order, TENSORS - 6) : TENSORS;
         tg_tape_free(fresh.tape);
         fresh.tape = tg_tape_new();
-        run_step(&same, step, length, rare);
-        run_step(&fresh, step, length, rare);
+        run_step_anyway(&same, step, length, rare);
+        ck_assert(run_step(&fresh, step, length, rare));
         compare(&same, &fresh);
         ck_assert_int_eq(tg_tape_count(same.tape).values, tg_tape_count(fresh.tape).values);
         const uint64_t which = tg_rng_below(&order, 3) == 0 ? tg_rng_below(&order, 8) : 0;
@@ -211,19 +254,29 @@ static void steps_agree(uint64_t seed, bool rare)
     }
     tg_tape_free(same.tape);
     tg_tape_free(fresh.tape);
+    return same.forgotten;
 }
 
 START_TEST(steps_at_random_give_what_they_give_on_tapes_of_their_own)
 {
     for (uint64_t seed = 0; seed < 25; seed++)
-        steps_agree(25 * (uint64_t)_i + seed, false);
+        steps_agree(25 * (uint64_t)_i + seed, false, false);
 }
 END_TEST
 
 START_TEST(so_do_steps_with_hooks_scopes_checkpoints_and_other_derivatives)
 {
     for (uint64_t seed = 0; seed < 25; seed++)
-        steps_agree(1000 + 25 * (uint64_t)_i + seed, true);
+        steps_agree(1000 + 25 * (uint64_t)_i + seed, true, false);
+}
+END_TEST
+
+START_TEST(so_do_steps_on_a_tape_that_forgets)
+{
+    int forgotten = 0; /* steps that had to be run again */
+    for (uint64_t seed = 0; seed < 50; seed++)
+        forgotten += steps_agree(2000 + 50 * (uint64_t)_i + seed, seed % 2, true);
+    ck_assert_int_lt(forgotten, 50);
 }
 END_TEST
 
@@ -319,6 +372,7 @@ Suite *trace_suite(void)
     TCase *tests = tcase_create("trace");
     tcase_add_loop_test(tests, steps_at_random_give_what_they_give_on_tapes_of_their_own, 0, 8);
     tcase_add_loop_test(tests, so_do_steps_with_hooks_scopes_checkpoints_and_other_derivatives, 0, 8);
+    tcase_add_loop_test(tests, so_do_steps_on_a_tape_that_forgets, 0, 8);
     tcase_add_test(tests, a_step_like_the_one_before_is_a_hit_to_its_end_and_another_is_not);
     tcase_add_test(tests, after_an_error_a_step_is_recorded_anew);
     tcase_add_test(tests, a_trace_is_watched_too);

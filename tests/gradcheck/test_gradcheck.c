@@ -375,6 +375,7 @@ START_TEST(memory_that_runs_out_is_a_result)
                                      {.shape = TG_SHAPE(1), .integers = labels},
                                      {.parameter = &m.weight},
                                      {.parameter = &m.bias}};
+    int unplanned = 0;
     for (int nth = 0;; nth++) {
         wrapped_memory_fail_after(nth);
         tg_gradcheck_result result = tg_gradcheck(forward, &m, in, 4, NULL);
@@ -383,10 +384,12 @@ START_TEST(memory_that_runs_out_is_a_result)
             ck_assert_int_gt(nth, 1);
             break;
         }
-        ck_assert(!result.passed);
-        assert_says(&result, "out of memory");
+        unplanned += result.passed; /* a tape does without planned memory, for which it makes three allocations */
+        if (!result.passed)
+            assert_says(&result, "out of memory");
         ck_assert_mem_eq(m.weight_data, before.weight_data, sizeof m.weight_data);
     }
+    ck_assert_int_le(unplanned, 3);
 }
 END_TEST
 

@@ -58,8 +58,9 @@ struct cross_lane {
     tg_tape *tape;
     tg_rng rng;
     tg_dtype dtype;
-    bool plain;  /* no checkpoints: blocks are called */
-    bool shared; /* another lane runs at the same time: gradients of parameters must not be written */
+    bool plain;   /* no checkpoints: blocks are called */
+    bool forgets; /* the tape saves memory: every other new watched tensor is kept */
+    bool shared;  /* another lane runs at the same time: gradients of parameters must not be written */
     cross_parameters *parameters;
     const cross_program *program;
     cross_numbers batch[3]; /* borrowed or copied */
@@ -67,7 +68,8 @@ struct cross_lane {
     cross_block blocks[CROSS_NODES];
     tg_tensor result[CROSS_NODES + 2], loss;
     int count;
-    tg_tensor watched[CROSS_WATCHED];  /* tensors whose elements are compared */
+    tg_tensor watched[CROSS_WATCHED];  /* tensors whose elements are compared, */
+    bool is_read[CROSS_WATCHED];       /* unless the tape may have forgotten them */
     tg_tensor graded[CROSS_WATCHED];   /* whose gradients are */
     tg_tensor copied[CROSS_NODES + 2]; /* leaves that tg_set fills, starting with batch 1 */
     int watched_count, graded_count, copied_count;

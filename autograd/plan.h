@@ -1,0 +1,26 @@
+/* Places for buffers of limited lifetimes in one block, such that those which live at the same time do not overlap.
+ * Internal.
+ *
+ *     tg_life lives[] = {{.of = 0, .first = 0, .last = 2, .size = 256},
+ *                        {.of = 1, .first = 1, .last = 1, .size = 64},
+ *                        {.of = 2, .first = 3, .last = 4, .size = 192}};
+ *     size_t size = tg_plan(lives, 3); // 320: number 2 is in the place of number 0, at 0, and number 1 at 256
+ */
+#ifndef TG_PLAN_H
+#define TG_PLAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct tg_life {
+    int64_t of;          /* the caller's number for it */
+    int64_t first, last; /* the times at which it lives, both included */
+    size_t size;         /* a multiple of the alignment, which its place then has too */
+    size_t at;           /* its place: the distance from the start of the block */
+    struct tg_life *next;
+} tg_life;
+
+/* Finds all places, and sorts the lives by size, the largest first. Returns the size of the block. */
+size_t tg_plan(tg_life *lives, size_t count);
+
+#endif

@@ -1,0 +1,464 @@
+/* The memory of a step: planned once steps repeat, and less of it on a tape that forgets results. What a step computes
+ * does not depend on either. */
+#include "autograd/value.h"
+#include "tests/support/wrapped_memory.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tapegrad.h>
+
+Suite *memory_suite(void);
+
+enum { ROWS = 64, WIDTH = 64, LAYERS = 4, MATRIX = WIDTH * WIDTH, RESULT = 4 * ROWS * WIDTH };
+
+static tg_tape *tape;
+static float weights[LAYERS][MATRIX], gradients[LAYERS][MATRIX], batch[ROWS * WIDTH];
+static tg_parameter parameters[LAYERS];
+static tg_tensor hidden[2 * LAYERS]; /* before and after each activation */
+
+static void open_tape(void)
+{
+    tg_rng rng = tg_rng_seed(1);
+    tape = tg_tape_new();
+    for (int i = 0; i < ROWS * WIDTH; i++)
+        batch[i] = (float)tg_rng_normal(&rng);
+    for (int l = 0; l < LAYERS; l++) {
+        for (int i = 0; i < MATRIX; i++)
+            weights[l][i] = 0.1f * (float)tg_rng_normal(&rng);
+        parameters[l] = (tg_parameter){.name = "weight",
+                                       .dtype = TG_F32,
+                                       .shape = TG_SHAPE(WIDTH, WIDTH),
+                                       .data = weights[l],
+                                       .gradient = gradients[l]};
+    }
+}
+
+static void close_tape(void)
+{
+    tg_tape_free(tape);
+}
+
+/* The forward pass of a step, whose activation is gelu or, for an operation whose derivative reads its input, sin. */
+static tg_tensor forward(tg_tensor (*activation)(tg_tensor x))
+{
+    tg_tape_reset(tape);
+    tg_tensor x = tg_borrow(tape, TG_F32, batch, TG_SHAPE(ROWS, WIDTH));
+    for (int l = 0; l < LAYERS; l++) {
+        parameters[l].has_gradient = false;
+        hidden[2 * l] = tg_linear(x, tg_parameter_tensor(tape, &parameters[l]), TG_NONE);
+        hidden[2 * l + 1] = x = activation(hidden[2 * l]);
+    }
+    return tg_mean(tg_square(x));
+}
+
+/* The loss of a step. */
+static float train(tg_tensor (*activation)(tg_tensor x))
+{
+    const tg_tensor loss = forward(activation);
+    ck_assert_msg(tg_backward(loss), "%s", tg_tape_error(tape));
+    return (float)tg_item(loss);
+}
+
+static int64_t used(void)
+{
+    return tg_tape_count(tape).bytes_used;
+}
+
+/* ---- planned memory ---- */
+
+START_TEST(repeated_steps_hold_just_what_they_use)
+{
+    float before[LAYERS][MATRIX];
+    const float loss = train(tg_gelu_exact);
+    const int64_t at_first = tg_tape_count(tape).bytes_held;
+    memcpy(before, gradients, sizeof before);
+    for (int step = 0; step < 4; step++) {
+        memset(gradients, 0, sizeof gradients);
+        ck_assert_float_eq(train(tg_gelu_exact), loss);
+        ck_assert_mem_eq(gradients, before, sizeof before);
+    }
+    const tg_tape_counts counts = tg_tape_count(tape);
+    ck_assert_int_lt(counts.bytes_held, at_first);
+    ck_assert_int_lt(counts.bytes_held - counts.bytes_used, 1 << 18); /* the records, in blocks of some size */
+    for (int i = 0; i < 2 * LAYERS; i++)
+        for (int k = 0; k < i; k++) /* all results can be read, so all lie apart */
+            ck_assert_int_ge(labs((long)((const char *)tg_data(hidden[i]) - (const char *)tg_data(hidden[k]))), RESULT);
+}
+END_TEST
+
+START_TEST(without_memory_for_a_plan_all_stays_as_it_is)
+{
+    float before[LAYERS][MATRIX];
+    const float loss = train(tg_gelu_exact);
+    memcpy(before, gradients, sizeof before);
+    for (int allowed = 0; allowed < 4; allowed++) { /* lifetimes, their lives, and the block */
+        tg_tape_free(tape);
+        tape = tg_tape_new();
+        for (int step = 0; step < 5; step++) {
+            if (step == 2) {
+                wrapped_memory_fail_after(allowed);
+                tg_tape_reset(tape);
+                const bool reached = wrapped_memory_stop();
+                ck_assert(reached == (allowed < 3));
+            }
+            ck_assert_float_eq(train(tg_gelu_exact), loss);
+            ck_assert_mem_eq(gradients, before, sizeof before);
+        }
+    }
+}
+END_TEST
+
+START_TEST(a_replay_uses_planned_memory_too)
+{
+    float loss = 0;
+    for (int step = 0; step < 4; step++)
+        loss = train(tg_gelu_exact);
+    for (int times = 0; times < 2; times++) {
+        for (int i = 0; i < ROWS * WIDTH; i++)
+            batch[i] *= 0.5f;
+        ck_assert(tg_replay(tape));
+    }
+    for (int i = 0; i < ROWS * WIDTH; i++)
+        batch[i] *= 4;
+    for (int l = 0; l < LAYERS; l++)
+        parameters[l].has_gradient = false;
+    ck_assert(tg_replay(tape));
+    ck_assert_float_eq(train(tg_gelu_exact), loss);
+}
+END_TEST
+
+/* ---- tapes that forget ---- */
+
+static void ck_assert_error(const char *expected)
+{
+    ck_assert_ptr_nonnull(tg_tape_error(tape));
+    ck_assert_str_eq(tg_tape_error(tape), expected);
+    tg_tape_clear_error(tape);
+}
+
+START_TEST(a_tape_that_forgets_needs_less_for_the_same_step)
+{
+    float before[LAYERS][MATRIX], loss = 0;
+    for (int step = 0; step < 4; step++)
+        loss = train(tg_gelu_exact);
+    const int64_t all = used();
+    memcpy(before, gradients, sizeof before);
+    tg_tape_reset(tape);
+    tg_tape_save_memory(tape, true);
+    for (int step = 0; step < 4; step++) {
+        memset(gradients, 0, sizeof gradients);
+        ck_assert_float_eq(train(tg_gelu_exact), loss);
+        ck_assert_mem_eq(gradients, before, sizeof before);
+    }
+    ck_assert_int_le(used(), all - LAYERS * RESULT); /* the inputs of the activations at least */
+    tg_tape_reset(tape);
+    tg_tape_save_memory(tape, false);
+    for (int step = 0; step < 4; step++)
+        train(tg_gelu_exact);
+    ck_assert_int_eq(used(), all);
+}
+END_TEST
+
+/* The same in every step, not only once there is a plan. */
+START_TEST(reading_what_may_be_forgotten_is_an_error)
+{
+    tg_tape_save_memory(tape, true);
+    for (int step = 0; step < 4; step++) {
+        tg_tensor loss = forward(tg_gelu_exact);
+        ck_assert(tg_backward(loss));
+        ck_assert_double_eq(tg_item(loss), tg_at(loss, 0));
+        ck_assert_ptr_null(tg_data(hidden[0]));
+        ck_assert_error("tg_data: tensor 2 (linear) may be forgotten, as an operation has used it and the tape saves "
+                        "memory: read it before, or call tg_keep on it before");
+        tg_keep(hidden[1]);
+        ck_assert_error("tg_keep: tensor 3 (gelu_exact) has been used already, so the tape may have forgotten it");
+        tg_tape_save_memory(tape, false);
+        ck_assert_error("tg_tape_save_memory: a step has begun; call it right after tg_tape_new or tg_tape_reset");
+    }
+}
+END_TEST
+
+/* A result can be read until it is used, and to the end if it is kept, nothing uses it, or it is a gradient. */
+START_TEST(other_results_can_be_read)
+{
+    float wanted[2][ROWS * WIDTH], *got = malloc(sizeof wanted[0]);
+    tg_tape_save_memory(tape, true);
+    for (int step = 0; step < 6; step++) {
+        tg_tape_reset(tape);
+        tg_tensor x = tg_variable(tape, TG_F32, batch, TG_SHAPE(ROWS, WIDTH));
+        tg_tensor y = tg_mul_scalar(x, 2);
+        if (step % 2)
+            ck_assert_ptr_nonnull(tg_data(y));
+        tg_tensor z = tg_keep(tg_exp(y)), unused = tg_neg(z), w = tg_retain_gradient(tg_mul(z, y));
+        ck_assert(tg_backward(tg_mean(tg_square(w))));
+        for (int i = 0; i < 3; i++)
+            w = tg_exp(tg_neg(tg_square(w))); /* to use the memory of others */
+        ck_assert_ptr_nonnull(tg_data(tg_gradient(x)));
+        ck_assert(tg_read(z, TG_F32, got, ROWS * WIDTH));
+        if (step == 0)
+            memcpy(wanted[0], got, sizeof wanted[0]);
+        ck_assert_mem_eq(wanted[0], got, sizeof wanted[0]);
+        for (int i = 0; i < ROWS * WIDTH; i++)
+            ck_assert_float_eq(tg_f32(unused)[i], -got[i]);
+        ck_assert_msg(!tg_tape_error(tape), "%s", tg_tape_error(tape));
+    }
+    free(got);
+}
+END_TEST
+
+/* What a later step needs in addition is computed again, with the same bits. */
+START_TEST(a_step_that_differs_finds_what_was_forgotten)
+{
+    float wanted[LAYERS][MATRIX];
+    for (int forgets = 0; forgets < 2; forgets++) {
+        tg_tape_reset(tape);
+        tg_tape_save_memory(tape, forgets);
+        for (int step = 0; step < 4; step++)
+            train(tg_gelu_exact);
+        tg_tensor loss = forward(tg_gelu_exact);
+        for (int i = 0; i < 2 * LAYERS; i++)
+            loss = tg_add(loss, tg_mean(tg_tanh(hidden[i])));
+        ck_assert_msg(tg_backward(loss), "%s", tg_tape_error(tape));
+        if (!forgets)
+            memcpy(wanted, gradients, sizeof wanted);
+    }
+    ck_assert_mem_eq(wanted, gradients, sizeof wanted);
+}
+END_TEST
+
+/* Parameters may have changed after a backward pass, so that the old result cannot be had again. */
+START_TEST(after_a_backward_pass_that_is_an_error)
+{
+    tg_tape_save_memory(tape, true);
+    for (int step = 0; step < 4; step++)
+        train(tg_gelu_exact);
+    ck_assert(!tg_ok(tg_tanh(hidden[0])));
+    ck_assert_error("tanh: input 0 is a result that the tape has forgotten, as earlier steps did not read it here: "
+                    "call tg_keep on it before");
+    train(tg_gelu_exact); /* once is enough: the next step is recorded as if it were the first */
+    ck_assert(tg_ok(tg_tanh(hidden[0])));
+}
+END_TEST
+
+/* An operation that a step has used in another way before is not forgotten for that. */
+START_TEST(what_a_step_uses_is_not_what_earlier_steps_used)
+{
+    tg_tape_save_memory(tape, true);
+    for (int step = 0; step < 10; step++) {
+        tg_tape_reset(tape);
+        tg_tensor x = tg_variable(tape, TG_F32, batch, TG_SHAPE(ROWS, WIDTH)), y = tg_exp(x);
+        tg_tensor z = tg_square(step < 4 ? y : x); /* the last use of y is over or, as there is a plan, to come */
+        ck_assert(tg_backward(tg_mean(tg_square(step < 6 ? tg_mul(z, z) : tg_add(z, z)))));
+        if (step >= 4)
+            ck_assert_ptr_nonnull(tg_data(y));
+        if (step >= 4)
+            ck_assert(tg_ok(tg_neg(tg_neg(tg_neg(y)))));
+        if (step >= 4)
+            ck_assert(tg_ok(tg_square(y)));
+        ck_assert_msg(!tg_tape_error(tape), "step %d: %s", step, tg_tape_error(tape));
+    }
+}
+END_TEST
+
+/* An input of tg_grad whose gradient is used on the way to that of another input. */
+START_TEST(every_gradient_can_be_read)
+{
+    tg_tape_save_memory(tape, true);
+    for (int step = 0; step < 4; step++) {
+        tg_tape_reset(tape);
+        tg_tensor x = tg_borrow(tape, TG_F32, batch, TG_SHAPE(ROWS, WIDTH)), y = tg_exp(x);
+        tg_tensor z = tg_sum(tg_square(y)), in[2] = {x, y}, d[2];
+        ck_assert(tg_grad(&z, 1, in, 2, NULL, step % 2, d));
+        for (int i = 0; i < ROWS * WIDTH; i++) {
+            const float by_y = tg_f32(d[1])[i];
+            ck_assert(by_y > 0 && fabsf(tg_f32(d[0])[i] - by_y * by_y / 2) <= 1e-5f * by_y * by_y);
+        }
+    }
+}
+END_TEST
+
+/* A leaf may have changed, so its copy is not computed again but stays. */
+START_TEST(a_copy_of_a_leaf_is_not_forgotten)
+{
+    tg_tape_save_memory(tape, true);
+    for (int step = 0; step < 5; step++) {
+        for (int i = 0; i < ROWS * WIDTH; i++)
+            batch[i] = 0.5f;
+        tg_tape_reset(tape);
+        tg_tensor copy = tg_copy(tg_borrow(tape, TG_F32, batch, TG_SHAPE(ROWS, WIDTH)));
+        tg_tensor x = tg_exp(tg_neg(tg_neg(tg_neg(copy))));
+        for (int i = 0; i < ROWS * WIDTH; i++)
+            batch[i] = 7;
+        if (step == 4)
+            x = tg_neg(copy);
+        ck_assert_float_eq(tg_f32(x)[5], step == 4 ? -0.5f : expf(-0.5f));
+    }
+}
+END_TEST
+
+/* ---- lifetimes ---- */
+
+/* While the function of a checkpoint runs, it can read what it has made. */
+static tg_tensor checked(tg_tape *of, const tg_tensor *inputs, int count, void *user)
+{
+    tg_tensor x = inputs[0], y = tg_exp(x), z = y;
+    (void)of, (void)count, (void)user;
+    for (int i = 0; i < 4; i++)
+        z = tg_add_scalar(z, 1);
+    for (int i = 0; i < ROWS * WIDTH; i += 7)
+        ck_assert_float_eq(tg_f32(z)[i], tg_f32(y)[i] + 1 + 1 + 1 + 1);
+    return tg_neg(z);
+}
+
+START_TEST(an_open_checkpoint_keeps_what_it_made)
+{
+    for (int step = 0; step < 4; step++) {
+        tg_tape_reset(tape);
+        tg_tensor x = tg_variable(tape, TG_F32, batch, TG_SHAPE(ROWS, WIDTH));
+        ck_assert(tg_backward(tg_sum(x))); /* so that nothing is computed again */
+        ck_assert(tg_backward(tg_sum(tg_checkpoint(checked, &x, 1, NULL))));
+    }
+}
+END_TEST
+
+/* Steps without a backward pass need nothing twice, and then one has it. */
+static tg_tensor twice(tg_tape *of, const tg_tensor *inputs, int count, void *user)
+{
+    (void)of, (void)count, (void)user;
+    return tg_tanh(tg_exp(tg_tanh(inputs[0])));
+}
+
+START_TEST(a_checkpoint_is_computed_again_from_what_was_forgotten)
+{
+    float wanted[ROWS * WIDTH];
+    for (int forgets = 0; forgets < 2; forgets++) {
+        tg_tape_reset(tape);
+        tg_tape_save_memory(tape, forgets);
+        for (int step = 0; step < 5; step++) {
+            tg_tape_reset(tape);
+            tg_tensor x = tg_variable(tape, TG_F32, batch, TG_SHAPE(ROWS, WIDTH)), y = tg_sin(x);
+            y = tg_sum(tg_checkpoint(twice, &y, 1, NULL));
+            if (step == 4)
+                ck_assert_msg(tg_backward(y), "%s", tg_tape_error(tape));
+            if (step == 4 && !forgets)
+                memcpy(wanted, tg_f32(tg_gradient(x)), sizeof wanted);
+            if (step == 4)
+                ck_assert_mem_eq(tg_f32(tg_gradient(x)), wanted, sizeof wanted);
+        }
+    }
+}
+END_TEST
+
+/* An operation must not overwrite what it reads again, out of order. */
+START_TEST(rows_that_broadcast_are_not_overwritten)
+{
+    float wanted[ROWS * WIDTH];
+    tg_tape_save_memory(tape, true);
+    for (int step = 0; step < 4; step++) {
+        tg_tape_reset(tape);
+        tg_tensor y = tg_exp(tg_borrow(tape, TG_F32, batch, TG_SHAPE(ROWS, WIDTH)));
+        tg_tensor z = tg_mul(y, tg_narrow(y, 0, 1, 1));
+        if (step == 0)
+            memcpy(wanted, tg_f32(z), sizeof wanted);
+        ck_assert_mem_eq(tg_f32(z), wanted, sizeof wanted);
+    }
+}
+END_TEST
+
+/* tg_keep on what steps before did not keep. */
+START_TEST(what_is_kept_later_is_there)
+{
+    float wanted[ROWS * WIDTH];
+    tg_tape_save_memory(tape, true);
+    for (int step = 0; step < 8; step++) {
+        tg_tape_reset(tape);
+        tg_tensor x = tg_variable(tape, TG_F32, batch, TG_SHAPE(ROWS, WIDTH)), y = tg_exp(x);
+        if (step == 0)
+            memcpy(wanted, tg_f32(y), sizeof wanted);
+        if (step >= 4)
+            tg_keep(y);
+        for (int i = 0; i < 4; i++)
+            x = tg_neg(tg_add_scalar(i ? x : y, 1));
+        ck_assert(tg_backward(tg_mean(x)));
+        if (step >= 4)
+            ck_assert_mem_eq(tg_data(y), wanted, sizeof wanted);
+        ck_assert_msg(!tg_tape_error(tape), "%s", tg_tape_error(tape));
+    }
+}
+END_TEST
+
+/* ---- results that overwrite inputs ---- */
+
+/* Each operation that may do so, on its samples, on a tape that keeps everything and on one that lets it. */
+static bool overwrites(const tg_op *op, const tg_sample *sample)
+{
+    enum { MOST = 4096 };
+    static double result[2][MOST], data[TG_SAMPLE_INPUTS][MOST];
+    const int count = sample->count ? sample->count : op->arity;
+    tg_rng rng = tg_rng_seed(3);
+    bool overwritten = false;
+    for (int i = 0; i < count; i++)
+        for (int64_t k = 0; k < tg_shape_size(&sample->input[i].shape); k++)
+            data[i][k] = 0.1 + tg_rng_uniform(&rng);
+    for (int forgets = 0; forgets < 2; forgets++) {
+        tg_tape *own = tg_tape_new();
+        tg_tape_save_memory(own, forgets);
+        for (int step = 0; step < 4; step++) {
+            tg_tensor in[TG_SAMPLE_INPUTS];
+            tg_tape_reset(own);
+            for (int i = 0; i < count; i++)
+                in[i] = tg_exp(tg_constant(own, TG_F64, data[i], sample->input[i].shape));
+            tg_tensor y = tg_apply(op, sample->attributes, count, in);
+            if (!tg_ok(y)) /* not made for these numbers */
+                break;
+            ck_assert(tg_size(y) <= MOST && tg_read(y, TG_F64, result[forgets], tg_size(y)));
+            for (int i = 0; i < count; i++)
+                overwritten |= in[i].value->slot.data == y.value->slot.data;
+        }
+        tg_tape_free(own);
+    }
+    ck_assert_msg(memcmp(result[0], result[1], sizeof result[0]) == 0, "%s", op->name);
+    return overwritten;
+}
+
+START_TEST(operations_in_place_give_the_same_bits)
+{
+    int count = 0;
+    const tg_op *op;
+    for (int i = 0; (op = tg_op_at(i)); i++) {
+        bool any = !(op->flags & TG_IN_PLACE);
+        for (int s = 0; s < op->sample_count && op->flags & TG_IN_PLACE; s++)
+            any |= overwrites(op, &op->samples[s]);
+        ck_assert_msg(any, "%s overwrites nothing", op->name);
+        count += op->flags & TG_IN_PLACE ? 1 : 0;
+    }
+    ck_assert_int_gt(count, 60);
+}
+END_TEST
+
+Suite *memory_suite(void)
+{
+    Suite *suite = suite_create("memory");
+    TCase *tests = tcase_create("memory");
+    tcase_add_checked_fixture(tests, open_tape, close_tape);
+    tcase_add_test(tests, repeated_steps_hold_just_what_they_use);
+    tcase_add_test(tests, without_memory_for_a_plan_all_stays_as_it_is);
+    tcase_add_test(tests, a_replay_uses_planned_memory_too);
+    tcase_add_test(tests, a_tape_that_forgets_needs_less_for_the_same_step);
+    tcase_add_test(tests, reading_what_may_be_forgotten_is_an_error);
+    tcase_add_test(tests, other_results_can_be_read);
+    tcase_add_test(tests, a_step_that_differs_finds_what_was_forgotten);
+    tcase_add_test(tests, after_a_backward_pass_that_is_an_error);
+    tcase_add_test(tests, what_a_step_uses_is_not_what_earlier_steps_used);
+    tcase_add_test(tests, every_gradient_can_be_read);
+    tcase_add_test(tests, a_copy_of_a_leaf_is_not_forgotten);
+    tcase_add_test(tests, an_open_checkpoint_keeps_what_it_made);
+    tcase_add_test(tests, a_checkpoint_is_computed_again_from_what_was_forgotten);
+    tcase_add_test(tests, rows_that_broadcast_are_not_overwritten);
+    tcase_add_test(tests, what_is_kept_later_is_there);
+    tcase_add_test(tests, operations_in_place_give_the_same_bits);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -86,6 +86,17 @@ static char *block_in(void *memory)
     return (char *)(((uintptr_t)memory + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
 }
 
+/* Leaves out pages of zeros. */
+static void copy_to_zeros(char *to, const char *from, size_t bytes)
+{
+    static const char zeros[4096];
+    for (size_t i = 0; i < bytes; i += sizeof zeros) {
+        const size_t count = bytes - i < sizeof zeros ? bytes - i : sizeof zeros;
+        if (memcmp(from + i, zeros, count) != 0)
+            memcpy(to + i, from + i, count);
+    }
+}
+
 static bool reserve_elements(tg_parameters *set, int64_t more)
 {
     if (set->capacity && more <= set->capacity - set->size)
@@ -107,10 +118,9 @@ static bool reserve_elements(tg_parameters *set, int64_t more)
     }
     char *values = block_in(memory[0]), *gradients = block_in(memory[1]);
     const size_t used = bytes_of(set, set->size);
-    if (used > 0)
-        memcpy(values, set->values, used);
+    copy_to_zeros(values, set->values, used);
     if (tg_parameters_have_gradient(set))
-        memcpy(gradients, set->gradients, used);
+        copy_to_zeros(gradients, set->gradients, used);
     for (int i = 0; i < set->count; i++) {
         member *m = set->members[i];
         m->parameter.data = values + bytes_of(set, m->offset);

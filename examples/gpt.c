@@ -133,6 +133,7 @@ int main(int argc, char **argv)
     tg_optimizer *adamw = tg_optimizer_new(
         weights, &(tg_optimizer_config){.lr = 3e-3, .weight_decay = 0.1, .clip_norm = 1, .schedule = cosine});
     tg_tape *tape = tg_tape_new();
+    tg_tape_save_memory(tape, true);
     printf("%zu bytes, %lld parameters\n", size, (long long)tg_parameters_size(weights));
     for (long step = 1; step <= steps; step++) {
         draw_batch(&rng, 0, held_out, ids, next);

@@ -109,6 +109,7 @@ static bool allocate(tg_fit *fit)
     const tg_fit_config *config = &fit->config;
     const bool validates = config->valid.count > 0, averages = config->ema.decay != 0;
     fit->training = tg_tape_new();
+    tg_tape_save_memory(fit->training, true);
     fit->epochs = calloc((size_t)config->epochs, sizeof *fit->epochs);
     bool fine = tg_fit_feed_init(&fit->train, &config->train, config->batch, false) && fit->training && fit->epochs;
     if (validates)

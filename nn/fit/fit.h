@@ -56,7 +56,8 @@ typedef struct tg_fit_rows {
 } tg_fit_rows;
 
 /* The mean loss over the rows of a batch, as a scalar on the batch's tape. batch[c] is column c, [rows, shape ...].
- * `training` is the generator of a training pass; NULL means evaluation. In evaluation `score`, unless NULL, takes a
+ * `training` is the generator of a training pass, whose tape saves memory: give a tensor to tg_keep before an operation
+ * uses it if its elements are read afterwards. NULL means evaluation. In evaluation `score`, unless NULL, takes a
  * second mean over the rows, such as the accuracy, for which larger is better. */
 typedef tg_tensor tg_fit_loss(void *model, const tg_tensor *batch, tg_rng *training, double *score);
 

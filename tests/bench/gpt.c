@@ -52,6 +52,7 @@ static bool open_contest(contest *c, tg_activation activation, int threads)
         .vocabulary = LETTERS, .context = CONTEXT, .layers = LAYERS, .block = tg_block_gpt(WIDTH, HEADS), .tied = true};
     config.block.activation = activation;
     *c = (contest){.threads = threads, .tape = tg_tape_new(), .gpt = tg_transformer_new(&rng, &config)};
+    tg_tape_save_memory(c->tape, true);
     c->adamw = tg_optimizer_new(tg_transformer_parameters(c->gpt),
                                 &(tg_optimizer_config){.lr = 1e-6, .weight_decay = 0.1, .clip_norm = 1});
     for (int i = 0; i < BATCH * CONTEXT; i++) {

@@ -37,6 +37,7 @@ tape_step *tape_step_new(const bench_net *net, tg_activation activation, double 
     tame(tg_mlp_parameters(step->net));
     step->adamw = tg_optimizer_new(tg_mlp_parameters(step->net), &(tg_optimizer_config){.kind = TG_ADAMW, .lr = rate});
     step->tape = tg_tape_new();
+    tg_tape_save_memory(step->tape, true);
     if (!step->net || !step->adamw || !step->tape) {
         tape_step_free(step);
         return NULL;

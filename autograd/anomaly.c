@@ -54,9 +54,12 @@ tg_anomalies tg_anomalies_of_inputs(const tg_value *value)
     return found;
 }
 
+/* Perhaps by the value whose saved derivative this is, as both are computed together. */
 static bool is_overwritten(const tg_value *input, const tg_value *by)
 {
-    return input->size > 0 && input->slot.data == by->slot.data && !(by->op->flags & TG_VIEW);
+    const tg_value *with = by->is_saved ? tg_program_at(by->program, by->index - 1) : by;
+    return input->size > 0 && (input->slot.data == by->slot.data || input->slot.data == with->slot.data) &&
+           !(by->op->flags & TG_VIEW);
 }
 
 bool tg_anomaly_check(const tg_value *value, tg_anomalies of_inputs)

@@ -93,8 +93,6 @@ static void *keep(tg_tape *tape, const tg_tensor *tensors, int count)
 static bool remember(tg_tape *tape, const tg_request *r, int64_t start)
 {
     tg_program *program = &tape->program;
-    for (int i = 0; i < r->output_count; i++)
-        r->outputs[i].value->is_kept = true;
     for (int j = 0; j < r->input_count; j++)
         r->gradients[j].value->is_kept = true;
     if (tape->hooks)
@@ -135,10 +133,10 @@ static bool differentiate(const tg_request *r)
         !is_usable(tape, r, "input", r->inputs, r->input_count))
         return false;
     tg_pass *known = tape->hooks ? NULL : tg_program_next_pass(&tape->program);
-    if (known && is_same(tape, known, r))
-        return run_again(tape, known, r);
     const int64_t start = tape->program.count;
-    const bool fine = tg_record_pass(tape, r) && remember(tape, r, start);
+    const bool fine = known && is_same(tape, known, r) ? run_again(tape, known, r)
+                                                       : tg_record_pass(tape, r) && remember(tape, r, start);
+    tape->run.leaves_changed |= r->input_count == 0; /* parameters, once an optimiser has used the gradients */
     for (int j = 0; !fine && j < r->input_count; j++)
         r->gradients[j] = (tg_tensor){0};
     return fine;

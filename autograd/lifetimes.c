@@ -27,12 +27,8 @@ static void live_until(tg_use *use, int64_t index)
 /* By operations. A saved derivative is computed with the value before it, so it reads nothing itself. */
 static void add_reads(tg_use *uses, const tg_value *value)
 {
-    for (int i = 0; !value->is_saved && i < value->input_count; i++) {
-        const tg_value *root = tg_root_of(value->inputs[i]);
-        live_until(&uses[root->index], value->index);
-        uses[root->index].overwritten |=
-            tg_has_buffer(value) && tg_has_buffer(root) && root->size > 0 && root->slot.data == value->slot.data;
-    }
+    for (int i = 0; !value->is_saved && i < value->input_count; i++)
+        live_until(&uses[tg_root_of(value->inputs[i])->index], value->index);
 }
 
 /* By the caller: an intermediate result of a checkpoint, until that is closed; its result, until the enclosing one
@@ -47,13 +43,12 @@ static void add_reads_in_checkpoint(tg_use *uses, const tg_value *value)
 }
 
 /* True if the caller may read the value at any time, or a replay does; and for values that cannot be computed again. */
-static bool stays(const tg_use *uses, const tg_value *value, bool forgets)
+static bool stays(const tg_value *value, bool forgets)
 {
     const unsigned random_source = TG_SOURCE | TG_RANDOM;
-    const tg_value *root = tg_root_of(value);
     if (!value->op)
         return true;
-    if (root->slot.released || uses[root->index].overwritten || value->slot.released)
+    if (value->slot.released || tg_root_of(value)->slot.released)
         return false;
     return !forgets || value->is_kept || value->reader == 0 || (value->op->flags & random_source) == random_source ||
            (value->op == &tg_op_copy && !value->inputs[0]->op); /* as the leaf may have changed */
@@ -129,7 +124,7 @@ bool tg_lifetimes_of(const tg_program *program, bool forgets, tg_lifetimes *l)
         add_reads_in_checkpoint(l->uses, value);
     }
     for (int64_t i = 0; i < program->known; i++)
-        if (stays(l->uses, tg_program_at(program, i), forgets))
+        if (stays(tg_program_at(program, i), forgets))
             l->uses[tg_root_of(tg_program_at(program, i))->index].until = TG_ALWAYS;
     const size_t count = list_lives(program, l->uses, lives);
     l->size = tg_plan(lives, count);

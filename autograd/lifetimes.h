@@ -21,7 +21,6 @@ typedef struct tg_use {
     int64_t until; /* the last value that reads it, or TG_ALWAYS */
     int64_t owner; /* the value whose memory it shares: itself, one that it overwrites or is a view of */
     size_t at;     /* of an owner: its place */
-    bool overwritten;
 } tg_use;
 
 #define TG_ALWAYS INT64_MAX

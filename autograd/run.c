@@ -210,13 +210,14 @@ void tg_run_in_place(tg_value *result, tg_value *input)
     result->slot.data = input->slot.data;
     result->slot.owned = true;
     input->slot.owned = false;
+    input->slot.released = true;
 }
 
 bool tg_run_readable(const tg_value *value)
 {
     if (!value->slot.data)
         return false;
-    if (!value->slot.released)
+    if (!value->slot.released && !tg_root_of(value)->slot.released)
         return true;
     const tg_region *region =
         value->region; /* values can be read while their checkpoint is open; its result, while the enclosing one is */
@@ -398,14 +399,13 @@ static bool compute_again(tg_run *run, tg_value *value)
 
 bool tg_run_recall(tg_run *run, const tg_value *value)
 {
-    tg_program *program = value->program;
+    const tg_program *program = value->program;
     if (!is_lost(run, value))
         return true;
-    for (int i = 0; i < program->passes.next; i++)
-        if (((const tg_pass *)program->passes.items[i])->input_count == 0) {
-            run->outdated = true;
-            return false;
-        }
+    if (run->leaves_changed) {
+        run->outdated = true;
+        return false;
+    }
     for (int64_t i = 0; i < run->computed; i++) /* with what it was computed from */
         if (is_lost(run, tg_program_at(program, i))) {
             const bool is_saved = tg_program_at(program, i)->is_saved;
@@ -417,11 +417,13 @@ bool tg_run_recall(tg_run *run, const tg_value *value)
 
 bool tg_run_to(tg_run *run, tg_program *program, int64_t end)
 {
+    tg_anomalies given = {0};
     for (; run->computed < end && !program->failed; run->computed++) {
         tg_value *value = tg_program_at(program, run->computed);
         if (!value->op && value->parameter) /* its set may have grown since the replayed step */
             value->slot.data = value->parameter->data;
-        const tg_anomalies given = run->watches ? tg_anomalies_of_inputs(value) : (tg_anomalies){0};
+        if (run->watches && !value->is_saved) /* which has the inputs of the value before, overwritten perhaps */
+            given = tg_anomalies_of_inputs(value);
         if (value->op && (!compute_timed(run, value) || (run->watches && !tg_anomaly_check(value, given))))
             return false;
         if (run->magnitudes && value->op)

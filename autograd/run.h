@@ -29,6 +29,7 @@ typedef struct tg_run {
     char *block;    /* or, once planned, all that were planned; NULL if there is no plan */
     size_t block_size;
     tg_arena recalled;                           /* new buffers of planned values */
+    bool leaves_changed;                         /* since this step has read them, perhaps: after a tg_backward */
     bool outdated;                               /* the plan overwrites what is needed: the next step drops it */
     tg_free_buffer *released[TG_RELEASED_LISTS]; /* by size, reused for values of exactly that size; the latest first,
                                                     as it is still in the cache */
@@ -78,7 +79,7 @@ void tg_run_plan(tg_run *run, const tg_program *program, bool forgets);
     "a result that the tape has forgotten, as earlier steps did not read it here: call tg_keep on it before"
 
 /* Ensures that an operation can read a value: if its planned buffer has been overwritten, computes it once more. False
- * if it cannot be computed again, as a backward pass is over, after which parameters may have changed. */
+ * if that would give something else, as leaves may have changed. */
 bool tg_run_recall(tg_run *run, const tg_value *value);
 
 /* Called when the program is cut: frees the buffers of values from number `count` on. */

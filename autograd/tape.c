@@ -65,6 +65,7 @@ void tg_tape_reset(tg_tape *tape)
     if (program->failed || tape->run.outdated)
         tg_program_cut(program, 0);
     tg_run_reset(&tape->run);
+    tape->run.leaves_changed = false;
     if (tape->repeats >> tape->patience && tape->planned != program->recorded) {
         enum { MOST_PATIENT = 3 };
         tg_run_plan(&tape->run, program, tape->forgets);

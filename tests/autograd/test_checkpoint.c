@@ -232,6 +232,33 @@ START_TEST(odd_functions_are_taken_as_they_are)
 }
 END_TEST
 
+/* The pass inside overwrites some of its results with later ones. */
+static tg_tensor gradient_inside(tg_tape *tape, const tg_tensor *inputs, int count, void *user)
+{
+    tg_tensor x = inputs[0], y = tg_mul_scalar(tg_sin(tg_mul(x, x)), 2), d;
+    (void)tape, (void)count, (void)user;
+    y = tg_sum(tg_exp(tg_neg(y)));
+    return tg_grad(&y, 1, &x, 1, NULL, false, &d) ? tg_mul(tg_stop_gradient(d), x) : TG_NONE;
+}
+
+START_TEST(a_gradient_inside_is_computed_again)
+{
+    double data[WIDTH], expected[WIDTH];
+    for (int i = 0; i < WIDTH; i++)
+        data[i] = 0.002 * i - 1;
+    for (int step = 0; step < 2; step++) {
+        tg_tape *tape = tg_tape_new();
+        tg_tensor x = tg_variable(tape, TG_F64, data, TG_SHAPE(WIDTH));
+        tg_tensor y = step ? tg_checkpoint(gradient_inside, &x, 1, NULL) : gradient_inside(tape, &x, 1, NULL);
+        ck_assert_msg(tg_backward(tg_sum(tg_tanh(y))), "%s", tg_tape_error(tape));
+        if (step == 0)
+            memcpy(expected, tg_f64(tg_gradient(x)), sizeof expected);
+        ck_assert_mem_eq(tg_f64(tg_gradient(x)), expected, sizeof expected);
+        tg_tape_free(tape);
+    }
+}
+END_TEST
+
 Suite *checkpoint_suite(void)
 {
     Suite *suite = suite_create("checkpoint");
@@ -241,6 +268,7 @@ Suite *checkpoint_suite(void)
     tcase_add_test(tests, dropout_drops_the_same_when_it_is_computed_again);
     tcase_add_test(tests, a_step_does_not_end_inside_a_checkpoint);
     tcase_add_test(tests, want_of_memory_in_a_checkpoint_is_an_error);
+    tcase_add_test(tests, a_gradient_inside_is_computed_again);
     tcase_add_test(tests, odd_functions_are_taken_as_they_are);
     suite_add_tcase(suite, tests);
     return suite;

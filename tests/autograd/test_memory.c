@@ -129,6 +129,54 @@ START_TEST(a_replay_uses_planned_memory_too)
 }
 END_TEST
 
+/* Planned memory changes neither which tensors can be read nor their bits, those of a backward pass included. */
+START_TEST(the_same_tensors_can_be_read_as_at_first)
+{
+    enum { MOST = 64, SIZE = 64 };
+    static float wanted[MOST][SIZE];
+    bool is_there[MOST] = {false};
+    for (int step = 0; step < 4; step++) {
+        tg_tape_reset(tape);
+        tg_tensor x = tg_variable(tape, TG_F32, batch, TG_SHAPE(8, 8)), y = tg_silu(x), z = tg_swiglu(y, x);
+        z = tg_mul(z, tg_transpose(tg_reshape(tg_exp(y), TG_SHAPE(8, 8)), 0, 1));
+        ck_assert(tg_backward(tg_sum(tg_square(tg_reshape(z, TG_SHAPE(SIZE))))));
+        const int64_t values = tg_tape_count(tape).values;
+        ck_assert_int_le(values, MOST);
+        for (int64_t i = 0; i < values; i++) {
+            const tg_tensor one = tg_tape_tensor(tape, i);
+            const size_t bytes = (size_t)(tg_size(one) < SIZE ? tg_size(one) : SIZE) * sizeof(float);
+            if (step == 0)
+                is_there[i] = tg_data(one) != NULL;
+            ck_assert_int_eq(is_there[i], tg_data(one) != NULL);
+            if (is_there[i] && step == 0)
+                memcpy(wanted[i], tg_data(one), bytes);
+            if (is_there[i])
+                ck_assert_mem_eq(tg_data(one), wanted[i], bytes);
+        }
+        ck_assert_msg(!tg_tape_error(tape), "%s", tg_tape_error(tape));
+    }
+}
+END_TEST
+
+/* An empty result lies anywhere, also where the input of its operation lies. */
+START_TEST(an_empty_result_overwrites_nothing)
+{
+    float wanted[ROWS * WIDTH];
+    for (int step = 0; step < 12; step++) {
+        tg_tape_reset(tape);
+        tg_tensor x = tg_exp(tg_borrow(tape, TG_F32, batch, TG_SHAPE(ROWS, WIDTH)));
+        tg_tensor none = tg_index_select(x, 0, tg_constant(tape, TG_I32, NULL, TG_SHAPE(0)));
+        tg_tensor y = tg_variable(tape, TG_F32, batch, TG_SHAPE(1));
+        y = tg_mul(y, step < 6 ? tg_exp(x) : tg_tanh(x)); /* from step 6 on, another plan */
+        ck_assert(tg_backward(tg_sum(tg_neg(y))) && tg_size(none) == 0);
+        if (step == 0)
+            memcpy(wanted, tg_f32(x), sizeof wanted);
+        ck_assert_msg(tg_f32(x), "step %d: %s", step, tg_tape_error(tape));
+        ck_assert_mem_eq(tg_f32(x), wanted, sizeof wanted);
+    }
+}
+END_TEST
+
 /* ---- tapes that forget ---- */
 
 static void ck_assert_error(const char *expected)
@@ -239,6 +287,62 @@ START_TEST(after_a_backward_pass_that_is_an_error)
                     "call tg_keep on it before");
     train(tg_gelu_exact); /* once is enough: the next step is recorded as if it were the first */
     ck_assert(tg_ok(tg_tanh(hidden[0])));
+}
+END_TEST
+
+static tg_tensor pass_on(tg_tensor cotangent, void *user)
+{
+    (void)user;
+    return cotangent;
+}
+
+/* A pass with hooks too, although it is recorded each time. */
+START_TEST(after_a_backward_pass_with_hooks_that_is_an_error)
+{
+    tg_tape_save_memory(tape, true);
+    for (int step = 0; step < 4; step++)
+        train(tg_gelu_exact);
+    const tg_tensor loss = forward(tg_gelu_exact);
+    ck_assert(tg_add_hook(hidden[1], pass_on, NULL) && tg_backward(loss));
+    ck_assert(!tg_ok(tg_tanh(hidden[0])));
+    ck_assert_error("tanh: input 0 is a result that the tape has forgotten, as earlier steps did not read it here: "
+                    "call tg_keep on it before");
+}
+END_TEST
+
+START_TEST(after_new_numbers_for_a_leaf_that_is_an_error)
+{
+    tg_tape_save_memory(tape, true);
+    for (int step = 0; step < 5; step++) {
+        tg_tape_reset(tape);
+        tg_tensor x = tg_constant(tape, TG_F32, batch, TG_SHAPE(ROWS, WIDTH)), y = tg_exp(x);
+        ck_assert(tg_ok(tg_neg(tg_neg(tg_neg(y)))));
+        if (step == 4) {
+            ck_assert(tg_set(x, TG_F32, weights[0], TG_SHAPE(ROWS, WIDTH)));
+            ck_assert(!tg_ok(tg_tanh(y)));
+            ck_assert_error("tanh: input 0 is a result that the tape has forgotten, as earlier steps did not read it "
+                            "here: call tg_keep on it before");
+        }
+    }
+}
+END_TEST
+
+/* The loss, although its derivative reads it. */
+static tg_tensor read_loss(tg_tensor cotangent, void *user)
+{
+    ck_assert_double_gt(tg_item(*(tg_tensor *)user), 0);
+    return cotangent;
+}
+
+START_TEST(a_hook_can_read_the_loss)
+{
+    tg_tape_save_memory(tape, true);
+    for (int step = 0; step < 3; step++) {
+        tg_tape_reset(tape);
+        tg_tensor x = tg_variable(tape, TG_F32, batch, TG_SHAPE(ROWS, WIDTH)), loss = tg_exp(tg_mean(x));
+        ck_assert(tg_add_hook(x, read_loss, &loss) && tg_backward(loss));
+        ck_assert_msg(!tg_tape_error(tape), "%s", tg_tape_error(tape));
+    }
 }
 END_TEST
 
@@ -391,6 +495,49 @@ END_TEST
 
 /* ---- results that overwrite inputs ---- */
 
+static void root_loop(const tg_loop *l)
+{
+    const float *x = l->in[0];
+    float *y = l->out, *dy = l->saved;
+    for (size_t i = 0; i < l->n; i++) {
+        y[i] = sqrtf(x[i]);
+        dy[i] = 0.5f / y[i];
+    }
+}
+
+static void root_derivative(const tg_derive *d)
+{
+    d->gradient[0] = tg_mul(d->cotangent, d->saved);
+}
+
+static const tg_sample root_samples[] = {{.input = {{.shape = {1, {5}}, .low = 1, .high = 2}}}};
+static const tg_op root = {.name = "root",
+                           .arity = 1,
+                           .flags = TG_ELEMENTWISE | TG_IN_PLACE,
+                           .loop = root_loop,
+                           .saved = &tg_op_rsqrt,
+                           .derivative = root_derivative,
+                           TG_SAMPLES(root_samples)};
+
+/* The root of 0 has an infinite derivative, which is noticed when its argument, 0, is overwritten already. */
+START_TEST(an_infinite_saved_derivative_names_what_it_overwrote)
+{
+    tg_tape_save_memory(tape, true);
+    for (int step = 0; step < 4; step++) {
+        float numbers[3] = {4, step == 3 ? 0.f : 1.f, 9};
+        tg_tape_reset(tape);
+        tg_tape_watch(tape, step == 3);
+        tg_tensor y = tg_mul_scalar(tg_variable(tape, TG_F32, numbers, TG_SHAPE(3)), 1);
+        y = tg_apply(&root, NULL, 1, &y);
+        if (step == 3)
+            ck_assert_error("infinity at element 1 of rsqrt(f32[3]) in step 4 (operation 3 of the tape); "
+                            "input 0: overwritten by the result");
+        else
+            ck_assert(tg_backward(tg_sum(y)));
+    }
+}
+END_TEST
+
 /* Each operation that may do so, on its samples, on a tape that keeps everything and on one that lets it. */
 static bool overwrites(const tg_op *op, const tg_sample *sample)
 {
@@ -446,11 +593,16 @@ Suite *memory_suite(void)
     tcase_add_test(tests, repeated_steps_hold_just_what_they_use);
     tcase_add_test(tests, without_memory_for_a_plan_all_stays_as_it_is);
     tcase_add_test(tests, a_replay_uses_planned_memory_too);
+    tcase_add_test(tests, the_same_tensors_can_be_read_as_at_first);
+    tcase_add_test(tests, an_empty_result_overwrites_nothing);
     tcase_add_test(tests, a_tape_that_forgets_needs_less_for_the_same_step);
     tcase_add_test(tests, reading_what_may_be_forgotten_is_an_error);
     tcase_add_test(tests, other_results_can_be_read);
     tcase_add_test(tests, a_step_that_differs_finds_what_was_forgotten);
     tcase_add_test(tests, after_a_backward_pass_that_is_an_error);
+    tcase_add_test(tests, after_a_backward_pass_with_hooks_that_is_an_error);
+    tcase_add_test(tests, after_new_numbers_for_a_leaf_that_is_an_error);
+    tcase_add_test(tests, a_hook_can_read_the_loss);
     tcase_add_test(tests, what_a_step_uses_is_not_what_earlier_steps_used);
     tcase_add_test(tests, every_gradient_can_be_read);
     tcase_add_test(tests, a_copy_of_a_leaf_is_not_forgotten);
@@ -458,6 +610,7 @@ Suite *memory_suite(void)
     tcase_add_test(tests, a_checkpoint_is_computed_again_from_what_was_forgotten);
     tcase_add_test(tests, rows_that_broadcast_are_not_overwritten);
     tcase_add_test(tests, what_is_kept_later_is_there);
+    tcase_add_test(tests, an_infinite_saved_derivative_names_what_it_overwrote);
     tcase_add_test(tests, operations_in_place_give_the_same_bits);
     suite_add_tcase(suite, tests);
     return suite;

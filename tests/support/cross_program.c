@@ -15,7 +15,7 @@
     KIND(RESHAPE, 2) KIND(RELU, 2) KIND(BY_VECTOR, 3) KIND(BY_SCALAR, 3) KIND(MATMUL, 3) KIND(LINEAR, 4) \
     KIND(SOFTMAX, 2) KIND(SUM_ROWS, 2) KIND(FLIP, 2) KIND(CONCAT, 2) KIND(TRANSPOSE, 2) KIND(BORROWED, 2) \
     KIND(FULL, 2) KIND(RANDOM, 2) KIND(NORM, 2) KIND(DIV, 2) KIND(PICK, 2) KIND(STOP, 1) KIND(NO_GRAD, 2) \
-    KIND(SCOPE, 2) KIND(BLOCK, 8) KIND(GRAD, 3) KIND(CONSTANT, 2) KIND(VARIABLE, 2) KIND(HOOK_LOOK, 2) \
+    KIND(GATE, 2) KIND(SCOPE, 2) KIND(BLOCK, 8) KIND(GRAD, 3) KIND(SLOPE, 2) KIND(CONSTANT, 2) KIND(VARIABLE, 2) KIND(HOOK_LOOK, 2) \
     KIND(HOOK_CHANGE, 2) KIND(HOOK_GRAD, 2) KIND(RETAIN, 3)
 /* clang-format on */
 
@@ -254,6 +254,13 @@ static tg_tensor gradient(tg_tensor a, tg_tensor b)
     return tg_grad(&y, 1, &a, 1, NULL, true, &d) ? d : (tg_tensor){0};
 }
 
+/* Likewise without create_graph, so that the pass overwrites what it has read: a constant. */
+static tg_tensor slope(tg_tensor a, tg_tensor b)
+{
+    tg_tensor y = tg_sum(tg_silu(tg_sin(tg_neg(tg_mul(a, b))))), d;
+    return tg_grad(&y, 1, &a, 1, NULL, false, &d) ? tg_mul(tg_stop_gradient(d), b) : (tg_tensor){0};
+}
+
 static tg_tensor joined(tg_tensor a, tg_tensor b, int number)
 {
     const int axis = number % 2;
@@ -348,6 +355,8 @@ static tg_tensor plain(cross_lane *l, const cross_node *n, tg_tensor a, tg_tenso
         return tg_add(tg_stop_gradient(a), b);
     case NO_GRAD:
         return under_no_grad(l, a, b);
+    case GATE:
+        return tg_swiglu(a, b);
     default:
         return in_scope(l, a, n->number);
     }
@@ -379,8 +388,8 @@ static tg_tensor run_block(tg_tape *tape, const tg_tensor *in, int count, void *
             l->blocks[i] = (cross_block){l, i, block->outer};
             y = l->plain ? run_block(l->tape, &a, 1, &l->blocks[i]) : tg_checkpoint(run_block, &a, 1, &l->blocks[i]);
             i = last_of_block(p, i, last + 1);
-        } else if (n->kind == GRAD)
-            y = gradient(a, b);
+        } else if (n->kind == GRAD || n->kind == SLOPE)
+            y = n->kind == GRAD ? gradient(a, b) : slope(a, b);
         else if (n->kind < BLOCK)
             y = plain(l, n, a, b);
         seen[known++] = y;
@@ -412,8 +421,8 @@ int cross_next(cross_lane *l, int node, int end)
         l->blocks[node] = (cross_block){l, node, l->count};
         y = l->plain ? run_block(l->tape, &a, 1, &l->blocks[node]) : tg_checkpoint(run_block, &a, 1, &l->blocks[node]);
         last = last_of_block(p, node, p->count);
-    } else if (n->kind == GRAD)
-        y = gradient(a, b);
+    } else if (n->kind == GRAD || n->kind == SLOPE)
+        y = n->kind == GRAD ? gradient(a, b) : slope(a, b);
     else if (n->kind == CONSTANT || n->kind == VARIABLE)
         y = tg_mul(a, copied(l, n->kind == VARIABLE));
     else if (n->kind == RETAIN)

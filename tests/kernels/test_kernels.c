@@ -6,6 +6,7 @@
 #include <check.h>
 #include <float.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 Suite *kernels_suite(void);
@@ -228,6 +229,126 @@ START_TEST(results_do_not_depend_on_length_or_place)
 }
 END_TEST
 
+/* ---- results that overwrite an input ---- */
+
+enum kind { UNARY, CLAMP, NUMBER, WITH_GRAD, NUMBER_WITH_GRAD, BINARY, GATED, GATED_GRAD };
+
+#define OVERWRITES(name, kind)                {#name, kind, offsetof(tg_kernel_table, name)},
+#define TG_UNARY_KERNEL(name, ...)            OVERWRITES(name, UNARY)
+#define TG_UNARY_NUMBER_KERNEL(name, ...)     OVERWRITES(name, NUMBER)
+#define TG_WITH_GRAD_KERNEL(name, ...)        OVERWRITES(name, WITH_GRAD)
+#define TG_NUMBER_WITH_GRAD_KERNEL(name, ...) OVERWRITES(name, NUMBER_WITH_GRAD)
+#define TG_BINARY_KERNEL(name, ...)           OVERWRITES(name, BINARY)
+#define TG_GATED_KERNEL(name, ...)            OVERWRITES(name, GATED)
+#define TG_GATED_GRAD_KERNEL(name, ...)       OVERWRITES(name, GATED_GRAD)
+#define TG_SUM_KERNEL(name, ...)
+#define TG_VECTOR_KERNEL(name, parameters)
+#define TG_KERNEL(name, parameters)
+static const struct overwriting {
+    const char *name;
+    enum kind kind;
+    size_t offset; /* in a table */
+} overwriting[] = {
+#include "autograd/kernels/kernels.def"
+    OVERWRITES(sin, UNARY) OVERWRITES(cos, UNARY) OVERWRITES(snake, UNARY) OVERWRITES(snake_grad, UNARY)
+        OVERWRITES(snake_grad_grad, UNARY) OVERWRITES(power, NUMBER) OVERWRITES(clamp, CLAMP)};
+
+typedef void any_kernel(void);
+typedef void number_kernel(size_t n, const void *x, double number, void *y);
+typedef void clamp_kernel(size_t n, const void *x, double low, double high, void *y);
+typedef void with_grad_kernel(size_t n, const void *x, void *y, void *dy);
+typedef void number_with_grad_kernel(size_t n, const void *x, double number, void *y, void *dy);
+typedef void binary_kernel(size_t n, const void *a, int step_a, const void *b, int step_b, void *y);
+typedef void gated_kernel(size_t n, const void *a, const void *b, void *y);
+typedef void gated_grad_kernel(size_t n, const void *a, const void *b, const void *g, void *da, void *db);
+
+static int inputs_of(enum kind kind)
+{
+    return kind == GATED_GRAD ? 3 : kind >= BINARY ? 2 : 1;
+}
+
+/* One of the inputs of a binary kernel, number `repeated`, may be a single number. */
+static void apply(enum kind kind, any_kernel *kernel, size_t n, void *const in[3], int repeated, void *const out[2])
+{
+    switch (kind) {
+    case UNARY:
+        ((unary *)kernel)(n, in[0], out[0]);
+        break;
+    case CLAMP:
+        ((clamp_kernel *)kernel)(n, in[0], -1, 2, out[0]);
+        break;
+    case NUMBER:
+        ((number_kernel *)kernel)(n, in[0], 0.7, out[0]);
+        break;
+    case WITH_GRAD:
+        ((with_grad_kernel *)kernel)(n, in[0], out[0], out[1]);
+        break;
+    case NUMBER_WITH_GRAD:
+        ((number_with_grad_kernel *)kernel)(n, in[0], 0.7, out[0], out[1]);
+        break;
+    case BINARY:
+        ((binary_kernel *)kernel)(n, in[0], repeated != 0, in[1], repeated != 1, out[0]);
+        break;
+    case GATED:
+        ((gated_kernel *)kernel)(n, in[0], in[1], out[0]);
+        break;
+    case GATED_GRAD:
+        ((gated_grad_kernel *)kernel)(n, in[0], in[1], in[2], out[0], out[1]);
+        break;
+    }
+}
+
+/* Result 0 begins where input number `over` does; result 1 of a gated product follows it, as in its operation. */
+static void check_overwriting(const struct overwriting *o, any_kernel *kernel, tg_dtype dtype, size_t n, int over,
+                              int repeated)
+{
+    enum { MOST = 133 };
+    static double in[3][2 * MOST], result[2][2][MOST], other[MOST];
+    const size_t element = dtype == TG_F32 ? sizeof(float) : sizeof(double);
+    for (int again = 0; again < 2; again++) {
+        for (int k = 0; k < 3; k++)
+            for (int i = 0; i < MOST; i++) {
+                const double number = 0.11 * (double)i * (k + 1) - 7 + 0.3 * k;
+                if (dtype == TG_F32)
+                    ((float *)(void *)in[k])[i] = (float)number;
+                else
+                    in[k][i] = number;
+            }
+        void *from[3] = {in[0], in[1], in[2]}, *to[2] = {result[0][0], result[0][1]};
+        if (again) {
+            to[0] = in[over];
+            to[1] = o->kind == GATED_GRAD ? (char *)in[over] + n * element : (void *)other;
+        }
+        apply(o->kind, kernel, n, from, repeated, to);
+        const int results = o->kind == GATED_GRAD || o->kind == WITH_GRAD || o->kind == NUMBER_WITH_GRAD ? 2 : 1;
+        for (int r = 0; again && r < results; r++)
+            if (memcmp(to[r], result[0][r], n * element) != 0)
+                ck_abort_msg("%s over input %d, %zu elements of %zu bytes, input %d repeated", o->name, over, n,
+                             element, repeated);
+    }
+}
+
+START_TEST(a_result_may_overwrite_an_input)
+{
+    static const size_t sizes[] = {0, 1, 2, 7, 8, 15, 16, 17, 31, 48, 63, 64, 65, 96, 127, 128, 129, 133};
+    const tg_kernel_set *sets[MOST_SETS];
+    const size_t count = sets_that_run(sets), kernels = sizeof overwriting / sizeof *overwriting;
+    ck_assert_uint_gt(kernels, 90);
+    for (size_t s = 0; s < count; s++)
+        for (size_t k = 0; k < 2 * kernels; k++) {
+            const struct overwriting *o = &overwriting[k / 2];
+            const tg_dtype dtype = k % 2 ? TG_F64 : TG_F32;
+            any_kernel *kernel;
+            memcpy(&kernel, (const char *)sets[s]->of[dtype] + o->offset, sizeof kernel);
+            for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++)
+                for (int over = 0; over < inputs_of(o->kind); over++)
+                    for (int repeated = -1; repeated < (o->kind == BINARY ? 2 : 0); repeated++)
+                        if (repeated != over)
+                            check_overwriting(o, kernel, dtype, sizes[n], over, repeated);
+        }
+}
+END_TEST
+
 START_TEST(kernels_with_grad_give_value_and_derivative)
 {
     enum { N = 1001 };
@@ -314,6 +435,7 @@ Suite *kernels_suite(void)
     tcase_add_test(tests, a_value_does_not_depend_on_its_neighbours);
     tcase_add_test(tests, infinities_nan_and_zero_mean_what_they_mean);
     tcase_add_test(tests, results_do_not_depend_on_length_or_place);
+    tcase_add_test(tests, a_result_may_overwrite_an_input);
     tcase_add_test(tests, kernels_with_grad_give_value_and_derivative);
     tcase_add_test(tests, published_values_are_met);
     tcase_add_test(tests, pieces_of_lines_bend_where_they_should);

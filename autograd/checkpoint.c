@@ -2,17 +2,13 @@
  * nets with sublinear memory cost", arXiv 1604.06174.) */
 #include "autograd/checkpoint_internal.h"
 
-#include "autograd/ops.h"
-
 /* ---- forgetting ---- */
 
-/* True for values that cannot be recomputed: leaves, random streams, and copies of leaves, as a leaf may change; and
- * for the result, the values that it is a view of, and their saved derivatives. */
+/* True for values that cannot be computed again; and for the result, the values that it is a view of, and their saved
+ * derivatives. */
 static bool is_kept(const tg_value *result, const tg_value *value)
 {
-    const unsigned random_source = TG_SOURCE | TG_RANDOM;
-    if (!value->op || (value->op->flags & random_source) == random_source ||
-        (value->op == &tg_op_copy && !value->inputs[0]->op))
+    if (tg_is_given(value))
         return true;
     for (const tg_value *base = result; base; base = base->op && base->op->flags & TG_VIEW ? base->inputs[0] : NULL)
         if (value == base || (value->is_saved && value->index == base->index + 1))
@@ -69,6 +65,8 @@ static void close_region(tg_tape *tape, tg_region *region, const tg_value *resul
         region->end = program->count;
         region->result = result;
         forget(tape, region->start, region->end, result);
+        if (result) /* which was an intermediate value, when the memory was planned */
+            tg_run_recall(&tape->run, result);
     }
     region->closed_in = program->steps;
     if (region->end == region->start) /* nothing was recorded: removes the region */

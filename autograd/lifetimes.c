@@ -5,6 +5,9 @@
 
 #include <stdlib.h>
 
+/* More buffers are not planned, as the time grows with the square of their number. */
+enum { MOST_BUFFERS = 4096 };
+
 bool tg_has_buffer(const tg_value *value)
 {
     return value->op ? !(value->op->flags & TG_VIEW) && !value->sink : !value->parameter && !value->is_borrowed;
@@ -17,50 +20,72 @@ const tg_value *tg_root_of(const tg_value *value)
     return value;
 }
 
-static void live_until(tg_use *use, int64_t index)
+bool tg_is_given(const tg_value *value)
 {
-    use->until = use->until < index ? index : use->until;
+    const unsigned random_source = TG_SOURCE | TG_RANDOM;
+    return !value->op || (value->op->flags & random_source) == random_source ||
+           (value->op == &tg_op_copy && !value->inputs[0]->op);
 }
 
 /* ---- until when a value is read ---- */
+
+static void live_until(tg_use *uses, const tg_value *value, int64_t index)
+{
+    tg_use *root = &uses[uses[value->index].root];
+    root->until = root->until < index ? index : root->until;
+}
 
 /* By operations. A saved derivative is computed with the value before it, so it reads nothing itself. */
 static void add_reads(tg_use *uses, const tg_value *value)
 {
     for (int i = 0; !value->is_saved && i < value->input_count; i++)
-        live_until(&uses[tg_root_of(value->inputs[i])->index], value->index);
+        live_until(uses, value->inputs[i], value->index);
 }
 
-/* By the caller: an intermediate result of a checkpoint, until that is closed; its result, until the enclosing one
- * is. */
-static void add_reads_in_checkpoint(tg_use *uses, const tg_value *value)
+/* True if the caller may read the value, also after operations have. */
+static bool is_for_caller(const tg_value *value, bool saves_memory)
+{
+    return !saves_memory || value->is_kept || value->reader == 0;
+}
+
+/* By the caller: an intermediate result of a checkpoint, until that is closed; its result, until the enclosing one is;
+ * others, until the step ends. A replay reads leaves again. */
+static void add_reads_of_caller(tg_use *uses, const tg_value *value, bool saves_memory)
 {
     const tg_region *region = value->region;
+    const bool released = value->slot.released || tg_program_at(value->program, uses[value->index].root)->slot.released;
     while (region && region->result == value)
         region = region->parent;
-    if (region && value->slot.released)
-        live_until(&uses[tg_root_of(value)->index], region->end - 1);
+    if (!released && (tg_is_given(value) || is_for_caller(value, saves_memory)))
+        live_until(uses, value, TG_ALWAYS);
+    else if (value->slot.released && region && is_for_caller(value, saves_memory))
+        live_until(uses, value, region->end - 1);
 }
 
-/* True if the caller may read the value at any time, or a replay does; and for values that cannot be computed again. */
-static bool stays(const tg_value *value, bool forgets)
+static void find_uses(const tg_program *program, bool saves_memory, tg_use *uses)
 {
-    const unsigned random_source = TG_SOURCE | TG_RANDOM;
-    if (!value->op)
-        return true;
-    if (value->slot.released || tg_root_of(value)->slot.released)
-        return false;
-    return !forgets || value->is_kept || value->reader == 0 || (value->op->flags & random_source) == random_source ||
-           (value->op == &tg_op_copy && !value->inputs[0]->op); /* as the leaf may have changed */
+    for (int64_t i = 0; i < program->known; i++) {
+        const tg_value *value = tg_program_at(program, i);
+        const bool is_view = value->op && value->op->flags & TG_VIEW;
+        uses[i].root = is_view ? uses[value->inputs[0]->index].root : i;
+        live_until(uses, value, i);
+        add_reads(uses, value);
+        add_reads_of_caller(uses, value, saves_memory);
+    }
 }
 
 /* ---- which values share a buffer ---- */
 
-/* True if every input that lies in this root's memory does so element by element. */
-static bool lies_alike(const tg_value *value, const tg_value *root)
+static const tg_value *root_of_input(const tg_use *uses, const tg_value *value, int i)
+{
+    return tg_program_at(value->program, uses[value->inputs[i]->index].root);
+}
+
+/* True if element i of each input that shows this root's memory is element i of the root. */
+static bool same_elements(const tg_use *uses, const tg_value *value, const tg_value *root)
 {
     for (int i = 0; i < value->input_count; i++)
-        if (tg_root_of(value->inputs[i]) == root && value->inputs[i]->size != root->size)
+        if (root_of_input(uses, value, i) == root && value->inputs[i]->size != root->size)
             return false;
     return true;
 }
@@ -71,9 +96,9 @@ static const tg_value *overwritten_by(const tg_use *uses, const tg_value *value)
     const tg_value *found = NULL;
     const unsigned flags = value->op && !value->is_saved ? value->op->flags : 0;
     for (int i = 0; flags & TG_IN_PLACE && i < value->input_count; i++) {
-        const tg_value *root = tg_root_of(value->inputs[i]);
+        const tg_value *root = root_of_input(uses, value, i);
         if (root->op && tg_has_buffer(root) && uses[root->index].until == value->index && root->dtype == value->dtype &&
-            (root->size == value->size || !(flags & TG_ELEMENTWISE)) && lies_alike(value, root) &&
+            (root->size == value->size || !(flags & TG_ELEMENTWISE)) && same_elements(uses, value, root) &&
             (!found || found->index < root->index))
             found = root;
     }
@@ -92,46 +117,40 @@ static size_t list_lives(const tg_program *program, tg_use *uses, tg_life *lives
     size_t count = 0;
     for (int64_t i = 0; i < program->known; i++) {
         const tg_value *value = tg_program_at(program, i), *before = overwritten_by(uses, value);
-        uses[i].owner = before ? uses[before->index].owner : uses[tg_root_of(value)->index].owner;
+        uses[i].buffer = before ? uses[before->index].buffer : i;
         if (!tg_has_buffer(value))
             continue;
         if (!before) {
-            uses[i].owner = i;
             uses[i].at = count;
             lives[count++] = (tg_life){.of = i, .first = value->op ? i - value->is_saved : 0};
         }
-        tg_life *life = &lives[uses[uses[i].owner].at];
+        tg_life *life = &lives[uses[uses[i].buffer].at];
         life->size = bytes_of(value) > life->size ? bytes_of(value) : life->size;
         life->last = uses[i].until > life->last ? uses[i].until : life->last;
     }
     return count;
 }
 
-bool tg_lifetimes_of(const tg_program *program, bool forgets, tg_lifetimes *l)
+bool tg_lifetimes_of(const tg_program *program, bool saves_memory, tg_lifetimes *l)
 {
     const size_t values = (size_t)program->known;
+    size_t count = 0;
     tg_life *lives = malloc(values * sizeof *lives);
     *l = (tg_lifetimes){.uses = calloc(values, sizeof *l->uses)};
-    if (!lives || !l->uses) {
-        free(lives);
-        tg_lifetimes_free(l);
-        return false;
+    bool fine = lives && l->uses;
+    if (fine) {
+        find_uses(program, saves_memory, l->uses);
+        count = list_lives(program, l->uses, lives);
+        fine = count <= MOST_BUFFERS;
     }
-    for (int64_t i = 0; i < program->known; i++) {
-        const tg_value *value = tg_program_at(program, i);
-        live_until(&l->uses[i], i);
-        add_reads(l->uses, value);
-        add_reads_in_checkpoint(l->uses, value);
-    }
-    for (int64_t i = 0; i < program->known; i++)
-        if (stays(tg_program_at(program, i), forgets))
-            l->uses[tg_root_of(tg_program_at(program, i))->index].until = TG_ALWAYS;
-    const size_t count = list_lives(program, l->uses, lives);
-    l->size = tg_plan(lives, count);
-    for (size_t k = 0; k < count; k++)
+    if (fine)
+        l->size = tg_plan(lives, count);
+    for (size_t k = 0; fine && k < count; k++)
         l->uses[lives[k].of].at = lives[k].at;
     free(lives);
-    return true;
+    if (!fine)
+        tg_lifetimes_free(l);
+    return fine;
 }
 
 void tg_lifetimes_free(tg_lifetimes *l)

@@ -1,13 +1,14 @@
-/* Which results of a program may share memory: from when to when each is read. Internal.
+/* From when to when each result of a program is read, and which results share memory. Internal.
  *
  *     tg_lifetimes l;
- *     if (tg_lifetimes_of(program, forgets, &l)) // value number i is l.uses[i].at bytes into a block of l.size
- *         ...
+ *     if (tg_lifetimes_of(program, saves_memory, &l))
+ *         place = l.uses[l.uses[i].buffer].at; // of value number i, in a block of l.size bytes
  *     tg_lifetimes_free(&l);
  *
- * The program is a whole step, which has been computed, and which later steps repeat. A result that can be read until
- * the step ends shares no memory with later ones: any that a pass or a checkpoint has not released or, if the tape
- * forgets, any that no operation reads or that is kept. The others live until they are read for the last time.
+ * The program is a whole step, which has been computed, and which later steps repeat. A result that the caller may read
+ * lives until the step ends: any that a pass or a checkpoint has not released or, if the tape saves memory, any of
+ * these that no operation reads or that tg_keep was given. The others live until an operation reads them for the last
+ * time. Results share memory if they do not live at the same time.
  */
 #ifndef TG_LIFETIMES_H
 #define TG_LIFETIMES_H
@@ -18,9 +19,10 @@ enum { TG_BUFFER_ALIGNMENT = 64 };
 
 /* Of one value. */
 typedef struct tg_use {
-    int64_t until; /* the last value that reads it, or TG_ALWAYS */
-    int64_t owner; /* the value whose memory it shares: itself, one that it overwrites or is a view of */
-    size_t at;     /* of an owner: its place */
+    int64_t root;   /* the value whose memory a view shows; itself if it is none */
+    int64_t until;  /* of a root: the last value that reads it, or TG_ALWAYS */
+    int64_t buffer; /* of a root: the first value in its buffer, itself or one that is overwritten, */
+    size_t at;      /* and of that one: the place of the buffer */
 } tg_use;
 
 #define TG_ALWAYS INT64_MAX
@@ -30,8 +32,8 @@ typedef struct tg_lifetimes {
     size_t size;
 } tg_lifetimes;
 
-/* False if out of memory. */
-bool tg_lifetimes_of(const tg_program *program, bool forgets, tg_lifetimes *lifetimes);
+/* False if out of memory, or if there are too many. */
+bool tg_lifetimes_of(const tg_program *program, bool saves_memory, tg_lifetimes *lifetimes);
 void tg_lifetimes_free(tg_lifetimes *lifetimes);
 
 /* The value whose memory a view shows; for others the value itself. */
@@ -39,5 +41,8 @@ const tg_value *tg_root_of(const tg_value *value);
 
 /* True for a value with a buffer of the run: no view, and not in memory of the caller or of a parameter. */
 bool tg_has_buffer(const tg_value *value);
+
+/* True for what cannot be computed again: leaves, random sources, and copies of leaves, which may have changed. */
+bool tg_is_given(const tg_value *value);
 
 #endif

@@ -5,9 +5,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* The time grows with the square of the number; smaller ones than these share no memory. */
-enum { MOST_THAT_SHARE = 8192 };
-
 /* By size, the largest first; then by number. */
 static int compare(const void *one, const void *other)
 {
@@ -41,10 +38,8 @@ size_t tg_plan(tg_life *lives, size_t count)
     qsort(lives, count, sizeof *lives, compare);
     for (size_t i = 0; i < count; i++) {
         tg_life *life = &lives[i];
-        life->at = i < MOST_THAT_SHARE ? lowest_place(life, placed) : block;
+        life->at = lowest_place(life, placed);
         block = life->at + life->size > block ? life->at + life->size : block;
-        if (i >= MOST_THAT_SHARE)
-            continue;
         tg_life **link = &placed;
         while (*link && (*link)->at < life->at)
             link = &(*link)->next;

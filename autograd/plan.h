@@ -20,7 +20,8 @@ typedef struct tg_life {
     struct tg_life *next;
 } tg_life;
 
-/* Finds all places, and sorts the lives by size, the largest first. Returns the size of the block. */
+/* Finds all places, and sorts the lives by size, the largest first. Returns the size of the block. The time grows with
+ * the square of the number. */
 size_t tg_plan(tg_life *lives, size_t count);
 
 #endif

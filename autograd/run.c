@@ -228,10 +228,10 @@ bool tg_run_readable(const tg_value *value)
 
 /* ---- planning ---- */
 
-void tg_run_plan(tg_run *run, const tg_program *program, bool forgets)
+void tg_run_plan(tg_run *run, const tg_program *program, bool saves_memory)
 {
     tg_lifetimes lifetimes;
-    if (!tg_lifetimes_of(program, forgets, &lifetimes))
+    if (!tg_lifetimes_of(program, saves_memory, &lifetimes))
         return;
     const size_t size = lifetimes.size > 0 ? lifetimes.size : ALIGNMENT;
     char *block = aligned_alloc(ALIGNMENT, size);
@@ -241,7 +241,7 @@ void tg_run_plan(tg_run *run, const tg_program *program, bool forgets)
         value->slot.at = (tg_arena_position){0};
         value->slot.until = use->until;
         if (tg_has_buffer(value))
-            value->slot.data = block + lifetimes.uses[use->owner].at;
+            value->slot.data = block + lifetimes.uses[use->buffer].at;
     }
     tg_lifetimes_free(&lifetimes);
     if (!block)

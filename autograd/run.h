@@ -72,7 +72,7 @@ void tg_run_in_place(tg_value *result, tg_value *input);
 bool tg_run_readable(const tg_value *value);
 
 /* Plans the memory of a step that is over and was computed as a whole. Without memory for that, all stays as it is. */
-void tg_run_plan(tg_run *run, const tg_program *program, bool forgets);
+void tg_run_plan(tg_run *run, const tg_program *program, bool saves_memory);
 
 /* What to say of a value that cannot be recalled. */
 #define TG_FORGOTTEN \

@@ -58,17 +58,19 @@ void tg_tape_reset(tg_tape *tape)
         return;
     }
     tg_program *program = &tape->program;
-    const bool repeats = program->recorded == tape->recorded && program->count == program->known;
+    const bool starts_anew = program->failed || tape->run.outdated;
+    const bool repeats =
+        !starts_anew && program->known > 0 && program->count == program->known && program->recorded == tape->recorded;
     tape->recorded = program->recorded;
-    tape->repeats = repeats && program->known > 0 ? tape->repeats + 1 : 0;
+    tape->repeats = repeats ? tape->repeats + 1 : 0;
     tg_program_reset(program);
-    if (program->failed || tape->run.outdated)
+    if (starts_anew)
         tg_program_cut(program, 0);
     tg_run_reset(&tape->run);
     tape->run.leaves_changed = false;
     if (tape->repeats >> tape->patience && tape->planned != program->recorded) {
         enum { MOST_PATIENT = 3 };
-        tg_run_plan(&tape->run, program, tape->forgets);
+        tg_run_plan(&tape->run, program, tape->saves_memory);
         tape->planned = program->recorded;
         tape->patience += tape->patience < MOST_PATIENT; /* the next plan may be as short-lived as this one was */
     }
@@ -84,20 +86,20 @@ void tg_tape_reset(tg_tape *tape)
 
 void tg_tape_save_memory(tg_tape *tape, bool on)
 {
-    if (!tape || tape->forgets == on)
+    if (!tape || tape->saves_memory == on)
         return;
     if (tape->program.count > 0) {
         tg_tape_fail(tape, "tg_tape_save_memory: a step has begun; call it right after tg_tape_new or tg_tape_reset");
         return;
     }
     tg_program_cut(&tape->program, 0); /* its memory was planned for the other way */
-    tape->forgets = on;
+    tape->saves_memory = on;
     tape->patience = 0;
 }
 
-bool tg_tape_forgets(const tg_value *value)
+bool tg_tape_may_forget(const tg_value *value)
 {
-    return tg_tape_at(value)->forgets && value->op && !value->is_kept && value->reader > 0 &&
+    return tg_tape_at(value)->saves_memory && value->op && !value->is_kept && value->reader > 0 &&
            value->reader < value->program->count;
 }
 
@@ -107,13 +109,13 @@ tg_tensor tg_keep(tg_tensor x)
     if (!value || value->is_kept)
         return x;
     tg_tape *tape = tg_tape_at(value);
-    if (tg_tape_forgets(value)) {
+    if (tg_tape_may_forget(value)) {
         tg_tape_fail(tape, "tg_keep: tensor %lld (%s) has been used already, so the tape may have forgotten it",
                      (long long)value->index, value->op->name);
         return x;
     }
     value->is_kept = true;
-    if (tape->forgets) /* the plan did not know that; what it would overwrite the value with is recorded anew */
+    if (tape->saves_memory) /* the plan did not know that; what it would overwrite the value with is recorded anew */
         tg_program_cut(&tape->program, tape->program.count);
     return x;
 }

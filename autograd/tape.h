@@ -44,12 +44,13 @@ void tg_tape_reset(tg_tape *tape);
  *
  * Losses, gradients, and what no operation has used can be read as ever; of other results, those given to tg_keep. An
  * attempt to read one that may be forgotten is an error of the tape, in the first step already. If a step differs from
- * the ones before and uses a result that is overwritten, that is computed again; after a tg_backward of the step, it is
- * an error. To be called before a step records anything. */
+ * the ones before and uses a result that is overwritten, that is computed again from the parameters, which must not
+ * have changed; after a tg_backward or tg_set of the step, it is an error. To be called before a step records anything.
+ */
 void tg_tape_save_memory(tg_tape *tape, bool on);
 
-/* Keeps the elements of a result until the tape is reset, also on a tape that saves memory; returns it. To be called
- * before an operation uses it. */
+/* Keeps the elements of a result until the tape is reset, or until the checkpoint that it is in ends, also on a tape
+ * that saves memory; returns it. To be called before an operation uses it. */
 tg_tensor tg_keep(tg_tensor x);
 
 /* The first error since the tape was made or cleared: the operation, the shapes and names of its inputs, what was

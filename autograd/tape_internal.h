@@ -21,15 +21,15 @@ typedef struct tg_retained {
 struct tg_tape {
     tg_program program; /* first: a value's program is its tape's */
     tg_run run;
-    void *leaves;     /* parameter -> its leaf, a tree of <search.h> */
-    int no_grad;      /* nesting depth of no-grad scopes */
-    bool defers;      /* a derivative is being recorded, so values are computed later */
-    int passes;       /* number of running backward passes: a hook may start another */
-    bool forgets;     /* tg_tape_save_memory is on */
-    int64_t recorded; /* values recorded before this step, */
-    int64_t planned;  /* and before the memory was planned */
-    int64_t repeats;  /* how many steps in a row have repeated the one before */
-    int patience;     /* the memory is planned once 2^patience have */
+    void *leaves;      /* parameter -> its leaf, a tree of <search.h> */
+    int no_grad;       /* nesting depth of no-grad scopes */
+    bool defers;       /* a derivative is being recorded, so values are computed later */
+    int passes;        /* number of running backward passes: a hook may start another */
+    bool saves_memory; /* tg_tape_save_memory is on */
+    int64_t recorded;  /* values recorded before this step, */
+    int64_t planned;   /* and before the memory was planned */
+    int64_t repeats;   /* how many steps in a row have repeated the one before */
+    int patience;      /* the memory is planned once 2^patience have */
 
     /* Of this step. */
     tg_arena notes; /* of hooks and retained tensors */
@@ -53,7 +53,7 @@ bool tg_tape_allows(tg_tape *tape, const char *function);
 const char *tg_tape_problem(const tg_tape *tape, tg_tensor x);
 
 /* True if the tape may have forgotten the elements, so that they must not be read. */
-bool tg_tape_forgets(const tg_value *value);
+bool tg_tape_may_forget(const tg_value *value);
 
 /* Computes all recorded values, unless that is postponed. */
 bool tg_tape_compute(tg_tape *tape);

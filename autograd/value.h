@@ -63,7 +63,7 @@ struct tg_value {
     bool is_variable;
     bool is_borrowed; /* a leaf whose elements belong to the caller */
     bool is_saved;    /* the saved derivative of the value before it, computed together with it */
-    bool is_kept;     /* may be read until the step ends, also on a tape that forgets */
+    bool is_kept;     /* may be read until the step ends, also on a tape that saves memory */
     int64_t reader;   /* the first operation that reads it; 0: none */
 
     tg_value *gradient; /* of a leaf or retained value: its latest gradient, valid if that was recorded in this step, */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tapegrad.h>
+#include <time.h>
 
 Suite *memory_suite(void);
 
@@ -173,6 +174,62 @@ START_TEST(an_empty_result_overwrites_nothing)
             memcpy(wanted, tg_f32(x), sizeof wanted);
         ck_assert_msg(tg_f32(x), "step %d: %s", step, tg_tape_error(tape));
         ck_assert_mem_eq(tg_f32(x), wanted, sizeof wanted);
+    }
+}
+END_TEST
+
+/* A step of so many results that a plan would take longer than it is worth: it holds no more memory than at first. */
+START_TEST(a_huge_step_is_left_as_it_is)
+{
+    enum { DEPTH = 20000 };
+    int64_t held = 0;
+    for (int step = 0; step < 4; step++) {
+        tg_tape_reset(tape);
+        tg_tensor x = tg_variable(tape, TG_F32, batch, TG_SHAPE(WIDTH)), y = x;
+        for (int i = 0; i < DEPTH; i++)
+            y = i % 2 ? tg_sin(y) : tg_mul(y, x);
+        ck_assert(tg_backward(tg_sum(y)));
+        held = step == 0 ? tg_tape_count(tape).bytes_held : held;
+        ck_assert_int_le(tg_tape_count(tape).bytes_held, held);
+    }
+}
+END_TEST
+
+START_TEST(a_long_chain_of_views_is_planned_at_once)
+{
+    enum { DEPTH = 10000 };
+    double seconds = 0;
+    for (int step = 0; step < 4; step++) {
+        const clock_t begin = clock();
+        tg_tape_reset(tape);
+        seconds += (double)(clock() - begin) / CLOCKS_PER_SEC;
+        tg_tensor x = tg_variable(tape, TG_F32, batch, TG_SHAPE(WIDTH));
+        for (int i = 0; i < DEPTH; i++)
+            x = tg_reshape(x, i % 2 ? TG_SHAPE(WIDTH) : TG_SHAPE(8, 8));
+        ck_assert(tg_backward(tg_sum(x)));
+    }
+    ck_assert_double_lt(seconds, 1);
+}
+END_TEST
+
+static tg_tensor one_of_two(tg_tape *of, const tg_tensor *inputs, int count, void *user)
+{
+    tg_tensor first = tg_exp(inputs[0]), last = tg_exp(first);
+    (void)of, (void)count;
+    return *(bool *)user ? first : last;
+}
+
+/* From step 4 on the result is what was an intermediate result before, whose memory was used again. */
+START_TEST(another_result_of_a_checkpoint_can_be_read)
+{
+    for (int step = 0; step < 6; step++) {
+        bool first = step >= 4;
+        tg_tape_reset(tape);
+        tg_tensor x = tg_variable(tape, TG_F32, batch, TG_SHAPE(ROWS, WIDTH));
+        tg_tensor y = tg_checkpoint(one_of_two, &x, 1, &first);
+        ck_assert(tg_backward(tg_sum(x)));
+        ck_assert_msg(tg_f32(y), "step %d: %s", step, tg_tape_error(tape));
+        ck_assert_double_eq_tol(tg_at(y, 5), first ? exp(tg_at(x, 5)) : exp(exp(tg_at(x, 5))), 1e-5);
     }
 }
 END_TEST
@@ -595,6 +652,9 @@ Suite *memory_suite(void)
     tcase_add_test(tests, a_replay_uses_planned_memory_too);
     tcase_add_test(tests, the_same_tensors_can_be_read_as_at_first);
     tcase_add_test(tests, an_empty_result_overwrites_nothing);
+    tcase_add_test(tests, a_huge_step_is_left_as_it_is);
+    tcase_add_test(tests, a_long_chain_of_views_is_planned_at_once);
+    tcase_add_test(tests, another_result_of_a_checkpoint_can_be_read);
     tcase_add_test(tests, a_tape_that_forgets_needs_less_for_the_same_step);
     tcase_add_test(tests, reading_what_may_be_forgotten_is_an_error);
     tcase_add_test(tests, other_results_can_be_read);

@@ -112,17 +112,16 @@ START_TEST(the_example_of_the_header_holds)
 }
 END_TEST
 
-/* So many that the smallest get memory of their own. */
-START_TEST(ten_thousand_lives_take_little_time)
+START_TEST(thousands_of_lives_take_little_time)
 {
-    enum { COUNT = 10000 };
+    enum { COUNT = 4096 };
     tg_rng rng = tg_rng_seed(2);
     tg_life *lives = malloc(COUNT * sizeof *lives);
     for (int64_t i = 0; i < COUNT; i++)
         lives[i] = (tg_life){.of = i, .first = i, .last = i + 5, .size = UNIT * (size_t)(tg_rng_uniform(&rng) * 100)};
     const size_t sum = sum_of(lives, COUNT), block = tg_plan(lives, COUNT);
     check_places(lives, COUNT, block);
-    ck_assert_uint_le(block, sum / 10);
+    ck_assert_uint_le(block, sum / 100);
     free(lives);
 }
 END_TEST
@@ -135,7 +134,7 @@ Suite *plan_suite(void)
     tcase_add_test(cases, random_lives_never_overlap);
     tcase_add_test(cases, lives_of_a_step_fill_the_block);
     tcase_add_test(cases, the_example_of_the_header_holds);
-    tcase_add_test(cases, ten_thousand_lives_take_little_time);
+    tcase_add_test(cases, thousands_of_lives_take_little_time);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -53,19 +53,6 @@ static double largest(const claims *c, double (*of)(const claims *c, double x), 
     return found;
 }
 
-/* ---- values ---- */
-
-finding claim_at_minus_1(const claims *c)
-{
-    const double exact = gelu(c, -1);
-    return finding_number(exact, "%.6f; the tanh form has %.6f", exact, value(c, TG_GELU_TANH, -1));
-}
-
-finding claim_at_minus_fifth(const claims *c)
-{
-    return finding_number(gelu(c, -0.2), "%.6f: ten times as much", gelu(c, -0.2));
-}
-
 static double error_of_tanh_form(const claims *c, double x)
 {
     return fabs(value(c, TG_GELU_TANH, x) - gelu(c, x));
@@ -76,49 +63,9 @@ static double relative_error_of_tanh_form(const claims *c, double x)
     return error_of_tanh_form(c, x) / fabs(gelu(c, x));
 }
 
-finding claim_tanh_error(const claims *c)
+static double relative_error_on_right(const claims *c)
 {
-    double at = 0;
-    const double error = largest(c, error_of_tanh_form, 0, 8, 1e-3, &at); /* the error is symmetric */
-    return finding_number(error, "%.2e at x = -%.3f and %.3f", error, at, at);
-}
-
-finding claim_tanh_relative_error(const claims *c)
-{
-    const double right = largest(c, relative_error_of_tanh_form, 1e-3, 8, 1e-3, NULL),
-                 left = relative_error_of_tanh_form(c, -4);
-    return finding_number(fmax(right, left), "relative error up to %.1e for x > 0; %.0f %% at x = -4", right,
-                          100 * left);
-}
-
-finding claim_near_minimum(const claims *c)
-{
-    return finding_number(gelu(c, -0.75), "%.6f", gelu(c, -0.75));
-}
-
-finding claim_minimum(const claims *c)
-{
-    return finding_number(minimum(c), "at %.6f", minimum(c));
-}
-
-/* By how much the point of the minimum is above another one on its left. */
-finding claim_maximum(const claims *c)
-{
-    const double there = gelu(c, -3);
-    return finding_number(gelu(c, minimum(c)) - there, "that is the minimum: GELU(-3) = %.6f is larger", there);
-}
-
-finding claim_lowest(const claims *c)
-{
-    const double at = minimum(c), lowest = gelu(c, at);
-    return finding_number(lowest, "from %.7f, at x = %.7f, upwards", lowest, at);
-}
-
-/* GELU less -0.17x at -1. */
-finding claim_line_below(const claims *c)
-{
-    return finding_number(gelu(c, -1) - 0.17, "at -1 that is 0.17, and GELU(-1) = %.6f; the bound is a constant",
-                          gelu(c, -1));
+    return largest(c, relative_error_of_tanh_form, 1e-3, 8, 1e-3, NULL);
 }
 
 /* ---- with a normal distribution ---- */
@@ -140,84 +87,29 @@ static double probability_below(double x)
     return sum * step / 3;
 }
 
+/* The probability that x is dropped. */
+static double drop(double x)
+{
+    return 1 - probability_below(x);
+}
+
 /* The expectation of GELU(z) for z ~ N(0,1): a sum over an even grid converges faster than any power of its step. */
-finding claim_mean(const claims *c)
+static double mean(const claims *c)
 {
     double sum = 0;
     for (int i = 0; i <= STEPS; i++) {
         const double z = 24. * i / STEPS - 12;
         sum += gelu(c, z) * density(z) * 24 / STEPS;
     }
-    return finding_number(sum, "mean %.7f for inputs of N(0,1)", sum);
-}
-
-finding claim_expectation_above(const claims *c)
-{
-    const double above = 1 - probability_below(1);
-    return finding_number(gelu(c, 1) - above, "at 1 that is %.6f, and GELU(1) = %.6f", above, gelu(c, 1));
-}
-
-finding claim_expectation_below(const claims *c)
-{
-    return finding_number(gelu(c, 1) - probability_below(1), "at 1 that is %.6f", probability_below(1));
-}
-
-/* The largest distance from the stated value. */
-finding claim_drops(const claims *c)
-{
-    static const double said[3] = {0.84, 0.5, 0.16};
-    double drop[3], off = 0;
-    (void)c;
-    for (int i = 0; i < 3; i++) {
-        drop[i] = 1 - probability_below(i - 1);
-        off = fmax(off, fabs(drop[i] - said[i]));
-    }
-    return finding_number(off, "%.4f, %.4f, %.4f", drop[0], drop[1], drop[2]);
+    return sum;
 }
 
 /* ---- derivatives ---- */
-
-finding claim_steepest(const claims *c)
-{
-    double at = 0;
-    const double steepest = largest(c, slope, -8, 8, 1e-3, &at);
-    return finding_number(at, "%.6f at x = %.3f", steepest, at);
-}
-
-finding claim_limits(const claims *c)
-{
-    const double left = slope(c, -6), right = slope(c, 6);
-    return finding_number(fmax(fabs(left), fabs(right - 1)), "1 %+.1e at 6 and %.1e at -6", right - 1, left);
-}
 
 /* The decrease of |f'| over the next thousandth: negative if it only grows. */
 static double turn_of_slope(const claims *c, double x)
 {
     return fabs(slope(c, x)) - fabs(slope(c, x + 1e-3));
-}
-
-finding claim_left_end(const claims *c)
-{
-    const double turn = largest(c, turn_of_slope, -6, -2.001, 1e-3, NULL);
-    return finding_number(fmax(turn, fabs(slope(c, -6)) - 1e-6), "from below: %.4f at -2, %.1e at -6", slope(c, -2),
-                          slope(c, -6));
-}
-
-finding claim_slope_inside(const claims *c)
-{
-    return finding_number(slope(c, -0.9), "%.6f at x = -0.9", slope(c, -0.9));
-}
-
-finding claim_slope_at_zero(const claims *c)
-{
-    const double at = minimum(c);
-    return finding_number(fabs(slope(c, at)), "it is at x = %.7f", at);
-}
-
-finding claim_small_slopes(const claims *c)
-{
-    const double left = slope(c, -6), right = slope(c, 6);
-    return finding_number(fmax(fabs(left), fabs(right)), "on the left only: %.1e at -6, %.6f at 6", left, right);
 }
 
 /* The derivative of order n >= 2 of x Phi(x): phi(x) times Hermite polynomials, by Leibniz's rule. */
@@ -251,26 +143,6 @@ static double error_of_orders(const claims *c, double at)
     return error;
 }
 
-finding claim_orders(const claims *c)
-{
-    const double error = largest(c, error_of_orders, -6, 6, 0.1, NULL);
-    return finding_number(error, "as x Phi(x) is; orders 2 to %d on the tape are within %.0e of the formula", ORDERS,
-                          error);
-}
-
-finding claim_saturation(const claims *c)
-{
-    const double elu = derivative(c, TG_ELU, -20), ours = slope(c, -20);
-    return finding_number(fabs(ours), "both do: slopes at -20 are %.1e and %.1e", elu, ours);
-}
-
-finding claim_threshold(const claims *c)
-{
-    const double below = derivative(c, TG_ELU, -1e-6), above = derivative(c, TG_ELU, 1e-6);
-    return finding_number(fabs(above - below), "with alpha = 1 its slope is %.6f at -1e-6 and %.6f at 1e-6", below,
-                          above);
-}
-
 /* The relative error of a central difference with h = 1e-5. */
 static double error_of_difference(const claims *c, double x)
 {
@@ -278,8 +150,51 @@ static double error_of_difference(const claims *c, double x)
     return fabs((gelu(c, high) - gelu(c, low)) / (high - low) / slope(c, x) - 1);
 }
 
-finding claim_differences(const claims *c)
-{
-    const double error = largest(c, error_of_difference, 0.5, 6, 1. / 64, NULL);
-    return finding_number(error, "relative error up to %.0e: %.0f of 16 digits are lost", error, 16 + log10(error));
-}
+/* ---- findings ---- */
+
+/* The finding of a number, and the words for it; `at` is for a point that the number lies at. */
+#define FOUND(name, number, ...)               \
+    finding claim_##name(const claims *c)      \
+    {                                          \
+        double at = 0;                         \
+        const double n = number;               \
+        (void)c, (void)at;                     \
+        return finding_number(n, __VA_ARGS__); \
+    }
+
+FOUND(at_minus_1, gelu(c, -1), "%.6f; the tanh form has %.6f", n, value(c, TG_GELU_TANH, -1))
+FOUND(at_minus_fifth, gelu(c, -0.2), "%.6f: ten times as much", n)
+FOUND(tanh_error, largest(c, error_of_tanh_form, 0, 8, 1e-3, &at), /* the error is symmetric */
+      "%.2e at x = -%.3f and %.3f", n, at, at)
+FOUND(tanh_relative_error, fmax(relative_error_of_tanh_form(c, -4), relative_error_on_right(c)),
+      "relative error up to %.1e for x > 0; %.0f %% at x = -4", relative_error_on_right(c),
+      100 * relative_error_of_tanh_form(c, -4))
+FOUND(near_minimum, gelu(c, -0.75), "%.6f", n)
+FOUND(minimum, minimum(c), "at %.6f", n)
+FOUND(maximum, gelu(c, minimum(c)) - gelu(c, -3), /* of the minimum above another point on its left */
+      "that is the minimum: GELU(-3) = %.6f is larger", gelu(c, -3))
+FOUND(lowest, gelu(c, minimum(c)), "from %.7f, at x = %.7f, upwards", n, minimum(c))
+FOUND(line_below, gelu(c, -1) - 0.17, "at -1 that is 0.17, and GELU(-1) = %.6f; the bound is a constant", gelu(c, -1))
+FOUND(mean, mean(c), "mean %.7f for inputs of N(0,1)", n)
+FOUND(expectation_above, gelu(c, 1) - drop(1), "at 1 that is %.6f, and GELU(1) = %.6f", drop(1), gelu(c, 1))
+FOUND(expectation_below, gelu(c, 1) - probability_below(1), "at 1 that is %.6f", probability_below(1))
+FOUND(drops, fmax(fabs(drop(-1) - 0.84), fmax(fabs(drop(0) - 0.5), fabs(drop(1) - 0.16))), "%.4f, %.4f, %.4f", drop(-1),
+      drop(0), drop(1))
+FOUND(steepest, (largest(c, slope, -8, 8, 1e-3, &at), at), "%.6f at x = %.3f", slope(c, at), at)
+FOUND(limits, fmax(fabs(slope(c, -6)), fabs(slope(c, 6) - 1)), "1 %+.1e at 6 and %.1e at -6", slope(c, 6) - 1,
+      slope(c, -6))
+FOUND(left_end, fmax(largest(c, turn_of_slope, -6, -2.001, 1e-3, NULL), fabs(slope(c, -6)) - 1e-6),
+      "from below: %.4f at -2, %.1e at -6", slope(c, -2), slope(c, -6))
+FOUND(slope_inside, slope(c, -0.9), "%.6f at x = -0.9", n)
+FOUND(slope_at_zero, fabs(slope(c, minimum(c))), "it is at x = %.7f", minimum(c))
+FOUND(small_slopes, fmax(fabs(slope(c, -6)), fabs(slope(c, 6))), "on the left only: %.1e at -6, %.6f at 6",
+      slope(c, -6), slope(c, 6))
+FOUND(orders, largest(c, error_of_orders, -6, 6, 0.1, NULL),
+      "as x Phi(x) is; orders 2 to %d on the tape are within %.0e of the formula", ORDERS, n)
+FOUND(saturation, fabs(slope(c, -20)), "both do: slopes at -20 are %.1e and %.1e", derivative(c, TG_ELU, -20),
+      slope(c, -20))
+FOUND(threshold, fabs(derivative(c, TG_ELU, 1e-6) - derivative(c, TG_ELU, -1e-6)),
+      "with alpha = 1 its slope is %.6f at -1e-6 and %.6f at 1e-6", derivative(c, TG_ELU, -1e-6),
+      derivative(c, TG_ELU, 1e-6))
+FOUND(differences, largest(c, error_of_difference, 0.5, 6, 1. / 64, NULL),
+      "relative error up to %.0e: %.0f of 16 digits are lost", n, 16 + log10(n))

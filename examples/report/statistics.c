@@ -116,6 +116,20 @@ statistics_estimate statistics_paired(const double values[], const double baseli
     return estimate(values, baseline, count);
 }
 
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double statistics_median(double values[], size_t count)
+{
+    if (!count)
+        return NAN;
+    qsort(values, count, sizeof *values, ascending);
+    return count % 2 ? values[count / 2] : 0.5 * (values[count / 2 - 1] + values[count / 2]);
+}
+
 statistics_range statistics_interval(const statistics_estimate *estimate)
 {
     return (statistics_range){estimate->mean - estimate->margin, estimate->mean + estimate->margin};

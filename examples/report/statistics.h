@@ -26,6 +26,9 @@ statistics_estimate statistics_of(const double values[], size_t count);
 /* statistics_of for the differences values[i] - baseline[i]. */
 statistics_estimate statistics_paired(const double values[], const double baseline[], size_t count);
 
+/* The median of a list, which is sorted for it; NaN of none. */
+double statistics_median(double values[], size_t count);
+
 /* A 95 % interval. */
 typedef struct {
     double low, high;

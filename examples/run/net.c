@@ -116,11 +116,6 @@ static tg_model *make_mlp(const net_spec *s, const tg_rng *rng, tg_error *error)
     return fine ? finish(&tg_mlp_kind, &c, rng, error) : NULL;
 }
 
-static void describe_mlp(const net_spec *s, char *text, size_t size)
-{
-    snprintf(text, size, "mlp %d-%s-%d, %s", s->inputs, s->hidden, s->outputs, s->activation);
-}
-
 static tg_model *make_convnet(const net_spec *s, const tg_rng *rng, tg_error *error)
 {
     tg_convnet_config c = {.channels = 1,
@@ -132,11 +127,6 @@ static tg_model *make_convnet(const net_spec *s, const tg_rng *rng, tg_error *er
     const bool fine = read_names(s, &c.activation, &c.norm, &c.init, error) &&
                       read_widths("filters", s->filters, c.filters, TG_CONVNET_BLOCKS, error);
     return fine ? finish(&tg_convnet_kind, &c, rng, error) : NULL;
-}
-
-static void describe_convnet(const net_spec *s, char *text, size_t size)
-{
-    snprintf(text, size, "convnet with filters %s, %s", s->filters, s->activation);
 }
 
 static tg_model *make_vit(const net_spec *s, const tg_rng *rng, tg_error *error)
@@ -154,23 +144,12 @@ static tg_model *make_vit(const net_spec *s, const tg_rng *rng, tg_error *error)
     return read_names(s, &c.block.activation, &c.block.norm, NULL, error) ? finish(&tg_vit_kind, &c, rng, error) : NULL;
 }
 
-static void describe_vit(const net_spec *s, char *text, size_t size)
-{
-    snprintf(text, size, "vit of %d layer%s, %d head%s, width %d, patches of %d x %d, %s", s->layers, plural(s->layers),
-             s->heads, plural(s->heads), s->width, s->patch, s->patch, s->activation);
-}
-
 static tg_model *make_autoencoder(const net_spec *s, const tg_rng *rng, tg_error *error)
 {
     tg_autoencoder_config c = {.inputs = s->inputs, .code = s->code, .dropout = s->dropout};
     const bool fine = read_names(s, &c.activation, &c.norm, &c.init, error) &&
                       read_widths("hidden", s->hidden, c.hidden, TG_AUTOENCODER_HIDDEN, error);
     return fine ? finish(&tg_autoencoder_kind, &c, rng, error) : NULL;
-}
-
-static void describe_autoencoder(const net_spec *s, char *text, size_t size)
-{
-    snprintf(text, size, "autoencoder %d-%s-%d, %s", s->inputs, s->hidden, s->code, s->activation);
 }
 
 static tg_model *make_charmlp(const net_spec *s, const tg_rng *rng, tg_error *error)
@@ -180,12 +159,6 @@ static tg_model *make_charmlp(const net_spec *s, const tg_rng *rng, tg_error *er
     const bool fine = read_names(s, &c.activation, &c.norm, &c.init, error) &&
                       read_widths("hidden", s->hidden, c.hidden, TG_CHAR_MLP_HIDDEN, error);
     return fine ? finish(&tg_char_mlp_kind, &c, rng, error) : NULL;
-}
-
-static void describe_charmlp(const net_spec *s, char *text, size_t size)
-{
-    snprintf(text, size, "charmlp %d x %d-%s-%d, %s", s->context, s->embedding, s->hidden, s->vocabulary,
-             s->activation);
 }
 
 static tg_model *make_gpt(const net_spec *s, const tg_rng *rng, tg_error *error)
@@ -204,11 +177,19 @@ static tg_model *make_gpt(const net_spec *s, const tg_rng *rng, tg_error *error)
                                                                           : NULL;
 }
 
-static void describe_gpt(const net_spec *s, char *text, size_t size)
-{
-    snprintf(text, size, "gpt of %d layer%s, %d head%s, width %d, context %d, %s", s->layers, plural(s->layers),
-             s->heads, plural(s->heads), s->width, s->context, s->activation);
-}
+#define DESCRIBE(name, ...)                                                 \
+    static void describe_##name(const net_spec *s, char *text, size_t size) \
+    {                                                                       \
+        snprintf(text, size, __VA_ARGS__);                                  \
+    }
+DESCRIBE(mlp, "mlp %d-%s-%d, %s", s->inputs, s->hidden, s->outputs, s->activation)
+DESCRIBE(convnet, "convnet with filters %s, %s", s->filters, s->activation)
+DESCRIBE(vit, "vit of %d layer%s, %d head%s, width %d, patches of %d x %d, %s", s->layers, plural(s->layers), s->heads,
+         plural(s->heads), s->width, s->patch, s->patch, s->activation)
+DESCRIBE(autoencoder, "autoencoder %d-%s-%d, %s", s->inputs, s->hidden, s->code, s->activation)
+DESCRIBE(charmlp, "charmlp %d x %d-%s-%d, %s", s->context, s->embedding, s->hidden, s->vocabulary, s->activation)
+DESCRIBE(gpt, "gpt of %d layer%s, %d head%s, width %d, context %d, %s", s->layers, plural(s->layers), s->heads,
+         plural(s->heads), s->width, s->context, s->activation)
 
 #define KIND(name) #name, make_##name, describe_##name
 static const net_kind mlp_kind = {KIND(mlp),

@@ -135,23 +135,15 @@ static void time_all(subject *subjects, int count, const extent *e)
 
 /* ---- medians over rounds ---- */
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The median and its 95 % interval by order statistics: the number of values below the median is binomial, approximated
  * as normal. */
 static study_spread median_of(const double values[], int count)
 {
     double sorted[MOST_ROUNDS];
     memcpy(sorted, values, (size_t)count * sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, ascending);
-    int from = (int)floor((count - 1.96 * sqrt(count)) / 2);
-    from = from < 0 ? 0 : from;
-    return (study_spread){count, count % 2 ? sorted[count / 2] : 0.5 * (sorted[count / 2 - 1] + sorted[count / 2]),
-                          sorted[from], sorted[count - 1 - from]};
+    const double median = statistics_median(sorted, (size_t)count);
+    const int from = (int)fmax(0, floor((count - 1.96 * sqrt(count)) / 2));
+    return (study_spread){count, median, sorted[from], sorted[count - 1 - from]};
 }
 
 static study_spread ratio_of(const subject *s, const subject *relu, int rounds)

@@ -140,12 +140,6 @@ void study_put_estimate(sheet *s, const char *key, const statistics_estimate *e)
 
 /* ---- numbers over seeds ---- */
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 study_spread study_spread_of(const double values[], int count)
 {
     double sorted[STUDY_SEEDS];
@@ -155,9 +149,7 @@ study_spread study_spread_of(const double values[], int count)
             sorted[spread.count++] = values[i];
     if (!spread.count)
         return spread;
-    qsort(sorted, (size_t)spread.count, sizeof *sorted, ascending);
-    const int middle = spread.count / 2;
-    spread.median = spread.count % 2 ? sorted[middle] : 0.5 * (sorted[middle - 1] + sorted[middle]);
+    spread.median = statistics_median(sorted, (size_t)spread.count);
     spread.low = sorted[0];
     spread.high = sorted[spread.count - 1];
     return spread;

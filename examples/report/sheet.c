@@ -72,27 +72,23 @@ static void add(sheet *s, kind what, const char *text, const char *says)
     s->items[s->count++] = (item){what, copy, says ? copy + length : NULL, NULL};
 }
 
-static void add_formatted(sheet *s, kind what, const char *format, va_list arguments)
-{
-    char text[LINE];
-    vsnprintf(text, sizeof text, format, arguments);
-    add(s, what, text, NULL);
-}
-
-#define ADD(what)                              \
-    va_list arguments;                         \
-    va_start(arguments, format);               \
-    add_formatted(s, what, format, arguments); \
+#define FORMAT(text)                                 \
+    char text[LINE];                                 \
+    va_list arguments;                               \
+    va_start(arguments, format);                     \
+    vsnprintf(text, sizeof text, format, arguments); \
     va_end(arguments)
 
 void sheet_text(sheet *s, const char *format, ...)
 {
-    ADD(TEXT);
+    FORMAT(text);
+    add(s, TEXT, text, NULL);
 }
 
 void sheet_verdict(sheet *s, const char *format, ...)
 {
-    ADD(VERDICT);
+    FORMAT(text);
+    add(s, VERDICT, text, NULL);
 }
 
 void sheet_heading(sheet *s, const char *text)
@@ -111,15 +107,27 @@ void sheet_table(sheet *s, int keys, const char *headings)
     table_add_columns(t, headings);
 }
 
+/* The table that is being filled. */
+static table *last_table(const sheet *s)
+{
+    return s && s->count > 0 ? s->items[s->count - 1].table : NULL;
+}
+
+void sheet_column(sheet *s, const char *heading)
+{
+    table_add_columns(last_table(s), heading);
+}
+
 void sheet_row(sheet *s, const char *format, ...)
 {
-    char text[LINE];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    if (s && s->count > 0)
-        table_add_cells(s->items[s->count - 1].table, text);
+    FORMAT(text);
+    table_add_cells(last_table(s), text);
+}
+
+void sheet_cell(sheet *s, const char *format, ...)
+{
+    FORMAT(text);
+    table_add_cell(last_table(s), "%s", text);
 }
 
 void sheet_picture(sheet *s, const char *file, const char *says)

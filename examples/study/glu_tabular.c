@@ -30,7 +30,7 @@ typedef struct results {
     int setting, seeds;
     int count, form[FORMS];                        /* the compared forms, in this order */
     double rate[STUDY_TABLES][FORMS];              /* the best */
-    double test[STUDY_TABLES][FORMS][STUDY_SEEDS]; /* logarithms of the test losses there */
+    double test[FORMS][STUDY_TABLES][STUDY_SEEDS]; /* logarithms of the test losses there */
     double mean[STUDY_TABLES][FORMS];              /* geometric, of the test losses */
     ranks ranks;
 } results;
@@ -101,8 +101,8 @@ static void gather(results *r)
             snprintf(name, sizeof name, "%s-%s", form_name(r, i), tg_norm_name(settings[r->setting].norm));
             const study_cell cell = tabular_cell(&r->of->work, r->of->c, r->tables, set, name, r->seeds);
             r->rate[set][i] = cell.best;
-            study_cell_losses(&cell, cell.best, r->test[set][i]);
-            r->mean[set][i] = cell.best > 0 ? exp(statistics_of(r->test[set][i], (size_t)r->seeds).mean) : NAN;
+            study_cell_losses(&cell, cell.best, r->test[i][set]);
+            r->mean[set][i] = cell.best > 0 ? exp(statistics_of(r->test[i][set], (size_t)r->seeds).mean) : NAN;
             table[set * r->count + i] = r->mean[set][i];
         }
     r->ranks = ranks_of(table, r->tables->count, r->count);
@@ -112,57 +112,33 @@ static void gather(results *r)
 
 static void put_table(const results *r, sheet *s, const char *what, bool rates)
 {
-    char line[600];
-    snprintf(line, sizeof line, "%s, %s", what, settings[r->setting].says);
-    sheet_heading(s, line);
-    int used = snprintf(line, sizeof line, "table|measure");
+    char heading[120];
+    snprintf(heading, sizeof heading, "%s, %s", what, settings[r->setting].says);
+    sheet_heading(s, heading);
+    sheet_table(s, 1, "table|measure");
     for (int f = 0; f < r->count; f++)
-        used += snprintf(line + used, sizeof line - (size_t)used, "|%s", form_name(r, f));
-    sheet_table(s, 1, line);
+        sheet_column(s, form_name(r, f));
     for (int set = 0; set < r->tables->count; set++) {
-        used = snprintf(line, sizeof line, "%s|%s", r->of->from.name[set],
-                        rates                                                  ? "rate"
-                        : r->of->from.rows[set].task == DATASET_CLASSIFICATION ? "log loss"
-                                                                               : "squared error");
+        const bool classes = r->of->from.rows[set].task == DATASET_CLASSIFICATION;
+        sheet_row(s, "%s|%s", r->of->from.name[set], rates ? "rate" : classes ? "log loss" : "squared error");
         for (int f = 0; f < r->count; f++)
-            used += snprintf(line + used, sizeof line - (size_t)used, rates ? "|%g" : "|%.4f",
-                             rates ? r->rate[set][f] : r->mean[set][f]);
-        sheet_row(s, "%s", line);
+            sheet_cell(s, rates ? "%g" : "%.4f", rates ? r->rate[set][f] : r->mean[set][f]);
     }
     if (rates)
         return;
-    used = snprintf(line, sizeof line, "mean rank|");
+    sheet_row(s, "mean rank|");
     for (int f = 0; f < r->count; f++)
-        used += snprintf(line + used, sizeof line - (size_t)used, "|%.2f", r->ranks.mean[f]);
-    sheet_row(s, "%s", line);
-}
-
-/* Tables on which one form is better, and worse, than another, significant at the 5 % level, corrected for their
- * number. */
-static void count_differences(const results *r, int form, int other, int *better, int *worse)
-{
-    double p[STUDY_TABLES];
-    *better = *worse = 0;
-    for (int set = 0; set < r->tables->count; set++)
-        p[set] = statistics_compare(r->test[set][form], r->test[set][other], (size_t)r->seeds).p;
-    statistics_holm(p, (size_t)r->tables->count);
-    for (int set = 0; set < r->tables->count; set++)
-        if (p[set] < 0.05)
-            *(r->mean[set][form] < r->mean[set][other] ? better : worse) += 1;
+        sheet_cell(s, "%.2f", r->ranks.mean[f]);
 }
 
 static void put_pair(const results *r, sheet *s, tg_activation first, tg_activation second)
 {
-    const int form = place_of(r, first), other = place_of(r, second);
-    int better, worse;
-    double logs = 0;
+    const int form = place_of(r, first), other = place_of(r, second), tables = r->tables->count;
     if (form < 0 || other < 0)
         return;
-    count_differences(r, form, other, &better, &worse);
-    for (int set = 0; set < r->tables->count; set++)
-        logs += log(r->mean[set][form] / r->mean[set][other]) / r->tables->count;
-    sheet_row(s, "%s less %s|%d|%d|%d|%.3f", tg_activation_name(first), tg_activation_name(second), better, worse,
-              r->tables->count - better - worse, exp(logs));
+    const tabular_change c = tabular_change_of(r->test[form], r->test[other], tables, r->seeds);
+    sheet_row(s, "%s less %s|%d|%d|%d|%.3f", tg_activation_name(first), tg_activation_name(second), c.lower, c.higher,
+              tables - c.lower - c.higher, exp(c.ratio.mean));
 }
 
 static void put_pairs(const results *r, sheet *s)

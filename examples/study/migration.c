@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double old_rate = 1e-3; /* learning rate of the existing network */
+#define OLD_RATE 1e-3 /* learning rate of the existing network */
 
 /* FRESH: runs of glu-tabular from initial weights, which share its records. EXISTING: the networks to migrate. TUNED:
  * runs that continue from their files. */
@@ -19,6 +19,9 @@ static const study_grid stages[STAGES] = {
     {.name = "-from-relu-to", .factors = {"activation=relu,gelu_exact"}, .rates = {1e-3, 1e-4, 3e-4, 3e-3}, .seeds = 3},
 };
 
+/* The compared losses, in the order of the table's columns. */
+enum { OLD, RELU, GELU_OLD, GELU, SWIGLU_OLD, SWIGLU, ON_RELU, ON_GELU_OLD, ON_GELU, LINES };
+
 typedef struct results {
     study_results of; /* its work and outcome are those of the last stage */
     study_context fresh;
@@ -26,6 +29,7 @@ typedef struct results {
     bool complete;            /* all of the first and the last */
     tabular_grids grids[STAGES];
     int sets, seeds;
+    double loss[LINES][STUDY_TABLES][STUDY_SEEDS]; /* logarithms of the test losses */
 } results;
 
 /* ---- the runs ---- */
@@ -35,7 +39,7 @@ static const char *file_of(const results *r, int set, int seed)
 {
     char path[PATH_MAX + STUDY_NAME];
     snprintf(path, sizeof path, "%s/%s-relu-lr%g-seed%d/last.safetensors", r->of.c->records,
-             r->grids[EXISTING].grid[set].name, old_rate, seed);
+             r->grids[EXISTING].grid[set].name, OLD_RATE, seed);
     return net_keep_text(path);
 }
 
@@ -87,120 +91,91 @@ static bool add(void *all)
 
 /* ---- results ---- */
 
-typedef struct line {
-    double loss[STUDY_SEEDS], rate; /* logarithms of the test losses by seed */
-} line;
+static const struct {
+    const char *says, *name; /* of the cell */
+    int stage;
+    double rate; /* 0: the best by validation */
+} lines[LINES] = {
+    [OLD] = {"ReLU, rate 0.001", "relu-none", FRESH, OLD_RATE},
+    [RELU] = {"ReLU, its rate", "relu-none", FRESH, 0},
+    [GELU_OLD] = {"GELU, rate 0.001", "gelu_exact-none", FRESH, OLD_RATE},
+    [GELU] = {"GELU, its rate", "gelu_exact-none", FRESH, 0},
+    [SWIGLU_OLD] = {"SwiGLU, rate 0.001", "swiglu-none", FRESH, OLD_RATE},
+    [SWIGLU] = {"SwiGLU, its rate", "swiglu-none", FRESH, 0},
+    [ON_RELU] = {"file: ReLU goes on", "relu", TUNED, 0},
+    [ON_GELU_OLD] = {"file: GELU, rate 0.001", "gelu_exact", TUNED, OLD_RATE},
+    [ON_GELU] = {"file: GELU, its rate", "gelu_exact", TUNED, 0},
+};
 
-/* The runs with a name at a rate or, for rate 0, at the best rate by validation. */
-static line line_of(const results *r, int stage, int set, const char *name, double rate)
+static void gather(results *r)
 {
-    const study_cell cell = tabular_cell(work_of(r, stage), r->of.c, &r->grids[stage], set, name, 0);
-    line l = {.rate = rate > 0 ? rate : cell.best};
-    study_cell_losses(&cell, l.rate, l.loss);
-    return l;
-}
-
-/* For a set: the compared losses, in the order of the table's columns. */
-enum { OLD, RELU, GELU_OLD, GELU, SWIGLU_OLD, SWIGLU, ON_RELU, ON_GELU_OLD, ON_GELU, LINES };
-static const char *const says[LINES] = {"ReLU, rate 0.001",   "ReLU, its rate",         "GELU, rate 0.001",
-                                        "GELU, its rate",     "SwiGLU, rate 0.001",     "SwiGLU, its rate",
-                                        "file: ReLU goes on", "file: GELU, rate 0.001", "file: GELU, its rate"};
-
-static void lines_of(const results *r, int set, line lines[LINES])
-{
-    static const char *const names[] = {"relu-none", "gelu_exact-none", "swiglu-none"};
-    for (int a = 0; a < 3; a++) {
-        lines[OLD + 2 * a] = line_of(r, FRESH, set, names[a], old_rate);
-        lines[RELU + 2 * a] = line_of(r, FRESH, set, names[a], 0);
-    }
-    lines[ON_RELU] = line_of(r, TUNED, set, "relu", 0);
-    lines[ON_GELU_OLD] = line_of(r, TUNED, set, "gelu_exact", old_rate);
-    lines[ON_GELU] = line_of(r, TUNED, set, "gelu_exact", 0);
+    for (int i = 0; i < LINES; i++)
+        for (int set = 0; set < r->sets; set++) {
+            const int stage = lines[i].stage;
+            const study_cell cell = tabular_cell(work_of(r, stage), r->of.c, &r->grids[stage], set, lines[i].name, 0);
+            study_cell_losses(&cell, lines[i].rate > 0 ? lines[i].rate : cell.best, r->loss[i][set]);
+        }
 }
 
 static void put_losses(const results *r, sheet *s)
 {
-    char text[500];
     sheet_heading(s, "Test loss, geometric mean over the seeds");
-    int used = snprintf(text, sizeof text, "table");
+    sheet_table(s, 1, "table");
     for (int i = 0; i < LINES; i++)
-        used += snprintf(text + used, sizeof text - (size_t)used, "|%s", says[i]);
-    sheet_table(s, 1, text);
+        sheet_column(s, lines[i].says);
     for (int set = 0; set < r->sets; set++) {
-        line lines[LINES];
-        lines_of(r, set, lines);
-        used = snprintf(text, sizeof text, "%s", r->of.from.name[set]);
+        sheet_row(s, "%s", r->of.from.name[set]);
         for (int i = 0; i < LINES; i++)
-            used += snprintf(text + used, sizeof text - (size_t)used, "|%.4f",
-                             exp(statistics_of(lines[i].loss, (size_t)r->seeds).mean));
-        sheet_row(s, "%s", text);
+            sheet_cell(s, "%.4f", exp(statistics_of(r->loss[i][set], (size_t)r->seeds).mean));
     }
 }
 
-/* A step of the migration: the ratio of the losses of two lines, over all sets. */
-static void put_step(const results *r, sheet *s, const char *what, int to, int from)
+/* Steps of the migration; those with a key are judged. */
+static const struct {
+    int to, from;
+    const char *says, *key, *question;
+} steps[] = {
+    {RELU, OLD, "ReLU: rate retuned", NULL, NULL},
+    {GELU_OLD, OLD, "ReLU to GELU, old rate kept", NULL, NULL},
+    {GELU, RELU, "ReLU to GELU, both at their own rates", "relu_to_gelu",
+     "Replacing ReLU by GELU, both at their own rates"},
+    {SWIGLU_OLD, GELU_OLD, "GELU to SwiGLU, old rate kept", NULL, NULL},
+    {SWIGLU, GELU, "GELU to SwiGLU, both at their own rates", "gelu_to_swiglu",
+     "Replacing GELU by SwiGLU at equal parameters, both at their own rates"},
+    {ON_GELU_OLD, ON_RELU, "existing file: GELU put in, old rate, against ReLU going on", NULL, NULL},
+    {ON_GELU, ON_RELU, "existing file: GELU put in, own rate, against ReLU going on", "file_relu_to_gelu",
+     "Putting GELU into a trained ReLU network and training on, against training on as it is,"},
+    {ON_GELU, GELU, "existing file with GELU put in, against GELU from the beginning", NULL, NULL},
+};
+enum { STEPS = sizeof steps / sizeof *steps };
+
+static void judge(const tabular_change change[STEPS], int tables, sheet *s)
 {
-    double logs[STUDY_TABLES], p[STUDY_TABLES];
-    int lower = 0, higher = 0;
-    for (int set = 0; set < r->sets; set++) {
-        line lines[LINES];
-        lines_of(r, set, lines);
-        logs[set] = statistics_paired(lines[to].loss, lines[from].loss, (size_t)r->seeds).mean;
-        p[set] = statistics_compare(lines[to].loss, lines[from].loss, (size_t)r->seeds).p;
+    for (int i = 0; i < STEPS; i++) {
+        const statistics_estimate ratio = change[i].ratio;
+        if (!steps[i].key)
+            continue;
+        study_put_estimate(s, steps[i].key, &ratio); /* of logarithms */
+        sheet_verdict(s, "%s changes the test loss by %+.1f %% (95 %% interval over %d table%s %+.1f to %+.1f %%): %s.",
+                      steps[i].question, 100 * expm1(ratio.mean), tables, plural(tables),
+                      100 * expm1(ratio.mean - ratio.margin), 100 * expm1(ratio.mean + ratio.margin),
+                      !(fabs(ratio.mean) > ratio.margin) ? "no gain is shown"
+                      : ratio.mean < 0                   ? "a gain"
+                                                         : "a loss");
     }
-    statistics_holm(p, (size_t)r->sets);
-    for (int set = 0; set < r->sets; set++) {
-        lower += p[set] < 0.05 && logs[set] < 0;
-        higher += p[set] < 0.05 && logs[set] > 0;
-    }
-    const statistics_estimate ratio = statistics_of(logs, (size_t)r->sets);
-    sheet_row(s, "%s|%.3f|%.3f to %.3f|%d|%d", what, exp(ratio.mean), exp(ratio.mean - ratio.margin),
-              exp(ratio.mean + ratio.margin), lower, higher);
 }
 
-static void put_steps(const results *r, sheet *s)
+static void put_steps(const tabular_change change[STEPS], sheet *s)
 {
     sheet_heading(s, "What each step gains");
     sheet_text(s, "Test loss after the step over test loss before it: geometric mean over the tables and its 95 %% "
                   "interval (below 1 is a gain); and on how many tables it falls or rises significantly (t tests of "
                   "the logarithms, paired by seed, corrected by Holm's method).");
     sheet_table(s, 1, "step|ratio|95 %|tables with a gain|with a loss");
-    put_step(r, s, "ReLU: rate retuned", RELU, OLD);
-    put_step(r, s, "ReLU to GELU, old rate kept", GELU_OLD, OLD);
-    put_step(r, s, "ReLU to GELU, both at their own rates", GELU, RELU);
-    put_step(r, s, "GELU to SwiGLU, old rate kept", SWIGLU_OLD, GELU_OLD);
-    put_step(r, s, "GELU to SwiGLU, both at their own rates", SWIGLU, GELU);
-    put_step(r, s, "existing file: GELU put in, old rate, against ReLU going on", ON_GELU_OLD, ON_RELU);
-    put_step(r, s, "existing file: GELU put in, own rate, against ReLU going on", ON_GELU, ON_RELU);
-    put_step(r, s, "existing file with GELU put in, against GELU from the beginning", ON_GELU, GELU);
-}
-
-static void judge(const results *r, sheet *s)
-{
-    static const struct {
-        int to, from;
-        const char *key, *what;
-    } questions[] = {
-        {GELU, RELU, "relu_to_gelu", "Replacing ReLU by GELU, both at their own rates"},
-        {SWIGLU, GELU, "gelu_to_swiglu", "Replacing GELU by SwiGLU at equal parameters, both at their own rates"},
-        {ON_GELU, ON_RELU, "file_relu_to_gelu",
-         "Putting GELU into a trained ReLU network and training on, against training on as it is,"}};
-    for (size_t q = 0; q < sizeof questions / sizeof questions[0]; q++) {
-        double logs[STUDY_TABLES];
-        for (int set = 0; set < r->sets; set++) {
-            line lines[LINES];
-            lines_of(r, set, lines);
-            logs[set] =
-                statistics_paired(lines[questions[q].to].loss, lines[questions[q].from].loss, (size_t)r->seeds).mean;
-        }
-        const statistics_estimate ratio = statistics_of(logs, (size_t)r->sets);
-        study_put_estimate(s, questions[q].key, &ratio); /* of logarithms */
-        sheet_verdict(s, "%s changes the test loss by %+.1f %% (95 %% interval over %d table%s %+.1f to %+.1f %%): %s.",
-                      questions[q].what, 100 * expm1(ratio.mean), r->sets, plural(r->sets),
-                      100 * expm1(ratio.mean - ratio.margin), 100 * expm1(ratio.mean + ratio.margin),
-                      !(fabs(ratio.mean) > ratio.margin) ? "no gain is shown"
-                      : ratio.mean < 0                   ? "a gain"
-                                                         : "a loss");
+    for (int i = 0; i < STEPS; i++) {
+        const statistics_estimate ratio = change[i].ratio;
+        sheet_row(s, "%s|%.3f|%.3f to %.3f|%d|%d", steps[i].says, exp(ratio.mean), exp(ratio.mean - ratio.margin),
+                  exp(ratio.mean + ratio.margin), change[i].lower, change[i].higher);
     }
 }
 
@@ -210,17 +185,21 @@ static int line_rates(const results *r, int stage)
     return tabular_cell(work_of(r, stage), r->of.c, &r->grids[stage], 0, "", 0).rates;
 }
 
-static void compare(const results *r, sheet *s)
+static void compare(results *r, sheet *s)
 {
+    tabular_change change[STEPS];
+    gather(r);
+    for (int i = 0; i < STEPS; i++)
+        change[i] = tabular_change_of(r->loss[steps[i].to], r->loss[steps[i].from], r->sets, r->seeds);
     sheet_text(s,
                "The network that is there: two hidden layers of 64 with ReLU, trained with Adam at rate %g. Each "
                "activation is trained from initial weights at that rate and at the best of %d by validation; GELU "
                "(exact) is also put into the trained ReLU network's file, which is then trained on, as ReLU itself is, "
                "at that rate and at the best of %d. SwiGLU has other matrices, as many parameters, and no use for the "
                "file. %d seed%s, each with parts of its own.",
-               old_rate, line_rates(r, FRESH), line_rates(r, TUNED), r->seeds, plural(r->seeds));
-    judge(r, s);
-    put_steps(r, s);
+               OLD_RATE, line_rates(r, FRESH), line_rates(r, TUNED), r->seeds, plural(r->seeds));
+    judge(change, r->sets, s);
+    put_steps(change, s);
     put_losses(r, s);
 }
 

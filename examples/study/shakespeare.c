@@ -84,52 +84,45 @@ static const double *best_losses(const results *r, int form)
 }
 
 /* The difference of two forms, paired by seed, both at their best rates; `p` is corrected for the number of
- * comparisons. */
+ * comparisons: all of activations, or all of a change with the base. */
 typedef struct pair {
     int form, other;
     statistics_estimate difference;
     double p, corrected;
 } pair;
 
-static pair pair_of(const results *r, int form, int other)
-{
-    const double *a = best_losses(r, form), *b = best_losses(r, other);
-    const double p = statistics_compare(a, b, (size_t)r->seeds).p;
-    return (pair){form, other, statistics_paired(a, b, (size_t)r->seeds), p, p};
-}
+enum { CHANGES = FORMS - ACTIVATIONS };
+typedef struct pairs {
+    pair of[PAIRS + CHANGES];
+} pairs;
 
-static void correct(pair pairs[], int count)
+static void correct(pair of[], int count)
 {
     double p[PAIRS];
     for (int i = 0; i < count; i++)
-        p[i] = pairs[i].p;
+        p[i] = of[i].p;
     statistics_holm(p, (size_t)count);
     for (int i = 0; i < count; i++)
-        pairs[i].corrected = p[i];
+        of[i].corrected = p[i];
 }
 
-static void all_pairs(const results *r, pair pairs[PAIRS])
+static pairs pairs_of(const results *r)
 {
+    pairs all;
     int count = 0;
-    for (int a = 0; a < ACTIVATIONS; a++)
-        for (int b = 0; b < a; b++)
-            pairs[count++] = pair_of(r, a, b);
-    correct(pairs, PAIRS);
-}
-
-static void all_changes(const results *r, pair changes[FORMS - ACTIVATIONS])
-{
-    for (int f = ACTIVATIONS; f < FORMS; f++)
-        changes[f - ACTIVATIONS] = pair_of(r, f, BASE);
-    correct(changes, FORMS - ACTIVATIONS);
+    for (int form = 0; form < FORMS; form++)
+        for (int other = 0; other < ACTIVATIONS && other < form; other++)
+            if (form < ACTIVATIONS || other == BASE) {
+                const double *a = best_losses(r, form), *b = best_losses(r, other);
+                all.of[count++] = (pair){form, other, statistics_paired(a, b, (size_t)r->seeds),
+                                         statistics_compare(a, b, (size_t)r->seeds).p, NAN};
+            }
+    correct(all.of, PAIRS);
+    correct(all.of + PAIRS, CHANGES);
+    return all;
 }
 
 /* ---- the report ---- */
-
-static void put_published(char *text, size_t size, double loss)
-{
-    snprintf(text, size, loss > 0 ? "%.4f" : "", loss);
-}
 
 static void put_forms(const results *r, sheet *s)
 {
@@ -140,7 +133,7 @@ static void put_forms(const results *r, sheet *s)
         const study_spread all = study_spread_of(best_losses(r, f), r->seeds);
         char published[SOURCES][16], key[60];
         for (int i = 0; i < SOURCES; i++)
-            put_published(published[i], sizeof published[i], forms[f].published[i]);
+            snprintf(published[i], sizeof published[i], forms[f].published[i] > 0 ? "%.4f" : "", forms[f].published[i]);
         sheet_row(s, "%s|%g|%.4f|%.4f to %.4f|%.4f|%.4f|%s|%s", forms[f].name, rates[r->best[f]], e.mean,
                   e.mean - e.margin, e.mean + e.margin, all.low, all.high, published[TABLE], published[DISCUSSION]);
         snprintf(key, sizeof key, "%s_loss", forms[f].name);
@@ -151,49 +144,61 @@ static void put_forms(const results *r, sheet *s)
 static void put_rates(const results *r, sheet *s)
 {
     sheet_heading(s, "Validation loss at each rate, mean of the seeds");
-    char line[200];
-    int used = snprintf(line, sizeof line, "form");
-    for (int rate = 0; rate < r->rates; rate++)
-        used += snprintf(line + used, sizeof line - (size_t)used, "|%g", rates[rate]);
-    sheet_table(s, 1, line);
+    sheet_table(s, 1, "form");
+    for (int rate = 0; rate < r->rates; rate++) {
+        char heading[16];
+        snprintf(heading, sizeof heading, "%g", rates[rate]);
+        sheet_column(s, heading);
+    }
     for (int f = 0; f < FORMS; f++) {
-        used = snprintf(line, sizeof line, "%s", forms[f].name);
+        sheet_row(s, "%s", forms[f].name);
         for (int rate = 0; rate < r->rates; rate++)
-            used += snprintf(line + used, sizeof line - (size_t)used, "|%.4f",
-                             statistics_of(r->loss[f][rate], (size_t)r->seeds).mean);
-        sheet_row(s, "%s", line);
+            sheet_cell(s, "%.4f", statistics_of(r->loss[f][rate], (size_t)r->seeds).mean);
     }
 }
 
-static void put_pairs(sheet *s, const char *heading, const pair pairs[], int count)
+static void put_pairs(sheet *s, const char *heading, const pair of[], int count)
 {
     sheet_heading(s, heading);
     sheet_table(s, 1, "first less second|difference|95 % interval|p|p, corrected");
     for (int i = 0; i < count; i++) {
-        const statistics_estimate d = pairs[i].difference;
-        sheet_row(s, "%s less %s|%+.4f|%+.4f to %+.4f|%.2g|%.2g", forms[pairs[i].form].name, forms[pairs[i].other].name,
-                  d.mean, d.mean - d.margin, d.mean + d.margin, pairs[i].p, pairs[i].corrected);
+        const statistics_estimate d = of[i].difference;
+        sheet_row(s, "%s less %s|%+.4f|%+.4f to %+.4f|%.2g|%.2g", forms[of[i].form].name, forms[of[i].other].name,
+                  d.mean, d.mean - d.margin, d.mean + d.margin, of[i].p, of[i].corrected);
     }
 }
 
-/* Writes a sentence about a question that others answered with single runs. */
-static void judge(const results *r, sheet *s, const char *question, const pair pairs[], int count, int form, int other)
+/* Answers questions that others answered with single runs. */
+static void judge(const results *r, sheet *s, const pairs *all)
 {
-    for (int i = 0; i < count; i++) {
-        const bool turned = pairs[i].form == other;
-        if (!(pairs[i].form == form && pairs[i].other == other) && !(turned && pairs[i].other == form))
-            continue;
-        const double mean = turned ? -pairs[i].difference.mean : pairs[i].difference.mean;
-        const bool shown = pairs[i].corrected < 0.05;
-        const double margin = pairs[i].difference.margin;
+    static const struct {
+        int form, other;
+        const char *text;
+    } questions[] = {
+        {RELU_SQUARED, SWIGLU, "Is squared ReLU better than SwiGLU (nanochat: yes; two others: no)?"},
+        {SWIGLU, GELU_EXACT, "Is SwiGLU better than GELU (both published runs: yes)?"},
+        {RELU_SQUARED, GELU_EXACT, "Is squared ReLU better than GELU?"},
+        {GELU_EXACT, RELU, "Is GELU better than ReLU?"},
+        {GELU_EXACT, GELU_TANH, "Is the exact GELU better than its tanh form?"},
+        {GEGLU, SWIGLU, "Is GeGLU better than SwiGLU?"},
+        {ROTARY, BASE, "Are rotated positions better than learned ones (the report: yes)?"},
+        {RMSNORM, BASE, "Is RMSNorm better than LayerNorm (the report: no)?"},
+        {GROUPED, BASE, "Are two heads of keys and values better than four (the report: no)?"},
+    };
+    for (size_t q = 0; q < sizeof questions / sizeof *questions; q++) {
+        const int form = questions[q].form, other = questions[q].other;
+        const pair *p = all->of;
+        while (!(p->form == form && p->other == other) && !(p->form == other && p->other == form))
+            p++;
+        const double mean = p->form == form ? p->difference.mean : -p->difference.mean, margin = p->difference.margin;
         char key[80];
         snprintf(key, sizeof key, "%s_less_%s", forms[form].name, forms[other].name);
         study_put_interval(s, key, mean, mean - margin, mean + margin);
-        sheet_verdict(s, "%s %s: %s less %s is %+.4f ± %.4f over %d seeds (p = %.2g, corrected).", question,
-                      !shown     ? "No difference is shown"
-                      : mean < 0 ? "Yes"
-                                 : "No, it is worse",
-                      forms[form].name, forms[other].name, mean, margin, r->seeds, pairs[i].corrected);
+        sheet_verdict(s, "%s %s: %s less %s is %+.4f ± %.4f over %d seeds (p = %.2g, corrected).", questions[q].text,
+                      !(p->corrected < 0.05) ? "No difference is shown"
+                      : mean < 0             ? "Yes"
+                                             : "No, it is worse",
+                      forms[form].name, forms[other].name, mean, margin, r->seeds, p->corrected);
     }
 }
 
@@ -245,28 +250,15 @@ static bool write_forms(const void *context, FILE *to)
 
 static void judge_all(results *r, sheet *s)
 {
-    pair pairs[PAIRS], changes[FORMS - ACTIVATIONS];
-    all_pairs(r, pairs);
-    all_changes(r, changes);
-    judge(r, s, "Is squared ReLU better than SwiGLU (nanochat: yes; two others: no)?", pairs, PAIRS, RELU_SQUARED,
-          SWIGLU);
-    judge(r, s, "Is SwiGLU better than GELU (both published runs: yes)?", pairs, PAIRS, SWIGLU, GELU_EXACT);
-    judge(r, s, "Is squared ReLU better than GELU?", pairs, PAIRS, RELU_SQUARED, GELU_EXACT);
-    judge(r, s, "Is GELU better than ReLU?", pairs, PAIRS, GELU_EXACT, RELU);
-    judge(r, s, "Is the exact GELU better than its tanh form?", pairs, PAIRS, GELU_EXACT, GELU_TANH);
-    judge(r, s, "Is GeGLU better than SwiGLU?", pairs, PAIRS, GEGLU, SWIGLU);
-    judge(r, s, "Are rotated positions better than learned ones (the report: yes)?", changes, FORMS - ACTIVATIONS,
-          ROTARY, BASE);
-    judge(r, s, "Is RMSNorm better than LayerNorm (the report: no)?", changes, FORMS - ACTIVATIONS, RMSNORM, BASE);
-    judge(r, s, "Are two heads of keys and values better than four (the report: no)?", changes, FORMS - ACTIVATIONS,
-          GROUPED, BASE);
+    const pairs all = pairs_of(r);
+    judge(r, s, &all);
     judge_published(r, s);
     study_file(&r->of, "forms.csv", write_forms);
     study_picture(&r->of, s, "study_forms.gp", "forms.svg",
                   "validation loss of each form: mean, 95 % interval, seeds, and published runs");
     put_forms(r, s);
-    put_pairs(s, "The 28 pairs of activations, corrected by Holm's method", pairs, PAIRS);
-    put_pairs(s, "Changes of the base, corrected by Holm's method", changes, FORMS - ACTIVATIONS);
+    put_pairs(s, "The 28 pairs of activations, corrected by Holm's method", all.of, PAIRS);
+    put_pairs(s, "Changes of the base, corrected by Holm's method", all.of + PAIRS, CHANGES);
     put_rates(r, s);
 }
 

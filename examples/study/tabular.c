@@ -40,3 +40,20 @@ study_cell tabular_cell(const study_work *work, const study_context *c, const ta
     snprintf(full, sizeof full, "%s-%s", grids->grid[table].name, name);
     return study_cell_of(work, c, &grids->grid[table], full, seeds);
 }
+
+tabular_change tabular_change_of(const double to[][STUDY_SEEDS], const double from[][STUDY_SEEDS], int tables,
+                                 int seeds)
+{
+    double logs[STUDY_TABLES], p[STUDY_TABLES];
+    for (int i = 0; i < tables; i++) {
+        logs[i] = statistics_paired(to[i], from[i], (size_t)seeds).mean;
+        p[i] = statistics_compare(to[i], from[i], (size_t)seeds).p;
+    }
+    statistics_holm(p, (size_t)tables);
+    tabular_change change = {.ratio = statistics_of(logs, (size_t)tables)};
+    for (int i = 0; i < tables; i++) {
+        change.lower += p[i] < 0.05 && logs[i] < 0;
+        change.higher += p[i] < 0.05 && logs[i] > 0;
+    }
+    return change;
+}

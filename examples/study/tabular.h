@@ -19,6 +19,16 @@ tabular_grids tabular_grids_of(const study_context *c, const study_sources *from
 study_cell tabular_cell(const study_work *work, const study_context *c, const tabular_grids *grids, int table,
                         const char *name, int seeds);
 
+/* How the test loss differs between two things that were trained on the same tables and seeds. */
+typedef struct tabular_change {
+    statistics_estimate ratio; /* logarithm of the ratio of the losses, over the tables */
+    int lower, higher; /* tables with a significant difference: t tests, paired by seed, corrected by Holm's method */
+} tabular_change;
+
+/* From the logarithms of the losses: [tables][seeds]. */
+tabular_change tabular_change_of(const double to[][STUDY_SEEDS], const double from[][STUDY_SEEDS], int tables,
+                                 int seeds);
+
 /* TABULAR_RATES of them, for a grid's rates. */
 #define TABULAR_RATE_LIST 3e-4, 1e-3, 3e-3, 1e-2, 3e-2
 

@@ -8,8 +8,8 @@
 bool tg_check_compare(tg_check *c, int order, const double *direction, int64_t from, int64_t to,
                       tg_gradcheck_result *v);
 
-/* Compares all elements of a set at once. The result of an element is per unit of that element and is written at the
- * element's index. */
+/* Compares all elements of a set at once. v[i] is the result of element i, as if that had been moved alone by one
+ * unit. */
 bool tg_check_compare_set(tg_check *c, int order, const tg_check_part *part, const tg_check_set *set,
                           tg_gradcheck_result *v /* [size of the part] */);
 

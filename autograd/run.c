@@ -382,18 +382,22 @@ static bool is_lost(const tg_run *run, const tg_value *value)
     return is_planned(run, value) && tg_root_of(value)->slot.until < run->computed;
 }
 
+/* With its saved derivative; each gets a new buffer if its own is lost. */
 static bool compute_again(tg_run *run, tg_value *value)
 {
-    tg_value *saved = value->op->saved ? tg_saved_of(value) : NULL;
-    tg_value *both[] = {value, saved};
+    tg_value *both[] = {value, value->op->saved ? tg_saved_of(value) : NULL};
+    void *data[2] = {NULL};
     for (int i = 0; i < 2; i++)
         if (both[i] && is_lost(run, both[i]) && tg_has_buffer(both[i])) {
             const size_t size = bytes_of(both[i]);
-            both[i]->slot.data = tg_arena_take(&run->recalled, size, ALIGNMENT);
-            if (!both[i]->slot.data)
+            data[i] = tg_arena_take(&run->recalled, size, ALIGNMENT);
+            if (!data[i])
                 return tg_program_fail(value->program, "out of memory: %zu bytes for operation %lld of the tape", size,
                                        (long long)both[i]->index);
         }
+    for (int i = 0; i < 2; i++)
+        if (data[i])
+            both[i]->slot.data = data[i];
     return compute(run, value);
 }
 

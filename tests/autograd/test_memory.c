@@ -333,6 +333,75 @@ START_TEST(a_step_that_differs_finds_what_was_forgotten)
 }
 END_TEST
 
+static bool train_on_all_results(void)
+{
+    tg_tensor loss = forward(tg_gelu_exact);
+    for (int i = 0; i < 2 * LAYERS; i++)
+        loss = tg_add(loss, tg_mean(tg_tanh(hidden[i])));
+    return tg_backward(loss);
+}
+
+/* And the next attempt finds everything as it should be. */
+START_TEST(want_of_memory_in_a_step_that_differs_is_an_error)
+{
+    float wanted[LAYERS][MATRIX];
+    int failures = 0;
+    ck_assert(train_on_all_results());
+    memcpy(wanted, gradients, sizeof wanted);
+    for (bool reached = true; reached;) {
+        tg_tape_free(tape);
+        tape = tg_tape_new();
+        tg_tape_save_memory(tape, true);
+        for (int step = 0; step < 4; step++)
+            train(tg_gelu_exact);
+        wrapped_memory_fail_after(failures);
+        const bool fine = train_on_all_results();
+        reached = wrapped_memory_stop();
+        failures += reached;
+        ck_assert_int_eq(fine, !reached);
+        if (reached)
+            ck_assert_ptr_nonnull(strstr(tg_tape_error(tape), "out of memory"));
+        tg_tape_clear_error(tape);
+        for (int again = 0; again < 4; again++) {
+            memset(gradients, 0, sizeof gradients);
+            ck_assert_msg(train_on_all_results(), "%s", tg_tape_error(tape));
+            ck_assert_mem_eq(wanted, gradients, sizeof wanted);
+        }
+    }
+    ck_assert_int_gt(failures, 5);
+}
+END_TEST
+
+START_TEST(want_of_memory_leaves_nothing_half_computed)
+{
+    static float wanted[2 * LAYERS][ROWS * WIDTH];
+    int failures = 0;
+    forward(tg_gelu_exact);
+    for (int i = 0; i < 2 * LAYERS; i++)
+        ck_assert(tg_read(tg_neg(hidden[i]), TG_F32, wanted[i], ROWS * WIDTH));
+    for (bool reached = true; reached;) {
+        tg_tape_free(tape);
+        tape = tg_tape_new();
+        tg_tape_save_memory(tape, true);
+        for (int step = 0; step < 4; step++)
+            train(tg_gelu_exact);
+        forward(tg_gelu_exact);
+        wrapped_memory_fail_after(failures);
+        const bool fine = tg_ok(tg_neg(hidden[0]));
+        reached = wrapped_memory_stop();
+        failures += reached;
+        ck_assert_int_eq(fine, !reached);
+        tg_tape_clear_error(tape);
+        for (int i = 0; i < 2 * LAYERS; i++) {
+            const tg_tensor y = tg_neg(hidden[i]);
+            ck_assert_msg(tg_ok(y), "%s", tg_tape_error(tape));
+            ck_assert_msg(memcmp(tg_f32(y), wanted[i], sizeof wanted[i]) == 0, "result %d, failure %d", i, failures);
+        }
+    }
+    ck_assert_int_gt(failures, 2);
+}
+END_TEST
+
 /* Parameters may have changed after a backward pass, so that the old result cannot be had again. */
 START_TEST(after_a_backward_pass_that_is_an_error)
 {
@@ -659,6 +728,8 @@ Suite *memory_suite(void)
     tcase_add_test(tests, reading_what_may_be_forgotten_is_an_error);
     tcase_add_test(tests, other_results_can_be_read);
     tcase_add_test(tests, a_step_that_differs_finds_what_was_forgotten);
+    tcase_add_test(tests, want_of_memory_in_a_step_that_differs_is_an_error);
+    tcase_add_test(tests, want_of_memory_leaves_nothing_half_computed);
     tcase_add_test(tests, after_a_backward_pass_that_is_an_error);
     tcase_add_test(tests, after_a_backward_pass_with_hooks_that_is_an_error);
     tcase_add_test(tests, after_new_numbers_for_a_leaf_that_is_an_error);

@@ -711,6 +711,45 @@ START_TEST(operations_in_place_give_the_same_bits)
 }
 END_TEST
 
+/* A net of results that are long enough to be divided among threads, in two types. */
+static tg_tensor wide_net(tg_dtype dtype, tg_tensor *x)
+{
+    enum { ROWS_OF_WIDE = 33, WIDTH_OF_WIDE = 2000 };
+    static float numbers[ROWS_OF_WIDE * WIDTH_OF_WIDE];
+    static double wide[ROWS_OF_WIDE * WIDTH_OF_WIDE];
+    for (int i = 0; i < ROWS_OF_WIDE * WIDTH_OF_WIDE; i++)
+        wide[i] = (double)(numbers[i] = 0.001f * (float)((i * 37) % 4001 - 2000));
+    *x =
+        tg_variable(tape, dtype, dtype == TG_F32 ? (const void *)numbers : wide, TG_SHAPE(ROWS_OF_WIDE, WIDTH_OF_WIDE));
+    tg_tensor row = tg_mean_over(*x, TG_AXES(0), true), y = tg_gelu_exact(tg_mul(tg_exp(*x), row));
+    y = tg_swiglu(tg_add(y, row), tg_sin(tg_clamp(y, -1, 1)));
+    y = tg_softplus(tg_sub(row, tg_layer_norm(y, TG_NONE, TG_NONE, 1e-5)));
+    return tg_mean(tg_square(tg_geglu(tg_power(y, 3), tg_elu(tg_reshape(y, TG_SHAPE(ROWS_OF_WIDE, -1)), 0.5))));
+}
+
+START_TEST(threads_overwrite_what_they_have_read)
+{
+    for (tg_dtype dtype = TG_F32; dtype <= TG_F64; dtype++) {
+        double *wanted = NULL;
+        for (int saves = 0; saves < 2; saves++) {
+            tg_tape_reset(tape);
+            tg_tape_save_memory(tape, saves);
+            tg_set_threads(saves ? 3 : 1);
+            for (int step = 0; step < 4; step++) {
+                tg_tape_reset(tape);
+                tg_tensor x;
+                ck_assert_msg(tg_backward(wide_net(dtype, &x)), "%s", tg_tape_error(tape));
+                const tg_tensor g = tg_gradient(x);
+                const size_t bytes = (size_t)tg_size(g) * tg_dtype_size(dtype);
+                wanted = wanted ? wanted : memcpy(malloc(bytes), tg_data(g), bytes);
+                ck_assert(memcmp(tg_data(g), wanted, bytes) == 0);
+            }
+        }
+        free(wanted);
+    }
+}
+END_TEST
+
 Suite *memory_suite(void)
 {
     Suite *suite = suite_create("memory");
@@ -742,6 +781,7 @@ Suite *memory_suite(void)
     tcase_add_test(tests, rows_that_broadcast_are_not_overwritten);
     tcase_add_test(tests, what_is_kept_later_is_there);
     tcase_add_test(tests, an_infinite_saved_derivative_names_what_it_overwrote);
+    tcase_add_test(tests, threads_overwrite_what_they_have_read);
     tcase_add_test(tests, operations_in_place_give_the_same_bits);
     suite_add_tcase(suite, tests);
     return suite;

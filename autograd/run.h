@@ -76,7 +76,7 @@ void tg_run_plan(tg_run *run, const tg_program *program, bool saves_memory);
 
 /* What to say of a value that cannot be recalled. */
 #define TG_FORGOTTEN \
-    "a result that the tape has forgotten, as earlier steps did not read it here: call tg_keep on it before"
+    "a result that the tape has forgotten, as earlier steps did not read it here: call tg_keep on it first"
 
 /* Ensures that an operation can read a value: if its planned buffer has been overwritten, computes it once more. False
  * if that would give something else, as leaves may have changed. */

@@ -52,7 +52,7 @@ static const tg_value *readable(tg_tensor x, const char *function)
     tg_tape_fail(
         tg_tape_at(value),
         "%s: tensor %lld (%s) may be forgotten, as an operation has used it and the tape saves memory: read it "
-        "before, or call tg_keep on it before",
+        "before, or call tg_keep on it first",
         function, (long long)value->index, value->op->name);
     return NULL;
 }

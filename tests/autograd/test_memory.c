@@ -276,7 +276,7 @@ START_TEST(reading_what_may_be_forgotten_is_an_error)
         ck_assert_double_eq(tg_item(loss), tg_at(loss, 0));
         ck_assert_ptr_null(tg_data(hidden[0]));
         ck_assert_error("tg_data: tensor 2 (linear) may be forgotten, as an operation has used it and the tape saves "
-                        "memory: read it before, or call tg_keep on it before");
+                        "memory: read it before, or call tg_keep on it first");
         tg_keep(hidden[1]);
         ck_assert_error("tg_keep: tensor 3 (gelu_exact) has been used already, so the tape may have forgotten it");
         tg_tape_save_memory(tape, false);
@@ -410,7 +410,7 @@ START_TEST(after_a_backward_pass_that_is_an_error)
         train(tg_gelu_exact);
     ck_assert(!tg_ok(tg_tanh(hidden[0])));
     ck_assert_error("tanh: input 0 is a result that the tape has forgotten, as earlier steps did not read it here: "
-                    "call tg_keep on it before");
+                    "call tg_keep on it first");
     train(tg_gelu_exact); /* once is enough: the next step is recorded as if it were the first */
     ck_assert(tg_ok(tg_tanh(hidden[0])));
 }
@@ -432,7 +432,7 @@ START_TEST(after_a_backward_pass_with_hooks_that_is_an_error)
     ck_assert(tg_add_hook(hidden[1], pass_on, NULL) && tg_backward(loss));
     ck_assert(!tg_ok(tg_tanh(hidden[0])));
     ck_assert_error("tanh: input 0 is a result that the tape has forgotten, as earlier steps did not read it here: "
-                    "call tg_keep on it before");
+                    "call tg_keep on it first");
 }
 END_TEST
 
@@ -447,7 +447,7 @@ START_TEST(after_new_numbers_for_a_leaf_that_is_an_error)
             ck_assert(tg_set(x, TG_F32, weights[0], TG_SHAPE(ROWS, WIDTH)));
             ck_assert(!tg_ok(tg_tanh(y)));
             ck_assert_error("tanh: input 0 is a result that the tape has forgotten, as earlier steps did not read it "
-                            "here: call tg_keep on it before");
+                            "here: call tg_keep on it first");
         }
     }
 }

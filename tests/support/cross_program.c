@@ -392,6 +392,8 @@ static tg_tensor run_block(tg_tape *tape, const tg_tensor *in, int count, void *
             y = n->kind == GRAD ? gradient(a, b) : slope(a, b);
         else if (n->kind < BLOCK)
             y = plain(l, n, a, b);
+        if (l->forgets && n->kind < BLOCK && n->number % 3 == 0)
+            tg_keep(y);
         seen[known++] = y;
     }
     return tg_add(seen[known - 1], in[0]); /* never the input itself */

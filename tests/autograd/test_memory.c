@@ -755,6 +755,7 @@ Suite *memory_suite(void)
     Suite *suite = suite_create("memory");
     TCase *tests = tcase_create("memory");
     tcase_add_checked_fixture(tests, open_tape, close_tape);
+    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, repeated_steps_hold_just_what_they_use);
     tcase_add_test(tests, without_memory_for_a_plan_all_stays_as_it_is);
     tcase_add_test(tests, a_replay_uses_planned_memory_too);

@@ -115,19 +115,6 @@ static void make_boxes(void)
     MPI_Comm_free(&here);
 }
 
-/* Waits until at least `least` and at most `most` slots are full, in a busy loop that gives way to other programs. */
-static void wait_for(const box *b, unsigned least, unsigned most)
-{
-    enum { TURNS = 1000 };
-    for (int turn = 0;; turn++) {
-        const unsigned full = b->filled - b->emptied;
-        if (full >= least && full <= most)
-            return;
-        if (turn >= TURNS)
-            sched_yield();
-    }
-}
-
 /* Copies past the cache where the processor can, as the receiver's cache has the old bytes of the slot. */
 static void fill_slot(char *slot, const char *bytes, size_t size)
 {
@@ -141,42 +128,58 @@ static void fill_slot(char *slot, const char *bytes, size_t size)
     memcpy(slot + done, bytes + done, size - done);
 }
 
-static void exchange_here(int with, const char *sent, size_t sent_size, char *received, size_t received_size)
+/* Fills slots as long as there is room, so that the receiver seldom waits. Waits in a busy loop that gives way to other
+ * programs. */
+static void exchange_here(int with, const char *sent, size_t sent_size, char *received, size_t received_size,
+                          tg_fit_add *add)
 {
+    enum { TURNS = 1000 };
     box *out = out_box[with], *in = in_box[with];
-    while (sent_size > 0 || received_size > 0) {
-        const size_t some = sent_size < SLOT_BYTES ? sent_size : SLOT_BYTES,
-                     more = received_size < SLOT_BYTES ? received_size : SLOT_BYTES;
-        if (some > 0) {
-            wait_for(out, 0, SLOTS - 1);
+    for (int idle = 0; sent_size > 0 || received_size > 0;) {
+        if (sent_size > 0 && out->filled - out->emptied < SLOTS) {
+            const size_t some = sent_size < SLOT_BYTES ? sent_size : SLOT_BYTES;
             fill_slot(out->slot[out->filled % SLOTS], sent, some);
             out->filled++;
-        }
-        if (more > 0) {
-            wait_for(in, 1, SLOTS);
-            memcpy(received, in->slot[in->emptied % SLOTS], more);
+            sent += some;
+            sent_size -= some;
+            idle = 0;
+        } else if (received_size > 0 && in->filled != in->emptied) {
+            const size_t some = received_size < SLOT_BYTES ? received_size : SLOT_BYTES;
+            const char *slot = in->slot[in->emptied % SLOTS];
+            if (add)
+                add(received, slot, some);
+            else
+                memcpy(received, slot, some);
             in->emptied++;
+            received += some;
+            received_size -= some;
+            idle = 0;
+        } else if (idle < TURNS) {
+            idle++;
+        } else {
+            sched_yield();
         }
-        sent += some;
-        received += more;
-        sent_size -= some;
-        received_size -= more;
     }
 }
 
-static bool exchange(void *context, int with, const void *sent, size_t sent_size, void *received, size_t received_size)
+static bool exchange(void *context, int with, const void *sent, size_t sent_size, void *received, size_t received_size,
+                     tg_fit_add *add)
 {
+    static _Alignas(LINE) char to_add[1 << 20];
+    const size_t most = add ? sizeof to_add : MOST;
     (void)context;
     if (with < MOST_BOXES && out_box[with]) {
-        exchange_here(with, sent, sent_size, received, received_size);
+        exchange_here(with, sent, sent_size, received, received_size, add);
         return true;
     }
     const char *out = sent;
     for (char *in = received; sent_size > 0 || received_size > 0;) {
-        const size_t some = sent_size < MOST ? sent_size : MOST, more = received_size < MOST ? received_size : MOST;
-        if (MPI_Sendrecv(out, (int)some, MPI_BYTE, with, 0, in, (int)more, MPI_BYTE, with, 0, MPI_COMM_WORLD,
-                         MPI_STATUS_IGNORE) != MPI_SUCCESS)
+        const size_t some = sent_size < most ? sent_size : most, more = received_size < most ? received_size : most;
+        if (MPI_Sendrecv(out, (int)some, MPI_BYTE, with, 0, add ? to_add : in, (int)more, MPI_BYTE, with, 0,
+                         MPI_COMM_WORLD, MPI_STATUS_IGNORE) != MPI_SUCCESS)
             return false;
+        if (add)
+            add(in, to_add, more);
         out += some;
         in += more;
         sent_size -= some;

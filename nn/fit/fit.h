@@ -81,15 +81,21 @@ typedef struct tg_fit_step {
 
 /* ---- several processes ---- */
 
-/* The connection between processes that train one model together. Both functions move bytes between this process and
+/* Adds numbers to those at `sum`; `size` is in bytes. */
+typedef void tg_fit_add(void *sum, const void *numbers, size_t size);
+
+/* The connection between processes that train one model together. Its functions move bytes between this process and
  * another one, in order, and return when the bytes have arrived or their memory may be reused; false on failure. The
  * programs implement it with MPI, examples/run/team.c. */
 typedef struct tg_communicator {
     int rank, size; /* index of this process, from 0, and their number */
     bool (*send)(void *context, int to, const void *bytes, size_t size);
     bool (*receive)(void *context, int from, void *bytes, size_t size);
-    /* Sends to and receives from one process at once; NULL: one after the other, which is slower. */
-    bool (*exchange)(void *context, int with, const void *sent, size_t sent_size, void *received, size_t received_size);
+    /* Sends to and receives from one process at once; NULL: one after the other, which is slower. Unless `add` is NULL,
+     * what arrives is added to the numbers in `received` instead of stored there: by add(received, bytes,
+     * received_size), or by a call for each piece. Pieces begin at multiples of 8 bytes. */
+    bool (*exchange)(void *context, int with, const void *sent, size_t sent_size, void *received, size_t received_size,
+                     tg_fit_add *add);
     void *context;
 } tg_communicator;
 

@@ -70,8 +70,8 @@ double tg_fit_pass(tg_fit *fit, int64_t number, int64_t shard, int64_t first, in
 /* Allocates the nodes; false if out of memory. */
 bool tg_fit_shards_init(tg_fit *fit);
 
-/* Adds `count` numbers of `more` to `to`. */
-void tg_fit_add(tg_dtype dtype, size_t count, void *to, const void *more);
+/* The function that adds numbers of this type. */
+tg_fit_add *tg_fit_adder(tg_dtype dtype);
 
 /* Computes the gradients of these rows of the epoch on all processes. If `sums->stops` is set, a process wants to stop,
  * and there are no gradients. False on error. */
@@ -86,9 +86,8 @@ bool tg_fit_spreads(const tg_fit *fit);
 bool tg_fit_add_up(tg_fit *fit, double *numbers, int count);
 
 /* Adds up what all processes have in `sums`, in `moved`, what layers moved, and in `block`: there this process's parts.
- * Both are laid out as the values, as is `other`, to receive into. Where the sums say that there is to be no step, they
- * are all. */
-bool tg_fit_spread_sums(tg_fit *fit, tg_fit_sums *sums, char *moved, char *block, char *other);
+ * Both are laid out as the values. Where the sums say that there is to be no step, they are all. */
+bool tg_fit_spread_sums(tg_fit *fit, tg_fit_sums *sums, char *moved, char *block);
 
 /* Updates this process's parts of the parameters, then exchanges all parts. */
 bool tg_fit_spread_update(tg_fit *fit);

@@ -60,15 +60,11 @@ static void copy_moved(tg_fit *fit, bool back)
     }
 }
 
-#define FOR_BOTH_TYPES(dtype, function, ...) \
-    ((dtype) == TG_F32 ? function##_f32(__VA_ARGS__) : function##_f64(__VA_ARGS__))
-
 #define DEFINE(type, suffix)                                                                                \
-    static void add_##suffix(size_t count, void *to, const void *more)                                      \
+    static void add_##suffix(void *sum, const void *numbers, size_t size)                                   \
     {                                                                                                       \
-        type *sum = to;                                                                                     \
-        for (size_t i = 0; i < count; i++)                                                                  \
-            sum[i] += ((const type *)more)[i];                                                              \
+        for (size_t i = 0; i < size / sizeof(type); i++)                                                    \
+            ((type *)sum)[i] += ((const type *)numbers)[i];                                                 \
     }                                                                                                       \
     static void change_##suffix(size_t count, const void *now, const void *before, double share, void *to)  \
     {                                                                                                       \
@@ -79,9 +75,9 @@ DEFINE(float, f32)
 DEFINE(double, f64)
 #undef DEFINE
 
-void tg_fit_add(tg_dtype dtype, size_t count, void *to, const void *more)
+tg_fit_add *tg_fit_adder(tg_dtype dtype)
 {
-    FOR_BOTH_TYPES(dtype, add, count, to, more);
+    return dtype == TG_F32 ? add_f32 : add_f64;
 }
 
 /* ---- one shard ---- */
@@ -102,7 +98,7 @@ static void take_leaf(tg_fit *fit, int level, double share)
         const tg_parameter *p = tg_parameters_at(fit->parameters, i);
         const size_t at = tg_parameter_offset(fit->parameters, p), count = (size_t)tg_shape_size(&p->shape);
         if (!p->gradient)
-            FOR_BOTH_TYPES(p->dtype, change, count, p->data, fit->moved + at, share, numbers + at);
+            (p->dtype == TG_F32 ? change_f32 : change_f64)(count, p->data, fit->moved + at, share, numbers + at);
     }
 }
 
@@ -164,8 +160,8 @@ static void add_node(tg_fit *fit, int level)
     const double *more = (const double *)sums_of(fit, level + 1);
     for (size_t i = 0; i < sizeof(tg_fit_sums) / sizeof *to; i++)
         to[i] += more[i];
-    FOR_BOTH_TYPES(tg_parameters_dtype(fit->parameters), add, (size_t)tg_parameters_size(fit->parameters),
-                   numbers_of(fit, level), numbers_of(fit, level + 1));
+    tg_fit_adder(tg_parameters_dtype(fit->parameters))(numbers_of(fit, level), numbers_of(fit, level + 1),
+                                                       tg_parameters_bytes(fit->parameters));
 }
 
 /* The sum of shards first .. end - 1, restricted to those of this process. */
@@ -215,7 +211,7 @@ static bool make_own_node(tg_fit *fit)
     if (!make_node(fit, first, first + count, 0))
         return false;
     char *block = has_one_shard(fit) ? tg_parameters_gradients(fit->parameters) : numbers_of(fit, 0);
-    return tg_fit_spread_sums(fit, sums_of(fit, 0), numbers_of(fit, 0), block, numbers_of(fit, 1));
+    return tg_fit_spread_sums(fit, sums_of(fit, 0), numbers_of(fit, 0), block);
 }
 
 bool tg_fit_shards_step(tg_fit *fit, int64_t first, int64_t rows, tg_fit_sums *sums)
@@ -253,8 +249,7 @@ bool tg_fit_shards_step(tg_fit *fit, int64_t first, int64_t rows, tg_fit_sums *s
     for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
         const tg_parameter *p = tg_parameters_at(fit->parameters, i);
         if (!p->gradient)
-            FOR_BOTH_TYPES(p->dtype, add, (size_t)tg_shape_size(&p->shape), p->data,
-                           numbers + tg_parameter_offset(fit->parameters, p));
+            tg_fit_adder(p->dtype)(p->data, numbers + tg_parameter_offset(fit->parameters, p), bytes_of(p));
     }
     return true;
 }

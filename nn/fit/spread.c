@@ -39,16 +39,33 @@ bool tg_fit_spreads(const tg_fit *fit)
 
 /* ---- exchange ---- */
 
-static bool exchange(tg_fit *fit, int with, const void *sent, size_t sent_size, void *received, size_t received_size)
+/* Room for received bytes: the second half of fit->packed. */
+static char *inbox(const tg_fit *fit)
+{
+    return fit->packed + tg_parameters_bytes(fit->parameters);
+}
+
+static bool send_and_receive(const tg_communicator *c, int with, const void *sent, size_t sent_size, void *received,
+                             size_t received_size)
+{
+    if (c->rank < with)
+        return c->send(c->context, with, sent, sent_size) && c->receive(c->context, with, received, received_size);
+    return c->receive(c->context, with, received, received_size) && c->send(c->context, with, sent, sent_size);
+}
+
+/* Stores what it receives or, unless `add` is NULL, adds it. */
+static bool exchange(tg_fit *fit, int with, const void *sent, size_t sent_size, void *received, size_t received_size,
+                     tg_fit_add *add)
 {
     const tg_communicator *c = fit->config.communicator;
     bool fine;
-    if (c->exchange)
-        fine = c->exchange(c->context, with, sent, sent_size, received, received_size);
-    else if (c->rank < with)
-        fine = c->send(c->context, with, sent, sent_size) && c->receive(c->context, with, received, received_size);
-    else
-        fine = c->receive(c->context, with, received, received_size) && c->send(c->context, with, sent, sent_size);
+    if (c->exchange) {
+        fine = c->exchange(c->context, with, sent, sent_size, received, received_size, add);
+    } else {
+        fine = send_and_receive(c, with, sent, sent_size, add ? inbox(fit) : received, received_size);
+        if (fine && add)
+            add(received, inbox(fit), received_size);
+    }
     return fine || tg_fail_first(&fit->error, "training: another process cannot be reached");
 }
 
@@ -85,8 +102,8 @@ static bool is_small(const tg_parameter *p)
     return (size_t)tg_shape_size(&p->shape) * tg_dtype_size(p->dtype) < SMALL;
 }
 
-/* Copies these parts of the small parameters from a block into one contiguous piece, or back; returns its size. */
-static size_t pack(const tg_fit *fit, parts which, char *block, char *packed, bool back)
+/* Copies these parts of the small parameters from a block into one contiguous piece; returns its size. */
+static size_t pack(const tg_fit *fit, parts which, const char *block, char *packed)
 {
     size_t size = 0;
     for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
@@ -94,30 +111,45 @@ static size_t pack(const tg_fit *fit, parts which, char *block, char *packed, bo
         const piece at = piece_of(fit, p, which);
         if (!p->gradient || !is_small(p))
             continue;
-        memcpy(back ? block + at.begin : packed + size, back ? packed + size : block + at.begin, at.size);
+        memcpy(packed + size, block + at.begin, at.size);
         size += at.size;
     }
     return size;
 }
 
-/* Sends some parts of one block and receives others into another one, or the same. */
-static bool swap_parts(tg_fit *fit, int with, parts sent, char *from, parts received, char *to)
+/* Copies them back, or adds them. */
+static void unpack(const tg_fit *fit, parts which, char *block, const char *packed, tg_fit_add *add)
 {
-    char *in = fit->packed + tg_parameters_bytes(fit->parameters); /* its second half */
+    for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
+        const tg_parameter *p = tg_parameters_at(fit->parameters, i);
+        const piece at = piece_of(fit, p, which);
+        if (!p->gradient || !is_small(p))
+            continue;
+        if (add)
+            add(block + at.begin, packed, at.size);
+        else
+            memcpy(block + at.begin, packed, at.size);
+        packed += at.size;
+    }
+}
+
+/* Sends some parts of a block, and stores or adds other ones. */
+static bool swap_parts(tg_fit *fit, int with, parts sent, parts received, char *block, tg_fit_add *add)
+{
     size_t size = 0;
     for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
         const tg_parameter *p = tg_parameters_at(fit->parameters, i);
-        const piece out = piece_of(fit, p, sent), back = piece_of(fit, p, received);
+        const piece out = piece_of(fit, p, sent), in = piece_of(fit, p, received);
         if (!p->gradient)
             continue;
         if (is_small(p))
-            size += back.size;
-        else if (!exchange(fit, with, from + out.begin, out.size, to + back.begin, back.size))
+            size += in.size;
+        else if (!exchange(fit, with, block + out.begin, out.size, block + in.begin, in.size, add))
             return false;
     }
-    if (!exchange(fit, with, fit->packed, pack(fit, sent, from, fit->packed, false), in, size))
+    if (!exchange(fit, with, fit->packed, pack(fit, sent, block, fit->packed), inbox(fit), size, NULL))
         return false;
-    pack(fit, received, to, in, true);
+    unpack(fit, received, block, inbox(fit), add);
     return true;
 }
 
@@ -135,27 +167,21 @@ static bool gather(tg_fit *fit, char *block)
     const int rank = fit->config.communicator->rank;
     for (int k = rounds(fit) - 1; k >= 0; k--) {
         const int with = rank ^ 1 << k;
-        if (!swap_parts(fit, with, parts_after(rank, k + 1), block, parts_after(with, k + 1), block))
+        if (!swap_parts(fit, with, parts_after(rank, k + 1), parts_after(with, k + 1), block, NULL))
             return false;
     }
     return true;
 }
 
 /* Sums the blocks of all processes; each process gets only its parts of the sum. */
-static bool scatter_sums(tg_fit *fit, char *block, char *other)
+static bool scatter_sums(tg_fit *fit, char *block)
 {
     const int rank = fit->config.communicator->rank;
+    tg_fit_add *add = tg_fit_adder(tg_parameters_dtype(fit->parameters));
     for (int k = 0; k < rounds(fit); k++) {
         const int with = rank ^ 1 << k;
-        const parts own = parts_after(rank, k + 1);
-        if (!swap_parts(fit, with, parts_after(with, k + 1), block, own, other))
+        if (!swap_parts(fit, with, parts_after(with, k + 1), parts_after(rank, k + 1), block, add))
             return false;
-        for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
-            const tg_parameter *p = tg_parameters_at(fit->parameters, i);
-            const piece at = piece_of(fit, p, own);
-            if (p->gradient)
-                tg_fit_add(p->dtype, at.size / tg_dtype_size(p->dtype), block + at.begin, other + at.begin);
-        }
     }
     return true;
 }
@@ -165,7 +191,7 @@ bool tg_fit_add_up(tg_fit *fit, double *numbers, int count)
     double theirs[TG_PARTS];
     for (int k = 0; k < rounds(fit); k++) {
         const size_t size = (size_t)count * sizeof *numbers;
-        if (!exchange(fit, fit->config.communicator->rank ^ 1 << k, numbers, size, theirs, size))
+        if (!exchange(fit, fit->config.communicator->rank ^ 1 << k, numbers, size, theirs, size, NULL))
             return false;
         for (int i = 0; i < count; i++)
             numbers[i] += theirs[i];
@@ -180,12 +206,12 @@ static size_t pack_moved(const tg_fit *fit, char *block, char *packed, bool adds
     size_t size = 0;
     for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
         const tg_parameter *p = tg_parameters_at(fit->parameters, i);
-        const size_t count = (size_t)tg_shape_size(&p->shape), bytes = count * tg_dtype_size(p->dtype);
+        const size_t bytes = (size_t)tg_shape_size(&p->shape) * tg_dtype_size(p->dtype);
         char *moved = block + tg_parameter_offset(fit->parameters, p);
         if (p->gradient)
             continue;
         if (adds)
-            tg_fit_add(p->dtype, count, moved, packed + size);
+            tg_fit_adder(p->dtype)(moved, packed + size, bytes);
         else
             memcpy(packed + size, moved, bytes);
         size += bytes;
@@ -195,24 +221,24 @@ static size_t pack_moved(const tg_fit *fit, char *block, char *packed, bool adds
 
 static bool add_up_moved(tg_fit *fit, char *block)
 {
-    char *in = fit->packed + tg_parameters_bytes(fit->parameters);
     for (int k = 0; k < rounds(fit); k++) {
         const size_t size = pack_moved(fit, block, fit->packed, false);
-        if (size > 0 && !exchange(fit, fit->config.communicator->rank ^ 1 << k, fit->packed, size, in, size))
+        if (size > 0 &&
+            !exchange(fit, fit->config.communicator->rank ^ 1 << k, fit->packed, size, inbox(fit), size, NULL))
             return false;
-        pack_moved(fit, block, in, true);
+        pack_moved(fit, block, inbox(fit), true);
     }
     return true;
 }
 
 /* ---- the step ---- */
 
-bool tg_fit_spread_sums(tg_fit *fit, tg_fit_sums *sums, char *moved, char *block, char *other)
+bool tg_fit_spread_sums(tg_fit *fit, tg_fit_sums *sums, char *moved, char *block)
 {
     if (!tg_fit_add_up(fit, (double *)sums, sizeof *sums / sizeof(double)))
         return false;
     return sums->failed > 0 || sums->stops > 0 || !(sums->reached > 0) ||
-           (add_up_moved(fit, moved) && scatter_sums(fit, block, other));
+           (add_up_moved(fit, moved) && scatter_sums(fit, block));
 }
 
 bool tg_fit_spread_update(tg_fit *fit)

@@ -127,12 +127,12 @@ static bool receive_counted(void *context, int from, void *bytes, size_t size)
 }
 
 static bool exchange_counted(void *context, int with, const void *sent, size_t sent_size, void *received,
-                             size_t received_size)
+                             size_t received_size, tg_fit_add *add)
 {
     counted *c = context;
     const double begin = processor_clock();
     c->sent += (double)sent_size;
-    const bool fine = c->inner->exchange(c->inner->context, with, sent, sent_size, received, received_size);
+    const bool fine = c->inner->exchange(c->inner->context, with, sent, sent_size, received, received_size, add);
     c->seconds += processor_clock() - begin;
     return fine;
 }

@@ -113,7 +113,7 @@ static void gradient_of(const run *r, int first, int count, double share, float 
     memcpy(gradient, tg_parameters_gradients(set), values_size(r));
 }
 
-static void add(float *to, const float *more, size_t count)
+static void add_floats(float *to, const float *more, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         to[i] += more[i];
@@ -146,7 +146,7 @@ START_TEST(a_step_is_the_sum_of_its_shards_in_the_order_of_the_tree)
             gradient_of(&hand, first + from, number, (double)number / rows, gradient[s]);
         }
         for (int i = 0; i < trees[_i].count; i++)
-            add(gradient[trees[_i].sums[i][0]], gradient[trees[_i].sums[i][1]], count);
+            add_floats(gradient[trees[_i].sums[i][0]], gradient[trees[_i].sums[i][1]], count);
         memcpy(tg_parameters_gradients(tg_mlp_parameters(hand.net)), gradient[0], size);
         for (int s = 0; s < shards; s++)
             free(gradient[s]);
@@ -371,14 +371,23 @@ START_TEST(a_stopped_run_goes_on_with_another_number_of_processes)
 }
 END_TEST
 
-/* As MPI_Sendrecv does: both at once. */
+/* As MPI_Sendrecv does: both at once. Adds in pieces. */
 static bool exchange_with(void *context, int with, const void *sent, size_t sent_size, void *received,
-                          size_t received_size)
+                          size_t received_size, tg_fit_add *add)
 {
+    enum { PIECE = 1000 };
     const team *t = context;
-    return t->rank < with
-               ? send_to(context, with, sent, sent_size) && receive_from(context, with, received, received_size)
-               : receive_from(context, with, received, received_size) && send_to(context, with, sent, sent_size);
+    char *in = add ? malloc(received_size + 1) : received;
+    const bool fine = t->rank < with
+                          ? send_to(context, with, sent, sent_size) && receive_from(context, with, in, received_size)
+                          : receive_from(context, with, in, received_size) && send_to(context, with, sent, sent_size);
+    for (size_t done = 0; add && fine && done < received_size; done += PIECE) {
+        const size_t left = received_size - done;
+        add((char *)received + done, in + done, left < PIECE ? left : PIECE);
+    }
+    if (add)
+        free(in);
+    return fine;
 }
 
 static bool train_with_exchange(const tg_communicator *c, void *context)

@@ -52,6 +52,20 @@ static const call *call_of(const tg_value *value)
     return NULL;
 }
 
+/* The gradient that the library computes together with a loss, if the function needs it; NULL: none. */
+static const tg_value *gradient_of(const tg_writer *w, const tg_value *loss)
+{
+    const tg_value *gradient = loss->op == &tg_op_cross_entropy ? tg_saved_of(loss) : NULL;
+    return gradient && w->places[gradient->index].kind == TG_PLACE_MEMORY ? gradient : NULL;
+}
+
+/* The loss that is computed together with a gradient; NULL: none. */
+static const tg_value *loss_of(const tg_writer *w, const tg_value *gradient)
+{
+    const tg_value *before = gradient->is_saved ? tg_program_at(w->program, gradient->index - 1) : NULL;
+    return before && w->places[before->index].kind == TG_PLACE_MEMORY && gradient_of(w, before) ? before : NULL;
+}
+
 /* As in ops/self_attention.c. */
 static int64_t queries_together(const tg_value *x)
 {
@@ -147,6 +161,10 @@ static const char *put_word(const tg_writer *w, const tg_value *value, const cha
     }
     if (is_input || is_result)
         snprintf(line, size, "v%lld", (long long)of->index);
+    else if (strcmp(word, "loss") == 0 && loss_of(w, value))
+        snprintf(line, size, "v%lld", (long long)loss_of(w, value)->index);
+    else if (strcmp(word, "loss") == 0)
+        snprintf(line, size, "NULL");
     else if (strcmp(word, "scratch") == 0)
         snprintf(line, size, "memory + %lld", (long long)w->places[value->index].scratch_offset);
     else if (!put_list_word(value, word, line, size))
@@ -189,7 +207,9 @@ int64_t tg_writer_call_scratch(const tg_value *value)
 bool tg_writer_call(tg_writer *w, const tg_value *value)
 {
     const call *c = call_of(value);
-    if (c)
+    if (gradient_of(w, value))
+        tg_writer_say(w, 1, "/* together with its gradient, v%lld */", (long long)gradient_of(w, value)->index);
+    else if (c)
         write_call(w, value, c->text);
     return c;
 }

@@ -103,10 +103,14 @@ static void put_head(tg_writer *w)
             w->name, (long long)(w->sizes.weights * (int64_t)tg_dtype_size(w->needed.dtype)));
     put_sizes(w);
     tg_text_add(
-        text, " * C99, to be compiled without contraction, and with fused multiply-adds where the processor has them:\n"
-              " * cc -std=c99 -O3 -ffp-contract=off -march=native */\n"
-              "#include <float.h>\n#include <math.h>\n#include <stdbool.h>\n#include <stddef.h>\n"
-              "#include <stdint.h>\n#include <string.h>\n\n");
+        text,
+        " * C99, to be compiled without contraction, and with fused multiply-adds where the processor has them:\n"
+        " * cc -std=c99 -O3 -ffp-contract=off -march=native%s */\n"
+        "#include <float.h>\n#include <math.h>\n#include <stdbool.h>\n#include <stddef.h>\n"
+        "#include <stdint.h>\n#include <string.h>\n\n",
+        w->config->step && w->config->step->rule != TG_EXPORT_SGD
+            ? "\n * -fno-math-errno makes the optimiser's square roots vector code."
+            : "");
 }
 
 static void put_names(tg_writer *w, const char *what, const tg_export_tensor *of, const tg_value *value)

@@ -143,18 +143,15 @@ static void put_rate(tg_writer *w)
     tg_text_add(&w->text, "\n{\n    rate = next;\n}\n\n");
 }
 
-/* The optimiser's call for a trained parameter. */
-static void put_update(tg_writer *w, const tg_value *leaf)
+/* The optimiser's call for parameters that one loop updates. */
+static void put_run(tg_writer *w)
 {
     const tg_export_step *s = w->config->step;
-    const long long n = (long long)leaf->size, at = (long long)w->function[TG_STEP].places[leaf->index].offset;
-    const char *name = tg_name_of(leaf), *decay = leaf->parameter && leaf->parameter->decay ? "decay" : "0";
-    if (!leaf->parameter || !leaf->parameter->gradient)
+    const long long n = (long long)w->updated.size, at = (long long)w->updated.from;
+    const char *decay = w->updated.decays ? "decay" : "0";
+    if (n == 0)
         return;
-    tg_text_add(&w->text, "\n    /* ");
-    tg_writer_quote(w, name ? name : "");
-    tg_text_add(&w->text, " */\n");
-    if (s->rule == TG_EXPORT_ADAM && leaf->parameter->decay && s->weight_decay != 0) {
+    if (s->rule == TG_EXPORT_ADAM && w->updated.decays) {
         tg_writer_say(w, 1, "for (size_t i = 0; i < %lld; i++)", n);
         tg_writer_say(w, 2, "state.gradients[%lld + i] += (tg_real)decay * weights[%lld + i];", at, at);
     }
@@ -169,6 +166,25 @@ static void put_update(tg_writer *w, const tg_value *leaf)
             "adamw(%lld, weights + %lld, state.gradients + %lld, state.moment1 + %lld, state.moment2 + %lld, 1,\n"
             "          rate, beta1, beta2, epsilon, %s, 1 - state.power1, 1 - state.power2);",
             n, at, at, at, at, s->rule == TG_EXPORT_ADAM ? "0" : decay);
+}
+
+/* Adds a trained parameter to the run, or begins a new one. */
+static void put_update(tg_writer *w, const tg_value *leaf)
+{
+    const int64_t at = w->function[TG_STEP].places[leaf->index].offset;
+    const char *name = tg_name_of(leaf);
+    if (!leaf->parameter || !leaf->parameter->gradient)
+        return;
+    const bool decays = leaf->parameter->decay && w->config->step->weight_decay != 0;
+    if (w->updated.from + w->updated.size != at || w->updated.decays != decays) {
+        put_run(w);
+        tg_text_add(&w->text, "\n");
+        w->updated = (tg_update_run){at, 0, decays};
+    }
+    w->updated.size += leaf->size;
+    tg_text_add(&w->text, "    /* ");
+    tg_writer_quote(w, name ? name : "");
+    tg_text_add(&w->text, " */\n");
 }
 
 static void put_constants(tg_writer *w)
@@ -218,7 +234,9 @@ static bool put_step(tg_writer *w)
     put_rate(w);
     tg_text_add(&w->text, "/* The optimiser's step. */\nstatic void update(void)\n{\n");
     put_constants(w);
+    w->updated = (tg_update_run){-1, 0, false};
     tg_writer_weights(w, false, put_update);
+    put_run(w);
     tg_text_add(&w->text, "}\n\n");
     put_train_head(w);
     tg_text_add(&w->text, ";\n");

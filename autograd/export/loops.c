@@ -115,13 +115,52 @@ static tg_strided loops_of(const tg_value *value)
     return tg_strided_over(&value->shape, value->input_count + 1, stride);
 }
 
-static void formula_loop(tg_writer *w, const tg_value *value, const tg_formula *f)
+/* The formula of an operation that is a loop around one; NULL: none. The operation of a user may have the name of one
+ * of ours. */
+static const tg_formula *formula_of(const tg_value *value)
+{
+    static const tg_formula copies = {"copy", TG_FORMULA_UNARY, NULL, "x", NULL};
+    if (!value->op || !(value->op->flags & TG_ELEMENTWISE) || tg_op_find(value->op->name) != value->op)
+        return NULL;
+    const tg_formula *f = value->op == &tg_op_copy ? &copies : tg_formula_find(value->op->name);
+    return f && f->kind != TG_FORMULA_GATED_GRAD ? f : NULL;
+}
+
+static bool may_join(const tg_writer *w, const tg_value *value)
+{
+    const tg_place_of *p = &w->places[value->index];
+    return p->kind == TG_PLACE_MEMORY && !p->adds && value->size > 0 && formula_of(value);
+}
+
+const tg_value *tg_writer_joined(const tg_writer *w, const tg_value *value)
+{
+    int64_t i = value->index + 1;
+    while (i < w->program->count && w->places[i].kind == TG_PLACE_NONE)
+        i++;
+    const tg_value *next = i < w->program->count ? tg_program_at(w->program, i) : NULL;
+    if (!next || !may_join(w, value) || !may_join(w, next) || !tg_shape_equal(&value->shape, &next->shape))
+        return NULL;
+    const tg_strided a = loops_of(value), b = loops_of(next);
+    return a.rank == b.rank && memcmp(a.dim, b.dim, (size_t)a.rank * sizeof a.dim[0]) == 0 ? next : NULL;
+}
+
+/* The first value of those whose loops are joined up to this one. */
+static const tg_value *first_joined(const tg_writer *w, const tg_value *value)
+{
+    for (int64_t i = value->index - 1; i >= 0; i--)
+        if (tg_writer_joined(w, tg_program_at(w->program, i)) == value)
+            value = tg_program_at(w->program, i);
+        else if (w->places[i].kind != TG_PLACE_NONE)
+            break;
+    return value;
+}
+
+/* The body of the loops of a value. */
+static void formula_body(tg_writer *w, int indent, const tg_value *value)
 {
     char at[200], number[40];
     const tg_strided s = loops_of(value);
-    if (s.rank == 0)
-        tg_writer_say(w, 1, "{"); /* for its own a and b */
-    const int indent = open_loops(w, &s, 0, 1 + (s.rank == 0));
+    const tg_formula *f = formula_of(value);
     for (int k = 0; k < value->input_count; k++)
         tg_writer_say(w, indent, "const tg_real %s = v%lld[%s];",
                       value->input_count == 1 ? "x"
@@ -133,8 +172,24 @@ static void formula_loop(tg_writer *w, const tg_value *value, const tg_formula *
                       tg_writer_number(tg_field_number(value->op->fields, value->attributes), number));
     tg_writer_say(w, indent, "v%lld[%s] = %s;", (long long)value->index, index_text(&s, value->input_count, 0, 0, at),
                   f->value);
-    if (s.rank == 0)
-        tg_writer_say(w, 1, "}");
+}
+
+/* The loops of a value and of those that are joined to it; each has its own a and b. */
+static void formula_loop(tg_writer *w, const tg_value *value)
+{
+    if (tg_writer_joined(w, value))
+        return;
+    const tg_strided s = loops_of(value);
+    const tg_value *first = first_joined(w, value);
+    const int indent = open_loops(w, &s, 0, 1);
+    for (const tg_value *next = first; next; next = tg_writer_joined(w, next)) {
+        const bool block = first != value || s.rank == 0;
+        if (block)
+            tg_writer_say(w, indent, "{");
+        formula_body(w, indent + block, next);
+        if (block)
+            tg_writer_say(w, indent, "}");
+    }
     close_loops(w, &s, 0, 1);
 }
 
@@ -176,16 +231,15 @@ static void gated_gradients(tg_writer *w, const tg_value *value)
 
 static bool elementwise(tg_writer *w, const tg_value *value)
 {
-    static const tg_formula copies = {"copy", TG_FORMULA_UNARY, NULL, "x", NULL};
     char vector[80];
-    if (tg_op_find(value->op->name) != value->op) /* a user's operation, which may have the name of one of ours */
+    if (tg_op_find(value->op->name) != value->op) /* a user's operation */
         return false;
-    const tg_formula *f = value->op == &tg_op_copy ? &copies : tg_formula_find(value->op->name);
+    const tg_formula *f = tg_formula_find(value->op->name);
     snprintf(vector, sizeof vector, "vector_%s", value->op->name);
-    if (f && f->kind == TG_FORMULA_GATED_GRAD)
+    if (formula_of(value))
+        formula_loop(w, value);
+    else if (f && f->kind == TG_FORMULA_GATED_GRAD)
         gated_gradients(w, value);
-    else if (f && value->op->flags & TG_ELEMENTWISE)
-        formula_loop(w, value, f);
     else if (value->op->flags & TG_ELEMENTWISE && (tg_pieces_have(vector) || tg_pieces_have(value->op->name)))
         kernel_loop(w, value, tg_pieces_have(vector) ? vector : value->op->name);
     else
@@ -193,16 +247,15 @@ static bool elementwise(tg_writer *w, const tg_value *value)
     return true;
 }
 
-/* ---- products: one chain of fused multiply-adds along k for each element ---- */
+/* ---- products: calls of multiply() in operations.inc ---- */
 
-enum { INDEX = 300 };
+enum { INDEX = 200, VECTOR = 16 /* floats of the longest vector */, FEW_ROWS = 4 };
 
 /* An operand: its elements v[index + r row + t step + c column]. */
 typedef struct operand {
     const tg_value *value;
-    char index[INDEX]; /* offset of its first element: "i * 64", or empty */
+    char index[INDEX]; /* offset of its first element: " + i * 64", or empty */
     int64_t row, step, column;
-    const char *suffix; /* suffix of the value's name; NULL: none */
 } operand;
 
 typedef struct product {
@@ -211,65 +264,11 @@ typedef struct product {
     const tg_value *bias;
 } product;
 
-/* "v7[i * 64 + r * 8 + c]"; an axis of one element is left out. */
-static const char *element(const product *p, const operand *o, char text[INDEX + 100])
-{
-    const struct {
-        char counter;
-        int64_t count, stride;
-    } axis[] = {{'r', p->m, o->row}, {'t', p->k, o->step}, {'c', p->n, o->column}};
-    size_t used = (size_t)snprintf(text, INDEX + 100, "v%lld%s[%s", (long long)o->value->index,
-                                   o->suffix ? o->suffix : "", o->index);
-    bool empty = !*o->index;
-    for (int i = 0; i < 3; i++)
-        if (axis[i].count > 1 && axis[i].stride != 0) {
-            used += (size_t)snprintf(text + used, INDEX + 100 - used, axis[i].stride == 1 ? "%s%c" : "%s%c * %lld",
-                                     empty ? "" : " + ", axis[i].counter, (long long)axis[i].stride);
-            empty = false;
-        }
-    snprintf(text + used, INDEX + 100 - used, empty ? "0]" : "]");
-    return text;
-}
-
-/* Some columns of the product, `p->n` of them: their sums are local variables until they are complete, so that a
- * compiler keeps them in registers. */
-static void multiply_columns(tg_writer *w, int indent, const product *p, const char *bias)
-{
-    char out[INDEX + 100], a[INDEX + 100], b[INDEX + 100];
-    element(p, &p->out, out);
-    if (p->m > 1)
-        tg_writer_say(w, indent, "for (size_t r = 0; r < %lld; r++) {", (long long)p->m);
-    else
-        tg_writer_say(w, indent, "{");
-    tg_writer_say(w, indent + 1, "tg_real sum[%lld];", (long long)p->n);
-    tg_writer_say(w, indent + 1, "for (size_t c = 0; c < %lld; c++)", (long long)p->n);
-    tg_writer_say(w, indent + 2, "sum[c] = %s;", bias);
-    if (p->k > 0) {
-        tg_writer_say(w, indent + 1, "for (size_t t = 0; t < %lld; t++) {", (long long)p->k);
-        tg_writer_say(w, indent + 2, "const tg_real a = %s;", element(p, &p->a, a));
-        tg_writer_say(w, indent + 2, "for (size_t c = 0; c < %lld; c++)", (long long)p->n);
-        tg_writer_say(w, indent + 3, "sum[c] = fma_of(a, %s, sum[c]);", element(p, &p->b, b));
-        tg_writer_say(w, indent + 1, "}");
-    }
-    tg_writer_say(w, indent + 1, "for (size_t c = 0; c < %lld; c++)", (long long)p->n);
-    tg_writer_say(w, indent + 2, "%s = sum[c];", out);
-    tg_writer_say(w, indent, "}");
-}
-
-/* Advances an operand by columns; `columns` is a number or the name of a counter. */
-static void move_on(operand *o, const char *columns)
-{
-    const size_t used = strlen(o->index);
-    snprintf(o->index + used, INDEX - used, o->column == 1 ? "%s%s" : "%s%s * %lld", used ? " + " : "", columns,
-             (long long)o->column);
-}
-
 /* If the product has few columns and its rows are adjacent in `a`, swaps the operands, so that the rows are the
  * innermost loop. The factors of a fused multiply-add commute. */
 static product along_rows(const product *p)
 {
-    enum { FEW = 8 };
-    if (p->bias || p->n >= FEW || p->m <= p->n || p->a.row != 1)
+    if (p->bias || p->n >= VECTOR || p->m <= p->n || p->a.row != 1)
         return *p;
     product turned = {.m = p->n, .n = p->m, .k = p->k, .a = p->b, .b = p->a, .out = p->out};
     turned.a.row = p->b.column;
@@ -280,76 +279,87 @@ static product along_rows(const product *p)
     return turned;
 }
 
-/* Loops over all columns, TILE at a time. */
-static void multiply(tg_writer *w, int indent, const product *given)
+/* The columns of a panel of a copy of B, which has adjacent columns and fills vectors; 0: B is used in place. */
+static int64_t panel_width(const product *p)
 {
-    enum { TILE = 64 };
-    const product all = along_rows(given), *const p = &all;
-    const int64_t tiles = p->n / TILE;
-    for (int rest = 0; rest <= 1; rest++) {
-        product part = *p;
-        char from[40] = "first", bias[80] = "0";
-        part.n = rest ? p->n % TILE : TILE;
-        const bool moved = rest ? tiles > 0 : tiles > 1, loop = moved && !rest;
-        if (part.n == 0 || (!rest && tiles == 0))
-            continue;
-        if (rest)
-            snprintf(from, sizeof from, "%lld", (long long)(tiles * TILE));
-        if (moved) {
-            move_on(&part.b, from);
-            move_on(&part.out, from);
-        }
-        if (p->bias)
-            snprintf(bias, sizeof bias, "v%lld[%s%s]", (long long)p->bias->index, moved ? from : "",
-                     part.n == 1 ? moved ? "" : "0"
-                     : moved     ? " + c"
-                                 : "c");
-        if (loop)
-            tg_writer_say(w, indent, "for (size_t first = 0; first < %lld; first += %d)", (long long)(tiles * TILE),
-                          (int)TILE);
-        multiply_columns(w, indent + loop, &part, bias);
-    }
+    const bool few = p->n < VECTOR && p->m >= FEW_ROWS;
+    if (p->n == 1 || (p->b.column == 1 && !few))
+        return 0;
+    return p->n <= VECTOR / 4 ? VECTOR / 4 : p->n <= VECTOR / 2 ? VECTOR / 2 : VECTOR;
 }
 
-/* Elements of a transposed copy of a weight, so that a product of several rows reads it along its columns. */
-static int64_t turned_size(const tg_writer *w, const tg_value *value)
+static void multiply(tg_writer *w, int indent, const tg_value *value, const product *given)
 {
-    const tg_value *weight = value->inputs[1];
-    const int64_t out = weight->shape.dim[0], in = weight->shape.dim[1];
-    return w->places[weight->index].transposed || value->size <= out || out == 1 || in == 1 ? 0 : weight->size;
+    const product p = along_rows(given);
+    const int64_t width = panel_width(&p);
+    const long long y = (long long)value->index;
+    char b[INDEX + 40], bias[40] = "NULL";
+    snprintf(b, sizeof b, "v%lld%s", (long long)p.b.value->index, p.b.index);
+    if (width > 0) {
+        tg_writer_say(w, indent, "pack(%lld, %lld, %s, %lld, %lld, %lld, memory + %lld);", (long long)p.k,
+                      (long long)p.n, b, (long long)p.b.step, (long long)p.b.column, (long long)width,
+                      (long long)w->places[value->index].scratch_offset);
+        snprintf(b, sizeof b, "memory + %lld", (long long)w->places[value->index].scratch_offset);
+    }
+    if (p.bias)
+        snprintf(bias, sizeof bias, "v%lld", (long long)p.bias->index);
+    tg_writer_say(w, indent,
+                  "multiply(%lld, %lld, %lld, v%lld%s, %lld, %lld, %s, %lld, %lld, %s, v%lld%s, %lld, %lld);",
+                  (long long)p.m, (long long)p.n, (long long)p.k, (long long)p.a.value->index, p.a.index,
+                  (long long)p.a.row, (long long)p.a.step, b, (long long)(width ? width : p.b.step),
+                  (long long)(width * p.k), bias, y, p.out.index, (long long)p.out.row, (long long)p.out.column);
+}
+
+static product linear_product(const tg_writer *w, const tg_value *value)
+{
+    const tg_value *x = value->inputs[0], *weight = value->inputs[1];
+    const int64_t in = weight->shape.dim[1], out = weight->shape.dim[0];
+    const bool transposed = w->places[weight->index].transposed;
+    return (product){.m = out ? value->size / out : 0,
+                     .n = out,
+                     .k = in,
+                     .a = {x, "", in, 1, 0},
+                     .b = {weight, "", 0, transposed ? out : 1, transposed || in == 1 ? 1 : in},
+                     .out = {value, "", out, 0, 1},
+                     .bias = value->input_count > 2 ? value->inputs[2] : NULL};
+}
+
+/* The product of the last two axes. */
+static product matrices_product(const tg_value *value)
+{
+    const bool ta = tg_writer_attribute(value, "transpose_a") != 0, tb = tg_writer_attribute(value, "transpose_b") != 0;
+    const tg_shape *a = &value->inputs[0]->shape, *out = &value->shape;
+    const int64_t m = out->dim[out->rank - 2], n = out->dim[out->rank - 1], k = a->dim[a->rank - (ta ? 2 : 1)];
+    return (product){.m = m,
+                     .n = n,
+                     .k = k,
+                     .a = {value->inputs[0], "", ta ? 1 : k, ta ? m : 1, 0},
+                     .b = {value->inputs[1], "", 0, tb ? 1 : n, tb ? k : 1},
+                     .out = {value, "", n, 0, 1}};
 }
 
 int64_t tg_writer_scratch(const tg_writer *w, const tg_value *value)
 {
-    return value->op == &tg_op_linear ? turned_size(w, value) : tg_writer_call_scratch(value);
+    if (value->op != &tg_op_linear && value->op != &tg_op_matmul)
+        return tg_writer_call_scratch(value);
+    const product given = value->op == &tg_op_linear ? linear_product(w, value) : matrices_product(value);
+    const product p = along_rows(&given);
+    const int64_t width = panel_width(&p);
+    return width ? (p.n + width - 1) / width * width * p.k : 0;
 }
 
 static void linear(tg_writer *w, const tg_value *value)
 {
-    const tg_value *x = value->inputs[0], *weight = value->inputs[1];
-    const int64_t in = weight->shape.dim[1], out = weight->shape.dim[0];
-    const bool turned = turned_size(w, value) > 0, transposed = turned || w->places[weight->index].transposed;
-    if (turned) {
-        tg_writer_say(w, 1, "tg_real *const v%lld_turned = memory + %lld;", (long long)weight->index,
-                      (long long)w->places[value->index].scratch_offset);
-        tg_writer_say(w, 1, "transpose_copy(%lld, %lld, v%lld, v%lld_turned);", (long long)out, (long long)in,
-                      (long long)weight->index, (long long)weight->index);
-    }
-    multiply(w, 1,
-             &(product){.m = out ? value->size / out : 0,
-                        .n = out,
-                        .k = in,
-                        .a = {x, "", in, 1, 0},
-                        .b = {weight, "", 0, transposed ? out : 1, transposed ? 1 : in, turned ? "_turned" : NULL},
-                        .out = {value, "", out, 0, 1},
-                        .bias = value->input_count > 2 ? value->inputs[2] : NULL});
+    const product p = linear_product(w, value);
+    multiply(w, 1, value, &p);
 }
 
-/* Treats the last two axes as matrices, in loops over the others. */
+/* In loops over the other axes. */
 static void matmul(tg_writer *w, const tg_value *value)
 {
-    const bool ta = tg_writer_attribute(value, "transpose_a") != 0, tb = tg_writer_attribute(value, "transpose_b") != 0;
     int64_t stride[3][TG_MAX_RANK];
+    char index[200];
+    product p = matrices_product(value);
     tg_shape batch = value->shape;
     batch.rank -= 2;
     for (int k = 0; k < 3; k++) {
@@ -361,18 +371,10 @@ static void matmul(tg_writer *w, const tg_value *value)
             stride[k][axis] *= size;
     }
     const tg_strided s = tg_strided_over(&batch, 3, stride);
-    const tg_shape *a = &value->inputs[0]->shape;
-    const int64_t m = batch.dim[batch.rank], n = batch.dim[batch.rank + 1], k = a->dim[a->rank - (ta ? 2 : 1)];
-    product p = {.m = m,
-                 .n = n,
-                 .k = k,
-                 .a = {value->inputs[0], "", ta ? 1 : k, ta ? m : 1, 0},
-                 .b = {value->inputs[1], "", 0, tb ? 1 : n, tb ? k : 1},
-                 .out = {value, "", n, 0, 1}};
     operand *const operands[3] = {&p.a, &p.b, &p.out};
     for (int i = 0; i < 3 && s.rank > 0; i++)
-        index_text(&s, i, 0, 0, operands[i]->index);
-    multiply(w, open_loops(w, &s, 0, 1), &p);
+        snprintf(operands[i]->index, INDEX, " + %s", index_text(&s, i, 0, 0, index));
+    multiply(w, open_loops(w, &s, 0, 1), value, &p);
     close_loops(w, &s, 0, 1);
 }
 

@@ -106,7 +106,7 @@ code == "" && /^#endif/ {
     next
 }
 code == "" && /^#(include|error|undef)/ { next }
-/^ *#pragma/ || /^ *TG_SIMD$/ { next }
+/^ *#pragma/ { next }
 
 code == "" && (in_comment || /^\/\*/) {
     in_comment = $0 !~ /\*\//

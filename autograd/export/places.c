@@ -129,6 +129,13 @@ static const tg_value *root_of(const tg_value *value)
     return value;
 }
 
+/* A multiple of the elements of the longest vector: loads and stores of vectors shall not cross lines of the cache. */
+static int64_t aligned(int64_t elements)
+{
+    enum { LINE = 16 };
+    return (elements + LINE - 1) / LINE * LINE;
+}
+
 /* The first place for `size` elements that overlaps no value still needed when value number `now` is computed. */
 static int64_t free_place(const tg_writer *w, int64_t now, int64_t size)
 {
@@ -139,7 +146,7 @@ static int64_t free_place(const tg_writer *w, int64_t now, int64_t size)
         const int64_t taken = p->kind == TG_PLACE_MEMORY ? tg_program_at(w->program, i)->size : 0;
         if (taken > 0 && p->last >= now && (tg_program_at(w->program, i)->dtype == TG_I32) == integer &&
             p->offset < at + size && at < p->offset + taken) {
-            at = (p->offset + taken + 3) / 4 * 4;
+            at = aligned(p->offset + taken);
             i = -1; /* it may now overlap an earlier one */
         }
     }
@@ -150,9 +157,12 @@ void tg_places_values(tg_writer *w, const tg_exported *f)
 {
     w->places = f->places;
     for (int64_t i = 0; i < w->program->count; i++) {
-        const tg_value *value = tg_program_at(w->program, i);
+        const tg_value *value = tg_program_at(w->program, i), *end = value, *next = value;
+        for (; is_needed(w, i) && next; next = tg_writer_joined(w, next))
+            end = next;
         for (int k = 0; k < value->input_count && is_needed(w, i) && argument_of(f, value) < 0; k++)
-            place_of(w, root_of(value->inputs[k]))->last = i;
+            if (place_of(w, root_of(value->inputs[k]))->last < end->index)
+                place_of(w, root_of(value->inputs[k]))->last = end->index;
     }
     place_of(w, root_of(f->result))->last = w->program->count;
     for (int64_t i = 0; i < w->program->count; i++) {
@@ -161,12 +171,13 @@ void tg_places_values(tg_writer *w, const tg_exported *f)
         int64_t *used = value->dtype == TG_I32 ? &w->sizes.integers : &w->sizes.memory;
         if (p->kind == TG_PLACE_GRADIENTS)
             p->offset = place_of(w, tg_places_leaf(w, value->sink))->offset;
-        p->scratch = value->op ? tg_writer_scratch(w, value) : 0;
-        if (p->kind != TG_PLACE_MEMORY)
-            continue;
-        p->offset = free_place(w, i, value->size + p->scratch);
-        p->scratch_offset = p->offset + value->size;
-        if (p->offset + value->size + p->scratch > *used)
-            *used = p->offset + value->size + p->scratch;
+        p->scratch = value->op && is_needed(w, i) ? tg_writer_scratch(w, value) : 0;
+        const int64_t own = p->kind == TG_PLACE_MEMORY ? aligned(value->size) : 0, all = own + p->scratch;
+        const int64_t at = free_place(w, i, all);
+        if (own > 0)
+            p->offset = at;
+        p->scratch_offset = at + own;
+        if (all > 0 && at + all > *used)
+            *used = at + all;
     }
 }

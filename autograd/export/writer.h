@@ -45,6 +45,12 @@ typedef struct tg_sizes {
     int64_t memory, integers, weights, parameters, constants;
 } tg_sizes;
 
+/* Neighbouring parameters with the same weight decay, or none: one loop updates them. */
+typedef struct tg_update_run {
+    int64_t from, size;
+    bool decays;
+} tg_update_run;
+
 typedef struct tg_writer {
     tg_text text;
     tg_pieces needed;
@@ -54,7 +60,8 @@ typedef struct tg_writer {
     tg_exported function[2];
     int functions;
     tg_sizes sizes;
-    tg_place_of *places; /* [program->count]: places of values in the current function */
+    tg_update_run updated; /* parameters whose update is not written yet */
+    tg_place_of *places;   /* [program->count]: places of values in the current function */
 } tg_writer;
 
 /* In export.c. Finds the needed values and their places; set the text afterwards. False, with the error on the tape, if
@@ -117,7 +124,11 @@ void tg_writer_expand(const tg_writer *w, const tg_value *value, const char *tex
 /* Writes the call of an operation of calls.def; false if it is not there. */
 bool tg_writer_call(tg_writer *w, const tg_value *value);
 
-/* Writes the loops that compute a value. False, with the error on the tape, if this cannot be written. */
+/* The next value whose loop is the same and joined to that of this value, an elementwise operation; NULL: none. */
+const tg_value *tg_writer_joined(const tg_writer *w, const tg_value *value);
+
+/* Writes the loops that compute a value; those that are joined together with the last of them. False, with the error on
+ * the tape, if this cannot be written. */
 bool tg_writer_loops(tg_writer *w, const tg_value *value);
 
 #endif

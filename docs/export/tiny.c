@@ -9,7 +9,7 @@
  * tiny_train: a step for each batch of 4 of the n rows. The result is the last one's loss, or NaN if
  * an index is out of range. tiny_rate sets the learning rate of the steps to come.
  *
- * Static memory: 192 bytes for values, 52 of weights and constants, 104 for training.
+ * Static memory: 384 bytes for values, 52 of weights and constants, 104 for training.
  * C99, to be compiled without contraction, and with fused multiply-adds where the processor has them:
  * cc -std=c99 -O3 -ffp-contract=off -march=native */
 #include <float.h>
@@ -30,6 +30,35 @@ static void vector_squared_error(size_t n, const void *a_, const void *b_, doubl
 #else
 #define TG_INLINE static inline
 #endif
+/* Before a loop that shall become vector code. GCC would take a loop over one vector apart, element by element, before
+ * it looks for vectors. */
+#if defined __GNUC__ && __GNUC__ >= 8
+#define TG_SIMD _Pragma("GCC unroll 1")
+#else
+#define TG_SIMD
+#endif
+
+/* Bytes of a vector. */
+#if defined __AVX512F__
+#define TG_VECTOR 64
+#elif defined __AVX__
+#define TG_VECTOR 32
+#else
+#define TG_VECTOR 16
+#endif
+
+/* The rows of a tile, whose sums stay in registers. GCC would exchange the loops over rows and steps, and address one
+ * operand by its distance from another; either keeps the sums in memory. */
+#if defined __GNUC__ && __GNUC__ >= 8
+#define TG_TILE_ROWS 8
+#define TG_ALL_ROWS _Pragma("GCC unroll 8")
+#define TG_UNRELATED(pointer) __asm__("" : "+r"(pointer))
+#else
+#define TG_TILE_ROWS 4
+#define TG_ALL_ROWS
+#define TG_UNRELATED(pointer)
+#endif
+
 typedef float tg_real;
 
 #define REAL_FMA(a, b, c) fmaf(a, b, c)
@@ -127,6 +156,7 @@ static void sgd_momentum(size_t n, void *parameter_, const void *gradient_, void
     const tg_real scale = (tg_real)gradient_scale, rate = (tg_real)lr, keep = (tg_real)momentum;
     const tg_real shrink = (tg_real)decay;
     const tg_real part = nesterov ? 1 : 0, whole = nesterov ? keep : 1;
+    TG_SIMD
     for (size_t i = 0; i < n; i++) {
         const tg_real p = parameter[i], g = scale * gradient[i] + shrink * p;
         const tg_real speed = keep * velocity[i] + g;
@@ -135,12 +165,103 @@ static void sgd_momentum(size_t n, void *parameter_, const void *gradient_, void
     }
 }
 
-/* y[c, r] = x[r, c] */
-static void transpose_copy(size_t rows, size_t columns, const tg_real *x, tg_real *y)
+/* y [16, 16] = x^T, in two rounds that each interleave four arrays. Rows of x from number `rows` on are zeros. */
+static void transpose(size_t rows, const tg_real *x, size_t x_row, tg_real *y)
 {
-    for (size_t c = 0; c < columns; c++)
+    static const tg_real zeros[16];
+    tg_real half[4][64];
+    for (size_t c = 0; c < 4; c++) {
+        const tg_real *row[4];
+        for (size_t q = 0; q < 4; q++)
+            row[q] = c + 4 * q < rows ? x + (c + 4 * q) * x_row : zeros;
+        TG_SIMD
+        for (size_t i = 0; i < 16; i++) {
+            half[c][4 * i] = row[0][i];
+            half[c][4 * i + 1] = row[1][i];
+            half[c][4 * i + 2] = row[2][i];
+            half[c][4 * i + 3] = row[3][i];
+        }
+    }
+    for (size_t i = 0; i < 64; i++) {
+        y[4 * i] = half[0][i];
+        y[4 * i + 1] = half[1][i];
+        y[4 * i + 2] = half[2][i];
+        y[4 * i + 3] = half[3][i];
+    }
+}
+
+/* A copy of B [k, n], whose element (t, c) is b[t * step + c * column], as panels [k, width] of some columns each, with
+ * zeros from column n on. */
+static void pack(size_t k, size_t n, const tg_real *b, size_t step, size_t column, size_t width, tg_real *panel)
+{
+    for (size_t first = 0; first < n; first += width, panel += k * width) {
+        const size_t some = n - first < width ? n - first : width;
+        const size_t by_blocks = step == 1 && width == 16 ? k / 16 * 16 : 0;
+        for (size_t t = 0; t < by_blocks; t += 16)
+            transpose(some, b + first * column + t, column, panel + t * width);
+        for (size_t t = by_blocks; t < k; t++) {
+            for (size_t c = 0; c < some; c++)
+                panel[t * width + c] = b[t * step + (first + c) * column];
+            for (size_t c = some; c < width; c++)
+                panel[t * width + c] = 0;
+        }
+    }
+}
+
+/* A few rows of a product, and some columns, at most a vector; `lanes` of them are computed. Their sums stay in
+ * registers. */
+TG_INLINE void multiply_tile(size_t rows, size_t columns, size_t lanes, size_t k, const tg_real *a, size_t a_row,
+                             size_t a_step, const tg_real *b, size_t b_step, const tg_real *bias, tg_real *out,
+                             size_t out_row, size_t out_column)
+{
+    tg_real sum[TG_TILE_ROWS][TG_VECTOR / sizeof(tg_real)];
+    TG_UNRELATED(a);
+    for (size_t r = 0; r < rows; r++)
+        TG_SIMD
+        for (size_t c = 0; c < lanes; c++)
+            sum[r][c] = bias && c < columns ? bias[c] : 0;
+    for (size_t t = 0; t < k; t++)
+        TG_ALL_ROWS
         for (size_t r = 0; r < rows; r++)
-            *y++ = x[r * columns + c];
+            TG_SIMD
+            for (size_t c = 0; c < lanes; c++)
+                sum[r][c] = fma_of(a[r * a_row + t * a_step], b[t * b_step + c], sum[r][c]);
+    for (size_t r = 0; r < rows; r++)
+        TG_SIMD
+        for (size_t c = 0; c < columns; c++)
+            out[r * out_row + c * out_column] = sum[r][c];
+}
+
+/* The same for all rows, in tiles of nearly equal size. */
+TG_INLINE void multiply_columns(size_t m, size_t columns, size_t lanes, size_t k, const tg_real *a, size_t a_row,
+                                size_t a_step, const tg_real *b, size_t b_step, const tg_real *bias, tg_real *out,
+                                size_t out_row, size_t out_column)
+{
+    const size_t tiles = (m + TG_TILE_ROWS - 1) / TG_TILE_ROWS, rows = (m + tiles - 1) / tiles, rest = m % rows;
+    for (size_t r = 0; r < m - rest; r += rows)
+        multiply_tile(rows, columns, lanes, k, a + r * a_row, a_row, a_step, b, b_step, bias, out + r * out_row,
+                      out_row, out_column);
+    if (rest)
+        multiply_tile(rest, columns, lanes, k, a + (m - rest) * a_row, a_row, a_step, b, b_step, bias,
+                      out + (m - rest) * out_row, out_row, out_column);
+}
+
+/* out [m, n] = bias + A B: A [m, k], whose element (r, t) is a[r * a_row + t * a_step]; B [k, n], whose rows begin at
+ * b[t * b_step], or, unless `panel` is 0, panels of so many elements made by pack(), of b_step columns each. The bias
+ * may be NULL. */
+TG_INLINE void multiply(size_t m, size_t n, size_t k, const tg_real *a, size_t a_row, size_t a_step, const tg_real *b,
+                        size_t b_step, size_t panel, const tg_real *bias, tg_real *out, size_t out_row,
+                        size_t out_column)
+{
+    const size_t most = TG_VECTOR / sizeof(tg_real), width = panel ? b_step : n, lanes = width < most ? width : most;
+    const size_t rest = n % lanes, last = panel || n < lanes ? n - rest : n - lanes; /* or compute some columns twice */
+    for (size_t c = 0; c < n - rest; c += lanes)
+        multiply_columns(m, lanes, lanes, k, a, a_row, a_step, panel ? b + c / width * panel + c % width : b + c,
+                         b_step, bias ? bias + c : NULL, out + c * out_column, out_row, out_column);
+    if (rest)
+        multiply_columns(m, n - last, lanes, k, a, a_row, a_step,
+                         panel ? b + last / width * panel + last % width : b + last, b_step,
+                         bias ? bias + last : NULL, out + last * out_column, out_row, out_column);
 }
 
 static void vector_squared_error(size_t n, const void *a_, const void *b_, double *sum)
@@ -153,7 +274,7 @@ static void vector_squared_error(size_t n, const void *a_, const void *b_, doubl
     }
 }
 
-static tg_real memory[48];
+static tg_real memory[96];
 static tg_real weights[13] = {
     /* layers.0.weight [3, 2] */
     0x1.cef608p-3f, -0x1.5e8decp-1f, -0x1.1ac272p+0f, -0x1.e8836p+0f, -0x1.6cd262p-1f, -0x1.8cd0f2p-1f,
@@ -179,21 +300,11 @@ int tiny_predict(const float x[2], float y[1])
 
     /* v3 [1, 3] = linear(v0, v1, v2): x weight^T + bias: x [..., in], weight [out, in], bias [out] or TG_NONE */
     tg_real *const v3 = memory + 0;
-    {
-        tg_real sum[3];
-        for (size_t c = 0; c < 3; c++)
-            sum[c] = v2[c];
-        for (size_t t = 0; t < 2; t++) {
-            const tg_real a = v0[t];
-            for (size_t c = 0; c < 3; c++)
-                sum[c] = fma_of(a, v1[t + c * 2], sum[c]);
-        }
-        for (size_t c = 0; c < 3; c++)
-            v3[c] = sum[c];
-    }
+    pack(2, 3, v1, 1, 2, 4, memory + 16);
+    multiply(1, 3, 2, v0, 2, 1, memory + 16, 4, 8, v2, v3, 3, 1);
 
     /* v4 [1, 3] = relu(v3): max(0, x) */
-    tg_real *const v4 = memory + 4;
+    tg_real *const v4 = memory + 16;
     for (size_t i = 0; i < 3; i++) {
         const tg_real x = v3[i];
         v4[i] = at_least(x, 0);
@@ -207,18 +318,7 @@ int tiny_predict(const float x[2], float y[1])
 
     /* v7 [1, 1] = linear(v4, v5, v6): x weight^T + bias: x [..., in], weight [out, in], bias [out] or TG_NONE */
     tg_real *const v7 = memory + 0;
-    {
-        tg_real sum[1];
-        for (size_t c = 0; c < 1; c++)
-            sum[c] = v6[0];
-        for (size_t t = 0; t < 3; t++) {
-            const tg_real a = v4[t];
-            for (size_t c = 0; c < 1; c++)
-                sum[c] = fma_of(a, v5[t], sum[c]);
-        }
-        for (size_t c = 0; c < 1; c++)
-            v7[0] = sum[c];
-    }
+    multiply(1, 1, 3, v4, 3, 1, v5, 1, 0, v6, v7, 1, 1);
 
     memcpy(y, v7, 1 * sizeof *y);
     return 0;
@@ -252,23 +352,11 @@ static int step(const float *x, const float *y, double *loss)
 
     /* v10 [4, 3] = linear(v8, v1, v2): x weight^T + bias: x [..., in], weight [out, in], bias [out] or TG_NONE */
     tg_real *const v10 = memory + 0;
-    tg_real *const v1_turned = memory + 12;
-    transpose_copy(3, 2, v1, v1_turned);
-    for (size_t r = 0; r < 4; r++) {
-        tg_real sum[3];
-        for (size_t c = 0; c < 3; c++)
-            sum[c] = v2[c];
-        for (size_t t = 0; t < 2; t++) {
-            const tg_real a = v8[r * 2 + t];
-            for (size_t c = 0; c < 3; c++)
-                sum[c] = fma_of(a, v1_turned[t * 3 + c], sum[c]);
-        }
-        for (size_t c = 0; c < 3; c++)
-            v10[r * 3 + c] = sum[c];
-    }
+    pack(2, 3, v1, 1, 2, 4, memory + 16);
+    multiply(4, 3, 2, v8, 2, 1, memory + 16, 4, 8, v2, v10, 3, 1);
 
     /* v11 [4, 3] = relu(v10): max(0, x) */
-    tg_real *const v11 = memory + 12;
+    tg_real *const v11 = memory + 16;
     for (size_t i = 0; i < 12; i++) {
         const tg_real x = v10[i];
         v11[i] = at_least(x, 0);
@@ -276,21 +364,10 @@ static int step(const float *x, const float *y, double *loss)
 
     /* v12 [4, 1] = linear(v11, v5, v6): x weight^T + bias: x [..., in], weight [out, in], bias [out] or TG_NONE */
     tg_real *const v12 = memory + 0;
-    for (size_t r = 0; r < 4; r++) {
-        tg_real sum[1];
-        for (size_t c = 0; c < 1; c++)
-            sum[c] = v6[0];
-        for (size_t t = 0; t < 3; t++) {
-            const tg_real a = v11[r * 3 + t];
-            for (size_t c = 0; c < 1; c++)
-                sum[c] = fma_of(a, v5[t], sum[c]);
-        }
-        for (size_t c = 0; c < 1; c++)
-            v12[r] = sum[c];
-    }
+    multiply(4, 1, 3, v11, 3, 1, v5, 1, 0, v6, v12, 1, 1);
 
     /* v13 [] = mse(v12, v9): the mean of (prediction - target)^2 */
-    tg_real *const v13 = memory + 4;
+    tg_real *const v13 = memory + 32;
     {
         double sum = 0;
         vector_squared_error(4, v12, v9, &sum);
@@ -298,20 +375,20 @@ static int step(const float *x, const float *y, double *loss)
     }
 
     /* v14 [] = full(dtype=0, shape=[], value=1): every element the same value */
-    tg_real *const v14 = memory + 8;
+    tg_real *const v14 = memory + 48;
     for (size_t i = 0; i < 1; i++)
         v14[i] = 1;
 
     /* v15 [] = mul_scalar(v14, number=0.25): factor x */
-    tg_real *const v15 = memory + 24;
+    tg_real *const v15 = memory + 64;
+
+    /* v16 [] = mul_scalar(v15, number=2): factor x */
+    tg_real *const v16 = memory + 80;
     {
         const tg_real x = v14[0];
         const tg_real number = (tg_real)0.25;
         v15[0] = number * x;
     }
-
-    /* v16 [] = mul_scalar(v15, number=2): factor x */
-    tg_real *const v16 = memory + 8;
     {
         const tg_real x = v15[0];
         const tg_real number = (tg_real)2;
@@ -319,57 +396,37 @@ static int step(const float *x, const float *y, double *loss)
     }
 
     /* v17 [4, 1] = sub(v12, v9): a - b */
-    tg_real *const v17 = memory + 24;
-    for (size_t i = 0; i < 4; i++) {
-        const tg_real a = v12[i];
-        const tg_real b = v9[i];
-        v17[i] = a - b;
-    }
+    tg_real *const v17 = memory + 48;
 
     /* v18 [4, 1] = mul(v17, v16): a b */
-    tg_real *const v18 = memory + 0;
+    tg_real *const v18 = memory + 64;
     for (size_t i = 0; i < 4; i++) {
-        const tg_real a = v17[i];
-        const tg_real b = v16[0];
-        v18[i] = a * b;
+        {
+            const tg_real a = v12[i];
+            const tg_real b = v9[i];
+            v17[i] = a - b;
+        }
+        {
+            const tg_real a = v17[i];
+            const tg_real b = v16[0];
+            v18[i] = a * b;
+        }
     }
 
     /* v19 [1, 3] = matmul(v18, v11, transpose_a=yes, transpose_b=no): a b over the last two axes, the others broadcast; a vector is a row on the left, a column on the right */
     tg_real *const v19 = state.gradients + 9;
-    {
-        tg_real sum[3];
-        for (size_t c = 0; c < 3; c++)
-            sum[c] = 0;
-        for (size_t t = 0; t < 4; t++) {
-            const tg_real a = v18[t];
-            for (size_t c = 0; c < 3; c++)
-                sum[c] = fma_of(a, v11[t * 3 + c], sum[c]);
-        }
-        for (size_t c = 0; c < 3; c++)
-            v19[c] = sum[c];
-    }
+    multiply(1, 3, 4, v18, 1, 1, v11, 3, 0, NULL, v19, 3, 1);
 
     /* v20 [1] = sum_over(v18, axes=1, keep=no): the sum */
     tg_real *const v20 = state.gradients + 12;
     sum_matrix(4, 1, 0, 1, v18, v20);
 
     /* v21 [4, 3] = matmul(v18, v5, transpose_a=no, transpose_b=no): a b over the last two axes, the others broadcast; a vector is a row on the left, a column on the right */
-    tg_real *const v21 = memory + 24;
-    for (size_t r = 0; r < 3; r++) {
-        tg_real sum[4];
-        for (size_t c = 0; c < 4; c++)
-            sum[c] = 0;
-        for (size_t t = 0; t < 1; t++) {
-            const tg_real a = v5[r];
-            for (size_t c = 0; c < 4; c++)
-                sum[c] = fma_of(a, v18[c], sum[c]);
-        }
-        for (size_t c = 0; c < 4; c++)
-            v21[r + c * 3] = sum[c];
-    }
+    tg_real *const v21 = memory + 0;
+    multiply(3, 4, 1, v5, 1, 3, v18, 1, 0, NULL, v21, 1, 3);
 
     /* v22 [4, 3] = relu_grad(v21, v11): a where y > 0, else 0 */
-    tg_real *const v22 = memory + 36;
+    tg_real *const v22 = memory + 48;
     for (size_t i = 0; i < 12; i++) {
         const tg_real a = v21[i];
         const tg_real b = v11[i];
@@ -378,18 +435,7 @@ static int step(const float *x, const float *y, double *loss)
 
     /* v23 [3, 2] = matmul(v22, v8, transpose_a=yes, transpose_b=no): a b over the last two axes, the others broadcast; a vector is a row on the left, a column on the right */
     tg_real *const v23 = state.gradients + 0;
-    for (size_t r = 0; r < 2; r++) {
-        tg_real sum[3];
-        for (size_t c = 0; c < 3; c++)
-            sum[c] = 0;
-        for (size_t t = 0; t < 4; t++) {
-            const tg_real a = v8[r + t * 2];
-            for (size_t c = 0; c < 3; c++)
-                sum[c] = fma_of(a, v22[t * 3 + c], sum[c]);
-        }
-        for (size_t c = 0; c < 3; c++)
-            v23[r + c * 2] = sum[c];
-    }
+    multiply(2, 3, 4, v8, 1, 2, v22, 3, 0, NULL, v23, 1, 2);
 
     /* v24 [3] = sum_over(v22, axes=1, keep=no): the sum */
     tg_real *const v24 = state.gradients + 6;
@@ -416,19 +462,10 @@ static void update(void)
     (void)decay;
 
     /* layers.0.weight */
-    sgd_momentum(6, weights + 0, state.gradients + 0, state.moment1 + 0, 1, rate,
-                 momentum, 0, decay);
-
     /* layers.0.bias */
-    sgd_momentum(3, weights + 6, state.gradients + 6, state.moment1 + 6, 1, rate,
-                 momentum, 0, 0);
-
     /* layers.1.weight */
-    sgd_momentum(3, weights + 9, state.gradients + 9, state.moment1 + 9, 1, rate,
-                 momentum, 0, decay);
-
     /* layers.1.bias */
-    sgd_momentum(1, weights + 12, state.gradients + 12, state.moment1 + 12, 1, rate,
+    sgd_momentum(13, weights + 0, state.gradients + 0, state.moment1 + 0, 1, rate,
                  momentum, 0, 0);
 }
 

@@ -32,20 +32,20 @@ enum { IS_X86 = 0 };
 /* Emscripten's tools need Debian's Node.js modules, whichever Node.js runs them. The program is a single file, reads
  * and writes files of this system, and flushes its output when main returns. */
 static const compiler compilers[] = {
-    {{"gcc"}, "gcc -O2", "./net", true, IS_X86},
-    {{"clang"}, "clang -O2", "./net", true, IS_X86},
-    {{"tcc"}, "tcc", "./net", true, false},
+    {{"gcc"}, "gcc -O2", "./net", true, IS_X86 ? "-march=native" : ""},
+    {{"clang"}, "clang -O2", "./net", true, IS_X86 ? "-mfma" : ""},
+    {{"tcc"}, "tcc", "./net", true, ""},
     {{"aarch64-linux-gnu-gcc", "qemu-aarch64-static"},
      "aarch64-linux-gnu-gcc -O2 -static",
      "qemu-aarch64-static ./net",
      false,
-     false},
+     ""},
     {{"emcc", "node"},
      "NODE_PATH=/usr/share/nodejs emcc -O2 -sNODERAWFS=1 -sFORCE_FILESYSTEM=1 -sSINGLE_FILE=1 -sEXIT_RUNTIME=1 "
      "-sINITIAL_MEMORY=64MB",
      "node ./net",
      false,
-     false},
+     ""},
 };
 enum { COMPILERS = sizeof compilers / sizeof compilers[0] };
 
@@ -72,7 +72,7 @@ bool compiler_build(const compiler *c, const char *files)
 {
     const bool is_fused = tg_kernels.products[TG_F32]->fused;
     return shell("%s -std=c99 -Wall -Wextra -pedantic -Werror -ffp-contract=off %s -DTG_HAS_FMA=%d %s -o net -lm",
-                 c->command, is_fused && c->has_mfma ? "-mfma" : "", is_fused, files) == 0;
+                 c->command, is_fused ? c->fused : "", is_fused, files) == 0;
 }
 
 bool exported_spec(int i, const char *norm, net_spec *spec)

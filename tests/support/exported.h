@@ -17,7 +17,8 @@ typedef struct compiler {
     const char *needs[2]; /* commands that must be available, or it is skipped */
     const char *command;  /* command to which files and options are appended */
     const char *run;      /* runs the program that it built, "net" */
-    bool is_native, has_mfma;
+    bool is_native;
+    const char *fused; /* the flag for fused multiply-adds, if it needs one */
 } compiler;
 
 typedef enum compilers_of { COMPILERS_ONE, COMPILERS_NATIVE, COMPILERS_ALL } compilers_of;

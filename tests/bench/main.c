@@ -1,6 +1,7 @@
 /* bench: measures speed, as ratios within one run. */
 #include "examples/run/options.h"
 #include "tests/bench/blas.h"
+#include "tests/bench/emitted.h"
 #include "tests/bench/gpt.h"
 #include "tests/bench/kernel_times.h"
 #include "tests/bench/memory.h"
@@ -12,9 +13,9 @@
 #include <stdlib.h>
 
 typedef struct settings {
-    const char *nets, *activations, *threads, *python, *jax_python, *only, *isa, *dtype, *cores;
+    const char *nets, *activations, *threads, *python, *jax_python, *only, *isa, *dtype, *cores, *compiler, *keep;
     double seconds;
-    bool csv, peers, compile, kernels, products, gpt, mpi, memory;
+    bool csv, peers, compile, kernels, products, gpt, mpi, memory, emitted;
 } settings;
 
 static const char *const isas[] = {"best", "baseline", "v3", "v4", NULL};
@@ -62,6 +63,14 @@ static const program_option table[] = {
      "measure the memory of training steps instead, also of the net gpt: values, gradients and AdamW's moments "
      "(trained), the tape, and the resident process",
      OPTION_FLAG, .offset = offsetof(settings, memory)},
+    {NULL, NULL, "The step as C:", OPTION_GROUP},
+    {"emitted", NULL,
+     "time the step that tg_export writes as C instead, against the step on the tape, recorded and replayed, on one "
+     "thread",
+     OPTION_FLAG, .offset = offsetof(settings, emitted)},
+    {"compiler", "COMMAND", "the C compiler, perhaps with flags", OPTION_TEXT, .offset = offsetof(settings, compiler)},
+    {"keep", "FOLDER", "keep the C files and what the compiler makes of them", OPTION_TEXT,
+     .offset = offsetof(settings, keep)},
     {NULL, NULL, "All:", OPTION_GROUP},
     {"isa", "NAME", "the instruction set of kernels and products", OPTION_CHOICE, .offset = offsetof(settings, isa),
      .choices = isas},
@@ -83,7 +92,7 @@ static const options_program program = {
 
 /* ---- what is timed ---- */
 
-enum { STEPS = 1, GPT = 2, KERNELS = 4, PRODUCTS = 8, MPI = 16, MEMORY = 32 };
+enum { STEPS = 1, GPT = 2, KERNELS = 4, PRODUCTS = 8, MPI = 16, MEMORY = 32, EMITTED = 64 };
 
 /* Reject options that would have no effect. */
 static const struct {
@@ -92,8 +101,9 @@ static const struct {
     bool of_peers;
     const char *modes_text;
 } limited[] = {
-    {"nets", STEPS | PRODUCTS | MPI | MEMORY, false, "training steps, --products, --mpi and --memory"},
-    {"activations", STEPS | GPT | MEMORY, false, "training steps, --gpt and --memory"},
+    {"nets", STEPS | PRODUCTS | MPI | MEMORY | EMITTED, false,
+     "training steps, --products, --mpi, --memory and --emitted"},
+    {"activations", STEPS | GPT | MEMORY | EMITTED, false, "training steps, --gpt, --memory and --emitted"},
     {"threads", STEPS | GPT | PRODUCTS, false, "training steps, --gpt and --products"},
     {"peers", STEPS | GPT | KERNELS | MPI, false, "training steps, --gpt, --kernels and --mpi"},
     {"python", STEPS | GPT | KERNELS | MPI, true, "training steps, --gpt, --kernels and --mpi"},
@@ -102,6 +112,8 @@ static const struct {
     {"only", KERNELS, false, "--kernels"},
     {"dtype", PRODUCTS, false, "--products"},
     {"cores", PRODUCTS, false, "--products"},
+    {"compiler", EMITTED, false, "--emitted"},
+    {"keep", EMITTED, false, "--emitted"},
     {"isa", KERNELS | PRODUCTS, false, "--kernels and --products"},
 };
 
@@ -111,11 +123,8 @@ static bool options_matter(const settings *s)
         bool chosen;
         const char *option;
         int mode;
-    } modes[] = {{s->gpt, "--gpt", GPT},
-                 {s->kernels, "--kernels", KERNELS},
-                 {s->products, "--products", PRODUCTS},
-                 {s->mpi, "--mpi", MPI},
-                 {s->memory, "--memory", MEMORY}};
+    } modes[] = {{s->gpt, "--gpt", GPT}, {s->kernels, "--kernels", KERNELS}, {s->products, "--products", PRODUCTS},
+                 {s->mpi, "--mpi", MPI}, {s->memory, "--memory", MEMORY},    {s->emitted, "--emitted", EMITTED}};
     int mode = STEPS;
     const char *option = NULL;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
@@ -181,6 +190,8 @@ int main(int argc, char **argv)
                   .isa = "best",
                   .dtype = "f32",
                   .cores = "",
+                  .compiler = "cc",
+                  .keep = "",
                   .seconds = 2};
     options_parse(&program, argc, argv, &s);
     if (!options_matter(&s))
@@ -205,6 +216,15 @@ int main(int argc, char **argv)
                    &(memory_settings){.nets = options_given(&program, "nets") ? s.nets : "toy,small,paper,mid,ffn,gpt",
                                       .activations = s.activations,
                                       .csv = s.csv})
+                   ? EXIT_SUCCESS
+                   : 2;
+    if (s.emitted)
+        return emitted_bench(&(emitted_settings){.nets = options_given(&program, "nets") ? s.nets : "toy,small",
+                                                 .activations = s.activations,
+                                                 .compiler = s.compiler,
+                                                 .keep = s.keep,
+                                                 .seconds = s.seconds,
+                                                 .csv = s.csv})
                    ? EXIT_SUCCESS
                    : 2;
     const steps_settings steps = {.nets = s.nets,

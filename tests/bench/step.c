@@ -9,6 +9,7 @@ struct tape_step {
     tg_optimizer *adamw;
     tg_tape *tape;
     int batch, inputs;
+    double rate;
     tg_tensor loss; /* of the last step */
 };
 
@@ -33,6 +34,7 @@ tape_step *tape_step_new(const bench_net *net, tg_activation activation, double 
     const tg_mlp_config config = bench_config_of(net, activation);
     step->batch = net->batch;
     step->inputs = net->inputs;
+    step->rate = rate;
     step->net = tg_mlp_new(&rng, &config);
     tame(tg_mlp_parameters(step->net));
     step->adamw = tg_optimizer_new(tg_mlp_parameters(step->net), &(tg_optimizer_config){.kind = TG_ADAMW, .lr = rate});
@@ -72,6 +74,34 @@ double tape_step_again(tape_step *step)
     if (!tg_replay(step->tape) || !tg_optimizer_step(step->adamw))
         return NAN;
     return tg_item(step->loss);
+}
+
+char *tape_step_emit(tape_step *step, const float *inputs, const int32_t *labels)
+{
+    tg_tape *tape = step->tape;
+    tg_tape_reset(tape);
+    tg_no_grad_begin(tape);
+    const tg_tensor row = tg_borrow(tape, TG_F32, inputs, TG_SHAPE(1, step->inputs));
+    const tg_tensor output = tg_mlp_forward(step->net, row);
+    tg_no_grad_end(tape);
+    const tg_tensor x = tg_borrow(tape, TG_F32, inputs, TG_SHAPE(step->batch, step->inputs));
+    const tg_tensor y = tg_borrow(tape, TG_I32, labels, TG_SHAPE(step->batch));
+    const tg_tensor loss = tg_cross_entropy(tg_mlp_forward(step->net, x), y);
+    const tg_export_step how = {.input = {x},
+                                .target = {y},
+                                .loss = loss,
+                                .rule = TG_EXPORT_ADAMW,
+                                .rate = step->rate,
+                                .beta1 = 0.9,
+                                .beta2 = 0.999,
+                                .epsilon = 1e-8};
+    const tg_export_config config = {.input = {row}, .output = {output}, .step = &how};
+    const size_t length = tg_backward(loss) ? tg_export(tape, &config, NULL, 0) : 0;
+    char *text = length ? malloc(length + 1) : NULL;
+    if (text)
+        tg_export(tape, &config, text, length + 1);
+    tg_parameters_clear_gradients(tg_mlp_parameters(step->net));
+    return text;
 }
 
 const char *tape_step_error(const tape_step *step)

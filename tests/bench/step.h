@@ -22,6 +22,10 @@ double tape_step_run(tape_step *step, const float *inputs, const int32_t *labels
 /* Replays the step on the current content of the memory that the last tape_step_run was given. */
 double tape_step_again(tape_step *step);
 
+/* The step with the net's present weights as C, `net_train`; the caller frees it. NULL: see the error. Ends the steps
+ * recorded so far. */
+char *tape_step_emit(tape_step *step, const float *inputs, const int32_t *labels);
+
 /* The first error, or NULL. */
 const char *tape_step_error(const tape_step *step);
 

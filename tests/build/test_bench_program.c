@@ -108,10 +108,10 @@ START_TEST(an_option_that_is_wrong_or_changes_nothing_is_refused)
     } cases[] = {
         {"--dtype f64", "--dtype is for --products only"},
         {"--cores Haswell --gpt", "--cores is for --products only"},
-        {"--kernels --nets toy", "--nets is for training steps, --products, --mpi and --memory only"},
-        {"--gpt --nets toy", "--nets is for training steps, --products, --mpi and --memory only"},
+        {"--kernels --nets toy", "--nets is for training steps, --products, --mpi, --memory and --emitted only"},
+        {"--gpt --nets toy", "--nets is for training steps, --products, --mpi, --memory and --emitted only"},
         {"--kernels --threads 1", "--threads is for training steps, --gpt and --products only"},
-        {"--products --activations relu", "--activations is for training steps, --gpt and --memory only"},
+        {"--products --activations relu", "--activations is for training steps, --gpt, --memory and --emitted only"},
         {"--only silu", "--only is for --kernels only"},
         {"--isa v3", "--isa is for --kernels and --products only"},
         {"--products --peers", "--peers is for training steps, --gpt, --kernels and --mpi only"},
@@ -126,6 +126,8 @@ START_TEST(an_option_that_is_wrong_or_changes_nothing_is_refused)
         {"--activations foo", "--activations: 'foo' is not one of relu, gelu_exact, swiglu"},
         {"--kernels --products", "--kernels and --products: one at a time"},
         {"--gpt --products", "--gpt and --products: one at a time"},
+        {"--compiler gcc", "--compiler is for --emitted only"},
+        {"--emitted --threads 2", "--threads is for training steps, --gpt and --products only"},
         {"--mpi --products", "--products and --mpi: one at a time"},
         {"--mpi --threads 2", "--threads is for training steps, --gpt and --products only"},
         {"--mpi", "--mpi: this build has no MPI; make MPI=1 makes one that has"},
@@ -137,6 +139,28 @@ START_TEST(an_option_that_is_wrong_or_changes_nothing_is_refused)
         ck_assert_int_eq(run("", command), 2);
         ck_assert_str_eq(output, line);
     }
+}
+END_TEST
+
+/* ---- the step as C ---- */
+
+START_TEST(the_step_as_C_is_timed_beside_the_tape)
+{
+    char command[1000];
+    if (system("command -v cc >/dev/null") != 0)
+        return;
+    snprintf(command, sizeof command,
+             "bench --emitted --nets toy --activations gelu_exact --seconds 0 --csv --keep '%s'", temporary_folder());
+    ck_assert_msg(run("", command) == 0, "%s", output);
+    double us[3], ratio[2];
+    ck_assert_int_eq(
+        sscanf(output, "%*[^\n] toy,gelu_exact,%lf,%lf,%lf,%lf,%lf", &us[0], &us[1], &us[2], &ratio[0], &ratio[1]), 5);
+    for (int i = 0; i < 3; i++)
+        ck_assert(us[i] > 0 && ratio[i / 2] > 0);
+    ck_assert_ptr_nonnull(strstr(temporary_text("toy-gelu_exact.c"), "double net_train(const float *x"));
+    ck_assert_int_eq(run("", "bench --emitted --nets toy --activations relu --compiler /no/such/cc"), 2);
+    ck_assert_ptr_nonnull(strstr(output, "bench: --emitted needs a C compiler; this failed: /no/such/cc -std=c99"));
+    ck_assert_int_eq(run("", "bench --emitted --nets nothing"), 2);
 }
 END_TEST
 
@@ -219,6 +243,7 @@ Suite *bench_program_suite(void)
     tcase_add_test(tests, peers_are_timed_beside_the_tape);
     tcase_add_test(tests, a_peer_that_is_named_and_does_not_start_ends_the_benchmark);
     tcase_add_test(tests, an_option_that_is_wrong_or_changes_nothing_is_refused);
+    tcase_add_test(tests, the_step_as_C_is_timed_beside_the_tape);
     tcase_add_test(tests, products_are_timed_by_each_core_in_a_process_of_its_own);
     tcase_add_test(tests, a_core_that_OpenBLAS_does_not_know_is_told);
     tcase_add_test(tests, the_picture_of_products_has_a_roof_and_every_core);

@@ -10,7 +10,7 @@ shift
 work=$build/matrix
 tree=$(git describe --always --dirty 2> /dev/null || echo unknown)
 wanted="$*"
-quick="tape grad shape matrix index kernels optim safetensors fit data_csv fuzz" # for what runs ten times as slowly
+quick="plan memory tape grad shape matrix index kernels optim safetensors fit data_csv fuzz" # for what runs ten times as slowly
 parallel="parallel threads kernels cross tape fit replay jobs"                           # where threads may meet
 failed=0
 MAKEFLAGS=""

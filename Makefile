@@ -83,19 +83,21 @@ $(NEEDS): .ci/dependencies
 	@mkdir -p $(@D) && touch $@
 
 # ---- what is there ---------------------------------------------------------
-LIBRARY_SOURCES := $(wildcard autograd/*.c autograd/ops/*.c autograd/gradcheck/*.c autograd/export/*.c nn/*.c nn/*/*.c optim/*.c) \
-                   $(filter-out autograd/kernels/isa.c autograd/kernels/product_kernel.c,$(wildcard autograd/kernels/*.c))
-PROGRAM_SOURCES := $(wildcard examples/*.c)
-COMMON_SOURCES  := $(wildcard examples/*/*.c plots/*.c)
-ACCURACY_SOURCES := $(wildcard tests/accuracy/*.c)
-FINGERPRINT_SOURCES := $(wildcard tests/fingerprint/*.c)
-BENCH_SOURCES   := $(wildcard tests/bench/*.c) tests/support/wrapped_memory.c
-GOLDEN_SOURCES  := $(filter-out tests/golden/expected.c,$(wildcard tests/golden/*.c))
+# PATTERNS: the files, in the same order whatever the locale; the linker takes them in this order.
+files = $(foreach pattern,$(1),$(sort $(wildcard $(pattern))))
+LIBRARY_SOURCES := $(call files,autograd/*.c autograd/ops/*.c autograd/gradcheck/*.c autograd/export/*.c nn/*.c nn/*/*.c optim/*.c) \
+                   $(filter-out autograd/kernels/isa.c autograd/kernels/product_kernel.c,$(call files,autograd/kernels/*.c))
+PROGRAM_SOURCES := $(call files,examples/*.c)
+COMMON_SOURCES  := $(call files,examples/*/*.c plots/*.c)
+ACCURACY_SOURCES := $(call files,tests/accuracy/*.c)
+FINGERPRINT_SOURCES := $(call files,tests/fingerprint/*.c)
+BENCH_SOURCES   := $(call files,tests/bench/*.c) tests/support/wrapped_memory.c
+GOLDEN_SOURCES  := $(filter-out tests/golden/expected.c,$(call files,tests/golden/*.c))
 TEST_SOURCES    := $(filter-out $(if $(filter none,$(BLAS)),tests/build/test_bench%.c),$(sort $(wildcard tests/main.c tests/*/test_*.c tests/support/*.c tests/gradcheck/*.c))) \
-                   $(filter-out tests/golden/samples.c,$(wildcard tests/golden/*.c)) \
-                   $(filter-out %/libfuzzer.c,$(wildcard tests/fuzz/*.c))
+                   $(filter-out tests/golden/samples.c,$(call files,tests/golden/*.c)) \
+                   $(filter-out %/libfuzzer.c,$(call files,tests/fuzz/*.c))
 # A header is public if it marks what it exports (autograd/api.h).
-PUBLIC_HEADERS  := $(shell grep -l '^TG_API_BEGIN' autograd/*.h nn/*.h nn/*/*.h optim/*.h) autograd/ops.def $(wildcard nn/*.def nn/*/*.def optim/*.def)
+PUBLIC_HEADERS  := $(shell grep -l '^TG_API_BEGIN' autograd/*.h nn/*.h nn/*/*.h optim/*.h) autograd/ops.def $(call files,nn/*.def nn/*/*.def optim/*.def)
 
 ifeq ($(shell echo __SIZEOF_POINTER__ | $(CC) $(CFLAGS) -E -P - 2>/dev/null),4)
 $(error tapegrad needs pointers of 64 bits, and $(CC) $(CFLAGS) compiles for 32)

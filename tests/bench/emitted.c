@@ -77,7 +77,8 @@ static bool write_text(const char *path, const char *text)
 /* Compiles the text in a folder and loads it; files that are not kept are removed. */
 static bool load(contest *c, const emitted_settings *s, const char *text)
 {
-    char folder[] = "/tmp/bench_XXXXXX", source[400], object[400], command[1200];
+    char folder[300], source[400], object[400], command[1200];
+    snprintf(folder, sizeof folder, "%s/bench_XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : P_tmpdir);
     const char *in = *s->keep ? s->keep : mkdtemp(folder), *name = tg_activation_name(c->activation);
     if (*s->keep)
         mkdir(s->keep, 0777);

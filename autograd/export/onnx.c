@@ -2,6 +2,7 @@
 #include "autograd/export/onnx.h"
 
 #include "autograd/export/protobuf.h"
+#include "autograd/lifetimes.h"
 #include "autograd/ops.h"
 
 #include <float.h>
@@ -38,9 +39,8 @@ static void linear(const tg_writer *w, const tg_value *value, char *text, size_t
 /* The windows of an image behind a value and its views; NULL: there are none. ONNX has no such operation. */
 static const tg_value *windows_of(const tg_value *value)
 {
-    while (value->op && value->op->flags & TG_VIEW)
-        value = value->inputs[0];
-    return value->op == &tg_op_unfold ? value : NULL;
+    const tg_value *root = tg_root_of(value);
+    return root->op == &tg_op_unfold ? root : NULL;
 }
 
 /* Whether a product is a convolution as ops/convolution.c makes it: of weights [groups, out, in height width] with the

@@ -1,5 +1,6 @@
 /* Finds the values that a function needs, and places them in memory. */
 #include "autograd/export/writer.h"
+#include "autograd/lifetimes.h"
 #include "autograd/ops.h"
 
 static tg_place_of *place_of(const tg_writer *w, const tg_value *value)
@@ -122,13 +123,6 @@ const tg_value *tg_places_leaf(const tg_writer *w, const tg_parameter *parameter
 
 /* ---- values ---- */
 
-static const tg_value *root_of(const tg_value *value)
-{
-    while (is_view(value))
-        value = value->inputs[0];
-    return value;
-}
-
 /* A multiple of the elements of the longest vector: loads and stores of vectors shall not cross lines of the cache. */
 static int64_t aligned(int64_t elements)
 {
@@ -161,10 +155,10 @@ void tg_places_values(tg_writer *w, const tg_exported *f)
         for (; is_needed(w, i) && next; next = tg_writer_joined(w, next))
             end = next;
         for (int k = 0; k < value->input_count && is_needed(w, i) && argument_of(f, value) < 0; k++)
-            if (place_of(w, root_of(value->inputs[k]))->last < end->index)
-                place_of(w, root_of(value->inputs[k]))->last = end->index;
+            if (place_of(w, tg_root_of(value->inputs[k]))->last < end->index)
+                place_of(w, tg_root_of(value->inputs[k]))->last = end->index;
     }
-    place_of(w, root_of(f->result))->last = w->program->count;
+    place_of(w, tg_root_of(f->result))->last = w->program->count;
     for (int64_t i = 0; i < w->program->count; i++) {
         const tg_value *value = tg_program_at(w->program, i);
         tg_place_of *p = &w->places[i];

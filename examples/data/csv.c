@@ -28,123 +28,120 @@ static bool looks_like_classification(const csv_source *source, const csv_classe
            are_whole(classes);
 }
 
-static bool name_classes(dataset *set, const csv_classes *classes, tg_error *error)
+static void name_classes(const csv_classes *classes, dataset *set)
 {
+    char number[NUMBER_TEXT];
     set->classes = classes->count;
-    set->class_names = dataset_array(set->classes, 1, sizeof *set->class_names);
-    for (size_t i = 0; set->class_names && i < set->classes; i++) {
-        char number[NUMBER_TEXT];
-        set->class_names[i] = strdup(csv_classes_name(classes, i, number));
-        if (!set->class_names[i])
-            return tg_fail(error, "%s: out of memory", set->name);
-    }
-    return set->class_names || tg_fail(error, "%s: out of memory", set->name);
+    set->class_names = dataset_new(&set->memory, set->classes, 1, sizeof *set->class_names);
+    for (size_t i = 0; set->class_names && i < set->classes; i++)
+        set->class_names[i] = dataset_text(&set->memory, csv_classes_name(classes, i, number));
 }
 
 /* ---- features ---- */
 
 enum { MOST_CATEGORIES = 100 };
 
-/* The inputs from a column: one number, or one for each category; and one more that marks missing cells. */
-typedef struct feature {
-    size_t column, width;
-    csv_classes categories;
-    bool categorical, marked;
-} feature;
-
-typedef struct features {
-    feature *list; /* [count] */
-    size_t count, width;
-} features;
-
-static void free_features(features *all)
+static bool is_feature(const csv_column *column)
 {
-    for (size_t i = 0; i < all->count; i++)
-        csv_classes_free(&all->list[i].categories);
-    free(all->list);
+    return column->role == CSV_NUMBERS || column->role == CSV_CATEGORIES;
 }
 
-/* Checks the cells of a column of numbers; sets *misses if any is missing. */
-static bool check_numbers(const csv_source *source, size_t column, bool may_miss, bool *misses)
+/* Checks the cells of a column of numbers. */
+static bool check_numbers(const csv_source *source, size_t column, bool may_miss)
 {
     for (size_t row = 0; row < source->rows; row++) {
         const char *word = csv_word_at(source, row, column);
         if (word && !(may_miss && csv_is_missing(word)))
             return csv_fail_at_word(source, row, column);
-        *misses |= word != NULL;
     }
     return true;
 }
 
 /* Fails and suggests --ignore for the column, which is most often an identifier, a date or a text. */
-static bool fail_at_many(const csv_source *source, const feature *f)
+static bool fail_at_many(const csv_source *source, size_t column)
 {
     char name[80], example[PLAIN_NAME];
-    const char *word = csv_word_at(source, 0, f->column);
+    const char *word = csv_word_at(source, 0, column);
     if (source->first)
-        snprintf(name, sizeof name, "%.60s", csv_column_name(source, f->column));
+        snprintf(name, sizeof name, "%.60s", csv_column_name(source, column));
     else
-        snprintf(name, sizeof name, "%zu", f->column);
+        snprintf(name, sizeof name, "%zu", column);
     return tg_fail(source->error,
                    "%s: column '%s' has %zu different entries ('%s' is the first), expected numbers or at most %d "
                    "categories; --ignore '%s' leaves it out",
-                   source->table.path, name, f->categories.count, plain_name(word ? word : "", example),
-                   MOST_CATEGORIES, name);
+                   source->table.path, name, source->column[column].classes.count,
+                   plain_name(word ? word : "", example), MOST_CATEGORIES, name);
 }
 
-static bool plan_categories(const csv_source *source, bool may_miss, feature *f)
+static bool plan_feature(csv_source *source, size_t column, bool may_miss)
 {
-    if (!csv_classes_collect(source, f->column, may_miss, &f->categories))
-        return false;
-    if (f->categories.count > MOST_CATEGORIES)
-        return fail_at_many(source, f);
+    csv_column *feature = &source->column[column];
     for (size_t row = 0; row < source->rows && may_miss; row++)
-        f->marked |= csv_classes_find(source, f->column, &f->categories, row) < 0;
-    f->width = f->categories.count;
-    return true;
+        feature->marked |= csv_is_missing(csv_word_at(source, row, column));
+    feature->width = 1;
+    if (feature->role == CSV_NUMBERS)
+        return check_numbers(source, column, may_miss);
+    if (!csv_classes_collect(source, column, may_miss))
+        return false;
+    feature->width = feature->classes.count;
+    return feature->width <= MOST_CATEGORIES || fail_at_many(source, column);
 }
 
-static bool plan_features(const csv_source *source, dataset_missing missing, features *all)
+static bool plan_features(csv_source *source, dataset_missing missing, dataset *set)
 {
-    const bool may_miss = missing == DATASET_MISSING_MEAN;
-    all->list = dataset_array(source->table.columns, 1, sizeof *all->list);
-    if (!all->list)
-        return tg_fail(source->error, "%s: out of memory", source->table.path);
-    for (size_t column = 0; column < source->table.columns; column++) {
-        const csv_role role = source->role[column];
-        if (role != CSV_NUMBERS && role != CSV_CATEGORIES)
+    const size_t columns = source->table.columns;
+    size_t count = 0;
+    for (size_t i = 0; i < columns; i++) {
+        const csv_column *column = &source->column[i];
+        if (!is_feature(column))
             continue;
-        feature *f = &all->list[all->count++];
-        *f = (feature){.column = column, .width = 1, .categorical = role == CSV_CATEGORIES};
-        if (f->categorical ? !plan_categories(source, may_miss, f)
-                           : !check_numbers(source, column, may_miss, &f->marked))
+        if (!plan_feature(source, i, missing == DATASET_MISSING_MEAN))
             return false;
-        all->width += f->width + f->marked;
+        set->features += column->width + column->marked;
+        set->categorical += column->role == CSV_CATEGORIES;
+        set->marks += column->marked;
+        count++;
     }
-    return true;
+    return count || tg_fail(source->error, "%s: %zu column%s, none of them a feature, expected at least one",
+                            source->table.path, columns, plural((long long)columns));
 }
 
 /* Writes the features of a row and returns the position after them. A missing number is NaN; for a missing category all
  * are 0. */
-static double *write_features(const csv_source *source, const features *all, size_t row, double *to)
+static double *write_features(const csv_source *source, size_t row, double *to)
 {
-    for (const feature *f = all->list; f < all->list + all->count; f++) {
-        const bool missing = csv_is_missing(csv_word_at(source, row, f->column));
-        if (f->categorical) {
-            const int32_t category = csv_classes_find(source, f->column, &f->categories, row);
-            for (size_t i = 0; i < f->width; i++)
-                *to++ = category == (int32_t)i;
-        } else
-            *to++ = csv_value(source, row, f->column);
-        if (f->marked)
-            *to++ = missing;
+    for (size_t i = 0; i < source->table.columns; i++) {
+        const csv_column *column = &source->column[i];
+        if (column->role == CSV_NUMBERS)
+            *to++ = csv_value(source, row, i);
+        if (column->role == CSV_CATEGORIES) {
+            const int32_t category = csv_class_at(source, row, i);
+            for (size_t k = 0; k < column->width; k++)
+                *to++ = category == (int32_t)k;
+        }
+        if (column->marked)
+            *to++ = csv_is_missing(csv_word_at(source, row, i));
     }
     return to;
 }
 
+static void describe_features(const csv_source *source, dataset *set)
+{
+    char number[NUMBER_TEXT];
+    dataset_feature *to = set->feature = dataset_new(&set->memory, set->features, 1, sizeof *set->feature);
+    for (size_t i = 0; to && i < source->table.columns; i++) {
+        const csv_column *column = &source->column[i];
+        for (size_t k = 0; k < column->width + column->marked; k++, to++) {
+            *to = (dataset_feature){.column = set->column[i].name, .number = i, .missing = k == column->width};
+            if (column->role == CSV_CATEGORIES && !to->missing)
+                to->category = dataset_text(&set->memory, csv_classes_name(&column->classes, k, number));
+        }
+    }
+}
+
 /* ---- putting it together --------------------------------------------------- */
 
-static bool choose_task(const csv_source *source, const dataset_options *options, csv_classes *classes, dataset *set)
+static bool choose_task(csv_source *source, const dataset_options *options, dataset *set)
 {
     const char *path = source->table.path;
     set->task = options->task;
@@ -155,13 +152,14 @@ static bool choose_task(const csv_source *source, const dataset_options *options
         set->task = DATASET_REGRESSION;
     if (set->task == DATASET_REGRESSION)
         return true;
-    size_t column = source->target_columns[0];
+    const size_t column = source->target_columns[0];
+    const csv_classes *classes = &source->column[column].classes;
     for (size_t row = 0; set->task == DATASET_TASK_AUTO && row < source->rows; row++) {
         const char *word = csv_word_at(source, row, column);
         if (word && csv_word_is_formatted(word))
             return csv_fail_at_word(source, row, column);
     }
-    if (!csv_classes_collect(source, column, false, classes))
+    if (!csv_classes_collect(source, column, false))
         return false;
     if (set->task == DATASET_TASK_AUTO)
         set->task = looks_like_classification(source, classes) ? DATASET_CLASSIFICATION : DATASET_REGRESSION;
@@ -172,18 +170,19 @@ static bool choose_task(const csv_source *source, const dataset_options *options
             return csv_fail_at(source, row, column, "a fraction, expected a whole number or a name for a class");
     if (classes->count < 2)
         return csv_fail_at(source, 0, column, "the only class in the file, expected at least 2");
-    return name_classes(set, classes, source->error);
+    name_classes(classes, set);
+    return true;
 }
 
-static void fill(const csv_source *source, const features *all, const csv_classes *classes, dataset *set)
+static void fill(const csv_source *source, dataset *set)
 {
     const size_t width = set->features + set->targets;
     for (size_t row = 0; row < source->rows; row++) {
-        double *to = write_features(source, all, row, set->source + row * width);
+        double *to = write_features(source, row, set->source + row * width);
         for (size_t i = 0; i < set->targets; i++)
             *to++ = csv_value(source, row, source->target_columns[i]);
         if (set->task == DATASET_CLASSIFICATION)
-            set->labels[row] = csv_classes_find(source, source->target_columns[0], classes, row);
+            set->labels[row] = csv_class_at(source, row, source->target_columns[0]);
     }
 }
 
@@ -202,103 +201,52 @@ static bool numbers_differ(const csv_source *source, size_t column)
 
 static bool targets_are_numbers(const csv_source *source)
 {
-    bool misses = false;
     for (size_t i = 0; i < source->targets; i++)
-        if (!check_numbers(source, source->target_columns[i], false, &misses) ||
+        if (!check_numbers(source, source->target_columns[i], false) ||
             !numbers_differ(source, source->target_columns[i]))
             return false;
     return true;
 }
 
-static char *name_of(const csv_source *source, size_t column)
+static void name_targets(const csv_source *source, dataset *set)
 {
-    return strdup(source->first ? csv_column_name(source, column) : "");
-}
-
-static bool name_targets(const csv_source *source, dataset *set)
-{
-    bool complete = (set->target_column = dataset_array(source->targets, 1, sizeof *set->target_column)) != NULL;
-    for (size_t i = 0; complete && i < source->targets; i++)
-        set->target_column[i] = source->target_columns[i];
-    if (complete && set->targets)
-        complete = (set->target_names = dataset_array(set->targets, 1, sizeof *set->target_names)) != NULL;
-    for (size_t i = 0; complete && i < set->targets; i++)
-        complete = (set->target_names[i] = name_of(source, source->target_columns[i])) != NULL;
-    return complete || tg_fail(source->error, "%s: out of memory", set->name);
-}
-
-static bool describe_feature(const csv_source *source, const feature *from, size_t category, dataset_feature *to)
-{
-    char number[NUMBER_TEXT];
-    *to = (dataset_feature){.number = from->column, .missing = category == from->width};
-    if (source->first && !(to->column = strdup(csv_column_name(source, from->column))))
-        return false;
-    return !from->categorical || to->missing ||
-           (to->category = strdup(csv_classes_name(&from->categories, category, number)));
-}
-
-static bool describe_features(const csv_source *source, const features *all, dataset *set)
-{
-    size_t at = 0;
-    set->feature = dataset_array(set->features, 1, sizeof *set->feature);
-    bool named = set->feature;
-    for (size_t i = 0; i < all->count; i++)
-        for (size_t category = 0; named && category < all->list[i].width + all->list[i].marked; category++)
-            named = describe_feature(source, &all->list[i], category, &set->feature[at++]);
-    return named || tg_fail(source->error, "%s: out of memory", set->name);
-}
-
-/* Counts dropped rows, categorical columns and marks of missing cells in `set`. */
-static void note_reading(const csv_source *source, const features *all, size_t rows_of_file, dataset *set)
-{
-    set->dropped = rows_of_file - source->rows;
-    for (size_t i = 0; i < all->count; i++) {
-        set->categorical += all->list[i].categorical;
-        set->marks += all->list[i].marked;
+    set->target_column = dataset_new(&set->memory, source->targets, 1, sizeof *set->target_column);
+    if (set->targets)
+        set->target_names = dataset_new(&set->memory, set->targets, 1, sizeof *set->target_names);
+    for (size_t i = 0; !set->memory.failed && i < source->targets; i++) {
+        const size_t column = set->target_column[i] = source->target_columns[i];
+        if (set->targets)
+            set->target_names[i] = dataset_text(&set->memory, source->first ? set->column[column].name : "");
     }
 }
 
-static bool build(csv_source *source, const dataset_options *options, csv_classes *classes, features *all, dataset *set)
+static bool build(csv_source *source, const dataset_options *options, dataset *set)
 {
-    if (!csv_table_read(source->table.path, &source->table, source->error) ||
-        !csv_find_header(source, options->header) ||
-        !csv_find_targets(source, options->target ? options->target : "-1"))
+    const size_t columns = source->table.columns, rows_of_file = source->rows;
+    if (!csv_find_targets(source, options->target ? options->target : "-1"))
         return false;
-    const char *path = source->table.path;
-    if (source->targets == source->table.columns)
-        return tg_fail(source->error, "%s: %zu %s, all of them targets, expected features as well", path,
-                       source->targets, source->targets == 1 ? "column" : "columns");
-    const size_t rows_of_file = source->rows;
+    if (source->targets == columns)
+        return tg_fail(source->error, "%s: %zu %s, all of them targets, expected features as well", source->table.path,
+                       columns, columns == 1 ? "column" : "columns");
     if (!csv_choose_columns(source, options->ignore, options->categorical, options->missing) ||
-        !plan_features(source, options->missing, all))
-        return false;
-    if (all->count == 0)
-        return tg_fail(source->error, "%s: %zu column%s, none of them a feature, expected at least one", path,
-                       source->table.columns, plural((long long)source->table.columns));
-    if (!choose_task(source, options, classes, set) ||
+        !plan_features(source, options->missing, set) || !choose_task(source, options, set) ||
         (set->task == DATASET_REGRESSION && !targets_are_numbers(source)))
         return false;
     set->rows = source->rows;
-    set->features = all->width;
+    set->dropped = rows_of_file - source->rows;
     set->targets = set->task == DATASET_REGRESSION ? source->targets : 0;
-    if (!dataset_allocate(set, true, source->error) || !name_targets(source, set) ||
-        !describe_features(source, all, set))
+    if (!dataset_allocate(set, true, source->error) || !csv_describe_columns(source, set))
         return false;
-    fill(source, all, classes, set);
-    if (!csv_describe_columns(source, set))
-        return false;
-    note_reading(source, all, rows_of_file, set);
+    name_targets(source, set);
+    describe_features(source, set);
+    fill(source, set);
     return true;
 }
 
 bool dataset_load_csv(const char *path, const dataset_options *options, dataset *set, tg_error *error)
 {
-    csv_source source = {.table.path = path, .error = error};
-    csv_classes classes = {0};
-    features all = {0};
-    const bool loaded = build(&source, options, &classes, &all, set);
-    free_features(&all);
-    csv_classes_free(&classes);
+    csv_source source;
+    const bool loaded = csv_read(path, options->header, &source, error) && build(&source, options, set);
     csv_source_free(&source);
     return loaded;
 }

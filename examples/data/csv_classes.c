@@ -30,17 +30,18 @@ static bool check(const csv_source *source, size_t row, size_t column, bool word
                        "a mark of a missing value, expected a word; use --missing drop or --missing mean");
 }
 
-bool csv_classes_collect(const csv_source *source, size_t column, bool missing, csv_classes *classes)
+bool csv_classes_collect(csv_source *source, size_t column, bool missing)
 {
+    csv_classes *classes = &source->column[column].classes;
     size_t words = 0, found = 0;
     for (size_t row = 0; row < source->rows; row++) {
         const char *word = csv_word_at(source, row, column);
         words += word && *word && !csv_word_is_huge(word);
     }
-    struct csv_class *all = dataset_array(source->rows, 1, sizeof *all);
-    *classes = (csv_classes){.words = words > source->rows / 2, .class = all};
+    struct csv_class *all = dataset_new(&source->memory, source->rows, 1, sizeof *all);
     if (!all)
-        return tg_fail(source->error, "%s: out of memory", source->table.path);
+        return csv_out_of_memory(source);
+    *classes = (csv_classes){.words = words > source->rows / 2, .class = all};
     for (size_t row = 0; row < source->rows; row++) {
         all[found] = class_at(source, row, column);
         if (missing && csv_is_missing(all[found].word))
@@ -55,13 +56,9 @@ bool csv_classes_collect(const csv_source *source, size_t column, bool missing, 
     return true;
 }
 
-void csv_classes_free(csv_classes *classes)
+int32_t csv_class_at(const csv_source *source, size_t row, size_t column)
 {
-    free(classes->class);
-}
-
-int32_t csv_classes_find(const csv_source *source, size_t column, const csv_classes *classes, size_t row)
-{
+    const csv_classes *classes = &source->column[column].classes;
     const struct csv_class wanted = class_at(source, row, column), *found = NULL;
     if (!csv_is_missing(wanted.word))
         found = bsearch(&wanted, classes->class, classes->count, sizeof wanted, compare);

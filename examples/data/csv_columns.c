@@ -19,14 +19,14 @@ double csv_value(const csv_source *source, size_t row, size_t column)
 
 const char *csv_word_at(const csv_source *source, size_t row, size_t column)
 {
-    const csv_table *table = &source->table;
-    size_t cell = row_of_table(source, row) * table->columns + column;
-    return isnan(table->values[cell]) ? csv_table_text(table, csv_table_find(table, cell)) : NULL;
+    return isnan(csv_value(source, row, column))
+               ? source->table.texts[row_of_table(source, row) * source->table.columns + column]
+               : NULL;
 }
 
 const char *csv_column_name(const csv_source *source, size_t column)
 {
-    return csv_table_text(&source->table, column); /* all cells of the first row are kept as words */
+    return source->table.texts[column];
 }
 
 bool csv_fail_at(const csv_source *source, size_t row, size_t column, const char *problem)
@@ -65,7 +65,7 @@ static bool is_number(const csv_source *source, size_t row, size_t column)
 }
 
 /* A first line without numbers is a header. One with numbers is data, if its words stand above other words. */
-bool csv_find_header(csv_source *source, dataset_header header)
+static bool find_header(csv_source *source, dataset_header header)
 {
     const csv_table *table = &source->table;
     source->first = 0;
@@ -90,6 +90,22 @@ bool csv_find_header(csv_source *source, dataset_header header)
     if (source->rows == 0)
         return tg_fail(source->error, "%s: only a header, expected rows below it", table->path);
     return true;
+}
+
+bool csv_read(const char *path, dataset_header header, csv_source *source, tg_error *error)
+{
+    *source = (csv_source){.table.path = dataset_path_name(path), .error = error};
+    return csv_read_table(path, source) && find_header(source, header);
+}
+
+void csv_source_free(csv_source *source)
+{
+    dataset_free_memory(&source->memory);
+}
+
+bool csv_out_of_memory(const csv_source *source)
+{
+    return tg_fail(source->error, "%s: out of memory", source->table.path);
 }
 
 /* ---- target columns -------------------------------------------------------- */
@@ -168,13 +184,13 @@ static bool give_role(csv_source *source, const char *text, size_t length, csv_r
     size_t column = 0;
     if (!resolve(source, text, length, &column))
         return false;
-    if (source->role[column] == CSV_TARGET)
+    if (source->column[column].role == CSV_TARGET)
         return tg_fail(source->error, "%s: column '%.*s' is a target, expected a feature", source->table.path,
                        shown(length), text);
-    if (source->role[column] == CSV_IGNORED && role != CSV_IGNORED)
+    if (source->column[column].role == CSV_IGNORED && role != CSV_IGNORED)
         return tg_fail(source->error, "%s: column '%.*s' is ignored, expected a feature", source->table.path,
                        shown(length), text);
-    source->role[column] = role;
+    source->column[column].role = role;
     return true;
 }
 
@@ -208,85 +224,57 @@ bool csv_find_targets(csv_source *source, const char *target)
     return add_columns(source, target, CSV_TARGET);
 }
 
-/* Finds columns with at least as many words as numbers, not counting missing cells and numbers with marks between
- * digits. */
-static bool find_categories(csv_source *source)
+/* Counts missing cells, and makes columns categorical that have at least as many words as numbers, not counting numbers
+ * with marks between digits. */
+static void find_categories(csv_source *source)
 {
-    const size_t columns = source->table.columns, first = source->first * columns;
-    size_t *words = dataset_array(columns, 2, sizeof *words), *missing = words + columns;
-    if (!words)
-        return tg_fail(source->error, "%s: out of memory", source->table.path);
-    for (size_t i = csv_table_find(&source->table, first); i < source->table.word_count; i++) {
-        const csv_word *word = &source->table.words[i];
-        const char *text = csv_table_text(&source->table, i);
-        if (!isnan(source->table.values[word->cell]))
-            continue; /* a number in the first row, kept as a possible name */
-        missing[word->cell % columns] += csv_is_missing(text);
-        words[word->cell % columns] += !csv_is_missing(text) && !csv_word_is_huge(text) && !csv_word_is_formatted(text);
-    }
-    for (size_t column = 0; column < columns; column++)
-        if (source->role[column] == CSV_NUMBERS && words[column] > 0 &&
-            2 * words[column] >= source->rows - missing[column])
-            source->role[column] = CSV_CATEGORIES;
-    free(words);
-    return true;
+    csv_column *const end = source->column + source->table.columns;
+    for (size_t row = 0; row < source->rows; row++)
+        for (csv_column *column = source->column; column < end; column++) {
+            const char *word = csv_word_at(source, row, (size_t)(column - source->column));
+            const bool missing = csv_is_missing(word);
+            column->missing += missing;
+            column->words += word && !missing && !csv_word_is_huge(word) && !csv_word_is_formatted(word);
+        }
+    for (csv_column *column = source->column; column < end; column++)
+        if (column->role == CSV_NUMBERS && column->words > 0 && 2 * column->words >= source->rows - column->missing)
+            column->role = CSV_CATEGORIES;
 }
 
-/* Marks the rows to drop: those with a missing target or, with `features`, any missing cell that is used. */
-static size_t mark_rows(const csv_source *source, bool features, bool *out)
+/* True if the target of a row is missing or, with `features`, any cell that is used. */
+static bool is_incomplete(const csv_source *source, size_t row, bool features)
 {
-    const size_t columns = source->table.columns, first = source->first * columns;
-    size_t marked = 0;
-    for (size_t i = csv_table_find(&source->table, first); i < source->table.word_count; i++) {
-        const size_t cell = source->table.words[i].cell, row = cell / columns - source->first;
-        const csv_role role = source->role[cell % columns];
-        if (isnan(source->table.values[cell]) && csv_is_missing(csv_table_text(&source->table, i)) && !out[row] &&
-            (role == CSV_TARGET || (features && role != CSV_IGNORED))) {
-            out[row] = true;
-            marked++;
-        }
+    for (size_t i = 0; i < source->table.columns; i++) {
+        const csv_role role = source->column[i].role;
+        if ((role == CSV_TARGET || (features && role != CSV_IGNORED)) && csv_is_missing(csv_word_at(source, row, i)))
+            return true;
     }
-    return marked;
+    return false;
 }
 
 static bool drop_rows(csv_source *source, bool features)
 {
-    bool *out = dataset_array(source->rows, 1, sizeof *out);
-    size_t kept = 0;
-    source->kept = dataset_array(source->rows, 1, sizeof *source->kept);
-    if (out && source->kept) {
-        const size_t dropped = mark_rows(source, features, out), rows = source->rows;
-        for (size_t row = 0; row < rows; row++)
-            if (!out[row])
-                source->kept[kept++] = row;
-        source->rows = rows - dropped;
-    }
-    const bool complete = out && source->kept;
-    free(out);
-    if (complete && kept == 0)
-        return tg_fail(source->error, "%s: every row has a missing cell", source->table.path);
-    return complete || tg_fail(source->error, "%s: out of memory", source->table.path);
+    size_t *kept = dataset_new(&source->memory, source->rows, 1, sizeof *kept), count = 0;
+    if (!kept)
+        return csv_out_of_memory(source);
+    for (size_t row = 0; row < source->rows; row++)
+        if (!is_incomplete(source, row, features))
+            kept[count++] = row;
+    source->kept = kept;
+    source->rows = count;
+    return count || tg_fail(source->error, "%s: every row has a missing cell", source->table.path);
 }
 
 bool csv_choose_columns(csv_source *source, const char *ignore, const char *categorical, dataset_missing missing)
 {
-    source->role = dataset_array(source->table.columns, 1, sizeof *source->role);
-    if (!source->role)
-        return tg_fail(source->error, "%s: out of memory", source->table.path);
+    source->column = dataset_new(&source->memory, source->table.columns, 1, sizeof *source->column);
+    if (!source->column)
+        return csv_out_of_memory(source);
     for (size_t i = 0; i < source->targets; i++)
-        source->role[source->target_columns[i]] = CSV_TARGET;
+        source->column[source->target_columns[i]].role = CSV_TARGET;
     if ((ignore && !add_columns(source, ignore, CSV_IGNORED)) ||
         (categorical && !add_columns(source, categorical, CSV_CATEGORIES)))
         return false;
-    return find_categories(source) &&
-           (missing == DATASET_MISSING_ERROR || drop_rows(source, missing == DATASET_MISSING_DROP));
-}
-
-void csv_source_free(csv_source *source)
-{
-    free(source->kept);
-    free(source->role);
-    csv_table_free(&source->table);
-    source->kept = NULL;
-    source->role = NULL;
+    find_categories(source);
+    return missing == DATASET_MISSING_ERROR || drop_rows(source, missing == DATASET_MISSING_DROP);
 }

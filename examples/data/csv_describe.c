@@ -42,28 +42,33 @@ static bool is_compact_date(double number)
     return number >= 19000101 && number <= 21001231 && is_day(day / 10000, day / 100 % 100, day % 100);
 }
 
-static bool all_dates(const csv_source *source, size_t column)
+/* ---- what the cells of a column have in common ---- */
+
+typedef struct summary {
+    size_t present, dates; /* cells with a value, and those of them that are dates */
+    size_t first;          /* row of the first value */
+    bool whole;            /* all are whole numbers, none is missing */
+    double low, high;      /* of the numbers; NaN without any */
+} summary;
+
+static summary summarise(const csv_source *source, size_t column)
 {
-    size_t dates = 0;
+    summary all = {.whole = true, .low = NAN, .high = NAN};
     for (size_t row = 0; row < source->rows; row++) {
         const char *word = csv_word_at(source, row, column);
-        const bool dated = word ? is_date(word) : is_compact_date(csv_value(source, row, column));
-        if (!dated && !csv_is_missing(word))
-            return false;
-        dates += dated;
+        const double value = csv_value(source, row, column);
+        all.whole &= value == floor(value);
+        all.low = fmin(all.low, value); /* fmin and fmax ignore NaN */
+        all.high = fmax(all.high, value);
+        if (csv_is_missing(word))
+            continue;
+        all.first = all.present++ ? all.first : row;
+        all.dates += word ? is_date(word) : is_compact_date(value);
     }
-    return dates > 0;
+    return all;
 }
 
 /* ---- identifiers ---- */
-
-static bool all_whole(const csv_source *source, size_t column)
-{
-    for (size_t row = 0; row < source->rows; row++)
-        if (csv_value(source, row, column) != floor(csv_value(source, row, column)))
-            return false;
-    return true;
-}
 
 /* True if each of the integers low .. low + rows - 1 occurs once, in any order. */
 static bool numbers_rows(const csv_source *source, size_t column, double low, bool *seen)
@@ -85,90 +90,56 @@ static bool is_called_id(const char *name)
     return length == 2 || !isalpha((unsigned char)name[length - 3]) || strcmp(name + length - 2, "Id") == 0;
 }
 
-/* Sets the warning about a feature. False when memory runs out. */
-static bool doubt(const csv_source *source, size_t column, dataset_column *to)
+/* The warning about a feature; NULL: none. */
+static const char *doubt(const csv_source *source, size_t column, const summary *all, dataset *set)
 {
-    const double rows = (double)source->rows, range = to->high - to->low + 1;
-    if (all_dates(source, column)) {
-        to->doubt = "looks like a date";
-        return true;
-    }
+    static const char id[] = "looks like an identifier";
+    const double rows = (double)source->rows, range = all->high - all->low + 1;
+    const char *name = set->column[column].name;
+    if (all->dates > 0 && all->dates == all->present)
+        return "looks like a date";
     if (source->rows < LEAST_ROWS)
-        return true;
-    if (source->role[column] == CSV_CATEGORIES) {
-        if (2 * (double)to->entries > rows)
-            to->doubt = "looks like an identifier";
-        return true;
-    }
-    if (!all_whole(source, column))
-        return true;
-    if (is_called_id(to->name) && range >= rows / 2)
-        to->doubt = "looks like an identifier";
-    if (range != rows)
-        return true;
-    bool *seen = dataset_array(source->rows, 1, sizeof *seen);
-    if (seen && numbers_rows(source, column, to->low, seen))
-        to->doubt = "numbers the rows";
-    free(seen);
-    return seen != NULL;
+        return NULL;
+    if (source->column[column].role == CSV_CATEGORIES)
+        return 2 * (double)set->column[column].entries > rows ? id : NULL;
+    if (!all->whole)
+        return NULL;
+    bool *seen = range == rows ? dataset_new(&set->memory, source->rows, 1, sizeof *seen) : NULL;
+    if (seen && numbers_rows(source, column, all->low, seen))
+        return "numbers the rows";
+    return is_called_id(name) && range >= rows / 2 ? id : NULL;
 }
 
 /* ---- columns ---- */
 
-/* The first entry as in the file; a number in its shortest form. */
-static char *example_of(const csv_source *source, size_t column)
+static void describe(const csv_source *source, size_t column, dataset *set)
 {
-    char number[NUMBER_TEXT];
-    for (size_t row = 0; row < source->rows; row++) {
-        const char *word = csv_word_at(source, row, column);
-        if (!csv_is_missing(word))
-            return strdup(word ? word : number_text(csv_value(source, row, column), number));
-    }
-    return strdup("");
-}
-
-static void find_range(const csv_source *source, size_t column, dataset_column *to)
-{
-    for (size_t row = 0; row < source->rows; row++) {
-        to->low = fmin(to->low, csv_value(source, row, column)); /* fmin and fmax ignore NaN */
-        to->high = fmax(to->high, csv_value(source, row, column));
-    }
-}
-
-static bool describe(const csv_source *source, const dataset *set, size_t column, dataset_column *to)
-{
-    const csv_role role = source->role[column];
-    const bool target = role == CSV_TARGET, class = target && set->classes > 0;
     static const char *const kinds[] = {"number", "categorical", "target", "ignored"};
-    to->kind = class ? "class" : kinds[role];
-    to->low = to->high = NAN;
-    if (!(to->example = example_of(source, column)) ||
-        (source->first && !(to->name = strdup(csv_column_name(source, column)))))
-        return false;
-    if (role == CSV_NUMBERS || (target && !class))
-        find_range(source, column, to);
-    to->entries = class ? set->classes : 0;
-    for (size_t i = 0; i < set->features; i++)
-        to->entries += set->feature[i].number == column && set->feature[i].category;
-    return role == CSV_TARGET || role == CSV_IGNORED || doubt(source, column, to);
-}
-
-static void count_missing(const csv_source *source, dataset *set)
-{
-    const csv_table *table = &source->table;
-    for (size_t i = csv_table_find(table, source->first * table->columns); i < table->word_count; i++)
-        set->column[table->words[i].cell % table->columns].missing +=
-            isnan(table->values[table->words[i].cell]) && csv_is_missing(csv_table_text(table, i));
+    const csv_column *from = &source->column[column];
+    dataset_column *to = &set->column[column];
+    const bool class = from->role == CSV_TARGET && set->task == DATASET_CLASSIFICATION;
+    const summary all = summarise(source, column);
+    const bool numbers = from->role == CSV_NUMBERS || (from->role == CSV_TARGET && !class);
+    char number[NUMBER_TEXT];
+    const char *word = csv_word_at(source, all.first, column);
+    to->kind = class ? "class" : kinds[from->role];
+    to->name = source->first ? dataset_text(&set->memory, csv_column_name(source, column)) : NULL;
+    to->entries = class || from->role == CSV_CATEGORIES ? from->classes.count : 0;
+    to->low = numbers ? all.low : NAN;
+    to->high = numbers ? all.high : NAN;
+    to->missing = from->missing;
+    to->example = dataset_text(&set->memory, !all.present ? ""
+                                             : word       ? word
+                                                          : number_text(csv_value(source, all.first, column), number));
+    if (from->role == CSV_NUMBERS || from->role == CSV_CATEGORIES)
+        to->doubt = doubt(source, column, &all, set);
 }
 
 bool csv_describe_columns(const csv_source *source, dataset *set)
 {
-    bool complete = (set->column = dataset_array(source->table.columns, 1, sizeof *set->column)) != NULL;
     set->columns = source->table.columns;
-    for (size_t i = 0; complete && i < set->columns; i++)
-        complete = describe(source, set, i, &set->column[i]);
-    if (!complete)
-        return tg_fail(source->error, "%s: out of memory", set->name);
-    count_missing(source, set);
-    return true;
+    set->column = dataset_new(&set->memory, set->columns, 1, sizeof *set->column);
+    for (size_t i = 0; set->column && i < set->columns; i++)
+        describe(source, i, set);
+    return !set->memory.failed || csv_out_of_memory(source);
 }

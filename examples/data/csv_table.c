@@ -16,30 +16,34 @@ typedef struct csv_reader {
     tg_error *error;
     locale_t c_locale; /* a decimal point is a point in any locale */
     size_t line, row_line;
-    size_t cells; /* of the row being read */
-    size_t value_capacity, line_capacity, word_capacity, text_size, text_capacity;
+    size_t cells;       /* of the row being read */
+    char *text;         /* where the next cell goes */
     bool decimal_comma; /* no separator character occurs, so that 3,5 is a number */
     bool failed;
 } csv_reader;
 
-static bool out_of_memory(csv_reader *reader)
+static bool out_of_memory(const csv_reader *reader)
 {
-    reader->failed = true;
     return tg_fail(reader->error, "%s:%zu: out of memory", reader->table->path, reader->line);
 }
 
-/* Returns `array`, moved if necessary, with room for `needed` items of `size` bytes; NULL, with `array` unchanged, if
- * out of memory. */
-static void *grown(csv_reader *reader, void *array, size_t *capacity, size_t needed, size_t size)
+/* Memory for the whole table: a file has no more cells than separators and line ends, and one, and their texts, each
+ * ended by a zero byte, are no longer than the file and that byte. */
+static bool make_room(csv_reader *reader, dataset_memory *memory, char separator, const unsigned char *from,
+                      const unsigned char *end)
 {
-    if (needed <= *capacity)
-        return array;
-    void *larger = needed <= SIZE_MAX / size / 2 ? realloc(array, 2 * needed * size) : NULL;
-    if (larger)
-        *capacity = 2 * needed;
-    else
-        out_of_memory(reader);
-    return larger;
+    csv_table *table = reader->table;
+    size_t rows = 1, cells = 1;
+    for (const unsigned char *letter = from; letter < end; letter++) {
+        const bool ends = *letter == '\n' || *letter == '\r';
+        rows += ends;
+        cells += ends || *letter == (unsigned char)separator;
+    }
+    table->values = dataset_new(memory, cells, 1, sizeof *table->values);
+    table->texts = dataset_new(memory, cells, 1, sizeof *table->texts);
+    table->lines = dataset_new(memory, rows, 1, sizeof *table->lines);
+    reader->text = dataset_new(memory, (size_t)(end - from) + 1, 1, 1);
+    return !memory->failed || out_of_memory(reader);
 }
 
 /* Accepts decimal digits, a point, an exponent: strtod alone would accept hexadecimal numbers, too. */
@@ -58,39 +62,17 @@ static bool parse_number(const char *text, bool decimal_comma, locale_t c_locale
     return !*end && fabs(*value) <= (double)FLT_MAX;
 }
 
-static void keep_word(csv_reader *reader, size_t cell, const char *word, size_t length)
-{
-    csv_table *table = reader->table;
-    csv_word *words = grown(reader, table->words, &reader->word_capacity, table->word_count + 1, sizeof *table->words);
-    if (!words)
-        return;
-    table->words = words;
-    char *text = grown(reader, table->text, &reader->text_capacity, reader->text_size + length + 1, 1);
-    if (!text)
-        return;
-    table->text = text;
-    words[table->word_count++] = (csv_word){.cell = cell, .text = reader->text_size};
-    memcpy(text + reader->text_size, word, length);
-    text[reader->text_size + length] = 0;
-    reader->text_size += length + 1;
-}
-
-static void on_cell(void *cell_text, size_t length, void *state)
+static void on_cell(void *text, size_t length, void *state)
 {
     csv_reader *reader = state;
     csv_table *table = reader->table;
-    size_t column = reader->cells++, cell = table->rows * table->columns + column;
+    const size_t column = reader->cells++, cell = table->rows * table->columns + column;
     if (reader->failed || (table->rows > 0 && column >= table->columns))
         return; /* on_row_end reports the error */
-    double *values = grown(reader, table->values, &reader->value_capacity, cell + 1, sizeof *values);
-    if (!values)
-        return;
-    table->values = values;
-    bool number = parse_number(cell_text, reader->decimal_comma, reader->c_locale, &values[cell]);
-    if (!number)
-        values[cell] = NAN;
-    if (!number || table->rows == 0)
-        keep_word(reader, cell, cell_text, length);
+    table->texts[cell] = memcpy(reader->text, text, length + 1);
+    reader->text += length + 1;
+    if (!parse_number(text, reader->decimal_comma, reader->c_locale, &table->values[cell]))
+        table->values[cell] = NAN;
 }
 
 static void on_row_end(int terminator, void *state)
@@ -98,23 +80,18 @@ static void on_row_end(int terminator, void *state)
     (void)terminator;
     csv_reader *reader = state;
     csv_table *table = reader->table;
-    size_t cells = reader->cells;
+    const size_t cells = reader->cells;
     reader->cells = 0;
     if (reader->failed)
         return;
     if (table->rows == 0)
         table->columns = cells;
-    if (cells != table->columns) {
-        reader->failed = true;
+    reader->failed = cells != table->columns;
+    if (reader->failed)
         tg_fail(reader->error, "%s:%zu: %zu %s, expected %zu as in line %zu", table->path, reader->row_line, cells,
                 cells == 1 ? "field" : "fields", table->columns, table->lines[0]);
-        return;
-    }
-    size_t *lines = grown(reader, table->lines, &reader->line_capacity, table->rows + 1, sizeof *lines);
-    if (!lines)
-        return;
-    table->lines = lines;
-    lines[table->rows++] = reader->row_line;
+    else
+        table->lines[table->rows++] = reader->row_line;
 }
 
 /* The end of the line, including its terminator (LF, CR LF or CR). */
@@ -337,7 +314,7 @@ static bool parse_lines(csv_reader *reader, struct csv_parser *parser, char sepa
     return !reader->failed;
 }
 
-static bool parse(csv_reader *reader, const dataset_bytes *contents)
+static bool parse(csv_reader *reader, dataset_memory *memory, const dataset_bytes *contents)
 {
     const char *path = reader->table->path;
     unsigned char *bytes = contents->bytes;
@@ -348,12 +325,13 @@ static bool parse(csv_reader *reader, const dataset_bytes *contents)
                        zero - bytes);
     if (contents->size >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0)
         bytes += 3;
-    const unsigned char *first = first_line(bytes, end);
-    char separator = find_separator(first, end);
+    char separator = find_separator(first_line(bytes, end), end);
     if (separator == ' ') {
         end = join_blanks(bytes, end);
         separator = '\t';
     }
+    if (!make_room(reader, memory, separator, bytes, end))
+        return false;
     struct csv_parser parser;
     reader->c_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     if (!reader->c_locale)
@@ -371,45 +349,15 @@ static bool parse(csv_reader *reader, const dataset_bytes *contents)
     return parsed;
 }
 
-bool csv_table_read(const char *path, csv_table *table, tg_error *error)
+bool csv_read_table(const char *path, csv_source *source)
 {
-    *table = (csv_table){.path = dataset_path_name(path)};
     dataset_bytes contents;
-    if (!dataset_read_file(path, &contents, error))
+    if (!dataset_read_file(path, &contents, source->error))
         return false;
-    csv_reader reader = {.table = table, .error = error};
-    bool read = parse(&reader, &contents);
+    csv_reader reader = {.table = &source->table, .error = source->error};
+    const bool read = parse(&reader, &source->memory, &contents);
     free(contents.bytes);
-    if (!read)
-        csv_table_free(table);
     return read;
-}
-
-void csv_table_free(csv_table *table)
-{
-    free(table->values);
-    free(table->lines);
-    free(table->words);
-    free(table->text);
-    *table = (csv_table){0};
-}
-
-size_t csv_table_find(const csv_table *table, size_t cell)
-{
-    size_t low = 0, high = table->word_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (table->words[middle].cell < cell)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-const char *csv_table_text(const csv_table *table, size_t word)
-{
-    return table->text + table->words[word].text;
 }
 
 bool csv_word_is_huge(const char *text)

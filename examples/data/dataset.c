@@ -16,9 +16,44 @@ void *dataset_array(size_t count, size_t width, size_t size)
 
 /* ---- memory ---------------------------------------------------------------- */
 
-static double *filled(size_t count, double value)
+struct dataset_block {
+    struct dataset_block *before;
+    double bytes[]; /* aligned for all that a set has */
+};
+
+void *dataset_new(dataset_memory *memory, size_t count, size_t width, size_t size)
 {
-    double *array = dataset_array(count, 1, sizeof *array);
+    size_t bytes;
+    struct dataset_block *block = NULL;
+    if (!__builtin_mul_overflow(count, width, &bytes) && !__builtin_mul_overflow(bytes, size, &bytes) &&
+        bytes < SIZE_MAX - sizeof *block)
+        block = calloc(1, sizeof *block + bytes);
+    memory->failed |= !block;
+    if (!block)
+        return NULL;
+    block->before = memory->last;
+    memory->last = block;
+    return block->bytes;
+}
+
+char *dataset_text(dataset_memory *memory, const char *text)
+{
+    char *copy = dataset_new(memory, strlen(text) + 1, 1, 1);
+    return copy ? strcpy(copy, text) : NULL;
+}
+
+void dataset_free_memory(dataset_memory *memory)
+{
+    for (struct dataset_block *block = memory->last, *before; block; block = before) {
+        before = block->before;
+        free(block);
+    }
+    *memory = (dataset_memory){0};
+}
+
+static double *filled(dataset *set, size_t count, double value)
+{
+    double *array = dataset_new(&set->memory, count, 1, sizeof *array);
     for (size_t i = 0; array && i < count; i++)
         array[i] = value;
     return array;
@@ -26,97 +61,68 @@ static double *filled(size_t count, double value)
 
 bool dataset_allocate(dataset *set, bool source, tg_error *error)
 {
+    dataset_memory *memory = &set->memory;
     if (set->rows > INT32_MAX)
         return tg_fail(error, "%s: %zu rows, expected at most %d", set->name, set->rows, INT32_MAX);
-    set->x = dataset_array(set->rows, set->features, sizeof *set->x);
-    set->feature_mean = filled(set->features, 0);
-    set->feature_scale = filled(set->features, 1);
-    bool complete = set->x && set->feature_mean && set->feature_scale;
+    set->x = dataset_new(memory, set->rows, set->features, sizeof *set->x);
+    set->feature_mean = filled(set, set->features, 0);
+    set->feature_scale = filled(set, set->features, 1);
     if (set->task == DATASET_CLASSIFICATION) {
-        set->labels = dataset_array(set->rows, 1, sizeof *set->labels);
-        complete = complete && set->labels;
+        set->labels = dataset_new(memory, set->rows, 1, sizeof *set->labels);
     } else {
-        set->y = dataset_array(set->rows, set->targets, sizeof *set->y);
-        set->target_mean = filled(set->targets, 0);
-        set->target_scale = filled(set->targets, 1);
-        complete = complete && set->y && set->target_mean && set->target_scale;
+        set->y = dataset_new(memory, set->rows, set->targets, sizeof *set->y);
+        set->target_mean = filled(set, set->targets, 0);
+        set->target_scale = filled(set, set->targets, 1);
     }
     if (source)
-        set->source = dataset_array(set->rows, set->features + set->targets, sizeof *set->source);
-    if (!complete || (source && !set->source))
-        return tg_fail(error, "%s: out of memory for %zu rows of %zu features", set->name, set->rows, set->features);
-    return true;
+        set->source = dataset_new(memory, set->rows, set->features + set->targets, sizeof *set->source);
+    return !memory->failed ||
+           tg_fail(error, "%s: out of memory for %zu rows of %zu features", set->name, set->rows, set->features);
 }
 
-bool dataset_number_classes(dataset *set, tg_error *error)
+void dataset_number_classes(dataset *set)
 {
-    enum { LONGEST = 24 };
-    set->class_names = dataset_array(set->classes, 1, sizeof *set->class_names);
+    char number[24];
+    set->class_names = dataset_new(&set->memory, set->classes, 1, sizeof *set->class_names);
     for (size_t i = 0; set->class_names && i < set->classes; i++) {
-        set->class_names[i] = malloc(LONGEST);
-        if (!set->class_names[i])
-            return tg_fail(error, "%s: out of memory", set->name);
-        snprintf(set->class_names[i], LONGEST, "%zu", i);
+        snprintf(number, sizeof number, "%zu", i);
+        set->class_names[i] = dataset_text(&set->memory, number);
     }
-    return set->class_names || tg_fail(error, "%s: out of memory", set->name);
-}
-
-static void free_names(char **names, size_t count)
-{
-    for (size_t i = 0; names && i < count; i++)
-        free(names[i]);
-    free(names);
 }
 
 void dataset_free(dataset *set)
 {
     if (!set)
         return;
-    free_names(set->class_names, set->classes);
-    free_names(set->target_names, set->targets);
-    free(set->target_column);
-    free(set->name);
-    free(set->feature_mean);
-    free(set->feature_scale);
-    free(set->target_mean);
-    free(set->target_scale);
-    for (size_t i = 0; set->feature && i < set->features; i++) {
-        free(set->feature[i].column);
-        free(set->feature[i].category);
-    }
-    free(set->feature);
-    for (size_t i = 0; set->column && i < set->columns; i++) {
-        free(set->column[i].name);
-        free(set->column[i].example);
-    }
-    free(set->column);
-    free(set->x);
-    free(set->y);
-    free(set->labels);
-    free(set->source);
+    dataset_free_memory(&set->memory);
     free(set->order);
     *set = (dataset){0};
 }
 
 /* ---- loading --------------------------------------------------------------- */
 
-/* The last component of a path, without the endings of a CSV file. */
-static char *title_of(const char *path)
+/* Cuts an ending off, unless nothing would be left. */
+static void cut(char *title, const char *ending)
 {
-    size_t end = strlen(path);
-    while (end > 1 && path[end - 1] == '/')
-        end--;
-    size_t start = end;
-    while (start > 0 && path[start - 1] != '/')
-        start--;
-    char *title = strndup(path + start, end - start);
-    static const char *const endings[] = {".gz", ".csv"};
-    for (size_t i = 0; title && i < sizeof endings / sizeof endings[0]; i++) {
-        size_t length = strlen(title), cut = strlen(endings[i]);
-        if (length > cut && strcmp(title + length - cut, endings[i]) == 0)
-            title[length - cut] = 0;
-    }
-    return title ? plain_text(title) : NULL;
+    const size_t length = strlen(title), tail = strlen(ending);
+    if (length > tail && strcmp(title + length - tail, ending) == 0)
+        title[length - tail] = 0;
+}
+
+/* The last component of a path, without the endings of a CSV file. */
+static char *title_of(dataset *set, const char *path)
+{
+    char *title = dataset_text(&set->memory, path);
+    if (!title)
+        return NULL;
+    while (strlen(title) > 1 && title[strlen(title) - 1] == '/')
+        cut(title, "/");
+    const char *slash = strrchr(title, '/');
+    if (slash)
+        memmove(title, slash + 1, strlen(slash));
+    cut(title, ".gz");
+    cut(title, ".csv");
+    return plain_text(title);
 }
 
 static const dataset_kind *find_kind(const char *spec, const char **path)
@@ -159,11 +165,13 @@ static bool load(const char *spec, const dataset_options *options, dataset *set,
         return tg_fail(error, "data set '%s': expected a %s after it", spec,
                        strcmp(kind->path, "DIR") == 0 ? "folder" : "file");
     set->kind = kind;
-    set->name = title_of(dataset_path_name(path));
+    set->name = title_of(set, dataset_path_name(path));
     if (!set->name)
         return tg_fail(error, "%s: out of memory", spec);
     if (!kind->load(path, options, set, error))
         return false;
+    if (set->memory.failed)
+        return tg_fail(error, "%s: out of memory", spec);
     if (options->task != DATASET_TASK_AUTO && options->task != set->task)
         return tg_fail(error, "%s: the task is %s and cannot be chosen", spec,
                        set->task == DATASET_CLASSIFICATION ? "classification" : "regression");

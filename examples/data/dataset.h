@@ -102,6 +102,12 @@ typedef struct dataset_column {
 
 typedef struct dataset_kind dataset_kind;
 
+/* Blocks of memory that are freed together (internal.h). */
+typedef struct dataset_memory {
+    struct dataset_block *last;
+    bool failed; /* it ran out */
+} dataset_memory;
+
 /* A data set. */
 typedef struct dataset {
     char *name; /* for titles: "spirals", "mnist" for idx:data/mnist, "iris" for csv:uci/iris.csv */
@@ -137,6 +143,8 @@ typedef struct dataset {
 
     int32_t *order; /* [rows]: the three splits, one after the other */
     dataset_part train, validation, test;
+
+    dataset_memory memory; /* owns everything above, except the order: a shallow copy may have splits of its own */
 } dataset;
 
 /* Loads what `spec` names:

@@ -70,33 +70,25 @@ static bool parse(idx_file *file, size_t dimensions, tg_error *error)
     return true;
 }
 
-/* Reads DIR/NAME or, if that does not exist, DIR/NAME.gz. */
-static bool read_idx(const char *folder, int which, idx_file *file, tg_error *error)
+/* Sets the path to DIR/NAME or, if that does not exist, to DIR/NAME.gz. */
+static bool find(const char *folder, int which, idx_file *file, tg_error *error)
 {
-    int length = snprintf(file->path, sizeof file->path, "%s/%s", folder, idx_names[which].name);
+    const char *name = idx_names[which].name;
+    const int length = snprintf(file->path, sizeof file->path, "%s/%s", folder, name);
     if (length < 0 || (size_t)length + sizeof ".gz" > sizeof file->path)
         return tg_fail(error, "%.40s...: the path is too long", folder);
-    if (access(file->path, F_OK) != 0) {
-        if (access(folder, F_OK) != 0)
-            return tg_fail(error, "%s: no such folder", folder);
-        memcpy(file->path + length, ".gz", sizeof ".gz");
-        if (access(file->path, F_OK) != 0)
-            return tg_fail(error, "%s: found neither %s nor %s.gz", folder, idx_names[which].name,
-                           idx_names[which].name);
-    }
-    return dataset_read_file(file->path, &file->contents, error) && parse(file, idx_names[which].dimensions, error);
+    if (access(file->path, F_OK) == 0)
+        return true;
+    if (access(folder, F_OK) != 0)
+        return tg_fail(error, "%s: no such folder", folder);
+    memcpy(file->path + length, ".gz", sizeof ".gz");
+    return access(file->path, F_OK) == 0 || tg_fail(error, "%s: found neither %s nor %s.gz", folder, name, name);
 }
 
-/* True if a file exists, plain or compressed. */
-static bool is_there(const char *folder, int which)
+static bool read_idx(const char *folder, int which, idx_file *file, tg_error *error)
 {
-    char path[4096];
-    const int length = snprintf(path, sizeof path, "%s/%s.gz", folder, idx_names[which].name);
-    if (length < 0 || (size_t)length >= sizeof path)
-        return false;
-    const bool packed = access(path, F_OK) == 0;
-    path[length - 3] = 0;
-    return packed || access(path, F_OK) == 0;
+    return find(folder, which, file, error) && dataset_read_file(file->path, &file->contents, error) &&
+           parse(file, idx_names[which].dimensions, error);
 }
 
 static bool read_pair(const char *folder, idx_file *images, idx_file *labels, int which, tg_error *error)
@@ -145,8 +137,9 @@ static bool fill(const idx_file files[IDX_FILES], dataset *set, tg_error *error)
     set->width = train->sizes[2];
     set->features = set->height * set->width;
     set->classes = classes > of_test ? classes : of_test;
-    if (!dataset_allocate(set, false, error) || !dataset_number_classes(set, error))
+    if (!dataset_allocate(set, false, error))
         return false;
+    dataset_number_classes(set);
     copy_rows(train, &files[TRAIN_LABELS], 0, set);
     if (test->items)
         copy_rows(test, &files[TEST_LABELS], train->sizes[0], set);
@@ -162,7 +155,8 @@ bool dataset_load_idx(const char *folder, const dataset_options *options, datase
     if (!files)
         return tg_fail(error, "%s: out of memory", folder);
     const idx_file *train = &files[TRAIN_IMAGES], *test = &files[TEST_IMAGES];
-    const bool tests = is_there(folder, TEST_IMAGES) || is_there(folder, TEST_LABELS);
+    const bool tests =
+        find(folder, TEST_IMAGES, &files[TEST_IMAGES], NULL) || find(folder, TEST_LABELS, &files[TEST_LABELS], NULL);
     bool loaded = read_pair(folder, &files[TRAIN_IMAGES], &files[TRAIN_LABELS], TRAIN_IMAGES, error) &&
                   (!tests || read_pair(folder, &files[TEST_IMAGES], &files[TEST_LABELS], TEST_IMAGES, error));
     if (loaded && tests && (train->sizes[1] != test->sizes[1] || train->sizes[2] != test->sizes[2]))

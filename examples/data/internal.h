@@ -1,6 +1,7 @@
 /* Shared by the readers and generators of data sets; programs include dataset.h.
  *
- * A reader sets task, rows, features, classes or targets, lets dataset_allocate make the blocks, and fills them.
+ * A reader sets task, rows, features, classes or targets, lets dataset_allocate make the blocks, and fills them. What
+ * a set points to is in set->memory, whose failure dataset_load reports if the reader has not done so.
  */
 #ifndef DATA_INTERNAL_H
 #define DATA_INTERNAL_H
@@ -10,6 +11,11 @@
 /* count * width items of `size` bytes, all zero; NULL if memory runs out or the product is too large, but not if it is
  * 0. Free with free(). */
 void *dataset_array(size_t count, size_t width, size_t size);
+
+/* The same, and a copy of a text, as part of `memory`, which also remembers that it ran out. */
+void *dataset_new(dataset_memory *memory, size_t count, size_t width, size_t size);
+char *dataset_text(dataset_memory *memory, const char *text);
+void dataset_free_memory(dataset_memory *memory);
 
 /* The path of a file as messages name it: "-" is standard input. */
 static inline const char *dataset_path_name(const char *path)
@@ -30,7 +36,7 @@ bool dataset_read_file(const char *path, dataset_bytes *contents, tg_error *erro
 bool dataset_allocate(dataset *set, bool source, tg_error *error);
 
 /* Names the classes 0, 1, 2, ...; set->classes is set. */
-bool dataset_number_classes(dataset *set, tg_error *error);
+void dataset_number_classes(dataset *set);
 
 /* Draws one row of synthetic data; returns its target, which is the label in a classification. */
 typedef double dataset_draw(int label, double noise, tg_rng *rng, float *features);

@@ -76,10 +76,9 @@ static bool take_pairs(const csv_source *s, file_pairs *out)
 
 static bool read_pairs(const char *path, file_pairs *out, tg_error *error)
 {
-    csv_source source = {.error = error};
+    csv_source source;
     *out = (file_pairs){0};
-    const bool fine = csv_table_read(path, &source.table, error) && csv_find_header(&source, DATASET_HEADER_AUTO) &&
-                      take_pairs(&source, out);
+    const bool fine = csv_read(path, DATASET_HEADER_AUTO, &source, error) && take_pairs(&source, out);
     csv_source_free(&source);
     if (!fine)
         free(out->pairs);

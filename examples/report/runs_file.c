@@ -302,8 +302,8 @@ static bool read_rows(runs_file *to, const csv_source *s, const char *wanted)
 
 static bool read_file(runs_file *to, const char *path, const char *wanted, tg_error *error)
 {
-    csv_source s = {.table.path = path, .error = error};
-    bool fine = csv_table_read(path, &s.table, error) && csv_find_header(&s, DATASET_HEADER_YES);
+    csv_source s;
+    bool fine = csv_read(path, DATASET_HEADER_YES, &s, error);
     if (fine) {
         bool wide = is_one_of(csv_column_name(&s, 0), step_names), curve = s.table.columns == 3;
         static const char *const of_curve[] = {"Wall time", "Step", "Value"};

@@ -132,7 +132,8 @@ static void keep_pictures(const double of[PARTS], double to[MEASURES][PIXELS])
 
 static bool make_data(const results *r, dataset *data)
 {
-    *data = (dataset){.name = strdup("rings"), .task = DATASET_REGRESSION, .rows = PIXELS, .features = 2, .targets = 1};
+    *data = (dataset){.task = DATASET_REGRESSION, .rows = PIXELS, .features = 2, .targets = 1};
+    data->name = dataset_text(&data->memory, "rings");
     const bool made = data->name && dataset_allocate(data, false, NULL);
     for (int i = 0; made && i < PIXELS; i++) {
         data->x[2 * i] = (float)middle(i % SIDE);

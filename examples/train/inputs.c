@@ -184,8 +184,8 @@ static dataset_header header_of(const char *asked, const card *c)
 
 static bool load_csv(const char *path, const inputs_options *options, const card *c, inputs *out, tg_error *error)
 {
-    csv_source source = {.table.path = path, .error = error};
-    bool fine = csv_table_read(path, &source.table, error) && csv_find_header(&source, header_of(options->header, c));
+    csv_source source;
+    bool fine = csv_read(path, header_of(options->header, c), &source, error);
     if (fine) {
         out->count = source.rows;
         out->x = dataset_array(out->count, c->inputs, sizeof *out->x);

@@ -151,10 +151,8 @@ END_TEST
 START_TEST(other_programs_are_never_given_a_wrong_name)
 {
     tg_error error = {""};
-    csv_source s = {.error = &error};
-    ck_assert_msg(csv_table_read("tests/golden/identify.csv", &s.table, s.error) &&
-                      csv_find_header(&s, DATASET_HEADER_YES),
-                  "%s", error.text);
+    csv_source s;
+    ck_assert_msg(csv_read("tests/golden/identify.csv", DATASET_HEADER_YES, &s, &error), "%s", error.text);
     identify_pair *pairs = calloc(s.rows, sizeof *pairs);
     int named = 0;
     for (size_t column = 1; column < s.table.columns; column++) {

@@ -222,15 +222,9 @@ static void name_targets(const csv_source *source, dataset *set)
 
 static bool build(csv_source *source, const dataset_options *options, dataset *set)
 {
-    const size_t columns = source->table.columns, rows_of_file = source->rows;
-    if (!csv_find_targets(source, options->target ? options->target : "-1"))
-        return false;
-    if (source->targets == columns)
-        return tg_fail(source->error, "%s: %zu %s, all of them targets, expected features as well", source->table.path,
-                       columns, columns == 1 ? "column" : "columns");
-    if (!csv_choose_columns(source, options->ignore, options->categorical, options->missing) ||
-        !plan_features(source, options->missing, set) || !choose_task(source, options, set) ||
-        (set->task == DATASET_REGRESSION && !targets_are_numbers(source)))
+    const size_t rows_of_file = source->rows;
+    if (!csv_choose_columns(source, options) || !plan_features(source, options->missing, set) ||
+        !choose_task(source, options, set) || (set->task == DATASET_REGRESSION && !targets_are_numbers(source)))
         return false;
     set->rows = source->rows;
     set->dropped = rows_of_file - source->rows;

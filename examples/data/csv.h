@@ -84,14 +84,10 @@ bool csv_word_is_formatted(const char *text);
 
 /* ---- its columns (csv_columns.c) ---- */
 
-/* Sets the target columns from the name of one column, which may contain a comma, or from several separated by commas.
- * "-1" is the last column, even if a column has this name. */
-bool csv_find_targets(csv_source *source, const char *target);
-
-/* Sets the role of each column. `ignore` and `categorical` name columns as in csv_find_targets, or are NULL; columns of
- * words are categorical too. Drops rows with missing cells as `missing` says.
- */
-bool csv_choose_columns(csv_source *source, const char *ignore, const char *categorical, dataset_missing missing);
+/* Sets the role of each column, and drops rows with missing cells, as the options say. A list of columns is the name of
+ * one, which may contain a comma, or several names or numbers separated by commas; for targets "-1" is the last column,
+ * even if a column has this name. Columns of words are categorical too. */
+bool csv_choose_columns(csv_source *source, const dataset_options *options);
 
 /* True if a word means that there is no value: empty, ?, NA, N/A, nan, null. */
 bool csv_is_missing(const char *word);

@@ -1,4 +1,5 @@
 #include "examples/data/csv.h"
+#include "examples/data/words.h"
 
 #include <errno.h>
 #include <math.h>
@@ -108,67 +109,67 @@ bool csv_out_of_memory(const csv_source *source)
     return tg_fail(source->error, "%s: out of memory", source->table.path);
 }
 
-/* ---- target columns -------------------------------------------------------- */
+/* ---- roles of columns ------------------------------------------------------ */
 
 /* Finds a column by its name, or else by its number. Gives the number of columns that match. */
-static size_t find_column(const csv_source *source, const char *text, size_t length, size_t *found)
+static size_t find_column(const csv_source *source, const char *text, size_t *found)
 {
     size_t matches = 0, columns = source->table.columns;
-    for (size_t column = columns; source->first && column-- > 0;) {
-        const char *name = csv_column_name(source, column);
-        if (strlen(name) == length && memcmp(name, text, length) == 0) {
+    for (size_t column = columns; source->first && column-- > 0;)
+        if (strcmp(csv_column_name(source, column), text) == 0) {
             *found = column;
             matches++;
         }
-    }
     if (matches)
         return matches;
     char *end;
     errno = 0;
-    long long number = strtoll(text, &end, 10);
-    if (end == text || end != text + length || errno || number < -(long long)columns || number >= (long long)columns)
+    const long long number = strtoll(text, &end, 10);
+    if (end == text || *end || errno || number < -(long long)columns || number >= (long long)columns)
         return 0;
     *found = (size_t)(number < 0 ? number + (long long)columns : number);
     return 1;
 }
 
-/* How much of a text a message shows. */
-static int shown(size_t length)
-{
-    return length < 60 ? (int)length : 60;
-}
-
-/* Finds the one column that a text means, or fails. */
-static bool resolve(const csv_source *source, const char *text, size_t length, size_t *column)
-{
-    const char *path = source->table.path;
-    const size_t matches = find_column(source, text, length, column);
-    if (matches == 0)
-        return tg_fail(source->error, "%s: no column '%.*s', expected %sa number from %zd to %zu", path, shown(length),
-                       text, source->first ? "a name of the header or " : "", -(ssize_t)source->table.columns,
-                       source->table.columns - 1);
-    if (matches > 1)
-        return tg_fail(source->error, "%s: %zu columns are called '%.*s', expected a number, such as %zu", path,
-                       matches, shown(length), text, *column);
-    return true;
-}
-
-static bool add_target(csv_source *source, const char *text, size_t length)
+/* Gives a role to the one column that a text means. */
+static bool add(csv_source *source, const char *text, csv_role role)
 {
     const char *path = source->table.path;
     size_t column = 0;
-    if (!resolve(source, text, length, &column))
-        return false;
-    for (size_t i = 0; i < source->targets; i++)
-        if (source->target_columns[i] == column)
-            return tg_fail(source->error, "%s: target '%.*s' is named twice", path, shown(length), text);
-    if (source->targets == CSV_MOST_TARGETS)
+    const size_t matches = find_column(source, text, &column);
+    if (matches == 0)
+        return tg_fail(source->error, "%s: no column '%.60s', expected %sa number from %zd to %zu", path, text,
+                       source->first ? "a name of the header or " : "", -(ssize_t)source->table.columns,
+                       source->table.columns - 1);
+    if (matches > 1)
+        return tg_fail(source->error, "%s: %zu columns are called '%.60s', expected a number, such as %zu", path,
+                       matches, text, column);
+    csv_role *is = &source->column[column].role;
+    if (role == CSV_TARGET && *is == CSV_TARGET)
+        return tg_fail(source->error, "%s: target '%.60s' is named twice", path, text);
+    if (*is == CSV_TARGET || (*is == CSV_IGNORED && role != CSV_IGNORED))
+        return tg_fail(source->error, "%s: column '%.60s' is %s, expected a feature", path, text,
+                       *is == CSV_TARGET ? "a target" : "ignored");
+    if (role == CSV_TARGET && source->targets == CSV_MOST_TARGETS)
         return tg_fail(source->error, "%s: more than %d targets", path, CSV_MOST_TARGETS);
-    source->target_columns[source->targets++] = column;
+    if (role == CSV_TARGET)
+        source->target_columns[source->targets++] = column;
+    *is = role;
     return true;
 }
 
-/* ---- kinds of columns ---- */
+/* Adds one column, whose name may contain a comma, or several separated by commas. NULL: none. */
+static bool add_columns(csv_source *source, const char *list, csv_role role)
+{
+    char word[1000];
+    size_t unused;
+    if (list && find_column(source, list, &unused))
+        return add(source, list, role);
+    while (next_word(&list, word, sizeof word))
+        if (!add(source, word, role))
+            return false;
+    return true;
+}
 
 bool csv_is_missing(const char *word)
 {
@@ -177,51 +178,6 @@ bool csv_is_missing(const char *word)
         if (strcasecmp(word, words[i]) == 0)
             return true;
     return false;
-}
-
-static bool give_role(csv_source *source, const char *text, size_t length, csv_role role)
-{
-    size_t column = 0;
-    if (!resolve(source, text, length, &column))
-        return false;
-    if (source->column[column].role == CSV_TARGET)
-        return tg_fail(source->error, "%s: column '%.*s' is a target, expected a feature", source->table.path,
-                       shown(length), text);
-    if (source->column[column].role == CSV_IGNORED && role != CSV_IGNORED)
-        return tg_fail(source->error, "%s: column '%.*s' is ignored, expected a feature", source->table.path,
-                       shown(length), text);
-    source->column[column].role = role;
-    return true;
-}
-
-static bool add(csv_source *source, const char *text, size_t length, csv_role role)
-{
-    return role == CSV_TARGET ? add_target(source, text, length) : give_role(source, text, length, role);
-}
-
-/* Adds one column, whose name may contain a comma, or several separated by commas. */
-static bool add_columns(csv_source *source, const char *list, csv_role role)
-{
-    size_t ignored;
-    if (!strchr(list, ',') || find_column(source, list, strlen(list), &ignored))
-        return add(source, list, strlen(list), role);
-    for (const char *from = list;; from++) {
-        size_t length = strcspn(from, ",");
-        if (!add(source, from, length, role))
-            return false;
-        from += length;
-        if (!*from)
-            return true;
-    }
-}
-
-bool csv_find_targets(csv_source *source, const char *target)
-{
-    if (strcmp(target, "-1") == 0) { /* the default is the last column, even if another has this name */
-        source->target_columns[source->targets++] = source->table.columns - 1;
-        return true;
-    }
-    return add_columns(source, target, CSV_TARGET);
 }
 
 /* Counts missing cells, and makes columns categorical that have at least as many words as numbers, not counting numbers
@@ -265,16 +221,24 @@ static bool drop_rows(csv_source *source, bool features)
     return count || tg_fail(source->error, "%s: every row has a missing cell", source->table.path);
 }
 
-bool csv_choose_columns(csv_source *source, const char *ignore, const char *categorical, dataset_missing missing)
+bool csv_choose_columns(csv_source *source, const dataset_options *options)
 {
-    source->column = dataset_new(&source->memory, source->table.columns, 1, sizeof *source->column);
+    const size_t columns = source->table.columns;
+    const char *targets = options->target ? options->target : "-1";
+    source->column = dataset_new(&source->memory, columns, 1, sizeof *source->column);
     if (!source->column)
         return csv_out_of_memory(source);
-    for (size_t i = 0; i < source->targets; i++)
-        source->column[source->target_columns[i]].role = CSV_TARGET;
-    if ((ignore && !add_columns(source, ignore, CSV_IGNORED)) ||
-        (categorical && !add_columns(source, categorical, CSV_CATEGORIES)))
+    if (strcmp(targets, "-1") == 0) { /* the default is the last column, even if another has this name */
+        source->target_columns[source->targets++] = columns - 1;
+        source->column[columns - 1].role = CSV_TARGET;
+    } else if (!add_columns(source, targets, CSV_TARGET))
+        return false;
+    if (source->targets == columns)
+        return tg_fail(source->error, "%s: %zu %s, all of them targets, expected features as well", source->table.path,
+                       columns, columns == 1 ? "column" : "columns");
+    if (!add_columns(source, options->ignore, CSV_IGNORED) ||
+        !add_columns(source, options->categorical, CSV_CATEGORIES))
         return false;
     find_categories(source);
-    return missing == DATASET_MISSING_ERROR || drop_rows(source, missing == DATASET_MISSING_DROP);
+    return options->missing == DATASET_MISSING_ERROR || drop_rows(source, options->missing == DATASET_MISSING_DROP);
 }

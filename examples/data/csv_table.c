@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <float.h>
 #include <jansson.h>
-#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,6 @@
 typedef struct csv_reader {
     csv_table *table;
     tg_error *error;
-    locale_t c_locale; /* a decimal point is a point in any locale */
     size_t line, row_line;
     size_t cells;       /* of the row being read */
     char *text;         /* where the next cell goes */
@@ -46,8 +44,9 @@ static bool make_room(csv_reader *reader, dataset_memory *memory, char separator
     return !memory->failed || out_of_memory(reader);
 }
 
-/* Accepts decimal digits, a point, an exponent: strtod alone would accept hexadecimal numbers, too. */
-static bool parse_number(const char *text, bool decimal_comma, locale_t c_locale, double *value)
+/* Accepts decimal digits, a point, an exponent: strtod alone would accept hexadecimal numbers, too. The programs set no
+ * locale, so a decimal point is a point. */
+static bool parse_number(const char *text, bool decimal_comma, double *value)
 {
     char *end, with_point[64];
     const size_t length = strlen(text), comma = strcspn(text, ",");
@@ -58,7 +57,7 @@ static bool parse_number(const char *text, bool decimal_comma, locale_t c_locale
     }
     if (!*text || text[strspn(text, "0123456789+-.eE")])
         return false;
-    *value = strtod_l(text, &end, c_locale);
+    *value = strtod(text, &end);
     return !*end && fabs(*value) <= (double)FLT_MAX;
 }
 
@@ -71,7 +70,7 @@ static void on_cell(void *text, size_t length, void *state)
         return; /* on_row_end reports the error */
     table->texts[cell] = memcpy(reader->text, text, length + 1);
     reader->text += length + 1;
-    if (!parse_number(text, reader->decimal_comma, reader->c_locale, &table->values[cell]))
+    if (!parse_number(text, reader->decimal_comma, &table->values[cell]))
         table->values[cell] = NAN;
 }
 
@@ -103,12 +102,6 @@ static const unsigned char *line_end(const unsigned char *from, const unsigned c
     return end;
 }
 
-/* True if a line is to be skipped. */
-static bool is_comment(const unsigned char *line)
-{
-    return *line == '#';
-}
-
 /* The first line that is neither a comment nor blank. */
 static const unsigned char *first_line(const unsigned char *from, const unsigned char *end)
 {
@@ -116,35 +109,10 @@ static const unsigned char *first_line(const unsigned char *from, const unsigned
         const unsigned char *letter = from;
         while (letter < end && strchr(" \t\r\n", *letter))
             letter++;
-        if (letter < line_end(from, end) && !is_comment(from))
+        if (letter < line_end(from, end) && *from != '#')
             return from;
     }
     return end;
-}
-
-/* Counts of unquoted characters in a line. */
-typedef struct line_letters {
-    size_t semicolons, commas, blanks;
-    size_t tabs, padding; /* tabs between cells; tabs beside a comma or at an end */
-} line_letters;
-
-static line_letters count_letters(const unsigned char *line, const unsigned char *end)
-{
-    line_letters seen = {0};
-    bool quoted = false;
-    const unsigned char *first = line;
-    for (; line < end; line++) {
-        quoted ^= *line == '"';
-        if (quoted)
-            continue;
-        const bool beside = line == first || line + 1 == end || line[-1] == ',' || line[1] == ',';
-        seen.semicolons += *line == ';';
-        seen.commas += *line == ',';
-        seen.blanks += *line == ' ';
-        seen.tabs += *line == '\t' && !beside;
-        seen.padding += *line == '\t' && beside;
-    }
-    return seen;
 }
 
 /* The line without surrounding blanks and the terminator. */
@@ -229,13 +197,25 @@ static bool are_commas_decimal(const unsigned char *from, const unsigned char *e
 static char find_separator(const unsigned char *first, const unsigned char *end)
 {
     const unsigned char *line = first, *line_ends = line_end(first, end);
+    bool quoted = false, semicolons = false, commas = false, blanks = false;
+    bool tabs = false, padding = false; /* tabs between cells; tabs beside a comma or at an end */
     trim(&line, &line_ends);
-    const line_letters seen = count_letters(line, line_ends);
-    if (seen.semicolons)
+    for (const unsigned char *letter = line; letter < line_ends; letter++) {
+        quoted ^= *letter == '"';
+        if (quoted)
+            continue;
+        const bool beside = letter == line || letter + 1 == line_ends || letter[-1] == ',' || letter[1] == ',';
+        semicolons |= *letter == ';';
+        commas |= *letter == ',';
+        blanks |= *letter == ' ';
+        tabs |= *letter == '\t' && !beside;
+        padding |= *letter == '\t' && beside;
+    }
+    if (semicolons)
         return ';';
-    if (seen.tabs || (seen.padding && !seen.commas))
+    if (tabs || (padding && !commas))
         return '\t';
-    if (seen.blanks && (!seen.commas || are_commas_decimal(first, end)))
+    if (blanks && (!commas || are_commas_decimal(first, end)))
         return ' ';
     return ',';
 }
@@ -286,7 +266,7 @@ static bool parse_lines(csv_reader *reader, struct csv_parser *parser, char sepa
         const unsigned char *next = line_end(from, end);
         size_t length = (size_t)(next - from);
         reader->line++;
-        if (!quoted && is_comment(from)) {
+        if (!quoted && *from == '#') {
             from = next;
             continue;
         }
@@ -333,17 +313,10 @@ static bool parse(csv_reader *reader, dataset_memory *memory, const dataset_byte
     if (!make_room(reader, memory, separator, bytes, end))
         return false;
     struct csv_parser parser;
-    reader->c_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    if (!reader->c_locale)
+    if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL) != 0)
         return out_of_memory(reader);
-    bool parsed = false;
-    if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL) == 0) {
-        parsed = parse_lines(reader, &parser, separator, bytes, end);
-        csv_free(&parser);
-    } else {
-        out_of_memory(reader);
-    }
-    freelocale(reader->c_locale);
+    const bool parsed = parse_lines(reader, &parser, separator, bytes, end);
+    csv_free(&parser);
     if (parsed && reader->table->rows == 0)
         return tg_fail(reader->error, "%s: the file is empty", path);
     return parsed;

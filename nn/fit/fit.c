@@ -249,37 +249,6 @@ static bool begin_epoch(tg_fit *fit)
                          (long long)fit->config.train.count);
 }
 
-/* Computes the gradients of a step's rows; their mean loss goes into `now`, the sum over them into `sum`. */
-static bool add_passes(tg_fit *fit, int64_t first, tg_fit_step *now, double *sum)
-{
-    *sum = 0;
-    tg_parameters_clear_gradients(fit->parameters); /* from backward passes outside the run */
-    for (int64_t done = 0, number = 0; done < now->rows; number++) {
-        const int64_t left = now->rows - done, count = left < fit->config.batch ? left : fit->config.batch;
-        const double share = (double)count / (double)now->rows,
-                     loss = tg_fit_pass(fit, number, 0, first + done, count, share);
-        if (fit->error.text[0]) {
-            tg_parameters_clear_gradients(fit->parameters); /* gradients of earlier passes */
-            return false;
-        }
-        now->loss += loss * share;
-        *sum += loss * (double)count;
-        done += count;
-    }
-    return true;
-}
-
-/* The same on all processes. */
-static bool add_shards(tg_fit *fit, int64_t first, tg_fit_step *now, double *sum, bool *stop)
-{
-    tg_fit_sums sums = {0};
-    const bool fine = tg_fit_shards_step(fit, first, now->rows, &sums);
-    now->loss = sums.loss;
-    *sum = sums.rows_loss;
-    *stop = sums.stops > 0;
-    return fine;
-}
-
 /* Sets `stop` if a process wants no further step. */
 static bool take_step(tg_fit *fit, tg_fit_step *now, bool *stop)
 {
@@ -293,9 +262,12 @@ static bool take_step(tg_fit *fit, tg_fit_step *now, bool *stop)
                          .steps = config->epochs * fit->steps_of_epoch,
                          .rows = left,
                          .rate = tg_optimizer_rate(config->optimizer)};
-    double sum;
-    if (!(config->shards > 1 ? add_shards(fit, first, now, &sum, stop) : add_passes(fit, first, now, &sum)) || *stop)
-        return !fit->error.text[0];
+    tg_fit_sums sums = {0};
+    const bool fine = tg_fit_shards_step(fit, first, now->rows, &sums);
+    *stop = sums.stops > 0;
+    if (!fine || *stop)
+        return fine;
+    now->loss = sums.loss;
     const bool reached = tg_parameters_have_gradient(fit->parameters),
                stepped = fit->is_spread ? tg_fit_spread_update(fit) : tg_optimizer_step(config->optimizer);
     now->gradient_norm = tg_optimizer_gradient_norm(config->optimizer);
@@ -305,7 +277,7 @@ static bool take_step(tg_fit *fit, tg_fit_step *now, bool *stop)
                              tg_optimizer_error(config->optimizer));
     tg_ema_update(fit->ema);
     fit->step++;
-    fit->loss_sum += sum;
+    fit->loss_sum += sums.rows_loss;
     fit->norm_sum += now->gradient_norm;
     now->mean_loss = fit->loss_sum / (double)(first + left);
     return true;

@@ -67,14 +67,14 @@ double tg_fit_pass(tg_fit *fit, int64_t number, int64_t shard, int64_t first, in
 
 /* ---- shards.c ---- */
 
-/* Allocates the nodes; false if out of memory. */
+/* Allocates the nodes, for several shards; false if out of memory. */
 bool tg_fit_shards_init(tg_fit *fit);
 
 /* The function that adds numbers of this type. */
 tg_fit_add *tg_fit_adder(tg_dtype dtype);
 
-/* Computes the gradients of these rows of the epoch on all processes. If `sums->stops` is set, a process wants to stop,
- * and there are no gradients. False on error. */
+/* Computes the gradients of these rows of the epoch, on all processes. If `sums->stops` is set, a process wants to
+ * stop, and there are no gradients. False on error. */
 bool tg_fit_shards_step(tg_fit *fit, int64_t first, int64_t rows, tg_fit_sums *sums);
 
 /* ---- spread.c ---- */

@@ -102,17 +102,13 @@ static void take_leaf(tg_fit *fit, int level, double share)
     }
 }
 
-static void make_leaf(tg_fit *fit, int64_t shard, int level)
+/* Computes the gradients of a shard of the step; returns its share of the rows. */
+static double run_shard(tg_fit *fit, int64_t shard, tg_fit_sums *sums)
 {
     const tg_fit_split *split = &fit->split;
-    tg_fit_sums *sums = sums_of(fit, level);
     double share = 0;
-    *sums = (tg_fit_sums){0};
-    sums->stops = fit->wants_stop && shard == split->first;
-    if (fit->error.text[0])
-        return;
-    tg_parameters_clear_gradients(fit->parameters);
-    copy_moved(fit, true);
+    *sums = (tg_fit_sums){.stops = fit->wants_stop && shard == split->first};
+    tg_parameters_clear_gradients(fit->parameters); /* also those from backward passes outside the run */
     for (int64_t number = 0, done = 0; done < split->rows && !fit->error.text[0]; number++) {
         const int64_t all = split->rows - done < fit->config.batch ? split->rows - done : fit->config.batch,
                       first = all * shard / split->shards, count = all * (shard + 1) / split->shards - first;
@@ -128,7 +124,7 @@ static void make_leaf(tg_fit *fit, int64_t shard, int level)
     sums->failed = fit->error.text[0] != 0;
     sums->diverged = fit->diverged;
     sums->reached = tg_parameters_have_gradient(fit->parameters);
-    take_leaf(fit, level, share);
+    return share;
 }
 
 /* ---- the tree ---- */
@@ -171,7 +167,8 @@ static bool make_node(tg_fit *fit, int64_t first, int64_t end, int level)
     if (own < owner || own > owner_of(fit, end - 1))
         return true;
     if (end - first == 1) {
-        make_leaf(fit, first, level);
+        copy_moved(fit, true);
+        take_leaf(fit, level, run_shard(fit, first, sums_of(fit, level)));
         return true;
     }
     int64_t left = 1;
@@ -214,14 +211,11 @@ static bool make_own_node(tg_fit *fit)
     return tg_fit_spread_sums(fit, sums_of(fit, 0), numbers_of(fit, 0), block);
 }
 
-bool tg_fit_shards_step(tg_fit *fit, int64_t first, int64_t rows, tg_fit_sums *sums)
+/* Adds up all shards on all processes; false if one cannot be reached. */
+static bool add_shards(tg_fit *fit, tg_fit_sums *sums)
 {
-    const int64_t most = rows / fit->config.least_rows;
-    const char *numbers = numbers_of(fit, 0);
     const int own = fit->config.communicator ? fit->config.communicator->rank : 0;
-    int64_t shards = fit->config.shards;
-    shards = shards <= most ? shards : most > 0 ? most : 1;
-    fit->split = (tg_fit_split){.first_row = first, .rows = rows, .shards = shards};
+    const int64_t shards = fit->split.shards;
     while (fit->split.first < shards && owner_of(fit, fit->split.first) != own)
         fit->split.first++;
     fit->is_spread = fit->spreads && shards == fit->config.shards;
@@ -234,6 +228,31 @@ bool tg_fit_shards_step(tg_fit *fit, int64_t first, int64_t rows, tg_fit_sums *s
     if (!fit->is_spread)
         tg_parameters_clear_gradients(fit->parameters);
     *sums = *sums_of(fit, 0);
+    return true;
+}
+
+/* Puts the sum of all shards into the parameters. */
+static void take_root(tg_fit *fit)
+{
+    const char *numbers = numbers_of(fit, 0);
+    if (!has_one_shard(fit))
+        memcpy(tg_parameters_gradients(fit->parameters), numbers, tg_parameters_bytes(fit->parameters));
+    for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
+        const tg_parameter *p = tg_parameters_at(fit->parameters, i);
+        if (!p->gradient)
+            tg_fit_adder(p->dtype)(p->data, numbers + tg_parameter_offset(fit->parameters, p), bytes_of(p));
+    }
+}
+
+bool tg_fit_shards_step(tg_fit *fit, int64_t first, int64_t rows, tg_fit_sums *sums)
+{
+    const int64_t most = rows / fit->config.least_rows, wanted = fit->config.shards;
+    fit->split = (tg_fit_split){.first_row = first, .rows = rows};
+    fit->split.shards = wanted <= most ? wanted : most > 0 ? most : 1;
+    if (!fit->nodes)
+        run_shard(fit, 0, sums);
+    else if (!add_shards(fit, sums))
+        return false;
     if (sums->failed > 0 && !fit->error.text[0]) {
         fit->diverged = sums->diverged > 0;
         tg_fail_first(&fit->error, "epoch %lld: %s", (long long)(fit->step / fit->steps_of_epoch) + 1,
@@ -244,12 +263,7 @@ bool tg_fit_shards_step(tg_fit *fit, int64_t first, int64_t rows, tg_fit_sums *s
         tg_parameters_clear_gradients(fit->parameters);
         return !fit->error.text[0];
     }
-    if (!has_one_shard(fit))
-        memcpy(tg_parameters_gradients(fit->parameters), numbers, tg_parameters_bytes(fit->parameters));
-    for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
-        const tg_parameter *p = tg_parameters_at(fit->parameters, i);
-        if (!p->gradient)
-            tg_fit_adder(p->dtype)(p->data, numbers + tg_parameter_offset(fit->parameters, p), bytes_of(p));
-    }
+    if (fit->nodes)
+        take_root(fit);
     return true;
 }

@@ -102,35 +102,26 @@ static bool is_small(const tg_parameter *p)
     return (size_t)tg_shape_size(&p->shape) * tg_dtype_size(p->dtype) < SMALL;
 }
 
-/* Copies these parts of the small parameters from a block into one contiguous piece; returns its size. */
-static size_t pack(const tg_fit *fit, parts which, const char *block, char *packed)
+typedef enum transfer { PACK, UNPACK, ADD } transfer;
+
+/* Copies these parts of the small parameters or, with `moved`, of the statistics that layers changed, from a block into
+ * one contiguous piece; or copies that back, or adds it. Returns its size. */
+static size_t pack(const tg_fit *fit, bool moved, parts which, char *block, char *packed, transfer how)
 {
     size_t size = 0;
     for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
         const tg_parameter *p = tg_parameters_at(fit->parameters, i);
         const piece at = piece_of(fit, p, which);
-        if (!p->gradient || !is_small(p))
+        char *here = block + at.begin, *there = packed + size;
+        if (moved == (p->gradient != NULL) || (!moved && !is_small(p)))
             continue;
-        memcpy(packed + size, block + at.begin, at.size);
+        if (how == ADD)
+            tg_fit_adder(p->dtype)(here, there, at.size);
+        else
+            memcpy(how == PACK ? there : here, how == PACK ? here : there, at.size);
         size += at.size;
     }
     return size;
-}
-
-/* Copies them back, or adds them. */
-static void unpack(const tg_fit *fit, parts which, char *block, const char *packed, tg_fit_add *add)
-{
-    for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
-        const tg_parameter *p = tg_parameters_at(fit->parameters, i);
-        const piece at = piece_of(fit, p, which);
-        if (!p->gradient || !is_small(p))
-            continue;
-        if (add)
-            add(block + at.begin, packed, at.size);
-        else
-            memcpy(block + at.begin, packed, at.size);
-        packed += at.size;
-    }
 }
 
 /* Sends some parts of a block, and stores or adds other ones. */
@@ -147,9 +138,10 @@ static bool swap_parts(tg_fit *fit, int with, parts sent, parts received, char *
         else if (!exchange(fit, with, block + out.begin, out.size, block + in.begin, in.size, add))
             return false;
     }
-    if (!exchange(fit, with, fit->packed, pack(fit, sent, block, fit->packed), inbox(fit), size, NULL))
+    const size_t out = pack(fit, false, sent, block, fit->packed, PACK);
+    if (!exchange(fit, with, fit->packed, out, inbox(fit), size, NULL))
         return false;
-    unpack(fit, received, block, inbox(fit), add);
+    pack(fit, false, received, block, inbox(fit), add ? ADD : UNPACK);
     return true;
 }
 
@@ -161,26 +153,16 @@ static int rounds(const tg_fit *fit)
     return count;
 }
 
-/* Exchanges a block of which each process has its parts: afterwards every process has all of it. */
-static bool gather(tg_fit *fit, char *block)
+/* Sums the blocks of all processes, so that each process has its parts of the sum; or, with `gathers`, gives all of a
+ * block to every process, of which each has its parts. */
+static bool exchange_block(tg_fit *fit, char *block, bool gathers)
 {
-    const int rank = fit->config.communicator->rank;
-    for (int k = rounds(fit) - 1; k >= 0; k--) {
-        const int with = rank ^ 1 << k;
-        if (!swap_parts(fit, with, parts_after(rank, k + 1), parts_after(with, k + 1), block, NULL))
-            return false;
-    }
-    return true;
-}
-
-/* Sums the blocks of all processes; each process gets only its parts of the sum. */
-static bool scatter_sums(tg_fit *fit, char *block)
-{
-    const int rank = fit->config.communicator->rank;
-    tg_fit_add *add = tg_fit_adder(tg_parameters_dtype(fit->parameters));
-    for (int k = 0; k < rounds(fit); k++) {
-        const int with = rank ^ 1 << k;
-        if (!swap_parts(fit, with, parts_after(with, k + 1), parts_after(rank, k + 1), block, add))
+    const int rank = fit->config.communicator->rank, count = rounds(fit);
+    tg_fit_add *add = gathers ? NULL : tg_fit_adder(tg_parameters_dtype(fit->parameters));
+    for (int i = 0; i < count; i++) {
+        const int k = gathers ? count - 1 - i : i, with = rank ^ 1 << k;
+        const parts own = parts_after(rank, k + 1), other = parts_after(with, k + 1);
+        if (!swap_parts(fit, with, gathers ? own : other, gathers ? other : own, block, add))
             return false;
     }
     return true;
@@ -199,34 +181,15 @@ bool tg_fit_add_up(tg_fit *fit, double *numbers, int count)
     return true;
 }
 
-/* Packs the statistics that layers changed, which are in the block at the place of these parameters; or adds packed
- * ones to it. Returns their size. */
-static size_t pack_moved(const tg_fit *fit, char *block, char *packed, bool adds)
-{
-    size_t size = 0;
-    for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
-        const tg_parameter *p = tg_parameters_at(fit->parameters, i);
-        const size_t bytes = (size_t)tg_shape_size(&p->shape) * tg_dtype_size(p->dtype);
-        char *moved = block + tg_parameter_offset(fit->parameters, p);
-        if (p->gradient)
-            continue;
-        if (adds)
-            tg_fit_adder(p->dtype)(moved, packed + size, bytes);
-        else
-            memcpy(packed + size, moved, bytes);
-        size += bytes;
-    }
-    return size;
-}
-
 static bool add_up_moved(tg_fit *fit, char *block)
 {
+    const parts all = {0, TG_PARTS};
     for (int k = 0; k < rounds(fit); k++) {
-        const size_t size = pack_moved(fit, block, fit->packed, false);
+        const size_t size = pack(fit, true, all, block, fit->packed, PACK);
         if (size > 0 &&
             !exchange(fit, fit->config.communicator->rank ^ 1 << k, fit->packed, size, inbox(fit), size, NULL))
             return false;
-        pack_moved(fit, block, inbox(fit), true);
+        pack(fit, true, all, block, inbox(fit), ADD);
     }
     return true;
 }
@@ -238,7 +201,7 @@ bool tg_fit_spread_sums(tg_fit *fit, tg_fit_sums *sums, char *moved, char *block
     if (!tg_fit_add_up(fit, (double *)sums, sizeof *sums / sizeof(double)))
         return false;
     return sums->failed > 0 || sums->stops > 0 || !(sums->reached > 0) ||
-           (add_up_moved(fit, moved) && scatter_sums(fit, block));
+           (add_up_moved(fit, moved) && exchange_block(fit, block, false));
 }
 
 bool tg_fit_spread_update(tg_fit *fit)
@@ -253,7 +216,7 @@ bool tg_fit_spread_update(tg_fit *fit)
         sum += squares[part];
     if (tg_optimizer_step_parts(fit->config.optimizer, sqrt(sum), own.first, own.count)) {
         fit->state_is_spread = true;
-        return gather(fit, tg_parameters_values(set));
+        return exchange_block(fit, tg_parameters_values(set), true);
     }
     return false;
 }
@@ -263,7 +226,7 @@ bool tg_fit_gather_state(tg_fit *fit)
     const tg_update_state state = tg_optimizer_state(fit->config.optimizer);
     bool fine = true;
     for (int k = 0; k < state.states && fit->state_is_spread && fine; k++)
-        fine = gather(fit, state.state[k]);
+        fine = exchange_block(fit, state.state[k], true);
     fit->state_is_spread = false;
     return fine;
 }

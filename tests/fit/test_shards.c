@@ -211,6 +211,19 @@ START_TEST(running_statistics_move_by_the_mean_of_the_shards)
 }
 END_TEST
 
+START_TEST(a_callback_stops_a_run_of_one_process_with_a_communicator)
+{
+    const tg_communicator alone = {.size = 1};
+    run r = begin(TG_NORM_NONE, 0, 1);
+    r.config.communicator = &alone;
+    r.config.on_step = stop;
+    r.fit = tg_fit_new(&r.config);
+    ck_assert_msg(tg_fit_run(r.fit), "%s", tg_fit_error(r.fit));
+    ck_assert_int_eq(tg_optimizer_steps(r.optimizer), 1);
+    end(&r);
+}
+END_TEST
+
 /* ---- several processes ---- */
 
 enum { MOST = 8 };
@@ -448,6 +461,7 @@ Suite *shards_suite(void)
                         sizeof trees / sizeof *trees);
     tcase_add_test(tests, shards_of_doubles_train_to_the_weights_of_the_whole);
     tcase_add_test(tests, running_statistics_move_by_the_mean_of_the_shards);
+    tcase_add_test(tests, a_callback_stops_a_run_of_one_process_with_a_communicator);
     tcase_add_loop_test(tests, any_number_of_processes_ends_with_the_same_bytes, 0, sizeof jobs / sizeof *jobs);
     tcase_add_loop_test(tests, a_stopped_run_goes_on_with_another_number_of_processes, 0, 2);
     tcase_add_test(tests, a_communicator_with_an_exchange_ends_with_the_same_bytes);

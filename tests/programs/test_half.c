@@ -4,11 +4,12 @@
 #include <check.h>
 #include <float.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 Suite *half_suite(void);
 
-typedef struct {
+typedef struct known {
     float x;
     uint16_t bits;
 } known;
@@ -41,55 +42,66 @@ static const known bf16[] = {{0, 0x0000},           {-0.0f, 0x8000},       {1, 0
                              {1 + 0x1p-8f, 0x3f80}, {1 + 0x3p-8f, 0x3f82}, {1 + 0x1.0002p-8f, 0x3f81},
                              {0x1p-133f, 0x0001},   {0x1p-134f, 0x0000},   {0x3p-134f, 0x0002}};
 
-START_TEST(known_numbers_have_their_bits)
+/* A format: its bits, and the function that is tested. */
+typedef struct format {
+    const char *name;
+    int fraction_bits, bias;
+    float (*round)(float x);
+    const known *known;
+    size_t count;
+} format;
+
+static const format formats[] = {{"f16", 10, 15, half_f16_round, f16, sizeof f16 / sizeof *f16},
+                                 {"bf16", 7, 127, half_bf16_round, bf16, sizeof bf16 / sizeof *bf16}};
+
+/* The value that the definition of a format gives to bits. */
+static float defined(const format *f, unsigned bits)
 {
-    for (size_t i = 0; i < sizeof f16 / sizeof *f16; i++)
-        ck_assert_msg(half_f16_bits(f16[i].x) == f16[i].bits, "f16 of %a: %04x, expected %04x", (double)f16[i].x,
-                      half_f16_bits(f16[i].x), f16[i].bits);
-    for (size_t i = 0; i < sizeof bf16 / sizeof *bf16; i++)
-        ck_assert_msg(half_bf16_bits(bf16[i].x) == bf16[i].bits, "bf16 of %a: %04x, expected %04x", (double)bf16[i].x,
-                      half_bf16_bits(bf16[i].x), bf16[i].bits);
+    const int fraction_bits = f->fraction_bits;
+    const int exponent = (int)(bits & 0x7fff) >> fraction_bits, fraction = (int)bits & ((1 << fraction_bits) - 1);
+    const double magnitude = exponent ? ldexp((1 << fraction_bits) + fraction, exponent - f->bias - fraction_bits)
+                                      : ldexp(fraction, 1 - f->bias - fraction_bits);
+    const double value = exponent < (1 << (15 - fraction_bits)) - 1 ? magnitude
+                         : fraction                                 ? (double)NAN
+                                                                    : (double)INFINITY;
+    return (float)(bits & 0x8000 ? -value : value);
+}
+
+/* The same number with the same sign. */
+static void expect(const format *f, float x, unsigned bits)
+{
+    const float rounded = f->round(x), expected = defined(f, bits);
+    ck_assert_msg(rounded == expected && !signbit(rounded) == !signbit(expected), "%s of %a: %a, expected %a", f->name,
+                  (double)x, (double)rounded, (double)expected);
+}
+
+START_TEST(known_numbers_are_rounded_to_theirs)
+{
+    const format *f = &formats[_i];
+    for (size_t i = 0; i < f->count; i++)
+        expect(f, f->known[i].x, f->known[i].bits);
     float nan; /* its only fraction bit is one that bf16 drops */
     memcpy(&nan, &(uint32_t){0x7f800001}, sizeof nan);
-    ck_assert(isnan(half_bf16_round(nan)) && isnan(half_f16_round(nan)) && isnan(half_f16_round(-NAN)));
+    ck_assert(isnan(f->round(nan)) && isnan(f->round(-NAN)));
 }
 END_TEST
 
-/* The value that the definition of a format gives to bits; NaN where the exponent is all ones. */
-static double defined(uint16_t bits, int fraction_bits, int bias)
-{
-    const int exponent = (bits & 0x7fff) >> fraction_bits, fraction = bits & ((1 << fraction_bits) - 1);
-    const double magnitude = exponent ? ldexp((1 << fraction_bits) + fraction, exponent - bias - fraction_bits)
-                                      : ldexp(fraction, 1 - bias - fraction_bits);
-    return exponent == (1 << (15 - fraction_bits)) - 1 ? NAN : bits & 0x8000 ? -magnitude : magnitude;
-}
-
 /* Every number, the midpoint between any two neighbours, and the floats next to it. */
-static void check_all(int fraction_bits, int bias, uint16_t (*bits_of)(float), float (*value_of)(uint16_t))
+START_TEST(every_number_and_every_middle_between_two_is_rounded_to_the_nearest)
 {
+    const format *f = &formats[_i];
     for (unsigned bits = 0; bits < 0x10000; bits++) {
-        const float x = value_of((uint16_t)bits);
-        const double expected = defined((uint16_t)bits, fraction_bits, bias);
-        if (isnan(expected)) {
-            ck_assert(!isfinite(x));
+        const float x = defined(f, bits), next = defined(f, bits + 1);
+        if (!isfinite(x))
             continue;
-        }
-        ck_assert_double_eq((double)x, expected);
-        ck_assert_uint_eq(bits_of(x), bits);
-        const float next = value_of((uint16_t)(bits + 1));
+        expect(f, x, bits);
         if ((bits & 0x7fff) == 0x7fff || !isfinite(next))
             continue;
         const float middle = x + (next - x) / 2;
-        ck_assert_uint_eq(bits_of(middle), bits % 2 ? bits + 1 : bits);
-        ck_assert_uint_eq(bits_of(nextafterf(middle, x)), bits);
-        ck_assert_uint_eq(bits_of(nextafterf(middle, next)), bits + 1);
+        expect(f, middle, bits % 2 ? bits + 1 : bits);
+        expect(f, nextafterf(middle, x), bits);
+        expect(f, nextafterf(middle, next), bits + 1);
     }
-}
-
-START_TEST(every_number_and_every_middle_between_two_is_rounded_to_the_nearest)
-{
-    check_all(10, 15, half_f16_bits, half_f16_value);
-    check_all(7, 127, half_bf16_bits, half_bf16_value);
 }
 END_TEST
 
@@ -97,8 +109,8 @@ Suite *half_suite(void)
 {
     Suite *suite = suite_create("half");
     TCase *tests = tcase_create("half");
-    tcase_add_test(tests, known_numbers_have_their_bits);
-    tcase_add_test(tests, every_number_and_every_middle_between_two_is_rounded_to_the_nearest);
+    tcase_add_loop_test(tests, known_numbers_are_rounded_to_theirs, 0, 2);
+    tcase_add_loop_test(tests, every_number_and_every_middle_between_two_is_rounded_to_the_nearest, 0, 2);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -6,23 +6,16 @@
 #include <stddef.h>
 #include <string.h>
 
-/* A schedule: its factor `after` steps since the end of the warm-up, and the check of its settings.
- */
+/* The settings that a schedule uses. */
 enum { USES_WARMUP = 1, USES_STEPS = 2, USES_END = 4, USES_PERIOD = 8, USES_DECAY = 16 };
 
-typedef struct rule {
-    unsigned uses; /* USES_ ... */
-    double (*factor)(const tg_schedule *schedule, int64_t after);
-    const char *(*error)(const tg_schedule *schedule); /* NULL: nothing */
-} rule;
+/* ---- factors, `after` steps since the end of the warm-up, and the errors of a schedule's own settings ---- */
 
 static double one(const tg_schedule *schedule, int64_t after)
 {
     (void)schedule, (void)after;
     return 1;
 }
-
-static const rule schedule_constant = {USES_WARMUP, one, NULL};
 
 static const double pi = 3.141592653589793;
 
@@ -40,34 +33,16 @@ static double half_cosine(const tg_schedule *schedule, int64_t after)
     return swing(1, schedule->end, pi * (double)after / (double)length);
 }
 
-static const char *cosine_error(const tg_schedule *schedule)
-{
-    if (schedule->steps <= schedule->warmup)
-        return "the cosine schedule needs steps, more of them than the warm-up has";
-    return schedule->end >= 0 && schedule->end <= 1 ? NULL : "the end of the cosine schedule lies outside 0 .. 1";
-}
-
-static const rule schedule_cosine = {USES_WARMUP | USES_STEPS | USES_END, half_cosine, cosine_error};
-
 /* A line from 1 at the first step down to `end` after the last. */
 static double line(const tg_schedule *schedule, int64_t step, int64_t steps)
 {
     return step >= steps ? schedule->end : 1 - (1 - schedule->end) * (double)step / (double)steps;
 }
 
-static double linear(const tg_schedule *schedule, int64_t after)
+static double line_after_warmup(const tg_schedule *schedule, int64_t after)
 {
     return line(schedule, after, schedule->steps - schedule->warmup);
 }
-
-static const char *line_error(const tg_schedule *schedule)
-{
-    if (schedule->steps <= schedule->warmup)
-        return "the linear schedule needs steps, more of them than the warm-up has";
-    return schedule->end >= 0 && schedule->end <= 1 ? NULL : "the end of the linear schedule lies outside 0 .. 1";
-}
-
-static const rule schedule_linear = {USES_WARMUP | USES_STEPS | USES_END, linear, line_error};
 
 static int64_t steps_of_decay(const tg_schedule *schedule)
 {
@@ -85,11 +60,8 @@ static const char *stable_decay_error(const tg_schedule *schedule)
     if (schedule->period < 0 || steps_of_decay(schedule) < 1 ||
         schedule->steps - schedule->warmup < steps_of_decay(schedule))
         return "the schedule that is stable and then decays needs steps, more of them than warm-up and decay have";
-    return schedule->end >= 0 && schedule->end <= 1 ? NULL : "the end of the schedule lies outside 0 .. 1";
+    return NULL;
 }
-
-static const rule schedule_stable_decay = {USES_WARMUP | USES_STEPS | USES_END | USES_PERIOD, stable_then_line,
-                                           stable_decay_error};
 
 /* Without a warm-up, as with a warm-up of 10,000 steps. */
 static double inverse_root(const tg_schedule *schedule, int64_t after)
@@ -97,8 +69,6 @@ static double inverse_root(const tg_schedule *schedule, int64_t after)
     const double scale = schedule->warmup > 0 ? (double)schedule->warmup : 1e4;
     return 1 / sqrt(1 + (double)after / scale);
 }
-
-static const rule schedule_inverse_sqrt = {USES_WARMUP, inverse_root, NULL};
 
 static double cycle(const tg_schedule *schedule, int64_t after)
 {
@@ -116,8 +86,6 @@ static const char *cycle_error(const tg_schedule *schedule)
     return schedule->steps >= 4 ? NULL : "the one-cycle schedule needs four steps at least";
 }
 
-static const rule schedule_one_cycle = {USES_STEPS, cycle, cycle_error};
-
 static double powers(const tg_schedule *schedule, int64_t after)
 {
     double decay = schedule->decay != 0 ? schedule->decay : 0.1;
@@ -131,13 +99,22 @@ static const char *step_error(const tg_schedule *schedule)
     return schedule->decay >= 0 && schedule->decay <= 1 ? NULL : "the decay of the step schedule lies outside 0 .. 1";
 }
 
-static const rule schedule_step = {USES_WARMUP | USES_PERIOD | USES_DECAY, powers, step_error};
+/* ---- the table ---- */
 
 static const struct {
     const char *name;
-    const rule *rule;
+    double (*factor)(const tg_schedule *schedule, int64_t after);
+    const char *(*error)(const tg_schedule *schedule); /* NULL: nothing else can be wrong */
+    unsigned uses;
+    const char *steps_error, *end_error;
 } table[] = {
-#define TG_SCHEDULE(constant, name, formula) [constant] = {#name, &schedule_##name},
+#define TG_SCHEDULE(constant, name, factor, error, uses, formula)                          \
+    [constant] = {#name,                                                                   \
+                  factor,                                                                  \
+                  error,                                                                   \
+                  uses,                                                                    \
+                  "the " #name " schedule needs steps, more of them than the warm-up has", \
+                  "the end of the " #name " schedule lies outside 0 .. 1"},
 #include "optim/schedules.def"
 #undef TG_SCHEDULE
 };
@@ -151,7 +128,7 @@ double tg_schedule_factor(const tg_schedule *schedule, int64_t step)
         step = 0;
     if (step < schedule->warmup)
         return (double)(step + 1) / (double)schedule->warmup;
-    return table[schedule->kind].rule->factor(schedule, step - schedule->warmup);
+    return table[schedule->kind].factor(schedule, step - schedule->warmup);
 }
 
 const char *tg_schedule_error(const tg_schedule *schedule)
@@ -162,8 +139,13 @@ const char *tg_schedule_error(const tg_schedule *schedule)
         return "the schedule is of no known kind";
     if (schedule->warmup < 0)
         return "the warm-up of the schedule is negative";
-    const rule *own = table[schedule->kind].rule;
-    return own->error ? own->error(schedule) : NULL;
+    const bool ends = table[schedule->kind].uses & USES_END;
+    const char *own = table[schedule->kind].error ? table[schedule->kind].error(schedule) : NULL;
+    if (own)
+        return own;
+    if (ends && schedule->steps <= schedule->warmup)
+        return table[schedule->kind].steps_error;
+    return ends && !(schedule->end >= 0 && schedule->end <= 1) ? table[schedule->kind].end_error : NULL;
 }
 
 bool tg_schedule_uses(tg_schedule_kind kind, const char *setting)
@@ -178,7 +160,7 @@ bool tg_schedule_uses(tg_schedule_kind kind, const char *setting)
                     {"decay", USES_DECAY}};
     for (size_t i = 0; setting && (unsigned)kind < KINDS && i < sizeof settings / sizeof settings[0]; i++)
         if (strcmp(settings[i].name, setting) == 0)
-            return table[kind].rule->uses & settings[i].use;
+            return table[kind].uses & settings[i].use;
     return false;
 }
 

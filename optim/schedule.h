@@ -29,7 +29,7 @@ TG_API_BEGIN
 
 /* Each begins with a linear warm-up to 1, if `warmup` is set; TG_ONE_CYCLE has its own rise and takes no warm-up. */
 typedef enum tg_schedule_kind {
-#define TG_SCHEDULE(constant, name, formula) constant,
+#define TG_SCHEDULE(constant, name, ...) constant,
 #include "optim/schedules.def"
 #undef TG_SCHEDULE
 } tg_schedule_kind;

@@ -11,21 +11,12 @@ enum { MOST_GUESSED_CLASSES = 20 };
 
 /* ---- the target ---- */
 
-static bool are_whole(const csv_classes *classes)
-{
-    for (size_t i = 0; i < classes->count; i++)
-        if (classes->class[i].number != floor(classes->class[i].number))
-            return false;
-    return true;
-}
-
 /* The rule for task auto, as documented at dataset_load. */
-static bool looks_like_classification(const csv_source *source, const csv_classes *classes)
+static bool looks_like_classification(const csv_source *source, const csv_column *target)
 {
-    if (classes->words)
-        return true;
-    return classes->count >= 2 && classes->count <= MOST_GUESSED_CLASSES && classes->count <= source->rows / 2 &&
-           are_whole(classes);
+    const size_t classes = target->classes.count;
+    return target->classes.words ||
+           (target->whole && classes >= 2 && classes <= MOST_GUESSED_CLASSES && classes <= source->rows / 2);
 }
 
 static void name_classes(const csv_classes *classes, dataset *set)
@@ -76,8 +67,7 @@ static bool fail_at_many(const csv_source *source, size_t column)
 static bool plan_feature(csv_source *source, size_t column, bool may_miss)
 {
     csv_column *feature = &source->column[column];
-    for (size_t row = 0; row < source->rows && may_miss; row++)
-        feature->marked |= csv_is_missing(csv_word_at(source, row, column));
+    feature->marked = may_miss && feature->present < source->rows;
     feature->width = 1;
     if (feature->role == CSV_NUMBERS)
         return check_numbers(source, column, may_miss);
@@ -162,7 +152,8 @@ static bool choose_task(csv_source *source, const dataset_options *options, data
     if (!csv_classes_collect(source, column, false))
         return false;
     if (set->task == DATASET_TASK_AUTO)
-        set->task = looks_like_classification(source, classes) ? DATASET_CLASSIFICATION : DATASET_REGRESSION;
+        set->task =
+            looks_like_classification(source, &source->column[column]) ? DATASET_CLASSIFICATION : DATASET_REGRESSION;
     if (set->task == DATASET_REGRESSION)
         return true;
     for (size_t row = 0; !classes->words && row < source->rows; row++)
@@ -187,24 +178,19 @@ static void fill(const csv_source *source, dataset *set)
 }
 
 /* A constant target is useless for training. */
-static bool numbers_differ(const csv_source *source, size_t column)
-{
-    char problem[100], number[NUMBER_TEXT];
-    const double first = csv_value(source, 0, column);
-    for (size_t row = 1; row < source->rows; row++)
-        if (csv_value(source, row, column) != first)
-            return true;
-    snprintf(problem, sizeof problem, "%s is the only number in the file, expected different ones",
-             number_text(first, number));
-    return csv_fail_at(source, 0, column, problem);
-}
-
 static bool targets_are_numbers(const csv_source *source)
 {
-    for (size_t i = 0; i < source->targets; i++)
-        if (!check_numbers(source, source->target_columns[i], false) ||
-            !numbers_differ(source, source->target_columns[i]))
+    char problem[100], number[NUMBER_TEXT];
+    for (size_t i = 0; i < source->targets; i++) {
+        const size_t column = source->target_columns[i];
+        const csv_column *target = &source->column[column];
+        if (!check_numbers(source, column, false))
             return false;
+        snprintf(problem, sizeof problem, "%s is the only number in the file, expected different ones",
+                 number_text(target->low, number));
+        if (target->low == target->high)
+            return csv_fail_at(source, 0, column, problem);
+    }
     return true;
 }
 

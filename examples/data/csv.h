@@ -39,8 +39,14 @@ typedef enum csv_role { CSV_NUMBERS = 0, CSV_CATEGORIES, CSV_TARGET, CSV_IGNORED
 
 typedef struct csv_column {
     csv_role role;
-    size_t missing; /* cells without a value, and with a word, in rows that were dropped too */
-    size_t words;
+    size_t missing, words; /* cells without a value, and with a word, in rows that were dropped too */
+
+    /* Of the used rows: */
+    size_t present, dates; /* cells with a value, and those of them that are dates */
+    size_t example;        /* row of the first value */
+    bool whole;            /* all are whole numbers, none is missing */
+    double low, high;      /* of the numbers; NaN without any */
+
     csv_classes classes; /* of categories, and of a target */
     size_t width;        /* of a feature: one input, or one for each category; */
     bool marked;         /* and one more that marks missing cells */
@@ -120,6 +126,9 @@ const char *csv_classes_name(const csv_classes *classes, size_t i, char text[NUM
 
 /* ---- a description of each column, so that the user can find mistakes: a date that became 84 categories, a row number
  * that is used as a feature (csv_describe.c) ---- */
+
+/* Finds out what the used cells of a column have in common. */
+void csv_summarise(csv_source *source, size_t column);
 
 /* Fills set->columns and set->column. */
 bool csv_describe_columns(const csv_source *source, dataset *set);

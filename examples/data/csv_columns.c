@@ -240,5 +240,9 @@ bool csv_choose_columns(csv_source *source, const dataset_options *options)
         !add_columns(source, options->categorical, CSV_CATEGORIES))
         return false;
     find_categories(source);
-    return options->missing == DATASET_MISSING_ERROR || drop_rows(source, options->missing == DATASET_MISSING_DROP);
+    if (options->missing != DATASET_MISSING_ERROR && !drop_rows(source, options->missing == DATASET_MISSING_DROP))
+        return false;
+    for (size_t i = 0; i < columns; i++)
+        csv_summarise(source, i);
+    return true;
 }

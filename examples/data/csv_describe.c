@@ -42,30 +42,22 @@ static bool is_compact_date(double number)
     return number >= 19000101 && number <= 21001231 && is_day(day / 10000, day / 100 % 100, day % 100);
 }
 
-/* ---- what the cells of a column have in common ---- */
-
-typedef struct summary {
-    size_t present, dates; /* cells with a value, and those of them that are dates */
-    size_t first;          /* row of the first value */
-    bool whole;            /* all are whole numbers, none is missing */
-    double low, high;      /* of the numbers; NaN without any */
-} summary;
-
-static summary summarise(const csv_source *source, size_t column)
+void csv_summarise(csv_source *source, size_t column)
 {
-    summary all = {.whole = true, .low = NAN, .high = NAN};
+    csv_column *all = &source->column[column];
+    all->whole = true;
+    all->low = all->high = NAN;
     for (size_t row = 0; row < source->rows; row++) {
         const char *word = csv_word_at(source, row, column);
         const double value = csv_value(source, row, column);
-        all.whole &= value == floor(value);
-        all.low = fmin(all.low, value); /* fmin and fmax ignore NaN */
-        all.high = fmax(all.high, value);
+        all->whole &= value == floor(value);
+        all->low = fmin(all->low, value); /* fmin and fmax ignore NaN */
+        all->high = fmax(all->high, value);
         if (csv_is_missing(word))
             continue;
-        all.first = all.present++ ? all.first : row;
-        all.dates += word ? is_date(word) : is_compact_date(value);
+        all->example = all->present++ ? all->example : row;
+        all->dates += word ? is_date(word) : is_compact_date(value);
     }
-    return all;
 }
 
 /* ---- identifiers ---- */
@@ -91,16 +83,17 @@ static bool is_called_id(const char *name)
 }
 
 /* The warning about a feature; NULL: none. */
-static const char *doubt(const csv_source *source, size_t column, const summary *all, dataset *set)
+static const char *doubt(const csv_source *source, size_t column, dataset *set)
 {
     static const char id[] = "looks like an identifier";
+    const csv_column *all = &source->column[column];
     const double rows = (double)source->rows, range = all->high - all->low + 1;
     const char *name = set->column[column].name;
     if (all->dates > 0 && all->dates == all->present)
         return "looks like a date";
     if (source->rows < LEAST_ROWS)
         return NULL;
-    if (source->column[column].role == CSV_CATEGORIES)
+    if (all->role == CSV_CATEGORIES)
         return 2 * (double)set->column[column].entries > rows ? id : NULL;
     if (!all->whole)
         return NULL;
@@ -118,21 +111,20 @@ static void describe(const csv_source *source, size_t column, dataset *set)
     const csv_column *from = &source->column[column];
     dataset_column *to = &set->column[column];
     const bool class = from->role == CSV_TARGET && set->task == DATASET_CLASSIFICATION;
-    const summary all = summarise(source, column);
     const bool numbers = from->role == CSV_NUMBERS || (from->role == CSV_TARGET && !class);
     char number[NUMBER_TEXT];
-    const char *word = csv_word_at(source, all.first, column);
+    const char *word = csv_word_at(source, from->example, column);
     to->kind = class ? "class" : kinds[from->role];
     to->name = source->first ? dataset_text(&set->memory, csv_column_name(source, column)) : NULL;
     to->entries = class || from->role == CSV_CATEGORIES ? from->classes.count : 0;
-    to->low = numbers ? all.low : NAN;
-    to->high = numbers ? all.high : NAN;
+    to->low = numbers ? from->low : NAN;
+    to->high = numbers ? from->high : NAN;
     to->missing = from->missing;
-    to->example = dataset_text(&set->memory, !all.present ? ""
-                                             : word       ? word
-                                                          : number_text(csv_value(source, all.first, column), number));
+    to->example = dataset_text(&set->memory, !from->present ? ""
+                                             : word         ? word
+                                                    : number_text(csv_value(source, from->example, column), number));
     if (from->role == CSV_NUMBERS || from->role == CSV_CATEGORIES)
-        to->doubt = doubt(source, column, &all, set);
+        to->doubt = doubt(source, column, set);
 }
 
 bool csv_describe_columns(const csv_source *source, dataset *set)

@@ -1,6 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 
-#include "nn/files/file_internal.h"
+#include "nn/files/safetensors_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 #include "nn/files/model_file.h"
 
 #include "autograd/numbers.h"
-#include "nn/files/file_internal.h"
+#include "nn/files/safetensors_internal.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -114,9 +114,25 @@ const char *tg_safetensors_metadata(const tg_safetensors *f, const char *key)
 
 /* ---- numbers ---- */
 
-/* An IEEE half: 1 sign bit, 5 of the exponent, 10 of the fraction. */
-static double half_value(uint16_t bits)
+static double f32_value(const void *number)
 {
+    float value;
+    memcpy(&value, number, sizeof value);
+    return value;
+}
+
+static double f64_value(const void *number)
+{
+    double value;
+    memcpy(&value, number, sizeof value);
+    return value;
+}
+
+/* An IEEE half: 1 sign bit, 5 of the exponent, 10 of the fraction. */
+static double f16_value(const void *number)
+{
+    uint16_t bits;
+    memcpy(&bits, number, sizeof bits);
     const int exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
     double value = exponent == 0    ? ldexp(fraction, -24)
                    : exponent == 31 ? (fraction ? (double)NAN : (double)INFINITY)
@@ -124,38 +140,26 @@ static double half_value(uint16_t bits)
     return bits & 0x8000 ? -value : value;
 }
 
-static double bfloat_value(uint16_t bits)
+static double bf16_value(const void *number)
 {
-    const uint32_t word = (uint32_t)bits << 16;
-    float value;
-    memcpy(&value, &word, sizeof value);
-    return value;
+    uint16_t bits;
+    memcpy(&bits, number, sizeof bits);
+    const uint32_t single = (uint32_t)bits << 16;
+    return f32_value(&single);
 }
 
-typedef enum number_type { HALF, BFLOAT, SINGLE, TWICE, OTHER } number_type;
+static const tg_file_dtype dtypes[] = {
+    {"F32", 4, f32_value}, {"F64", 8, f64_value}, {"F16", 2, f16_value}, {"BF16", 2, bf16_value}, {"I8", 1, NULL},
+    {"U8", 1, NULL},       {"I16", 2, NULL},      {"U16", 2, NULL},      {"I32", 4, NULL},        {"U32", 4, NULL},
+    {"I64", 8, NULL},      {"U64", 8, NULL},      {"BOOL", 1, NULL},     {"F8_E4M3", 1, NULL},    {"F8_E5M2", 1, NULL},
+};
 
-static number_type type_of(const tg_file_tensor *tensor)
+const tg_file_dtype *tg_file_dtype_of(const char *name)
 {
-    static const char *const names[] = {"F16", "BF16", "F32", "F64"};
-    int type = HALF;
-    while (type < OTHER && strcmp(names[type], tensor->dtype) != 0)
-        type++;
-    return (number_type)type;
-}
-
-static double value_of(number_type type, const char *bytes)
-{
-    uint16_t word;
-    float single;
-    double twice;
-    memcpy(&word, bytes, sizeof word);
-    if (type == HALF)
-        return half_value(word);
-    if (type == BFLOAT)
-        return bfloat_value(word);
-    if (type == SINGLE)
-        return memcpy(&single, bytes, sizeof single), single;
-    return memcpy(&twice, bytes, sizeof twice), twice;
+    for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++)
+        if (strcmp(dtypes[i].name, name) == 0)
+            return &dtypes[i];
+    return NULL;
 }
 
 bool tg_safetensors_read(tg_safetensors *f, const tg_file_tensor *tensor, tg_dtype dtype, void *out, tg_error *error)
@@ -164,9 +168,9 @@ bool tg_safetensors_read(tg_safetensors *f, const tg_file_tensor *tensor, tg_dty
     char buffer[SOME * sizeof(double)];
     if (!f || !tensor || !out)
         return tg_file_refuse(error, f ? f->path : NULL, "there is no such tensor");
-    const number_type type = type_of(tensor);
-    const size_t element = (size_t)tg_file_dtype_size(tensor->dtype);
-    if (type == OTHER || !tg_dtype_is_floating(dtype))
+    const tg_file_dtype *type = tg_file_dtype_of(tensor->dtype);
+    const size_t element = type ? (size_t)type->size : 0;
+    if (!type || !type->value || !tg_dtype_is_floating(dtype))
         return tg_file_refuse(error, f->path, "tensor %.200s: %.40s numbers cannot be read as %s", tensor->name,
                               tensor->dtype, tg_dtype_name(dtype));
     if (fseeko(f->file, f->data_start + tensor->begin, SEEK_SET) != 0)
@@ -177,9 +181,9 @@ bool tg_safetensors_read(tg_safetensors *f, const tg_file_tensor *tensor, tg_dty
             return tg_file_refuse(error, f->path, "tensor %.200s: its numbers cannot be read", tensor->name);
         for (size_t k = 0; k < n; k++)
             if (dtype == TG_F32)
-                ((float *)out)[(size_t)i + k] = (float)value_of(type, buffer + k * element);
+                ((float *)out)[(size_t)i + k] = (float)type->value(buffer + k * element);
             else
-                ((double *)out)[(size_t)i + k] = value_of(type, buffer + k * element);
+                ((double *)out)[(size_t)i + k] = type->value(buffer + k * element);
     }
     return true;
 }

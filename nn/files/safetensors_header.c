@@ -9,23 +9,10 @@
 typedef struct reader {
     char *at, *end;
     tg_file_header *header;
-    int capacity, metadata_capacity;
+    int64_t data_size;
+    bool has_metadata;
     tg_error problem; /* the first */
 } reader;
-
-static const struct {
-    const char *name;
-    int64_t size;
-} dtypes[] = {{"F32", 4}, {"F64", 8}, {"F16", 2}, {"BF16", 2}, {"I8", 1},   {"U8", 1},      {"I16", 2},    {"U16", 2},
-              {"I32", 4}, {"U32", 4}, {"I64", 8}, {"U64", 8},  {"BOOL", 1}, {"F8_E4M3", 1}, {"F8_E5M2", 1}};
-
-int64_t tg_file_dtype_size(const char *dtype)
-{
-    for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++)
-        if (strcmp(dtypes[i].name, dtype) == 0)
-            return dtypes[i].size;
-    return 0;
-}
 
 /* ---- tokens ---- */
 
@@ -153,11 +140,6 @@ static bool read_text(reader *r, bool controls, const char **string)
     return true;
 }
 
-static bool read_string(reader *r, const char **string)
-{
-    return read_text(r, false, string);
-}
-
 /* Reads an integer, 0 or more. */
 static bool read_number(reader *r, int64_t *number)
 {
@@ -194,108 +176,99 @@ static bool read_list(reader *r, int64_t *numbers, int most, int *count)
     return expect(r, ']');
 }
 
-/* ---- tensors ---- */
-
-static bool check_tensor(reader *r, tg_file_tensor *t, int64_t data_size)
+/* {"key": ..., "key": ...}, of which `read` reads what follows a key. */
+static bool read_object(reader *r, bool (*read)(reader *r, const char *key))
 {
-    const int64_t element = tg_file_dtype_size(t->dtype);
-    t->size = tg_shape_size(&t->shape);
-    if (element == 0)
-        return tg_fail_first(&r->problem, "tensor %.200s: unknown type %.40s", t->name, t->dtype);
-    if (t->size < 0 || t->size > INT64_MAX / element)
-        return tg_fail_first(&r->problem, "tensor %.200s: its shape is absurdly large", t->name);
-    if (t->begin > t->end || t->end > data_size)
-        return tg_fail_first(&r->problem,
-                             "tensor %.200s: it lies at %lld .. %lld, and the file has %lld bytes of numbers", t->name,
-                             (long long)t->begin, (long long)t->end, (long long)data_size);
-    return t->end - t->begin == t->size * element ||
-           tg_fail_first(&r->problem, "tensor %.200s: its shape takes %lld bytes, its offsets have %lld", t->name,
-                         (long long)(t->size * element), (long long)(t->end - t->begin));
-}
-
-/* {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, in any order. */
-static bool read_tensor(reader *r, tg_file_tensor *t)
-{
-    bool has_shape = false, has_offsets = false;
     if (!expect(r, '{'))
         return false;
+    if (takes(r, '}'))
+        return true;
     do {
         const char *key;
-        int64_t offsets[2];
-        int count;
-        if (!read_string(r, &key) || !expect(r, ':'))
+        if (!read_text(r, false, &key) || !expect(r, ':') || !read(r, key))
             return false;
-        if (strcmp(key, "dtype") == 0 && !t->dtype) {
-            if (!read_string(r, &t->dtype))
-                return false;
-        } else if (strcmp(key, "shape") == 0 && !has_shape) {
-            has_shape = true;
-            if (!read_list(r, t->shape.dim, TG_MAX_RANK, &t->shape.rank))
-                return tg_fail_first(&r->problem, "tensor %.200s: its shape cannot be read", t->name);
-        } else if (strcmp(key, "data_offsets") == 0 && !has_offsets) {
-            has_offsets = true;
-            if (!read_list(r, offsets, 2, &count) || count != 2)
-                return tg_fail_first(&r->problem, "tensor %.200s: its offsets cannot be read", t->name);
-            t->begin = offsets[0];
-            t->end = offsets[1];
-        } else
-            return tg_fail_first(&r->problem, "tensor %.200s: '%.40s' is repeated or unknown", t->name, key);
-    } while (takes(r, ','));
-    if (!expect(r, '}'))
-        return false;
-    return (t->dtype && has_shape && has_offsets) ||
-           tg_fail_first(&r->problem, "tensor %.200s: type, shape or offsets are missing", t->name);
-}
-
-/* Memory for one more element of an array; NULL if out of memory. */
-static void *room_for_one(void *array, int count, int *capacity, size_t element)
-{
-    if (count < *capacity)
-        return array;
-    const int more = *capacity ? 2 * *capacity : 16;
-    void *larger = realloc(array, (size_t)more * element);
-    if (larger)
-        *capacity = more;
-    return larger;
-}
-
-static bool read_metadata(reader *r)
-{
-    tg_file_header *h = r->header;
-    if (h->metadata)
-        return tg_fail_first(&r->problem, "the header has metadata twice");
-    if (!expect(r, '{'))
-        return false;
-    do {
-        tg_metadata *larger = room_for_one(h->metadata, h->metadata_count, &r->metadata_capacity, sizeof *larger);
-        if (!larger)
-            return tg_fail_first(&r->problem, "out of memory");
-        h->metadata = larger;
-        if (h->metadata_count == 0 && takes(r, '}'))
-            return true;
-        tg_metadata *line = &h->metadata[h->metadata_count];
-        if (!read_string(r, &line->key) || !expect(r, ':') || !read_text(r, true, &line->value))
-            return false;
-        h->metadata_count++;
     } while (takes(r, ','));
     return expect(r, '}');
 }
 
-static bool read_entry(reader *r, int64_t data_size)
+/* ---- tensors and metadata ---- */
+
+/* Memory for one more element of an array, whose length doubles; NULL if out of memory. */
+static void *room_for_one(reader *r, void *array, int count, size_t element)
+{
+    const bool full = (count & (count - 1)) == 0; /* 0, or a power of two */
+    void *larger = full ? realloc(array, (count ? 2 * (size_t)count : 1) * element) : array;
+    if (!larger)
+        tg_fail_first(&r->problem, "out of memory");
+    return larger;
+}
+
+static bool check_tensor(reader *r, tg_file_tensor *t)
+{
+    if (!t->dtype || t->shape.rank < 0 || t->begin < 0)
+        return tg_fail_first(&r->problem, "tensor %.200s: type, shape or offsets are missing", t->name);
+    const tg_file_dtype *dtype = tg_file_dtype_of(t->dtype);
+    t->size = tg_shape_size(&t->shape);
+    if (!dtype)
+        return tg_fail_first(&r->problem, "tensor %.200s: unknown type %.40s", t->name, t->dtype);
+    if (t->size < 0 || t->size > INT64_MAX / dtype->size)
+        return tg_fail_first(&r->problem, "tensor %.200s: its shape is absurdly large", t->name);
+    if (t->begin > t->end || t->end > r->data_size)
+        return tg_fail_first(&r->problem,
+                             "tensor %.200s: it lies at %lld .. %lld, and the file has %lld bytes of numbers", t->name,
+                             (long long)t->begin, (long long)t->end, (long long)r->data_size);
+    return t->end - t->begin == t->size * dtype->size ||
+           tg_fail_first(&r->problem, "tensor %.200s: its shape takes %lld bytes, its offsets have %lld", t->name,
+                         (long long)(t->size * dtype->size), (long long)(t->end - t->begin));
+}
+
+/* A member of {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, in any order. */
+static bool read_member(reader *r, const char *key)
+{
+    tg_file_tensor *t = &r->header->tensors[r->header->count - 1];
+    int64_t offsets[2];
+    int count;
+    if (strcmp(key, "dtype") == 0 && !t->dtype)
+        return read_text(r, false, &t->dtype);
+    if (strcmp(key, "shape") == 0 && t->shape.rank < 0)
+        return read_list(r, t->shape.dim, TG_MAX_RANK, &t->shape.rank) ||
+               tg_fail_first(&r->problem, "tensor %.200s: its shape cannot be read", t->name);
+    if (strcmp(key, "data_offsets") != 0 || t->begin >= 0)
+        return tg_fail_first(&r->problem, "tensor %.200s: '%.40s' is repeated or unknown", t->name, key);
+    if (!read_list(r, offsets, 2, &count) || count != 2)
+        return tg_fail_first(&r->problem, "tensor %.200s: its offsets cannot be read", t->name);
+    t->begin = offsets[0];
+    t->end = offsets[1];
+    return true;
+}
+
+static bool read_line(reader *r, const char *key)
 {
     tg_file_header *h = r->header;
-    const char *name;
-    if (!read_string(r, &name) || !expect(r, ':'))
-        return false;
-    if (strcmp(name, "__metadata__") == 0)
-        return read_metadata(r);
-    tg_file_tensor *larger = room_for_one(h->tensors, h->count, &r->capacity, sizeof *larger);
+    tg_metadata *larger = room_for_one(r, h->metadata, h->metadata_count, sizeof *larger);
     if (!larger)
-        return tg_fail_first(&r->problem, "out of memory");
+        return false;
+    h->metadata = larger;
+    h->metadata[h->metadata_count].key = key;
+    return read_text(r, true, &h->metadata[h->metadata_count++].value);
+}
+
+static bool read_entry(reader *r, const char *name)
+{
+    tg_file_header *h = r->header;
+    if (strcmp(name, "__metadata__") == 0) {
+        if (r->has_metadata)
+            return tg_fail_first(&r->problem, "the header has metadata twice");
+        r->has_metadata = true;
+        return read_object(r, read_line);
+    }
+    tg_file_tensor *larger = room_for_one(r, h->tensors, h->count, sizeof *larger);
+    if (!larger)
+        return false;
     h->tensors = larger;
     tg_file_tensor *t = &h->tensors[h->count++];
-    *t = (tg_file_tensor){.name = name};
-    return read_tensor(r, t) && check_tensor(r, t, data_size);
+    *t = (tg_file_tensor){.name = name, .shape.rank = -1, .begin = -1};
+    return read_object(r, read_member) && check_tensor(r, t);
 }
 
 /* ---- the whole header ---- */
@@ -311,7 +284,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const tg_file_tensor *)a)->name, ((const tg_file_tensor *)b)->name);
 }
 
-static bool check_layout(reader *r, int64_t data_size)
+static bool check_layout(reader *r)
 {
     tg_file_header *h = r->header;
     int64_t at = 0;
@@ -323,9 +296,9 @@ static bool check_layout(reader *r, int64_t data_size)
                                  h->tensors[i].begin < at ? "overlaps another one" : "leaves a gap before it");
         at = h->tensors[i].end;
     }
-    if (at != data_size)
+    if (at != r->data_size)
         return tg_fail_first(&r->problem, "%lld bytes at the end of the file belong to no tensor",
-                             (long long)(data_size - at));
+                             (long long)(r->data_size - at));
     if (h->count)
         qsort(h->tensors, (size_t)h->count, sizeof *h->tensors, by_name);
     for (int i = 1; i < h->count; i++)
@@ -334,30 +307,22 @@ static bool check_layout(reader *r, int64_t data_size)
     return true;
 }
 
-static bool read_all(reader *r, int64_t data_size)
+static bool read_all(reader *r)
 {
-    if (!expect(r, '{'))
+    if (!read_object(r, read_entry))
         return false;
-    if (!takes(r, '}')) {
-        do
-            if (!read_entry(r, data_size))
-                return false;
-        while (takes(r, ','));
-        if (!expect(r, '}'))
-            return false;
-    }
     skip_space(r);
     if (r->at != r->end)
         return tg_fail_first(&r->problem, "the header is not valid: something follows its end");
-    return check_layout(r, data_size);
+    return check_layout(r);
 }
 
 bool tg_file_header_read(tg_file_header *header, char *json, size_t size, int64_t data_size, const char *path,
                          tg_error *error)
 {
     *header = (tg_file_header){0};
-    reader r = {.at = json, .end = json + size, .header = header};
-    return read_all(&r, data_size) || tg_file_refuse(error, path, "%s", r.problem.text);
+    reader r = {.at = json, .end = json + size, .header = header, .data_size = data_size};
+    return read_all(&r) || tg_file_refuse(error, path, "%s", r.problem.text);
 }
 
 void tg_file_header_free(tg_file_header *header)

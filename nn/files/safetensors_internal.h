@@ -1,4 +1,5 @@
-/* The header of a safetensors file, and error messages of readers and writers. Internal to nn. */
+/* The header of a safetensors file, error messages of readers and writers, and files that are written whole. Internal
+ * to nn. */
 #ifndef TG_SAFETENSORS_INTERNAL_H
 #define TG_SAFETENSORS_INTERNAL_H
 
@@ -23,7 +24,24 @@ __attribute__((format(printf, 3, 4)))
 #endif
 bool tg_file_refuse(tg_error *error, const char *path, const char *problem, ...);
 
-/* Bytes per element of a type of the format; 0 for an unknown one. */
-int64_t tg_file_dtype_size(const char *dtype);
+/* A type of the format; NULL for an unknown name. */
+typedef struct tg_file_dtype {
+    const char *name;
+    int64_t size;                        /* bytes per element */
+    double (*value)(const void *number); /* NULL: it cannot be read */
+} tg_file_dtype;
+
+const tg_file_dtype *tg_file_dtype_of(const char *name);
+
+typedef struct tg_file_piece {
+    const void *bytes;
+    size_t size;
+} tg_file_piece;
+
+/* Writes the pieces to a new file beside `path`, and renames it to `path` when all of it is on the disk. After a power
+ * failure `path` is the complete old file or the complete new one. The folder is not synced, so a power failure some
+ * seconds after the call may still bring back the old file. False, with the error and an existing file unchanged, if it
+ * fails. */
+bool tg_file_write(const char *path, const tg_file_piece *pieces, int count, tg_error *error);
 
 #endif

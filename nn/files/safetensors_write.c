@@ -1,7 +1,6 @@
 /* Writing safetensors: the header in memory first, checked as a reader will check it. */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 
-#include "nn/files/file_internal.h"
 #include "nn/files/safetensors_internal.h"
 
 #include <stdio.h>

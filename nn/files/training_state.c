@@ -1,4 +1,4 @@
-#include "nn/files/training_state_internal.h"
+#include "nn/files/training_state.h"
 
 #include "autograd/numbers.h"
 #include "nn/files/safetensors_internal.h"
@@ -208,7 +208,7 @@ static bool same_optimizer(const tg_safetensors *file, const char *path, const t
            tg_file_refuse(error, path, "it keeps the state of %.40s, and this run's optimiser is %.40s", name, own);
 }
 
-bool tg_training_state_read(tg_training_state *state, tg_safetensors *file, const char *path, tg_error *error)
+static bool read_all(tg_training_state *state, tg_safetensors *file, const char *path, tg_error *error)
 {
     numbers n = {0};
     block blocks[MOST_BLOCKS];
@@ -245,7 +245,7 @@ bool tg_training_state_read(tg_training_state *state, tg_safetensors *file, cons
 bool tg_training_state_load(tg_training_state *state, const char *path, tg_error *error)
 {
     tg_safetensors *file = tg_safetensors_open(path, error);
-    const bool fine = file && tg_training_state_read(state, file, path, error);
+    const bool fine = file && read_all(state, file, path, error);
     tg_safetensors_close(file);
     return fine;
 }

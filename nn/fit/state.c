@@ -6,7 +6,7 @@
 #include "nn/fit/fit_internal.h"
 
 #include "autograd/numbers.h"
-#include "nn/files/training_state_internal.h"
+#include "nn/files/training_state.h"
 #include "optim/optimizer.h"
 
 #include <errno.h>
@@ -155,11 +155,11 @@ static bool read_best(tg_fit *fit)
     return true;
 }
 
-static bool read_last(tg_fit *fit, tg_safetensors *file, const char *path)
+static bool read_last(tg_fit *fit, const tg_safetensors *file, const char *path)
 {
     tg_update_state update = tg_optimizer_state(fit->config.optimizer);
     tg_training_state state = {.parameters = fit->parameters, .update = &update, .ema = fit->ema};
-    if (!read_lines(fit, file, path) || !read_best(fit) || !tg_training_state_read(&state, file, path, &fit->error))
+    if (!read_lines(fit, file, path) || !read_best(fit) || !tg_training_state_load(&state, path, &fit->error))
         return false;
     if (state.position < 0 || state.position / fit->steps_of_epoch != fit->epoch_count)
         return tg_fail_first(&fit->error, "%.200s: 'fit.epochs' does not fit to 'training.position'", path);

@@ -1,6 +1,6 @@
 #include "nn/models/autoencoder.h"
 
-#include "nn/models/hidden_layers.h"
+#include "nn/models/model_internal.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 #include "nn/models/char_mlp.h"
 
-#include "nn/models/hidden_layers.h"
+#include "nn/models/model_internal.h"
 
 static const char *config_error(const void *config)
 {

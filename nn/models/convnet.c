@@ -1,6 +1,6 @@
 #include "nn/models/convnet.h"
 
-#include "nn/models/hidden_layers.h"
+#include "nn/models/model_internal.h"
 
 #include <stdio.h>
 

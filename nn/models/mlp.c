@@ -1,6 +1,6 @@
 #include "nn/models/mlp.h"
 
-#include "nn/models/hidden_layers.h"
+#include "nn/models/model_internal.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -12,4 +12,42 @@
 tg_tensor tg_model_run(const tg_model_kind *kind, const tg_model *model, tg_tensor x, tg_layer_pass *pass, int first,
                        int end);
 
+/* ---- parts that several models have (parts.c) ---- */
+
+enum { TG_HIDDEN_MOST = 64 }; /* layers at most */
+
+/* The number of widths before the 0 that ends them; most + 1 if that is missing. */
+int tg_hidden_count(const int64_t *widths, int most);
+
+/* NULL, or the error in the configuration of hidden layers. */
+const char *tg_hidden_error(const int64_t *widths, int most, tg_activation activation, tg_norm norm, double dropout,
+                            tg_init init, tg_dtype dtype);
+
+/* Hidden layers one after the other, each with a normalisation and dropout. */
+typedef struct tg_hidden_layers {
+    int64_t inputs;
+    const int64_t *widths; /* [count] */
+    int count;
+    const bool *residual; /* [count]: which have a residual connection; NULL: none */
+    tg_activation activation;
+    tg_norm norm;
+    double dropout;
+    bool no_bias;
+} tg_hidden_layers;
+
+/* Adds PREFIX.N.* and PREFIX.N.norm.*, N from 0 on. Initial weights of residual layers are divided by the square root
+ * of their number. */
+void tg_model_add_hidden(tg_model *model, const char *prefix, const tg_hidden_layers *hidden);
+
+/* Adds the linear layer NAME at the end, initialised as if this activation followed. */
+void tg_model_add_output(tg_model *model, const char *name, int64_t inputs, int64_t outputs, tg_activation activation,
+                         bool bias);
+
+/* NULL, or the error in the number of blocks or their configuration. */
+const char *tg_blocks_error(int layers, const tg_block_config *block);
+
+/* Adds dropout before the first block, the blocks layers.N.*, and norm.*; post-norm blocks have embedding_norm.*
+ * first. */
+void tg_model_add_blocks(tg_model *model, int layers, const tg_block_config *block, double dropout);
+
 #endif

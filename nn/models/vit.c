@@ -1,6 +1,6 @@
 #include "nn/models/vit.h"
 
-#include "nn/models/blocks.h"
+#include "nn/models/model_internal.h"
 
 static const char *config_error(const void *config)
 {

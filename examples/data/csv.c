@@ -7,9 +7,82 @@
 #include "examples/data/csv.h"
 #include "examples/data/words.h"
 
-enum { MOST_GUESSED_CLASSES = 20 };
+/* ---- classes ---- */
+
+static int compare(const void *a, const void *b)
+{
+    const struct csv_class *left = a, *right = b;
+    return left->word ? strcmp(left->word, right->word)
+                      : (left->number > right->number) - (left->number < right->number);
+}
+
+static struct csv_class class_at(const csv_source *source, size_t row, size_t column)
+{
+    return (struct csv_class){csv_word_at(source, row, column), csv_value(source, row, column) + 0.0}; /* -0 is 0 */
+}
+
+/* Fails at a cell that is text if most are numbers, or a number if most are text. */
+static bool check_class(const csv_source *source, size_t row, size_t column, bool words, const char *word)
+{
+    if (!words)
+        return !word || csv_fail_at_word(source, row, column);
+    if (!word)
+        return csv_fail_at(source, row, column, "a number, expected the name of a class as in most rows");
+    if (!*word)
+        return csv_fail_at(source, row, column,
+                           "empty, expected the name of a class; use --missing drop or --missing mean");
+    return !csv_is_missing(word) ||
+           csv_fail_at(source, row, column,
+                       "a mark of a missing value, expected a word; use --missing drop or --missing mean");
+}
+
+/* Finds the classes of a column. Fails at a cell of the other kind, and at a missing one unless `missing` allows cells
+ * without a class. */
+static bool collect_classes(csv_source *source, size_t column, bool missing)
+{
+    csv_classes *classes = &source->column[column].classes;
+    size_t words = 0, found = 0;
+    for (size_t row = 0; row < source->rows; row++) {
+        const char *word = csv_word_at(source, row, column);
+        words += word && *word && !csv_word_is_huge(word);
+    }
+    struct csv_class *all = dataset_new(&source->memory, source->rows, 1, sizeof *all);
+    if (!all)
+        return csv_out_of_memory(source);
+    *classes = (csv_classes){.words = words > source->rows / 2, .class = all};
+    for (size_t row = 0; row < source->rows; row++) {
+        all[found] = class_at(source, row, column);
+        if (missing && csv_is_missing(all[found].word))
+            continue;
+        if (!check_class(source, row, column, classes->words, all[found++].word))
+            return false;
+    }
+    qsort(all, found, sizeof *all, compare);
+    for (size_t i = 0; i < found; i++)
+        if (i == 0 || compare(&all[i], &all[classes->count - 1]) != 0)
+            all[classes->count++] = all[i];
+    return true;
+}
+
+/* The number of the class in a row; -1 where that is missing. */
+static int32_t class_number(const csv_source *source, size_t row, size_t column)
+{
+    const csv_classes *classes = &source->column[column].classes;
+    const struct csv_class wanted = class_at(source, row, column), *found = NULL;
+    if (!csv_is_missing(wanted.word))
+        found = bsearch(&wanted, classes->class, classes->count, sizeof wanted, compare);
+    return found ? (int32_t)(found - classes->class) : -1;
+}
+
+/* The name of a class; a number is written to `text`. */
+static const char *class_name(const csv_classes *classes, size_t i, char text[NUMBER_TEXT])
+{
+    return classes->words ? classes->class[i].word : number_text(classes->class[i].number, text);
+}
 
 /* ---- the target ---- */
+
+enum { MOST_GUESSED_CLASSES = 20 };
 
 /* The rule for task auto, as documented at dataset_load. */
 static bool looks_like_classification(const csv_source *source, const csv_column *target)
@@ -25,7 +98,7 @@ static void name_classes(const csv_classes *classes, dataset *set)
     set->classes = classes->count;
     set->class_names = dataset_new(&set->memory, set->classes, 1, sizeof *set->class_names);
     for (size_t i = 0; set->class_names && i < set->classes; i++)
-        set->class_names[i] = dataset_text(&set->memory, csv_classes_name(classes, i, number));
+        set->class_names[i] = dataset_text(&set->memory, class_name(classes, i, number));
 }
 
 /* ---- features ---- */
@@ -71,7 +144,7 @@ static bool plan_feature(csv_source *source, size_t column, bool may_miss)
     feature->width = 1;
     if (feature->role == CSV_NUMBERS)
         return check_numbers(source, column, may_miss);
-    if (!csv_classes_collect(source, column, may_miss))
+    if (!collect_classes(source, column, may_miss))
         return false;
     feature->width = feature->classes.count;
     return feature->width <= MOST_CATEGORIES || fail_at_many(source, column);
@@ -105,7 +178,7 @@ static double *write_features(const csv_source *source, size_t row, double *to)
         if (column->role == CSV_NUMBERS)
             *to++ = csv_value(source, row, i);
         if (column->role == CSV_CATEGORIES) {
-            const int32_t category = csv_class_at(source, row, i);
+            const int32_t category = class_number(source, row, i);
             for (size_t k = 0; k < column->width; k++)
                 *to++ = category == (int32_t)k;
         }
@@ -124,7 +197,7 @@ static void describe_features(const csv_source *source, dataset *set)
         for (size_t k = 0; k < column->width + column->marked; k++, to++) {
             *to = (dataset_feature){.column = set->column[i].name, .number = i, .missing = k == column->width};
             if (column->role == CSV_CATEGORIES && !to->missing)
-                to->category = dataset_text(&set->memory, csv_classes_name(&column->classes, k, number));
+                to->category = dataset_text(&set->memory, class_name(&column->classes, k, number));
         }
     }
 }
@@ -149,7 +222,7 @@ static bool choose_task(csv_source *source, const dataset_options *options, data
         if (word && csv_word_is_formatted(word))
             return csv_fail_at_word(source, row, column);
     }
-    if (!csv_classes_collect(source, column, false))
+    if (!collect_classes(source, column, false))
         return false;
     if (set->task == DATASET_TASK_AUTO)
         set->task =
@@ -173,7 +246,7 @@ static void fill(const csv_source *source, dataset *set)
         for (size_t i = 0; i < set->targets; i++)
             *to++ = csv_value(source, row, source->target_columns[i]);
         if (set->task == DATASET_CLASSIFICATION)
-            set->labels[row] = csv_class_at(source, row, source->target_columns[0]);
+            set->labels[row] = class_number(source, row, source->target_columns[0]);
     }
 }
 

@@ -113,17 +113,6 @@ const char *csv_column_name(const csv_source *source, size_t column);
 /* Fails at a cell that contains a word instead of a number. */
 bool csv_fail_at_word(const csv_source *source, size_t row, size_t column);
 
-/* ---- the classes of a column (csv_classes.c) ---- */
-
-/* Fails at a cell of the other kind, and at a missing one unless `missing` allows cells without a class. */
-bool csv_classes_collect(csv_source *source, size_t column, bool missing);
-
-/* The number of the class in a row; -1 where that is missing. */
-int32_t csv_class_at(const csv_source *source, size_t row, size_t column);
-
-/* The name of a class; a number is written to `text`. */
-const char *csv_classes_name(const csv_classes *classes, size_t i, char text[NUMBER_TEXT]);
-
 /* ---- a description of each column, so that the user can find mistakes: a date that became 84 categories, a row number
  * that is used as a feature (csv_describe.c) ---- */
 

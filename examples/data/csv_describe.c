@@ -5,41 +5,34 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 enum { LEAST_ROWS = 20 }; /* with fewer rows, only dates are reported */
 
 /* ---- dates ---- */
 
-static bool is_day(long year, long month, long day)
-{
-    return year >= 0 && month >= 1 && month <= 12 && day >= 1 && day <= 31;
-}
-
 /* 2024-05-31, 31.5.24 or 5/31/2024, and a time after it. */
 static bool is_date(const char *word)
 {
-    long part[3];
-    const char mark = word[strspn(word, "0123456789")];
-    if (!mark || !strchr("-/.", mark))
-        return false;
-    for (int i = 0; i < 3; i++) {
-        char *end;
-        if (!isdigit((unsigned char)*word))
-            return false;
-        part[i] = strtol(word, &end, 10);
-        if (i < 2 ? *end != mark : *end && !strchr(" T", *end))
-            return false;
-        word = end + 1;
+    static const char *const formats[] = {"%Y-%m-%d", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%d/%m/%Y",
+                                          "%m/%d/%Y", "%Y.%m.%d", "%d.%m.%Y", "%m.%d.%Y"};
+    struct tm unused;
+    for (size_t i = 0; isdigit((unsigned char)*word) && i < sizeof formats / sizeof formats[0]; i++) {
+        const char *end = strptime(word, formats[i], &unused);
+        if (end && (!*end || strchr(" T", *end)))
+            return true;
     }
-    return part[0] > 31 ? is_day(part[0], part[1], part[2])
-                        : is_day(part[2], part[1], part[0]) || is_day(part[2], part[0], part[1]);
+    return false;
 }
 
 /* 20240531 */
 static bool is_compact_date(double number)
 {
-    const long day = (long)number;
-    return number >= 19000101 && number <= 21001231 && is_day(day / 10000, day / 100 % 100, day % 100);
+    char text[NUMBER_TEXT];
+    struct tm unused;
+    const char *end =
+        number >= 19000101 && number <= 21001231 ? strptime(number_text(number, text), "%Y%m%d", &unused) : NULL;
+    return end && !*end;
 }
 
 void csv_summarise(csv_source *source, size_t column)

@@ -141,11 +141,6 @@ static bool is_number(const unsigned char *cell, const unsigned char *end, size_
 
 typedef enum commas_are { SEPARATORS, DECIMAL, UNDECIDED } commas_are;
 
-static bool is_blank(unsigned char letter)
-{
-    return letter == ' ' || letter == '\t';
-}
-
 /* Decides what the commas of a line are. They are decimal if all of them are inside numbers between blanks, and there
  * are several such numbers, or all cells are numbers, or both sides of a single comma contain blanks. "1,2 pears" is
  * ambiguous. */
@@ -158,7 +153,7 @@ static commas_are kind_of_commas(const unsigned char *line, const unsigned char 
         bool quoted = false;
         const unsigned char *cell = line;
         size_t commas;
-        for (; line < end && (quoted || !is_blank(*line)); line++)
+        for (; line < end && (quoted || !isblank(*line)); line++)
             quoted ^= *line == '"';
         const int quotes = line - cell > 2 && *cell == '"' && line[-1] == '"';
         const bool number = is_number(cell + quotes, line - quotes, &commas);
@@ -169,7 +164,7 @@ static commas_are kind_of_commas(const unsigned char *line, const unsigned char 
         last = number && commas;
         first |= last && cells == 1;
         decimals += last;
-        while (line < end && is_blank(*line))
+        while (line < end && isblank(*line))
             line++;
     }
     if (decimals && cells == 1)

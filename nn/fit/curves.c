@@ -13,26 +13,20 @@
 
 enum { PATH = 1000 };
 
-/* Writes an empty field for NaN. */
-static void write_number(FILE *to, double number)
-{
-    char text[32] = "";
-    if (!isnan(number))
-        tg_print(text, sizeof text, "%.9g", number);
-    fprintf(to, ",%s", text);
-}
-
+/* An empty field is NaN. */
 static void write_rows(const tg_fit *fit, FILE *to)
 {
     fputs("epoch,step,rate,train_loss,valid_loss,valid_score,gradient_norm,best\n", to);
     for (int64_t i = 0; i < fit->epoch_count; i++) {
         const tg_fit_epoch *e = &fit->epochs[i];
+        const double numbers[] = {e->rate, e->train_loss, e->valid_loss, e->valid_score, e->gradient_norm};
         fprintf(to, "%" PRId64 ",%" PRId64, e->epoch, e->step);
-        write_number(to, e->rate);
-        write_number(to, e->train_loss);
-        write_number(to, e->valid_loss);
-        write_number(to, e->valid_score);
-        write_number(to, e->gradient_norm);
+        for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
+            char text[32] = "";
+            if (!isnan(numbers[k]))
+                tg_print(text, sizeof text, "%.9g", numbers[k]);
+            fprintf(to, ",%s", text);
+        }
         fprintf(to, ",%d\n", e->best);
     }
 }

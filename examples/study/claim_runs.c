@@ -323,7 +323,7 @@ finding claim_cells(const claims *c)
     statistics_estimate one[CLAIM_CELLS];
     int cells = 0, seeds = 0;
     for (; cells < CLAIM_CELLS && about->of[cells]; cells++) {
-        const study_cell cell = study_cell_of(c->work, c->c, grid_of(about->of[cells]), about->of[cells], 0);
+        const study_cell cell = study_cell_of(c->work, grid_of(about->of[cells]), about->of[cells], 0);
         if (cell.best == 0)
             return finding_none();
         seeds = cell.seeds;
@@ -348,7 +348,7 @@ finding claim_study(const claims *c)
     for (int i = 0; i < 3; i++) {
         char key[100];
         snprintf(key, sizeof key, "%s%s", about->of[0], suffix[i]);
-        number[i] = study_number(c->c, about->study, key);
+        number[i] = study_number(c->work->c, about->study, key);
         number[i] = about->logarithm ? exp(number[i]) : number[i];
     }
     if (isnan(number[0] + number[1] + number[2]))

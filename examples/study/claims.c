@@ -271,7 +271,7 @@ static void put_grids(sheet *s)
 static void report(void *results, sheet *s)
 {
     const study_results *r = results;
-    claims all = {r->c, &r->work, tg_tape_new()};
+    claims all = {&r->work, tg_tape_new()};
     static const char *const headings[CLAIM_PARTS] = {"Values", "Costs", "Training", "Blocks"};
     static const char *const texts[CLAIM_PARTS] = {
         "In double precision, by the operations of the tape; beside them Simpson's rule for the normal distribution "

@@ -25,7 +25,6 @@ finding finding_none(void); /* of what was not run */
 
 /* What a claim is measured with. */
 typedef struct claims {
-    const study_context *c;
     const study_work *work;
     tg_tape *tape; /* for values; any function may reset it */
     const struct claim *about;

@@ -99,7 +99,7 @@ static void gather(results *r)
         for (int i = 0; i < r->count; i++) {
             char name[40];
             snprintf(name, sizeof name, "%s-%s", form_name(r, i), tg_norm_name(settings[r->setting].norm));
-            const study_cell cell = tabular_cell(&r->of->work, r->of->c, r->tables, set, name, r->seeds);
+            const study_cell cell = tabular_cell(&r->of->work, r->tables, set, name, r->seeds);
             r->rate[set][i] = cell.best;
             study_cell_losses(&cell, cell.best, r->test[i][set]);
             r->mean[set][i] = cell.best > 0 ? exp(statistics_of(r->test[i][set], (size_t)r->seeds).mean) : NAN;
@@ -262,7 +262,7 @@ static void report(void *all, sheet *s)
     for (int setting = 0; setting < SETTINGS; setting++)
         if (r[setting].seeds > 1)
             judge(&r[setting], s);
-    study_file(&b->of, "ranks.csv", write_ranks);
+    study_file(&b->of, "ranks.csv", write_ranks, b);
     if (any)
         study_picture(&b->of, s, "study_ranks.gp", "ranks.svg", "mean ranks of the forms and the critical difference");
     for (int setting = 0; setting < SETTINGS; setting++)
@@ -273,7 +273,7 @@ static bool add(void *all)
 {
     both *b = all;
     b->tables = tabular_grids_of(b->of.c, &b->of.from, &like);
-    return study_grids_add(&b->of.work, b->of.c, b->tables.grid, b->tables.count, &b->of.from);
+    return study_grids_add(&b->of.work, b->tables.grid, b->tables.count, &b->of.from);
 }
 
 const study study_glu_tabular = {

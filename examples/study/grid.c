@@ -125,17 +125,17 @@ static bool set_factor(run_spec *s, const char *factor, int which, char name[STU
     return set_option(s, option, value);
 }
 
-static int rates_of(const study_context *c, const study_grid *grid)
+static int rates_of(const study_work *work, const study_grid *grid)
 {
     int rates = 0;
     while (rates < GRID_RATES && grid->rates[rates] > 0)
         rates++;
-    return c->settings->quick && rates > 2 ? 2 : rates;
+    return work->c->settings->quick && rates > 2 ? 2 : rates;
 }
 
-static int seeds_of(const study_context *c, const study_grid *grid)
+static int seeds_of(const study_work *work, const study_grid *grid)
 {
-    return c->settings->quick ? 2 : grid->seeds;
+    return work->c->settings->quick ? 2 : grid->seeds;
 }
 
 static void name_run(char name[STUDY_NAME], const char *cell, double rate, int seed)
@@ -161,12 +161,12 @@ static bool add_run(study_work *work, const study_grid *grid, const study_source
 }
 
 /* The runs of one seed of cell number `which`. */
-static bool add_cell(study_work *work, const study_context *c, const study_grid *grid, const study_sources *from,
-                     int which, int seed)
+static bool add_cell(study_work *work, const study_grid *grid, const study_sources *from, int which, int seed)
 {
+    const study_settings *s = work->c->settings;
     char name[STUDY_NAME];
     run_spec spec = study_spec();
-    bool fine = set_options(&spec, grid->fixed) && set_options(&spec, c->settings->quick ? grid->quick : "");
+    bool fine = set_options(&spec, grid->fixed) && set_options(&spec, s->quick ? grid->quick : "");
     snprintf(name, sizeof name, "%s", grid->name ? grid->name : "");
     for (int f = 0; f < GRID_FACTORS && grid->factors[f]; f++) {
         const int values = values_of(grid->factors[f]);
@@ -174,24 +174,23 @@ static bool add_cell(study_work *work, const study_context *c, const study_grid 
         which /= values;
     }
     spec.reconstructs = grid->reconstructs;
-    spec.epochs = c->settings->epochs ? c->settings->epochs : spec.epochs;
+    spec.epochs = s->epochs ? s->epochs : spec.epochs;
     const char *kept = net_keep_text(name);
-    for (int rate = 0; rate < rates_of(c, grid); rate++)
+    for (int rate = 0; rate < rates_of(work, grid); rate++)
         fine = fine && kept && add_run(work, grid, from, &spec, kept, grid->rates[rate], seed);
     return fine;
 }
 
-bool study_grids_add(study_work *work, const study_context *c, const study_grid grids[], int count,
-                     const study_sources *from)
+bool study_grids_add(study_work *work, const study_grid grids[], int count, const study_sources *from)
 {
     bool fine = true;
     for (int seed = 1; seed <= STUDY_SEEDS; seed++)
         for (const study_grid *grid = grids; grid < grids + count; grid++) {
-            int cells = seed <= seeds_of(c, grid);
+            int cells = seed <= seeds_of(work, grid);
             for (int f = 0; f < GRID_FACTORS && grid->factors[f]; f++)
                 cells *= values_of(grid->factors[f]);
             for (int cell = 0; cell < cells; cell++)
-                fine = fine && add_cell(work, c, grid, from, cell, seed);
+                fine = fine && add_cell(work, grid, from, cell, seed);
         }
     return fine;
 }
@@ -210,16 +209,17 @@ static bool is_complete(const study_cell *cell, int run)
     return study_record_complete(&cell->work->record[run], cell->work->run[run].spec.epochs);
 }
 
-const study_run *study_cell_run(const study_cell *cell, double rate, int seed)
-{
-    const int run = number_of(cell, rate, seed);
-    return run >= 0 && is_complete(cell, run) ? &cell->work->run[run] : NULL;
-}
-
 const study_record *study_cell_record(const study_cell *cell, double rate, int seed)
 {
-    const study_run *run = study_cell_run(cell, rate, seed);
-    return run ? &cell->work->record[run - cell->work->run] : NULL;
+    const int run = number_of(cell, rate, seed);
+    return run >= 0 && is_complete(cell, run) ? &cell->work->record[run] : NULL;
+}
+
+tg_model *study_cell_net(const study_cell *cell, double rate, int seed, tg_error *error)
+{
+    const study_record *record = study_cell_record(cell, rate, seed);
+    const study_work *work = cell->work;
+    return record ? study_run_net(&work->run[record - work->record], work->c->records, error) : NULL;
 }
 
 int study_cell_records(const study_cell *cell, double rate, bool begun, const study_record *records[STUDY_SEEDS])
@@ -227,7 +227,7 @@ int study_cell_records(const study_cell *cell, double rate, bool begun, const st
     int count = 0;
     for (int seed = 1; seed <= cell->seeds; seed++) {
         const int run = number_of(cell, rate, seed);
-        if (run >= 0 && (begun || is_complete(cell, run)))
+        if (run >= 0 && (begun ? cell->work->record[run].epochs > 0 : is_complete(cell, run)))
             records[count++] = &cell->work->record[run];
     }
     return count;
@@ -252,11 +252,10 @@ static double loss_at(const study_cell *cell, double rate)
     return sum / cell->seeds;
 }
 
-study_cell study_cell_of(const study_work *work, const study_context *c, const study_grid *grid, const char *name,
-                         int seeds)
+study_cell study_cell_of(const study_work *work, const study_grid *grid, const char *name, int seeds)
 {
     study_cell cell = {
-        .work = work, .grid = grid, .seeds = seeds ? seeds : seeds_of(c, grid), .rates = rates_of(c, grid)};
+        .work = work, .grid = grid, .seeds = seeds ? seeds : seeds_of(work, grid), .rates = rates_of(work, grid)};
     double lowest = INFINITY;
     snprintf(cell.name, sizeof cell.name, "%s", name);
     for (int rate = 0; rate < cell.rates; rate++) {

@@ -5,9 +5,9 @@
  *                                      .factors = {"activation=relu,gelu_exact", "hidden=64x2,64x4"},
  *                                      .rates = {1e-3, 3e-3}, .seeds = 5};
  *
- *     study_grids_add(work, c, &depth, 1, &sources);   // depth-relu-hidden64x2-lr0.001-seed1 and so on: 40 runs
+ *     study_grids_add(work, &depth, 1, &sources);   // depth-relu-hidden64x2-lr0.001-seed1 and so on: 40 runs
  *     study_work_do(work, stderr);
- *     study_cell gelu = study_cell_of(work, c, &depth, "depth-gelu_exact-hidden64x4", 0);
+ *     study_cell gelu = study_cell_of(work, &depth, "depth-gelu_exact-hidden64x4", 0);
  *     double loss = study_cell_at_best(&gelu, gelu.best, 1, STUDY_TEST_LOSS);        // of seed 1
  *
  * The options are those of `compare`. The name of a cell has its grid and the values of its factors: words unchanged,
@@ -66,8 +66,7 @@ typedef struct study_grid {
 enum { STUDY_SEEDS = 32 };
 
 /* Adds the runs of some grids, all of the first seed first. False where an option is none, or memory runs out. */
-bool study_grids_add(study_work *work, const study_context *c, const study_grid grids[], int count,
-                     const study_sources *from);
+bool study_grids_add(study_work *work, const study_grid grids[], int count, const study_sources *from);
 
 /* The runs of one combination. */
 typedef struct study_cell {
@@ -79,12 +78,11 @@ typedef struct study_cell {
 } study_cell;
 
 /* The cell with this name, with its first `seeds` seeds; 0: all. */
-study_cell study_cell_of(const study_work *work, const study_context *c, const study_grid *grid, const char *name,
-                         int seeds);
+study_cell study_cell_of(const study_work *work, const study_grid *grid, const char *name, int seeds);
 
-/* A run of the cell, and its record; NULL if it is not complete. */
-const study_run *study_cell_run(const study_cell *cell, double rate, int seed);
+/* The record of a run of the cell, and its network if the run kept it; NULL if the run is not complete. */
 const study_record *study_cell_record(const study_cell *cell, double rate, int seed);
+tg_model *study_cell_net(const study_cell *cell, double rate, int seed, tg_error *error);
 
 /* The records that are complete, or with `begun` at least begun; returns their number. */
 int study_cell_records(const study_cell *cell, double rate, bool begun, const study_record *records[STUDY_SEEDS]);

@@ -55,7 +55,7 @@ static bool add_runs(results *r)
         study_work *work = stage < TUNED ? &r->before[stage] : &r->of.work;
         const tabular_grids *grids = &r->grids[stage];
         r->grids[stage] = tabular_grids_of(r->of.c, &r->of.from, &stages[stage]);
-        fine = fine && study_grids_add(work, r->of.c, grids->grid, grids->count, &r->of.from);
+        fine = fine && study_grids_add(work, grids->grid, grids->count, &r->of.from);
     }
     for (int i = 0; i < r->of.work.count; i++) {
         study_run *run = &r->of.work.run[i];
@@ -112,7 +112,7 @@ static void gather(results *r)
     for (int i = 0; i < LINES; i++)
         for (int set = 0; set < r->sets; set++) {
             const int stage = lines[i].stage;
-            const study_cell cell = tabular_cell(work_of(r, stage), r->of.c, &r->grids[stage], set, lines[i].name, 0);
+            const study_cell cell = tabular_cell(work_of(r, stage), &r->grids[stage], set, lines[i].name, 0);
             study_cell_losses(&cell, lines[i].rate > 0 ? lines[i].rate : cell.best, r->loss[i][set]);
         }
 }
@@ -182,7 +182,7 @@ static void put_steps(const tabular_change change[STEPS], sheet *s)
 /* The number of rates that a stage tries. */
 static int line_rates(const results *r, int stage)
 {
-    return tabular_cell(work_of(r, stage), r->of.c, &r->grids[stage], 0, "", 0).rates;
+    return tabular_cell(work_of(r, stage), &r->grids[stage], 0, "", 0).rates;
 }
 
 static void compare(results *r, sheet *s)
@@ -207,7 +207,7 @@ static void report(void *all, sheet *s)
 {
     results *r = all;
     r->sets = r->grids[FRESH].count;
-    r->seeds = tabular_cell(work_of(r, FRESH), r->of.c, &r->grids[FRESH], 0, "", 0).seeds;
+    r->seeds = tabular_cell(work_of(r, FRESH), &r->grids[FRESH], 0, "", 0).seeds;
     if (r->complete && r->of.outcome.complete == r->of.work.count)
         compare(r, s);
     else

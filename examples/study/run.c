@@ -239,6 +239,8 @@ void study_record_free(study_record *record)
 
 double study_record_at(const study_record *record, int epoch, study_column column)
 {
+    if (record->ended && epoch > record->epochs)
+        epoch = record->epochs;
     if (epoch < 1 || epoch > record->epochs)
         return NAN;
     const runlog_epoch *e = &record->epoch[epoch - 1];

@@ -39,6 +39,7 @@ typedef struct study_trainer {
 struct study_run {
     char name[STUDY_NAME]; /* name of its folder: letters, digits, and - . _ */
     const char *group;     /* runs of a group take about the same time an epoch */
+    double epoch_seconds;  /* that time; 0: not measured */
     const dataset *data;
     const text_source *text; /* a text instead of rows; data is not read then */
     run_spec spec;
@@ -98,7 +99,7 @@ void study_record_read(study_record *record, const study_run *run, const char *f
 bool study_record_is_foreign(const study_run *run, const char *folder, tg_error *error);
 void study_record_free(study_record *record);
 
-/* A number after epoch 1, 2, ...; NaN if there is none. */
+/* A number after epoch 1, 2, ...; NaN if there is none. A run that converged keeps its last number. */
 double study_record_at(const study_record *record, int epoch, study_column column);
 
 /* The epoch with the lowest number in a column, among the first `epochs`; 0 where there is none. */

@@ -61,7 +61,7 @@ static void gather(results *r)
 {
     study_cell cell[FORMS];
     for (int f = 0; f < FORMS; f++)
-        cell[f] = study_cell_of(&r->of.work, r->of.c, &grids[0], forms[f].name, 0);
+        cell[f] = study_cell_of(&r->of.work, &grids[0], forms[f].name, 0);
     r->rates = cell[0].rates;
     r->seeds = cell[0].seeds;
     for (int f = 0; f < FORMS; f++)
@@ -253,7 +253,7 @@ static void judge_all(results *r, sheet *s)
     const pairs all = pairs_of(r);
     judge(r, s, &all);
     judge_published(r, s);
-    study_file(&r->of, "forms.csv", write_forms);
+    study_file(&r->of, "forms.csv", write_forms, r);
     study_picture(&r->of, s, "study_forms.gp", "forms.svg",
                   "validation loss of each form: mean, 95 % interval, seeds, and published runs");
     put_forms(r, s);

@@ -165,7 +165,7 @@ static double mean_of(const results *r, int activation, int rate, int measure)
 
 static bool read_parts(const results *r, int activation, int rate, int seed, double parts[PARTS], tg_error *error)
 {
-    tg_model *net = study_run_net(study_cell_run(&r->cell[activation], rates[rate], seed), r->of.work.folder, error);
+    tg_model *net = study_cell_net(&r->cell[activation], rates[rate], seed, error);
     const bool fine = net && differentiate(net, parts);
     tg_model_free(net);
     return fine;
@@ -202,7 +202,7 @@ static bool gather(results *r, tg_error *error)
     static double ours[PARTS];
     bool fine = true;
     for (int a = 0; a < ACTIVATIONS; a++)
-        r->cell[a] = study_cell_of(&r->of.work, r->of.c, &r->grid[a > 0], tg_activation_name(activations[a]), 0);
+        r->cell[a] = study_cell_of(&r->of.work, &r->grid[a > 0], tg_activation_name(activations[a]), 0);
     r->steps = r->of.work.run[0].spec.epochs;
     r->seeds = r->cell[0].seeds;
     r->rates = r->cell[0].rates;
@@ -347,8 +347,8 @@ static void report(void *all, sheet *s)
         return;
     }
     judge(r, s);
-    study_file(&r->of, "curves.csv", write_curves);
-    study_file(&r->of, "images.csv", write_images);
+    study_file(&r->of, "curves.csv", write_curves, r);
+    study_file(&r->of, "images.csv", write_images, r);
     study_picture(&r->of, s, "study_siren.gp", "siren.svg",
                   "PSNR of the image over the steps; the image, the length of its gradient and its Laplacian, true and "
                   "by each net, at the rate that is best for the gradient");
@@ -364,7 +364,7 @@ static bool add(void *all)
         r->grid[i].rates[1] = r->of.c->settings->quick ? 0 : grids[i].rates[1];
     }
     return differentiate(NULL, r->truth) && make_data(r, &r->of.from.rows[0]) && /* in place of the first table */
-           study_grids_add(&r->of.work, r->of.c, r->grid, GRIDS, &r->of.from);
+           study_grids_add(&r->of.work, r->grid, GRIDS, &r->of.from);
 }
 
 const study study_siren = {

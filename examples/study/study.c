@@ -26,10 +26,10 @@ static void say_state(const study_results *r, sheet *s)
                    r->work.count, plural(r->work.count));
 }
 
-void study_file(study_results *r, const char *name, bool (*write)(const void *results, FILE *to))
+void study_file(study_results *r, const char *name, files_writer *write, const void *context)
 {
     r->broken = r->broken || !files_make_folder(r->c->folder, &r->error) ||
-                !files_write(r->c->folder, name, write, r, &r->error);
+                !files_write(r->c->folder, name, write, context, &r->error);
 }
 
 void study_picture(study_results *r, sheet *s, const char *script, const char *file, const char *says)
@@ -77,8 +77,7 @@ static void train(study_results *r)
 
 static int work_on(const study *what, study_results *r)
 {
-    const study_context *c = r->c;
-    if (!(what->add ? what->add(r) : study_grids_add(&r->work, c, what->grids, what->grid_count, &r->from)))
+    if (!(what->add ? what->add(r) : study_grids_add(&r->work, what->grids, what->grid_count, &r->from)))
         return study_refuse("out of memory", 1);
     if (!what->no_runs)
         train(r);
@@ -175,4 +174,45 @@ int study_lowest_median(const study_record *const records[], int count, int epoc
         }
     }
     return lowest;
+}
+
+/* ---- curves ---- */
+
+static bool write_curves(const void *context, FILE *to)
+{
+    const study_curves *all = context;
+    fputs("panel,curve,measure,rate,epoch,median,low,high,train\n", to);
+    for (const study_curve *c = all->curve; c < all->curve + all->count; c++)
+        for (int e = 1; e <= all->epochs; e++) {
+            const study_spread of = study_spread_at(c->records, c->count, e, all->column),
+                               train = study_spread_at(c->records, c->count, e, all->train);
+            if (of.count)
+                fprintf(to, "%s,%s,%s,%g,%d,%.6g,%.6g,%.6g,", c->panel, c->name, all->measure, c->rate, e,
+                        STUDY_SPREAD(of));
+            if (of.count)
+                fprintf(to, train.count ? "%.6g\n" : "\n", train.median);
+        }
+    return true;
+}
+
+static bool write_published(const void *context, FILE *to)
+{
+    const study_curves *all = context;
+    fputs("panel,curve,kind,epoch,loss\n", to);
+    for (const study_curve *c = all->curve; c < all->curve + all->count; c++)
+        for (const study_mark *m = c->mark; m < c->mark + c->marks; m++)
+            if (!isnan(m->loss))
+                fprintf(to, "%s,%s,%s,%d,%g\n", c->panel, c->name, m->kind, m->epoch, m->loss);
+    return true;
+}
+
+void study_put_curves(study_results *r, sheet *s, const study_curves *curves, const char *says)
+{
+    int records = 0;
+    for (int i = 0; i < curves->count; i++)
+        records += curves->curve[i].count;
+    study_file(r, "curves.csv", write_curves, curves);
+    study_file(r, "published.csv", write_published, curves);
+    if (records)
+        study_picture(r, s, "study_curves.gp", "curves.svg", says);
 }

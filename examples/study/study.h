@@ -70,7 +70,7 @@ int study_refuse(const char *message, int status);
 
 /* For a report: writes FOLDER/NAME, and draws by a script of plots/ the picture that the report then has, unless
  * something could not be written. */
-void study_file(study_results *r, const char *name, bool (*write)(const void *results, FILE *to));
+void study_file(study_results *r, const char *name, files_writer *write, const void *context);
 void study_picture(study_results *r, sheet *s, const char *script, const char *file, const char *says);
 
 /* Adds a number and its 95 % interval to those of the report: KEY, KEY_low and KEY_high. */
@@ -90,8 +90,42 @@ typedef struct study_spread {
 } study_spread;
 study_spread study_spread_of(const double values[], int count);
 
+/* Three arguments of a format: a number and its range. */
+#define STUDY_SPREAD(s)   (s).median, (s).low, (s).high
+#define STUDY_INTERVAL(e) (e).mean, (e).mean - (e).margin, (e).mean + (e).margin
+#define STUDY_RATIO(e)    exp((e).mean), exp((e).mean - (e).margin), exp((e).mean + (e).margin) /* of logarithms */
+
 /* The spread of a column after an epoch; and the epoch with the lowest median, 0 if there is none. */
 study_spread study_spread_at(const study_record *const records[], int count, int epoch, study_column column);
 int study_lowest_median(const study_record *const records[], int count, int epochs, study_column column);
+
+/* ---- a measure over the epochs, beside what was published ---- */
+
+typedef struct study_mark {
+    const char *kind; /* "validation" or "train" */
+    int epoch;
+    double loss; /* NaN: not published */
+} study_mark;
+
+typedef struct study_curve {
+    char panel[40];
+    const char *name;
+    double rate;
+    int count;
+    const study_record *records[STUDY_SEEDS];
+    const study_mark *mark; /* [marks] */
+    int marks;
+} study_curve;
+
+enum { STUDY_CURVES = 8 };
+typedef struct study_curves {
+    const char *measure;
+    study_column column, train; /* the measure, and the same in training */
+    int epochs, count;
+    study_curve curve[STUDY_CURVES];
+} study_curves;
+
+/* Writes curves.csv and published.csv, and draws them if there is a record. */
+void study_put_curves(study_results *r, sheet *s, const study_curves *curves, const char *says);
 
 #endif

@@ -33,12 +33,11 @@ tabular_grids tabular_grids_of(const study_context *c, const study_sources *from
     return made;
 }
 
-study_cell tabular_cell(const study_work *work, const study_context *c, const tabular_grids *grids, int table,
-                        const char *name, int seeds)
+study_cell tabular_cell(const study_work *work, const tabular_grids *grids, int table, const char *name, int seeds)
 {
     char full[STUDY_NAME];
     snprintf(full, sizeof full, "%s-%s", grids->grid[table].name, name);
-    return study_cell_of(work, c, &grids->grid[table], full, seeds);
+    return study_cell_of(work, &grids->grid[table], full, seeds);
 }
 
 tabular_change tabular_change_of(const double to[][STUDY_SEEDS], const double from[][STUDY_SEEDS], int tables,

@@ -16,8 +16,7 @@ typedef struct tabular_grids {
 tabular_grids tabular_grids_of(const study_context *c, const study_sources *from, const study_grid *like);
 
 /* The cell of a table: TABLE-NAME. */
-study_cell tabular_cell(const study_work *work, const study_context *c, const tabular_grids *grids, int table,
-                        const char *name, int seeds);
+study_cell tabular_cell(const study_work *work, const tabular_grids *grids, int table, const char *name, int seeds);
 
 /* How the test loss differs between two things that were trained on the same tables and seeds. */
 typedef struct tabular_change {

@@ -18,11 +18,7 @@ bool study_context_of(study_context *c, const study_settings *settings, const ch
 
 study_work study_work_of(const study_context *c)
 {
-    return (study_work){.folder = c->records,
-                        .sweep = &c->settings->sweep,
-                        .read_only = c->settings->report_only,
-                        .only = c->settings->only,
-                        .overwrite = c->settings->overwrite};
+    return (study_work){.c = c};
 }
 
 study_run *study_work_add(study_work *work)
@@ -59,21 +55,23 @@ int study_work_number(const study_work *work, const char *name)
 
 static bool is_wanted(const study_work *work, int run)
 {
-    return !work->only || fnmatch(work->only, work->run[run].name, 0) == 0;
+    const char *only = work->c->settings->only;
+    return !only || fnmatch(only, work->run[run].name, 0) == 0;
 }
 
 static bool read_records(study_work *work, study_outcome *outcome)
 {
+    const study_settings *s = work->c->settings;
     free_records(work);
     outcome->complete = 0;
     work->record = calloc((size_t)work->count + 1, sizeof *work->record);
     if (!work->record)
         return tg_fail(&outcome->error, "out of memory");
     for (int i = 0; i < work->count; i++) {
-        if (!work->overwrite && !work->read_only && is_wanted(work, i) &&
-            study_record_is_foreign(&work->run[i], work->folder, &outcome->error))
+        if (!s->overwrite && !s->report_only && is_wanted(work, i) &&
+            study_record_is_foreign(&work->run[i], work->c->records, &outcome->error))
             return false;
-        study_record_read(&work->record[i], &work->run[i], work->folder);
+        study_record_read(&work->record[i], &work->run[i], work->c->records);
         outcome->complete += study_record_complete(&work->record[i], work->run[i].spec.epochs);
     }
     return true;
@@ -81,29 +79,20 @@ static bool read_records(study_work *work, study_outcome *outcome)
 
 /* ---- estimated time ---- */
 
-/* The first run of the same group that is still to be done. */
-static int first_of_group(const study_work *work, const int *pending, int count, int run)
-{
-    for (int i = 0; i < count; i++)
-        if (strcmp(work->run[pending[i]].group, work->run[run].group) == 0)
-            return i;
-    return 0;
-}
-
 /* Seconds for the pending runs, one after the other; NaN and a message if one cannot be made. */
-static double estimate(const study_work *work, const int *pending, int count, tg_error *error)
+static double estimate(study_work *work, const int *pending, int count, tg_error *error)
 {
-    double *epoch = calloc((size_t)count + 1, sizeof *epoch), seconds = 0;
-    for (int i = 0; epoch && i < count; i++) {
-        const study_run *run = &work->run[pending[i]];
-        const int first = first_of_group(work, pending, count, pending[i]);
-        epoch[i] = first == i ? study_run_seconds(run, error) : epoch[first];
-        seconds += epoch[i] * (run->spec.epochs - work->record[pending[i]].epochs);
+    double seconds = 0;
+    for (int i = 0; i < count; i++) {
+        study_run *run = &work->run[pending[i]];
+        for (int k = 0; k < i && !run->epoch_seconds; k++)
+            if (strcmp(work->run[pending[k]].group, run->group) == 0)
+                run->epoch_seconds = work->run[pending[k]].epoch_seconds;
+        if (!run->epoch_seconds)
+            run->epoch_seconds = study_run_seconds(run, error);
+        seconds += run->epoch_seconds * (run->spec.epochs - work->record[pending[i]].epochs);
     }
-    if (!epoch)
-        tg_fail(error, "out of memory");
-    free(epoch);
-    return epoch ? seconds : NAN;
+    return seconds;
 }
 
 static void say_duration(double seconds, FILE *out)
@@ -127,7 +116,8 @@ static int train(int job, jobs_link *link, void *context)
 {
     const pool *p = context;
     tg_error error;
-    return study_run_train(&p->work->run[p->pending[job]], p->work->folder, p->work->overwrite, link, &error)
+    const study_context *c = p->work->c;
+    return study_run_train(&p->work->run[p->pending[job]], c->records, c->settings->overwrite, link, &error)
                ? 0
                : jobs_fail(link, "%s", error.text);
 }
@@ -137,7 +127,7 @@ static bool is_finished(int job, void *context)
     const pool *p = context;
     const study_run *run = &p->work->run[p->pending[job]];
     study_record record;
-    study_record_read(&record, run, p->work->folder);
+    study_record_read(&record, run, p->work->c->records);
     const bool complete = study_record_complete(&record, run->spec.epochs);
     study_record_free(&record);
     return complete;
@@ -150,9 +140,10 @@ static const char *name_of(int job, void *context)
 }
 
 /* Announces the runs and the estimated time. False if a run is impossible. */
-static bool say_estimate(const study_work *work, const int *pending, int count, int missing, FILE *out, tg_error *error)
+static bool say_estimate(study_work *work, const int *pending, int count, int missing, FILE *out, tg_error *error)
 {
     const double seconds = estimate(work, pending, count, error);
+    const int at_once = work->c->settings->sweep.at_once;
     if (isnan(seconds))
         return false;
     fprintf(out, "%d of %d run%s done; ", work->count - missing, work->count, plural(work->count));
@@ -160,28 +151,29 @@ static bool say_estimate(const study_work *work, const int *pending, int count, 
         fprintf(out, "%d of the rest take%s about ", count, count == 1 ? "s" : "");
     else
         fprintf(out, "the rest takes about ");
-    say_duration(seconds / work->sweep->at_once, out);
-    fprintf(out, " (%d at once, from timed samples)\n", work->sweep->at_once);
+    say_duration(seconds / at_once, out);
+    fprintf(out, " (%d at once, from timed samples)\n", at_once);
     return true;
 }
 
 /* Trains these of `missing` runs. */
 static void do_pending(study_work *work, int *pending, int count, int missing, study_outcome *outcome, FILE *out)
 {
-    const int taken = files_take_folder(work->folder, !work->overwrite, &outcome->error);
-    const bool shows = sweep_shows(work->sweep);
+    const study_settings *s = work->c->settings;
+    const int taken = files_take_folder(work->c->records, !s->overwrite, &outcome->error);
+    const bool shows = sweep_shows(&s->sweep);
     outcome->broken =
         taken == FILES_TAKEN || (shows && !say_estimate(work, pending, count, missing, out, &outcome->error));
     if (!outcome->broken) {
-        const jobs_outcome jobs = sweep_run(work->sweep, &(sweep_work){.folder = work->folder,
-                                                                       .count = count,
-                                                                       .out = shows ? out : NULL,
-                                                                       .silence = silence,
-                                                                       .unit = "rows",
-                                                                       .context = &(pool){work, pending},
-                                                                       .name = name_of,
-                                                                       .is_finished = is_finished,
-                                                                       .run = train});
+        const jobs_outcome jobs = sweep_run(&s->sweep, &(sweep_work){.folder = work->c->records,
+                                                                     .count = count,
+                                                                     .out = shows ? out : NULL,
+                                                                     .silence = silence,
+                                                                     .unit = "rows",
+                                                                     .context = &(pool){work, pending},
+                                                                     .name = name_of,
+                                                                     .is_finished = is_finished,
+                                                                     .run = train});
         outcome->failed = jobs.failed;
         outcome->interrupted = jobs.interrupted;
     }
@@ -194,7 +186,7 @@ static bool check_only(const study_work *work, tg_error *error)
         if (is_wanted(work, i))
             return true;
     return tg_fail(error, "--only: none of the %d runs is called like '%.80s'; the first is %s", work->count,
-                   work->only, work->count ? work->run[0].name : "not there");
+                   work->c->settings->only, work->count ? work->run[0].name : "not there");
 }
 
 study_outcome study_work_do(study_work *work, FILE *out)
@@ -207,16 +199,16 @@ study_outcome study_work_do(study_work *work, FILE *out)
     int count = 0, missing = 0, *pending = calloc((size_t)work->count + 1, sizeof *pending);
     if (!pending)
         tg_fail(&outcome.error, "out of memory");
-    outcome.broken = !pending || !files_make_folder(work->folder, &outcome.error) ? 1
-                     : read_records(work, &outcome)                               ? 0
-                                                                                  : 2;
+    outcome.broken = !pending || !files_make_folder(work->c->records, &outcome.error) ? 1
+                     : read_records(work, &outcome)                                   ? 0
+                                                                                      : 2;
     for (int i = 0; !outcome.broken && i < work->count; i++)
         if (!study_record_complete(&work->record[i], work->run[i].spec.epochs)) {
             missing++;
-            if (is_wanted(work, i) && sweep_has(work->sweep, i))
+            if (is_wanted(work, i) && sweep_has(&work->c->settings->sweep, i))
                 pending[count++] = i;
         }
-    if (!outcome.broken && count > 0 && !work->read_only) {
+    if (!outcome.broken && count > 0 && !work->c->settings->report_only) {
         do_pending(work, pending, count, missing, &outcome, out);
         outcome.broken |= !read_records(work, &outcome);
     }

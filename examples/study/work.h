@@ -19,8 +19,10 @@
 #include <stdio.h>
 
 typedef struct study_settings {
-    const char *out, *data, *only;
-    bool quick, report_only, no_plots, overwrite;
+    const char *out, *data;
+    const char *only; /* shell pattern: trains only missing runs with a matching name, at least one; NULL: all */
+    bool quick, report_only, no_plots;
+    bool overwrite; /* retrain runs that have a record with other settings, instead of refusing */
     sweep sweep;
     int epochs;
 } study_settings;
@@ -37,11 +39,7 @@ typedef struct study_context {
 bool study_context_of(study_context *c, const study_settings *settings, const char *name, const char *command);
 
 typedef struct study_work {
-    const char *folder; /* of the records; made if missing */
-    const sweep *sweep; /* number of runs at once, and the part of this process */
-    bool overwrite;     /* retrain runs that have a record with other settings, instead of refusing */
-    bool read_only;     /* trains nothing: study_work_do reads the existing records */
-    const char *only;   /* shell pattern: trains only missing runs with a matching name, at least one; NULL: all */
+    const study_context *c;
     int count;
     study_run *run;       /* [count] */
     study_record *record; /* [count], after study_work_do */

@@ -65,7 +65,7 @@ START_TEST(a_grid_has_every_combination_with_the_options_that_it_names)
     study_settings settings = {.out = temporary_folder()};
     const study_context c = context_of(&settings);
     study_work work = study_work_of(&c);
-    ck_assert(study_grids_add(&work, &c, &small, 1, &(study_sources){.rows = {moons}}));
+    ck_assert(study_grids_add(&work, &small, 1, &(study_sources){.rows = {moons}}));
     ck_assert_int_eq(work.count, 2 * 2 * 2 * 3 * 2);
     const int run = study_work_number(&work, "small-gelu_exact-hidden4x2-residual0-lr0.003-seed2");
     ck_assert_int_ge(run, 0);
@@ -80,7 +80,7 @@ START_TEST(a_grid_has_every_combination_with_the_options_that_it_names)
     study_work_free(&work);
     settings.quick = true; /* two rates, and its own options */
     work = study_work_of(&c);
-    ck_assert(study_grids_add(&work, &c, &small, 1, &(study_sources){.rows = {moons}}));
+    ck_assert(study_grids_add(&work, &small, 1, &(study_sources){.rows = {moons}}));
     ck_assert_int_eq(work.count, 2 * 2 * 2 * 2 * 2);
     ck_assert_int_eq(work.run[0].spec.batch, 8);
     study_work_free(&work);
@@ -96,10 +96,10 @@ START_TEST(a_grid_with_an_option_that_is_none_is_refused)
         study_grid grid = small;
         study_work work = study_work_of(&c);
         grid.fixed = wrong[i];
-        ck_assert(!study_grids_add(&work, &c, &grid, 1, &(study_sources){.rows = {moons}}));
+        ck_assert(!study_grids_add(&work, &grid, 1, &(study_sources){.rows = {moons}}));
         grid = small;
         grid.factors[3] = "norm=none,lair";
-        ck_assert(!study_grids_add(&work, &c, &grid, 1, &(study_sources){.rows = {moons}}));
+        ck_assert(!study_grids_add(&work, &grid, 1, &(study_sources){.rows = {moons}}));
         study_work_free(&work);
     }
 }
@@ -150,8 +150,8 @@ START_TEST(cells_are_compared_by_seed_at_their_best_rates)
                 alike = {.of = {"gpt-gelu_exact-post-norm0", "gpt-relu-post-norm0", "gpt-gelu_exact-post-norm1",
                                 "gpt-relu-post-norm1"},
                          .measure = &claim_perplexity};
-    const claims one = {&c, &work, NULL, &better}, two = {&c, &work, NULL, &alike};
-    ck_assert(study_grids_add(&work, &c, grid_called("gpt"), 1, &none));
+    const claims one = {&work, NULL, &better}, two = {&work, NULL, &alike};
+    ck_assert(study_grids_add(&work, grid_called("gpt"), 1, &none));
     invent(&work, loss_of);
     /* mean -0.4, deviation 0.1, three seeds: 4.302653 is Student's 97.5 % point with two degrees of freedom */
     const double margin = 4.302652730 * 0.1 / sqrt(3);

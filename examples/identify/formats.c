@@ -98,11 +98,11 @@ static const arithmetic arithmetics[IDENTIFY_ARITHMETICS] = {[IDENTIFY_ROUNDED] 
 static const double ulps_of_f64 = 8; /* instead of the above, as the reference is also computed in double */
 
 bool identify_intervals(const identify_form *form, const identify_format *format, int kind, tg_tape *tape, size_t count,
-                        const double x[], double memory[], identify_interval allowed[])
+                        const double x[], identify_interval allowed[])
 {
+    static double points[3 * IDENTIFY_MOST], values[3 * IDENTIFY_MOST];
     const arithmetic *a = &arithmetics[kind];
     const double error = ldexp(1, -format->digits);
-    double *points = memory, *values = memory + 3 * count;
     for (size_t i = 0; i < count; i++) {
         points[3 * i] = x[i];
         points[3 * i + 1] = x[i] * (1 - a->backward * error);

@@ -23,12 +23,9 @@ static tg_mlp *in_double(playground *p, const playground_one *n)
     tg_mlp_config config = n->config;
     config.dtype = TG_F64;
     tg_mlp *mlp = tg_mlp_new(NULL, &config);
-    const tg_parameters *from = tg_mlp_parameters(n->mlp), *to = tg_mlp_parameters(mlp);
-    for (int i = 0; mlp && i < tg_parameters_count(to); i++)
-        for (int64_t k = 0; k < tg_shape_size(&tg_parameters_at(to, i)->shape); k++)
-            tg_parameter_put(tg_parameters_at(to, i), k, tg_parameter_get(tg_parameters_at(from, i), k));
     if (!mlp)
         playground_fail(p, NULL);
+    tg_parameters_copy(tg_mlp_parameters(mlp), tg_mlp_parameters(n->mlp));
     return mlp;
 }
 

@@ -215,6 +215,16 @@ const study_record *study_cell_record(const study_cell *cell, double rate, int s
     return run >= 0 && is_complete(cell, run) ? &cell->work->record[run] : NULL;
 }
 
+int study_cell_complete(const study_cell *cell)
+{
+    int seeds = cell->seeds;
+    for (int rate = 0; rate < cell->rates; rate++)
+        for (int seed = 1; seed <= seeds; seed++)
+            if (!study_cell_record(cell, cell->grid->rates[rate], seed))
+                seeds = seed - 1;
+    return seeds;
+}
+
 tg_model *study_cell_net(const study_cell *cell, double rate, int seed, tg_error *error)
 {
     const study_record *record = study_cell_record(cell, rate, seed);

@@ -80,6 +80,9 @@ typedef struct study_cell {
 /* The cell with this name, with its first `seeds` seeds; 0: all. */
 study_cell study_cell_of(const study_work *work, const study_grid *grid, const char *name, int seeds);
 
+/* The number of seeds, from the first on, that are complete at all rates. */
+int study_cell_complete(const study_cell *cell);
+
 /* The record of a run of the cell, and its network if the run kept it; NULL if the run is not complete. */
 const study_record *study_cell_record(const study_cell *cell, double rate, int seed);
 tg_model *study_cell_net(const study_cell *cell, double rate, int seed, tg_error *error);

@@ -25,8 +25,7 @@ tabular_grids tabular_grids_of(const study_context *c, const study_sources *from
         grid->data = (study_source)i;
         snprintf(text, sizeof text, "%s%s", from->name[i], like->name ? like->name : "");
         grid->name = net_keep_text(text);
-        snprintf(text, sizeof text, "split=redrawn hidden=64x2 batch=%d epochs=%d %s", batch, epochs,
-                 like->fixed ? like->fixed : "");
+        snprintf(text, sizeof text, "split=redrawn hidden=64x2 batch=%d epochs=%d", batch, epochs);
         grid->fixed = net_keep_text(text);
         grid->quick = "hidden=16x2";
     }

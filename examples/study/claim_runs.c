@@ -135,9 +135,9 @@ const study_grid claim_grids[CLAIM_GRIDS] = {
 
 /* ---- measures of a run ---- */
 
-static double at_best(const claim_measure *m, const study_cell *cell, int seed)
+static double at_best(const claim_run *of)
 {
-    return study_cell_at_best(cell, cell->best, seed, m->column);
+    return study_cell_at_best(of->cell, of->cell->best, of->seed, of->measure->column);
 }
 
 static double percent(double share)
@@ -145,9 +145,9 @@ static double percent(double share)
     return 100 * share;
 }
 
-static double early_loss(const claim_measure *m, const study_cell *cell, int seed)
+static double early_loss(const claim_run *of)
 {
-    return study_record_at(study_cell_record(cell, cell->best, seed), 2, m->column);
+    return study_record_at(of->record, 2, of->measure->column);
 }
 
 static double last(const study_record *record, study_column column)
@@ -156,92 +156,83 @@ static double last(const study_record *record, study_column column)
 }
 
 /* The largest share at any rate that did not diverge. */
-static double dead(const claim_measure *m, const study_cell *cell, int seed)
+static double dead(const claim_run *of)
 {
     double most = NAN;
-    for (int rate = 0; rate < cell->rates; rate++)
-        most = fmax(most, percent(last(study_cell_record(cell, cell->grid->rates[rate], seed), m->column)));
+    for (int rate = 0; rate < of->cell->rates; rate++) {
+        const study_record *record = study_cell_record(of->cell, of->cell->grid->rates[rate], of->seed);
+        most = fmax(most, percent(last(record, of->measure->column)));
+    }
     return most;
 }
 
 /* The lowest validation loss at a rate; at most that of a guess among ten digits. */
-static double bounded_loss(const study_cell *cell, double rate, int seed)
+static double bounded_loss(const claim_run *of, int rate)
 {
-    return fmin(study_cell_at_best(cell, rate, seed, STUDY_VAL_LOSS), log(10));
+    return fmin(study_cell_at_best(of->cell, of->cell->grid->rates[rate], of->seed, STUDY_VAL_LOSS), log(10));
 }
 
-static int best_rate_of(const study_cell *cell, int seed)
+static int best_rate_of(const claim_run *of)
 {
     int best = 0;
-    for (int rate = 1; rate < cell->rates; rate++)
-        if (bounded_loss(cell, cell->grid->rates[rate], seed) < bounded_loss(cell, cell->grid->rates[best], seed))
+    for (int rate = 1; rate < of->cell->rates; rate++)
+        if (bounded_loss(of, rate) < bounded_loss(of, best))
             best = rate;
     return best;
 }
 
-static double best_rate(const claim_measure *m, const study_cell *cell, int seed)
+static double best_rate(const claim_run *of)
 {
-    (void)m;
-    return cell->grid->rates[best_rate_of(cell, seed)];
+    return of->cell->grid->rates[best_rate_of(of)];
 }
 
 /* Up to 0.01, the rates at which all nets train. */
-static double regret(const claim_measure *m, const study_cell *cell, int seed)
+static double regret(const claim_run *of)
 {
-    (void)m;
-    const double least = bounded_loss(cell, cell->grid->rates[best_rate_of(cell, seed)], seed);
+    const double least = bounded_loss(of, best_rate_of(of));
     double sum = 0;
     int rate = 0;
-    for (; rate < cell->rates && cell->grid->rates[rate] <= 0.01; rate++)
-        sum += log(bounded_loss(cell, cell->grid->rates[rate], seed) / least);
+    for (; rate < of->cell->rates && of->cell->grid->rates[rate] <= 0.01; rate++)
+        sum += log(bounded_loss(of, rate) / least);
     return sum / rate;
 }
 
-static double gap(const claim_measure *m, const study_cell *cell, int seed)
+static double gap(const claim_run *of)
 {
-    (void)m;
-    const study_record *record = study_cell_record(cell, cell->best, seed);
-    return last(record, STUDY_VAL_LOSS) - last(record, STUDY_TRAIN_LOSS);
+    return last(of->record, STUDY_VAL_LOSS) - last(of->record, STUDY_TRAIN_LOSS);
 }
 
 /* The largest increase from one epoch to the next. */
-static double rise(const claim_measure *m, const study_cell *cell, int seed)
+static double rise(const claim_run *of)
 {
-    (void)m;
-    const study_record *record = study_cell_record(cell, cell->best, seed);
     double most = -INFINITY;
-    for (int epoch = 2; epoch <= record->epochs; epoch++)
-        most = fmax(most, log(study_record_at(record, epoch, STUDY_VAL_LOSS) /
-                              study_record_at(record, epoch - 1, STUDY_VAL_LOSS)));
+    for (int epoch = 2; epoch <= of->record->epochs; epoch++)
+        most = fmax(most, log(study_record_at(of->record, epoch, STUDY_VAL_LOSS) /
+                              study_record_at(of->record, epoch - 1, STUDY_VAL_LOSS)));
     return most;
 }
 
-static double gradients(const claim_measure *m, const study_cell *cell, int seed)
+static double gradients(const claim_run *of)
 {
-    (void)m;
-    const study_record *record = study_cell_record(cell, cell->best, seed);
     double most = 0, least = INFINITY;
-    for (int epoch = 1; epoch <= record->epochs; epoch++) {
-        most = fmax(most, study_record_at(record, epoch, STUDY_GRADIENT));
-        least = fmin(least, study_record_at(record, epoch, STUDY_GRADIENT));
+    for (int epoch = 1; epoch <= of->record->epochs; epoch++) {
+        most = fmax(most, study_record_at(of->record, epoch, STUDY_GRADIENT));
+        least = fmin(least, study_record_at(of->record, epoch, STUDY_GRADIENT));
     }
     return most / least;
 }
 
 /* Over the sizes of the noise; result.json has size, loss and accuracy of each. */
-static double noisy_accuracy(const claim_measure *m, const study_cell *cell, int seed)
+static double noisy_accuracy(const claim_run *of)
 {
-    (void)m;
-    const study_record *record = study_cell_record(cell, cell->best, seed);
     return 100.0 / 3 *
-           (study_record_result(record, "noise", 2) + study_record_result(record, "noise", 5) +
-            study_record_result(record, "noise", 8));
+           (study_record_result(of->record, "noise", 2) + study_record_result(of->record, "noise", 5) +
+            study_record_result(of->record, "noise", 8));
 }
 
-static double over_own(const claim_measure *m, const study_cell *cell, int seed)
+static double over_own(const claim_run *of)
 {
-    const study_record *record = study_cell_record(cell, cell->best, seed);
-    return study_record_result(record, m->result, 0) / study_record_result(record, "own", 0);
+    return study_record_result(of->record, of->measure->result, 0) / study_record_result(of->record, "own", 0);
 }
 
 #define OVER_OWN(what, format, of)                                                        \
@@ -328,7 +319,8 @@ finding claim_cells(const claims *c)
             return finding_none();
         seeds = cell.seeds;
         for (int i = 0; i < seeds; i++) {
-            by_seed[cells][i] = m->scale ? m->scale(m->of(m, &cell, i + 1)) : m->of(m, &cell, i + 1);
+            const double number = m->of(&(claim_run){m, &cell, study_cell_record(&cell, cell.best, i + 1), i + 1});
+            by_seed[cells][i] = m->scale ? m->scale(number) : number;
             sum[i] += sign[cells] * by_seed[cells][i];
         }
         one[cells] = statistics_of(by_seed[cells], (size_t)seeds);

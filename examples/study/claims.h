@@ -32,10 +32,18 @@ typedef struct claims {
 
 typedef finding claim_find(const claims *c);
 
+/* What is measured: a complete run, with the record at the cell's best rate. */
+typedef struct claim_run {
+    const struct claim_measure *measure;
+    const study_cell *cell;
+    const study_record *record;
+    int seed;
+} claim_run;
+
 /* A measure compared between cells, by seed. */
 typedef struct claim_measure {
     const char *name;
-    double (*of)(const struct claim_measure *m, const study_cell *cell, int seed);
+    double (*of)(const struct claim_run *run);
     double (*scale)(double); /* applied to it; NULL: none */
     const char *format;      /* of one number */
     bool logarithm;          /* then it is a logarithm: its exponential is shown, and differences are ratios */

@@ -7,7 +7,12 @@
 static tg_tensor loss_on(tg_tape *tape, const playground *p, const tg_mlp *mlp)
 {
     const int count = p->count < PLAYGROUND_CHECKED ? p->count : PLAYGROUND_CHECKED;
-    tg_tensor x = playground_points_on(tape, p, tg_parameters_dtype(tg_mlp_parameters(mlp)), count);
+    const bool is_double = tg_parameters_dtype(tg_mlp_parameters(mlp)) == TG_F64;
+    double exact[PLAYGROUND_CHECKED][2];
+    for (int i = 0; i < 2 * count; i++)
+        exact[i / 2][i % 2] = (double)p->points[i / 2][i % 2];
+    tg_tensor x = is_double ? tg_named(tg_constant(tape, TG_F64, exact, TG_SHAPE(count, 2)), "points")
+                            : playground_points_on(tape, p, count);
     return tg_cross_entropy(tg_mlp_forward(mlp, x), playground_labels_on(tape, p, count));
 }
 

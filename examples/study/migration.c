@@ -23,8 +23,7 @@ static const study_grid stages[STAGES] = {
 enum { OLD, RELU, GELU_OLD, GELU, SWIGLU_OLD, SWIGLU, ON_RELU, ON_GELU_OLD, ON_GELU, LINES };
 
 typedef struct results {
-    study_results of; /* its work and outcome are those of the last stage */
-    study_context fresh;
+    study_results of;         /* its work and outcome are those of the last stage */
     study_work before[TUNED]; /* each stage builds on the one before */
     bool complete;            /* all of the first and the last */
     tabular_grids grids[STAGES];
@@ -71,12 +70,8 @@ static bool add(void *all)
     results *r = all;
     study_outcome *outcome = &r->of.outcome;
     int failed = 0;
-    if (!study_context_of(&r->fresh, r->of.c->settings, "glu-tabular", r->of.c->command)) {
-        outcome->broken = 2;
-        return !tg_fail(&outcome->error, "--out: the name is too long");
-    }
-    r->before[FRESH] = study_work_of(&r->fresh);
-    r->before[EXISTING] = study_work_of(r->of.c);
+    r->before[FRESH] = r->of.work;
+    r->before[EXISTING] = r->of.work = study_work_of(r->of.c);
     if (!add_runs(r))
         return false;
     for (int stage = 0; stage < TUNED && !outcome->interrupted && !outcome->broken; stage++) {
@@ -174,8 +169,8 @@ static void put_steps(const tabular_change change[STEPS], sheet *s)
     sheet_table(s, 1, "step|ratio|95 %|tables with a gain|with a loss");
     for (int i = 0; i < STEPS; i++) {
         const statistics_estimate ratio = change[i].ratio;
-        sheet_row(s, "%s|%.3f|%.3f to %.3f|%d|%d", steps[i].says, exp(ratio.mean), exp(ratio.mean - ratio.margin),
-                  exp(ratio.mean + ratio.margin), change[i].lower, change[i].higher);
+        sheet_row(s, "%s|%.3f|%.3f to %.3f|%d|%d", steps[i].says, STUDY_RATIO(ratio), change[i].lower,
+                  change[i].higher);
     }
 }
 
@@ -222,6 +217,7 @@ const study study_migration = {
     .report = report,
     .title = "Migration: ReLU, GELU, SwiGLU",
     .end = STUDY_TABLES,
+    .of = "glu-tabular",
     .add = add,
     .staged = true,
 };

@@ -126,28 +126,6 @@ static runlog_epoch epoch_of(const training *t, int epoch, double seconds)
                           .test = {burgers_error(t->net), NAN, NAN, NAN, NAN, NAN}};
 }
 
-/* Fills `epochs`; returns the number of epochs until it converged, -1 on an error. */
-static int go(training *t, const study_run *run, runlog_epoch *epochs, jobs_link *link)
-{
-    const double start = jobs_clock();
-    bool more = true;
-    int count = 0;
-    while (more && count < run->spec.epochs) {
-        more = advance(t, (int64_t)(count + 1) * EPOCH);
-        if (tg_lbfgs_error(t->lbfgs))
-            return -1;
-        epochs[count] = epoch_of(t, count + 1, jobs_clock() - start);
-        count++;
-        const jobs_progress now = {.fraction = more ? (double)count / run->spec.epochs : 1,
-                                   .epoch = count,
-                                   .epochs = run->spec.epochs,
-                                   .loss = tg_lbfgs_loss(t->lbfgs),
-                                   .accuracy = NAN};
-        jobs_report(link, &now);
-    }
-    return count;
-}
-
 /* Writes all epochs at the end. A run that was interrupted, or is to be longer, starts again; a complete shorter record
  * stays until then. */
 static bool write_epochs(const char *folder, const runlog_epoch *epochs, int count, tg_error *error)
@@ -170,15 +148,25 @@ static json_t *train(const study_run *run, const char *folder, jobs_link *link, 
 {
     training t;
     json_t *results = NULL;
-    runlog_epoch *epochs = calloc((size_t)run->spec.epochs, sizeof *epochs);
-    const bool begun = begin(&t, run);
-    const int count = begun && epochs ? go(&t, run, epochs, link) : -1;
-    if (count < 0)
-        tg_fail(error, "%s", begun && epochs ? tg_lbfgs_error(t.lbfgs) : "out of memory");
+    const int most = run->spec.epochs;
+    const double start = jobs_clock();
+    runlog_epoch *epochs = calloc((size_t)most, sizeof *epochs);
+    const bool begun = begin(&t, run) && epochs;
+    int count = 0;
+    for (bool more = begun; more && count < most; count++) {
+        more = advance(&t, (int64_t)(count + 1) * EPOCH);
+        epochs[count] = epoch_of(&t, count + 1, jobs_clock() - start);
+        jobs_report(link, &(jobs_progress){.fraction = more ? (count + 1.) / most : 1,
+                                           .epoch = count + 1,
+                                           .epochs = most,
+                                           .loss = tg_lbfgs_loss(t.lbfgs),
+                                           .accuracy = NAN});
+    }
+    if (!begun || tg_lbfgs_error(t.lbfgs))
+        tg_fail(error, "%s", begun ? tg_lbfgs_error(t.lbfgs) : "out of memory");
     else if (write_epochs(folder, epochs, count, error))
-        results =
-            json_pack("{s:I,s:b,s:I}", "parameters", (json_int_t)tg_parameters_size(tg_mlp_parameters(t.net)), "ended",
-                      count < run->spec.epochs, "evaluations", (json_int_t)tg_lbfgs_evaluations(t.lbfgs));
+        results = json_pack("{s:I,s:b,s:I}", "parameters", (json_int_t)tg_parameters_size(tg_mlp_parameters(t.net)),
+                            "ended", count < most, "evaluations", (json_int_t)tg_lbfgs_evaluations(t.lbfgs));
     free(epochs);
     end(&t);
     return results;

@@ -39,7 +39,7 @@ typedef struct study {
     const char *title;
 
     study_source first, end; /* what it is trained on: first .. end - 1, of all tables fewer in the quick version */
-    const char *of;          /* the study whose records it has; NULL: its own */
+    const char *of;          /* the study whose records `work` has at first; NULL: its own */
 
     /* Its runs: some grids; or what `add` adds, which may do a part of the work first and returns false when memory
      * runs out. */

@@ -65,7 +65,7 @@ static bool read_options(int argc, char **argv, const study *chosen, study_setti
                                 .table = table,
                                 .after = files_text(list_studies, "Studies")};
     options_parse(&program, argc, argv, s);
-    const char *idle = chosen && chosen->no_runs ? options_first_given(of_runs) : NULL;
+    const char *idle = chosen && !chosen->grids && !chosen->add ? options_first_given(of_runs) : NULL;
     if (idle)
         return fprintf(stderr, "study: --%s: %s trains nothing\n", idle, chosen->name), false;
     const char *choice = chosen && chosen->staged ? options_first_given(of_choice) : NULL;
@@ -74,7 +74,7 @@ static bool read_options(int argc, char **argv, const study *chosen, study_setti
     idle = s->report_only ? options_first_given(of_training) : NULL;
     if (idle)
         return fprintf(stderr, "study: --%s: with --report-only nothing is trained\n", idle), false;
-    if (chosen && chosen->no_data && options_given(&program, "data"))
+    if (chosen && chosen->end == chosen->first && options_given(&program, "data"))
         return fprintf(stderr, "study: --data: %s reads none\n", chosen->name), false;
     if (s->quick && options_given(&program, "data"))
         return fprintf(stderr, "study: --data: a quick study uses synthetic data\n"), false;

@@ -6,30 +6,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static double as_f64(double x)
-{
-    return x;
-}
+const identify_format identify_formats[IDENTIFY_FORMATS] = {[IDENTIFY_F64] = {"f64", 53, -1074},
+                                                            [IDENTIFY_F32] = {"f32", 24, -149},
+                                                            [IDENTIFY_F16] = {"f16", 11, -24},
+                                                            [IDENTIFY_BF16] = {"bf16", 8, -133}};
 
-static double as_f32(double x)
+double identify_round(const identify_format *format, double x)
 {
-    return (double)(float)x;
+    switch (format - identify_formats) {
+    case IDENTIFY_F64:
+        return x;
+    case IDENTIFY_F32:
+        return (double)(float)x;
+    case IDENTIFY_F16:
+        return (double)half_f16_round((float)x);
+    default:
+        return (double)half_bf16_round((float)x);
+    }
 }
-
-static double as_f16(double x)
-{
-    return (double)half_f16_round((float)x);
-}
-
-static double as_bf16(double x)
-{
-    return (double)half_bf16_round((float)x);
-}
-
-const identify_format identify_formats[IDENTIFY_FORMATS] = {[IDENTIFY_F64] = {"f64", 53, -1074, as_f64},
-                                                            [IDENTIFY_F32] = {"f32", 24, -149, as_f32},
-                                                            [IDENTIFY_F16] = {"f16", 11, -24, as_f16},
-                                                            [IDENTIFY_BF16] = {"bf16", 8, -133, as_bf16}};
 
 double identify_ulp(const identify_format *format, double x)
 {
@@ -61,7 +55,7 @@ static double shortest(const identify_format *format, double x, int *digits, int
     double decimal = x;
     for (*digits = 1; *digits <= 17; ++*digits) {
         decimal = decimal_of(x, *digits, exponent);
-        if (format->round(decimal) == x)
+        if (identify_round(format, decimal) == x)
             break;
     }
     return decimal;
@@ -70,7 +64,7 @@ static double shortest(const identify_format *format, double x, int *digits, int
 bool identify_printed(const identify_format *format, double decimal, double quantum, double *number)
 {
     int digits, exponent;
-    *number = format->round(decimal);
+    *number = identify_round(format, decimal);
     return fabs(decimal - *number) <= 0.5000001 * quantum ||
            (isfinite(*number) && shortest(format, *number, &digits, &exponent) == decimal);
 }

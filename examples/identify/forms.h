@@ -19,10 +19,12 @@ typedef struct identify_format {
     const char *name;
     int digits; /* binary digits of a normal number: its relative rounding error is at most 2^-digits */
     int least;  /* exponent of the smallest number above 0 */
-    double (*round)(double);
 } identify_format;
 
 extern const identify_format identify_formats[IDENTIFY_FORMATS];
+
+/* The nearest number of the format. */
+double identify_round(const identify_format *format, double x);
 
 double identify_ulp(const identify_format *format, double x);
 

@@ -59,7 +59,7 @@ static void find_formats(points *p)
 {
     for (int f = 0; f < IDENTIFY_FORMATS; f++)
         for (size_t i = 0; i < p->count; i++) {
-            p->x[f][i] = identify_formats[f].round(p->pairs[i].x);
+            p->x[f][i] = identify_round(&identify_formats[f], p->pairs[i].x);
             if (!identify_printed(&identify_formats[f], p->pairs[i].y, p->quantum[i], &p->y[f][i]))
                 p->y[f][i] = NAN;
         }

@@ -61,7 +61,7 @@ static const struct part {
     const claim *claims;
 } parts[] = {
     {"Values",
-     "In double precision, by the operations of the tape; beside them Simpson's rule for the normal distribution and "
+     "In double precision, by the operations of the tape; beside them erfc of libm for the normal distribution and "
      "Hermite polynomials for higher derivatives.",
      claim_values},
     {"Costs",

@@ -307,5 +307,4 @@ const study study_cost = {
     .size = sizeof(study_results),
     .report = report,
     .title = "What activations cost",
-    .no_runs = true,
 };

@@ -424,5 +424,4 @@ const study study_pinn = {
     .report = report,
     .title = "Burgers' equation by networks that know it",
     .add = add,
-    .no_data = true,
 };

@@ -20,10 +20,11 @@ run_spec study_spec(void)
     return s;
 }
 
-static bool folder_of(const study_run *run, const char *folder, char path[PATH_MAX], tg_error *error)
+/* The folder of a run; study_context_of has checked that there is room for it and its files. */
+static char *folder_of(const study_run *run, const char *folder, char path[PATH_MAX])
 {
-    return snprintf(path, PATH_MAX, "%s/%s", folder, run->name) < PATH_MAX ||
-           tg_fail(error, "the name of the folder is too long");
+    snprintf(path, PATH_MAX, "%.*s/%s", PATH_MAX - 2 * STUDY_NAME, folder, run->name);
+    return path;
 }
 
 static run_source source_of(const study_run *run)
@@ -104,7 +105,7 @@ bool study_record_is_foreign(const study_run *run, const char *folder, tg_error 
 {
     char path[PATH_MAX];
     json_t *config = config_of(run);
-    const bool ours = folder_of(run, folder, path, error) && record_is_ours(path, config, not_compared, error);
+    const bool ours = record_is_ours(folder_of(run, folder, path), config, not_compared, error);
     json_decref(config);
     return !ours;
 }
@@ -160,9 +161,9 @@ bool study_run_train(const study_run *run, const char *folder, bool overwrite, j
     study_record_read(&record, run, folder);
     const bool complete = study_record_complete(&record, run->spec.epochs);
     study_record_free(&record);
+    folder_of(run, folder, path);
     return complete ||
-           (folder_of(run, folder, path, error) && claim(run, path, foreign ? RECORD_OVERWRITE : RECORD_SAME, error) &&
-            train(run, path, link, error));
+           (claim(run, path, foreign ? RECORD_OVERWRITE : RECORD_SAME, error) && train(run, path, link, error));
 }
 
 /* ---- work besides training ---- */
@@ -207,9 +208,9 @@ tg_model *study_run_net(const study_run *run, const char *folder, tg_error *erro
     run_spec spec = run->spec;
     tg_model *made =
         source_complete(&spec, &from, error) ? (run_spec_complete(&spec, 1), net_new(&spec.net, &rng, error)) : NULL;
-    if (made && folder_of(run, folder, path, error) && strlen(path) + 20 < sizeof path &&
-        tg_parameters_load(tg_model_parameters(made), strcat(path, "/last.safetensors"),
-                           &(tg_load_options){.allow_unknown = true}, error))
+    const tg_load_options options = {.allow_unknown = true};
+    strcat(folder_of(run, folder, path), "/last.safetensors");
+    if (made && tg_parameters_load(tg_model_parameters(made), path, &options, error))
         return made;
     tg_model_free(made);
     return NULL;
@@ -222,8 +223,9 @@ void study_record_read(study_record *record, const study_run *run, const char *f
     tg_error error;
     char path[PATH_MAX];
     *record = (study_record){0};
-    if (!folder_of(run, folder, path, &error) || study_record_is_foreign(run, folder, &error))
+    if (study_record_is_foreign(run, folder, &error))
         return;
+    folder_of(run, folder, path);
     record->results = record_results(path);
     record->epoch = record_epochs(path, &record->epochs);
     record->diverged = (int)json_integer_value(json_object_get(record->results, "diverged"));

@@ -362,5 +362,4 @@ const study study_siren = {
     .report = report,
     .title = "SIREN: an image and its derivatives by networks of sines",
     .add = add,
-    .no_data = true,
 };

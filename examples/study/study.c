@@ -79,7 +79,7 @@ static int work_on(const study *what, study_results *r)
 {
     if (!(what->add ? what->add(r) : study_grids_add(&r->work, what->grids, what->grid_count, &r->from)))
         return study_refuse("out of memory", 1);
-    if (!what->no_runs)
+    if (r->work.count > 0)
         train(r);
     if (r->outcome.broken)
         return study_refuse(r->outcome.error.text, r->outcome.broken);

@@ -41,15 +41,13 @@ typedef struct study {
     study_source first, end; /* what it is trained on: first .. end - 1, of all tables fewer in the quick version */
     const char *of;          /* the study whose records `work` has at first; NULL: its own */
 
-    /* Its runs: some grids; or what `add` adds, which may do a part of the work first and returns false when memory
-     * runs out. */
+    /* Its runs: none, some grids, or what `add` adds, which may do a part of the work first and returns false when
+     * memory runs out. */
     const study_grid *grids;
     int grid_count;
     bool (*add)(void *results);
 
-    bool no_runs; /* trains nothing, so that options of training have no effect */
-    bool no_data; /* reads none */
-    bool staged;  /* its runs depend on each other, so single runs cannot be selected */
+    bool staged; /* its runs depend on each other, so single runs cannot be selected */
 } study;
 
 /* The studies, in the order in which they are listed: examples/study/NAME.c or so. */

@@ -11,9 +11,9 @@ static const double silence = 900; /* seconds after which a silent run is killed
 bool study_context_of(study_context *c, const study_settings *settings, const char *name, const char *command)
 {
     *c = (study_context){.settings = settings, .name = name, .command = command};
+    snprintf(c->records, sizeof c->records, "%s/%s%s/runs", settings->out, name, settings->quick ? "-quick" : "");
     return snprintf(c->folder, sizeof c->folder, "%s/%s%s", settings->out, name, settings->quick ? "-quick" : "") <
-               (int)sizeof c->folder - 8 &&
-           snprintf(c->records, sizeof c->records, "%s/runs", c->folder) < (int)sizeof c->records;
+           PATH_MAX - 2 * STUDY_NAME;
 }
 
 study_work study_work_of(const study_context *c)

@@ -1,7 +1,7 @@
 /* study glu-tabular: the eight plain and gated forms of "GLU Variants Improve Transformer" (Shazeer, arXiv 2002.05202)
  * as hidden layers of small networks of equal size, on nine tables. */
 #include "examples/report/statistics.h"
-#include "examples/study/tabular.h"
+#include "examples/study/study.h"
 #include "examples/data/words.h"
 
 #include <math.h>
@@ -23,8 +23,8 @@ static const struct {
 
 typedef struct results {
     const study_results *of;
-    const tabular_grids *tables;
-    const char *says;                              /* of the setting */
+    const char *says; /* of the setting */
+    int tables;
     int seeds;                                     /* complete for all tables, forms and rates */
     double rate[STUDY_TABLES][FORMS];              /* the best */
     double test[FORMS][STUDY_TABLES][STUDY_SEEDS]; /* logarithms of the test losses there */
@@ -34,39 +34,38 @@ typedef struct results {
 
 typedef struct both {
     study_results of;
-    tabular_grids tables;
     results in[SETTINGS];
 } both;
 
-static const study_grid like = {
-    .factors = {"activation=relu,gelu_exact,silu,glu,bilinear,reglu,geglu,swiglu", "norm=rms,none"},
-    .rates = {TABULAR_RATE_LIST},
-    .seeds = 10};
+static const study_grid grid = {
+    STUDY_ON_TABLES, .factors = {"activation=relu,gelu_exact,silu,glu,bilinear,reglu,geglu,swiglu", "norm=rms,none"},
+    .rates = STUDY_TABLE_RATES, .seeds = 10};
 
 static study_cell cell_of(const results *r, int set, int form, const char *norm, int seeds)
 {
-    char name[40];
-    snprintf(name, sizeof name, "%s-%s", forms[form], norm);
-    return tabular_cell(&r->of->work, r->tables, set, name, seeds);
+    char name[STUDY_NAME];
+    snprintf(name, sizeof name, "%s-%s-%s", r->of->from.name[set], forms[form], norm);
+    return study_cell_of(&r->of->work, &grid, name, seeds);
 }
 
 static void gather(results *r, const char *norm)
 {
+    r->tables = study_tables(r->of->c);
     r->seeds = STUDY_SEEDS;
-    for (int set = 0; set < r->tables->count; set++)
+    for (int set = 0; set < r->tables; set++)
         for (int f = 0; f < FORMS; f++) {
             const study_cell cell = cell_of(r, set, f, norm, 0);
             const int complete = study_cell_complete(&cell);
             r->seeds = complete < r->seeds ? complete : r->seeds;
         }
-    for (int set = 0; set < r->tables->count && r->seeds > 1; set++)
+    for (int set = 0; set < r->tables && r->seeds > 1; set++)
         for (int f = 0; f < FORMS; f++) {
             const study_cell cell = cell_of(r, set, f, norm, r->seeds);
             r->rate[set][f] = cell.best;
             study_cell_losses(&cell, cell.best, r->test[f][set]);
             r->mean[set][f] = exp(statistics_of(r->test[f][set], (size_t)r->seeds).mean);
         }
-    r->ranks = ranks_of(r->mean[0], r->tables->count, FORMS);
+    r->ranks = ranks_of(r->mean[0], r->tables, FORMS);
 }
 
 /* ---- tables ---- */
@@ -79,7 +78,7 @@ static void put_table(const results *r, sheet *s, const char *what, bool rates)
     sheet_table(s, 1, "table|measure");
     for (int f = 0; f < FORMS; f++)
         sheet_column(s, forms[f]);
-    for (int set = 0; set < r->tables->count; set++) {
+    for (int set = 0; set < r->tables; set++) {
         const bool classes = r->of->from.rows[set].task == DATASET_CLASSIFICATION;
         sheet_row(s, "%s|%s", r->of->from.name[set], rates ? "rate" : classes ? "log loss" : "squared error");
         for (int f = 0; f < FORMS; f++)
@@ -96,7 +95,6 @@ static void put_pairs(const results *r, sheet *s)
 {
     static const int pairs[][2] = {{GELU, RELU},  {SILU, RELU},   {REGLU, RELU},
                                    {GEGLU, GELU}, {SWIGLU, GELU}, {SWIGLU, SILU}};
-    const int tables = r->tables->count;
     char heading[80];
     snprintf(heading, sizeof heading, "Pairs, %s", r->says);
     sheet_heading(s, heading);
@@ -106,9 +104,9 @@ static void put_pairs(const results *r, sheet *s)
     sheet_table(s, 1, "pair|lower|higher|no difference|ratio of losses");
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         const int form = pairs[i][0], other = pairs[i][1];
-        const tabular_change c = tabular_change_of(r->test[form], r->test[other], tables, r->seeds);
+        const study_change c = study_change_of(r->test[form], r->test[other], r->tables, r->seeds);
         sheet_row(s, "%s less %s|%d|%d|%d|%.3f", forms[form], forms[other], c.lower, c.higher,
-                  tables - c.lower - c.higher, exp(c.ratio.mean));
+                  r->tables - c.lower - c.higher, exp(c.ratio.mean));
     }
 }
 
@@ -199,7 +197,7 @@ static void report(void *all, sheet *s)
     results *r = b->in;
     bool any = false;
     for (int setting = 0; setting < SETTINGS; setting++) {
-        r[setting] = (results){.of = &b->of, .tables = &b->tables, .says = settings[setting].says};
+        r[setting] = (results){.of = &b->of, .says = settings[setting].says};
         gather(&r[setting], settings[setting].norm);
         any |= r[setting].seeds > 1;
     }
@@ -209,7 +207,7 @@ static void report(void *all, sheet *s)
                "validation loss for each table and form; about 3,000 steps; training, validation and test rows (60, 20 "
                "and 20 %%) drawn anew for each seed. The test loss is that of the epoch with the lowest validation "
                "loss: log loss of classes, squared error of standardised targets.",
-               b->of.c->settings->quick ? 2 : TABULAR_RATES);
+               cell_of(r, 0, 0, "none", 0).rates);
     for (int setting = 0; setting < SETTINGS; setting++)
         if (r[setting].seeds > 1)
             judge(&r[setting], s);
@@ -220,13 +218,6 @@ static void report(void *all, sheet *s)
         put_setting(&r[setting], s);
 }
 
-static bool add(void *all)
-{
-    both *b = all;
-    b->tables = tabular_grids_of(b->of.c, &b->of.from, &like);
-    return study_grids_add(&b->of.work, b->tables.grid, b->tables.count, &b->of.from);
-}
-
 const study study_glu_tabular = {
     .name = "glu-tabular",
     .about = "plain and gated forms on nine tables, equal parameters",
@@ -234,5 +225,6 @@ const study study_glu_tabular = {
     .report = report,
     .title = "Plain and gated forms on tables, at equal parameters",
     .end = STUDY_TABLES,
-    .add = add,
+    .grids = &grid,
+    .grid_count = 1,
 };

@@ -138,13 +138,27 @@ static int seeds_of(const study_work *work, const study_grid *grid)
     return work->c->settings->quick ? 2 : grid->seeds;
 }
 
+int study_tables(const study_context *c)
+{
+    return c->settings->quick ? STUDY_QUICK_TABLES : STUDY_TABLES;
+}
+
+/* Batches of a thirtieth of the rows or so, as a power of two; 0.6 of the rows are for training. */
+static void set_steps(run_spec *s, size_t rows, int steps)
+{
+    s->batch = 16;
+    while (s->batch < 128 && rows >= 60 * (size_t)s->batch)
+        s->batch *= 2;
+    s->epochs = (int)ceil(steps / (0.6 * (double)rows / s->batch));
+}
+
 static void name_run(char name[STUDY_NAME], const char *cell, double rate, int seed)
 {
     snprintf(name, STUDY_NAME, "%.80s-lr%g-seed%d", cell, rate, seed);
 }
 
-static bool add_run(study_work *work, const study_grid *grid, const study_sources *from, const run_spec *spec,
-                    const char *cell, double rate, int seed)
+static bool add_run(study_work *work, const study_grid *grid, const study_sources *from, int table,
+                    const run_spec *spec, const char *cell, double rate, int seed)
 {
     study_run *run = study_work_add(work);
     if (!run)
@@ -153,21 +167,24 @@ static bool add_run(study_work *work, const study_grid *grid, const study_source
     if (grid->data == STUDY_PLAYS)
         run->text = &from->plays;
     else
-        run->data = &from->rows[grid->data];
+        run->data = &from->rows[(int)grid->data + table];
     name_run(run->name, cell, rate, seed);
     run->spec.lr = rate;
     run->spec.seed = seed;
     return true;
 }
 
-/* The runs of one seed of cell number `which`. */
-static bool add_cell(study_work *work, const study_grid *grid, const study_sources *from, int which, int seed)
+/* The runs of one seed of cell number `which`, on a table if the grid has each. */
+static bool add_cell(study_work *work, const study_grid *grid, const study_sources *from, int table, int which,
+                     int seed)
 {
     const study_settings *s = work->c->settings;
     char name[STUDY_NAME];
     run_spec spec = study_spec();
     bool fine = set_options(&spec, grid->fixed) && set_options(&spec, s->quick ? grid->quick : "");
-    snprintf(name, sizeof name, "%s", grid->name ? grid->name : "");
+    snprintf(name, sizeof name, "%s%s", grid->each_table ? from->name[table] : "", grid->name ? grid->name : "");
+    if (grid->each_table)
+        set_steps(&spec, from->rows[table].rows, s->quick ? 30 : 3000);
     for (int f = 0; f < GRID_FACTORS && grid->factors[f]; f++) {
         const int values = values_of(grid->factors[f]);
         fine = fine && set_factor(&spec, grid->factors[f], which % values, name);
@@ -177,7 +194,7 @@ static bool add_cell(study_work *work, const study_grid *grid, const study_sourc
     spec.epochs = s->epochs ? s->epochs : spec.epochs;
     const char *kept = net_keep_text(name);
     for (int rate = 0; rate < rates_of(work, grid); rate++)
-        fine = fine && kept && add_run(work, grid, from, &spec, kept, grid->rates[rate], seed);
+        fine = fine && kept && add_run(work, grid, from, table, &spec, kept, grid->rates[rate], seed);
     return fine;
 }
 
@@ -186,11 +203,12 @@ bool study_grids_add(study_work *work, const study_grid grids[], int count, cons
     bool fine = true;
     for (int seed = 1; seed <= STUDY_SEEDS; seed++)
         for (const study_grid *grid = grids; grid < grids + count; grid++) {
+            const int tables = grid->each_table ? study_tables(work->c) : 1;
             int cells = seed <= seeds_of(work, grid);
             for (int f = 0; f < GRID_FACTORS && grid->factors[f]; f++)
                 cells *= values_of(grid->factors[f]);
-            for (int cell = 0; cell < cells; cell++)
-                fine = fine && add_cell(work, grid, from, cell, seed);
+            for (int i = 0; i < tables * cells; i++)
+                fine = fine && add_cell(work, grid, from, i / cells, i % cells, seed);
         }
     return fine;
 }

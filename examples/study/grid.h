@@ -60,10 +60,21 @@ typedef struct study_grid {
     double rates[GRID_RATES];          /* ended by 0; the quick version tries the first two */
     int seeds;                         /* the quick version has two */
     bool keeps_model, reconstructs;    /* as in study_run and run_spec */
+    bool each_table; /* runs on each table: cells begin with its name; batch and epochs follow from its rows */
     void (*more)(trainer *finished, json_t *results);
 } study_grid;
 
 enum { STUDY_SEEDS = 32 };
+
+/* Small networks on each table, which several studies share: about 3,000 steps; and their rates. */
+#define STUDY_ON_TABLES .each_table = true, .fixed = "split=redrawn hidden=64x2", .quick = "hidden=16x2"
+#define STUDY_TABLE_RATES            \
+    {                                \
+        3e-4, 1e-3, 3e-3, 1e-2, 3e-2 \
+    }
+
+/* The number of tables: all, or the first in the quick version. */
+int study_tables(const study_context *c);
 
 /* Adds the runs of some grids, all of the first seed first. False where an option is none, or memory runs out. */
 bool study_grids_add(study_work *work, const study_grid grids[], int count, const study_sources *from);

@@ -176,6 +176,22 @@ int study_lowest_median(const study_record *const records[], int count, int epoc
     return lowest;
 }
 
+study_change study_change_of(const double to[][STUDY_SEEDS], const double from[][STUDY_SEEDS], int tables, int seeds)
+{
+    double logs[STUDY_TABLES], p[STUDY_TABLES];
+    for (int i = 0; i < tables; i++) {
+        logs[i] = statistics_paired(to[i], from[i], (size_t)seeds).mean;
+        p[i] = statistics_compare(to[i], from[i], (size_t)seeds).p;
+    }
+    statistics_holm(p, (size_t)tables);
+    study_change change = {.ratio = statistics_of(logs, (size_t)tables)};
+    for (int i = 0; i < tables; i++) {
+        change.lower += p[i] < 0.05 && logs[i] < 0;
+        change.higher += p[i] < 0.05 && logs[i] > 0;
+    }
+    return change;
+}
+
 /* ---- curves ---- */
 
 static bool write_curves(const void *context, FILE *to)

@@ -97,6 +97,15 @@ study_spread study_spread_of(const double values[], int count);
 study_spread study_spread_at(const study_record *const records[], int count, int epoch, study_column column);
 int study_lowest_median(const study_record *const records[], int count, int epochs, study_column column);
 
+/* How the test loss differs between two things that were trained on the same tables and seeds. */
+typedef struct study_change {
+    statistics_estimate ratio; /* logarithm of the ratio of the losses, over the tables */
+    int lower, higher; /* tables with a significant difference: t tests, paired by seed, corrected by Holm's method */
+} study_change;
+
+/* From the logarithms of the losses: [tables][seeds]. */
+study_change study_change_of(const double to[][STUDY_SEEDS], const double from[][STUDY_SEEDS], int tables, int seeds);
+
 /* ---- a measure over the epochs, beside what was published ---- */
 
 typedef struct study_mark {

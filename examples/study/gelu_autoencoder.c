@@ -1,6 +1,5 @@
 /* study gelu-autoencoder: the MNIST autoencoder of "Gaussian Error Linear Units" (Hendrycks and Gimpel, arXiv
  * 1606.08415). */
-#include "examples/data/feed.h"
 #include "examples/study/study.h"
 #include "examples/data/words.h"
 
@@ -25,6 +24,18 @@ static const struct {
     {TG_RELU, {AFTER(.01008, .00964, .00951, .00962), AFTER(NAN, NAN, NAN, .00670)}},
 };
 
+/* The dead fractions of a finished net's units on the test images: of the code's, and of all hidden ones. */
+static void measure_dead(trainer *finished, json_t *results)
+{
+    const int code = tg_mlp_hidden_count(net_mlp(finished->model)) / 2;
+    runlog_measures m;
+    tg_dead_units_clear(finished->dead);
+    if (!run_measure(finished, &finished->from->parts[2], &m))
+        return;
+    json_object_set_new(results, "dead_code", json_real(tg_dead_units_fraction_of(finished->dead, code)));
+    json_object_set_new(results, "dead", json_real(tg_dead_units_fraction(finished->dead)));
+}
+
 static const study_grid grid = {
     .data = STUDY_MNIST,
     .fixed = "hidden=1000,500,250,30,250,500,1000 init=unit_rows validation=none batch=64 epochs=50 drop-last=1 "
@@ -35,6 +46,7 @@ static const study_grid grid = {
     .seeds = 3,
     .keeps_model = true,
     .reconstructs = true,
+    .more = measure_dead,
 };
 static const double *const rates = grid.rates;
 
@@ -101,63 +113,24 @@ static void put_losses(const results *r, sheet *s)
 
 /* ---- dead units ---- */
 
-typedef struct looked {
-    const tg_mlp *net;
-    tg_dead_units *dead;
-} looked;
-
-static tg_tensor look(void *context, const tg_tensor *batch, tg_rng *training, double *score)
-{
-    const looked *l = context;
-    tg_mlp_trace trace;
-    const tg_tensor output = tg_mlp_forward_with(l->net, batch[0], training, &trace);
-    (void)score;
-    tg_dead_units_see(l->dead, &trace);
-    return tg_mse(output, batch[0]);
-}
-
-/* The dead fraction of a finished run's units on the test images: of the code's, and of all hidden ones. False if its
- * network was not kept. */
-static bool count_dead(const results *r, tg_model *model, double *code, double *all)
-{
-    const dataset *data = &r->of.from.rows[STUDY_MNIST];
-    dataset_feed images = {data, &data->test};
-    const tg_fit_rows rows = dataset_feed_rows(&images);
-    looked l = {.net = model ? net_mlp(model) : NULL};
-    double loss;
-    l.dead = tg_dead_units_new(l.net);
-    tg_fit *fit = l.dead ? tg_fit_new(&(tg_fit_config){.loss = look, .model = &l, .batch = 500}) : NULL;
-    const bool seen = fit && tg_fit_evaluate(fit, &rows, &loss, NULL);
-    *code = 100 * tg_dead_units_fraction_of(l.dead, tg_mlp_hidden_count(l.net) / 2);
-    *all = 100 * tg_dead_units_fraction(l.dead);
-    tg_fit_free(fit);
-    tg_dead_units_free(l.dead);
-    return seen;
-}
-
 static void put_dead(const results *r, sheet *s)
 {
     sheet_heading(s, "Dead units");
     sheet_text(
         s, "Hidden units whose activation's derivative stays below 0.001 on all test images, after the last epoch: for "
-           "ReLU, those that are always zero. Medians of the networks whose state is kept, and least to greatest.");
+           "ReLU, those that are always zero. Medians of the finished networks, and least to greatest.");
     sheet_table(s, 2, "rate|activation|networks|of the code|least to greatest|of all hidden units|least to greatest");
-    for (int rate = 0; rate < RATES; rate++)
-        for (int a = 0; a < ACTIVATIONS; a++) {
-            const study_cell *cell = &r->cell[a];
-            double code[STUDY_SEEDS], all[STUDY_SEEDS];
-            int n = 0;
-            for (int seed = 1; seed <= cell->seeds; seed++) {
-                tg_error error;
-                tg_model *model = study_cell_net(cell, rates[rate], seed, &error);
-                n += count_dead(r, model, &code[n], &all[n]);
-                tg_model_free(model);
-            }
-            const study_spread of_code = study_spread_of(code, n), of_all = study_spread_of(all, n);
-            if (n)
-                sheet_row(s, "%g|%s|%d|%.0f %%|%.0f %% to %.0f %%|%.0f %%|%.0f %% to %.0f %%", rates[rate], cell->name,
-                          n, STUDY_SPREAD(of_code), STUDY_SPREAD(of_all));
+    for (const study_curve *c = r->curves.curve; c < r->curves.curve + r->curves.count; c++) {
+        double code[STUDY_SEEDS], all[STUDY_SEEDS];
+        for (int i = 0; i < c->count; i++) {
+            code[i] = 100 * study_record_result(c->records[i], "dead_code", 0);
+            all[i] = 100 * study_record_result(c->records[i], "dead", 0);
         }
+        const study_spread of_code = study_spread_of(code, c->count), of_all = study_spread_of(all, c->count);
+        if (of_all.count)
+            sheet_row(s, "%g|%s|%d|%.0f %%|%.0f %% to %.0f %%|%.0f %%|%.0f %% to %.0f %%", c->rate, c->name,
+                      of_all.count, STUDY_SPREAD(of_code), STUDY_SPREAD(of_all));
+    }
 }
 
 /* ---- the verdict ---- */
@@ -228,7 +201,6 @@ static void report(void *all, sheet *s)
 {
     results *r = all;
     gather(r);
-    r->of.broken = !study_run_split(&r->of.work.run[0], &r->of.from.rows[STUDY_MNIST], &r->of.error);
     sheet_text(s,
                "Protocol (arXiv 1606.08415): 784-1000-500-250-30-250-500-1000-784, the activation on every hidden "
                "layer, the code included; mean squared error over pixels in [0, 1]; initial weights with rows of "

@@ -276,7 +276,7 @@ static tg_tensor loss(void *model, const tg_tensor *batch, tg_rng *training, dou
 static bool score_net(noisy *r, tg_model *model, int a, tg_error *error)
 {
     const tg_rng seed = tg_rng_seed(1);
-    const dataset *data = &r->of.from.rows[STUDY_MNIST];
+    const dataset *data = &r->of.from.source[STUDY_MNIST].data;
     dataset_feed images = {data, &data->test};
     const tg_fit_rows rows = dataset_feed_rows(&images);
     tg_fit *fit = tg_fit_new(&(tg_fit_config){.loss = loss, .model = model, .batch = 500});
@@ -371,7 +371,7 @@ static bool write_noise(const void *context, FILE *to)
 static void report_noise(void *all, sheet *s)
 {
     noisy *r = all;
-    bool fine = study_run_split(&r->of.work.run[0], &r->of.from.rows[STUDY_MNIST], &r->of.error);
+    bool fine = study_run_split(&r->of.work.run[0], &r->of.from.source[STUDY_MNIST].data, &r->of.error);
     for (int a = 0; a < DROPPED; a++)
         fine = fine && score_all(r, a, &r->of.error);
     r->of.broken = !fine;
@@ -389,14 +389,8 @@ static void report_noise(void *all, sheet *s)
 }
 
 /* The runs of gelu-mnist without dropout, at its first two rates. */
-static bool add_noise(void *all)
-{
-    noisy *r = all;
-    study_grid grid = grids[0];
-    grid.factors[1] = "dropout=0";
-    grid.rates[2] = 0;
-    return study_grids_add(&r->of.work, &grid, 1, &r->of.from);
-}
+static const study_grid undropped = {PROTOCOL, .factors = {"activation=gelu_tanh,elu,relu", "dropout=0"},
+                                     .rates = {1e-3, 1e-4}};
 
 const study study_gelu_noise = {
     .name = "gelu-noise",
@@ -407,5 +401,6 @@ const study study_gelu_noise = {
     .first = STUDY_MNIST,
     .end = STUDY_MNIST + 1,
     .of = "gelu-mnist",
-    .add = add_noise,
+    .grids = &undropped,
+    .grid_count = 1,
 };

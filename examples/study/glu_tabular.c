@@ -79,7 +79,7 @@ static void put_table(const results *r, sheet *s, const char *what, bool rates)
     for (int f = 0; f < FORMS; f++)
         sheet_column(s, forms[f]);
     for (int set = 0; set < r->tables; set++) {
-        const bool classes = r->of->from.rows[set].task == DATASET_CLASSIFICATION;
+        const bool classes = r->of->from.source[set].data.task == DATASET_CLASSIFICATION;
         sheet_row(s, "%s|%s", r->of->from.name[set], rates ? "rate" : classes ? "log loss" : "squared error");
         for (int f = 0; f < FORMS; f++)
             sheet_cell(s, rates ? "%g" : "%.4f", rates ? r->rate[set][f] : r->mean[set][f]);

@@ -56,11 +56,13 @@ static bool load(const study_context *c, int i, study_sources *from, tg_error *e
     char spec[PATH_MAX + 64];
     const bool quick = c->settings->quick;
     const dataset_options making = {.rows = i == STUDY_MNIST ? QUICK_IMAGES : QUICK_ROWS};
+    from->source[i].is_text = i == STUDY_PLAYS;
     if (i == STUDY_PLAYS)
-        return load_text(c, &from->plays, error);
+        return load_text(c, &from->source[i].letters, error);
     from->name[i] = quick ? sources[i].made : sources[i].name;
     snprintf(spec, sizeof spec, "%s:%s/%s", sources[i].kind, c->settings->data, sources[i].path);
-    return dataset_load(quick ? sources[i].made : spec, quick ? &making : &sources[i].options, &from->rows[i], error);
+    return dataset_load(quick ? sources[i].made : spec, quick ? &making : &sources[i].options, &from->source[i].data,
+                        error);
 }
 
 bool study_sources_load(study_sources *from, const study_context *c, study_source first, study_source end)
@@ -77,9 +79,8 @@ bool study_sources_load(study_sources *from, const study_context *c, study_sourc
 
 void study_sources_free(study_sources *from)
 {
-    for (int i = 0; i < STUDY_PLAYS; i++)
-        dataset_free(&from->rows[i]);
-    text_free(&from->plays);
+    for (int i = 0; i < STUDY_SOURCES; i++)
+        source_free(&from->source[i]);
 }
 
 /* ---- runs ---- */
@@ -164,10 +165,8 @@ static bool add_run(study_work *work, const study_grid *grid, const study_source
     if (!run)
         return false;
     *run = (study_run){.spec = *spec, .group = cell, .keeps_model = grid->keeps_model, .more = grid->more};
-    if (grid->data == STUDY_PLAYS)
-        run->text = &from->plays;
-    else
-        run->data = &from->rows[(int)grid->data + table];
+    run->from = &from->source[(int)grid->data + table];
+    run->spec.data = run->from->is_text ? run->from->letters.name : run->from->data.name;
     name_run(run->name, cell, rate, seed);
     run->spec.lr = rate;
     run->spec.seed = seed;
@@ -184,7 +183,7 @@ static bool add_cell(study_work *work, const study_grid *grid, const study_sourc
     bool fine = set_options(&spec, grid->fixed) && set_options(&spec, s->quick ? grid->quick : "");
     snprintf(name, sizeof name, "%s%s", grid->each_table ? from->name[table] : "", grid->name ? grid->name : "");
     if (grid->each_table)
-        set_steps(&spec, from->rows[table].rows, s->quick ? 30 : 3000);
+        set_steps(&spec, from->source[table].data.rows, s->quick ? 30 : 3000);
     for (int f = 0; f < GRID_FACTORS && grid->factors[f]; f++) {
         const int values = values_of(grid->factors[f]);
         fine = fine && set_factor(&spec, grid->factors[f], which % values, name);

@@ -16,7 +16,6 @@
 #ifndef STUDY_GRID_H
 #define STUDY_GRID_H
 
-#include "examples/run/text.h"
 #include "examples/study/work.h"
 
 /* The training data, in the folder of --data; the quick version has synthetic data instead, and only the first
@@ -42,8 +41,7 @@ const char *study_source_name(study_source which);
 
 typedef struct study_sources {
     const char *name[STUDY_SOURCES];
-    dataset rows[STUDY_PLAYS];
-    text_source plays;
+    run_source source[STUDY_SOURCES];
 } study_sources;
 
 /* Loads the sources from `first` up to `end`. False, said, if that fails; to be freed also then. */

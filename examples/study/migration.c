@@ -61,7 +61,7 @@ static bool add_runs(results *r)
         fine = fine && study_grids_add(&r->before[stage], &stages[stage], 1, &r->of.from);
     for (int i = 0; i < r->of.work.count; i++) {
         study_run *run = &r->of.work.run[i];
-        run->spec.start = file_of(r, (int)(run->data - r->of.from.rows), run->spec.seed);
+        run->spec.start = file_of(r, (int)(run->from - r->of.from.source), run->spec.seed);
         fine = fine && run->spec.start;
     }
     return fine;

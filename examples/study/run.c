@@ -27,22 +27,11 @@ static char *folder_of(const study_run *run, const char *folder, char path[PATH_
     return path;
 }
 
-static run_source source_of(const study_run *run)
-{
-    return run->text ? (run_source){.is_text = true, .letters = *run->text} : (run_source){.data = *run->data};
-}
-
-static const char *data_name(const study_run *run)
-{
-    return run->text ? run->text->name : run->data->name;
-}
-
 /* Opens the run's rows with splits of their own; free source.data.order. */
 static bool open_source(const study_run *run, run_spec *spec, run_source *from, tg_error *error)
 {
     *spec = run->spec;
-    spec->data = data_name(run);
-    *from = source_of(run);
+    *from = *run->from;
     from->data.order = NULL;
     return source_complete(spec, from, error) && source_split(spec, from, error);
 }
@@ -78,13 +67,10 @@ static json_t *config_of_rows(const study_run *run)
 {
     static const void *known; /* the checksum is computed once for several hundred runs on a set of 200 MB */
     static unsigned long sum;
-    const void *data = run->text ? (const void *)run->text : run->data;
-    const run_source from = source_of(run);
     run_spec spec = run->spec;
-    if (data != known)
-        sum = source_checksum(&from);
-    known = data;
-    spec.data = data_name(run);
+    if (run->from != known)
+        sum = source_checksum(run->from);
+    known = run->from;
     net_spec_complete(&spec.net); /* an explicit default is the same run */
     json_t *config = run_spec_json(&spec);
     json_object_set_new(config, "checksum", json_integer((json_int_t)sum));
@@ -203,11 +189,11 @@ double study_run_seconds(const study_run *run, tg_error *error)
 tg_model *study_run_net(const study_run *run, const char *folder, tg_error *error)
 {
     const tg_rng rng = tg_rng_seed((uint64_t)run->spec.seed);
-    const run_source from = source_of(run);
     char path[PATH_MAX];
     run_spec spec = run->spec;
-    tg_model *made =
-        source_complete(&spec, &from, error) ? (run_spec_complete(&spec, 1), net_new(&spec.net, &rng, error)) : NULL;
+    tg_model *made = source_complete(&spec, run->from, error)
+                         ? (run_spec_complete(&spec, 1), net_new(&spec.net, &rng, error))
+                         : NULL;
     const tg_load_options options = {.allow_unknown = true};
     strcat(folder_of(run, folder, path), "/last.safetensors");
     if (made && tg_parameters_load(tg_model_parameters(made), path, &options, error))

@@ -1,6 +1,7 @@
 /* One training run of a study: a run (examples/run) with a name, on rows that were read once for all runs.
  *
- *     study_run run = {.name = "relu-dropout0-lr0.001-seed1", .data = &mnist, .spec = study_spec()};
+ *     study_run run = {.name = "relu-dropout0-lr0.001-seed1", .from = &mnist, .spec = study_spec()};
+ *     run.spec.data = "mnist";
  *     run.spec.net = (net_spec){.hidden = "128x8", .activation = "relu", .init = "unit_rows"};
  *     run.spec.lr = 1e-3, run.spec.batch = 128, run.spec.epochs = 50, run.spec.validation = "first:5000";
  *     double seconds = study_run_seconds(&run, &error);            // for one epoch, from a timed sample
@@ -37,14 +38,13 @@ typedef struct study_trainer {
 } study_trainer;
 
 struct study_run {
-    char name[STUDY_NAME]; /* name of its folder: letters, digits, and - . _ */
-    const char *group;     /* runs of a group take about the same time an epoch */
-    double epoch_seconds;  /* that time; 0: not measured */
-    const dataset *data;
-    const text_source *text; /* a text instead of rows; data is not read then */
+    char name[STUDY_NAME];  /* name of its folder: letters, digits, and - . _ */
+    const char *group;      /* runs of a group take about the same time an epoch */
+    double epoch_seconds;   /* that time; 0: not measured */
+    const run_source *from; /* rows or a text, of the name spec.data */
     run_spec spec;
     bool keeps_model; /* saves last.safetensors, from which a longer run continues and the network can be read */
-    const study_trainer *trainer; /* in place of data and text; NULL: tg_fit trains on these */
+    const study_trainer *trainer; /* NULL: tg_fit trains on `from` */
     const void *problem;          /* for it */
     /* Adds further measures of the finished run's network to the results; NULL: none. */
     void (*more)(trainer *finished, json_t *results);

@@ -351,7 +351,8 @@ static bool add(void *all)
         r->grid[i] = grids[i];
         r->grid[i].rates[1] = r->of.c->settings->quick ? 0 : grids[i].rates[1];
     }
-    return differentiate(NULL, r->truth) && make_data(r, &r->of.from.rows[0]) && /* in place of the first table */
+    return differentiate(NULL, r->truth) &&
+           make_data(r, &r->of.from.source[0].data) && /* in place of the first table */
            study_grids_add(&r->of.work, r->grid, GRIDS, &r->of.from);
 }
 

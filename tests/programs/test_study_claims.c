@@ -65,7 +65,7 @@ START_TEST(a_grid_has_every_combination_with_the_options_that_it_names)
     study_settings settings = {.out = temporary_folder()};
     const study_context c = context_of(&settings);
     study_work work = study_work_of(&c);
-    ck_assert(study_grids_add(&work, &small, 1, &(study_sources){.rows = {moons}}));
+    ck_assert(study_grids_add(&work, &small, 1, &(study_sources){.source = {{.data = moons}}}));
     ck_assert_int_eq(work.count, 2 * 2 * 2 * 3 * 2);
     const int run = study_work_number(&work, "small-gelu_exact-hidden4x2-residual0-lr0.003-seed2");
     ck_assert_int_ge(run, 0);
@@ -80,7 +80,7 @@ START_TEST(a_grid_has_every_combination_with_the_options_that_it_names)
     study_work_free(&work);
     settings.quick = true; /* two rates, and its own options */
     work = study_work_of(&c);
-    ck_assert(study_grids_add(&work, &small, 1, &(study_sources){.rows = {moons}}));
+    ck_assert(study_grids_add(&work, &small, 1, &(study_sources){.source = {{.data = moons}}}));
     ck_assert_int_eq(work.count, 2 * 2 * 2 * 2 * 2);
     ck_assert_int_eq(work.run[0].spec.batch, 8);
     study_work_free(&work);
@@ -96,10 +96,10 @@ START_TEST(a_grid_with_an_option_that_is_none_is_refused)
         study_grid grid = small;
         study_work work = study_work_of(&c);
         grid.fixed = wrong[i];
-        ck_assert(!study_grids_add(&work, &grid, 1, &(study_sources){.rows = {moons}}));
+        ck_assert(!study_grids_add(&work, &grid, 1, &(study_sources){.source = {{.data = moons}}}));
         grid = small;
         grid.factors[3] = "norm=none,lair";
-        ck_assert(!study_grids_add(&work, &grid, 1, &(study_sources){.rows = {moons}}));
+        ck_assert(!study_grids_add(&work, &grid, 1, &(study_sources){.source = {{.data = moons}}}));
         study_work_free(&work);
     }
 }

@@ -131,7 +131,8 @@ static int rates_of(const study_work *work, const study_grid *grid)
     int rates = 0;
     while (rates < GRID_RATES && grid->rates[rates] > 0)
         rates++;
-    return work->c->settings->quick && rates > 2 ? 2 : rates;
+    const int most = grid->quick_rates ? grid->quick_rates : 2;
+    return work->c->settings->quick && rates > most ? most : rates;
 }
 
 static int seeds_of(const study_work *work, const study_grid *grid)
@@ -221,15 +222,10 @@ static int number_of(const study_cell *cell, double rate, int seed)
     return study_work_number(cell->work, name);
 }
 
-static bool is_complete(const study_cell *cell, int run)
-{
-    return study_record_complete(&cell->work->record[run], cell->work->run[run].spec.epochs);
-}
-
 const study_record *study_cell_record(const study_cell *cell, double rate, int seed)
 {
     const int run = number_of(cell, rate, seed);
-    return run >= 0 && is_complete(cell, run) ? &cell->work->record[run] : NULL;
+    return run >= 0 && cell->work->record[run].complete ? &cell->work->record[run] : NULL;
 }
 
 int study_cell_complete(const study_cell *cell)
@@ -254,8 +250,9 @@ int study_cell_records(const study_cell *cell, double rate, bool begun, const st
     int count = 0;
     for (int seed = 1; seed <= cell->seeds; seed++) {
         const int run = number_of(cell, rate, seed);
-        if (run >= 0 && (begun ? cell->work->record[run].epochs > 0 : is_complete(cell, run)))
-            records[count++] = &cell->work->record[run];
+        const study_record *record = run >= 0 ? &cell->work->record[run] : NULL;
+        if (record && (begun ? record->epochs > 0 : record->complete))
+            records[count++] = record;
     }
     return count;
 }

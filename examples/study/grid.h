@@ -55,8 +55,9 @@ typedef struct study_grid {
     study_source data;
     const char *fixed, *quick;         /* options of all runs; options that the quick version adds or replaces */
     const char *factors[GRID_FACTORS]; /* "option=value,value"; a flag has the values 0 and 1 */
-    double rates[GRID_RATES];          /* ended by 0; the quick version tries the first two */
+    double rates[GRID_RATES];          /* ended by 0 */
     int seeds;                         /* the quick version has two */
+    int quick_rates;                   /* rates that it tries; 0: two */
     bool keeps_model, reconstructs;    /* as in study_run and run_spec */
     bool each_table; /* runs on each table: cells begin with its name; batch and epochs follow from its rows */
     void (*more)(trainer *finished, json_t *results);

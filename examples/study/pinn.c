@@ -233,7 +233,7 @@ static int number_of(const results *r, const setting *of)
 static const study_record *record_of(const results *r, setting of)
 {
     const study_record *record = &r->of.work.record[number_of(r, &of)];
-    return study_record_complete(record, r->epochs) ? record : NULL;
+    return record->complete ? record : NULL;
 }
 
 /* The final value of a run; NaN if it is not complete. */

@@ -138,17 +138,22 @@ static bool train(const study_run *run, const char *path, jobs_link *link, tg_er
     return fine;
 }
 
+bool study_run_is_complete(const study_run *run, const char *folder)
+{
+    study_record record;
+    study_record_read(&record, run, folder);
+    const bool complete = record.complete;
+    study_record_free(&record);
+    return complete;
+}
+
 bool study_run_train(const study_run *run, const char *folder, bool overwrite, jobs_link *link, tg_error *error)
 {
     char path[PATH_MAX];
     tg_error other;
-    study_record record;
     const bool foreign = overwrite && study_record_is_foreign(run, folder, &other);
-    study_record_read(&record, run, folder);
-    const bool complete = study_record_complete(&record, run->spec.epochs);
-    study_record_free(&record);
     folder_of(run, folder, path);
-    return complete ||
+    return study_run_is_complete(run, folder) ||
            (claim(run, path, foreign ? RECORD_OVERWRITE : RECORD_SAME, error) && train(run, path, link, error));
 }
 
@@ -216,6 +221,7 @@ void study_record_read(study_record *record, const study_run *run, const char *f
     record->epoch = record_epochs(path, &record->epochs);
     record->diverged = (int)json_integer_value(json_object_get(record->results, "diverged"));
     record->ended = json_is_true(json_object_get(record->results, "ended"));
+    record->complete = record->results && (record->diverged || record->ended || record->epochs >= run->spec.epochs);
 }
 
 void study_record_free(study_record *record)
@@ -255,9 +261,4 @@ double study_record_result(const study_record *record, const char *name, size_t 
     const json_t *found = json_object_get(record->results, name);
     const json_t *number = json_is_array(found) ? json_array_get(found, index) : found;
     return json_is_number(number) ? json_number_value(number) : NAN;
-}
-
-bool study_record_complete(const study_record *record, int epochs)
-{
-    return record->results && (record->diverged || record->ended || record->epochs >= epochs);
 }

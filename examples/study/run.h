@@ -59,6 +59,9 @@ run_spec study_spec(void);
  * line if the run cannot be made or written. */
 bool study_run_train(const study_run *run, const char *folder, bool overwrite, jobs_link *link, tg_error *error);
 
+/* True if its record in FOLDER/NAME is complete. */
+bool study_run_is_complete(const study_run *run, const char *folder);
+
 /* Seconds that an epoch takes, measurements included, from a sample of a quarter of a second or so; NaN and one line if
  * the run cannot be made. */
 double study_run_seconds(const study_run *run, tg_error *error);
@@ -89,6 +92,7 @@ typedef struct study_record {
     runlog_epoch *epoch; /* [epochs], the first at 0 */
     int diverged;        /* the epoch in which the loss became infinite or NaN, which ends a run; 0: none */
     bool ended;          /* ended before its last epoch, as it had converged */
+    bool complete;       /* has all its epochs, or ended or diverged before */
     json_t *results;     /* of a concluded run, else NULL */
 } study_record;
 
@@ -107,8 +111,5 @@ int study_record_lowest(const study_record *record, int epochs, study_column col
 
 /* Number `index` of an array of the results, or the number itself; NaN where there is none. */
 double study_record_result(const study_record *record, const char *name, size_t index);
-
-/* True if a run of this many epochs has ended. */
-bool study_record_complete(const study_record *record, int epochs);
 
 #endif

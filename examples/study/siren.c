@@ -21,7 +21,7 @@ static const tg_activation activations[ACTIVATIONS] = {TG_SINE, TG_RELU, TG_TANH
     {                                                                                                               \
         .fixed = "hidden=64x4 validation=none test=none batch=4096 epochs=500 init=" initialiser,                   \
         .quick = "hidden=16x2 epochs=20", .factors = {"activation=" activation}, .rates = {1e-3, 3e-3, 1e-2, 3e-2}, \
-        .seeds = SEEDS, .keeps_model = true                                                                         \
+        .seeds = SEEDS, .quick_rates = 1, .keeps_model = true                                                       \
     }
 static const study_grid grids[GRIDS] = {GRID("siren", "sine"), GRID("variance_preserving", "relu,tanh,gelu_exact")};
 static const double *const rates = grids[0].rates;
@@ -33,7 +33,6 @@ static const struct {
 
 typedef struct results {
     study_results of;
-    study_grid grid[GRIDS]; /* the quick version tries one rate */
     study_cell cell[ACTIVATIONS];
     int steps, seeds, rates;
     double psnr[ACTIVATIONS][RATES][MEASURES][SEEDS];   /* after the last step; NaN if a seed is not complete */
@@ -197,7 +196,7 @@ static bool gather(results *r, bool *complete, tg_error *error)
     r->steps = r->of.work.run[0].spec.epochs;
     keep_pictures(r->truth, r->pictures[0]);
     for (int a = 0; a < ACTIVATIONS && fine; a++) {
-        r->cell[a] = study_cell_of(&r->of.work, &r->grid[a > 0], tg_activation_name(activations[a]), 0);
+        r->cell[a] = study_cell_of(&r->of.work, &grids[a > 0], tg_activation_name(activations[a]), 0);
         r->seeds = r->cell[a].seeds;
         r->rates = r->cell[a].rates;
         for (int rate = 0; rate < r->rates; rate++)
@@ -347,13 +346,9 @@ static void report(void *all, sheet *s)
 static bool add(void *all)
 {
     results *r = all;
-    for (int i = 0; i < GRIDS; i++) {
-        r->grid[i] = grids[i];
-        r->grid[i].rates[1] = r->of.c->settings->quick ? 0 : grids[i].rates[1];
-    }
     return differentiate(NULL, r->truth) &&
            make_data(r, &r->of.from.source[0].data) && /* in place of the first table */
-           study_grids_add(&r->of.work, r->grid, GRIDS, &r->of.from);
+           study_grids_add(&r->of.work, grids, GRIDS, &r->of.from);
 }
 
 const study study_siren = {

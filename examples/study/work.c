@@ -72,7 +72,7 @@ static bool read_records(study_work *work, study_outcome *outcome)
             study_record_is_foreign(&work->run[i], work->c->records, &outcome->error))
             return false;
         study_record_read(&work->record[i], &work->run[i], work->c->records);
-        outcome->complete += study_record_complete(&work->record[i], work->run[i].spec.epochs);
+        outcome->complete += work->record[i].complete;
     }
     return true;
 }
@@ -125,12 +125,7 @@ static int train(int job, jobs_link *link, void *context)
 static bool is_finished(int job, void *context)
 {
     const pool *p = context;
-    const study_run *run = &p->work->run[p->pending[job]];
-    study_record record;
-    study_record_read(&record, run, p->work->c->records);
-    const bool complete = study_record_complete(&record, run->spec.epochs);
-    study_record_free(&record);
-    return complete;
+    return study_run_is_complete(&p->work->run[p->pending[job]], p->work->c->records);
 }
 
 static const char *name_of(int job, void *context)
@@ -203,7 +198,7 @@ study_outcome study_work_do(study_work *work, FILE *out)
                      : read_records(work, &outcome)                                   ? 0
                                                                                       : 2;
     for (int i = 0; !outcome.broken && i < work->count; i++)
-        if (!study_record_complete(&work->record[i], work->run[i].spec.epochs)) {
+        if (!work->record[i].complete) {
             missing++;
             if (is_wanted(work, i) && sweep_has(&work->c->settings->sweep, i))
                 pending[count++] = i;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 const identify_format identify_formats[IDENTIFY_FORMATS] = {[IDENTIFY_F64] = {"f64", 53, -1074},
                                                             [IDENTIFY_F32] = {"f32", 24, -149},
@@ -43,9 +44,7 @@ static double decimal_of(double x, int digits, int *exponent)
 {
     char text[40];
     snprintf(text, sizeof text, "%.*e", digits - 1, x);
-    for (const char *c = text; *c; c++)
-        if (*c == 'e')
-            *exponent = atoi(c + 1);
+    *exponent = atoi(text + strcspn(text, "e") + 1);
     return strtod(text, NULL);
 }
 

@@ -71,66 +71,42 @@ static void measure_all(trainer *r, json_t *results)
 
 /* ---- the grids ---- */
 
-#define DIGITS "split=redrawn batch=64 epochs=84"
-#define QUICK  "batch=16 epochs=2"
-#define GPT                                                                                                        \
-    "model=gpt layers=2 heads=2 width=64 context=32 batch=12 epoch-windows=3000 epochs=2 schedule=cosine end=0.1 " \
-    "weight-decay=0.1 beta2=0.99 clip=1"
-#define QUICK_GPT "layers=1 heads=1 width=8 context=8 batch=4 epoch-windows=40 epochs=2"
+#define ON_DIGITS(options) \
+    .data = STUDY_DIGITS, .fixed = "split=redrawn batch=64 epochs=84" options, .quick = "batch=16 epochs=2", .seeds = 5
+#define ON_PLAYS(options)                                                                                           \
+    .data = STUDY_PLAYS,                                                                                            \
+    .fixed = "model=gpt layers=2 heads=2 width=64 context=32 batch=12 epoch-windows=3000 epochs=2 schedule=cosine " \
+             "end=0.1 weight-decay=0.1 beta2=0.99 clip=1" options,                                                  \
+    .quick = "layers=1 heads=1 width=8 context=8 batch=4 epoch-windows=40 epochs=2", .rates = {3e-3, 1e-2}, .seeds = 3
 
 const study_grid claim_grids[CLAIM_GRIDS] = {
-    {"depth",
-     STUDY_DIGITS,
-     DIGITS,
-     QUICK,
-     {"activation=relu,gelu_exact", "init=he_normal,xavier_normal", "hidden=64x2,64x4,64x8,64x16"},
-     {1e-3, 3e-3},
-     5},
-    {"width",
-     STUDY_DIGITS,
-     DIGITS " init=he_normal",
-     QUICK,
-     {"activation=relu,gelu_exact", "hidden=16x2,64x2,256x2"},
-     {1e-3, 3e-3},
-     5},
-    {"deep",
-     STUDY_DIGITS,
-     DIGITS " epochs=30 residual=1 norm=layer",
-     QUICK,
-     {"activation=relu,gelu_exact", "hidden=64x2,64x50"},
-     {3e-4, 1e-3},
-     5},
-    {"rates",
-     STUDY_DIGITS,
-     DIGITS " hidden=64x4",
-     QUICK,
-     {"activation=relu,gelu_exact", "optimizer=adamw,sgd"},
-     {1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1},
-     5},
-    {"mnist",
-     STUDY_MNIST,
-     "hidden=128x8 init=unit_rows batch=128 epochs=6 drop-last=1 validation=first:5000 train-loss-every=6 "
-     "test-noise=0.5,1,1.5",
-     "hidden=16x2 batch=32 epochs=2 validation=first:60",
-     {"activation=relu,elu,gelu_exact,stochastic_gelu"},
-     {1e-3},
-     5,
+    {ON_DIGITS(""), .name = "depth",
+     .factors = {"activation=relu,gelu_exact", "init=he_normal,xavier_normal", "hidden=64x2,64x4,64x8,64x16"},
+     .rates = {1e-3, 3e-3}},
+    {ON_DIGITS(" init=he_normal"), .name = "width", .factors = {"activation=relu,gelu_exact", "hidden=16x2,64x2,256x2"},
+     .rates = {1e-3, 3e-3}},
+    {ON_DIGITS(" epochs=30 residual=1 norm=layer"), .name = "deep",
+     .factors = {"activation=relu,gelu_exact", "hidden=64x2,64x50"}, .rates = {3e-4, 1e-3}},
+    {ON_DIGITS(" hidden=64x4"), .name = "rates", .factors = {"activation=relu,gelu_exact", "optimizer=adamw,sgd"},
+     .rates = {1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1}},
+    {.name = "mnist",
+     .data = STUDY_MNIST,
+     .fixed = "hidden=128x8 init=unit_rows batch=128 epochs=6 drop-last=1 validation=first:5000 train-loss-every=6 "
+              "test-noise=0.5,1,1.5",
+     .quick = "hidden=16x2 batch=32 epochs=2 validation=first:60",
+     .factors = {"activation=relu,elu,gelu_exact,stochastic_gelu"},
+     .rates = {1e-3},
+     .seeds = 5,
      .more = measure_all},
-    {"convnet",
-     STUDY_MNIST,
-     "model=convnet filters=8,16 norm=batch batch=128 epochs=1 validation=first:5000",
-     "filters=2,2 batch=32 epochs=1 validation=first:60",
-     {"activation=relu,gelu_exact"},
-     {2e-3},
-     3},
-    {"gpt",
-     STUDY_PLAYS,
-     GPT " warmup=0.1",
-     QUICK_GPT,
-     {"activation=relu,gelu_exact", "post-norm=0,1"},
-     {3e-3, 1e-2},
-     3},
-    {"nowarmup", STUDY_PLAYS, GPT, QUICK_GPT, {"activation=gelu_exact", "post-norm=0,1"}, {3e-3, 1e-2}, 3},
+    {.name = "convnet",
+     .data = STUDY_MNIST,
+     .fixed = "model=convnet filters=8,16 norm=batch batch=128 epochs=1 validation=first:5000",
+     .quick = "filters=2,2 batch=32 epochs=1 validation=first:60",
+     .factors = {"activation=relu,gelu_exact"},
+     .rates = {2e-3},
+     .seeds = 3},
+    {ON_PLAYS(" warmup=0.1"), .name = "gpt", .factors = {"activation=relu,gelu_exact", "post-norm=0,1"}},
+    {ON_PLAYS(""), .name = "nowarmup", .factors = {"activation=gelu_exact", "post-norm=0,1"}},
 };
 
 /* ---- measures of a run ---- */

@@ -136,8 +136,6 @@ const study study_claims = {
     .size = sizeof(study_results),
     .report = report,
     .title = "What is said of GELU",
-    .first = STUDY_DIGITS,
-    .end = STUDY_PLAYS + 1,
     .grids = claim_grids,
     .grid_count = CLAIM_GRIDS,
 };

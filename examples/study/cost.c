@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_ROUNDS = 60, NETS = 3, QUICK_DIVISOR = 8, NUMBERS = 1 << 17 };
+enum { MOST_ROUNDS = 60, NETS = 3, NUMBERS = 1 << 17 };
 
 /* What is timed. The first ones are in every table. */
 enum { RELU, EXACT, TANH_FORM, QUICK };
@@ -67,12 +67,6 @@ static double clock_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* The amount of timing: the sizes, or an eighth of them in the quick version. */
-typedef struct extent {
-    int rounds, elements, divisor;
-    double at_least; /* seconds of a timing */
-} extent;
-
 /* ---- subjects: calls of one kind, timed several times, alternating with the others ---- */
 
 typedef struct subject {
@@ -85,8 +79,9 @@ typedef struct subject {
 } subject;
 
 typedef struct timing {
+    int rounds, elements, divisor; /* of the sizes, in the quick version */
+    double at_least;               /* seconds of a timing */
     measure kind;
-    extent extent;
     int rows; /* elements, or the batch of the net */
     tg_tape *tape;
     const float *x, *y; /* [NUMBERS] */
@@ -133,9 +128,9 @@ static void time_all(timing *t)
     const double started = clock_seconds();
     call(t, &t->subjects[0]);
     const double once = clock_seconds() - started;
-    while (calls * once < t->extent.at_least && calls < 10000)
+    while (calls * once < t->at_least && calls < 10000)
         calls *= 2;
-    for (int round = 0; round < t->extent.rounds; round++)
+    for (int round = 0; round < t->rounds; round++)
         for (subject *s = t->subjects; s < t->subjects + t->count; s++) {
             const double begin = clock_seconds();
             for (int k = 0; k < calls; k++)
@@ -170,7 +165,7 @@ static study_spread ratio_of(const subject *s, const subject *relu, int rounds)
 /* A row for each subject, and the numbers of the report; KEY names the table. */
 static void put_times(sheet *s, const timing *t, const char *key)
 {
-    const int rounds = t->extent.rounds, one = kinds[t->kind].one, other = kinds[t->kind].other;
+    const int rounds = t->rounds, one = kinds[t->kind].one, other = kinds[t->kind].other;
     const double units = kinds[t->kind].units / (t->kind <= DERIVATIVE ? t->rows : 1);
     char text[100];
     snprintf(text, sizeof text, "activation|%s|said|times ReLU|95 %%", kinds[t->kind].unit);
@@ -215,9 +210,9 @@ static bool add_subject(timing *t, int entry, int net)
     s->config = nets[net].config;
     s->config.activation = s->activation;
     s->config.equal_width = entries[entry].equal_width;
-    s->config.inputs /= t->extent.divisor;
+    s->config.inputs /= t->divisor;
     for (int i = 0; s->config.hidden[i]; i++)
-        s->config.hidden[i] /= t->extent.divisor;
+        s->config.hidden[i] /= t->divisor;
     s->net = tg_mlp_new(&rng, &s->config);
     s->optimizer = tg_optimizer_new(tg_mlp_parameters(s->net), &(tg_optimizer_config){.lr = 1e-5});
     return s->net && s->optimizer;
@@ -231,7 +226,7 @@ static bool put_kind(sheet *s, timing *t, measure kind, int net)
     bool fine = true;
     t->kind = kind;
     t->count = 0;
-    t->rows = is_net ? nets[net].batch / t->extent.divisor : t->extent.elements;
+    t->rows = is_net ? nets[net].batch / t->divisor : t->elements;
     for (int i = 0; i < ENTRIES; i++)
         fine = fine && (!is_timed(i, kind) || add_subject(t, i, net));
     if (fine) {
@@ -269,27 +264,29 @@ static void judge(sheet *s)
 static void report(void *all, sheet *s)
 {
     study_results *r = all;
-    const extent e = r->c->settings->quick ? (extent){3, 1 << 12, QUICK_DIVISOR, 1e-5} : (extent){40, 1 << 15, 1, 5e-3};
     static float x[NUMBERS], y[NUMBERS];
-    timing t = {.extent = e, .tape = tg_tape_new(), .x = x, .y = y};
+    timing t = r->c->settings->quick ? (timing){3, 1 << 12, 8, 1e-5} : (timing){40, 1 << 15, 1, 5e-3};
     tg_rng rng = tg_rng_seed(1);
     int timed = 0;
     for (int i = 0; i < NUMBERS; i++) {
         x[i] = (float)tg_rng_normal(&rng);
         y[i] = (float)tg_rng_normal(&rng);
     }
+    t.tape = tg_tape_new();
+    t.x = x;
+    t.y = y;
     tg_set_threads(1);
     for (int i = 0; i < ENTRIES; i++)
         timed += 2 * is_timed(i, VALUE) + 2 * NETS * is_timed(i, STEP);
     fprintf(stderr, "this takes about %d seconds of processor time\n",
-            (int)ceil(e.rounds * e.at_least * 2 * timed + 1));
+            (int)ceil(t.rounds * t.at_least * 2 * timed + 1));
     sheet_text(
         s,
         "One thread, single precision, inputs of N(0,1). %d elements at a time; a step is record, backward and Adam. "
         "All are timed in turn, %d rounds, so that other work on the machine meets all alike: medians over the rounds "
         "of the ratio to ReLU in the same round, with the interval of the median. Gated: per element of the product; "
         "nets with as many parameters as the plain ones. What is said is what texts about GELU claim.",
-        e.elements, e.rounds);
+        t.elements, t.rounds);
     bool fine = t.tape && put_kind(s, &t, VALUE, 0) && put_kind(s, &t, DERIVATIVE, 0);
     for (int i = 0; i < 2 * NETS; i++)
         fine = fine && put_kind(s, &t, i < NETS ? STEP : FORWARD, i % NETS);

@@ -219,8 +219,6 @@ const study study_gelu_autoencoder = {
     .size = sizeof(results),
     .report = report,
     .title = "GELU paper: MNIST autoencoder",
-    .first = STUDY_MNIST,
-    .end = STUDY_MNIST + 1,
     .grids = &grid,
     .grid_count = 1,
 };

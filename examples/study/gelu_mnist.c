@@ -243,8 +243,6 @@ const study study_gelu_mnist = {
     .size = sizeof(results),
     .report = report,
     .title = "GELU paper: MNIST classification",
-    .first = STUDY_MNIST,
-    .end = STUDY_MNIST + 1,
     .grids = grids,
     .grid_count = GRIDS,
 };
@@ -398,8 +396,6 @@ const study study_gelu_noise = {
     .size = sizeof(noisy),
     .report = report_noise,
     .title = "GELU paper: noise",
-    .first = STUDY_MNIST,
-    .end = STUDY_MNIST + 1,
     .of = "gelu-mnist",
     .grids = &undropped,
     .grid_count = 1,

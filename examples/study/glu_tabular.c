@@ -224,7 +224,6 @@ const study study_glu_tabular = {
     .size = sizeof(both),
     .report = report,
     .title = "Plain and gated forms on tables, at equal parameters",
-    .end = STUDY_TABLES,
     .grids = &grid,
     .grid_count = 1,
 };

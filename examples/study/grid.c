@@ -57,23 +57,34 @@ static bool load(const study_context *c, int i, study_sources *from, tg_error *e
     const bool quick = c->settings->quick;
     const dataset_options making = {.rows = i == STUDY_MNIST ? QUICK_IMAGES : QUICK_ROWS};
     from->source[i].is_text = i == STUDY_PLAYS;
+    from->name[i] = quick && i != STUDY_PLAYS ? sources[i].made : study_source_name((study_source)i);
     if (i == STUDY_PLAYS)
         return load_text(c, &from->source[i].letters, error);
-    from->name[i] = quick ? sources[i].made : sources[i].name;
     snprintf(spec, sizeof spec, "%s:%s/%s", sources[i].kind, c->settings->data, sources[i].path);
     return dataset_load(quick ? sources[i].made : spec, quick ? &making : &sources[i].options, &from->source[i].data,
                         error);
 }
 
-bool study_sources_load(study_sources *from, const study_context *c, study_source first, study_source end)
+int study_tables(const study_context *c)
+{
+    return c->settings->quick ? STUDY_QUICK_TABLES : STUDY_TABLES;
+}
+
+static int tables_of(const study_context *c, const study_grid *grid)
+{
+    return grid->each_table ? study_tables(c) : 1;
+}
+
+bool study_sources_load(study_sources *from, const study_context *c, const study_grid grids[], int count)
 {
     tg_error error;
-    for (int i = first; i < (int)end; i++)
-        if (!load(c, i, from, &error)) {
-            fprintf(stderr, "study: %s%s\n", error.text,
-                    c->settings->quick ? "" : "; --data names the folder that has it, --quick does without");
-            return false;
-        }
+    for (const study_grid *grid = grids; grid < grids + count; grid++)
+        for (int i = grid->data; i < (int)grid->data + tables_of(c, grid); i++)
+            if (!from->name[i] && !load(c, i, from, &error)) {
+                fprintf(stderr, "study: %s%s\n", error.text,
+                        c->settings->quick ? "" : "; --data names the folder that has it, --quick does without");
+                return false;
+            }
     return true;
 }
 
@@ -140,11 +151,6 @@ static int seeds_of(const study_work *work, const study_grid *grid)
     return work->c->settings->quick ? 2 : grid->seeds;
 }
 
-int study_tables(const study_context *c)
-{
-    return c->settings->quick ? STUDY_QUICK_TABLES : STUDY_TABLES;
-}
-
 /* Batches of a thirtieth of the rows or so, as a power of two; 0.6 of the rows are for training. */
 static void set_steps(run_spec *s, size_t rows, int steps)
 {
@@ -203,11 +209,10 @@ bool study_grids_add(study_work *work, const study_grid grids[], int count, cons
     bool fine = true;
     for (int seed = 1; seed <= STUDY_SEEDS; seed++)
         for (const study_grid *grid = grids; grid < grids + count; grid++) {
-            const int tables = grid->each_table ? study_tables(work->c) : 1;
             int cells = seed <= seeds_of(work, grid);
             for (int f = 0; f < GRID_FACTORS && grid->factors[f]; f++)
                 cells *= values_of(grid->factors[f]);
-            for (int i = 0; i < tables * cells; i++)
+            for (int i = 0; i < tables_of(work->c, grid) * cells; i++)
                 fine = fine && add_cell(work, grid, from, i / cells, i % cells, seed);
         }
     return fine;

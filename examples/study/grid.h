@@ -44,10 +44,6 @@ typedef struct study_sources {
     run_source source[STUDY_SOURCES];
 } study_sources;
 
-/* Loads the sources from `first` up to `end`. False, said, if that fails; to be freed also then. */
-bool study_sources_load(study_sources *from, const study_context *c, study_source first, study_source end);
-void study_sources_free(study_sources *from);
-
 enum { GRID_FACTORS = 4, GRID_RATES = 8 };
 
 typedef struct study_grid {
@@ -71,6 +67,10 @@ enum { STUDY_SEEDS = 32 };
     {                                \
         3e-4, 1e-3, 3e-3, 1e-2, 3e-2 \
     }
+
+/* Loads what some grids train on. False, said, if that fails; to be freed also then. */
+bool study_sources_load(study_sources *from, const study_context *c, const study_grid grids[], int count);
+void study_sources_free(study_sources *from);
 
 /* The number of tables: all, or the first in the quick version. */
 int study_tables(const study_context *c);

@@ -212,8 +212,9 @@ const study study_migration = {
     .size = sizeof(results),
     .report = report,
     .title = "Migration: ReLU, GELU, SwiGLU",
-    .end = STUDY_TABLES,
     .of = "glu-tabular",
+    .grids = stages,
+    .grid_count = STAGES,
     .add = add,
     .staged = true,
 };

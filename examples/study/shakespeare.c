@@ -280,8 +280,6 @@ const study study_shakespeare = {
     .size = sizeof(results),
     .report = report,
     .title = "Activations in a small GPT on Shakespeare's plays",
-    .first = STUDY_PLAYS,
-    .end = STUDY_PLAYS + 1,
     .grids = grids,
     .grid_count = GRIDS,
 };

@@ -94,13 +94,12 @@ static int work_on(const study *what, study_results *r)
 int study_do(const study *what, const study_context *c)
 {
     study_results *r = calloc(1, what->size);
-    const bool fewer = c->settings->quick && what->end == STUDY_TABLES;
     if (!r || (what->of && !study_context_of(&r->owner, c->settings, what->of, c->command)))
         return free(r), study_refuse(r ? "--out: the name is too long" : "out of memory", 2);
     r->c = c;
     r->work = study_work_of(what->of ? &r->owner : c);
     r->drawn = PLOTS_NOTHING;
-    const bool loaded = study_sources_load(&r->from, c, what->first, fewer ? STUDY_QUICK_TABLES : what->end);
+    const bool loaded = study_sources_load(&r->from, c, what->grids, what->grid_count);
     const int status = loaded ? work_on(what, r) : 2;
     study_work_free(&r->work);
     study_sources_free(&r->from);

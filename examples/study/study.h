@@ -5,8 +5,7 @@
  *         double loss[FORMS];
  *     } results;
  *     const study study_shakespeare = {"shakespeare", "activations in a small GPT", sizeof(results), report,
- *                                      .title = "Activations in a small GPT", .first = STUDY_PLAYS,
- *                                      .end = STUDY_PLAYS + 1, .grids = grids, .grid_count = 4};
+ *                                      .title = "Activations in a small GPT", .grids = grids, .grid_count = 4};
  *
  * The exit status is 0; 1 where a run failed or a result could not be written; 2 where the study could not begin;
  * signals_status() where it was interrupted.
@@ -38,11 +37,10 @@ typedef struct study {
     void (*report)(void *results, sheet *s);
     const char *title;
 
-    study_source first, end; /* what it is trained on: first .. end - 1, of all tables fewer in the quick version */
-    const char *of;          /* the study whose records `work` has at first; NULL: its own */
+    const char *of; /* the study whose records `work` has at first; NULL: its own */
 
-    /* Its runs: none, some grids, or what `add` adds, which may do a part of the work first and returns false when
-     * memory runs out. */
+    /* Its runs: none, those of some grids, or what `add` adds, which may do a part of the work first and returns false
+     * when memory runs out. It reads the data of the grids. */
     const study_grid *grids;
     int grid_count;
     bool (*add)(void *results);

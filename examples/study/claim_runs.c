@@ -235,15 +235,6 @@ const claim_measure claim_perplexity = {"perplexity", at_best, NULL, "%.3f", tru
 
 /* ---- findings ---- */
 
-static const study_grid *grid_of(const char *cell)
-{
-    int i = 0;
-    while (i < CLAIM_GRIDS && (strncmp(claim_grids[i].name, cell, strlen(claim_grids[i].name)) != 0 ||
-                               cell[strlen(claim_grids[i].name)] != '-'))
-        i++;
-    return i < CLAIM_GRIDS ? &claim_grids[i] : NULL;
-}
-
 static double shown(const claim_measure *m, double number)
 {
     return m->logarithm ? exp(number) : number;
@@ -285,14 +276,15 @@ finding claim_cells(const claims *c)
     const claim *about = c->about;
     const claim_measure *m = about->measure;
     static const int sign[CLAIM_CELLS] = {1, -1, -1, 1};
-    double by_seed[CLAIM_CELLS][STUDY_SEEDS], sum[STUDY_SEEDS] = {0};
+    double by_seed[CLAIM_CELLS][STUDY_SEEDS], sum[STUDY_SEEDS] = {0}, overlap = 0;
     statistics_estimate one[CLAIM_CELLS];
     int cells = 0, seeds = 0;
     for (; cells < CLAIM_CELLS && about->of[cells]; cells++) {
-        const study_cell cell = study_cell_of(c->work, grid_of(about->of[cells]), about->of[cells], 0);
+        const study_cell cell = study_cell_of(c->work, about->of[cells], 0);
         if (cell.best == 0)
             return finding_none();
         seeds = cell.seeds;
+        overlap = cell.grid->data == STUDY_DIGITS ? 0.2 / 0.6 : 0;
         for (int i = 0; i < seeds; i++) {
             const double number = m->of(&(claim_run){m, &cell, study_cell_record(&cell, cell.best, i + 1), i + 1});
             by_seed[cells][i] = m->scale ? m->scale(number) : number;
@@ -301,7 +293,7 @@ finding claim_cells(const claims *c)
         one[cells] = statistics_of(by_seed[cells], (size_t)seeds);
     }
     statistics_estimate all = statistics_of(sum, (size_t)seeds);
-    statistics_correct_overlap(grid_of(about->of[0])->data == STUDY_DIGITS ? 0.2 / 0.6 : 0, &all, NULL);
+    statistics_correct_overlap(overlap, &all, NULL);
     return say(m, one, &all, cells);
 }
 

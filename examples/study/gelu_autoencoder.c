@@ -66,7 +66,7 @@ static void gather(results *r)
     const int epochs = r->of.work.run[0].spec.epochs;
     r->curves = (study_curves){"mean squared error", STUDY_TEST_LOSS, STUDY_STEP_LOSS, epochs};
     for (int a = 0; a < ACTIVATIONS; a++)
-        r->cell[a] = study_cell_of(&r->of.work, &grid, tg_activation_name(published[a].activation), 0);
+        r->cell[a] = study_cell_of(&r->of.work, tg_activation_name(published[a].activation), 0);
     for (int rate = 0; rate < RATES; rate++)
         for (int a = 0; a < ACTIVATIONS; a++) {
             study_curve *c = &r->curves.curve[r->curves.count++];

@@ -74,7 +74,7 @@ static study_cell cell_of(const study_work *work, int which, study_curve *c)
     *c = (study_curve){.name = tg_activation_name(said->activation), .mark = said->mark, .marks = MARKS};
     snprintf(c->panel, sizeof c->panel, "keep %g", said->keep);
     snprintf(name, sizeof name, "%s-dropout%g", c->name, 1 - said->keep);
-    const study_cell cell = study_cell_of(work, &grids[which == STOCHASTIC], name, 0);
+    const study_cell cell = study_cell_of(work, name, 0);
     c->rate = best_rate(&cell);
     c->count = study_cell_records(&cell, c->rate, false, c->records);
     return cell;

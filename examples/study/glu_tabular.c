@@ -45,7 +45,7 @@ static study_cell cell_of(const results *r, int set, int form, const char *norm,
 {
     char name[STUDY_NAME];
     snprintf(name, sizeof name, "%s-%s-%s", r->of->from.name[set], forms[form], norm);
-    return study_cell_of(&r->of->work, &grid, name, seeds);
+    return study_cell_of(&r->of->work, name, seeds);
 }
 
 static void gather(results *r, const char *norm)

@@ -171,7 +171,8 @@ static bool add_run(study_work *work, const study_grid *grid, const study_source
     study_run *run = study_work_add(work);
     if (!run)
         return false;
-    *run = (study_run){.spec = *spec, .group = cell, .keeps_model = grid->keeps_model, .more = grid->more};
+    *run =
+        (study_run){.spec = *spec, .group = cell, .grid = grid, .keeps_model = grid->keeps_model, .more = grid->more};
     run->from = &from->source[(int)grid->data + table];
     run->spec.data = run->from->is_text ? run->from->letters.name : run->from->data.name;
     name_run(run->name, cell, rate, seed);
@@ -281,19 +282,26 @@ static double loss_at(const study_cell *cell, double rate)
     return sum / cell->seeds;
 }
 
-study_cell study_cell_of(const study_work *work, const study_grid *grid, const char *name, int seeds)
+study_cell study_cell_of(const study_work *work, const char *name, int seeds)
 {
-    study_cell cell = {
-        .work = work, .grid = grid, .seeds = seeds ? seeds : seeds_of(work, grid), .rates = rates_of(work, grid)};
+    int run = 0;
+    while (run < work->count && strcmp(work->run[run].group, name) != 0)
+        run++;
+    study_cell cell = {.work = work};
+    if (run == work->count)
+        return cell;
+    cell.grid = work->run[run].grid;
+    cell.name = work->run[run].group;
+    cell.seeds = seeds ? seeds : seeds_of(work, cell.grid);
+    cell.rates = rates_of(work, cell.grid);
     double lowest = INFINITY;
-    snprintf(cell.name, sizeof cell.name, "%s", name);
     for (int rate = 0; rate < cell.rates; rate++) {
-        const double loss = loss_at(&cell, grid->rates[rate]);
+        const double loss = loss_at(&cell, cell.grid->rates[rate]);
         if (isnan(loss))
             return cell.best = 0, cell;
         if (loss < lowest) {
             lowest = loss;
-            cell.best = grid->rates[rate];
+            cell.best = cell.grid->rates[rate];
         }
     }
     return cell;

@@ -7,7 +7,7 @@
  *
  *     study_grids_add(work, &depth, 1, &sources);   // depth-relu-hidden64x2-lr0.001-seed1 and so on: 40 runs
  *     study_work_do(work, stderr);
- *     study_cell gelu = study_cell_of(work, &depth, "depth-gelu_exact-hidden64x4", 0);
+ *     study_cell gelu = study_cell_of(work, "depth-gelu_exact-hidden64x4", 0);
  *     double loss = study_cell_at_best(&gelu, gelu.best, 1, STUDY_TEST_LOSS);        // of seed 1
  *
  * The options are those of `compare`. The name of a cell has its grid and the values of its factors: words unchanged,
@@ -82,13 +82,13 @@ bool study_grids_add(study_work *work, const study_grid grids[], int count, cons
 typedef struct study_cell {
     const study_work *work;
     const study_grid *grid;
-    char name[STUDY_NAME];
+    const char *name;
     int seeds, rates; /* numbers of them */
     double best;      /* the rate of the lowest validation loss (geometric mean over seeds); 0: some are incomplete */
 } study_cell;
 
-/* The cell with this name, with its first `seeds` seeds; 0: all. */
-study_cell study_cell_of(const study_work *work, const study_grid *grid, const char *name, int seeds);
+/* The cell with this name, with its first `seeds` seeds; 0: all. Without seeds and rates if there is none. */
+study_cell study_cell_of(const study_work *work, const char *name, int seeds);
 
 /* The number of seeds, from the first on, that are complete at all rates. */
 int study_cell_complete(const study_cell *cell);

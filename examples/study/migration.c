@@ -51,7 +51,7 @@ static study_cell cell_of(const results *r, int stage, int set, const char *name
     const study_work *work = stage < TUNED ? &r->before[stage] : &r->of.work;
     const char *suffix = stages[stage].name;
     snprintf(full, sizeof full, "%s%s-%s", r->of.from.name[set], suffix ? suffix : "", name);
-    return study_cell_of(work, &stages[stage], full, 0);
+    return study_cell_of(work, full, 0);
 }
 
 static bool add_runs(results *r)
@@ -188,7 +188,8 @@ static void compare(results *r, sheet *s)
                "(exact) is also put into the trained ReLU network's file, which is then trained on, as ReLU itself is, "
                "at that rate and at the best of %d. SwiGLU has other matrices, as many parameters, and no use for the "
                "file. %d seed%s, each with parts of its own.",
-               OLD_RATE, cell_of(r, FRESH, 0, "").rates, cell_of(r, TUNED, 0, "").rates, r->seeds, plural(r->seeds));
+               OLD_RATE, cell_of(r, FRESH, 0, "relu-none").rates, cell_of(r, TUNED, 0, "relu").rates, r->seeds,
+               plural(r->seeds));
     judge(change, r->sets, s);
     put_steps(change, s);
     put_losses(r, s);
@@ -198,7 +199,7 @@ static void report(void *all, sheet *s)
 {
     results *r = all;
     r->sets = study_tables(r->of.c);
-    r->seeds = cell_of(r, FRESH, 0, "").seeds;
+    r->seeds = cell_of(r, FRESH, 0, "relu-none").seeds;
     if (r->complete && r->of.outcome.complete == r->of.work.count)
         compare(r, s);
     else

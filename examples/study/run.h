@@ -38,10 +38,11 @@ typedef struct study_trainer {
 } study_trainer;
 
 struct study_run {
-    char name[STUDY_NAME];  /* name of its folder: letters, digits, and - . _ */
-    const char *group;      /* runs of a group take about the same time an epoch */
-    double epoch_seconds;   /* that time; 0: not measured */
-    const run_source *from; /* rows or a text, of the name spec.data */
+    char name[STUDY_NAME];         /* name of its folder: letters, digits, and - . _ */
+    const char *group;             /* runs of a group take about the same time an epoch; the cell of a grid's run */
+    const struct study_grid *grid; /* NULL: none */
+    double epoch_seconds;          /* that time; 0: not measured */
+    const run_source *from;        /* rows or a text, of the name spec.data */
     run_spec spec;
     bool keeps_model; /* saves last.safetensors, from which a longer run continues and the network can be read */
     const study_trainer *trainer; /* NULL: tg_fit trains on `from` */

@@ -62,7 +62,7 @@ static void gather(results *r)
 {
     r->seeds = SEEDS;
     for (int f = 0; f < FORMS; f++) {
-        const study_cell cell = study_cell_of(&r->of.work, &grids[0], forms[f].name, 0);
+        const study_cell cell = study_cell_of(&r->of.work, forms[f].name, 0);
         const int complete = study_cell_complete(&cell);
         r->seeds = complete < r->seeds ? complete : r->seeds;
         r->rates = cell.rates;

@@ -196,7 +196,7 @@ static bool gather(results *r, bool *complete, tg_error *error)
     r->steps = r->of.work.run[0].spec.epochs;
     keep_pictures(r->truth, r->pictures[0]);
     for (int a = 0; a < ACTIVATIONS && fine; a++) {
-        r->cell[a] = study_cell_of(&r->of.work, &grids[a > 0], tg_activation_name(activations[a]), 0);
+        r->cell[a] = study_cell_of(&r->of.work, tg_activation_name(activations[a]), 0);
         r->seeds = r->cell[a].seeds;
         r->rates = r->cell[a].rates;
         for (int rate = 0; rate < r->rates; rate++)

@@ -160,11 +160,6 @@ static void set_steps(run_spec *s, size_t rows, int steps)
     s->epochs = (int)ceil(steps / (0.6 * (double)rows / s->batch));
 }
 
-static void name_run(char name[STUDY_NAME], const char *cell, double rate, int seed)
-{
-    snprintf(name, STUDY_NAME, "%.80s-lr%g-seed%d", cell, rate, seed);
-}
-
 static bool add_run(study_work *work, const study_grid *grid, const study_sources *from, int table,
                     const run_spec *spec, const char *cell, double rate, int seed)
 {
@@ -175,7 +170,7 @@ static bool add_run(study_work *work, const study_grid *grid, const study_source
         (study_run){.spec = *spec, .group = cell, .grid = grid, .keeps_model = grid->keeps_model, .more = grid->more};
     run->from = &from->source[(int)grid->data + table];
     run->spec.data = run->from->is_text ? run->from->letters.name : run->from->data.name;
-    name_run(run->name, cell, rate, seed);
+    snprintf(run->name, sizeof run->name, "%.80s-lr%g-seed%d", cell, rate, seed);
     run->spec.lr = rate;
     run->spec.seed = seed;
     return true;
@@ -221,17 +216,21 @@ bool study_grids_add(study_work *work, const study_grid grids[], int count, cons
 
 /* ---- results ---- */
 
-static int number_of(const study_cell *cell, double rate, int seed)
+/* The record of a run of the cell; NULL if there is no such run. */
+static const study_record *record_of(const study_cell *cell, double rate, int seed)
 {
-    char name[STUDY_NAME];
-    name_run(name, cell->name, rate, seed);
-    return study_work_number(cell->work, name);
+    for (int i = 0; i < cell->work->count; i++) {
+        const study_run *run = &cell->work->run[i];
+        if (run->group == cell->name && run->spec.lr == rate && run->spec.seed == seed) /* equal texts are shared */
+            return &cell->work->record[i];
+    }
+    return NULL;
 }
 
 const study_record *study_cell_record(const study_cell *cell, double rate, int seed)
 {
-    const int run = number_of(cell, rate, seed);
-    return run >= 0 && cell->work->record[run].complete ? &cell->work->record[run] : NULL;
+    const study_record *record = record_of(cell, rate, seed);
+    return record && record->complete ? record : NULL;
 }
 
 int study_cell_complete(const study_cell *cell)
@@ -255,8 +254,7 @@ int study_cell_records(const study_cell *cell, double rate, bool begun, const st
 {
     int count = 0;
     for (int seed = 1; seed <= cell->seeds; seed++) {
-        const int run = number_of(cell, rate, seed);
-        const study_record *record = run >= 0 ? &cell->work->record[run] : NULL;
+        const study_record *record = record_of(cell, rate, seed);
         if (record && (begun ? record->epochs > 0 : record->complete))
             records[count++] = record;
     }

@@ -45,14 +45,6 @@ void study_work_free(study_work *work)
     *work = (study_work){0};
 }
 
-int study_work_number(const study_work *work, const char *name)
-{
-    for (int i = 0; i < work->count; i++)
-        if (strcmp(work->run[i].name, name) == 0)
-            return i;
-    return -1;
-}
-
 static bool is_wanted(const study_work *work, int run)
 {
     const char *only = work->c->settings->only;

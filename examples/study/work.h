@@ -4,7 +4,6 @@
  *     study_run *run = study_work_add(&work);                      // NULL if memory runs out
  *     *run = (study_run){...};
  *     study_outcome outcome = study_work_do(&work, stderr);        // first prints the estimated time
- *     int number = study_work_number(&work, "relu-dropout0-lr0.001-seed1");   // of work.run and work.record
  *     study_work_free(&work);
  *
  * Runs start in the order in which they were added.
@@ -59,8 +58,5 @@ void study_work_free(study_work *work);
 
 /* Trains the missing runs and reads all records. Reports the estimated time, progress and failures on `out`. */
 study_outcome study_work_do(study_work *work, FILE *out);
-
-/* The index of the run with this name; -1 if there is none. */
-int study_work_number(const study_work *work, const char *name);
 
 #endif

@@ -60,6 +60,16 @@ static const study_grid small = {.name = "small",
                                  .rates = {1e-3, 3e-3, 1e-2},
                                  .seeds = 2};
 
+/* The run with this name. */
+static const study_run *run_named(const study_work *work, const char *name)
+{
+    for (int i = 0; i < work->count; i++)
+        if (strcmp(work->run[i].name, name) == 0)
+            return &work->run[i];
+    ck_abort_msg("no run '%s'", name);
+    return NULL;
+}
+
 START_TEST(a_grid_has_every_combination_with_the_options_that_it_names)
 {
     study_settings settings = {.out = temporary_folder()};
@@ -67,16 +77,14 @@ START_TEST(a_grid_has_every_combination_with_the_options_that_it_names)
     study_work work = study_work_of(&c);
     ck_assert(study_grids_add(&work, &small, 1, &(study_sources){.source = {{.data = moons}}}));
     ck_assert_int_eq(work.count, 2 * 2 * 2 * 3 * 2);
-    const int run = study_work_number(&work, "small-gelu_exact-hidden4x2-residual0-lr0.003-seed2");
-    ck_assert_int_ge(run, 0);
-    const run_spec *s = &work.run[run].spec;
+    const run_spec *s = &run_named(&work, "small-gelu_exact-hidden4x2-residual0-lr0.003-seed2")->spec;
     ck_assert_str_eq(s->net.activation, "gelu_exact");
     ck_assert_str_eq(s->net.hidden, "4x2");
     ck_assert_int_eq(s->epochs, 3);
     ck_assert_int_eq(s->batch, 16);
     ck_assert_int_eq(s->seed, 2);
     ck_assert_double_eq(s->lr, 3e-3);
-    ck_assert_int_ge(study_work_number(&work, "small-relu-hidden8-residual1-lr0.01-seed1"), 0);
+    ck_assert_ptr_nonnull(run_named(&work, "small-relu-hidden8-residual1-lr0.01-seed1"));
     study_work_free(&work);
     settings.quick = true; /* two rates, and its own options */
     work = study_work_of(&c);

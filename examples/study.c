@@ -92,8 +92,9 @@ static int run(const study *chosen, study_settings *s, const char *command)
         sweep_share_all(&s->sweep);
     if (s->sweep.said[0] && sweep_shows(&s->sweep))
         fprintf(stderr, "%s\n", s->sweep.said);
-    if (!command || !study_context_of(&c, s, chosen->name, command))
-        return study_refuse("--out: the name is too long", 2);
+    if (!command || strlen(s->out) > STUDY_OUT)
+        return study_refuse(command ? "--out: the name is too long" : "out of memory", 2);
+    c = study_context_of(s, chosen->name, command);
     if (!files_check_folder(c.folder, &error))
         return terminal_say("study", "--out", error.text), 2;
     return study_do(chosen, &c);

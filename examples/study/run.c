@@ -20,7 +20,7 @@ run_spec study_spec(void)
     return s;
 }
 
-/* The folder of a run; study_context_of has checked that there is room for it and its files. */
+/* The folder of a run, for which STUDY_OUT leaves room. */
 static char *folder_of(const study_run *run, const char *folder, char path[PATH_MAX])
 {
     snprintf(path, PATH_MAX, "%.*s/%s", PATH_MAX - 2 * STUDY_NAME, folder, run->name);

@@ -94,10 +94,11 @@ static int work_on(const study *what, study_results *r)
 int study_do(const study *what, const study_context *c)
 {
     study_results *r = calloc(1, what->size);
-    if (!r || (what->of && !study_context_of(&r->owner, c->settings, what->of, c->command)))
-        return free(r), study_refuse(r ? "--out: the name is too long" : "out of memory", 2);
+    if (!r)
+        return study_refuse("out of memory", 2);
     r->c = c;
-    r->work = study_work_of(what->of ? &r->owner : c);
+    r->owner = what->of ? study_context_of(c->settings, what->of, c->command) : *c;
+    r->work = study_work_of(&r->owner);
     r->drawn = PLOTS_NOTHING;
     const bool loaded = study_sources_load(&r->from, c, what->grids, what->grid_count);
     const int status = loaded ? work_on(what, r) : 2;
@@ -109,10 +110,8 @@ int study_do(const study *what, const study_context *c)
 
 double study_number(const study_context *c, const char *name, const char *key)
 {
-    study_context other;
+    const study_context other = study_context_of(c->settings, name, NULL);
     char path[PATH_MAX + 16];
-    if (!study_context_of(&other, c->settings, name, NULL))
-        return NAN;
     snprintf(path, sizeof path, "%s/numbers.json", other.folder);
     json_t *file = json_load_file(path, 0, NULL);
     const json_t *number = json_object_get(file, key);

@@ -20,7 +20,7 @@
 
 typedef struct study_results {
     const study_context *c;
-    study_context owner; /* of the study whose records these are, where it is another one */
+    study_context owner; /* of the study whose records these are */
     study_sources from;
     study_work work;
     study_outcome outcome;

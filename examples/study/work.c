@@ -8,12 +8,13 @@
 
 static const double silence = 900; /* seconds after which a silent run is killed */
 
-bool study_context_of(study_context *c, const study_settings *settings, const char *name, const char *command)
+study_context study_context_of(const study_settings *settings, const char *name, const char *command)
 {
-    *c = (study_context){.settings = settings, .name = name, .command = command};
-    snprintf(c->records, sizeof c->records, "%s/%s%s/runs", settings->out, name, settings->quick ? "-quick" : "");
-    return snprintf(c->folder, sizeof c->folder, "%s/%s%s", settings->out, name, settings->quick ? "-quick" : "") <
-           PATH_MAX - 2 * STUDY_NAME;
+    study_context c = {.settings = settings, .name = name, .command = command};
+    const char *suffix = settings->quick ? "-quick" : "";
+    snprintf(c.folder, sizeof c.folder, "%.*s/%s%s", STUDY_OUT, settings->out, name, suffix);
+    snprintf(c.records, sizeof c.records, "%.*s/%s%s/runs", STUDY_OUT, settings->out, name, suffix);
+    return c;
 }
 
 study_work study_work_of(const study_context *c)
@@ -42,6 +43,7 @@ void study_work_free(study_work *work)
 {
     free_records(work);
     free(work->run);
+    free(work->pending);
     *work = (study_work){0};
 }
 
@@ -72,17 +74,17 @@ static bool read_records(study_work *work, study_outcome *outcome)
 /* ---- estimated time ---- */
 
 /* Seconds for the pending runs, one after the other; NaN and a message if one cannot be made. */
-static double estimate(study_work *work, const int *pending, int count, tg_error *error)
+static double estimate(study_work *work, tg_error *error)
 {
     double seconds = 0;
-    for (int i = 0; i < count; i++) {
-        study_run *run = &work->run[pending[i]];
+    for (int i = 0; i < work->pending_count; i++) {
+        study_run *run = work->pending[i];
         for (int k = 0; k < i && !run->epoch_seconds; k++)
-            if (strcmp(work->run[pending[k]].group, run->group) == 0)
-                run->epoch_seconds = work->run[pending[k]].epoch_seconds;
+            if (strcmp(work->pending[k]->group, run->group) == 0)
+                run->epoch_seconds = work->pending[k]->epoch_seconds;
         if (!run->epoch_seconds)
             run->epoch_seconds = study_run_seconds(run, error);
-        seconds += run->epoch_seconds * (run->spec.epochs - work->record[pending[i]].epochs);
+        seconds += run->epoch_seconds * (run->spec.epochs - work->record[run - work->run].epochs);
     }
     return seconds;
 }
@@ -99,42 +101,37 @@ static void say_duration(double seconds, FILE *out)
 
 /* ---- the pool ---- */
 
-typedef struct pool {
-    const study_work *work;
-    const int *pending; /* numbers of runs */
-} pool;
-
 static int train(int job, jobs_link *link, void *context)
 {
-    const pool *p = context;
+    const study_work *work = context;
+    const study_context *c = work->c;
     tg_error error;
-    const study_context *c = p->work->c;
-    return study_run_train(&p->work->run[p->pending[job]], c->records, c->settings->overwrite, link, &error)
+    return study_run_train(work->pending[job], c->records, c->settings->overwrite, link, &error)
                ? 0
                : jobs_fail(link, "%s", error.text);
 }
 
 static bool is_finished(int job, void *context)
 {
-    const pool *p = context;
-    return study_run_is_complete(&p->work->run[p->pending[job]], p->work->c->records);
+    const study_work *work = context;
+    return study_run_is_complete(work->pending[job], work->c->records);
 }
 
 static const char *name_of(int job, void *context)
 {
-    const pool *p = context;
-    return p->work->run[p->pending[job]].name;
+    const study_work *work = context;
+    return work->pending[job]->name;
 }
 
 /* Announces the runs and the estimated time. False if a run is impossible. */
-static bool say_estimate(study_work *work, const int *pending, int count, int missing, FILE *out, tg_error *error)
+static bool say_estimate(study_work *work, int complete, FILE *out, tg_error *error)
 {
-    const double seconds = estimate(work, pending, count, error);
-    const int at_once = work->c->settings->sweep.at_once;
+    const double seconds = estimate(work, error);
+    const int at_once = work->c->settings->sweep.at_once, count = work->pending_count;
     if (isnan(seconds))
         return false;
-    fprintf(out, "%d of %d run%s done; ", work->count - missing, work->count, plural(work->count));
-    if (count < missing)
+    fprintf(out, "%d of %d run%s done; ", complete, work->count, plural(work->count));
+    if (complete + count < work->count)
         fprintf(out, "%d of the rest take%s about ", count, count == 1 ? "s" : "");
     else
         fprintf(out, "the rest takes about ");
@@ -143,21 +140,19 @@ static bool say_estimate(study_work *work, const int *pending, int count, int mi
     return true;
 }
 
-/* Trains these of `missing` runs. */
-static void do_pending(study_work *work, int *pending, int count, int missing, study_outcome *outcome, FILE *out)
+static void do_pending(study_work *work, study_outcome *outcome, FILE *out)
 {
     const study_settings *s = work->c->settings;
     const int taken = files_take_folder(work->c->records, !s->overwrite, &outcome->error);
     const bool shows = sweep_shows(&s->sweep);
-    outcome->broken =
-        taken == FILES_TAKEN || (shows && !say_estimate(work, pending, count, missing, out, &outcome->error));
+    outcome->broken = taken == FILES_TAKEN || (shows && !say_estimate(work, outcome->complete, out, &outcome->error));
     if (!outcome->broken) {
         const jobs_outcome jobs = sweep_run(&s->sweep, &(sweep_work){.folder = work->c->records,
-                                                                     .count = count,
+                                                                     .count = work->pending_count,
                                                                      .out = shows ? out : NULL,
                                                                      .silence = silence,
                                                                      .unit = "rows",
-                                                                     .context = &(pool){work, pending},
+                                                                     .context = work,
                                                                      .name = name_of,
                                                                      .is_finished = is_finished,
                                                                      .run = train});
@@ -179,26 +174,22 @@ static bool check_only(const study_work *work, tg_error *error)
 study_outcome study_work_do(study_work *work, FILE *out)
 {
     study_outcome outcome = {0};
-    if (!check_only(work, &outcome.error)) {
-        outcome.broken = 2;
-        return outcome;
-    }
-    int count = 0, missing = 0, *pending = calloc((size_t)work->count + 1, sizeof *pending);
-    if (!pending)
+    const study_settings *s = work->c->settings;
+    free(work->pending);
+    work->pending_count = 0;
+    work->pending = calloc((size_t)work->count + 1, sizeof(study_run *));
+    if (!work->pending)
         tg_fail(&outcome.error, "out of memory");
-    outcome.broken = !pending || !files_make_folder(work->c->records, &outcome.error) ? 1
-                     : read_records(work, &outcome)                                   ? 0
-                                                                                      : 2;
+    outcome.broken = !check_only(work, &outcome.error)                                        ? 2
+                     : !work->pending || !files_make_folder(work->c->records, &outcome.error) ? 1
+                     : !read_records(work, &outcome)                                          ? 2
+                                                                                              : 0;
     for (int i = 0; !outcome.broken && i < work->count; i++)
-        if (!work->record[i].complete) {
-            missing++;
-            if (is_wanted(work, i) && sweep_has(&work->c->settings->sweep, i))
-                pending[count++] = i;
-        }
-    if (!outcome.broken && count > 0 && !work->c->settings->report_only) {
-        do_pending(work, pending, count, missing, &outcome, out);
+        if (!work->record[i].complete && is_wanted(work, i) && sweep_has(&s->sweep, i))
+            work->pending[work->pending_count++] = &work->run[i];
+    if (work->pending_count > 0 && !s->report_only) {
+        do_pending(work, &outcome, out);
         outcome.broken |= !read_records(work, &outcome);
     }
-    free(pending);
     return outcome;
 }

@@ -34,14 +34,18 @@ typedef struct study_context {
     char records[PATH_MAX]; /* its records: FOLDER/runs */
 } study_context;
 
-/* The context of the study with this name; false if the folder's name is too long. */
-bool study_context_of(study_context *c, const study_settings *settings, const char *name, const char *command);
+/* The context of the study with this name. `out` has at most STUDY_OUT letters, so that there is room for runs and
+ * their files. */
+enum { STUDY_OUT = PATH_MAX - 4 * STUDY_NAME };
+study_context study_context_of(const study_settings *settings, const char *name, const char *command);
 
 typedef struct study_work {
     const study_context *c;
     int count;
     study_run *run;       /* [count] */
     study_record *record; /* [count], after study_work_do */
+    study_run **pending;  /* [pending_count]: that this process may train */
+    int pending_count;
 } study_work;
 
 typedef struct study_outcome {

@@ -46,13 +46,6 @@ END_TEST
 
 static dataset moons;
 
-static study_context context_of(study_settings *settings)
-{
-    study_context c;
-    ck_assert(study_context_of(&c, settings, "claims", ""));
-    return c;
-}
-
 static const study_grid small = {.name = "small",
                                  .fixed = "epochs=3 batch=16 residual=1",
                                  .quick = "batch=8",
@@ -73,7 +66,7 @@ static const study_run *run_named(const study_work *work, const char *name)
 START_TEST(a_grid_has_every_combination_with_the_options_that_it_names)
 {
     study_settings settings = {.out = temporary_folder()};
-    const study_context c = context_of(&settings);
+    const study_context c = study_context_of(&settings, "claims", "");
     study_work work = study_work_of(&c);
     ck_assert(study_grids_add(&work, &small, 1, &(study_sources){.source = {{.data = moons}}}));
     ck_assert_int_eq(work.count, 2 * 2 * 2 * 3 * 2);
@@ -98,7 +91,7 @@ END_TEST
 START_TEST(a_grid_with_an_option_that_is_none_is_refused)
 {
     study_settings settings = {.out = temporary_folder()};
-    const study_context c = context_of(&settings);
+    const study_context c = study_context_of(&settings, "claims", "");
     const char *const wrong[] = {"epochs=x", "epoch=3", "norm=lair"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         study_grid grid = small;
@@ -148,7 +141,7 @@ static const study_grid *grid_called(const char *name)
 START_TEST(cells_are_compared_by_seed_at_their_best_rates)
 {
     study_settings settings = {.out = temporary_folder()};
-    const study_context c = context_of(&settings);
+    const study_context c = study_context_of(&settings, "claims", "");
     study_work work = study_work_of(&c);
     static study_sources none;
     const claim better = {.of = {"gpt-gelu_exact-post-norm0", "gpt-relu-post-norm0"},

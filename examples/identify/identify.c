@@ -67,14 +67,6 @@ static void find_formats(points *p)
 
 /* ---- candidates ---- */
 
-/* The fit of one form in one format. */
-typedef struct judgement {
-    size_t fits;
-    double worst, worst_x;
-    double log_likelihood; /* -infinity if a point does not fit */
-    bool rounded;          /* as if computed exactly, and then rounded to the format */
-} judgement;
-
 /* The number of values in an interval. */
 static double values_in(const identify_interval *a, double y, double quantum, int format)
 {
@@ -101,27 +93,28 @@ static bool weigh_interval(points *p, int format)
     return all;
 }
 
-static bool judge(points *p, const identify_form *form, int format, tg_tape *tape, judgement *j)
+/* Sets the fit of a candidate's form in its format, and `formats` if all points are as if computed exactly and then
+ * rounded to the format. The likelihood is -infinity if a point does not fit. */
+static bool judge(points *p, identify_candidate *c, int format, tg_tape *tape, double *log_likelihood)
 {
-    *j = (judgement){.worst_x = NAN};
     memset(p->probability, 0, p->count * sizeof *p->probability);
     for (int a = 0; a < IDENTIFY_ARITHMETICS; a++) {
-        if (!identify_intervals(form, &identify_formats[format], a, tape, p->count, p->x[format], p->allowed))
+        if (!identify_intervals(c->form, c->format, a, tape, p->count, p->x[format], p->allowed))
             return false;
-        const bool inside = weigh_interval(p, format);
-        if (a == IDENTIFY_ROUNDED)
-            j->rounded = inside;
+        if (weigh_interval(p, format) && a == IDENTIFY_ROUNDED)
+            c->formats = 1u << format;
     }
+    *log_likelihood = 0;
     for (size_t i = 0; i < p->count; i++) {
         const double y = p->pairs[i].y, value = p->allowed[i].value;
         const double scale = fmax(fmax(1, fabs(p->pairs[i].x)), fmax(fabs(y), fabs(value)));
-        const double unit = fmax(identify_ulp(&identify_formats[format], scale), p->quantum[i]);
+        const double unit = fmax(identify_ulp(c->format, scale), p->quantum[i]);
         const double error = isnan(value) ? INFINITY : fabs(y - value) / unit;
-        j->fits += p->probability[i] > 0;
-        j->log_likelihood += log(p->probability[i]);
-        if (error >= j->worst) {
-            j->worst = error;
-            j->worst_x = p->pairs[i].x;
+        c->fits += p->probability[i] > 0;
+        *log_likelihood += log(p->probability[i]);
+        if (error >= c->worst) {
+            c->worst = error;
+            c->worst_x = p->pairs[i].x;
         }
     }
     return true;
@@ -131,22 +124,20 @@ static bool judge(points *p, const identify_form *form, int format, tg_tape *tap
 static bool find_candidate(points *p, const identify_form *form, tg_tape *tape, identify_candidate *best,
                            double log_likelihoods[IDENTIFY_FORMATS])
 {
-    *best = (identify_candidate){.form = form};
-    judgement b = {0}, j;
+    double highest = -INFINITY;
     for (int f = 0; f < IDENTIFY_FORMATS; f++) {
-        if (!judge(p, form, f, tape, &j))
+        identify_candidate c = {.form = form, .format = &identify_formats[f], .worst_x = NAN};
+        if (!judge(p, &c, f, tape, &log_likelihoods[f]))
             return false;
-        log_likelihoods[f] = j.log_likelihood;
-        best->formats |= j.rounded ? 1u << f : 0;
-        if (!best->format || j.log_likelihood > b.log_likelihood ||
-            (j.log_likelihood == b.log_likelihood && (j.fits > b.fits || (j.fits == b.fits && j.worst < b.worst)))) {
-            best->format = &identify_formats[f];
-            b = j;
+        const unsigned formats = best->formats | c.formats;
+        if (!best->format || log_likelihoods[f] > highest ||
+            (log_likelihoods[f] == highest &&
+             (c.fits > best->fits || (c.fits == best->fits && c.worst < best->worst)))) {
+            *best = c;
+            highest = log_likelihoods[f];
         }
+        best->formats = formats;
     }
-    best->fits = b.fits;
-    best->worst = b.worst;
-    best->worst_x = b.worst_x;
     return true;
 }
 

@@ -90,7 +90,7 @@ typedef struct results {
 /* A measure of a run, where its validation loss was lowest. */
 static double at_lowest(const results *r, const study_record *record, study_column column)
 {
-    return study_record_at(record, study_record_lowest(record, r->curves.epochs, STUDY_VAL_LOSS), column);
+    return study_record_at(record, study_lowest_median(&record, 1, r->curves.epochs, STUDY_VAL_LOSS), column);
 }
 
 /* ---- the tables ---- */

@@ -1,3 +1,4 @@
+#include "examples/report/statistics.h"
 #include "examples/study/grid.h"
 
 #include <math.h>
@@ -214,7 +215,46 @@ bool study_grids_add(study_work *work, const study_grid grids[], int count, cons
     return fine;
 }
 
-/* ---- results ---- */
+/* ---- numbers over seeds ---- */
+
+study_spread study_spread_of(const double values[], int count)
+{
+    double sorted[STUDY_SEEDS];
+    study_spread spread = {0, NAN, NAN, NAN};
+    for (int i = 0; i < count && spread.count < STUDY_SEEDS; i++)
+        if (!isnan(values[i]))
+            sorted[spread.count++] = values[i];
+    if (!spread.count)
+        return spread;
+    spread.median = statistics_median(sorted, (size_t)spread.count);
+    spread.low = sorted[0];
+    spread.high = sorted[spread.count - 1];
+    return spread;
+}
+
+study_spread study_spread_at(const study_record *const records[], int count, int epoch, study_column column)
+{
+    double values[STUDY_SEEDS];
+    for (int i = 0; i < count; i++)
+        values[i] = study_record_at(records[i], epoch, column);
+    return study_spread_of(values, count);
+}
+
+int study_lowest_median(const study_record *const records[], int count, int epochs, study_column column)
+{
+    int lowest = 0;
+    double least = NAN;
+    for (int e = 1; e <= epochs; e++) {
+        const double median = study_spread_at(records, count, e, column).median;
+        if (lowest ? median < least : !isnan(median)) {
+            least = median;
+            lowest = e;
+        }
+    }
+    return lowest;
+}
+
+/* ---- cells ---- */
 
 /* The record of a run of the cell; NULL if there is no such run. */
 static const study_record *record_of(const study_cell *cell, double rate, int seed)
@@ -266,7 +306,7 @@ double study_cell_at_best(const study_cell *cell, double rate, int seed, study_c
     const study_record *record = study_cell_record(cell, rate, seed);
     if (!record || record->diverged)
         return NAN;
-    return study_record_at(record, study_record_lowest(record, record->epochs, STUDY_VAL_LOSS), column);
+    return study_record_at(record, study_lowest_median(&record, 1, record->epochs, STUDY_VAL_LOSS), column);
 }
 
 /* The mean logarithm of the lowest validation losses: infinite if a run diverged, NaN if one is not complete. */

@@ -59,8 +59,6 @@ typedef struct study_grid {
     void (*more)(trainer *finished, json_t *results);
 } study_grid;
 
-enum { STUDY_SEEDS = 32 };
-
 /* Small networks on each table, which several studies share: about 3,000 steps; and their rates. */
 #define STUDY_ON_TABLES .each_table = true, .fixed = "split=redrawn hidden=64x2", .quick = "hidden=16x2"
 #define STUDY_TABLE_RATES            \
@@ -77,6 +75,29 @@ int study_tables(const study_context *c);
 
 /* Adds the runs of some grids, all of the first seed first. False where an option is none, or memory runs out. */
 bool study_grids_add(study_work *work, const study_grid grids[], int count, const study_sources *from);
+
+/* ---- numbers over seeds ---- */
+
+enum { STUDY_SEEDS = 32 };
+
+/* Median, least and greatest; NaN of none. Of five runs the least and the greatest hold the true median with a
+ * probability of 94 %. */
+typedef struct study_spread {
+    int count;
+    double median, low, high;
+} study_spread;
+study_spread study_spread_of(const double values[], int count);
+
+/* Three arguments of a format: a number and its range. */
+#define STUDY_SPREAD(s)   (s).median, (s).low, (s).high
+#define STUDY_INTERVAL(e) (e).mean, (e).mean - (e).margin, (e).mean + (e).margin
+#define STUDY_RATIO(e)    exp((e).mean), exp((e).mean - (e).margin), exp((e).mean + (e).margin) /* of logarithms */
+
+/* The spread of a column after an epoch; and the epoch with the lowest median, 0 if there is none. */
+study_spread study_spread_at(const study_record *const records[], int count, int epoch, study_column column);
+int study_lowest_median(const study_record *const records[], int count, int epochs, study_column column);
+
+/* ---- cells ---- */
 
 /* The runs of one combination. */
 typedef struct study_cell {

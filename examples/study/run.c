@@ -245,17 +245,6 @@ double study_record_at(const study_record *record, int epoch, study_column colum
     return of[column];
 }
 
-int study_record_lowest(const study_record *record, int epochs, study_column column)
-{
-    int lowest = 0;
-    for (int e = 1; e <= epochs; e++) {
-        const double number = study_record_at(record, e, column);
-        if (!isnan(number) && (!lowest || number < study_record_at(record, lowest, column)))
-            lowest = e;
-    }
-    return lowest;
-}
-
 double study_record_result(const study_record *record, const char *name, size_t index)
 {
     const json_t *found = json_object_get(record->results, name);

@@ -107,9 +107,6 @@ void study_record_free(study_record *record);
 /* A number after epoch 1, 2, ...; NaN if there is none. A run that converged keeps its last number. */
 double study_record_at(const study_record *record, int epoch, study_column column);
 
-/* The epoch with the lowest number in a column, among the first `epochs`; 0 where there is none. */
-int study_record_lowest(const study_record *record, int epochs, study_column column);
-
 /* Number `index` of an array of the results, or the number itself; NaN where there is none. */
 double study_record_result(const study_record *record, const char *name, size_t index);
 

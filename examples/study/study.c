@@ -135,44 +135,7 @@ void study_put_estimate(sheet *s, const char *key, const statistics_estimate *e)
     study_put_interval(s, key, e->mean, e->mean - e->margin, e->mean + e->margin);
 }
 
-/* ---- numbers over seeds ---- */
-
-study_spread study_spread_of(const double values[], int count)
-{
-    double sorted[STUDY_SEEDS];
-    study_spread spread = {0, NAN, NAN, NAN};
-    for (int i = 0; i < count && spread.count < STUDY_SEEDS; i++)
-        if (!isnan(values[i]))
-            sorted[spread.count++] = values[i];
-    if (!spread.count)
-        return spread;
-    spread.median = statistics_median(sorted, (size_t)spread.count);
-    spread.low = sorted[0];
-    spread.high = sorted[spread.count - 1];
-    return spread;
-}
-
-study_spread study_spread_at(const study_record *const records[], int count, int epoch, study_column column)
-{
-    double values[STUDY_SEEDS];
-    for (int i = 0; i < count; i++)
-        values[i] = study_record_at(records[i], epoch, column);
-    return study_spread_of(values, count);
-}
-
-int study_lowest_median(const study_record *const records[], int count, int epochs, study_column column)
-{
-    int lowest = 0;
-    double least = INFINITY;
-    for (int e = 1; e <= epochs; e++) {
-        const double median = study_spread_at(records, count, e, column).median;
-        if (median < least) {
-            least = median;
-            lowest = e;
-        }
-    }
-    return lowest;
-}
+/* ---- comparisons ---- */
 
 study_change study_change_of(const double to[][STUDY_SEEDS], const double from[][STUDY_SEEDS], int tables, int seeds)
 {

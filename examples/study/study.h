@@ -76,25 +76,6 @@ void study_put_estimate(sheet *s, const char *key, const statistics_estimate *e)
 /* A number of another study's report (sheet_number), of the quick version if this is one; NaN if there is none. */
 double study_number(const study_context *c, const char *name, const char *key);
 
-/* ---- numbers over seeds ---- */
-
-/* Median, least and greatest; NaN of none. Of five runs the least and the greatest hold the true median with a
- * probability of 94 %. */
-typedef struct study_spread {
-    int count;
-    double median, low, high;
-} study_spread;
-study_spread study_spread_of(const double values[], int count);
-
-/* Three arguments of a format: a number and its range. */
-#define STUDY_SPREAD(s)   (s).median, (s).low, (s).high
-#define STUDY_INTERVAL(e) (e).mean, (e).mean - (e).margin, (e).mean + (e).margin
-#define STUDY_RATIO(e)    exp((e).mean), exp((e).mean - (e).margin), exp((e).mean + (e).margin) /* of logarithms */
-
-/* The spread of a column after an epoch; and the epoch with the lowest median, 0 if there is none. */
-study_spread study_spread_at(const study_record *const records[], int count, int epoch, study_column column);
-int study_lowest_median(const study_record *const records[], int count, int epochs, study_column column);
-
 /* How the test loss differs between two things that were trained on the same tables and seeds. */
 typedef struct study_change {
     statistics_estimate ratio; /* logarithm of the ratio of the losses, over the tables */

@@ -11,7 +11,7 @@ enum { QUICK_ROWS = 150, QUICK_IMAGES = 800 };
 static const struct {
     const char *name, *kind, *path, *made;
     dataset_options options;
-} sources[STUDY_PLAYS] = {
+} sources[STUDY_SOURCES] = {
     [STUDY_CONCRETE] = {"concrete", "csv", "uci/concrete.csv", "sine", {0}},
     [STUDY_ENERGY] = {"energy", "csv", "uci/energy_efficiency.csv", "moons", {.target = "-2,-1"}},
     [STUDY_AIRFOIL] = {"airfoil", "csv", "uci/airfoil_self_noise.csv", "circles", {0}},
@@ -22,11 +22,12 @@ static const struct {
     [STUDY_CALIFORNIA] = {"california", "csv", "uci/california_housing.csv", NULL, {0}},
     [STUDY_DIGITS] = {"optdigits", "csv", "optdigits/optdigits.tra", "moons", {0}},
     [STUDY_MNIST] = {"mnist", "idx", "mnist", "glyphs", {0}},
+    [STUDY_PLAYS] = {"tinyshakespeare", "text", "tinyshakespeare/input.txt", NULL, {0}},
 };
 
 const char *study_source_name(study_source which)
 {
-    return which == STUDY_PLAYS ? "tinyshakespeare" : sources[which].name;
+    return sources[which].name;
 }
 
 /* Sentences of a few words, for the quick version. */
@@ -40,30 +41,23 @@ static bool write_sentences(const void *context, FILE *to)
     return true;
 }
 
-/* Shakespeare's plays, DATA/tinyshakespeare/input.txt; in the quick version a few short sentences. */
-static bool load_text(const study_context *c, text_source *text, tg_error *error)
-{
-    char spec[2 * PATH_MAX];
-    const bool quick = c->settings->quick;
-    const bool made = !quick || (files_make_folder(c->folder, error) &&
-                                 files_write(c->folder, "sentences.txt", write_sentences, NULL, error));
-    snprintf(spec, sizeof spec, "text:%s/%s", quick ? c->folder : c->settings->data,
-             quick ? "sentences.txt" : "tinyshakespeare/input.txt");
-    return made && text_load(spec, text, error) && text_split(text, 0.1, 1, error);
-}
-
+/* In the quick version the plays are a few short sentences. */
 static bool load(const study_context *c, int i, study_sources *from, tg_error *error)
 {
     char spec[PATH_MAX + 64];
     const bool quick = c->settings->quick;
     const dataset_options making = {.rows = i == STUDY_MNIST ? QUICK_IMAGES : QUICK_ROWS};
-    from->source[i].is_text = i == STUDY_PLAYS;
-    from->name[i] = quick && i != STUDY_PLAYS ? sources[i].made : study_source_name((study_source)i);
-    if (i == STUDY_PLAYS)
-        return load_text(c, &from->source[i].letters, error);
+    run_source *to = &from->source[i];
+    to->is_text = i == STUDY_PLAYS;
+    from->name[i] = quick && !to->is_text ? sources[i].made : sources[i].name;
     snprintf(spec, sizeof spec, "%s:%s/%s", sources[i].kind, c->settings->data, sources[i].path);
-    return dataset_load(quick ? sources[i].made : spec, quick ? &making : &sources[i].options, &from->source[i].data,
-                        error);
+    if (!to->is_text)
+        return dataset_load(quick ? sources[i].made : spec, quick ? &making : &sources[i].options, &to->data, error);
+    if (quick)
+        snprintf(spec, sizeof spec, "text:%s/sentences.txt", c->folder);
+    return (!quick || (files_make_folder(c->folder, error) &&
+                       files_write(c->folder, "sentences.txt", write_sentences, NULL, error))) &&
+           text_load(spec, &to->letters, error) && text_split(&to->letters, 0.1, 1, error);
 }
 
 int study_tables(const study_context *c)

@@ -9,14 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    ACTIVATIONS = 4,
-    SEEDS = 5,
-    EPOCH = 100,
-    TABLES = 2,
-    SIDE = 6,
-    RUNS = ACTIVATIONS * SEEDS + TABLES * SIDE * SIDE
-};
+enum { ACTIVATIONS = 4, SEEDS = 5, EPOCH = 100, TABLES = 2, SIDE = 6 };
+enum { RUNS = ACTIVATIONS * SEEDS + TABLES * SIDE * SIDE };
 static const tg_activation activations[ACTIVATIONS] = {TG_TANH, TG_SINE, TG_GELU_EXACT, TG_SILU};
 
 /* The paper's two tables of relative errors, each from a single run, of nets with tanh. */

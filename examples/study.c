@@ -36,9 +36,9 @@ static const program_option table[] = {
     {"no-plots", NULL, "draw nothing; a report then has no pictures", OPTION_FLAG, AT(no_plots)},
     {0}};
 
-static void list_studies(FILE *to)
+static void list_studies(const void *heading, FILE *to)
 {
-    fputs("Studies, to be run as `study NAME`; more with --help:\n", to);
+    fprintf(to, "%s:\n", (const char *)heading);
     for (int i = 0; i < COUNT; i++)
         fprintf(to, "  %-18s %s\n", studies[i]->name, studies[i]->about);
 }
@@ -51,41 +51,21 @@ static const study *find_study(const char *name)
     return NULL;
 }
 
-/* The words of the command, from the study's name on: "study gelu-mnist --jobs 2". */
-static char *command_of(char *const *argv)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *to = open_memstream(&text, &size);
-    if (!to)
-        return NULL;
-    fputs("build/bin/study", to);
-    for (int i = 1; argv[i]; i++)
-        fprintf(to, strpbrk(argv[i], " '\"$\\") ? " '%s'" : " %s", argv[i]);
-    files_close_memory(to, &text);
-    return text;
-}
-
 /* Reads the options after the study's name; false, with a message, if one has no effect. */
 static bool read_options(int argc, char **argv, const study *chosen, study_settings *s)
 {
     static const char *const
         of_runs[] = {"jobs", "part", "takeover", "data", "epochs", "only", "report-only", "overwrite", NULL},
         *const of_choice[] = {"only", "part", NULL}, *const of_training[] = {"only", "jobs", "part", "takeover", NULL};
-    static char after[2000];
-    size_t used = (size_t)snprintf(after, sizeof after, "Studies:\n");
-    for (int i = 0; i < COUNT; i++)
-        used +=
-            (size_t)snprintf(after + used, sizeof after - used, "  %-18s %s\n", studies[i]->name, studies[i]->about);
     static options_program program; /* the runs need it to know which options were given */
     program = (options_program){.name = "study",
                                 .about = "study NAME [OPTION...]: repeats published experiments and settles "
                                          "claims by measurement. Each finished run is a record in the "
                                          "folder: the same command continues where it was interrupted.",
                                 .table = table,
-                                .after = after};
+                                .after = files_text(list_studies, "Studies")};
     options_parse(&program, argc, argv, s);
-    const char *idle = chosen && chosen->no_runs ? options_first_given(of_runs) : NULL;
+    const char *idle = chosen && !chosen->grids && !chosen->add ? options_first_given(of_runs) : NULL;
     if (idle)
         return fprintf(stderr, "study: --%s: %s trains nothing\n", idle, chosen->name), false;
     const char *choice = chosen && chosen->staged ? options_first_given(of_choice) : NULL;
@@ -94,7 +74,7 @@ static bool read_options(int argc, char **argv, const study *chosen, study_setti
     idle = s->report_only ? options_first_given(of_training) : NULL;
     if (idle)
         return fprintf(stderr, "study: --%s: with --report-only nothing is trained\n", idle), false;
-    if (chosen && chosen->no_data && options_given(&program, "data"))
+    if (chosen && !chosen->grids && options_given(&program, "data"))
         return fprintf(stderr, "study: --data: %s reads none\n", chosen->name), false;
     if (s->quick && options_given(&program, "data"))
         return fprintf(stderr, "study: --data: a quick study uses synthetic data\n"), false;
@@ -112,8 +92,9 @@ static int run(const study *chosen, study_settings *s, const char *command)
         sweep_share_all(&s->sweep);
     if (s->sweep.said[0] && sweep_shows(&s->sweep))
         fprintf(stderr, "%s\n", s->sweep.said);
-    if (!command || !study_context_of(&c, s, chosen->name, command))
-        return study_refuse("--out: the name is too long", 2);
+    if (!command || strlen(s->out) > STUDY_OUT)
+        return study_refuse(command ? "--out: the name is too long" : "out of memory", 2);
+    c = study_context_of(s, chosen->name, command);
     if (!files_check_folder(c.folder, &error))
         return terminal_say("study", "--out", error.text), 2;
     return study_do(chosen, &c);
@@ -121,24 +102,27 @@ static int run(const study *chosen, study_settings *s, const char *command)
 
 int main(int argc, char **argv)
 {
+    static const char usage[] = "Studies, to be run as `study NAME`; more with --help";
+    static char program[] = "build/bin/study";
     study_settings s = {.out = "results/studies", .data = "data", .sweep = SWEEP_DEFAULTS};
     const bool named = argc > 1 && argv[1][0] != '-';
     const study *chosen = named ? find_study(argv[1]) : NULL;
     if (named && !chosen) {
         fprintf(stderr, "study: there is no study '%s'\n", argv[1]);
-        list_studies(stderr);
+        list_studies(usage, stderr);
         return 2;
     }
-    char *command = named ? command_of(argv) : NULL;
-    if (named)
-        argv[1] = argv[0];
+    char *const own = argv[0];
+    argv[0] = program;
+    char *command = named ? options_command(argv) : NULL;
+    argv[named] = own;
     int status = argc > 1 ? 2 : 0;
     if (!read_options(argc - named, argv + named, chosen, &s))
         status = 2;
     else if (named)
         status = run(chosen, &s, command);
     else
-        list_studies(argc > 1 ? stderr : stdout);
+        list_studies(usage, argc > 1 ? stderr : stdout);
     free(command);
     return status;
 }

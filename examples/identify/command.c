@@ -195,7 +195,6 @@ int identify_command(const char *path)
         status = result.form ? 0 : 1;
     else
         terminal_say("activations", NULL, "out of memory");
-    identify_free(&result);
     free(from.pairs);
     return status;
 }

@@ -5,31 +5,26 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-static double as_f64(double x)
+const identify_format identify_formats[IDENTIFY_FORMATS] = {[IDENTIFY_F64] = {"f64", 53, -1074},
+                                                            [IDENTIFY_F32] = {"f32", 24, -149},
+                                                            [IDENTIFY_F16] = {"f16", 11, -24},
+                                                            [IDENTIFY_BF16] = {"bf16", 8, -133}};
+
+double identify_round(const identify_format *format, double x)
 {
-    return x;
+    switch (format - identify_formats) {
+    case IDENTIFY_F64:
+        return x;
+    case IDENTIFY_F32:
+        return (double)(float)x;
+    case IDENTIFY_F16:
+        return (double)half_f16_round((float)x);
+    default:
+        return (double)half_bf16_round((float)x);
+    }
 }
-
-static double as_f32(double x)
-{
-    return (double)(float)x;
-}
-
-static double as_f16(double x)
-{
-    return (double)half_f16_round((float)x);
-}
-
-static double as_bf16(double x)
-{
-    return (double)half_bf16_round((float)x);
-}
-
-const identify_format identify_formats[IDENTIFY_FORMATS] = {[IDENTIFY_F64] = {"f64", 53, -1074, as_f64},
-                                                            [IDENTIFY_F32] = {"f32", 24, -149, as_f32},
-                                                            [IDENTIFY_F16] = {"f16", 11, -24, as_f16},
-                                                            [IDENTIFY_BF16] = {"bf16", 8, -133, as_bf16}};
 
 double identify_ulp(const identify_format *format, double x)
 {
@@ -49,9 +44,7 @@ static double decimal_of(double x, int digits, int *exponent)
 {
     char text[40];
     snprintf(text, sizeof text, "%.*e", digits - 1, x);
-    for (const char *c = text; *c; c++)
-        if (*c == 'e')
-            *exponent = atoi(c + 1);
+    *exponent = atoi(text + strcspn(text, "e") + 1);
     return strtod(text, NULL);
 }
 
@@ -61,7 +54,7 @@ static double shortest(const identify_format *format, double x, int *digits, int
     double decimal = x;
     for (*digits = 1; *digits <= 17; ++*digits) {
         decimal = decimal_of(x, *digits, exponent);
-        if (format->round(decimal) == x)
+        if (identify_round(format, decimal) == x)
             break;
     }
     return decimal;
@@ -70,7 +63,7 @@ static double shortest(const identify_format *format, double x, int *digits, int
 bool identify_printed(const identify_format *format, double decimal, double quantum, double *number)
 {
     int digits, exponent;
-    *number = format->round(decimal);
+    *number = identify_round(format, decimal);
     return fabs(decimal - *number) <= 0.5000001 * quantum ||
            (isfinite(*number) && shortest(format, *number, &digits, &exponent) == decimal);
 }
@@ -98,11 +91,11 @@ static const arithmetic arithmetics[IDENTIFY_ARITHMETICS] = {[IDENTIFY_ROUNDED] 
 static const double ulps_of_f64 = 8; /* instead of the above, as the reference is also computed in double */
 
 bool identify_intervals(const identify_form *form, const identify_format *format, int kind, tg_tape *tape, size_t count,
-                        const double x[], double memory[], identify_interval allowed[])
+                        const double x[], identify_interval allowed[])
 {
+    static double points[3 * IDENTIFY_MOST], values[3 * IDENTIFY_MOST];
     const arithmetic *a = &arithmetics[kind];
     const double error = ldexp(1, -format->digits);
-    double *points = memory, *values = memory + 3 * count;
     for (size_t i = 0; i < count; i++) {
         points[3 * i] = x[i];
         points[3 * i + 1] = x[i] * (1 - a->backward * error);

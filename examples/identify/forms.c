@@ -63,28 +63,6 @@ static double gelu_tanh_lambert(double x)
     return 0.5 * x * (1 + tanh_lambert(sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
 }
 
-/* ---- variants of the library's activations ---- */
-
-static double relu6(double x)
-{
-    return fmin(fmax(x, 0), 6);
-}
-
-static double hardtanh(double x)
-{
-    return fmin(fmax(x, -1), 1);
-}
-
-static double hardsigmoid(double x)
-{
-    return fmin(fmax(x / 6 + 0.5, 0), 1);
-}
-
-static double hardsigmoid_0_2(double x)
-{
-    return fmin(fmax(0.2 * x + 0.5, 0), 1);
-}
-
 /* ---- the table ---- */
 
 static const identify_form forms[] = {
@@ -102,13 +80,13 @@ static const identify_form forms[] = {
      .used = "I-BERT and integer arithmetic after it"},
     {"gelu_tanh_lambert", "the tanh form, tanh by Lambert's continued fraction to 13, cut at 5",
      .function = gelu_tanh_lambert, .used = "MNN"},
-    {"relu6", "min(max(0, x), 6)", .function = relu6, .used = "MobileNetV2"},
+    {"relu6", "min(max(0, x), 6)", .slope = 1, .high = 6, .used = "MobileNetV2"},
     {"leaky_relu_0.1", "x for x > 0, else x / 10", .slope = 0.1, .used = "YOLO"},
     {"leaky_relu_0.2", "x for x > 0, else x / 5", .slope = 0.2, .used = "TensorFlow's default, many GANs"},
     {"leaky_relu_0.3", "x for x > 0, else 0.3 x", .slope = 0.3, .used = "Keras's default"},
-    {"hardtanh", "min(max(-1, x), 1)", .function = hardtanh},
-    {"hardsigmoid", "clamp(x / 6 + 1/2, 0, 1)", .function = hardsigmoid, .used = "PyTorch"},
-    {"hardsigmoid_0.2", "clamp(0.2 x + 1/2, 0, 1)", .function = hardsigmoid_0_2, .used = "ONNX's default"},
+    {"hardtanh", "min(max(-1, x), 1)", .slope = 1, .low = -1, .high = 1},
+    {"hardsigmoid", "clamp(x / 6 + 1/2, 0, 1)", .slope = 1. / 6, .shift = 0.5, .high = 1, .used = "PyTorch"},
+    {"hardsigmoid_0.2", "clamp(0.2 x + 1/2, 0, 1)", .slope = 0.2, .shift = 0.5, .high = 1, .used = "ONNX's default"},
 };
 
 /* Where the library's activations are used. */
@@ -123,6 +101,7 @@ static const char *const used[] = {
 };
 
 enum { FORMS = sizeof forms / sizeof *forms - 1 }; /* without the stochastic GELU, which has no curve of its own */
+_Static_assert((int)FORMS <= (int)IDENTIFY_FORMS, "more forms than identify_result has");
 
 int identify_form_count(void)
 {
@@ -150,6 +129,7 @@ static double value_of(const identify_form *form, double x)
     const double tail = form->erfc ? form->erfc(fabs(x) * sqrt(0.5)) : 0;
     return form->function ? form->function(x)
            : form->erfc   ? 0.5 * x * (x < 0 ? tail : 2 - tail)
+           : form->high   ? fmin(fmax(form->slope * x + form->shift, form->low), form->high)
                           : x * (x > 0 ? 1 : form->slope);
 }
 

@@ -19,10 +19,12 @@ typedef struct identify_format {
     const char *name;
     int digits; /* binary digits of a normal number: its relative rounding error is at most 2^-digits */
     int least;  /* exponent of the smallest number above 0 */
-    double (*round)(double);
 } identify_format;
 
 extern const identify_format identify_formats[IDENTIFY_FORMATS];
+
+/* The nearest number of the format. */
+double identify_round(const identify_format *format, double x);
 
 double identify_ulp(const identify_format *format, double x);
 
@@ -43,10 +45,14 @@ typedef struct identify_form {
     const char *name, *formula;
     tg_activation activation;   /* the library's activation, unless it is one of these: */
     double (*function)(double); /* another function; */
-    double (*erfc)(double);     /* x Phi(x) by this approximation of 1 - erf; */
-    double slope;               /* x for x > 0, else this times x */
-    const char *used;           /* where that is used; may be NULL */
+    double low, high;           /* slope * x + shift, between these; */
+    double shift;
+    double (*erfc)(double); /* x Phi(x) by this approximation of 1 - erf; */
+    double slope;           /* x for x > 0, else this times x */
+    const char *used;       /* where that is used; may be NULL */
 } identify_form;
+
+enum { IDENTIFY_FORMS = 40, IDENTIFY_MOST = 4096 /* at most: forms, and points that are used */ };
 
 int identify_form_count(void);
 const identify_form *identify_form_at(int i);
@@ -67,9 +73,8 @@ typedef struct identify_interval {
     double step;             /* expected distance between values in the interval; 0: the format's */
 } identify_interval;
 
-/* allowed[count] of x[count], numbers of the format; `memory` is for 6 * count numbers. Resets the tape; false if
- * memory runs out. */
+/* allowed[count] of x[count], numbers of the format. Resets the tape; false if memory runs out. */
 bool identify_intervals(const identify_form *form, const identify_format *format, int kind, tg_tape *tape, size_t count,
-                        const double x[], double memory[], identify_interval allowed[]);
+                        const double x[], identify_interval allowed[]);
 
 #endif

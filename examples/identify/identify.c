@@ -11,12 +11,12 @@ static const double sure = 1e-6;
 
 typedef struct points {
     size_t count;
-    identify_pair *pairs;                              /* [count] */
-    double *quantum;                                   /* [count]: the unit of the last digit y was printed with */
-    double *x[IDENTIFY_FORMATS], *y[IDENTIFY_FORMATS]; /* [count]: as numbers of the format; NaN if y is not one */
-    double *memory;                                    /* [6 * count] */
-    double *probability;                               /* [count]: of each point, for the current candidate */
-    identify_interval *allowed;                        /* [count] */
+    identify_pair pairs[IDENTIFY_MOST];
+    double quantum[IDENTIFY_MOST]; /* the unit of the last digit y was printed with */
+    double x[IDENTIFY_FORMATS][IDENTIFY_MOST], y[IDENTIFY_FORMATS][IDENTIFY_MOST]; /* as numbers of the format; NaN if y
+                                                                                      is not one */
+    double probability[IDENTIFY_MOST]; /* of each point, for the current candidate */
+    identify_interval allowed[IDENTIFY_MOST];
 } points;
 
 static int by_x_and_y(const void *one, const void *other)
@@ -26,17 +26,17 @@ static int by_x_and_y(const void *one, const void *other)
     return by_x ? by_x : (a->y > b->y) - (a->y < b->y);
 }
 
-/* Sorts, and drops duplicates and points beyond the maximum. */
-static void keep_different(points *p)
+/* Sorts, and keeps different points, up to the maximum. */
+static void keep_different(points *p, identify_pair pairs[], size_t count)
 {
     size_t different = 0;
-    qsort(p->pairs, p->count, sizeof *p->pairs, by_x_and_y);
-    for (size_t i = 0; i < p->count; i++)
-        if (different == 0 || by_x_and_y(&p->pairs[i], &p->pairs[different - 1]) != 0)
-            p->pairs[different++] = p->pairs[i];
+    qsort(pairs, count, sizeof *pairs, by_x_and_y);
+    for (size_t i = 0; i < count; i++)
+        if (different == 0 || by_x_and_y(&pairs[i], &pairs[different - 1]) != 0)
+            pairs[different++] = pairs[i];
     p->count = different < IDENTIFY_MOST ? different : IDENTIFY_MOST;
-    for (size_t i = 0; i < p->count && different > IDENTIFY_MOST; i++)
-        p->pairs[i] = p->pairs[i * (different - 1) / (IDENTIFY_MOST - 1)];
+    for (size_t i = 0; i < p->count; i++)
+        p->pairs[i] = pairs[different > IDENTIFY_MOST ? i * (different - 1) / (IDENTIFY_MOST - 1) : i];
 }
 
 /* Finds the unit of the last printed digit: the largest number of significant digits (as with "%.6g") and of decimals
@@ -59,53 +59,13 @@ static void find_formats(points *p)
 {
     for (int f = 0; f < IDENTIFY_FORMATS; f++)
         for (size_t i = 0; i < p->count; i++) {
-            p->x[f][i] = identify_formats[f].round(p->pairs[i].x);
+            p->x[f][i] = identify_round(&identify_formats[f], p->pairs[i].x);
             if (!identify_printed(&identify_formats[f], p->pairs[i].y, p->quantum[i], &p->y[f][i]))
                 p->y[f][i] = NAN;
         }
 }
 
-static void points_free(points *p)
-{
-    free(p->pairs);
-    free(p->quantum);
-    free(p->memory);
-    free(p->allowed);
-}
-
-/* Call points_free even on failure. */
-static bool points_make(points *p, const identify_pair pairs[], size_t count)
-{
-    *p = (points){.count = count, .pairs = calloc(count + 1, sizeof *pairs)};
-    if (!p->pairs)
-        return false;
-    if (count)
-        memcpy(p->pairs, pairs, count * sizeof *pairs);
-    keep_different(p);
-    p->quantum = calloc(p->count + 1, sizeof *p->quantum);
-    p->memory = calloc((7 + 2 * IDENTIFY_FORMATS) * p->count + 1, sizeof *p->memory);
-    p->allowed = calloc(p->count + 1, sizeof *p->allowed);
-    if (!p->quantum || !p->memory || !p->allowed)
-        return false;
-    for (int f = 0; f < IDENTIFY_FORMATS; f++) {
-        p->x[f] = p->memory + (7 + 2 * f) * p->count;
-        p->y[f] = p->x[f] + p->count;
-    }
-    p->probability = p->memory + 6 * p->count;
-    find_quanta(p);
-    find_formats(p);
-    return true;
-}
-
 /* ---- candidates ---- */
-
-/* The fit of one form in one format. */
-typedef struct judgement {
-    size_t fits;
-    double worst, worst_x;
-    double log_likelihood; /* -infinity if a point does not fit */
-    bool rounded;          /* as if computed exactly, and then rounded to the format */
-} judgement;
 
 /* The number of values in an interval. */
 static double values_in(const identify_interval *a, double y, double quantum, int format)
@@ -133,28 +93,28 @@ static bool weigh_interval(points *p, int format)
     return all;
 }
 
-static bool judge(points *p, const identify_form *form, int format, tg_tape *tape, judgement *j)
+/* Sets the fit of a candidate's form in its format, and `formats` if all points are as if computed exactly and then
+ * rounded to the format. The likelihood is -infinity if a point does not fit. */
+static bool judge(points *p, identify_candidate *c, int format, tg_tape *tape, double *log_likelihood)
 {
-    *j = (judgement){.worst_x = NAN};
     memset(p->probability, 0, p->count * sizeof *p->probability);
     for (int a = 0; a < IDENTIFY_ARITHMETICS; a++) {
-        if (!identify_intervals(form, &identify_formats[format], a, tape, p->count, p->x[format], p->memory,
-                                p->allowed))
+        if (!identify_intervals(c->form, c->format, a, tape, p->count, p->x[format], p->allowed))
             return false;
-        const bool inside = weigh_interval(p, format);
-        if (a == IDENTIFY_ROUNDED)
-            j->rounded = inside;
+        if (weigh_interval(p, format) && a == IDENTIFY_ROUNDED)
+            c->formats = 1u << format;
     }
+    *log_likelihood = 0;
     for (size_t i = 0; i < p->count; i++) {
         const double y = p->pairs[i].y, value = p->allowed[i].value;
         const double scale = fmax(fmax(1, fabs(p->pairs[i].x)), fmax(fabs(y), fabs(value)));
-        const double unit = fmax(identify_ulp(&identify_formats[format], scale), p->quantum[i]);
+        const double unit = fmax(identify_ulp(c->format, scale), p->quantum[i]);
         const double error = isnan(value) ? INFINITY : fabs(y - value) / unit;
-        j->fits += p->probability[i] > 0;
-        j->log_likelihood += log(p->probability[i]);
-        if (error >= j->worst) {
-            j->worst = error;
-            j->worst_x = p->pairs[i].x;
+        c->fits += p->probability[i] > 0;
+        *log_likelihood += log(p->probability[i]);
+        if (error >= c->worst) {
+            c->worst = error;
+            c->worst_x = p->pairs[i].x;
         }
     }
     return true;
@@ -164,22 +124,20 @@ static bool judge(points *p, const identify_form *form, int format, tg_tape *tap
 static bool find_candidate(points *p, const identify_form *form, tg_tape *tape, identify_candidate *best,
                            double log_likelihoods[IDENTIFY_FORMATS])
 {
-    *best = (identify_candidate){.form = form};
-    judgement b = {0}, j;
+    double highest = -INFINITY;
     for (int f = 0; f < IDENTIFY_FORMATS; f++) {
-        if (!judge(p, form, f, tape, &j))
+        identify_candidate c = {.form = form, .format = &identify_formats[f], .worst_x = NAN};
+        if (!judge(p, &c, f, tape, &log_likelihoods[f]))
             return false;
-        log_likelihoods[f] = j.log_likelihood;
-        best->formats |= j.rounded ? 1u << f : 0;
-        if (!best->format || j.log_likelihood > b.log_likelihood ||
-            (j.log_likelihood == b.log_likelihood && (j.fits > b.fits || (j.fits == b.fits && j.worst < b.worst)))) {
-            best->format = &identify_formats[f];
-            b = j;
+        const unsigned formats = best->formats | c.formats;
+        if (!best->format || log_likelihoods[f] > highest ||
+            (log_likelihoods[f] == highest &&
+             (c.fits > best->fits || (c.fits == best->fits && c.worst < best->worst)))) {
+            *best = c;
+            highest = log_likelihoods[f];
         }
+        best->formats = formats;
     }
-    best->fits = b.fits;
-    best->worst = b.worst;
-    best->worst_x = b.worst_x;
     return true;
 }
 
@@ -216,36 +174,36 @@ static void weigh(identify_result *r, double log_likelihoods[][IDENTIFY_FORMATS]
             r->candidates[i].formats = 0;
 }
 
-bool identify(const identify_pair pairs[], size_t count, identify_result *result)
+/* The most probable first; names the first if that is enough. */
+static void rank(identify_result *r, double log_likelihoods[][IDENTIFY_FORMATS])
 {
-    const int forms = identify_form_count();
-    double(*log_likelihoods)[IDENTIFY_FORMATS] = calloc((size_t)forms, sizeof *log_likelihoods);
-    points p = {0};
-    tg_tape *tape = tg_tape_new();
-    *result = (identify_result){.count = forms, .candidates = calloc((size_t)forms, sizeof *result->candidates)};
-    bool fine = tape && log_likelihoods && result->candidates && points_make(&p, pairs, count);
-    for (int i = 0; i < forms && fine; i++)
-        fine = find_candidate(&p, identify_form_at(i), tape, &result->candidates[i], log_likelihoods[i]);
-    if (fine) {
-        result->points = p.count;
-        weigh(result, log_likelihoods);
-        qsort(result->candidates, (size_t)forms, sizeof *result->candidates, most_probable_first);
-        double others = 0;
-        for (int i = 1; i < forms; i++)
-            others += result->candidates[i].share;
-        if (result->candidates[0].share > 0 && others < sure && p.count >= IDENTIFY_LEAST)
-            result->form = result->candidates[0].form;
-    } else {
-        identify_free(result);
-    }
-    points_free(&p);
-    free(log_likelihoods);
-    tg_tape_free(tape);
-    return fine;
+    double others = 0;
+    weigh(r, log_likelihoods);
+    qsort(r->candidates, (size_t)r->count, sizeof *r->candidates, most_probable_first);
+    for (int i = 1; i < r->count; i++)
+        others += r->candidates[i].share;
+    if (r->candidates[0].share > 0 && others < sure && r->points >= IDENTIFY_LEAST)
+        r->form = r->candidates[0].form;
 }
 
-void identify_free(identify_result *result)
+bool identify(identify_pair pairs[], size_t count, identify_result *result)
 {
-    free(result->candidates);
-    *result = (identify_result){0};
+    double log_likelihoods[IDENTIFY_FORMS][IDENTIFY_FORMATS];
+    points *p = calloc(1, sizeof *p);
+    tg_tape *tape = tg_tape_new();
+    bool fine = p && tape;
+    *result = (identify_result){.count = identify_form_count()};
+    if (fine) {
+        keep_different(p, pairs, count);
+        find_quanta(p);
+        find_formats(p);
+        result->points = p->count;
+    }
+    for (int i = 0; i < result->count && fine; i++)
+        fine = find_candidate(p, identify_form_at(i), tape, &result->candidates[i], log_likelihoods[i]);
+    if (fine)
+        rank(result, log_likelihoods);
+    free(p);
+    tg_tape_free(tape);
+    return fine;
 }

@@ -5,7 +5,6 @@
  *         return fputs("out of memory\n", stderr), 1;
  *     if (found.form)
  *         printf("%s\n", found.form->name);
- *     identify_free(&found);
  *
  * Each form and format gives intervals for y at each x, for four levels of care in a program. Rounded: within 0.51 ulp
  * of the form's value. Careful: within 2 ulp of the form's values between x (1 - 2u) and x (1 + 2u), u being the
@@ -24,7 +23,7 @@
 
 #include <stddef.h>
 
-enum { IDENTIFY_LEAST = 8, IDENTIFY_MOST = 4096 /* points that are used */ };
+enum { IDENTIFY_LEAST = 8 };
 
 typedef struct identify_pair {
     double x, y; /* finite */
@@ -42,15 +41,15 @@ typedef struct identify_candidate {
 } identify_candidate;
 
 typedef struct identify_result {
-    size_t points;                  /* different ones that were used */
-    identify_candidate *candidates; /* [count]: the most probable first, then those that miss fewest points */
+    size_t points;                                 /* different ones that were used */
+    identify_candidate candidates[IDENTIFY_FORMS]; /* the most probable first, then those that miss fewest points */
     int count;
     const identify_form *form; /* the identified form; NULL: several are possible, or none */
 } identify_result;
 
-/* Duplicates count once; of more than IDENTIFY_MOST points an even selection is used. False if memory runs out. */
-bool identify(const identify_pair pairs[], size_t count, identify_result *result);
-void identify_free(identify_result *result);
+/* Sorts the pairs; duplicates count once, and of more than IDENTIFY_MOST points an even selection is used. False if
+ * memory runs out. */
+bool identify(identify_pair pairs[], size_t count, identify_result *result);
 
 /* Points that distinguish the forms in f32, f16 and bf16; all three formats represent them exactly. Writes at most
  * IDENTIFY_MOST to x[], ascending, and returns their number; 0 if memory runs out. */

@@ -44,17 +44,17 @@ size_t identify_points(double x[IDENTIFY_MOST])
 {
     static const int formats[] = {IDENTIFY_F32, IDENTIFY_F16, IDENTIFY_BF16};
     const int forms = identify_form_count();
-    double grid[GRID], *memory = calloc(6 * GRID, sizeof *memory);
+    double grid[GRID];
     identify_interval *allowed = calloc((size_t)forms * GRID, sizeof *allowed);
     tg_tape *tape = tg_tape_new();
-    bool chosen[GRID] = {false}, fine = memory && allowed && tape;
+    bool chosen[GRID] = {false}, fine = allowed && tape;
     for (int i = 0; i < GRID; i++)
         grid[i] = grid_at(i);
     for (int kind = IDENTIFY_ARITHMETICS - 1; kind >= 0; kind--) /* the harder one first */
         for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
             for (int i = 0; i < forms && fine; i++)
                 fine = identify_intervals(identify_form_at(i), &identify_formats[formats[f]], kind, tape, GRID, grid,
-                                          memory, allowed + i * GRID);
+                                          allowed + i * GRID);
             for (int i = 0; i < forms && fine; i++)
                 for (int j = 0; j < i; j++)
                     choose(allowed + i * GRID, allowed + j * GRID, chosen);
@@ -65,6 +65,5 @@ size_t identify_points(double x[IDENTIFY_MOST])
             x[count++] = grid[i];
     tg_tape_free(tape);
     free(allowed);
-    free(memory);
     return count;
 }

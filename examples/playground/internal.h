@@ -18,7 +18,6 @@ typedef struct playground_one {
 
 struct playground {
     float points[PLAYGROUND_POINTS][2];
-    double exact[PLAYGROUND_POINTS][2]; /* the same */
     int32_t labels[PLAYGROUND_POINTS];
     int count;
     playground_one nets[PLAYGROUND_NETS];
@@ -42,8 +41,8 @@ void *playground_answer(playground *p, size_t count, size_t size);
 
 int playground_units(const playground *p, int which); /* hidden ones */
 
-/* The first `count` points, in float or double, and their labels. */
-tg_tensor playground_points_on(tg_tape *tape, const playground *p, tg_dtype dtype, int count);
+/* The first `count` points, and their labels. */
+tg_tensor playground_points_on(tg_tape *tape, const playground *p, int count);
 tg_tensor playground_labels_on(tg_tape *tape, const playground *p, int count);
 
 /* The net's outputs for all points, on the tape for evaluations, which is reset; `trace` may be NULL. */

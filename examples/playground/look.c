@@ -119,7 +119,7 @@ static bool record(playground *p, const playground_one *n)
 {
     tg_rng training = n->training; /* a copy, so that the next step draws the same numbers */
     tg_tape_reset(p->step);
-    tg_tensor logits = tg_mlp_forward_with(n->mlp, playground_points_on(p->step, p, TG_F32, p->count), &training, NULL);
+    tg_tensor logits = tg_mlp_forward_with(n->mlp, playground_points_on(p->step, p, p->count), &training, NULL);
     tg_tensor loss = tg_named(tg_cross_entropy(logits, playground_labels_on(p->step, p, p->count)), "loss");
     p->forward = tg_tape_count(p->step).values;
     for (int64_t i = 0; i < p->forward; i++)

@@ -113,12 +113,6 @@ double playground_rate(int optimizer)
 
 /* ---- data ---- */
 
-static void keep_exact(playground *p, int index)
-{
-    for (int axis = 0; axis < 2; axis++)
-        p->exact[index][axis] = (double)p->points[index][axis];
-}
-
 bool playground_draw(playground *p, int data, int count, int seed)
 {
     const dataset_kind *kind = data_at(data);
@@ -129,7 +123,6 @@ bool playground_draw(playground *p, int data, int count, int seed)
         tg_rng rng = tg_rng_split(&of_kind, (uint64_t)i);
         p->labels[i] = i % 2;
         kind->draw(i % 2, kind->noise, &rng, p->points[i]);
-        keep_exact(p, i);
     }
     p->count = count;
     return true;
@@ -147,7 +140,6 @@ bool playground_add(playground *p, double x, double y, int label)
         return playground_fail(p, "there are too many points, or this is none");
     p->points[p->count][0] = (float)x;
     p->points[p->count][1] = (float)y;
-    keep_exact(p, p->count);
     p->labels[p->count++] = label;
     return true;
 }
@@ -171,14 +163,13 @@ double playground_reach(const playground *p)
 {
     double reach = playground_count(p) > 0 ? 1 : 2;
     for (int i = 0; i < 2 * playground_count(p); i++)
-        reach = fmax(reach, (floor(4 * fabs(p->exact[i / 2][i % 2])) + 1) / 4);
+        reach = fmax(reach, (floor(4 * fabs((double)p->points[i / 2][i % 2])) + 1) / 4);
     return reach;
 }
 
-tg_tensor playground_points_on(tg_tape *tape, const playground *p, tg_dtype dtype, int count)
+tg_tensor playground_points_on(tg_tape *tape, const playground *p, int count)
 {
-    const void *points = dtype == TG_F64 ? (const void *)p->exact : (const void *)p->points;
-    return tg_named(tg_borrow(tape, dtype, points, TG_SHAPE(count, 2)), "points");
+    return tg_named(tg_borrow(tape, TG_F32, p->points, TG_SHAPE(count, 2)), "points");
 }
 
 tg_tensor playground_labels_on(tg_tape *tape, const playground *p, int count)
@@ -218,8 +209,7 @@ double playground_train(playground *p, int which, int steps)
     double loss = NAN;
     for (int i = 0; n && i < steps; i++) {
         tg_tape_reset(n->tape);
-        tg_tensor logits =
-            tg_mlp_forward_with(n->mlp, playground_points_on(n->tape, p, TG_F32, p->count), &n->training, NULL);
+        tg_tensor logits = tg_mlp_forward_with(n->mlp, playground_points_on(n->tape, p, p->count), &n->training, NULL);
         tg_tensor mean = tg_cross_entropy(logits, playground_labels_on(n->tape, p, p->count));
         if (!tg_backward(mean))
             return playground_fail_as(p, n->tape), NAN;
@@ -233,7 +223,7 @@ double playground_train(playground *p, int which, int steps)
 tg_tensor playground_evaluate(playground *p, const playground_one *n, tg_mlp_trace *trace)
 {
     tg_tape_reset(p->look);
-    return tg_mlp_forward_with(n->mlp, playground_points_on(p->look, p, TG_F32, p->count), NULL, trace);
+    return tg_mlp_forward_with(n->mlp, playground_points_on(p->look, p, p->count), NULL, trace);
 }
 
 double playground_accuracy(playground *p, int which)
@@ -246,15 +236,19 @@ double playground_accuracy(playground *p, int which)
     return tg_tape_error(p->look) ? playground_fail_as(p, p->look), NAN : accuracy;
 }
 
+static const tg_mlp *mlp_at(const playground *p, int which)
+{
+    return p && which >= 0 && which < PLAYGROUND_NETS ? p->nets[which].mlp : NULL;
+}
+
 int playground_parameters(const playground *p, int which)
 {
-    return p && which >= 0 && which < PLAYGROUND_NETS ? (int)tg_parameters_size(tg_mlp_parameters(p->nets[which].mlp))
-                                                      : 0;
+    return (int)tg_parameters_size(tg_mlp_parameters(mlp_at(p, which)));
 }
 
 int playground_width(const playground *p, int which, int layer)
 {
-    return p && which >= 0 && which < PLAYGROUND_NETS ? (int)tg_mlp_width(p->nets[which].mlp, layer) : 0;
+    return (int)tg_mlp_width(mlp_at(p, which), layer);
 }
 
 int playground_units(const playground *p, int which)

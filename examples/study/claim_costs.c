@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Operations of a feed-forward layer are its weights: each meets each row once. */
-finding claim_operations(const claims *c)
+static finding find_operations(const claims *c)
 {
     tg_mlp_config plain = {.inputs = 768,
                            .hidden = {3072},
@@ -46,7 +46,7 @@ static double step_bytes(tg_activation activation, bool recompute)
     return bytes;
 }
 
-finding claim_memory(const claims *c)
+static finding find_memory(const claims *c)
 {
     (void)c;
     const double gelu = step_bytes(TG_GELU_EXACT, false), relu = step_bytes(TG_RELU, false);
@@ -54,7 +54,7 @@ finding claim_memory(const claims *c)
                           gelu / relu, 1e-6 * gelu);
 }
 
-finding claim_recomputation(const claims *c)
+static finding find_recomputation(const claims *c)
 {
     (void)c;
     const double stored = step_bytes(TG_GELU_EXACT, false), again = step_bytes(TG_GELU_EXACT, true);
@@ -62,9 +62,30 @@ finding claim_recomputation(const claims *c)
                           1e-6 * stored);
 }
 
+/* From the report of study cost. */
+#define TIMES(key, range) claim_study, range, {key, "time"}, .study = "cost"
+
+const claim claim_costs[] = {
+    {"exact GELU costs 3.0 times ReLU, per element", TIMES("value_gelu_exact", NEAR(3, 0.5))},
+    {"the tanh form 1.5 times, per element", TIMES("value_gelu_tanh", NEAR(1.5, 0.25))},
+    {"QuickGELU 1.2 times, per element", TIMES("value_gelu_quick", NEAR(1.2, 0.2))},
+    {"SwiGLU 2.0 times, per element", TIMES("value_swiglu", NEAR(2, 0.3))},
+    {"exact GELU costs 3.0 times ReLU, in a training step", TIMES("step1_gelu_exact", NEAR(3, 0.5))},
+    {"SwiGLU costs 2.0 times ReLU, in a training step at equal parameters", TIMES("step1_swiglu", NEAR(2, 0.3))},
+    {"SwiGLU costs 2.0 times ReLU, in a training step at equal width",
+     TIMES("step1_swiglu of equal width", NEAR(2, 0.3))},
+    {"exact GELU costs 2 times the tanh form, per element", TIMES("value_gelu_exact_over_gelu_tanh", NEAR(2, 0.5))},
+    {"SwiGLU needs 1.5 times the operations of GELU", find_operations, NEAR(1.5, 0.01)},
+    {"QuickGELU makes the forward pass of a net faster than exact GELU",
+     TIMES("forward1_gelu_quick_over_gelu_exact", BELOW(1))},
+    {"GELU is no memory bottleneck: at most a tenth more than ReLU", find_memory, BELOW(1.1)},
+    {"recomputation in the backward pass saves memory", find_recomputation, BELOW(0.95)},
+    {0}};
+
 /* ---- features ---- */
 
-finding claim_block(const claims *c)
+/* 1 if the library has of[0], a layer, activation, model or schedule, otherwise 0; of[1] names it. */
+static finding find_block(const claims *c)
 {
 #define NAME(name)             #name,
 #define TG_PLAIN(c, n, ...)    #n,
@@ -85,9 +106,33 @@ finding claim_block(const claims *c)
     return finding_number(at < sizeof names / sizeof *names, "%s", of[1]);
 }
 
-finding claim_stated(const claims *c)
-{
-    finding found = finding_number(0, "%s", c->about->of[1]);
-    found.verdict = c->about->of[0];
-    return found;
-}
+#define BLOCK(name, where)  \
+    find_block, ABOVE(0.5), \
+    {                       \
+        name, where         \
+    }
+
+const claim claim_blocks[] = {
+    {"GELU, exact", BLOCK("gelu_exact", "tg_gelu_exact")},
+    {"GELU, tanh form", BLOCK("gelu_tanh", "tg_gelu_tanh")},
+    {"GELU, stochastic form", BLOCK("stochastic_gelu", "TG_STOCHASTIC_GELU")},
+    {"QuickGELU", BLOCK("gelu_quick", "tg_gelu_quick")},
+    {"feed-forward layer of BERT, ViT and CLIP", BLOCK("feed_forward", "tg_feed_forward_add")},
+    {"convolution, normalisation, GELU", BLOCK("conv_block", "tg_conv_block_add")},
+    {"GEGLU", BLOCK("geglu", "tg_geglu")},
+    {"SwiGLU", BLOCK("swiglu", "tg_swiglu")},
+    {"pre-norm block, GPT's block", BLOCK("block", "tg_block_gpt")},
+    {"BERT's block (post-norm)", BLOCK("block", "tg_block_bert")},
+    {"encoder of 12 layers", BLOCK("transformer", "tg_transformer_new, no_head")},
+    {"warm-up with a cosine", BLOCK("cosine", "TG_WARMUP_COSINE")},
+    {"schedules: constant, cosine, step", BLOCK("step", "TG_CONSTANT_RATE, TG_WARMUP_COSINE, TG_STEP_DECAY")},
+    {"recomputation in the backward pass", STATED("yes", "tg_checkpoint; recompute of blocks")},
+    {"gains of activations for initial weights", STATED("yes", "tg_activation_gain")},
+    {"monitoring of gradient norms", STATED("yes", "gradient_norm of tg_fit_epoch")},
+    {"benchmark of the variants", STATED("yes", "study cost")},
+    {"warning where a file's variant is another", STATED("yes", "an error, unless --activation-from says which")},
+    {"gated layer with a normalisation inside",
+     STATED("in part", "behind the product, norm of tg_mlp_config; not inside")},
+    {"cross-attention", BLOCK("cross_attention", "tg_attention takes one sequence")},
+    {"encoder and decoder", BLOCK("encoder_decoder", "it would need cross-attention")},
+    {0}};

@@ -71,73 +71,49 @@ static void measure_all(trainer *r, json_t *results)
 
 /* ---- the grids ---- */
 
-#define DIGITS "split=redrawn batch=64 epochs=84"
-#define QUICK  "batch=16 epochs=2"
-#define GPT                                                                                                        \
-    "model=gpt layers=2 heads=2 width=64 context=32 batch=12 epoch-windows=3000 epochs=2 schedule=cosine end=0.1 " \
-    "weight-decay=0.1 beta2=0.99 clip=1"
-#define QUICK_GPT "layers=1 heads=1 width=8 context=8 batch=4 epoch-windows=40 epochs=2"
+#define ON_DIGITS(options) \
+    .data = STUDY_DIGITS, .fixed = "split=redrawn batch=64 epochs=84" options, .quick = "batch=16 epochs=2", .seeds = 5
+#define ON_PLAYS(options)                                                                                           \
+    .data = STUDY_PLAYS,                                                                                            \
+    .fixed = "model=gpt layers=2 heads=2 width=64 context=32 batch=12 epoch-windows=3000 epochs=2 schedule=cosine " \
+             "end=0.1 weight-decay=0.1 beta2=0.99 clip=1" options,                                                  \
+    .quick = "layers=1 heads=1 width=8 context=8 batch=4 epoch-windows=40 epochs=2", .rates = {3e-3, 1e-2}, .seeds = 3
 
 const study_grid claim_grids[CLAIM_GRIDS] = {
-    {"depth",
-     STUDY_DIGITS,
-     DIGITS,
-     QUICK,
-     {"activation=relu,gelu_exact", "init=he_normal,xavier_normal", "hidden=64x2,64x4,64x8,64x16"},
-     {1e-3, 3e-3},
-     5},
-    {"width",
-     STUDY_DIGITS,
-     DIGITS " init=he_normal",
-     QUICK,
-     {"activation=relu,gelu_exact", "hidden=16x2,64x2,256x2"},
-     {1e-3, 3e-3},
-     5},
-    {"deep",
-     STUDY_DIGITS,
-     DIGITS " epochs=30 residual=1 norm=layer",
-     QUICK,
-     {"activation=relu,gelu_exact", "hidden=64x2,64x50"},
-     {3e-4, 1e-3},
-     5},
-    {"rates",
-     STUDY_DIGITS,
-     DIGITS " hidden=64x4",
-     QUICK,
-     {"activation=relu,gelu_exact", "optimizer=adamw,sgd"},
-     {1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1},
-     5},
-    {"mnist",
-     STUDY_MNIST,
-     "hidden=128x8 init=unit_rows batch=128 epochs=6 drop-last=1 validation=first:5000 train-loss-every=6 "
-     "test-noise=0.5,1,1.5",
-     "hidden=16x2 batch=32 epochs=2 validation=first:60",
-     {"activation=relu,elu,gelu_exact,stochastic_gelu"},
-     {1e-3},
-     5,
+    {ON_DIGITS(""), .name = "depth",
+     .factors = {"activation=relu,gelu_exact", "init=he_normal,xavier_normal", "hidden=64x2,64x4,64x8,64x16"},
+     .rates = {1e-3, 3e-3}},
+    {ON_DIGITS(" init=he_normal"), .name = "width", .factors = {"activation=relu,gelu_exact", "hidden=16x2,64x2,256x2"},
+     .rates = {1e-3, 3e-3}},
+    {ON_DIGITS(" epochs=30 residual=1 norm=layer"), .name = "deep",
+     .factors = {"activation=relu,gelu_exact", "hidden=64x2,64x50"}, .rates = {3e-4, 1e-3}},
+    {ON_DIGITS(" hidden=64x4"), .name = "rates", .factors = {"activation=relu,gelu_exact", "optimizer=adamw,sgd"},
+     .rates = {1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1}},
+    {.name = "mnist",
+     .data = STUDY_MNIST,
+     .fixed = "hidden=128x8 init=unit_rows batch=128 epochs=6 drop-last=1 validation=first:5000 train-loss-every=6 "
+              "test-noise=0.5,1,1.5",
+     .quick = "hidden=16x2 batch=32 epochs=2 validation=first:60",
+     .factors = {"activation=relu,elu,gelu_exact,stochastic_gelu"},
+     .rates = {1e-3},
+     .seeds = 5,
      .more = measure_all},
-    {"convnet",
-     STUDY_MNIST,
-     "model=convnet filters=8,16 norm=batch batch=128 epochs=1 validation=first:5000",
-     "filters=2,2 batch=32 epochs=1 validation=first:60",
-     {"activation=relu,gelu_exact"},
-     {2e-3},
-     3},
-    {"gpt",
-     STUDY_PLAYS,
-     GPT " warmup=0.1",
-     QUICK_GPT,
-     {"activation=relu,gelu_exact", "post-norm=0,1"},
-     {3e-3, 1e-2},
-     3},
-    {"nowarmup", STUDY_PLAYS, GPT, QUICK_GPT, {"activation=gelu_exact", "post-norm=0,1"}, {3e-3, 1e-2}, 3},
+    {.name = "convnet",
+     .data = STUDY_MNIST,
+     .fixed = "model=convnet filters=8,16 norm=batch batch=128 epochs=1 validation=first:5000",
+     .quick = "filters=2,2 batch=32 epochs=1 validation=first:60",
+     .factors = {"activation=relu,gelu_exact"},
+     .rates = {2e-3},
+     .seeds = 3},
+    {ON_PLAYS(" warmup=0.1"), .name = "gpt", .factors = {"activation=relu,gelu_exact", "post-norm=0,1"}},
+    {ON_PLAYS(""), .name = "nowarmup", .factors = {"activation=gelu_exact", "post-norm=0,1"}},
 };
 
 /* ---- measures of a run ---- */
 
-static double at_best(const claim_measure *m, const study_cell *cell, int seed)
+static double at_best(const claim_run *of)
 {
-    return study_cell_at_best(cell, cell->best, seed, m->column);
+    return study_cell_at_best(of->cell, of->cell->best, of->seed, of->measure->column);
 }
 
 static double percent(double share)
@@ -145,9 +121,9 @@ static double percent(double share)
     return 100 * share;
 }
 
-static double early_loss(const claim_measure *m, const study_cell *cell, int seed)
+static double early_loss(const claim_run *of)
 {
-    return study_record_at(study_cell_record(cell, cell->best, seed), 2, m->column);
+    return study_record_at(of->record, 2, of->measure->column);
 }
 
 static double last(const study_record *record, study_column column)
@@ -156,127 +132,108 @@ static double last(const study_record *record, study_column column)
 }
 
 /* The largest share at any rate that did not diverge. */
-static double dead(const claim_measure *m, const study_cell *cell, int seed)
+static double dead(const claim_run *of)
 {
     double most = NAN;
-    for (int rate = 0; rate < cell->rates; rate++)
-        most = fmax(most, percent(last(study_cell_record(cell, cell->grid->rates[rate], seed), m->column)));
+    for (int rate = 0; rate < of->cell->rates; rate++) {
+        const study_record *record = study_cell_record(of->cell, of->cell->grid->rates[rate], of->seed);
+        most = fmax(most, percent(last(record, of->measure->column)));
+    }
     return most;
 }
 
 /* The lowest validation loss at a rate; at most that of a guess among ten digits. */
-static double bounded_loss(const study_cell *cell, double rate, int seed)
+static double bounded_loss(const claim_run *of, int rate)
 {
-    return fmin(study_cell_at_best(cell, rate, seed, STUDY_VAL_LOSS), log(10));
+    return fmin(study_cell_at_best(of->cell, of->cell->grid->rates[rate], of->seed, STUDY_VAL_LOSS), log(10));
 }
 
-static int best_rate_of(const study_cell *cell, int seed)
+static int best_rate_of(const claim_run *of)
 {
     int best = 0;
-    for (int rate = 1; rate < cell->rates; rate++)
-        if (bounded_loss(cell, cell->grid->rates[rate], seed) < bounded_loss(cell, cell->grid->rates[best], seed))
+    for (int rate = 1; rate < of->cell->rates; rate++)
+        if (bounded_loss(of, rate) < bounded_loss(of, best))
             best = rate;
     return best;
 }
 
-static double best_rate(const claim_measure *m, const study_cell *cell, int seed)
+static double best_rate(const claim_run *of)
 {
-    (void)m;
-    return cell->grid->rates[best_rate_of(cell, seed)];
+    return of->cell->grid->rates[best_rate_of(of)];
 }
 
 /* Up to 0.01, the rates at which all nets train. */
-static double regret(const claim_measure *m, const study_cell *cell, int seed)
+static double regret(const claim_run *of)
 {
-    (void)m;
-    const double least = bounded_loss(cell, cell->grid->rates[best_rate_of(cell, seed)], seed);
+    const double least = bounded_loss(of, best_rate_of(of));
     double sum = 0;
     int rate = 0;
-    for (; rate < cell->rates && cell->grid->rates[rate] <= 0.01; rate++)
-        sum += log(bounded_loss(cell, cell->grid->rates[rate], seed) / least);
+    for (; rate < of->cell->rates && of->cell->grid->rates[rate] <= 0.01; rate++)
+        sum += log(bounded_loss(of, rate) / least);
     return sum / rate;
 }
 
-static double gap(const claim_measure *m, const study_cell *cell, int seed)
+static double gap(const claim_run *of)
 {
-    (void)m;
-    const study_record *record = study_cell_record(cell, cell->best, seed);
-    return last(record, STUDY_VAL_LOSS) - last(record, STUDY_TRAIN_LOSS);
+    return last(of->record, STUDY_VAL_LOSS) - last(of->record, STUDY_TRAIN_LOSS);
 }
 
 /* The largest increase from one epoch to the next. */
-static double rise(const claim_measure *m, const study_cell *cell, int seed)
+static double rise(const claim_run *of)
 {
-    (void)m;
-    const study_record *record = study_cell_record(cell, cell->best, seed);
     double most = -INFINITY;
-    for (int epoch = 2; epoch <= record->epochs; epoch++)
-        most = fmax(most, log(study_record_at(record, epoch, STUDY_VAL_LOSS) /
-                              study_record_at(record, epoch - 1, STUDY_VAL_LOSS)));
+    for (int epoch = 2; epoch <= of->record->epochs; epoch++)
+        most = fmax(most, log(study_record_at(of->record, epoch, STUDY_VAL_LOSS) /
+                              study_record_at(of->record, epoch - 1, STUDY_VAL_LOSS)));
     return most;
 }
 
-static double gradients(const claim_measure *m, const study_cell *cell, int seed)
+static double gradients(const claim_run *of)
 {
-    (void)m;
-    const study_record *record = study_cell_record(cell, cell->best, seed);
     double most = 0, least = INFINITY;
-    for (int epoch = 1; epoch <= record->epochs; epoch++) {
-        most = fmax(most, study_record_at(record, epoch, STUDY_GRADIENT));
-        least = fmin(least, study_record_at(record, epoch, STUDY_GRADIENT));
+    for (int epoch = 1; epoch <= of->record->epochs; epoch++) {
+        most = fmax(most, study_record_at(of->record, epoch, STUDY_GRADIENT));
+        least = fmin(least, study_record_at(of->record, epoch, STUDY_GRADIENT));
     }
     return most / least;
 }
 
 /* Over the sizes of the noise; result.json has size, loss and accuracy of each. */
-static double noisy_accuracy(const claim_measure *m, const study_cell *cell, int seed)
+static double noisy_accuracy(const claim_run *of)
 {
-    (void)m;
-    const study_record *record = study_cell_record(cell, cell->best, seed);
     return 100.0 / 3 *
-           (study_record_result(record, "noise", 2) + study_record_result(record, "noise", 5) +
-            study_record_result(record, "noise", 8));
+           (study_record_result(of->record, "noise", 2) + study_record_result(of->record, "noise", 5) +
+            study_record_result(of->record, "noise", 8));
 }
 
-static double over_own(const claim_measure *m, const study_cell *cell, int seed)
+static double over_own(const claim_run *of)
 {
-    const study_record *record = study_cell_record(cell, cell->best, seed);
-    return study_record_result(record, m->result, 0) / study_record_result(record, "own", 0);
+    return study_record_result(of->record, of->measure->result, 0) / study_record_result(of->record, "own", 0);
 }
 
 #define OVER_OWN(what, format, of)                                                        \
     {                                                                                     \
         "test loss with " what " over its own", over_own, log, format, true, .result = of \
     }
-const claim_measure claim_test_loss = {"test loss", at_best, log, "%.4f", true, STUDY_TEST_LOSS},
-                    claim_test_accuracy = {"test accuracy in percent", at_best, percent, "%.2f", false,
-                                           STUDY_TEST_ACCURACY},
-                    claim_perplexity = {"perplexity", at_best, NULL, "%.3f", true, STUDY_VAL_LOSS},
-                    claim_early_loss = {"training loss of epoch 2", early_loss, log, "%.4f", true, STUDY_STEP_LOSS},
-                    claim_dead = {"dead units in percent", dead, NULL, "%.2f", false, STUDY_DEAD},
-                    claim_best_rate = {"best rate", best_rate, log, "%.4f", true},
-                    claim_regret = {"loss over that at the best rate, mean of rates up to 0.01", regret, NULL, "%.2f",
-                                    true},
-                    claim_gap = {"validation less training loss", gap, NULL, "%.4f", false},
-                    claim_rise = {"largest rise of the validation loss in an epoch", rise, NULL, "%.2f", true},
-                    claim_gradients = {"largest gradient norm over least", gradients, log, "%.2f", true},
-                    claim_noise = {"accuracy in percent with noise of 0.5, 1 and 1.5", noisy_accuracy, NULL, "%.2f",
-                                   false},
-                    claim_swap_tanh = OVER_OWN("the tanh form", "%.6f", "gelu_tanh"),
-                    claim_swap_quick = OVER_OWN("QuickGELU", "%.4f", "gelu_quick"),
-                    claim_fp16 = OVER_OWN("weights in half precision", "%.6f", "fp16"),
-                    claim_bf16 = OVER_OWN("weights in bfloat16", "%.4f", "bf16");
+static const claim_measure
+    test_loss = {"test loss", at_best, log, "%.4f", true, STUDY_TEST_LOSS},
+    test_accuracy = {"test accuracy in percent", at_best, percent, "%.2f", false, STUDY_TEST_ACCURACY},
+
+    loss_of_epoch_2 = {"training loss of epoch 2", early_loss, log, "%.4f", true, STUDY_STEP_LOSS},
+    dead_units = {"dead units in percent", dead, NULL, "%.2f", false, STUDY_DEAD},
+    rate_of_best = {"best rate", best_rate, log, "%.4f", true},
+    loss_over_rates = {"loss over that at the best rate, mean of rates up to 0.01", regret, NULL, "%.2f", true},
+    gap_of_losses = {"validation less training loss", gap, NULL, "%.4f", false},
+    largest_rise = {"largest rise of the validation loss in an epoch", rise, NULL, "%.2f", true},
+    gradient_norms = {"largest gradient norm over least", gradients, log, "%.2f", true},
+    under_noise = {"accuracy in percent with noise of 0.5, 1 and 1.5", noisy_accuracy, NULL, "%.2f", false},
+    with_tanh = OVER_OWN("the tanh form", "%.6f", "gelu_tanh"),
+    with_quick = OVER_OWN("QuickGELU", "%.4f", "gelu_quick"),
+    in_fp16 = OVER_OWN("weights in half precision", "%.6f", "fp16"),
+    in_bf16 = OVER_OWN("weights in bfloat16", "%.4f", "bf16");
+const claim_measure claim_perplexity = {"perplexity", at_best, NULL, "%.3f", true, STUDY_VAL_LOSS};
 
 /* ---- findings ---- */
-
-static const study_grid *grid_of(const char *cell)
-{
-    int i = 0;
-    while (i < CLAIM_GRIDS && (strncmp(claim_grids[i].name, cell, strlen(claim_grids[i].name)) != 0 ||
-                               cell[strlen(claim_grids[i].name)] != '-'))
-        i++;
-    return i < CLAIM_GRIDS ? &claim_grids[i] : NULL;
-}
 
 static double shown(const claim_measure *m, double number)
 {
@@ -319,22 +276,24 @@ finding claim_cells(const claims *c)
     const claim *about = c->about;
     const claim_measure *m = about->measure;
     static const int sign[CLAIM_CELLS] = {1, -1, -1, 1};
-    double by_seed[CLAIM_CELLS][STUDY_SEEDS], sum[STUDY_SEEDS] = {0};
+    double by_seed[CLAIM_CELLS][STUDY_SEEDS], sum[STUDY_SEEDS] = {0}, overlap = 0;
     statistics_estimate one[CLAIM_CELLS];
     int cells = 0, seeds = 0;
     for (; cells < CLAIM_CELLS && about->of[cells]; cells++) {
-        const study_cell cell = study_cell_of(c->work, c->c, grid_of(about->of[cells]), about->of[cells], 0);
+        const study_cell cell = study_cell_of(c->work, about->of[cells], 0);
         if (cell.best == 0)
             return finding_none();
         seeds = cell.seeds;
+        overlap = cell.grid->data == STUDY_DIGITS ? 0.2 / 0.6 : 0;
         for (int i = 0; i < seeds; i++) {
-            by_seed[cells][i] = m->scale ? m->scale(m->of(m, &cell, i + 1)) : m->of(m, &cell, i + 1);
+            const double number = m->of(&(claim_run){m, &cell, study_cell_record(&cell, cell.best, i + 1), i + 1});
+            by_seed[cells][i] = m->scale ? m->scale(number) : number;
             sum[i] += sign[cells] * by_seed[cells][i];
         }
         one[cells] = statistics_of(by_seed[cells], (size_t)seeds);
     }
     statistics_estimate all = statistics_of(sum, (size_t)seeds);
-    statistics_correct_overlap(grid_of(about->of[0])->data == STUDY_DIGITS ? 0.2 / 0.6 : 0, &all, NULL);
+    statistics_correct_overlap(overlap, &all, NULL);
     return say(m, one, &all, cells);
 }
 
@@ -348,7 +307,7 @@ finding claim_study(const claims *c)
     for (int i = 0; i < 3; i++) {
         char key[100];
         snprintf(key, sizeof key, "%s%s", about->of[0], suffix[i]);
-        number[i] = study_number(c->c, about->study, key);
+        number[i] = study_number(c->work->c, about->study, key);
         number[i] = about->logarithm ? exp(number[i]) : number[i];
     }
     if (isnan(number[0] + number[1] + number[2]))
@@ -356,3 +315,92 @@ finding claim_study(const claims *c)
     return finding_interval(number[1], number[2], "%s %.3f times (%.3f to %.3f)", about->of[1], number[0], number[1],
                             number[2]);
 }
+
+/* ---- statements ---- */
+
+/* The exponential of a number of another study's report; a measure of cells of the grids above. */
+#define FROM(name, key, what, range) claim_study, range, {key, what}, .study = name, .logarithm = true
+#define CELLS(measure, range, ...)   claim_cells, range, {__VA_ARGS__}, &measure
+
+const claim claim_training[] = {
+    {"GELU is 1 to 3 % better than ReLU on language (perplexity)",
+     FROM("shakespeare", "gelu_exact_less_relu", "perplexity of a small GPT", RANGE(0.97, 0.99))},
+    {"SwiGLU is 5 to 10 % better than GELU on language (perplexity)",
+     FROM("shakespeare", "swiglu_less_gelu_exact", "perplexity of a small GPT", RANGE(0.90, 0.95))},
+    {"SwiGLU is better than GELU on language",
+     FROM("shakespeare", "swiglu_less_gelu_exact", "perplexity of a small GPT", BELOW(1))},
+    {"in convolutional nets ReLU is better: GELU hurts",
+     CELLS(test_loss, ABOVE(1), "convnet-gelu_exact", "convnet-relu")},
+    {"in vision ReLU and GELU are similar: within half a percent",
+     CELLS(test_accuracy, NEAR(0, 0.5), "convnet-gelu_exact", "convnet-relu")},
+    {"GELU trains faster than ReLU", CELLS(loss_of_epoch_2, BELOW(1), "mnist-gelu_exact", "mnist-relu")},
+    {"GELU's gradients are steadier than ReLU's", CELLS(gradient_norms, BELOW(1), "mnist-gelu_exact", "mnist-relu")},
+    {"GELU trains more stably than ReLU", CELLS(largest_rise, BELOW(1), "mnist-gelu_exact", "mnist-relu")},
+    {"GELU has fewer dead units, 2 layers",
+     CELLS(dead_units, BELOW(0), "depth-gelu_exact-he_normal-hidden64x2", "depth-relu-he_normal-hidden64x2")},
+    {"GELU has fewer dead units, 8 layers",
+     CELLS(dead_units, BELOW(0), "depth-gelu_exact-he_normal-hidden64x8", "depth-relu-he_normal-hidden64x8")},
+    {"GELU has no dead units, 8 layers", CELLS(dead_units, NEAR(0, 0), "depth-gelu_exact-he_normal-hidden64x8")},
+    {"Xavier suits GELU better than He, 2 layers",
+     CELLS(test_loss, BELOW(1), "depth-gelu_exact-xavier_normal-hidden64x2", "depth-gelu_exact-he_normal-hidden64x2")},
+    {"Xavier suits GELU better than He, 8 layers",
+     CELLS(test_loss, BELOW(1), "depth-gelu_exact-xavier_normal-hidden64x8", "depth-gelu_exact-he_normal-hidden64x8")},
+    {"GELU's lead over ReLU grows with depth, from 2 to 16 layers",
+     CELLS(test_loss, BELOW(1), "depth-gelu_exact-he_normal-hidden64x16", "depth-relu-he_normal-hidden64x16",
+           "depth-gelu_exact-he_normal-hidden64x2", "depth-relu-he_normal-hidden64x2")},
+    {"GELU's lead over ReLU grows with width, from 16 to 256",
+     CELLS(test_loss, BELOW(1), "width-gelu_exact-hidden256x2", "width-relu-hidden256x2", "width-gelu_exact-hidden16x2",
+           "width-relu-hidden16x2")},
+    {"in nets of 50 layers GELU is better than ReLU (residual, LayerNorm)",
+     CELLS(test_loss, BELOW(1), "deep-gelu_exact-hidden64x50", "deep-relu-hidden64x50")},
+    {"GELU works with post-norm as well as with pre-norm: within 2 %",
+     CELLS(claim_perplexity, NEAR(1, 0.02), "gpt-gelu_exact-post-norm1", "gpt-gelu_exact-post-norm0")},
+    {"GELU's place beside ReLU is the same with both: within 2 %",
+     CELLS(claim_perplexity, NEAR(1, 0.02), "gpt-gelu_exact-post-norm1", "gpt-relu-post-norm1",
+           "gpt-gelu_exact-post-norm0", "gpt-relu-post-norm0")},
+    {"warm-up helps GELU, pre-norm",
+     CELLS(claim_perplexity, BELOW(1), "gpt-gelu_exact-post-norm0", "nowarmup-gelu_exact-post-norm0")},
+    {"warm-up helps GELU, post-norm",
+     CELLS(claim_perplexity, BELOW(1), "gpt-gelu_exact-post-norm1", "nowarmup-gelu_exact-post-norm1")},
+    {"GELU pairs well with AdamW: better than with SGD",
+     CELLS(test_loss, BELOW(1), "rates-gelu_exact-adamw", "rates-gelu_exact-sgd")},
+    {"GELU is less sensitive to the learning rate than ReLU",
+     CELLS(loss_over_rates, BELOW(1), "rates-gelu_exact-adamw", "rates-relu-adamw")},
+    {"GELU is stable over rates: within 10 % from 0.0001 to 0.01",
+     CELLS(loss_over_rates, BELOW(1.1), "rates-gelu_exact-adamw")},
+    {"GELU needs a smaller learning rate than ReLU",
+     CELLS(rate_of_best, BELOW(1), "rates-gelu_exact-adamw", "rates-relu-adamw")},
+    {"GELU regularises: its gap of validation and training loss is smaller",
+     CELLS(gap_of_losses, BELOW(0), "mnist-gelu_exact", "mnist-relu")},
+    {"migrating from ReLU to GELU is a gain, on tables", FROM("migration", "relu_to_gelu", "test loss", BELOW(1))},
+    {"migrating from GELU to SwiGLU is a gain, on tables", FROM("migration", "gelu_to_swiglu", "test loss", BELOW(1))},
+    {"putting GELU into a trained ReLU net and training on is a gain",
+     FROM("migration", "file_relu_to_gelu", "test loss", BELOW(1))},
+    {"a trained net works with the tanh form in place of the exact one: within 1 %",
+     CELLS(with_tanh, NEAR(1, 0.01), "mnist-gelu_exact")},
+    {"a trained net works with QuickGELU in place of the exact form: within 1 %",
+     CELLS(with_quick, NEAR(1, 0.01), "mnist-gelu_exact")},
+    {"GELU works with mixed precision: weights in half precision, within 1 %",
+     CELLS(in_fp16, NEAR(1, 0.01), "mnist-gelu_exact")},
+    {"GELU works with mixed precision: weights in bfloat16, within 1 %",
+     CELLS(in_bf16, NEAR(1, 0.01), "mnist-gelu_exact")},
+    {"the stochastic form matches in training: within 10 %",
+     CELLS(test_loss, NEAR(1, 0.1), "mnist-stochastic_gelu", "mnist-gelu_exact")},
+    {"GELU is better than ReLU on MNIST (paper)", CELLS(test_loss, BELOW(1), "mnist-gelu_exact", "mnist-relu")},
+    {"GELU is better than ELU on MNIST (paper)", CELLS(test_loss, BELOW(1), "mnist-gelu_exact", "mnist-elu")},
+    {"GELU is better than ReLU in MNIST's autoencoder (paper)",
+     FROM("gelu-autoencoder", "gelu_over_relu", "test error", BELOW(1))},
+    {"GELU is better than ELU in MNIST's autoencoder (paper)",
+     FROM("gelu-autoencoder", "gelu_over_elu", "test error", BELOW(1))},
+    {"GELU is as robust to noise as ReLU, or more: within half a percent (paper)",
+     CELLS(under_noise, ABOVE(-0.5), "mnist-gelu_exact", "mnist-relu")},
+    {"GELU is as robust to noise as ELU, or more: within half a percent (paper)",
+     CELLS(under_noise, ABOVE(-0.5), "mnist-gelu_exact", "mnist-elu")},
+    {"Twitter part-of-speech error 12.57 %, ReLU 12.67, ELU 12.91 (paper)",
+     STATED("out of reach", "the data is under licence")},
+    {"TIMIT frame error 29.3 %, ReLU 29.5, ELU 29.6 (paper)", STATED("out of reach", "the data is under licence")},
+    {"CIFAR-10 error 7.89 %, ReLU 8.16, ELU 8.41 (paper)",
+     STATED("out of reach", "200 epochs of its net are about 2e16 operations a run: more than a day of two cores")},
+    {"CIFAR-100 error 20.74 %, ReLU 21.77, ELU 22.98 (paper)",
+     STATED("out of reach", "a wide residual net, which takes longer still")},
+    {0}};

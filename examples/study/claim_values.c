@@ -75,16 +75,10 @@ static double density(double x)
     return exp(-0.5 * x * x) * 0.3989422804014327;
 }
 
-enum { STEPS = 2400 };
-
-/* P(X <= x) for X ~ N(0,1), by Simpson's rule. */
+/* P(X <= x) for X ~ N(0,1), by libm. */
 static double probability_below(double x)
 {
-    const double step = (x + 12) / STEPS;
-    double sum = 0;
-    for (int i = 0; i <= STEPS; i++)
-        sum += density(-12 + i * step) * (i == 0 || i == STEPS ? 1 : i % 2 ? 4 : 2);
-    return sum * step / 3;
+    return 0.5 * erfc(-x * sqrt(0.5));
 }
 
 /* The probability that x is dropped. */
@@ -96,6 +90,7 @@ static double drop(double x)
 /* The expectation of GELU(z) for z ~ N(0,1): a sum over an even grid converges faster than any power of its step. */
 static double mean(const claims *c)
 {
+    enum { STEPS = 2400 };
     double sum = 0;
     for (int i = 0; i <= STEPS; i++) {
         const double z = 24. * i / STEPS - 12;
@@ -153,13 +148,13 @@ static double error_of_difference(const claims *c, double x)
 /* ---- findings ---- */
 
 /* The finding of a number, and the words for it; `at` is for a point that the number lies at. */
-#define FOUND(name, number, ...)               \
-    finding claim_##name(const claims *c)      \
-    {                                          \
-        double at = 0;                         \
-        const double n = number;               \
-        (void)c, (void)at;                     \
-        return finding_number(n, __VA_ARGS__); \
+#define FOUND(name, number, ...)                \
+    static finding find_##name(const claims *c) \
+    {                                           \
+        double at = 0;                          \
+        const double n = number;                \
+        (void)c, (void)at;                      \
+        return finding_number(n, __VA_ARGS__);  \
     }
 
 FOUND(at_minus_1, gelu(c, -1), "%.6f; the tanh form has %.6f", n, value(c, TG_GELU_TANH, -1))
@@ -198,3 +193,34 @@ FOUND(threshold, fabs(derivative(c, TG_ELU, 1e-6) - derivative(c, TG_ELU, -1e-6)
       derivative(c, TG_ELU, 1e-6))
 FOUND(differences, largest(c, error_of_difference, 0.5, 6, 1. / 64, NULL),
       "relative error up to %.0e: %.0f of 16 digits are lost", n, 16 + log10(n))
+
+/* ---- statements ---- */
+
+const claim claim_values[] = {{"GELU(-1) = -0.1588", find_at_minus_1, NEAR(-0.1588, 5e-5)},
+                              {"GELU(-0.2) = -0.0084", find_at_minus_fifth, NEAR(-0.0084, 5e-5)},
+                              {"the tanh form is within 0.0002", find_tanh_error, BELOW(2e-4)},
+                              {"the tanh form is within 0.001", find_tanh_error, BELOW(1e-3)},
+                              {"the tanh form is about 99.99 % accurate", find_tanh_relative_error, BELOW(1e-4)},
+                              {"GELU(-0.75) is about -0.17", find_near_minimum, NEAR(-0.17, 5e-3)},
+                              {"the minimum is at -0.75", find_minimum, NEAR(-0.75, 5e-3)},
+                              {"the minimum is at -0.76", find_minimum, NEAR(-0.76, 5e-3)},
+                              {"there is a maximum on the negative side, about -0.17", find_maximum, ABOVE(0)},
+                              {"the range is all numbers", find_lowest, BELOW(-1e300)},
+                              {"the range is (-0.17, infinity)", find_lowest, NEAR(-0.17, 5e-3)},
+                              {"GELU is bounded below by -0.17x", find_line_below, ABOVE(0)},
+                              {"GELU is zero-centred", find_mean, NEAR(0, 1e-3)},
+                              {"GELU is not zero-centred", find_mean, ABOVE(1e-3)},
+                              {"GELU(x) = E[x 1{x <= X}]", find_expectation_above, NEAR(0, 1e-9)},
+                              {"GELU(x) = E[x 1{X <= x}]", find_expectation_below, NEAR(0, 1e-9)},
+                              {"the gradient's maximum is near x = 1.4", find_steepest, NEAR(1.4, 0.05)},
+                              {"the gradient goes to 1 and to 0", find_limits, BELOW(1e-6)},
+                              {"the gradient approaches 0 smoothly for x < -2", find_left_end, BELOW(0)},
+                              {"the gradient is positive for x > -1", find_slope_inside, ABOVE(0)},
+                              {"the gradient is never zero", find_slope_at_zero, ABOVE(1e-9)},
+                              {"gradients can be small for large abs(x)", find_small_slopes, BELOW(1e-3)},
+                              {"x is dropped at -1, 0, 1 with 0.84, 0.5, 0.16", find_drops, BELOW(5e-3)},
+                              {"GELU is infinitely differentiable", find_orders, BELOW(1e-10)},
+                              {"ELU saturates on the left, GELU does not", find_saturation, ABOVE(1e-6)},
+                              {"ELU has a hard threshold at 0", find_threshold, ABOVE(1e-3)},
+                              {"finite differences with h = 1e-5 show the derivative", find_differences, BELOW(1e-9)},
+                              {0}};

@@ -1,9 +1,9 @@
-/* Claims about GELU and related activations, each an entry of a table (claims.c): a measurement, and the range in which
- * it must lie for the statement to be true.
+/* Claims about GELU and related activations, each an entry of a table: a measurement, and the range in which it must
+ * lie for the statement to be true.
  *
- *     {VALUES, "the minimum is at -0.75", claim_minimum, NEAR(-0.75, 5e-3)},
- *     {TRAINING, "GELU has fewer dead units than ReLU, 8 layers", claim_cells, BELOW(0),
- *      {"depth-gelu_exact-he_normal-hidden64x8", "depth-relu-he_normal-hidden64x8"}, &claim_dead},
+ *     {"the minimum is at -0.75", find_minimum, NEAR(-0.75, 5e-3)},
+ *     {"GELU has fewer dead units than ReLU, 8 layers", claim_cells, BELOW(0),
+ *      {"depth-gelu_exact-he_normal-hidden64x8", "depth-relu-he_normal-hidden64x8"}, &dead_units},
  *
  * One rule for all: yes if the number, or its whole 95 % interval, lies in the range; no if all of it lies outside;
  * else not shown.
@@ -25,7 +25,6 @@ finding finding_none(void); /* of what was not run */
 
 /* What a claim is measured with. */
 typedef struct claims {
-    const study_context *c;
     const study_work *work;
     tg_tape *tape; /* for values; any function may reset it */
     const struct claim *about;
@@ -33,10 +32,18 @@ typedef struct claims {
 
 typedef finding claim_find(const claims *c);
 
+/* What is measured: a complete run, with the record at the cell's best rate. */
+typedef struct claim_run {
+    const struct claim_measure *measure;
+    const study_cell *cell;
+    const study_record *record;
+    int seed;
+} claim_run;
+
 /* A measure compared between cells, by seed. */
 typedef struct claim_measure {
     const char *name;
-    double (*of)(const struct claim_measure *m, const study_cell *cell, int seed);
+    double (*of)(const struct claim_run *run);
     double (*scale)(double); /* applied to it; NULL: none */
     const char *format;      /* of one number */
     bool logarithm;          /* then it is a logarithm: its exponential is shown, and differences are ratios */
@@ -44,12 +51,9 @@ typedef struct claim_measure {
     const char *result;
 } claim_measure;
 
-typedef enum claim_part { VALUES, COSTS, TRAINING, BLOCKS, CLAIM_PARTS } claim_part;
-
 enum { CLAIM_CELLS = 4 };
 
 typedef struct claim {
-    claim_part part;
     const char *text;
     claim_find *find;
     double from, to;             /* the range of the number, if the statement is true */
@@ -59,29 +63,25 @@ typedef struct claim {
     bool logarithm;    /* that study gives the logarithm of the number */
 } claim;
 
+#define NEAR(number, off) (number) - (off), (number) + (off)
+#define BELOW(number)     -INFINITY, number
+#define ABOVE(number)     number, INFINITY
+#define RANGE(from, to)   from, to
+
 /* "yes", "no", "not shown" by the rule above; "not measured", or the finding's own. */
 const char *claim_verdict(const claim *about, const finding *found);
 
-/* ---- values (claim_values.c), which need only the tape ---- */
-
-claim_find claim_at_minus_1, claim_at_minus_fifth, claim_tanh_error, claim_tanh_relative_error, claim_near_minimum,
-    claim_minimum, claim_maximum, claim_lowest, claim_line_below, claim_mean, claim_expectation_above,
-    claim_expectation_below, claim_steepest, claim_limits, claim_left_end, claim_slope_inside, claim_slope_at_zero,
-    claim_small_slopes, claim_drops, claim_orders, claim_saturation, claim_threshold, claim_differences;
-
-/* ---- costs and blocks (claim_costs.c) ---- */
-
-/* The ratio of operations of SwiGLU's feed-forward layer to GELU's. The ratio of memory of a transformer's training
- * step: with GELU to with ReLU; with blocks recomputed in the backward pass to without. */
-claim_find claim_operations, claim_memory, claim_recomputation;
-
-/* 1 if the library has of[0], a layer, activation, model or schedule, otherwise 0; of[1] names it. */
-claim_find claim_block;
+/* The statements about values, which need only the tape; costs; training; and about what the library has. Each ends
+ * with a line of zeros. */
+extern const claim claim_values[], claim_costs[], claim_training[], claim_blocks[];
 
 /* For what cannot be computed: of[0] is the verdict, of[1] the reason. */
 claim_find claim_stated;
-
-/* ---- from runs (claim_runs.c) ---- */
+#define STATED(verdict, where) \
+    claim_stated, 0, 0,        \
+    {                          \
+        verdict, where         \
+    }
 
 /* The number of[0] of another study's report, with its interval; of[1] names the measure. */
 claim_find claim_study;
@@ -90,9 +90,7 @@ claim_find claim_study;
  * difference of of[2] and of[3]. */
 claim_find claim_cells;
 
-extern const claim_measure claim_test_loss, claim_test_accuracy, claim_perplexity, claim_early_loss, claim_dead,
-    claim_best_rate, claim_regret, claim_gap, claim_rise, claim_gradients, claim_noise, claim_swap_tanh,
-    claim_swap_quick, claim_fp16, claim_bf16;
+extern const claim_measure claim_perplexity;
 
 enum { CLAIM_GRIDS = 8 };
 extern const study_grid claim_grids[CLAIM_GRIDS];

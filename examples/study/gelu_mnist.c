@@ -20,33 +20,30 @@ static const study_grid grids[GRIDS] = {
 
 /* Log loss read off the published curves, accurate to about a line's width: medians of five runs. NaN where the curve
  * is off the picture. And the test error, where the paper states it. */
+enum { MINIMUM = 3, FINAL, MARKS }; /* of the validation; training before */
+#define MARK(epoch_10, epoch_20, epoch_50, minimum, minimum_epoch, final)          \
+    {                                                                              \
+        {"train", 10, epoch_10}, {"train", 20, epoch_20}, {"train", 50, epoch_50}, \
+            {"validation", minimum_epoch, minimum},                                \
+        {                                                                          \
+            "validation", 50, final                                                \
+        }                                                                          \
+    }
 static const struct published {
     tg_activation activation;
-    double keep;                          /* the probability of keeping a unit */
-    double train[3];                      /* after epochs 10, 20 and 50 */
-    double minimum, minimum_epoch, final; /* validation */
+    double keep; /* the probability of keeping a unit */
+    study_mark mark[MARKS];
     const char *error;
 } published[] = {
-    {TG_GELU_TANH, 1, {.031, .015, .008}, .0887, 8, .139, ""},
-    {TG_ELU, 1, {.048, .023, .014}, .0889, 14, .119, ""},
-    {TG_RELU, 1, {.037, .018, .008}, .0906, 13, .135, ""},
-    {TG_GELU_TANH, .5, {.119, .076, .0445}, .129, 39, .133, ""},
-    {TG_ELU, .5, {.257, .175, .104}, .138, 43, .138, ""},
-    {TG_RELU, .5, {NAN, .507, .346}, .377, 50, .387, "2.10 %"},
-    {TG_STOCHASTIC_GELU, 1, {NAN, NAN, NAN}, NAN, NAN, NAN, "2.00 %"},
+    {TG_GELU_TANH, 1, MARK(.031, .015, .008, .0887, 8, .139), ""},
+    {TG_ELU, 1, MARK(.048, .023, .014, .0889, 14, .119), ""},
+    {TG_RELU, 1, MARK(.037, .018, .008, .0906, 13, .135), ""},
+    {TG_GELU_TANH, .5, MARK(.119, .076, .0445, .129, 39, .133), ""},
+    {TG_ELU, .5, MARK(.257, .175, .104, .138, 43, .138), ""},
+    {TG_RELU, .5, MARK(NAN, .507, .346, .377, 50, .387), "2.10 %"},
+    {TG_STOCHASTIC_GELU, 1, {{0}}, "2.00 %"},
 };
 enum { GELU, ELU, RELU, DROPPED, CURVES = 2 * DROPPED, STOCHASTIC = CURVES, ALL }; /* GELU + DROPPED: with dropout */
-static const int train_epochs[3] = {10, 20, 50};
-
-/* The runs of one of these, at their best rate. */
-typedef struct curve {
-    const struct published *said;
-    const char *name; /* of the activation */
-    study_cell cell;
-    double rate;
-    int count;
-    const study_record *records[STUDY_SEEDS];
-} curve;
 
 /* The rate with the lowest minimum of the median validation loss, among those with the most complete runs; 0 if no run
  * is complete. */
@@ -69,50 +66,55 @@ static double best_rate(const study_cell *cell)
     return best;
 }
 
-static curve curve_of(const study_results *of, int which)
+/* The runs of one of these, and their curve at the best rate. */
+static study_cell cell_of(const study_work *work, int which, study_curve *c)
 {
     const struct published *said = &published[which];
-    curve c = {.said = said, .name = tg_activation_name(said->activation)};
-    char cell[STUDY_NAME];
-    snprintf(cell, sizeof cell, "%s-dropout%g", c.name, 1 - said->keep);
-    c.cell = study_cell_of(&of->work, of->c, &grids[which == STOCHASTIC], cell, 0);
-    c.rate = best_rate(&c.cell);
-    c.count = study_cell_records(&c.cell, c.rate, false, c.records);
-    return c;
+    char name[STUDY_NAME];
+    *c = (study_curve){.name = tg_activation_name(said->activation), .mark = said->mark, .marks = MARKS};
+    snprintf(c->panel, sizeof c->panel, "keep %g", said->keep);
+    snprintf(name, sizeof name, "%s-dropout%g", c->name, 1 - said->keep);
+    const study_cell cell = study_cell_of(work, name, 0);
+    c->rate = best_rate(&cell);
+    c->count = study_cell_records(&cell, c->rate, false, c->records);
+    return cell;
 }
 
 typedef struct results {
     study_results of;
-    int seeds, epochs;
-    curve curves[ALL];
+    int seeds;
+    study_cell cell[ALL];
+    study_curves curves; /* of all; the stochastic form is not drawn */
 } results;
 
 /* A measure of a run, where its validation loss was lowest. */
 static double at_lowest(const results *r, const study_record *record, study_column column)
 {
-    return study_record_at(record, study_record_lowest(record, r->epochs, STUDY_VAL_LOSS), column);
+    return study_record_at(record, study_lowest_median(&record, 1, r->curves.epochs, STUDY_VAL_LOSS), column);
 }
 
 /* ---- the tables ---- */
 
 static void add_losses(const results *r, sheet *s)
 {
+    const int epochs = r->curves.epochs;
     sheet_heading(s, "Validation log loss");
     sheet_table(s, 3,
                 "keep|activation|rate|runs|minimum, published|ours|least to greatest|epoch, published|ours|final, "
                 "published|ours|least to greatest");
-    for (const curve *c = r->curves; c < r->curves + CURVES; c++)
-        for (int k = 0; k < c->cell.rates; k++) {
+    for (int i = 0; i < CURVES; i++)
+        for (int k = 0; k < r->cell[i].rates; k++) {
             const study_record *records[STUDY_SEEDS];
-            const double rate = c->cell.grid->rates[k];
-            const int n = study_cell_records(&c->cell, rate, false, records);
-            const int at = study_lowest_median(records, n, r->epochs, STUDY_VAL_LOSS);
+            const study_mark *mark = published[i].mark;
+            const double rate = r->cell[i].grid->rates[k];
+            const int n = study_cell_records(&r->cell[i], rate, false, records);
+            const int at = study_lowest_median(records, n, epochs, STUDY_VAL_LOSS);
             const study_spread low = study_spread_at(records, n, at, STUDY_VAL_LOSS);
-            const study_spread end = study_spread_at(records, n, r->epochs, STUDY_VAL_LOSS);
+            const study_spread end = study_spread_at(records, n, epochs, STUDY_VAL_LOSS);
             if (n > 0)
-                sheet_row(s, "%g|%s|%g|%d|%.4f|%.4f|%.4f to %.4f|%.0f|%d|%.3f|%.4f|%.4f to %.4f", c->said->keep,
-                          c->name, rate, n, c->said->minimum, low.median, low.low, low.high, c->said->minimum_epoch, at,
-                          c->said->final, end.median, end.low, end.high);
+                sheet_row(s, "%g|%s|%g|%d|%.4f|%.4f|%.4f to %.4f|%d|%d|%.3f|%.4f|%.4f to %.4f", published[i].keep,
+                          r->curves.curve[i].name, rate, n, mark[MINIMUM].loss, STUDY_SPREAD(low), mark[MINIMUM].epoch,
+                          at, mark[FINAL].loss, STUDY_SPREAD(end));
         }
 }
 
@@ -120,15 +122,16 @@ static void add_training(const results *r, sheet *s)
 {
     sheet_heading(s, "Training log loss, without dropout");
     sheet_table(s, 4, "keep|activation|rate|epoch|published|ours|least to greatest");
-    for (const curve *c = r->curves; c < r->curves + CURVES; c++)
-        for (int e = 0; e < 3; e++) {
-            const study_spread ours = study_spread_at(c->records, c->count, train_epochs[e], STUDY_TRAIN_LOSS);
+    for (int i = 0; i < CURVES; i++)
+        for (const study_mark *m = published[i].mark; m < published[i].mark + MINIMUM; m++) {
+            const study_curve *c = &r->curves.curve[i];
+            const study_spread ours = study_spread_at(c->records, c->count, m->epoch, STUDY_TRAIN_LOSS);
             char text[16] = "> .5";
-            if (!isnan(c->said->train[e]))
-                snprintf(text, sizeof text, "%.4f", c->said->train[e]);
+            if (!isnan(m->loss))
+                snprintf(text, sizeof text, "%.4f", m->loss);
             if (ours.count)
-                sheet_row(s, "%g|%s|%g|%d|%s|%.4f|%.4f to %.4f", c->said->keep, c->name, c->rate, train_epochs[e], text,
-                          ours.median, ours.low, ours.high);
+                sheet_row(s, "%g|%s|%g|%d|%s|%.4f|%.4f to %.4f", published[i].keep, c->name, c->rate, m->epoch, text,
+                          STUDY_SPREAD(ours));
         }
 }
 
@@ -138,14 +141,15 @@ static void add_errors(const results *r, sheet *s)
     sheet_heading(s, "Test error at the epoch with the lowest validation loss, at the best rate");
     sheet_table(s, 3, "keep|activation|rate|published|ours|least to greatest");
     for (int k = 0; k < ALL; k++) {
-        const curve *c = &r->curves[order[k]];
+        const study_curve *c = &r->curves.curve[order[k]];
+        const struct published *said = &published[order[k]];
         double errors[STUDY_SEEDS];
         for (int i = 0; i < c->count; i++)
             errors[i] = 100 - 100 * at_lowest(r, c->records[i], STUDY_TEST_ACCURACY);
         const study_spread ours = study_spread_of(errors, c->count);
         if (ours.count)
-            sheet_row(s, "%g|%s|%g|%s|%.2f %%|%.2f %% to %.2f %%", c->said->keep, c->name, c->rate, c->said->error,
-                      ours.median, ours.low, ours.high);
+            sheet_row(s, "%g|%s|%g|%s|%.2f %%|%.2f %% to %.2f %%", said->keep, c->name, c->rate, said->error,
+                      STUDY_SPREAD(ours));
     }
 }
 
@@ -156,19 +160,20 @@ static void judge_reproduction(const results *r, sheet *s)
     int within = 0, of = 0, fewest = r->seeds;
     double worst = 0;
     char where[80] = "";
-    for (const curve *c = r->curves; c < r->curves + CURVES; c++) {
-        const double keep = c->said->keep;
-        const int at = study_lowest_median(c->records, c->count, r->epochs, STUDY_VAL_LOSS);
-        const double off[2] = {study_spread_at(c->records, c->count, at, STUDY_VAL_LOSS).median - c->said->minimum,
-                               study_spread_at(c->records, c->count, r->epochs, STUDY_VAL_LOSS).median -
-                                   c->said->final};
+    for (int i = 0; i < CURVES; i++) {
+        const study_curve *c = &r->curves.curve[i];
+        const double keep = published[i].keep;
+        const int at = study_lowest_median(c->records, c->count, r->curves.epochs, STUDY_VAL_LOSS);
         fewest = c->count > 0 && c->count < fewest ? c->count : fewest;
-        for (int k = 0; k < 2 && c->count > 0; k++, of++) {
-            within += fabs(off[k]) <= (keep < 1 ? 0.015 : 0.01);
-            if (fabs(off[k]) > fabs(worst)) {
-                worst = off[k];
-                snprintf(where, sizeof where, "%s of %s with keep %g", k ? "the final loss" : "the minimum", c->name,
-                         keep);
+        for (int k = MINIMUM; k <= FINAL && c->count > 0; k++, of++) {
+            const int epoch = k == FINAL ? r->curves.epochs : at;
+            const double off =
+                study_spread_at(c->records, c->count, epoch, STUDY_VAL_LOSS).median - published[i].mark[k].loss;
+            within += fabs(off) <= (keep < 1 ? 0.015 : 0.01);
+            if (fabs(off) > fabs(worst)) {
+                worst = off;
+                snprintf(where, sizeof where, "%s of %s with keep %g", k == FINAL ? "the final loss" : "the minimum",
+                         c->name, keep);
             }
         }
     }
@@ -181,13 +186,14 @@ static void judge_reproduction(const results *r, sheet *s)
 }
 
 /* Lowest validation losses of two activations, each at its best rate, by seed. */
-static void judge_difference(const results *r, const curve *gelu, const curve *rival, sheet *s)
+static void judge_difference(const results *r, int gelu, int rival, sheet *s)
 {
     double a[STUDY_SEEDS], b[STUDY_SEEDS];
-    const int pairs = gelu->count < rival->count ? gelu->count : rival->count;
+    const study_curve *ours = &r->curves.curve[gelu], *theirs = &r->curves.curve[rival];
+    const int pairs = ours->count < theirs->count ? ours->count : theirs->count;
     for (int i = 0; i < pairs; i++) {
-        a[i] = at_lowest(r, gelu->records[i], STUDY_VAL_LOSS);
-        b[i] = at_lowest(r, rival->records[i], STUDY_VAL_LOSS);
+        a[i] = at_lowest(r, ours->records[i], STUDY_VAL_LOSS);
+        b[i] = at_lowest(r, theirs->records[i], STUDY_VAL_LOSS);
     }
     if (pairs < 2)
         return;
@@ -196,42 +202,10 @@ static void judge_difference(const results *r, const curve *gelu, const curve *r
     sheet_verdict(s,
                   "Keep %g, lowest validation loss of gelu_tanh less that of %s: %+.4f (95 %% interval %+.4f to %+.4f, "
                   "%d seed%s), published %+.4f: %s.",
-                  rival->said->keep, rival->name, gain.mean, gain.mean - gain.margin, gain.mean + gain.margin, pairs,
-                  plural(pairs), gelu->said->minimum - rival->said->minimum,
+                  published[rival].keep, theirs->name, STUDY_INTERVAL(gain), pairs, plural(pairs),
+                  published[gelu].mark[MINIMUM].loss - published[rival].mark[MINIMUM].loss,
                   settled ? gain.mean < 0 ? "GELU is better, as published" : "GELU is worse, against what is published"
                           : "no difference that these seeds could show");
-}
-
-/* ---- the picture ---- */
-
-static bool write_curves(const void *context, FILE *to)
-{
-    const results *r = context;
-    fputs("panel,curve,measure,rate,epoch,median,low,high,train\n", to);
-    for (const curve *c = r->curves; c < r->curves + CURVES; c++)
-        for (int e = 1; c->count > 0 && e <= r->epochs; e++) {
-            const study_spread loss = study_spread_at(c->records, c->count, e, STUDY_VAL_LOSS),
-                               train = study_spread_at(c->records, c->count, e, STUDY_TRAIN_LOSS);
-            fprintf(to, "keep %g,%s,log loss,%g,%d,%.6g,%.6g,%.6g,", c->said->keep, c->name, c->rate, e, loss.median,
-                    loss.low, loss.high);
-            fprintf(to, isnan(train.median) ? "\n" : "%.6g\n", train.median);
-        }
-    return true;
-}
-
-static bool write_published(const void *context, FILE *to)
-{
-    (void)context;
-    fputs("panel,curve,kind,epoch,loss\n", to);
-    for (const struct published *said = published; said < published + CURVES; said++) {
-        const char *name = tg_activation_name(said->activation);
-        for (int e = 0; e < 3; e++)
-            if (!isnan(said->train[e]))
-                fprintf(to, "keep %g,%s,train,%d,%g\n", said->keep, name, train_epochs[e], said->train[e]);
-        fprintf(to, "keep %g,%s,validation,%g,%g\n", said->keep, name, said->minimum_epoch, said->minimum);
-        fprintf(to, "keep %g,%s,validation,50,%g\n", said->keep, name, said->final);
-    }
-    return true;
 }
 
 /* ---- study gelu-mnist ---- */
@@ -239,29 +213,26 @@ static bool write_published(const void *context, FILE *to)
 static void report(void *all, sheet *s)
 {
     results *r = all;
+    const run_spec *spec = &r->of.work.run[0].spec;
+    r->curves = (study_curves){"log loss", STUDY_VAL_LOSS, STUDY_TRAIN_LOSS, spec->epochs, .count = CURVES};
     for (int i = 0; i < ALL; i++)
-        r->curves[i] = curve_of(&r->of, i);
-    r->seeds = r->curves[RELU].cell.seeds;
-    r->epochs = r->of.work.run[0].spec.epochs;
+        r->cell[i] = cell_of(&r->of.work, i, &r->curves.curve[i]);
+    r->seeds = r->cell[RELU].seeds;
     sheet_text(s,
                "Protocol (arXiv 1606.08415): eight hidden layers of 128, initial weights with rows of length 1, pixels "
                "in [0, 1], Adam with a constant rate, batch %d, %d epoch%s; dropout behind every hidden layer keeps a "
                "unit with probability 1 or 0.5; validation rows are the first 5,000. GELU is the tanh form. Medians of "
                "%d seed%s; of five the range from least to greatest holds the true median with a probability of 94 %%. "
                "Published numbers are read off the curves.",
-               r->of.work.run[0].spec.batch, r->epochs, plural(r->epochs), r->seeds, plural(r->seeds));
+               spec->batch, spec->epochs, plural(spec->epochs), r->seeds, plural(r->seeds));
     judge_reproduction(r, s);
-    for (const curve *gelu = r->curves; gelu < r->curves + CURVES; gelu += DROPPED) {
+    for (int gelu = GELU; gelu < CURVES; gelu += DROPPED) {
         judge_difference(r, gelu, gelu + RELU, s);
         judge_difference(r, gelu, gelu + ELU, s);
     }
-    study_file(&r->of, "curves.csv", write_curves);
-    study_file(&r->of, "published.csv", write_published);
-    if (r->of.outcome.complete > 0)
-        study_picture(&r->of, s, "study_curves.gp", "curves.svg",
-                      "log loss over epochs, ours as lines and the published numbers as marks");
+    study_put_curves(&r->of, s, &r->curves, "log loss over epochs, ours as lines and the published numbers as marks");
     add_losses(r, s);
-    if (r->epochs >= train_epochs[0])
+    if (spec->epochs >= published[0].mark[0].epoch)
         add_training(r, s);
     add_errors(r, s);
 }
@@ -272,30 +243,24 @@ const study study_gelu_mnist = {
     .size = sizeof(results),
     .report = report,
     .title = "GELU paper: MNIST classification",
-    .first = STUDY_MNIST,
-    .end = STUDY_MNIST + 1,
     .grids = grids,
     .grid_count = GRIDS,
 };
 
 /* ---- study gelu-noise: the networks on noisy images ---- */
 
-enum { LEVELS = 13 };
+enum { LEVELS = 13, LOSS = 0, ACCURACY, MEASURES };
 
 static double level_of(int level)
 {
     return 3. * level / (LEVELS - 1);
 }
 
-typedef struct score {
-    double loss, accuracy;
-} score;
-
 typedef struct noisy {
     study_results of;
-    curve curves[DROPPED];
+    study_curve curve[DROPPED];
     int seeds[DROPPED];
-    score score[DROPPED][STUDY_SEEDS][LEVELS];
+    double score[MEASURES][DROPPED][LEVELS][STUDY_SEEDS]; /* the accuracy in percent */
 } noisy;
 
 static tg_tensor loss(void *model, const tg_tensor *batch, tg_rng *training, double *accuracy)
@@ -305,48 +270,47 @@ static tg_tensor loss(void *model, const tg_tensor *batch, tg_rng *training, dou
     return tg_cross_entropy(logits, batch[1]);
 }
 
-/* Over the test images with noise of each size, the same for every network. */
-static bool score_net(const dataset *data, tg_model *model, score by_level[LEVELS], tg_error *error)
+/* Scores a network on the test images with noise of each size, the same for every network. */
+static bool score_net(noisy *r, tg_model *model, int a, tg_error *error)
 {
     const tg_rng seed = tg_rng_seed(1);
+    const dataset *data = &r->of.from.source[STUDY_MNIST].data;
     dataset_feed images = {data, &data->test};
     const tg_fit_rows rows = dataset_feed_rows(&images);
     tg_fit *fit = tg_fit_new(&(tg_fit_config){.loss = loss, .model = model, .batch = 500});
     bool fine = true;
     for (int level = 0; fine && level < LEVELS; level++) {
+        double mean = NAN, accuracy = NAN;
         images.random = tg_rng_split(&seed, (uint64_t)level);
         images.noise = level_of(level);
-        fine = tg_fit_evaluate(fit, &rows, &by_level[level].loss, &by_level[level].accuracy);
+        fine = tg_fit_evaluate(fit, &rows, &mean, &accuracy);
+        r->score[LOSS][a][level][r->seeds[a]] = mean;
+        r->score[ACCURACY][a][level][r->seeds[a]] = 100 * accuracy;
     }
     if (!fine)
         tg_fail(error, "%s", tg_fit_error(fit));
+    r->seeds[a]++;
     tg_fit_free(fit);
     return fine;
 }
 
 /* Scores every finished network of an activation at its best rate. */
-static bool score_all(noisy *r, const dataset *data, int a, tg_error *error)
+static bool score_all(noisy *r, int a, tg_error *error)
 {
-    const curve *c = &r->curves[a];
-    for (int seed = 1; seed <= c->cell.seeds; seed++) {
-        const study_run *run = study_cell_run(&c->cell, c->rate, seed);
-        if (!run)
-            continue;
-        tg_model *model = study_run_net(run, r->of.work.folder, error);
-        const bool fine = model && score_net(data, model, r->score[a][r->seeds[a]++], error);
-        tg_model_free(model);
-        if (!fine)
-            return false;
-    }
-    return true;
+    const study_cell cell = cell_of(&r->of.work, a, &r->curve[a]);
+    bool fine = true;
+    for (int seed = 1; seed <= cell.seeds; seed++)
+        if (fine && study_cell_record(&cell, r->curve[a].rate, seed)) {
+            tg_model *model = study_cell_net(&cell, r->curve[a].rate, seed, error);
+            fine = model && score_net(r, model, a, error);
+            tg_model_free(model);
+        }
+    return fine;
 }
 
-static study_spread spread(const noisy *r, int a, int level, bool accuracy)
+static study_spread spread(const noisy *r, int measure, int a, int level)
 {
-    double values[STUDY_SEEDS];
-    for (int i = 0; i < r->seeds[a]; i++)
-        values[i] = accuracy ? 100 * r->score[a][i][level].accuracy : r->score[a][i][level].loss;
-    return study_spread_of(values, r->seeds[a]);
+    return study_spread_of(r->score[measure][a][level], r->seeds[a]);
 }
 
 static void put_noise(const noisy *r, sheet *s)
@@ -355,35 +319,32 @@ static void put_noise(const noisy *r, sheet *s)
     sheet_table(s, 2, "noise|activation|rate|runs|accuracy|least to greatest|log loss|least to greatest");
     for (int level = 0; level < LEVELS; level += 2)
         for (int a = 0; a < DROPPED; a++) {
-            const study_spread accuracy = spread(r, a, level, true), loss = spread(r, a, level, false);
+            const study_spread accuracy = spread(r, ACCURACY, a, level), mean = spread(r, LOSS, a, level);
             if (accuracy.count)
                 sheet_row(s, "%.2g|%s|%g|%d|%.2f %%|%.2f %% to %.2f %%|%.3f|%.3f to %.3f", level_of(level),
-                          r->curves[a].name, r->curves[a].rate, accuracy.count, accuracy.median, accuracy.low,
-                          accuracy.high, loss.median, loss.low, loss.high);
+                          r->curve[a].name, r->curve[a].rate, accuracy.count, STUDY_SPREAD(accuracy),
+                          STUDY_SPREAD(mean));
         }
 }
 
-/* The mean over all levels of each run, by activation: accuracy in percent. */
+/* The mean accuracy of each run over all levels, by activation. */
 static void judge_noise(const noisy *r, int other, sheet *s)
 {
-    double gelu[STUDY_SEEDS], theirs[STUDY_SEEDS];
-    const int pairs = r->seeds[0] < r->seeds[other] ? r->seeds[0] : r->seeds[other];
-    for (int i = 0; i < pairs; i++) {
-        gelu[i] = theirs[i] = 0;
-        for (int level = 1; level < LEVELS; level++) {
-            gelu[i] += 100 * r->score[0][i][level].accuracy / (LEVELS - 1);
-            theirs[i] += 100 * r->score[other][i][level].accuracy / (LEVELS - 1);
+    double mean[2][STUDY_SEEDS] = {{0}};
+    const int pairs = r->seeds[GELU] < r->seeds[other] ? r->seeds[GELU] : r->seeds[other];
+    for (int level = 1; level < LEVELS; level++)
+        for (int i = 0; i < pairs; i++) {
+            mean[0][i] += r->score[ACCURACY][GELU][level][i] / (LEVELS - 1);
+            mean[1][i] += r->score[ACCURACY][other][level][i] / (LEVELS - 1);
         }
-    }
     if (pairs < 2)
         return;
-    const statistics_estimate gain = statistics_paired(gelu, theirs, (size_t)pairs);
+    const statistics_estimate gain = statistics_paired(mean[0], mean[1], (size_t)pairs);
     const bool settled = fabs(gain.mean) > gain.margin;
     sheet_verdict(s,
                   "Accuracy averaged over noise of 0.25 to 3, gelu_tanh less %s: %+.2f points (95 %% interval %+.2f to "
                   "%+.2f, %d network%s each). The paper: \"robustness matching or exceeding\"; %s.",
-                  r->curves[other].name, gain.mean, gain.mean - gain.margin, gain.mean + gain.margin, pairs,
-                  plural(pairs),
+                  r->curve[other].name, STUDY_INTERVAL(gain), pairs, plural(pairs),
                   !settled        ? "these networks show no difference"
                   : gain.mean > 0 ? "here it exceeds"
                                   : "here it is less robust, against what is published");
@@ -391,15 +352,16 @@ static void judge_noise(const noisy *r, int other, sheet *s)
 
 static bool write_noise(const void *context, FILE *to)
 {
+    static const char *const names[MEASURES] = {[LOSS] = "log loss", [ACCURACY] = "accuracy (%)"};
     const noisy *r = context;
     fputs("measure,curve,noise,median,low,high\n", to);
-    for (int measure = 0; measure < 2; measure++)
+    for (int measure = ACCURACY; measure >= LOSS; measure--)
         for (int a = 0; a < DROPPED; a++)
             for (int level = 0; level < LEVELS; level++) {
-                const study_spread value = spread(r, a, level, measure == 0);
+                const study_spread value = spread(r, measure, a, level);
                 if (value.count)
-                    fprintf(to, "%s,%s,%g,%.6g,%.6g,%.6g\n", measure ? "log loss" : "accuracy (%)", r->curves[a].name,
-                            level_of(level), value.median, value.low, value.high);
+                    fprintf(to, "%s,%s,%g,%.6g,%.6g,%.6g\n", names[measure], r->curve[a].name, level_of(level),
+                            STUDY_SPREAD(value));
             }
     return true;
 }
@@ -407,12 +369,9 @@ static bool write_noise(const void *context, FILE *to)
 static void report_noise(void *all, sheet *s)
 {
     noisy *r = all;
-    dataset *data = &r->of.from.rows[STUDY_MNIST];
-    bool fine = study_run_split(&r->of.work.run[0], data, &r->of.error);
+    bool fine = study_run_split(&r->of.work.run[0], &r->of.from.source[STUDY_MNIST].data, &r->of.error);
     for (int a = 0; a < DROPPED; a++)
-        r->curves[a] = curve_of(&r->of, a);
-    for (int a = 0; a < DROPPED; a++)
-        fine = fine && score_all(r, data, a, &r->of.error);
+        fine = fine && score_all(r, a, &r->of.error);
     r->of.broken = !fine;
     sheet_text(
         s,
@@ -421,21 +380,15 @@ static void report_noise(void *all, sheet *s)
         "same for all networks. Medians over the seeds. Of the paper's curves no numbers are at hand, only its words.");
     judge_noise(r, RELU, s);
     judge_noise(r, ELU, s);
-    study_file(&r->of, "noise.csv", write_noise);
+    study_file(&r->of, "noise.csv", write_noise, r);
     if (r->of.outcome.complete > 0)
         study_picture(&r->of, s, "study_noise.gp", "noise.svg", "accuracy and log loss over the size of the noise");
     put_noise(r, s);
 }
 
 /* The runs of gelu-mnist without dropout, at its first two rates. */
-static bool add_noise(void *all)
-{
-    noisy *r = all;
-    study_grid grid = grids[0];
-    grid.factors[1] = "dropout=0";
-    grid.rates[2] = 0;
-    return study_grids_add(&r->of.work, r->of.c, &grid, 1, &r->of.from);
-}
+static const study_grid undropped = {PROTOCOL, .factors = {"activation=gelu_tanh,elu,relu", "dropout=0"},
+                                     .rates = {1e-3, 1e-4}};
 
 const study study_gelu_noise = {
     .name = "gelu-noise",
@@ -443,8 +396,7 @@ const study study_gelu_noise = {
     .size = sizeof(noisy),
     .report = report_noise,
     .title = "GELU paper: noise",
-    .first = STUDY_MNIST,
-    .end = STUDY_MNIST + 1,
     .of = "gelu-mnist",
-    .add = add_noise,
+    .grids = &undropped,
+    .grid_count = 1,
 };

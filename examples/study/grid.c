@@ -1,3 +1,4 @@
+#include "examples/report/statistics.h"
 #include "examples/study/grid.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@ enum { QUICK_ROWS = 150, QUICK_IMAGES = 800 };
 static const struct {
     const char *name, *kind, *path, *made;
     dataset_options options;
-} sources[STUDY_PLAYS] = {
+} sources[STUDY_SOURCES] = {
     [STUDY_CONCRETE] = {"concrete", "csv", "uci/concrete.csv", "sine", {0}},
     [STUDY_ENERGY] = {"energy", "csv", "uci/energy_efficiency.csv", "moons", {.target = "-2,-1"}},
     [STUDY_AIRFOIL] = {"airfoil", "csv", "uci/airfoil_self_noise.csv", "circles", {0}},
@@ -21,11 +22,12 @@ static const struct {
     [STUDY_CALIFORNIA] = {"california", "csv", "uci/california_housing.csv", NULL, {0}},
     [STUDY_DIGITS] = {"optdigits", "csv", "optdigits/optdigits.tra", "moons", {0}},
     [STUDY_MNIST] = {"mnist", "idx", "mnist", "glyphs", {0}},
+    [STUDY_PLAYS] = {"tinyshakespeare", "text", "tinyshakespeare/input.txt", NULL, {0}},
 };
 
 const char *study_source_name(study_source which)
 {
-    return which == STUDY_PLAYS ? "tinyshakespeare" : sources[which].name;
+    return sources[which].name;
 }
 
 /* Sentences of a few words, for the quick version. */
@@ -39,47 +41,52 @@ static bool write_sentences(const void *context, FILE *to)
     return true;
 }
 
-/* Shakespeare's plays, DATA/tinyshakespeare/input.txt; in the quick version a few short sentences. */
-static bool load_text(const study_context *c, text_source *text, tg_error *error)
-{
-    char spec[2 * PATH_MAX];
-    const bool quick = c->settings->quick;
-    const bool made = !quick || (files_make_folder(c->folder, error) &&
-                                 files_write(c->folder, "sentences.txt", write_sentences, NULL, error));
-    snprintf(spec, sizeof spec, "text:%s/%s", quick ? c->folder : c->settings->data,
-             quick ? "sentences.txt" : "tinyshakespeare/input.txt");
-    return made && text_load(spec, text, error) && text_split(text, 0.1, 1, error);
-}
-
+/* In the quick version the plays are a few short sentences. */
 static bool load(const study_context *c, int i, study_sources *from, tg_error *error)
 {
     char spec[PATH_MAX + 64];
     const bool quick = c->settings->quick;
     const dataset_options making = {.rows = i == STUDY_MNIST ? QUICK_IMAGES : QUICK_ROWS};
-    if (i == STUDY_PLAYS)
-        return load_text(c, &from->plays, error);
-    from->name[i] = quick ? sources[i].made : sources[i].name;
+    run_source *to = &from->source[i];
+    to->is_text = i == STUDY_PLAYS;
+    from->name[i] = quick && !to->is_text ? sources[i].made : sources[i].name;
     snprintf(spec, sizeof spec, "%s:%s/%s", sources[i].kind, c->settings->data, sources[i].path);
-    return dataset_load(quick ? sources[i].made : spec, quick ? &making : &sources[i].options, &from->rows[i], error);
+    if (!to->is_text)
+        return dataset_load(quick ? sources[i].made : spec, quick ? &making : &sources[i].options, &to->data, error);
+    if (quick)
+        snprintf(spec, sizeof spec, "text:%s/sentences.txt", c->folder);
+    return (!quick || (files_make_folder(c->folder, error) &&
+                       files_write(c->folder, "sentences.txt", write_sentences, NULL, error))) &&
+           text_load(spec, &to->letters, error) && text_split(&to->letters, 0.1, 1, error);
 }
 
-bool study_sources_load(study_sources *from, const study_context *c, study_source first, study_source end)
+int study_tables(const study_context *c)
+{
+    return c->settings->quick ? STUDY_QUICK_TABLES : STUDY_TABLES;
+}
+
+static int tables_of(const study_context *c, const study_grid *grid)
+{
+    return grid->each_table ? study_tables(c) : 1;
+}
+
+bool study_sources_load(study_sources *from, const study_context *c, const study_grid grids[], int count)
 {
     tg_error error;
-    for (int i = first; i < (int)end; i++)
-        if (!load(c, i, from, &error)) {
-            fprintf(stderr, "study: %s%s\n", error.text,
-                    c->settings->quick ? "" : "; --data names the folder that has it, --quick does without");
-            return false;
-        }
+    for (const study_grid *grid = grids; grid < grids + count; grid++)
+        for (int i = grid->data; i < (int)grid->data + tables_of(c, grid); i++)
+            if (!from->name[i] && !load(c, i, from, &error)) {
+                fprintf(stderr, "study: %s%s\n", error.text,
+                        c->settings->quick ? "" : "; --data names the folder that has it, --quick does without");
+                return false;
+            }
     return true;
 }
 
 void study_sources_free(study_sources *from)
 {
-    for (int i = 0; i < STUDY_PLAYS; i++)
-        dataset_free(&from->rows[i]);
-    text_free(&from->plays);
+    for (int i = 0; i < STUDY_SOURCES; i++)
+        source_free(&from->source[i]);
 }
 
 /* ---- runs ---- */
@@ -125,110 +132,165 @@ static bool set_factor(run_spec *s, const char *factor, int which, char name[STU
     return set_option(s, option, value);
 }
 
-static int rates_of(const study_context *c, const study_grid *grid)
+static int rates_of(const study_work *work, const study_grid *grid)
 {
     int rates = 0;
     while (rates < GRID_RATES && grid->rates[rates] > 0)
         rates++;
-    return c->settings->quick && rates > 2 ? 2 : rates;
+    const int most = grid->quick_rates ? grid->quick_rates : 2;
+    return work->c->settings->quick && rates > most ? most : rates;
 }
 
-static int seeds_of(const study_context *c, const study_grid *grid)
+static int seeds_of(const study_work *work, const study_grid *grid)
 {
-    return c->settings->quick ? 2 : grid->seeds;
+    return work->c->settings->quick ? 2 : grid->seeds;
 }
 
-static void name_run(char name[STUDY_NAME], const char *cell, double rate, int seed)
+/* Batches of a thirtieth of the rows or so, as a power of two; 0.6 of the rows are for training. */
+static void set_steps(run_spec *s, size_t rows, int steps)
 {
-    snprintf(name, STUDY_NAME, "%.80s-lr%g-seed%d", cell, rate, seed);
+    s->batch = 16;
+    while (s->batch < 128 && rows >= 60 * (size_t)s->batch)
+        s->batch *= 2;
+    s->epochs = (int)ceil(steps / (0.6 * (double)rows / s->batch));
 }
 
-static bool add_run(study_work *work, const study_grid *grid, const study_sources *from, const run_spec *spec,
-                    const char *cell, double rate, int seed)
+static bool add_run(study_work *work, const study_grid *grid, const study_sources *from, int table,
+                    const run_spec *spec, const char *cell, double rate, int seed)
 {
     study_run *run = study_work_add(work);
     if (!run)
         return false;
-    *run = (study_run){.spec = *spec, .group = cell, .keeps_model = grid->keeps_model, .more = grid->more};
-    if (grid->data == STUDY_PLAYS)
-        run->text = &from->plays;
-    else
-        run->data = &from->rows[grid->data];
-    name_run(run->name, cell, rate, seed);
+    *run =
+        (study_run){.spec = *spec, .group = cell, .grid = grid, .keeps_model = grid->keeps_model, .more = grid->more};
+    run->from = &from->source[(int)grid->data + table];
+    run->spec.data = run->from->is_text ? run->from->letters.name : run->from->data.name;
+    snprintf(run->name, sizeof run->name, "%.80s-lr%g-seed%d", cell, rate, seed);
     run->spec.lr = rate;
     run->spec.seed = seed;
     return true;
 }
 
-/* The runs of one seed of cell number `which`. */
-static bool add_cell(study_work *work, const study_context *c, const study_grid *grid, const study_sources *from,
-                     int which, int seed)
+/* The runs of one seed of cell number `which`, on a table if the grid has each. */
+static bool add_cell(study_work *work, const study_grid *grid, const study_sources *from, int table, int which,
+                     int seed)
 {
+    const study_settings *s = work->c->settings;
     char name[STUDY_NAME];
     run_spec spec = study_spec();
-    bool fine = set_options(&spec, grid->fixed) && set_options(&spec, c->settings->quick ? grid->quick : "");
-    snprintf(name, sizeof name, "%s", grid->name ? grid->name : "");
+    bool fine = set_options(&spec, grid->fixed) && set_options(&spec, s->quick ? grid->quick : "");
+    snprintf(name, sizeof name, "%s%s", grid->each_table ? from->name[table] : "", grid->name ? grid->name : "");
+    if (grid->each_table)
+        set_steps(&spec, from->source[table].data.rows, s->quick ? 30 : 3000);
     for (int f = 0; f < GRID_FACTORS && grid->factors[f]; f++) {
         const int values = values_of(grid->factors[f]);
         fine = fine && set_factor(&spec, grid->factors[f], which % values, name);
         which /= values;
     }
     spec.reconstructs = grid->reconstructs;
-    spec.epochs = c->settings->epochs ? c->settings->epochs : spec.epochs;
+    spec.epochs = s->epochs ? s->epochs : spec.epochs;
     const char *kept = net_keep_text(name);
-    for (int rate = 0; rate < rates_of(c, grid); rate++)
-        fine = fine && kept && add_run(work, grid, from, &spec, kept, grid->rates[rate], seed);
+    for (int rate = 0; rate < rates_of(work, grid); rate++)
+        fine = fine && kept && add_run(work, grid, from, table, &spec, kept, grid->rates[rate], seed);
     return fine;
 }
 
-bool study_grids_add(study_work *work, const study_context *c, const study_grid grids[], int count,
-                     const study_sources *from)
+bool study_grids_add(study_work *work, const study_grid grids[], int count, const study_sources *from)
 {
     bool fine = true;
     for (int seed = 1; seed <= STUDY_SEEDS; seed++)
         for (const study_grid *grid = grids; grid < grids + count; grid++) {
-            int cells = seed <= seeds_of(c, grid);
+            int cells = seed <= seeds_of(work, grid);
             for (int f = 0; f < GRID_FACTORS && grid->factors[f]; f++)
                 cells *= values_of(grid->factors[f]);
-            for (int cell = 0; cell < cells; cell++)
-                fine = fine && add_cell(work, c, grid, from, cell, seed);
+            for (int i = 0; i < tables_of(work->c, grid) * cells; i++)
+                fine = fine && add_cell(work, grid, from, i / cells, i % cells, seed);
         }
     return fine;
 }
 
-/* ---- results ---- */
+/* ---- numbers over seeds ---- */
 
-static int number_of(const study_cell *cell, double rate, int seed)
+study_spread study_spread_of(const double values[], int count)
 {
-    char name[STUDY_NAME];
-    name_run(name, cell->name, rate, seed);
-    return study_work_number(cell->work, name);
+    double sorted[STUDY_SEEDS];
+    study_spread spread = {0, NAN, NAN, NAN};
+    for (int i = 0; i < count && spread.count < STUDY_SEEDS; i++)
+        if (!isnan(values[i]))
+            sorted[spread.count++] = values[i];
+    if (!spread.count)
+        return spread;
+    spread.median = statistics_median(sorted, (size_t)spread.count);
+    spread.low = sorted[0];
+    spread.high = sorted[spread.count - 1];
+    return spread;
 }
 
-static bool is_complete(const study_cell *cell, int run)
+study_spread study_spread_at(const study_record *const records[], int count, int epoch, study_column column)
 {
-    return study_record_complete(&cell->work->record[run], cell->work->run[run].spec.epochs);
+    double values[STUDY_SEEDS];
+    for (int i = 0; i < count; i++)
+        values[i] = study_record_at(records[i], epoch, column);
+    return study_spread_of(values, count);
 }
 
-const study_run *study_cell_run(const study_cell *cell, double rate, int seed)
+int study_lowest_median(const study_record *const records[], int count, int epochs, study_column column)
 {
-    const int run = number_of(cell, rate, seed);
-    return run >= 0 && is_complete(cell, run) ? &cell->work->run[run] : NULL;
+    int lowest = 0;
+    double least = NAN;
+    for (int e = 1; e <= epochs; e++) {
+        const double median = study_spread_at(records, count, e, column).median;
+        if (lowest ? median < least : !isnan(median)) {
+            least = median;
+            lowest = e;
+        }
+    }
+    return lowest;
+}
+
+/* ---- cells ---- */
+
+/* The record of a run of the cell; NULL if there is no such run. */
+static const study_record *record_of(const study_cell *cell, double rate, int seed)
+{
+    for (int i = 0; i < cell->work->count; i++) {
+        const study_run *run = &cell->work->run[i];
+        if (run->group == cell->name && run->spec.lr == rate && run->spec.seed == seed) /* equal texts are shared */
+            return &cell->work->record[i];
+    }
+    return NULL;
 }
 
 const study_record *study_cell_record(const study_cell *cell, double rate, int seed)
 {
-    const study_run *run = study_cell_run(cell, rate, seed);
-    return run ? &cell->work->record[run - cell->work->run] : NULL;
+    const study_record *record = record_of(cell, rate, seed);
+    return record && record->complete ? record : NULL;
+}
+
+int study_cell_complete(const study_cell *cell)
+{
+    int seeds = cell->seeds;
+    for (int rate = 0; rate < cell->rates; rate++)
+        for (int seed = 1; seed <= seeds; seed++)
+            if (!study_cell_record(cell, cell->grid->rates[rate], seed))
+                seeds = seed - 1;
+    return seeds;
+}
+
+tg_model *study_cell_net(const study_cell *cell, double rate, int seed, tg_error *error)
+{
+    const study_record *record = study_cell_record(cell, rate, seed);
+    const study_work *work = cell->work;
+    return record ? study_run_net(&work->run[record - work->record], work->c->records, error) : NULL;
 }
 
 int study_cell_records(const study_cell *cell, double rate, bool begun, const study_record *records[STUDY_SEEDS])
 {
     int count = 0;
     for (int seed = 1; seed <= cell->seeds; seed++) {
-        const int run = number_of(cell, rate, seed);
-        if (run >= 0 && (begun || is_complete(cell, run)))
-            records[count++] = &cell->work->record[run];
+        const study_record *record = record_of(cell, rate, seed);
+        if (record && (begun ? record->epochs > 0 : record->complete))
+            records[count++] = record;
     }
     return count;
 }
@@ -238,7 +300,7 @@ double study_cell_at_best(const study_cell *cell, double rate, int seed, study_c
     const study_record *record = study_cell_record(cell, rate, seed);
     if (!record || record->diverged)
         return NAN;
-    return study_record_at(record, study_record_lowest(record, record->epochs, STUDY_VAL_LOSS), column);
+    return study_record_at(record, study_lowest_median(&record, 1, record->epochs, STUDY_VAL_LOSS), column);
 }
 
 /* The mean logarithm of the lowest validation losses: infinite if a run diverged, NaN if one is not complete. */
@@ -252,20 +314,26 @@ static double loss_at(const study_cell *cell, double rate)
     return sum / cell->seeds;
 }
 
-study_cell study_cell_of(const study_work *work, const study_context *c, const study_grid *grid, const char *name,
-                         int seeds)
+study_cell study_cell_of(const study_work *work, const char *name, int seeds)
 {
-    study_cell cell = {
-        .work = work, .grid = grid, .seeds = seeds ? seeds : seeds_of(c, grid), .rates = rates_of(c, grid)};
+    int run = 0;
+    while (run < work->count && strcmp(work->run[run].group, name) != 0)
+        run++;
+    study_cell cell = {.work = work};
+    if (run == work->count)
+        return cell;
+    cell.grid = work->run[run].grid;
+    cell.name = work->run[run].group;
+    cell.seeds = seeds ? seeds : seeds_of(work, cell.grid);
+    cell.rates = rates_of(work, cell.grid);
     double lowest = INFINITY;
-    snprintf(cell.name, sizeof cell.name, "%s", name);
     for (int rate = 0; rate < cell.rates; rate++) {
-        const double loss = loss_at(&cell, grid->rates[rate]);
+        const double loss = loss_at(&cell, cell.grid->rates[rate]);
         if (isnan(loss))
             return cell.best = 0, cell;
         if (loss < lowest) {
             lowest = loss;
-            cell.best = grid->rates[rate];
+            cell.best = cell.grid->rates[rate];
         }
     }
     return cell;

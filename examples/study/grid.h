@@ -5,9 +5,9 @@
  *                                      .factors = {"activation=relu,gelu_exact", "hidden=64x2,64x4"},
  *                                      .rates = {1e-3, 3e-3}, .seeds = 5};
  *
- *     study_grids_add(work, c, &depth, 1, &sources);   // depth-relu-hidden64x2-lr0.001-seed1 and so on: 40 runs
+ *     study_grids_add(work, &depth, 1, &sources);   // depth-relu-hidden64x2-lr0.001-seed1 and so on: 40 runs
  *     study_work_do(work, stderr);
- *     study_cell gelu = study_cell_of(work, c, &depth, "depth-gelu_exact-hidden64x4", 0);
+ *     study_cell gelu = study_cell_of(work, "depth-gelu_exact-hidden64x4", 0);
  *     double loss = study_cell_at_best(&gelu, gelu.best, 1, STUDY_TEST_LOSS);        // of seed 1
  *
  * The options are those of `compare`. The name of a cell has its grid and the values of its factors: words unchanged,
@@ -16,7 +16,6 @@
 #ifndef STUDY_GRID_H
 #define STUDY_GRID_H
 
-#include "examples/run/text.h"
 #include "examples/study/work.h"
 
 /* The training data, in the folder of --data; the quick version has synthetic data instead, and only the first
@@ -42,13 +41,8 @@ const char *study_source_name(study_source which);
 
 typedef struct study_sources {
     const char *name[STUDY_SOURCES];
-    dataset rows[STUDY_PLAYS];
-    text_source plays;
+    run_source source[STUDY_SOURCES];
 } study_sources;
-
-/* Loads the sources from `first` up to `end`. False, said, if that fails; to be freed also then. */
-bool study_sources_load(study_sources *from, const study_context *c, study_source first, study_source end);
-void study_sources_free(study_sources *from);
 
 enum { GRID_FACTORS = 4, GRID_RATES = 8 };
 
@@ -57,34 +51,72 @@ typedef struct study_grid {
     study_source data;
     const char *fixed, *quick;         /* options of all runs; options that the quick version adds or replaces */
     const char *factors[GRID_FACTORS]; /* "option=value,value"; a flag has the values 0 and 1 */
-    double rates[GRID_RATES];          /* ended by 0; the quick version tries the first two */
+    double rates[GRID_RATES];          /* ended by 0 */
     int seeds;                         /* the quick version has two */
+    int quick_rates;                   /* rates that it tries; 0: two */
     bool keeps_model, reconstructs;    /* as in study_run and run_spec */
+    bool each_table; /* runs on each table: cells begin with its name; batch and epochs follow from its rows */
     void (*more)(trainer *finished, json_t *results);
 } study_grid;
 
-enum { STUDY_SEEDS = 32 };
+/* Small networks on each table, which several studies share: about 3,000 steps; and their rates. */
+#define STUDY_ON_TABLES .each_table = true, .fixed = "split=redrawn hidden=64x2", .quick = "hidden=16x2"
+#define STUDY_TABLE_RATES            \
+    {                                \
+        3e-4, 1e-3, 3e-3, 1e-2, 3e-2 \
+    }
+
+/* Loads what some grids train on. False, said, if that fails; to be freed also then. */
+bool study_sources_load(study_sources *from, const study_context *c, const study_grid grids[], int count);
+void study_sources_free(study_sources *from);
+
+/* The number of tables: all, or the first in the quick version. */
+int study_tables(const study_context *c);
 
 /* Adds the runs of some grids, all of the first seed first. False where an option is none, or memory runs out. */
-bool study_grids_add(study_work *work, const study_context *c, const study_grid grids[], int count,
-                     const study_sources *from);
+bool study_grids_add(study_work *work, const study_grid grids[], int count, const study_sources *from);
+
+/* ---- numbers over seeds ---- */
+
+enum { STUDY_SEEDS = 32 };
+
+/* Median, least and greatest; NaN of none. Of five runs the least and the greatest hold the true median with a
+ * probability of 94 %. */
+typedef struct study_spread {
+    int count;
+    double median, low, high;
+} study_spread;
+study_spread study_spread_of(const double values[], int count);
+
+/* Three arguments of a format: a number and its range. */
+#define STUDY_SPREAD(s)   (s).median, (s).low, (s).high
+#define STUDY_INTERVAL(e) (e).mean, (e).mean - (e).margin, (e).mean + (e).margin
+#define STUDY_RATIO(e)    exp((e).mean), exp((e).mean - (e).margin), exp((e).mean + (e).margin) /* of logarithms */
+
+/* The spread of a column after an epoch; and the epoch with the lowest median, 0 if there is none. */
+study_spread study_spread_at(const study_record *const records[], int count, int epoch, study_column column);
+int study_lowest_median(const study_record *const records[], int count, int epochs, study_column column);
+
+/* ---- cells ---- */
 
 /* The runs of one combination. */
 typedef struct study_cell {
     const study_work *work;
     const study_grid *grid;
-    char name[STUDY_NAME];
+    const char *name;
     int seeds, rates; /* numbers of them */
     double best;      /* the rate of the lowest validation loss (geometric mean over seeds); 0: some are incomplete */
 } study_cell;
 
-/* The cell with this name, with its first `seeds` seeds; 0: all. */
-study_cell study_cell_of(const study_work *work, const study_context *c, const study_grid *grid, const char *name,
-                         int seeds);
+/* The cell with this name, with its first `seeds` seeds; 0: all. Without seeds and rates if there is none. */
+study_cell study_cell_of(const study_work *work, const char *name, int seeds);
 
-/* A run of the cell, and its record; NULL if it is not complete. */
-const study_run *study_cell_run(const study_cell *cell, double rate, int seed);
+/* The number of seeds, from the first on, that are complete at all rates. */
+int study_cell_complete(const study_cell *cell);
+
+/* The record of a run of the cell, and its network if the run kept it; NULL if the run is not complete. */
 const study_record *study_cell_record(const study_cell *cell, double rate, int seed);
+tg_model *study_cell_net(const study_cell *cell, double rate, int seed, tg_error *error);
 
 /* The records that are complete, or with `begun` at least begun; returns their number. */
 int study_cell_records(const study_cell *cell, double rate, bool begun, const study_record *records[STUDY_SEEDS]);

@@ -1,7 +1,7 @@
 /* study migration: from ReLU to GELU to SwiGLU. What does a network gain from another activation, at the existing
  * learning rate and at the best one? */
 #include "examples/report/statistics.h"
-#include "examples/study/tabular.h"
+#include "examples/study/study.h"
 #include "examples/data/words.h"
 
 #include <math.h>
@@ -14,20 +14,21 @@
  * runs that continue from their files. */
 enum { FRESH, EXISTING, TUNED, STAGES };
 static const study_grid stages[STAGES] = {
-    {.factors = {"activation=relu,gelu_exact,swiglu", "norm=none"}, .rates = {TABULAR_RATE_LIST}, .seeds = 3},
-    {.name = "-existing", .factors = {"activation=relu"}, .rates = {1e-3}, .seeds = 3, .keeps_model = true},
-    {.name = "-from-relu-to", .factors = {"activation=relu,gelu_exact"}, .rates = {1e-3, 1e-4, 3e-4, 3e-3}, .seeds = 3},
+    {STUDY_ON_TABLES, .factors = {"activation=relu,gelu_exact,swiglu", "norm=none"}, .rates = STUDY_TABLE_RATES,
+     .seeds = 3},
+    {STUDY_ON_TABLES, .name = "-existing", .factors = {"activation=relu"}, .rates = {1e-3}, .seeds = 3,
+     .keeps_model = true},
+    {STUDY_ON_TABLES, .name = "-from-relu-to", .factors = {"activation=relu,gelu_exact"},
+     .rates = {1e-3, 1e-4, 3e-4, 3e-3}, .seeds = 3},
 };
 
 /* The compared losses, in the order of the table's columns. */
 enum { OLD, RELU, GELU_OLD, GELU, SWIGLU_OLD, SWIGLU, ON_RELU, ON_GELU_OLD, ON_GELU, LINES };
 
 typedef struct results {
-    study_results of; /* its work and outcome are those of the last stage */
-    study_context fresh;
+    study_results of;         /* its work and outcome are those of the last stage */
     study_work before[TUNED]; /* each stage builds on the one before */
     bool complete;            /* all of the first and the last */
-    tabular_grids grids[STAGES];
     int sets, seeds;
     double loss[LINES][STUDY_TABLES][STUDY_SEEDS]; /* logarithms of the test losses */
 } results;
@@ -38,28 +39,29 @@ typedef struct results {
 static const char *file_of(const results *r, int set, int seed)
 {
     char path[PATH_MAX + STUDY_NAME];
-    snprintf(path, sizeof path, "%s/%s-relu-lr%g-seed%d/last.safetensors", r->of.c->records,
-             r->grids[EXISTING].grid[set].name, OLD_RATE, seed);
+    snprintf(path, sizeof path, "%s/%s%s-relu-lr%g-seed%d/last.safetensors", r->of.c->records, r->of.from.name[set],
+             stages[EXISTING].name, OLD_RATE, seed);
     return net_keep_text(path);
 }
 
-static const study_work *work_of(const results *r, int stage)
+/* A cell of a stage, on a table. */
+static study_cell cell_of(const results *r, int stage, int set, const char *name)
 {
-    return stage < TUNED ? &r->before[stage] : &r->of.work;
+    char full[STUDY_NAME];
+    const study_work *work = stage < TUNED ? &r->before[stage] : &r->of.work;
+    const char *suffix = stages[stage].name;
+    snprintf(full, sizeof full, "%s%s-%s", r->of.from.name[set], suffix ? suffix : "", name);
+    return study_cell_of(work, full, 0);
 }
 
 static bool add_runs(results *r)
 {
-    bool fine = true;
-    for (int stage = 0; stage < STAGES; stage++) {
-        study_work *work = stage < TUNED ? &r->before[stage] : &r->of.work;
-        const tabular_grids *grids = &r->grids[stage];
-        r->grids[stage] = tabular_grids_of(r->of.c, &r->of.from, &stages[stage]);
-        fine = fine && study_grids_add(work, r->of.c, grids->grid, grids->count, &r->of.from);
-    }
+    bool fine = study_grids_add(&r->of.work, &stages[TUNED], 1, &r->of.from);
+    for (int stage = 0; stage < TUNED; stage++)
+        fine = fine && study_grids_add(&r->before[stage], &stages[stage], 1, &r->of.from);
     for (int i = 0; i < r->of.work.count; i++) {
         study_run *run = &r->of.work.run[i];
-        run->spec.start = file_of(r, (int)(run->data - r->of.from.rows), run->spec.seed);
+        run->spec.start = file_of(r, (int)(run->from - r->of.from.source), run->spec.seed);
         fine = fine && run->spec.start;
     }
     return fine;
@@ -71,12 +73,8 @@ static bool add(void *all)
     results *r = all;
     study_outcome *outcome = &r->of.outcome;
     int failed = 0;
-    if (!study_context_of(&r->fresh, r->of.c->settings, "glu-tabular", r->of.c->command)) {
-        outcome->broken = 2;
-        return !tg_fail(&outcome->error, "--out: the name is too long");
-    }
-    r->before[FRESH] = study_work_of(&r->fresh);
-    r->before[EXISTING] = study_work_of(r->of.c);
+    r->before[FRESH] = r->of.work;
+    r->before[EXISTING] = r->of.work = study_work_of(r->of.c);
     if (!add_runs(r))
         return false;
     for (int stage = 0; stage < TUNED && !outcome->interrupted && !outcome->broken; stage++) {
@@ -111,8 +109,7 @@ static void gather(results *r)
 {
     for (int i = 0; i < LINES; i++)
         for (int set = 0; set < r->sets; set++) {
-            const int stage = lines[i].stage;
-            const study_cell cell = tabular_cell(work_of(r, stage), r->of.c, &r->grids[stage], set, lines[i].name, 0);
+            const study_cell cell = cell_of(r, lines[i].stage, set, lines[i].name);
             study_cell_losses(&cell, lines[i].rate > 0 ? lines[i].rate : cell.best, r->loss[i][set]);
         }
 }
@@ -149,7 +146,7 @@ static const struct {
 };
 enum { STEPS = sizeof steps / sizeof *steps };
 
-static void judge(const tabular_change change[STEPS], int tables, sheet *s)
+static void judge(const study_change change[STEPS], int tables, sheet *s)
 {
     for (int i = 0; i < STEPS; i++) {
         const statistics_estimate ratio = change[i].ratio;
@@ -165,7 +162,7 @@ static void judge(const tabular_change change[STEPS], int tables, sheet *s)
     }
 }
 
-static void put_steps(const tabular_change change[STEPS], sheet *s)
+static void put_steps(const study_change change[STEPS], sheet *s)
 {
     sheet_heading(s, "What each step gains");
     sheet_text(s, "Test loss after the step over test loss before it: geometric mean over the tables and its 95 %% "
@@ -174,30 +171,25 @@ static void put_steps(const tabular_change change[STEPS], sheet *s)
     sheet_table(s, 1, "step|ratio|95 %|tables with a gain|with a loss");
     for (int i = 0; i < STEPS; i++) {
         const statistics_estimate ratio = change[i].ratio;
-        sheet_row(s, "%s|%.3f|%.3f to %.3f|%d|%d", steps[i].says, exp(ratio.mean), exp(ratio.mean - ratio.margin),
-                  exp(ratio.mean + ratio.margin), change[i].lower, change[i].higher);
+        sheet_row(s, "%s|%.3f|%.3f to %.3f|%d|%d", steps[i].says, STUDY_RATIO(ratio), change[i].lower,
+                  change[i].higher);
     }
-}
-
-/* The number of rates that a stage tries. */
-static int line_rates(const results *r, int stage)
-{
-    return tabular_cell(work_of(r, stage), r->of.c, &r->grids[stage], 0, "", 0).rates;
 }
 
 static void compare(results *r, sheet *s)
 {
-    tabular_change change[STEPS];
+    study_change change[STEPS];
     gather(r);
     for (int i = 0; i < STEPS; i++)
-        change[i] = tabular_change_of(r->loss[steps[i].to], r->loss[steps[i].from], r->sets, r->seeds);
+        change[i] = study_change_of(r->loss[steps[i].to], r->loss[steps[i].from], r->sets, r->seeds);
     sheet_text(s,
                "The network that is there: two hidden layers of 64 with ReLU, trained with Adam at rate %g. Each "
                "activation is trained from initial weights at that rate and at the best of %d by validation; GELU "
                "(exact) is also put into the trained ReLU network's file, which is then trained on, as ReLU itself is, "
                "at that rate and at the best of %d. SwiGLU has other matrices, as many parameters, and no use for the "
                "file. %d seed%s, each with parts of its own.",
-               OLD_RATE, line_rates(r, FRESH), line_rates(r, TUNED), r->seeds, plural(r->seeds));
+               OLD_RATE, cell_of(r, FRESH, 0, "relu-none").rates, cell_of(r, TUNED, 0, "relu").rates, r->seeds,
+               plural(r->seeds));
     judge(change, r->sets, s);
     put_steps(change, s);
     put_losses(r, s);
@@ -206,8 +198,8 @@ static void compare(results *r, sheet *s)
 static void report(void *all, sheet *s)
 {
     results *r = all;
-    r->sets = r->grids[FRESH].count;
-    r->seeds = tabular_cell(work_of(r, FRESH), r->of.c, &r->grids[FRESH], 0, "", 0).seeds;
+    r->sets = study_tables(r->of.c);
+    r->seeds = cell_of(r, FRESH, 0, "relu-none").seeds;
     if (r->complete && r->of.outcome.complete == r->of.work.count)
         compare(r, s);
     else
@@ -221,7 +213,9 @@ const study study_migration = {
     .size = sizeof(results),
     .report = report,
     .title = "Migration: ReLU, GELU, SwiGLU",
-    .end = STUDY_TABLES,
+    .of = "glu-tabular",
+    .grids = stages,
+    .grid_count = STAGES,
     .add = add,
     .staged = true,
 };

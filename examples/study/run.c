@@ -20,28 +20,18 @@ run_spec study_spec(void)
     return s;
 }
 
-static bool folder_of(const study_run *run, const char *folder, char path[PATH_MAX], tg_error *error)
+/* The folder of a run, for which STUDY_OUT leaves room. */
+static char *folder_of(const study_run *run, const char *folder, char path[PATH_MAX])
 {
-    return snprintf(path, PATH_MAX, "%s/%s", folder, run->name) < PATH_MAX ||
-           tg_fail(error, "the name of the folder is too long");
-}
-
-static run_source source_of(const study_run *run)
-{
-    return run->text ? (run_source){.is_text = true, .letters = *run->text} : (run_source){.data = *run->data};
-}
-
-static const char *data_name(const study_run *run)
-{
-    return run->text ? run->text->name : run->data->name;
+    snprintf(path, PATH_MAX, "%.*s/%s", PATH_MAX - 2 * STUDY_NAME, folder, run->name);
+    return path;
 }
 
 /* Opens the run's rows with splits of their own; free source.data.order. */
 static bool open_source(const study_run *run, run_spec *spec, run_source *from, tg_error *error)
 {
     *spec = run->spec;
-    spec->data = data_name(run);
-    *from = source_of(run);
+    *from = *run->from;
     from->data.order = NULL;
     return source_complete(spec, from, error) && source_split(spec, from, error);
 }
@@ -77,13 +67,10 @@ static json_t *config_of_rows(const study_run *run)
 {
     static const void *known; /* the checksum is computed once for several hundred runs on a set of 200 MB */
     static unsigned long sum;
-    const void *data = run->text ? (const void *)run->text : run->data;
-    const run_source from = source_of(run);
     run_spec spec = run->spec;
-    if (data != known)
-        sum = source_checksum(&from);
-    known = data;
-    spec.data = data_name(run);
+    if (run->from != known)
+        sum = source_checksum(run->from);
+    known = run->from;
     net_spec_complete(&spec.net); /* an explicit default is the same run */
     json_t *config = run_spec_json(&spec);
     json_object_set_new(config, "checksum", json_integer((json_int_t)sum));
@@ -104,7 +91,7 @@ bool study_record_is_foreign(const study_run *run, const char *folder, tg_error 
 {
     char path[PATH_MAX];
     json_t *config = config_of(run);
-    const bool ours = folder_of(run, folder, path, error) && record_is_ours(path, config, not_compared, error);
+    const bool ours = record_is_ours(folder_of(run, folder, path), config, not_compared, error);
     json_decref(config);
     return !ours;
 }
@@ -151,18 +138,23 @@ static bool train(const study_run *run, const char *path, jobs_link *link, tg_er
     return fine;
 }
 
+bool study_run_is_complete(const study_run *run, const char *folder)
+{
+    study_record record;
+    study_record_read(&record, run, folder);
+    const bool complete = record.complete;
+    study_record_free(&record);
+    return complete;
+}
+
 bool study_run_train(const study_run *run, const char *folder, bool overwrite, jobs_link *link, tg_error *error)
 {
     char path[PATH_MAX];
     tg_error other;
-    study_record record;
     const bool foreign = overwrite && study_record_is_foreign(run, folder, &other);
-    study_record_read(&record, run, folder);
-    const bool complete = study_record_complete(&record, run->spec.epochs);
-    study_record_free(&record);
-    return complete ||
-           (folder_of(run, folder, path, error) && claim(run, path, foreign ? RECORD_OVERWRITE : RECORD_SAME, error) &&
-            train(run, path, link, error));
+    folder_of(run, folder, path);
+    return study_run_is_complete(run, folder) ||
+           (claim(run, path, foreign ? RECORD_OVERWRITE : RECORD_SAME, error) && train(run, path, link, error));
 }
 
 /* ---- work besides training ---- */
@@ -202,14 +194,14 @@ double study_run_seconds(const study_run *run, tg_error *error)
 tg_model *study_run_net(const study_run *run, const char *folder, tg_error *error)
 {
     const tg_rng rng = tg_rng_seed((uint64_t)run->spec.seed);
-    const run_source from = source_of(run);
     char path[PATH_MAX];
     run_spec spec = run->spec;
-    tg_model *made =
-        source_complete(&spec, &from, error) ? (run_spec_complete(&spec, 1), net_new(&spec.net, &rng, error)) : NULL;
-    if (made && folder_of(run, folder, path, error) && strlen(path) + 20 < sizeof path &&
-        tg_parameters_load(tg_model_parameters(made), strcat(path, "/last.safetensors"),
-                           &(tg_load_options){.allow_unknown = true}, error))
+    tg_model *made = source_complete(&spec, run->from, error)
+                         ? (run_spec_complete(&spec, 1), net_new(&spec.net, &rng, error))
+                         : NULL;
+    const tg_load_options options = {.allow_unknown = true};
+    strcat(folder_of(run, folder, path), "/last.safetensors");
+    if (made && tg_parameters_load(tg_model_parameters(made), path, &options, error))
         return made;
     tg_model_free(made);
     return NULL;
@@ -222,12 +214,14 @@ void study_record_read(study_record *record, const study_run *run, const char *f
     tg_error error;
     char path[PATH_MAX];
     *record = (study_record){0};
-    if (!folder_of(run, folder, path, &error) || study_record_is_foreign(run, folder, &error))
+    if (study_record_is_foreign(run, folder, &error))
         return;
+    folder_of(run, folder, path);
     record->results = record_results(path);
     record->epoch = record_epochs(path, &record->epochs);
     record->diverged = (int)json_integer_value(json_object_get(record->results, "diverged"));
     record->ended = json_is_true(json_object_get(record->results, "ended"));
+    record->complete = record->results && (record->diverged || record->ended || record->epochs >= run->spec.epochs);
 }
 
 void study_record_free(study_record *record)
@@ -239,6 +233,8 @@ void study_record_free(study_record *record)
 
 double study_record_at(const study_record *record, int epoch, study_column column)
 {
+    if (record->ended && epoch > record->epochs)
+        epoch = record->epochs;
     if (epoch < 1 || epoch > record->epochs)
         return NAN;
     const runlog_epoch *e = &record->epoch[epoch - 1];
@@ -249,25 +245,9 @@ double study_record_at(const study_record *record, int epoch, study_column colum
     return of[column];
 }
 
-int study_record_lowest(const study_record *record, int epochs, study_column column)
-{
-    int lowest = 0;
-    for (int e = 1; e <= epochs; e++) {
-        const double number = study_record_at(record, e, column);
-        if (!isnan(number) && (!lowest || number < study_record_at(record, lowest, column)))
-            lowest = e;
-    }
-    return lowest;
-}
-
 double study_record_result(const study_record *record, const char *name, size_t index)
 {
     const json_t *found = json_object_get(record->results, name);
     const json_t *number = json_is_array(found) ? json_array_get(found, index) : found;
     return json_is_number(number) ? json_number_value(number) : NAN;
-}
-
-bool study_record_complete(const study_record *record, int epochs)
-{
-    return record->results && (record->diverged || record->ended || record->epochs >= epochs);
 }

@@ -1,6 +1,7 @@
 /* One training run of a study: a run (examples/run) with a name, on rows that were read once for all runs.
  *
- *     study_run run = {.name = "relu-dropout0-lr0.001-seed1", .data = &mnist, .spec = study_spec()};
+ *     study_run run = {.name = "relu-dropout0-lr0.001-seed1", .from = &mnist, .spec = study_spec()};
+ *     run.spec.data = "mnist";
  *     run.spec.net = (net_spec){.hidden = "128x8", .activation = "relu", .init = "unit_rows"};
  *     run.spec.lr = 1e-3, run.spec.batch = 128, run.spec.epochs = 50, run.spec.validation = "first:5000";
  *     double seconds = study_run_seconds(&run, &error);            // for one epoch, from a timed sample
@@ -37,13 +38,14 @@ typedef struct study_trainer {
 } study_trainer;
 
 struct study_run {
-    char name[STUDY_NAME]; /* name of its folder: letters, digits, and - . _ */
-    const char *group;     /* runs of a group take about the same time an epoch */
-    const dataset *data;
-    const text_source *text; /* a text instead of rows; data is not read then */
+    char name[STUDY_NAME];         /* name of its folder: letters, digits, and - . _ */
+    const char *group;             /* runs of a group take about the same time an epoch; the cell of a grid's run */
+    const struct study_grid *grid; /* NULL: none */
+    double epoch_seconds;          /* that time; 0: not measured */
+    const run_source *from;        /* rows or a text, of the name spec.data */
     run_spec spec;
     bool keeps_model; /* saves last.safetensors, from which a longer run continues and the network can be read */
-    const study_trainer *trainer; /* in place of data and text; NULL: tg_fit trains on these */
+    const study_trainer *trainer; /* NULL: tg_fit trains on `from` */
     const void *problem;          /* for it */
     /* Adds further measures of the finished run's network to the results; NULL: none. */
     void (*more)(trainer *finished, json_t *results);
@@ -57,6 +59,9 @@ run_spec study_spec(void);
  * otherwise they are an error. `link`, for progress, may be NULL. Divergence is a result, not a failure. False and one
  * line if the run cannot be made or written. */
 bool study_run_train(const study_run *run, const char *folder, bool overwrite, jobs_link *link, tg_error *error);
+
+/* True if its record in FOLDER/NAME is complete. */
+bool study_run_is_complete(const study_run *run, const char *folder);
 
 /* Seconds that an epoch takes, measurements included, from a sample of a quarter of a second or so; NaN and one line if
  * the run cannot be made. */
@@ -88,6 +93,7 @@ typedef struct study_record {
     runlog_epoch *epoch; /* [epochs], the first at 0 */
     int diverged;        /* the epoch in which the loss became infinite or NaN, which ends a run; 0: none */
     bool ended;          /* ended before its last epoch, as it had converged */
+    bool complete;       /* has all its epochs, or ended or diverged before */
     json_t *results;     /* of a concluded run, else NULL */
 } study_record;
 
@@ -98,16 +104,10 @@ void study_record_read(study_record *record, const study_run *run, const char *f
 bool study_record_is_foreign(const study_run *run, const char *folder, tg_error *error);
 void study_record_free(study_record *record);
 
-/* A number after epoch 1, 2, ...; NaN if there is none. */
+/* A number after epoch 1, 2, ...; NaN if there is none. A run that converged keeps its last number. */
 double study_record_at(const study_record *record, int epoch, study_column column);
-
-/* The epoch with the lowest number in a column, among the first `epochs`; 0 where there is none. */
-int study_record_lowest(const study_record *record, int epochs, study_column column);
 
 /* Number `index` of an array of the results, or the number itself; NaN where there is none. */
 double study_record_result(const study_record *record, const char *name, size_t index);
-
-/* True if a run of this many epochs has ended. */
-bool study_record_complete(const study_record *record, int epochs);
 
 #endif

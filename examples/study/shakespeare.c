@@ -51,7 +51,8 @@ typedef struct results {
     study_results of;
     int seeds, rates; /* complete for all forms; rates that are tried */
     double loss[FORMS][RATES][SEEDS];
-    int best[FORMS]; /* the rate with the lowest mean */
+    int best[FORMS];                /* the rate with the lowest mean */
+    double corrected[FORMS][FORMS]; /* p-values of the pairs, by Holm's method */
 } results;
 
 /* ---- results ---- */
@@ -59,18 +60,16 @@ typedef struct results {
 /* Collects the lowest validation loss of each run, as others report it, for the seeds that all forms and rates have. */
 static void gather(results *r)
 {
-    study_cell cell[FORMS];
-    for (int f = 0; f < FORMS; f++)
-        cell[f] = study_cell_of(&r->of.work, r->of.c, &grids[0], forms[f].name, 0);
-    r->rates = cell[0].rates;
-    r->seeds = cell[0].seeds;
-    for (int f = 0; f < FORMS; f++)
+    r->seeds = SEEDS;
+    for (int f = 0; f < FORMS; f++) {
+        const study_cell cell = study_cell_of(&r->of.work, forms[f].name, 0);
+        const int complete = study_cell_complete(&cell);
+        r->seeds = complete < r->seeds ? complete : r->seeds;
+        r->rates = cell.rates;
         for (int rate = 0; rate < r->rates; rate++)
-            for (int seed = 1; seed <= r->seeds; seed++) {
-                if (!study_cell_record(&cell[f], rates[rate], seed))
-                    r->seeds = seed - 1;
-                r->loss[f][rate][seed - 1] = study_cell_at_best(&cell[f], rates[rate], seed, STUDY_VAL_LOSS);
-            }
+            for (int seed = 1; seed <= r->seeds; seed++)
+                r->loss[f][rate][seed - 1] = study_cell_at_best(&cell, rates[rate], seed, STUDY_VAL_LOSS);
+    }
     for (int f = 0; f < FORMS; f++)
         for (int rate = 1; rate < r->rates; rate++)
             if (statistics_of(r->loss[f][rate], (size_t)r->seeds).mean <
@@ -83,43 +82,39 @@ static const double *best_losses(const results *r, int form)
     return r->loss[form][r->best[form]];
 }
 
-/* The difference of two forms, paired by seed, both at their best rates; `p` is corrected for the number of
- * comparisons: all of activations, or all of a change with the base. */
-typedef struct pair {
-    int form, other;
-    statistics_estimate difference;
-    double p, corrected;
-} pair;
-
-enum { CHANGES = FORMS - ACTIVATIONS };
-typedef struct pairs {
-    pair of[PAIRS + CHANGES];
-} pairs;
-
-static void correct(pair of[], int count)
+/* The difference of two forms, paired by seed, both at their best rates. */
+static statistics_estimate difference(const results *r, int form, int other)
 {
-    double p[PAIRS];
-    for (int i = 0; i < count; i++)
-        p[i] = of[i].p;
-    statistics_holm(p, (size_t)count);
-    for (int i = 0; i < count; i++)
-        of[i].corrected = p[i];
+    return statistics_paired(best_losses(r, form), best_losses(r, other), (size_t)r->seeds);
 }
 
-static pairs pairs_of(const results *r)
+static double p_of(const results *r, int form, int other)
 {
-    pairs all;
+    return statistics_compare(best_losses(r, form), best_losses(r, other), (size_t)r->seeds).p;
+}
+
+/* All pairs of activations, and every change with the base. */
+static bool is_pair(int form, int other)
+{
+    return other < form && (form < ACTIVATIONS || other == BASE);
+}
+
+/* For the number of pairs of activations, and for that of changes. */
+static void correct(results *r)
+{
+    double p[PAIRS + FORMS - ACTIVATIONS];
     int count = 0;
     for (int form = 0; form < FORMS; form++)
-        for (int other = 0; other < ACTIVATIONS && other < form; other++)
-            if (form < ACTIVATIONS || other == BASE) {
-                const double *a = best_losses(r, form), *b = best_losses(r, other);
-                all.of[count++] = (pair){form, other, statistics_paired(a, b, (size_t)r->seeds),
-                                         statistics_compare(a, b, (size_t)r->seeds).p, NAN};
-            }
-    correct(all.of, PAIRS);
-    correct(all.of + PAIRS, CHANGES);
-    return all;
+        for (int other = 0; other < form; other++)
+            if (is_pair(form, other))
+                p[count++] = p_of(r, form, other);
+    statistics_holm(p, PAIRS);
+    statistics_holm(p + PAIRS, FORMS - ACTIVATIONS);
+    count = 0;
+    for (int form = 0; form < FORMS; form++)
+        for (int other = 0; other < form; other++)
+            if (is_pair(form, other))
+                r->corrected[form][other] = r->corrected[other][form] = p[count++];
 }
 
 /* ---- the report ---- */
@@ -134,8 +129,8 @@ static void put_forms(const results *r, sheet *s)
         char published[SOURCES][16], key[60];
         for (int i = 0; i < SOURCES; i++)
             snprintf(published[i], sizeof published[i], forms[f].published[i] > 0 ? "%.4f" : "", forms[f].published[i]);
-        sheet_row(s, "%s|%g|%.4f|%.4f to %.4f|%.4f|%.4f|%s|%s", forms[f].name, rates[r->best[f]], e.mean,
-                  e.mean - e.margin, e.mean + e.margin, all.low, all.high, published[TABLE], published[DISCUSSION]);
+        sheet_row(s, "%s|%g|%.4f|%.4f to %.4f|%.4f|%.4f|%s|%s", forms[f].name, rates[r->best[f]], STUDY_INTERVAL(e),
+                  all.low, all.high, published[TABLE], published[DISCUSSION]);
         snprintf(key, sizeof key, "%s_loss", forms[f].name);
         sheet_number(s, key, e.mean);
     }
@@ -157,19 +152,21 @@ static void put_rates(const results *r, sheet *s)
     }
 }
 
-static void put_pairs(sheet *s, const char *heading, const pair of[], int count)
+static void put_pairs(const results *r, sheet *s, const char *heading, int from, int to)
 {
     sheet_heading(s, heading);
     sheet_table(s, 1, "first less second|difference|95 % interval|p|p, corrected");
-    for (int i = 0; i < count; i++) {
-        const statistics_estimate d = of[i].difference;
-        sheet_row(s, "%s less %s|%+.4f|%+.4f to %+.4f|%.2g|%.2g", forms[of[i].form].name, forms[of[i].other].name,
-                  d.mean, d.mean - d.margin, d.mean + d.margin, of[i].p, of[i].corrected);
-    }
+    for (int form = from; form < to; form++)
+        for (int other = 0; other < form; other++)
+            if (is_pair(form, other)) {
+                const statistics_estimate d = difference(r, form, other);
+                sheet_row(s, "%s less %s|%+.4f|%+.4f to %+.4f|%.2g|%.2g", forms[form].name, forms[other].name,
+                          STUDY_INTERVAL(d), p_of(r, form, other), r->corrected[form][other]);
+            }
 }
 
 /* Answers questions that others answered with single runs. */
-static void judge(const results *r, sheet *s, const pairs *all)
+static void judge(const results *r, sheet *s)
 {
     static const struct {
         int form, other;
@@ -187,18 +184,16 @@ static void judge(const results *r, sheet *s, const pairs *all)
     };
     for (size_t q = 0; q < sizeof questions / sizeof *questions; q++) {
         const int form = questions[q].form, other = questions[q].other;
-        const pair *p = all->of;
-        while (!(p->form == form && p->other == other) && !(p->form == other && p->other == form))
-            p++;
-        const double mean = p->form == form ? p->difference.mean : -p->difference.mean, margin = p->difference.margin;
+        const statistics_estimate d = difference(r, form, other);
+        const double p = r->corrected[form][other];
         char key[80];
         snprintf(key, sizeof key, "%s_less_%s", forms[form].name, forms[other].name);
-        study_put_interval(s, key, mean, mean - margin, mean + margin);
+        study_put_estimate(s, key, &d);
         sheet_verdict(s, "%s %s: %s less %s is %+.4f ± %.4f over %d seeds (p = %.2g, corrected).", questions[q].text,
-                      !(p->corrected < 0.05) ? "No difference is shown"
-                      : mean < 0             ? "Yes"
-                                             : "No, it is worse",
-                      forms[form].name, forms[other].name, mean, margin, r->seeds, p->corrected);
+                      !(p < 0.05)  ? "No difference is shown"
+                      : d.mean < 0 ? "Yes"
+                                   : "No, it is worse",
+                      forms[form].name, forms[other].name, d.mean, d.margin, r->seeds, p);
     }
 }
 
@@ -237,8 +232,7 @@ static bool write_forms(const void *context, FILE *to)
     fputs("form,rate,mean,low,high,kind,loss\n", to);
     for (int f = 0; f < FORMS; f++) {
         const statistics_estimate e = statistics_of(best_losses(r, f), (size_t)r->seeds);
-        fprintf(to, "%s,%g,%.6g,%.6g,%.6g,mean,%.6g\n", forms[f].name, rates[r->best[f]], e.mean, e.mean - e.margin,
-                e.mean + e.margin, e.mean);
+        fprintf(to, "%s,%g,%.6g,%.6g,%.6g,mean,%.6g\n", forms[f].name, rates[r->best[f]], STUDY_INTERVAL(e), e.mean);
         for (int seed = 0; seed < r->seeds; seed++)
             fprintf(to, "%s,,,,,seed,%.6g\n", forms[f].name, best_losses(r, f)[seed]);
         for (int i = 0; i < SOURCES; i++)
@@ -250,15 +244,15 @@ static bool write_forms(const void *context, FILE *to)
 
 static void judge_all(results *r, sheet *s)
 {
-    const pairs all = pairs_of(r);
-    judge(r, s, &all);
+    correct(r);
+    judge(r, s);
     judge_published(r, s);
-    study_file(&r->of, "forms.csv", write_forms);
+    study_file(&r->of, "forms.csv", write_forms, r);
     study_picture(&r->of, s, "study_forms.gp", "forms.svg",
                   "validation loss of each form: mean, 95 % interval, seeds, and published runs");
     put_forms(r, s);
-    put_pairs(s, "The 28 pairs of activations, corrected by Holm's method", all.of, PAIRS);
-    put_pairs(s, "Changes of the base, corrected by Holm's method", all.of + PAIRS, CHANGES);
+    put_pairs(r, s, "The 28 pairs of activations, corrected by Holm's method", 0, ACTIVATIONS);
+    put_pairs(r, s, "Changes of the base, corrected by Holm's method", ACTIVATIONS, FORMS);
     put_rates(r, s);
 }
 
@@ -286,8 +280,6 @@ const study study_shakespeare = {
     .size = sizeof(results),
     .report = report,
     .title = "Activations in a small GPT on Shakespeare's plays",
-    .first = STUDY_PLAYS,
-    .end = STUDY_PLAYS + 1,
     .grids = grids,
     .grid_count = GRIDS,
 };

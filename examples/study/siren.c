@@ -21,15 +21,18 @@ static const tg_activation activations[ACTIVATIONS] = {TG_SINE, TG_RELU, TG_TANH
     {                                                                                                               \
         .fixed = "hidden=64x4 validation=none test=none batch=4096 epochs=500 init=" initialiser,                   \
         .quick = "hidden=16x2 epochs=20", .factors = {"activation=" activation}, .rates = {1e-3, 3e-3, 1e-2, 3e-2}, \
-        .seeds = SEEDS, .keeps_model = true                                                                         \
+        .seeds = SEEDS, .quick_rates = 1, .keeps_model = true                                                       \
     }
 static const study_grid grids[GRIDS] = {GRID("siren", "sine"), GRID("variance_preserving", "relu,tanh,gelu_exact")};
 static const double *const rates = grids[0].rates;
-static const char *const measures[MEASURES] = {"image", "gradient", "Laplacian"};
+
+static const struct {
+    const char *name;
+    int from, count; /* numbers of the parts */
+} measures[MEASURES] = {{"image", 0, PIXELS}, {"gradient", PIXELS, 2 * PIXELS}, {"Laplacian", 3 * PIXELS, PIXELS}};
 
 typedef struct results {
     study_results of;
-    study_grid grid[GRIDS]; /* the quick version tries one rate */
     study_cell cell[ACTIVATIONS];
     int steps, seeds, rates;
     double psnr[ACTIVATIONS][RATES][MEASURES][SEEDS];   /* after the last step; NaN if a seed is not complete */
@@ -81,9 +84,9 @@ static bool differentiate(const tg_model *net, double out[PARTS])
     for (int i = 0; i < 2; i++)
         tg_grad(&first[i], 1, &place[i], 1, NULL, false, &second[i]);
     const tg_tensor parts[] = {f, first[0], first[1], tg_add(second[0], second[1])};
-    for (int i = 0; i < PARTS; i++)
-        out[i] = tg_ok(parts[i / PIXELS]) ? tg_at(parts[i / PIXELS], i % PIXELS) : NAN;
-    const bool fine = !tg_tape_error(tape);
+    bool fine = true;
+    for (int i = 0; i < 4; i++)
+        fine = fine && tg_read(parts[i], TG_F64, out + i * PIXELS, PIXELS);
     tg_tape_free(tape);
     return fine;
 }
@@ -109,13 +112,6 @@ static double psnr(const double truth[], const double ours[], int count)
     for (int i = 0; i < count; i++)
         squares += (truth[i] - ours[i]) * (truth[i] - ours[i]);
     return decibels(range_of(truth, count), squares / count);
-}
-
-static void measure_all(const results *r, const double ours[PARTS], double out[MEASURES])
-{
-    out[IMAGE] = psnr(r->truth, ours, PIXELS);
-    out[GRADIENT] = psnr(r->truth + PIXELS, ours + PIXELS, 2 * PIXELS);
-    out[LAPLACIAN] = psnr(r->truth + 3 * PIXELS, ours + 3 * PIXELS, PIXELS);
 }
 
 /* For the picture: the image, the length of its gradient, its Laplacian. */
@@ -164,62 +160,54 @@ static double mean_of(const results *r, int activation, int rate, int measure)
     return statistics_of(r->psnr[activation][rate][measure], (size_t)r->seeds).mean;
 }
 
-static bool read_parts(const results *r, int activation, int rate, int seed, double parts[PARTS], tg_error *error)
+/* Measures a net, whose parts are written into `parts`; NaN if its run is not complete, or diverged. False and one line
+ * if it cannot be read. */
+static bool measure(results *r, int activation, int rate, int seed, double parts[PARTS], tg_error *error)
 {
-    tg_model *net = study_run_net(study_cell_run(&r->cell[activation], rates[rate], seed), r->of.work.folder, error);
-    const bool fine = net && differentiate(net, parts);
+    const bool there = !isnan(psnr_at(r, activation, rate, seed, r->steps));
+    tg_model *net = there ? study_cell_net(&r->cell[activation], rates[rate], seed, error) : NULL;
+    const bool measured = net && (differentiate(net, parts) || tg_fail(error, "out of memory"));
     tg_model_free(net);
-    return fine;
-}
-
-/* Measures the nets of one rate, if all seeds are complete and none diverged. False and one line if a net cannot be
- * read. */
-static bool measure_rate(results *r, int activation, int rate, tg_error *error)
-{
-    static double ours[PARTS];
-    const bool there = !isnan(estimate_at(r, activation, rate, r->steps).mean);
-    for (int seed = 1; seed <= r->seeds; seed++) {
-        double out[MEASURES] = {NAN, NAN, NAN};
-        if (there && !read_parts(r, activation, rate, seed, ours, error))
-            return false;
-        if (there)
-            measure_all(r, ours, out);
-        for (int m = 0; m < MEASURES; m++)
-            r->psnr[activation][rate][m][seed - 1] = out[m];
+    for (int m = 0; m < MEASURES; m++) {
+        const int from = measures[m].from;
+        r->psnr[activation][rate][m][seed - 1] =
+            measured ? psnr(r->truth + from, parts + from, measures[m].count) : NAN;
     }
-    return true;
+    return measured || !there;
 }
 
-static bool is_complete(const results *r)
+/* The rate with the highest mean; -1 if none is complete. */
+static int best_rate(const results *r, int activation, int measure)
 {
-    for (int a = 0; a < ACTIVATIONS; a++)
-        if (r->best[a][IMAGE] < 0)
-            return false;
-    return true;
+    int best = -1;
+    for (int rate = 0; rate < r->rates; rate++) {
+        const double mean = mean_of(r, activation, rate, measure);
+        if (best < 0 ? !isnan(mean) : mean > mean_of(r, activation, best, measure))
+            best = rate;
+    }
+    return best;
 }
 
-static bool gather(results *r, tg_error *error)
+/* Sets `complete` if every activation has a best rate. False and one line if a net cannot be read. */
+static bool gather(results *r, bool *complete, tg_error *error)
 {
     static double ours[PARTS];
     bool fine = true;
-    for (int a = 0; a < ACTIVATIONS; a++)
-        r->cell[a] = study_cell_of(&r->of.work, r->of.c, &r->grid[a > 0], tg_activation_name(activations[a]), 0);
+    *complete = true;
     r->steps = r->of.work.run[0].spec.epochs;
-    r->seeds = r->cell[0].seeds;
-    r->rates = r->cell[0].rates;
     keep_pictures(r->truth, r->pictures[0]);
-    for (int a = 0; a < ACTIVATIONS; a++) {
+    for (int a = 0; a < ACTIVATIONS && fine; a++) {
+        r->cell[a] = study_cell_of(&r->of.work, tg_activation_name(activations[a]), 0);
+        r->seeds = r->cell[a].seeds;
+        r->rates = r->cell[a].rates;
         for (int rate = 0; rate < r->rates; rate++)
-            fine = fine && measure_rate(r, a, rate, error);
-        for (int m = 0; m < MEASURES; m++) {
-            r->best[a][m] = -1;
-            for (int rate = 0; rate < r->rates; rate++)
-                if (r->best[a][m] < 0 ? !isnan(mean_of(r, a, rate, m))
-                                      : mean_of(r, a, rate, m) > mean_of(r, a, r->best[a][m], m))
-                    r->best[a][m] = rate;
-        }
+            for (int seed = 1; seed <= r->seeds; seed++)
+                fine = fine && measure(r, a, rate, seed, ours, error);
+        for (int m = 0; m < MEASURES; m++)
+            r->best[a][m] = best_rate(r, a, m);
+        *complete = *complete && r->best[a][IMAGE] >= 0;
         if (fine && r->best[a][GRADIENT] >= 0) {
-            fine = read_parts(r, a, r->best[a][GRADIENT], 1, ours, error);
+            fine = measure(r, a, r->best[a][GRADIENT], 1, ours, error);
             keep_pictures(ours, r->pictures[1 + a]);
         }
     }
@@ -246,9 +234,8 @@ static void put_psnr(const results *r, sheet *s)
         statistics_estimate e[MEASURES];
         for (int m = 0; m < MEASURES; m++)
             e[m] = best_estimate(r, a, m);
-#define INTERVAL(m) e[m].mean, e[m].mean - e[m].margin, e[m].mean + e[m].margin
         sheet_row(s, "%s|%.2f|%.2f to %.2f|%.2f|%.2f to %.2f|%.2f|%.2f to %.2f", tg_activation_name(activations[a]),
-                  INTERVAL(IMAGE), INTERVAL(GRADIENT), INTERVAL(LAPLACIAN));
+                  STUDY_INTERVAL(e[IMAGE]), STUDY_INTERVAL(e[GRADIENT]), STUDY_INTERVAL(e[LAPLACIAN]));
     }
 }
 
@@ -276,12 +263,12 @@ static void judge_measure(const results *r, sheet *s, int measure)
         statistics_paired(best_of(r, 0, measure), best_of(r, other, measure), (size_t)r->seeds);
     sheet_verdict(
         s, "Do sines fit the %s better (the paper: yes)? %s: %+.2f ± %.2f dB against %s, the best of the others.",
-        measures[measure],
+        measures[measure].name,
         gain.mean - gain.margin > 0   ? "Yes"
         : gain.mean + gain.margin < 0 ? "No, worse"
                                       : "Not shown",
         gain.mean, gain.margin, tg_activation_name(activations[other]));
-    snprintf(key, sizeof key, "gain_%s", measures[measure]);
+    snprintf(key, sizeof key, "gain_%s", measures[measure].name);
     sheet_number(s, key, gain.mean);
 }
 
@@ -312,8 +299,7 @@ static bool write_curves(const void *context, FILE *to)
     for (int a = 0; a < ACTIVATIONS; a++)
         for (int step = 1; step <= r->steps; step = step < 20 ? step + 1 : step + step / 20) {
             const statistics_estimate e = estimate_at(r, a, r->best[a][GRADIENT], step);
-            fprintf(to, "%s,%d,%.6g,%.6g,%.6g\n", tg_activation_name(activations[a]), step, e.mean, e.mean - e.margin,
-                    e.mean + e.margin);
+            fprintf(to, "%s,%d,%.6g,%.6g,%.6g\n", tg_activation_name(activations[a]), step, STUDY_INTERVAL(e));
         }
     return true;
 }
@@ -334,7 +320,8 @@ static bool write_images(const void *context, FILE *to)
 static void report(void *all, sheet *s)
 {
     results *r = all;
-    r->of.broken = !gather(r, &r->of.error);
+    bool complete;
+    r->of.broken = !gather(r, &complete, &r->of.error);
     sheet_text(s,
                "A net learns the grey value at a pixel's coordinates, which are between -1 and 1: an image of %d x %d "
                "pixels by a formula, whose derivatives are known. %s units in a hidden layer; mean squared error over "
@@ -343,13 +330,13 @@ static void report(void *all, sheet *s)
                "The PSNR is 10 log10(range^2 / mean squared error), with the range of the true image, of the parts of "
                "its gradient, or of its Laplacian; nets see neither gradient nor Laplacian in training.",
                SIDE, SIDE, r->of.work.run[0].spec.net.hidden, r->steps, r->seeds, plural(r->seeds));
-    if (!is_complete(r)) {
+    if (!complete) {
         sheet_text(s, "Each activation needs a rate with all of its seeds before there is anything to compare.");
         return;
     }
     judge(r, s);
-    study_file(&r->of, "curves.csv", write_curves);
-    study_file(&r->of, "images.csv", write_images);
+    study_file(&r->of, "curves.csv", write_curves, r);
+    study_file(&r->of, "images.csv", write_images, r);
     study_picture(&r->of, s, "study_siren.gp", "siren.svg",
                   "PSNR of the image over the steps; the image, the length of its gradient and its Laplacian, true and "
                   "by each net, at the rate that is best for the gradient");
@@ -360,12 +347,9 @@ static void report(void *all, sheet *s)
 static bool add(void *all)
 {
     results *r = all;
-    for (int i = 0; i < GRIDS; i++) {
-        r->grid[i] = grids[i];
-        r->grid[i].rates[1] = r->of.c->settings->quick ? 0 : grids[i].rates[1];
-    }
-    return differentiate(NULL, r->truth) && make_data(r, &r->of.from.rows[0]) && /* in place of the first table */
-           study_grids_add(&r->of.work, r->of.c, r->grid, GRIDS, &r->of.from);
+    return differentiate(NULL, r->truth) &&
+           make_data(r, &r->of.from.source[0].data) && /* in place of the first table */
+           study_grids_add(&r->of.work, grids, GRIDS, &r->of.from);
 }
 
 const study study_siren = {
@@ -375,5 +359,4 @@ const study study_siren = {
     .report = report,
     .title = "SIREN: an image and its derivatives by networks of sines",
     .add = add,
-    .no_data = true,
 };

@@ -26,10 +26,10 @@ static void say_state(const study_results *r, sheet *s)
                    r->work.count, plural(r->work.count));
 }
 
-void study_file(study_results *r, const char *name, bool (*write)(const void *results, FILE *to))
+void study_file(study_results *r, const char *name, files_writer *write, const void *context)
 {
     r->broken = r->broken || !files_make_folder(r->c->folder, &r->error) ||
-                !files_write(r->c->folder, name, write, r, &r->error);
+                !files_write(r->c->folder, name, write, context, &r->error);
 }
 
 void study_picture(study_results *r, sheet *s, const char *script, const char *file, const char *says)
@@ -77,10 +77,9 @@ static void train(study_results *r)
 
 static int work_on(const study *what, study_results *r)
 {
-    const study_context *c = r->c;
-    if (!(what->add ? what->add(r) : study_grids_add(&r->work, c, what->grids, what->grid_count, &r->from)))
+    if (!(what->add ? what->add(r) : study_grids_add(&r->work, what->grids, what->grid_count, &r->from)))
         return study_refuse("out of memory", 1);
-    if (!what->no_runs)
+    if (r->work.count > 0)
         train(r);
     if (r->outcome.broken)
         return study_refuse(r->outcome.error.text, r->outcome.broken);
@@ -95,13 +94,13 @@ static int work_on(const study *what, study_results *r)
 int study_do(const study *what, const study_context *c)
 {
     study_results *r = calloc(1, what->size);
-    const bool fewer = c->settings->quick && what->end == STUDY_TABLES;
-    if (!r || (what->of && !study_context_of(&r->owner, c->settings, what->of, c->command)))
-        return free(r), study_refuse(r ? "--out: the name is too long" : "out of memory", 2);
+    if (!r)
+        return study_refuse("out of memory", 2);
     r->c = c;
-    r->work = study_work_of(what->of ? &r->owner : c);
+    r->owner = what->of ? study_context_of(c->settings, what->of, c->command) : *c;
+    r->work = study_work_of(&r->owner);
     r->drawn = PLOTS_NOTHING;
-    const bool loaded = study_sources_load(&r->from, c, what->first, fewer ? STUDY_QUICK_TABLES : what->end);
+    const bool loaded = study_sources_load(&r->from, c, what->grids, what->grid_count);
     const int status = loaded ? work_on(what, r) : 2;
     study_work_free(&r->work);
     study_sources_free(&r->from);
@@ -111,10 +110,8 @@ int study_do(const study *what, const study_context *c)
 
 double study_number(const study_context *c, const char *name, const char *key)
 {
-    study_context other;
+    const study_context other = study_context_of(c->settings, name, NULL);
     char path[PATH_MAX + 16];
-    if (!study_context_of(&other, c->settings, name, NULL))
-        return NAN;
     snprintf(path, sizeof path, "%s/numbers.json", other.folder);
     json_t *file = json_load_file(path, 0, NULL);
     const json_t *number = json_object_get(file, key);
@@ -138,41 +135,61 @@ void study_put_estimate(sheet *s, const char *key, const statistics_estimate *e)
     study_put_interval(s, key, e->mean, e->mean - e->margin, e->mean + e->margin);
 }
 
-/* ---- numbers over seeds ---- */
+/* ---- comparisons ---- */
 
-study_spread study_spread_of(const double values[], int count)
+study_change study_change_of(const double to[][STUDY_SEEDS], const double from[][STUDY_SEEDS], int tables, int seeds)
 {
-    double sorted[STUDY_SEEDS];
-    study_spread spread = {0, NAN, NAN, NAN};
-    for (int i = 0; i < count && spread.count < STUDY_SEEDS; i++)
-        if (!isnan(values[i]))
-            sorted[spread.count++] = values[i];
-    if (!spread.count)
-        return spread;
-    spread.median = statistics_median(sorted, (size_t)spread.count);
-    spread.low = sorted[0];
-    spread.high = sorted[spread.count - 1];
-    return spread;
-}
-
-study_spread study_spread_at(const study_record *const records[], int count, int epoch, study_column column)
-{
-    double values[STUDY_SEEDS];
-    for (int i = 0; i < count; i++)
-        values[i] = study_record_at(records[i], epoch, column);
-    return study_spread_of(values, count);
-}
-
-int study_lowest_median(const study_record *const records[], int count, int epochs, study_column column)
-{
-    int lowest = 0;
-    double least = INFINITY;
-    for (int e = 1; e <= epochs; e++) {
-        const double median = study_spread_at(records, count, e, column).median;
-        if (median < least) {
-            least = median;
-            lowest = e;
-        }
+    double logs[STUDY_TABLES], p[STUDY_TABLES];
+    for (int i = 0; i < tables; i++) {
+        logs[i] = statistics_paired(to[i], from[i], (size_t)seeds).mean;
+        p[i] = statistics_compare(to[i], from[i], (size_t)seeds).p;
     }
-    return lowest;
+    statistics_holm(p, (size_t)tables);
+    study_change change = {.ratio = statistics_of(logs, (size_t)tables)};
+    for (int i = 0; i < tables; i++) {
+        change.lower += p[i] < 0.05 && logs[i] < 0;
+        change.higher += p[i] < 0.05 && logs[i] > 0;
+    }
+    return change;
+}
+
+/* ---- curves ---- */
+
+static bool write_curves(const void *context, FILE *to)
+{
+    const study_curves *all = context;
+    fputs("panel,curve,measure,rate,epoch,median,low,high,train\n", to);
+    for (const study_curve *c = all->curve; c < all->curve + all->count; c++)
+        for (int e = 1; e <= all->epochs; e++) {
+            const study_spread of = study_spread_at(c->records, c->count, e, all->column),
+                               train = study_spread_at(c->records, c->count, e, all->train);
+            if (of.count)
+                fprintf(to, "%s,%s,%s,%g,%d,%.6g,%.6g,%.6g,", c->panel, c->name, all->measure, c->rate, e,
+                        STUDY_SPREAD(of));
+            if (of.count)
+                fprintf(to, train.count ? "%.6g\n" : "\n", train.median);
+        }
+    return true;
+}
+
+static bool write_published(const void *context, FILE *to)
+{
+    const study_curves *all = context;
+    fputs("panel,curve,kind,epoch,loss\n", to);
+    for (const study_curve *c = all->curve; c < all->curve + all->count; c++)
+        for (const study_mark *m = c->mark; m < c->mark + c->marks; m++)
+            if (!isnan(m->loss))
+                fprintf(to, "%s,%s,%s,%d,%g\n", c->panel, c->name, m->kind, m->epoch, m->loss);
+    return true;
+}
+
+void study_put_curves(study_results *r, sheet *s, const study_curves *curves, const char *says)
+{
+    int records = 0;
+    for (int i = 0; i < curves->count; i++)
+        records += curves->curve[i].count;
+    study_file(r, "curves.csv", write_curves, curves);
+    study_file(r, "published.csv", write_published, curves);
+    if (records)
+        study_picture(r, s, "study_curves.gp", "curves.svg", says);
 }

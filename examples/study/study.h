@@ -5,8 +5,7 @@
  *         double loss[FORMS];
  *     } results;
  *     const study study_shakespeare = {"shakespeare", "activations in a small GPT", sizeof(results), report,
- *                                      .title = "Activations in a small GPT", .first = STUDY_PLAYS,
- *                                      .end = STUDY_PLAYS + 1, .grids = grids, .grid_count = 4};
+ *                                      .title = "Activations in a small GPT", .grids = grids, .grid_count = 4};
  *
  * The exit status is 0; 1 where a run failed or a result could not be written; 2 where the study could not begin;
  * signals_status() where it was interrupted.
@@ -21,7 +20,7 @@
 
 typedef struct study_results {
     const study_context *c;
-    study_context owner; /* of the study whose records these are, where it is another one */
+    study_context owner; /* of the study whose records these are */
     study_sources from;
     study_work work;
     study_outcome outcome;
@@ -38,18 +37,15 @@ typedef struct study {
     void (*report)(void *results, sheet *s);
     const char *title;
 
-    study_source first, end; /* what it is trained on: first .. end - 1, of all tables fewer in the quick version */
-    const char *of;          /* the study whose records it has; NULL: its own */
+    const char *of; /* the study whose records `work` has at first; NULL: its own */
 
-    /* Its runs: some grids; or what `add` adds, which may do a part of the work first and returns false when memory
-     * runs out. */
+    /* Its runs: none, those of some grids, or what `add` adds, which may do a part of the work first and returns false
+     * when memory runs out. It reads the data of the grids. */
     const study_grid *grids;
     int grid_count;
     bool (*add)(void *results);
 
-    bool no_runs; /* trains nothing, so that options of training have no effect */
-    bool no_data; /* reads none */
-    bool staged;  /* its runs depend on each other, so single runs cannot be selected */
+    bool staged; /* its runs depend on each other, so single runs cannot be selected */
 } study;
 
 /* The studies, in the order in which they are listed: examples/study/NAME.c or so. */
@@ -70,7 +66,7 @@ int study_refuse(const char *message, int status);
 
 /* For a report: writes FOLDER/NAME, and draws by a script of plots/ the picture that the report then has, unless
  * something could not be written. */
-void study_file(study_results *r, const char *name, bool (*write)(const void *results, FILE *to));
+void study_file(study_results *r, const char *name, files_writer *write, const void *context);
 void study_picture(study_results *r, sheet *s, const char *script, const char *file, const char *says);
 
 /* Adds a number and its 95 % interval to those of the report: KEY, KEY_low and KEY_high. */
@@ -80,18 +76,42 @@ void study_put_estimate(sheet *s, const char *key, const statistics_estimate *e)
 /* A number of another study's report (sheet_number), of the quick version if this is one; NaN if there is none. */
 double study_number(const study_context *c, const char *name, const char *key);
 
-/* ---- numbers over seeds ---- */
+/* How the test loss differs between two things that were trained on the same tables and seeds. */
+typedef struct study_change {
+    statistics_estimate ratio; /* logarithm of the ratio of the losses, over the tables */
+    int lower, higher; /* tables with a significant difference: t tests, paired by seed, corrected by Holm's method */
+} study_change;
 
-/* Median, least and greatest; NaN of none. Of five runs the least and the greatest hold the true median with a
- * probability of 94 %. */
-typedef struct study_spread {
+/* From the logarithms of the losses: [tables][seeds]. */
+study_change study_change_of(const double to[][STUDY_SEEDS], const double from[][STUDY_SEEDS], int tables, int seeds);
+
+/* ---- a measure over the epochs, beside what was published ---- */
+
+typedef struct study_mark {
+    const char *kind; /* "validation" or "train" */
+    int epoch;
+    double loss; /* NaN: not published */
+} study_mark;
+
+typedef struct study_curve {
+    char panel[40];
+    const char *name;
+    double rate;
     int count;
-    double median, low, high;
-} study_spread;
-study_spread study_spread_of(const double values[], int count);
+    const study_record *records[STUDY_SEEDS];
+    const study_mark *mark; /* [marks] */
+    int marks;
+} study_curve;
 
-/* The spread of a column after an epoch; and the epoch with the lowest median, 0 if there is none. */
-study_spread study_spread_at(const study_record *const records[], int count, int epoch, study_column column);
-int study_lowest_median(const study_record *const records[], int count, int epochs, study_column column);
+enum { STUDY_CURVES = 8 };
+typedef struct study_curves {
+    const char *measure;
+    study_column column, train; /* the measure, and the same in training */
+    int epochs, count;
+    study_curve curve[STUDY_CURVES];
+} study_curves;
+
+/* Writes curves.csv and published.csv, and draws them if there is a record. */
+void study_put_curves(study_results *r, sheet *s, const study_curves *curves, const char *says);
 
 #endif

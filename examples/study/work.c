@@ -8,21 +8,18 @@
 
 static const double silence = 900; /* seconds after which a silent run is killed */
 
-bool study_context_of(study_context *c, const study_settings *settings, const char *name, const char *command)
+study_context study_context_of(const study_settings *settings, const char *name, const char *command)
 {
-    *c = (study_context){.settings = settings, .name = name, .command = command};
-    return snprintf(c->folder, sizeof c->folder, "%s/%s%s", settings->out, name, settings->quick ? "-quick" : "") <
-               (int)sizeof c->folder - 8 &&
-           snprintf(c->records, sizeof c->records, "%s/runs", c->folder) < (int)sizeof c->records;
+    study_context c = {.settings = settings, .name = name, .command = command};
+    const char *suffix = settings->quick ? "-quick" : "";
+    snprintf(c.folder, sizeof c.folder, "%.*s/%s%s", STUDY_OUT, settings->out, name, suffix);
+    snprintf(c.records, sizeof c.records, "%.*s/%s%s/runs", STUDY_OUT, settings->out, name, suffix);
+    return c;
 }
 
 study_work study_work_of(const study_context *c)
 {
-    return (study_work){.folder = c->records,
-                        .sweep = &c->settings->sweep,
-                        .read_only = c->settings->report_only,
-                        .only = c->settings->only,
-                        .overwrite = c->settings->overwrite};
+    return (study_work){.c = c};
 }
 
 study_run *study_work_add(study_work *work)
@@ -46,64 +43,50 @@ void study_work_free(study_work *work)
 {
     free_records(work);
     free(work->run);
+    free(work->pending);
     *work = (study_work){0};
-}
-
-int study_work_number(const study_work *work, const char *name)
-{
-    for (int i = 0; i < work->count; i++)
-        if (strcmp(work->run[i].name, name) == 0)
-            return i;
-    return -1;
 }
 
 static bool is_wanted(const study_work *work, int run)
 {
-    return !work->only || fnmatch(work->only, work->run[run].name, 0) == 0;
+    const char *only = work->c->settings->only;
+    return !only || fnmatch(only, work->run[run].name, 0) == 0;
 }
 
 static bool read_records(study_work *work, study_outcome *outcome)
 {
+    const study_settings *s = work->c->settings;
     free_records(work);
     outcome->complete = 0;
     work->record = calloc((size_t)work->count + 1, sizeof *work->record);
     if (!work->record)
         return tg_fail(&outcome->error, "out of memory");
     for (int i = 0; i < work->count; i++) {
-        if (!work->overwrite && !work->read_only && is_wanted(work, i) &&
-            study_record_is_foreign(&work->run[i], work->folder, &outcome->error))
+        if (!s->overwrite && !s->report_only && is_wanted(work, i) &&
+            study_record_is_foreign(&work->run[i], work->c->records, &outcome->error))
             return false;
-        study_record_read(&work->record[i], &work->run[i], work->folder);
-        outcome->complete += study_record_complete(&work->record[i], work->run[i].spec.epochs);
+        study_record_read(&work->record[i], &work->run[i], work->c->records);
+        outcome->complete += work->record[i].complete;
     }
     return true;
 }
 
 /* ---- estimated time ---- */
 
-/* The first run of the same group that is still to be done. */
-static int first_of_group(const study_work *work, const int *pending, int count, int run)
-{
-    for (int i = 0; i < count; i++)
-        if (strcmp(work->run[pending[i]].group, work->run[run].group) == 0)
-            return i;
-    return 0;
-}
-
 /* Seconds for the pending runs, one after the other; NaN and a message if one cannot be made. */
-static double estimate(const study_work *work, const int *pending, int count, tg_error *error)
+static double estimate(study_work *work, tg_error *error)
 {
-    double *epoch = calloc((size_t)count + 1, sizeof *epoch), seconds = 0;
-    for (int i = 0; epoch && i < count; i++) {
-        const study_run *run = &work->run[pending[i]];
-        const int first = first_of_group(work, pending, count, pending[i]);
-        epoch[i] = first == i ? study_run_seconds(run, error) : epoch[first];
-        seconds += epoch[i] * (run->spec.epochs - work->record[pending[i]].epochs);
+    double seconds = 0;
+    for (int i = 0; i < work->pending_count; i++) {
+        study_run *run = work->pending[i];
+        for (int k = 0; k < i && !run->epoch_seconds; k++)
+            if (strcmp(work->pending[k]->group, run->group) == 0)
+                run->epoch_seconds = work->pending[k]->epoch_seconds;
+        if (!run->epoch_seconds)
+            run->epoch_seconds = study_run_seconds(run, error);
+        seconds += run->epoch_seconds * (run->spec.epochs - work->record[run - work->run].epochs);
     }
-    if (!epoch)
-        tg_fail(error, "out of memory");
-    free(epoch);
-    return epoch ? seconds : NAN;
+    return seconds;
 }
 
 static void say_duration(double seconds, FILE *out)
@@ -118,70 +101,61 @@ static void say_duration(double seconds, FILE *out)
 
 /* ---- the pool ---- */
 
-typedef struct pool {
-    const study_work *work;
-    const int *pending; /* numbers of runs */
-} pool;
-
 static int train(int job, jobs_link *link, void *context)
 {
-    const pool *p = context;
+    const study_work *work = context;
+    const study_context *c = work->c;
     tg_error error;
-    return study_run_train(&p->work->run[p->pending[job]], p->work->folder, p->work->overwrite, link, &error)
+    return study_run_train(work->pending[job], c->records, c->settings->overwrite, link, &error)
                ? 0
                : jobs_fail(link, "%s", error.text);
 }
 
 static bool is_finished(int job, void *context)
 {
-    const pool *p = context;
-    const study_run *run = &p->work->run[p->pending[job]];
-    study_record record;
-    study_record_read(&record, run, p->work->folder);
-    const bool complete = study_record_complete(&record, run->spec.epochs);
-    study_record_free(&record);
-    return complete;
+    const study_work *work = context;
+    return study_run_is_complete(work->pending[job], work->c->records);
 }
 
 static const char *name_of(int job, void *context)
 {
-    const pool *p = context;
-    return p->work->run[p->pending[job]].name;
+    const study_work *work = context;
+    return work->pending[job]->name;
 }
 
 /* Announces the runs and the estimated time. False if a run is impossible. */
-static bool say_estimate(const study_work *work, const int *pending, int count, int missing, FILE *out, tg_error *error)
+static bool say_estimate(study_work *work, int complete, FILE *out, tg_error *error)
 {
-    const double seconds = estimate(work, pending, count, error);
+    const double seconds = estimate(work, error);
+    const int at_once = work->c->settings->sweep.at_once, count = work->pending_count;
     if (isnan(seconds))
         return false;
-    fprintf(out, "%d of %d run%s done; ", work->count - missing, work->count, plural(work->count));
-    if (count < missing)
+    fprintf(out, "%d of %d run%s done; ", complete, work->count, plural(work->count));
+    if (complete + count < work->count)
         fprintf(out, "%d of the rest take%s about ", count, count == 1 ? "s" : "");
     else
         fprintf(out, "the rest takes about ");
-    say_duration(seconds / work->sweep->at_once, out);
-    fprintf(out, " (%d at once, from timed samples)\n", work->sweep->at_once);
+    say_duration(seconds / at_once, out);
+    fprintf(out, " (%d at once, from timed samples)\n", at_once);
     return true;
 }
 
-/* Trains these of `missing` runs. */
-static void do_pending(study_work *work, int *pending, int count, int missing, study_outcome *outcome, FILE *out)
+static void do_pending(study_work *work, study_outcome *outcome, FILE *out)
 {
-    const int taken = files_take_folder(work->folder, !work->overwrite, &outcome->error);
-    const bool shows = sweep_shows(work->sweep);
-    outcome->broken =
-        taken == FILES_TAKEN || (shows && !say_estimate(work, pending, count, missing, out, &outcome->error));
+    const study_settings *s = work->c->settings;
+    const int taken = files_take_folder(work->c->records, !s->overwrite, &outcome->error);
+    const bool shows = sweep_shows(&s->sweep);
+    outcome->broken = taken == FILES_TAKEN || (shows && !say_estimate(work, outcome->complete, out, &outcome->error));
     if (!outcome->broken) {
-        const jobs_outcome jobs = sweep_run(work->sweep, &(sweep_work){.folder = work->folder,
-                                                                       .count = count,
-                                                                       .out = shows ? out : NULL,
-                                                                       .silence = silence,
-                                                                       .unit = "rows",
-                                                                       .context = &(pool){work, pending},
-                                                                       .name = name_of,
-                                                                       .is_finished = is_finished,
-                                                                       .run = train});
+        const jobs_outcome jobs = sweep_run(&s->sweep, &(sweep_work){.folder = work->c->records,
+                                                                     .count = work->pending_count,
+                                                                     .out = shows ? out : NULL,
+                                                                     .silence = silence,
+                                                                     .unit = "rows",
+                                                                     .context = work,
+                                                                     .name = name_of,
+                                                                     .is_finished = is_finished,
+                                                                     .run = train});
         outcome->failed = jobs.failed;
         outcome->interrupted = jobs.interrupted;
     }
@@ -194,32 +168,28 @@ static bool check_only(const study_work *work, tg_error *error)
         if (is_wanted(work, i))
             return true;
     return tg_fail(error, "--only: none of the %d runs is called like '%.80s'; the first is %s", work->count,
-                   work->only, work->count ? work->run[0].name : "not there");
+                   work->c->settings->only, work->count ? work->run[0].name : "not there");
 }
 
 study_outcome study_work_do(study_work *work, FILE *out)
 {
     study_outcome outcome = {0};
-    if (!check_only(work, &outcome.error)) {
-        outcome.broken = 2;
-        return outcome;
-    }
-    int count = 0, missing = 0, *pending = calloc((size_t)work->count + 1, sizeof *pending);
-    if (!pending)
+    const study_settings *s = work->c->settings;
+    free(work->pending);
+    work->pending_count = 0;
+    work->pending = calloc((size_t)work->count + 1, sizeof(study_run *));
+    if (!work->pending)
         tg_fail(&outcome.error, "out of memory");
-    outcome.broken = !pending || !files_make_folder(work->folder, &outcome.error) ? 1
-                     : read_records(work, &outcome)                               ? 0
-                                                                                  : 2;
+    outcome.broken = !check_only(work, &outcome.error)                                        ? 2
+                     : !work->pending || !files_make_folder(work->c->records, &outcome.error) ? 1
+                     : !read_records(work, &outcome)                                          ? 2
+                                                                                              : 0;
     for (int i = 0; !outcome.broken && i < work->count; i++)
-        if (!study_record_complete(&work->record[i], work->run[i].spec.epochs)) {
-            missing++;
-            if (is_wanted(work, i) && sweep_has(work->sweep, i))
-                pending[count++] = i;
-        }
-    if (!outcome.broken && count > 0 && !work->read_only) {
-        do_pending(work, pending, count, missing, &outcome, out);
+        if (!work->record[i].complete && is_wanted(work, i) && sweep_has(&s->sweep, i))
+            work->pending[work->pending_count++] = &work->run[i];
+    if (work->pending_count > 0 && !s->report_only) {
+        do_pending(work, &outcome, out);
         outcome.broken |= !read_records(work, &outcome);
     }
-    free(pending);
     return outcome;
 }

@@ -4,7 +4,6 @@
  *     study_run *run = study_work_add(&work);                      // NULL if memory runs out
  *     *run = (study_run){...};
  *     study_outcome outcome = study_work_do(&work, stderr);        // first prints the estimated time
- *     int number = study_work_number(&work, "relu-dropout0-lr0.001-seed1");   // of work.run and work.record
  *     study_work_free(&work);
  *
  * Runs start in the order in which they were added.
@@ -19,8 +18,10 @@
 #include <stdio.h>
 
 typedef struct study_settings {
-    const char *out, *data, *only;
-    bool quick, report_only, no_plots, overwrite;
+    const char *out, *data;
+    const char *only; /* shell pattern: trains only missing runs with a matching name, at least one; NULL: all */
+    bool quick, report_only, no_plots;
+    bool overwrite; /* retrain runs that have a record with other settings, instead of refusing */
     sweep sweep;
     int epochs;
 } study_settings;
@@ -33,18 +34,18 @@ typedef struct study_context {
     char records[PATH_MAX]; /* its records: FOLDER/runs */
 } study_context;
 
-/* The context of the study with this name; false if the folder's name is too long. */
-bool study_context_of(study_context *c, const study_settings *settings, const char *name, const char *command);
+/* The context of the study with this name. `out` has at most STUDY_OUT letters, so that there is room for runs and
+ * their files. */
+enum { STUDY_OUT = PATH_MAX - 4 * STUDY_NAME };
+study_context study_context_of(const study_settings *settings, const char *name, const char *command);
 
 typedef struct study_work {
-    const char *folder; /* of the records; made if missing */
-    const sweep *sweep; /* number of runs at once, and the part of this process */
-    bool overwrite;     /* retrain runs that have a record with other settings, instead of refusing */
-    bool read_only;     /* trains nothing: study_work_do reads the existing records */
-    const char *only;   /* shell pattern: trains only missing runs with a matching name, at least one; NULL: all */
+    const study_context *c;
     int count;
     study_run *run;       /* [count] */
     study_record *record; /* [count], after study_work_do */
+    study_run **pending;  /* [pending_count]: that this process may train */
+    int pending_count;
 } study_work;
 
 typedef struct study_outcome {
@@ -61,8 +62,5 @@ void study_work_free(study_work *work);
 
 /* Trains the missing runs and reads all records. Reports the estimated time, progress and failures on `out`. */
 study_outcome study_work_do(study_work *work, FILE *out);
-
-/* The index of the run with this name; -1 if there is none. */
-int study_work_number(const study_work *work, const char *name);
 
 #endif

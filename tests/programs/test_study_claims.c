@@ -46,13 +46,6 @@ END_TEST
 
 static dataset moons;
 
-static study_context context_of(study_settings *settings)
-{
-    study_context c;
-    ck_assert(study_context_of(&c, settings, "claims", ""));
-    return c;
-}
-
 static const study_grid small = {.name = "small",
                                  .fixed = "epochs=3 batch=16 residual=1",
                                  .quick = "batch=8",
@@ -60,27 +53,35 @@ static const study_grid small = {.name = "small",
                                  .rates = {1e-3, 3e-3, 1e-2},
                                  .seeds = 2};
 
+/* The run with this name. */
+static const study_run *run_named(const study_work *work, const char *name)
+{
+    for (int i = 0; i < work->count; i++)
+        if (strcmp(work->run[i].name, name) == 0)
+            return &work->run[i];
+    ck_abort_msg("no run '%s'", name);
+    return NULL;
+}
+
 START_TEST(a_grid_has_every_combination_with_the_options_that_it_names)
 {
     study_settings settings = {.out = temporary_folder()};
-    const study_context c = context_of(&settings);
+    const study_context c = study_context_of(&settings, "claims", "");
     study_work work = study_work_of(&c);
-    ck_assert(study_grids_add(&work, &c, &small, 1, &(study_sources){.rows = {moons}}));
+    ck_assert(study_grids_add(&work, &small, 1, &(study_sources){.source = {{.data = moons}}}));
     ck_assert_int_eq(work.count, 2 * 2 * 2 * 3 * 2);
-    const int run = study_work_number(&work, "small-gelu_exact-hidden4x2-residual0-lr0.003-seed2");
-    ck_assert_int_ge(run, 0);
-    const run_spec *s = &work.run[run].spec;
+    const run_spec *s = &run_named(&work, "small-gelu_exact-hidden4x2-residual0-lr0.003-seed2")->spec;
     ck_assert_str_eq(s->net.activation, "gelu_exact");
     ck_assert_str_eq(s->net.hidden, "4x2");
     ck_assert_int_eq(s->epochs, 3);
     ck_assert_int_eq(s->batch, 16);
     ck_assert_int_eq(s->seed, 2);
     ck_assert_double_eq(s->lr, 3e-3);
-    ck_assert_int_ge(study_work_number(&work, "small-relu-hidden8-residual1-lr0.01-seed1"), 0);
+    ck_assert_ptr_nonnull(run_named(&work, "small-relu-hidden8-residual1-lr0.01-seed1"));
     study_work_free(&work);
     settings.quick = true; /* two rates, and its own options */
     work = study_work_of(&c);
-    ck_assert(study_grids_add(&work, &c, &small, 1, &(study_sources){.rows = {moons}}));
+    ck_assert(study_grids_add(&work, &small, 1, &(study_sources){.source = {{.data = moons}}}));
     ck_assert_int_eq(work.count, 2 * 2 * 2 * 2 * 2);
     ck_assert_int_eq(work.run[0].spec.batch, 8);
     study_work_free(&work);
@@ -90,16 +91,16 @@ END_TEST
 START_TEST(a_grid_with_an_option_that_is_none_is_refused)
 {
     study_settings settings = {.out = temporary_folder()};
-    const study_context c = context_of(&settings);
+    const study_context c = study_context_of(&settings, "claims", "");
     const char *const wrong[] = {"epochs=x", "epoch=3", "norm=lair"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         study_grid grid = small;
         study_work work = study_work_of(&c);
         grid.fixed = wrong[i];
-        ck_assert(!study_grids_add(&work, &c, &grid, 1, &(study_sources){.rows = {moons}}));
+        ck_assert(!study_grids_add(&work, &grid, 1, &(study_sources){.source = {{.data = moons}}}));
         grid = small;
         grid.factors[3] = "norm=none,lair";
-        ck_assert(!study_grids_add(&work, &c, &grid, 1, &(study_sources){.rows = {moons}}));
+        ck_assert(!study_grids_add(&work, &grid, 1, &(study_sources){.source = {{.data = moons}}}));
         study_work_free(&work);
     }
 }
@@ -115,7 +116,7 @@ static void invent(study_work *work, double (*loss)(const study_run *run))
         study_record *r = &work->record[i];
         r->epochs = work->run[i].spec.epochs;
         r->epoch = calloc((size_t)r->epochs, sizeof *r->epoch);
-        r->results = json_object();
+        r->complete = true;
         for (int e = 0; e < r->epochs; e++)
             r->epoch[e] = (runlog_epoch){.epoch = e + 1, .val_loss = loss(&work->run[i]) + (e != 1)};
     }
@@ -140,7 +141,7 @@ static const study_grid *grid_called(const char *name)
 START_TEST(cells_are_compared_by_seed_at_their_best_rates)
 {
     study_settings settings = {.out = temporary_folder()};
-    const study_context c = context_of(&settings);
+    const study_context c = study_context_of(&settings, "claims", "");
     study_work work = study_work_of(&c);
     static study_sources none;
     const claim better = {.of = {"gpt-gelu_exact-post-norm0", "gpt-relu-post-norm0"},
@@ -150,8 +151,8 @@ START_TEST(cells_are_compared_by_seed_at_their_best_rates)
                 alike = {.of = {"gpt-gelu_exact-post-norm0", "gpt-relu-post-norm0", "gpt-gelu_exact-post-norm1",
                                 "gpt-relu-post-norm1"},
                          .measure = &claim_perplexity};
-    const claims one = {&c, &work, NULL, &better}, two = {&c, &work, NULL, &alike};
-    ck_assert(study_grids_add(&work, &c, grid_called("gpt"), 1, &none));
+    const claims one = {&work, NULL, &better}, two = {&work, NULL, &alike};
+    ck_assert(study_grids_add(&work, grid_called("gpt"), 1, &none));
     invent(&work, loss_of);
     /* mean -0.4, deviation 0.1, three seeds: 4.302653 is Student's 97.5 % point with two degrees of freedom */
     const double margin = 4.302652730 * 0.1 / sqrt(3);
@@ -163,7 +164,7 @@ START_TEST(cells_are_compared_by_seed_at_their_best_rates)
     found = claim_cells(&two);
     ck_assert_double_eq_tol(found.low, 1, 1e-9);
     ck_assert_double_eq_tol(found.high, 1, 1e-9);
-    work.record[0].epochs = 1; /* one run is incomplete */
+    work.record[0].complete = false;
     found = claim_cells(&one);
     ck_assert_str_eq(claim_verdict(&better, &found), "not measured");
     study_work_free(&work);

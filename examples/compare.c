@@ -235,17 +235,20 @@ static jobs_outcome run_all(comparison *c)
         fprintf(stderr, "%d of %d run%s complete%s\n", c->e.runs - c->missing, c->e.runs,
                 c->e.runs == 1 ? " is" : "s are", count ? "; training the others" : "");
     snprintf(runs, sizeof runs, "%s/runs", c->e.settings.run.out);
-    return sweep_run(shared, &(sweep_work){.folder = runs,
-                                           .count = count,
-                                           .out = shows ? stderr : NULL,
-                                           .silence = c->e.settings.silence,
-                                           .unit = "rows",
-                                           .measured = "validation",
-                                           .context = c,
-                                           .name = name_of,
-                                           .is_finished = is_finished,
-                                           .run = train,
-                                           .on_tick = shows && c->e.settings.run.report ? show_so_far : NULL});
+    return jobs_run(&(jobs_config){.count = count,
+                                   .at_once = shared->at_once,
+                                   .silence = c->e.settings.silence,
+                                   .context = c,
+                                   .run = train,
+                                   .name = name_of,
+                                   .on_tick = shows && c->e.settings.run.report ? show_so_far : NULL,
+                                   .out = shows ? stderr : NULL,
+                                   .unit = "rows",
+                                   .measured = "validation",
+                                   .folder = runs,
+                                   .takeover = shared->takeover,
+                                   .waits = shared->waits,
+                                   .is_finished = is_finished});
 }
 
 /* How many runs are finished now, in any process. */

@@ -40,7 +40,7 @@ typedef enum {
     JOBS_DONE,
     JOBS_FAILED,
     JOBS_STOPPED,
-    JOBS_ELSEWHERE /* never started here, because of `turn` */
+    JOBS_ELSEWHERE /* done by another process */
 } jobs_state;
 
 /* Seconds of a monotonic clock. */

@@ -173,15 +173,18 @@ static void do_pending(study_work *work, int *pending, int count, int missing, s
     outcome->broken =
         taken == FILES_TAKEN || (shows && !say_estimate(work, pending, count, missing, out, &outcome->error));
     if (!outcome->broken) {
-        const jobs_outcome jobs = sweep_run(work->sweep, &(sweep_work){.folder = work->folder,
-                                                                       .count = count,
-                                                                       .out = shows ? out : NULL,
-                                                                       .silence = silence,
-                                                                       .unit = "rows",
-                                                                       .context = &(pool){work, pending},
-                                                                       .name = name_of,
-                                                                       .is_finished = is_finished,
-                                                                       .run = train});
+        const jobs_outcome jobs = jobs_run(&(jobs_config){.count = count,
+                                                          .at_once = work->sweep->at_once,
+                                                          .silence = silence,
+                                                          .context = &(pool){work, pending},
+                                                          .run = train,
+                                                          .name = name_of,
+                                                          .out = shows ? out : NULL,
+                                                          .unit = "rows",
+                                                          .folder = work->folder,
+                                                          .takeover = work->sweep->takeover,
+                                                          .waits = work->sweep->waits,
+                                                          .is_finished = is_finished});
         outcome->failed = jobs.failed;
         outcome->interrupted = jobs.interrupted;
     }

@@ -1,6 +1,5 @@
 #include "examples/run/run.h"
 
-#include "examples/run/record.h"
 #include "examples/run/start.h"
 #include "examples/run/team.h"
 
@@ -60,7 +59,7 @@ static bool report(trainer *r, int64_t epoch, int64_t step, int64_t steps, doubl
     return !r->setup.on_progress || r->setup.on_progress(r->setup.context, &now);
 }
 
-static const char no_board[] = "the event file cannot be written";
+static const char no_board[] = "the event file cannot be written", no_steps[] = "steps.csv cannot be written";
 
 static bool fail(trainer *r, const char *why)
 {
@@ -68,30 +67,25 @@ static bool fail(trainer *r, const char *why)
     return tg_fail(&r->error, "%s", why);
 }
 
-static bool put_steps(trainer *r, const double *pair, size_t count, long step, double sum, long pending)
-{
-    return !r->steps || record_put_steps(r->steps, pair, count, step, sum, pending) ||
-           fail(r, "steps.csv cannot be written");
-}
-
 /* Records the mean loss of several steps as one entry. */
 static bool keep_loss(trainer *r, const tg_fit_step *now)
 {
-    r->chunk_sum += now->loss;
-    r->chunk_steps++;
-    if (now->step % r->every != 0)
+    const long step = (long)now->step;
+    r->files.sum += now->loss;
+    r->files.pending++;
+    if (step % r->every != 0)
         return true;
-    const double pair[2] = {(double)now->step, r->chunk_sum / (double)r->chunk_steps};
-    r->chunk_sum = 0;
-    r->chunk_steps = 0;
-    return put_steps(r, pair, 1, 0, 0, 0) &&
-           (events_scalar(r->board, "loss/train", (long)pair[0], pair[1]) || fail(r, no_board));
+    const double mean = r->files.sum / (double)r->files.pending;
+    r->files.sum = 0;
+    r->files.pending = 0;
+    return (record_put_loss(&r->files, step, mean) || fail(r, no_steps)) &&
+           (events_scalar(r->board, "loss/train", step, mean) || fail(r, no_board));
 }
 
 /* The losses that are not yet an entry, for a run that continues from this step. */
 static bool keep_pending(trainer *r)
 {
-    return put_steps(r, NULL, 0, (long)tg_optimizer_steps(r->optimizer), r->chunk_sum, r->chunk_steps);
+    return record_put_pending(&r->files, (long)tg_optimizer_steps(r->optimizer)) || fail(r, no_steps);
 }
 
 static bool on_step(void *context, const tg_fit_step *now)
@@ -145,7 +139,7 @@ static bool on_epoch(void *context, const tg_fit_epoch *now)
     const bool goes_on = report(r, now->epoch, now->step, r->steps_of_epoch * r->spec->epochs, row.val_loss);
     if (!keep_pending(r))
         return false;
-    if (r->curves && !record_put_epoch(r->curves, &row, r->spec->train_loss_every > 0))
+    if (!record_put_epoch(&r->files, &row))
         return fail(r, "curves.csv cannot be written");
     if (!events_epoch(r->board, &row))
         return fail(r, no_board);
@@ -264,10 +258,10 @@ bool run_open(trainer *r, const run_setup *setup, tg_error *error)
         files_remove_left(setup->folder, "best.safetensors.", ".tmp");
     }
     const bool fine = make(r, error) && make_fit(r, error) &&
-                      (!writes || record_continue(setup->folder, (long)tg_optimizer_steps(r->optimizer),
-                                                  r->spec->train_loss_every > 0, &r->curves, &r->steps, &r->seconds,
-                                                  &r->chunk_sum, &r->chunk_steps, error)) &&
+                      (!writes || record_continue(&r->files, setup->folder, (long)tg_optimizer_steps(r->optimizer),
+                                                  r->spec->train_loss_every > 0, error)) &&
                       open_board(r, error);
+    r->seconds = r->files.seconds;
     if (!fine)
         run_close(r);
     return fine;
@@ -275,10 +269,7 @@ bool run_open(trainer *r, const run_setup *setup, tg_error *error)
 
 void run_close(trainer *r)
 {
-    if (r->curves)
-        fclose(r->curves);
-    if (r->steps)
-        fclose(r->steps);
+    record_close(&r->files);
     events_close(r->board);
     tg_fit_free(r->fit);
     tg_optimizer_free(r->optimizer);

@@ -18,6 +18,7 @@
 #define RUN_RUN_H
 
 #include "examples/report/events.h"
+#include "examples/run/record.h"
 #include "examples/run/jobs.h"
 #include "examples/report/runlog.h"
 #include "examples/run/tally.h"
@@ -55,9 +56,8 @@ typedef struct trainer {
     double step_seconds;       /* time and number of this process's steps, without the first */
     int64_t timed_steps, rows; /* rows on which this process has trained */
     events *board;             /* with --tensorboard */
-    FILE *curves, *steps;      /* of the folder */
-    double chunk_sum;          /* losses that are not yet an entry of steps.csv */
-    long chunk_steps, every;   /* number of steps in one entry */
+    record_files files;        /* of the folder */
+    long every;                /* number of steps in one entry of steps.csv */
     bool broken;               /* a file could not be written: error says why */
     tg_error error;
 } trainer;

@@ -1,5 +1,6 @@
 /* Additional measures of a net at its best epoch. */
 #include "examples/run/run.h"
+#include "examples/data/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,17 +38,15 @@ static void tell_confusion(trainer *t, json_t *results)
 
 static void tell_noise(trainer *t, json_t *results)
 {
-    double sizes[OPTIONS_NUMBERS];
-    const program_option option = {.type = OPTION_REALS, .high = 1e6};
-    const int count = t->spec->test_noise ? options_numbers(&option, t->spec->test_noise, sizes, OPTIONS_NUMBERS) : 0;
+    const char *sizes = t->spec->test_noise;
     const tg_rng seed = tg_rng_seed((uint64_t)t->spec->seed);
     dataset_feed noisy = *reported_part(t);
-    for (int i = 0; i < count; i++) {
+    for (char size[64]; next_word(&sizes, size, sizeof size);) {
         runlog_measures m;
-        noisy.noise = sizes[i];
+        noisy.noise = strtod(size, NULL);
         noisy.random = tg_rng_stream(&seed, "noise"); /* the same for every size and activation */
         if (run_measure(t, &noisy, &m))
-            put(results, "noise", (double[]){sizes[i], m.loss, m.accuracy}, 3);
+            put(results, "noise", (double[]){noisy.noise, m.loss, m.accuracy}, 3);
     }
 }
 

@@ -248,13 +248,13 @@ static const char *conflict(const card *c, const predict_settings *s)
         return "--rename is for --weights only";
     if (s->probabilities && c->task != CARD_CLASSES)
         return "--probabilities is for models of classes";
-    if (text && options_given(&program, "header"))
+    if (text && options_given("header"))
         return "the model writes texts, and --header is for rows";
-    if (options_given(&program, "unknown") && (text || c->spec.image_width))
+    if (options_given("unknown") && (text || c->spec.image_width))
         return "--unknown is for tables";
-    if (s->temperature == 0 && options_given(&program, "top-k"))
+    if (s->temperature == 0 && options_given("top-k"))
         return "--top-k: with --temperature 0 nothing is drawn";
-    if (s->temperature == 0 && options_given(&program, "seed"))
+    if (s->temperature == 0 && options_given("seed"))
         return "--seed: with --temperature 0 nothing is drawn";
     if (text && s->data)
         return "the model writes texts, and --data is for rows and images; see --prompt";
@@ -265,15 +265,6 @@ static bool work(const predict_settings *s, const card *c, const tg_model *model
 {
     inputs rows = {0};
     const inputs_options how = {.header = s->header, .ignore_unknown = strcmp(s->unknown, "ignore") == 0};
-    start_rules rules;
-    tg_activation activation;
-    if (!start_read_rules(s->rename, &rules, error))
-        return false;
-    const tg_model_load_options load = {
-        .load = {.allow_unknown = true, .renames = rules.rule, .rename_count = rules.count}};
-    tg_activation_from_name(c->spec.activation, &activation);
-    if (!tg_model_load(tg_model_parameters(model), s->weights ? s->weights : s->model, activation, &load, error))
-        return false;
     if (c->task == CARD_LETTERS)
         return write_texts(model, c, s, error);
     const bool fine =
@@ -292,18 +283,15 @@ int main(int argc, char **argv)
                           .seed = 1,
                           .file_limit = DATASET_FILE_LIMIT};
     tg_error error;
-    const tg_rng rng = tg_rng_seed(1);
-    card c = {0};
+    static card c;
     tg_model *model = NULL;
     options_parse(&program, argc, argv, &s);
     dataset_limit_files(s.file_limit);
     bool fine = s.model || tg_fail(&error, "--model FILE is missing; see --help");
-    char file[CARD_PATH];
-    s.model = card_path(s.model, file);
     fine = fine && card_read(&c, s.model, &error);
     if (fine && conflict(&c, &s))
         fine = tg_fail(&error, "%s", conflict(&c, &s));
-    fine = fine && (model = net_new(&c.spec, &rng, &error)) && work(&s, &c, model, &error);
+    fine = fine && (model = start_model(&c, s.weights, s.rename, &error)) && work(&s, &c, model, &error);
     if (!fine)
         terminal_say("predict", NULL, error.text);
     tg_model_free(model);

@@ -181,7 +181,7 @@ static bool on_progress(void *context, const jobs_progress *now)
 static void describe(const training *t)
 {
     const int64_t done = tg_optimizer_steps(t->run.optimizer);
-    if (!t->s.resume && !options_given(&program, "data"))
+    if (!t->s.resume && !options_given("data"))
         fputs("no --data, so it trains on synthetic digits for a few seconds.\nWith your own: --data csv:FILE, "
               "idx:FOLDER, text:FILE or lines:FILE; see --help.\n",
               stderr);
@@ -328,13 +328,13 @@ static bool resume(training *t, int argc, char **argv, tg_error *error)
 /* True if the options of this program are compatible. */
 static bool check(const settings *s, tg_error *error)
 {
-    const char *problem =
-        s->resume && options_given(&program, "start")           ? "--start begins a run, and --resume continues one"
-        : s->resume && s->run.overwrite                         ? "--overwrite begins a run, and --resume continues one"
-        : s->run.activation_from && !s->run.start && !s->resume ? "--activation-from is for --start only"
-        : s->run.rename && !s->run.start && !s->resume          ? "--rename is for --start only"
-        : s->run.start && options_given(&program, "init")       ? "--init: the weights are those of --start"
-                                                                : NULL;
+    const char *problem = s->resume && options_given("start") ? "--start begins a run, and --resume continues one"
+                          : s->resume && s->run.overwrite     ? "--overwrite begins a run, and --resume continues one"
+                          : s->run.activation_from && !s->run.start && !s->resume
+                              ? "--activation-from is for --start only"
+                          : s->run.rename && !s->run.start && !s->resume ? "--rename is for --start only"
+                          : s->run.start && options_given("init")        ? "--init: the weights are those of --start"
+                                                                         : NULL;
     if (problem)
         tg_fail(error, "%s", problem);
     return !problem;

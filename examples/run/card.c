@@ -228,19 +228,13 @@ bool card_of_source(card *c, const run_spec *s, const run_source *from, tg_error
     return fine;
 }
 
-const char *card_path(const char *path, char file[CARD_PATH])
-{
-    struct stat status;
-    if (!path || stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
-        return path;
-    snprintf(file, CARD_PATH, "%s/best.safetensors", path);
-    return file;
-}
-
 bool card_read(card *c, const char *path, tg_error *error)
 {
+    struct stat status;
     *c = (card){0};
-    tg_safetensors *file = tg_safetensors_open(path, error);
+    snprintf(c->path, sizeof c->path, "%s%s", path,
+             stat(path, &status) == 0 && S_ISDIR(status.st_mode) ? "/best.safetensors" : "");
+    tg_safetensors *file = tg_safetensors_open(c->path, error);
     if (!file)
         return false;
     const char *model = tg_safetensors_metadata(file, "tapegrad.model"),
@@ -248,13 +242,13 @@ bool card_read(card *c, const char *path, tg_error *error)
     bool fine = model && data;
     if (!fine)
         tg_fail(error, "%.200s: a model file, but not one of train: 'tapegrad.model' and 'tapegrad.data' are missing",
-                path);
+                c->path);
     else {
         c->model_text = strdup(model);
         c->data_text = strdup(data);
         fine = c->model_text && c->data_text ? parse(c, error) : tg_fail(error, "out of memory");
         if (!fine && error)
-            tg_fail(error, "%.200s: %s", path, error->text);
+            tg_fail(error, "%.200s: %s", c->path, error->text);
     }
     tg_safetensors_close(file);
     if (!fine)

@@ -14,6 +14,8 @@
 
 #include "examples/run/source.h"
 
+#include <limits.h>
+
 enum { CARD_LINES = 4 };
 
 typedef enum card_task { CARD_CLASSES, CARD_TARGETS, CARD_IMAGES, CARD_LETTERS } card_task;
@@ -50,16 +52,14 @@ typedef struct card {
     unsigned char letter[256];
     json_t *json; /* holds the texts */
     char *model_text, *data_text;
+    char path[PATH_MAX]; /* of the file that was read */
 } card;
 
 bool card_of_source(card *c, const run_spec *s, const run_source *from, tg_error *error);
 void card_metadata(const card *c, tg_metadata lines[CARD_LINES]);
 
-/* The model file of a path: if it is a run's folder, the file in it, written to `file`; otherwise the path itself. */
-enum { CARD_PATH = 4096 };
-const char *card_path(const char *path, char file[CARD_PATH]);
-
-/* Reads a model file. False and one line if it is not a model file, or if its metadata is invalid. */
+/* Reads a model file, or the one in a run's folder. False and one line if it is not a model file, or if its metadata is
+ * invalid. */
 bool card_read(card *c, const char *path, tg_error *error);
 void card_free(card *c);
 

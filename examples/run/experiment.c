@@ -114,11 +114,6 @@ experiment experiment_defaults(void)
     return e;
 }
 
-static bool given(const char *option)
-{
-    return options_given(NULL, option);
-}
-
 /* ---- lists ---- */
 
 /* Reads names or numbers separated by commas into words[most]; returns their number, -1 if there are too many. */
@@ -346,10 +341,10 @@ static bool options_matter(const experiment *e, tg_error *error)
 {
     const experiment_settings *s = &e->settings;
     const char *problem =
-        given("gated") && !has_gated(e)           ? "--gated: no activation is gated (swiglu, geglu, ...)"
-        : s->run.net.residual && !has_residual(e) ? "--residual: no two successive hidden layers have the same width"
-        : given("scale") && s->run.no_plots       ? "--scale: --no-plots draws nothing"
-        : s->seed_lines && s->run.no_plots        ? "--seed-lines: --no-plots draws nothing"
+        options_given("gated") && !has_gated(e)     ? "--gated: no activation is gated (swiglu, geglu, ...)"
+        : s->run.net.residual && !has_residual(e)   ? "--residual: no two successive hidden layers have the same width"
+        : options_given("scale") && s->run.no_plots ? "--scale: --no-plots draws nothing"
+        : s->seed_lines && s->run.no_plots          ? "--seed-lines: --no-plots draws nothing"
         : s->seed_lines && e->runs == e->activation_count * e->points ? "--seed-lines has no effect with one seed"
                                                                       : NULL;
     if (problem)
@@ -391,7 +386,7 @@ static bool depth_is_clear(const experiment *e, tg_error *error)
         return false;
     for (int i = 1; widths[i]; i++)
         uniform &= widths[i] == widths[0];
-    if (!uniform && given("depth") && !given("width"))
+    if (!uniform && options_given("depth") && !options_given("width"))
         return tg_fail(error, "--depth: the hidden layers of --hidden differ in width; set --width");
     return true;
 }

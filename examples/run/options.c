@@ -244,16 +244,15 @@ bool options_load(const options_program *program, const char *path, void *settin
 
 static bool given[OPTIONS_MOST];
 
-bool options_given(const options_program *program, const char *name)
+bool options_given(const char *name)
 {
-    program = program ? program : parsed;
-    const program_option *o = program ? options_find(program->table, name) : NULL;
-    return o && given[o - program->table];
+    const program_option *o = parsed ? options_find(parsed->table, name) : NULL;
+    return o && given[o - parsed->table];
 }
 
 const char *options_first_given(const char *const *names)
 {
-    while (*names && !options_given(NULL, *names))
+    while (*names && !options_given(*names))
         names++;
     return *names;
 }

@@ -92,9 +92,8 @@ bool options_take(const program_option *option, void *settings, json_t *object);
 bool options_set(const program_option *option, void *settings, const char *word);
 const char *options_word(const program_option *option, const void *settings, char text[OPTIONS_WORD]);
 
-/* True if the last call of options_parse found this option on the command line; `program` NULL: in any program. The
- * parsed program must still exist. */
-bool options_given(const options_program *program, const char *name);
+/* True if the last call of options_parse found this option on the command line; its program must still exist. */
+bool options_given(const char *name);
 
 /* The first of some options, ended by NULL, that it found; NULL: none. */
 const char *options_first_given(const char *const *names);

@@ -11,15 +11,23 @@ static bool decides(const run_spec *s, const char *which)
     return s->activation_from && strcmp(s->activation_from, which) == 0;
 }
 
-bool start_read_rules(const char *text, start_rules *out, tg_error *error)
+/* The rules of --rename, "FROM=TO,...", as tg_load_options takes them. */
+enum { RULES_MOST = 64 };
+typedef struct rules {
+    tg_rename rule[RULES_MOST];
+    int count;
+} rules;
+
+/* False and one line if the text is invalid, which may be NULL; the parts live as long as the program. */
+static bool read_rules(const char *text, rules *out, tg_error *error)
 {
     char rule[300];
-    *out = (start_rules){.count = 0};
+    out->count = 0;
     while (next_word(&text, rule, sizeof rule)) {
         char *equals = strchr(rule, '=');
-        if (!equals || equals == rule || !equals[1] || out->count == START_RULES)
+        if (!equals || equals == rule || !equals[1] || out->count == RULES_MOST)
             return tg_fail(error, "--rename: '%.80s': expected FROM=TO, at most %d of them, with commas between", rule,
-                           START_RULES);
+                           RULES_MOST);
         *equals = '\0';
         out->rule[out->count++] = (tg_rename){net_keep_text(rule), net_keep_text(equals + 1)};
     }
@@ -41,7 +49,7 @@ bool start_adopt(run_spec *s, card *theirs, tg_error *error)
         return false;
     json_t *model = is_ours ? json_object_get(theirs->json, "model") : NULL;
     for (const program_option *o = net_options; is_ours && o->name; o++)
-        if (!options_given(NULL, o->name))
+        if (!options_given(o->name))
             options_take(o, &s->net, model);
     if (decides(s, "file"))
         s->net.activation = tg_activation_name(named);
@@ -135,8 +143,8 @@ bool start_load(const run_spec *s, tg_model *model, const run_source *from, cons
 {
     tg_activation activation;
     sample of;
-    start_rules rules;
-    if (!start_read_rules(s->rename, &rules, error))
+    rules renames;
+    if (!read_rules(s->rename, &renames, error))
         return false;
     const char *other = theirs->json ? difference(ours, theirs) : NULL;
     if (other)
@@ -144,7 +152,7 @@ bool start_load(const run_spec *s, tg_model *model, const run_source *from, cons
     tg_activation_from_name(s->net.activation, &activation);
     const bool sampled = take_sample(&of, &from->train, &s->net);
     const tg_model_load_options options = {
-        .load = {.allow_unknown = true, .renames = rules.rule, .rename_count = rules.count},
+        .load = {.allow_unknown = true, .renames = renames.rule, .rename_count = renames.count},
         .migrate = decides(s, "model"),
         .outputs = sampled ? outputs : NULL,
         .user = &of};
@@ -154,4 +162,21 @@ bool start_load(const run_spec *s, tg_model *model, const run_source *from, cons
         tg_fail(error, "--start: %s%s", error->text,
                 strstr(error->text, "it was trained with ") ? "; choose with --activation-from file or model" : "");
     return fine;
+}
+
+tg_model *start_model(const card *c, const char *other, const char *rename, tg_error *error)
+{
+    const tg_rng rng = tg_rng_seed(1);
+    tg_activation activation;
+    rules renames;
+    if (!read_rules(rename, &renames, error))
+        return NULL;
+    tg_activation_from_name(c->spec.activation, &activation);
+    const tg_model_load_options options = {
+        .load = {.allow_unknown = true, .renames = renames.rule, .rename_count = renames.count}};
+    tg_model *model = net_new(&c->spec, &rng, error);
+    if (model && tg_model_load(tg_model_parameters(model), other ? other : c->path, activation, &options, error))
+        return model;
+    tg_model_free(model);
+    return NULL;
 }

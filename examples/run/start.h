@@ -12,17 +12,6 @@
 
 #include "examples/run/card.h"
 
-/* The rules of --rename, "FROM=TO,...", as tg_load_options takes them. */
-enum { START_RULES = 64 };
-typedef struct start_rules {
-    tg_rename rule[START_RULES];
-    int count;
-} start_rules;
-
-/* Parses the rules; `text` NULL: no rule. False and one line if the text is invalid; the parts live as long as the
- * program. */
-bool start_read_rules(const char *text, start_rules *out, tg_error *error);
-
 /* Takes the model of settings->start, if `train` wrote that file, unless options of the command line set another; with
  * --activation-from file, also the activation of any file that names one. False and one line if the file cannot be
  * read. */
@@ -34,5 +23,9 @@ bool start_adopt(run_spec *settings, card *theirs, tg_error *error);
  * accepts another activation. Columns are standardised by the training rows of the source, not as for the file. */
 bool start_load(const run_spec *settings, tg_model *model, const run_source *from, const card *ours, const card *theirs,
                 tg_error *error);
+
+/* The model of a card that was read, with the weights of its file, or of another one whose tensors are renamed; `other`
+ * and `rename` may be NULL. To be freed by tg_model_free. NULL and one line on failure. */
+tg_model *start_model(const card *c, const char *other, const char *rename, tg_error *error);
 
 #endif

@@ -33,6 +33,12 @@ static bool path_of_run(const comparison *c, int number, char path[PATH_MAX])
     return snprintf(path, PATH_MAX, "%s/runs/%s", c->e.settings.run.out, c->names[number]) < PATH_MAX;
 }
 
+static bool is_complete(const comparison *c, int number)
+{
+    char folder[PATH_MAX];
+    return path_of_run(c, number, folder) && record_is_finished(folder);
+}
+
 /* ---- a run, in a process of its own ---- */
 
 static int train(int job, jobs_link *link, void *context)
@@ -95,23 +101,16 @@ static bool name_runs(comparison *c, tg_error *error)
 /* Reads all results in the folder, in the order of the runs; NULL when memory runs out. */
 static runlog *read_all(const comparison *c)
 {
-    static const char *const nats = "Losses are in nats a character; 1 nat is 1.4427 bits.";
     const experiment *e = &c->e;
     runlog *log = runlog_new(e->settings.run.out);
     char folder[PATH_MAX], point[EXPERIMENT_POINT];
     runlog_options(log, config_of(c));
-    const run_spec first = experiment_spec(e, 0);
-    const bool classes = !e->from.is_text && source_classifies(&e->settings.run, &e->from);
-    runlog_describe(log, &(runlog_about){.note = e->from.is_text ? nats : experiment_split(e),
-                                         .overlap = experiment_overlap(e),
-                                         .same_folds = experiment_has_same_folds(e),
-                                         .remedy = run_spec_remedy(&first),
-                                         .class_names = classes ? e->from.data.class_names : NULL,
-                                         .classes = classes ? e->from.data.classes : 0});
+    const runlog_about about = experiment_about(e);
+    runlog_describe(log, &about);
     for (int number = 0; number < e->runs; number++) {
         const run_spec spec = experiment_given(e, number);
-        const int added =
-            runlog_add_run(log, spec.net.activation, (uint64_t)spec.seed, spec.fold, experiment_parameters(e, number));
+        const int added = runlog_add_run(log, spec.net.activation, (uint64_t)spec.seed, spec.fold,
+                                         e->parameters[number % (e->activation_count * e->points)]);
         experiment_point(e, number, point);
         runlog_set_point(log, added, point, experiment_number(e, number));
         if (path_of_run(c, number, folder))
@@ -213,8 +212,7 @@ static void show_so_far(void *context)
 static bool is_finished(int job, void *context)
 {
     const comparison *c = context;
-    char folder[PATH_MAX];
-    return path_of_run(c, c->pending[job], folder) && record_is_finished(folder);
+    return is_complete(c, c->pending[job]);
 }
 
 static const char *name_of(int job, void *context)
@@ -254,10 +252,9 @@ static jobs_outcome run_all(comparison *c)
 /* How many runs are finished now, in any process. */
 static int count_finished(const comparison *c)
 {
-    char folder[PATH_MAX];
     int finished = 0;
     for (int number = 0; number < c->e.runs; number++)
-        finished += path_of_run(c, number, folder) && record_is_finished(folder);
+        finished += is_complete(c, number);
     return finished;
 }
 

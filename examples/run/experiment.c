@@ -210,11 +210,6 @@ run_spec experiment_spec(const experiment *e, int run)
     return s;
 }
 
-long experiment_parameters(const experiment *e, int run)
-{
-    return e->parameters[run % (e->activation_count * e->points)];
-}
-
 void experiment_point(const experiment *e, int run, char text[EXPERIMENT_POINT])
 {
     size_t used = 0;
@@ -315,41 +310,28 @@ static bool points_differ(const experiment *e, tg_error *error)
     return differ;
 }
 
-static bool has_gated(const experiment *e)
-{
-    bool found = false;
-    for (int i = 0; i < e->activation_count; i++) {
-        tg_activation activation;
-        found |= tg_activation_from_name(e->activations[i], &activation) && tg_activation_is_gated(activation);
-    }
-    return found;
-}
-
-/* True if a net anywhere on the grid has two successive hidden layers of equal width. */
-static bool has_residual(const experiment *e)
-{
-    bool found = false;
-    for (int point = 0; point < e->points; point++) {
-        const run_spec s = experiment_spec(e, point * e->activation_count);
-        found |= !net_residual_is_idle(&s.net);
-    }
-    return found;
-}
-
 /* Reject options that would have no effect. */
 static bool options_matter(const experiment *e, tg_error *error)
 {
     const experiment_settings *s = &e->settings;
-    const char *problem =
-        options_given("gated") && !has_gated(e)     ? "--gated: no activation is gated (swiglu, geglu, ...)"
-        : s->run.net.residual && !has_residual(e)   ? "--residual: no two successive hidden layers have the same width"
-        : options_given("scale") && s->run.no_plots ? "--scale: --no-plots draws nothing"
-        : s->seed_lines && s->run.no_plots          ? "--seed-lines: --no-plots draws nothing"
-        : s->seed_lines && e->runs == e->activation_count * e->points ? "--seed-lines has no effect with one seed"
+    const int nets = e->activation_count * e->points;
+    bool any_gated = false, any_residual = false; /* anywhere on the grid */
+    for (int run = 0; run < nets; run++) {
+        const run_spec spec = experiment_spec(e, run);
+        tg_activation activation;
+        any_gated |= tg_activation_from_name(spec.net.activation, &activation) && tg_activation_is_gated(activation);
+        any_residual |= !net_residual_is_idle(&spec.net);
+    }
+    const char *problem = options_given("gated") && !any_gated ? "--gated: no activation is gated (swiglu, geglu, ...)"
+                          : s->run.net.residual && !any_residual
+                              ? "--residual: no two successive hidden layers have the same width"
+                          : options_given("scale") && s->run.no_plots ? "--scale: --no-plots draws nothing"
+                          : s->seed_lines && s->run.no_plots          ? "--seed-lines: --no-plots draws nothing"
+                          : s->seed_lines && e->runs == nets          ? "--seed-lines has no effect with one seed"
                                                                       : NULL;
     if (problem)
         return tg_fail(error, "%s", problem);
-    for (int run = 0; run < e->activation_count * e->points; run++) {
+    for (int run = 0; run < nets; run++) {
         const run_spec spec = experiment_spec(e, run);
         if (!run_spec_check(&spec, source_classifies(&spec, &e->from), error) ||
             (e->parameters[run] = run_parameters(&spec, &e->from, error)) < 0)

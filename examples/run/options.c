@@ -374,22 +374,18 @@ void options_print_word(const char *word, FILE *to)
     fputs(quoted ? "'" : "", to);
 }
 
-void options_print_command(char *const *argv, FILE *to)
+void options_print_command(const void *command, FILE *to)
 {
+    char *const *argv = command;
     for (int i = 0; argv[i]; i++) {
         fputs(i ? " " : "", to);
         options_print_word(argv[i], to);
     }
 }
 
-static void print_command(const void *argv, FILE *to)
-{
-    options_print_command(argv, to);
-}
-
 char *options_command(char *const *argv)
 {
-    return files_text(print_command, argv);
+    return files_text(options_print_command, argv);
 }
 
 void options_record(const program_option *table, const void *settings, json_t *object)

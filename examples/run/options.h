@@ -104,7 +104,7 @@ void options_record(const program_option *table, const void *settings, json_t *o
 /* Prints a word for a shell, quoted if it has special characters; a command of such words; and returns the command as a
  * text, to be freed (NULL when memory runs out). */
 void options_print_word(const char *word, FILE *to);
-void options_print_command(char *const *argv, FILE *to);
+void options_print_command(const void *argv, FILE *to);
 char *options_command(char *const *argv);
 
 #endif

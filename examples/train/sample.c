@@ -12,21 +12,21 @@ static int number_of(const card *c, unsigned char byte)
     return -1;
 }
 
+static int larger_first(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x < y) - (x > y);
+}
+
 /* The smallest logit among the `top` largest. */
 static double threshold(const float *logits, int count, int top)
 {
-    double limit = INFINITY;
-    for (int kept = 0; top > 0 && kept < top;) {
-        double next = -INFINITY;
-        for (int i = 0; i < count; i++)
-            next = logits[i] < limit && logits[i] > next ? logits[i] : next;
-        for (int i = 0; i < count; i++)
-            kept += logits[i] == next;
-        limit = next;
-        if (next == -INFINITY)
-            break;
-    }
-    return top > 0 ? limit : -INFINITY;
+    float sorted[256];
+    if (top <= 0 || top > count)
+        return -INFINITY;
+    memcpy(sorted, logits, (size_t)count * sizeof *sorted);
+    qsort(sorted, (size_t)count, sizeof *sorted, larger_first);
+    return sorted[top - 1];
 }
 
 static int draw(const float *logits, int count, const sample_options *options, tg_rng *rng)

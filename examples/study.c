@@ -36,11 +36,16 @@ static const program_option table[] = {
     {"no-plots", NULL, "draw nothing; a report then has no pictures", OPTION_FLAG, AT(no_plots)},
     {0}};
 
-static void list_studies(FILE *to)
+static void print_studies(const void *heading, FILE *to)
 {
-    fputs("Studies, to be run as `study NAME`; more with --help:\n", to);
+    fputs(heading, to);
     for (int i = 0; i < COUNT; i++)
         fprintf(to, "  %-18s %s\n", studies[i]->name, studies[i]->about);
+}
+
+static void list_studies(FILE *to)
+{
+    print_studies("Studies, to be run as `study NAME`; more with --help:\n", to);
 }
 
 static const study *find_study(const char *name)
@@ -51,32 +56,13 @@ static const study *find_study(const char *name)
     return NULL;
 }
 
-/* The words of the command, from the study's name on: "study gelu-mnist --jobs 2". */
-static char *command_of(char *const *argv)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *to = open_memstream(&text, &size);
-    if (!to)
-        return NULL;
-    fputs("build/bin/study", to);
-    for (int i = 1; argv[i]; i++)
-        fprintf(to, strpbrk(argv[i], " '\"$\\") ? " '%s'" : " %s", argv[i]);
-    files_close_memory(to, &text);
-    return text;
-}
-
 /* Reads the options after the study's name; false, with a message, if one has no effect. */
 static bool read_options(int argc, char **argv, const study *chosen, study_settings *s)
 {
     static const char *const
         of_runs[] = {"jobs", "part", "takeover", "data", "epochs", "only", "report-only", "overwrite", NULL},
         *const of_choice[] = {"only", "part", NULL}, *const of_training[] = {"only", "jobs", "part", "takeover", NULL};
-    static char after[2000];
-    size_t used = (size_t)snprintf(after, sizeof after, "Studies:\n");
-    for (int i = 0; i < COUNT; i++)
-        used +=
-            (size_t)snprintf(after + used, sizeof after - used, "  %-18s %s\n", studies[i]->name, studies[i]->about);
+    char *after = files_text(print_studies, "Studies:\n");
     static options_program program; /* the runs need it to know which options were given */
     program = (options_program){.name = "study",
                                 .about = "study NAME [OPTION...]: repeats published experiments and settles "
@@ -85,6 +71,7 @@ static bool read_options(int argc, char **argv, const study *chosen, study_setti
                                 .table = table,
                                 .after = after};
     options_parse(&program, argc, argv, s);
+    free(after);
     const char *idle = chosen && chosen->no_runs ? options_first_given(of_runs) : NULL;
     if (idle)
         return fprintf(stderr, "study: --%s: %s trains nothing\n", idle, chosen->name), false;
@@ -129,7 +116,8 @@ int main(int argc, char **argv)
         list_studies(stderr);
         return 2;
     }
-    char *command = named ? command_of(argv) : NULL;
+    argv[0] = (char[]){"build/bin/study"};
+    char *command = named ? options_command(argv) : NULL;
     if (named)
         argv[1] = argv[0];
     int status = argc > 1 ? 2 : 0;

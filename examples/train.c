@@ -264,10 +264,11 @@ static int train(training *t)
     signals_before before;
     tg_error error;
     const char *name = t->run.spec->net.model;
-    t->view = progress_new(
-        &(progress_config){.out = stderr, .count = 1, .names = &name, .unit = "rows", .measured = "validation"});
+    if (!team_follows())
+        t->view = progress_new(
+            &(progress_config){.out = stderr, .count = 1, .names = &name, .unit = "rows", .measured = "validation"});
     progress_start(t->view, 0);
-    signals_catch(&before, NULL); /* the first signal stops the run after its step */
+    signals_catch(&before, NULL); /* the first signal stops the run after its step; process 0 stops all */
     const bool fine = run_train(&t->run, &error);
     signals_release(&before);
     if (fine)
@@ -275,6 +276,8 @@ static int train(training *t)
     progress_free(t->view);
     if (!fine)
         return fail(error.text);
+    if (team_follows()) /* process 0 prints */
+        return 0;
     if (run_finished(&t->run))
         return show_results(t);
     fprintf(stderr, "stopped after step %lld; the same command continues, or `train --resume --out ",
@@ -286,17 +289,6 @@ static int train(training *t)
     if (t->s.run.report)
         write_report(t, false, false);
     return signals_status();
-}
-
-/* Trains in a process for which process 0 prints. */
-static int follow(training *t)
-{
-    signals_before before;
-    tg_error error;
-    signals_catch(&before, NULL); /* process 0 stops all */
-    const bool fine = run_train(&t->run, &error);
-    signals_release(&before);
-    return fine ? 0 : fail(error.text);
 }
 
 /* ---- preparation ---- */
@@ -396,7 +388,7 @@ int main(int argc, char **argv)
         describe(&t);
     else if (!ready && (t.agreed || !team_follows())) /* before that, all processes would print the same */
         terminal_say("train", NULL, error.text);
-    const int status = !ready ? 2 : team_follows() ? follow(&t) : train(&t);
+    const int status = ready ? train(&t) : 2;
     if (ready)
         run_close(&t.run);
     card_free(&t.started);

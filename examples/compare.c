@@ -6,7 +6,6 @@
 #include "examples/run/signals.h"
 #include "examples/report/columns.h"
 #include "examples/report/terminal.h"
-#include "examples/run/elsewhere.h"
 #include "examples/run/experiment.h"
 #include "examples/run/record.h"
 #include "examples/run/run.h"

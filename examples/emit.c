@@ -1,7 +1,7 @@
 /* Writes a model that `train` has saved as one C99 file, as ONNX, or its tape as a table or a graph. */
 #include "examples/report/files.h"
 #include "examples/report/terminal.h"
-#include "examples/run/start.h"
+#include "examples/run/card.h"
 #include "examples/run/tally.h"
 
 #include <stdlib.h>
@@ -283,7 +283,7 @@ int main(int argc, char **argv)
     bool fine = !conflict(&s);
     if (!fine)
         tg_fail(&error, "%s", conflict(&s));
-    fine = fine && card_read(&c, s.model, &error) && (model = start_model(&c, NULL, NULL, &error)) &&
+    fine = fine && card_read(&c, s.model, &error) && (model = card_model(&c, NULL, NULL, &error)) &&
            export_model(&s, &c, model, &error);
     if (!fine)
         terminal_say("emit", NULL, error.text);

@@ -2,7 +2,7 @@
  * table or images; or samples of text. */
 #include "examples/report/table.h"
 #include "examples/report/terminal.h"
-#include "examples/run/start.h"
+#include "examples/run/card.h"
 #include "examples/run/tally.h"
 #include "examples/train/inputs.h"
 #include "examples/train/sample.h"
@@ -291,7 +291,7 @@ int main(int argc, char **argv)
     fine = fine && card_read(&c, s.model, &error);
     if (fine && conflict(&c, &s))
         fine = tg_fail(&error, "%s", conflict(&c, &s));
-    fine = fine && (model = start_model(&c, s.weights, s.rename, &error)) && work(&s, &c, model, &error);
+    fine = fine && (model = card_model(&c, s.weights, s.rename, &error)) && work(&s, &c, model, &error);
     if (!fine)
         terminal_say("predict", NULL, error.text);
     tg_model_free(model);

@@ -7,7 +7,6 @@
 #include "examples/run/signals.h"
 #include "examples/run/record.h"
 #include "examples/run/run.h"
-#include "examples/run/start.h"
 #include "examples/run/team.h"
 #include "examples/train/profile.h"
 #include "examples/train/sample.h"
@@ -355,7 +354,7 @@ static bool prepare(training *t, tg_error *error)
     run_spec *s = &t->s.run;
     const run_spec usual = run_spec_defaults();
     if (!check(&t->s, error) || (s->out && !team_follows() && !runlog_check_directory(s->out, error)) ||
-        (s->start && !start_adopt(s, &t->started, error)) || !source_open(s, &t->from, error))
+        (s->start && !card_adopt(s, &t->started, error)) || !source_open(s, &t->from, error))
         return false;
     run_spec_name(s, NULL, &usual, t->name);
     s->out = s->out ? s->out : t->name;

@@ -63,4 +63,23 @@ void card_metadata(const card *c, tg_metadata lines[CARD_LINES]);
 bool card_read(card *c, const char *path, tg_error *error);
 void card_free(card *c);
 
+/* ---- the weights of a model file (card_weights.c) ---- */
+
+/* The model of a card that was read, with the weights of its file, or of another one whose tensors are renamed; `other`
+ * and `rename` may be NULL. To be freed by tg_model_free. NULL and one line on failure. */
+tg_model *card_model(const card *c, const char *other, const char *rename, tg_error *error);
+
+/* For `train --start FILE`, before source_open: takes the model of settings->start, if `train` wrote that file, unless
+ * options of the command line set another; with --activation-from file, also the activation of any file that names one.
+ * False and one line if the file cannot be read. Texts of the settings may then belong to the card. */
+bool card_adopt(run_spec *settings, card *theirs, tg_error *error);
+
+/* Reads the weights of that file into the model. False and one line, with the model unchanged, if the file has other
+ * columns, classes or characters, if a tensor is missing or has another shape under the names of --rename, or if it was
+ * trained with another activation; then the line says how much outputs differ on rows of the source. --activation-from
+ * model accepts another activation. Columns are standardised by the training rows of the source, not as for the file.
+ */
+bool card_start(const run_spec *settings, tg_model *model, const run_source *from, const card *ours, const card *theirs,
+                tg_error *error);
+
 #endif

@@ -1,4 +1,5 @@
-#include "examples/run/elsewhere.h"
+/* `compare --runs`: results of other programs, shown like our own. */
+#include "examples/run/experiment.h"
 
 #include "examples/report/files.h"
 #include "examples/report/html.h"

@@ -87,4 +87,8 @@ runlog_about experiment_about(const experiment *e);
 /* The list of an option that takes one: "0.1,0.01". */
 const char *experiment_list(const experiment *e, const char *option);
 
+/* `compare --runs` (elsewhere.c): prints the table and its verdicts; with --out writes summary.csv there, and with
+ * --report a page with the curves. Returns the exit status. */
+int compare_elsewhere(const experiment_settings *s, const char *command);
+
 #endif

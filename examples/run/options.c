@@ -163,11 +163,13 @@ const char *options_word(const program_option *o, const void *settings, char tex
     const void *at = (const char *)settings + o->offset;
     if (is_text(o))
         return *(const char *const *)at;
+    if (o->type == OPTION_FLAG)
+        return *(const bool *)at ? "yes" : NULL;
     if (o->type == OPTION_INT)
         snprintf(text, OPTIONS_WORD, "%d", *(const int *)at);
-    else if (o->type == OPTION_REAL)
+    else
         snprintf(text, OPTIONS_WORD, "%g", *(const double *)at);
-    return o->type == OPTION_FLAG ? NULL : text;
+    return text;
 }
 
 static const options_program *parsed; /* last */

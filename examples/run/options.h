@@ -88,7 +88,7 @@ bool options_load(const options_program *program, const char *path, void *settin
 bool options_take(const program_option *option, void *settings, json_t *object);
 
 /* Sets an option from a word of the command line; false if the word is invalid for it. And the word for its value,
- * which may be in `text`; NULL for a flag, and for a text that is not set. */
+ * which may be in `text`: "yes" for a flag; NULL for a flag or a text that is not set. */
 bool options_set(const program_option *option, void *settings, const char *word);
 const char *options_word(const program_option *option, const void *settings, char text[OPTIONS_WORD]);
 

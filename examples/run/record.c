@@ -272,17 +272,21 @@ json_t *record_results(const char *folder)
 
 events *record_open_events(const char *folder, tg_error *error)
 {
+    int count;
+    runlog_epoch *epochs = record_epochs(folder, &count);
+    const table losses = read_table(folder, &steps, LONG_MAX);
     events *to = events_open(folder, error);
-    runlog *log = to ? runlog_new(folder) : NULL;
-    const int run = log ? runlog_add_run(log, "", 0, 0, 0) : -1;
-    if (run >= 0)
-        record_read(folder, log, run);
-    const bool fine = run >= 0 && events_run(to, log, run);
-    if (to && !fine)
+    bool fine = to;
+    for (int i = 0; fine && i < losses.rows; i++)
+        fine = events_scalar(to, "loss/train", (long)losses.number[2 * i], losses.number[2 * i + 1]);
+    for (int i = 0; fine && i < count; i++)
+        fine = events_epoch(to, &epochs[i]);
+    free(epochs);
+    free(losses.number);
+    if (to && !fine) {
         tg_fail(error, "%.400s: the event file cannot be written", folder);
-    runlog_free(log);
-    if (!fine)
         events_close(to);
+    }
     return fine ? to : NULL;
 }
 

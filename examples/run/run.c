@@ -1,6 +1,5 @@
 #include "examples/run/run.h"
 
-#include "examples/run/start.h"
 #include "examples/run/team.h"
 
 #include <math.h>
@@ -165,7 +164,7 @@ static bool make(trainer *r, tg_error *error)
     run_spec_complete(s, r->from->train.count);
     if (!run_spec_check(s, source_classifies(s, r->from), error) || !(r->model = make_net(s, error)) ||
         !card_of_source(&r->about, s, r->from, error) ||
-        (s->start && !start_load(s, r->model, r->from, &r->about, r->setup.started, error)))
+        (s->start && !card_start(s, r->model, r->from, &r->about, r->setup.started, error)))
         return false;
     r->dead = net_mlp(r->model) ? tg_dead_units_new(net_mlp(r->model)) : NULL;
     return true;

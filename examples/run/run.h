@@ -30,7 +30,7 @@ typedef struct run_setup {
     run_source *from;    /* opened; split by run_open */
     const char *folder;  /* exists; NULL: nothing is written */
     bool numbers_only;   /* run_conclude removes the model files, also those of a diverged run */
-    const card *started; /* from the file of spec.start, by start_adopt; or NULL */
+    const card *started; /* from the file of spec.start, by card_adopt; or NULL */
     bool profile;        /* times operations, and leaves out an incomplete last step */
     bool together;       /* runs on all processes of the team (team.h), each with the same rows */
     jobs_link *link;     /* called after a step or epoch; may be NULL */

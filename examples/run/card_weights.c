@@ -1,4 +1,4 @@
-#include "examples/run/start.h"
+#include "examples/run/card.h"
 #include "examples/data/words.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static bool read_rules(const char *text, rules *out, tg_error *error)
 
 /* ---- before there is a model ---- */
 
-bool start_adopt(run_spec *s, card *theirs, tg_error *error)
+bool card_adopt(run_spec *s, card *theirs, tg_error *error)
 {
     tg_activation named;
     *theirs = (card){0};
@@ -138,7 +138,7 @@ static bool take_sample(sample *of, const tg_fit_rows *rows, const net_spec *spe
     return fine;
 }
 
-bool start_load(const run_spec *s, tg_model *model, const run_source *from, const card *ours, const card *theirs,
+bool card_start(const run_spec *s, tg_model *model, const run_source *from, const card *ours, const card *theirs,
                 tg_error *error)
 {
     tg_activation activation;
@@ -164,7 +164,7 @@ bool start_load(const run_spec *s, tg_model *model, const run_source *from, cons
     return fine;
 }
 
-tg_model *start_model(const card *c, const char *other, const char *rename, tg_error *error)
+tg_model *card_model(const card *c, const char *other, const char *rename, tg_error *error)
 {
     const tg_rng rng = tg_rng_seed(1);
     tg_activation activation;

@@ -127,14 +127,16 @@ static bool is_known(const char *number)
     return strcmp(number, "-") != 0;
 }
 
-/* The words around a number, in lines with room for them. */
-static const char *const before[COLUMNS] = {"", "epoch ", "loss ", "accuracy ", "", ""};
-
-static const char *after(const progress *view, column which, bool worded, char text[64])
+/* A number, right-aligned, with the words around it where there is room for them. */
+static const char *cell(const progress *view, column which, const char *number, int width, bool worded, char text[128])
 {
-    if (which == RATE)
-        snprintf(text, 64, worded ? " %.50s/s" : "/s", view->config.unit);
-    return which == RATE ? text : which == LEFT && worded ? " left" : "";
+    static const char *const before[COLUMNS] = {"", "epoch ", "loss ", "accuracy ", "", ""};
+    snprintf(text, 128, "%s%*s%s%.50s%s", worded ? before[which] : "", width, number,
+             which == RATE && worded ? " " : "", which == RATE && worded ? view->config.unit : "",
+             which == RATE             ? "/s"
+             : which == LEFT && worded ? " left"
+                                       : "");
+    return text;
 }
 
 /* ---- live lines --------------------------------------------------------------------------------------------- */
@@ -187,11 +189,9 @@ static void measure_columns(const progress *view, int width[COLUMNS])
 /* The width of a column with its words and the gap before it. */
 static int column_width(const progress *view, const layout *l, column which)
 {
-    char text[64];
-    const bool worded = l->worded & BIT(which);
-    return l->width[which] ? GAP + (int)strlen(worded ? before[which] : "") + l->width[which] +
-                                 (int)strlen(after(view, which, worded, text))
-                           : 0;
+    char text[128];
+    const int width = l->width[which];
+    return width ? GAP + (int)strlen(cell(view, which, "", width, l->worded & BIT(which), text)) : 0;
 }
 
 static layout choose_layout(const progress *view)
@@ -224,21 +224,17 @@ static void repeat(FILE *to, const char *text, int times)
 static void write_bar(FILE *to, const terminal *screen, double fraction, int width)
 {
     static const char dim[] = "\033[90m", filled[] = "\033[36m", plain[] = "\033[0m";
+    const bool utf8 = screen->utf8, colour = utf8 && screen->colour;
     const double part = fraction > 0 ? fraction < 1 ? fraction : 1 : 0;
     const int halves = (int)(part * 2 * width + 1e-9);
     if (width < 1)
         return;
-    if (!screen->utf8) {
-        repeat(to, "#", halves / 2);
-        repeat(to, "-", width - halves / 2);
-        return;
-    }
-    fputs(screen->colour ? filled : "", to);
-    repeat(to, "━", halves / 2);
-    repeat(to, "╸", halves % 2);
-    fputs(screen->colour ? dim : "", to);
-    repeat(to, screen->colour ? "━" : " ", width - (halves + 1) / 2);
-    fputs(screen->colour ? plain : "", to);
+    fputs(colour ? filled : "", to);
+    repeat(to, utf8 ? "━" : "#", halves / 2);
+    repeat(to, utf8 ? "╸" : "-", halves % 2);
+    fputs(colour ? dim : "", to);
+    repeat(to, !utf8 ? "-" : colour ? "━" : " ", width - (halves + 1) / 2);
+    fputs(colour ? plain : "", to);
 }
 
 /* The name and the bar, with which every line begins. */
@@ -251,12 +247,10 @@ static void write_beginning(FILE *to, const layout *l, const char *name, double 
 static void write_column(FILE *to, const progress *view, const layout *l, column which, const jobs_progress *now,
                          double left)
 {
-    const bool worded = l->worded & BIT(which);
-    char text[64];
-    if (l->width[which] == 0)
-        return;
-    fprintf(to, "%*s%s%*s", GAP, "", worded ? before[which] : "", l->width[which], number_of(now, left, which, text));
-    fputs(after(view, which, worded, text), to);
+    char number[32], text[128];
+    number_of(now, left, which, number);
+    if (l->width[which])
+        fprintf(to, "%*s%s", GAP, "", cell(view, which, number, l->width[which], l->worded & BIT(which), text));
 }
 
 /* All jobs together: what is done, in the place of the columns between the first and the last. */
@@ -434,11 +428,11 @@ void progress_free(progress *view)
 static void announce(const progress *view, const job_line *row)
 {
     const double left = time_left(row->started, row->reported, row->now.fraction);
-    char number[32], text[64];
+    char number[32], text[128];
     fputs(view->config.names[row - view->rows], view->config.out);
     for (column c = 0; c < COLUMNS; c++)
         if (is_known(number_of(&row->now, left, c, number)))
-            fprintf(view->config.out, "%s%s%s%s", c ? ", " : ": ", before[c], number, after(view, c, true, text));
+            fprintf(view->config.out, "%s%s", c ? ", " : ": ", cell(view, c, number, 0, true, text));
     fputc('\n', view->config.out);
     fflush(view->config.out);
 }

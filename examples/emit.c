@@ -78,11 +78,11 @@ static bool changes_nothing(const double *mean, const double *scale, size_t coun
 }
 
 /* "colour = red", "age", "age is missing" */
-static const char *input_name(const card_input *input, char *text, size_t size)
+static const char *input_name(const card_column *input, char *text, size_t size)
 {
     char number[32];
     snprintf(number, sizeof number, "column %d", input->number);
-    snprintf(text, size, "%s%s%s", input->column ? input->column : number,
+    snprintf(text, size, "%s%s%s", input->name ? input->name : number,
              input->missing    ? " is missing"
              : input->category ? " = "
                                : "",
@@ -108,12 +108,12 @@ static bool describe_rows(ports *p, const card *c)
     p->config.input.names = c->inputs ? p->name : NULL;
     for (size_t i = 0; i < out && c->task != CARD_CLASSES; i++)
         take_scale(scale + in, scale + in + out, i,
-                   c->task == CARD_TARGETS ? c->target[i] : (card_scale){0, c->pixel_scale});
+                   c->task == CARD_TARGETS ? c->target[i].scale : (card_scale){0, c->pixel_scale});
     p->config.output.mean = c->task == CARD_CLASSES ? NULL : scale + in;
     p->config.output.scale = c->task == CARD_CLASSES ? NULL : scale + in + out;
-    p->config.output.names = c->task == CARD_CLASSES   ? c->class_names
-                             : c->task == CARD_TARGETS ? c->target_names
-                                                       : NULL;
+    for (size_t i = 0; c->task == CARD_TARGETS && i < c->targets; i++)
+        p->name[in + i] = c->target[i].name;
+    p->config.output.names = c->task == CARD_CLASSES ? c->class_names : c->task == CARD_TARGETS ? p->name + in : NULL;
     return true;
 }
 

@@ -94,8 +94,8 @@ static void put_header(const card *c, bool probabilities)
     }
     for (size_t i = 0; c->task == CARD_TARGETS && i < c->targets; i++) {
         fputs(i ? "," : "", stdout);
-        if (*c->target_names[i])
-            put_word(c->target_names[i]);
+        if (*c->target[i].name)
+            put_word(c->target[i].name);
         else
             printf("target_%zu", i);
     }
@@ -123,7 +123,7 @@ static void put_row(const card *c, const float *output, const float *x, bool all
         put_classes(c, output, all);
     for (size_t i = 0; c->task == CARD_TARGETS && i < c->targets; i++) {
         fputs(i ? "," : "", stdout);
-        put_number(output[i] * c->target[i].scale + c->target[i].mean);
+        put_number(output[i] * c->target[i].scale.scale + c->target[i].scale.mean);
     }
     if (c->task == CARD_IMAGES) {
         double sum = 0;

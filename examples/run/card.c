@@ -81,69 +81,31 @@ void card_metadata(const card *c, tg_metadata lines[CARD_LINES])
 
 /* ---- reading ---- */
 
-static bool is_scale(const card_scale *s)
+/* Reads a list of columns; `format` says which members each must have. */
+static bool read_columns(const json_t *list, const char *format, card_column **columns, size_t *count)
 {
-    return isfinite(s->mean) && isfinite(s->scale);
-}
-
-static bool take_number(card_input *to, json_int_t number)
-{
-    to->number = (int)number;
-    return number >= 0 && number < 1 << 30;
-}
-
-static bool make_room(card *c, const json_t *data)
-{
-    c->inputs = json_array_size(json_object_get(data, "inputs"));
-    c->answers = json_array_size(json_object_get(data, "answers"));
-    c->classes = json_array_size(json_object_get(data, "classes"));
-    c->targets = json_array_size(json_object_get(data, "targets"));
-    c->input = calloc(c->inputs + 1, sizeof *c->input);
-    c->answer = calloc(c->answers + 1, sizeof *c->answer);
-    c->class_names = calloc(c->classes + 1, sizeof *c->class_names);
-    c->target_names = calloc(c->targets + 1, sizeof *c->target_names);
-    c->target = calloc(c->targets + 1, sizeof *c->target);
-    return c->input && c->answer && c->class_names && c->target_names && c->target;
-}
-
-/* Older files do not name them. */
-static bool read_answers(card *c, const json_t *answers)
-{
-    bool fine = c->answers == 0 || c->answers == (c->targets ? c->targets : 1);
-    for (size_t i = 0; fine && i < c->answers; i++) {
-        json_int_t number;
-        fine = json_unpack(json_array_get(answers, i), "{s:I, s?s}", "number", &number, "column",
-                           &c->answer[i].column) == 0 &&
-               take_number(&c->answer[i], number);
-    }
-    return fine;
-}
-
-static bool read_inputs(card *c, const json_t *inputs)
-{
-    bool fine = json_is_array(inputs);
-    for (size_t i = 0; fine && i < c->inputs; i++) {
-        card_input *to = &c->input[i];
-        json_int_t number;
+    *count = json_array_size(list);
+    *columns = calloc(*count + 1, sizeof **columns);
+    bool fine = *columns;
+    for (size_t i = 0; fine && i < *count; i++) {
+        card_column *to = &(*columns)[i];
+        json_int_t number = 0;
         int missing = 0;
-        fine = json_unpack(json_array_get(inputs, i), "{s:F, s:F, s:I, s?s, s?s, s?b}", "mean", &to->scale.mean,
-                           "scale", &to->scale.scale, "number", &number, "column", &to->column, "category",
-                           &to->category, "missing", &missing) == 0 &&
-               is_scale(&to->scale) && take_number(to, number);
+        fine = json_unpack(json_array_get(list, i), format, "mean", &to->scale.mean, "scale", &to->scale.scale,
+                           "number", &number, "column", &to->name, "name", &to->name, "category", &to->category,
+                           "missing", &missing) == 0 &&
+               isfinite(to->scale.mean) && isfinite(to->scale.scale) && number >= 0 && number < 1 << 30;
+        to->number = (int)number;
         to->missing = missing;
     }
     return fine;
 }
 
-static bool read_names(card *c, const json_t *classes, const json_t *targets)
+static bool read_classes(card *c, const json_t *classes)
 {
     bool fine = true;
     for (size_t i = 0; fine && i < c->classes; i++)
         fine = (c->class_names[i] = json_string_value(json_array_get(classes, i)));
-    for (size_t i = 0; fine && i < c->targets; i++)
-        fine = json_unpack(json_array_get(targets, i), "{s:F, s:F, s:s}", "mean", &c->target[i].mean, "scale",
-                           &c->target[i].scale, "name", &c->target_names[i]) == 0 &&
-               is_scale(&c->target[i]);
     return fine;
 }
 
@@ -203,13 +165,21 @@ static bool parse(card *c, tg_error *error)
     c->lines = json_is_true(json_object_get(data, "lines"));
     const double pixel_scale = json_number_value(json_object_get(data, "pixel_scale"));
     c->pixel_scale = pixel_scale > 0 ? pixel_scale : 1;
-    if (!make_room(c, data))
+    const json_t *inputs = json_object_get(data, "inputs"), *classes = json_object_get(data, "classes");
+    const bool read = read_columns(inputs, "{s:F, s:F, s:I, s?s, s?s, s?s, s?b}", &c->input, &c->inputs),
+               named = read_columns(json_object_get(data, "targets"), "{s:F, s:F, s?I, s?s, s:s, s?s, s?b}", &c->target,
+                                    &c->targets),
+               answered = read_columns(json_object_get(data, "answers"), "{s?F, s?F, s:I, s?s, s?s, s?s, s?b}",
+                                       &c->answer, &c->answers);
+    c->classes = json_array_size(classes);
+    c->class_names = calloc(c->classes + 1, sizeof *c->class_names);
+    if (!c->input || !c->target || !c->answer || !c->class_names)
         return tg_fail(error, "out of memory");
-    if (!read_inputs(c, json_object_get(data, "inputs")))
+    if (!read || !json_is_array(inputs))
         return refuse(error, "the description of the inputs is missing or wrong");
-    if (!read_names(c, json_object_get(data, "classes"), json_object_get(data, "targets")))
+    if (!named || !read_classes(c, classes))
         return refuse(error, "the names of classes or targets are missing or wrong");
-    if (!read_answers(c, json_object_get(data, "answers")))
+    if (!answered || (c->answers && c->answers != (c->targets ? c->targets : 1))) /* older files do not name them */
         return refuse(error, "the columns of the class or the targets are wrong");
     if (!read_letters(c, json_object_get(data, "letters")))
         return refuse(error, "the characters are missing or wrong");
@@ -261,7 +231,6 @@ void card_free(card *c)
     free(c->input);
     free(c->answer);
     free(c->class_names);
-    free(c->target_names);
     free(c->target);
     free(c->model_text);
     free(c->data_text);

@@ -26,26 +26,25 @@ typedef struct card_scale {
 } card_scale;
 
 /* An input from a table: the number in a column; or 1 if the cell has this category, else 0; or 1 if it is missing,
- * else 0. */
-typedef struct card_input {
-    const char *column; /* its name, NULL if the file had none */
+ * else 0. Or a column with the class or a target. */
+typedef struct card_column {
+    const char *name; /* NULL if the file had none; of a target, empty */
     int number;
     const char *category; /* NULL: the number itself */
     bool missing;
     card_scale scale;
-} card_input;
+} card_column;
 
 typedef struct card {
     net_spec spec;
     card_task task;
     size_t inputs;
-    card_input *input;
+    card_column *input;
     size_t answers; /* columns of a table with the class or the targets; 0 if the file does not say */
-    card_input *answer;
+    card_column *answer;
     size_t classes, targets;
     const char **class_names;
-    const char **target_names;
-    card_scale *target;
+    card_column *target;
     double pixel_scale; /* 255 for images; 1 if the card has none */
     bool lines;         /* the text is a list of words, one per line */
     int vocabulary;

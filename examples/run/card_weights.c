@@ -63,6 +63,15 @@ static bool same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
+static bool same_columns(const card_column a[], size_t a_count, const card_column b[], size_t b_count)
+{
+    bool same = a_count == b_count;
+    for (size_t i = 0; same && i < a_count; i++)
+        same = same_text(a[i].name, b[i].name) && (a[i].name || a[i].number == b[i].number) &&
+               same_text(a[i].category, b[i].category) && a[i].missing == b[i].missing;
+    return same;
+}
+
 /* Names what differs between the file's data and this data, in a word; NULL: nothing. */
 static const char *difference(const card *a, const card *b)
 {
@@ -70,22 +79,14 @@ static const char *difference(const card *a, const card *b)
         a->vocabulary == b->vocabulary && a->lines == b->lines && memcmp(a->letter, b->letter, sizeof a->letter) == 0;
     if (!same)
         return "characters";
-    same = a->inputs == b->inputs;
-    for (size_t i = 0; same && i < a->inputs; i++)
-        same = same_text(a->input[i].column, b->input[i].column) &&
-               (a->input[i].column || a->input[i].number == b->input[i].number) &&
-               same_text(a->input[i].category, b->input[i].category) && a->input[i].missing == b->input[i].missing;
-    if (!same)
+    if (!same_columns(a->input, a->inputs, b->input, b->inputs))
         return "columns";
     same = a->classes == b->classes;
     for (size_t i = 0; same && i < a->classes; i++)
         same = strcmp(a->class_names[i], b->class_names[i]) == 0;
     if (!same)
         return "classes";
-    same = a->targets == b->targets;
-    for (size_t i = 0; same && i < a->targets; i++)
-        same = strcmp(a->target_names[i], b->target_names[i]) == 0;
-    return same ? NULL : "targets";
+    return same_columns(a->target, a->targets, b->target, b->targets) ? NULL : "targets";
 }
 
 typedef struct sample {

@@ -89,8 +89,8 @@ runlog_measures tally_measures(tally *sums, const card *c, double loss)
             m.calibration += fabs(sums->confidence[bin] - sums->hits[bin]) / rows;
     }
     if (c->task == CARD_TARGETS && c->targets == 1) {
-        m.rmse = sqrt(sums->error[0] / rows) * c->target[0].scale;
-        m.mae = sums->absolutes / rows * c->target[0].scale;
+        m.rmse = sqrt(sums->error[0] / rows) * c->target[0].scale.scale;
+        m.mae = sums->absolutes / rows * c->target[0].scale.scale;
     }
     if (c->task == CARD_TARGETS && c->targets <= TALLY_TARGETS)
         m.r2 = determination(sums, rows, c->targets);
@@ -108,7 +108,7 @@ void tally_print(const card *c, const char *split, const runlog_measures *m, FIL
     if (isfinite(m->r2))
         fprintf(out, ", R2 %.4f", m->r2);
     if (!isnan(m->rmse))
-        fprintf(out, ", root mean squared error %.4g%s%s", m->rmse, *c->target_names[0] ? " of " : "",
-                plain_name(c->target_names[0], (char[PLAIN_NAME]){0}));
+        fprintf(out, ", root mean squared error %.4g%s%s", m->rmse, *c->target[0].name ? " of " : "",
+                plain_name(c->target[0].name, (char[PLAIN_NAME]){0}));
     putc('\n', out);
 }

@@ -58,24 +58,10 @@ static const options_program program = {
 typedef struct ports {
     tg_export_config config;
     tg_export_step step;
-    double *number;             /* means and scales of inputs, then of outputs */
+    double *number;             /* means of inputs and outputs, then scales */
     const char **name;          /* of inputs, then of outputs */
     char (*letters)[8], *texts; /* memory for names that are made here */
 } ports;
-
-static void take_scale(double *mean, double *scale, size_t i, card_scale of)
-{
-    mean[i] = of.mean;
-    scale[i] = of.scale;
-}
-
-static bool changes_nothing(const double *mean, const double *scale, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (mean[i] != 0 || scale[i] != 1)
-            return false;
-    return true;
-}
 
 /* "colour = red", "age", "age is missing" */
 static const char *input_name(const card_column *input, char *text, size_t size)
@@ -94,25 +80,30 @@ static bool describe_rows(ports *p, const card *c)
 {
     enum { NAME = 400 };
     const size_t in = (size_t)c->spec.inputs, out = c->task == CARD_IMAGES ? in : (size_t)c->spec.outputs;
-    double *const mean = p->number = calloc(2 * (in + out) + 1, sizeof *p->number), *const scale = mean + in;
+    const card_scale pixel = {0, c->pixel_scale};
+    double *const mean = p->number = calloc(2 * (in + out) + 1, sizeof *p->number), *const scale = mean + in + out;
+    bool changed = false;
     p->name = calloc(in + out + 1, sizeof *p->name);
     p->texts = calloc(c->inputs + 1, NAME);
     if (!p->number || !p->name || !p->texts)
         return false;
-    for (size_t i = 0; i < in; i++)
-        take_scale(mean, scale, i, c->inputs ? c->input[i].scale : (card_scale){0, c->pixel_scale});
-    p->config.input.mean = mean;
-    p->config.input.scale = changes_nothing(mean, scale, in) ? NULL : scale;
+    for (size_t i = 0; i < in + out; i++) {
+        const card_scale of = i < in                    ? c->inputs ? c->input[i].scale : pixel
+                              : c->task == CARD_TARGETS ? c->target[i - in].scale
+                                                        : pixel;
+        mean[i] = of.mean;
+        scale[i] = of.scale;
+        changed |= i < in && (of.mean != 0 || of.scale != 1);
+    }
     for (size_t i = 0; i < c->inputs; i++)
         p->name[i] = input_name(&c->input[i], p->texts + i * NAME, NAME);
-    p->config.input.names = c->inputs ? p->name : NULL;
-    for (size_t i = 0; i < out && c->task != CARD_CLASSES; i++)
-        take_scale(scale + in, scale + in + out, i,
-                   c->task == CARD_TARGETS ? c->target[i].scale : (card_scale){0, c->pixel_scale});
-    p->config.output.mean = c->task == CARD_CLASSES ? NULL : scale + in;
-    p->config.output.scale = c->task == CARD_CLASSES ? NULL : scale + in + out;
     for (size_t i = 0; c->task == CARD_TARGETS && i < c->targets; i++)
         p->name[in + i] = c->target[i].name;
+    p->config.input.mean = mean;
+    p->config.input.scale = changed ? scale : NULL;
+    p->config.input.names = c->inputs ? p->name : NULL;
+    p->config.output.mean = c->task == CARD_CLASSES ? NULL : mean + in;
+    p->config.output.scale = c->task == CARD_CLASSES ? NULL : scale + in;
     p->config.output.names = c->task == CARD_CLASSES ? c->class_names : c->task == CARD_TARGETS ? p->name + in : NULL;
     return true;
 }

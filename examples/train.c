@@ -231,7 +231,7 @@ static int show_results(training *t)
         printf("epoch %lld of %lld is the best, and its weights are kept\n", (long long)best->epoch,
                (long long)tg_fit_epoch_count(r->fit));
     for (int test = 0; best && test <= (r->from->test.count > 0); test++) {
-        if (!run_measure_rows(r, test ? &r->from->test : &r->from->valid, &m))
+        if (!run_measure(r, test ? &r->from->test : &r->from->valid, &m))
             return fail(tg_fit_error(r->fit));
         tally_print(&r->about, test ? "test" : "validation", &m, stdout);
     }

@@ -5,15 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- the net at the best epoch ---- */
-
 /* The split whose measures are reported. */
 static dataset_feed *reported_part(trainer *t)
 {
-    return t->from->data.test.rows > 0 ? &t->from->parts[2] : &t->from->parts[1];
+    return t->from->test.count > 0 ? &t->from->parts[2] : &t->from->parts[1];
 }
-
-/* ---- result.json ---- */
 
 static void put(json_t *results, const char *name, const double *numbers, size_t count)
 {
@@ -30,7 +26,7 @@ static void tell_confusion(trainer *t, json_t *results)
     runlog_measures m;
     double *confusion = classes <= RUNLOG_CLASSES ? calloc(classes * classes + 1, sizeof *confusion) : NULL;
     t->sums.confusion = confusion;
-    if (confusion && run_measure(t, reported_part(t), &m))
+    if (confusion && run_measure(t, t->from->test.count > 0 ? &t->from->test : &t->from->valid, &m))
         put(results, "confusion", confusion, classes * classes);
     free(confusion);
     t->sums.confusion = NULL;
@@ -45,7 +41,8 @@ static void tell_noise(trainer *t, json_t *results)
         runlog_measures m;
         noisy.noise = strtod(size, NULL);
         noisy.random = tg_rng_stream(&seed, "noise"); /* the same for every size and activation */
-        if (run_measure(t, &noisy, &m))
+        const tg_fit_rows rows = dataset_feed_rows(&noisy);
+        if (run_measure(t, &rows, &m))
             put(results, "noise", (double[]){noisy.noise, m.loss, m.accuracy}, 3);
     }
 }

@@ -110,7 +110,7 @@ static bool measure_training(trainer *r, int64_t epoch, double *mean)
     runlog_measures all;
     if (!s->train_loss_every || (epoch % s->train_loss_every != 0 && epoch != s->epochs))
         return true;
-    const bool fine = run_measure_rows(r, &r->from->train, &all);
+    const bool fine = run_measure(r, &r->from->train, &all);
     *mean = all.loss;
     return fine;
 }
@@ -129,7 +129,7 @@ static bool on_epoch(void *context, const tg_fit_epoch *now)
                         .test = RUNLOG_NO_MEASURES,
                         .whole_train_loss = NAN,
                         .seconds = r->spec->paired ? r->seconds : NAN};
-    if (now->best && r->from->test.count > 0 && !run_measure_rows(r, &r->from->test, &row.test))
+    if (now->best && r->from->test.count > 0 && !run_measure(r, &r->from->test, &row.test))
         return false;
     if (!measure_training(r, now->epoch, &row.whole_train_loss))
         return false;
@@ -300,18 +300,12 @@ bool run_finished(const trainer *r)
     return tg_fit_finished(r->fit);
 }
 
-bool run_measure_rows(trainer *r, const tg_fit_rows *rows, runlog_measures *m)
+bool run_measure(trainer *r, const tg_fit_rows *rows, runlog_measures *m)
 {
     double mean = NAN;
     const bool fine = tg_fit_evaluate(r->fit, rows, &mean, NULL);
     *m = tally_measures(&r->sums, &r->about, mean);
     return fine;
-}
-
-bool run_measure(trainer *r, dataset_feed *split, runlog_measures *m)
-{
-    const tg_fit_rows rows = dataset_feed_rows(split);
-    return run_measure_rows(r, &rows, m);
 }
 
 bool run_conclude(trainer *r, json_t *results, tg_error *error)

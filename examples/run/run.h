@@ -77,8 +77,7 @@ bool run_finished(const trainer *r);
 bool run_conclude(trainer *r, json_t *results, tg_error *error);
 
 /* Measures the net on the validation or test split, without dropout and smoothing; false if tg_fit has an error. */
-bool run_measure(trainer *r, dataset_feed *split, runlog_measures *m);
-bool run_measure_rows(trainer *r, const tg_fit_rows *rows, runlog_measures *m);
+bool run_measure(trainer *r, const tg_fit_rows *rows, runlog_measures *m);
 
 /* ---- measure.c ---- */
 

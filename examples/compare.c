@@ -24,7 +24,8 @@ typedef struct comparison {
     int *pending;                    /* [pending_count]: unfinished runs that this process may start */
     int pending_count, missing;      /* missing: number of all unfinished runs */
     char *command;
-    double next_report; /* when the report is due again during the runs */
+    double next_report;   /* when the report is due again during the runs */
+    bool drawn, reported; /* there are pictures, and a report, of all runs */
 } comparison;
 
 static bool path_of_run(const comparison *c, int number, char path[PATH_MAX])
@@ -130,7 +131,7 @@ static void describe(const comparison *c, char *title, size_t size)
              normalised ? " norm, " : "", s.net.residual ? "residual, " : "", experiment_list(&c->e, "optimizer"));
 }
 
-/* True if standard output is a terminal, not a file or another program. */
+/* True if the table is printed for people, not in a format for other programs. */
 static bool is_for_reading(const comparison *c)
 {
     return strcmp(c->e.settings.format, "table") == 0;
@@ -257,34 +258,23 @@ static int count_finished(const comparison *c)
     return finished;
 }
 
-/* Appends those names whose file FOLDER/NAME.csv exists: " a.csv, b.csv". */
-static void put_tables(FILE *to, const char *folder, const char *const names[])
-{
-    for (int i = 0; names[i]; i++) {
-        char path[PATH_MAX];
-        if (snprintf(path, sizeof path, "%s/%s.csv", folder, names[i]) < (int)sizeof path && access(path, F_OK) == 0)
-            fprintf(to, "%s%s.csv", i ? ", " : " ", names[i]);
-    }
-}
-
-typedef struct written {
-    const char *folder;
-    bool drawn, reported;
-} written;
-
 /* Lists the written files. */
 static void list_files(const void *context, FILE *to)
 {
-    static const char *const tables[] = {"curves", "summary", "steps", "confusion", "noise", "search", NULL};
-    const written *w = context;
-    fprintf(to, "\nin %s/:", w->folder);
-    put_tables(to, w->folder, tables);
-    fputs(", config.json", to);
-    if (w->drawn) {
+    static const char *const names[] = {"curves.csv", "summary.csv", "steps.csv",   "confusion.csv",
+                                        "noise.csv",  "search.csv",  "config.json", NULL};
+    const comparison *c = context;
+    const char *folder = c->e.settings.run.out;
+    char path[PATH_MAX];
+    fprintf(to, "\nin %s/:", folder);
+    for (int i = 0; names[i]; i++)
+        if (snprintf(path, sizeof path, "%s/%s", folder, names[i]) < (int)sizeof path && access(path, F_OK) == 0)
+            fprintf(to, "%s%s", i ? ", " : " ", names[i]);
+    if (c->drawn) {
         fputs("; ", to);
-        plots_list(w->folder, to);
+        plots_list(folder, to);
     }
-    fputs(w->reported ? "; report.html" : "", to);
+    fputs(c->reported ? "; report.html" : "", to);
 }
 
 /* Writes files and pictures, and prints the table even if these fail; returns the exit status. */
@@ -298,11 +288,13 @@ static int show_results(comparison *c)
         terminal_say("compare", NULL, error.text);
     const plots_outcome drawn = fine && !s->no_plots ? draw(c) : PLOTS_NOTHING;
     runlog_print_table_as(log, c->e.settings.format, stdout);
-    const bool reported = !fine || !s->report || write_report(c, log, drawn == PLOTS_DRAWN, false);
+    c->drawn = drawn == PLOTS_DRAWN;
+    c->reported = fine && s->report && write_report(c, log, c->drawn, false);
     if (fine && is_for_reading(c))
-        print_wrapped(stdout, list_files, &(written){s->out, drawn == PLOTS_DRAWN, s->report && reported});
+        print_wrapped(stdout, list_files, c);
     runlog_free(log);
-    return drawn == PLOTS_INTERRUPTED ? signals_status() : !fine || !reported || drawn == PLOTS_FAILED;
+    return drawn == PLOTS_INTERRUPTED ? signals_status()
+                                      : !fine || (s->report && !c->reported) || drawn == PLOTS_FAILED;
 }
 
 /* False, with a message, if the options contradict each other. */

@@ -14,58 +14,46 @@ static bool refuse(tg_error *error, const char *what)
 
 /* ---- writing ---- */
 
-static json_t *inputs_json(const dataset *data)
+/* A column; what is NULL or negative is left out. */
+static json_t *column_json(const double *mean, const double *scale, json_int_t number, const char *key,
+                           const char *name, const dataset_feature *feature)
 {
-    json_t *inputs = json_array();
-    for (size_t i = 0; i < data->features && !data->width; i++) {
-        const dataset_feature *f = data->feature ? &data->feature[i] : &(dataset_feature){.number = i};
-        json_array_append_new(inputs,
-                              json_pack("{s:f, s:f, s:I, s:s*, s:s*, s:o*}", "mean", data->feature_mean[i], "scale",
-                                        data->feature_scale[i], "number", (json_int_t)f->number, "column", f->column,
-                                        "category", f->category, "missing", f->missing ? json_true() : NULL));
-    }
-    return inputs;
-}
-
-static json_t *targets_json(const dataset *data)
-{
-    json_t *targets = json_array();
-    for (size_t i = 0; i < data->targets; i++)
-        json_array_append_new(targets,
-                              json_pack("{s:f, s:f, s:s}", "mean", data->target_mean[i], "scale", data->target_scale[i],
-                                        "name", data->target_names ? data->target_names[i] : ""));
-    return targets;
-}
-
-/* The columns of a table that contain the class or the targets. */
-static json_t *answers_json(const dataset *data)
-{
-    json_t *answers = json_array();
-    const size_t count = data->target_column ? data->targets ? data->targets : 1 : 0;
-    for (size_t i = 0; i < count; i++) {
-        const size_t number = data->target_column[i];
-        json_array_append_new(answers, json_pack("{s:I, s:s*}", "number", (json_int_t)number, "column",
-                                                 number < data->columns ? data->column[number].name : NULL));
-    }
-    return answers;
+    return json_pack("{s:o*, s:o*, s:o*, s:s*, s:s*, s:o*}", "mean", mean ? json_real(*mean) : NULL, "scale",
+                     scale ? json_real(*scale) : NULL, "number", number < 0 ? NULL : json_integer(number), key, name,
+                     "category", feature ? feature->category : NULL, "missing",
+                     feature && feature->missing ? json_true() : NULL);
 }
 
 static char *data_text(const run_spec *s, const run_source *from)
 {
     const dataset *data = &from->data;
-    json_t *classes = json_array(), *letters = json_array();
+    json_t *inputs = json_array(), *targets = json_array(), *answers = json_array(), *classes = json_array(),
+           *letters = json_array();
     const card_task task = from->is_text                          ? CARD_LETTERS
                            : source_reconstructs(s)               ? CARD_IMAGES
                            : data->task == DATASET_CLASSIFICATION ? CARD_CLASSES
                                                                   : CARD_TARGETS;
+    for (size_t i = 0; i < data->features && !data->width; i++) {
+        const dataset_feature *f = data->feature ? &data->feature[i] : &(dataset_feature){.number = i};
+        json_array_append_new(inputs, column_json(&data->feature_mean[i], &data->feature_scale[i],
+                                                  (json_int_t)f->number, "column", f->column, f));
+    }
+    for (size_t i = 0; i < data->targets; i++)
+        json_array_append_new(targets, column_json(&data->target_mean[i], &data->target_scale[i], -1, "name",
+                                                   data->target_names ? data->target_names[i] : "", NULL));
+    for (size_t i = 0; data->target_column && i < (data->targets ? data->targets : 1); i++) {
+        const size_t number = data->target_column[i];
+        const char *name = number < data->columns ? data->column[number].name : NULL;
+        json_array_append_new(answers, column_json(NULL, NULL, (json_int_t)number, "column", name, NULL));
+    }
     for (size_t i = 0; i < data->classes; i++)
         json_array_append_new(classes, json_string(data->class_names[i]));
     for (int i = 0; i < from->letters.vocabulary; i++)
         json_array_append_new(letters, json_integer(from->letters.letter[i]));
     json_t *object =
-        json_pack("{s:s, s:o, s:o, s:o, s:o, s:f, s:b, s:o}", "task", tasks[task], "inputs", inputs_json(data),
-                  "classes", classes, "targets", targets_json(data), "answers", answers_json(data), "pixel_scale",
-                  data->width ? data->feature_scale[0] : 1., "lines", from->letters.lines, "letters", letters);
+        json_pack("{s:s, s:o, s:o, s:o, s:o, s:f, s:b, s:o}", "task", tasks[task], "inputs", inputs, "classes", classes,
+                  "targets", targets, "answers", answers, "pixel_scale", data->width ? data->feature_scale[0] : 1.,
+                  "lines", from->letters.lines, "letters", letters);
     char *text = json_dumps(object, JSON_COMPACT);
     json_decref(object);
     return text;

@@ -68,7 +68,6 @@ typedef struct {
     const char **names;
     progress *view;
     int places, running, ended;
-    int first; /* all jobs before it have ended */
     bool stopping, said_waiting;
     double stopped_at, ticked_at;
     jobs_outcome outcome;
@@ -253,7 +252,6 @@ static void reap(jobs_pool *pool, child *place)
     pool->running--;
     if (lost) {
         pool->jobs[job].state = WAITING;
-        pool->first = job < pool->first ? job : pool->first;
         return;
     }
     end_job(pool, job, stopped ? JOBS_STOPPED : message ? JOBS_FAILED : JOBS_DONE, stopped ? "interrupted" : message);
@@ -365,9 +363,7 @@ static void say_waiting(jobs_pool *pool)
 /* The next job that may start; -1 if there is none, for now or at all. */
 static int next_job(jobs_pool *pool)
 {
-    while (pool->first < pool->config->count && pool->jobs[pool->first].state == ENDED)
-        pool->first++;
-    for (int number = pool->first; number < pool->config->count; number++) {
+    for (int number = 0; number < pool->config->count; number++) {
         const turn here = pool->jobs[number].state == WAITING ? turn_of(pool, number) : LATER;
         if (here == NOW)
             return number;

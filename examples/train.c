@@ -171,7 +171,6 @@ static bool on_progress(void *context, const jobs_progress *now)
         progress_point(t->view, now->loss);
     if (time - t->shown >= 0.1 || now->epoch * now->steps == now->step * now->epochs) {
         progress_update(t->view, 0, now);
-        progress_tick(t->view);
         t->shown = time;
     }
     return !signals_caught();

@@ -6,7 +6,6 @@
 #include "examples/run/signals.h"
 #include "examples/report/columns.h"
 #include "examples/report/terminal.h"
-#include "examples/run/elsewhere.h"
 #include "examples/run/experiment.h"
 #include "examples/run/record.h"
 #include "examples/run/run.h"
@@ -25,12 +24,19 @@ typedef struct comparison {
     int *pending;                    /* [pending_count]: unfinished runs that this process may start */
     int pending_count, missing;      /* missing: number of all unfinished runs */
     char *command;
-    double next_report; /* when the report is due again during the runs */
+    double next_report;   /* when the report is due again during the runs */
+    bool drawn, reported; /* there are pictures, and a report, of all runs */
 } comparison;
 
 static bool path_of_run(const comparison *c, int number, char path[PATH_MAX])
 {
     return snprintf(path, PATH_MAX, "%s/runs/%s", c->e.settings.run.out, c->names[number]) < PATH_MAX;
+}
+
+static bool is_complete(const comparison *c, int number)
+{
+    char folder[PATH_MAX];
+    return path_of_run(c, number, folder) && record_is_finished(folder);
 }
 
 /* ---- a run, in a process of its own ---- */
@@ -95,23 +101,16 @@ static bool name_runs(comparison *c, tg_error *error)
 /* Reads all results in the folder, in the order of the runs; NULL when memory runs out. */
 static runlog *read_all(const comparison *c)
 {
-    static const char *const nats = "Losses are in nats a character; 1 nat is 1.4427 bits.";
     const experiment *e = &c->e;
     runlog *log = runlog_new(e->settings.run.out);
     char folder[PATH_MAX], point[EXPERIMENT_POINT];
     runlog_options(log, config_of(c));
-    const run_spec first = experiment_spec(e, 0);
-    const bool classes = !e->from.is_text && source_classifies(&e->settings.run, &e->from);
-    runlog_describe(log, &(runlog_about){.note = e->from.is_text ? nats : experiment_split(e),
-                                         .overlap = experiment_overlap(e),
-                                         .same_folds = experiment_has_same_folds(e),
-                                         .remedy = run_spec_remedy(&first),
-                                         .class_names = classes ? e->from.data.class_names : NULL,
-                                         .classes = classes ? e->from.data.classes : 0});
+    const runlog_about about = experiment_about(e);
+    runlog_describe(log, &about);
     for (int number = 0; number < e->runs; number++) {
         const run_spec spec = experiment_given(e, number);
-        const int added =
-            runlog_add_run(log, spec.net.activation, (uint64_t)spec.seed, spec.fold, experiment_parameters(e, number));
+        const int added = runlog_add_run(log, spec.net.activation, (uint64_t)spec.seed, spec.fold,
+                                         e->parameters[number % (e->activation_count * e->points)]);
         experiment_point(e, number, point);
         runlog_set_point(log, added, point, experiment_number(e, number));
         if (path_of_run(c, number, folder))
@@ -132,7 +131,7 @@ static void describe(const comparison *c, char *title, size_t size)
              normalised ? " norm, " : "", s.net.residual ? "residual, " : "", experiment_list(&c->e, "optimizer"));
 }
 
-/* True if standard output is a terminal, not a file or another program. */
+/* True if the table is printed for people, not in a format for other programs. */
 static bool is_for_reading(const comparison *c)
 {
     return strcmp(c->e.settings.format, "table") == 0;
@@ -213,8 +212,7 @@ static void show_so_far(void *context)
 static bool is_finished(int job, void *context)
 {
     const comparison *c = context;
-    char folder[PATH_MAX];
-    return path_of_run(c, c->pending[job], folder) && record_is_finished(folder);
+    return is_complete(c, c->pending[job]);
 }
 
 static const char *name_of(int job, void *context)
@@ -235,57 +233,48 @@ static jobs_outcome run_all(comparison *c)
         fprintf(stderr, "%d of %d run%s complete%s\n", c->e.runs - c->missing, c->e.runs,
                 c->e.runs == 1 ? " is" : "s are", count ? "; training the others" : "");
     snprintf(runs, sizeof runs, "%s/runs", c->e.settings.run.out);
-    return sweep_run(shared, &(sweep_work){.folder = runs,
-                                           .count = count,
-                                           .out = shows ? stderr : NULL,
-                                           .silence = c->e.settings.silence,
-                                           .unit = "rows",
-                                           .measured = "validation",
-                                           .context = c,
-                                           .name = name_of,
-                                           .is_finished = is_finished,
-                                           .run = train,
-                                           .on_tick = shows && c->e.settings.run.report ? show_so_far : NULL});
+    return jobs_run(&(jobs_config){.count = count,
+                                   .at_once = shared->at_once,
+                                   .silence = c->e.settings.silence,
+                                   .context = c,
+                                   .run = train,
+                                   .name = name_of,
+                                   .on_tick = shows && c->e.settings.run.report ? show_so_far : NULL,
+                                   .out = shows ? stderr : NULL,
+                                   .unit = "rows",
+                                   .measured = "validation",
+                                   .folder = runs,
+                                   .takeover = shared->takeover,
+                                   .waits = shared->waits,
+                                   .is_finished = is_finished});
 }
 
 /* How many runs are finished now, in any process. */
 static int count_finished(const comparison *c)
 {
-    char folder[PATH_MAX];
     int finished = 0;
     for (int number = 0; number < c->e.runs; number++)
-        finished += path_of_run(c, number, folder) && record_is_finished(folder);
+        finished += is_complete(c, number);
     return finished;
 }
-
-/* Appends those names whose file FOLDER/NAME.csv exists: " a.csv, b.csv". */
-static void put_tables(FILE *to, const char *folder, const char *const names[])
-{
-    for (int i = 0; names[i]; i++) {
-        char path[PATH_MAX];
-        if (snprintf(path, sizeof path, "%s/%s.csv", folder, names[i]) < (int)sizeof path && access(path, F_OK) == 0)
-            fprintf(to, "%s%s.csv", i ? ", " : " ", names[i]);
-    }
-}
-
-typedef struct written {
-    const char *folder;
-    bool drawn, reported;
-} written;
 
 /* Lists the written files. */
 static void list_files(const void *context, FILE *to)
 {
-    static const char *const tables[] = {"curves", "summary", "steps", "confusion", "noise", "search", NULL};
-    const written *w = context;
-    fprintf(to, "\nin %s/:", w->folder);
-    put_tables(to, w->folder, tables);
-    fputs(", config.json", to);
-    if (w->drawn) {
+    static const char *const names[] = {"curves.csv", "summary.csv", "steps.csv",   "confusion.csv",
+                                        "noise.csv",  "search.csv",  "config.json", NULL};
+    const comparison *c = context;
+    const char *folder = c->e.settings.run.out;
+    char path[PATH_MAX];
+    fprintf(to, "\nin %s/:", folder);
+    for (int i = 0; names[i]; i++)
+        if (snprintf(path, sizeof path, "%s/%s", folder, names[i]) < (int)sizeof path && access(path, F_OK) == 0)
+            fprintf(to, "%s%s", i ? ", " : " ", names[i]);
+    if (c->drawn) {
         fputs("; ", to);
-        plots_list(w->folder, to);
+        plots_list(folder, to);
     }
-    fputs(w->reported ? "; report.html" : "", to);
+    fputs(c->reported ? "; report.html" : "", to);
 }
 
 /* Writes files and pictures, and prints the table even if these fail; returns the exit status. */
@@ -299,11 +288,13 @@ static int show_results(comparison *c)
         terminal_say("compare", NULL, error.text);
     const plots_outcome drawn = fine && !s->no_plots ? draw(c) : PLOTS_NOTHING;
     runlog_print_table_as(log, c->e.settings.format, stdout);
-    const bool reported = !fine || !s->report || write_report(c, log, drawn == PLOTS_DRAWN, false);
+    c->drawn = drawn == PLOTS_DRAWN;
+    c->reported = fine && s->report && write_report(c, log, c->drawn, false);
     if (fine && is_for_reading(c))
-        print_wrapped(stdout, list_files, &(written){s->out, drawn == PLOTS_DRAWN, s->report && reported});
+        print_wrapped(stdout, list_files, c);
     runlog_free(log);
-    return drawn == PLOTS_INTERRUPTED ? signals_status() : !fine || !reported || drawn == PLOTS_FAILED;
+    return drawn == PLOTS_INTERRUPTED ? signals_status()
+                                      : !fine || (s->report && !c->reported) || drawn == PLOTS_FAILED;
 }
 
 /* False, with a message, if the options contradict each other. */

@@ -58,31 +58,17 @@ static const options_program program = {
 typedef struct ports {
     tg_export_config config;
     tg_export_step step;
-    double *number;             /* means and scales of inputs, then of outputs */
+    double *number;             /* means of inputs and outputs, then scales */
     const char **name;          /* of inputs, then of outputs */
     char (*letters)[8], *texts; /* memory for names that are made here */
 } ports;
 
-static void take_scale(double *mean, double *scale, size_t i, card_scale of)
-{
-    mean[i] = of.mean;
-    scale[i] = of.scale;
-}
-
-static bool changes_nothing(const double *mean, const double *scale, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (mean[i] != 0 || scale[i] != 1)
-            return false;
-    return true;
-}
-
 /* "colour = red", "age", "age is missing" */
-static const char *input_name(const card_input *input, char *text, size_t size)
+static const char *input_name(const card_column *input, char *text, size_t size)
 {
     char number[32];
     snprintf(number, sizeof number, "column %d", input->number);
-    snprintf(text, size, "%s%s%s", input->column ? input->column : number,
+    snprintf(text, size, "%s%s%s", input->name ? input->name : number,
              input->missing    ? " is missing"
              : input->category ? " = "
                                : "",
@@ -94,26 +80,31 @@ static bool describe_rows(ports *p, const card *c)
 {
     enum { NAME = 400 };
     const size_t in = (size_t)c->spec.inputs, out = c->task == CARD_IMAGES ? in : (size_t)c->spec.outputs;
-    double *const mean = p->number = calloc(2 * (in + out) + 1, sizeof *p->number), *const scale = mean + in;
+    const card_scale pixel = {0, c->pixel_scale};
+    double *const mean = p->number = calloc(2 * (in + out) + 1, sizeof *p->number), *const scale = mean + in + out;
+    bool changed = false;
     p->name = calloc(in + out + 1, sizeof *p->name);
     p->texts = calloc(c->inputs + 1, NAME);
     if (!p->number || !p->name || !p->texts)
         return false;
-    for (size_t i = 0; i < in; i++)
-        take_scale(mean, scale, i, c->inputs ? c->input[i].scale : (card_scale){0, c->pixel_scale});
-    p->config.input.mean = mean;
-    p->config.input.scale = changes_nothing(mean, scale, in) ? NULL : scale;
+    for (size_t i = 0; i < in + out; i++) {
+        const card_scale of = i < in                    ? c->inputs ? c->input[i].scale : pixel
+                              : c->task == CARD_TARGETS ? c->target[i - in].scale
+                                                        : pixel;
+        mean[i] = of.mean;
+        scale[i] = of.scale;
+        changed |= i < in && (of.mean != 0 || of.scale != 1);
+    }
     for (size_t i = 0; i < c->inputs; i++)
         p->name[i] = input_name(&c->input[i], p->texts + i * NAME, NAME);
+    for (size_t i = 0; c->task == CARD_TARGETS && i < c->targets; i++)
+        p->name[in + i] = c->target[i].name;
+    p->config.input.mean = mean;
+    p->config.input.scale = changed ? scale : NULL;
     p->config.input.names = c->inputs ? p->name : NULL;
-    for (size_t i = 0; i < out && c->task != CARD_CLASSES; i++)
-        take_scale(scale + in, scale + in + out, i,
-                   c->task == CARD_TARGETS ? c->target[i] : (card_scale){0, c->pixel_scale});
-    p->config.output.mean = c->task == CARD_CLASSES ? NULL : scale + in;
-    p->config.output.scale = c->task == CARD_CLASSES ? NULL : scale + in + out;
-    p->config.output.names = c->task == CARD_CLASSES   ? c->class_names
-                             : c->task == CARD_TARGETS ? c->target_names
-                                                       : NULL;
+    p->config.output.mean = c->task == CARD_CLASSES ? NULL : mean + in;
+    p->config.output.scale = c->task == CARD_CLASSES ? NULL : scale + in;
+    p->config.output.names = c->task == CARD_CLASSES ? c->class_names : c->task == CARD_TARGETS ? p->name + in : NULL;
     return true;
 }
 
@@ -188,63 +179,55 @@ static bool record_step(ports *p, tg_tape *tape, const card *c, const tg_model *
 
 /* ---- writing ---- */
 
-typedef struct bytes {
-    char *at;
-    size_t count;
-} bytes;
-
-static bool put_bytes(const void *context, FILE *to)
-{
-    const bytes *b = context;
-    fwrite(b->at, 1, b->count, to);
-    return true;
-}
-
-static bool write_file(const char *path, const bytes *b, tg_error *error)
-{
-    struct stat status;
-    if (strcmp(path, "-") == 0)
-        return put_bytes(b, stdout);
-    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-        return tg_fail(error, "%.400s: not a regular file", path);
-    return files_write_path(path, false, put_bytes, b, error);
-}
-
 typedef enum { C, WEIGHTS, ONNX, TABLE, DOT } form;
 
+typedef struct output {
+    form what;
+    tg_tape *tape;
+    const tg_export_config *config;
+} output;
+
 /* Writes text or bytes of the tape to `to`, if it has room; returns their number. */
-static size_t put_form(form what, tg_tape *tape, const tg_export_config *config, void *to, size_t size)
+static size_t export_as(const output *o, void *to, size_t size)
 {
-    switch (what) {
+    switch (o->what) {
     case WEIGHTS:
-        return tg_export_weights(tape, config, to, size);
+        return tg_export_weights(o->tape, o->config, to, size);
     case ONNX:
-        return tg_export_onnx(tape, config, to, size);
+        return tg_export_onnx(o->tape, o->config, to, size);
     case TABLE:
-        return tg_tape_table(tape, to, size);
+        return tg_tape_table(o->tape, to, size);
     case DOT:
-        return tg_tape_dot(tape, to, size);
+        return tg_tape_dot(o->tape, to, size);
     default:
-        return tg_export(tape, config, to, size);
+        return tg_export(o->tape, o->config, to, size);
     }
+}
+
+static bool put_output(const void *context, FILE *to)
+{
+    const size_t size = export_as(context, NULL, 0);
+    char *bytes = malloc(size + 1);
+    const bool fine = bytes && export_as(context, bytes, size + 1) == size;
+    fwrite(fine ? bytes : "", 1, fine ? size : 0, to);
+    free(bytes);
+    return fine && !tg_tape_error(((const output *)context)->tape);
 }
 
 static bool write_as(form what, const ports *p, tg_tape *tape, const char *path, tg_error *error)
 {
-    bytes b = {.count = put_form(what, tape, &p->config, NULL, 0)};
-    b.at = malloc(b.count + 1);
-    const bool fine =
-        b.at && !tg_tape_error(tape) && (put_form(what, tape, &p->config, b.at, b.count + 1), !tg_tape_error(tape));
-    if (!fine)
-        tg_fail(error, "%s", tg_tape_error(tape) ? tg_tape_error(tape) : "out of memory");
-    const bool written = fine && write_file(path, &b, error);
-    free(b.at);
-    return written;
+    struct stat status;
+    const output o = {what, tape, &p->config};
+    const bool fine = strcmp(path, "-") == 0 ? put_output(&o, stdout) || tg_fail(error, "out of memory")
+                      : stat(path, &status) == 0 && S_ISDIR(status.st_mode)
+                          ? tg_fail(error, "%.400s: not a regular file", path)
+                          : files_write_path(path, false, put_output, &o, error);
+    return !tg_tape_error(tape) ? fine : tg_fail(error, "%s", tg_tape_error(tape));
 }
 
 static bool export_model(const emit_settings *s, const card *c, const tg_model *model, tg_error *error)
 {
-    char title[CARD_PATH];
+    char title[1000];
     ports p = {.config = {.name = s->name, .title = title, .weights_apart = s->weights}};
     net_describe(&c->spec, title, sizeof title);
     tg_tape *tape = tg_tape_new();
@@ -270,9 +253,9 @@ static const char *conflict(const emit_settings *s)
         return "--model FILE is missing; see --help";
     if (s->table && s->dot)
         return "--table and --dot exclude each other";
-    if ((s->table || s->dot) && (s->weights || options_given(&program, "name")))
+    if ((s->table || s->dot) && (s->weights || options_given("name")))
         return "--name and --weights are for C, not for --table and --dot";
-    if (s->onnx && (s->table || s->dot || s->train || s->weights || options_given(&program, "out")))
+    if (s->onnx && (s->table || s->dot || s->train || s->weights || options_given("out")))
         return "--onnx excludes --out, --weights, --table, --dot and --train";
     if (!s->train && options_first_given(of_training))
         return "--batch, --optimizer, --lr, --weight-decay and --momentum are for --train";
@@ -285,23 +268,14 @@ int main(int argc, char **argv)
 {
     emit_settings s = {.out = "-", .name = "net", .optimizer = "adamw", .decay = 0.01};
     tg_error error;
-    char file[CARD_PATH];
-    const tg_rng rng = tg_rng_seed(1);
-    card c = {0};
+    static card c;
     tg_model *model = NULL;
-    tg_activation activation;
     options_parse(&program, argc, argv, &s);
     bool fine = !conflict(&s);
     if (!fine)
         tg_fail(&error, "%s", conflict(&s));
-    s.model = card_path(s.model, file);
-    fine = fine && card_read(&c, s.model, &error) && (model = net_new(&c.spec, &rng, &error));
-    if (fine) {
-        tg_activation_from_name(c.spec.activation, &activation);
-        const tg_model_load_options load = {.load = {.allow_unknown = true}};
-        fine = tg_model_load(tg_model_parameters(model), s.model, activation, &load, &error);
-    }
-    fine = fine && export_model(&s, &c, model, &error);
+    fine = fine && card_read(&c, s.model, &error) && (model = card_model(&c, NULL, NULL, &error)) &&
+           export_model(&s, &c, model, &error);
     if (!fine)
         terminal_say("emit", NULL, error.text);
     tg_model_free(model);

@@ -305,7 +305,7 @@ static int with_command(settings *s, char *const *argv)
 {
     if (s->names || s->list || s->load || s->plot)
         return refuse("--command", "checks all functions of that program: no names, --list, --load or --plot");
-    if (options_given(&program, "order"))
+    if (options_given("order"))
         return refuse("--order",
                       "functions of --command are checked to first order; give a vjp as a function of its own");
     s->order = 1;
@@ -323,11 +323,11 @@ int main(int argc, char **argv)
     const char *idle = s.list ? options_first_given(of_checks) : NULL;
     if (idle)
         return fprintf(stderr, "gradcheck: --%s: --list checks nothing\n", idle), TROUBLE;
-    if (!s.plot && options_given(&program, "out"))
+    if (!s.plot && options_given("out"))
         return refuse("", "--out is for --plot only");
     if (s.command)
         return with_command(&s, argv);
-    if (options_given(&program, "limit"))
+    if (options_given("limit"))
         return refuse("", "--limit is for --command only");
     if (s.load && !(own = user_ops_load(s.load, &error)))
         return refuse("--load", error.text);

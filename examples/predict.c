@@ -2,7 +2,7 @@
  * table or images; or samples of text. */
 #include "examples/report/table.h"
 #include "examples/report/terminal.h"
-#include "examples/run/start.h"
+#include "examples/run/card.h"
 #include "examples/run/tally.h"
 #include "examples/train/inputs.h"
 #include "examples/train/sample.h"
@@ -94,8 +94,8 @@ static void put_header(const card *c, bool probabilities)
     }
     for (size_t i = 0; c->task == CARD_TARGETS && i < c->targets; i++) {
         fputs(i ? "," : "", stdout);
-        if (*c->target_names[i])
-            put_word(c->target_names[i]);
+        if (*c->target[i].name)
+            put_word(c->target[i].name);
         else
             printf("target_%zu", i);
     }
@@ -123,7 +123,7 @@ static void put_row(const card *c, const float *output, const float *x, bool all
         put_classes(c, output, all);
     for (size_t i = 0; c->task == CARD_TARGETS && i < c->targets; i++) {
         fputs(i ? "," : "", stdout);
-        put_number(output[i] * c->target[i].scale + c->target[i].mean);
+        put_number(output[i] * c->target[i].scale.scale + c->target[i].scale.mean);
     }
     if (c->task == CARD_IMAGES) {
         double sum = 0;
@@ -134,37 +134,8 @@ static void put_row(const card *c, const float *output, const float *x, bool all
     putchar('\n');
 }
 
-/* Records the rows of a batch on a tape, and the model's output. */
-typedef struct batch {
-    size_t first, count;
-    tg_tape *tape;
-    tg_tensor x, output;
-} batch;
-
-/* Calls `see` for all rows, batch by batch, until it fails. */
-static bool each_batch(const tg_model *model, const card *c, const inputs *rows,
-                       bool (*see)(void *context, const batch *b), void *context, tg_error *error)
-{
-    batch b = {.tape = tg_tape_new()};
-    const size_t width = (size_t)c->spec.inputs;
-    bool fine = b.tape;
-    for (; fine && b.first < rows->count; b.first += b.count) {
-        const size_t left = rows->count - b.first;
-        b.count = left < BATCH ? left : BATCH;
-        tg_tape_reset(b.tape);
-        tg_no_grad_begin(b.tape);
-        b.x = tg_borrow(b.tape, TG_F32, rows->x + b.first * width, TG_SHAPE((int64_t)b.count, (int64_t)width));
-        b.output = tg_model_forward(model, b.x, NULL);
-        fine = tg_f32(b.output) && see(context, &b);
-        tg_no_grad_end(b.tape);
-    }
-    if (!fine)
-        tg_fail(error, "%s", b.tape && tg_tape_error(b.tape) ? tg_tape_error(b.tape) : "out of memory");
-    tg_tape_free(b.tape);
-    return fine;
-}
-
 typedef struct pass {
+    const tg_model *model;
     const card *c;
     const inputs *rows;
     bool probabilities;
@@ -172,28 +143,50 @@ typedef struct pass {
     double loss; /* sum over the rows */
 } pass;
 
-static bool put_batch(void *context, const batch *b)
+static void put_batch(const pass *p, size_t count, tg_tensor x, tg_tensor output)
 {
-    const pass *p = context;
-    const float *output = tg_f32(b->output), *x = tg_f32(b->x);
-    const size_t outputs = (size_t)tg_size(b->output) / b->count, width = (size_t)p->c->spec.inputs;
-    for (size_t i = 0; i < b->count; i++)
-        put_row(p->c, output + i * outputs, x + i * width, p->probabilities);
-    return true;
+    const size_t in = (size_t)p->c->spec.inputs, out = (size_t)tg_size(output) / count;
+    for (size_t i = 0; i < count; i++)
+        put_row(p->c, tg_f32(output) + i * out, tg_f32(x) + i * in, p->probabilities);
 }
 
-static bool score_batch(void *context, const batch *b)
+static bool score_batch(pass *p, size_t first, int64_t count, tg_tensor x, tg_tensor output)
 {
-    pass *p = context;
-    const int64_t count = (int64_t)b->count, targets = (int64_t)p->c->targets;
+    tg_tape *tape = tg_tape_of(x);
+    const size_t targets = p->c->targets;
     const tg_tensor wanted =
-        p->c->task == CARD_IMAGES ? b->x
-        : p->rows->y ? tg_borrow(b->tape, TG_F32, p->rows->y + (int64_t)b->first * targets, TG_SHAPE(count, targets))
-                     : tg_borrow(b->tape, TG_I32, p->rows->labels + b->first, TG_SHAPE(count));
-    tally_add(&p->sums, p->c, b->output, wanted);
-    const float *loss = tg_f32(tally_loss(p->c, b->output, wanted, 0));
+        p->c->task == CARD_IMAGES ? x
+        : p->rows->y ? tg_borrow(tape, TG_F32, p->rows->y + first * targets, TG_SHAPE(count, (int64_t)targets))
+                     : tg_borrow(tape, TG_I32, p->rows->labels + first, TG_SHAPE(count));
+    tally_add(&p->sums, p->c, output, wanted);
+    const float *loss = tg_f32(tally_loss(p->c, output, wanted, 0));
     p->loss += loss ? *loss * (double)count : 0;
     return loss;
+}
+
+/* Prints or scores all rows, batch by batch. */
+static bool each_batch(pass *p, bool scores, tg_error *error)
+{
+    tg_tape *tape = tg_tape_new();
+    const size_t width = (size_t)p->c->spec.inputs;
+    bool fine = tape;
+    for (size_t first = 0, count; fine && first < p->rows->count; first += count) {
+        const size_t left = p->rows->count - first;
+        count = left < BATCH ? left : BATCH;
+        tg_tape_reset(tape);
+        tg_no_grad_begin(tape);
+        const tg_tensor x =
+            tg_borrow(tape, TG_F32, p->rows->x + first * width, TG_SHAPE((int64_t)count, (int64_t)width));
+        const tg_tensor output = tg_model_forward(p->model, x, NULL);
+        fine = tg_f32(output) && (!scores || score_batch(p, first, (int64_t)count, x, output));
+        if (fine && !scores)
+            put_batch(p, count, x, output);
+        tg_no_grad_end(tape);
+    }
+    if (!fine)
+        tg_fail(error, "%s", tape && tg_tape_error(tape) ? tg_tape_error(tape) : "out of memory");
+    tg_tape_free(tape);
+    return fine;
 }
 
 static void warn(const inputs_trouble *trouble, const char *one, const char *more, const char *done)
@@ -205,10 +198,10 @@ static void warn(const inputs_trouble *trouble, const char *one, const char *mor
 
 static bool predict_rows(const tg_model *model, const card *c, inputs *rows, bool probabilities, tg_error *error)
 {
-    pass p = {.c = c, .rows = rows, .probabilities = probabilities};
+    pass p = {.model = model, .c = c, .rows = rows, .probabilities = probabilities};
     char name[40];
     put_header(c, probabilities);
-    if (!each_batch(model, c, rows, put_batch, &p, error))
+    if (!each_batch(&p, false, error))
         return false;
     fflush(stdout);
     warn(&rows->unknown, "unknown category", "unknown categories", "ignored");
@@ -216,7 +209,7 @@ static bool predict_rows(const tg_model *model, const card *c, inputs *rows, boo
     inputs_keep_answered(rows, c);
     if (rows->count == 0)
         return true;
-    if (!each_batch(model, c, rows, score_batch, &p, error))
+    if (!each_batch(&p, true, error))
         return false;
     const runlog_measures m = tally_measures(&p.sums, c, p.loss / (double)rows->count);
     snprintf(name, sizeof name, "%zu sample%s", rows->count, plural((long long)rows->count));
@@ -248,13 +241,13 @@ static const char *conflict(const card *c, const predict_settings *s)
         return "--rename is for --weights only";
     if (s->probabilities && c->task != CARD_CLASSES)
         return "--probabilities is for models of classes";
-    if (text && options_given(&program, "header"))
+    if (text && options_given("header"))
         return "the model writes texts, and --header is for rows";
-    if (options_given(&program, "unknown") && (text || c->spec.image_width))
+    if (options_given("unknown") && (text || c->spec.image_width))
         return "--unknown is for tables";
-    if (s->temperature == 0 && options_given(&program, "top-k"))
+    if (s->temperature == 0 && options_given("top-k"))
         return "--top-k: with --temperature 0 nothing is drawn";
-    if (s->temperature == 0 && options_given(&program, "seed"))
+    if (s->temperature == 0 && options_given("seed"))
         return "--seed: with --temperature 0 nothing is drawn";
     if (text && s->data)
         return "the model writes texts, and --data is for rows and images; see --prompt";
@@ -265,15 +258,6 @@ static bool work(const predict_settings *s, const card *c, const tg_model *model
 {
     inputs rows = {0};
     const inputs_options how = {.header = s->header, .ignore_unknown = strcmp(s->unknown, "ignore") == 0};
-    start_rules rules;
-    tg_activation activation;
-    if (!start_read_rules(s->rename, &rules, error))
-        return false;
-    const tg_model_load_options load = {
-        .load = {.allow_unknown = true, .renames = rules.rule, .rename_count = rules.count}};
-    tg_activation_from_name(c->spec.activation, &activation);
-    if (!tg_model_load(tg_model_parameters(model), s->weights ? s->weights : s->model, activation, &load, error))
-        return false;
     if (c->task == CARD_LETTERS)
         return write_texts(model, c, s, error);
     const bool fine =
@@ -292,18 +276,15 @@ int main(int argc, char **argv)
                           .seed = 1,
                           .file_limit = DATASET_FILE_LIMIT};
     tg_error error;
-    const tg_rng rng = tg_rng_seed(1);
-    card c = {0};
+    static card c;
     tg_model *model = NULL;
     options_parse(&program, argc, argv, &s);
     dataset_limit_files(s.file_limit);
     bool fine = s.model || tg_fail(&error, "--model FILE is missing; see --help");
-    char file[CARD_PATH];
-    s.model = card_path(s.model, file);
     fine = fine && card_read(&c, s.model, &error);
     if (fine && conflict(&c, &s))
         fine = tg_fail(&error, "%s", conflict(&c, &s));
-    fine = fine && (model = net_new(&c.spec, &rng, &error)) && work(&s, &c, model, &error);
+    fine = fine && (model = card_model(&c, s.weights, s.rename, &error)) && work(&s, &c, model, &error);
     if (!fine)
         terminal_say("predict", NULL, error.text);
     tg_model_free(model);

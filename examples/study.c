@@ -74,9 +74,9 @@ static bool read_options(int argc, char **argv, const study *chosen, study_setti
     idle = s->report_only ? options_first_given(of_training) : NULL;
     if (idle)
         return fprintf(stderr, "study: --%s: with --report-only nothing is trained\n", idle), false;
-    if (chosen && !chosen->grids && options_given(&program, "data"))
+    if (chosen && !chosen->grids && options_given("data"))
         return fprintf(stderr, "study: --data: %s reads none\n", chosen->name), false;
-    if (s->quick && options_given(&program, "data"))
+    if (s->quick && options_given("data"))
         return fprintf(stderr, "study: --data: a quick study uses synthetic data\n"), false;
     return true;
 }

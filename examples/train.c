@@ -7,7 +7,6 @@
 #include "examples/run/signals.h"
 #include "examples/run/record.h"
 #include "examples/run/run.h"
-#include "examples/run/start.h"
 #include "examples/run/team.h"
 #include "examples/train/profile.h"
 #include "examples/train/sample.h"
@@ -172,7 +171,6 @@ static bool on_progress(void *context, const jobs_progress *now)
         progress_point(t->view, now->loss);
     if (time - t->shown >= 0.1 || now->epoch * now->steps == now->step * now->epochs) {
         progress_update(t->view, 0, now);
-        progress_tick(t->view);
         t->shown = time;
     }
     return !signals_caught();
@@ -181,7 +179,7 @@ static bool on_progress(void *context, const jobs_progress *now)
 static void describe(const training *t)
 {
     const int64_t done = tg_optimizer_steps(t->run.optimizer);
-    if (!t->s.resume && !options_given(&program, "data"))
+    if (!t->s.resume && !options_given("data"))
         fputs("no --data, so it trains on synthetic digits for a few seconds.\nWith your own: --data csv:FILE, "
               "idx:FOLDER, text:FILE or lines:FILE; see --help.\n",
               stderr);
@@ -232,7 +230,7 @@ static int show_results(training *t)
         printf("epoch %lld of %lld is the best, and its weights are kept\n", (long long)best->epoch,
                (long long)tg_fit_epoch_count(r->fit));
     for (int test = 0; best && test <= (r->from->test.count > 0); test++) {
-        if (!run_measure_rows(r, test ? &r->from->test : &r->from->valid, &m))
+        if (!run_measure(r, test ? &r->from->test : &r->from->valid, &m))
             return fail(tg_fit_error(r->fit));
         tally_print(&r->about, test ? "test" : "validation", &m, stdout);
     }
@@ -264,10 +262,11 @@ static int train(training *t)
     signals_before before;
     tg_error error;
     const char *name = t->run.spec->net.model;
-    t->view = progress_new(
-        &(progress_config){.out = stderr, .count = 1, .names = &name, .unit = "rows", .measured = "validation"});
+    if (!team_follows())
+        t->view = progress_new(
+            &(progress_config){.out = stderr, .count = 1, .names = &name, .unit = "rows", .measured = "validation"});
     progress_start(t->view, 0);
-    signals_catch(&before, NULL); /* the first signal stops the run after its step */
+    signals_catch(&before, NULL); /* the first signal stops the run after its step; process 0 stops all */
     const bool fine = run_train(&t->run, &error);
     signals_release(&before);
     if (fine)
@@ -275,6 +274,8 @@ static int train(training *t)
     progress_free(t->view);
     if (!fine)
         return fail(error.text);
+    if (team_follows()) /* process 0 prints */
+        return 0;
     if (run_finished(&t->run))
         return show_results(t);
     fprintf(stderr, "stopped after step %lld; the same command continues, or `train --resume --out ",
@@ -286,17 +287,6 @@ static int train(training *t)
     if (t->s.run.report)
         write_report(t, false, false);
     return signals_status();
-}
-
-/* Trains in a process for which process 0 prints. */
-static int follow(training *t)
-{
-    signals_before before;
-    tg_error error;
-    signals_catch(&before, NULL); /* process 0 stops all */
-    const bool fine = run_train(&t->run, &error);
-    signals_release(&before);
-    return fine ? 0 : fail(error.text);
 }
 
 /* ---- preparation ---- */
@@ -328,13 +318,13 @@ static bool resume(training *t, int argc, char **argv, tg_error *error)
 /* True if the options of this program are compatible. */
 static bool check(const settings *s, tg_error *error)
 {
-    const char *problem =
-        s->resume && options_given(&program, "start")           ? "--start begins a run, and --resume continues one"
-        : s->resume && s->run.overwrite                         ? "--overwrite begins a run, and --resume continues one"
-        : s->run.activation_from && !s->run.start && !s->resume ? "--activation-from is for --start only"
-        : s->run.rename && !s->run.start && !s->resume          ? "--rename is for --start only"
-        : s->run.start && options_given(&program, "init")       ? "--init: the weights are those of --start"
-                                                                : NULL;
+    const char *problem = s->resume && options_given("start") ? "--start begins a run, and --resume continues one"
+                          : s->resume && s->run.overwrite     ? "--overwrite begins a run, and --resume continues one"
+                          : s->run.activation_from && !s->run.start && !s->resume
+                              ? "--activation-from is for --start only"
+                          : s->run.rename && !s->run.start && !s->resume ? "--rename is for --start only"
+                          : s->run.start && options_given("init")        ? "--init: the weights are those of --start"
+                                                                         : NULL;
     if (problem)
         tg_fail(error, "%s", problem);
     return !problem;
@@ -363,7 +353,7 @@ static bool prepare(training *t, tg_error *error)
     run_spec *s = &t->s.run;
     const run_spec usual = run_spec_defaults();
     if (!check(&t->s, error) || (s->out && !team_follows() && !runlog_check_directory(s->out, error)) ||
-        (s->start && !start_adopt(s, &t->started, error)) || !source_open(s, &t->from, error))
+        (s->start && !card_adopt(s, &t->started, error)) || !source_open(s, &t->from, error))
         return false;
     run_spec_name(s, NULL, &usual, t->name);
     s->out = s->out ? s->out : t->name;
@@ -396,7 +386,7 @@ int main(int argc, char **argv)
         describe(&t);
     else if (!ready && (t.agreed || !team_follows())) /* before that, all processes would print the same */
         terminal_say("train", NULL, error.text);
-    const int status = !ready ? 2 : team_follows() ? follow(&t) : train(&t);
+    const int status = ready ? train(&t) : 2;
     if (ready)
         run_close(&t.run);
     card_free(&t.started);

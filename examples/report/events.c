@@ -1,5 +1,5 @@
 #include "examples/report/events.h"
-#include "examples/report/runlog_internal.h"
+#include "examples/report/runlog.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -155,17 +155,5 @@ bool events_epoch(events *to, const runlog_epoch *e)
     bool fine = true;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         fine = fine && (!all[i].tag || isnan(all[i].value) || events_scalar(to, all[i].tag, e->step, all[i].value));
-    return fine;
-}
-
-bool events_run(events *to, const runlog *log, int run)
-{
-    const runlog_run *r = &log->runs[run];
-    const double *steps = r->series[RUNLOG_STEPS].numbers;
-    bool fine = true;
-    for (size_t i = 0; i + 1 < r->series[RUNLOG_STEPS].count; i += 2)
-        fine = fine && events_scalar(to, "loss/train", (long)steps[i], steps[i + 1]);
-    for (int i = 0; i < r->count; i++)
-        fine = fine && events_epoch(to, &r->epochs[i]);
     return fine;
 }

@@ -24,8 +24,7 @@ void events_close(events *to);
 /* Appends a number and flushes it to the file; false if it cannot be written. NULL: does nothing, and returns true. */
 bool events_scalar(events *to, const char *tag, long step, double value);
 
-/* Appends the results of an epoch, without measures that are NaN; or all epochs of a run in a log. */
+/* Appends the results of an epoch, without measures that are NaN. */
 bool events_epoch(events *to, const runlog_epoch *epoch);
-bool events_run(events *to, const runlog *log, int run);
 
 #endif

@@ -14,58 +14,46 @@ static bool refuse(tg_error *error, const char *what)
 
 /* ---- writing ---- */
 
-static json_t *inputs_json(const dataset *data)
+/* A column; what is NULL or negative is left out. */
+static json_t *column_json(const double *mean, const double *scale, json_int_t number, const char *key,
+                           const char *name, const dataset_feature *feature)
 {
-    json_t *inputs = json_array();
-    for (size_t i = 0; i < data->features && !data->width; i++) {
-        const dataset_feature *f = data->feature ? &data->feature[i] : &(dataset_feature){.number = i};
-        json_array_append_new(inputs,
-                              json_pack("{s:f, s:f, s:I, s:s*, s:s*, s:o*}", "mean", data->feature_mean[i], "scale",
-                                        data->feature_scale[i], "number", (json_int_t)f->number, "column", f->column,
-                                        "category", f->category, "missing", f->missing ? json_true() : NULL));
-    }
-    return inputs;
-}
-
-static json_t *targets_json(const dataset *data)
-{
-    json_t *targets = json_array();
-    for (size_t i = 0; i < data->targets; i++)
-        json_array_append_new(targets,
-                              json_pack("{s:f, s:f, s:s}", "mean", data->target_mean[i], "scale", data->target_scale[i],
-                                        "name", data->target_names ? data->target_names[i] : ""));
-    return targets;
-}
-
-/* The columns of a table that contain the class or the targets. */
-static json_t *answers_json(const dataset *data)
-{
-    json_t *answers = json_array();
-    const size_t count = data->target_column ? data->targets ? data->targets : 1 : 0;
-    for (size_t i = 0; i < count; i++) {
-        const size_t number = data->target_column[i];
-        json_array_append_new(answers, json_pack("{s:I, s:s*}", "number", (json_int_t)number, "column",
-                                                 number < data->columns ? data->column[number].name : NULL));
-    }
-    return answers;
+    return json_pack("{s:o*, s:o*, s:o*, s:s*, s:s*, s:o*}", "mean", mean ? json_real(*mean) : NULL, "scale",
+                     scale ? json_real(*scale) : NULL, "number", number < 0 ? NULL : json_integer(number), key, name,
+                     "category", feature ? feature->category : NULL, "missing",
+                     feature && feature->missing ? json_true() : NULL);
 }
 
 static char *data_text(const run_spec *s, const run_source *from)
 {
     const dataset *data = &from->data;
-    json_t *classes = json_array(), *letters = json_array();
+    json_t *inputs = json_array(), *targets = json_array(), *answers = json_array(), *classes = json_array(),
+           *letters = json_array();
     const card_task task = from->is_text                          ? CARD_LETTERS
                            : source_reconstructs(s)               ? CARD_IMAGES
                            : data->task == DATASET_CLASSIFICATION ? CARD_CLASSES
                                                                   : CARD_TARGETS;
+    for (size_t i = 0; i < data->features && !data->width; i++) {
+        const dataset_feature *f = data->feature ? &data->feature[i] : &(dataset_feature){.number = i};
+        json_array_append_new(inputs, column_json(&data->feature_mean[i], &data->feature_scale[i],
+                                                  (json_int_t)f->number, "column", f->column, f));
+    }
+    for (size_t i = 0; i < data->targets; i++)
+        json_array_append_new(targets, column_json(&data->target_mean[i], &data->target_scale[i], -1, "name",
+                                                   data->target_names ? data->target_names[i] : "", NULL));
+    for (size_t i = 0; data->target_column && i < (data->targets ? data->targets : 1); i++) {
+        const size_t number = data->target_column[i];
+        const char *name = number < data->columns ? data->column[number].name : NULL;
+        json_array_append_new(answers, column_json(NULL, NULL, (json_int_t)number, "column", name, NULL));
+    }
     for (size_t i = 0; i < data->classes; i++)
         json_array_append_new(classes, json_string(data->class_names[i]));
     for (int i = 0; i < from->letters.vocabulary; i++)
         json_array_append_new(letters, json_integer(from->letters.letter[i]));
     json_t *object =
-        json_pack("{s:s, s:o, s:o, s:o, s:o, s:f, s:b, s:o}", "task", tasks[task], "inputs", inputs_json(data),
-                  "classes", classes, "targets", targets_json(data), "answers", answers_json(data), "pixel_scale",
-                  data->width ? data->feature_scale[0] : 1., "lines", from->letters.lines, "letters", letters);
+        json_pack("{s:s, s:o, s:o, s:o, s:o, s:f, s:b, s:o}", "task", tasks[task], "inputs", inputs, "classes", classes,
+                  "targets", targets, "answers", answers, "pixel_scale", data->width ? data->feature_scale[0] : 1.,
+                  "lines", from->letters.lines, "letters", letters);
     char *text = json_dumps(object, JSON_COMPACT);
     json_decref(object);
     return text;
@@ -81,69 +69,31 @@ void card_metadata(const card *c, tg_metadata lines[CARD_LINES])
 
 /* ---- reading ---- */
 
-static bool is_scale(const card_scale *s)
+/* Reads a list of columns; `format` says which members each must have. */
+static bool read_columns(const json_t *list, const char *format, card_column **columns, size_t *count)
 {
-    return isfinite(s->mean) && isfinite(s->scale);
-}
-
-static bool take_number(card_input *to, json_int_t number)
-{
-    to->number = (int)number;
-    return number >= 0 && number < 1 << 30;
-}
-
-static bool make_room(card *c, const json_t *data)
-{
-    c->inputs = json_array_size(json_object_get(data, "inputs"));
-    c->answers = json_array_size(json_object_get(data, "answers"));
-    c->classes = json_array_size(json_object_get(data, "classes"));
-    c->targets = json_array_size(json_object_get(data, "targets"));
-    c->input = calloc(c->inputs + 1, sizeof *c->input);
-    c->answer = calloc(c->answers + 1, sizeof *c->answer);
-    c->class_names = calloc(c->classes + 1, sizeof *c->class_names);
-    c->target_names = calloc(c->targets + 1, sizeof *c->target_names);
-    c->target = calloc(c->targets + 1, sizeof *c->target);
-    return c->input && c->answer && c->class_names && c->target_names && c->target;
-}
-
-/* Older files do not name them. */
-static bool read_answers(card *c, const json_t *answers)
-{
-    bool fine = c->answers == 0 || c->answers == (c->targets ? c->targets : 1);
-    for (size_t i = 0; fine && i < c->answers; i++) {
-        json_int_t number;
-        fine = json_unpack(json_array_get(answers, i), "{s:I, s?s}", "number", &number, "column",
-                           &c->answer[i].column) == 0 &&
-               take_number(&c->answer[i], number);
-    }
-    return fine;
-}
-
-static bool read_inputs(card *c, const json_t *inputs)
-{
-    bool fine = json_is_array(inputs);
-    for (size_t i = 0; fine && i < c->inputs; i++) {
-        card_input *to = &c->input[i];
-        json_int_t number;
+    *count = json_array_size(list);
+    *columns = calloc(*count + 1, sizeof **columns);
+    bool fine = *columns;
+    for (size_t i = 0; fine && i < *count; i++) {
+        card_column *to = &(*columns)[i];
+        json_int_t number = 0;
         int missing = 0;
-        fine = json_unpack(json_array_get(inputs, i), "{s:F, s:F, s:I, s?s, s?s, s?b}", "mean", &to->scale.mean,
-                           "scale", &to->scale.scale, "number", &number, "column", &to->column, "category",
-                           &to->category, "missing", &missing) == 0 &&
-               is_scale(&to->scale) && take_number(to, number);
+        fine = json_unpack(json_array_get(list, i), format, "mean", &to->scale.mean, "scale", &to->scale.scale,
+                           "number", &number, "column", &to->name, "name", &to->name, "category", &to->category,
+                           "missing", &missing) == 0 &&
+               isfinite(to->scale.mean) && isfinite(to->scale.scale) && number >= 0 && number < 1 << 30;
+        to->number = (int)number;
         to->missing = missing;
     }
     return fine;
 }
 
-static bool read_names(card *c, const json_t *classes, const json_t *targets)
+static bool read_classes(card *c, const json_t *classes)
 {
     bool fine = true;
     for (size_t i = 0; fine && i < c->classes; i++)
         fine = (c->class_names[i] = json_string_value(json_array_get(classes, i)));
-    for (size_t i = 0; fine && i < c->targets; i++)
-        fine = json_unpack(json_array_get(targets, i), "{s:F, s:F, s:s}", "mean", &c->target[i].mean, "scale",
-                           &c->target[i].scale, "name", &c->target_names[i]) == 0 &&
-               is_scale(&c->target[i]);
     return fine;
 }
 
@@ -203,13 +153,21 @@ static bool parse(card *c, tg_error *error)
     c->lines = json_is_true(json_object_get(data, "lines"));
     const double pixel_scale = json_number_value(json_object_get(data, "pixel_scale"));
     c->pixel_scale = pixel_scale > 0 ? pixel_scale : 1;
-    if (!make_room(c, data))
+    const json_t *inputs = json_object_get(data, "inputs"), *classes = json_object_get(data, "classes");
+    const bool read = read_columns(inputs, "{s:F, s:F, s:I, s?s, s?s, s?s, s?b}", &c->input, &c->inputs),
+               named = read_columns(json_object_get(data, "targets"), "{s:F, s:F, s?I, s?s, s:s, s?s, s?b}", &c->target,
+                                    &c->targets),
+               answered = read_columns(json_object_get(data, "answers"), "{s?F, s?F, s:I, s?s, s?s, s?s, s?b}",
+                                       &c->answer, &c->answers);
+    c->classes = json_array_size(classes);
+    c->class_names = calloc(c->classes + 1, sizeof *c->class_names);
+    if (!c->input || !c->target || !c->answer || !c->class_names)
         return tg_fail(error, "out of memory");
-    if (!read_inputs(c, json_object_get(data, "inputs")))
+    if (!read || !json_is_array(inputs))
         return refuse(error, "the description of the inputs is missing or wrong");
-    if (!read_names(c, json_object_get(data, "classes"), json_object_get(data, "targets")))
+    if (!named || !read_classes(c, classes))
         return refuse(error, "the names of classes or targets are missing or wrong");
-    if (!read_answers(c, json_object_get(data, "answers")))
+    if (!answered || (c->answers && c->answers != (c->targets ? c->targets : 1))) /* older files do not name them */
         return refuse(error, "the columns of the class or the targets are wrong");
     if (!read_letters(c, json_object_get(data, "letters")))
         return refuse(error, "the characters are missing or wrong");
@@ -228,19 +186,13 @@ bool card_of_source(card *c, const run_spec *s, const run_source *from, tg_error
     return fine;
 }
 
-const char *card_path(const char *path, char file[CARD_PATH])
-{
-    struct stat status;
-    if (!path || stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
-        return path;
-    snprintf(file, CARD_PATH, "%s/best.safetensors", path);
-    return file;
-}
-
 bool card_read(card *c, const char *path, tg_error *error)
 {
+    struct stat status;
     *c = (card){0};
-    tg_safetensors *file = tg_safetensors_open(path, error);
+    snprintf(c->path, sizeof c->path, "%s%s", path,
+             stat(path, &status) == 0 && S_ISDIR(status.st_mode) ? "/best.safetensors" : "");
+    tg_safetensors *file = tg_safetensors_open(c->path, error);
     if (!file)
         return false;
     const char *model = tg_safetensors_metadata(file, "tapegrad.model"),
@@ -248,13 +200,13 @@ bool card_read(card *c, const char *path, tg_error *error)
     bool fine = model && data;
     if (!fine)
         tg_fail(error, "%.200s: a model file, but not one of train: 'tapegrad.model' and 'tapegrad.data' are missing",
-                path);
+                c->path);
     else {
         c->model_text = strdup(model);
         c->data_text = strdup(data);
         fine = c->model_text && c->data_text ? parse(c, error) : tg_fail(error, "out of memory");
         if (!fine && error)
-            tg_fail(error, "%.200s: %s", path, error->text);
+            tg_fail(error, "%.200s: %s", c->path, error->text);
     }
     tg_safetensors_close(file);
     if (!fine)
@@ -267,7 +219,6 @@ void card_free(card *c)
     free(c->input);
     free(c->answer);
     free(c->class_names);
-    free(c->target_names);
     free(c->target);
     free(c->model_text);
     free(c->data_text);

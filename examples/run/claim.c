@@ -1,6 +1,6 @@
 #include "examples/run/claim.h"
 
-#include "examples/run/jobs.h"
+#include "examples/run/progress.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,4 +1,5 @@
-#include "examples/run/elsewhere.h"
+/* `compare --runs`: results of other programs, shown like our own. */
+#include "examples/run/experiment.h"
 
 #include "examples/report/files.h"
 #include "examples/report/html.h"
@@ -43,7 +44,7 @@ static const char *useless(void)
 {
     static const char *const used[] = {"runs", "measures", "format", "report", "out", NULL};
     for (const program_option *o = experiment_program()->table; options_more(o); o++)
-        if (o->name && !used[options_position(used, o->name)] && options_given(NULL, o->name))
+        if (o->name && !used[options_position(used, o->name)] && options_given(o->name))
             return o->name;
     return NULL;
 }

@@ -42,15 +42,6 @@ static const program_option own_options[] = {
     {"seeds", "N", "runs of each activation", OPTION_INT, AT(seeds), 1, 10000},
     {0}};
 
-/* The list type for values of this type; OPTION_GROUP if there is none. */
-static option_type list_of(option_type type)
-{
-    return type == OPTION_INT      ? OPTION_INTS
-           : type == OPTION_REAL   ? OPTION_REALS
-           : type == OPTION_CHOICE ? OPTION_CHOICES
-                                   : OPTION_GROUP;
-}
-
 static int place_of(const char *option)
 {
     return (int)(options_find(run_options, option) - run_options);
@@ -65,8 +56,9 @@ static bool is_listed(int place)
     const char *group = "";
     for (int i = 0; i < place; i++)
         group = run_options[i].type == OPTION_GROUP ? run_options[i].help : group;
-    return o->name && (strcmp(group, "Model:") == 0 || strcmp(group, "Training:") == 0) &&
-           list_of(o->type) != OPTION_GROUP && !single[options_position(single, o->name)];
+    return o->name && (strcmp(group, "Model:") == 0 || strcmp(group, "Training:") == 0) && !o->list &&
+           (o->type == OPTION_INT || o->type == OPTION_REAL || o->type == OPTION_CHOICE) &&
+           !single[options_position(single, o->name)];
 }
 
 const options_program *experiment_program(void)
@@ -89,11 +81,19 @@ const options_program *experiment_program(void)
     options_join(table, run_options, not_ours);
     for (program_option *o = table; options_more(o); o++)
         if (o->name && is_listed(place_of(o->name))) {
-            o->type = list_of(o->type);
+            o->list = true;
             o->offset = AT(list) + (size_t)place_of(o->name) * sizeof(const char *);
         }
     options_join(table, own_options, NULL);
     return &program;
+}
+
+/* The word for an option's value; NULL if it is a text that is not set. */
+static const char *word_of(const program_option *o, const run_spec *s)
+{
+    char text[OPTIONS_WORD];
+    const char *word = options_word(o, s, text);
+    return word ? net_keep_text(word) : NULL;
 }
 
 experiment experiment_defaults(void)
@@ -108,24 +108,10 @@ experiment experiment_defaults(void)
     e.settings.run.paired = true;
     e.settings.run.clip = 0;
     e.settings.run.gated = "parameters";
-    for (int i = 0; options_more(&run_options[i]); i++) {
-        const program_option *o = &run_options[i];
-        const void *at = (const char *)&e.settings.run + o->offset;
-        char text[40];
-        if (!is_listed(i))
-            continue;
-        if (o->type == OPTION_INT)
-            snprintf(text, sizeof text, "%d", *(const int *)at);
-        else if (o->type == OPTION_REAL)
-            snprintf(text, sizeof text, "%g", *(const double *)at);
-        e.settings.list[i] = o->type == OPTION_CHOICE ? *(const char *const *)at : net_keep_text(text);
-    }
+    for (int i = 0; options_more(&run_options[i]); i++)
+        if (is_listed(i))
+            e.settings.list[i] = word_of(&run_options[i], &e.settings.run);
     return e;
-}
-
-static bool given(const char *option)
-{
-    return options_given(NULL, option);
 }
 
 /* ---- lists ---- */
@@ -173,7 +159,7 @@ static bool read_lists(experiment *e, tg_error *error)
     for (int i = 0; options_more(&run_options[i]); i++) {
         const program_option *o = &run_options[i];
         experiment_axis axis = {.option = o};
-        if (!is_listed(i) || !e->settings.list[i])
+        if (!e->settings.list[i])
             continue;
         axis.count = read_words(e->settings.list[i], axis.values, OPTIONS_NUMBERS);
         bool fine = axis.count > 0 && e->points * axis.count <= MOST_POINTS &&
@@ -222,11 +208,6 @@ run_spec experiment_spec(const experiment *e, int run)
     run_spec s = experiment_given(e, run);
     run_spec_complete(&s, e->from.train.count);
     return s;
-}
-
-long experiment_parameters(const experiment *e, int run)
-{
-    return e->parameters[run % (e->activation_count * e->points)];
 }
 
 void experiment_point(const experiment *e, int run, char text[EXPERIMENT_POINT])
@@ -329,41 +310,28 @@ static bool points_differ(const experiment *e, tg_error *error)
     return differ;
 }
 
-static bool has_gated(const experiment *e)
-{
-    bool found = false;
-    for (int i = 0; i < e->activation_count; i++) {
-        tg_activation activation;
-        found |= tg_activation_from_name(e->activations[i], &activation) && tg_activation_is_gated(activation);
-    }
-    return found;
-}
-
-/* True if a net anywhere on the grid has two successive hidden layers of equal width. */
-static bool has_residual(const experiment *e)
-{
-    bool found = false;
-    for (int point = 0; point < e->points; point++) {
-        const run_spec s = experiment_spec(e, point * e->activation_count);
-        found |= !net_residual_is_idle(&s.net);
-    }
-    return found;
-}
-
 /* Reject options that would have no effect. */
 static bool options_matter(const experiment *e, tg_error *error)
 {
     const experiment_settings *s = &e->settings;
-    const char *problem =
-        given("gated") && !has_gated(e)           ? "--gated: no activation is gated (swiglu, geglu, ...)"
-        : s->run.net.residual && !has_residual(e) ? "--residual: no two successive hidden layers have the same width"
-        : given("scale") && s->run.no_plots       ? "--scale: --no-plots draws nothing"
-        : s->seed_lines && s->run.no_plots        ? "--seed-lines: --no-plots draws nothing"
-        : s->seed_lines && e->runs == e->activation_count * e->points ? "--seed-lines has no effect with one seed"
+    const int nets = e->activation_count * e->points;
+    bool any_gated = false, any_residual = false; /* anywhere on the grid */
+    for (int run = 0; run < nets; run++) {
+        const run_spec spec = experiment_spec(e, run);
+        tg_activation activation;
+        any_gated |= tg_activation_from_name(spec.net.activation, &activation) && tg_activation_is_gated(activation);
+        any_residual |= !net_residual_is_idle(&spec.net);
+    }
+    const char *problem = options_given("gated") && !any_gated ? "--gated: no activation is gated (swiglu, geglu, ...)"
+                          : s->run.net.residual && !any_residual
+                              ? "--residual: no two successive hidden layers have the same width"
+                          : options_given("scale") && s->run.no_plots ? "--scale: --no-plots draws nothing"
+                          : s->seed_lines && s->run.no_plots          ? "--seed-lines: --no-plots draws nothing"
+                          : s->seed_lines && e->runs == nets          ? "--seed-lines has no effect with one seed"
                                                                       : NULL;
     if (problem)
         return tg_fail(error, "%s", problem);
-    for (int run = 0; run < e->activation_count * e->points; run++) {
+    for (int run = 0; run < nets; run++) {
         const run_spec spec = experiment_spec(e, run);
         if (!run_spec_check(&spec, source_classifies(&spec, &e->from), error) ||
             (e->parameters[run] = run_parameters(&spec, &e->from, error)) < 0)
@@ -375,19 +343,16 @@ static bool options_matter(const experiment *e, tg_error *error)
 /* Replaces a 0, which means a default, by the chosen value if there is only one. */
 static bool keep_choices(experiment *e, tg_error *error)
 {
+    /* each with the option on whose value the default depends */
+    static const char *const chosen[][2] = {{"batch", "batch"}, {"epochs", "batch"}, {"lr", "optimizer"}};
     const run_spec first = experiment_spec(e, 0);
-    const char **list = e->settings.list, **batch = &list[place_of("batch")], **epochs = &list[place_of("epochs")],
-               **lr = &list[place_of("lr")];
-    char text[40];
-    e->settings.run.net.hidden = experiment_list(e, "depth")[0] == '0' && experiment_list(e, "width")[0] == '0'
-                                     ? first.net.hidden
-                                     : e->settings.run.net.hidden;
-    if (strcmp(*batch, "0") == 0)
-        snprintf(text, sizeof text, "%d", first.batch), *batch = net_keep_text(text);
-    if (strcmp(*epochs, "0") == 0 && !strchr(*batch, ','))
-        snprintf(text, sizeof text, "%d", first.epochs), *epochs = net_keep_text(text);
-    if (strcmp(*lr, "0") == 0 && !strchr(experiment_list(e, "optimizer"), ','))
-        snprintf(text, sizeof text, "%g", first.lr), *lr = net_keep_text(text);
+    if (experiment_list(e, "depth")[0] == '0' && experiment_list(e, "width")[0] == '0')
+        e->settings.run.net.hidden = first.net.hidden;
+    for (int i = 0; i < 3; i++) {
+        const int place = place_of(chosen[i][0]);
+        if (strcmp(e->settings.list[place], "0") == 0 && !strchr(experiment_list(e, chosen[i][1]), ','))
+            e->settings.list[place] = word_of(&run_options[place], &first);
+    }
     return read_lists(e, error);
 }
 
@@ -403,7 +368,7 @@ static bool depth_is_clear(const experiment *e, tg_error *error)
         return false;
     for (int i = 1; widths[i]; i++)
         uniform &= widths[i] == widths[0];
-    if (!uniform && given("depth") && !given("width"))
+    if (!uniform && options_given("depth") && !options_given("width"))
         return tg_fail(error, "--depth: the hidden layers of --hidden differ in width; set --width");
     return true;
 }

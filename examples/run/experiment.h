@@ -12,6 +12,7 @@
 #ifndef RUN_EXPERIMENT_H
 #define RUN_EXPERIMENT_H
 
+#include "examples/report/runlog.h"
 #include "examples/run/source.h"
 #include "examples/run/sweep.h"
 
@@ -47,7 +48,7 @@ typedef struct experiment {
     char name[RUN_NAME]; /* of the folder if no option names it: data, model and the given options */
     int points;          /* size of the grid: the product of the axes' counts */
     int runs;            /* number of runs: activations times points times seeds times folds */
-    long *parameters;    /* [activation_count * points]: parameters of the nets of the first runs */
+    long *parameters;    /* [activation_count * points]: of the nets of the first runs; the other runs have the same */
 } experiment;
 
 const options_program *experiment_program(void);
@@ -62,8 +63,6 @@ void experiment_free(experiment *e);
  * also the defaults for the data. */
 run_spec experiment_given(const experiment *e, int run);
 run_spec experiment_spec(const experiment *e, int run);
-
-long experiment_parameters(const experiment *e, int run);
 
 /* Its folder's name: "relu-lr0.01-seed1". */
 void experiment_name(const experiment *e, int run, char name[EXPERIMENT_POINT]);
@@ -81,16 +80,15 @@ void experiment_searched_words(const experiment *e, char text[EXPERIMENT_POINT])
 /* "784-128x8-10"; with lists, all widths and depths: "784-(64,128)x(2,4)-10". */
 void experiment_net(const experiment *e, char text[EXPERIMENT_POINT]);
 
-/* Describes the data and the settings that follow from it, in a few lines; and the split of the rows, in a sentence. */
+/* Describes the data and the settings that follow from it, in a few lines; and what is known of all runs together. */
 void experiment_describe(const void *experiment, FILE *out);
-const char *experiment_split(const experiment *e);
-
-/* The ratio of test to training samples if splits of one file are redrawn, else 0; and whether all seeds have the same
- * folds. Intervals account for both. */
-double experiment_overlap(const experiment *e);
-bool experiment_has_same_folds(const experiment *e);
+runlog_about experiment_about(const experiment *e);
 
 /* The list of an option that takes one: "0.1,0.01". */
 const char *experiment_list(const experiment *e, const char *option);
+
+/* `compare --runs` (elsewhere.c): prints the table and its verdicts; with --out writes summary.csv there, and with
+ * --report a page with the curves. Returns the exit status. */
+int compare_elsewhere(const experiment_settings *s, const char *command);
 
 #endif

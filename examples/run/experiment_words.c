@@ -5,12 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-bool experiment_has_same_folds(const experiment *e)
-{
-    return e->settings.run.folds && e->settings.run.split[0] == 'f';
-}
-
-double experiment_overlap(const experiment *e)
+/* The ratio of test to training samples if splits of one file are redrawn, else 0. */
+static double overlap_of(const experiment *e)
 {
     const dataset *data = &e->from.data;
     const bool redrawn = e->settings.run.folds || (e->settings.run.split[0] != 'f' && data->test_rows == 0);
@@ -20,7 +16,8 @@ double experiment_overlap(const experiment *e)
     return redrawn && data->train.rows ? (double)reported / (double)data->train.rows : 0;
 }
 
-const char *experiment_split(const experiment *e)
+/* The split of the rows, in a sentence. */
+static const char *split_of(const experiment *e)
 {
     const bool fixed = e->settings.run.split[0] == 'f';
     if (e->settings.run.folds)
@@ -32,6 +29,20 @@ const char *experiment_split(const experiment *e)
     return e->from.data.test_rows
                ? "Training samples redrawn per seed, the same for all activations; test samples fixed."
                : "Splits redrawn per seed, the same for all activations; intervals allow for their common samples.";
+}
+
+runlog_about experiment_about(const experiment *e)
+{
+    const dataset *data = &e->from.data;
+    const run_spec first = experiment_spec(e, 0), *s = &e->settings.run;
+    const bool classes = !e->from.is_text && source_classifies(s, &e->from);
+    return (runlog_about){.note =
+                              e->from.is_text ? "Losses are in nats a character; 1 nat is 1.4427 bits." : split_of(e),
+                          .overlap = overlap_of(e),
+                          .same_folds = s->folds && s->split[0] == 'f',
+                          .remedy = run_spec_remedy(&first),
+                          .class_names = classes ? data->class_names : NULL,
+                          .classes = classes ? data->classes : 0};
 }
 
 /* A list in parentheses where it has several numbers. */
@@ -71,7 +82,7 @@ void experiment_describe(const void *context, FILE *out)
     const char *batches = experiment_list(e, "batch"), *epochs = experiment_list(e, "epochs");
     char shape[EXPERIMENT_POINT];
     experiment_net(e, shape);
-    source_describe(&e->settings.run, &e->from, experiment_split(e), out);
+    source_describe(&e->settings.run, &e->from, split_of(e), out);
     if (strchr(batches, ',') || strchr(epochs, ','))
         fprintf(out, "%s, epochs %s, batch %s", shape, strcmp(epochs, "0") == 0 ? "for about 1,500 steps" : epochs,
                 batches);

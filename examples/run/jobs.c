@@ -1,4 +1,7 @@
 #include "examples/run/jobs.h"
+#include "examples/data/words.h"
+#include "examples/run/claim.h"
+#include "examples/run/progress.h"
 #include "examples/run/signals.h"
 
 #include <errno.h>
@@ -18,8 +21,9 @@
 #endif
 
 static const double report_interval = 0.05, tick_interval = 0.1; /* seconds */
-enum { LONG_TICK = 20 };          /* if more intervals than this have passed, the parent itself was stopped */
-static const double patience = 1; /* seconds between asking a child to stop and killing it */
+enum { LONG_TICK = 20 };                 /* if more intervals than this have passed, the parent itself was stopped */
+static const double patience = 1;        /* seconds between asking a child to stop and killing it */
+static const double look_interval = 0.5; /* seconds between two checks of another process's claim */
 
 enum { FAILURE_LIMIT = 400 };
 
@@ -44,21 +48,27 @@ typedef struct {
     int job;
     int descriptor; /* read end of the pipe */
     bool closed;    /* the pipe has been closed */
-    bool lost;      /* another program runs this job now */
+    bool lost;      /* another process runs this job now */
     double heard;   /* when a message arrived last */
     char failure[FAILURE_LIMIT];
 } child;
 
-typedef enum { WAITING, RUNNING, ENDED } job_state;
+typedef struct {
+    enum { WAITING, RUNNING, ENDED } state;
+    char *folder; /* NULL: not shared */
+    claim claim;
+    double looked; /* when another process's claim was checked */
+} shared_job;
 
 typedef struct {
     const jobs_config *config;
     child *children;      /* [places] */
     struct pollfd *polls; /* [places] */
-    job_state *state;     /* [count] */
+    shared_job *jobs;     /* [count], */
+    const char **names;
+    progress *view;
     int places, running, ended;
-    int first; /* all jobs before it have ended */
-    bool stopping;
+    bool stopping, said_waiting;
     double stopped_at, ticked_at;
     jobs_outcome outcome;
 } jobs_pool;
@@ -137,31 +147,23 @@ static void be_child(const jobs_pool *pool, int job, int descriptor, pid_t paren
     _exit(status == 0 ? 0 : (status & 0xFF) ? status & 0xFF : 1);
 }
 
-static void say_end(const jobs_config *config, int job, jobs_state state, const char *message)
+static void end_job(jobs_pool *pool, int number, jobs_state state, const char *message)
 {
-    if (config->on_end)
-        config->on_end(job, state, message, config->context);
-    progress_end(config->view, job, state, message);
-}
-
-static void end_job(jobs_pool *pool, int job, jobs_state state, const char *message)
-{
+    shared_job *ended = &pool->jobs[number];
     pool->outcome.done += state == JOBS_DONE;
     pool->outcome.failed += state == JOBS_FAILED;
     pool->outcome.stopped += state == JOBS_STOPPED;
-    pool->state[job] = ENDED;
+    ended->state = ENDED;
     pool->ended++;
-    say_end(pool->config, job, state, message);
+    claim_release(&ended->claim, ended->folder, state == JOBS_DONE);
+    progress_end(pool->view, number, state, message);
 }
 
 static void start_job(jobs_pool *pool, child *place, int job)
 {
     int ends[2];
-    const jobs_config *config = pool->config;
-    pool->state[job] = RUNNING;
-    if (config->on_start)
-        config->on_start(job, config->context);
-    progress_start(config->view, job);
+    pool->jobs[job].state = RUNNING;
+    progress_start(pool->view, job);
     fflush(NULL); /* or the child would print the parent's buffered output again */
 
     sigset_t blocked, before;
@@ -196,7 +198,7 @@ static void start_job(jobs_pool *pool, child *place, int job)
 /* ---- listening ---------------------------------------------------------------------------------------------- */
 
 /* Reads the pipe, up to a number of messages, so that one child cannot keep the others waiting. */
-static void listen_to(const jobs_config *config, child *from, int messages)
+static void listen_to(const jobs_pool *pool, child *from, int messages)
 {
     jobs_message message;
     for (; messages > 0 && !from->closed; messages--) {
@@ -209,10 +211,8 @@ static void listen_to(const jobs_config *config, child *from, int messages)
         from->heard = jobs_clock();
         if (message.failed)
             memcpy(from->failure, message.why, sizeof from->failure);
-        if (!message.failed && config->on_progress)
-            config->on_progress(from->job, &message.now, config->context);
-        if (!message.failed)
-            progress_update(config->view, from->job, &message.now);
+        else
+            progress_update(pool->view, from->job, &message.now);
     }
 }
 
@@ -238,7 +238,7 @@ static void reap(jobs_pool *pool, child *place)
     pid_t reaped = waitpid(place->pid, &status, WNOHANG);
     if (reaped == 0 || (reaped < 0 && errno == EINTR))
         return;
-    listen_to(pool->config, place, INT_MAX); /* data that it sent before it ended */
+    listen_to(pool, place, INT_MAX); /* data that it sent before it ended */
     close(place->descriptor);
 
     char text[FAILURE_LIMIT];
@@ -251,14 +251,13 @@ static void reap(jobs_pool *pool, child *place)
     *place = (child){0};
     pool->running--;
     if (lost) {
-        pool->state[job] = WAITING;
-        pool->first = job < pool->first ? job : pool->first;
+        pool->jobs[job].state = WAITING;
         return;
     }
     end_job(pool, job, stopped ? JOBS_STOPPED : message ? JOBS_FAILED : JOBS_DONE, stopped ? "interrupted" : message);
 }
 
-/* ---- the loop ----------------------------------------------------------------------------------------------- */
+/* ---- ending ------------------------------------------------------------------------------------------------- */
 
 static void signal_children(const jobs_pool *pool, int signal)
 {
@@ -294,33 +293,82 @@ static void end_silent_children(const jobs_pool *pool, double paused)
     }
 }
 
-/* Kills the children whose jobs another program has taken over. */
-static void end_lost_children(const jobs_pool *pool)
+/* ---- jobs that are shared with other processes ---------------------------------------------------------------- */
+
+/* Gives signs of life, and kills the children whose jobs another process has taken over. */
+static void keep_claims(const jobs_pool *pool)
 {
     const jobs_config *config = pool->config;
-    for (int i = 0; i < pool->places && config->is_ours; i++) {
+    for (int i = 0; i < pool->places; i++) {
         child *place = &pool->children[i];
-        if (place->pid && !place->lost && !config->is_ours(place->job, config->context)) {
-            place->lost = true;
-            kill(place->pid, SIGKILL);
-        }
+        shared_job *shared = &pool->jobs[place->job];
+        if (!place->pid || !shared->claim.held || claim_keep(&shared->claim, shared->folder, config->takeover))
+            continue;
+        place->lost = true;
+        kill(place->pid, SIGKILL);
+        if (config->out)
+            fprintf(config->out, "%s: another process has taken it over\n", pool->names[place->job]);
     }
 }
+
+/* Whether a waiting job may start here: never if it is done, or another process does it and this one does not wait. */
+typedef enum { NOW, LATER, NEVER } turn;
+
+static turn turn_of(jobs_pool *pool, int number)
+{
+    const jobs_config *config = pool->config;
+    shared_job *shared = &pool->jobs[number];
+    tg_error error;
+    if (!shared->folder)
+        return NOW;
+    if (shared->looked > 0 && jobs_clock() - shared->looked < look_interval)
+        return LATER;
+    shared->looked = jobs_clock();
+    if (config->is_finished(number, config->context))
+        return NEVER;
+    if (!files_make_folder(shared->folder, &error))
+        return NOW; /* the job itself then reports the error */
+    switch (claim_take(&shared->claim, shared->folder, config->takeover, &error)) {
+    case CLAIM_THEIRS:
+        return config->waits ? LATER : NEVER;
+    case CLAIM_FAILED:
+        return NOW; /* likewise if it cannot write the claim */
+    case CLAIM_OURS:
+        break;
+    }
+    if (!config->is_finished(number, config->context)) /* time between two checks */
+        return NOW;
+    claim_release(&shared->claim, shared->folder, true);
+    return NEVER;
+}
+
+/* Says once that the remaining jobs belong to other processes. */
+static void say_waiting(jobs_pool *pool)
+{
+    FILE *out = pool->config->out;
+    int left = 0;
+    const char *holder = "";
+    for (int i = 0; i < pool->config->count; i++)
+        if (pool->jobs[i].state == WAITING && pool->jobs[i].claim.number > 0)
+            holder = left++ == 0 ? pool->jobs[i].claim.holder : holder;
+    if (!left || !out || pool->running > 0 || pool->said_waiting)
+        return;
+    fprintf(out, "waiting for %d run%s of other processes (%s%s); Ctrl-C ends the waiting\n", left, plural(left),
+            *holder ? holder : "not known", left > 1 ? ", ..." : "");
+    pool->said_waiting = true;
+}
+
+/* ---- the loop ----------------------------------------------------------------------------------------------- */
 
 /* The next job that may start; -1 if there is none, for now or at all. */
 static int next_job(jobs_pool *pool)
 {
-    const jobs_config *config = pool->config;
-    while (pool->first < config->count && pool->state[pool->first] == ENDED)
-        pool->first++;
-    for (int job = pool->first; job < config->count; job++) {
-        if (pool->state[job] != WAITING)
-            continue;
-        const jobs_turn turn = config->turn ? config->turn(job, config->context) : JOBS_NOW;
-        if (turn == JOBS_NOW)
-            return job;
-        if (turn == JOBS_NEVER)
-            end_job(pool, job, JOBS_ELSEWHERE, NULL);
+    for (int number = 0; number < pool->config->count; number++) {
+        const turn here = pool->jobs[number].state == WAITING ? turn_of(pool, number) : LATER;
+        if (here == NOW)
+            return number;
+        if (here == NEVER)
+            end_job(pool, number, JOBS_ELSEWHERE, NULL);
     }
     return -1;
 }
@@ -346,40 +394,66 @@ static void wait_for_news(jobs_pool *pool)
     for (int i = 0; i < pool->places; i++) {
         child *place = &pool->children[i];
         if (place->pid)
-            listen_to(pool->config, place, 64);
+            listen_to(pool, place, 64);
         if (place->pid && (place->closed || tick))
             reap(pool, place);
     }
     if (tick) {
         const double since = jobs_clock() - pool->ticked_at;
         end_silent_children(pool, pool->ticked_at > 0 && since > LONG_TICK * tick_interval ? since : 0);
-        end_lost_children(pool);
+        keep_claims(pool);
+        say_waiting(pool);
         pool->ticked_at = jobs_clock();
         if (pool->config->on_tick)
             pool->config->on_tick(pool->config->context);
-        progress_tick(pool->config->view);
+        progress_tick(pool->view);
     }
+}
+
+static bool make_pool(jobs_pool *pool)
+{
+    const jobs_config *config = pool->config;
+    const size_t count = (size_t)config->count + 1, places = (size_t)pool->places + 1;
+    pool->children = calloc(places, sizeof *pool->children);
+    pool->polls = calloc(places, sizeof *pool->polls);
+    pool->jobs = calloc(count, sizeof *pool->jobs);
+    pool->names = calloc(count, sizeof *pool->names);
+    bool fine = pool->children && pool->polls && pool->jobs && pool->names;
+    for (int i = 0; fine && i < config->count; i++) {
+        pool->names[i] = config->name ? config->name(i, config->context) : "";
+        fine = !config->folder || asprintf(&pool->jobs[i].folder, "%s/%s", config->folder, pool->names[i]) >= 0;
+    }
+    if (fine)
+        pool->view = progress_new(&(progress_config){.out = config->out,
+                                                     .count = config->count,
+                                                     .names = pool->names,
+                                                     .unit = config->unit,
+                                                     .measured = config->measured});
+    return fine;
+}
+
+static void free_pool(jobs_pool *pool)
+{
+    progress_free(pool->view);
+    for (int i = 0; pool->jobs && i < pool->config->count; i++)
+        free(pool->jobs[i].folder);
+    free(pool->children);
+    free(pool->polls);
+    free(pool->jobs);
+    free(pool->names);
 }
 
 jobs_outcome jobs_run(const jobs_config *config)
 {
-    int places = config->at_once < 1 ? 1 : config->at_once;
-    places = places < config->count ? places : config->count;
-    if (places < 1)
-        return (jobs_outcome){0};
-    jobs_pool pool = {.config = config, .places = places};
-    pool.children = calloc((size_t)places, sizeof *pool.children);
-    pool.polls = calloc((size_t)places, sizeof *pool.polls);
-    pool.state = calloc((size_t)config->count, sizeof *pool.state);
+    const int places = config->at_once < 1 ? 1 : config->at_once;
+    jobs_pool pool = {.config = config, .places = places < config->count ? places : config->count};
     signals_before before;
     struct sigaction before_child;
     signals_catch(&before, NULL);
     sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL},
               &before_child); /* if SIGCHLD were ignored, children would leave no status */
-    const bool ready = pool.children && pool.polls && pool.state;
-    if (!ready) {
-        for (int job = 0; job < config->count; job++)
-            say_end(config, job, JOBS_FAILED, "out of memory");
+    if (!make_pool(&pool)) {
+        fputs("out of memory\n", stderr);
         pool.outcome.failed = pool.ended = config->count;
     }
     while (pool.running > 0 || (!pool.stopping && pool.ended < config->count)) {
@@ -392,17 +466,6 @@ jobs_outcome jobs_run(const jobs_config *config)
     pool.outcome.stopped += config->count - pool.ended;
     sigaction(SIGCHLD, &before_child, NULL);
     signals_release(&before);
-    free(pool.children);
-    free(pool.polls);
-    free(pool.state);
+    free_pool(&pool);
     return pool.outcome;
-}
-
-jobs_outcome jobs_run_shown(const progress_config *shown, const jobs_config *config)
-{
-    jobs_config with_view = *config;
-    with_view.view = progress_new(shown);
-    const jobs_outcome outcome = jobs_run(&with_view);
-    progress_free(with_view.view);
-    return outcome;
 }

@@ -33,6 +33,7 @@
 #include "examples/run/progress.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
 typedef struct jobs_link jobs_link; /* a child's line to the parent */
 
@@ -47,8 +48,6 @@ int jobs_fail(jobs_link *link, const char *format, ...) __attribute__((format(pr
 
 /* ---- in the parent ------------------------------------------------------------------------------------------ */
 
-typedef enum { JOBS_NOW, JOBS_LATER, JOBS_NEVER } jobs_turn;
-
 typedef struct jobs_config {
     int count;      /* number of jobs, which are counted from 0 */
     int at_once;    /* how many may run at the same time; 0 means 1 */
@@ -58,21 +57,21 @@ typedef struct jobs_config {
     /* The job itself, in the child. Returns 0 for success; the child then exits without running atexit handlers. */
     int (*run)(int job, jobs_link *link, void *context);
 
-    /* For jobs that are shared with other programs; called in the parent; NULL if jobs are not shared. `turn` says
-     * whether a job may start: for JOBS_LATER it is called again, JOBS_NEVER ends the job as done elsewhere. The second
-     * is called about ten times a second and says whether a running job still belongs to this program: if not, it is
-     * killed, and `turn` is called again. */
-    jobs_turn (*turn)(int job, void *context);
-    bool (*is_ours)(int job, void *context);
+    /* In the parent. A name must live until the end; NULL without `out` and `folder`. The second is called about ten
+     * times a second, and may be NULL. */
+    const char *(*name)(int job, void *context);
+    void (*on_tick)(void *context);
 
-    /* In the parent, while jobs run; each may be NULL. A message is one line: what jobs_fail said, or how the child
-     * ended. */
-    void (*on_start)(int job, void *context);
-    void (*on_progress)(int job, const jobs_progress *progress, void *context);
-    void (*on_end)(int job, jobs_state state, const char *message, void *context);
-    void (*on_tick)(void *context); /* about ten times a second */
+    FILE *out;        /* for progress; NULL shows nothing */
+    const char *unit; /* unit and measured as in progress_config */
+    const char *measured;
 
-    progress *view; /* shows all that; or NULL */
+    /* For jobs that other processes do too: a job belongs to the process that has claimed its folder, FOLDER/NAME,
+     * which is made if it is missing. */
+    const char *folder; /* NULL: not shared */
+    double takeover;    /* seconds without a sign of life after which a job of another machine is taken over */
+    bool waits;         /* for jobs that other processes do, until all are finished */
+    bool (*is_finished)(int job, void *context);
 } jobs_config;
 
 typedef struct {
@@ -83,8 +82,5 @@ typedef struct {
 
 /* Runs all jobs and returns when the last child has ended. */
 jobs_outcome jobs_run(const jobs_config *config);
-
-/* The same, with its progress shown by a view of its own. */
-jobs_outcome jobs_run_shown(const progress_config *shown, const jobs_config *config);
 
 #endif

@@ -1,18 +1,15 @@
 /* Additional measures of a net at its best epoch. */
 #include "examples/run/run.h"
+#include "examples/data/words.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- the net at the best epoch ---- */
-
 /* The split whose measures are reported. */
 static dataset_feed *reported_part(trainer *t)
 {
-    return t->from->data.test.rows > 0 ? &t->from->parts[2] : &t->from->parts[1];
+    return t->from->test.count > 0 ? &t->from->parts[2] : &t->from->parts[1];
 }
-
-/* ---- result.json ---- */
 
 static void put(json_t *results, const char *name, const double *numbers, size_t count)
 {
@@ -29,7 +26,7 @@ static void tell_confusion(trainer *t, json_t *results)
     runlog_measures m;
     double *confusion = classes <= RUNLOG_CLASSES ? calloc(classes * classes + 1, sizeof *confusion) : NULL;
     t->sums.confusion = confusion;
-    if (confusion && run_measure(t, reported_part(t), &m))
+    if (confusion && run_measure(t, t->from->test.count > 0 ? &t->from->test : &t->from->valid, &m))
         put(results, "confusion", confusion, classes * classes);
     free(confusion);
     t->sums.confusion = NULL;
@@ -37,17 +34,16 @@ static void tell_confusion(trainer *t, json_t *results)
 
 static void tell_noise(trainer *t, json_t *results)
 {
-    double sizes[OPTIONS_NUMBERS];
-    const program_option option = {.type = OPTION_REALS, .high = 1e6};
-    const int count = t->spec->test_noise ? options_numbers(&option, t->spec->test_noise, sizes, OPTIONS_NUMBERS) : 0;
+    const char *sizes = t->spec->test_noise;
     const tg_rng seed = tg_rng_seed((uint64_t)t->spec->seed);
     dataset_feed noisy = *reported_part(t);
-    for (int i = 0; i < count; i++) {
+    for (char size[64]; next_word(&sizes, size, sizeof size);) {
         runlog_measures m;
-        noisy.noise = sizes[i];
+        noisy.noise = strtod(size, NULL);
         noisy.random = tg_rng_stream(&seed, "noise"); /* the same for every size and activation */
-        if (run_measure(t, &noisy, &m))
-            put(results, "noise", (double[]){sizes[i], m.loss, m.accuracy}, 3);
+        const tg_fit_rows rows = dataset_feed_rows(&noisy);
+        if (run_measure(t, &rows, &m))
+            put(results, "noise", (double[]){noisy.noise, m.loss, m.accuracy}, 3);
     }
 }
 

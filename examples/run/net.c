@@ -40,15 +40,13 @@ json_t *net_spec_json(const net_spec *spec)
 
 const char *net_difference(const net_spec *a, const net_spec *b)
 {
-    json_t *one = net_spec_json(a), *other = net_spec_json(b);
-    const char *found = NULL;
-    for (const program_option *o = net_options; o->name && !found; o++)
-        if (strcmp(o->name, "dropout") != 0 &&
-            !json_equal(json_object_get(one, o->name), json_object_get(other, o->name)))
-            found = o->name;
-    json_decref(one);
-    json_decref(other);
-    return found;
+    char one[OPTIONS_WORD], other[OPTIONS_WORD];
+    for (const program_option *o = net_options; o->name; o++) {
+        const char *x = options_word(o, a, one), *y = options_word(o, b, other);
+        if (strcmp(o->name, "dropout") != 0 && (x && y ? strcmp(x, y) != 0 : x != y))
+            return o->name;
+    }
+    return NULL;
 }
 
 static const net_kind *find_kind(const char *name);

@@ -55,40 +55,25 @@ static void describe_choices(const program_option *o, char *text, size_t size)
 static void refuse(struct argp_state *state, const program_option *o, const char *argument)
 {
     char expected[HELP_SIZE] = "";
-    if (o->type == OPTION_CHOICE || o->type == OPTION_CHOICES) {
+    if (o->type == OPTION_CHOICE) {
         describe_choices(o, expected, sizeof expected);
         argp_failure(state, 2, 0, "--%s: '%s' is not one of %s", o->name, argument, expected);
     }
-    argp_failure(state, 2, 0, "--%s: '%s' is not a %s from %.15g to %.15g", o->name, argument,
-                 o->type == OPTION_INT     ? "whole number"
-                 : o->type == OPTION_REALS ? "list of different numbers, with commas between,"
-                 : o->type == OPTION_INTS  ? "list of different whole numbers, with commas between,"
-                                           : "number",
-                 o->low, o->high);
+    argp_failure(state, 2, 0, "--%s: '%s' is not a %s%snumber%s from %.15g to %.15g", o->name, argument,
+                 o->list ? "list of different " : "", o->type == OPTION_INT ? "whole " : "",
+                 o->list ? "s, with commas between," : "", o->low, o->high);
 }
 
-static bool read_number(const program_option *o, const char *argument, double *number)
+/* Reads a number, or the index of a choice; false if the word is invalid for the option. */
+static bool read_value(const program_option *o, const char *word, double *value)
 {
     char *end;
+    if (o->type == OPTION_CHOICE)
+        return o->choices[(int)(*value = options_position(o->choices, word))];
     errno = 0;
-    *number = strtod(argument, &end);
-    bool whole = (o->type != OPTION_INT && o->type != OPTION_INTS) || *number == floor(*number);
-    return end != argument && *end == '\0' && errno == 0 && whole && *number >= o->low && *number <= o->high;
-}
-
-int options_numbers(const program_option *option, const char *text, double values[], int most)
-{
-    char number[64];
-    int count = 0;
-    while (next_word(&text, number, sizeof number)) {
-        if (count == most || !read_number(option, number, &values[count]))
-            return -1;
-        for (int i = 0; i < count; i++)
-            if (values[i] == values[count])
-                return -1;
-        count++;
-    }
-    return count;
+    *value = strtod(word, &end);
+    const bool whole = o->type != OPTION_INT || *value == floor(*value);
+    return end != word && *end == '\0' && errno == 0 && whole && *value >= o->low && *value <= o->high;
 }
 
 /* One item of a list of widths: "128" or "128x8". */
@@ -132,96 +117,87 @@ int options_position(const char *const *choices, const char *word)
     return i;
 }
 
-/* True if a list has valid choices only, and none twice. */
-static bool are_choices(const program_option *o, const char *list)
+/* True if the settings have a text, which may be NULL. */
+static bool is_text(const program_option *o)
 {
-    bool met[64] = {false};
-    char word[64];
-    while (next_word(&list, word, sizeof word)) {
-        const int i = options_position(o->choices, word);
-        if (!o->choices[i] || i >= 64 || met[i])
+    return o->list || o->type == OPTION_TEXT || o->type == OPTION_CHOICE;
+}
+
+/* True if a list has valid numbers or choices only, and none twice. */
+static bool is_list(const program_option *o, const char *list)
+{
+    double values[OPTIONS_NUMBERS];
+    int count = 0;
+    for (char word[64]; next_word(&list, word, sizeof word); count++) {
+        if (count == OPTIONS_NUMBERS || !read_value(o, word, &values[count]))
             return false;
-        met[i] = true;
+        for (int i = 0; i < count; i++)
+            if (values[i] == values[count])
+                return false;
     }
+    return count > 0;
+}
+
+bool options_set(const program_option *o, void *settings, const char *argument)
+{
+    void *at = (char *)settings + o->offset;
+    double value = 0;
+    const bool has_value = o->type == OPTION_INT || o->type == OPTION_REAL || o->type == OPTION_CHOICE;
+    if (has_value && !(o->list ? is_list(o, argument) : read_value(o, argument, &value)))
+        return false;
+    if (o->type == OPTION_FLAG)
+        *(bool *)at = true;
+    else if (o->type == OPTION_CHOICE && !o->list)
+        *(const char **)at = o->choices[(int)value];
+    else if (is_text(o))
+        *(const char **)at = argument;
+    else if (o->type == OPTION_INT)
+        *(int *)at = (int)value;
+    else
+        *(double *)at = value;
     return true;
 }
 
-/* False if the argument is invalid for this option; `at` is then unchanged. */
-static bool set_option(const program_option *o, char *at, const char *argument)
+const char *options_word(const program_option *o, const void *settings, char text[OPTIONS_WORD])
 {
-    double number;
-    switch (o->type) {
-    case OPTION_FLAG:
-        return *(bool *)at = true;
-    case OPTION_TEXT:
-        *(const char **)(void *)at = argument;
-        return true;
-    case OPTION_REALS:
-    case OPTION_INTS:
-        return options_numbers(o, argument, (double[OPTIONS_NUMBERS]){0}, OPTIONS_NUMBERS) >= 1 &&
-               (*(const char **)(void *)at = argument);
-    case OPTION_CHOICES:
-        return are_choices(o, argument) && (*(const char **)(void *)at = argument);
-    case OPTION_CHOICE:
-        argument = o->choices[options_position(o->choices, argument)];
-        return argument && (*(const char **)(void *)at = argument);
-    case OPTION_INT:
-    case OPTION_REAL:
-        if (!read_number(o, argument, &number))
-            return false;
-        if (o->type == OPTION_INT)
-            *(int *)(void *)at = (int)number;
-        else
-            *(double *)(void *)at = number;
-        return true;
-    case OPTION_GROUP:
-        break;
-    }
-    return true;
-}
-
-bool options_set(const program_option *option, void *settings, const char *word)
-{
-    return set_option(option, (char *)settings + option->offset, word);
+    const void *at = (const char *)settings + o->offset;
+    if (is_text(o))
+        return *(const char *const *)at;
+    if (o->type == OPTION_FLAG)
+        return *(const bool *)at ? "yes" : NULL;
+    if (o->type == OPTION_INT)
+        snprintf(text, OPTIONS_WORD, "%d", *(const int *)at);
+    else
+        snprintf(text, OPTIONS_WORD, "%g", *(const double *)at);
+    return text;
 }
 
 static const options_program *parsed; /* last */
 
 /* ---- a file ---- */
 
-/* True if the settings have a text, which may be NULL. */
-static bool is_text(const program_option *o)
+/* null is valid only if the option's default is NULL. A number for a list is converted to a text in the file. */
+bool options_take(const program_option *o, void *settings, json_t *object)
 {
-    return o->type != OPTION_GROUP && o->type != OPTION_FLAG && o->type != OPTION_INT && o->type != OPTION_REAL;
-}
-
-/* Sets an option from a JSON value; false if the value is invalid. null is valid only if the option's default is NULL.
- * A number for a list is converted to a text in the file. */
-static bool set_value(const program_option *o, char *at, json_t *file, json_t *value)
-{
+    void *at = (char *)settings + o->offset;
+    json_t *value = json_object_get(object, o->name);
     char number[40];
-    if (json_is_number(value) && (o->type == OPTION_REALS || o->type == OPTION_INTS)) {
+    if (json_is_number(value) && o->list && o->type != OPTION_CHOICE) {
         snprintf(number, sizeof number, "%.15g", json_number_value(value));
         value = json_string(number);
-        if (json_object_set_new(file, o->name, value) != 0)
+        if (json_object_set_new(object, o->name, value) != 0)
             return false;
     }
     if (json_is_null(value) && is_text(o))
-        return !*(const char **)(void *)at;
+        return !*(const char **)at;
     if (o->type == OPTION_FLAG)
         return json_is_boolean(value) && (*(bool *)at = json_is_true(value), true);
     if (json_is_string(value))
-        return o->type != OPTION_INT && o->type != OPTION_REAL && set_option(o, at, json_string_value(value));
-    if (!json_is_number(value) || (o->type != OPTION_INT && o->type != OPTION_REAL))
+        return is_text(o) && options_set(o, settings, json_string_value(value));
+    if (!json_is_number(value) || is_text(o))
         return false;
     snprintf(number, sizeof number, "%.17g", json_number_value(value));
-    return set_option(o, at, number);
-}
-
-bool options_take(const program_option *option, void *settings, json_t *object)
-{
-    json_t *value = json_object_get(object, option->name);
-    return value && set_value(option, (char *)settings + option->offset, object, value);
+    return options_set(o, settings, number);
 }
 
 /* False and one line if the file does not exist, or is a folder, which fopen would open. */
@@ -259,7 +235,7 @@ bool options_load(const options_program *program, const char *path, void *settin
         const program_option *o = options_find(program->table, name);
         if (strcmp(name, "version") == 0 || strcmp(name, "checksum") == 0)
             continue;
-        if (!o || !set_value(o, (char *)settings + o->offset, file, value))
+        if (!o || !options_take(o, settings, file))
             return tg_fail(error, "%s: \"%.60s\" %s", path, name,
                            o ? "has a value that the option does not take" : "is not an option");
     }
@@ -270,16 +246,15 @@ bool options_load(const options_program *program, const char *path, void *settin
 
 static bool given[OPTIONS_MOST];
 
-bool options_given(const options_program *program, const char *name)
+bool options_given(const char *name)
 {
-    program = program ? program : parsed;
-    const program_option *o = program ? options_find(program->table, name) : NULL;
-    return o && given[o - program->table];
+    const program_option *o = parsed ? options_find(parsed->table, name) : NULL;
+    return o && given[o - parsed->table];
 }
 
 const char *options_first_given(const char *const *names)
 {
-    while (*names && !options_given(NULL, *names))
+    while (*names && !options_given(*names))
         names++;
     return *names;
 }
@@ -306,7 +281,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 /* The help text, followed by the choices and the default. */
 static void describe(const program_option *o, const void *settings, char *text, size_t size)
 {
-    const char *at = (const char *)settings + o->offset;
+    char number[OPTIONS_WORD];
     size_t used = (size_t)snprintf(text, size, "%s", o->help);
     if (o->choices && used < size) {
         char choices[HELP_SIZE];
@@ -315,14 +290,8 @@ static void describe(const program_option *o, const void *settings, char *text, 
     }
     if (o->users && used < size)
         used += (size_t)snprintf(text + used, size - used, "; for %s", o->users(o->name));
-    if (used >= size || o->type == OPTION_FLAG)
-        return;
-    const char *word = is_text(o) ? *(const char *const *)(const void *)at : NULL;
-    if (o->type == OPTION_INT)
-        snprintf(text + used, size - used, " [%d]", *(const int *)(const void *)at);
-    else if (o->type == OPTION_REAL)
-        snprintf(text + used, size - used, " [%g]", *(const double *)(const void *)at);
-    else if (word && *word)
+    const char *word = options_word(o, settings, number);
+    if (word && *word && used < size)
         snprintf(text + used, size - used, " [%s]", word);
 }
 
@@ -407,22 +376,18 @@ void options_print_word(const char *word, FILE *to)
     fputs(quoted ? "'" : "", to);
 }
 
-void options_print_command(char *const *argv, FILE *to)
+void options_print_command(const void *command, FILE *to)
 {
+    char *const *argv = command;
     for (int i = 0; argv[i]; i++) {
         fputs(i ? " " : "", to);
         options_print_word(argv[i], to);
     }
 }
 
-static void print_command(const void *argv, FILE *to)
-{
-    options_print_command(argv, to);
-}
-
 char *options_command(char *const *argv)
 {
-    return files_text(print_command, argv);
+    return files_text(options_print_command, argv);
 }
 
 void options_record(const program_option *table, const void *settings, json_t *object)
@@ -432,10 +397,9 @@ void options_record(const program_option *table, const void *settings, json_t *o
         const char *text = is_text(o) ? *(const char *const *)at : NULL;
         if (o->type != OPTION_GROUP)
             json_object_set_new(object, o->name,
-                                o->type == OPTION_FLAG   ? json_boolean(*(const bool *)at)
+                                is_text(o)               ? text ? json_string(text) : json_null()
+                                              : o->type == OPTION_FLAG ? json_boolean(*(const bool *)at)
                                 : o->type == OPTION_INT  ? json_integer(*(const int *)at)
-                                : o->type == OPTION_REAL ? json_real(*(const double *)at)
-                                : text                   ? json_string(text)
-                                                         : json_null());
+                                                         : json_real(*(const double *)at));
     }
 }

@@ -25,17 +25,15 @@
 #include <tapegrad.h>
 
 enum { OPTIONS_NUMBERS = 32, OPTIONS_MOST = 112 }; /* maximum numbers of list items, and of options */
+enum { OPTIONS_WORD = 40 };
 
 typedef enum option_type {
-    OPTION_FLAG,    /* bool: present or not */
-    OPTION_INT,     /* int */
-    OPTION_REAL,    /* double */
-    OPTION_REALS,   /* const char *: one number, or several with commas between, for options_numbers */
-    OPTION_INTS,    /* the same for whole numbers */
-    OPTION_TEXT,    /* const char * */
-    OPTION_CHOICE,  /* const char *: one of `choices` */
-    OPTION_CHOICES, /* const char *: one, or several different ones with commas between */
-    OPTION_GROUP,   /* not an option: `help` is the heading of the options that follow */
+    OPTION_FLAG,   /* bool: present or not */
+    OPTION_INT,    /* int */
+    OPTION_REAL,   /* double */
+    OPTION_TEXT,   /* const char * */
+    OPTION_CHOICE, /* const char *: one of `choices` */
+    OPTION_GROUP,  /* not an option: `help` is the heading of the options that follow */
 } option_type;
 
 typedef struct program_option {
@@ -46,6 +44,7 @@ typedef struct program_option {
     size_t offset;              /* offset of the member in the settings */
     double low, high;           /* bounds of a number, both included */
     const char *const *choices; /* for a text, values that --help lists; its reader checks them */
+    bool list;                  /* const char *: one number or choice, or several different ones with commas between */
     /* Which optimisers use the option, for --help: "sgd and rmsprop"; NULL: all. */
     const char *(*users)(const char *name);
 } program_option;
@@ -72,10 +71,6 @@ void options_join(program_option *table, const program_option *more, const char 
  * From then on, the program exits if standard output cannot be written (2) or memory for JSON runs out (1). */
 void options_parse(const options_program *program, int argc, char **argv, void *settings);
 
-/* Reads the numbers of an OPTION_REALS or OPTION_INTS into values[most]; returns their number, -1 if one is invalid or
- * there are too many. */
-int options_numbers(const program_option *option, const char *text, double values[], int most);
-
 /* Reads widths of layers, "128x8" or "512,256x2", into widths[most + 1], ended by 0. False and one line that names the
  * option if the text is invalid, or has more than `most` widths. */
 bool options_widths(const char *option, const char *text, int64_t widths[], int most, tg_error *error);
@@ -92,12 +87,13 @@ bool options_load(const options_program *program, const char *path, void *settin
  * is no such member, or its value is invalid for the option (null where the default is a text). */
 bool options_take(const program_option *option, void *settings, json_t *object);
 
-/* Sets an option from a word of the command line; false if the word is invalid for it. */
+/* Sets an option from a word of the command line; false if the word is invalid for it. And the word for its value,
+ * which may be in `text`: "yes" for a flag; NULL for a flag or a text that is not set. */
 bool options_set(const program_option *option, void *settings, const char *word);
+const char *options_word(const program_option *option, const void *settings, char text[OPTIONS_WORD]);
 
-/* True if the last call of options_parse found this option on the command line; `program` NULL: in any program. The
- * parsed program must still exist. */
-bool options_given(const options_program *program, const char *name);
+/* True if the last call of options_parse found this option on the command line; its program must still exist. */
+bool options_given(const char *name);
 
 /* The first of some options, ended by NULL, that it found; NULL: none. */
 const char *options_first_given(const char *const *names);
@@ -108,7 +104,7 @@ void options_record(const program_option *table, const void *settings, json_t *o
 /* Prints a word for a shell, quoted if it has special characters; a command of such words; and returns the command as a
  * text, to be freed (NULL when memory runs out). */
 void options_print_word(const char *word, FILE *to);
-void options_print_command(char *const *argv, FILE *to);
+void options_print_command(const void *argv, FILE *to);
 char *options_command(char *const *argv);
 
 #endif

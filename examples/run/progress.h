@@ -40,7 +40,7 @@ typedef enum {
     JOBS_DONE,
     JOBS_FAILED,
     JOBS_STOPPED,
-    JOBS_ELSEWHERE /* never started here, because of `turn` */
+    JOBS_ELSEWHERE /* done by another process */
 } jobs_state;
 
 /* Seconds of a monotonic clock. */
@@ -65,7 +65,11 @@ void progress_update(progress *view, int job, const jobs_progress *now);
 void progress_end(progress *view, int job, jobs_state state, const char *message);
 void progress_tick(progress *view);
 
-/* Appends a loss to a curve, which is shown below the live line if the terminal has room. */
+/* Appends a loss to a curve, which is shown below the live line if the terminal has room; infinities and NaN are
+ * skipped. */
 void progress_point(progress *view, double loss);
+
+/* "0:26", "1h02m" or "4d03h", at most 6 characters; "-:--" for NaN. */
+const char *progress_duration(double seconds, char text[32]);
 
 #endif

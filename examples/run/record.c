@@ -3,6 +3,7 @@
 
 #include <ftw.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -131,6 +132,13 @@ static int split(char *line, char *field[FIELDS])
     return count;
 }
 
+/* The files with a row for each epoch, or for each entry of the losses. */
+typedef struct kind {
+    const char *name;
+    const char *const *columns; /* all numbers */
+    int count, step;            /* step: the column that has it */
+} kind;
+
 #define FIELD(name, member, tag) #name,
 static const char *const columns[] = {
     "epoch",
@@ -138,7 +146,10 @@ static const char *const columns[] = {
 #include "examples/report/epoch_fields.def"
 }; /* of the last epoch in which it was measured */
 #undef FIELD
+static const char *const step_columns[] = {"step", "train_loss"};
 enum { COLUMNS = sizeof columns / sizeof *columns };
+static const kind curves = {"curves.csv", columns, COLUMNS, 1}, steps = {"steps.csv", step_columns, 2, 0},
+                  curves_without = {"curves.csv", columns, COLUMNS - 1, 1}; /* the loss on all training rows */
 
 /* The member of an epoch that this column holds; columns 0 and 1, epoch and step, are not read by it. */
 static double *member_of(runlog_epoch *e, int column)
@@ -151,94 +162,65 @@ static double *member_of(runlog_epoch *e, int column)
     return members[column - 2];
 }
 
-/* Calls `take` for every complete line of a file with these columns, in any order; returns the number of lines. */
-static int each_row(const char *path, const char *const *names, int count,
-                    void (*take)(void *context, char *const *values), void *context)
+typedef struct table {
+    const kind *of;
+    double *number; /* [rows, of->count], NaN where there is none; to be freed */
+    int rows;
+    double sum; /* of the losses after the last entry, */
+    long pending;
+} table;
+
+/* Appends the numbers of a line to a table, if it has a step up to this one. */
+static bool take_row(table *t, long step, char *const *field, int fields, const int *place)
 {
-    FILE *file = fopen(path, "re");
-    char *line = NULL, *field[FIELDS];
+    const int count = t->of->count;
+    double *more = realloc(t->number, (size_t)(t->rows + 1) * (size_t)count * sizeof *more);
+    if (!more)
+        return false;
+    t->number = more;
+    double *row = more + t->rows * count;
+    for (int c = 0; c < count; c++)
+        row[c] = place[c] < fields && *field[place[c]] ? strtod(field[place[c]], NULL) : NAN;
+    t->rows += row[t->of->step] <= (double)step && !isnan(row[1]); /* older versions wrote lines without a loss */
+    return true;
+}
+
+/* Reads the complete lines of a file up to a step; its columns may be in any order. */
+static table read_table(const char *folder, const kind *of, long step)
+{
+    char path[PATH_MAX], *line = NULL, *field[FIELDS];
     size_t size = 0;
-    int place[FIELDS], rows = 0, width = 0;
+    int place[FIELDS], width = 0;
+    table t = {.of = of};
+    FILE *file = path_of(folder, of->name, path) ? fopen(path, "re") : NULL;
     for (ssize_t length; file && (length = getline(&line, &size, file)) > 0 && line[length - 1] == '\n';) {
         const int fields = split(line, field);
         if (!width) {
             width = fields;
-            for (int c = 0; c < count; c++)
-                for (place[c] = 0; place[c] < fields && strcmp(field[place[c]], names[c]) != 0;)
+            for (int c = 0; c < of->count; c++)
+                for (place[c] = 0; place[c] < fields && strcmp(field[place[c]], of->columns[c]) != 0;)
                     place[c]++;
-            continue;
-        }
-        if (fields != width && field[0][0] != '#')
-            break; /* broken off */
-        char *values[FIELDS];
-        for (int c = 0; c < count; c++)
-            values[c] = field[0][0] == '#' ? c < fields ? field[c] : NULL : place[c] < fields ? field[place[c]] : NULL;
-        take(context, values);
-        rows++;
+        } else if (line[0] == '#') { /* sum and number of pending losses at a step */
+            if (atol(line + 1) == step && fields > 1)
+                sscanf(field[1], "%lf %ld", &t.sum, &t.pending);
+        } else if (fields != width /* broken off */ || !take_row(&t, step, field, fields, place))
+            break;
     }
     free(line);
     if (file)
         fclose(file);
-    return rows;
+    return t;
 }
 
-typedef struct reading {
-    runlog *log;
-    int run;
-    runlog_epoch *epochs; /* reads into these `count` epochs, */
-    int count;
-    FILE *to; /* or writes lines unchanged, up to `step` */
-    bool whole;
-    long step;
-    double seconds, sum;
-    long pending;
-} reading;
-
-static void keep_epoch(reading *r, const runlog_epoch *epoch)
+/* An epoch of a table; steps and epochs are too small to be rounded. */
+static runlog_epoch epoch_at(const table *t, int row)
 {
-    runlog_epoch *more = realloc(r->epochs, ((size_t)r->count + 1) * sizeof *more);
-    if (!more)
-        return;
-    r->epochs = more;
-    r->epochs[r->count++] = *epoch;
-}
-
-static void take_epoch(void *context, char *const *values)
-{
-    reading *r = context;
-    runlog_epoch e = {.test = RUNLOG_NO_MEASURES};
-    e.epoch = atoi(values[0]);
-    e.step = atol(values[1]);
+    const double *number = t->number + row * t->of->count;
+    runlog_epoch e = {.epoch = (int)fmin(fmax(number[0], 0), INT_MAX), .step = (long)fmin(fmax(number[1], 0), 1e18)};
     for (int c = 2; c < COLUMNS; c++)
-        *member_of(&e, c) = values[c] && *values[c] ? strtod(values[c], NULL) : NAN;
-    if (r->log)
-        runlog_add_epoch(r->log, r->run, &e);
-    else if (!r->to)
-        keep_epoch(r, &e);
-    else if (e.step <= r->step) {
-        record_put_epoch(r->to, &e, r->whole);
-        r->seconds = e.seconds;
-    }
+        *member_of(&e, c) = c < t->of->count ? number[c] : NAN;
+    return e;
 }
-
-static void take_step(void *context, char *const *values)
-{
-    reading *r = context;
-    if (values[0][0] == '#') { /* sum and number of pending losses at a step */
-        if (!r->log && atol(values[0] + 1) == r->step && values[1])
-            sscanf(values[1], "%lf %ld", &r->sum, &r->pending);
-        return;
-    }
-    const double pair[2] = {strtod(values[0], NULL), values[1] && *values[1] ? strtod(values[1], NULL) : NAN};
-    if (!values[1] || !*values[1])
-        return; /* the validation loss of an epoch */
-    if (r->log)
-        runlog_add_series(r->log, r->run, RUNLOG_STEPS, pair, 2);
-    else if (pair[0] <= (double)r->step)
-        record_put_steps(r->to, pair, 1, 0, 0, 0);
-}
-
-static const char *const step_columns[] = {"step", "train_loss"};
 
 static const char *const series[RUNLOG_SERIES] = {[RUNLOG_CONFUSION] = "confusion",
                                                   [RUNLOG_NOISE] = "noise",
@@ -247,28 +229,29 @@ static const char *const series[RUNLOG_SERIES] = {[RUNLOG_CONFUSION] = "confusio
 
 static void read_series(runlog *log, int run, const json_t *results)
 {
-    for (int kind = 0; kind < RUNLOG_SERIES; kind++) {
-        const json_t *array = series[kind] ? json_object_get(results, series[kind]) : NULL;
+    for (int i = 0; i < RUNLOG_SERIES; i++) {
+        const json_t *array = series[i] ? json_object_get(results, series[i]) : NULL;
         const size_t count = json_array_size(array);
         double *numbers = calloc(count + 1, sizeof *numbers);
-        for (size_t i = 0; numbers && i < count; i++) {
-            const json_t *number = json_array_get(array, i);
-            numbers[i] = json_is_number(number) ? json_number_value(number) : NAN;
+        for (size_t k = 0; numbers && k < count; k++) {
+            const json_t *number = json_array_get(array, k);
+            numbers[k] = json_is_number(number) ? json_number_value(number) : NAN;
         }
         if (numbers)
-            runlog_add_series(log, run, (runlog_series)kind, numbers, count);
+            runlog_add_series(log, run, (runlog_series)i, numbers, count);
         free(numbers);
     }
 }
 
 runlog_epoch *record_epochs(const char *folder, int *count)
 {
-    char path[PATH_MAX];
-    reading r = {.count = 0};
-    if (path_of(folder, "curves.csv", path))
-        each_row(path, columns, COLUMNS, take_epoch, &r);
-    *count = r.count;
-    return r.epochs;
+    const table t = read_table(folder, &curves, LONG_MAX);
+    runlog_epoch *epochs = calloc((size_t)t.rows + 1, sizeof *epochs);
+    *count = epochs ? t.rows : 0;
+    for (int i = 0; i < *count; i++)
+        epochs[i] = epoch_at(&t, i);
+    free(t.number);
+    return epochs;
 }
 
 static int count_epochs(const char *folder)
@@ -289,17 +272,21 @@ json_t *record_results(const char *folder)
 
 events *record_open_events(const char *folder, tg_error *error)
 {
+    int count;
+    runlog_epoch *epochs = record_epochs(folder, &count);
+    const table losses = read_table(folder, &steps, LONG_MAX);
     events *to = events_open(folder, error);
-    runlog *log = to ? runlog_new(folder) : NULL;
-    const int run = log ? runlog_add_run(log, "", 0, 0, 0) : -1;
-    if (run >= 0)
-        record_read(folder, log, run);
-    const bool fine = run >= 0 && events_run(to, log, run);
-    if (to && !fine)
+    bool fine = to;
+    for (int i = 0; fine && i < losses.rows; i++)
+        fine = events_scalar(to, "loss/train", (long)losses.number[2 * i], losses.number[2 * i + 1]);
+    for (int i = 0; fine && i < count; i++)
+        fine = events_epoch(to, &epochs[i]);
+    free(epochs);
+    free(losses.number);
+    if (to && !fine) {
         tg_fail(error, "%.400s: the event file cannot be written", folder);
-    runlog_free(log);
-    if (!fine)
         events_close(to);
+    }
     return fine ? to : NULL;
 }
 
@@ -310,95 +297,102 @@ bool record_is_finished(const char *folder)
     return results != NULL;
 }
 
-bool record_read(const char *folder, runlog *log, int run)
+void record_read(const char *folder, runlog *log, int run)
 {
-    char path[PATH_MAX];
-    reading r = {.log = log, .run = run};
-    const int rows = path_of(folder, "curves.csv", path) ? each_row(path, columns, COLUMNS, take_epoch, &r) : 0;
-    if (path_of(folder, "steps.csv", path))
-        each_row(path, step_columns, 2, take_step, &r);
+    int count;
+    runlog_epoch *epochs = record_epochs(folder, &count);
+    const table losses = read_table(folder, &steps, LONG_MAX);
+    for (int i = 0; i < count; i++)
+        runlog_add_epoch(log, run, &epochs[i]);
+    runlog_add_series(log, run, RUNLOG_STEPS, losses.number, 2 * (size_t)losses.rows);
+    free(epochs);
+    free(losses.number);
     json_t *results = record_results(folder);
     read_series(log, run, results);
     if (results)
         runlog_finish_run(log, run, json_integer_value(json_object_get(results, "diverged")) != 0);
     json_decref(results);
-    return rows > 0;
 }
 
 /* ---- writing ---- */
 
-static void put_number(FILE *to, double number)
+static bool put_row(FILE *to, const double *number, int count)
 {
-    if (!isnan(number))
-        fprintf(to, "%.17g", number);
-}
-
-static void put_header(FILE *to, const char *const *names, int count)
-{
-    for (int c = 0; c < count; c++)
-        fprintf(to, "%s%s", c ? "," : "", names[c]);
+    for (int c = 0; c < count; c++) {
+        fputs(c ? "," : "", to);
+        if (!isnan(number[c]))
+            fprintf(to, "%.17g", number[c]);
+    }
     fputc('\n', to);
+    return fflush(to) == 0;
 }
 
-bool record_put_epoch(FILE *curves, const runlog_epoch *epoch, bool whole)
+bool record_put_epoch(record_files *files, const runlog_epoch *epoch)
 {
     runlog_epoch e = *epoch;
-    fprintf(curves, "%d,%ld", e.epoch, e.step);
-    for (int c = 2; c < COLUMNS - !whole; c++) {
-        fputc(',', curves);
-        put_number(curves, *member_of(&e, c));
-    }
-    fputc('\n', curves);
-    return fflush(curves) == 0;
+    double row[COLUMNS] = {e.epoch, (double)e.step};
+    for (int c = 2; c < COLUMNS; c++)
+        row[c] = *member_of(&e, c);
+    return !files->curves || put_row(files->curves, row, COLUMNS - !files->whole);
 }
 
-bool record_put_steps(FILE *steps, const double *pairs, size_t count, long step, double sum, long pending)
+bool record_put_loss(record_files *files, long step, double loss)
 {
-    for (size_t i = 0; i < count; i++)
-        fprintf(steps, "%.0f,%.17g\n", pairs[2 * i], pairs[2 * i + 1]);
-    if (pending)
-        fprintf(steps, "#%ld,%.17g %ld\n", step, sum, pending);
-    return fflush(steps) == 0;
+    return !files->steps || put_row(files->steps, (double[]){(double)step, loss}, 2);
 }
 
-typedef struct copying {
-    const char *path;
-    bool of_steps;
-    reading *r;
-} copying;
-
-static bool copy(const void *context, FILE *to)
+bool record_put_pending(record_files *files, long step)
 {
-    const copying *c = context;
-    c->r->to = to;
-    if (c->of_steps)
-        put_header(to, step_columns, 2), each_row(c->path, step_columns, 2, take_step, c->r);
-    else
-        put_header(to, columns, COLUMNS - !c->r->whole), each_row(c->path, columns, COLUMNS, take_epoch, c->r);
+    if (files->steps && files->pending)
+        fprintf(files->steps, "#%ld,%.17g %ld\n", step, files->sum, files->pending);
+    return !files->steps || fflush(files->steps) == 0;
+}
+
+static bool write_table(const void *context, FILE *to)
+{
+    const table *t = context;
+    for (int c = 0; c < t->of->count; c++)
+        fprintf(to, "%s%s", c ? "," : "", t->of->columns[c]);
+    fputc('\n', to);
+    for (int i = 0; i < t->rows; i++)
+        put_row(to, t->number + i * t->of->count, t->of->count);
     return true;
 }
 
-bool record_continue(const char *folder, long step, bool whole, FILE **curves, FILE **steps, double *seconds,
-                     double *sum, long *pending, tg_error *error)
+/* Writes the rows of a table to its file, and opens it to append others; NULL and one line on failure. */
+static FILE *reopen(const char *folder, const table *t, tg_error *error)
 {
-    reading r = {.step = step, .whole = whole};
-    FILE **const file[] = {curves, steps};
-    for (int i = 0; i < 2; i++) {
-        const char *name = i ? "steps.csv" : "curves.csv";
-        char path[PATH_MAX] = "";
-        if (!path_of(folder, name, path) ||
-            (step > 0 && !files_write(folder, name, copy, &(copying){path, i > 0, &r}, error)))
-            return false;
-        *file[i] = fopen(path, step > 0 ? "ae" : "we");
-        if (!*file[i])
-            return tg_fail(error, "%.400s: cannot be written", path);
-        if (step == 0)
-            put_header(*file[i], i ? step_columns : columns, i ? 2 : COLUMNS - !whole);
-    }
-    *seconds = r.seconds;
-    *sum = r.sum;
-    *pending = r.pending;
-    return true;
+    char path[PATH_MAX] = "";
+    if (!files_write(folder, t->of->name, write_table, t, error))
+        return NULL;
+    FILE *file = path_of(folder, t->of->name, path) ? fopen(path, "ae") : NULL;
+    if (!file)
+        tg_fail(error, "%.400s: cannot be written", path);
+    return file;
+}
+
+bool record_continue(record_files *files, const char *folder, long step, bool whole, tg_error *error)
+{
+    const table epochs = read_table(folder, whole ? &curves : &curves_without, step),
+                losses = read_table(folder, &steps, step);
+    *files = (record_files){.whole = whole,
+                            .seconds = epochs.rows ? epoch_at(&epochs, epochs.rows - 1).seconds : 0,
+                            .sum = losses.sum,
+                            .pending = losses.pending};
+    files->curves = reopen(folder, &epochs, error);
+    files->steps = files->curves ? reopen(folder, &losses, error) : NULL;
+    free(epochs.number);
+    free(losses.number);
+    return files->steps;
+}
+
+void record_close(record_files *files)
+{
+    if (files->curves)
+        fclose(files->curves);
+    if (files->steps)
+        fclose(files->steps);
+    *files = (record_files){0};
 }
 
 bool record_conclude(const char *folder, json_t *results, tg_error *error)

@@ -27,8 +27,8 @@ bool record_claim(const char *folder, json_t *config, record_claims claims, cons
 /* True if the folder has no results, or those of the same options except the ones in `ignored`. Otherwise one line. */
 bool record_is_ours(const char *folder, json_t *config, const char *const *ignored, tg_error *error);
 
-/* Adds the records of a run's folder to run number `run` of the log, including its end. False if there are none. */
-bool record_read(const char *folder, runlog *log, int run);
+/* Adds the records of a run's folder to run number `run` of the log, including its end. */
+void record_read(const char *folder, runlog *log, int run);
 
 /* The epochs in a run's folder, to be freed; NULL if there are none. */
 runlog_epoch *record_epochs(const char *folder, int *count);
@@ -42,17 +42,23 @@ json_t *record_results(const char *folder);
 
 /* ---- for the trainer ---- */
 
-/* Opens the files for appending and drops everything after this step. Also gives the seconds of training so far, and
- * the sum and number of the losses that steps.csv does not contain yet. `whole`, here and below: the epochs have a
- * whole_train_loss.
- */
-bool record_continue(const char *folder, long step, bool whole, FILE **curves, FILE **steps, double *seconds,
-                     double *sum, long *pending, tg_error *error);
+/* The files of a run, open for appending; empty for a run without a folder: what is put there is dropped. */
+typedef struct record_files {
+    FILE *curves, *steps;
+    bool whole;     /* the epochs have a whole_train_loss */
+    double seconds; /* of training, up to the step from which the run continues */
+    double sum;     /* of the losses that steps.csv does not contain yet, */
+    long pending;   /* and their number */
+} record_files;
 
-bool record_put_epoch(FILE *curves, const runlog_epoch *epoch, bool whole);
+/* Opens the files and drops everything after this step. */
+bool record_continue(record_files *files, const char *folder, long step, bool whole, tg_error *error);
+void record_close(record_files *files);
 
-/* Writes pairs of step and loss, and the pending losses. */
-bool record_put_steps(FILE *steps, const double *pairs, size_t count, long step, double sum, long pending);
+/* False if the file cannot be written. The third writes the pending losses, for a run that continues from this step. */
+bool record_put_epoch(record_files *files, const runlog_epoch *epoch);
+bool record_put_loss(record_files *files, long step, double loss);
+bool record_put_pending(record_files *files, long step);
 
 /* Writes the results, and the number of their epochs. */
 bool record_conclude(const char *folder, json_t *results, tg_error *error);

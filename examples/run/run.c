@@ -1,7 +1,5 @@
 #include "examples/run/run.h"
 
-#include "examples/run/record.h"
-#include "examples/run/start.h"
 #include "examples/run/team.h"
 
 #include <math.h>
@@ -60,7 +58,7 @@ static bool report(trainer *r, int64_t epoch, int64_t step, int64_t steps, doubl
     return !r->setup.on_progress || r->setup.on_progress(r->setup.context, &now);
 }
 
-static const char no_board[] = "the event file cannot be written";
+static const char no_board[] = "the event file cannot be written", no_steps[] = "steps.csv cannot be written";
 
 static bool fail(trainer *r, const char *why)
 {
@@ -68,30 +66,25 @@ static bool fail(trainer *r, const char *why)
     return tg_fail(&r->error, "%s", why);
 }
 
-static bool put_steps(trainer *r, const double *pair, size_t count, long step, double sum, long pending)
-{
-    return !r->steps || record_put_steps(r->steps, pair, count, step, sum, pending) ||
-           fail(r, "steps.csv cannot be written");
-}
-
 /* Records the mean loss of several steps as one entry. */
 static bool keep_loss(trainer *r, const tg_fit_step *now)
 {
-    r->chunk_sum += now->loss;
-    r->chunk_steps++;
-    if (now->step % r->every != 0)
+    const long step = (long)now->step;
+    r->files.sum += now->loss;
+    r->files.pending++;
+    if (step % r->every != 0)
         return true;
-    const double pair[2] = {(double)now->step, r->chunk_sum / (double)r->chunk_steps};
-    r->chunk_sum = 0;
-    r->chunk_steps = 0;
-    return put_steps(r, pair, 1, 0, 0, 0) &&
-           (events_scalar(r->board, "loss/train", (long)pair[0], pair[1]) || fail(r, no_board));
+    const double mean = r->files.sum / (double)r->files.pending;
+    r->files.sum = 0;
+    r->files.pending = 0;
+    return (record_put_loss(&r->files, step, mean) || fail(r, no_steps)) &&
+           (events_scalar(r->board, "loss/train", step, mean) || fail(r, no_board));
 }
 
 /* The losses that are not yet an entry, for a run that continues from this step. */
 static bool keep_pending(trainer *r)
 {
-    return put_steps(r, NULL, 0, (long)tg_optimizer_steps(r->optimizer), r->chunk_sum, r->chunk_steps);
+    return record_put_pending(&r->files, (long)tg_optimizer_steps(r->optimizer)) || fail(r, no_steps);
 }
 
 static bool on_step(void *context, const tg_fit_step *now)
@@ -117,7 +110,7 @@ static bool measure_training(trainer *r, int64_t epoch, double *mean)
     runlog_measures all;
     if (!s->train_loss_every || (epoch % s->train_loss_every != 0 && epoch != s->epochs))
         return true;
-    const bool fine = run_measure_rows(r, &r->from->train, &all);
+    const bool fine = run_measure(r, &r->from->train, &all);
     *mean = all.loss;
     return fine;
 }
@@ -136,7 +129,7 @@ static bool on_epoch(void *context, const tg_fit_epoch *now)
                         .test = RUNLOG_NO_MEASURES,
                         .whole_train_loss = NAN,
                         .seconds = r->spec->paired ? r->seconds : NAN};
-    if (now->best && r->from->test.count > 0 && !run_measure_rows(r, &r->from->test, &row.test))
+    if (now->best && r->from->test.count > 0 && !run_measure(r, &r->from->test, &row.test))
         return false;
     if (!measure_training(r, now->epoch, &row.whole_train_loss))
         return false;
@@ -145,7 +138,7 @@ static bool on_epoch(void *context, const tg_fit_epoch *now)
     const bool goes_on = report(r, now->epoch, now->step, r->steps_of_epoch * r->spec->epochs, row.val_loss);
     if (!keep_pending(r))
         return false;
-    if (r->curves && !record_put_epoch(r->curves, &row, r->spec->train_loss_every > 0))
+    if (!record_put_epoch(&r->files, &row))
         return fail(r, "curves.csv cannot be written");
     if (!events_epoch(r->board, &row))
         return fail(r, no_board);
@@ -171,7 +164,7 @@ static bool make(trainer *r, tg_error *error)
     run_spec_complete(s, r->from->train.count);
     if (!run_spec_check(s, source_classifies(s, r->from), error) || !(r->model = make_net(s, error)) ||
         !card_of_source(&r->about, s, r->from, error) ||
-        (s->start && !start_load(s, r->model, r->from, &r->about, r->setup.started, error)))
+        (s->start && !card_start(s, r->model, r->from, &r->about, r->setup.started, error)))
         return false;
     r->dead = net_mlp(r->model) ? tg_dead_units_new(net_mlp(r->model)) : NULL;
     return true;
@@ -264,10 +257,10 @@ bool run_open(trainer *r, const run_setup *setup, tg_error *error)
         files_remove_left(setup->folder, "best.safetensors.", ".tmp");
     }
     const bool fine = make(r, error) && make_fit(r, error) &&
-                      (!writes || record_continue(setup->folder, (long)tg_optimizer_steps(r->optimizer),
-                                                  r->spec->train_loss_every > 0, &r->curves, &r->steps, &r->seconds,
-                                                  &r->chunk_sum, &r->chunk_steps, error)) &&
+                      (!writes || record_continue(&r->files, setup->folder, (long)tg_optimizer_steps(r->optimizer),
+                                                  r->spec->train_loss_every > 0, error)) &&
                       open_board(r, error);
+    r->seconds = r->files.seconds;
     if (!fine)
         run_close(r);
     return fine;
@@ -275,10 +268,7 @@ bool run_open(trainer *r, const run_setup *setup, tg_error *error)
 
 void run_close(trainer *r)
 {
-    if (r->curves)
-        fclose(r->curves);
-    if (r->steps)
-        fclose(r->steps);
+    record_close(&r->files);
     events_close(r->board);
     tg_fit_free(r->fit);
     tg_optimizer_free(r->optimizer);
@@ -310,18 +300,12 @@ bool run_finished(const trainer *r)
     return tg_fit_finished(r->fit);
 }
 
-bool run_measure_rows(trainer *r, const tg_fit_rows *rows, runlog_measures *m)
+bool run_measure(trainer *r, const tg_fit_rows *rows, runlog_measures *m)
 {
     double mean = NAN;
     const bool fine = tg_fit_evaluate(r->fit, rows, &mean, NULL);
     *m = tally_measures(&r->sums, &r->about, mean);
     return fine;
-}
-
-bool run_measure(trainer *r, dataset_feed *split, runlog_measures *m)
-{
-    const tg_fit_rows rows = dataset_feed_rows(split);
-    return run_measure_rows(r, &rows, m);
 }
 
 bool run_conclude(trainer *r, json_t *results, tg_error *error)

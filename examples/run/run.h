@@ -18,6 +18,7 @@
 #define RUN_RUN_H
 
 #include "examples/report/events.h"
+#include "examples/run/record.h"
 #include "examples/run/jobs.h"
 #include "examples/report/runlog.h"
 #include "examples/run/tally.h"
@@ -29,7 +30,7 @@ typedef struct run_setup {
     run_source *from;    /* opened; split by run_open */
     const char *folder;  /* exists; NULL: nothing is written */
     bool numbers_only;   /* run_conclude removes the model files, also those of a diverged run */
-    const card *started; /* from the file of spec.start, by start_adopt; or NULL */
+    const card *started; /* from the file of spec.start, by card_adopt; or NULL */
     bool profile;        /* times operations, and leaves out an incomplete last step */
     bool together;       /* runs on all processes of the team (team.h), each with the same rows */
     jobs_link *link;     /* called after a step or epoch; may be NULL */
@@ -55,9 +56,8 @@ typedef struct trainer {
     double step_seconds;       /* time and number of this process's steps, without the first */
     int64_t timed_steps, rows; /* rows on which this process has trained */
     events *board;             /* with --tensorboard */
-    FILE *curves, *steps;      /* of the folder */
-    double chunk_sum;          /* losses that are not yet an entry of steps.csv */
-    long chunk_steps, every;   /* number of steps in one entry */
+    record_files files;        /* of the folder */
+    long every;                /* number of steps in one entry of steps.csv */
     bool broken;               /* a file could not be written: error says why */
     tg_error error;
 } trainer;
@@ -77,8 +77,7 @@ bool run_finished(const trainer *r);
 bool run_conclude(trainer *r, json_t *results, tg_error *error);
 
 /* Measures the net on the validation or test split, without dropout and smoothing; false if tg_fit has an error. */
-bool run_measure(trainer *r, dataset_feed *split, runlog_measures *m);
-bool run_measure_rows(trainer *r, const tg_fit_rows *rows, runlog_measures *m);
+bool run_measure(trainer *r, const tg_fit_rows *rows, runlog_measures *m);
 
 /* ---- measure.c ---- */
 

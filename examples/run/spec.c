@@ -125,11 +125,6 @@ void run_spec_complete(run_spec *s, int64_t rows)
 
 /* ---- combinations of options ---- */
 
-static bool given(const char *option)
-{
-    return options_given(NULL, option);
-}
-
 bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
 {
     static const char *const of_rows[] = {"target", "task",  "header", "ignore", "categorical", "missing",
@@ -138,7 +133,7 @@ bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
     tg_optimizer_kind optimizer = TG_ADAMW;
     tg_optimizer_from_name(s->optimizer, &optimizer);
     for (const program_option *o = run_options; options_more(o); o++) {
-        if (o->name && given(o->name) && !net_takes(model, o->name))
+        if (o->name && options_given(o->name) && !net_takes(model, o->name))
             return tg_fail(error, "--%s is not for --model %s", o->name, model);
         if (o->users && *(const double *)((const char *)s + o->offset) > 0 && !tg_optimizer_uses(optimizer, o->name))
             return tg_fail(error, "--%s is for %s only", o->name, o->users(o->name));
@@ -149,22 +144,22 @@ bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
     tg_schedule_kind schedule = TG_CONSTANT_RATE;
     tg_schedule_from_name(s->schedule, &schedule);
     const char *conflict =
-        given("end") && !tg_schedule_uses(schedule, "end") ? "--end has no effect with this --schedule"
-        : given("warmup") && s->warmup > 0 && !tg_schedule_uses(schedule, "warmup")
+        options_given("end") && !tg_schedule_uses(schedule, "end") ? "--end has no effect with this --schedule"
+        : options_given("warmup") && s->warmup > 0 && !tg_schedule_uses(schedule, "warmup")
             ? "--warmup has no effect with this --schedule, which has its own"
-        : given("validation") && strcmp(s->validation, "none") == 0
+        : options_given("validation") && strcmp(s->validation, "none") == 0
             ? "--validation none: validation rows are needed to choose the best epoch"
         : s->batch < net_least_rows(&s->net) ? "--batch: --norm batch needs at least two rows"
-        : given("residual") && !s->paired && net_residual_is_idle(&s->net)
+        : options_given("residual") && !s->paired && net_residual_is_idle(&s->net)
             ? "--residual: no two successive hidden layers have the same width"
-        : given("patience") && s->patience >= s->epochs && s->patience > 0
+        : options_given("patience") && s->patience >= s->epochs && s->patience > 0
             ? "--patience has no effect: a run has no more epochs; choose fewer, or more --epochs"
         : s->label_smoothing > 0 && !classifies           ? "--label-smoothing is for classes and characters only"
         : strcmp(s->best, "accuracy") == 0 && !classifies ? "--best accuracy is for classes and characters only"
-        : given("target") && !is_table                    ? "--target is for csv: only"
-        : given("task") && !is_table                      ? "--task is for csv: only"
-        : given("missing") && !is_table                   ? "--missing is for csv: only"
-        : given("hidden") && given("width") && given("depth") && net_takes(model, "depth")
+        : options_given("target") && !is_table            ? "--target is for csv: only"
+        : options_given("task") && !is_table              ? "--task is for csv: only"
+        : options_given("missing") && !is_table           ? "--missing is for csv: only"
+        : options_given("hidden") && options_given("width") && options_given("depth") && net_takes(model, "depth")
             ? "--hidden has no effect with --width and --depth"
             : NULL;
     if (conflict)

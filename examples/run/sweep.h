@@ -6,10 +6,10 @@
  *     for (int run = 0; run < runs; run++)
  *         if (sweep_has(&settings.sweep, run) && !is_finished(run))
  *             pending[count++] = run;
- *     jobs_outcome outcome = sweep_run(&settings.sweep, &(sweep_work){.folder = "o/runs", .count = count, ...});
+ *     jobs_outcome outcome = jobs_run(&(jobs_config){.folder = "o/runs", .count = count, .waits = sweep.waits, ...});
  *     if (sweep_shows(&settings.sweep)) ...                           // tables and pictures
  *
- * A run belongs to the process that has claimed its folder (examples/run/claim.h). When no run is left, a process waits
+ * A run belongs to the process that has claimed its folder (examples/run/jobs.h). When no run is left, a process waits
  * for the runs of others, and takes over those whose process stops; so all runs are finished when it ends. Under a
  * launcher such as mpirun only one process waits and shows the results; the others end when no run is left. With --part
  * a process trains only its part, and does not wait.
@@ -17,8 +17,6 @@
 #ifndef RUN_SWEEP_H
 #define RUN_SWEEP_H
 
-#include "examples/report/files.h"
-#include "examples/run/jobs.h"
 #include "examples/run/options.h"
 
 typedef struct sweep {
@@ -61,22 +59,5 @@ bool sweep_has(const sweep *s, int run);
 
 /* True if this process shows progress and results; one process of a launcher does. */
 bool sweep_shows(const sweep *s);
-
-typedef struct sweep_work {
-    const char *folder; /* parent folder of the runs' folders, which are made if missing */
-    int count;
-    FILE *out;        /* for progress */
-    double silence;   /* as in jobs_config */
-    const char *unit; /* unit and measured as in progress_config */
-    const char *measured;
-    void *context;                               /* for the functions */
-    const char *(*name)(int job, void *context); /* of its folder */
-    bool (*is_finished)(int job, void *context);
-    int (*run)(int job, jobs_link *link, void *context);
-    void (*on_tick)(void *context); /* may be NULL */
-} sweep_work;
-
-/* Trains the runs; when memory runs out, prints an error, and all runs have failed. */
-jobs_outcome sweep_run(const sweep *s, const sweep_work *work);
 
 #endif

@@ -41,7 +41,6 @@ static void add_targets(tally *sums, const float *output, const float *targets, 
         const double error = (double)output[i] - targets[i];
         if (target >= TALLY_TARGETS)
             continue;
-        sums->squares += target == 0 ? error * error : 0;
         sums->absolutes += target == 0 ? fabs(error) : 0;
         sums->error[target] += error * error;
         sums->sum[target] += targets[i];
@@ -78,33 +77,23 @@ void tally_add(tally *sums, const card *c, tg_tensor output, tg_tensor wanted)
         add_targets(sums, tg_f32(output), tg_f32(wanted), rows, width);
 }
 
-/* The measures of what was added, without the loss. */
-static runlog_measures measures_of(const tally *sums, const card *c)
+runlog_measures tally_measures(tally *sums, const card *c, double loss)
 {
     const double rows = (double)sums->rows;
     runlog_measures m = RUNLOG_NO_MEASURES;
+    m.loss = loss;
     if (classifies(c)) {
         m.accuracy = (double)sums->correct / rows;
         m.calibration = 0;
         for (int bin = 0; bin < TALLY_BINS; bin++)
             m.calibration += fabs(sums->confidence[bin] - sums->hits[bin]) / rows;
-        return m;
     }
-    if (c->task != CARD_TARGETS)
-        return m;
-    if (c->targets == 1) {
-        m.rmse = sqrt(sums->squares / rows) * c->target[0].scale;
-        m.mae = sums->absolutes / rows * c->target[0].scale;
+    if (c->task == CARD_TARGETS && c->targets == 1) {
+        m.rmse = sqrt(sums->error[0] / rows) * c->target[0].scale.scale;
+        m.mae = sums->absolutes / rows * c->target[0].scale.scale;
     }
-    if (c->targets <= TALLY_TARGETS)
+    if (c->task == CARD_TARGETS && c->targets <= TALLY_TARGETS)
         m.r2 = determination(sums, rows, c->targets);
-    return m;
-}
-
-runlog_measures tally_measures(tally *sums, const card *c, double loss)
-{
-    runlog_measures m = measures_of(sums, c);
-    m.loss = loss;
     *sums = (tally){.confusion = sums->confusion};
     return m;
 }
@@ -119,7 +108,7 @@ void tally_print(const card *c, const char *split, const runlog_measures *m, FIL
     if (isfinite(m->r2))
         fprintf(out, ", R2 %.4f", m->r2);
     if (!isnan(m->rmse))
-        fprintf(out, ", root mean squared error %.4g%s%s", m->rmse, *c->target_names[0] ? " of " : "",
-                plain_name(c->target_names[0], (char[PLAIN_NAME]){0}));
+        fprintf(out, ", root mean squared error %.4g%s%s", m->rmse, *c->target[0].name ? " of " : "",
+                plain_name(c->target[0].name, (char[PLAIN_NAME]){0}));
     putc('\n', out);
 }

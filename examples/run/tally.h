@@ -17,8 +17,9 @@ enum { TALLY_BINS = 15, TALLY_TARGETS = 64 };
 typedef struct tally {
     long rows, correct, in_bin[TALLY_BINS];
     double confidence[TALLY_BINS], hits[TALLY_BINS]; /* for each bin of confidence: sums of confidence and of hits */
-    double squares, absolutes;                       /* of the errors of the first target, standardised */
-    double sum[TALLY_TARGETS], sum_squares[TALLY_TARGETS], error[TALLY_TARGETS]; /* of the standardised targets */
+    double absolutes;                                /* of the errors of the first target, standardised */
+    double sum[TALLY_TARGETS], sum_squares[TALLY_TARGETS]; /* of the standardised targets */
+    double error[TALLY_TARGETS];                           /* squared */
     double *confusion; /* [classes, classes]: rows by label and by prediction; NULL: not counted */
 } tally;
 

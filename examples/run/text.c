@@ -1,4 +1,4 @@
-#include "examples/run/text.h"
+#include "examples/run/source.h"
 
 #include "examples/data/internal.h"
 #include "examples/data/words.h"

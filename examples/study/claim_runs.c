@@ -12,7 +12,7 @@
 static void put(json_t *results, const char *name, trainer *r)
 {
     runlog_measures m;
-    if (run_measure(r, &r->from->parts[2], &m) && isfinite(m.loss)) /* on the test rows */
+    if (run_measure(r, &r->from->test, &m) && isfinite(m.loss)) /* on the test rows */
         json_object_set_new(results, name, json_real(m.loss));
 }
 

@@ -30,7 +30,7 @@ static void measure_dead(trainer *finished, json_t *results)
     const int code = tg_mlp_hidden_count(net_mlp(finished->model)) / 2;
     runlog_measures m;
     tg_dead_units_clear(finished->dead);
-    if (!run_measure(finished, &finished->from->parts[2], &m))
+    if (!run_measure(finished, &finished->from->test, &m))
         return;
     json_object_set_new(results, "dead_code", json_real(tg_dead_units_fraction_of(finished->dead, code)));
     json_object_set_new(results, "dead", json_real(tg_dead_units_fraction(finished->dead)));

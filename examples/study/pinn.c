@@ -124,17 +124,12 @@ static runlog_epoch epoch_of(const training *t, int epoch, double seconds)
  * stays until then. */
 static bool write_epochs(const char *folder, const runlog_epoch *epochs, int count, tg_error *error)
 {
-    FILE *curves = NULL, *steps = NULL;
-    double seconds, sum;
-    long pending;
-    bool fine = record_continue(folder, 0, false, &curves, &steps, &seconds, &sum, &pending, error);
+    record_files files;
+    bool fine = record_continue(&files, folder, 0, false, error);
     for (int i = 0; fine && i < count; i++)
-        if (!record_put_epoch(curves, &epochs[i], false))
+        if (!record_put_epoch(&files, &epochs[i]))
             fine = tg_fail(error, "%.400s/curves.csv: cannot be written", folder);
-    if (curves)
-        fclose(curves);
-    if (steps)
-        fclose(steps);
+    record_close(&files);
     return fine;
 }
 

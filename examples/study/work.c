@@ -147,15 +147,18 @@ static void do_pending(study_work *work, study_outcome *outcome, FILE *out)
     const bool shows = sweep_shows(&s->sweep);
     outcome->broken = taken == FILES_TAKEN || (shows && !say_estimate(work, outcome->complete, out, &outcome->error));
     if (!outcome->broken) {
-        const jobs_outcome jobs = sweep_run(&s->sweep, &(sweep_work){.folder = work->c->records,
-                                                                     .count = work->pending_count,
-                                                                     .out = shows ? out : NULL,
-                                                                     .silence = silence,
-                                                                     .unit = "rows",
-                                                                     .context = work,
-                                                                     .name = name_of,
-                                                                     .is_finished = is_finished,
-                                                                     .run = train});
+        const jobs_outcome jobs = jobs_run(&(jobs_config){.count = work->pending_count,
+                                                          .at_once = s->sweep.at_once,
+                                                          .silence = silence,
+                                                          .context = work,
+                                                          .run = train,
+                                                          .name = name_of,
+                                                          .out = shows ? out : NULL,
+                                                          .unit = "rows",
+                                                          .folder = work->c->records,
+                                                          .takeover = s->sweep.takeover,
+                                                          .waits = s->sweep.waits,
+                                                          .is_finished = is_finished});
         outcome->failed = jobs.failed;
         outcome->interrupted = jobs.interrupted;
     }

@@ -14,34 +14,34 @@
 
 /* Finds the column of an input: by name if both the model and the file have names, else by number. If several columns
  * have this name, in the file or in the model, it is the one with the number that it had in training. */
-static bool find_column(const csv_source *source, const card *c, const card_input *input, size_t *column)
+static bool find_column(const csv_source *source, const card *c, const card_column *input, size_t *column)
 {
     const char *path = source->table.path;
     const size_t columns = source->table.columns, number = (size_t)input->number;
     *column = number;
-    if (!input->column || !source->first)
+    if (!input->name || !source->first)
         return number < columns ||
                tg_fail(source->error, "%s: the model needs column %zu, counted from 0, and there are %zu", path, number,
                        columns);
-    if (number < columns && strcmp(csv_column_name(source, number), input->column) == 0)
+    if (number < columns && strcmp(csv_column_name(source, number), input->name) == 0)
         return true;
     size_t matches = 0;
     for (size_t i = 0; i < columns; i++)
-        if (strcmp(csv_column_name(source, i), input->column) == 0)
+        if (strcmp(csv_column_name(source, i), input->name) == 0)
             *column = i, matches++;
     bool twice = matches > 1;
     for (size_t i = 0; i < c->inputs; i++)
-        twice |= c->input[i].number != input->number && strcmp(c->input[i].column, input->column) == 0;
+        twice |= c->input[i].number != input->number && strcmp(c->input[i].name, input->name) == 0;
     if (twice)
         return tg_fail(source->error,
                        "%s: the name '%.60s' is not unique, and the model's column of that name was column %zu, "
                        "counted from 0, which is another one here",
-                       path, input->column, number);
+                       path, input->name, number);
     return matches ||
-           tg_fail(source->error, "%s: there is no column '%.60s', which the model needs", path, input->column);
+           tg_fail(source->error, "%s: there is no column '%.60s', which the model needs", path, input->name);
 }
 
-static bool is_category(const card_input *input, const char *word, double number)
+static bool is_category(const card_column *input, const char *word, double number)
 {
     char text[NUMBER_TEXT];
     return strcmp(input->category, word ? word : number_text(number, text)) == 0;
@@ -81,7 +81,7 @@ static bool read_column(const csv_source *source, const card *c, size_t first, s
         const bool missing = csv_is_missing(word);
         bool known = missing && may_miss;
         for (size_t i = first; i < last; i++) {
-            const card_input *input = &c->input[i];
+            const card_column *input = &c->input[i];
             const bool is = input->missing ? missing : input->category && !missing && is_category(input, word, number);
             known |= is || (!input->category && !input->missing && !word);
             const double value = input->category || input->missing ? is : number;
@@ -126,7 +126,7 @@ static float target_of(const csv_source *source, const card *c, size_t row, size
     const char *word = csv_word_at(source, row, column);
     if (word && !csv_is_missing(word))
         note(trouble, source, row, column, " is no number");
-    return word ? NAN : (float)standardised(c->target[target], csv_value(source, row, column));
+    return word ? NAN : (float)standardised(c->target[target].scale, csv_value(source, row, column));
 }
 
 /* Reads the classes or targets, if the file has their columns. */
@@ -179,7 +179,7 @@ void inputs_keep_answered(inputs *rows, const card *c)
 static dataset_header header_of(const char *asked, const card *c)
 {
     const dataset_header header = (dataset_header)options_position(spec_headers, asked);
-    return header == DATASET_HEADER_AUTO && c->inputs > 0 && !c->input[0].column ? DATASET_HEADER_NO : header;
+    return header == DATASET_HEADER_AUTO && c->inputs > 0 && !c->input[0].name ? DATASET_HEADER_NO : header;
 }
 
 static bool load_csv(const char *path, const inputs_options *options, const card *c, inputs *out, tg_error *error)
@@ -215,17 +215,14 @@ static bool load_folder(const char *spec, const card *c, inputs *out, tg_error *
     dataset set;
     if (!dataset_load(spec, NULL, &set, error))
         return false;
-    bool fine = of_size(spec + 4, c, set.height, set.width, error);
+    const bool fine = of_size(spec + 4, c, set.height, set.width, error);
     const size_t count = set.test_rows ? set.test_rows : set.rows, first = set.rows - count;
-    if (fine) {
-        out->count = count;
-        out->x = dataset_array(count, set.features, sizeof *out->x);
-        out->labels = dataset_array(count, 1, sizeof *out->labels);
-        fine = (out->x && out->labels) || tg_fail(error, "%s: out of memory", spec);
-    }
-    if (fine) {
-        memcpy(out->x, set.x + first * set.features, count * set.features * sizeof *out->x);
-        memcpy(out->labels, set.labels + first, count * sizeof *out->labels);
+    if (fine) { /* takes over the arrays, with the test rows at their beginning */
+        *out = (inputs){.count = count, .x = set.x, .labels = set.labels};
+        memmove(set.x, set.x + first * set.features, count * set.features * sizeof *set.x);
+        memmove(set.labels, set.labels + first, count * sizeof *set.labels);
+        set.x = NULL;
+        set.labels = NULL;
     }
     dataset_free(&set);
     return fine;

@@ -9,36 +9,20 @@ typedef struct row {
 } row;
 
 typedef struct table {
-    row *rows;
-    int count, capacity;
+    row *rows; /* [count], room for one for each time */
+    int count;
 } table;
 
-static row *row_of(table *t, const char *name)
+static void add(table *t, const char *name, const tg_operation_time *time)
 {
-    for (int i = 0; i < t->count; i++)
-        if (strcmp(t->rows[i].name, name) == 0)
-            return &t->rows[i];
-    if (t->count == t->capacity) {
-        const int capacity = t->capacity ? 2 * t->capacity : 64;
-        row *rows = realloc(t->rows, (size_t)capacity * sizeof *rows);
-        if (!rows)
-            return NULL;
-        t->rows = rows;
-        t->capacity = capacity;
-    }
-    t->rows[t->count] = (row){0};
-    snprintf(t->rows[t->count].name, sizeof t->rows[t->count].name, "%s", name);
-    return &t->rows[t->count++];
-}
-
-static bool add(table *t, const char *name, const tg_operation_time *time)
-{
-    row *to = row_of(t, name);
-    if (!to)
-        return false;
+    int i = 0;
+    while (i < t->count && strcmp(t->rows[i].name, name) != 0)
+        i++;
+    row *to = &t->rows[i];
+    if (i == t->count)
+        snprintf(t->rows[t->count++].name, sizeof to->name, "%s", name);
     *(time->backward ? &to->backward : &to->forward) += time->seconds / (double)time->runs;
     to->flops += time->flops;
-    return true;
 }
 
 static double total(const row *r)
@@ -67,22 +51,25 @@ static void print(table *t, const char *title, double step, FILE *out)
 
 bool profile_print(const tg_tape *tape, double step, FILE *out)
 {
-    table operations = {0}, layers = {0};
     tg_operation_time time;
-    row all = {0};
-    bool fine = true;
+    int64_t times = 0;
+    while (tg_tape_time_at(tape, times, &time))
+        times++;
+    row all = {.forward = 0};
+    const size_t room = (size_t)times + 1;
+    table operations = {calloc(room, sizeof(row)), 0}, layers = {calloc(room, sizeof(row)), 0}, sum = {&all, 0};
+    bool fine = operations.rows && layers.rows;
     for (int64_t i = 0; fine && tg_tape_time_at(tape, i, &time); i++)
         if (time.runs > 0) {
-            fine = add(&operations, time.operation, &time) &&
-                   add(&layers, *time.scope ? time.scope : "outside of layers", &time);
-            *(time.backward ? &all.backward : &all.forward) += time.seconds / (double)time.runs;
-            all.flops += time.flops;
+            add(&operations, time.operation, &time);
+            add(&layers, *time.scope ? time.scope : "outside of layers", &time);
+            add(&sum, "all operations", &time);
         }
     fine = fine && operations.count > 0;
     if (fine) {
         print(&operations, "operation", step, out);
         print(&layers, "layer", step, out);
-        fprintf(out, "\n%-32s %10.3f %10.3f %8.1f %8.1f\n", "all operations", 1e3 * all.forward, 1e3 * all.backward,
+        fprintf(out, "\n%-32s %10.3f %10.3f %8.1f %8.1f\n", all.name, 1e3 * all.forward, 1e3 * all.backward,
                 100 * total(&all) / step, 1e-9 * all.flops / total(&all));
         fprintf(out, "%-32s %10.3f %10s %8.1f\n", "optimiser, batches, the tape", 1e3 * (step - total(&all)), "",
                 100 * (1 - total(&all) / step));

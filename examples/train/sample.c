@@ -12,21 +12,21 @@ static int number_of(const card *c, unsigned char byte)
     return -1;
 }
 
+static int larger_first(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x < y) - (x > y);
+}
+
 /* The smallest logit among the `top` largest. */
 static double threshold(const float *logits, int count, int top)
 {
-    double limit = INFINITY;
-    for (int kept = 0; top > 0 && kept < top;) {
-        double next = -INFINITY;
-        for (int i = 0; i < count; i++)
-            next = logits[i] < limit && logits[i] > next ? logits[i] : next;
-        for (int i = 0; i < count; i++)
-            kept += logits[i] == next;
-        limit = next;
-        if (next == -INFINITY)
-            break;
-    }
-    return top > 0 ? limit : -INFINITY;
+    float sorted[256];
+    if (top <= 0 || top > count)
+        return -INFINITY;
+    memcpy(sorted, logits, (size_t)count * sizeof *sorted);
+    qsort(sorted, (size_t)count, sizeof *sorted, larger_first);
+    return sorted[top - 1];
 }
 
 static int draw(const float *logits, int count, const sample_options *options, tg_rng *rng)
@@ -51,12 +51,14 @@ static int draw(const float *logits, int count, const sample_options *options, t
 static const float *logits_after(const tg_model *model, const card *c, tg_tape *tape, const int32_t *ids, int64_t count,
                                  int32_t *window)
 {
-    const int64_t context = c->spec.context;
+    const int64_t context = c->spec.context, seen = count < context ? count : context;
     const int end = number_of(c, '\n');
-    int64_t seen = count < context ? count : context;
     tg_tape_reset(tape);
-    if (net_traits_of(c->spec.model)->every_position)
-        return tg_f32(tg_model_forward(model, tg_borrow(tape, TG_I32, ids + count - seen, TG_SHAPE(1, seen)), NULL));
+    if (net_traits_of(c->spec.model)->every_position) {
+        const tg_tensor x = tg_borrow(tape, TG_I32, ids + count - seen, TG_SHAPE(1, seen));
+        const float *logits = tg_f32(tg_model_forward(model, x, NULL));
+        return logits ? logits + (seen - 1) * c->vocabulary : NULL;
+    }
     for (int64_t i = 0; i < context; i++)
         window[i] = i < context - seen ? (end < 0 ? 0 : end) : ids[count - context + i];
     return tg_f32(tg_model_forward(model, tg_borrow(tape, TG_I32, window, TG_SHAPE(1, context)), NULL));
@@ -70,33 +72,23 @@ bool sample_write(const tg_model *model, const card *c, const sample_options *op
     const int end = number_of(c, '\n');
     int32_t *ids = malloc((size_t)most * sizeof *ids), *window = malloc((size_t)c->spec.context * sizeof *window);
     tg_tape *tape = tg_tape_new();
-    bool fine = ids && window && tape;
+    bool fine = (ids && window && tape) || tg_fail(error, "out of memory");
     int64_t count = 0;
-    tg_fail(error, "out of memory");
     if (fine)
         ids[count++] = end < 0 ? 0 : end;
     for (const char *byte = prompt; fine && *byte; byte++) {
-        const int number = number_of(c, (unsigned char)*byte);
-        if (number < 0)
-            fine = tg_fail(error, "the model does not know the character '%c' (byte %d) of the prompt", *byte,
-                           (unsigned char)*byte);
-        else
-            ids[count++] = number;
+        ids[count++] = number_of(c, (unsigned char)*byte);
+        fine =
+            ids[count - 1] >= 0 || tg_fail(error, "the model does not know the character '%c' (byte %d) of the prompt",
+                                           *byte, (unsigned char)*byte);
     }
     fputs(fine ? prompt : "", to);
-    const int64_t begin = given ? 1 : 0; /* a prompt replaces the newline at the beginning */
+    const int64_t first = c->lines || !given ? 0 : 1; /* a prompt replaces the newline at the beginning */
     while (fine && count < most) {
-        const int64_t first = c->lines ? 0 : begin;
         const float *logits = logits_after(model, c, tape, ids + first, count - first, window);
-        if (!logits) {
-            tg_fail(error, "%s", tg_tape_error(tape) ? tg_tape_error(tape) : "no logits");
-            fine = false;
-            break;
-        }
-        const int64_t seen = count - first < c->spec.context ? count - first : c->spec.context;
-        const bool every_position = net_traits_of(c->spec.model)->every_position;
-        ids[count] = draw(logits + (every_position ? (seen - 1) * c->vocabulary : 0), c->vocabulary, options, rng);
-        if (c->lines && ids[count] == end)
+        fine = logits || tg_fail(error, "%s", tg_tape_error(tape) ? tg_tape_error(tape) : "no logits");
+        ids[count] = fine ? draw(logits, c->vocabulary, options, rng) : end;
+        if (!fine || (c->lines && ids[count] == end))
             break;
         fputc(c->letter[ids[count++]], to);
     }

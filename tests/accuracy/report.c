@@ -75,12 +75,21 @@ static int measure(int job, jobs_link *link, void *context)
     return 0;
 }
 
+static const char *name_of(int job, void *context)
+{
+    return ((report *)context)->names[job];
+}
+
 static jobs_outcome measure_all(report *r)
 {
     const bool shown = r->request->exhaustive || isatty(STDERR_FILENO);
-    return jobs_run_shown(
-        &(progress_config){.out = shown ? stderr : NULL, .count = r->count, .names = r->names, .unit = "floats"},
-        &(jobs_config){.count = r->count, .at_once = r->request->at_once, .context = r, .run = measure});
+    return jobs_run(&(jobs_config){.count = r->count,
+                                   .at_once = r->request->at_once,
+                                   .context = r,
+                                   .run = measure,
+                                   .name = name_of,
+                                   .out = shown ? stderr : NULL,
+                                   .unit = "floats"});
 }
 
 /* ---- printing ---- */

@@ -26,8 +26,8 @@ static const program_option table[] = {
     {NULL, NULL, "Training steps:", OPTION_GROUP},
     {"nets", "LIST", "of toy, small, paper, mid, ffn", OPTION_TEXT, .offset = offsetof(settings, nets)},
     {"activations", "LIST", "of relu, gelu_exact, swiglu", OPTION_TEXT, .offset = offsetof(settings, activations)},
-    {"threads", "LIST", "numbers of threads for the matrix products", OPTION_INTS, offsetof(settings, threads), 1,
-     1024},
+    {"threads", "LIST", "numbers of threads for the matrix products", OPTION_INT, offsetof(settings, threads), 1, 1024,
+     .list = true},
     {NULL, NULL, "Peers, for steps, the GPT and kernels:", OPTION_GROUP},
     {"peers", NULL, "time the same in PyTorch too, and steps in JAX, where Python can import them", OPTION_FLAG,
      .offset = offsetof(settings, peers)},
@@ -136,7 +136,7 @@ static bool options_matter(const settings *s)
         option = modes[i].chosen ? modes[i].option : option;
     }
     for (size_t i = 0; i < sizeof limited / sizeof *limited; i++) {
-        if (!options_given(&program, limited[i].option))
+        if (!options_given(limited[i].option))
             continue;
         if (!(limited[i].modes & mode)) {
             fprintf(stderr, "bench: --%s is for %s only\n", limited[i].option, limited[i].modes_text);
@@ -159,7 +159,7 @@ static bool time_products(const settings *s, char **argv)
         printf("\n");
     return products_bench(&(products_settings){.isa = s->isa,
                                                .dtype = s->dtype,
-                                               .nets = options_given(&program, "nets") ? s->nets : NULL,
+                                               .nets = options_given("nets") ? s->nets : NULL,
                                                .threads = atoi(s->threads),
                                                .seconds = s->seconds / 10,
                                                .csv = s->csv,
@@ -171,7 +171,7 @@ static void choose_peers(const settings *s, peer_settings peers[PEERS])
 {
     if (!s->peers)
         return;
-    peers[PEER_TORCH] = (peer_settings){s->python, options_given(&program, "python")};
+    peers[PEER_TORCH] = (peer_settings){s->python, options_given("python")};
     if (s->compile)
         peers[PEER_TORCH_COMPILED] = (peer_settings){s->python, true};
     peers[PEER_JAX] = (peer_settings){*s->jax_python ? s->jax_python : s->python, *s->jax_python};
@@ -206,20 +206,18 @@ int main(int argc, char **argv)
     if (s.products)
         return time_products(&s, argv) ? EXIT_SUCCESS : 2;
     if (s.mpi)
-        return processes_bench(
-            &(processes_settings){.nets = options_given(&program, "nets") ? s.nets : "paper,mid,ffn,gpt",
-                                  .seconds = s.seconds,
-                                  .csv = s.csv,
-                                  .peer = peers[PEER_TORCH]});
+        return processes_bench(&(processes_settings){.nets = options_given("nets") ? s.nets : "paper,mid,ffn,gpt",
+                                                     .seconds = s.seconds,
+                                                     .csv = s.csv,
+                                                     .peer = peers[PEER_TORCH]});
     if (s.memory)
-        return memory_bench(
-                   &(memory_settings){.nets = options_given(&program, "nets") ? s.nets : "toy,small,paper,mid,ffn,gpt",
-                                      .activations = s.activations,
-                                      .csv = s.csv})
+        return memory_bench(&(memory_settings){.nets = options_given("nets") ? s.nets : "toy,small,paper,mid,ffn,gpt",
+                                               .activations = s.activations,
+                                               .csv = s.csv})
                    ? EXIT_SUCCESS
                    : 2;
     if (s.emitted)
-        return emitted_bench(&(emitted_settings){.nets = options_given(&program, "nets") ? s.nets : "toy,small",
+        return emitted_bench(&(emitted_settings){.nets = options_given("nets") ? s.nets : "toy,small",
                                                  .activations = s.activations,
                                                  .compiler = s.compiler,
                                                  .keep = s.keep,
@@ -234,12 +232,12 @@ int main(int argc, char **argv)
                                   .csv = s.csv,
                                   .peers = {peers[0], peers[1], peers[2]}};
     if (s.gpt)
-        return gpt_bench(&(gpt_settings){.activations = options_given(&program, "activations") ? s.activations
-                                                                                               : "gelu_tanh,swiglu",
-                                         .threads = atoi(s.threads),
-                                         .seconds = s.seconds,
-                                         .csv = s.csv,
-                                         .peers = {peers[PEER_TORCH], peers[PEER_TORCH_COMPILED]}})
+        return gpt_bench(
+                   &(gpt_settings){.activations = options_given("activations") ? s.activations : "gelu_tanh,swiglu",
+                                   .threads = atoi(s.threads),
+                                   .seconds = s.seconds,
+                                   .csv = s.csv,
+                                   .peers = {peers[PEER_TORCH], peers[PEER_TORCH_COMPILED]}})
                    ? EXIT_SUCCESS
                    : 2;
     return steps_bench(&steps) ? EXIT_SUCCESS : 2;

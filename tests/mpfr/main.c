@@ -193,6 +193,12 @@ static int measure(int form, jobs_link *link, void *context)
     return 0;
 }
 
+static const char *name_of(int form, void *context)
+{
+    (void)context;
+    return forms[form];
+}
+
 /* ---- the program ---- */
 
 static int print(const run *r)
@@ -225,8 +231,12 @@ int main(int argc, char **argv)
     if (r == MAP_FAILED)
         return fprintf(stderr, "against-mpfr: out of memory\n"), 1;
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    const jobs_outcome outcome = jobs_run_shown(
-        &(progress_config){.out = stderr, .count = FORMS, .names = forms, .unit = "numbers"},
-        &(jobs_config){.count = FORMS, .at_once = processors > 1 ? (int)processors : 1, .context = r, .run = measure});
+    const jobs_outcome outcome = jobs_run(&(jobs_config){.count = FORMS,
+                                                         .at_once = processors > 1 ? (int)processors : 1,
+                                                         .context = r,
+                                                         .run = measure,
+                                                         .name = name_of,
+                                                         .out = stderr,
+                                                         .unit = "numbers"});
     return outcome.interrupted ? 130 : outcome.failed ? 1 : print(r);
 }

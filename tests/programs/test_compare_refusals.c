@@ -82,7 +82,8 @@ START_TEST(values_of_another_kind_are_refused)
             experiment e = experiment_defaults();
             const experiment defaults = e;
             const char *const *was = (const char *const *)(const void *)((const char *)&defaults.settings + o->offset);
-            const bool number = o->type == OPTION_INT || o->type == OPTION_REAL, flag = o->type == OPTION_FLAG;
+            const bool number = !o->list && (o->type == OPTION_INT || o->type == OPTION_REAL),
+                       flag = o->type == OPTION_FLAG;
             snprintf(text, sizeof text, "{\"%s\": %s}", o->name, values[i]);
             temporary_write("config.json", text, strlen(text));
             const bool taken = options_load(experiment_program(), temporary_path("config.json"), &e.settings, &error);

@@ -1,7 +1,6 @@
 /* Jobs in child processes, and the display of their progress. */
 #include "examples/run/jobs.h"
 #include "examples/run/progress.h"
-#include "examples/run/progress_internal.h"
 #include "tests/support/pseudo_terminal.h"
 #include "examples/report/terminal.h"
 
@@ -9,48 +8,27 @@
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 Suite *jobs_suite(void);
 
-/* The results of some jobs. */
 enum { JOBS = 9 };
+
+/* What the jobs and the pool note, in memory that they share. */
 typedef struct {
-    int reports[JOBS], ended[JOBS];
-    jobs_state state[JOBS];
-    char message[JOBS][200];
-    double fraction[JOBS];
-    int running, most_running, ticks;
+    _Atomic int running, most_running, ticks;
 } harvest;
 
-static void note_start(int job, void *context)
+static const char *name_of(int job, void *context)
 {
-    harvest *all = context;
-    (void)job;
-    all->running++;
-    all->most_running = all->running > all->most_running ? all->running : all->most_running;
-}
-
-static void note_progress(int job, const jobs_progress *now, void *context)
-{
-    harvest *all = context;
-    ck_assert_double_ge(now->fraction, all->fraction[job]);
-    all->fraction[job] = now->fraction;
-    all->reports[job]++;
-}
-
-static void note_end(int job, jobs_state state, const char *message, void *context)
-{
-    harvest *all = context;
-    all->running--;
-    all->ended[job]++;
-    all->state[job] = state;
-    snprintf(all->message[job], sizeof all->message[job], "%s", message ? message : "");
+    static const char *const names[JOBS] = {"job0", "job1", "job2", "job3", "job4", "job5", "job6", "job7", "job8"};
+    (void)context;
+    return names[job];
 }
 
 static void note_tick(void *context)
@@ -58,43 +36,65 @@ static void note_tick(void *context)
     ((harvest *)context)->ticks++;
 }
 
-static jobs_outcome run_jobs(int (*run)(int, jobs_link *, void *), int count, int at_once, harvest *all)
+/* Runs the jobs, and returns what the view shows of them. */
+static const char *shown(jobs_config config, jobs_outcome *outcome)
 {
-    memset(all, 0, sizeof *all);
-    return jobs_run(&(jobs_config){.count = count,
-                                   .at_once = at_once,
-                                   .run = run,
-                                   .on_start = note_start,
-                                   .on_progress = note_progress,
-                                   .on_end = note_end,
-                                   .on_tick = note_tick,
-                                   .context = all});
+    static char text[4096];
+    config.out = tmpfile();
+    config.name = name_of;
+    *outcome = jobs_run(&config);
+    rewind(config.out);
+    text[fread(text, 1, sizeof text - 1, config.out)] = '\0';
+    fclose(config.out);
+    return text;
+}
+
+static harvest *new_harvest(void)
+{
+    harvest *all = mmap(NULL, sizeof *all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert(all != MAP_FAILED);
+    return all;
+}
+
+/* True if the view has this line; jobs end in any order. */
+static bool has_line(const char *text, const char *line)
+{
+    const char *at = strstr(text, line);
+    return at && (at == text || at[-1] == '\n');
 }
 
 enum { REPORTS = 100000 }; /* far more than a pipe takes */
 
 static int report_often(int job, jobs_link *link, void *context)
 {
-    (void)context;
+    harvest *all = context;
+    const int running = ++all->running;
+    for (int most = all->most_running;
+         running > most && !atomic_compare_exchange_weak(&all->most_running, &most, running);)
+        ;
     usleep((useconds_t)(job * 7919 % 3000)); /* so that jobs overtake each other */
     for (int i = 1; i <= REPORTS; i++)
-        jobs_report(link, &(jobs_progress){.fraction = (double)i / REPORTS, .epoch = i});
+        jobs_report(link, &(jobs_progress){.fraction = (double)i / REPORTS, .epoch = i, .loss = NAN, .accuracy = NAN});
+    all->running--;
     return 0;
 }
 
-START_TEST(reports_arrive_in_order_and_the_last_always_however_many_jobs_run)
+START_TEST(the_last_report_always_arrives_last_however_many_jobs_run)
 {
     static const int widths[] = {1, 2, 4, 50};
     for (int w = 0; w < 4; w++) {
-        harvest all;
-        jobs_outcome outcome = run_jobs(report_often, JOBS, widths[w], &all);
+        harvest *all = new_harvest();
+        jobs_outcome outcome;
+        char line[60];
+        const char *text =
+            shown((jobs_config){.count = JOBS, .at_once = widths[w], .run = report_often, .context = all}, &outcome);
         ck_assert(outcome.done == JOBS && outcome.failed == 0 && outcome.stopped == 0 && !outcome.interrupted);
-        ck_assert_int_le(all.most_running, widths[w]);
+        ck_assert_int_le(all->most_running, widths[w]);
         for (int job = 0; job < JOBS; job++) {
-            ck_assert_int_gt(all.reports[job], 1);
-            ck_assert_double_eq(all.fraction[job], 1);
-            ck_assert(all.ended[job] == 1 && all.state[job] == JOBS_DONE);
+            snprintf(line, sizeof line, "job%d: done, %d epochs, in ", job, REPORTS);
+            ck_assert_msg(has_line(text, line), "%s", text);
         }
+        munmap(all, sizeof *all);
     }
 }
 END_TEST
@@ -102,7 +102,7 @@ END_TEST
 static int fail_in_various_ways(int job, jobs_link *link, void *context)
 {
     (void)context;
-    jobs_report(link, &(jobs_progress){.fraction = 0.5});
+    jobs_report(link, &(jobs_progress){.fraction = 0.5, .loss = NAN, .accuracy = NAN});
     switch (job) {
     case 0:
         kill(getpid(), SIGKILL);
@@ -121,16 +121,19 @@ static int fail_in_various_ways(int job, jobs_link *link, void *context)
 
 START_TEST(a_child_that_fails_is_named_and_spares_the_others)
 {
-    harvest all;
-    jobs_outcome outcome = run_jobs(fail_in_various_ways, 6, 2, &all);
+    static const char *const lines[] = {
+        "job0: failed: killed by signal 9 (Killed), perhaps because memory ran out (",
+        "job1: failed: ended with exit status 7 (",
+        "job2: failed: the loss is not a number after step 12 (",
+        "job3: failed: ended with exit status 1 (",
+        "job4: failed: killed by signal 15 (Terminated) (",
+        "job5: done, ",
+    };
+    jobs_outcome outcome;
+    const char *text = shown((jobs_config){.count = 6, .at_once = 2, .run = fail_in_various_ways}, &outcome);
     ck_assert(outcome.done == 1 && outcome.failed == 5 && outcome.stopped == 0 && !outcome.interrupted);
-    ck_assert_str_eq(all.message[0], "killed by signal 9 (Killed), perhaps because memory ran out");
-    ck_assert_str_eq(all.message[1], "ended with exit status 7");
-    ck_assert_str_eq(all.message[2], "the loss is not a number after step 12");
-    ck_assert_str_eq(all.message[3], "ended with exit status 1");
-    ck_assert_str_eq(all.message[4], "killed by signal 15 (Terminated)");
     for (int job = 0; job < 6; job++)
-        ck_assert_int_eq(all.reports[job], 1);
+        ck_assert_msg(has_line(text, lines[job]), "no '%s' in %s", lines[job], text);
 }
 END_TEST
 
@@ -138,7 +141,7 @@ END_TEST
 static int interrupt_parent(int job, jobs_link *link, void *context)
 {
     (void)context;
-    jobs_report(link, &(jobs_progress){.fraction = 0.5});
+    jobs_report(link, &(jobs_progress){.fraction = 0.5, .loss = NAN, .accuracy = NAN});
     if (job == 0)
         return 0;
     usleep(100000);
@@ -151,15 +154,20 @@ static int interrupt_parent(int job, jobs_link *link, void *context)
 
 START_TEST(an_interruption_stops_promptly_and_keeps_what_is_finished)
 {
-    harvest all;
+    harvest *all = new_harvest();
+    jobs_outcome outcome;
     void (*before)(int) = signal(SIGINT, SIG_DFL);
-    jobs_outcome outcome = run_jobs(interrupt_parent, 6, 2, &all);
+    const char *text =
+        shown((jobs_config){.count = 6, .at_once = 2, .run = interrupt_parent, .on_tick = note_tick, .context = all},
+              &outcome);
     ck_assert(outcome.interrupted);
     ck_assert(outcome.done == 1 && outcome.failed == 0 && outcome.stopped == 5);
-    ck_assert(all.state[0] == JOBS_DONE && all.state[1] == JOBS_STOPPED && all.state[2] == JOBS_STOPPED);
-    ck_assert(all.reports[0] == 1 && all.reports[1] == 1 && all.ended[3] == 0);
-    ck_assert_int_le(all.ticks, 15);
+    ck_assert_msg(has_line(text, "job0: done, ") && has_line(text, "job1: stopped (") &&
+                      has_line(text, "job2: stopped (") && !strstr(text, "job3"),
+                  "%s", text);
+    ck_assert_int_le(all->ticks, 15);
     ck_assert(signal(SIGINT, before) == SIG_DFL);
+    munmap(all, sizeof *all);
 }
 END_TEST
 
@@ -168,7 +176,7 @@ static int fall_silent(int job, jobs_link *link, void *context)
 {
     (void)context;
     for (int i = 0; i < 20; i++) {
-        jobs_report(link, &(jobs_progress){.epoch = i});
+        jobs_report(link, &(jobs_progress){.epoch = i, .loss = NAN, .accuracy = NAN});
         usleep(job == 1 ? 60000000 : 50000);
     }
     return 0;
@@ -176,17 +184,12 @@ static int fall_silent(int job, jobs_link *link, void *context)
 
 START_TEST(a_job_that_does_not_answer_is_ended_and_named)
 {
-    harvest all = {0};
-    const jobs_outcome outcome = jobs_run(&(jobs_config){.count = 3,
-                                                         .at_once = 3,
-                                                         .silence = 0.5,
-                                                         .run = fall_silent,
-                                                         .on_progress = note_progress,
-                                                         .on_end = note_end,
-                                                         .context = &all});
+    jobs_outcome outcome;
+    const char *text = shown((jobs_config){.count = 3, .at_once = 3, .silence = 0.5, .run = fall_silent}, &outcome);
     ck_assert(outcome.done == 2 && outcome.failed == 1);
-    ck_assert_str_eq(all.message[1], "killed: it reported nothing for 0.5 seconds");
-    ck_assert(all.reports[0] == 20 && all.reports[1] == 1 && all.reports[2] == 20);
+    ck_assert_msg(has_line(text, "job1: failed: killed: it reported nothing for 0.5 seconds (") &&
+                      has_line(text, "job0: done, 19 epochs, ") && has_line(text, "job2: done, 19 epochs, "),
+                  "%s", text);
 }
 END_TEST
 
@@ -253,11 +256,28 @@ END_TEST
 
 /* ---- progress ----------------------------------------------------------------------------------------------- */
 
-static int width_without_colours(const char *line)
+/* Shows two running jobs in this state, and all together: the end of the third one repaints them. */
+static void show_state(FILE *out, const void *context)
 {
-    int width = terminal_width(line);
-    for (const char *colour = strchr(line, '\033'); colour; colour = strchr(colour + 1, '\033'))
-        width -= (int)strcspn(colour, "m") + 1;
+    static const char *const names[] = {"gelu_exact seed 12", "relu", "silu"};
+    progress *view = progress_new(&(progress_config){.out = out, .count = 3, .names = names, .unit = "samples"});
+    unsetenv("NO_COLOR");
+    for (int job = 0; job < 3; job++)
+        progress_start(view, job);
+    progress_update(view, 0, context);
+    progress_end(view, 2, JOBS_DONE, NULL);
+    progress_free(view);
+}
+
+/* The number of columns of a line without control codes. */
+static int width_on_screen(const char *line)
+{
+    int width = 0;
+    for (; *line && *line != '\n'; line++)
+        if (*line == '\033')
+            line += strcspn(line, "ABCDEFGHIJKhlm");
+        else
+            width += ((unsigned char)*line & 0xC0) != 0x80;
     return width;
 }
 
@@ -267,36 +287,41 @@ START_TEST(progress_lines_fit_every_width)
         {.fraction = 0, .loss = NAN, .accuracy = NAN},
         {.fraction = 0.643, .epoch = 13, .epochs = 20, .loss = 0.0802, .accuracy = 0.9761, .rate = 61234},
         {.fraction = 1, .epoch = 10000, .epochs = 10000, .loss = -1e30, .accuracy = 1, .rate = 1e13},
-        {.fraction = 7, .epoch = 3, .epochs = 5, .loss = INFINITY, .accuracy = 0, .rate = 0.001},
+        {.fraction = 7, .epoch = 3, .epochs = 5, .loss = INFINITY, .accuracy = NAN, .rate = 0.001},
     };
-    for (int columns = 12; columns <= 200; columns++) {
-        for (int kind = 0; kind < 16; kind++) {
-            char line[4096] = "";
-            const jobs_progress *state = &states[kind % 4];
-            progress_style style = {.utf8 = kind & 4,
-                                    .colour = kind & 4 && kind & 8,
-                                    .columns = columns,
-                                    .name_width = 18,
-                                    .epoch_digits = kind % 4 == 2 ? 5 : 2,
-                                    .accuracy = kind & 8,
-                                    .rate = true,
-                                    .unit = "samples"};
-            FILE *to = fmemopen(line, sizeof line, "w");
-            progress_write_job(to, &style, "gelu_exact seed 12", state, 1e7 * state->fraction);
-            fclose(to);
-            ck_assert_int_le(width_without_colours(line), columns);
-            to = fmemopen(line, sizeof line, "w");
-            progress_write_total(to, &style, 12, 4000, 0.3, 59.7);
-            fclose(to);
-            ck_assert_int_le(width_without_colours(line), columns);
+    for (int columns = 12; columns <= 200; columns++)
+        for (int kind = 0; kind < 8; kind++) {
+            setenv("LC_ALL", kind & 4 ? "C.UTF-8" : "C", 1);
+            const char *text = terminal_output(columns, 10, show_state, &states[kind % 4]);
+            int lines = 0;
+            for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+                const bool lasts = strstr(line, "silu") && strstr(line, "silu") < strchr(line, '\n');
+                ck_assert_msg(lasts || width_on_screen(line) < columns, "%d columns: %.*s", columns,
+                              (int)strcspn(line, "\n"), line);
+                lines++;
+            }
+            ck_assert_int_gt(lines, 4);
         }
-    }
 }
 END_TEST
 
 START_TEST(numbers_in_progress_lines_keep_their_width)
 {
+    static const struct {
+        jobs_progress now;
+        const char *shown;
+    } states[] = {
+        {{.loss = 9.99996, .accuracy = 0.9999, .rate = 999.4}, "loss 10.000  accuracy 99.99 %    999 samples/s"},
+        {{.loss = -9.9996, .accuracy = 1, .rate = 999.6}, "loss -10.00  accuracy 100.0 %  1.00k samples/s"},
+        {{.loss = -0.00001, .accuracy = 0, .rate = 99960}, "loss -0.000  accuracy  0.00 %   100k samples/s"},
+        {{.loss = 999999, .accuracy = 1, .rate = 1}, "loss 999999  accuracy 100.0 %      1 samples/s"},
+        {{.loss = 1e6, .accuracy = 1, .rate = 1.234e6}, "loss  1e+06  accuracy 100.0 %  1.23M samples/s"},
+    };
     char text[32];
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        const char *shown = terminal_output(200, 10, show_state, &states[i].now);
+        ck_assert_msg(strstr(shown, states[i].shown) != NULL, "%s: %s", states[i].shown, shown);
+    }
     ck_assert_str_eq(progress_duration(59.4, text), "0:59");
     ck_assert_str_eq(progress_duration(3599.4, text), "59:59");
     ck_assert_str_eq(progress_duration(3600, text), "1h00m");
@@ -304,16 +329,6 @@ START_TEST(numbers_in_progress_lines_keep_their_width)
     ck_assert_str_eq(progress_duration(5 * 86400, text), "5d00h");
     ck_assert_str_eq(progress_duration(100 * 86400 + 3600, text), "100d");
     ck_assert_str_eq(progress_duration(NAN, text), "-:--");
-    ck_assert_str_eq(progress_amount(999.4, text), "999");
-    ck_assert_str_eq(progress_amount(999.6, text), "1.00k");
-    ck_assert_str_eq(progress_amount(99960, text), "100k");
-    ck_assert_str_eq(progress_loss(9.99996, text), "10.000");
-    ck_assert_str_eq(progress_loss(-9.9996, text), "-10.00");
-    ck_assert_str_eq(progress_loss(-0.00001, text), "-0.000");
-    ck_assert_str_eq(progress_loss(999999, text), "999999");
-    ck_assert_str_eq(progress_loss(1e6, text), "1e+06");
-    ck_assert_str_eq(progress_accuracy(0.9999, text), "99.99 %");
-    ck_assert_str_eq(progress_accuracy(1, text), "100.0 %");
 }
 END_TEST
 
@@ -336,26 +351,33 @@ static void show_some_jobs(FILE *out)
     progress_free(view);
 }
 
+typedef struct points {
+    int count;
+    double loss[2000];
+} points;
+
+/* Shows a job with this curve: the end of the other one repaints it. */
 static void print_curve(FILE *out, const void *context)
 {
-    const char *name = "gpt";
-    progress *view = progress_new(&(progress_config){.out = out, .count = 1, .names = &name});
-    (void)context;
+    static const char *const names[] = {"gpt", "mlp"};
+    const points *all = context;
+    progress *view = progress_new(&(progress_config){.out = out, .count = 2, .names = names});
     progress_start(view, 0);
-    for (int i = 0; i < 56; i++)
-        progress_point(view, 56 - i);
-    progress_update(view, 0, &(jobs_progress){.fraction = 0.5, .loss = 1, .accuracy = NAN});
-    struct timespec pause = {0, 200000000};
-    nanosleep(&pause, NULL);
-    progress_tick(view);
+    for (int i = 0; i < all->count; i++)
+        progress_point(view, all->loss[i]);
+    progress_start(view, 1);
+    progress_end(view, 1, JOBS_DONE, NULL);
     progress_free(view);
 }
 
 START_TEST(a_curve_stands_below_a_single_line_where_there_is_room)
 {
+    points all = {.count = 56};
+    for (int i = 0; i < all.count; i++)
+        all.loss[i] = 56 - i;
     for (int i = 0; i < 3; i++) {
         const int columns = (const int[]){100, 60, 0}[i];
-        const char *text = terminal_output(columns, 40, print_curve, NULL);
+        const char *text = terminal_output(columns, 40, print_curve, &all);
         ck_assert_msg((strstr(text, "56.000") != NULL) == (columns == 100), "%d columns: %.900s", columns, text);
         ck_assert_int_eq(strstr(text, "**") != NULL || strstr(text, "••") != NULL, columns == 100);
     }
@@ -364,35 +386,27 @@ END_TEST
 
 START_TEST(a_curve_in_letters_falls_from_its_highest_to_its_lowest)
 {
-    progress_curve curve = {0};
-    progress_curve_add(&curve, 3);
-    progress_curve_add(&curve, NAN);
-    ck_assert(!progress_curve_is_there(&curve));
-    progress_curve_add(&curve, 1.5);
-    progress_curve_add(&curve, 0.5);
-    ck_assert(progress_curve_is_there(&curve));
-    static const char *const lines[PROGRESS_CURVE_LINES] = {"3.0000 |*  ", "       |   ", "       |   ",
-                                                            "       | * ", "       |   ", "0.5000 |  *"};
-    for (int line = 0; line < PROGRESS_CURVE_LINES; line++) {
-        char text[200];
-        FILE *out = fmemopen(text, sizeof text, "w");
-        progress_curve_write(&curve, line, false, out);
-        fclose(out);
-        ck_assert_str_eq(text, lines[line]);
-    }
+    setenv("LC_ALL", "C", 1);
+    const char *text = terminal_output(100, 40, print_curve, &(points){2, {3, NAN}});
+    ck_assert_ptr_null(strstr(text, "3.0000")); /* one point is no curve */
+    text = terminal_output(100, 40, print_curve, &(points){4, {3, NAN, 1.5, 0.5}});
+    ck_assert_msg(strstr(text, "3.0000 |*  \033[K\n       |   \033[K\n       |   \033[K\n"
+                               "       | * \033[K\n       |   \033[K\n0.5000 |  *\033[K\n") != NULL,
+                  "%s", text);
 }
 END_TEST
 
 START_TEST(a_curve_of_many_points_keeps_its_columns)
 {
-    progress_curve curve = {0};
-    for (int i = 0; i < 1000; i++)
-        progress_curve_add(&curve, i);
-    ck_assert_int_eq(curve.columns, 32); /* 1000 points, 32 a column, of which the last has 8 */
-    for (int i = 0; i < curve.columns; i++) {
-        const double mean = i < 31 ? 32 * i + 15.5 : 995.5;
-        ck_assert_double_eq_tol(curve.sum[i] / (double)curve.count[i], mean, 1e-9);
-    }
+    points all = {.count = 1000};
+    for (int i = 0; i < all.count; i++)
+        all.loss[i] = i;
+    setenv("LC_ALL", "C", 1);
+    const char *text = terminal_output(100, 40, print_curve, &all);
+    /* 1000 points, 32 a column, of which the last has 8 and the mean 995.5, and the first the mean 15.5 */
+    const char *top = strstr(text, "995.50 |"), *bottom = strstr(text, "15.500 |*");
+    ck_assert_msg(top && bottom, "%s", text);
+    ck_assert_int_eq((int)strcspn(top + 8, "\033"), 32);
 }
 END_TEST
 
@@ -452,7 +466,7 @@ Suite *jobs_suite(void)
     Suite *suite = suite_create("jobs");
     TCase *tests = tcase_create("jobs");
     tcase_set_timeout(tests, 30);
-    tcase_add_test(tests, reports_arrive_in_order_and_the_last_always_however_many_jobs_run);
+    tcase_add_test(tests, the_last_report_always_arrives_last_however_many_jobs_run);
     tcase_add_test(tests, a_child_that_fails_is_named_and_spares_the_others);
     tcase_add_test(tests, an_interruption_stops_promptly_and_keeps_what_is_finished);
     tcase_add_test(tests, children_die_with_the_parent);

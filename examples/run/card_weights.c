@@ -1,4 +1,4 @@
-#include "examples/run/start.h"
+#include "examples/run/card.h"
 #include "examples/data/words.h"
 
 #include <stdlib.h>
@@ -11,15 +11,23 @@ static bool decides(const run_spec *s, const char *which)
     return s->activation_from && strcmp(s->activation_from, which) == 0;
 }
 
-bool start_read_rules(const char *text, start_rules *out, tg_error *error)
+/* The rules of --rename, "FROM=TO,...", as tg_load_options takes them. */
+enum { RULES_MOST = 64 };
+typedef struct rules {
+    tg_rename rule[RULES_MOST];
+    int count;
+} rules;
+
+/* False and one line if the text is invalid, which may be NULL; the parts live as long as the program. */
+static bool read_rules(const char *text, rules *out, tg_error *error)
 {
     char rule[300];
-    *out = (start_rules){.count = 0};
+    out->count = 0;
     while (next_word(&text, rule, sizeof rule)) {
         char *equals = strchr(rule, '=');
-        if (!equals || equals == rule || !equals[1] || out->count == START_RULES)
+        if (!equals || equals == rule || !equals[1] || out->count == RULES_MOST)
             return tg_fail(error, "--rename: '%.80s': expected FROM=TO, at most %d of them, with commas between", rule,
-                           START_RULES);
+                           RULES_MOST);
         *equals = '\0';
         out->rule[out->count++] = (tg_rename){net_keep_text(rule), net_keep_text(equals + 1)};
     }
@@ -28,7 +36,7 @@ bool start_read_rules(const char *text, start_rules *out, tg_error *error)
 
 /* ---- before there is a model ---- */
 
-bool start_adopt(run_spec *s, card *theirs, tg_error *error)
+bool card_adopt(run_spec *s, card *theirs, tg_error *error)
 {
     tg_activation named;
     *theirs = (card){0};
@@ -41,7 +49,7 @@ bool start_adopt(run_spec *s, card *theirs, tg_error *error)
         return false;
     json_t *model = is_ours ? json_object_get(theirs->json, "model") : NULL;
     for (const program_option *o = net_options; is_ours && o->name; o++)
-        if (!options_given(NULL, o->name))
+        if (!options_given(o->name))
             options_take(o, &s->net, model);
     if (decides(s, "file"))
         s->net.activation = tg_activation_name(named);
@@ -55,6 +63,15 @@ static bool same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
+static bool same_columns(const card_column a[], size_t a_count, const card_column b[], size_t b_count)
+{
+    bool same = a_count == b_count;
+    for (size_t i = 0; same && i < a_count; i++)
+        same = same_text(a[i].name, b[i].name) && (a[i].name || a[i].number == b[i].number) &&
+               same_text(a[i].category, b[i].category) && a[i].missing == b[i].missing;
+    return same;
+}
+
 /* Names what differs between the file's data and this data, in a word; NULL: nothing. */
 static const char *difference(const card *a, const card *b)
 {
@@ -62,22 +79,14 @@ static const char *difference(const card *a, const card *b)
         a->vocabulary == b->vocabulary && a->lines == b->lines && memcmp(a->letter, b->letter, sizeof a->letter) == 0;
     if (!same)
         return "characters";
-    same = a->inputs == b->inputs;
-    for (size_t i = 0; same && i < a->inputs; i++)
-        same = same_text(a->input[i].column, b->input[i].column) &&
-               (a->input[i].column || a->input[i].number == b->input[i].number) &&
-               same_text(a->input[i].category, b->input[i].category) && a->input[i].missing == b->input[i].missing;
-    if (!same)
+    if (!same_columns(a->input, a->inputs, b->input, b->inputs))
         return "columns";
     same = a->classes == b->classes;
     for (size_t i = 0; same && i < a->classes; i++)
         same = strcmp(a->class_names[i], b->class_names[i]) == 0;
     if (!same)
         return "classes";
-    same = a->targets == b->targets;
-    for (size_t i = 0; same && i < a->targets; i++)
-        same = strcmp(a->target_names[i], b->target_names[i]) == 0;
-    return same ? NULL : "targets";
+    return same_columns(a->target, a->targets, b->target, b->targets) ? NULL : "targets";
 }
 
 typedef struct sample {
@@ -130,13 +139,13 @@ static bool take_sample(sample *of, const tg_fit_rows *rows, const net_spec *spe
     return fine;
 }
 
-bool start_load(const run_spec *s, tg_model *model, const run_source *from, const card *ours, const card *theirs,
+bool card_start(const run_spec *s, tg_model *model, const run_source *from, const card *ours, const card *theirs,
                 tg_error *error)
 {
     tg_activation activation;
     sample of;
-    start_rules rules;
-    if (!start_read_rules(s->rename, &rules, error))
+    rules renames;
+    if (!read_rules(s->rename, &renames, error))
         return false;
     const char *other = theirs->json ? difference(ours, theirs) : NULL;
     if (other)
@@ -144,7 +153,7 @@ bool start_load(const run_spec *s, tg_model *model, const run_source *from, cons
     tg_activation_from_name(s->net.activation, &activation);
     const bool sampled = take_sample(&of, &from->train, &s->net);
     const tg_model_load_options options = {
-        .load = {.allow_unknown = true, .renames = rules.rule, .rename_count = rules.count},
+        .load = {.allow_unknown = true, .renames = renames.rule, .rename_count = renames.count},
         .migrate = decides(s, "model"),
         .outputs = sampled ? outputs : NULL,
         .user = &of};
@@ -154,4 +163,21 @@ bool start_load(const run_spec *s, tg_model *model, const run_source *from, cons
         tg_fail(error, "--start: %s%s", error->text,
                 strstr(error->text, "it was trained with ") ? "; choose with --activation-from file or model" : "");
     return fine;
+}
+
+tg_model *card_model(const card *c, const char *other, const char *rename, tg_error *error)
+{
+    const tg_rng rng = tg_rng_seed(1);
+    tg_activation activation;
+    rules renames;
+    if (!read_rules(rename, &renames, error))
+        return NULL;
+    tg_activation_from_name(c->spec.activation, &activation);
+    const tg_model_load_options options = {
+        .load = {.allow_unknown = true, .renames = renames.rule, .rename_count = renames.count}};
+    tg_model *model = net_new(&c->spec, &rng, error);
+    if (model && tg_model_load(tg_model_parameters(model), other ? other : c->path, activation, &options, error))
+        return model;
+    tg_model_free(model);
+    return NULL;
 }

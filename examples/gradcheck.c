@@ -138,12 +138,14 @@ static void print_constants(const subjects *all, FILE *out)
 
 static int print_results(const settings *s, const subjects *all, const check_table *table)
 {
-    bool printed = !s->csv || check_table_print_csv(table, stdout);
-    printed = check_table_print(&(check_table){table->rows, s->csv ? 0 : table->count}, stdout) && printed;
+    if (s->csv)
+        check_table_print_csv(table, stdout);
+    else
+        check_table_print(table, stdout);
     FILE *rest = s->csv ? stderr : stdout;
     print_constants(all, rest);
     check_table_print_counts(table, rest);
-    return table->count == 0 || !printed                       ? TROUBLE
+    return table->count == 0                                   ? TROUBLE
            : check_table_count(table, VERDICT_FAILED) > 0      ? SOMETHING_FAILED
            : check_table_count(table, VERDICT_CANNOT_TELL) > 0 ? SOMETHING_UNDECIDED
                                                                : ALL_PASSED;

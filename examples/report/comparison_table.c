@@ -327,13 +327,13 @@ static void look(view *v)
     }
 }
 
-bool comparison_print(const comparison *c, const char *format, FILE *out)
+void comparison_print(const comparison *c, const char *format, FILE *out)
 {
     view v = {.c = c};
     comparison_group *groups = comparison_groups(c, &v.count);
-    table *t = table_new(1);
     v.groups = groups;
-    if (groups && v.count > 0) {
+    if (v.count > 0) {
+        table *t = table_new(1);
         look(&v);
         add_columns(&v, t);
         for (int i = 0; i < v.count; i++)
@@ -341,9 +341,8 @@ bool comparison_print(const comparison *c, const char *format, FILE *out)
         add_verdicts(&v, t);
         add_hints(&v, t);
         add_notes(&v, t);
+        table_print(t, format, out);
+        table_free(t);
     }
-    const bool complete = groups && (v.count == 0 || table_print(t, format, out));
-    table_free(t);
     free(groups);
-    return complete;
 }

@@ -1,5 +1,7 @@
 #include "examples/report/files.h"
 
+#include "examples/report/memory.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -250,14 +252,11 @@ bool files_write_path(const char *path, bool make, files_writer *write, const vo
 
 char *files_text(void (*write)(const void *context, FILE *to), const void *context)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *to = open_memstream(&text, &size);
-    if (!to)
-        return NULL;
+    char *text;
+    size_t size;
+    FILE *to = memory_checked(open_memstream(&text, &size));
     write(context, to);
-    files_close_memory(to, &text);
-    return text;
+    return memory_checked(files_close_memory(to, &text) ? text : NULL);
 }
 
 bool files_close_memory(FILE *to, char **text)

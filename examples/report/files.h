@@ -57,7 +57,7 @@ const char *files_machine(void);
  * "best.safetensors." and ".tmp" are those of the library. */
 void files_remove_left(const char *folder, const char *begin, const char *end);
 
-/* The output of `write` as a text to be freed; NULL if there was not enough memory for it. */
+/* The output of `write` as a text to be freed. */
 char *files_text(void (*write)(const void *context, FILE *to), const void *context);
 
 /* Closes a stream of open_memstream. False, with *text set to NULL, if there was not enough memory for its content. */

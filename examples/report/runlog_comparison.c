@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 const runlog_epoch *runlog_best_epoch(const runlog_run *run)
 {
@@ -114,10 +113,10 @@ static int list_measures(const runlog *log, comparison_measure measures[], figur
 
 static bool still_falls(const runlog_run *run)
 {
-    double *losses = calloc((size_t)run->count + 1, sizeof *losses);
-    for (int i = 0; losses && i < run->count; i++)
+    double *losses = memory_checked(calloc((size_t)run->count + 1, sizeof *losses));
+    for (int i = 0; i < run->count; i++)
         losses[i] = run->epochs[i].val_loss;
-    const bool falls = losses && verdict_still_falls(losses, run->count);
+    const bool falls = verdict_still_falls(losses, run->count);
     free(losses);
     return falls;
 }
@@ -145,22 +144,24 @@ static double entropy_of(size_t classes)
     return log((double)classes);
 }
 
-bool runlog_comparison(const runlog *log, comparison *c)
+void runlog_comparison(const runlog *log, comparison *c)
 {
     figure figures[COMPARISON_MEASURES];
-    *c = (comparison){
-        .group = "activation", .note = log->about.note, .remedy = log->about.remedy, .run_count = log->count};
-    c->runs = calloc((size_t)log->count + 1, sizeof *c->runs);
+    *c = (comparison){.group = "activation",
+                      .note = log->about.note,
+                      .remedy = log->about.remedy,
+                      .run_count = log->count,
+                      .test_samples = test_samples(log),
+                      .chance = log->about.classes > 1 ? entropy_of(log->about.classes) : !runlog_has_accuracy(log),
+                      .overlap = log->about.overlap,
+                      .same_folds = log->about.same_folds};
+    c->runs = memory_checked(calloc((size_t)log->count + 1, sizeof *c->runs));
     c->measure_count = list_measures(log, c->measures, figures);
-    c->test_samples = test_samples(log);
-    c->chance = log->about.classes > 1 ? entropy_of(log->about.classes) : runlog_has_accuracy(log) ? 0 : 1;
-    c->overlap = log->about.overlap;
-    c->same_folds = log->about.same_folds;
-    for (int i = 0; c->runs && i < log->count; i++) {
+    for (int i = 0; i < log->count; i++) {
         const runlog_run *run = &log->runs[i];
         const runlog_epoch *last = run->count ? &run->epochs[run->count - 1] : NULL;
         const bool timed = last && last->step > 0 && is_timed(log);
-        c->runs[i] = (comparison_run){.group = run->activation,
+        c->runs[i] = (comparison_run){.group = runlog_activation(log, i),
                                       .seed = run->seed,
                                       .fold = run->fold,
                                       .finished = run->finished,
@@ -170,22 +171,21 @@ bool runlog_comparison(const runlog *log, comparison *c)
             c->runs[i].values[m] = figure_of(run, figures[m]);
         c->still_falling += run->finished && !run->diverged && still_falls(run);
     }
-    return c->runs != NULL;
 }
 
-bool runlog_write_summary(const runlog *log, FILE *to)
+void runlog_write_summary(const runlog *log, FILE *to)
 {
     comparison c;
-    const bool written = runlog_comparison(log, &c) && comparison_write_summary(&c, to);
+    runlog_comparison(log, &c);
+    comparison_write_summary(&c, to);
     free(c.runs);
-    return written;
 }
 
 static void print_one(const runlog *log, const char *format, FILE *out)
 {
     comparison c;
-    if (runlog_comparison(log, &c))
-        comparison_print(&c, format, out);
+    runlog_comparison(log, &c);
+    comparison_print(&c, format, out);
     free(c.runs);
 }
 
@@ -193,23 +193,22 @@ static bool same_points(const runlog *a, const runlog *b)
 {
     bool same = a->count == b->count;
     for (int i = 0; same && i < a->count; i++)
-        same = strcmp(a->runs[i].point, b->runs[i].point) == 0;
+        same = a->runs[i].point == b->runs[i].point;
     return same;
 }
 
 void runlog_print_table_as(const runlog *log, const char *format, FILE *out)
 {
-    if (log && !runlog_is_search(log))
+    if (!runlog_is_search(log)) {
         print_one(log, format, out);
-    if (log && runlog_is_search(log)) {
-        runlog *best = runlog_at_best(log, false), *common = runlog_at_best(log, true);
-        if (best)
-            print_one(best, format, out);
-        if (best && common && !same_points(best, common)) {
-            fputs("\n", out);
-            print_one(common, format, out);
-        }
-        runlog_free(best);
-        runlog_free(common);
+        return;
     }
+    runlog *best = runlog_at_best(log, false), *common = runlog_at_best(log, true);
+    print_one(best, format, out);
+    if (!same_points(best, common)) {
+        fputs("\n", out);
+        print_one(common, format, out);
+    }
+    runlog_free(best);
+    runlog_free(common);
 }

@@ -2,10 +2,11 @@
 #ifndef REPORT_TABLE_INTERNAL_H
 #define REPORT_TABLE_INTERNAL_H
 
+#include "examples/report/memory.h"
 #include "examples/report/table.h"
 
 typedef struct cell {
-    char *text; /* NULL: empty */
+    const char *text; /* NULL: empty */
     double numbers[TABLE_NUMBERS];
     int count; /* of the numbers */
     table_mark mark;
@@ -13,18 +14,18 @@ typedef struct cell {
 } cell;
 
 struct note {
-    char *text;
+    const char *text;
     bool verdict;
 };
 
 struct table {
-    table_column columns[TABLE_COLUMNS]; /* [count]; the strings are ours */
-    cell *cells;                         /* [rows, count] */
-    struct note *notes;                  /* [noted] */
-    char *caption;
+    table_column *columns; /* [count] */
+    cell *cells;           /* [rows, count] */
+    struct note *notes;    /* [noted] */
+    const char *caption;
     int keys, count, rows, noted;
-    int filled; /* cells of the last row */
-    bool lost;  /* memory ran out, so cells are missing */
+    int filled;  /* cells of the last row */
+    texts texts; /* all texts of the table */
 };
 
 /* The text of a cell, row -1 for the heading. */
@@ -38,6 +39,6 @@ bool table_is_right(const table *t, int column);
 /* The text in ASCII as far as possible, to be freed. */
 char *table_in_ascii(const char *text);
 
-bool table_print_on_terminal(const table *t, FILE *out);
+void table_print_on_terminal(const table *t, FILE *out);
 
 #endif

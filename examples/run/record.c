@@ -290,13 +290,12 @@ json_t *record_results(const char *folder)
 events *record_open_events(const char *folder, tg_error *error)
 {
     events *to = events_open(folder, error);
-    runlog *log = to ? runlog_new(folder) : NULL;
-    const int run = log ? runlog_add_run(log, "", 0, 0, 0) : -1;
-    if (run >= 0)
-        record_read(folder, log, run);
-    const bool fine = run >= 0 && events_run(to, log, run);
-    if (to && !fine)
-        tg_fail(error, "%.400s: the event file cannot be written", folder);
+    if (!to)
+        return NULL;
+    runlog *log = runlog_new(folder);
+    const int run = runlog_add_run(log, "", 0, 0, 0);
+    record_read(folder, log, run);
+    const bool fine = events_run(to, log, run) || tg_fail(error, "%.400s: the event file cannot be written", folder);
     runlog_free(log);
     if (!fine)
         events_close(to);

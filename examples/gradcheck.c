@@ -109,7 +109,7 @@ static int check_chosen(const settings *s, const subjects *all, check_row rows[]
     int count = 0, chosen = 0;
     for (int i = 0; i < all->count; i++)
         chosen += all->list[i].chosen && !all->list[i].constant;
-    signals_catch(&before, NULL);
+    signals_catch(&before);
     for (int i = 0; i < all->count && !signals_caught(); i++) {
         const subject *what = &all->list[i];
         if (!what->chosen || what->constant)
@@ -283,7 +283,7 @@ static int run_command(const settings *s, char *const *argv)
         free(rows);
         return refuse("", "out of memory");
     }
-    signals_catch(&before, NULL);
+    signals_catch(&before);
     command_pipe *of = command_start(s->command, s->limit, &error);
     const check_table table = {rows, of ? check_functions(s, of, list, rows) : 0};
     if (of)

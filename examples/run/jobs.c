@@ -373,7 +373,7 @@ jobs_outcome jobs_run(const jobs_config *config)
     pool.state = calloc((size_t)config->count, sizeof *pool.state);
     signals_before before;
     struct sigaction before_child;
-    signals_catch(&before, NULL);
+    signals_catch(&before);
     sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL},
               &before_child); /* if SIGCHLD were ignored, children would leave no status */
     const bool ready = pool.children && pool.polls && pool.state;

@@ -37,43 +37,41 @@ static int decimals_of(const view *v, int measure)
     return isfinite(smallest) ? (int)fmax(1, fmin(6, 2 - floor(log10(smallest)))) : 3;
 }
 
+/* A mean and its margin; a difference has a sign and a `mark` behind it. */
+static void add_mean(table *t, const statistics_estimate *of, bool share, int decimals, const char *mark)
+{
+    const double scale = share ? 100 : 1, margin = fmin(scale * of->margin, share ? 100 : INFINITY);
+    const bool sign = *mark;
+    if (of->count == 0 || isnan(of->mean))
+        table_add_cell(t, of->count == 0 ? "" : sign ? "nan " : "nan");
+    else if (fabs(of->mean) >= HUGE_LOSS)
+        table_add_cell(t, sign ? "%+.3g " : "%.3g", of->mean);
+    else if (of->deviation > 0)
+        table_add_cell(t, sign ? "%+.*f ±%.*f%s" : "%.*f ±%.*f%s", decimals, scale * of->mean, decimals, margin, mark);
+    else
+        table_add_cell(t, sign ? "%+.*f%s" : "%.*f%s", decimals, scale * of->mean, mark);
+}
+
 static void add_value(const view *v, table *t, const comparison_group *group, int measure)
 {
     const comparison_result *of = &group->of[measure];
-    const double mean = of->value.mean;
     const bool share = v->c->measures[measure].share, interval = of->value.deviation > 0;
-    const int decimals = v->decimals[measure];
-    if (of->value.count == 0 || isnan(mean))
-        table_add_cell(t, of->value.count ? "nan" : "");
-    else if (fabs(mean) >= HUGE_LOSS)
-        table_add_cell(t, "%.3g", mean);
-    else if (!interval)
-        table_add_cell(t, "%.*f", decimals, share ? 100 * mean : mean);
-    else if (share)
-        table_add_cell(t, "%.*f (%.1f-%.1f)", decimals, 100 * mean, 100 * of->range.low, 100 * of->range.high);
+    if (share && interval)
+        table_add_cell(t, "%.*f (%.1f-%.1f)", v->decimals[measure], 100 * of->value.mean, 100 * of->range.low,
+                       100 * of->range.high);
     else
-        table_add_cell(t, "%.*f ±%.*f", decimals, mean, decimals, of->value.margin);
-    table_numbers(t, 3, (double[]){mean, interval ? of->range.low : NAN, interval ? of->range.high : NAN});
+        add_mean(t, &of->value, share, v->decimals[measure], "");
+    table_numbers(t, 3, (double[]){of->value.mean, interval ? of->range.low : NAN, interval ? of->range.high : NAN});
 }
 
 static void add_difference(const view *v, table *t, const comparison_group *group, int measure)
 {
     const comparison_measure *m = &v->c->measures[measure];
     const comparison_result *of = &group->of[measure];
-    const double mean = of->difference.mean, scale = m->share ? 100 : 1;
     const statistics_range range = statistics_interval(&of->difference);
-    const bool significant = of->corrected<0.05, interval = of->difference.deviation> 0;
-    const int decimals = v->decimals[measure];
-    const char *star = significant ? "*" : " ";
-    if (of->difference.count == 0 || isnan(mean))
-        table_add_cell(t, of->difference.count ? "nan " : "");
-    else if (fabs(mean) >= HUGE_LOSS)
-        table_add_cell(t, "%+.3g ", mean);
-    else if (!interval)
-        table_add_cell(t, "%+.*f%s", decimals, scale * mean, star);
-    else
-        table_add_cell(t, "%+.*f ±%.*f%s", decimals, scale * mean, decimals,
-                       fmin(scale * of->difference.margin, m->share ? 100 : INFINITY), star);
+    const double mean = of->difference.mean;
+    const bool significant = (of->corrected < 0.05), interval = of->difference.deviation > 0;
+    add_mean(t, &of->difference, m->share, v->decimals[measure], significant ? "*" : " ");
     table_numbers(t, 4, (double[]){mean, interval ? range.low : NAN, interval ? range.high : NAN, of->corrected});
     if (significant)
         table_set_mark(t, (mean > 0) == m->more_is_better ? TABLE_GOOD : TABLE_BAD, 0);

@@ -73,6 +73,8 @@ void runlog_add_epoch(runlog *log, int run, const runlog_epoch *epoch)
     runlog_run *to = &log->runs[run];
     to->epochs = memory_grown(to->epochs, (size_t)to->count, sizeof *epoch);
     to->epochs[to->count++] = *epoch;
+    log->has_accuracy |= !isnan(epoch->val_accuracy);
+    log->has_test |= !isnan(epoch->test.loss);
 }
 
 void runlog_add_series(runlog *log, int run, runlog_series kind, const double *numbers, size_t count)
@@ -95,25 +97,5 @@ bool runlog_has_series(const runlog *log, runlog_series kind)
     for (int run = 0; run < log->count; run++)
         if (log->runs[run].series[kind].count > 0)
             return true;
-    return false;
-}
-
-bool runlog_has_accuracy(const runlog *log)
-{
-    if (log->about.classes)
-        return true;
-    for (int run = 0; run < log->count; run++)
-        for (int i = 0; i < log->runs[run].count; i++)
-            if (!isnan(log->runs[run].epochs[i].val_accuracy))
-                return true;
-    return false;
-}
-
-bool runlog_has_test(const runlog *log)
-{
-    for (int run = 0; run < log->count; run++)
-        for (int i = 0; i < log->runs[run].count; i++)
-            if (!isnan(log->runs[run].epochs[i].test.loss))
-                return true;
     return false;
 }

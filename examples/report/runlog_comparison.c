@@ -82,6 +82,11 @@ static const struct kind {
      "expected calibration error, the mean distance of confidence from accuracy in 15 bins"},
 };
 
+static bool has_classes(const runlog *log)
+{
+    return log->about.classes > 0 || log->has_accuracy;
+}
+
 /* True if any run has the number; an autoencoder has no r2, for example. */
 static bool is_known(const runlog *log, figure which)
 {
@@ -93,7 +98,7 @@ static bool is_known(const runlog *log, figure which)
 
 static int list_measures(const runlog *log, comparison_measure measures[], figure figures[])
 {
-    const int task = runlog_has_accuracy(log) ? CLASSES : NUMBERS, split = runlog_has_test(log) ? TEST : NO_TEST;
+    const int task = has_classes(log) ? CLASSES : NUMBERS, split = log->has_test ? TEST : NO_TEST;
     int count = 0;
     for (const struct kind *k = kinds; k < kinds + sizeof kinds / sizeof *kinds; k++) {
         if ((k->task != ANY && k->task != task) || (k->split != ANY && k->split != split) ||
@@ -132,7 +137,7 @@ static bool is_timed(const runlog *log)
 static int test_samples(const runlog *log)
 {
     double samples = 0;
-    for (int i = 0; i < log->count && samples == 0 && runlog_has_test(log); i++)
+    for (int i = 0; i < log->count && samples == 0 && log->has_test; i++)
         for (size_t k = 0; k < log->runs[i].series[RUNLOG_CONFUSION].count; k++)
             samples += log->runs[i].series[RUNLOG_CONFUSION].numbers[k];
     return (int)samples;
@@ -152,7 +157,7 @@ void runlog_comparison(const runlog *log, comparison *c)
                       .remedy = log->about.remedy,
                       .run_count = log->count,
                       .test_samples = test_samples(log),
-                      .chance = log->about.classes > 1 ? entropy_of(log->about.classes) : !runlog_has_accuracy(log),
+                      .chance = log->about.classes > 1 ? entropy_of(log->about.classes) : !has_classes(log),
                       .overlap = log->about.overlap,
                       .same_folds = log->about.same_folds};
     c->runs = memory_checked(calloc((size_t)log->count + 1, sizeof *c->runs));

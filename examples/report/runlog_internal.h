@@ -29,8 +29,9 @@ struct runlog {
     char *directory;
     runlog_run *runs; /* [count] */
     int count;
-    texts activations, points; /* in the order in which they were added */
-    bool borrows;              /* the data of the runs, and these texts, belong to another log */
+    texts activations, points;   /* in the order in which they were added */
+    bool borrows;                /* the data of the runs, and these texts, belong to another log */
+    bool has_accuracy, has_test; /* of any epoch */
     json_t *options;
     runlog_about about;
     char *note; /* that of `about` where it is ours */
@@ -41,10 +42,6 @@ const char *runlog_point(const runlog *log, int run);
 
 /* Makes a comparison whose groups are the activations; free its `runs`. */
 void runlog_comparison(const runlog *log, comparison *c);
-
-/* True if there are classes or any run has an accuracy; true if any has a test split. */
-bool runlog_has_accuracy(const runlog *log);
-bool runlog_has_test(const runlog *log);
 
 /* The epoch with the lowest validation loss; the last one if none is a number; NULL without epochs. */
 const runlog_epoch *runlog_best_epoch(const runlog_run *run);

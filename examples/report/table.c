@@ -39,11 +39,20 @@ void table_caption(table *t, const char *caption)
     t->caption = copy(t, caption);
 }
 
-void table_add_column(table *t, const table_column *column)
+static void append(table *t, struct column added)
 {
     t->columns = memory_grown(t->columns, (size_t)t->count, sizeof *t->columns);
-    t->columns[t->count++] = (table_column){copy(t, column->name), copy(t, column->csv), copy(t, column->meaning),
-                                            column->optional, column->least};
+    t->columns[t->count++] = added;
+}
+
+void table_add_column(table *t, const table_column *of)
+{
+    const int first = t->count;
+    append(t, (struct column){copy(t, of->name), copy(t, of->meaning), of->optional, of->least});
+    for (char *rest = texts_add(&t->texts, "%s", of->csv ? of->csv : of->name); rest; t->columns[first].fields++)
+        append(t, (struct column){.name = strsep(&rest, of->csv ? "," : "")});
+    if (t->keys-- > 0)
+        t->key_end = t->count;
 }
 
 void table_add_columns(table *t, const char *names)
@@ -57,16 +66,23 @@ void table_add_row(table *t)
     const size_t size = (size_t)t->count * sizeof *t->cells;
     t->cells = memory_grown(t->cells, (size_t)t->rows, size);
     memset(&t->cells[t->rows++ * t->count], 0, size);
-    t->filled = 0;
+    t->next = 0;
+}
+
+static cell *last_cell(table *t)
+{
+    return &t->cells[(t->rows - 1) * t->count + t->last];
 }
 
 void table_add_cell(table *t, const char *format, ...)
 {
-    if (t->filled == t->count)
+    if (t->next == t->count)
         return;
+    t->last = t->next;
+    t->next += 1 + t->columns[t->last].fields;
     va_list arguments;
     va_start(arguments, format);
-    t->cells[(t->rows - 1) * t->count + t->filled++].text = texts_add_list(&t->texts, format, arguments);
+    last_cell(t)[0].text = last_cell(t)[1].text = texts_add_list(&t->texts, format, arguments);
     va_end(arguments);
 }
 
@@ -77,16 +93,10 @@ void table_add_cells(table *t, const char *cells)
         table_add_cell(t, "%s", strsep(&rest, "|"));
 }
 
-static cell *last_cell(table *t)
-{
-    return &t->cells[(t->rows - 1) * t->count + t->filled - 1];
-}
-
 void table_numbers(table *t, int count, const double numbers[])
 {
-    cell *of = last_cell(t);
-    memcpy(of->numbers, numbers, (size_t)count * sizeof *numbers);
-    of->count = count;
+    for (int i = 0; i < t->columns[t->last].fields; i++)
+        last_cell(t)[1 + i].text = i < count && !isnan(numbers[i]) ? texts_add(&t->texts, "%.9g", numbers[i]) : NULL;
 }
 
 void table_set_mark(table *t, table_mark mark, double strength)
@@ -136,12 +146,17 @@ const char *table_text_of(const table *t, int row, int column)
 }
 
 /* True if any row has text in this column. Without rows, every column counts, for its heading. */
-bool table_is_shown(const table *t, int column)
+static bool has_text(const table *t, int column)
 {
     for (int row = 0; row < t->rows; row++)
         if (table_text_of(t, row, column)[0])
             return true;
     return t->rows == 0;
+}
+
+bool table_is_shown(const table *t, int column)
+{
+    return t->columns[column].fields > 0 && has_text(t, column);
 }
 
 static bool is_number(const char *text)
@@ -239,13 +254,13 @@ char *table_in_ascii(const char *text)
 
 /* ---- texts ---- */
 
-/* One row, or the headings for -1, with text before each cell and after the last. */
-static void put_row(const table *t, int row, const char *begin, const char *between, const char *end,
+/* One row, or the headings for -1, with text before each cell and after the last; the fields of CSV, or the cells. */
+static void put_row(const table *t, int row, bool fields, const char *begin, const char *between, const char *end,
                     void (*put)(FILE *out, const char *text), FILE *out)
 {
     const char *before = begin;
     for (int c = 0; c < t->count; c++) {
-        if (!table_is_shown(t, c))
+        if (fields == (t->columns[c].fields > 0) || !has_text(t, c))
             continue;
         fputs(before, out);
         put(out, table_text_of(t, row, c));
@@ -259,7 +274,7 @@ static void print_markdown(const table *t, FILE *out)
     if (t->caption)
         fprintf(out, "**%s**\n\n", t->caption);
     for (int row = -1; row < t->rows; row++) {
-        put_row(t, row, "| ", " | ", " |\n", put_markdown, out);
+        put_row(t, row, false, "| ", " | ", " |\n", put_markdown, out);
         for (int c = 0; row < 0 && c < t->count; c++)
             if (table_is_shown(t, c))
                 fputs(table_is_right(t, c) ? "|---:" : "|---", out);
@@ -275,7 +290,7 @@ static void print_latex(const table *t, FILE *out)
             fputc(table_is_right(t, c) ? 'r' : 'l', out);
     fputs("}\n\\hline\n", out);
     for (int row = -1; row < t->rows; row++)
-        put_row(t, row, "", " & ", row < 0 ? " \\\\\n\\hline\n" : " \\\\\n", put_latex, out);
+        put_row(t, row, false, "", " & ", row < 0 ? " \\\\\n\\hline\n" : " \\\\\n", put_latex, out);
     fputs("\\hline\n\\end{tabular}\n", out);
 }
 
@@ -325,27 +340,7 @@ void table_csv_text(FILE *out, const char *text)
     fputs(quoted ? "\"" : "", out);
 }
 
-/* The number of fields of a column, and for each whether any row has a number in it. */
-static int fields_of(const table *t, int column)
-{
-    int fields = 1;
-    for (const char *at = t->columns[column].csv; at && *at; at++)
-        fields += *at == ',';
-    return fields;
-}
-
-static bool has_field(const table *t, int column, int field)
-{
-    bool found = t->rows == 0;
-    for (int row = 0; row < t->rows && !found; row++) {
-        const cell *of = table_cell_at(t, row, column);
-        found = of->count ? field < of->count && !isnan(of->numbers[field]) : field == 0 && of->text && of->text[0];
-    }
-    return found;
-}
-
-/* A text in ASCII, trimmed. */
-static void put_csv_text(const char *text, FILE *out)
+static void put_csv(FILE *out, const char *text)
 {
     char *plain = table_in_ascii(text);
     plain[trimmed(plain)] = '\0';
@@ -353,34 +348,10 @@ static void put_csv_text(const char *text, FILE *out)
     free(plain);
 }
 
-static void put_field(const table *t, int row, int column, int field, FILE *out)
-{
-    const cell *of = row < 0 ? &(cell){0} : table_cell_at(t, row, column);
-    const char *name = t->columns[column].csv;
-    for (int i = 0; row < 0 && name && i < field; i++)
-        name += strcspn(name, ",") + 1;
-    if (row < 0 && name)
-        fprintf(out, "%.*s", (int)strcspn(name, ","), name);
-    else if (of->count == 0 && field == 0)
-        put_csv_text(table_text_of(t, row, column), out);
-    else if (field < of->count && !isnan(of->numbers[field]))
-        fprintf(out, "%.9g", of->numbers[field]);
-}
-
 static void print_csv(const table *t, FILE *out)
 {
-    for (int row = -1; row < t->rows; row++) {
-        bool first = true;
-        for (int c = 0; c < t->count; c++)
-            for (int field = 0; field < fields_of(t, c); field++) {
-                if (!has_field(t, c, field))
-                    continue;
-                fputs(first ? "" : ",", out);
-                put_field(t, row, c, field, out);
-                first = false;
-            }
-        fputc('\n', out);
-    }
+    for (int row = -1; row < t->rows; row++)
+        put_row(t, row, true, "", ",", "\n", put_csv, out);
 }
 
 /* ---- output ---- */

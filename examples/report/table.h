@@ -33,8 +33,6 @@ typedef struct table_column {
     int least; /* the text may be wrapped to lines of this length; 0: never */
 } table_column;
 
-enum { TABLE_NUMBERS = 4 }; /* in one cell, at most */
-
 /* The style of a cell: green, red or bold on a terminal, CSS classes in HTML. */
 typedef enum table_mark { TABLE_PLAIN, TABLE_GOOD, TABLE_BAD, TABLE_SHADED_GOOD, TABLE_SHADED_BAD } table_mark;
 

@@ -120,7 +120,7 @@ static void print_block(const screen_table *s, int first, int end, FILE *out)
         struct libscols_line *line = row < 0 ? NULL : memory_checked(scols_table_new_line(to, NULL));
         size_t position = 0;
         for (int c = 0; c < end; c++) {
-            if (!s->width[c] || (c >= s->t->keys && c < first))
+            if (!s->width[c] || (c >= s->t->key_end && c < first))
                 continue;
             if (row < 0)
                 add_scols_column(to, s, c);
@@ -140,19 +140,19 @@ static void print_on_screen(const table *t, FILE *out)
     int keys = 0;
     measure(&s);
     make_room(&s, room);
-    for (int c = 0; c < t->keys; c++)
+    for (int c = 0; c < t->key_end; c++)
         keys += s.width[c] ? s.width[c] + GAP : 0;
     if (t->caption)
         fprintf(out, "%s\n", t->caption);
-    int end = t->keys;
+    int end = t->key_end;
     do {
         const int first = end;
         int used = keys;
         for (; end < t->count && (used == keys || used + s.width[end] <= room); end++)
             used += s.width[end] ? s.width[end] + GAP : 0;
-        if (used == keys && first > t->keys) /* nothing is left */
+        if (used == keys && first > t->key_end) /* nothing is left */
             break;
-        fputs(first > t->keys ? "\n" : "", out);
+        fputs(first > t->key_end ? "\n" : "", out);
         print_block(&s, first, end, out);
     } while (end < t->count);
     free(s.width);

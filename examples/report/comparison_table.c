@@ -17,6 +17,7 @@ typedef struct view {
     int count;
     int folds;       /* number of folds per seed; 1 without folds */
     bool by_fold;    /* there is one seed, so its folds are the values */
+    int decides;     /* the measure that decides which run is better: the first judged one; -1: none */
     int judged;      /* differences */
     int least, most; /* values of a group */
     int decimals[COMPARISON_MEASURES];
@@ -110,15 +111,6 @@ static void add_parameters(table *t, long parameters)
 
 /* ---- columns ---- */
 
-/* The measure that decides which run is better: the first judged one; -1 if there is none. */
-static int deciding(const comparison *c)
-{
-    for (int m = 0; m < c->measure_count; m++)
-        if (c->measures[m].judged)
-            return m;
-    return -1;
-}
-
 static void add_measure_columns(const view *v, table *t, const comparison_measure *m)
 {
     char csv[256], title[64];
@@ -137,15 +129,14 @@ static void add_measure_columns(const view *v, table *t, const comparison_measur
 static void add_columns(const view *v, table *t)
 {
     const comparison *c = v->c;
-    const int decides = deciding(c);
     char better[256];
     table_add_column(t, &(table_column){.name = c->group});
     for (int m = 0; m < c->measure_count; m++)
         if (c->measures[m].title)
             add_measure_columns(v, t, &c->measures[m]);
-    if (decides >= 0 && v->count > 1 && v->groups[1].pairs > 1) {
+    if (v->decides >= 0 && v->count > 1 && v->groups[1].pairs > 1) {
         snprintf(better, sizeof better, "%s with a better %s than %.64s", v->folds > 1 ? "folds" : "seeds",
-                 c->measures[decides].words, v->groups[0].name);
+                 c->measures[v->decides].words, v->groups[0].name);
         table_add_column(t, &(table_column){.name = "better", .csv = "better,pairs", .meaning = better});
     }
     table_add_column(t, &(table_column){.name = "µs/step",
@@ -157,7 +148,6 @@ static void add_columns(const view *v, table *t)
 static void add_row(const view *v, table *t, const comparison_group *group)
 {
     const comparison *c = v->c;
-    const int decides = deciding(c);
     table_add_row(t);
     table_add_cell(t, "%s", group->name);
     for (int m = 0; m < c->measure_count; m++)
@@ -166,8 +156,8 @@ static void add_row(const view *v, table *t, const comparison_group *group)
             if (c->measures[m].judged && v->count > 1)
                 add_difference(v, t, group, m);
         }
-    if (decides >= 0 && v->count > 1 && v->groups[1].pairs > 1)
-        add_better(t, group, &c->measures[decides], decides);
+    if (v->decides >= 0 && v->count > 1 && v->groups[1].pairs > 1)
+        add_better(t, group, &c->measures[v->decides], v->decides);
     add_step_time(t, group->step_seconds);
     add_parameters(t, group->parameters);
 }
@@ -305,7 +295,6 @@ static void add_hints(const view *v, table *t)
 
 static void look(view *v)
 {
-    const int decides = deciding(v->c);
     v->folds = 1;
     v->by_fold = true;
     v->least = INT_MAX;
@@ -314,10 +303,13 @@ static void look(view *v)
         v->by_fold &= v->c->runs[i].seed == v->c->runs[0].seed;
     }
     v->by_fold &= v->folds > 1;
-    for (int m = 0; m < v->c->measure_count; m++)
+    v->decides = -1;
+    for (int m = v->c->measure_count - 1; m >= 0; m--) {
+        v->decides = v->c->measures[m].judged ? m : v->decides;
         v->decimals[m] = decimals_of(v, m);
+    }
     for (int i = 0; i < v->count; i++) {
-        const int values = decides < 0 ? 0 : (int)v->groups[i].of[decides].value.count;
+        const int values = v->decides < 0 ? 0 : (int)v->groups[i].of[v->decides].value.count;
         v->least = values < v->least ? values : v->least;
         v->most = values > v->most ? values : v->most;
         for (int m = 0; m < v->c->measure_count; m++)

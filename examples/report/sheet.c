@@ -137,41 +137,27 @@ static void put_plain(FILE *to, const char *text)
     fputs(text, to);
 }
 
-static void put_html_picture(FILE *to, const char *folder, const item *picture)
-{
-    html_picture(to, folder, picture->text, picture->says);
-}
-
-static void put_link(FILE *to, const char *folder, const item *picture)
-{
-    (void)folder;
-    fprintf(to, "![%s](%s)\n\n", picture->says, picture->text);
-}
-
 /* What stands around the items of a sheet. */
 typedef struct format {
     const char *table, *after_table; /* the format of table_print */
     void (*put)(FILE *to, const char *text);
     const char *marks[TABLE][2]; /* before and after a heading, a text, a verdict */
-    void (*picture)(FILE *to, const char *folder, const item *picture);
 } format;
 
-static const format on_terminal = {"table", "\n", put_wrapped, {{"", "\n"}, {"", "\n"}, {"", "\n"}}, NULL};
-static const format in_markdown = {
-    "markdown", "\n", put_plain, {{"### ", "\n\n"}, {"", "\n\n"}, {"**", "**\n\n"}}, put_link};
-static const format in_html = {"html",
-                               "",
-                               html_text,
-                               {{"<h2>", "</h2>\n"}, {"<p>", "</p>\n"}, {"<p class=\"verdict\">", "</p>\n"}},
-                               put_html_picture};
+static const format on_terminal = {"table", "\n", put_wrapped, {{"", "\n"}, {"", "\n"}, {"", "\n"}}};
+static const format in_markdown = {"markdown", "\n", put_plain, {{"### ", "\n\n"}, {"", "\n\n"}, {"**", "**\n\n"}}};
+static const format in_html = {
+    "html", "", html_text, {{"<h2>", "</h2>\n"}, {"<p>", "</p>\n"}, {"<p class=\"verdict\">", "</p>\n"}}};
 
 static void put_items(const writing *w, const format *f, FILE *to)
 {
     for (const item *it = w->sheet->items; it < w->sheet->items + w->sheet->count; it++) {
         const bool empty = it->kind == TABLE && table_rows(it->table) == 0;
         const kind as = empty ? TEXT : it->kind;
-        if (as == PICTURE && w->drawn)
-            f->picture(to, w->folder, it);
+        if (as == PICTURE && w->drawn && f == &in_html)
+            html_picture(to, w->folder, it->text, it->says);
+        if (as == PICTURE && w->drawn && f == &in_markdown)
+            fprintf(to, "![%s](%s)\n\n", it->says, it->text);
         if (as == TABLE) {
             table_print(it->table, f->table, to);
             fputs(f->after_table, to);

@@ -82,8 +82,7 @@ double statistics_student_quantile(double probability, double degrees)
 /* A deviation below this fraction of the largest value is only rounding. */
 static const double ROUNDING = 1e-12;
 
-/* The estimate from the differences to a baseline, NULL for a baseline of zero. */
-static statistics_estimate estimate(const double values[], const double baseline[], size_t count)
+statistics_estimate statistics_paired(const double values[], const double baseline[], size_t count)
 {
     statistics_estimate result = {.count = count, .mean = NAN, .deviation = NAN, .margin = NAN};
     if (count == 0)
@@ -110,12 +109,7 @@ static statistics_estimate estimate(const double values[], const double baseline
 
 statistics_estimate statistics_of(const double values[], size_t count)
 {
-    return estimate(values, NULL, count);
-}
-
-statistics_estimate statistics_paired(const double values[], const double baseline[], size_t count)
-{
-    return estimate(values, baseline, count);
+    return statistics_paired(values, NULL, count);
 }
 
 static int ascending(const void *a, const void *b)

@@ -129,7 +129,8 @@ static void print_block(const screen_table *s, int first, int end, FILE *out)
         }
     }
     errno = 0; /* the library prints a cell without its text if it has no memory for it, and only errno says so */
-    memory_checked(scols_print_table(to) == 0 && errno != ENOMEM ? to : NULL);
+    const bool printed = scols_table_get_ncols(to) == 0 || scols_print_table(to) == 0;
+    memory_checked(printed && errno != ENOMEM ? to : NULL);
     scols_unref_table(to);
 }
 

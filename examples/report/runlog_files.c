@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 enum { EPOCH, STEP, TRAIN_LOSS, VAL_LOSS, VAL_ACCURACY }; /* the columns of an epoch */
-enum { NONE = -1, BANDS = 3, CURVES = 2, A_SEARCH = -1 };
+enum { NONE = -1, BANDS = 3, CURVES = 2 };
 
 /* Where the rows of a file come from. */
 typedef struct curve {
@@ -27,9 +27,8 @@ static const struct file {
     void (*write)(const runlog *log, FILE *to); /* NULL: the curves, by activation: */
     const char *key;                            /* the name of their key; NULL: the first run's rows as they are */
     const char *columns[BANDS + 1];             /* the names of their bands, or of a row's numbers */
-    curve curves[CURVES];
-    int needs;    /* the data without which it is not written: a series, counted from 1, or a search; 0: none */
-    bool at_best; /* in a search, only of each activation's best point */
+    curve curves[CURVES];                       /* the first: without this series the file is not written */
+    bool at_best;                               /* in a search, only of each activation's best point */
 } files[] = {
     {"curves.csv", write_all_curves},
     {"bands.csv",
@@ -37,20 +36,19 @@ static const struct file {
      "epoch",
      {"train_loss", "val_loss", "val_accuracy"},
      {{RUNLOG_SERIES, 0, EPOCH, {TRAIN_LOSS, VAL_LOSS, VAL_ACCURACY}, VAL_ACCURACY}},
-     .at_best = true},
+     true},
     {"summary.csv", runlog_write_summary, .at_best = true},
     {"steps.csv",
      NULL,
      "step",
      {"train_loss", "val_loss"},
      {{RUNLOG_STEPS, 2, 0, {1, NONE}, NONE}, {RUNLOG_SERIES, 0, STEP, {NONE, VAL_LOSS}, NONE}},
-     RUNLOG_STEPS + 1,
      true},
-    {"confusion.csv", write_confusion, .needs = RUNLOG_CONFUSION + 1, .at_best = true},
-    {"noise.csv", NULL, "noise", {"loss", "accuracy"}, {{RUNLOG_NOISE, 3, 0, {1, 2}, 2}}, RUNLOG_NOISE + 1, true},
-    {"surface.csv", NULL, NULL, {"x", "y", "class", "probability"}, {{RUNLOG_SURFACE, 4}}, RUNLOG_SURFACE + 1, true},
-    {"points.csv", NULL, NULL, {"x", "y", "class"}, {{RUNLOG_POINTS, 3}}, RUNLOG_POINTS + 1, true},
-    {"search.csv", runlog_write_search, .needs = A_SEARCH},
+    {"confusion.csv", write_confusion, .curves = {{RUNLOG_CONFUSION, 1}}, .at_best = true},
+    {"noise.csv", NULL, "noise", {"loss", "accuracy"}, {{RUNLOG_NOISE, 3, 0, {1, 2}, 2}}, true},
+    {"surface.csv", NULL, NULL, {"x", "y", "class", "probability"}, {{RUNLOG_SURFACE, 4}}, true},
+    {"points.csv", NULL, NULL, {"x", "y", "class"}, {{RUNLOG_POINTS, 3}}, true},
+    {"search.csv", runlog_write_search},
     {"config.json", write_config},
 };
 enum { FILES = sizeof files / sizeof files[0] };
@@ -298,8 +296,9 @@ static bool write_one(const void *context, FILE *to)
 
 static bool is_wanted(const runlog *log, const struct file *file)
 {
-    return file->needs == 0 ||
-           (file->needs == A_SEARCH ? runlog_is_search(log) : runlog_has_series(log, (runlog_series)(file->needs - 1)));
+    const curve *needed = file->curves;
+    return file->write == runlog_write_search ? runlog_is_search(log)
+                                              : !needed->width || runlog_has_series(log, needed->kind);
 }
 
 bool runlog_write(const runlog *log, tg_error *error)

@@ -171,13 +171,11 @@ static const char *pairs_of(const view *v)
 
 static void add_meaning(const view *v, table *t)
 {
-    char values[64], folds[64] = "", difference[256] = "", star[128] = "";
+    char values[64], difference[256] = "", star[128] = "";
     bool unfinished = false;
     for (int i = 0; i < v->count; i++)
         unfinished |= v->groups[i].unfinished > 0;
     snprintf(values, sizeof values, v->least == v->most ? "%d" : "%d to %d", v->least, v->most);
-    if (v->folds > 1)
-        snprintf(folds, sizeof folds, "folds of all seeds");
     if (v->judged == 1)
         snprintf(star, sizeof star, "; * significant at the 5 %% level (paired t test)");
     else if (v->judged > 1)
@@ -189,7 +187,7 @@ static void add_meaning(const view *v, table *t)
     if (v->most > 1)
         table_add_note(t, "± and ( - ): 95 %% interval of the mean over %s %s.%s", values,
                        v->by_fold     ? "folds, which share most training samples"
-                       : v->folds > 1 ? folds
+                       : v->folds > 1 ? "folds of all seeds"
                                       : "seeds",
                        difference);
     else

@@ -24,30 +24,16 @@ static void put_pictures(const char *folder, FILE *to)
 
 /* ---- curves without pictures: while the program runs, or without gnuplot ---- */
 
-static void put_charts(const runlog *log, FILE *to)
+static void put_chart(const runlog *log, const char *title, const char *across, runlog_series kind, FILE *to)
 {
-    const size_t room = (size_t)log->count + 1;
-    chart_line *steps = memory_checked(calloc(room, sizeof *steps)),
-               *epochs = memory_checked(calloc(room, sizeof *epochs));
-    double **losses = memory_checked(calloc(room, sizeof *losses)); /* pairs of epoch and loss */
+    chart_line *lines = memory_checked(calloc((size_t)log->count + 1, sizeof *lines));
     for (int run = 0; run < log->count; run++) {
-        const runlog_run *r = &log->runs[run];
-        const runlog_numbers *of_steps = &r->series[RUNLOG_STEPS];
-        losses[run] = memory_checked(calloc(2 * (size_t)r->count + 1, sizeof **losses));
-        for (int i = 0; i < r->count; i++) {
-            losses[run][2 * i] = r->epochs[i].epoch;
-            losses[run][2 * i + 1] = r->epochs[i].val_loss;
-        }
-        steps[run] = (chart_line){runlog_activation(log, run), r->activation, of_steps->numbers, of_steps->count / 2};
-        epochs[run] = (chart_line){runlog_activation(log, run), r->activation, losses[run], (size_t)r->count};
+        const runlog_numbers *pairs = &log->runs[run].series[kind];
+        lines[run] =
+            (chart_line){runlog_activation(log, run), log->runs[run].activation, pairs->numbers, pairs->count / 2};
     }
-    chart_write(to, "training loss", "step", steps, log->count);
-    chart_write(to, "validation loss", "epoch", epochs, log->count);
-    for (int run = 0; run < log->count; run++)
-        free(losses[run]);
-    free(losses);
-    free(steps);
-    free(epochs);
+    chart_write(to, title, across, lines, log->count);
+    free(lines);
 }
 
 /* ---- confusion matrices ---- */
@@ -115,8 +101,10 @@ static bool write_html(const void *context, FILE *to)
     runlog_print_table_as(w->report->log, "html", to);
     if (w->report->drawn)
         put_pictures(w->folder, to);
-    else
-        put_charts(w->report->log, to);
+    else {
+        put_chart(w->report->log, "training loss", "step", RUNLOG_STEPS, to);
+        put_chart(w->report->log, "validation loss", "epoch", RUNLOG_LOSSES, to);
+    }
     put_confusions(w->report->log, to);
     html_element(to, "h2", "To repeat it");
     html_element(to, "pre class=\"words\"", w->report->command);

@@ -73,6 +73,7 @@ void runlog_add_epoch(runlog *log, int run, const runlog_epoch *epoch)
     runlog_run *to = &log->runs[run];
     to->epochs = memory_grown(to->epochs, (size_t)to->count, sizeof *epoch);
     to->epochs[to->count++] = *epoch;
+    runlog_add_series(log, run, RUNLOG_LOSSES, (double[]){epoch->epoch, epoch->val_loss}, 2);
     log->has_accuracy |= !isnan(epoch->val_accuracy);
     log->has_test |= !isnan(epoch->test.loss);
 }

@@ -87,6 +87,7 @@ typedef enum {
     RUNLOG_NOISE,     /* [, 3]: level of the noise that is added to these rows, loss, accuracy */
     RUNLOG_SURFACE,   /* [side * side, 4]: two features, the predicted class, and its probability */
     RUNLOG_POINTS,    /* [, 3]: two features of a row, and its label */
+    RUNLOG_LOSSES,    /* [, 2]: an epoch, and its validation loss; runlog_add_epoch adds them */
     RUNLOG_SERIES
 } runlog_series;
 enum { RUNLOG_CLASSES = 1000, RUNLOG_SURFACE_SIDE = 120, RUNLOG_POINTS_MOST = 300 };

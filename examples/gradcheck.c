@@ -109,7 +109,7 @@ static int check_chosen(const settings *s, const subjects *all, check_row rows[]
     int count = 0, chosen = 0;
     for (int i = 0; i < all->count; i++)
         chosen += all->list[i].chosen && !all->list[i].constant;
-    signals_catch(&before, NULL);
+    signals_catch(&before);
     for (int i = 0; i < all->count && !signals_caught(); i++) {
         const subject *what = &all->list[i];
         if (!what->chosen || what->constant)
@@ -138,12 +138,14 @@ static void print_constants(const subjects *all, FILE *out)
 
 static int print_results(const settings *s, const subjects *all, const check_table *table)
 {
-    bool printed = !s->csv || check_table_print_csv(table, stdout);
-    printed = check_table_print(&(check_table){table->rows, s->csv ? 0 : table->count}, stdout) && printed;
+    if (s->csv)
+        check_table_print_csv(table, stdout);
+    else
+        check_table_print(table, stdout);
     FILE *rest = s->csv ? stderr : stdout;
     print_constants(all, rest);
     check_table_print_counts(table, rest);
-    return table->count == 0 || !printed                       ? TROUBLE
+    return table->count == 0                                   ? TROUBLE
            : check_table_count(table, VERDICT_FAILED) > 0      ? SOMETHING_FAILED
            : check_table_count(table, VERDICT_CANNOT_TELL) > 0 ? SOMETHING_UNDECIDED
                                                                : ALL_PASSED;
@@ -281,7 +283,7 @@ static int run_command(const settings *s, char *const *argv)
         free(rows);
         return refuse("", "out of memory");
     }
-    signals_catch(&before, NULL);
+    signals_catch(&before);
     command_pipe *of = command_start(s->command, s->limit, &error);
     const check_table table = {rows, of ? check_functions(s, of, list, rows) : 0};
     if (of)

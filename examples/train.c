@@ -266,7 +266,7 @@ static int train(training *t)
         t->view = progress_new(
             &(progress_config){.out = stderr, .count = 1, .names = &name, .unit = "rows", .measured = "validation"});
     progress_start(t->view, 0);
-    signals_catch(&before, NULL); /* the first signal stops the run after its step; process 0 stops all */
+    signals_catch(&before); /* the first signal stops the run after its step; process 0 stops all */
     const bool fine = run_train(&t->run, &error);
     signals_release(&before);
     if (fine)

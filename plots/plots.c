@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -71,7 +72,7 @@ static bool find_scripts(char folder[PATH_MAX])
     return is_file(folder, "style.gp");
 }
 
-/* ---- commands for gnuplot, and its messages ---- */
+/* ---- commands for gnuplot ---- */
 
 /* Appends name='text'; to a command of gnuplot, in whose quotes a quote is written twice. */
 static void set_text(FILE *command, const char *name, const char *text)
@@ -113,7 +114,21 @@ static void set_look(FILE *command, const plots_look *look)
     }
 }
 
+/* ---- running gnuplot ---- */
+
 enum { LINE = 512 };
+
+__attribute__((format(printf, 3, 4))) static plots_outcome refuse(tg_error *error, plots_outcome outcome,
+                                                                  const char *format, ...)
+{
+    char why[sizeof error->text];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, sizeof why, format, arguments);
+    va_end(arguments);
+    tg_fail(error, "no pictures are drawn: %s", why);
+    return outcome;
+}
 
 /* The last line of a file that is not empty, as gnuplot ends its messages with the cause. */
 static void last_line(FILE *from, char line[LINE])
@@ -127,19 +142,6 @@ static void last_line(FILE *from, char line[LINE])
             strcpy(line, text + strspn(text, " \t"));
     }
 }
-
-/* ---- signals ---- */
-
-static volatile sig_atomic_t gnuplot; /* the process that draws */
-
-static void end_gnuplot(int signal)
-{
-    (void)signal;
-    if (gnuplot > 0)
-        kill((pid_t)gnuplot, SIGTERM);
-}
-
-/* ---- running gnuplot ---- */
 
 /* Starts `gnuplot -e command script` with its output going to two files. */
 static int start_gnuplot(char *script, char *command, FILE *output, FILE *errors, pid_t *pid)
@@ -164,16 +166,16 @@ static double patience(void)
     return seconds > 0 ? seconds : 300;
 }
 
-/* Waits until it ends; after `seconds`, kills it and returns false. */
+/* Waits until gnuplot ends, and ends it after a signal. After `seconds`, kills it and returns false. */
 static bool wait_for_gnuplot(pid_t pid, int *status, double seconds)
 {
     const struct timespec pause = {.tv_nsec = 5000000};
-    for (double waited = 0;; waited += 5e-3) {
+    for (double waited = 0; waited < seconds; waited += 5e-3) {
         const pid_t ended = waitpid(pid, status, WNOHANG);
         if (ended == pid || (ended < 0 && errno != EINTR))
             return true;
-        if (waited >= seconds)
-            break;
+        if (signals_caught())
+            kill(pid, SIGTERM);
         nanosleep(&pause, NULL);
     }
     kill(pid, SIGKILL);
@@ -182,44 +184,37 @@ static bool wait_for_gnuplot(pid_t pid, int *status, double seconds)
     return false;
 }
 
-static plots_outcome run_gnuplot(const char *folder, const char *script, char *command, FILE *output, FILE *errors,
-                                 tg_error *error)
+/* Runs a script behind a command; what it prints goes to `output`. */
+static plots_outcome run_script(const char *script, char *command, FILE *output, tg_error *error)
 {
-    char path[PATH_MAX + 64], reason[LINE];
+    char folder[PATH_MAX], path[PATH_MAX + 64], reason[LINE];
     signals_before before;
     pid_t pid;
     int status = 0;
-    bool ended = true;
+    if (!find_scripts(folder))
+        return refuse(error, PLOTS_NOTHING, "cannot find the folder plots with gnuplot's scripts");
+    FILE *errors = tmpfile();
+    if (!errors)
+        return refuse(error, PLOTS_FAILED, "%s", strerror(errno));
     snprintf(path, sizeof path, "%s/%s", folder, script);
-    gnuplot = 0;
-    signals_catch(&before, end_gnuplot);
+    signals_catch(&before);
     const int failure = start_gnuplot(path, command, output, errors, &pid);
-    if (!failure) {
-        gnuplot = pid;
-        if (signals_caught())
-            kill(pid, SIGTERM);
-        ended = wait_for_gnuplot(pid, &status, patience());
-        gnuplot = 0;
-    }
-    const bool interrupted = signals_caught() || (!failure && WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
+    const bool ended = failure || wait_for_gnuplot(pid, &status, patience());
+    const bool interrupted = signals_caught() || (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
     signals_release(&before);
-    if (interrupted)
-        return tg_fail(error, "no pictures are drawn: interrupted"), PLOTS_INTERRUPTED;
-    if (failure) {
-        tg_fail(error, "no pictures are drawn: cannot run gnuplot: %s%s", strerror(failure),
-                failure == ENOENT ? " (Debian's package is gnuplot-nox)" : "");
-        return PLOTS_NOTHING;
-    }
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return PLOTS_DRAWN;
-    if (!ended) {
-        tg_fail(error, "no pictures are drawn: gnuplot was ended after %g seconds (TG_GNUPLOT_SECONDS gives it more)",
-                patience());
-        return PLOTS_FAILED;
-    }
     last_line(errors, reason);
-    tg_fail(error, "no pictures are drawn: gnuplot failed: %.300s", reason[0] ? reason : "it was stopped");
-    return PLOTS_FAILED;
+    fclose(errors);
+    if (interrupted)
+        return refuse(error, PLOTS_INTERRUPTED, "interrupted");
+    if (failure)
+        return refuse(error, PLOTS_NOTHING, "cannot run gnuplot: %s%s", strerror(failure),
+                      failure == ENOENT ? " (Debian's package is gnuplot-nox)" : "");
+    if (!ended)
+        return refuse(error, PLOTS_FAILED, "gnuplot was ended after %g seconds (TG_GNUPLOT_SECONDS gives it more)",
+                      patience());
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return refuse(error, PLOTS_FAILED, "gnuplot failed: %.300s", reason[0] ? reason : "it was stopped");
+    return PLOTS_DRAWN;
 }
 
 /* Reads the bands. PLOTS_DRAWN if there is something to draw, a second line; whether they have an accuracy, their last
@@ -236,143 +231,92 @@ static plots_outcome read_bands(const char *directory, bool *accuracy, tg_error 
     if (bands)
         fclose(bands);
     if (failure)
-        tg_fail(error, "no pictures are drawn: cannot read '%.300s': %s", path, strerror(failure));
-    else if (rows < 2)
-        tg_fail(error, "no pictures are drawn: no epoch was finished");
-    return failure && failure != ENOENT ? PLOTS_FAILED : failure || rows < 2 ? PLOTS_NOTHING : PLOTS_DRAWN;
-}
-
-/* Runs a script with some settings; what it prints goes to `output`. */
-static plots_outcome run_script(const char *script, const char *settings, FILE *output, tg_error *error)
-{
-    char folder[PATH_MAX];
-    if (!find_scripts(folder)) {
-        tg_fail(error, "no pictures are drawn: cannot find the folder plots with gnuplot's scripts");
-        return PLOTS_NOTHING;
-    }
-    char *command = strdup(settings);
-    FILE *errors = tmpfile();
-    plots_outcome outcome = PLOTS_FAILED;
-    if (command && errors)
-        outcome = run_gnuplot(folder, script, command, output, errors, error);
-    else
-        tg_fail(error, "no pictures are drawn: %s", strerror(errno));
-    if (errors)
-        fclose(errors);
-    free(command);
-    return outcome;
+        return refuse(error, failure == ENOENT ? PLOTS_NOTHING : PLOTS_FAILED, "cannot read '%.300s': %s", path,
+                      strerror(failure));
+    return rows < 2 ? refuse(error, PLOTS_NOTHING, "no epoch was finished") : PLOTS_DRAWN;
 }
 
 /* ---- pictures ---- */
 
-static const char unfinished_prefix[] = ".pictures.";
+typedef struct drawing {
+    const char *directory;
+    char unfinished[PATH_MAX]; /* a folder in it, into which is drawn */
+    const plots_look *look;
+} drawing;
 
-/* Calls `act` on each file of a folder; stops, with false, when that returns false. */
-static bool each_file(const char *folder, bool (*act)(const char *folder, const char *name, void *context),
-                      void *context)
+static void write_settings(const void *context, FILE *to)
 {
-    DIR *opened = opendir(folder);
-    bool well = true;
-    for (const struct dirent *entry; well && opened && (entry = readdir(opened));)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            well = act(folder, entry->d_name, context);
-    if (opened)
-        closedir(opened);
-    return well;
+    const drawing *d = context;
+    set_path(to, "dir", d->directory);
+    set_path(to, "out", d->unfinished);
+    fprintf(to, "steps_there=%d; ", is_file(d->directory, "steps.csv"));
+    set_look(to, d->look);
 }
-
-/* Removes a folder with its files, but never follows a symbolic link: a results folder may contain someone else's. */
-static void remove_folder(const char *folder)
-{
-    const int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *opened = descriptor < 0 ? NULL : fdopendir(descriptor);
-    for (const struct dirent *entry; opened && (entry = readdir(opened));)
-        unlinkat(descriptor, entry->d_name, 0);
-    if (opened)
-        closedir(opened);
-    else if (descriptor >= 0)
-        close(descriptor);
-    rmdir(folder);
-}
-
-/* Removes a folder left by a program that was killed while drawing; the program's process number is in the name. */
-static bool remove_if_stale(const char *folder, const char *name, void *context)
-{
-    char path[PATH_MAX];
-    const size_t length = sizeof unfinished_prefix - 1;
-    (void)context;
-    char none[] = "", *rest = none;
-    const long owner = strncmp(name, unfinished_prefix, length) == 0 ? strtol(name + length, &rest, 10) : 0;
-    const bool of_this_machine = strncmp(rest, files_machine(), strlen(files_machine())) == 0;
-    if (owner > 0 && of_this_machine && kill((pid_t)owner, 0) != 0 && errno == ESRCH &&
-        snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path)
-        remove_folder(path);
-    return true;
-}
-
-typedef struct transfer {
-    const char *to;
-    tg_error *error;
-    int pictures;
-} transfer;
 
 /* True if a picture has the end of its file format: gnuplot does not report a full disk. */
-static bool is_whole(const char *folder, const char *name, void *context)
+static bool is_whole(const drawing *d, const char *name)
 {
-    const transfer *t = context;
     char path[PATH_MAX], end[33] = "";
     const bool svg = strstr(name, ".svg") != NULL;
-    FILE *file = snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path ? fopen(path, "re") : NULL;
+    FILE *file =
+        snprintf(path, sizeof path, "%s/%s", d->unfinished, name) < (int)sizeof path ? fopen(path, "re") : NULL;
     const bool read =
         file && fseek(file, -(long)(sizeof end - 1), SEEK_END) == 0 && fread(end, sizeof end - 1, 1, file) == 1;
     if (file)
         fclose(file);
-    if (read && memmem(end, sizeof end - 1, svg ? "</svg>" : "IEND", svg ? 6 : 4))
-        return true;
-    return tg_fail(t->error, "no pictures are drawn: cannot write all of '%.300s/%.60s': is the disk full?", t->to,
-                   name);
+    return read && memmem(end, sizeof end - 1, svg ? "</svg>" : "IEND", svg ? 6 : 4);
 }
 
-static bool move_file(const char *folder, const char *name, void *context)
+static bool move(const drawing *d, const char *name)
 {
-    transfer *t = context;
     char from[PATH_MAX], to[PATH_MAX];
-    if (snprintf(from, sizeof from, "%s/%s", folder, name) < (int)sizeof from &&
-        snprintf(to, sizeof to, "%s/%s", t->to, name) < (int)sizeof to && rename(from, to) == 0)
-        return t->pictures++, true;
-    return tg_fail(t->error, "cannot write '%.300s/%.60s': %s", t->to, name, strerror(errno));
+    return snprintf(from, sizeof from, "%s/%s", d->unfinished, name) < (int)sizeof from &&
+           snprintf(to, sizeof to, "%s/%s", d->directory, name) < (int)sizeof to && rename(from, to) == 0;
+}
+
+static int is_picture(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+/* Replaces the old pictures by the new ones, if all of these are complete. */
+static plots_outcome move_pictures(const drawing *d, tg_error *error)
+{
+    struct dirent **entries = NULL;
+    const int count = scandir(d->unfinished, &entries, is_picture, alphasort);
+    plots_outcome outcome = PLOTS_DRAWN;
+    for (int i = 0; i < count && outcome == PLOTS_DRAWN; i++)
+        if (!is_whole(d, entries[i]->d_name))
+            outcome = refuse(error, PLOTS_FAILED, "cannot write all of '%.300s/%.60s': is the disk full?", d->directory,
+                             entries[i]->d_name);
+    for (int i = 0; i < count && outcome == PLOTS_DRAWN; i++)
+        if (!move(d, entries[i]->d_name)) {
+            tg_fail(error, "cannot write '%.300s/%.60s': %s", d->directory, entries[i]->d_name, strerror(errno));
+            outcome = PLOTS_FAILED;
+        }
+    for (int i = 0; i < count; i++)
+        free(entries[i]);
+    free(entries);
+    return outcome;
 }
 
 /* Runs scripts, ended by NULL, that draw into a folder of their own, and moves their pictures here. */
 static plots_outcome draw(const char *const scripts[], const char *directory, const plots_look *look, tg_error *error)
 {
-    char unfinished[PATH_MAX], *settings = NULL;
-    size_t size = 0;
-    each_file(directory, remove_if_stale, NULL);
-    snprintf(unfinished, sizeof unfinished, "%s/%s%ld%s.XXXXXX", directory, unfinished_prefix, (long)getpid(),
-             files_machine());
-    FILE *command = open_memstream(&settings, &size), *output = tmpfile();
-    const bool ready = command && output && mkdtemp(unfinished);
-    plots_outcome outcome = ready ? PLOTS_DRAWN : PLOTS_FAILED;
-    if (!ready)
-        tg_fail(error, "no pictures are drawn: cannot write into '%.300s': %s", directory, strerror(errno));
-    if (command) {
-        set_path(command, "dir", directory);
-        set_path(command, "out", unfinished);
-        fprintf(command, "steps_there=%d; ", is_file(directory, "steps.csv"));
-        set_look(command, look);
-        if (!files_close_memory(command, &settings) && outcome == PLOTS_DRAWN) {
-            tg_fail(error, "no pictures are drawn: out of memory");
-            outcome = PLOTS_FAILED;
-        }
-    }
+    drawing d = {.directory = directory, .look = look};
+    files_remove_left(directory, ".pictures.", files_machine());
+    snprintf(d.unfinished, sizeof d.unfinished, "%s/.pictures.%ld%s", directory, (long)getpid(), files_machine());
+    files_remove_all(d.unfinished); /* of a killed process with our number */
+    FILE *output = tmpfile();
+    plots_outcome outcome = PLOTS_DRAWN;
+    if (!output || mkdir(d.unfinished, 0700) != 0)
+        outcome = refuse(error, PLOTS_FAILED, "cannot write into '%.300s': %s", directory, strerror(errno));
+    char *settings = files_text(write_settings, &d);
     for (int i = 0; scripts[i] && outcome == PLOTS_DRAWN; i++)
         outcome = run_script(scripts[i], settings, output, error);
-    transfer t = {.to = directory, .error = error};
-    if (outcome == PLOTS_DRAWN && !(each_file(unfinished, is_whole, &t) && each_file(unfinished, move_file, &t)))
-        outcome = PLOTS_FAILED;
-    if (ready)
-        remove_folder(unfinished);
+    if (outcome == PLOTS_DRAWN)
+        outcome = move_pictures(&d, error);
+    files_remove_all(d.unfinished);
     if (output)
         fclose(output);
     free(settings);
@@ -384,38 +328,43 @@ plots_outcome plots_run(const char *script, const char *directory, tg_error *err
     return draw((const char *const[]){script, NULL}, directory, &(plots_look){0}, error);
 }
 
-/* Removes pictures of a kind that earlier results have left. */
-static void remove_pictures(const char *directory, const char *kind)
+/* The scripts of a comparison's pictures: loss.gp draws loss.png and loss.svg. */
+static const struct picture {
+    const char *script, *data; /* data: the file that it needs, besides bands.csv */
+} pictures[] = {
+    {"loss.gp"},  {"steps.gp", "steps.csv"}, {"accuracy.gp"}, {"noise.gp", "noise.csv"}, {"boundary.gp", "surface.csv"},
+    {"search.gp"}};
+enum { PICTURES = sizeof pictures / sizeof pictures[0] };
+
+static bool is_drawn(const struct picture *p, const char *directory, const plots_look *look, bool accuracy)
+{
+    return p->data                                 ? is_file(directory, p->data)
+           : strcmp(p->script, "accuracy.gp") == 0 ? accuracy
+           : strcmp(p->script, "search.gp") == 0   ? look->searched != NULL
+                                                   : true;
+}
+
+/* Removes pictures that earlier results have left. */
+static void remove_picture(const char *directory, const struct picture *p)
 {
     static const char *const endings[] = {"png", "svg"};
-    char path[PATH_MAX];
-    for (int i = 0; i < 2; i++)
-        if (snprintf(path, sizeof path, "%s/%s.%s", directory, kind, endings[i]) < (int)sizeof path)
-            unlink(path);
+    char name[64];
+    for (int i = 0; i < 2; i++) {
+        snprintf(name, sizeof name, "%.*s%s", (int)strlen(p->script) - 2, p->script, endings[i]);
+        files_remove(directory, name);
+    }
 }
-
-static bool is_drawn(const char *kind, const char *directory, const plots_look *look, bool accuracy)
-{
-    return strcmp(kind, "accuracy") == 0   ? accuracy
-           : strcmp(kind, "search") == 0   ? look->searched != NULL
-           : strcmp(kind, "steps") == 0    ? is_file(directory, "steps.csv")
-           : strcmp(kind, "noise") == 0    ? is_file(directory, "noise.csv")
-           : strcmp(kind, "boundary") == 0 ? is_file(directory, "surface.csv")
-                                           : true;
-}
-
-static const char *const kinds[] = {"loss", "steps", "accuracy", "noise", "boundary", "search"};
-enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 void plots_list(const char *directory, FILE *out)
 {
-    char name[64];
     bool any = false;
-    for (int i = 0; i < KINDS; i++) {
-        snprintf(name, sizeof name, "%s.png", kinds[i]);
+    for (const struct picture *p = pictures; p < pictures + PICTURES; p++) {
+        char name[64];
+        const int length = (int)strlen(p->script) - 3;
+        snprintf(name, sizeof name, "%.*s.png", length, p->script);
         if (!is_file(directory, name))
             continue;
-        fprintf(out, "%s%s", any ? ", " : "", kinds[i]);
+        fprintf(out, "%s%.*s", any ? ", " : "", length, p->script);
         any = true;
     }
     fputs(any ? ", as .png and .svg" : "", out);
@@ -423,27 +372,20 @@ void plots_list(const char *directory, FILE *out)
 
 plots_outcome plots_draw(const char *directory, const plots_look *look, tg_error *error)
 {
-    char names[KINDS][32];
-    const char *scripts[KINDS + 1];
+    const char *scripts[PICTURES + 1] = {NULL};
     int count = 0;
     bool accuracy;
-    const plots_outcome found = read_bands(directory, &accuracy, error);
-    if (found != PLOTS_DRAWN) {
-        for (int i = 0; i < KINDS && found == PLOTS_NOTHING && is_file(directory, "bands.csv"); i++)
-            remove_pictures(directory, kinds[i]); /* they show the curves of other results */
-        return found;
-    }
-    for (int i = 0; i < KINDS; i++)
-        if (is_drawn(kinds[i], directory, look, accuracy)) {
-            snprintf(names[count], sizeof names[count], "%s.gp", kinds[i]);
-            scripts[count] = names[count];
-            count++;
-        }
-    scripts[count] = NULL;
-    const plots_outcome outcome = draw(scripts, directory, look, error);
-    for (int i = 0; i < KINDS && outcome == PLOTS_DRAWN; i++)
-        if (!is_drawn(kinds[i], directory, look, accuracy))
-            remove_pictures(directory, kinds[i]);
+    plots_outcome outcome = read_bands(directory, &accuracy, error);
+    const bool any = outcome == PLOTS_DRAWN;
+    for (const struct picture *p = pictures; any && p < pictures + PICTURES; p++)
+        if (is_drawn(p, directory, look, accuracy))
+            scripts[count++] = p->script;
+    outcome = any ? draw(scripts, directory, look, error) : outcome;
+    const bool others_are_old =
+        any ? outcome == PLOTS_DRAWN : outcome == PLOTS_NOTHING && is_file(directory, "bands.csv");
+    for (const struct picture *p = pictures; others_are_old && p < pictures + PICTURES; p++)
+        if (!any || !is_drawn(p, directory, look, accuracy))
+            remove_picture(directory, p);
     return outcome;
 }
 
@@ -466,27 +408,32 @@ static void copy_lines(FILE *from, FILE *to)
     }
 }
 
+typedef struct showing {
+    const char *directory;
+    terminal screen;
+} showing;
+
+static void write_screen(const void *context, FILE *to)
+{
+    const showing *s = context;
+    const int half = s->screen.rows / 2, rows = !s->screen.live || half > 20 ? 20 : half < 14 ? 14 : half;
+    set_path(to, "dir", s->directory);
+    fprintf(to, "columns=%d; rows=%d; colour=%d", s->screen.columns < 120 ? s->screen.columns - 1 : 119, rows,
+            s->screen.colour);
+}
+
 bool plots_show(const char *directory, FILE *out)
 {
     tg_error error;
-    char *settings = NULL;
-    size_t size = 0;
-    terminal screen = terminal_of(out);
-    int half = screen.rows / 2, rows = !screen.live || half > 20 ? 20 : half < 14 ? 14 : half;
     bool accuracy;
     FILE *output = read_bands(directory, &accuracy, &error) == PLOTS_DRAWN ? tmpfile() : NULL;
-    FILE *command = output ? open_memstream(&settings, &size) : NULL;
-    if (command) {
-        set_path(command, "dir", directory);
-        fprintf(command, "columns=%d; rows=%d; colour=%d", screen.columns < 120 ? screen.columns - 1 : 119, rows,
-                screen.colour);
-        files_close_memory(command, &settings);
-    }
-    bool drawn = settings && run_script("terminal.gp", settings, output, &error) == PLOTS_DRAWN;
+    if (!output)
+        return false;
+    char *settings = files_text(write_screen, &(showing){directory, terminal_of(out)});
+    const bool drawn = run_script("terminal.gp", settings, output, &error) == PLOTS_DRAWN;
     if (drawn)
         copy_lines(output, out);
-    if (output)
-        fclose(output);
+    fclose(output);
     free(settings);
     return drawn;
 }

@@ -7,7 +7,7 @@
  *
  * A script gets the variables `dir` (the folder to read from), `out` (a new folder inside it to draw into) and `title`.
  * The new pictures replace the old ones only after gnuplot has succeeded and every picture is complete. SIGINT, SIGTERM
- * and SIGHUP end gnuplot, not the program.
+ * and SIGHUP end gnuplot, not the program; a second one has its original effect.
  *
  * The scripts are looked for in a folder plots beside or above the program (build/bin/compare finds plots/), in
  * share/tapegrad/plots there (an installed one), in tapegrad/plots under XDG_DATA_HOME, ~/.local/share and

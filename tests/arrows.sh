@@ -39,6 +39,7 @@ order='
     nn/fit/
     examples/data/dataset.h
     examples/data/
+    examples/report/memory
     examples/report/files examples/report/html examples/report/statistics examples/report/terminal
     examples/report/chart
     examples/report/table.h examples/report/verdict

@@ -13,13 +13,10 @@ bool check_has_error(const tg_gradcheck_result *v)
     return v->passed || v->status == TG_GRADCHECK_WRONG;
 }
 
-static bool print_and_free(table *t, const char *format, FILE *out)
+static void print_and_free(table *t, const char *format, FILE *out)
 {
-    const bool printed = table_print(t, format, out);
-    if (!printed)
-        fputs("out of memory for the table\n", stderr);
+    table_print(t, format, out);
     table_free(t);
-    return printed;
 }
 
 static table *result_table(const check_table *of)
@@ -63,18 +60,17 @@ int check_table_count(const check_table *of, verdict which)
     return count;
 }
 
-bool check_table_print(const check_table *of, FILE *out)
+void check_table_print(const check_table *of, FILE *out)
 {
-    const bool printed = print_and_free(result_table(of), "table", out);
+    print_and_free(result_table(of), "table", out);
     for (int i = 0; i < of->count; i++)
         if (!of->rows[i].result.passed)
             fprintf(out, "\n%s\n", of->rows[i].report ? of->rows[i].report : of->rows[i].result.why);
-    return printed;
 }
 
-bool check_table_print_csv(const check_table *of, FILE *out)
+void check_table_print_csv(const check_table *of, FILE *out)
 {
-    return print_and_free(result_table(of), "csv", out);
+    print_and_free(result_table(of), "csv", out);
 }
 
 void check_table_print_counts(const check_table *of, FILE *out)

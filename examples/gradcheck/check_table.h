@@ -35,8 +35,8 @@ bool check_has_error(const tg_gradcheck_result *result);
 int check_table_count(const check_table *table, verdict which);
 
 /* Prints the rows as a table, then a sentence for each that did not pass; or the rows as comma-separated values. */
-bool check_table_print(const check_table *table, FILE *out);
-bool check_table_print_csv(const check_table *table, FILE *out);
+void check_table_print(const check_table *table, FILE *out);
+void check_table_print_csv(const check_table *table, FILE *out);
 
 /* "190 passed, 0 failed", or "188 passed, 1 failed, 1 cannot tell". */
 void check_table_print_counts(const check_table *table, FILE *out);

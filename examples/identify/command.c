@@ -168,7 +168,7 @@ static void add_candidates(table *t, const identify_result *r)
                       "%%.9g in C, repr in Python.");
 }
 
-static bool print_answer(const file_pairs *from, const identify_result *r)
+static void print_answer(const file_pairs *from, const identify_result *r)
 {
     table *t = table_new(1);
     if (r->points > 0)
@@ -176,9 +176,8 @@ static bool print_answer(const file_pairs *from, const identify_result *r)
     (r->form ? add_name : add_candidates)(t, r);
     if (from->left_out)
         table_add_note(t, "%zu row%s left out: NaN or infinite.", from->left_out, from->left_out == 1 ? "" : "s");
-    const bool printed = table_print(t, "table", stdout);
+    table_print(t, "table", stdout);
     table_free(t);
-    return printed;
 }
 
 int identify_command(const char *path)
@@ -191,9 +190,10 @@ int identify_command(const char *path)
         return 2;
     }
     int status = 1;
-    if (identify(from.pairs, from.count, &result) && print_answer(&from, &result))
+    if (identify(from.pairs, from.count, &result)) {
+        print_answer(&from, &result);
         status = result.form ? 0 : 1;
-    else
+    } else
         terminal_say("activations", NULL, "out of memory");
     free(from.pairs);
     return status;

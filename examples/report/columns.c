@@ -49,10 +49,10 @@ static void add_warnings(table *t, const dataset *set)
         table_add_note(t, "%zu more columns look like dates or identifiers.", warnings - MOST_WARNINGS);
 }
 
-bool columns_print(const dataset *set, FILE *out)
+void columns_print(const dataset *set, FILE *out)
 {
     if (set->columns == 0)
-        return true;
+        return;
     table *t = table_new(1);
     table_add_columns(t, "column|kind|values|example|missing");
     for (size_t i = 0; i < set->columns && i < MOST_SHOWN; i++)
@@ -60,7 +60,6 @@ bool columns_print(const dataset *set, FILE *out)
     if (set->columns > MOST_SHOWN)
         table_add_note(t, "%zu more columns are not shown.", set->columns - MOST_SHOWN);
     add_warnings(t, set);
-    const bool printed = table_print(t, "table", out);
+    table_print(t, "table", out);
     table_free(t);
-    return printed;
 }

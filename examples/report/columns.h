@@ -16,8 +16,7 @@
 
 #include <stdio.h>
 
-/* Prints nothing for data without columns. For very wide files only the first columns are shown, but all warnings.
- * False when memory runs out. */
-bool columns_print(const dataset *set, FILE *out);
+/* Prints nothing for data without columns. For very wide files only the first columns are shown, but all warnings. */
+void columns_print(const dataset *set, FILE *out);
 
 #endif

@@ -1,5 +1,6 @@
 /* Summarises the runs of each group, and compares them with the first group. */
 #include "examples/report/comparison.h"
+#include "examples/report/memory.h"
 #include "examples/report/table.h"
 
 #include <math.h>
@@ -66,24 +67,23 @@ static int gather(const comparison *c, const char *group, const char *rival, int
 
 /* ---- a group ---- */
 
-static void count_runs(const comparison *c, comparison_group *group)
+/* Counts a run in the group with its name, which may be a new one. */
+static void count_run(comparison_group *groups, int *count, const comparison_run *run)
 {
-    double sum = 0;
-    for (int i = 0; i < c->run_count; i++) {
-        const comparison_run *run = &c->runs[i];
-        if (strcmp(run->group, group->name) != 0)
-            continue;
-        group->parameters = run->parameters;
-        group->runs += run->finished;
-        group->unfinished += !run->finished;
-        sum += run->finished ? run->step_seconds : 0;
-    }
-    group->step_seconds = group->runs ? sum / group->runs : NAN;
+    comparison_group *group = groups;
+    while (group < groups + *count && strcmp(group->name, run->group) != 0)
+        group++;
+    if (group == groups + *count)
+        groups[(*count)++].name = run->group;
+    group->parameters = run->parameters;
+    group->runs += run->finished;
+    group->unfinished += !run->finished;
+    group->step_seconds += run->finished ? run->step_seconds : 0; /* the sum, until all are counted */
 }
 
-static void summarise(const comparison *c, comparison_group *group, const char *first, const workspace *w)
+static void summarise(const comparison *c, comparison_group *group, const char *rival, const workspace *w)
 {
-    count_runs(c, group);
+    group->step_seconds = group->runs ? group->step_seconds / group->runs : NAN;
     for (int measure = 0; measure < c->measure_count; measure++) {
         comparison_result *of = &group->of[measure];
         int count = gather(c, group->name, NULL, measure, w);
@@ -91,66 +91,77 @@ static void summarise(const comparison *c, comparison_group *group, const char *
         statistics_correct_overlap(c->overlap, &of->value, NULL);
         of->range = c->measures[measure].share ? statistics_share_interval(w->values, (size_t)count, &of->value)
                                                : statistics_interval(&of->value);
-        count = group->name == first ? 0 : gather(c, group->name, first, measure, w);
+        count = rival ? gather(c, group->name, rival, measure, w) : 0;
         group->pairs = count;
         of->difference = statistics_paired(w->values, w->rivals, (size_t)count);
         of->test = statistics_compare(w->values, w->rivals, (size_t)count);
         statistics_correct_overlap(c->overlap, &of->difference, &of->test);
-        of->corrected = NAN;
     }
 }
 
-/* Corrects the p-values of all judged measures and groups together. False when memory runs out. */
-static bool correct(const comparison *c, comparison_group *groups, int count)
+/* Corrects the p-values of all judged measures and groups together. */
+static void correct(const comparison *c, comparison_group *groups, int count)
 {
-    double *p = calloc((size_t)(count * c->measure_count) + 1, sizeof *p);
-    int judged = 0;
-    for (int i = 0; p && i < count * c->measure_count; i++)
-        if (c->measures[i % c->measure_count].judged)
-            p[judged++] = groups[i / c->measure_count].of[i % c->measure_count].test.p;
-    if (p)
-        statistics_holm(p, (size_t)judged);
-    judged = 0;
-    for (int i = 0; p && i < count * c->measure_count; i++)
-        if (c->measures[i % c->measure_count].judged)
-            groups[i / c->measure_count].of[i % c->measure_count].corrected = p[judged++];
+    const int results = count * c->measure_count;
+    double *p = memory_checked(calloc((size_t)results + 1, sizeof *p));
+    for (int i = 0; i < results; i++)
+        p[i] = c->measures[i % c->measure_count].judged ? groups[i / c->measure_count].of[i % c->measure_count].test.p
+                                                        : NAN;
+    statistics_holm(p, (size_t)results);
+    for (int i = 0; i < results; i++)
+        groups[i / c->measure_count].of[i % c->measure_count].corrected = p[i];
     free(p);
-    return p != NULL;
-}
-
-static bool is_first_of_group(const comparison *c, int run)
-{
-    for (int i = 0; i < run; i++)
-        if (strcmp(c->runs[i].group, c->runs[run].group) == 0)
-            return false;
-    return true;
 }
 
 comparison_group *comparison_groups(const comparison *c, int *count)
 {
-    *count = 0;
     const size_t room = (size_t)c->run_count + 1;
-    comparison_group *groups = calloc(room, sizeof *groups);
-    const workspace w = {calloc(room, sizeof *w.units), calloc(room, sizeof *w.values), calloc(room, sizeof *w.rivals)};
-    bool complete = groups && w.units && w.values && w.rivals;
-    for (int run = 0; run < c->run_count && complete; run++) {
-        if (!is_first_of_group(c, run))
-            continue;
-        groups[*count].name = c->runs[run].group;
-        summarise(c, &groups[*count], groups[0].name, &w);
-        ++*count;
-    }
-    complete = complete && correct(c, groups, *count);
+    comparison_group *groups = memory_checked(calloc(room, sizeof *groups));
+    const workspace w = {memory_checked(calloc(room, sizeof *w.units)), memory_checked(calloc(room, sizeof *w.values)),
+                         memory_checked(calloc(room, sizeof *w.rivals))};
+    *count = 0;
+    for (int run = 0; run < c->run_count; run++)
+        count_run(groups, count, &c->runs[run]);
+    for (int i = 0; i < *count; i++)
+        summarise(c, &groups[i], i ? groups[0].name : NULL, &w);
+    correct(c, groups, *count);
     free(w.units);
     free(w.values);
     free(w.rivals);
-    if (complete)
-        return groups;
-    free(groups);
-    return NULL;
+    return groups;
 }
 
 /* ---- the summary ---- */
+
+enum { VALUES = 4, FIELDS = 12 };
+
+/* The fields of a measure: VALUES of its values, the others of its differences. */
+static const struct field {
+    const char *ending;
+    size_t least;  /* values that it needs */
+    bool may_lack; /* NaN is an empty field */
+} fields[FIELDS] = {{"_mean", 1},
+                    {"_deviation", 2},
+                    {"_low", 2},
+                    {"_high", 2},
+                    {"_difference", 1},
+                    {"_difference_low", 2},
+                    {"_difference_high", 2},
+                    {"_p", 2, true},
+                    {"_p_corrected", 2, true},
+                    {"_sign_p", 2, true},
+                    {"_greater", 1},
+                    {"_less", 1}};
+
+static void add_columns(table *t, const comparison *c, int begin, int end)
+{
+    for (int m = 0; m < c->measure_count; m++)
+        for (int i = begin; i < end; i++) {
+            char name[128];
+            snprintf(name, sizeof name, "%s%s", c->measures[m].name, fields[i].ending);
+            table_add_column(t, &(table_column){.name = name});
+        }
+}
 
 /* Writes an empty field for a missing value, and nan for NaN. */
 static void add_field(table *t, bool exists, double number)
@@ -160,27 +171,19 @@ static void add_field(table *t, bool exists, double number)
         table_numbers(t, 1, &number);
 }
 
-static void add_columns(table *t, const comparison_measure *of, const char *const endings[])
+static void add_fields(table *t, const comparison *c, const comparison_group *group, int begin, int end)
 {
-    for (int i = 0; endings[i]; i++) {
-        char name[128];
-        snprintf(name, sizeof name, "%s%s", of->name, endings[i]);
-        table_add_column(t, &(table_column){.name = name});
+    for (int m = 0; m < c->measure_count; m++) {
+        const comparison_result *of = &group->of[m];
+        const statistics_range range = statistics_interval(&of->difference);
+        const double numbers[FIELDS] = {of->value.mean,      of->value.deviation, of->range.low,    of->range.high,
+                                        of->difference.mean, range.low,           range.high,       of->test.p,
+                                        of->corrected,       of->test.sign_p,     of->test.greater, of->test.less};
+        for (int i = begin; i < end; i++) {
+            const size_t count = i < VALUES ? of->value.count : of->difference.count;
+            add_field(t, count >= fields[i].least && !(fields[i].may_lack && isnan(numbers[i])), numbers[i]);
+        }
     }
-}
-
-static void add_differences(table *t, const comparison_result *of)
-{
-    const statistics_range range = statistics_interval(&of->difference);
-    const size_t count = of->difference.count;
-    add_field(t, count > 0, of->difference.mean);
-    add_field(t, count > 1, range.low);
-    add_field(t, count > 1, range.high);
-    add_field(t, count > 1 && !isnan(of->test.p), of->test.p);
-    add_field(t, count > 1 && !isnan(of->corrected), of->corrected);
-    add_field(t, count > 1 && !isnan(of->test.sign_p), of->test.sign_p);
-    add_field(t, count > 0, of->test.greater);
-    add_field(t, count > 0, of->test.less);
 }
 
 static void add_group(const comparison *c, table *t, const comparison_group *group)
@@ -190,38 +193,24 @@ static void add_group(const comparison *c, table *t, const comparison_group *gro
     add_field(t, true, group->runs);
     add_field(t, group->parameters > 0, (double)group->parameters);
     add_field(t, group->runs > 0 && !isnan(group->step_seconds), group->step_seconds);
-    for (int m = 0; m < c->measure_count; m++) {
-        const comparison_result *of = &group->of[m];
-        add_field(t, of->value.count > 0, of->value.mean);
-        add_field(t, of->value.count > 1, of->value.deviation);
-        add_field(t, of->value.count > 1, of->range.low);
-        add_field(t, of->value.count > 1, of->range.high);
-    }
+    add_fields(t, c, group, 0, VALUES);
     add_field(t, true, group->pairs);
-    for (int m = 0; m < c->measure_count; m++)
-        add_differences(t, &group->of[m]);
+    add_fields(t, c, group, VALUES, FIELDS);
 }
 
-bool comparison_write_summary(const comparison *c, FILE *to)
+void comparison_write_summary(const comparison *c, FILE *to)
 {
-    static const char *const values[] = {"_mean", "_deviation", "_low", "_high", NULL};
-    static const char *const differences[] = {"_difference", "_difference_low", "_difference_high",
-                                              "_p",          "_p_corrected",    "_sign_p",
-                                              "_greater",    "_less",           NULL};
     int count;
     comparison_group *groups = comparison_groups(c, &count);
     table *t = table_new(1);
     table_add_column(t, &(table_column){.name = c->group});
     table_add_columns(t, "runs|parameters|seconds_per_step");
-    for (int m = 0; m < c->measure_count; m++)
-        add_columns(t, &c->measures[m], values);
-    table_add_column(t, &(table_column){.name = "pairs"});
-    for (int m = 0; m < c->measure_count; m++)
-        add_columns(t, &c->measures[m], differences);
-    for (int i = 0; groups && i < count; i++)
+    add_columns(t, c, 0, VALUES);
+    table_add_columns(t, "pairs");
+    add_columns(t, c, VALUES, FIELDS);
+    for (int i = 0; i < count; i++)
         add_group(c, t, &groups[i]);
-    const bool complete = groups && table_print(t, "csv", to);
+    table_print(t, "csv", to);
     table_free(t);
     free(groups);
-    return complete;
 }

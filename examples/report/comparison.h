@@ -74,16 +74,15 @@ typedef struct comparison_group {
     comparison_result of[COMPARISON_MEASURES];
 } comparison_group;
 
-/* The summaries of all groups in the order of their first runs; to be freed. NULL when memory runs out. */
+/* The summaries of all groups in the order of their first runs; to be freed. */
 comparison_group *comparison_groups(const comparison *c, int *count);
 
-/* Prints the comparison in a format of table.h, with notes and verdicts if the format has them. False when memory runs
- * out. */
-bool comparison_print(const comparison *c, const char *format, FILE *out);
+/* Prints the comparison in a format of table.h, with notes and verdicts if the format has them. */
+void comparison_print(const comparison *c, const char *format, FILE *out);
 
 /* A row for each group: count, mean, deviation and 95 % interval of each measure, and the differences to the first
  * group, paired, with p-values: of the t test, the same corrected for the number of comparisons (Holm), and of the sign
- * test. False when memory runs out. */
-bool comparison_write_summary(const comparison *c, FILE *to);
+ * test. */
+void comparison_write_summary(const comparison *c, FILE *to);
 
 #endif

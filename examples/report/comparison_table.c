@@ -17,6 +17,7 @@ typedef struct view {
     int count;
     int folds;       /* number of folds per seed; 1 without folds */
     bool by_fold;    /* there is one seed, so its folds are the values */
+    int decides;     /* the measure that decides which run is better: the first judged one; -1: none */
     int judged;      /* differences */
     int least, most; /* values of a group */
     int decimals[COMPARISON_MEASURES];
@@ -37,43 +38,41 @@ static int decimals_of(const view *v, int measure)
     return isfinite(smallest) ? (int)fmax(1, fmin(6, 2 - floor(log10(smallest)))) : 3;
 }
 
+/* A mean and its margin; a difference has a sign and a `mark` behind it. */
+static void add_mean(table *t, const statistics_estimate *of, bool share, int decimals, const char *mark)
+{
+    const double scale = share ? 100 : 1, margin = fmin(scale * of->margin, share ? 100 : INFINITY);
+    const bool sign = *mark;
+    if (of->count == 0 || isnan(of->mean))
+        table_add_cell(t, of->count == 0 ? "" : sign ? "nan " : "nan");
+    else if (fabs(of->mean) >= HUGE_LOSS)
+        table_add_cell(t, sign ? "%+.3g " : "%.3g", of->mean);
+    else if (of->deviation > 0)
+        table_add_cell(t, sign ? "%+.*f ±%.*f%s" : "%.*f ±%.*f%s", decimals, scale * of->mean, decimals, margin, mark);
+    else
+        table_add_cell(t, sign ? "%+.*f%s" : "%.*f%s", decimals, scale * of->mean, mark);
+}
+
 static void add_value(const view *v, table *t, const comparison_group *group, int measure)
 {
     const comparison_result *of = &group->of[measure];
-    const double mean = of->value.mean;
     const bool share = v->c->measures[measure].share, interval = of->value.deviation > 0;
-    const int decimals = v->decimals[measure];
-    if (of->value.count == 0 || isnan(mean))
-        table_add_cell(t, of->value.count ? "nan" : "");
-    else if (fabs(mean) >= HUGE_LOSS)
-        table_add_cell(t, "%.3g", mean);
-    else if (!interval)
-        table_add_cell(t, "%.*f", decimals, share ? 100 * mean : mean);
-    else if (share)
-        table_add_cell(t, "%.*f (%.1f-%.1f)", decimals, 100 * mean, 100 * of->range.low, 100 * of->range.high);
+    if (share && interval)
+        table_add_cell(t, "%.*f (%.1f-%.1f)", v->decimals[measure], 100 * of->value.mean, 100 * of->range.low,
+                       100 * of->range.high);
     else
-        table_add_cell(t, "%.*f ±%.*f", decimals, mean, decimals, of->value.margin);
-    table_numbers(t, 3, (double[]){mean, interval ? of->range.low : NAN, interval ? of->range.high : NAN});
+        add_mean(t, &of->value, share, v->decimals[measure], "");
+    table_numbers(t, 3, (double[]){of->value.mean, interval ? of->range.low : NAN, interval ? of->range.high : NAN});
 }
 
 static void add_difference(const view *v, table *t, const comparison_group *group, int measure)
 {
     const comparison_measure *m = &v->c->measures[measure];
     const comparison_result *of = &group->of[measure];
-    const double mean = of->difference.mean, scale = m->share ? 100 : 1;
     const statistics_range range = statistics_interval(&of->difference);
-    const bool significant = of->corrected<0.05, interval = of->difference.deviation> 0;
-    const int decimals = v->decimals[measure];
-    const char *star = significant ? "*" : " ";
-    if (of->difference.count == 0 || isnan(mean))
-        table_add_cell(t, of->difference.count ? "nan " : "");
-    else if (fabs(mean) >= HUGE_LOSS)
-        table_add_cell(t, "%+.3g ", mean);
-    else if (!interval)
-        table_add_cell(t, "%+.*f%s", decimals, scale * mean, star);
-    else
-        table_add_cell(t, "%+.*f ±%.*f%s", decimals, scale * mean, decimals,
-                       fmin(scale * of->difference.margin, m->share ? 100 : INFINITY), star);
+    const double mean = of->difference.mean;
+    const bool significant = (of->corrected < 0.05), interval = of->difference.deviation > 0;
+    add_mean(t, &of->difference, m->share, v->decimals[measure], significant ? "*" : " ");
     table_numbers(t, 4, (double[]){mean, interval ? range.low : NAN, interval ? range.high : NAN, of->corrected});
     if (significant)
         table_set_mark(t, (mean > 0) == m->more_is_better ? TABLE_GOOD : TABLE_BAD, 0);
@@ -112,15 +111,6 @@ static void add_parameters(table *t, long parameters)
 
 /* ---- columns ---- */
 
-/* The measure that decides which run is better: the first judged one; -1 if there is none. */
-static int deciding(const comparison *c)
-{
-    for (int m = 0; m < c->measure_count; m++)
-        if (c->measures[m].judged)
-            return m;
-    return -1;
-}
-
 static void add_measure_columns(const view *v, table *t, const comparison_measure *m)
 {
     char csv[256], title[64];
@@ -139,15 +129,14 @@ static void add_measure_columns(const view *v, table *t, const comparison_measur
 static void add_columns(const view *v, table *t)
 {
     const comparison *c = v->c;
-    const int decides = deciding(c);
     char better[256];
     table_add_column(t, &(table_column){.name = c->group});
     for (int m = 0; m < c->measure_count; m++)
         if (c->measures[m].title)
             add_measure_columns(v, t, &c->measures[m]);
-    if (decides >= 0 && v->count > 1 && v->groups[1].pairs > 1) {
+    if (v->decides >= 0 && v->count > 1 && v->groups[1].pairs > 1) {
         snprintf(better, sizeof better, "%s with a better %s than %.64s", v->folds > 1 ? "folds" : "seeds",
-                 c->measures[decides].words, v->groups[0].name);
+                 c->measures[v->decides].words, v->groups[0].name);
         table_add_column(t, &(table_column){.name = "better", .csv = "better,pairs", .meaning = better});
     }
     table_add_column(t, &(table_column){.name = "µs/step",
@@ -159,7 +148,6 @@ static void add_columns(const view *v, table *t)
 static void add_row(const view *v, table *t, const comparison_group *group)
 {
     const comparison *c = v->c;
-    const int decides = deciding(c);
     table_add_row(t);
     table_add_cell(t, "%s", group->name);
     for (int m = 0; m < c->measure_count; m++)
@@ -168,8 +156,8 @@ static void add_row(const view *v, table *t, const comparison_group *group)
             if (c->measures[m].judged && v->count > 1)
                 add_difference(v, t, group, m);
         }
-    if (decides >= 0 && v->count > 1 && v->groups[1].pairs > 1)
-        add_better(t, group, &c->measures[decides], decides);
+    if (v->decides >= 0 && v->count > 1 && v->groups[1].pairs > 1)
+        add_better(t, group, &c->measures[v->decides], v->decides);
     add_step_time(t, group->step_seconds);
     add_parameters(t, group->parameters);
 }
@@ -183,13 +171,11 @@ static const char *pairs_of(const view *v)
 
 static void add_meaning(const view *v, table *t)
 {
-    char values[64], folds[64] = "", difference[256] = "", star[128] = "";
+    char values[64], difference[256] = "", star[128] = "";
     bool unfinished = false;
     for (int i = 0; i < v->count; i++)
         unfinished |= v->groups[i].unfinished > 0;
     snprintf(values, sizeof values, v->least == v->most ? "%d" : "%d to %d", v->least, v->most);
-    if (v->folds > 1)
-        snprintf(folds, sizeof folds, "folds of all seeds");
     if (v->judged == 1)
         snprintf(star, sizeof star, "; * significant at the 5 %% level (paired t test)");
     else if (v->judged > 1)
@@ -201,7 +187,7 @@ static void add_meaning(const view *v, table *t)
     if (v->most > 1)
         table_add_note(t, "± and ( - ): 95 %% interval of the mean over %s %s.%s", values,
                        v->by_fold     ? "folds, which share most training samples"
-                       : v->folds > 1 ? folds
+                       : v->folds > 1 ? "folds of all seeds"
                                       : "seeds",
                        difference);
     else
@@ -307,7 +293,6 @@ static void add_hints(const view *v, table *t)
 
 static void look(view *v)
 {
-    const int decides = deciding(v->c);
     v->folds = 1;
     v->by_fold = true;
     v->least = INT_MAX;
@@ -316,10 +301,13 @@ static void look(view *v)
         v->by_fold &= v->c->runs[i].seed == v->c->runs[0].seed;
     }
     v->by_fold &= v->folds > 1;
-    for (int m = 0; m < v->c->measure_count; m++)
+    v->decides = -1;
+    for (int m = v->c->measure_count - 1; m >= 0; m--) {
+        v->decides = v->c->measures[m].judged ? m : v->decides;
         v->decimals[m] = decimals_of(v, m);
+    }
     for (int i = 0; i < v->count; i++) {
-        const int values = decides < 0 ? 0 : (int)v->groups[i].of[decides].value.count;
+        const int values = v->decides < 0 ? 0 : (int)v->groups[i].of[v->decides].value.count;
         v->least = values < v->least ? values : v->least;
         v->most = values > v->most ? values : v->most;
         for (int m = 0; m < v->c->measure_count; m++)
@@ -327,13 +315,13 @@ static void look(view *v)
     }
 }
 
-bool comparison_print(const comparison *c, const char *format, FILE *out)
+void comparison_print(const comparison *c, const char *format, FILE *out)
 {
     view v = {.c = c};
     comparison_group *groups = comparison_groups(c, &v.count);
-    table *t = table_new(1);
     v.groups = groups;
-    if (groups && v.count > 0) {
+    if (v.count > 0) {
+        table *t = table_new(1);
         look(&v);
         add_columns(&v, t);
         for (int i = 0; i < v.count; i++)
@@ -341,9 +329,8 @@ bool comparison_print(const comparison *c, const char *format, FILE *out)
         add_verdicts(&v, t);
         add_hints(&v, t);
         add_notes(&v, t);
+        table_print(t, format, out);
+        table_free(t);
     }
-    const bool complete = groups && (v.count == 0 || table_print(t, format, out));
-    table_free(t);
     free(groups);
-    return complete;
 }

@@ -3,17 +3,12 @@
 
 #include <dirent.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 static const char prefix[] = "events.out.tfevents.", suffix[] = ".tapegrad";
 enum { TAG = 100, EVENT = TAG + 64 };
-
-struct events {
-    FILE *file;
-};
 
 /* ---- records ---- */
 
@@ -43,10 +38,10 @@ static bool write_record(events *to, const unsigned char *data, size_t size)
     put_little(head, size, 8);
     put_little(head + 8, masked_checksum(head, 8), 4);
     put_little(foot, masked_checksum(data, size), 4);
-    fwrite(head, 1, sizeof head, to->file);
-    fwrite(data, 1, size, to->file);
-    fwrite(foot, 1, sizeof foot, to->file);
-    return fflush(to->file) == 0 && !ferror(to->file);
+    fwrite(head, 1, sizeof head, to);
+    fwrite(data, 1, size, to);
+    fwrite(foot, 1, sizeof foot, to);
+    return fflush(to) == 0 && !ferror(to);
 }
 
 /* ---- protocol buffers ---- */
@@ -121,12 +116,10 @@ events *events_open(const char *folder, tg_error *error)
     unsigned char event[EVENT], *at;
     char path[PATH_MAX];
     remove_earlier(folder);
-    events *to = calloc(1, sizeof *to);
-    if (to &&
-        snprintf(path, sizeof path, "%s/%s%lld%s", folder, prefix, (long long)time(NULL), suffix) < (int)sizeof path)
-        to->file = fopen(path, "wbxe");
+    const int length = snprintf(path, sizeof path, "%s/%s%lld%s", folder, prefix, (long long)time(NULL), suffix);
+    events *to = length < (int)sizeof path ? fopen(path, "wbxe") : NULL;
     at = put_bytes(put_time(event), FILE_VERSION, version, sizeof version - 1);
-    if (to && to->file && write_record(to, event, (size_t)(at - event)))
+    if (to && write_record(to, event, (size_t)(at - event)))
         return to;
     tg_fail(error, "%.400s: the event file cannot be written", folder);
     events_close(to);
@@ -135,9 +128,8 @@ events *events_open(const char *folder, tg_error *error)
 
 void events_close(events *to)
 {
-    if (to && to->file)
-        fclose(to->file);
-    free(to);
+    if (to)
+        fclose(to);
 }
 
 /* ---- runs ---- */

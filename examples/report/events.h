@@ -14,7 +14,7 @@
 #include "examples/report/files.h"
 #include "examples/report/runlog.h"
 
-typedef struct events events;
+typedef FILE events;
 
 /* Creates a file events.out.tfevents.SECONDS.tapegrad in the folder, in place of those of earlier calls. NULL and one
  * line if it cannot be written. */

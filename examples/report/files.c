@@ -1,9 +1,12 @@
 #include "examples/report/files.h"
 
+#include "examples/report/memory.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -160,10 +163,12 @@ static bool is_left(const char *name, const char *begin, const char *end)
 
 void files_remove_left(const char *folder, const char *begin, const char *end)
 {
+    char path[PATH_MAX];
     DIR *opened = opendir(folder);
     for (const struct dirent *entry; opened && (entry = readdir(opened));)
-        if (is_left(entry->d_name, begin, end))
-            unlinkat(dirfd(opened), entry->d_name, 0);
+        if (is_left(entry->d_name, begin, end) &&
+            snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) < (int)sizeof path)
+            files_remove_all(path);
     if (opened)
         closedir(opened);
 }
@@ -250,14 +255,11 @@ bool files_write_path(const char *path, bool make, files_writer *write, const vo
 
 char *files_text(void (*write)(const void *context, FILE *to), const void *context)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *to = open_memstream(&text, &size);
-    if (!to)
-        return NULL;
+    char *text;
+    size_t size;
+    FILE *to = memory_checked(open_memstream(&text, &size));
     write(context, to);
-    files_close_memory(to, &text);
-    return text;
+    return memory_checked(files_close_memory(to, &text) ? text : NULL);
 }
 
 bool files_close_memory(FILE *to, char **text)
@@ -268,6 +270,17 @@ bool files_close_memory(FILE *to, char **text)
     free(*text);
     *text = NULL;
     return false;
+}
+
+static int remove_one(const char *path, const struct stat *status, int type, struct FTW *where)
+{
+    (void)status, (void)type, (void)where;
+    return remove(path);
+}
+
+void files_remove_all(const char *path)
+{
+    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 void files_remove(const char *folder, const char *name)

@@ -53,15 +53,18 @@ bool files_write_path(const char *path, bool make, files_writer *write, const vo
  * the same process numbers, may share the folder. */
 const char *files_machine(void);
 
-/* Removes temporary files of processes that no longer run, as files_write does for its own: FOLDER/BEGIN, number, END.
- * "best.safetensors." and ".tmp" are those of the library. */
+/* Removes temporary files and folders of processes that no longer run, as files_write does for its own: FOLDER/BEGIN,
+ * number, END. "best.safetensors." and ".tmp" are those of the library. */
 void files_remove_left(const char *folder, const char *begin, const char *end);
 
-/* The output of `write` as a text to be freed; NULL if there was not enough memory for it. */
+/* The output of `write` as a text to be freed. */
 char *files_text(void (*write)(const void *context, FILE *to), const void *context);
 
 /* Closes a stream of open_memstream. False, with *text set to NULL, if there was not enough memory for its content. */
 bool files_close_memory(FILE *to, char **text);
+
+/* Removes a file or a folder with all its content; never what a link leads to. */
+void files_remove_all(const char *path);
 
 /* Removes FOLDER/NAME if it exists. */
 void files_remove(const char *folder, const char *name);

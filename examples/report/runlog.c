@@ -6,27 +6,22 @@
 
 runlog *runlog_new(const char *directory)
 {
-    runlog *log = calloc(1, sizeof *log);
-    if (!log)
-        return NULL;
-    log->directory = strdup(directory);
+    runlog *log = memory_checked(calloc(1, sizeof *log));
+    log->directory = memory_text("%s", directory);
     log->options = json_object();
-    if (log->directory && log->options)
-        return log;
-    runlog_free(log);
-    return NULL;
+    return log;
 }
 
 void runlog_free(runlog *log)
 {
-    if (!log)
-        return;
     for (int i = 0; i < log->count && !log->borrows; i++) {
-        free(log->runs[i].activation);
-        free(log->runs[i].point);
         free(log->runs[i].epochs);
         for (int kind = 0; kind < RUNLOG_SERIES; kind++)
             free(log->runs[i].series[kind].numbers);
+    }
+    if (!log->borrows) {
+        texts_free(&log->activations);
+        texts_free(&log->points);
     }
     free(log->runs);
     free(log->directory);
@@ -37,86 +32,65 @@ void runlog_free(runlog *log)
 
 void runlog_options(runlog *log, json_t *options)
 {
-    if (log)
-        log->lost |= json_object_update(log->options, options) != 0;
+    json_object_update(log->options, options);
     json_decref(options);
 }
 
 void runlog_describe(runlog *log, const runlog_about *about)
 {
-    if (log)
-        log->about = *about;
-}
-
-/* The array with room for as many items as are needed; NULL, and the array stays, when memory runs out. */
-static void *grown(runlog *log, void *items, size_t *capacity, size_t needed, size_t size)
-{
-    if (needed <= *capacity)
-        return items;
-    const size_t more = needed > 2 * *capacity ? needed : 2 * *capacity;
-    void *larger = realloc(items, more * size);
-    *capacity = larger ? more : *capacity;
-    log->lost |= !larger;
-    return larger;
+    log->about = *about;
 }
 
 int runlog_add_run(runlog *log, const char *activation, uint64_t seed, int fold, long parameters)
 {
-    if (!log)
-        return -1;
-    char *name = strdup(activation), *point = strdup("");
-    runlog_run *runs = grown(log, log->runs, &log->capacity, (size_t)log->count + 1, sizeof *runs);
-    log->runs = runs ? runs : log->runs;
-    if (!name || !point || !runs) {
-        free(name);
-        free(point);
-        log->lost = true;
-        return -1;
-    }
-    runs[log->count] =
-        (runlog_run){.activation = name, .seed = seed, .fold = fold, .point = point, .parameters = parameters};
+    log->runs = memory_grown(log->runs, (size_t)log->count, sizeof *log->runs);
+    log->runs[log->count] = (runlog_run){.activation = texts_number(&log->activations, activation, strlen(activation)),
+                                         .seed = seed,
+                                         .fold = fold,
+                                         .point = texts_number(&log->points, "", 0),
+                                         .parameters = parameters};
     return log->count++;
-}
-
-static runlog_run *run_of(const runlog *log, int run)
-{
-    return log && run >= 0 && run < log->count ? &log->runs[run] : NULL;
 }
 
 void runlog_set_point(runlog *log, int run, const char *point, double number)
 {
-    runlog_run *of = run_of(log, run);
-    char *copy = of ? strdup(point) : NULL;
-    if (!of)
-        return;
-    log->lost |= !copy;
-    if (copy) {
-        free(of->point);
-        of->point = copy;
-        of->number = number;
-    }
+    log->runs[run].point = texts_number(&log->points, point, strlen(point));
+    log->runs[run].number = number;
+}
+
+const char *runlog_activation(const runlog *log, int run)
+{
+    return log->activations.list[log->runs[run].activation];
+}
+
+const char *runlog_point(const runlog *log, int run)
+{
+    return log->points.list[log->runs[run].point];
 }
 
 void runlog_add_epoch(runlog *log, int run, const runlog_epoch *epoch)
 {
-    runlog_run *to = run_of(log, run);
-    runlog_epoch *epochs = to ? grown(log, to->epochs, &to->capacity, (size_t)to->count + 1, sizeof *epochs) : NULL;
-    if (!epochs)
-        return;
-    to->epochs = epochs;
-    epochs[to->count++] = *epoch;
+    runlog_run *to = &log->runs[run];
+    to->epochs = memory_grown(to->epochs, (size_t)to->count, sizeof *epoch);
+    to->epochs[to->count++] = *epoch;
+    runlog_add_series(log, run, RUNLOG_LOSSES, (double[]){epoch->epoch, epoch->val_loss}, 2);
+    log->has_accuracy |= !isnan(epoch->val_accuracy);
+    log->has_test |= !isnan(epoch->test.loss);
 }
 
 void runlog_add_series(runlog *log, int run, runlog_series kind, const double *numbers, size_t count)
 {
-    runlog_run *of = run_of(log, run);
-    runlog_numbers *to = of ? &of->series[kind] : NULL;
-    double *all = to && count ? grown(log, to->numbers, &to->capacity, to->count + count, sizeof *all) : NULL;
-    if (!all)
-        return;
-    to->numbers = all;
-    memcpy(all + to->count, numbers, count * sizeof *all);
-    to->count += count;
+    runlog_numbers *to = &log->runs[run].series[kind];
+    for (size_t i = 0; i < count; i++) {
+        to->numbers = memory_grown(to->numbers, to->count, sizeof *numbers);
+        to->numbers[to->count++] = numbers[i];
+    }
+}
+
+void runlog_finish_run(runlog *log, int run, bool diverged)
+{
+    log->runs[run].finished = true;
+    log->runs[run].diverged = diverged;
 }
 
 bool runlog_has_series(const runlog *log, runlog_series kind)
@@ -124,40 +98,5 @@ bool runlog_has_series(const runlog *log, runlog_series kind)
     for (int run = 0; run < log->count; run++)
         if (log->runs[run].series[kind].count > 0)
             return true;
-    return false;
-}
-
-void runlog_finish_run(runlog *log, int run, bool diverged)
-{
-    runlog_run *ended = run_of(log, run);
-    if (ended)
-        ended->finished = true, ended->diverged = diverged;
-}
-
-bool runlog_is_first_of_activation(const runlog *log, int run)
-{
-    for (int i = 0; i < run; i++)
-        if (strcmp(log->runs[i].activation, log->runs[run].activation) == 0)
-            return false;
-    return true;
-}
-
-bool runlog_has_accuracy(const runlog *log)
-{
-    if (log->about.classes)
-        return true;
-    for (int run = 0; run < log->count; run++)
-        for (int i = 0; i < log->runs[run].count; i++)
-            if (!isnan(log->runs[run].epochs[i].val_accuracy))
-                return true;
-    return false;
-}
-
-bool runlog_has_test(const runlog *log)
-{
-    for (int run = 0; run < log->count; run++)
-        for (int i = 0; i < log->runs[run].count; i++)
-            if (!isnan(log->runs[run].epochs[i].test.loss))
-                return true;
     return false;
 }

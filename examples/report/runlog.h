@@ -39,8 +39,6 @@
  *
  * Unfinished runs are in curves.csv with their epochs so far, and in no average; but if no run of an activation has
  * finished, bands.csv has its unfinished runs.
- *
- * Functions that take a NULL log do nothing. When memory runs out, runlog_write reports it.
  */
 #ifndef REPORT_RUNLOG_H
 #define REPORT_RUNLOG_H
@@ -89,6 +87,7 @@ typedef enum {
     RUNLOG_NOISE,     /* [, 3]: level of the noise that is added to these rows, loss, accuracy */
     RUNLOG_SURFACE,   /* [side * side, 4]: two features, the predicted class, and its probability */
     RUNLOG_POINTS,    /* [, 3]: two features of a row, and its label */
+    RUNLOG_LOSSES,    /* [, 2]: an epoch, and its validation loss; runlog_add_epoch adds them */
     RUNLOG_SERIES
 } runlog_series;
 enum { RUNLOG_CLASSES = 1000, RUNLOG_SURFACE_SIDE = 120, RUNLOG_POINTS_MOST = 300 };
@@ -99,7 +98,7 @@ typedef struct runlog runlog;
  * is created; existing files are not touched. */
 bool runlog_check_directory(const char *directory, tg_error *error);
 
-/* Writes nothing yet. Copies its argument, like most functions below. NULL when memory runs out. */
+/* Writes nothing yet. Copies its argument, like most functions below. */
 runlog *runlog_new(const char *directory);
 void runlog_free(runlog *log);
 
@@ -117,7 +116,7 @@ void runlog_describe(runlog *log, const runlog_about *about);
 /* The content of config.json; takes over the caller's reference to the object. */
 void runlog_options(runlog *log, json_t *options);
 
-/* Adds a run, before or while others report, and returns its number, counted from 0; -1 when memory runs out. */
+/* Adds a run, before or while others report, and returns its number, counted from 0. */
 int runlog_add_run(runlog *log, const char *activation, uint64_t seed, int fold, long parameters);
 
 /* Sets a run's point of a search: the values of the searched settings as text ("lr 0.001"), and the first of them. */
@@ -141,8 +140,8 @@ bool runlog_is_search(const runlog *log);
 
 /* A log with the runs of one point for each activation: each activation's best point, or with `common` the point that
  * is best for all. Best means the lowest mean validation loss at the best epoch (for all: of its logarithm); a point
- * with an unfinished run is chosen only if there is no other. The log's note names the points. NULL when memory runs
- * out. Free it before `log`, whose runs it uses. */
+ * with an unfinished run is chosen only if there is no other. The log's note names the points. Free it before `log`,
+ * whose runs it uses. */
 runlog *runlog_at_best(const runlog *log, bool common);
 
 /* Prints the comparison of the activations; for a search, that of runlog_at_best, and the common one if it differs. The

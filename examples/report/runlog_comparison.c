@@ -4,8 +4,8 @@
 #include "examples/report/verdict.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 const runlog_epoch *runlog_best_epoch(const runlog_run *run)
 {
@@ -16,91 +16,77 @@ const runlog_epoch *runlog_best_epoch(const runlog_run *run)
     return best ? best : run->count ? &run->epochs[run->count - 1] : NULL;
 }
 
-/* The split or run that a measure belongs to. */
-typedef enum {
-    FINAL_LOSS,
-    FINAL_ACCURACY,
-    BEST_LOSS,
-    BEST_ACCURACY,
-    LOSS,
-    ACCURACY,
-    CALIBRATION,
-    RMSE,
-    MAE,
-    R2
-} figure;
-
-static double figure_of(const runlog_run *run, figure which)
-{
-    const runlog_epoch *best = runlog_best_epoch(run), *last = run->count ? &run->epochs[run->count - 1] : NULL;
-    if (!best || run->diverged)
-        return NAN;
-    const double figures[] = {[FINAL_LOSS] = last->val_loss,
-                              [FINAL_ACCURACY] = last->val_accuracy,
-                              [BEST_LOSS] = best->val_loss,
-                              [BEST_ACCURACY] = best->val_accuracy,
-                              [LOSS] = best->test.loss,
-                              [ACCURACY] = best->test.accuracy,
-                              [CALIBRATION] = best->test.calibration,
-                              [RMSE] = best->test.rmse,
-                              [MAE] = best->test.mae,
-                              [R2] = best->test.r2};
-    return figures[which];
-}
-
-enum { ANY, CLASSES, NUMBERS, TEST, NO_TEST }; /* conditions for a measure */
-enum { SHARE = 1, MORE_IS_BETTER = 2, JUDGED = 4 };
+enum { ANY, CLASSES, NUMBERS, TEST, NO_TEST };                 /* conditions for a measure */
+enum { SHARE = 1, MORE_IS_BETTER = 2, JUDGED = 4, FINAL = 8 }; /* FINAL: of the last epoch, not the best */
 
 /* The measures in the order of the table: name, title, words, meaning. */
 static const struct kind {
-    figure which;
+    size_t offset; /* in an epoch */
     int task, split, flags;
     const char *name, *title, *words, *meaning;
 } kinds[] = {
-    {ACCURACY, CLASSES, TEST, SHARE | MORE_IS_BETTER | JUDGED, "test_accuracy", "test acc %", "test accuracy",
+    {offsetof(runlog_epoch, test.accuracy), CLASSES, TEST, SHARE | MORE_IS_BETTER | JUDGED, "test_accuracy",
+     "test acc %", "test accuracy",
      "share of test samples that are classified correctly, by the net of the epoch with the lowest validation loss"},
-    {FINAL_ACCURACY, CLASSES, NO_TEST, SHARE | MORE_IS_BETTER | JUDGED, "final_val_accuracy", "final acc %",
-     "final validation accuracy", "validation accuracy after the last epoch"},
-    {FINAL_ACCURACY, CLASSES, TEST, SHARE | MORE_IS_BETTER, "final_val_accuracy"},
-    {BEST_ACCURACY, CLASSES, ANY, SHARE | MORE_IS_BETTER, "best_val_accuracy", "val acc %", NULL,
+    {offsetof(runlog_epoch, val_accuracy), CLASSES, NO_TEST, FINAL | SHARE | MORE_IS_BETTER | JUDGED,
+     "final_val_accuracy", "final acc %", "final validation accuracy", "validation accuracy after the last epoch"},
+    {offsetof(runlog_epoch, val_accuracy), CLASSES, TEST, FINAL | SHARE | MORE_IS_BETTER, "final_val_accuracy"},
+    {offsetof(runlog_epoch, val_accuracy), CLASSES, ANY, SHARE | MORE_IS_BETTER, "best_val_accuracy", "val acc %", NULL,
      "validation accuracy at the epoch with the lowest validation loss"},
-    {LOSS, CLASSES, TEST, JUDGED, "test_loss", "test loss", "test loss",
+    {offsetof(runlog_epoch, test.loss), CLASSES, TEST, JUDGED, "test_loss", "test loss", "test loss",
      "mean cross-entropy on test samples, of the same net"},
-    {LOSS, NUMBERS, TEST, JUDGED, "test_loss", "test std. MSE", "test loss",
+    {offsetof(runlog_epoch, test.loss), NUMBERS, TEST, JUDGED, "test_loss", "test std. MSE", "test loss",
      "mean squared error of targets standardised by the training split, by the net of the epoch with the lowest "
      "validation loss"},
-    {FINAL_LOSS, CLASSES, NO_TEST, JUDGED, "final_val_loss", "final loss", "final validation loss",
-     "validation loss (cross-entropy) after the last epoch"},
-    {FINAL_LOSS, NUMBERS, NO_TEST, JUDGED, "final_val_loss", "final std. MSE", "final validation loss",
+    {offsetof(runlog_epoch, val_loss), CLASSES, NO_TEST, FINAL | JUDGED, "final_val_loss", "final loss",
+     "final validation loss", "validation loss (cross-entropy) after the last epoch"},
+    {offsetof(runlog_epoch, val_loss), NUMBERS, NO_TEST, FINAL | JUDGED, "final_val_loss", "final std. MSE",
+     "final validation loss",
      "validation loss after the last epoch: mean squared error of targets standardised by the training split"},
-    {FINAL_LOSS, ANY, TEST, 0, "final_val_loss"},
-    {BEST_LOSS, CLASSES, ANY, 0, "best_val_loss", "val loss", NULL, "lowest validation loss of all epochs"},
-    {BEST_LOSS, NUMBERS, ANY, 0, "best_val_loss", "val std. MSE", NULL, "lowest validation loss of all epochs"},
-    {RMSE, NUMBERS, TEST, 0, "test_rmse", "RMSE", NULL, "root of the mean squared error, in the unit of the target"},
-    {MAE, NUMBERS, TEST, 0, "test_mae"},
-    {R2, NUMBERS, TEST, MORE_IS_BETTER, "test_r2", "R²", NULL, "share of the targets' variance that is explained"},
-    {CALIBRATION, CLASSES, TEST, SHARE, "test_calibration_error", "ECE %", NULL,
+    {offsetof(runlog_epoch, val_loss), ANY, TEST, FINAL, "final_val_loss"},
+    {offsetof(runlog_epoch, val_loss), CLASSES, ANY, 0, "best_val_loss", "val loss", NULL,
+     "lowest validation loss of all epochs"},
+    {offsetof(runlog_epoch, val_loss), NUMBERS, ANY, 0, "best_val_loss", "val std. MSE", NULL,
+     "lowest validation loss of all epochs"},
+    {offsetof(runlog_epoch, test.rmse), NUMBERS, TEST, 0, "test_rmse", "RMSE", NULL,
+     "root of the mean squared error, in the unit of the target"},
+    {offsetof(runlog_epoch, test.mae), NUMBERS, TEST, 0, "test_mae"},
+    {offsetof(runlog_epoch, test.r2), NUMBERS, TEST, MORE_IS_BETTER, "test_r2", "R²", NULL,
+     "share of the targets' variance that is explained"},
+    {offsetof(runlog_epoch, test.calibration), CLASSES, TEST, SHARE, "test_calibration_error", "ECE %", NULL,
      "expected calibration error, the mean distance of confidence from accuracy in 15 bins"},
 };
 
+static double figure_of(const runlog_run *run, const struct kind *k)
+{
+    const runlog_epoch *last = run->count ? &run->epochs[run->count - 1] : NULL,
+                       *of = k->flags & FINAL ? last : runlog_best_epoch(run);
+    return of && !run->diverged ? *(const double *)((const char *)of + k->offset) : NAN;
+}
+
+static bool has_classes(const runlog *log)
+{
+    return log->about.classes > 0 || log->has_accuracy;
+}
+
 /* True if any run has the number; an autoencoder has no r2, for example. */
-static bool is_known(const runlog *log, figure which)
+static bool is_known(const runlog *log, const struct kind *k)
 {
     bool known = log->count == 0;
     for (int i = 0; i < log->count; i++)
-        known |= log->runs[i].count == 0 || log->runs[i].diverged || !isnan(figure_of(&log->runs[i], which));
+        known |= log->runs[i].count == 0 || log->runs[i].diverged || !isnan(figure_of(&log->runs[i], k));
     return known;
 }
 
-static int list_measures(const runlog *log, comparison_measure measures[], figure figures[])
+static int list_measures(const runlog *log, comparison_measure measures[], const struct kind *of[])
 {
-    const int task = runlog_has_accuracy(log) ? CLASSES : NUMBERS, split = runlog_has_test(log) ? TEST : NO_TEST;
+    const int task = has_classes(log) ? CLASSES : NUMBERS, split = log->has_test ? TEST : NO_TEST;
     int count = 0;
     for (const struct kind *k = kinds; k < kinds + sizeof kinds / sizeof *kinds; k++) {
         if ((k->task != ANY && k->task != task) || (k->split != ANY && k->split != split) ||
-            (k->task == NUMBERS && !is_known(log, k->which)))
+            (k->task == NUMBERS && !is_known(log, k)))
             continue;
-        figures[count] = k->which;
+        of[count] = k;
         measures[count++] = (comparison_measure){.name = k->name,
                                                  .title = k->title,
                                                  .words = k->words,
@@ -114,10 +100,10 @@ static int list_measures(const runlog *log, comparison_measure measures[], figur
 
 static bool still_falls(const runlog_run *run)
 {
-    double *losses = calloc((size_t)run->count + 1, sizeof *losses);
-    for (int i = 0; losses && i < run->count; i++)
+    double *losses = memory_checked(calloc((size_t)run->count + 1, sizeof *losses));
+    for (int i = 0; i < run->count; i++)
         losses[i] = run->epochs[i].val_loss;
-    const bool falls = losses && verdict_still_falls(losses, run->count);
+    const bool falls = verdict_still_falls(losses, run->count);
     free(losses);
     return falls;
 }
@@ -133,7 +119,7 @@ static bool is_timed(const runlog *log)
 static int test_samples(const runlog *log)
 {
     double samples = 0;
-    for (int i = 0; i < log->count && samples == 0 && runlog_has_test(log); i++)
+    for (int i = 0; i < log->count && samples == 0 && log->has_test; i++)
         for (size_t k = 0; k < log->runs[i].series[RUNLOG_CONFUSION].count; k++)
             samples += log->runs[i].series[RUNLOG_CONFUSION].numbers[k];
     return (int)samples;
@@ -145,47 +131,48 @@ static double entropy_of(size_t classes)
     return log((double)classes);
 }
 
-bool runlog_comparison(const runlog *log, comparison *c)
+void runlog_comparison(const runlog *log, comparison *c)
 {
-    figure figures[COMPARISON_MEASURES];
-    *c = (comparison){
-        .group = "activation", .note = log->about.note, .remedy = log->about.remedy, .run_count = log->count};
-    c->runs = calloc((size_t)log->count + 1, sizeof *c->runs);
-    c->measure_count = list_measures(log, c->measures, figures);
-    c->test_samples = test_samples(log);
-    c->chance = log->about.classes > 1 ? entropy_of(log->about.classes) : runlog_has_accuracy(log) ? 0 : 1;
-    c->overlap = log->about.overlap;
-    c->same_folds = log->about.same_folds;
-    for (int i = 0; c->runs && i < log->count; i++) {
+    const struct kind *of[COMPARISON_MEASURES];
+    *c = (comparison){.group = "activation",
+                      .note = log->about.note,
+                      .remedy = log->about.remedy,
+                      .run_count = log->count,
+                      .test_samples = test_samples(log),
+                      .chance = log->about.classes > 1 ? entropy_of(log->about.classes) : !has_classes(log),
+                      .overlap = log->about.overlap,
+                      .same_folds = log->about.same_folds};
+    c->runs = memory_checked(calloc((size_t)log->count + 1, sizeof *c->runs));
+    c->measure_count = list_measures(log, c->measures, of);
+    for (int i = 0; i < log->count; i++) {
         const runlog_run *run = &log->runs[i];
         const runlog_epoch *last = run->count ? &run->epochs[run->count - 1] : NULL;
         const bool timed = last && last->step > 0 && is_timed(log);
-        c->runs[i] = (comparison_run){.group = run->activation,
+        c->runs[i] = (comparison_run){.group = runlog_activation(log, i),
                                       .seed = run->seed,
                                       .fold = run->fold,
                                       .finished = run->finished,
                                       .parameters = run->parameters,
                                       .step_seconds = timed ? last->seconds / (double)last->step : NAN};
         for (int m = 0; m < c->measure_count; m++)
-            c->runs[i].values[m] = figure_of(run, figures[m]);
+            c->runs[i].values[m] = figure_of(run, of[m]);
         c->still_falling += run->finished && !run->diverged && still_falls(run);
     }
-    return c->runs != NULL;
 }
 
-bool runlog_write_summary(const runlog *log, FILE *to)
+void runlog_write_summary(const runlog *log, FILE *to)
 {
     comparison c;
-    const bool written = runlog_comparison(log, &c) && comparison_write_summary(&c, to);
+    runlog_comparison(log, &c);
+    comparison_write_summary(&c, to);
     free(c.runs);
-    return written;
 }
 
 static void print_one(const runlog *log, const char *format, FILE *out)
 {
     comparison c;
-    if (runlog_comparison(log, &c))
-        comparison_print(&c, format, out);
+    runlog_comparison(log, &c);
+    comparison_print(&c, format, out);
     free(c.runs);
 }
 
@@ -193,23 +180,22 @@ static bool same_points(const runlog *a, const runlog *b)
 {
     bool same = a->count == b->count;
     for (int i = 0; same && i < a->count; i++)
-        same = strcmp(a->runs[i].point, b->runs[i].point) == 0;
+        same = a->runs[i].point == b->runs[i].point;
     return same;
 }
 
 void runlog_print_table_as(const runlog *log, const char *format, FILE *out)
 {
-    if (log && !runlog_is_search(log))
+    if (!runlog_is_search(log)) {
         print_one(log, format, out);
-    if (log && runlog_is_search(log)) {
-        runlog *best = runlog_at_best(log, false), *common = runlog_at_best(log, true);
-        if (best)
-            print_one(best, format, out);
-        if (best && common && !same_points(best, common)) {
-            fputs("\n", out);
-            print_one(common, format, out);
-        }
-        runlog_free(best);
-        runlog_free(common);
+        return;
     }
+    runlog *best = runlog_at_best(log, false), *common = runlog_at_best(log, true);
+    print_one(best, format, out);
+    if (!same_points(best, common)) {
+        fputs("\n", out);
+        print_one(common, format, out);
+    }
+    runlog_free(best);
+    runlog_free(common);
 }

@@ -5,10 +5,9 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { EPOCH, STEP, TRAIN_LOSS, VAL_LOSS, VAL_ACCURACY }; /* the columns of an epoch */
-enum { NONE = -1, BANDS = 3, CURVES = 2, A_SEARCH = -1 };
+enum { NONE = -1, BANDS = 3, CURVES = 2 };
 
 /* Where the rows of a file come from. */
 typedef struct curve {
@@ -19,18 +18,17 @@ typedef struct curve {
     int share;          /* column whose values are between 0 and 1 */
 } curve;
 
-static bool write_all_curves(const runlog *log, FILE *to);
-static bool write_config(const runlog *log, FILE *to);
-static bool write_confusion(const runlog *log, FILE *to);
+static void write_all_curves(const runlog *log, FILE *to);
+static void write_config(const runlog *log, FILE *to);
+static void write_confusion(const runlog *log, FILE *to);
 
 static const struct file {
     const char *name;
-    bool (*write)(const runlog *log, FILE *to); /* NULL: the curves, by activation: */
+    void (*write)(const runlog *log, FILE *to); /* NULL: the curves, by activation: */
     const char *key;                            /* the name of their key; NULL: the first run's rows as they are */
     const char *columns[BANDS + 1];             /* the names of their bands, or of a row's numbers */
-    curve curves[CURVES];
-    int needs;    /* the data without which it is not written: a series, counted from 1, or a search; 0: none */
-    bool at_best; /* in a search, only of each activation's best point */
+    curve curves[CURVES];                       /* the first: without this series the file is not written */
+    bool at_best;                               /* in a search, only of each activation's best point */
 } files[] = {
     {"curves.csv", write_all_curves},
     {"bands.csv",
@@ -38,28 +36,22 @@ static const struct file {
      "epoch",
      {"train_loss", "val_loss", "val_accuracy"},
      {{RUNLOG_SERIES, 0, EPOCH, {TRAIN_LOSS, VAL_LOSS, VAL_ACCURACY}, VAL_ACCURACY}},
-     .at_best = true},
+     true},
     {"summary.csv", runlog_write_summary, .at_best = true},
     {"steps.csv",
      NULL,
      "step",
      {"train_loss", "val_loss"},
      {{RUNLOG_STEPS, 2, 0, {1, NONE}, NONE}, {RUNLOG_SERIES, 0, STEP, {NONE, VAL_LOSS}, NONE}},
-     RUNLOG_STEPS + 1,
      true},
-    {"confusion.csv", write_confusion, .needs = RUNLOG_CONFUSION + 1, .at_best = true},
-    {"noise.csv", NULL, "noise", {"loss", "accuracy"}, {{RUNLOG_NOISE, 3, 0, {1, 2}, 2}}, RUNLOG_NOISE + 1, true},
-    {"surface.csv", NULL, NULL, {"x", "y", "class", "probability"}, {{RUNLOG_SURFACE, 4}}, RUNLOG_SURFACE + 1, true},
-    {"points.csv", NULL, NULL, {"x", "y", "class"}, {{RUNLOG_POINTS, 3}}, RUNLOG_POINTS + 1, true},
-    {"search.csv", runlog_write_search, .needs = A_SEARCH},
+    {"confusion.csv", write_confusion, .curves = {{RUNLOG_CONFUSION, 1}}, .at_best = true},
+    {"noise.csv", NULL, "noise", {"loss", "accuracy"}, {{RUNLOG_NOISE, 3, 0, {1, 2}, 2}}, true},
+    {"surface.csv", NULL, NULL, {"x", "y", "class", "probability"}, {{RUNLOG_SURFACE, 4}}, true},
+    {"points.csv", NULL, NULL, {"x", "y", "class"}, {{RUNLOG_POINTS, 3}}, true},
+    {"search.csv", runlog_write_search},
     {"config.json", write_config},
 };
 enum { FILES = sizeof files / sizeof files[0] };
-
-static bool is_of(const runlog *log, int run, const char *activation)
-{
-    return strcmp(log->runs[run].activation, activation) == 0;
-}
 
 /* ---- curves.csv ---- */
 
@@ -79,26 +71,21 @@ static void optional_field(FILE *to, double number)
         runlog_number_field(to, number);
 }
 
-static bool write_all_curves(const runlog *log, FILE *to)
+static void write_all_curves(const runlog *log, FILE *to)
 {
-    double *losses = calloc((size_t)log->count + 1, sizeof *losses);
-    const char **best = calloc((size_t)log->count + 1, sizeof *best); /* for the first run of each activation */
+    int *best = memory_checked(calloc(log->activations.count + 1, sizeof *best));
+    for (size_t a = 0; a < log->activations.count; a++)
+        best[a] = runlog_best_point(log, (int)a);
     fputs("activation,point,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,test_loss,test_accuracy,grad_norm,"
           "dead_fraction,at_best_point,seconds\n",
           to);
-    for (int i = 0; losses && best && i < log->count; i++) {
+    for (int i = 0; i < log->count; i++) {
         const runlog_run *run = &log->runs[i];
-        int first = 0;
-        while (strcmp(log->runs[first].activation, run->activation) != 0)
-            first++;
-        if (first == i)
-            best[i] = runlog_best_point(log, run->activation, losses);
-        const bool at_best = strcmp(run->point, best[first]) == 0;
         for (int e = 0; e < run->count; e++) {
             const runlog_epoch *epoch = &run->epochs[e];
-            table_csv_text(to, run->activation);
+            table_csv_text(to, runlog_activation(log, i));
             fputc(',', to);
-            table_csv_text(to, run->point);
+            table_csv_text(to, runlog_point(log, i));
             fprintf(to, ",%llu,%d,%d,%ld", (unsigned long long)run->seed, run->fold, epoch->epoch, epoch->step);
             runlog_number_field(to, epoch->train_loss);
             runlog_number_field(to, epoch->val_loss);
@@ -107,14 +94,11 @@ static bool write_all_curves(const runlog *log, FILE *to)
             optional_field(to, epoch->test.accuracy);
             runlog_number_field(to, epoch->grad_norm);
             optional_field(to, epoch->dead_fraction);
-            fprintf(to, ",%d,", at_best);
+            fprintf(to, ",%d,", run->point == best[run->activation]);
             fprintf(to, isnan(epoch->seconds) ? "\n" : "%.6f\n", epoch->seconds);
         }
     }
-    const bool complete = losses && best;
-    free(losses);
     free(best);
-    return complete;
 }
 
 void runlog_write_band(FILE *to, const double values[], int count, bool share)
@@ -139,12 +123,12 @@ void runlog_write_band(FILE *to, const double values[], int count, bool share)
 /* ---- bands ---- */
 
 /* True if the bands of an activation include a run: a finished one, or any if none has finished. */
-static bool is_counted(const runlog *log, const runlog_run *run)
+static bool is_counted(const runlog *log, const runlog_run *run, int activation)
 {
     for (int i = 0; i < log->count && !run->finished; i++)
-        if (log->runs[i].finished && is_of(log, i, run->activation))
+        if (log->runs[i].finished && log->runs[i].activation == activation)
             return false;
-    return true;
+    return run->activation == activation;
 }
 
 static size_t rows_of(const runlog_run *run, const curve *c)
@@ -162,37 +146,36 @@ static double number_at(const runlog_run *run, const curve *c, size_t row, int c
 }
 
 /* The numbers of a column in this row of an activation's runs, if they have the key; returns how many. */
-static int gather(const runlog *log, const char *activation, const curve *c, size_t row, double key, int column,
+static int gather(const runlog *log, int activation, const curve *c, size_t row, double key, int column,
                   double values[])
 {
     int count = 0;
     for (int i = 0; i < log->count; i++) {
         const runlog_run *run = &log->runs[i];
-        if (is_of(log, i, activation) && is_counted(log, run) && row < rows_of(run, c) &&
-            number_at(run, c, row, c->key) == key)
+        if (is_counted(log, run, activation) && row < rows_of(run, c) && number_at(run, c, row, c->key) == key)
             values[count++] = number_at(run, c, row, column);
     }
     return count;
 }
 
 /* The first of the longest runs in an activation's bands; NULL if none has a row. */
-static const runlog_run *longest_with(const runlog *log, const char *activation, const curve *c)
+static const runlog_run *longest_with(const runlog *log, int activation, const curve *c)
 {
     const runlog_run *longest = NULL;
     for (int i = 0; i < log->count; i++)
-        if (is_of(log, i, activation) && is_counted(log, &log->runs[i]) &&
+        if (is_counted(log, &log->runs[i], activation) &&
             rows_of(&log->runs[i], c) > (longest ? rows_of(longest, c) : 0))
             longest = &log->runs[i];
     return longest;
 }
 
 /* A line for each row of the longest run: the key, the number of runs that have it, and the bands. */
-static void write_curve(const runlog *log, const char *activation, const struct file *file, const curve *c,
-                        double values[], FILE *to)
+static void write_curve(const runlog *log, int activation, const struct file *file, const curve *c, double values[],
+                        FILE *to)
 {
     const runlog_run *longest = longest_with(log, activation, c);
     for (size_t row = 0; longest && row < rows_of(longest, c); row++) {
-        table_csv_text(to, activation);
+        table_csv_text(to, log->activations.list[activation]);
         for (size_t column = 0; !file->key && column < c->width; column++)
             fprintf(to, ",%.6g", number_at(longest, c, row, (int)column));
         const double key = number_at(longest, c, row, c->key);
@@ -211,9 +194,9 @@ static void write_curve(const runlog *log, const char *activation, const struct 
     }
 }
 
-static bool write_curves(const runlog *log, const struct file *file, FILE *to)
+static void write_curves(const runlog *log, const struct file *file, FILE *to)
 {
-    double *values = calloc((size_t)log->count + 1, sizeof *values);
+    double *values = memory_checked(calloc((size_t)log->count + 1, sizeof *values));
     fputs("activation", to);
     if (file->key)
         fprintf(to, ",%s,runs", file->key);
@@ -222,17 +205,16 @@ static bool write_curves(const runlog *log, const struct file *file, FILE *to)
         file->key ? fprintf(to, ",%s,%s_low,%s_high", name, name, name) : fprintf(to, ",%s", name);
     }
     fputc('\n', to);
-    for (int run = 0; values && run < log->count; run++)
-        for (const curve *c = file->curves; runlog_is_first_of_activation(log, run) && c < file->curves + CURVES; c++)
+    for (int a = 0; a < (int)log->activations.count; a++)
+        for (const curve *c = file->curves; c < file->curves + CURVES; c++)
             if (c->kind == RUNLOG_SERIES || c->width)
-                write_curve(log, log->runs[run].activation, file, c, values, to);
+                write_curve(log, a, file, c, values, to);
     free(values);
-    return values;
 }
 
 /* ---- confusion ---- */
 
-bool runlog_confusion(const runlog *log, const char *activation, double counts[])
+bool runlog_confusion(const runlog *log, int activation, double counts[])
 {
     const size_t size = log->about.classes * log->about.classes;
     bool found = false;
@@ -242,7 +224,7 @@ bool runlog_confusion(const runlog *log, const char *activation, double counts[]
         counts[k] = 0;
     for (int i = 0; i < log->count; i++) {
         const runlog_run *run = &log->runs[i];
-        if (!run->finished || run->series[RUNLOG_CONFUSION].count != size || !is_of(log, i, activation))
+        if (!run->finished || run->series[RUNLOG_CONFUSION].count != size || run->activation != activation)
             continue;
         found = true;
         for (size_t k = 0; k < size; k++)
@@ -251,22 +233,21 @@ bool runlog_confusion(const runlog *log, const char *activation, double counts[]
     return found;
 }
 
-static bool write_confusion(const runlog *log, FILE *to)
+static void write_confusion(const runlog *log, FILE *to)
 {
     const size_t classes = log->about.classes;
     char *const *names = log->about.class_names;
-    double *counts = calloc(classes * classes + 1, sizeof *counts);
+    double *counts = memory_checked(calloc(classes * classes + 1, sizeof *counts));
     fputs("activation,class", to);
     for (size_t i = 0; i < classes; i++) {
         fputc(',', to);
         table_csv_text(to, names[i]);
     }
     fputc('\n', to);
-    for (int run = 0; counts && run < log->count; run++) {
-        const char *activation = log->runs[run].activation;
-        const bool found = runlog_is_first_of_activation(log, run) && runlog_confusion(log, activation, counts);
+    for (int a = 0; a < (int)log->activations.count; a++) {
+        const bool found = runlog_confusion(log, a, counts);
         for (size_t label = 0; found && label < classes; label++) {
-            table_csv_text(to, activation);
+            table_csv_text(to, log->activations.list[a]);
             fputc(',', to);
             table_csv_text(to, names[label]);
             for (size_t answer = 0; answer < classes; answer++)
@@ -275,16 +256,14 @@ static bool write_confusion(const runlog *log, FILE *to)
         }
     }
     free(counts);
-    return counts;
 }
 
 /* ---- all files ---- */
 
-static bool write_config(const runlog *log, FILE *to)
+static void write_config(const runlog *log, FILE *to)
 {
-    int failed = json_dumpf(log->options, to, JSON_INDENT(2) | JSON_REAL_PRECISION(15)); /* 0.1 stays 0.1 */
+    json_dumpf(log->options, to, JSON_INDENT(2) | JSON_REAL_PRECISION(15)); /* 0.1 stays 0.1 */
     fputc('\n', to);
-    return !failed || ferror(to); /* the caller checks the stream */
 }
 
 void runlog_print_options(const void *log, FILE *to)
@@ -308,20 +287,23 @@ typedef struct writing {
 static bool write_one(const void *context, FILE *to)
 {
     const writing *w = context;
-    return w->file->write ? w->file->write(w->log, to) : write_curves(w->log, w->file, to);
+    if (w->file->write)
+        w->file->write(w->log, to);
+    else
+        write_curves(w->log, w->file, to);
+    return true;
 }
 
 static bool is_wanted(const runlog *log, const struct file *file)
 {
-    return file->needs == 0 ||
-           (file->needs == A_SEARCH ? runlog_is_search(log) : runlog_has_series(log, (runlog_series)(file->needs - 1)));
+    const curve *needed = file->curves;
+    return file->write == runlog_write_search ? runlog_is_search(log)
+                                              : !needed->width || runlog_has_series(log, needed->kind);
 }
 
 bool runlog_write(const runlog *log, tg_error *error)
 {
-    runlog *best = log && !log->lost ? runlog_at_best(log, false) : NULL;
-    if (!best)
-        return tg_fail(error, "the results are not written: memory ran out while they were collected");
+    runlog *best = runlog_at_best(log, false);
     bool written = files_make_folder(log->directory, error);
     for (int i = 0; i < FILES && written; i++) {
         if (!is_wanted(log, &files[i]))

@@ -46,17 +46,8 @@ static int find(const csv_source *s, const char *const *names)
 
 static const char *keep_name(runs_file *to, const char *text, size_t length)
 {
-    for (int i = 0; i < to->name_count; i++)
-        if (strlen(to->names[i]) == length && strncmp(to->names[i], text, length) == 0)
-            return to->names[i];
-    char **names = realloc(to->names, ((size_t)to->name_count + 1) * sizeof *names);
-    if (!names)
-        return NULL;
-    to->names = names;
-    char *copy = strndup(text, length);
-    if (copy)
-        to->names[to->name_count++] = copy;
-    return copy;
+    const int number = texts_number(&to->names, text, length);
+    return to->names.list[number];
 }
 
 /* Splits a name like relu-seed1 into the group and the seed; -1 where it has none. */
@@ -80,26 +71,21 @@ static long split_seed(const char *name, size_t *length)
     return atol(name + digits);
 }
 
-/* The run of this group and seed, made if it does not exist; -1 when memory runs out. */
+/* The run of this group and seed, made if it does not exist. */
 static int find_run(runs_file *to, const char *group, size_t length, uint64_t seed, int fold)
 {
     const char *name = keep_name(to, group, length);
     comparison *c = &to->c;
-    for (int i = 0; name && i < c->run_count; i++)
+    for (int i = 0; i < c->run_count; i++)
         if (c->runs[i].group == name && c->runs[i].seed == seed && c->runs[i].fold == fold)
             return i;
-    const size_t count = (size_t)c->run_count + 1;
-    comparison_run *runs = name ? realloc(c->runs, count * sizeof *runs) : NULL;
-    c->runs = runs ? runs : c->runs;
-    runs_curve *curves = runs ? realloc(to->curves, count * COMPARISON_MEASURES * sizeof *curves) : NULL;
-    to->curves = curves ? curves : to->curves;
-    if (!curves)
-        return -1;
-    memset(curves + (count - 1) * COMPARISON_MEASURES, 0, COMPARISON_MEASURES * sizeof *curves);
-    comparison_run *run = &runs[count - 1];
-    *run = (comparison_run){.group = name, .seed = seed, .fold = fold, .finished = true, .step_seconds = NAN};
+    const size_t count = (size_t)c->run_count, size = COMPARISON_MEASURES * sizeof *to->curves;
+    c->runs = memory_grown(c->runs, count, sizeof *c->runs);
+    to->curves = memory_grown(to->curves, count, size);
+    memset(to->curves + count * COMPARISON_MEASURES, 0, size);
+    c->runs[count] = (comparison_run){.group = name, .seed = seed, .fold = fold, .finished = true, .step_seconds = NAN};
     for (int m = 0; m < COMPARISON_MEASURES; m++)
-        run->values[m] = NAN;
+        c->runs[count].values[m] = NAN;
     return c->run_count++;
 }
 
@@ -107,7 +93,6 @@ static int find_run(runs_file *to, const char *group, size_t length, uint64_t se
 static int find_measure(runs_file *to, const char *wanted, const char *name, tg_error *error)
 {
     comparison *c = &to->c;
-    const size_t length = strlen(name);
     for (int m = 0; m < c->measure_count; m++)
         if (strcmp(c->measures[m].name, name) == 0)
             return m;
@@ -118,9 +103,7 @@ static int find_measure(runs_file *to, const char *wanted, const char *name, tg_
         return -1;
     if (c->measure_count == COMPARISON_MEASURES)
         return tg_fail(error, "more than %d measures; --measures names those to compare", COMPARISON_MEASURES), -2;
-    const char *kept = keep_name(to, name, length);
-    if (!kept)
-        return tg_fail(error, "out of memory"), -2;
+    const char *kept = keep_name(to, name, strlen(name));
     bool more = false;
     for (int i = 0; more_is_better[i]; i++)
         more |= strcasestr(name, more_is_better[i]) != NULL;
@@ -137,21 +120,14 @@ static bool number_at(const csv_source *s, size_t row, size_t column, double *nu
     return !word || csv_word_is_huge(word);
 }
 
-static bool put(runs_file *to, int run, int measure, double step, double number, tg_error *error)
+/* Adds a number of a run, which counts unless another one follows. */
+static void put(runs_file *to, int run, int measure, double step, double number)
 {
-    runs_curve *curve = run < 0 ? NULL : &to->curves[run * COMPARISON_MEASURES + measure];
-    if (curve && curve->count == curve->capacity) {
-        const size_t room = curve->capacity ? 2 * curve->capacity : 8;
-        double *pairs = realloc(curve->pairs, 2 * room * sizeof *pairs);
-        curve->pairs = pairs ? pairs : curve->pairs;
-        curve->capacity = pairs ? room : curve->capacity;
-    }
-    if (!curve || curve->count == curve->capacity)
-        return tg_fail(error, "out of memory");
+    runs_curve *curve = &to->curves[run * COMPARISON_MEASURES + measure];
+    curve->pairs = memory_grown(curve->pairs, curve->count, 2 * sizeof *curve->pairs);
     curve->pairs[2 * curve->count] = step;
     curve->pairs[2 * curve->count++ + 1] = number;
     to->c.runs[run].values[measure] = number;
-    return true;
 }
 
 /* ---- the three forms ---- */
@@ -166,8 +142,8 @@ static bool read_column(runs_file *to, const csv_source *s, const char *wanted, 
     const int run = measure >= 0 ? find_run(to, name, length, seed < 0 ? 0 : (uint64_t)seed, 0) : -1;
     for (size_t row = 0; measure >= 0 && row < s->rows; row++) {
         double number;
-        if (number_at(s, row, column, &number) && !put(to, run, measure, csv_value(s, row, step), number, s->error))
-            return false;
+        if (number_at(s, row, column, &number))
+            put(to, run, measure, csv_value(s, row, step), number);
     }
     return measure != -2;
 }
@@ -284,15 +260,14 @@ static bool read_rows(runs_file *to, const csv_source *s, const char *wanted)
         if (p.seed >= 0 && !isfinite(csv_value(s, row, (size_t)p.seed)))
             return csv_fail_at(s, row, (size_t)p.seed, "expected the number of a seed");
         const int before = to->c.run_count, run = run_of_row(to, s, &p, row);
-        if (p.step < 0 && run >= 0 && run < before)
+        if (p.step < 0 && run < before)
             return csv_fail_at(s, row, (size_t)p.group,
                                "a second row of the same run, and no column step or epoch says which is later");
         const double step = p.step >= 0 ? csv_value(s, row, (size_t)p.step) : 0;
         for (size_t i = 0; i < s->table.columns; i++) {
             double number;
-            if (p.measure[i] >= 0 && number_at(s, row, i, &number) &&
-                !put(to, run, p.measure[i], step, number, s->error))
-                return false;
+            if (p.measure[i] >= 0 && number_at(s, row, i, &number))
+                put(to, run, p.measure[i], step, number);
         }
     }
     return true;
@@ -345,15 +320,14 @@ static bool read_folder(runs_file *to, const char *folder, const char *wanted, t
 static void find_shares(runs_file *of)
 {
     comparison *c = &of->c;
-    for (int m = 0; m < c->measure_count; m++) {
-        bool share = strcasestr(c->measures[m].name, "acc") != NULL;
-        for (int i = 0; i < c->run_count; i++)
-            share &= !(c->runs[i].values[m] < 0 || c->runs[i].values[m] > 1);
-        char title[300];
-        snprintf(title, sizeof title, "%s %%", c->measures[m].name);
-        const char *kept = share ? keep_name(of, title, strlen(title)) : NULL;
-        c->measures[m].share = kept;
-        c->measures[m].title = kept ? kept : c->measures[m].title;
+    for (comparison_measure *m = c->measures; m < c->measures + c->measure_count; m++) {
+        m->share = strcasestr(m->name, "acc") != NULL;
+        for (int i = 0; i < c->run_count; i++) {
+            const double value = c->runs[i].values[m - c->measures];
+            m->share &= !(value < 0 || value > 1);
+        }
+        if (m->share)
+            m->title = texts_add(&of->names, "%s %%", m->name);
     }
 }
 
@@ -377,20 +351,17 @@ void runs_free(runs_file *from)
 {
     for (int i = 0; i < from->c.run_count * COMPARISON_MEASURES; i++)
         free(from->curves[i].pairs);
-    for (int i = 0; i < from->name_count; i++)
-        free(from->names[i]);
-    free(from->names);
+    texts_free(&from->names);
     free(from->curves);
     free(from->c.runs);
-    *from = (runs_file){.c = {.group = NULL}};
 }
 
 chart_line *runs_lines(const runs_file *from, int measure)
 {
     const comparison *c = &from->c;
-    chart_line *lines = calloc((size_t)c->run_count + 1, sizeof *lines);
+    chart_line *lines = memory_checked(calloc((size_t)c->run_count + 1, sizeof *lines));
     int groups = 0;
-    for (int i = 0; lines && i < c->run_count; i++) {
+    for (int i = 0; i < c->run_count; i++) {
         const runs_curve *curve = &from->curves[i * COMPARISON_MEASURES + measure];
         int like = 0;
         while (c->runs[like].group != c->runs[i].group)

@@ -22,18 +22,18 @@
 
 #include "examples/report/chart.h"
 #include "examples/report/comparison.h"
+#include "examples/report/memory.h"
 
 #include <tapegrad.h>
 
 typedef struct runs_curve {
     double *pairs; /* [count, 2]: step and number */
-    size_t count, capacity;
+    size_t count;
 } runs_curve;
 
 typedef struct runs_file {
     comparison c;
-    char **names; /* texts to which the comparison points */
-    int name_count;
+    texts names;          /* to which the comparison points */
     runs_curve *curves;   /* [c.run_count, COMPARISON_MEASURES], if there are steps */
     bool steps, numbered; /* there are steps; seeds only number the runs */
 } runs_file;
@@ -45,7 +45,7 @@ typedef struct runs_file {
 bool runs_read(const char *path, const char *measures, runs_file *out, tg_error *error);
 void runs_free(runs_file *from);
 
-/* The curves of a measure for chart_write, to be freed; NULL when memory runs out. */
+/* The curves of a measure for chart_write, to be freed. */
 chart_line *runs_lines(const runs_file *from, int measure);
 
 #endif

@@ -9,8 +9,7 @@
  *     sheet_write(s, "results/studies/gelu-mnist", "study gelu-mnist", &error);   // report.html and report.md
  *     sheet_free(s);
  *
- * Cells are separated by |. When memory runs out, sheet_write reports it. Functions that take a NULL sheet do
- * nothing. */
+ * Cells are separated by |. */
 #ifndef REPORT_SHEET_H
 #define REPORT_SHEET_H
 

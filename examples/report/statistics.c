@@ -1,5 +1,7 @@
 #include "examples/report/statistics.h"
 
+#include "examples/report/memory.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
@@ -80,8 +82,7 @@ double statistics_student_quantile(double probability, double degrees)
 /* A deviation below this fraction of the largest value is only rounding. */
 static const double ROUNDING = 1e-12;
 
-/* The estimate from the differences to a baseline, NULL for a baseline of zero. */
-static statistics_estimate estimate(const double values[], const double baseline[], size_t count)
+statistics_estimate statistics_paired(const double values[], const double baseline[], size_t count)
 {
     statistics_estimate result = {.count = count, .mean = NAN, .deviation = NAN, .margin = NAN};
     if (count == 0)
@@ -108,12 +109,7 @@ static statistics_estimate estimate(const double values[], const double baseline
 
 statistics_estimate statistics_of(const double values[], size_t count)
 {
-    return estimate(values, NULL, count);
-}
-
-statistics_estimate statistics_paired(const double values[], const double baseline[], size_t count)
-{
-    return estimate(values, baseline, count);
+    return statistics_paired(values, NULL, count);
 }
 
 static int ascending(const void *a, const void *b)
@@ -188,28 +184,25 @@ void statistics_correct_overlap(double overlap, statistics_estimate *estimate, s
         test->p = t_test(estimate, factor);
 }
 
+static int by_value(const void *a, const void *b)
+{
+    return ascending(*(double *const *)a, *(double *const *)b);
+}
+
 void statistics_holm(double p[], size_t count)
 {
-    size_t left = 0;
+    double **sorted = memory_checked(calloc(count + 1, sizeof *sorted));
+    size_t numbers = 0;
     for (size_t i = 0; i < count; i++)
-        left += !isnan(p[i]);
+        if (!isnan(p[i]))
+            sorted[numbers++] = &p[i];
+    qsort(sorted, numbers, sizeof *sorted, by_value);
     double before = 0; /* corrected value of the next smaller p-value */
-    bool *done = calloc(count ? count : 1, sizeof *done);
-    for (; left > 0; left--) {
-        size_t least = count;
-        for (size_t i = 0; i < count; i++)
-            if (!isnan(p[i]) && (!done || !done[i]) && (least == count || p[i] < p[least]))
-                least = i;
-        if (!done) { /* without memory, uses the stricter Bonferroni correction for all */
-            for (size_t i = 0; i < count; i++)
-                p[i] = fmin(1, (double)left * p[i]);
-            return;
-        }
-        before = fmax(before, fmin(1, (double)left * p[least]));
-        p[least] = before;
-        done[least] = true;
+    for (size_t i = 0; i < numbers; i++) {
+        before = fmax(before, fmin(1, (double)(numbers - i) * *sorted[i]));
+        *sorted[i] = before;
     }
-    free(done);
+    free(sorted);
 }
 
 /* ---- ranks ---- */

@@ -23,7 +23,7 @@ typedef struct {
 /* Mean, deviation and margin of `count` values. */
 statistics_estimate statistics_of(const double values[], size_t count);
 
-/* statistics_of for the differences values[i] - baseline[i]. */
+/* The same of the differences values[i] - baseline[i]; NULL: a baseline of zeros. */
 statistics_estimate statistics_paired(const double values[], const double baseline[], size_t count);
 
 /* The median of a list, which is sorted for it; NaN of none. */

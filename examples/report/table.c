@@ -1,9 +1,9 @@
+#include "examples/report/files.h"
 #include "examples/report/html.h"
 #include "examples/report/table_internal.h"
 #include "examples/report/terminal.h"
 
 #include <ctype.h>
-#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -13,9 +13,8 @@
 
 table *table_new(int keys)
 {
-    table *t = calloc(1, sizeof *t);
-    if (t)
-        t->keys = keys;
+    table *t = memory_checked(calloc(1, sizeof *t));
+    t->keys = keys;
     return t;
 }
 
@@ -23,157 +22,100 @@ void table_free(table *t)
 {
     if (!t)
         return;
-    for (int c = 0; c < t->count; c++) {
-        free((void *)t->columns[c].name);
-        free((void *)t->columns[c].csv);
-        free((void *)t->columns[c].meaning);
-    }
-    for (int i = 0; i < t->rows * t->count; i++)
-        free(t->cells[i].text);
-    for (int i = 0; i < t->noted; i++)
-        free(t->notes[i].text);
+    texts_free(&t->texts);
+    free(t->columns);
     free(t->cells);
     free(t->notes);
-    free(t->caption);
     free(t);
 }
 
-static char *copy(table *t, const char *text)
+static const char *copy(table *t, const char *text)
 {
-    char *copied = text ? strdup(text) : NULL;
-    t->lost |= text && !copied;
-    return copied;
+    return text ? texts_add(&t->texts, "%s", text) : NULL;
 }
 
 void table_caption(table *t, const char *caption)
 {
-    if (!t)
-        return;
-    free(t->caption);
     t->caption = copy(t, caption);
 }
 
-void table_add_column(table *t, const table_column *column)
+static void append(table *t, struct column added)
 {
-    if (!t)
-        return;
-    if (t->count == TABLE_COLUMNS || t->rows > 0) {
-        t->lost = true;
-        return;
-    }
-    table_column *added = &t->columns[t->count++];
-    *added = *column;
-    added->name = copy(t, column->name);
-    added->csv = copy(t, column->csv);
-    added->meaning = copy(t, column->meaning);
+    t->columns = memory_grown(t->columns, (size_t)t->count, sizeof *t->columns);
+    t->columns[t->count++] = added;
+}
+
+void table_add_column(table *t, const table_column *of)
+{
+    const int first = t->count;
+    append(t, (struct column){copy(t, of->name), copy(t, of->meaning), of->optional, of->least});
+    for (char *rest = texts_add(&t->texts, "%s", of->csv ? of->csv : of->name); rest; t->columns[first].fields++)
+        append(t, (struct column){.name = strsep(&rest, of->csv ? "," : "")});
+    if (t->keys-- > 0)
+        t->key_end = t->count;
 }
 
 void table_add_columns(table *t, const char *names)
 {
-    for (const char *end = names; t; names = end + 1) {
-        end = names + strcspn(names, "|");
-        char *name = strndup(names, (size_t)(end - names));
-        t->lost |= !name;
-        table_add_column(t, &(table_column){.name = name});
-        free(name);
-        if (!*end)
-            break;
-    }
+    for (char *rest = texts_add(&t->texts, "%s", names); rest;)
+        table_add_column(t, &(table_column){.name = strsep(&rest, "|")});
 }
 
 void table_add_row(table *t)
 {
-    if (!t)
-        return;
-    cell *cells = realloc(t->cells, (size_t)(t->rows + 1) * (size_t)t->count * sizeof *cells);
-    t->lost |= !cells;
-    t->filled = t->count; /* a cell needs a row */
-    if (!cells)
-        return;
-    t->cells = cells;
-    memset(cells + t->rows * t->count, 0, (size_t)t->count * sizeof *cells);
-    t->rows++;
-    t->filled = 0;
-}
-
-/* The next cell of the last row; NULL if there is none. */
-static cell *next_cell(table *t)
-{
-    if (!t || t->rows == 0 || t->filled == t->count)
-        return NULL;
-    return &t->cells[(t->rows - 1) * t->count + t->filled++];
+    const size_t size = (size_t)t->count * sizeof *t->cells;
+    t->cells = memory_grown(t->cells, (size_t)t->rows, size);
+    memset(&t->cells[t->rows++ * t->count], 0, size);
+    t->next = 0;
 }
 
 static cell *last_cell(table *t)
 {
-    return t && t->rows > 0 && t->filled > 0 ? &t->cells[(t->rows - 1) * t->count + t->filled - 1] : NULL;
-}
-
-static char *formatted(table *t, const char *format, va_list arguments)
-{
-    char *text = NULL;
-    if (vasprintf(&text, format, arguments) < 0)
-        text = NULL;
-    t->lost |= !text;
-    return text;
+    return &t->cells[(t->rows - 1) * t->count + t->last];
 }
 
 void table_add_cell(table *t, const char *format, ...)
 {
-    cell *to = next_cell(t);
+    if (t->next == t->count)
+        return;
+    t->last = t->next;
+    t->next += 1 + t->columns[t->last].fields;
     va_list arguments;
     va_start(arguments, format);
-    if (to)
-        to->text = formatted(t, format, arguments);
+    last_cell(t)[0].text = last_cell(t)[1].text = texts_add_list(&t->texts, format, arguments);
     va_end(arguments);
 }
 
 void table_add_cells(table *t, const char *cells)
 {
     table_add_row(t);
-    for (const char *end = cells; t; cells = end + 1) {
-        end = cells + strcspn(cells, "|");
-        table_add_cell(t, "%.*s", (int)(end - cells), cells);
-        if (!*end)
-            break;
-    }
+    for (char *rest = texts_add(&t->texts, "%s", cells); rest;)
+        table_add_cell(t, "%s", strsep(&rest, "|"));
 }
 
 void table_numbers(table *t, int count, const double numbers[])
 {
-    cell *of = last_cell(t);
-    for (int i = 0; of && i < count && i < TABLE_NUMBERS; i++)
-        of->numbers[i] = numbers[i];
-    if (of)
-        of->count = count < TABLE_NUMBERS ? count : TABLE_NUMBERS;
+    for (int i = 0; i < t->columns[t->last].fields; i++)
+        last_cell(t)[1 + i].text = i < count && !isnan(numbers[i]) ? texts_add(&t->texts, "%.9g", numbers[i]) : NULL;
 }
 
 void table_set_mark(table *t, table_mark mark, double strength)
 {
-    cell *of = last_cell(t);
-    if (of) {
-        of->mark = mark;
-        of->strength = strength;
-    }
+    last_cell(t)->mark = mark;
+    last_cell(t)->strength = strength;
 }
 
-static void add_note(table *t, bool verdict, const char *format, va_list arguments)
+static void add_note(table *t, bool verdict, const char *text)
 {
-    struct note *notes = t ? realloc(t->notes, (size_t)(t->noted + 1) * sizeof *notes) : NULL;
-    char *text = notes ? formatted(t, format, arguments) : NULL;
-    if (t) {
-        t->notes = notes ? notes : t->notes;
-        t->lost |= !text;
-    }
-    if (text)
-        notes[t->noted++] = (struct note){text, verdict};
+    t->notes = memory_grown(t->notes, (size_t)t->noted, sizeof *t->notes);
+    t->notes[t->noted++] = (struct note){text, verdict};
 }
 
 void table_add_note(table *t, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    add_note(t, false, format, arguments);
+    add_note(t, false, texts_add_list(&t->texts, format, arguments));
     va_end(arguments);
 }
 
@@ -181,13 +123,13 @@ void table_add_verdict(table *t, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    add_note(t, true, format, arguments);
+    add_note(t, true, texts_add_list(&t->texts, format, arguments));
     va_end(arguments);
 }
 
 int table_rows(const table *t)
 {
-    return t ? t->rows : 0;
+    return t->rows;
 }
 
 /* ---- visible columns ---- */
@@ -204,12 +146,17 @@ const char *table_text_of(const table *t, int row, int column)
 }
 
 /* True if any row has text in this column. Without rows, every column counts, for its heading. */
-bool table_is_shown(const table *t, int column)
+static bool has_text(const table *t, int column)
 {
     for (int row = 0; row < t->rows; row++)
         if (table_text_of(t, row, column)[0])
             return true;
     return t->rows == 0;
+}
+
+bool table_is_shown(const table *t, int column)
+{
+    return t->columns[column].fields > 0 && has_text(t, column);
 }
 
 static bool is_number(const char *text)
@@ -226,12 +173,31 @@ bool table_is_right(const table *t, int column)
     return true;
 }
 
-/* ---- replacing characters that a terminal cannot show ---- */
+/* ---- replacing characters that a format cannot show ---- */
 
+enum { ASCII, MARKDOWN, LATEX };
+
+/* NULL: the character itself. */
 static const struct sign {
-    const char *utf8, *ascii, *latex;
-} signs[] = {{"±", "+/-", "$\\pm$"}, {"Δ", "diff", "$\\Delta$"}, {"µ", "u", "$\\mu$"}, {"²", "2", "$^2$"},
-             {"<", "<", "$<$"},      {">", ">", "$>$"},          {"|", "|", "$|$"}};
+    const char *utf8, *as[3];
+} signs[] = {{"±", {"+/-", "+/-", "$\\pm$"}},
+             {"Δ", {"diff", "diff", "$\\Delta$"}},
+             {"µ", {"u", "u", "$\\mu$"}},
+             {"²", {"2", "2", "$^2$"}},
+             {"<", {[LATEX] = "$<$"}},
+             {">", {[LATEX] = "$>$"}},
+             {"|", {NULL, "\\|", "$|$"}},
+             {"\n", {NULL, " ", " "}},
+             {"\\", {[LATEX] = "\\textbackslash{}"}},
+             {"~", {[LATEX] = "\\textasciitilde{}"}},
+             {"^", {[LATEX] = "\\textasciicircum{}"}},
+             {"%", {[LATEX] = "\\%"}},
+             {"_", {[LATEX] = "\\_"}},
+             {"&", {[LATEX] = "\\&"}},
+             {"#", {[LATEX] = "\\#"}},
+             {"$", {[LATEX] = "\\$"}},
+             {"{", {[LATEX] = "\\{"}},
+             {"}", {[LATEX] = "\\}"}}};
 
 static const struct sign *sign_at(const char *text)
 {
@@ -241,17 +207,17 @@ static const struct sign *sign_at(const char *text)
     return NULL;
 }
 
-/* The text in ASCII, as far as possible, to be freed. */
-char *table_in_ascii(const char *text)
+static void put_signs(FILE *out, const char *text, size_t length, int as)
 {
-    char *plain = malloc(4 * strlen(text) + 1), *to = plain;
-    for (const struct sign *sign; plain && *text; text += sign ? strlen(sign->utf8) : 1) {
-        sign = sign_at(text);
-        to = sign ? stpcpy(to, sign->ascii) : (*to = *text, to + 1);
+    for (const char *end = text + length; text < end;) {
+        const struct sign *sign = sign_at(text);
+        const int size = sign ? (int)strlen(sign->utf8) : 1;
+        if (sign && sign->as[as])
+            fputs(sign->as[as], out);
+        else
+            fprintf(out, "%.*s", size, text);
+        text += size;
     }
-    if (plain)
-        *to = '\0';
-    return plain;
 }
 
 static size_t trimmed(const char *text)
@@ -262,54 +228,39 @@ static size_t trimmed(const char *text)
     return length;
 }
 
-/* Works without allocating, so that no word is lost when memory runs out. */
 static void put_ascii(FILE *out, const char *text)
 {
-    for (const char *end = text + trimmed(text); text < end;) {
-        const struct sign *sign = sign_at(text);
-        fprintf(out, "%.*s", sign ? INT_MAX : 1, sign ? sign->ascii : text);
-        text += sign ? strlen(sign->utf8) : 1;
-    }
+    put_signs(out, text, trimmed(text), ASCII);
 }
 
 static void put_markdown(FILE *out, const char *text)
 {
-    for (const char *end = text + trimmed(text); text < end;) {
-        const struct sign *sign = sign_at(text);
-        if (*text == '|')
-            fputs("\\|", out);
-        else if (*text == '\n')
-            fputc(' ', out);
-        else
-            fprintf(out, "%.*s", sign ? INT_MAX : 1, sign ? sign->ascii : text);
-        text += sign ? strlen(sign->utf8) : 1;
-    }
+    put_signs(out, text, trimmed(text), MARKDOWN);
 }
 
 static void put_latex(FILE *out, const char *text)
 {
-    const char *end = text + trimmed(text);
-    while (text < end) {
-        const struct sign *sign = sign_at(text);
-        if (sign)
-            fputs(sign->latex, out);
-        else if (strchr("\\~^", *text))
-            fprintf(out, "\\text%s{}", *text == '\\' ? "backslash" : *text == '~' ? "asciitilde" : "asciicircum");
-        else
-            fprintf(out, strchr("%_&#${}", *text) ? "\\%c" : "%c", *text == '\n' ? ' ' : *text);
-        text += sign ? strlen(sign->utf8) : 1;
-    }
+    put_signs(out, text, trimmed(text), LATEX);
+}
+
+char *table_in_ascii(const char *text)
+{
+    char *plain;
+    size_t size;
+    FILE *to = memory_checked(open_memstream(&plain, &size));
+    put_signs(to, text, strlen(text), ASCII);
+    return memory_checked(files_close_memory(to, &plain) ? plain : NULL);
 }
 
 /* ---- texts ---- */
 
-/* One row, or the headings for -1, with text before each cell and after the last. */
-static void put_row(const table *t, int row, const char *begin, const char *between, const char *end,
+/* One row, or the headings for -1, with text before each cell and after the last; the fields of CSV, or the cells. */
+static void put_row(const table *t, int row, bool fields, const char *begin, const char *between, const char *end,
                     void (*put)(FILE *out, const char *text), FILE *out)
 {
     const char *before = begin;
     for (int c = 0; c < t->count; c++) {
-        if (!table_is_shown(t, c))
+        if (fields == (t->columns[c].fields > 0) || !has_text(t, c))
             continue;
         fputs(before, out);
         put(out, table_text_of(t, row, c));
@@ -318,21 +269,20 @@ static void put_row(const table *t, int row, const char *begin, const char *betw
     fputs(end, out);
 }
 
-static bool print_markdown(const table *t, FILE *out)
+static void print_markdown(const table *t, FILE *out)
 {
     if (t->caption)
         fprintf(out, "**%s**\n\n", t->caption);
     for (int row = -1; row < t->rows; row++) {
-        put_row(t, row, "| ", " | ", " |\n", put_markdown, out);
+        put_row(t, row, false, "| ", " | ", " |\n", put_markdown, out);
         for (int c = 0; row < 0 && c < t->count; c++)
             if (table_is_shown(t, c))
                 fputs(table_is_right(t, c) ? "|---:" : "|---", out);
         fputs(row < 0 ? "|\n" : "", out);
     }
-    return true;
 }
 
-static bool print_latex(const table *t, FILE *out)
+static void print_latex(const table *t, FILE *out)
 {
     fputs("\\begin{tabular}{", out);
     for (int c = 0; c < t->count; c++)
@@ -340,12 +290,11 @@ static bool print_latex(const table *t, FILE *out)
             fputc(table_is_right(t, c) ? 'r' : 'l', out);
     fputs("}\n\\hline\n", out);
     for (int row = -1; row < t->rows; row++)
-        put_row(t, row, "", " & ", row < 0 ? " \\\\\n\\hline\n" : " \\\\\n", put_latex, out);
+        put_row(t, row, false, "", " & ", row < 0 ? " \\\\\n\\hline\n" : " \\\\\n", put_latex, out);
     fputs("\\hline\n\\end{tabular}\n", out);
-    return true;
 }
 
-static bool print_html(const table *t, FILE *out)
+static void print_html(const table *t, FILE *out)
 {
     static const char *const classes[] = {"", " good", " bad", "", ""};
     fputs("<div class=\"wide\"><table>\n", out);
@@ -378,7 +327,6 @@ static bool print_html(const table *t, FILE *out)
         fputs("</tr>\n", out);
     }
     fputs("</table></div>\n", out);
-    return true;
 }
 
 /* ---- CSV: RFC 4180, a number in each field ---- */
@@ -392,71 +340,25 @@ void table_csv_text(FILE *out, const char *text)
     fputs(quoted ? "\"" : "", out);
 }
 
-/* The number of fields of a column, and for each whether any row has a number in it. */
-static int fields_of(const table *t, int column)
-{
-    int fields = 1;
-    for (const char *at = t->columns[column].csv; at && *at; at++)
-        fields += *at == ',';
-    return fields;
-}
-
-static bool has_field(const table *t, int column, int field)
-{
-    bool found = t->rows == 0;
-    for (int row = 0; row < t->rows && !found; row++) {
-        const cell *of = table_cell_at(t, row, column);
-        found = of->count ? field < of->count && !isnan(of->numbers[field]) : field == 0 && of->text && of->text[0];
-    }
-    return found;
-}
-
-/* A text in ASCII, trimmed. */
-static void put_csv_text(const char *text, FILE *out)
+static void put_csv(FILE *out, const char *text)
 {
     char *plain = table_in_ascii(text);
-    if (plain)
-        plain[trimmed(plain)] = '\0';
-    table_csv_text(out, plain ? plain : "");
+    plain[trimmed(plain)] = '\0';
+    table_csv_text(out, plain);
     free(plain);
 }
 
-static void put_field(const table *t, int row, int column, int field, FILE *out)
+static void print_csv(const table *t, FILE *out)
 {
-    const cell *of = row < 0 ? &(cell){0} : table_cell_at(t, row, column);
-    const char *name = t->columns[column].csv;
-    for (int i = 0; row < 0 && name && i < field; i++)
-        name += strcspn(name, ",") + 1;
-    if (row < 0 && name)
-        fprintf(out, "%.*s", (int)strcspn(name, ","), name);
-    else if (of->count == 0 && field == 0)
-        put_csv_text(table_text_of(t, row, column), out);
-    else if (field < of->count && !isnan(of->numbers[field]))
-        fprintf(out, "%.9g", of->numbers[field]);
-}
-
-static bool print_csv(const table *t, FILE *out)
-{
-    for (int row = -1; row < t->rows; row++) {
-        bool first = true;
-        for (int c = 0; c < t->count; c++)
-            for (int field = 0; field < fields_of(t, c); field++) {
-                if (!has_field(t, c, field))
-                    continue;
-                fputs(first ? "" : ",", out);
-                put_field(t, row, c, field, out);
-                first = false;
-            }
-        fputc('\n', out);
-    }
-    return true;
+    for (int row = -1; row < t->rows; row++)
+        put_row(t, row, true, "", ",", "\n", put_csv, out);
 }
 
 /* ---- output ---- */
 
 static const struct format {
     const char *name;
-    bool (*print)(const table *t, FILE *out);
+    void (*print)(const table *t, FILE *out);
     const char *before, *after;               /* of a note; NULL: no notes */
     const char *verdict;                      /* before a verdict */
     void (*put)(FILE *out, const char *text); /* prints a word of a note; NULL: in the terminal's character set */
@@ -478,7 +380,7 @@ static void put_note(const struct format *format, const char *before, const char
 }
 
 /* Verdicts, notes and explanations of the columns, each kind after an empty line. */
-static bool print_notes(const table *t, const struct format *format, FILE *out)
+static void print_notes(const table *t, const struct format *format, FILE *out)
 {
     const bool spaced = strcmp(format->name, "html") != 0;
     for (int notes = 0; notes < 2; notes++)
@@ -489,21 +391,20 @@ static bool print_notes(const table *t, const struct format *format, FILE *out)
             }
     for (int c = 0, any = 0; c < t->count; c++)
         if (t->columns[c].meaning && table_is_shown(t, c) && t->rows > 0) {
-            char *text = NULL;
-            if (asprintf(&text, "%.*s: %s.", (int)trimmed(t->columns[c].name), t->columns[c].name,
-                         t->columns[c].meaning) < 0)
-                return false;
+            char *text =
+                memory_text("%.*s: %s.", (int)trimmed(t->columns[c].name), t->columns[c].name, t->columns[c].meaning);
             fputs(spaced && any++ == 0 && t->noted == 0 ? "\n" : "", out);
             put_note(format, format->before, text, out);
             free(text);
         }
-    return true;
 }
 
-bool table_print(const table *t, const char *name, FILE *out)
+void table_print(const table *t, const char *name, FILE *out)
 {
     const struct format *format = formats;
     while (format < formats + sizeof formats / sizeof *formats - 1 && strcmp(format->name, name) != 0)
         format++;
-    return t && !t->lost && format->print(t, out) && (!format->before || print_notes(t, format, out));
+    format->print(t, out);
+    if (format->before)
+        print_notes(t, format, out);
 }

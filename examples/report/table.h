@@ -16,8 +16,6 @@
  * column that is empty in every row is left out; in CSV this holds for each of its numbers. On a narrow terminal
  * nothing is cut: columns with `least` are wrapped, `optional` ones are left out, and columns that still do not fit are
  * printed below, with the first columns repeated.
- *
- * Functions that take a NULL table do nothing. When memory runs out, table_print prints nothing and returns false.
  */
 #ifndef REPORT_TABLE_H
 #define REPORT_TABLE_H
@@ -35,12 +33,10 @@ typedef struct table_column {
     int least; /* the text may be wrapped to lines of this length; 0: never */
 } table_column;
 
-enum { TABLE_COLUMNS = 160, TABLE_NUMBERS = 4 }; /* maximum numbers of columns, and of numbers in one cell */
-
 /* The style of a cell: green, red or bold on a terminal, CSS classes in HTML. */
 typedef enum table_mark { TABLE_PLAIN, TABLE_GOOD, TABLE_BAD, TABLE_SHADED_GOOD, TABLE_SHADED_BAD } table_mark;
 
-/* The first `keys` columns identify a row. NULL when memory runs out. */
+/* The first `keys` columns identify a row. */
 table *table_new(int keys);
 void table_free(table *t);
 
@@ -74,7 +70,7 @@ int table_rows(const table *t);
 
 /* Formats: "table" for a terminal or a text file, "markdown", "latex" (a whole tabular; notes as comments), "csv"
  * (without notes) or "html". */
-bool table_print(const table *t, const char *format, FILE *out);
+void table_print(const table *t, const char *format, FILE *out);
 
 /* A text as a field of CSV, in quotes if necessary. */
 void table_csv_text(FILE *out, const char *text);

@@ -2,42 +2,50 @@
 #ifndef REPORT_TABLE_INTERNAL_H
 #define REPORT_TABLE_INTERNAL_H
 
+#include "examples/report/memory.h"
 #include "examples/report/table.h"
 
 typedef struct cell {
-    char *text; /* NULL: empty */
-    double numbers[TABLE_NUMBERS];
-    int count; /* of the numbers */
+    const char *text; /* NULL: empty */
     table_mark mark;
     double strength;
 } cell;
 
 struct note {
-    char *text;
+    const char *text;
     bool verdict;
 };
 
+/* A column of cells, behind which come the columns of its fields in CSV. */
+struct column {
+    const char *name, *meaning;
+    bool optional;
+    int least;
+    int fields; /* 0: this is such a field */
+};
+
 struct table {
-    table_column columns[TABLE_COLUMNS]; /* [count]; the strings are ours */
-    cell *cells;                         /* [rows, count] */
-    struct note *notes;                  /* [noted] */
-    char *caption;
-    int keys, count, rows, noted;
-    int filled; /* cells of the last row */
-    bool lost;  /* memory ran out, so cells are missing */
+    struct column *columns; /* [count] */
+    cell *cells;            /* [rows, count] */
+    struct note *notes;     /* [noted] */
+    const char *caption;
+    int count, rows, noted;
+    int keys, key_end; /* keys that are still to be added, and the end of their columns */
+    int next, last;    /* columns of the next cell of the last row, and of the one before */
+    texts texts;       /* all texts of the table */
 };
 
 /* The text of a cell, row -1 for the heading. */
 const cell *table_cell_at(const table *t, int row, int column);
 const char *table_text_of(const table *t, int row, int column);
 
-/* True if any row has text in a column; true if all its cells are numbers. */
+/* True if any row has text in a column that is no field of CSV; true if all its cells are numbers. */
 bool table_is_shown(const table *t, int column);
 bool table_is_right(const table *t, int column);
 
 /* The text in ASCII as far as possible, to be freed. */
 char *table_in_ascii(const char *text);
 
-bool table_print_on_terminal(const table *t, FILE *out);
+void table_print_on_terminal(const table *t, FILE *out);
 
 #endif

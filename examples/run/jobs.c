@@ -449,7 +449,7 @@ jobs_outcome jobs_run(const jobs_config *config)
     jobs_pool pool = {.config = config, .places = places < config->count ? places : config->count};
     signals_before before;
     struct sigaction before_child;
-    signals_catch(&before, NULL);
+    signals_catch(&before);
     sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL},
               &before_child); /* if SIGCHLD were ignored, children would leave no status */
     if (!make_pool(&pool)) {

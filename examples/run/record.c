@@ -1,7 +1,6 @@
 #include "examples/run/record.h"
 #include "examples/run/options.h"
 
-#include <ftw.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -60,12 +59,6 @@ static const char *difference(json_t *ours, json_t *theirs, const char *const *i
     return NULL;
 }
 
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *where)
-{
-    (void)status, (void)type, (void)where;
-    return remove(path);
-}
-
 static void remove_results(const char *folder)
 {
     static const char *const names[] = {"runs",       "last.safetensors", "best.safetensors",
@@ -73,7 +66,7 @@ static void remove_results(const char *folder)
     char path[PATH_MAX];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (path_of(folder, names[i], path))
-            nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+            files_remove_all(path);
 }
 
 /* Describes a value in a message. */

@@ -4,21 +4,17 @@
 
 static const int asking[SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
 static volatile sig_atomic_t caught, last;
-static void (*also)(int signal);
 
 static void note(int signal)
 {
     caught = last = signal;
-    if (also)
-        also(signal);
 }
 
-void signals_catch(signals_before *before, void (*handler)(int signal))
+void signals_catch(signals_before *before)
 {
     caught = 0;
-    also = handler;
     for (int i = 0; i < SIGNALS; i++) {
-        const int once = handler || asking[i] == SIGHUP ? 0 : (int)SA_RESETHAND;
+        const int once = asking[i] == SIGHUP ? 0 : (int)SA_RESETHAND;
         const struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESTART | once};
         sigaction(asking[i], NULL, &before->of[i]);
         if (before->of[i].sa_handler != SIG_IGN)
@@ -33,7 +29,6 @@ void signals_release(const signals_before *before)
             sigaction(asking[i], &before->of[i], NULL);
     if (caught == SIGHUP)
         signal(SIGHUP, SIG_IGN);
-    also = NULL;
 }
 
 int signals_caught(void)

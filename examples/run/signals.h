@@ -1,7 +1,7 @@
 /* Signals that ask a program to end: Ctrl-C, SIGTERM, and the SIGHUP of a terminal that is closed.
  *
  *     signals_before before;
- *     signals_catch(&before, NULL);
+ *     signals_catch(&before);
  *     while (... && !signals_caught())
  *         ...
  *     signals_release(&before);
@@ -22,9 +22,8 @@ typedef struct signals_before {
     struct sigaction of[SIGNALS];
 } signals_before;
 
-/* From here on signals are only noted. If there is a `handler`, it is called for each of them, and a second one does
- * not end the program either. */
-void signals_catch(signals_before *before, void (*handler)(int signal));
+/* From here on signals are only noted. */
+void signals_catch(signals_before *before);
 
 /* Restores the handling before signals_catch; but after a SIGHUP further ones are ignored, so that results can still be
  * written. */

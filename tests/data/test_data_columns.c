@@ -149,7 +149,7 @@ START_TEST(wide_files_are_cut_and_names_are_plain)
     }
     dataset set = loaded(text, (dataset_options){0});
     FILE *out = fmemopen(seen, sizeof seen, "w");
-    ck_assert(columns_print(&set, out));
+    columns_print(&set, out);
     fclose(out);
     dataset_free(&set);
     ck_assert_ptr_null(strchr(seen, '\x1b'));

@@ -45,7 +45,7 @@ static char *as(const char *format)
     static char text[1 << 14];
     table *t = sample();
     FILE *out = tmpfile();
-    ck_assert(table_print(t, format, out));
+    table_print(t, format, out);
     rewind(out);
     text[fread(text, 1, sizeof text - 1, out)] = '\0';
     fclose(out);
@@ -87,7 +87,7 @@ static void print_sample(FILE *out, const void *context)
 {
     table *t = sample();
     (void)context;
-    ck_assert(table_print(t, "table", out));
+    table_print(t, "table", out);
     table_free(t);
 }
 
@@ -108,19 +108,21 @@ START_TEST(a_narrow_terminal_has_everything_and_no_long_line)
 }
 END_TEST
 
-START_TEST(a_table_of_nothing_and_a_full_one_are_no_trouble)
+START_TEST(tables_without_columns_and_with_many_are_printed)
 {
+    static char text[8192];
     table *t = table_new(1);
-    FILE *out = tmpfile();
-    ck_assert(table_print(t, "markdown", out));
-    for (int i = 0; i <= TABLE_COLUMNS; i++)
+    FILE *out = fmemopen(text, sizeof text, "w");
+    table_print(t, "table", out);
+    ck_assert_int_eq(ftell(out), 0);
+    for (int i = 0; i < 1000; i++)
         table_add_column(t, &(table_column){.name = "x"});
-    ck_assert(!table_print(t, "markdown", out)); /* one word too many is not dropped silently */
-    table_free(t);
-    table_add_row(NULL);
-    table_add_cells(NULL, "a|b");
-    ck_assert(!table_print(NULL, "csv", out));
+    table_add_cells(t, "a|b");
+    table_add_cell(t, "c");
+    table_print(t, "csv", out);
     fclose(out);
+    ck_assert_str_eq(text, "x,x,x\na,b,c\n");
+    table_free(t);
 }
 END_TEST
 
@@ -237,7 +239,7 @@ static int claims(const comparison *c, char first[VERDICT_SENTENCE], int *inside
     size_t size = 0;
     int count = 0, groups;
     FILE *out = open_memstream(&text, &size);
-    ck_assert(comparison_print(c, "latex", out));
+    comparison_print(c, "latex", out);
     fclose(out);
     for (const char *line = strstr(text, "% gelu against");
          line && strncmp(line, "% ", 2) == 0 && strstr(line, "against"); line += strcspn(line, "\n") + 1) {
@@ -322,7 +324,7 @@ START_TEST(hints_are_given_where_they_are_due)
     for (int due = 1; due >= 0; due--) {
         static char text[8192];
         FILE *out = tmpfile();
-        ck_assert(comparison_print(&c, "table", out));
+        comparison_print(&c, "table", out);
         rewind(out);
         text[fread(text, 1, sizeof text - 1, out)] = '\0';
         fclose(out);
@@ -339,7 +341,7 @@ END_TEST
 
 static void print_comparison(FILE *out, const void *c)
 {
-    ck_assert(comparison_print(c, "table", out));
+    comparison_print(c, "table", out);
 }
 
 START_TEST(at_forty_columns_a_comparison_has_all_its_figures)
@@ -481,7 +483,7 @@ Suite *report_suite(void)
     tcase_add_test(tests, a_chart_has_its_points_at_their_places);
     tcase_add_test(tests, a_table_is_printed_in_five_ways);
     tcase_add_test(tests, a_narrow_terminal_has_everything_and_no_long_line);
-    tcase_add_test(tests, a_table_of_nothing_and_a_full_one_are_no_trouble);
+    tcase_add_test(tests, tables_without_columns_and_with_many_are_printed);
     tcase_add_test(tests, a_verdict_says_what_the_interval_says);
     tcase_add_test(tests, enough_pairs_are_known_numbers);
     tcase_add_test(tests, a_loss_that_still_falls_is_seen);

@@ -46,9 +46,8 @@ void run_log_write(const runlog *log)
 comparison_group *run_log_groups(const runlog *log, int *count)
 {
     comparison c;
-    ck_assert(runlog_comparison(log, &c));
+    runlog_comparison(log, &c);
     comparison_group *groups = comparison_groups(&c, count);
-    ck_assert_ptr_nonnull(groups);
     free(c.runs);
     return groups;
 }

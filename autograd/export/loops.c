@@ -119,11 +119,10 @@ static tg_strided loops_of(const tg_value *value)
  * of ours. */
 static const tg_formula *formula_of(const tg_value *value)
 {
-    static const tg_formula copies = {"copy", TG_FORMULA_UNARY, NULL, "x", NULL};
+    static const tg_formula copies = {NULL, "x"};
     if (!value->op || !(value->op->flags & TG_ELEMENTWISE) || tg_op_find(value->op->name) != value->op)
         return NULL;
-    const tg_formula *f = value->op == &tg_op_copy ? &copies : tg_formula_find(value->op->name);
-    return f && f->kind != TG_FORMULA_GATED_GRAD ? f : NULL;
+    return value->op == &tg_op_copy ? &copies : tg_formula_find(value->op->name);
 }
 
 static bool may_join(const tg_writer *w, const tg_value *value)
@@ -167,7 +166,7 @@ static void formula_body(tg_writer *w, int indent, const tg_value *value)
                       : k == 0                ? "a"
                                               : "b",
                       (long long)value->inputs[k]->index, index_text(&s, k, 0, 0, at));
-    if (f->kind == TG_FORMULA_NUMBER)
+    if (f->number)
         tg_writer_say(w, indent, "const tg_real %s = (tg_real)%s;", f->number,
                       tg_writer_number(tg_field_number(value->op->fields, value->attributes), number));
     tg_writer_say(w, indent, "v%lld[%s] = %s;", (long long)value->index, index_text(&s, value->input_count, 0, 0, at),
@@ -218,30 +217,17 @@ static void kernel_loop(tg_writer *w, const tg_value *value, const char *kernel)
     close_loops(w, &s, runs, 1);
 }
 
-/* Both gradients of a gated product in one pass, packed. */
-static void gated_gradients(tg_writer *w, const tg_value *value)
-{
-    long long v[3];
-    for (int k = 0; k < 3; k++)
-        v[k] = (long long)value->inputs[k]->index;
-    const long long n = (long long)value->inputs[0]->size, y = (long long)value->index;
-    tg_writer_say(w, 1, "vector_%s(%lld, v%lld, v%lld, v%lld, v%lld, v%lld + %lld);", value->op->name, n, v[1], v[2],
-                  v[0], y, y, n);
-}
-
 static bool elementwise(tg_writer *w, const tg_value *value)
 {
     char vector[80];
-    if (tg_op_find(value->op->name) != value->op) /* a user's operation */
+    if (!(value->op->flags & TG_ELEMENTWISE) || tg_op_find(value->op->name) != value->op) /* a user's operation */
         return false;
-    const tg_formula *f = tg_formula_find(value->op->name);
     snprintf(vector, sizeof vector, "vector_%s", value->op->name);
+    const char *kernel = tg_pieces_have(vector) ? vector : value->op->name;
     if (formula_of(value))
         formula_loop(w, value);
-    else if (f && f->kind == TG_FORMULA_GATED_GRAD)
-        gated_gradients(w, value);
-    else if (value->op->flags & TG_ELEMENTWISE && (tg_pieces_have(vector) || tg_pieces_have(value->op->name)))
-        kernel_loop(w, value, tg_pieces_have(vector) ? vector : value->op->name);
+    else if (tg_pieces_have(kernel))
+        kernel_loop(w, value, kernel);
     else
         return false;
     return true;

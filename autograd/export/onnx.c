@@ -49,7 +49,7 @@ static bool is_convolution(const tg_value *value)
 {
     return value->op == &tg_op_matmul && windows_of(value->inputs[1]) && !windows_of(value->inputs[0]) &&
            value->shape.rank == 3 && value->inputs[0]->shape.rank == 3 && value->inputs[1]->shape.rank == 3 &&
-           tg_writer_attribute(value, "transpose_a") == 0 && tg_writer_attribute(value, "transpose_b") == 0;
+           tg_writer_word(value, "transpose_a") == 0 && tg_writer_word(value, "transpose_b") == 0;
 }
 
 static void convolution(const tg_writer *w, const tg_value *value, char *text, size_t size)
@@ -80,8 +80,8 @@ static void operand(const tg_value *value, bool transposed, char text[100])
 static void matmul(const tg_writer *w, const tg_value *value, char *text, size_t size)
 {
     char a[100], b[100];
-    operand(value->inputs[0], tg_writer_attribute(value, "transpose_a") != 0, a);
-    operand(value->inputs[1], tg_writer_attribute(value, "transpose_b") != 0, b);
+    operand(value->inputs[0], tg_writer_word(value, "transpose_a") != 0, a);
+    operand(value->inputs[1], tg_writer_word(value, "transpose_b") != 0, b);
     if (is_convolution(value))
         convolution(w, value, text, size);
     else
@@ -112,7 +112,7 @@ static void concat(const tg_writer *w, const tg_value *value, char *text, size_t
 {
     (void)w;
     long long rows = 1;
-    for (int axis = 0; axis < (int)tg_writer_attribute(value, "axis"); axis++)
+    for (int axis = 0; axis < (int)tg_writer_word(value, "axis"); axis++)
         rows *= dim(value, axis);
     size_t used = (size_t)snprintf(text, size, "Reshape(Concat[axis=1](");
     for (int i = 0; i < value->input_count && used < size; i++)
@@ -139,8 +139,8 @@ static void self_attention(const tg_writer *w, const tg_value *value, char *text
 {
     (void)w;
     const tg_value *x = value->inputs[0];
-    const long long heads = (long long)tg_writer_attribute(value, "heads"),
-                    shared = (long long)tg_writer_attribute(value, "key_value_heads"),
+    const long long heads = (long long)tg_writer_word(value, "heads"),
+                    shared = (long long)tg_writer_word(value, "key_value_heads"),
                     width = dim(x, -1) / (heads + 2 * shared), positions = dim(x, -2);
     char queries[300], keys[300], values[300], mask[200], scale[40];
     heads_of(value, 0, shared, heads / shared, width, false, queries);
@@ -148,7 +148,7 @@ static void self_attention(const tg_writer *w, const tg_value *value, char *text
     heads_of(value, (heads + shared) * width, shared, 1, width, false, values);
     snprintf(mask, sizeof mask, ", Trilu[upper=1](Expand(-INFINITY, {%lld, %lld}), Squeeze({1})))", positions,
              positions);
-    const bool causal = tg_writer_attribute(value, "causal") != 0;
+    const bool causal = tg_writer_word(value, "causal") != 0;
     snprintf(text, size,
              "Reshape(Transpose[perm={0, 3, 1, 2, 4}](MatMul(Softmax[axis=-1](%sMul(%s, MatMul(%s,\n    %s))%s),\n    "
              "%s)), {$shape})",
@@ -184,7 +184,7 @@ static bool put_operation(tg_onnx *o, const tg_value *value)
         if (windows_of(value->inputs[k]) && !is_convolution(value))
             return refuse(o, &tg_op_unfold);
     for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
-        if (nodes[i].op != value->op || (nodes[i].condition && tg_writer_attribute(value, nodes[i].condition) == 0))
+        if (nodes[i].op != value->op || (nodes[i].condition && tg_writer_word(value, nodes[i].condition) == 0))
             continue;
         if (nodes[i].write)
             nodes[i].write(o->w, value, text, sizeof text);
@@ -198,8 +198,8 @@ static bool put_operation(tg_onnx *o, const tg_value *value)
 static void put_leaf(tg_onnx *o, const tg_value *leaf)
 {
     char name[TG_ONNX_NAME];
-    tg_onnx_tensor(o->to, 5, tg_onnx_name(o, leaf, name), tg_onnx_type(leaf->dtype), leaf->shape.rank, leaf->shape.dim,
-                   tg_writer_data(leaf), (size_t)leaf->size * tg_dtype_size(leaf->dtype));
+    tg_onnx_tensor(o->to, 5, tg_onnx_name(o, leaf, name), tg_writer_onnx_type(leaf->dtype), leaf->shape.rank,
+                   leaf->shape.dim, tg_writer_data(leaf), (size_t)leaf->size * tg_dtype_size(leaf->dtype));
 }
 
 /* Means or scales, in double. A column of scale 0 is 0 for the net: divided by infinity. */
@@ -209,7 +209,7 @@ static bool put_columns(tg_onnx *o, const char *name, const double *numbers, int
     for (int64_t i = 0; copy && i < count; i++)
         copy[i] = numbers[i] == 0 ? for_zero : numbers[i];
     if (copy)
-        tg_onnx_tensor(o->to, 5, name, tg_onnx_type(TG_F64), 1, &count, copy, (size_t)count * sizeof *copy);
+        tg_onnx_tensor(o->to, 5, name, tg_writer_onnx_type(TG_F64), 1, &count, copy, (size_t)count * sizeof *copy);
     else
         tg_program_fail(o->w->program, "export: out of memory");
     free(copy);
@@ -230,7 +230,7 @@ static bool put_input(tg_onnx *o, const tg_value *x)
     tg_onnx_put(o, x, "x_in_units", "Div(Sub(Cast[to=11](x), x_mean), x_scale)");
     tg_writer_number(wide ? DBL_MAX : (double)FLT_MAX, largest);
     snprintf(text, sizeof text, "Clip(Cast[to=%d](Where(IsNaN(x_in_units), Cast[to=11](0), x_in_units)), -%s, %s)",
-             tg_onnx_type(x->dtype), largest, largest);
+             tg_writer_onnx_type(x->dtype), largest, largest);
     tg_onnx_put(o, x, NULL, text);
     return !o->failed;
 }
@@ -271,7 +271,7 @@ static void put_type(tg_text *to, int field, const char *name, const tg_value *v
     const size_t info = tg_proto_begin(to, field);
     tg_proto_text(to, 1, name);
     const size_t type = tg_proto_begin(to, 2), tensor = tg_proto_begin(to, 1);
-    tg_proto_int(to, 1, tg_onnx_type(value->dtype));
+    tg_proto_int(to, 1, tg_writer_onnx_type(value->dtype));
     const size_t shape = tg_proto_begin(to, 2);
     for (int axis = 0; axis < value->shape.rank; axis++) {
         const size_t dimension = tg_proto_begin(to, 1);

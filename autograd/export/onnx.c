@@ -66,45 +66,14 @@ static void convolution(const tg_writer *w, const tg_value *value, char *text, s
              dim(windows, 0) / dim(value, 0), dim(windows, 1), dim(windows, 2));
 }
 
-/* "Transpose[perm={0, 2, 1}](v7)", or "v7" */
-static void operand(const tg_value *value, bool transposed, char text[100])
-{
-    size_t used = (size_t)snprintf(text, 100, transposed ? "Transpose[perm={" : "v%lld", number(value));
-    for (int axis = 0; axis < value->shape.rank && transposed; axis++)
-        used += (size_t)snprintf(text + used, 100 - used, "%s%d", axis ? ", " : "",
-                                 axis < value->shape.rank - 2 ? axis : 2 * value->shape.rank - 3 - axis);
-    if (transposed)
-        snprintf(text + used, 100 - used, "}](v%lld)", number(value));
-}
-
 static void matmul(const tg_writer *w, const tg_value *value, char *text, size_t size)
 {
-    char a[100], b[100];
-    operand(value->inputs[0], tg_writer_word(value, "transpose_a") != 0, a);
-    operand(value->inputs[1], tg_writer_word(value, "transpose_b") != 0, b);
+    const bool ta = tg_writer_word(value, "transpose_a") != 0, tb = tg_writer_word(value, "transpose_b") != 0;
     if (is_convolution(value))
         convolution(w, value, text, size);
     else
-        snprintf(text, size, "MatMul(%s, %s)", a, b);
-}
-
-/* An end before the first element would count from the end; the smallest integer is clamped to the first. */
-static void slice(const tg_writer *w, const tg_value *value, char *text, size_t size)
-{
-    (void)w;
-    const tg_shape *start = tg_writer_shape(value, "start"), *step = tg_writer_shape(value, "step");
-    char ends[300] = "", axes[100] = "";
-    size_t used = 0, used_axes = 0;
-    for (int axis = 0; axis < value->shape.rank; axis++) {
-        const int64_t end = start->dim[axis] + step->dim[axis] * value->shape.dim[axis];
-        used += (size_t)snprintf(ends + used, sizeof ends - used, "%s%lld", axis ? ", " : "",
-                                 (long long)(end < 0 ? INT64_MIN : end));
-        used_axes += (size_t)snprintf(axes + used_axes, sizeof axes - used_axes, "%s%d", axis ? ", " : "", axis);
-    }
-    if (value->shape.rank == 0)
-        snprintf(text, size, "Identity($0)");
-    else
-        snprintf(text, size, "Slice($0, {$start}, {%s}, {%s}, {$step})", ends, axes);
+        snprintf(text, size, "MatMul(%s, %s)", ta ? "Transpose[perm={$swapped0}]($0)" : "$0",
+                 tb ? "Transpose[perm={$swapped1}]($1)" : "$1");
 }
 
 /* Concatenates matrices along their rows, which works for an existing axis and for a new one. */
@@ -165,9 +134,10 @@ static const struct {
 } nodes[] = {
 #define TG_ONNX(name, condition, text) {&tg_op_##name, condition, text, NULL},
 #include "autograd/export/onnx.def"
-    {&tg_op_linear, NULL, NULL, linear}, {&tg_op_matmul, NULL, NULL, matmul},
-    {&tg_op_slice, NULL, NULL, slice},   {&tg_op_narrow, NULL, NULL, slice},
-    {&tg_op_concat, NULL, NULL, concat}, {&tg_op_self_attention, NULL, NULL, self_attention},
+    {&tg_op_linear, NULL, NULL, linear},
+    {&tg_op_matmul, NULL, NULL, matmul},
+    {&tg_op_concat, NULL, NULL, concat},
+    {&tg_op_self_attention, NULL, NULL, self_attention},
 };
 
 static bool refuse(tg_onnx *o, const tg_op *op)

@@ -111,6 +111,8 @@ double tg_writer_word(const tg_value *value, const char *word)
         return tg_writer_onnx_type(value->dtype);
     if (strcmp(name, "queries") == 0)
         return (double)queries_together(value->inputs[1]);
+    if (strcmp(name, "rank") == 0)
+        return value->shape.rank;
     if (strcmp(name, "columns") == 0)
         return (double)tg_writer_columns(value);
     if (strcmp(name, "rows") == 0)
@@ -122,6 +124,41 @@ double tg_writer_word(const tg_value *value, const char *word)
                                         : NAN;
 }
 
+/* An end before the first element would count from the end; the smallest integer is clamped to the first. */
+static int64_t end_of_slice(const tg_value *value, int axis)
+{
+    const int64_t step = tg_writer_shape(value, "step")->dim[axis];
+    const int64_t end = tg_writer_shape(value, "start")->dim[axis] + step * value->shape.dim[axis];
+    return end < 0 ? INT64_MIN : end;
+}
+
+/* The list of integers that a word names; false if it names none. */
+static bool list_of(const tg_value *value, const char *word, tg_shape *list)
+{
+    const tg_field *field = field_of(value, word);
+    const char *input = word + strcspn(word, "0123456789");
+    *list = *input ? value->inputs[*input - '0']->shape : value->shape;
+    if (strncmp(word, "shape", 5) == 0)
+        return true;
+    if (field && field->type == TG_FIELD_SHAPE) {
+        *list = *tg_writer_shape(value, word);
+        return true;
+    }
+    if (field && strcmp(word, "axes") == 0) {
+        list->rank = 0;
+        for (int axis = 0; axis < value->inputs[0]->shape.rank; axis++)
+            if ((int)tg_writer_word(value, word) >> axis & 1)
+                list->dim[list->rank++] = axis;
+        return true;
+    }
+    const bool ends = strcmp(word, "ends") == 0, swapped = strncmp(word, "swapped", 7) == 0;
+    for (int axis = 0; axis < list->rank; axis++)
+        list->dim[axis] = ends                                ? end_of_slice(value, axis)
+                          : swapped && axis >= list->rank - 2 ? 2 * list->rank - 3 - axis
+                                                              : axis;
+    return ends || swapped || strcmp(word, "every") == 0;
+}
+
 /* "2, 0, 1" */
 static void put_list(const tg_shape *list, char *text, size_t size)
 {
@@ -131,31 +168,11 @@ static void put_list(const tg_shape *list, char *text, size_t size)
         used += (size_t)snprintf(text + used, size - used, "%s%lld", i ? ", " : "", (long long)list->dim[i]);
 }
 
-/* Writes the list of integers that a word names; false if it names none. */
-static bool put_list_word(const tg_value *value, const char *word, char *text, size_t size)
-{
-    const tg_field *field = field_of(value, word);
-    if (strcmp(word, "axes") == 0 && field) {
-        tg_shape axes = {0};
-        for (int axis = 0; axis < value->inputs[0]->shape.rank; axis++)
-            if ((int)tg_writer_word(value, word) >> axis & 1)
-                axes.dim[axes.rank++] = axis;
-        put_list(&axes, text, size);
-    } else if (strcmp(word, "shape") == 0)
-        put_list(&value->shape, text, size);
-    else if (strcmp(word, "shape0") == 0)
-        put_list(&value->inputs[0]->shape, text, size);
-    else if (field && field->type == TG_FIELD_SHAPE)
-        put_list(tg_writer_shape(value, word), text, size);
-    else
-        return false;
-    return true;
-}
-
 /* Writes the value of the word after a $; returns the end of the word. */
 static const char *put_word(const tg_writer *w, const tg_value *value, const char *at, char *line, size_t size)
 {
     char word[40], text[40];
+    tg_shape list;
     const size_t length = strspn(at, "abcdefghijklmnopqrstuvwxyz_0123456789");
     snprintf(word, sizeof word, "%.*s", (int)length, at);
     const bool is_input = isdigit((unsigned char)word[0]), is_loss = strcmp(word, "loss") == 0;
@@ -177,7 +194,9 @@ static const char *put_word(const tg_writer *w, const tg_value *value, const cha
         snprintf(line, size, "NULL");
     else if (strcmp(word, "scratch") == 0)
         snprintf(line, size, "memory + %lld", (long long)w->places[value->index].scratch_offset);
-    else if (!put_list_word(value, word, line, size))
+    else if (list_of(value, word, &list))
+        put_list(&list, line, size);
+    else
         snprintf(line, size, "%s", tg_writer_number(tg_writer_word(value, word), text));
     return at + length;
 }

@@ -67,7 +67,7 @@ static void put_head(tg_writer *w)
         tg_writer_quote(w, w->config->title);
     }
     tg_text_add(text, "\n *");
-    tg_writer_heads(w, "\n *     ", ";");
+    tg_writer_heads(w);
     tg_text_add(text, "\n *\n * %s_predict: x is %s, y %s. The result is 0, or -1 if an index is out of range.\n",
                 w->name, tg_shape_text(&f->argument[0]->shape, shape[0], sizeof shape[0]),
                 tg_shape_text(&f->result->shape, shape[1], sizeof shape[1]));

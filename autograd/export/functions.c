@@ -206,21 +206,20 @@ static void put_constant(tg_writer *w, const char *name, double value)
 static void put_constants(tg_writer *w)
 {
     const tg_export_step *s = w->config->step;
-    const bool adam = s->rule != TG_EXPORT_SGD;
     put_constant(w, "decay", s->weight_decay);
-    if (!adam)
+    if (s->rule == TG_EXPORT_SGD) {
         put_constant(w, "momentum", s->momentum);
-    if (adam) {
-        put_constant(w, "beta1", s->beta1);
-        put_constant(w, "beta2", s->beta2);
-        put_constant(w, "epsilon", s->epsilon);
+        tg_writer_say(w, 1, "(void)decay;");
+        return;
     }
-    tg_writer_say(w, 1, "(void)decay;");
-    if (adam)
-        tg_writer_say(w, 1,
-                      "state.power1 = state.begun ? state.power1 * beta1 : beta1;\n"
-                      "state.power2 = state.begun ? state.power2 * beta2 : beta2;\n"
-                      "state.begun = 1;");
+    put_constant(w, "beta1", s->beta1);
+    put_constant(w, "beta2", s->beta2);
+    put_constant(w, "epsilon", s->epsilon);
+    tg_writer_say(w, 1,
+                  "(void)decay;\n"
+                  "state.power1 = state.begun ? state.power1 * beta1 : beta1;\n"
+                  "state.power2 = state.begun ? state.power2 * beta2 : beta2;\n"
+                  "state.begun = 1;");
 }
 
 static bool put_step(tg_writer *w)
@@ -270,17 +269,13 @@ static bool put_step(tg_writer *w)
 
 /* ---- both ---- */
 
-void tg_writer_heads(tg_writer *w, const char *before, const char *after)
+void tg_writer_heads(tg_writer *w)
 {
-    tg_text_add(&w->text, "%s", before);
-    put_predict_head(w);
-    tg_text_add(&w->text, "%s", after);
-    if (w->functions > TG_STEP) {
-        tg_text_add(&w->text, "%s", before);
-        put_train_head(w);
-        tg_text_add(&w->text, "%s%s", after, before);
-        put_rate_head(w);
-        tg_text_add(&w->text, "%s", after);
+    void (*const put_heads[])(tg_writer *) = {put_predict_head, put_train_head, put_rate_head};
+    for (int i = 0; i < (w->functions > TG_STEP ? 3 : 1); i++) {
+        tg_text_add(&w->text, "\n *     ");
+        put_heads[i](w);
+        tg_text_add(&w->text, ";");
     }
 }
 

@@ -25,15 +25,15 @@ static long long number(const tg_value *value)
     return (long long)value->index;
 }
 
-static void linear(const tg_writer *w, const tg_value *value, char *text, size_t size)
+static void linear(const tg_writer *w, const tg_value *value, tg_text *to)
 {
     (void)w;
     const bool biased = value->input_count > 2;
     if (value->inputs[0]->shape.rank == 2)
-        snprintf(text, size, biased ? "Gemm[transB=1]($0, $1, $2)" : "Gemm[transB=1]($0, $1)");
+        tg_text_add(to, biased ? "Gemm[transB=1]($0, $1, $2)" : "Gemm[transB=1]($0, $1)");
     else
-        snprintf(text, size,
-                 biased ? "Add(MatMul($0, Transpose[perm={1, 0}]($1)), $2)" : "MatMul($0, Transpose[perm={1, 0}]($1))");
+        tg_text_add(to, biased ? "Add(MatMul($0, Transpose[perm={1, 0}]($1)), $2)"
+                               : "MatMul($0, Transpose[perm={1, 0}]($1))");
 }
 
 /* The windows of an image behind a value and its views; NULL: there are none. ONNX has no such operation. */
@@ -52,77 +52,72 @@ static bool is_convolution(const tg_value *value)
            tg_writer_word(value, "transpose_a") == 0 && tg_writer_word(value, "transpose_b") == 0;
 }
 
-static void convolution(const tg_writer *w, const tg_value *value, char *text, size_t size)
+static void convolution(const tg_writer *w, const tg_value *value, tg_text *to)
 {
     const tg_value *windows = windows_of(value->inputs[1]);
     char window[300];
     tg_writer_expand(w, windows,
                      "kernel_shape={$kernel}, strides={$stride}, pads={$padding, $padding}, dilations={$dilation}",
                      window, sizeof window);
-    snprintf(text, size,
-             "Reshape(Transpose[perm={1, 0, 2, 3}](Conv[group=%lld, %s](v%lld,\n"
-             "    Reshape($0, {%lld, %lld, %lld, %lld}))), {$shape})",
-             dim(value, 0), window, number(windows->inputs[0]), dim(value, 0) * dim(value, 1),
-             dim(windows, 0) / dim(value, 0), dim(windows, 1), dim(windows, 2));
+    tg_text_add(to,
+                "Reshape(Transpose[perm={1, 0, 2, 3}](Conv[group=%lld, %s](v%lld,\n"
+                "    Reshape($0, {%lld, %lld, %lld, %lld}))), {$shape})",
+                dim(value, 0), window, number(windows->inputs[0]), dim(value, 0) * dim(value, 1),
+                dim(windows, 0) / dim(value, 0), dim(windows, 1), dim(windows, 2));
 }
 
-static void matmul(const tg_writer *w, const tg_value *value, char *text, size_t size)
+static void matmul(const tg_writer *w, const tg_value *value, tg_text *to)
 {
     const bool ta = tg_writer_word(value, "transpose_a") != 0, tb = tg_writer_word(value, "transpose_b") != 0;
     if (is_convolution(value))
-        convolution(w, value, text, size);
+        convolution(w, value, to);
     else
-        snprintf(text, size, "MatMul(%s, %s)", ta ? "Transpose[perm={$swapped0}]($0)" : "$0",
-                 tb ? "Transpose[perm={$swapped1}]($1)" : "$1");
+        tg_text_add(to, "MatMul(%s, %s)", ta ? "Transpose[perm={$swapped0}]($0)" : "$0",
+                    tb ? "Transpose[perm={$swapped1}]($1)" : "$1");
 }
 
 /* Concatenates matrices along their rows, which works for an existing axis and for a new one. */
-static void concat(const tg_writer *w, const tg_value *value, char *text, size_t size)
+static void concat(const tg_writer *w, const tg_value *value, tg_text *to)
 {
     (void)w;
     long long rows = 1;
     for (int axis = 0; axis < (int)tg_writer_word(value, "axis"); axis++)
         rows *= dim(value, axis);
-    size_t used = (size_t)snprintf(text, size, "Reshape(Concat[axis=1](");
-    for (int i = 0; i < value->input_count && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%sReshape(v%lld, {%lld, %lld})", i ? ", " : "",
-                                 number(value->inputs[i]), rows, (long long)value->inputs[i]->size / rows);
-    if (used < size)
-        snprintf(text + used, size - used, "), {$shape})");
+    tg_text_add(to, "Reshape(Concat[axis=1](");
+    for (int i = 0; i < value->input_count; i++)
+        tg_text_add(to, "%sReshape($%d, {%lld, %lld})", i ? ", " : "", i, rows,
+                    (long long)value->inputs[i]->size / rows);
+    tg_text_add(to, "), {$shape})");
 }
 
 /* "Transpose[perm={...}](Reshape(Slice(...)))": some columns of every position as [batch, key-value heads, heads of
  * each, ...]. */
-static void heads_of(const tg_value *value, long long from, long long key_value_heads, long long each, long long size,
-                     bool transposed, char text[300])
+static void heads_of(tg_text *to, const tg_value *value, long long from, long long key_value_heads, long long each,
+                     long long size, const char *order)
 {
     const tg_value *x = value->inputs[0];
     const long long positions = dim(x, -2), batch = (long long)x->size / (positions * dim(x, -1));
-    snprintf(text, 300,
-             "Transpose[perm={%s}](Reshape(Slice($0, {%lld}, {%lld}, {-1}), {%lld, %lld, %lld, %lld, %lld}))",
-             transposed ? "0, 2, 3, 4, 1" : "0, 2, 3, 1, 4", from, from + key_value_heads * each * size, batch,
-             positions, key_value_heads, each, size);
+    tg_text_add(to, "Transpose[perm={%s}](Reshape(Slice($0, {%lld}, {%lld}, {-1}), {%lld, %lld, %lld, %lld, %lld}))",
+                order, from, from + key_value_heads * each * size, batch, positions, key_value_heads, each, size);
 }
 
-static void self_attention(const tg_writer *w, const tg_value *value, char *text, size_t size)
+static void self_attention(const tg_writer *w, const tg_value *value, tg_text *to)
 {
     (void)w;
-    const tg_value *x = value->inputs[0];
     const long long heads = (long long)tg_writer_word(value, "heads"),
                     shared = (long long)tg_writer_word(value, "key_value_heads"),
-                    width = dim(x, -1) / (heads + 2 * shared), positions = dim(x, -2);
-    char queries[300], keys[300], values[300], mask[200], scale[40];
-    heads_of(value, 0, shared, heads / shared, width, false, queries);
-    heads_of(value, heads * width, shared, 1, width, true, keys);
-    heads_of(value, (heads + shared) * width, shared, 1, width, false, values);
-    snprintf(mask, sizeof mask, ", Trilu[upper=1](Expand(-INFINITY, {%lld, %lld}), Squeeze({1})))", positions,
-             positions);
+                    width = dim(value->inputs[0], -1) / (heads + 2 * shared);
     const bool causal = tg_writer_word(value, "causal") != 0;
-    snprintf(text, size,
-             "Reshape(Transpose[perm={0, 3, 1, 2, 4}](MatMul(Softmax[axis=-1](%sMul(%s, MatMul(%s,\n    %s))%s),\n    "
-             "%s)), {$shape})",
-             causal ? "Add(" : "", tg_writer_number(1 / sqrt((double)width), scale), queries, keys, causal ? mask : "",
-             values);
+    char scale[40];
+    tg_text_add(to, "Reshape(Transpose[perm={0, 3, 1, 2, 4}](MatMul(Softmax[axis=-1](%sMul(%s, MatMul(",
+                causal ? "Add(" : "", tg_writer_number(1 / sqrt((double)width), scale));
+    heads_of(to, value, 0, shared, heads / shared, width, "0, 2, 3, 1, 4");
+    tg_text_add(to, ",\n    ");
+    heads_of(to, value, heads * width, shared, 1, width, "0, 2, 3, 4, 1");
+    tg_text_add(to, causal ? ")), Trilu[upper=1](Expand(-INFINITY, {$0.-2, $0.-2}), Squeeze({1}))))" : ")))");
+    tg_text_add(to, ",\n    ");
+    heads_of(to, value, (heads + shared) * width, shared, 1, width, "0, 2, 3, 1, 4");
+    tg_text_add(to, ")), {$shape})");
 }
 
 /* ---- values ---- */
@@ -130,7 +125,7 @@ static void self_attention(const tg_writer *w, const tg_value *value, char *text
 static const struct {
     const tg_op *op;
     const char *condition, *text;
-    void (*write)(const tg_writer *w, const tg_value *value, char *text, size_t size);
+    void (*write)(const tg_writer *w, const tg_value *value, tg_text *to);
 } nodes[] = {
 #define TG_ONNX(name, condition, text) {&tg_op_##name, condition, text, NULL},
 #include "autograd/export/onnx.def"
@@ -142,14 +137,14 @@ static const struct {
 
 static bool refuse(tg_onnx *o, const tg_op *op)
 {
-    tg_program_fail(o->w->program, "export: ONNX cannot express the operation %s", op->name);
-    return false;
+    return tg_program_fail(o->w->program, "export: ONNX cannot express the operation %s", op->name);
 }
 
 /* The nodes of an operation; false, with the error recorded, if ONNX cannot express it. */
 static bool put_operation(tg_onnx *o, const tg_value *value)
 {
     char text[TG_WRITER_EXPANDED], expanded[TG_WRITER_EXPANDED];
+    tg_text to = {text, sizeof text, 0};
     for (int k = 0; k < value->input_count; k++)
         if (windows_of(value->inputs[k]) && !is_convolution(value))
             return refuse(o, &tg_op_unfold);
@@ -157,7 +152,7 @@ static bool put_operation(tg_onnx *o, const tg_value *value)
         if (nodes[i].op != value->op || (nodes[i].condition && tg_writer_word(value, nodes[i].condition) == 0))
             continue;
         if (nodes[i].write)
-            nodes[i].write(o->w, value, text, sizeof text);
+            nodes[i].write(o->w, value, &to);
         tg_writer_expand(o->w, value, nodes[i].write ? text : nodes[i].text, expanded, sizeof expanded);
         tg_onnx_put(o, value, NULL, expanded);
         return !o->failed;
@@ -333,9 +328,7 @@ static bool put_model(tg_onnx *o)
     const size_t opset = tg_proto_begin(o->to, 8);
     tg_proto_int(o->to, 2, OPSET);
     tg_proto_end(o->to, opset);
-    if (o->to->used > INT32_MAX)
-        tg_program_fail(o->w->program, "export: a file of ONNX has at most 2 GB");
-    return o->to->used <= INT32_MAX;
+    return o->to->used <= INT32_MAX || tg_program_fail(o->w->program, "export: a file of ONNX has at most 2 GB");
 }
 
 size_t tg_export_onnx(tg_tape *tape, const tg_export_config *config, void *bytes, size_t size)

@@ -134,8 +134,9 @@ void tg_writer_end(tg_writer *w);
 
 /* ---- functions.c ---- */
 
-/* Write the functions' declarations, and the functions. False, with the error on the tape, if one cannot be written. */
-void tg_writer_heads(tg_writer *w, const char *before, const char *after);
+/* Write the functions' declarations as lines of a comment, and the functions. False, with the error on the tape, if one
+ * cannot be written. */
+void tg_writer_heads(tg_writer *w);
 bool tg_writer_functions(tg_writer *w);
 
 /* The arrays `NAME_mean` and `NAME_scale` of an argument's columns; NULL: it has none. */

@@ -4,10 +4,6 @@
 #include "autograd/kernels/parallel.h"
 #include "autograd/kernels/scratch.h"
 
-#if !defined TG_NO_BLAS
-#include <dlfcn.h>
-#include <pthread.h>
-#endif
 #include <string.h>
 
 /* A product with its operands. */
@@ -84,6 +80,9 @@ static void multiply_by_openblas(const operands *o)
 }
 
 #else
+
+#include <dlfcn.h>
+#include <pthread.h>
 
 /* As cblas.h declares them, with integers of 32 bits. */
 enum { ROW_MAJOR = 101, NO_TRANSPOSE = 111, TRANSPOSE = 112 };

@@ -159,7 +159,8 @@ INLINE void compute(size_t rows, size_t vectors, bool side_by_side, const tile *
         compute_part(rows, vectors, side_by_side, true, false, t);
 }
 
-/* Indexed by rows. */
+typedef void (*compute_tile)(const tile *t);
+
 #define COMPUTES(rows)                        \
     static void compute_##rows(const tile *t) \
     {                                         \
@@ -173,8 +174,10 @@ INLINE void compute(size_t rows, size_t vectors, bool side_by_side, const tile *
             compute(rows, 1, false, t);       \
     }
 ROW_COUNTS(COMPUTES)
-#define NAME(rows) compute_##rows,
-static void (*const computes[])(const tile *t) = {NULL, ROW_COUNTS(NAME)};
+
+/* Indexed by rows. */
+#define COMPUTE_NAME(rows) compute_##rows,
+static const compute_tile computes[] = {NULL, ROW_COUNTS(COMPUTE_NAME)};
 
 /* ---- pieces of nearly equal size ---- */
 

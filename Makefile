@@ -217,7 +217,7 @@ $(OUT)/obj/nn/fit/shards.o $(OUT)/obj/optim/optimizers.o: ALL_CFLAGS += -O3 -fno
 $(OUT)/obj/examples/run/team.o: ALL_CFLAGS += $(MPI_CFLAGS)
 $(OUT)/obj/examples/% $(OUT)/obj/plots/% $(OUT)/obj/tests/%: ALL_CFLAGS += -D_GNU_SOURCE
 $(OUT)/obj/tests/bench/%: ALL_CFLAGS += $(BLAS_CFLAGS)
-$(OUT)/obj/autograd/kernels/blas.o $(OUT)/obj/tests/main.o $(OUT)/obj/tests/programs/test_programs.o: ALL_CFLAGS += $(if $(filter none,$(BLAS)),-DTG_NO_BLAS)
+$(OUT)/obj/autograd/kernels/product.o $(OUT)/obj/tests/main.o $(OUT)/obj/tests/programs/test_programs.o: ALL_CFLAGS += $(if $(filter none,$(BLAS)),-DTG_NO_BLAS)
 
 # The kernels' sources as text, for exported C.
 PIECES := $(OUT)/include/autograd/export/pieces.inc

@@ -32,6 +32,12 @@ order='
     autograd/backward.c
     autograd/grad.c
     autograd/ops/ autograd/gradcheck/
+    autograd/export/calls.def autograd/export/pieces autograd/export/protobuf
+    autograd/export/writer
+    autograd/export/loops autograd/export/onnx.h
+    autograd/export/places
+    autograd/export/request
+    autograd/export/functions autograd/export/onnx_nodes
     autograd/export/
     nn/ optim/
     nn/layers/ nn/files/
@@ -60,7 +66,7 @@ calls=$(mktemp)
 trap 'rm "$calls"' EXIT
 
 # Lists the functions and constants that each object uses of another: "autograd/grad.c -> autograd/tape.c tg_tape_scratch".
-[ $# = 0 ] || (cd "$1/obj" && nm -A autograd/*.o) | awk '
+[ $# = 0 ] || (cd "$1/obj" && nm -A autograd/*.o autograd/export/*.o) | awk '
     { object = $1; sub(/\.o:.*/, ".c", object) }
     $(NF - 1) ~ /^[BDRT]$/ { home[$NF] = object }
     $(NF - 1) == "U" { uses[object " " $NF] }

@@ -2,39 +2,19 @@
 #include "autograd/export.h"
 
 #include "autograd/export/writer.h"
-#include "autograd/tape_internal.h"
+#include "autograd/shape_internal.h"
 
-#include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-const char *tg_writer_type(tg_dtype dtype)
-{
-    return dtype == TG_F32 ? "float" : dtype == TG_F64 ? "double" : "int32_t";
-}
-
-int64_t tg_writer_columns(const tg_value *value)
-{
-    return value->shape.rank > 0 ? value->shape.dim[value->shape.rank - 1] : 1;
-}
-
 /* ---- weights ---- */
-
-const void *tg_writer_data(const tg_value *leaf)
-{
-    return leaf->parameter ? leaf->parameter->data : leaf->slot.data;
-}
 
 /* Element number `i` of a leaf in the order of the file. */
 static double number_at(const tg_writer *w, const tg_value *leaf, int64_t i)
 {
-    const void *data = tg_writer_data(leaf);
     if (w->function[TG_PREDICT].places[leaf->index].transposed)
         i = i % leaf->shape.dim[0] * leaf->shape.dim[1] + i / leaf->shape.dim[0];
-    return leaf->dtype == TG_F32   ? ((const float *)data)[i]
-           : leaf->dtype == TG_F64 ? ((const double *)data)[i]
-                                   : ((const int32_t *)data)[i];
+    return tg_element(leaf->dtype, tg_writer_data(leaf), i);
 }
 
 static void put_number(tg_text *text, tg_dtype dtype, double number)
@@ -87,7 +67,7 @@ static void put_head(tg_writer *w)
         tg_writer_quote(w, w->config->title);
     }
     tg_text_add(text, "\n *");
-    tg_writer_heads(w, "\n *     ", ";");
+    tg_writer_heads(w);
     tg_text_add(text, "\n *\n * %s_predict: x is %s, y %s. The result is 0, or -1 if an index is out of range.\n",
                 w->name, tg_shape_text(&f->argument[0]->shape, shape[0], sizeof shape[0]),
                 tg_shape_text(&f->result->shape, shape[1], sizeof shape[1]));
@@ -135,17 +115,6 @@ static void put_doubles(tg_writer *w, const char *what, const char *of, const do
         tg_text_add(&w->text, ",");
     }
     tg_text_add(&w->text, "\n};\n");
-}
-
-/* The tensors of a configuration and the names of their standardising arrays; tensors with one array share it. */
-const char *tg_writer_scale_name(const tg_writer *w, const tg_exported *f, int argument)
-{
-    const double *scale = f->port[argument]->scale;
-    return !scale                             ? NULL
-           : scale == w->config->input.scale  ? "input"
-           : scale == w->config->output.scale ? "output"
-           : argument == 0                    ? "step_input"
-                                              : "target";
 }
 
 static void put_scale(tg_writer *w, const char *name, const tg_export_tensor *of, const tg_value *value)
@@ -199,116 +168,6 @@ static void put_arrays(tg_writer *w)
     if (w->sizes.integers)
         tg_text_add(&w->text, "static int32_t integers[%lld];\n", (long long)w->sizes.integers);
     put_weights(w);
-}
-
-/* ---- checking the request ---- */
-
-static bool is_identifier(const char *name)
-{
-    for (const char *at = name; *at; at++)
-        if (!(isalpha((unsigned char)*at) || *at == '_' || (at > name && isdigit((unsigned char)*at))))
-            return false;
-    return *name;
-}
-
-/* Refuses, with the error on the tape. */
-static bool refuse(tg_writer *w, const char *why)
-{
-    tg_program_fail(w->program, "export: %s", why);
-    return false;
-}
-
-/* True if all needed values have one floating type, which is then the file's. */
-static bool find_type(tg_writer *w, const tg_exported *f, bool *found)
-{
-    for (int64_t i = 0; i < w->program->count; i++) {
-        const tg_value *value = tg_program_at(w->program, i);
-        if (f->places[i].kind == TG_PLACE_NONE || value->dtype == TG_I32)
-            continue;
-        if (*found && w->needed.dtype != value->dtype)
-            return refuse(w, "the program has values of f32 and of f64");
-        w->needed.dtype = value->dtype;
-        *found = true;
-    }
-    return true;
-}
-
-/* A tensor of the configuration as a value; NULL, with the error recorded, if it cannot be used. */
-static const tg_value *value_of(tg_writer *w, const tg_export_tensor *of, bool is_argument)
-{
-    const char *problem = tg_tape_problem((tg_tape *)w->program, of->tensor);
-    const tg_value *value = problem ? NULL : tg_value_of(of->tensor);
-    if (problem)
-        tg_program_fail(w->program, "export: an input or output is %s", problem);
-    else if (is_argument && (value->op || value->parameter))
-        return refuse(w, "an input is computed, or a parameter, and no constant"), NULL;
-    else if (value->size == 0)
-        return refuse(w, "an input or output is empty"), NULL;
-    else if (of->scale && (!of->mean || value->dtype == TG_I32))
-        return refuse(w, "a scale needs a mean, and a floating type"), NULL;
-    return value;
-}
-
-static bool take_step(tg_writer *w, const tg_export_step *s)
-{
-    const tg_tape *tape = (const tg_tape *)w->program;
-    const tg_export_tensor loss = {.tensor = s->loss};
-    bool has_gradients = false;
-    w->function[TG_STEP] = (tg_exported){.port = {&s->input, &s->target}, .trains = true};
-    tg_exported *f = &w->function[w->functions++];
-    if (!(f->argument[0] = value_of(w, &s->input, true)) || !(f->argument[1] = value_of(w, &s->target, true)) ||
-        !(f->result = value_of(w, &loss, false)))
-        return false;
-    for (int64_t i = 0; i < w->program->count; i++)
-        has_gradients |= tg_program_at(w->program, i)->sink != NULL;
-    if (!has_gradients || f->result->size != 1)
-        return refuse(w, "a step needs a loss, of which tg_backward has been called");
-    if (f->argument[0]->shape.rank == 0 || f->argument[1]->shape.rank == 0 ||
-        f->argument[0]->shape.dim[0] != f->argument[1]->shape.dim[0])
-        return refuse(w, "input and target of the step have no equal number of rows");
-    return !tape->not_replayed || refuse(w, tape->not_replayed);
-}
-
-static bool take(tg_writer *w, const tg_export_config *config)
-{
-    tg_exported *f = &w->function[w->functions++];
-    *f = (tg_exported){.port = {&config->input, NULL}};
-    if (!is_identifier(w->name))
-        return refuse(w, "the name is not one of C");
-    if (!(f->argument[0] = value_of(w, &config->input, true)) || !(f->result = value_of(w, &config->output, false)))
-        return false;
-    return !config->step || take_step(w, config->step);
-}
-
-void tg_writer_end(tg_writer *w)
-{
-    for (int k = 0; k < 2; k++)
-        free(w->function[k].places);
-}
-
-bool tg_writer_begin(tg_writer *w, tg_tape *tape, const tg_export_config *config)
-{
-    bool found = false;
-    *w = (tg_writer){0};
-    if (!tape || !config || tape->program.failed || !tg_tape_compute(tape))
-        return false;
-    *w = (tg_writer){.program = &tape->program, .config = config, .name = config->name ? config->name : "net"};
-    if (!take(w, config))
-        return false;
-    for (int k = 0; k < w->functions; k++) {
-        w->function[k].places = calloc((size_t)w->program->count, sizeof *w->places);
-        if (!w->function[k].places)
-            return refuse(w, "out of memory");
-        tg_places_mark(w, &w->function[k]);
-        if (!find_type(w, &w->function[k], &found))
-            return false;
-    }
-    if (!config->step)
-        tg_places_transpose(w, &w->function[TG_PREDICT]);
-    tg_places_weights(w);
-    for (int k = 0; k < w->functions; k++)
-        tg_places_values(w, &w->function[k]);
-    return true;
 }
 
 /* ---- the whole file ---- */

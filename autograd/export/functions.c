@@ -2,6 +2,17 @@
 #include "autograd/export/writer.h"
 #include "autograd/registry.h"
 
+/* The tensors of a configuration and the names of their standardising arrays; tensors with one array share it. */
+const char *tg_writer_scale_name(const tg_writer *w, const tg_exported *f, int argument)
+{
+    const double *scale = f->port[argument]->scale;
+    return !scale                             ? NULL
+           : scale == w->config->input.scale  ? "input"
+           : scale == w->config->output.scale ? "output"
+           : argument == 0                    ? "step_input"
+                                              : "target";
+}
+
 /* ---- values ---- */
 
 /* "v5 [1, 128] = gelu_exact(v4): x Phi(x), ..." */
@@ -32,46 +43,42 @@ static void put_declaration(tg_writer *w, const tg_value *value)
 {
     const tg_place_of *p = &w->places[value->index];
     const bool integer = value->dtype == TG_I32, computed = p->kind == TG_PLACE_MEMORY || p->kind == TG_PLACE_GRADIENTS;
+    const char *type = integer ? "int32_t" : "tg_real", *constant = computed ? "" : "const ";
     const char *array = p->kind == TG_PLACE_GRADIENTS ? "state.gradients"
                         : p->kind == TG_PLACE_MEMORY  ? integer ? "integers" : "memory"
+                        : p->kind == TG_PLACE_VIEW    ? "$0"
                         : integer                     ? "constants"
                                                       : "weights";
-    const char *type = integer ? "int32_t" : "tg_real", *constant = computed ? "" : "const ";
-    const long long v = (long long)value->index;
     if (value->size == 0)
-        tg_writer_say(w, 1, "%s%s *const v%lld = NULL; /* empty */\n    (void)v%lld;", constant, type, v, v);
-    else if (p->kind == TG_PLACE_VIEW)
-        tg_writer_say(w, 1, "const %s *const v%lld = v%lld + %lld;", type, v, (long long)value->inputs[0]->index,
-                      value->op->view_offset ? (long long)value->op->view_offset(value) : 0LL);
+        tg_writer_say(w, 1, "%s%s *const $y = NULL; /* empty */\n(void)$y;", constant, type);
     else if (p->kind == TG_PLACE_ARGUMENT)
-        tg_writer_say(w, 1, "const %s *const v%lld = %s;", type, v, p->argument);
+        tg_writer_say(w, 1, "const %s *const $y = %s;", type, p->argument);
     else
-        tg_writer_say(w, 1, "%s%s *const v%lld = %s + %lld;", constant, type, v, array, (long long)p->offset);
+        tg_writer_say(w, 1, "%s%s *const $y = %s + %lld;", constant, type, array, (long long)p->offset);
 }
 
 static void put_argument(tg_writer *w, const tg_exported *f, int argument)
 {
-    const tg_value *value = f->argument[argument];
     const char *name = tg_writer_scale_name(w, f, argument);
-    const long long columns = (long long)tg_writer_columns(value);
     if (name)
-        tg_writer_say(w, 1, "standardise(%lld, %lld, %s_mean, %s_scale, %s, v%lld);", (long long)value->size / columns,
-                      columns, name, name, argument == 0 ? "x" : "y", (long long)value->index);
+        tg_writer_say(w, 1, "standardise($rows, $columns, %s_mean, %s_scale, %s, $y);", name, name,
+                      argument == 0 ? "x" : "y");
 }
 
 /* Adds to a gradient that another value has begun. */
 static void put_sum(tg_writer *w, const tg_value *value)
 {
     if (w->places[value->index].adds)
-        tg_writer_say(w, 1, "accumulate(%lld, v%lld, state.gradients + %lld);", (long long)value->size,
-                      (long long)value->index, (long long)w->places[tg_places_leaf(w, value->sink)->index].offset);
+        tg_writer_say(w, 1, "accumulate($count, $y, state.gradients + %lld);",
+                      (long long)w->places[tg_places_leaf(w, value->sink)->index].offset);
 }
 
+/* Writes all values; the result is then the writer's. */
 static bool put_values(tg_writer *w, const tg_exported *f)
 {
     w->places = f->places;
     for (int64_t i = 0; i < w->program->count; i++) {
-        const tg_value *value = tg_program_at(w->program, i);
+        const tg_value *value = w->value = tg_program_at(w->program, i);
         const tg_place_kind kind = w->places[i].kind;
         if (kind == TG_PLACE_NONE)
             continue;
@@ -79,12 +86,22 @@ static bool put_values(tg_writer *w, const tg_exported *f)
         put_declaration(w, value);
         if (value == f->argument[0] || value == f->argument[1])
             put_argument(w, f, value == f->argument[1]);
-        else if ((kind == TG_PLACE_MEMORY || kind == TG_PLACE_GRADIENTS) && !tg_writer_loops(w, value))
+        else if ((kind == TG_PLACE_MEMORY || kind == TG_PLACE_GRADIENTS) && !tg_writer_loops(w))
             return false;
         put_sum(w, value);
     }
+    w->value = f->result;
     tg_text_add(&w->text, "\n");
     return true;
+}
+
+/* Declares a function of the file, and begins it. */
+static void begin(tg_writer *w, void (*put_head)(tg_writer *w))
+{
+    put_head(w);
+    tg_text_add(&w->text, ";\n");
+    put_head(w);
+    tg_text_add(&w->text, "\n{");
 }
 
 /* ---- a prediction ---- */
@@ -99,18 +116,13 @@ static void put_predict_head(tg_writer *w)
 static bool put_predict(tg_writer *w)
 {
     const tg_exported *f = &w->function[TG_PREDICT];
-    const long long columns = (long long)tg_writer_columns(f->result), index = (long long)f->result->index;
-    put_predict_head(w);
-    tg_text_add(&w->text, ";\n");
-    put_predict_head(w);
-    tg_text_add(&w->text, "\n{");
+    begin(w, put_predict_head);
     if (!put_values(w, f))
         return false;
     if (w->config->output.scale)
-        tg_writer_say(w, 1, "restore(%lld, %lld, output_mean, output_scale, v%lld, y);",
-                      (long long)f->result->size / columns, columns, index);
+        tg_writer_say(w, 1, "restore($rows, $columns, output_mean, output_scale, $y, y);");
     else
-        tg_writer_say(w, 1, "memcpy(y, v%lld, %lld * sizeof *y);", index, (long long)f->result->size);
+        tg_writer_say(w, 1, "memcpy(y, $y, $count * sizeof *y);");
     tg_writer_say(w, 1, "return 0;");
     tg_text_add(&w->text, "}\n");
     return true;
@@ -137,10 +149,8 @@ static void put_rate(tg_writer *w)
     tg_text_add(&w->text, "/* The learning rate of the steps to come. */\n");
     tg_writer_say(w, 0, "static double rate = %s;", tg_writer_number(w->config->step->rate, number));
     tg_text_add(&w->text, "\n");
-    put_rate_head(w);
-    tg_text_add(&w->text, ";\n");
-    put_rate_head(w);
-    tg_text_add(&w->text, "\n{\n    rate = next;\n}\n\n");
+    begin(w, put_rate_head);
+    tg_text_add(&w->text, "\n    rate = next;\n}\n\n");
 }
 
 /* The optimiser's call for parameters that one loop updates. */
@@ -158,13 +168,13 @@ static void put_run(tg_writer *w)
     if (s->rule == TG_EXPORT_SGD)
         tg_writer_say(w, 1,
                       "sgd_momentum(%lld, weights + %lld, state.gradients + %lld, state.moment1 + %lld, 1, rate,\n"
-                      "                 momentum, %d, %s);",
+                      "             momentum, %d, %s);",
                       n, at, at, at, s->nesterov, decay);
     else
         tg_writer_say(
             w, 1,
             "adamw(%lld, weights + %lld, state.gradients + %lld, state.moment1 + %lld, state.moment2 + %lld, 1,\n"
-            "          rate, beta1, beta2, epsilon, %s, 1 - state.power1, 1 - state.power2);",
+            "      rate, beta1, beta2, epsilon, %s, 1 - state.power1, 1 - state.power2);",
             n, at, at, at, at, s->rule == TG_EXPORT_ADAM ? "0" : decay);
 }
 
@@ -187,25 +197,29 @@ static void put_update(tg_writer *w, const tg_value *leaf)
     tg_text_add(&w->text, " */\n");
 }
 
+static void put_constant(tg_writer *w, const char *name, double value)
+{
+    char number[40];
+    tg_writer_say(w, 1, "const double %s = %s;", name, tg_writer_number(value, number));
+}
+
 static void put_constants(tg_writer *w)
 {
     const tg_export_step *s = w->config->step;
-    const struct {
-        const char *name;
-        double value;
-    } sgd[] = {{"decay", s->weight_decay}, {"momentum", s->momentum}, {NULL, 0}},
-      adam[] = {
-          {"decay", s->weight_decay}, {"beta1", s->beta1}, {"beta2", s->beta2}, {"epsilon", s->epsilon}, {NULL, 0}};
-    char number[40];
-    for (int i = 0; (s->rule == TG_EXPORT_SGD ? sgd : adam)[i].name; i++)
-        tg_writer_say(w, 1, "const double %s = %s;", (s->rule == TG_EXPORT_SGD ? sgd : adam)[i].name,
-                      tg_writer_number((s->rule == TG_EXPORT_SGD ? sgd : adam)[i].value, number));
-    tg_writer_say(w, 1, "(void)decay;");
-    if (s->rule == TG_EXPORT_SGD)
+    put_constant(w, "decay", s->weight_decay);
+    if (s->rule == TG_EXPORT_SGD) {
+        put_constant(w, "momentum", s->momentum);
+        tg_writer_say(w, 1, "(void)decay;");
         return;
-    tg_writer_say(w, 1, "state.power1 = state.begun ? state.power1 * beta1 : beta1;");
-    tg_writer_say(w, 1, "state.power2 = state.begun ? state.power2 * beta2 : beta2;");
-    tg_writer_say(w, 1, "state.begun = 1;");
+    }
+    put_constant(w, "beta1", s->beta1);
+    put_constant(w, "beta2", s->beta2);
+    put_constant(w, "epsilon", s->epsilon);
+    tg_writer_say(w, 1,
+                  "(void)decay;\n"
+                  "state.power1 = state.begun ? state.power1 * beta1 : beta1;\n"
+                  "state.power2 = state.begun ? state.power2 * beta2 : beta2;\n"
+                  "state.begun = 1;");
 }
 
 static bool put_step(tg_writer *w)
@@ -228,8 +242,7 @@ static bool put_step(tg_writer *w)
         rows, tg_writer_type(f->argument[0]->dtype), tg_writer_type(f->argument[1]->dtype));
     if (!put_values(w, f))
         return false;
-    tg_writer_say(w, 1, "*loss = (double)v%lld[0];", (long long)f->result->index);
-    tg_writer_say(w, 1, "return 0;");
+    tg_writer_say(w, 1, "*loss = (double)$y[0];\nreturn 0;");
     tg_text_add(&w->text, "}\n\n");
     put_rate(w);
     tg_text_add(&w->text, "/* The optimiser's step. */\nstatic void update(void)\n{\n");
@@ -238,35 +251,31 @@ static bool put_step(tg_writer *w)
     tg_writer_weights(w, false, put_update);
     put_run(w);
     tg_text_add(&w->text, "}\n\n");
-    put_train_head(w);
-    tg_text_add(&w->text, ";\n");
-    put_train_head(w);
-    tg_text_add(&w->text, "\n{\n");
-    tg_writer_say(w, 1, "double loss = 0;");
-    tg_writer_say(w, 1, "for (size_t row = 0; row + %lld <= n; row += %lld) {", rows, rows);
-    tg_writer_say(w, 2, "if (step(x + row * %lld, y + row * %lld, &loss) != 0)", (long long)f->argument[0]->size / rows,
+    begin(w, put_train_head);
+    tg_text_add(&w->text, "\n");
+    tg_writer_say(w, 1,
+                  "double loss = 0;\n"
+                  "for (size_t row = 0; row + %lld <= n; row += %lld) {\n"
+                  "    if (step(x + row * %lld, y + row * %lld, &loss) != 0)\n"
+                  "        return NAN;\n"
+                  "    update();\n"
+                  "}\n"
+                  "return loss;",
+                  rows, rows, (long long)f->argument[0]->size / rows,
                   (long long)(f->argument[1]->size / f->argument[1]->shape.dim[0]));
-    tg_writer_say(w, 3, "return NAN;");
-    tg_writer_say(w, 2, "update();");
-    tg_writer_say(w, 1, "}");
-    tg_writer_say(w, 1, "return loss;");
     tg_text_add(&w->text, "}\n");
     return true;
 }
 
 /* ---- both ---- */
 
-void tg_writer_heads(tg_writer *w, const char *before, const char *after)
+void tg_writer_heads(tg_writer *w)
 {
-    tg_text_add(&w->text, "%s", before);
-    put_predict_head(w);
-    tg_text_add(&w->text, "%s", after);
-    if (w->functions > TG_STEP) {
-        tg_text_add(&w->text, "%s", before);
-        put_train_head(w);
-        tg_text_add(&w->text, "%s%s", after, before);
-        put_rate_head(w);
-        tg_text_add(&w->text, "%s", after);
+    void (*const put_heads[])(tg_writer *) = {put_predict_head, put_train_head, put_rate_head};
+    for (int i = 0; i < (w->functions > TG_STEP ? 3 : 1); i++) {
+        tg_text_add(&w->text, "\n *     ");
+        put_heads[i](w);
+        tg_text_add(&w->text, ";");
     }
 }
 

@@ -2,57 +2,13 @@
  * products, sums over axes and copies. */
 #include "autograd/export/writer.h"
 
-#include "autograd/numbers.h"
 #include "autograd/ops.h"
 #include "autograd/ops/reduction.h"
 #include "autograd/registry.h"
 #include "autograd/strided.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* ---- text ---- */
-
-void tg_writer_say(tg_writer *w, int indent, const char *format, ...)
-{
-    char line[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    tg_print_arguments(line, sizeof line, format, arguments);
-    va_end(arguments);
-    tg_pieces_need(&w->needed, line);
-    tg_text_add(&w->text, "%*s%s\n", 4 * indent, "", line);
-}
-
-void tg_writer_quote(tg_writer *w, const char *text)
-{
-    for (const char *at = text; *at; at++) {
-        const bool ends_comment = at > text && ((at[-1] == '*' && *at == '/') || (at[-1] == '/' && *at == '*'));
-        if (*at < ' ' || *at > '~')
-            tg_text_add(&w->text, "\\%03o", (unsigned)(unsigned char)*at);
-        else
-            tg_text_add(&w->text, strchr("\"\\?", *at) ? "\\%c" : ends_comment ? "\\%03o" : "%c", *at);
-    }
-}
-
-/* ---- numbers ---- */
-
-const char *tg_writer_number(double number, char text[40])
-{
-    if (isnan(number) || isinf(number))
-        return isnan(number) ? "NAN" : number > 0 ? "INFINITY" : "-INFINITY";
-    const bool whole = fabs(number) < 1e15 && number == floor(number);
-    tg_print(text, 40, whole ? "%.0f" : "%.17g", number);
-    for (int digits = 1; digits < 17 && !whole; digits++) {
-        char shorter[40];
-        tg_print(shorter, sizeof shorter, "%.*g", digits, number);
-        double back = 0;
-        if (tg_scan(shorter, "%lf", &back) == 1 && back == number)
-            return strcpy(text, shorter);
-    }
-    return text;
-}
 
 /* ---- loops over several arrays ---- */
 
@@ -88,18 +44,17 @@ static const char *index_text(const tg_strided *s, int k, int first, int64_t off
     return text;
 }
 
-/* to[...] = from[...] over all indices of a shape. A stride may be negative: then the offset is larger, and the
+/* y[...] = input[...] over all indices of a shape. A stride may be negative: then the offset is larger, and the
  * unsigned sum wraps to the right index. */
-static void copy(tg_writer *w, const tg_shape *shape, int64_t stride[2][TG_MAX_RANK], const tg_value *from,
-                 int64_t from_offset, const tg_value *to, int64_t to_offset)
+static void copy(tg_writer *w, const tg_shape *shape, int64_t stride[2][TG_MAX_RANK], int input, int64_t from,
+                 int64_t to)
 {
     char a[200], b[200];
     if (tg_shape_size(shape) == 0)
         return;
     const tg_strided s = tg_strided_over(shape, 2, stride);
     const int indent = open_loops(w, &s, 0, 1);
-    tg_writer_say(w, indent, "v%lld[%s] = v%lld[%s];", (long long)to->index, index_text(&s, 1, 0, to_offset, b),
-                  (long long)from->index, index_text(&s, 0, 0, from_offset, a));
+    tg_writer_say(w, indent, "$y[%s] = $%d[%s];", index_text(&s, 1, 0, to, b), input, index_text(&s, 0, 0, from, a));
     close_loops(w, &s, 0, 1);
 }
 
@@ -119,11 +74,10 @@ static tg_strided loops_of(const tg_value *value)
  * of ours. */
 static const tg_formula *formula_of(const tg_value *value)
 {
-    static const tg_formula copies = {"copy", TG_FORMULA_UNARY, NULL, "x", NULL};
+    static const tg_formula copies = {NULL, "x"};
     if (!value->op || !(value->op->flags & TG_ELEMENTWISE) || tg_op_find(value->op->name) != value->op)
         return NULL;
-    const tg_formula *f = value->op == &tg_op_copy ? &copies : tg_formula_find(value->op->name);
-    return f && f->kind != TG_FORMULA_GATED_GRAD ? f : NULL;
+    return value->op == &tg_op_copy ? &copies : tg_formula_find(value->op->name);
 }
 
 static bool may_join(const tg_writer *w, const tg_value *value)
@@ -155,23 +109,20 @@ static const tg_value *first_joined(const tg_writer *w, const tg_value *value)
     return value;
 }
 
-/* The body of the loops of a value. */
-static void formula_body(tg_writer *w, int indent, const tg_value *value)
+/* The body of the loops of the writer's value. */
+static void formula_body(tg_writer *w, int indent)
 {
     char at[200], number[40];
+    const tg_value *value = w->value;
     const tg_strided s = loops_of(value);
     const tg_formula *f = formula_of(value);
     for (int k = 0; k < value->input_count; k++)
-        tg_writer_say(w, indent, "const tg_real %s = v%lld[%s];",
-                      value->input_count == 1 ? "x"
-                      : k == 0                ? "a"
-                                              : "b",
-                      (long long)value->inputs[k]->index, index_text(&s, k, 0, 0, at));
-    if (f->kind == TG_FORMULA_NUMBER)
+        tg_writer_say(w, indent, "const tg_real %c = $%d[%s];", value->input_count == 1 ? 'x' : "ab"[k], k,
+                      index_text(&s, k, 0, 0, at));
+    if (f->number)
         tg_writer_say(w, indent, "const tg_real %s = (tg_real)%s;", f->number,
                       tg_writer_number(tg_field_number(value->op->fields, value->attributes), number));
-    tg_writer_say(w, indent, "v%lld[%s] = %s;", (long long)value->index, index_text(&s, value->input_count, 0, 0, at),
-                  f->value);
+    tg_writer_say(w, indent, "$y[%s] = %s;", index_text(&s, value->input_count, 0, 0, at), f->value);
 }
 
 /* The loops of a value and of those that are joined to it; each has its own a and b. */
@@ -182,14 +133,15 @@ static void formula_loop(tg_writer *w, const tg_value *value)
     const tg_strided s = loops_of(value);
     const tg_value *first = first_joined(w, value);
     const int indent = open_loops(w, &s, 0, 1);
-    for (const tg_value *next = first; next; next = tg_writer_joined(w, next)) {
+    for (w->value = first; w->value; w->value = tg_writer_joined(w, w->value)) {
         const bool block = first != value || s.rank == 0;
         if (block)
             tg_writer_say(w, indent, "{");
-        formula_body(w, indent + block, next);
+        formula_body(w, indent + block);
         if (block)
             tg_writer_say(w, indent, "}");
     }
+    w->value = value;
     close_loops(w, &s, 0, 1);
 }
 
@@ -197,51 +149,33 @@ static void formula_loop(tg_writer *w, const tg_value *value)
  * result. */
 static void kernel_loop(tg_writer *w, const tg_value *value, const char *kernel)
 {
-    char at[200], number[40], line[800];
-    size_t used;
+    char at[200], number[40], arguments[800] = "";
+    tg_text to = {arguments, sizeof arguments, 0};
     const tg_strided s = loops_of(value);
     const bool runs = s.rank > 0;
-    const int indent = open_loops(w, &s, runs, 1);
-    used = (size_t)snprintf(line, sizeof line, "%s(%lld", kernel, runs ? (long long)s.dim[0] : 1LL);
     for (int k = 0; k < value->input_count; k++) {
-        used += (size_t)snprintf(line + used, sizeof line - used, ", v%lld + %s", (long long)value->inputs[k]->index,
-                                 index_text(&s, k, runs, 0, at));
+        tg_text_add(&to, "$%d + %s, ", k, index_text(&s, k, runs, 0, at));
         if (value->input_count > 1)
-            used += (size_t)snprintf(line + used, sizeof line - used, ", %d", runs && s.stride[k][0] != 0);
+            tg_text_add(&to, "%d, ", runs && s.stride[k][0] != 0);
     }
     for (const tg_field *field = value->op->fields; field && field->name; field++)
-        used += (size_t)snprintf(line + used, sizeof line - used, ", %s",
-                                 tg_writer_number(tg_field_number(field, value->attributes), number));
-    snprintf(line + used, sizeof line - used, ", v%lld + %s);", (long long)value->index,
-             index_text(&s, value->input_count, runs, 0, at));
-    tg_writer_say(w, indent, "%s", line);
+        tg_text_add(&to, "%s, ", tg_writer_number(tg_field_number(field, value->attributes), number));
+    tg_writer_say(w, open_loops(w, &s, runs, 1), "%s(%lld, %s$y + %s);", kernel, runs ? (long long)s.dim[0] : 1LL,
+                  arguments, index_text(&s, value->input_count, runs, 0, at));
     close_loops(w, &s, runs, 1);
-}
-
-/* Both gradients of a gated product in one pass, packed. */
-static void gated_gradients(tg_writer *w, const tg_value *value)
-{
-    long long v[3];
-    for (int k = 0; k < 3; k++)
-        v[k] = (long long)value->inputs[k]->index;
-    const long long n = (long long)value->inputs[0]->size, y = (long long)value->index;
-    tg_writer_say(w, 1, "vector_%s(%lld, v%lld, v%lld, v%lld, v%lld, v%lld + %lld);", value->op->name, n, v[1], v[2],
-                  v[0], y, y, n);
 }
 
 static bool elementwise(tg_writer *w, const tg_value *value)
 {
     char vector[80];
-    if (tg_op_find(value->op->name) != value->op) /* a user's operation */
+    if (!(value->op->flags & TG_ELEMENTWISE) || tg_op_find(value->op->name) != value->op) /* a user's operation */
         return false;
-    const tg_formula *f = tg_formula_find(value->op->name);
     snprintf(vector, sizeof vector, "vector_%s", value->op->name);
+    const char *kernel = tg_pieces_have(vector) ? vector : value->op->name;
     if (formula_of(value))
         formula_loop(w, value);
-    else if (f && f->kind == TG_FORMULA_GATED_GRAD)
-        gated_gradients(w, value);
-    else if (value->op->flags & TG_ELEMENTWISE && (tg_pieces_have(vector) || tg_pieces_have(value->op->name)))
-        kernel_loop(w, value, tg_pieces_have(vector) ? vector : value->op->name);
+    else if (tg_pieces_have(kernel))
+        kernel_loop(w, value, kernel);
     else
         return false;
     return true;
@@ -251,17 +185,17 @@ static bool elementwise(tg_writer *w, const tg_value *value)
 
 enum { INDEX = 200, VECTOR = 16 /* floats of the longest vector */, FEW_ROWS = 4 };
 
-/* An operand: its elements v[index + r row + t step + c column]. */
+/* An operand: its elements name[index + r row + t step + c column]. */
 typedef struct operand {
-    const tg_value *value;
+    const char *name;
     char index[INDEX]; /* offset of its first element: " + i * 64", or empty */
-    int64_t row, step, column;
+    long long row, step, column;
 } operand;
 
 typedef struct product {
-    int64_t m, n, k;
+    long long m, n, k;
     operand a, b, out;
-    const tg_value *bias;
+    const char *bias; /* NULL: none */
 } product;
 
 /* If the product has few columns and its rows are adjacent in `a`, swaps the operands, so that the rows are the
@@ -280,7 +214,7 @@ static product along_rows(const product *p)
 }
 
 /* The columns of a panel of a copy of B, which has adjacent columns and fills vectors; 0: B is used in place. */
-static int64_t panel_width(const product *p)
+static long long panel_width(const product *p)
 {
     const bool few = p->n < VECTOR && p->m >= FEW_ROWS;
     if (p->n == 1 || (p->b.column == 1 && !few))
@@ -288,60 +222,57 @@ static int64_t panel_width(const product *p)
     return p->n <= VECTOR / 4 ? VECTOR / 4 : p->n <= VECTOR / 2 ? VECTOR / 2 : VECTOR;
 }
 
-static void multiply(tg_writer *w, int indent, const tg_value *value, const product *given)
+static void multiply(tg_writer *w, int indent, const product *given)
 {
     const product p = along_rows(given);
-    const int64_t width = panel_width(&p);
-    const long long y = (long long)value->index;
-    char b[INDEX + 40], bias[40] = "NULL";
-    snprintf(b, sizeof b, "v%lld%s", (long long)p.b.value->index, p.b.index);
-    if (width > 0) {
-        tg_writer_say(w, indent, "pack(%lld, %lld, %s, %lld, %lld, %lld, memory + %lld);", (long long)p.k,
-                      (long long)p.n, b, (long long)p.b.step, (long long)p.b.column, (long long)width,
-                      (long long)w->places[value->index].scratch_offset);
-        snprintf(b, sizeof b, "memory + %lld", (long long)w->places[value->index].scratch_offset);
-    }
-    if (p.bias)
-        snprintf(bias, sizeof bias, "v%lld", (long long)p.bias->index);
-    tg_writer_say(w, indent,
-                  "multiply(%lld, %lld, %lld, v%lld%s, %lld, %lld, %s, %lld, %lld, %s, v%lld%s, %lld, %lld);",
-                  (long long)p.m, (long long)p.n, (long long)p.k, (long long)p.a.value->index, p.a.index,
-                  (long long)p.a.row, (long long)p.a.step, b, (long long)(width ? width : p.b.step),
-                  (long long)(width * p.k), bias, y, p.out.index, (long long)p.out.row, (long long)p.out.column);
+    const long long width = panel_width(&p);
+    char b[INDEX + 40];
+    snprintf(b, sizeof b, "%s%s", p.b.name, p.b.index);
+    if (width > 0)
+        tg_writer_say(w, indent, "pack(%lld, %lld, %s, %lld, %lld, %lld, $scratch);", p.k, p.n, b, p.b.step, p.b.column,
+                      width);
+    tg_writer_say(w, indent, "multiply(%lld, %lld, %lld, %s%s, %lld, %lld, %s, %lld, %lld, %s, $y%s, %lld, %lld);", p.m,
+                  p.n, p.k, p.a.name, p.a.index, p.a.row, p.a.step, width ? "$scratch" : b, width ? width : p.b.step,
+                  width * p.k, p.bias ? p.bias : "NULL", p.out.index, p.out.row, p.out.column);
 }
 
 static product linear_product(const tg_writer *w, const tg_value *value)
 {
-    const tg_value *x = value->inputs[0], *weight = value->inputs[1];
+    const tg_value *weight = value->inputs[1];
     const int64_t in = weight->shape.dim[1], out = weight->shape.dim[0];
     const bool transposed = w->places[weight->index].transposed;
     return (product){.m = out ? value->size / out : 0,
                      .n = out,
                      .k = in,
-                     .a = {x, "", in, 1, 0},
-                     .b = {weight, "", 0, transposed ? out : 1, transposed || in == 1 ? 1 : in},
-                     .out = {value, "", out, 0, 1},
-                     .bias = value->input_count > 2 ? value->inputs[2] : NULL};
+                     .a = {"$0", "", in, 1, 0},
+                     .b = {"$1", "", 0, transposed ? out : 1, transposed || in == 1 ? 1 : in},
+                     .out = {"$y", "", out, 0, 1},
+                     .bias = value->input_count > 2 ? "$2" : NULL};
 }
 
 /* The product of the last two axes. */
 static product matrices_product(const tg_value *value)
 {
-    const bool ta = tg_writer_attribute(value, "transpose_a") != 0, tb = tg_writer_attribute(value, "transpose_b") != 0;
+    const bool ta = tg_writer_word(value, "transpose_a") != 0, tb = tg_writer_word(value, "transpose_b") != 0;
     const tg_shape *a = &value->inputs[0]->shape, *out = &value->shape;
     const int64_t m = out->dim[out->rank - 2], n = out->dim[out->rank - 1], k = a->dim[a->rank - (ta ? 2 : 1)];
     return (product){.m = m,
                      .n = n,
                      .k = k,
-                     .a = {value->inputs[0], "", ta ? 1 : k, ta ? m : 1, 0},
-                     .b = {value->inputs[1], "", 0, tb ? 1 : n, tb ? k : 1},
-                     .out = {value, "", n, 0, 1}};
+                     .a = {"$0", "", ta ? 1 : k, ta ? m : 1, 0},
+                     .b = {"$1", "", 0, tb ? 1 : n, tb ? k : 1},
+                     .out = {"$y", "", n, 0, 1}};
 }
 
 int64_t tg_writer_scratch(const tg_writer *w, const tg_value *value)
 {
+    const bool forward = value->op == &tg_op_self_attention;
+    if (forward || value->op == &tg_op_self_attention_grad) {
+        const tg_shape *x = &value->inputs[value->input_count - 1]->shape;
+        return x->dim[x->rank - 2] * (forward ? 1 : 2 * (int64_t)tg_writer_word(value, "queries"));
+    }
     if (value->op != &tg_op_linear && value->op != &tg_op_matmul)
-        return tg_writer_call_scratch(value);
+        return 0;
     const product given = value->op == &tg_op_linear ? linear_product(w, value) : matrices_product(value);
     const product p = along_rows(&given);
     const int64_t width = panel_width(&p);
@@ -351,7 +282,7 @@ int64_t tg_writer_scratch(const tg_writer *w, const tg_value *value)
 static void linear(tg_writer *w, const tg_value *value)
 {
     const product p = linear_product(w, value);
-    multiply(w, 1, value, &p);
+    multiply(w, 1, &p);
 }
 
 /* In loops over the other axes. */
@@ -374,39 +305,36 @@ static void matmul(tg_writer *w, const tg_value *value)
     operand *const operands[3] = {&p.a, &p.b, &p.out};
     for (int i = 0; i < 3 && s.rank > 0; i++)
         snprintf(operands[i]->index, INDEX, " + %s", index_text(&s, i, 0, 0, index));
-    multiply(w, open_loops(w, &s, 0, 1), value, &p);
+    multiply(w, open_loops(w, &s, 0, 1), &p);
     close_loops(w, &s, 0, 1);
 }
 
 /* ---- sums over axes, in the order of ops/reduce.c ---- */
 
 /* One sum at a time: of runs, or of a column whose neighbours are sums of their own. */
-static void general_sum(tg_writer *w, const tg_value *value, const tg_sum_plan *p)
+static void general_sum(tg_writer *w, const tg_sum_plan *p)
 {
-    const long long x = (long long)value->inputs[0]->index, run = (long long)p->run;
+    const long long run = (long long)p->run;
     const bool several = !p->run_summed && p->summed.rank > 0;
-    char kept[200], summed[200];
+    char kept[200], summed[200] = "";
+    tg_text to = {summed, sizeof summed, 0};
     tg_writer_say(w, 1, "{");
-    tg_writer_say(w, 2, "tg_real *to = v%lld;", (long long)value->index);
+    tg_writer_say(w, 2, "tg_real *to = $y;");
     int indent = open_loops(w, &p->kept, 0, 2);
     index_text(&p->kept, 0, 0, 0, kept);
     if (!p->run_summed)
         tg_writer_say(w, indent++, "for (size_t c = 0; c < %lld; c++) {", run);
     tg_writer_say(w, indent, "double total = 0;");
-    for (int axis = p->summed.rank - 1; axis >= several; axis--)
-        tg_writer_say(w, indent, "for (size_t %c_ = 0; %c_ < %lld; %c_++)", counters[p->summed.rank - 1 - axis],
-                      counters[p->summed.rank - 1 - axis], (long long)p->summed.dim[axis],
-                      counters[p->summed.rank - 1 - axis]);
-    size_t used = 0;
-    summed[0] = '\0';
-    for (int axis = p->summed.rank - 1; axis >= several; axis--)
-        used += (size_t)snprintf(summed + used, sizeof summed - used, " + %c_ * %lld",
-                                 counters[p->summed.rank - 1 - axis], (long long)p->summed.stride[0][axis]);
+    for (int axis = p->summed.rank - 1; axis >= several; axis--) {
+        const char c = counters[p->summed.rank - 1 - axis];
+        tg_writer_say(w, indent, "for (size_t %c_ = 0; %c_ < %lld; %c_++)", c, c, (long long)p->summed.dim[axis], c);
+        tg_text_add(&to, " + %c_ * %lld", c, (long long)p->summed.stride[0][axis]);
+    }
     if (p->run_summed)
-        tg_writer_say(w, indent + 1, "sum_run(%lld, v%lld + %s%s, &total);", run, x, kept, summed);
+        tg_writer_say(w, indent + 1, "sum_run(%lld, $0 + %s%s, &total);", run, kept, summed);
     else
-        tg_writer_say(w, indent + 1, "sum_columns(%lld, 1, %lld, v%lld + %s%s + c, &total);",
-                      several ? (long long)p->summed.dim[0] : 1LL, several ? (long long)p->summed.stride[0][0] : run, x,
+        tg_writer_say(w, indent + 1, "sum_columns(%lld, 1, %lld, $0 + %s%s + c, &total);",
+                      several ? (long long)p->summed.dim[0] : 1LL, several ? (long long)p->summed.stride[0][0] : run,
                       kept, summed);
     tg_writer_say(w, indent, "*to++ = (tg_real)total;");
     if (!p->run_summed)
@@ -418,19 +346,16 @@ static void general_sum(tg_writer *w, const tg_value *value, const tg_sum_plan *
 static void sum_over(tg_writer *w, const tg_value *value)
 {
     const tg_value *in = value->inputs[0];
-    const int axes = (int)tg_writer_attribute(value, "axes");
-    const long long x = (long long)in->index, y = (long long)value->index;
+    const int axes = (int)tg_writer_word(value, "axes");
     const tg_sum_plan p = tg_plan_sum(&in->shape, axes);
     if (in->size == 0)
-        tg_writer_say(w, 1, "memset(v%lld, 0, %lld * sizeof *v%lld);", y, (long long)value->size, y);
+        tg_writer_say(w, 1, "memset($y, 0, $count * sizeof *$y);");
     else if (in->shape.rank == 2 && axes == 1)
-        tg_writer_say(w, 1, "sum_matrix(%lld, %lld, 0, %lld, v%lld, v%lld);", (long long)in->shape.dim[0],
-                      (long long)in->shape.dim[1], (long long)in->shape.dim[1], x, y);
+        tg_writer_say(w, 1, "sum_matrix($0.0, $0.1, 0, $0.1, $0, $y);");
     else if (p.run_summed && p.summed.rank == 0 && p.kept.rank <= 1)
-        tg_writer_say(w, 1, "sum_rows(%lld, %lld, v%lld, v%lld);", (long long)value->size,
-                      (long long)(in->size / value->size), x, y);
+        tg_writer_say(w, 1, "sum_rows($count, %lld, $0, $y);", (long long)(in->size / value->size));
     else
-        general_sum(w, value, &p);
+        general_sum(w, &p);
 }
 
 /* ---- copies ---- */
@@ -443,7 +368,7 @@ static void permute(tg_writer *w, const tg_value *value)
     tg_strides(&value->shape, stride[1]);
     for (int axis = 0; axis < value->shape.rank; axis++)
         stride[0][axis] = in[order->dim[axis]];
-    copy(w, &value->shape, stride, value->inputs[0], 0, value, 0);
+    copy(w, &value->shape, stride, 0, 0, 0);
 }
 
 static void expand(tg_writer *w, const tg_value *value)
@@ -451,7 +376,7 @@ static void expand(tg_writer *w, const tg_value *value)
     int64_t stride[2][TG_MAX_RANK];
     tg_broadcast_strides(&value->inputs[0]->shape, value->shape.rank, stride[0]);
     tg_strides(&value->shape, stride[1]);
-    copy(w, &value->shape, stride, value->inputs[0], 0, value, 0);
+    copy(w, &value->shape, stride, 0, 0, 0);
 }
 
 /* Copies between a whole tensor and the slice of it that the attributes name. */
@@ -462,7 +387,6 @@ static void slice(tg_writer *w, const tg_value *value)
     const tg_shape *whole = scatters ? &value->shape : &in->shape, *part = scatters ? &in->shape : &value->shape;
     const tg_shape *start = tg_writer_shape(value, "start"), *step = tg_writer_shape(value, "step");
     int64_t stride[2][TG_MAX_RANK], offset = 0;
-    char number[40];
     int64_t *const of_whole = stride[scatters];
     tg_strides(whole, of_whole);
     tg_strides(part, stride[!scatters]);
@@ -471,42 +395,52 @@ static void slice(tg_writer *w, const tg_value *value)
         of_whole[axis] *= part->dim[axis] > 1 ? step->dim[axis] : 1;
     }
     if (scatters)
-        tg_writer_say(w, 1, "fill(%lld, %s, v%lld);", (long long)value->size,
-                      tg_writer_number(tg_writer_attribute(value, "fill"), number), (long long)value->index);
-    copy(w, part, stride, in, scatters ? 0 : offset, value, scatters ? offset : 0);
+        tg_writer_say(w, 1, "fill($count, $fill, $y);");
+    copy(w, part, stride, 0, scatters ? 0 : offset, scatters ? offset : 0);
 }
 
 static void concat(tg_writer *w, const tg_value *value)
 {
     int64_t outer = 1, begin = 0;
-    for (int axis = 0; axis < (int)tg_writer_attribute(value, "axis"); axis++)
+    for (int axis = 0; axis < (int)tg_writer_word(value, "axis"); axis++)
         outer *= value->shape.dim[axis];
     for (int i = 0; i < value->input_count; i++) {
         const int64_t row = value->inputs[i]->size / outer;
         const tg_shape rows = TG_SHAPE(outer, row);
         int64_t stride[2][TG_MAX_RANK] = {{row, 1}, {value->size / outer, 1}};
-        copy(w, &rows, stride, value->inputs[i], 0, value, begin);
+        copy(w, &rows, stride, i, 0, begin);
         begin += row;
     }
 }
 
 /* ---- all ---- */
 
-bool tg_writer_loops(tg_writer *w, const tg_value *value)
+bool tg_writer_loops(tg_writer *w)
 {
     static const struct {
         const tg_op *op;
+        const char *text; /* NULL: */
         void (*write)(tg_writer *w, const tg_value *value);
-    } own[] = {{&tg_op_linear, linear},       {&tg_op_matmul, matmul},    {&tg_op_permute, permute},
-               {&tg_op_expand, expand},       {&tg_op_slice, slice},      {&tg_op_concat, concat},
-               {&tg_op_scatter_slice, slice}, {&tg_op_sum_over, sum_over}};
+    } forms[] = {
+#define TG_EXPORT_CALL(name, text) {&tg_op_##name, text, NULL},
+#include "autograd/export/calls.def"
+        {&tg_op_linear, NULL, linear},       {&tg_op_matmul, NULL, matmul},     {&tg_op_permute, NULL, permute},
+        {&tg_op_expand, NULL, expand},       {&tg_op_slice, NULL, slice},       {&tg_op_concat, NULL, concat},
+        {&tg_op_scatter_slice, NULL, slice}, {&tg_op_sum_over, NULL, sum_over},
+    };
+    const tg_value *value = w->value, *gradient = tg_writer_gradient(w, value);
     if (value->size == 0)
         return true;
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
-        if (own[i].op == value->op)
-            return own[i].write(w, value), true;
-    if (tg_writer_call(w, value) || elementwise(w, value))
-        return true;
-    tg_program_fail(w->program, "export: the operation %s cannot be written as C", value->op->name);
-    return false;
+    if (gradient)
+        return tg_writer_say(w, 1, "/* together with its gradient, v%lld */", (long long)gradient->index), true;
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
+        if (forms[i].op == value->op) {
+            if (forms[i].text)
+                tg_writer_say(w, 1, "%s", forms[i].text);
+            else
+                forms[i].write(w, value);
+            return true;
+        }
+    return elementwise(w, value) ||
+           tg_program_fail(w->program, "export: the operation %s cannot be written as C", value->op->name);
 }

@@ -25,15 +25,15 @@ static long long number(const tg_value *value)
     return (long long)value->index;
 }
 
-static void linear(const tg_writer *w, const tg_value *value, char *text, size_t size)
+static void linear(const tg_writer *w, const tg_value *value, tg_text *to)
 {
     (void)w;
     const bool biased = value->input_count > 2;
     if (value->inputs[0]->shape.rank == 2)
-        snprintf(text, size, biased ? "Gemm[transB=1]($0, $1, $2)" : "Gemm[transB=1]($0, $1)");
+        tg_text_add(to, biased ? "Gemm[transB=1]($0, $1, $2)" : "Gemm[transB=1]($0, $1)");
     else
-        snprintf(text, size,
-                 biased ? "Add(MatMul($0, Transpose[perm={1, 0}]($1)), $2)" : "MatMul($0, Transpose[perm={1, 0}]($1))");
+        tg_text_add(to, biased ? "Add(MatMul($0, Transpose[perm={1, 0}]($1)), $2)"
+                               : "MatMul($0, Transpose[perm={1, 0}]($1))");
 }
 
 /* The windows of an image behind a value and its views; NULL: there are none. ONNX has no such operation. */
@@ -49,111 +49,75 @@ static bool is_convolution(const tg_value *value)
 {
     return value->op == &tg_op_matmul && windows_of(value->inputs[1]) && !windows_of(value->inputs[0]) &&
            value->shape.rank == 3 && value->inputs[0]->shape.rank == 3 && value->inputs[1]->shape.rank == 3 &&
-           tg_writer_attribute(value, "transpose_a") == 0 && tg_writer_attribute(value, "transpose_b") == 0;
+           tg_writer_word(value, "transpose_a") == 0 && tg_writer_word(value, "transpose_b") == 0;
 }
 
-static void convolution(const tg_writer *w, const tg_value *value, char *text, size_t size)
+static void convolution(const tg_writer *w, const tg_value *value, tg_text *to)
 {
     const tg_value *windows = windows_of(value->inputs[1]);
     char window[300];
     tg_writer_expand(w, windows,
                      "kernel_shape={$kernel}, strides={$stride}, pads={$padding, $padding}, dilations={$dilation}",
                      window, sizeof window);
-    snprintf(text, size,
-             "Reshape(Transpose[perm={1, 0, 2, 3}](Conv[group=%lld, %s](v%lld,\n"
-             "    Reshape($0, {%lld, %lld, %lld, %lld}))), {$shape})",
-             dim(value, 0), window, number(windows->inputs[0]), dim(value, 0) * dim(value, 1),
-             dim(windows, 0) / dim(value, 0), dim(windows, 1), dim(windows, 2));
+    tg_text_add(to,
+                "Reshape(Transpose[perm={1, 0, 2, 3}](Conv[group=%lld, %s](v%lld,\n"
+                "    Reshape($0, {%lld, %lld, %lld, %lld}))), {$shape})",
+                dim(value, 0), window, number(windows->inputs[0]), dim(value, 0) * dim(value, 1),
+                dim(windows, 0) / dim(value, 0), dim(windows, 1), dim(windows, 2));
 }
 
-/* "Transpose[perm={0, 2, 1}](v7)", or "v7" */
-static void operand(const tg_value *value, bool transposed, char text[100])
+static void matmul(const tg_writer *w, const tg_value *value, tg_text *to)
 {
-    size_t used = (size_t)snprintf(text, 100, transposed ? "Transpose[perm={" : "v%lld", number(value));
-    for (int axis = 0; axis < value->shape.rank && transposed; axis++)
-        used += (size_t)snprintf(text + used, 100 - used, "%s%d", axis ? ", " : "",
-                                 axis < value->shape.rank - 2 ? axis : 2 * value->shape.rank - 3 - axis);
-    if (transposed)
-        snprintf(text + used, 100 - used, "}](v%lld)", number(value));
-}
-
-static void matmul(const tg_writer *w, const tg_value *value, char *text, size_t size)
-{
-    char a[100], b[100];
-    operand(value->inputs[0], tg_writer_attribute(value, "transpose_a") != 0, a);
-    operand(value->inputs[1], tg_writer_attribute(value, "transpose_b") != 0, b);
+    const bool ta = tg_writer_word(value, "transpose_a") != 0, tb = tg_writer_word(value, "transpose_b") != 0;
     if (is_convolution(value))
-        convolution(w, value, text, size);
+        convolution(w, value, to);
     else
-        snprintf(text, size, "MatMul(%s, %s)", a, b);
-}
-
-/* An end before the first element would count from the end; the smallest integer is clamped to the first. */
-static void slice(const tg_writer *w, const tg_value *value, char *text, size_t size)
-{
-    (void)w;
-    const tg_shape *start = tg_writer_shape(value, "start"), *step = tg_writer_shape(value, "step");
-    char ends[300] = "", axes[100] = "";
-    size_t used = 0, used_axes = 0;
-    for (int axis = 0; axis < value->shape.rank; axis++) {
-        const int64_t end = start->dim[axis] + step->dim[axis] * value->shape.dim[axis];
-        used += (size_t)snprintf(ends + used, sizeof ends - used, "%s%lld", axis ? ", " : "",
-                                 (long long)(end < 0 ? INT64_MIN : end));
-        used_axes += (size_t)snprintf(axes + used_axes, sizeof axes - used_axes, "%s%d", axis ? ", " : "", axis);
-    }
-    if (value->shape.rank == 0)
-        snprintf(text, size, "Identity($0)");
-    else
-        snprintf(text, size, "Slice($0, {$start}, {%s}, {%s}, {$step})", ends, axes);
+        tg_text_add(to, "MatMul(%s, %s)", ta ? "Transpose[perm={$swapped0}]($0)" : "$0",
+                    tb ? "Transpose[perm={$swapped1}]($1)" : "$1");
 }
 
 /* Concatenates matrices along their rows, which works for an existing axis and for a new one. */
-static void concat(const tg_writer *w, const tg_value *value, char *text, size_t size)
+static void concat(const tg_writer *w, const tg_value *value, tg_text *to)
 {
     (void)w;
     long long rows = 1;
-    for (int axis = 0; axis < (int)tg_writer_attribute(value, "axis"); axis++)
+    for (int axis = 0; axis < (int)tg_writer_word(value, "axis"); axis++)
         rows *= dim(value, axis);
-    size_t used = (size_t)snprintf(text, size, "Reshape(Concat[axis=1](");
-    for (int i = 0; i < value->input_count && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%sReshape(v%lld, {%lld, %lld})", i ? ", " : "",
-                                 number(value->inputs[i]), rows, (long long)value->inputs[i]->size / rows);
-    if (used < size)
-        snprintf(text + used, size - used, "), {$shape})");
+    tg_text_add(to, "Reshape(Concat[axis=1](");
+    for (int i = 0; i < value->input_count; i++)
+        tg_text_add(to, "%sReshape($%d, {%lld, %lld})", i ? ", " : "", i, rows,
+                    (long long)value->inputs[i]->size / rows);
+    tg_text_add(to, "), {$shape})");
 }
 
 /* "Transpose[perm={...}](Reshape(Slice(...)))": some columns of every position as [batch, key-value heads, heads of
  * each, ...]. */
-static void heads_of(const tg_value *value, long long from, long long key_value_heads, long long each, long long size,
-                     bool transposed, char text[300])
+static void heads_of(tg_text *to, const tg_value *value, long long from, long long key_value_heads, long long each,
+                     long long size, const char *order)
 {
     const tg_value *x = value->inputs[0];
     const long long positions = dim(x, -2), batch = (long long)x->size / (positions * dim(x, -1));
-    snprintf(text, 300,
-             "Transpose[perm={%s}](Reshape(Slice($0, {%lld}, {%lld}, {-1}), {%lld, %lld, %lld, %lld, %lld}))",
-             transposed ? "0, 2, 3, 4, 1" : "0, 2, 3, 1, 4", from, from + key_value_heads * each * size, batch,
-             positions, key_value_heads, each, size);
+    tg_text_add(to, "Transpose[perm={%s}](Reshape(Slice($0, {%lld}, {%lld}, {-1}), {%lld, %lld, %lld, %lld, %lld}))",
+                order, from, from + key_value_heads * each * size, batch, positions, key_value_heads, each, size);
 }
 
-static void self_attention(const tg_writer *w, const tg_value *value, char *text, size_t size)
+static void self_attention(const tg_writer *w, const tg_value *value, tg_text *to)
 {
     (void)w;
-    const tg_value *x = value->inputs[0];
-    const long long heads = (long long)tg_writer_attribute(value, "heads"),
-                    shared = (long long)tg_writer_attribute(value, "key_value_heads"),
-                    width = dim(x, -1) / (heads + 2 * shared), positions = dim(x, -2);
-    char queries[300], keys[300], values[300], mask[200], scale[40];
-    heads_of(value, 0, shared, heads / shared, width, false, queries);
-    heads_of(value, heads * width, shared, 1, width, true, keys);
-    heads_of(value, (heads + shared) * width, shared, 1, width, false, values);
-    snprintf(mask, sizeof mask, ", Trilu[upper=1](Expand(-INFINITY, {%lld, %lld}), Squeeze({1})))", positions,
-             positions);
-    const bool causal = tg_writer_attribute(value, "causal") != 0;
-    snprintf(text, size,
-             "Reshape(Transpose[perm={0, 3, 1, 2, 4}](MatMul(Softmax[axis=-1](%sMul(%s, MatMul(%s,\n    %s))%s),\n    "
-             "%s)), {$shape})",
-             causal ? "Add(" : "", tg_writer_number(1 / sqrt((double)width), scale), queries, keys, causal ? mask : "",
-             values);
+    const long long heads = (long long)tg_writer_word(value, "heads"),
+                    shared = (long long)tg_writer_word(value, "key_value_heads"),
+                    width = dim(value->inputs[0], -1) / (heads + 2 * shared);
+    const bool causal = tg_writer_word(value, "causal") != 0;
+    char scale[40];
+    tg_text_add(to, "Reshape(Transpose[perm={0, 3, 1, 2, 4}](MatMul(Softmax[axis=-1](%sMul(%s, MatMul(",
+                causal ? "Add(" : "", tg_writer_number(1 / sqrt((double)width), scale));
+    heads_of(to, value, 0, shared, heads / shared, width, "0, 2, 3, 1, 4");
+    tg_text_add(to, ",\n    ");
+    heads_of(to, value, heads * width, shared, 1, width, "0, 2, 3, 4, 1");
+    tg_text_add(to, causal ? ")), Trilu[upper=1](Expand(-INFINITY, {$0.-2, $0.-2}), Squeeze({1}))))" : ")))");
+    tg_text_add(to, ",\n    ");
+    heads_of(to, value, (heads + shared) * width, shared, 1, width, "0, 2, 3, 1, 4");
+    tg_text_add(to, ")), {$shape})");
 }
 
 /* ---- values ---- */
@@ -161,33 +125,34 @@ static void self_attention(const tg_writer *w, const tg_value *value, char *text
 static const struct {
     const tg_op *op;
     const char *condition, *text;
-    void (*write)(const tg_writer *w, const tg_value *value, char *text, size_t size);
+    void (*write)(const tg_writer *w, const tg_value *value, tg_text *to);
 } nodes[] = {
 #define TG_ONNX(name, condition, text) {&tg_op_##name, condition, text, NULL},
 #include "autograd/export/onnx.def"
-    {&tg_op_linear, NULL, NULL, linear}, {&tg_op_matmul, NULL, NULL, matmul},
-    {&tg_op_slice, NULL, NULL, slice},   {&tg_op_narrow, NULL, NULL, slice},
-    {&tg_op_concat, NULL, NULL, concat}, {&tg_op_self_attention, NULL, NULL, self_attention},
+    {&tg_op_linear, NULL, NULL, linear},
+    {&tg_op_matmul, NULL, NULL, matmul},
+    {&tg_op_concat, NULL, NULL, concat},
+    {&tg_op_self_attention, NULL, NULL, self_attention},
 };
 
 static bool refuse(tg_onnx *o, const tg_op *op)
 {
-    tg_program_fail(o->w->program, "export: ONNX cannot express the operation %s", op->name);
-    return false;
+    return tg_program_fail(o->w->program, "export: ONNX cannot express the operation %s", op->name);
 }
 
 /* The nodes of an operation; false, with the error recorded, if ONNX cannot express it. */
 static bool put_operation(tg_onnx *o, const tg_value *value)
 {
     char text[TG_WRITER_EXPANDED], expanded[TG_WRITER_EXPANDED];
+    tg_text to = {text, sizeof text, 0};
     for (int k = 0; k < value->input_count; k++)
         if (windows_of(value->inputs[k]) && !is_convolution(value))
             return refuse(o, &tg_op_unfold);
     for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
-        if (nodes[i].op != value->op || (nodes[i].condition && tg_writer_attribute(value, nodes[i].condition) == 0))
+        if (nodes[i].op != value->op || (nodes[i].condition && tg_writer_word(value, nodes[i].condition) == 0))
             continue;
         if (nodes[i].write)
-            nodes[i].write(o->w, value, text, sizeof text);
+            nodes[i].write(o->w, value, &to);
         tg_writer_expand(o->w, value, nodes[i].write ? text : nodes[i].text, expanded, sizeof expanded);
         tg_onnx_put(o, value, NULL, expanded);
         return !o->failed;
@@ -198,8 +163,8 @@ static bool put_operation(tg_onnx *o, const tg_value *value)
 static void put_leaf(tg_onnx *o, const tg_value *leaf)
 {
     char name[TG_ONNX_NAME];
-    tg_onnx_tensor(o->to, 5, tg_onnx_name(o, leaf, name), tg_onnx_type(leaf->dtype), leaf->shape.rank, leaf->shape.dim,
-                   tg_writer_data(leaf), (size_t)leaf->size * tg_dtype_size(leaf->dtype));
+    tg_onnx_tensor(o->to, 5, tg_onnx_name(o, leaf, name), tg_writer_onnx_type(leaf->dtype), leaf->shape.rank,
+                   leaf->shape.dim, tg_writer_data(leaf), (size_t)leaf->size * tg_dtype_size(leaf->dtype));
 }
 
 /* Means or scales, in double. A column of scale 0 is 0 for the net: divided by infinity. */
@@ -209,7 +174,7 @@ static bool put_columns(tg_onnx *o, const char *name, const double *numbers, int
     for (int64_t i = 0; copy && i < count; i++)
         copy[i] = numbers[i] == 0 ? for_zero : numbers[i];
     if (copy)
-        tg_onnx_tensor(o->to, 5, name, tg_onnx_type(TG_F64), 1, &count, copy, (size_t)count * sizeof *copy);
+        tg_onnx_tensor(o->to, 5, name, tg_writer_onnx_type(TG_F64), 1, &count, copy, (size_t)count * sizeof *copy);
     else
         tg_program_fail(o->w->program, "export: out of memory");
     free(copy);
@@ -230,7 +195,7 @@ static bool put_input(tg_onnx *o, const tg_value *x)
     tg_onnx_put(o, x, "x_in_units", "Div(Sub(Cast[to=11](x), x_mean), x_scale)");
     tg_writer_number(wide ? DBL_MAX : (double)FLT_MAX, largest);
     snprintf(text, sizeof text, "Clip(Cast[to=%d](Where(IsNaN(x_in_units), Cast[to=11](0), x_in_units)), -%s, %s)",
-             tg_onnx_type(x->dtype), largest, largest);
+             tg_writer_onnx_type(x->dtype), largest, largest);
     tg_onnx_put(o, x, NULL, text);
     return !o->failed;
 }
@@ -271,7 +236,7 @@ static void put_type(tg_text *to, int field, const char *name, const tg_value *v
     const size_t info = tg_proto_begin(to, field);
     tg_proto_text(to, 1, name);
     const size_t type = tg_proto_begin(to, 2), tensor = tg_proto_begin(to, 1);
-    tg_proto_int(to, 1, tg_onnx_type(value->dtype));
+    tg_proto_int(to, 1, tg_writer_onnx_type(value->dtype));
     const size_t shape = tg_proto_begin(to, 2);
     for (int axis = 0; axis < value->shape.rank; axis++) {
         const size_t dimension = tg_proto_begin(to, 1);
@@ -363,9 +328,7 @@ static bool put_model(tg_onnx *o)
     const size_t opset = tg_proto_begin(o->to, 8);
     tg_proto_int(o->to, 2, OPSET);
     tg_proto_end(o->to, opset);
-    if (o->to->used > INT32_MAX)
-        tg_program_fail(o->w->program, "export: a file of ONNX has at most 2 GB");
-    return o->to->used <= INT32_MAX;
+    return o->to->used <= INT32_MAX || tg_program_fail(o->w->program, "export: a file of ONNX has at most 2 GB");
 }
 
 size_t tg_export_onnx(tg_tape *tape, const tg_export_config *config, void *bytes, size_t size)

@@ -22,9 +22,6 @@ enum { TG_ONNX_NAME = 200 };
 /* The name of a value in the graph: "x", the name of a parameter, "v12". */
 const char *tg_onnx_name(const tg_onnx *o, const tg_value *value, char name[TG_ONNX_NAME]);
 
-/* ONNX's number for a type. */
-int tg_onnx_type(tg_dtype dtype);
-
 /* Numbers under a name in the graph, or as a message of their own in `field`. `bytes` are in the order of memory. */
 void tg_onnx_tensor(tg_text *to, int field, const char *name, int type, int rank, const int64_t *dim, const void *bytes,
                     size_t size);

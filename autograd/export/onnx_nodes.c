@@ -14,11 +14,6 @@ enum { MOST = 64 }; /* inputs of a node, or integers of a list */
 
 enum { ONNX_I64 = 7 };
 
-int tg_onnx_type(tg_dtype dtype)
-{
-    return dtype == TG_F32 ? 1 : dtype == TG_F64 ? 11 : 6;
-}
-
 void tg_onnx_tensor(tg_text *to, int field, const char *name, int type, int rank, const int64_t *dim, const void *bytes,
                     size_t size)
 {
@@ -167,9 +162,9 @@ static void put_number(tg_onnx *o, const char *name)
     const double number = read_number(o);
     const float narrow = (float)number;
     if (o->w->needed.dtype == TG_F64)
-        put_constant(o, tg_onnx_type(TG_F64), 0, 0, &number, sizeof number, name);
+        put_constant(o, tg_writer_onnx_type(TG_F64), 0, 0, &number, sizeof number, name);
     else
-        put_constant(o, tg_onnx_type(TG_F32), 0, 0, &narrow, sizeof narrow, name);
+        put_constant(o, tg_writer_onnx_type(TG_F32), 0, 0, &narrow, sizeof narrow, name);
 }
 
 static void put_expression(tg_onnx *o, const char *wanted, char name[TG_ONNX_NAME]);

@@ -1,7 +1,9 @@
 # Cuts the kernels' sources into pieces, a definition each with the comment above it, as initialisers for pieces.c:
 #
-#     {"names that it defines", 32, true, "its text"},        32 or 64: for floats or doubles only; 0: for both;
-#                                                             whether it is a function
+#     {"names that it defines", 32, true, "its text", {NULL, NULL}},    32 or 64: for floats or doubles only; 0: for
+#                                                                       both; whether it is a function; no formula
+#
+# Where a source includes kernels.def the pieces do too: pieces.c makes one of each of its lines.
 #
 # Of an #if outside of functions the branch for TG_REAL_f32 or TG_REAL_f64 is taken, and of any other one the #else: what
 # is for some compilers only is left out. In the first file such an #if is a piece itself.
@@ -72,7 +74,7 @@ function finish(    names)
     is_function = 0
     names = names_of(without_comments(code))
     if (active[level] && names != "")
-        printf "    {\"%s\", %d, %s, \"%s},\n", names, real, is_function ? "true" : "false", quoted(comment code)
+        printf "    {\"%s\", %d, %s, \"%s, {NULL, NULL}},\n", names, real, is_function ? "true" : "false", quoted(comment code)
     comment = code = ""
     depth = 0
 }
@@ -105,6 +107,7 @@ code == "" && /^#endif/ {
     real = was_real[level--]
     next
 }
+code == "" && /^#include .*kernels\.def"/ { print }
 code == "" && /^#(include|error|undef)/ { next }
 /^ *#pragma/ { next }
 

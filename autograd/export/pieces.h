@@ -10,21 +10,10 @@
 
 #include "autograd/text.h"
 
-/* What a line of kernels.def computes. Formulas are C expressions of x, of x and a number, or of a and b. */
-typedef enum tg_formula_kind {
-    TG_FORMULA_UNARY,
-    TG_FORMULA_NUMBER, /* of x and a number */
-    TG_FORMULA_BINARY,
-    TG_FORMULA_GATED,
-    TG_FORMULA_GATED_GRAD, /* of a, b and g: two */
-    TG_FORMULA_SUM,        /* the sum over a and b, in double */
-} tg_formula_kind;
-
+/* The value of an elementwise line of kernels.def, a C expression: of x, perhaps with a number, or of a and b. */
 typedef struct tg_formula {
-    const char *name;
-    tg_formula_kind kind;
-    const char *number; /* the name of the number in the formula */
-    const char *value, *second;
+    const char *number; /* the name of the number; NULL: none */
+    const char *value;
 } tg_formula;
 
 /* NULL if no formula has that name: its loop is written out, or it is not elementwise. */
@@ -33,11 +22,11 @@ const tg_formula *tg_formula_find(const char *name);
 /* True if the kernels define this name. */
 bool tg_pieces_have(const char *name);
 
-enum { TG_MOST_PIECES = 512, TG_MOST_FORMULAS = 256 };
+enum { TG_MOST_PIECES = 768 };
 
 typedef struct tg_pieces {
     tg_dtype dtype; /* TG_F32 or TG_F64 */
-    bool piece[TG_MOST_PIECES], formula[TG_MOST_FORMULAS];
+    bool piece[TG_MOST_PIECES];
 } tg_pieces;
 
 /* Adds the pieces that a text of C refers to. */

@@ -165,6 +165,8 @@ void tg_places_values(tg_writer *w, const tg_exported *f)
         int64_t *used = value->dtype == TG_I32 ? &w->sizes.integers : &w->sizes.memory;
         if (p->kind == TG_PLACE_GRADIENTS)
             p->offset = place_of(w, tg_places_leaf(w, value->sink))->offset;
+        if (p->kind == TG_PLACE_VIEW)
+            p->offset = value->op->view_offset ? value->op->view_offset(value) : 0;
         p->scratch = value->op && is_needed(w, i) ? tg_writer_scratch(w, value) : 0;
         const int64_t own = p->kind == TG_PLACE_MEMORY ? aligned(value->size) : 0, all = own + p->scratch;
         const int64_t at = free_place(w, i, all);

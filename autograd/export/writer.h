@@ -1,6 +1,7 @@
-/* Writes a program as C: the place of each value, and its loops. Internal.
+/* Writes a program as C: the place of each value, and its loops. A file of these uses only those above it here.
+ * Internal.
  *
- *     tg_writer_say(w, 1, "softmax_rows(%d, %d, v3, v4);", 8, 10);       // a line of code, indented once
+ *     tg_writer_say(w, 1, "softmax_rows($rows, $columns, $0, $y);");     // a line of code, indented once
  *
  * Code is written twice: the first time without output, to find which functions of the kernels it calls.
  */
@@ -62,19 +63,57 @@ typedef struct tg_writer {
     tg_sizes sizes;
     tg_update_run updated; /* parameters whose update is not written yet */
     tg_place_of *places;   /* [program->count]: places of values in the current function */
+    const tg_value *value; /* whose code is being written */
 } tg_writer;
 
-/* In export.c. Finds the needed values and their places; set the text afterwards. False, with the error on the tape, if
- * this cannot be exported. Call the second function even then; it frees the memory. */
-bool tg_writer_begin(tg_writer *w, tg_tape *tape, const tg_export_config *config);
-void tg_writer_end(tg_writer *w);
+/* ---- writer.c ---- */
 
-/* The data of a leaf. */
+/* "float", "double" or "int32_t"; ONNX's number for the type; a value's number of columns, the size of its last axis;
+ * the data of a leaf. */
+const char *tg_writer_type(tg_dtype dtype);
+int tg_writer_onnx_type(tg_dtype dtype);
+int64_t tg_writer_columns(const tg_value *value);
 const void *tg_writer_data(const tg_value *leaf);
 
-/* places.c: finds the values that a function needs; the weights that the file stores transposed, matrices that only
- * tg_linear reads, so that the innermost loop of the product is contiguous; and the places of weights and values.
- */
+/* A number in C's notation, exactly, in `text` or a constant. */
+const char *tg_writer_number(double number, char text[40]);
+
+/* A number of a value by its word (calls.def), for instance an attribute; NaN if there is none. And an attribute that
+ * is a shape, which must exist. */
+double tg_writer_word(const tg_value *value, const char *word);
+const tg_shape *tg_writer_shape(const tg_value *value, const char *name);
+
+/* The gradient that the library computes together with a loss, if the function needs it; NULL: none. */
+const tg_value *tg_writer_gradient(const tg_writer *w, const tg_value *loss);
+
+/* Expands the words of calls.def and onnx.def in a text, which is cut if it does not fit. */
+enum { TG_WRITER_EXPANDED = 4000 };
+void tg_writer_expand(const tg_writer *w, const tg_value *value, const char *text, char *to, size_t size);
+
+/* Adds lines of code, indented by `indent` times four blanks, with words of w->value, and notes which functions they
+ * call; or a user's name, escaped so that it cannot end a comment or a string. */
+#if defined __GNUC__
+__attribute__((format(printf, 3, 4)))
+#endif
+void tg_writer_say(tg_writer *w, int indent, const char *format, ...);
+void tg_writer_quote(tg_writer *w, const char *text);
+
+/* ---- loops.c ---- */
+
+/* The number of scratch elements that the loops of a value need. */
+int64_t tg_writer_scratch(const tg_writer *w, const tg_value *value);
+
+/* The next value whose loop is the same and joined to that of this value, an elementwise operation; NULL: none. */
+const tg_value *tg_writer_joined(const tg_writer *w, const tg_value *value);
+
+/* Writes the loops that compute w->value; those that are joined together with the last of them. False, with the error
+ * on the tape, if this cannot be written. */
+bool tg_writer_loops(tg_writer *w);
+
+/* ---- places.c ---- */
+
+/* Find the values that a function needs; the weights that the file stores transposed, matrices that only tg_linear
+ * reads, so that the innermost loop of the product is contiguous; and the places of weights and values. */
 void tg_places_mark(tg_writer *w, const tg_exported *f);
 void tg_places_transpose(tg_writer *w, const tg_exported *f);
 void tg_places_weights(tg_writer *w);
@@ -83,52 +122,24 @@ void tg_places_values(tg_writer *w, const tg_exported *f);
 /* The leaf of this parameter; NULL if the program has none. */
 const tg_value *tg_places_leaf(const tg_writer *w, const tg_parameter *parameter);
 
-/* Adds text; or code, indented by `indent` times four blanks, noting which functions it calls; or a user's name,
- * escaped so that it cannot end a comment or a string. */
-#if defined __GNUC__
-__attribute__((format(printf, 3, 4)))
-#endif
-void tg_writer_say(tg_writer *w, int indent, const char *format, ...);
-void tg_writer_quote(tg_writer *w, const char *text);
-
-/* A number in C's notation, exactly, in `text` or a constant. */
-const char *tg_writer_number(double number, char text[40]);
-
 /* Calls `put` for each weight of the file in its order, those of i32 or the others: parameters come first. */
 void tg_writer_weights(tg_writer *w, bool integers, void (*put)(tg_writer *w, const tg_value *leaf));
 
-/* "float", "double" or "int32_t"; and a value's number of columns, the size of its last axis. */
-const char *tg_writer_type(tg_dtype dtype);
-int64_t tg_writer_columns(const tg_value *value);
+/* ---- request.c ---- */
+
+/* Finds the needed values and their places; set the text afterwards. False, with the error on the tape, if this cannot
+ * be exported. Call the second function even then; it frees the memory. */
+bool tg_writer_begin(tg_writer *w, tg_tape *tape, const tg_export_config *config);
+void tg_writer_end(tg_writer *w);
+
+/* ---- functions.c ---- */
+
+/* Write the functions' declarations as lines of a comment, and the functions. False, with the error on the tape, if one
+ * cannot be written. */
+void tg_writer_heads(tg_writer *w);
+bool tg_writer_functions(tg_writer *w);
 
 /* The arrays `NAME_mean` and `NAME_scale` of an argument's columns; NULL: it has none. */
 const char *tg_writer_scale_name(const tg_writer *w, const tg_exported *f, int argument);
-
-/* In functions.c. Write the functions' declarations, and the functions. False, with the error on the tape, if one
- * cannot be written. */
-void tg_writer_heads(tg_writer *w, const char *before, const char *after);
-bool tg_writer_functions(tg_writer *w);
-
-/* The number of scratch elements that the loops of a value need; and that a call of calls.def needs. */
-int64_t tg_writer_scratch(const tg_writer *w, const tg_value *value);
-int64_t tg_writer_call_scratch(const tg_value *value);
-
-/* An attribute by its name: a number, 0 if there is none; and a shape, which must exist. */
-double tg_writer_attribute(const tg_value *value, const char *name);
-const tg_shape *tg_writer_shape(const tg_value *value, const char *name);
-
-/* calls.c: expands the words of calls.def and onnx.def in a text, which is cut if it does not fit. */
-enum { TG_WRITER_EXPANDED = 4000 };
-void tg_writer_expand(const tg_writer *w, const tg_value *value, const char *text, char *to, size_t size);
-
-/* Writes the call of an operation of calls.def; false if it is not there. */
-bool tg_writer_call(tg_writer *w, const tg_value *value);
-
-/* The next value whose loop is the same and joined to that of this value, an elementwise operation; NULL: none. */
-const tg_value *tg_writer_joined(const tg_writer *w, const tg_value *value);
-
-/* Writes the loops that compute a value; those that are joined together with the last of them. False, with the error on
- * the tape, if this cannot be written. */
-bool tg_writer_loops(tg_writer *w, const tg_value *value);
 
 #endif

@@ -1,6 +1,5 @@
 #include "autograd/kernels/product.h"
 
-#include "autograd/kernels/blas.h"
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/parallel.h"
 #include "autograd/kernels/scratch.h"
@@ -64,8 +63,108 @@ static void multiply_by_own(operands *o)
         tg_parallel(n, WORTH_SHARING / (m * k) + 1, o->kernels->columns, multiply_columns, o);
 }
 
-/* ---- OpenBLAS ---- */
+/* ---- OpenBLAS ----
+ *
+ * Loaded for the first product that needs it. A program linked with it would start its threads before main, although
+ * most programs use only our own products; if memory is short, such a program hangs at exit. */
+#if defined TG_NO_BLAS
 
+static bool has_openblas(void)
+{
+    return false;
+}
+
+static void multiply_by_openblas(const operands *o)
+{
+    (void)o;
+}
+
+#else
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+/* As cblas.h declares them, with integers of 32 bits. */
+enum { ROW_MAJOR = 101, NO_TRANSPOSE = 111, TRANSPOSE = 112 };
+typedef void sgemm(int order, int of_a, int of_b, int m, int n, int k, float alpha, const void *a, int row_a,
+                   const void *b, int row_b, float beta, void *out, int row_out);
+typedef void dgemm(int order, int of_a, int of_b, int m, int n, int k, double alpha, const void *a, int row_a,
+                   const void *b, int row_b, double beta, void *out, int row_out);
+
+static struct openblas {
+    sgemm *single;
+    dgemm *twofold;
+    int (*threads)(void);
+    void (*set_threads)(int);
+    bool loaded;
+} openblas;
+
+/* Sets `function` to the library's function of this name; false if there is none. */
+static bool look_up(void *library, const char *name, void *function)
+{
+    void *symbol = dlsym(library, name);
+    memcpy(function, &symbol, sizeof symbol); /* C has no cast from an object's pointer to a function's; POSIX does */
+    return symbol != NULL;
+}
+
+static void load(void)
+{
+    static const char *const names[] = {"libopenblas.so.0", "libopenblas.so", "libopenblas.dylib"};
+    void *library = NULL;
+    for (size_t i = 0; !library && i < sizeof names / sizeof *names; i++)
+        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    openblas.loaded = library && look_up(library, "cblas_sgemm", &openblas.single) &&
+                      look_up(library, "cblas_dgemm", &openblas.twofold) &&
+                      look_up(library, "openblas_get_num_threads", &openblas.threads) &&
+                      look_up(library, "openblas_set_num_threads", &openblas.set_threads);
+}
+
+/* False if it is not installed. */
+static bool has_openblas(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load);
+    return openblas.loaded;
+}
+
+/* It computes on one thread, as sums that are divided among threads round differently; then its number of threads is
+ * restored. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int products;       /* number of running products */
+static int threads_before; /* OpenBLAS's number of threads before the first of them */
+
+static void limit_threads(void)
+{
+    pthread_mutex_lock(&lock);
+    if (products++ == 0) {
+        threads_before = openblas.threads();
+        if (threads_before > 1)
+            openblas.set_threads(1);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static void restore_threads(void)
+{
+    pthread_mutex_lock(&lock);
+    if (--products == 0 && threads_before > 1)
+        openblas.set_threads(threads_before);
+    pthread_mutex_unlock(&lock);
+}
+
+/* A child of fork has one thread, which is not inside a product. */
+static void forget_products(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    products = 0;
+}
+
+__attribute__((constructor)) static void look_after_children(void)
+{
+    pthread_atfork(NULL, NULL, forget_products);
+}
+
+/* Row by row, so that the product is added to it. */
 static void begin_with_bias(const operands *o)
 {
     const size_t row = (size_t)o->p->n * tg_dtype_size(o->dtype);
@@ -73,21 +172,23 @@ static void begin_with_bias(const operands *o)
         memcpy(o->out + i * row, o->bias, row);
 }
 
-static void multiply_by_openblas(const tg_blas *blas, const operands *o)
+static void multiply_by_openblas(const operands *o)
 {
+    const tg_product *p = o->p;
+    const int m = (int)p->m, n = (int)p->n, k = (int)p->k, adds = o->bias != NULL;
+    const int of_a = p->transpose_a ? TRANSPOSE : NO_TRANSPOSE, of_b = p->transpose_b ? TRANSPOSE : NO_TRANSPOSE;
+    const int row_a = p->transpose_a ? m : k, row_b = p->transpose_b ? k : n;
     if (o->bias)
         begin_with_bias(o);
-    const tg_blas_product product = {.transpose_a = o->p->transpose_a,
-                                     .transpose_b = o->p->transpose_b,
-                                     .accumulate = o->bias != NULL,
-                                     .m = (int)o->p->m,
-                                     .n = (int)o->p->n,
-                                     .k = (int)o->p->k,
-                                     .a = o->a,
-                                     .b = o->b,
-                                     .out = o->out};
-    tg_blas_multiply(blas, o->dtype, &product);
+    limit_threads();
+    if (o->dtype == TG_F32)
+        openblas.single(ROW_MAJOR, of_a, of_b, m, n, k, 1, o->a, row_a, o->b, row_b, (float)adds, o->out, n);
+    else
+        openblas.twofold(ROW_MAJOR, of_a, of_b, m, n, k, 1, o->a, row_a, o->b, row_b, adds, o->out, n);
+    restore_threads();
 }
+
+#endif
 
 /* ---- choice between them ---- */
 
@@ -98,15 +199,16 @@ void tg_products_use(tg_products whose)
     in_use = whose;
 }
 
-/* OpenBLAS if it serves this product, else NULL. Ours are as fast or faster, except where they lack fused multiply-adds
- * and OpenBLAS has wider vectors than SSE's. docs/products.md has the measurements. */
-static const tg_blas *blas_for(const operands *o)
+/* True if OpenBLAS computes this product. Ours are as fast or faster, except where they lack fused multiply-adds and
+ * OpenBLAS has wider vectors than SSE's. docs/products.md has the measurements. OpenBLAS does not write the result of
+ * sums over zero elements. */
+static bool by_openblas(const operands *o)
 {
     bool serves = in_use == TG_PRODUCTS_OPENBLAS || (in_use == TG_PRODUCTS_AUTO && !o->kernels->fused);
 #if defined __x86_64__
     serves &= in_use == TG_PRODUCTS_OPENBLAS || __builtin_cpu_supports("avx");
 #endif
-    return serves ? tg_blas_load() : NULL;
+    return serves && o->p->k > 0 && has_openblas();
 }
 
 void tg_multiply(tg_dtype dtype, const tg_product *p, const void *a, const void *b, const void *bias, void *out)
@@ -114,10 +216,8 @@ void tg_multiply(tg_dtype dtype, const tg_product *p, const void *a, const void 
     if (p->m == 0 || p->n == 0)
         return;
     operands o = {dtype, p, a, b, bias, out, tg_kernels.products[dtype]};
-    /* OpenBLAS does not write the result of sums over zero elements. */
-    const tg_blas *blas = p->k > 0 ? blas_for(&o) : NULL;
-    if (blas)
-        multiply_by_openblas(blas, &o);
+    if (by_openblas(&o))
+        multiply_by_openblas(&o);
     else
         multiply_by_own(&o);
 }

@@ -60,6 +60,7 @@ typedef struct tile {
     real *out;
     size_t out_row, last; /* columns in the last vector */
     tg_product_start start;
+    bool wide;  /* two vectors of columns */
     bool large; /* see LARGE */
 } tile;
 
@@ -161,33 +162,22 @@ INLINE void compute(size_t rows, size_t vectors, bool side_by_side, const tile *
 typedef void (*compute_tile)(const tile *t);
 
 #define COMPUTES(rows)                        \
-    static void apart_1_##rows(const tile *t) \
+    static void compute_##rows(const tile *t) \
     {                                         \
-        compute(rows, 1, false, t);           \
-    }                                         \
-    static void apart_2_##rows(const tile *t) \
-    {                                         \
-        compute(rows, 2, false, t);           \
-    }                                         \
-    static void side_1_##rows(const tile *t)  \
-    {                                         \
-        compute(rows, 1, true, t);            \
-    }                                         \
-    static void side_2_##rows(const tile *t)  \
-    {                                         \
-        compute(rows, 2, true, t);            \
+        if (t->a_row == 1 && t->wide)         \
+            compute(rows, 2, true, t);        \
+        else if (t->a_row == 1)               \
+            compute(rows, 1, true, t);        \
+        else if (t->wide)                     \
+            compute(rows, 2, false, t);       \
+        else                                  \
+            compute(rows, 1, false, t);       \
     }
 ROW_COUNTS(COMPUTES)
 
-/* Indexed by whether a step of A is contiguous, by vectors and by rows. */
-static const compute_tile computes[2][2][ROWS] = {
-#define APART_1(rows) apart_1_##rows,
-#define APART_2(rows) apart_2_##rows,
-#define SIDE_1(rows)  side_1_##rows,
-#define SIDE_2(rows)  side_2_##rows,
-    {{ROW_COUNTS(APART_1)}, {ROW_COUNTS(APART_2)}},
-    {{ROW_COUNTS(SIDE_1)}, {ROW_COUNTS(SIDE_2)}},
-};
+/* Indexed by rows. */
+#define COMPUTE_NAME(rows) compute_##rows,
+static const compute_tile computes[] = {NULL, ROW_COUNTS(COMPUTE_NAME)};
 
 /* ---- pieces of nearly equal size ---- */
 
@@ -258,7 +248,6 @@ INLINE real *packed_tile(const block *s, size_t i)
 /* Computes up to COLUMNS columns of a block, from `column` on, with a tile whose B and last columns are set. */
 static void compute_columns(const block *s, tile *t, pieces tiles, size_t column, size_t columns)
 {
-    const compute_tile *by_rows = computes[t->a_row == 1][columns > LANES];
     for (size_t i = 0, row = 0; i < tiles.count; row += piece(tiles, i++)) {
         const size_t rows = piece(tiles, i);
         t->a = s->packed_a ? packed_tile(s, i) : s->a + row * s->a_row;
@@ -267,7 +256,7 @@ static void compute_columns(const block *s, tile *t, pieces tiles, size_t column
             prefetch_out(s, t->out, rows, columns);
             prefetch_b(s, column, i, tiles.count);
         }
-        by_rows[rows - 1](t);
+        computes[rows](t);
     }
 }
 
@@ -310,6 +299,7 @@ static void compute_block(const block *s)
                   .out_row = s->out_row,
                   .last = columns - (width - LANES),
                   .start = s->start,
+                  .wide = columns > LANES,
                   .large = s->large};
         if (packs)
             pack(b, s->b_column, s->b_step, columns, s->k, width, panel);

@@ -71,39 +71,16 @@ static int64_t count_labels(const tg_call *call)
     return wrong > 0 ? -1 : used;
 }
 
-static double sum_block(tg_dtype dtype, size_t count, const void *numbers)
+/* Sums the losses of the rows, of which `used` count, and unless `gradient` is NULL, writes that of their mean there.
+ */
+static double sum_losses(const tg_call *call, int64_t used, void *gradient)
 {
-    double sum = 0;
-    TG_KERNEL_CALL(dtype, sum_run, count, numbers, &sum);
-    return sum;
-}
-
-/* Sums the losses of the rows and, unless `gradient` is NULL, writes weight (softmax - target) there. Rows are worked
- * on in blocks, for whose labels and losses there is room on the stack. */
-static double sum_losses(const tg_call *call, bool some_ignored, double weight, void *gradient)
-{
-    enum { BLOCK = 128 };
-    const tg_value *out = call->value;
-    const label_attributes *a = out->attributes;
-    const tg_value *logits = out->inputs[0], *labels = out->inputs[1];
-    const int64_t classes = classes_of(logits), stride = classes * (int64_t)tg_dtype_size(logits->dtype);
-    double losses[BLOCK], sum = 0;
-    int32_t kept[BLOCK];
-    for (int64_t row = 0; row < labels->size; row += BLOCK) {
-        const size_t rows = labels->size - row < BLOCK ? (size_t)(labels->size - row) : BLOCK;
-        const int32_t *label = (const int32_t *)call->in[1] + row;
-        const void *from = (const char *)call->in[0] + row * stride;
-        for (size_t i = 0; some_ignored && i < rows; i++) /* the kernels ignore negative labels */
-            kept[i] = label[i] == a->ignore_index ? -1 : label[i];
-        if (some_ignored)
-            label = kept;
-        if (gradient)
-            TG_KERNEL_CALL(logits->dtype, cross_entropy_grad_rows, rows, (size_t)classes, from, label, a->smoothing,
-                           weight, losses, (char *)gradient + row * stride);
-        else
-            TG_KERNEL_CALL(logits->dtype, cross_entropy_rows, rows, (size_t)classes, from, label, a->smoothing, losses);
-        sum += sum_block(logits->dtype, rows, losses);
-    }
+    const tg_value *logits = call->value->inputs[0];
+    const label_attributes *a = call->value->attributes;
+    double sum;
+    TG_KERNEL_CALL(logits->dtype, cross_entropy_sum, (size_t)call->value->inputs[1]->size, (size_t)classes_of(logits),
+                   call->in[0], call->in[1], a->smoothing, (int32_t)a->ignore_index, used > 0 ? 1 / (double)used : 0,
+                   &sum, gradient);
     return sum;
 }
 
@@ -117,11 +94,9 @@ static bool cross_entropy_shape(tg_value *out)
 
 static void cross_entropy_forward(const tg_call *call)
 {
-    const int64_t rows = call->value->inputs[1]->size, count = count_labels(call);
-    if (count < 0)
-        return;
-    const double sum = sum_losses(call, count<rows, count> 0 ? 1 / (double)count : 0, call->saved);
-    tg_fill(call->value->dtype, 1, sum / (double)count, call->out);
+    const int64_t count = count_labels(call);
+    if (count >= 0)
+        tg_fill(call->value->dtype, 1, sum_losses(call, count, call->saved) / (double)count, call->out);
 }
 
 static void cross_entropy_derivative(const tg_derive *d)
@@ -155,9 +130,9 @@ static bool cross_entropy_grad_shape(tg_value *out)
 
 static void cross_entropy_grad_forward(const tg_call *call)
 {
-    const int64_t rows = call->value->inputs[1]->size, count = count_labels(call);
+    const int64_t count = count_labels(call);
     if (count >= 0)
-        sum_losses(call, count<rows, count> 0 ? 1 / (double)count : 0, call->out);
+        sum_losses(call, count, call->out);
 }
 
 /* With the cotangent c: c through the softmax, over the number of rows. */

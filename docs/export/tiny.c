@@ -19,7 +19,6 @@
 #include <stdint.h>
 #include <string.h>
 
-static void vector_squared_error(size_t n, const void *a_, const void *b_, double *sum);
 /* 0: without fused multiply-adds, for processors on which fma() of the C library is slow; the results differ then. */
 #ifndef TG_HAS_FMA
 #define TG_HAS_FMA 1
@@ -76,6 +75,32 @@ TG_INLINE tg_real at_least(tg_real x, tg_real limit)
 {
     return x < limit ? limit : x;
 }
+
+/* Sixteen parallel sums, joined in a tree, then the remaining elements: the same order for all vector widths. */
+#define TG_SUM_OF_TWO(expression)                                                                         \
+    {                                                                                                     \
+        const tg_real *const left = a_, *const right = b_;                                                \
+        const size_t whole = n / 16 * 16;                                                                 \
+        double lane[16] = {0}, rest = 0;                                                                  \
+        for (size_t start = 0; start < whole; start += 16) {                                              \
+            TG_SIMD                                                                                       \
+            for (size_t k = 0; k < 16; k++) {                                                             \
+                const double a = (double)left[start + k], b = (double)right[start + k];                   \
+                lane[k] += (expression);                                                                  \
+            }                                                                                             \
+        }                                                                                                 \
+        for (size_t i = whole; i < n; i++) {                                                              \
+            const double a = (double)left[i], b = (double)right[i];                                       \
+            rest += (expression);                                                                         \
+        }                                                                                                 \
+        for (int k = 0; k < 4; k++)                                                                       \
+            lane[k] = (lane[k] + lane[k + 4]) + (lane[k + 8] + lane[k + 12]);                             \
+        *sum = ((lane[0] + lane[1]) + (lane[2] + lane[3])) + rest;                                        \
+    }
+
+#define TG_SUM_KERNEL(name, expression) \
+    static void vector_##name(size_t n, const void *a_, const void *b_, double *sum) TG_SUM_OF_TWO(expression)
+TG_SUM_KERNEL(squared_error, (a - b) * (a - b))
 
 /* The sums of up to TILE columns, of at least one row, a stride apart. */
 enum { TILE = 32 };
@@ -262,16 +287,6 @@ TG_INLINE void multiply(size_t m, size_t n, size_t k, const tg_real *a, size_t a
         multiply_columns(m, n - last, lanes, k, a, a_row, a_step,
                          panel ? b + last / width * panel + last % width : b + last, b_step,
                          bias ? bias + last : NULL, out + last * out_column, out_row, out_column);
-}
-
-static void vector_squared_error(size_t n, const void *a_, const void *b_, double *sum)
-{
-    const tg_real *const left = a_, *const right = b_;
-    *sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        const double a = left[i], b = right[i];
-        *sum += (a - b) * (a - b);
-    }
 }
 
 static tg_real memory[96];

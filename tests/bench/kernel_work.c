@@ -15,7 +15,7 @@ kernel_data *kernel_data_new(size_t n)
     }; /* arrays a whole number of pages apart would compete for the same cache lines */
     const size_t rows = n / KERNEL_COLUMNS, length = (n + APART + 15) / 16 * 16;
     kernel_data *d = calloc(1, sizeof *d);
-    float *block = d ? aligned_alloc(64, (ARRAYS * length + (2 * rows + 15) / 16 * 16) * sizeof *block) : NULL;
+    float *block = d ? aligned_alloc(64, (ARRAYS * length + (rows + 15) / 16 * 16) * sizeof *block) : NULL;
     if (!block) {
         free(d);
         return NULL;
@@ -24,8 +24,7 @@ kernel_data *kernel_data_new(size_t n)
     for (int k = 0; k < ARRAYS; k++)
         array[k] = block + (size_t)k * length;
     *d = (kernel_data){n,        array[0], array[1], array[2],       array[3],
-                       array[4], array[5], array[6], .block = block, .statistics = block + ARRAYS * length};
-    d->labels = (int32_t *)(d->statistics + rows);
+                       array[4], array[5], array[6], .block = block, .labels = (int32_t *)(block + ARRAYS * length)};
     memset(block, 0, ARRAYS * length * sizeof *block);
     const uint32_t streams[3][4] = {{1}, {2}, {3}};
     tg_kernels.of[TG_F32]->normal_fill(n, streams[0], 0, 1, d->x);
@@ -138,8 +137,9 @@ CALL(rms_norm_forward, K normalize_rows(ROWS, d->x, false, 1e-5, d->y))
 CALL(rms_norm_backward, K normalize_grad_rows(ROWS, d->cotangent, d->x, false, 1e-5, d->dx))
 RECORD(rms_norm, tg_rms_norm(in[0], TG_NONE, 1e-5))
 
-CALL(cross_entropy_forward, K cross_entropy_rows(ROWS, d->x, d->labels, 0, d->statistics))
-CALL(cross_entropy_backward, K cross_entropy_grad_rows(ROWS, d->x, d->labels, 0, 1, d->statistics, d->dx))
+static double losses;
+CALL(cross_entropy_forward, K cross_entropy_sum(ROWS, d->x, d->labels, 0, -1, 0, &losses, NULL))
+CALL(cross_entropy_backward, K cross_entropy_sum(ROWS, d->x, d->labels, 0, -1, 1, &losses, d->dx))
 
 static const uint32_t dropout_stream[4] = {4};
 CALL(dropout_forward, K dropout(d->n, d->x, dropout_stream, 0.9, d->y))

@@ -17,7 +17,6 @@ typedef struct kernel_data {
     size_t n;
     float *x, *second, *cotangent;   /* [n], read: normal numbers; uniform in [0.1, 1]; normal numbers */
     float *y, *slope, *dx, *dsecond; /* [n], written */
-    float *statistics;               /* [n / KERNEL_COLUMNS] */
     int32_t *labels;                 /* [n / KERNEL_COLUMNS], each less than KERNEL_COLUMNS */
     void *block;                     /* all of them */
 } kernel_data;

@@ -18,7 +18,7 @@ static const struct shape {
               {4, 64}, {6, 77}, {130, 96}, {3, 511}, {2, 512}, {2, 513}, {2, 1301}};
 enum { SHAPES = sizeof shapes / sizeof shapes[0], MOST = 130 * 96 };
 
-static float x[MOST], g[MOST], y[MOST], of_row[MOST], also_of_row[MOST];
+static float x[MOST], g[MOST], y[MOST], of_row[MOST];
 static const double epsilon = 1e-5;
 
 static void fill(size_t cells)
@@ -110,6 +110,7 @@ END_TEST
 
 START_TEST(cross_entropy_with_its_gradient)
 {
+    enum { IGNORED = 7 };
     const double smoothing = 0.1, weight = 0.5;
     static int32_t labels[MOST];
     FOR_EACH_CASE(k, s)
@@ -117,9 +118,10 @@ START_TEST(cross_entropy_with_its_gradient)
         const size_t n = s->columns;
         fill(s->rows * n);
         for (size_t row = 0; row < s->rows; row++)
-            labels[row] = row % 5 == 4 ? -1 : (int32_t)(row * 31 % n);
-        k->cross_entropy_rows(s->rows, n, x, labels, smoothing, also_of_row);
-        k->cross_entropy_grad_rows(s->rows, n, x, labels, smoothing, weight, of_row, y);
+            labels[row] = row % 5 == 4 ? IGNORED : (int32_t)(row * 31 % n);
+        double all, without_gradient, alone, sum = 0;
+        k->cross_entropy_sum(s->rows, n, x, labels, smoothing, IGNORED, 0, &without_gradient, NULL);
+        k->cross_entropy_sum(s->rows, n, x, labels, smoothing, IGNORED, weight, &all, y);
         for (size_t row = 0; row < s->rows; row++) {
             const float *logits = x + row * n;
             double total = log_total(logits, n), loss = 0;
@@ -128,11 +130,14 @@ START_TEST(cross_entropy_with_its_gradient)
                 const double target = smoothing / (double)n + ((int32_t)j == labels[row] ? 1 - smoothing : 0);
                 loss -= target * log_share;
                 close_to("gradient of cross-entropy", s, (double)y[row * n + j],
-                         labels[row] < 0 ? 0 : weight * (exp(log_share) - target));
+                         labels[row] == IGNORED ? 0 : weight * (exp(log_share) - target));
             }
-            close_to("cross-entropy", s, (double)of_row[row], labels[row] < 0 ? 0 : loss);
-            close_to("cross-entropy alone", s, (double)also_of_row[row], (double)of_row[row]);
+            k->cross_entropy_sum(1, n, logits, labels + row, smoothing, IGNORED, 0, &alone, NULL);
+            close_to("cross-entropy", s, alone, labels[row] == IGNORED ? 0 : loss);
+            sum += alone;
         }
+        close_to("sum of cross-entropies", s, all, sum);
+        ck_assert_double_eq(all, without_gradient);
     }
 }
 END_TEST

@@ -43,7 +43,7 @@ static void set_gradients(const tg_derive *d, tg_tensor gradient)
 
 static void mse_derivative(const tg_derive *d)
 {
-    const tg_tensor twice = tg_mul_scalar(share_of(d), 2); /* before the difference, whatever the compiler */
+    tg_tensor twice = tg_mul_scalar(share_of(d), 2);
     set_gradients(d, tg_mul(tg_sub(d->in[0], d->in[1]), twice));
 }
 
@@ -54,7 +54,8 @@ TG_OPERATION(mse, 2, 0, difference_samples, MEAN_LOSS(mse_forward, mse_derivativ
 
 static void l1_derivative(const tg_derive *d)
 {
-    set_gradients(d, tg_mul(tg_sign(tg_sub(d->in[0], d->in[1])), share_of(d)));
+    tg_tensor share = share_of(d);
+    set_gradients(d, tg_mul(tg_sign(tg_sub(d->in[0], d->in[1])), share));
 }
 
 MEAN_FORWARD(l1_forward, absolute_error)
@@ -80,7 +81,8 @@ static void huber_forward(const tg_call *call)
 static void huber_derivative(const tg_derive *d)
 {
     const double delta = tg_number_of(d->attributes);
-    set_gradients(d, tg_mul(tg_clamp(tg_sub(d->in[0], d->in[1]), -delta, delta), share_of(d)));
+    tg_tensor share = share_of(d);
+    set_gradients(d, tg_mul(tg_clamp(tg_sub(d->in[0], d->in[1]), -delta, delta), share));
 }
 
 TG_USUAL_OPERATION(huber, 2, TG_ATTRIBUTES(tg_number_attributes, huber_fields));

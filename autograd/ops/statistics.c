@@ -94,8 +94,8 @@ static void logsumexp_over_derivative(const tg_derive *d)
 {
     const tg_shape in = tg_shape_of(d->in[0]);
     const tg_blocks b = tg_reduce_blocks(&in, d->attributes);
-    tg_tensor weights = tg_softmax(tg_reshape(d->in[0], TG_SHAPE(b.outer, b.n)), -1);
-    d->gradient[0] = tg_mul(tg_as_kept(d->cotangent, d->in[0], d->attributes), tg_reshape(weights, in));
+    tg_tensor weights = tg_reshape(tg_softmax(tg_reshape(d->in[0], TG_SHAPE(b.outer, b.n)), -1), in);
+    d->gradient[0] = tg_mul(tg_as_kept(d->cotangent, d->in[0], d->attributes), weights);
 }
 
 TG_OPERATION(logsumexp_over, 1, 0, logsumexp_over_samples, TG_REDUCE_ATTRIBUTES, .shape = tg_reduce_last_shape,

@@ -68,13 +68,6 @@ static bool run_again(tg_tape *tape, tg_pass *pass, const tg_request *r)
     tg_program *program = &tape->program;
     program->count = pass->end;
     program->passes.next++;
-    for (tg_list *regions = &program->regions; regions->next < regions->count;
-         regions->next++) { /* of what it recomputes */
-        tg_region *region = regions->items[regions->next];
-        if (region->start >= pass->end)
-            break;
-        region->closed_in = program->steps;
-    }
     for (int j = 0; j < r->input_count; j++)
         r->gradients[j] = tg_tensor_of(pass->gradients[j]);
     return tg_tape_compute(tape);

@@ -23,7 +23,7 @@ struct tg_tape {
     tg_run run;
     void *leaves;      /* parameter -> its leaf, a tree of <search.h> */
     int no_grad;       /* nesting depth of no-grad scopes */
-    bool defers;       /* a derivative is being recorded, so values are computed later */
+    bool defers;       /* a backward pass is being recorded, and computed later */
     int passes;        /* number of running backward passes: a hook may start another */
     bool saves_memory; /* tg_tape_save_memory is on */
     int64_t recorded;  /* values recorded before this step, */

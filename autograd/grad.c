@@ -262,58 +262,42 @@ bool tg_vjp(tg_tensor y, tg_tensor cotangent, const tg_tensor *inputs, int count
     return has_lists("tg_vjp", &y, 1, inputs, count, results) && differentiate(&r);
 }
 
-/* Memory for `count` tensors while a function runs; NULL, with the error recorded, if out of memory. */
-static tg_tensor *room(tg_tensor of, int count)
+/* Differentiates the sum of the first request's gradients times the vectors. These are the caller's: an inert one,
+ * which elsewhere means ones, is an error. */
+static bool differentiate_twice(tg_request first, const char *vector, const tg_tensor *vectors, const tg_tensor *by,
+                                int count, tg_tensor *results)
 {
-    tg_tape *tape = tg_tape_of(of);
-    return tape ? tg_tape_scratch(tape, (size_t)count, sizeof(tg_tensor)) : NULL;
-}
-
-/* Differentiates the result of a derivative. The cotangents are the caller's tangents or vectors: an inert one, which
- * elsewhere means ones, is an error. */
-static bool differentiate_twice(tg_request *first, const tg_request *second)
-{
-    first->create_graph = true;
-    return differentiate(first) &&
-           is_usable(tg_tape_of(second->outputs[0]), second, second->cotangent_name, second->cotangents,
-                     second->output_count) &&
-           differentiate(second);
+    tg_tape *tape = tg_tape_of(first.outputs[0]);
+    const tg_arena_position scratch = tg_arena_here(&tape->scratch);
+    first.gradients = tg_tape_scratch(tape, (size_t)first.input_count, sizeof *first.gradients);
+    first.create_graph = true;
+    tg_request second = request_of(first.function, first.gradients, first.input_count, vectors, by, count, results);
+    second.cotangent_name = vector;
+    const bool fine = first.gradients && differentiate(&first) &&
+                      is_usable(tape, &second, vector, vectors, first.input_count) && differentiate(&second);
+    tg_arena_rewind(&tape->scratch, scratch);
+    return fine;
 }
 
 /* d/dc of c^T (dy / d inputs) tangents, at any c: the vector-Jacobian product is linear in c. */
 tg_tensor tg_jvp(tg_tensor y, const tg_tensor *inputs, const tg_tensor *tangents, int count)
 {
-    tg_tape *tape = tg_tape_of(y);
+    const tg_tape *tape = tg_tape_of(y);
     if (!has_lists("tg_jvp", &y, 1, inputs, count, tangents) || !tape || tape->program.failed)
         return TG_NONE;
-    const tg_arena_position scratch = tg_arena_here(&tape->scratch);
-    tg_tensor *products = room(y, count), result;
-    tg_tensor cotangent = tg_full(tape, tg_dtype_of(y), tg_shape_of(y), 0);
-    tg_request first = request_of("tg_jvp", &y, 1, &cotangent, inputs, count, products),
-               second = request_of("tg_jvp", products, count, tangents, &cotangent, 1, &result);
-    second.cotangent_name = "tangent";
-    const bool fine = products && differentiate_twice(&first, &second);
-    tg_arena_rewind(&tape->scratch, scratch);
-    return fine ? result : TG_NONE;
+    tg_tensor cotangent = tg_full(tg_tape_of(y), tg_dtype_of(y), tg_shape_of(y), 0), result;
+    const tg_request first = request_of("tg_jvp", &y, 1, &cotangent, inputs, count, NULL);
+    return differentiate_twice(first, "tangent", tangents, &cotangent, 1, &result) ? result : TG_NONE;
 }
 
 bool tg_hvp(tg_tensor loss, const tg_tensor *inputs, const tg_tensor *vectors, int count, tg_tensor *results)
 {
-    tg_tape *tape = tg_tape_of(loss);
     for (int j = 0; results && j < count; j++)
         results[j] = TG_NONE;
-    if (!has_lists("tg_hvp", &loss, 1, inputs, count, results) ||
-        !has_lists("tg_hvp", &loss, 1, vectors, count, results) || !is_scalar("tg_hvp", loss, "") ||
-        tape->program.failed)
-        return false;
-    const tg_arena_position scratch = tg_arena_here(&tape->scratch);
-    tg_tensor *gradients = room(loss, count);
-    tg_request first = request_of("tg_hvp", &loss, 1, NULL, inputs, count, gradients),
-               second = request_of("tg_hvp", gradients, count, vectors, inputs, count, results);
-    second.cotangent_name = "vector";
-    const bool fine = gradients && differentiate_twice(&first, &second);
-    tg_arena_rewind(&tape->scratch, scratch);
-    return fine;
+    return has_lists("tg_hvp", &loss, 1, inputs, count, results) &&
+           has_lists("tg_hvp", &loss, 1, vectors, count, results) && is_scalar("tg_hvp", loss, "") &&
+           differentiate_twice(request_of("tg_hvp", &loss, 1, NULL, inputs, count, NULL), "vector", vectors, inputs,
+                               count, results);
 }
 
 /* ---- dense matrices ---- */
@@ -336,7 +320,7 @@ static tg_tensor jacobian(const char *function, tg_tensor y, tg_tensor x)
         tg_tape_fail(tape, "%s: %lld rows are too many", function, (long long)rows);
     if (rows == 0 || tape->program.failed)
         return tg_full(tape, tg_dtype_of(y), TG_SHAPE(rows, columns), 0);
-    tg_tensor *all = room(y, (int)rows);
+    tg_tensor *all = tg_tape_scratch(tape, (size_t)rows, sizeof *all);
     for (int64_t i = 0; i < rows && all; i++) {
         tg_tensor cotangent = unit_vector(y, i), row;
         const tg_request r = request_of(function, &y, 1, &cotangent, &x, 1, &row);

@@ -1,6 +1,5 @@
 #include "autograd/tape.h"
 
-#include "autograd/leaf_internal.h"
 #include "autograd/numbers.h"
 #include "autograd/tape_internal.h"
 

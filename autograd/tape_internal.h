@@ -46,6 +46,9 @@ static inline tg_tape *tg_tape_at(const tg_value *value)
     return (tg_tape *)value->program;
 }
 
+/* Forgets the leaves of all parameters. */
+void tg_tape_free_leaves(tg_tape *tape);
+
 /* False, with the error recorded, while a derivative or a shape rule runs. */
 bool tg_tape_allows(tg_tape *tape, const char *function);
 

@@ -2,6 +2,8 @@
  * nets with sublinear memory cost", arXiv 1604.06174.) */
 #include "autograd/checkpoint_internal.h"
 
+#include <string.h>
+
 /* ---- forgetting ---- */
 
 /* True for values that cannot be computed again; and for the result, the values that it is a view of, and their saved
@@ -70,9 +72,7 @@ tg_tensor tg_checkpoint(tg_function function, const tg_tensor *inputs, int count
 {
     if (!function || !inputs || count < 1)
         return (tg_tensor){0};
-    tg_tape *tape = NULL;
-    for (int i = 0; i < count && !tape; i++)
-        tape = tg_tape_of(inputs[i]);
+    tg_tape *tape = tg_tape_of_any(inputs, count);
     for (int i = 0; tape && i < count; i++) {
         const char *problem = tg_tape_problem(tape, inputs[i]);
         if (problem)
@@ -114,6 +114,7 @@ static bool append_again(tg_recompute *r, const tg_region *region, int64_t index
     if (!again)
         return false;
     again->slot.at = tg_arena_here(&r->tape->run.arena);
+    memcpy(again, value, offsetof(tg_value, program)); /* operation, attributes, inputs, type and shape */
     again->inputs = tg_program_take(program, (size_t)value->input_count * sizeof *again->inputs, sizeof(void *));
     if (!again->inputs)
         return false;
@@ -122,12 +123,6 @@ static bool append_again(tg_recompute *r, const tg_region *region, int64_t index
         if (!tg_run_recall(&r->tape->run, again->inputs[i]))
             return tg_program_fail(program, "%s: input %d is %s", value->op->name, i, TG_FORGOTTEN);
     }
-    again->op = value->op;
-    again->attributes = value->attributes;
-    again->input_count = value->input_count;
-    again->dtype = value->dtype;
-    again->shape = value->shape;
-    again->size = value->size;
     again->scope = value->scope;
     again->requires_grad = value->requires_grad;
     again->is_saved = value->is_saved;

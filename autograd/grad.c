@@ -19,17 +19,6 @@ static bool is_usable(tg_tape *tape, const tg_request *r, const char *what, cons
     return true;
 }
 
-/* The tape of the first tensor that is, or was, alive. */
-static tg_tape *tape_of_any(const tg_tensor *tensors, int count)
-{
-    tg_tape *tape = NULL;
-    for (int i = 0; tensors && i < count && !tape; i++)
-        tape = tg_tape_of(tensors[i]);
-    for (int i = 0; tensors && i < count && !tape; i++)
-        tape = tensors[i].value ? tg_tape_at(tensors[i].value) : NULL;
-    return tape;
-}
-
 /* ---- reusing the pass of the previous step ---- */
 
 static bool is_retained(const tg_tape *tape, const tg_value *value)
@@ -118,9 +107,9 @@ static bool differentiate(const tg_request *r)
 {
     for (int j = 0; r->gradients && j < r->input_count; j++)
         r->gradients[j] = (tg_tensor){0};
-    tg_tape *tape = tape_of_any(r->outputs, r->output_count);
+    tg_tape *tape = tg_tape_of_any(r->outputs, r->output_count);
     if (!tape)
-        tape = tape_of_any(r->inputs, r->input_count);
+        tape = tg_tape_of_any(r->inputs, r->input_count);
     if (!tape || tape->program.failed || !tg_tape_allows(tape, r->function) ||
         !is_usable(tape, r, "output", r->outputs, r->output_count) ||
         !is_usable(tape, r, "input", r->inputs, r->input_count))
@@ -224,8 +213,8 @@ static bool has_lists(const char *function, const tg_tensor *outputs, int output
 {
     if (outputs && inputs && results && output_count > 0 && input_count > 0)
         return true;
-    tg_tape *tape = tape_of_any(outputs, output_count);
-    tg_tape_fail(tape ? tape : tape_of_any(inputs, input_count),
+    tg_tape *tape = tg_tape_of_any(outputs, output_count);
+    tg_tape_fail(tape ? tape : tg_tape_of_any(inputs, input_count),
                  "%s: expected outputs, inputs and room for the results, none of them NULL or "
                  "of no tensors",
                  function);

@@ -225,6 +225,16 @@ const char *tg_tape_problem(const tg_tape *tape, tg_tensor x)
     return tg_tape_at(value) == tape ? NULL : "a tensor of another tape";
 }
 
+tg_tape *tg_tape_of_any(const tg_tensor *tensors, int count)
+{
+    tg_tape *tape = NULL;
+    for (int i = 0; tensors && i < count && !tape; i++)
+        tape = tg_tape_of(tensors[i]);
+    for (int i = 0; tensors && i < count && !tape; i++)
+        tape = tensors[i].value ? tg_tape_at(tensors[i].value) : NULL;
+    return tape;
+}
+
 bool tg_tape_compute(tg_tape *tape)
 {
     return tape->defers ? !tape->program.failed : tg_run_to(&tape->run, &tape->program, tape->program.count);

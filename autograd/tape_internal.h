@@ -52,6 +52,9 @@ void tg_tape_free_leaves(tg_tape *tape);
 /* False, with the error recorded, while a derivative or a shape rule runs. */
 bool tg_tape_allows(tg_tape *tape, const char *function);
 
+/* The tape of the first tensor that is alive or, if none is, that was; NULL if there is none. */
+tg_tape *tg_tape_of_any(const tg_tensor *tensors, int count);
+
 /* Describes a tensor that cannot be used on this tape in this step: "an inert tensor", ...; NULL: it can. */
 const char *tg_tape_problem(const tg_tape *tape, tg_tensor x);
 

@@ -165,20 +165,21 @@ bool tg_run_readable(const tg_value *value)
 
 void tg_run_plan(tg_run *run, const tg_program *program, bool saves_memory)
 {
-    tg_lifetimes lifetimes;
-    if (!tg_lifetimes_of(program, saves_memory, &lifetimes))
-        return;
-    const size_t size = lifetimes.size > 0 ? lifetimes.size : ALIGNMENT;
-    char *block = aligned_alloc(ALIGNMENT, size);
+    size_t size;
+    tg_use *uses = calloc((size_t)program->known, sizeof *uses);
+    char *block = NULL;
+    if (uses && tg_lifetimes_of(program, saves_memory, uses, &size)) {
+        size = size > 0 ? size : ALIGNMENT;
+        block = aligned_alloc(ALIGNMENT, size);
+    }
     for (int64_t i = 0; block && i < program->known; i++) {
         tg_value *value = tg_program_at(program, i);
-        const tg_use *use = &lifetimes.uses[i];
         value->slot.at = (tg_arena_position){0};
-        value->slot.until = use->until;
+        value->slot.until = uses[i].until;
         if (tg_has_buffer(value))
-            value->slot.data = block + lifetimes.uses[use->buffer].at;
+            value->slot.data = block + uses[uses[i].buffer].at;
     }
-    tg_lifetimes_free(&lifetimes);
+    free(uses);
     if (!block)
         return;
     tg_arena_release(&run->arena);

@@ -173,8 +173,8 @@ static bool append_derivative(pass *p, tg_value *value, tg_tensor cotangent)
 {
     const links *l = &p->links;
     tg_program *program = &p->tape->program;
-    const tg_value *there = tg_stand_in(&p->recompute, value);
-    const tg_derive d = {.out = tg_tensor_of(tg_stand_in(&p->recompute, value)),
+    tg_value *there = tg_stand_in(&p->recompute, value);
+    const tg_derive d = {.out = tg_tensor_of(there),
                          .cotangent = cotangent,
                          .saved = tg_tensor_of(tg_saved_of(there)),
                          .in = l->in,

@@ -48,7 +48,7 @@ static void drop_block(tg_run *run)
     run->block = NULL;
     run->block_size = 0;
     run->outdated = false;
-    tg_arena_release(&run->recalled);
+    tg_arena_free(&run->recalled);
 }
 
 /* True for planned buffers, and views of them: they are never released or reused otherwise. */
@@ -182,7 +182,7 @@ void tg_run_plan(tg_run *run, const tg_program *program, bool saves_memory)
     free(uses);
     if (!block)
         return;
-    tg_arena_release(&run->arena);
+    tg_arena_free(&run->arena);
     drop_block(run);
     run->block = block;
     run->block_size = size;

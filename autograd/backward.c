@@ -51,24 +51,35 @@ static bool is_marked(const pass *p, const tg_value *value, uint8_t mark)
 
 /* ---- computing what was recorded ---- */
 
-/* Where the elements of a value are, or of the value that it is a view of. */
-static tg_slot *slot_of(const tg_value *value)
+/* The value whose memory a view shows; for others the value itself. */
+static tg_value *root_of(const tg_value *value)
 {
-    return &tg_program_at(value->program, tg_root_of(value)->index)->slot;
+    return tg_program_at(value->program, tg_root_of(value)->index);
 }
 
 /* Excludes the value's buffer from being released. */
 static void keep_buffer(const tg_value *value)
 {
-    slot_of(value)->kept = true;
-    slot_of(value)->owned = false;
+    root_of(value)->slot.kept = true;
+    root_of(value)->slot.owned = false;
 }
 
 /* Value number `index` reads this one; with TG_ALWAYS, what is recorded later may. */
 static void read_until(const pass *p, const tg_value *value, int64_t index)
 {
-    if (tg_root_of(value)->index >= p->recorded)
-        slot_of(value)->until = index;
+    tg_value *root = root_of(value);
+    if (root->index >= p->recorded)
+        root->slot.until = index;
+}
+
+/* Releases the buffers that the value was the last to read; its own if nothing reads that. */
+static void release_read(const pass *p, const tg_value *value)
+{
+    for (int i = -1; i < value->input_count; i++) {
+        tg_value *root = root_of(i < 0 ? value : value->inputs[i]);
+        if (root->index >= p->recorded && root->slot.owned && root->slot.until == value->index)
+            tg_run_release(&p->tape->run, root);
+    }
 }
 
 /* Computes what has been recorded. Without create_graph, each buffer is released once no value and no cotangent needs
@@ -86,10 +97,13 @@ static bool compute(const pass *p)
     for (int64_t i = 0; i <= p->from - p->to; i++)
         if (p->cotangents[i])
             read_until(p, p->cotangents[i], TG_ALWAYS);
-    tape->run.releases = p->request->create_graph ? 0 : p->recorded;
-    const bool fine = tg_run_to(&tape->run, program, program->count);
-    tape->run.releases = 0;
-    return fine;
+    for (int64_t i = tape->run.computed; i < program->count; i++) {
+        if (!tg_run_to(&tape->run, program, i + 1))
+            return false;
+        if (!p->request->create_graph)
+            release_read(p, tg_program_at(program, i));
+    }
+    return !program->failed;
 }
 
 /* ---- where results of derivatives go ---- */

@@ -355,17 +355,6 @@ bool tg_run_recall(tg_run *run, const tg_value *value)
     return true;
 }
 
-/* Releases the buffers that the value reads for the last time; its own if nothing reads that. */
-static void release_read(tg_run *run, const tg_value *value)
-{
-    for (int i = -1; i < value->input_count; i++) {
-        const int64_t root = tg_root_of(i < 0 ? value : value->inputs[i])->index;
-        tg_value *read = tg_program_at(value->program, root);
-        if (root >= run->releases && read->slot.owned && read->slot.until == value->index)
-            tg_run_release(run, read);
-    }
-}
-
 bool tg_run_to(tg_run *run, tg_program *program, int64_t end)
 {
     tg_anomalies given = {0};
@@ -379,8 +368,6 @@ bool tg_run_to(tg_run *run, tg_program *program, int64_t end)
             return false;
         if (run->magnitudes && value->op)
             add_magnitudes(&run->magnitudes[value->derived_from != NULL], value);
-        if (run->releases > 0)
-            release_read(run, value);
 #ifdef TG_DEBUG
         poison_inputs(run, value);
 #endif

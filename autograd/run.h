@@ -34,7 +34,6 @@ typedef struct tg_run {
     tg_free_buffer *released[TG_RELEASED_LISTS]; /* by size, reused for values of exactly that size; the latest first,
                                                     as it is still in the cache */
     int64_t computed;                            /* values before this one have been computed in this step */
-    int64_t releases;                            /* releases buffers of values from this one on once read; 0: none */
     const void **in;                             /* input pointers of one call */
     int in_capacity;
     void *scratch; /* scratch memory for a gradient before it is added to another */

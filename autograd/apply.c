@@ -101,9 +101,7 @@ typedef struct request {
  * step, or an intermediate result of a closed checkpoint are errors on the tape of the first valid input. */
 static tg_tape *common_tape(const tg_op *op, int count, const tg_tensor *inputs)
 {
-    tg_tape *tape = NULL;
-    for (int i = 0; i < count && !tape; i++)
-        tape = tg_tape_of(inputs[i]);
+    tg_tape *tape = tg_tape_of_any(inputs, count);
     for (int i = 0; tape && i < count; i++) {
         const char *problem = tg_tape_problem(tape, inputs[i]);
         const tg_value *value = tg_value_of(inputs[i]);
@@ -114,11 +112,6 @@ static tg_tape *common_tape(const tg_op *op, int count, const tg_tensor *inputs)
         if (problem)
             tg_tape_fail(tape, "%s: input %d is %s", op->name, i, problem);
     }
-    /* All inputs are from past steps: records the error on the tape of one of them. */
-    for (int i = 0; !tape && i < count; i++)
-        if (inputs[i].value)
-            tg_program_fail(inputs[i].value->program,
-                            "%s: input %d is a tensor of a step that ended with tg_tape_reset", op->name, i);
     return tape && !tape->program.failed ? tape : NULL;
 }
 

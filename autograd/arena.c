@@ -89,18 +89,11 @@ void tg_arena_empty(tg_arena *arena)
     tg_arena_rewind(arena, (tg_arena_position){0});
 }
 
-void tg_arena_release(tg_arena *arena)
-{
-    const int64_t allocations = arena->allocations;
-    tg_arena_free(arena);
-    arena->allocations = allocations;
-}
-
 void tg_arena_free(tg_arena *arena)
 {
     for (tg_chunk *chunk = arena->first, *next; chunk; chunk = next) {
         next = chunk->next;
         free(chunk);
     }
-    *arena = (tg_arena){0};
+    *arena = (tg_arena){.allocations = arena->allocations};
 }

@@ -57,8 +57,7 @@ void tg_arena_rewind(tg_arena *arena, tg_arena_position position);
  * that is more. */
 void tg_arena_trim(tg_arena *arena, int64_t used);
 
-void tg_arena_empty(tg_arena *arena);   /* keeps the chunks */
-void tg_arena_free(tg_arena *arena);    /* frees the chunks */
-void tg_arena_release(tg_arena *arena); /* frees the chunks, for an arena that is used again */
+void tg_arena_empty(tg_arena *arena); /* keeps the chunks */
+void tg_arena_free(tg_arena *arena);  /* frees the chunks; the arena may be used again */
 
 #endif

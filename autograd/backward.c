@@ -2,9 +2,9 @@
  *
  *     for each value with a cotangent, latest first:  cotangents of its inputs += derivative(its cotangent)
  *
- * A derivative is made of operations, which are appended to the program. They are computed when the derivative is
- * complete: by then the pass knows which of them is the gradient of a parameter and lets it be computed straight into
- * the parameter's gradient block.
+ * A derivative is made of operations, which are appended to the program. They are computed when the pass is complete,
+ * or before a hook: by then it is known which of them is the gradient of a parameter, and is computed straight into the
+ * parameter's gradient block, and which reads a result for the last time, and releases its buffer.
  *
  * The whole state of a pass is in the pass, so one may run in a hook of another. What it recorded is kept as a whole:
  * when the next step asks for the same pass at the same place, it is computed without being recorded again.
@@ -17,12 +17,11 @@
 #include <string.h>
 
 /* Marks on the values that a pass visits. */
-enum { WANTED = 1, INPUT = 2, RETAINED = 4, HOOKED = 8, SUMMED = 16 };
+enum { WANTED = 1, INPUT = 2, RETAINED = 4, HOOKED = 8 };
 
 /* For the inputs of the value whose derivative is being appended. */
 typedef struct links {
     tg_tensor *in, *gradients;
-    tg_value **before; /* their cotangents before this derivative */
     bool *wanted;
 } links;
 
@@ -36,8 +35,6 @@ typedef struct pass {
     uint8_t *marks;
     int most_inputs; /* of one of these values */
     links links;     /* capacity */
-    int32_t *uses;   /* for each own value of the pass: how many cotangents are this value or a view of it */
-    int64_t use_capacity;
     tg_recompute recompute;
     uint8_t mode_outside;
 } pass;
@@ -52,102 +49,71 @@ static bool is_marked(const pass *p, const tg_value *value, uint8_t mark)
     return value->index >= p->to && value->index <= p->from && p->marks[value->index - p->to] & mark;
 }
 
-/* ---- which buffers are in use ---- */
+/* ---- computing what was recorded ---- */
 
-/* The value that this one is a view of, or NULL. */
-static tg_value *base_of(const tg_value *value)
+/* The value whose memory a view shows; for others the value itself. */
+static tg_value *root_of(const tg_value *value)
 {
-    return value->op && value->op->flags & TG_VIEW ? value->inputs[0] : NULL;
+    return tg_program_at(value->program, tg_root_of(value)->index);
 }
 
-static bool make_use_room(pass *p, int64_t index)
+/* Excludes the value's buffer from being released. */
+static void keep_buffer(const tg_value *value)
 {
-    if (index < p->use_capacity)
-        return true;
-    const int64_t capacity = 2 * index + 64;
-    int32_t *uses = tg_tape_scratch(p->tape, (size_t)capacity, sizeof *uses);
-    if (!uses)
-        return false;
-    if (p->use_capacity > 0)
-        memcpy(uses, p->uses, (size_t)p->use_capacity * sizeof *uses);
-    p->uses = uses;
-    p->use_capacity = capacity;
-    return true;
+    root_of(value)->slot.kept = true;
+    root_of(value)->slot.owned = false;
 }
 
-static bool count_use(pass *p, const tg_value *value, int by)
+/* Value number `index` reads this one; with TG_ALWAYS, what is recorded later may. */
+static void read_until(const pass *p, const tg_value *value, int64_t index)
 {
-    for (; value && value->index >= p->recorded; value = base_of(value)) {
-        if (!make_use_room(p, value->index - p->recorded))
-            return false;
-        p->uses[value->index - p->recorded] += by;
+    tg_value *root = root_of(value);
+    if (root->index >= p->recorded)
+        root->slot.until = index;
+}
+
+/* Releases the buffers that the value was the last to read; its own if nothing reads that. */
+static void release_read(const pass *p, const tg_value *value)
+{
+    for (int i = -1; i < value->input_count; i++) {
+        tg_value *root = root_of(i < 0 ? value : value->inputs[i]);
+        if (root->index >= p->recorded && root->slot.owned && root->slot.until == value->index)
+            tg_run_release(&p->tape->run, root);
     }
-    return true;
 }
 
-static bool is_used(const void *of, const tg_value *value)
+/* Computes what has been recorded. Without create_graph, each buffer is released once no value and no cotangent needs
+ * it. */
+static bool compute(const pass *p)
 {
-    const pass *p = of;
-    const int64_t index = value->index - p->recorded;
-    return index < p->use_capacity && (index < 0 || p->uses[index] > 0);
-}
-
-/* Excludes the value's buffer from reuse by the pass. */
-static void keep_buffer(tg_value *value)
-{
-    for (; value; value = base_of(value))
-        value->slot.owned = false;
-}
-
-static void release_unused(const pass *p, tg_value *value)
-{
-    if (value->slot.owned && !is_used(p, value))
-        tg_run_release(&p->tape->run, value);
-}
-
-/* Releases the buffer of a former cotangent, or of the value that it was a view of, unless it is still a cotangent
- * elsewhere. Values that no derivative made are kept: they may be recomputed ones that others will read. */
-static void release_cotangent(const pass *p, tg_value *value)
-{
-    for (tg_value *base = base_of(value); base; base = base_of(value))
-        value = base;
-    if (value->index >= p->recorded && value->derived_from)
-        release_unused(p, value);
-}
-
-/* After a derivative is computed: releases the buffers of its intermediate values that are no cotangents, of the
- * cotangent that it came from, and of cotangents that a sum replaced, unless they were passed on. */
-static void release(const pass *p, int64_t start, tg_value *cotangent, tg_value *const *replaced, int count)
-{
-    tg_program *program = &p->tape->program;
-    for (int64_t i = start; i < program->count; i++)
-        release_unused(p, tg_program_at(program, i));
-    for (int i = 0; i < count; i++)
-        if (replaced[i])
-            release_cotangent(p, replaced[i]);
-    release_cotangent(p, cotangent);
+    tg_tape *tape = p->tape;
+    tg_program *program = &tape->program;
+    for (int64_t i = tape->run.computed; i < program->count; i++) {
+        const tg_value *value = tg_program_at(program, i);
+        read_until(p, value, i);
+        for (int k = 0; !value->is_saved && k < value->input_count; k++)
+            read_until(p, value->inputs[k], i);
+    }
+    for (int64_t i = 0; i <= p->from - p->to; i++)
+        if (p->cotangents[i])
+            read_until(p, p->cotangents[i], TG_ALWAYS);
+    for (int64_t i = tape->run.computed; i < program->count; i++) {
+        if (!tg_run_to(&tape->run, program, i + 1))
+            return false;
+        if (!p->request->create_graph)
+            release_read(p, tg_program_at(program, i));
+    }
+    return !program->failed;
 }
 
 /* ---- where results of derivatives go ---- */
 
-/* Adds to the cotangent of a value. From the second contribution on, the sum has its own buffer and is updated in
- * place, unless it may be differentiated later. */
-static bool add_cotangent(pass *p, tg_value *value, tg_tensor addend)
+/* Adds to the cotangent of a value. */
+static bool add_cotangent(const pass *p, const tg_value *value, tg_tensor addend)
 {
-    tg_value **cotangent = cotangent_of(p, value), *so_far = *cotangent;
-    uint8_t *marks = &p->marks[value->index - p->to];
-    if (!so_far) {
-        *cotangent = addend.value;
-        return count_use(p, addend.value, 1);
-    }
-    tg_value *sum = tg_value_of(tg_add(tg_tensor_of(so_far), addend));
-    if (!sum)
-        return false;
-    *cotangent = sum;
-    if (*marks & SUMMED && !p->request->create_graph)
-        tg_run_in_place(sum, so_far);
-    *marks |= SUMMED;
-    return count_use(p, sum, 1) && count_use(p, so_far, -1);
+    tg_value **cotangent = cotangent_of(p, value);
+    *cotangent = *cotangent ? tg_value_of(tg_add(tg_tensor_of(*cotangent), addend)) : addend.value;
+    return *cotangent != NULL;
 }
 
 /* True if a value that was just recorded is an input of another one. */
@@ -168,9 +134,9 @@ static bool is_read(const tg_value *value)
 static bool add_to_parameter(pass *p, tg_value *leaf, tg_tensor addend, bool fresh)
 {
     tg_value *value = tg_value_of(addend);
-    const bool pending =
-        value->index >= p->tape->run.computed && value->op && !(value->op->flags & TG_VIEW) && !value->sink;
-    if (!fresh || !pending || is_read(value))
+    const tg_value *derived_from = p->tape->program.derived_from; /* NULL if `addend` is a complete cotangent */
+    const bool own = derived_from && value->derived_from == derived_from;
+    if (!fresh || !own || value->op->flags & TG_VIEW || value->sink || is_read(value))
         value = tg_value_of(tg_copy(addend));
     if (!value)
         return false;
@@ -221,8 +187,8 @@ static bool append_derivative(pass *p, tg_value *value, tg_tensor cotangent)
 {
     const links *l = &p->links;
     tg_program *program = &p->tape->program;
-    const tg_value *there = tg_stand_in(&p->recompute, value);
-    const tg_derive d = {.out = tg_tensor_of(tg_stand_in(&p->recompute, value)),
+    tg_value *there = tg_stand_in(&p->recompute, value);
+    const tg_derive d = {.out = tg_tensor_of(there),
                          .cotangent = cotangent,
                          .saved = tg_tensor_of(tg_saved_of(there)),
                          .in = l->in,
@@ -235,40 +201,13 @@ static bool append_derivative(pass *p, tg_value *value, tg_tensor cotangent)
     program->rule = NULL;
     bool fine = !program->failed;
     for (int i = 0; fine && i < value->input_count; i++) {
-        bool fresh = l->gradients[i].value != cotangent.value;
+        bool fresh = true; /* no other input has it too */
         for (int other = 0; fresh && other < value->input_count; other++)
             fresh = other == i || l->gradients[other].value != l->gradients[i].value;
         if (l->wanted[i])
             fine = deliver(p, value, value->inputs[i], l->gradients[i], fresh);
     }
     return fine;
-}
-
-/* The last operation of a new derivative that reads the cotangent; NULL if a view might read it. */
-static tg_value *last_reader(const tg_program *program, int64_t start, const tg_value *cotangent)
-{
-    tg_value *last = NULL;
-    for (int64_t i = start; i < program->count; i++) {
-        tg_value *value = tg_program_at(program, i);
-        for (int k = 0; k < value->input_count; k++)
-            if (value->inputs[k] == cotangent) {
-                if (value->op->flags & TG_VIEW)
-                    return NULL;
-                last = value;
-            }
-    }
-    return last;
-}
-
-/* The result of a derivative reuses its cotangent's buffer, where that is read for the last time. */
-static void replace_cotangent(const pass *p, int64_t start, tg_value *cotangent)
-{
-    if (!cotangent->slot.owned || !cotangent->derived_from || cotangent->index < p->recorded || is_used(p, cotangent))
-        return;
-    tg_value *last = last_reader(&p->tape->program, start, cotangent);
-    if (last && last->op->flags & TG_IN_PLACE && !last->sink && last->dtype == cotangent->dtype &&
-        tg_shape_equal(&last->shape, &cotangent->shape))
-        tg_run_in_place(last, cotangent);
 }
 
 static bool derive(pass *p, tg_value *value, tg_value *cotangent)
@@ -293,30 +232,23 @@ static bool derive(pass *p, tg_value *value, tg_value *cotangent)
     for (int i = 0; i < value->input_count; i++) {
         l->in[i] = tg_tensor_of(tg_stand_in(&p->recompute, value->inputs[i]));
         l->gradients[i] = (tg_tensor){0};
-        l->before[i] = l->wanted[i] ? *cotangent_of(p, value->inputs[i]) : NULL;
     }
 
-    const int64_t start = tape->program.count;
     const tg_scope *scope = tape->program.scope;
     tape->program.scope = value->scope;
     tape->program.derived_from = value;
-    tape->defers = true;
-    const bool recorded = append_derivative(p, value, tg_tensor_of(cotangent));
-    tape->defers = false;
-    if (recorded && !p->request->create_graph)
-        replace_cotangent(p, start, cotangent);
-    const bool computed = recorded && tg_tape_compute(tape);
+    const bool fine = append_derivative(p, value, tg_tensor_of(cotangent));
     tape->program.scope = scope;
     tape->program.derived_from = NULL;
-    if (computed && !p->request->create_graph)
-        release(p, start, cotangent, l->before, value->input_count);
-    return computed;
+    return fine;
 }
 
 /* Passes the complete cotangent of a value through its hooks, which run as if outside the pass. */
 static tg_value *call_hooks(pass *p, const tg_value *value, tg_value *cotangent)
 {
     tg_tape *tape = p->tape;
+    if (!compute(p))
+        return NULL;
     for (const tg_hook *hook = tape->hooks; hook && cotangent; hook = hook->next) {
         if (hook->value != value)
             continue;
@@ -324,7 +256,9 @@ static tg_value *call_hooks(pass *p, const tg_value *value, tg_value *cotangent)
         cotangent->is_kept = true;
         const uint8_t mode = tape->program.mode;
         tape->program.mode = p->mode_outside;
+        tape->defers = false;
         const tg_tensor returned = hook->function(tg_tensor_of(cotangent), hook->user);
+        tape->defers = true;
         tape->program.mode = mode;
         tg_value *after = tg_value_of(returned);
         const char *problem = tg_tape_problem(tape, returned);
@@ -346,13 +280,8 @@ static tg_value *call_hooks(pass *p, const tg_value *value, tg_value *cotangent)
 /* Keeps the complete cotangent for tg_gradient. */
 static bool keep_gradient(pass *p, tg_value *value, tg_value *cotangent)
 {
-    tg_tape *tape = p->tape;
-    if (value->parameter) { /* the gradient has a buffer already, so the copy is computed later, once that is known */
-        tape->defers = true;
-        const bool fine = add_to_parameter(p, value, tg_tensor_of(cotangent), false);
-        tape->defers = false;
-        return fine && tg_tape_compute(tape);
-    }
+    if (value->parameter)
+        return add_to_parameter(p, value, tg_tensor_of(cotangent), false);
     if (!value->is_variable && !is_marked(p, value, RETAINED))
         return true;
     tg_value *gradient = cotangent;
@@ -375,15 +304,9 @@ static bool visit(pass *p, tg_value *value)
     tg_value *cotangent = *cotangent_of(p, value);
     if (!cotangent)
         return true;
-    tg_recompute_leave(&p->recompute, value->index, is_used, p);
-    const bool is_input = is_marked(p, value, INPUT);
-    if (!is_input && !count_use(p, cotangent, -1))
-        return false;
     if (is_marked(p, value, HOOKED) && !(cotangent = call_hooks(p, value, cotangent)))
         return false;
-    if (is_input && cotangent != *cotangent_of(p, value) && !count_use(p, cotangent, 1))
-        return false;
-    *cotangent_of(p, value) = is_input ? cotangent : NULL;
+    *cotangent_of(p, value) = is_marked(p, value, INPUT) ? cotangent : NULL;
     if (!p->by_inputs && !keep_gradient(p, value, cotangent))
         return false;
     return !value->op || derive(p, value, cotangent);
@@ -448,14 +371,12 @@ static bool walk(pass *p)
     for (int64_t index = p->from; index >= p->to; index--)
         if (!visit(p, tg_program_at(program, index)) || program->failed)
             return false;
-    tg_recompute_leave(&p->recompute, -1, is_used, p);
     for (int j = 0; j < r->input_count; j++) {
-        tg_value *input = r->inputs[j].value, *cotangent = *cotangent_of(p, input);
-        r->gradients[j] = cotangent ? tg_tensor_of(cotangent) : tg_full(p->tape, input->dtype, input->shape, 0);
-        if (!r->gradients[j].value)
-            return false;
+        tg_value *input = r->inputs[j].value, **cotangent = cotangent_of(p, input);
+        *cotangent = *cotangent ? *cotangent : tg_value_of(tg_full(p->tape, input->dtype, input->shape, 0));
+        r->gradients[j] = tg_tensor_of(*cotangent);
     }
-    return true;
+    return compute(p);
 }
 
 /* The range that a pass must walk; for tg_backward all values before the output. */
@@ -475,17 +396,16 @@ static pass pass_for(tg_tape *tape, const tg_request *r)
     }
     for (int i = 0; p.by_inputs && i < r->output_count; i++)
         p.to = r->outputs[i].value->index < p.to ? r->outputs[i].value->index : p.to;
-    p.recompute = (tg_recompute){.tape = tape, .count = p.recorded, .keeps = r->create_graph};
+    p.recompute = (tg_recompute){.tape = tape, .count = p.recorded};
     return p;
 }
 
 static bool make_links(pass *p)
 {
     const size_t most = (size_t)p->most_inputs;
-    p->links =
-        (links){tg_tape_scratch(p->tape, most, sizeof(tg_tensor)), tg_tape_scratch(p->tape, most, sizeof(tg_tensor)),
-                tg_tape_scratch(p->tape, most, sizeof(tg_value *)), tg_tape_scratch(p->tape, most, sizeof(bool))};
-    return p->links.in && p->links.gradients && p->links.before && p->links.wanted;
+    p->links = (links){tg_tape_scratch(p->tape, most, sizeof(tg_tensor)),
+                       tg_tape_scratch(p->tape, most, sizeof(tg_tensor)), tg_tape_scratch(p->tape, most, sizeof(bool))};
+    return p->links.in && p->links.gradients && p->links.wanted;
 }
 
 bool tg_record_pass(tg_tape *tape, const tg_request *r)
@@ -515,10 +435,16 @@ bool tg_record_pass(tg_tape *tape, const tg_request *r)
         program->mode |= (uint8_t)(TG_MODE_OF_PASS | (r->create_graph ? 0 : TG_MODE_WITHOUT_GRAPH));
         program->derived_from = NULL;
         tape->passes++;
+        tape->defers = true;
         fine = make_links(&p) && walk(&p) && !program->failed;
+        tape->defers = false;
         tape->passes--;
         program->derived_from = derived_from;
         program->mode = p.mode_outside;
+    }
+    if (!fine) { /* what is left of it must not be computed later */
+        program->count = p.recorded;
+        tg_program_cut(program, p.recorded);
     }
     tg_arena_rewind(&tape->scratch, scratch);
     return fine;

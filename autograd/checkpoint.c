@@ -2,6 +2,8 @@
  * nets with sublinear memory cost", arXiv 1604.06174.) */
 #include "autograd/checkpoint_internal.h"
 
+#include <string.h>
+
 /* ---- forgetting ---- */
 
 /* True for values that cannot be computed again; and for the result, the values that it is a view of, and their saved
@@ -16,44 +18,37 @@ static bool is_kept(const tg_value *result, const tg_value *value)
     return false;
 }
 
-/* Releases the buffers of a range. */
-static void forget(tg_tape *tape, int64_t start, int64_t end, const tg_value *result)
+/* Releases the buffers of a region. */
+static void forget(tg_tape *tape, const tg_region *region)
 {
-    for (int64_t i = start; i < end; i++) {
+    for (int64_t i = region->start; i < region->end; i++) {
         tg_value *value = tg_program_at(&tape->program, i);
-        if (is_kept(result, value)) {
+        if (is_kept(region->result, value)) {
             value->slot.released = false; /* it may have been an intermediate value in the previous step */
             continue;
         }
         if (value->op->flags & TG_VIEW)
             value->slot.released = value->inputs[0]->slot.released;
         else if (value->slot.owned)
-            tg_run_free_buffer(&tape->run, value);
+            tg_run_release(&tape->run, value);
     }
 }
 
-/* Starts a new region at the end of the program, inside the current one. */
-static tg_region *begin_region(tg_program *program)
+/* Begins a region at the end of the program, inside the current one, or reuses the one that the previous step began
+ * here. */
+static tg_region *open_region(tg_program *program)
 {
-    tg_region *region = tg_program_take(program, sizeof *region, _Alignof(tg_region));
-    if (!region || !tg_program_list(program, &program->regions, region))
-        return NULL;
-    *region = (tg_region){.parent = program->region, .start = program->count, .end = -1};
+    tg_region *region = tg_program_next_region(program);
+    if (region)
+        program->regions.next++;
+    else {
+        region = tg_program_take(program, sizeof *region, _Alignof(tg_region));
+        if (!region || !tg_program_list(program, &program->regions, region))
+            return NULL;
+        *region = (tg_region){.parent = program->region, .start = program->count, .end = -1};
+    }
     program->region = region;
     return region;
-}
-
-/* Begins a region at the end of the program, or reuses the one that the previous step began here. */
-static tg_region *open_region(tg_tape *tape)
-{
-    tg_program *program = &tape->program;
-    tg_region *region = tg_program_next_region(program);
-    if (region) {
-        program->regions.next++;
-        program->region = region;
-        return region;
-    }
-    return begin_region(program);
 }
 
 static void close_region(tg_tape *tape, tg_region *region, const tg_value *result)
@@ -64,7 +59,7 @@ static void close_region(tg_tape *tape, tg_region *region, const tg_value *resul
         tg_program_cut(program, program->count);
         region->end = program->count;
         region->result = result;
-        forget(tape, region->start, region->end, result);
+        forget(tape, region);
         if (result) /* which was an intermediate value, when the memory was planned */
             tg_run_recall(&tape->run, result);
     }
@@ -77,9 +72,7 @@ tg_tensor tg_checkpoint(tg_function function, const tg_tensor *inputs, int count
 {
     if (!function || !inputs || count < 1)
         return (tg_tensor){0};
-    tg_tape *tape = NULL;
-    for (int i = 0; i < count && !tape; i++)
-        tape = tg_tape_of(inputs[i]);
+    tg_tape *tape = tg_tape_of_any(inputs, count);
     for (int i = 0; tape && i < count; i++) {
         const char *problem = tg_tape_problem(tape, inputs[i]);
         if (problem)
@@ -89,7 +82,7 @@ tg_tensor tg_checkpoint(tg_function function, const tg_tensor *inputs, int count
         return (tg_tensor){0};
     if (tape->no_grad > 0) /* no backward pass will follow */
         return function(tape, inputs, count, user);
-    tg_region *region = open_region(tape);
+    tg_region *region = open_region(&tape->program);
     if (!region)
         return (tg_tensor){0};
     tg_tensor result = function(tape, inputs, count, user);
@@ -109,31 +102,27 @@ tg_value *tg_stand_in(const tg_recompute *r, tg_value *value)
     return other ? other : value;
 }
 
-/* Appends a copy of a value whose inputs are the values that replace the original's. */
-static bool append_again(tg_recompute *r, int64_t index)
+/* Appends a copy of a value whose inputs are the values that replace the original's. The result of a nested region has
+ * one already. */
+static bool append_again(tg_recompute *r, const tg_region *region, int64_t index)
 {
     tg_program *program = &r->tape->program;
-    const tg_value *value = tg_stand_in(r, tg_program_at(program, index));
-    if (!value->op || !value->slot.released)
+    const tg_value *value = tg_program_at(program, index);
+    if (!value->op || !value->slot.released || (r->stand_in[index] && is_kept(region->result, value)))
         return true;
     tg_value *again = tg_program_append(program);
     if (!again)
         return false;
     again->slot.at = tg_arena_here(&r->tape->run.arena);
+    memcpy(again, value, offsetof(tg_value, program)); /* operation, attributes, inputs, type and shape */
     again->inputs = tg_program_take(program, (size_t)value->input_count * sizeof *again->inputs, sizeof(void *));
     if (!again->inputs)
         return false;
-    for (int i = 0; i < value->input_count; i++) { /* inputs of the original, possibly recomputed by now */
-        again->inputs[i] = tg_stand_in(r, tg_program_at(program, index)->inputs[i]);
+    for (int i = 0; i < value->input_count; i++) {
+        again->inputs[i] = tg_stand_in(r, value->inputs[i]);
         if (!tg_run_recall(&r->tape->run, again->inputs[i]))
             return tg_program_fail(program, "%s: input %d is %s", value->op->name, i, TG_FORGOTTEN);
     }
-    again->op = value->op;
-    again->attributes = value->attributes;
-    again->input_count = value->input_count;
-    again->dtype = value->dtype;
-    again->shape = value->shape;
-    again->size = value->size;
     again->scope = value->scope;
     again->requires_grad = value->requires_grad;
     again->is_saved = value->is_saved;
@@ -142,64 +131,20 @@ static bool append_again(tg_recompute *r, int64_t index)
     return true;
 }
 
-static bool is_within(const tg_region *region, const tg_region *outer)
-{
-    while (region && region != outer)
-        region = region->parent;
-    return region == outer;
-}
-
-static bool close_inner(tg_recompute *r, const tg_region *original, tg_region *inner)
-{
-    tg_program *program = &r->tape->program;
-    if (!tg_run_to(&r->tape->run, program, program->count))
-        return false;
-    inner->end = program->count;
-    inner->result = original->result ? tg_stand_in(r, tg_program_at(program, original->result->index)) : NULL;
-    inner->closed_in = program->steps;
-    program->region = inner->parent;
-    forget(r->tape, inner->start, inner->end, inner->result);
-    return true;
-}
-
-/* Recomputes values from `index` to the end of `region`; releases those of nested regions on the way. Returns the index
- * after the end, or -1. */
-static int64_t append_region(tg_recompute *r, const tg_region *region, int64_t index)
-{
-    while (index < region->end) {
-        const tg_region *of = tg_program_at(&r->tape->program, index)->region, *child = of;
-        if (!is_within(of, region))
-            return -1;
-        while (child != region && child->parent != region)
-            child = child->parent;
-        if (child == region) {
-            if (!append_again(r, index++))
-                return -1;
-            continue;
-        }
-        tg_region *inner = begin_region(&r->tape->program); /* a region inside the pass */
-        index = inner ? append_region(r, child, index) : -1;
-        if (index < 0 || !close_inner(r, child, inner))
-            return -1;
-    }
-    return index;
-}
-
+/* Appends the released values of a region once more, those of nested regions too. */
 static bool recompute_region(tg_recompute *r, const tg_region *region)
 {
-    tg_program *program = &r->tape->program;
     tg_recomputed *one = tg_tape_scratch(r->tape, 1, sizeof *one);
     if (!r->stand_in)
         r->stand_in = tg_tape_scratch(r->tape, (size_t)r->count, sizeof *r->stand_in);
     if (!one || !r->stand_in)
         return false;
-    *one = (tg_recomputed){.around = r->latest, .region = region, .start = program->count};
-    const tg_region *outer = program->region;
-    const bool fine = append_region(r, region, region->start) >= 0 && tg_run_to(&r->tape->run, program, program->count);
-    program->region = outer;
-    one->end = program->count;
-    r->latest = one;
-    return fine;
+    *one = (tg_recomputed){.next = r->regions, .region = region};
+    r->regions = one;
+    for (int64_t index = region->start; index < region->end; index++)
+        if (!append_again(r, region, index))
+            return false;
+    return true;
 }
 
 bool tg_recompute_for(tg_recompute *r, const tg_value *value)
@@ -207,9 +152,9 @@ bool tg_recompute_for(tg_recompute *r, const tg_value *value)
     for (;;) {
         const tg_region *missing = NULL; /* the outermost closed one that has not been recomputed */
         for (const tg_region *region = value->region; region; region = region->parent) {
-            const tg_recomputed *known = r->latest;
+            const tg_recomputed *known = r->regions;
             while (known && known->region != region)
-                known = known->around;
+                known = known->next;
             if (!known && region->closed_in == value->program->steps)
                 missing = region;
         }
@@ -218,15 +163,4 @@ bool tg_recompute_for(tg_recompute *r, const tg_value *value)
         if (!recompute_region(r, missing))
             return false;
     }
-}
-
-void tg_recompute_leave(tg_recompute *r, int64_t index, bool (*in_use)(const void *pass, const tg_value *value),
-                        const void *pass)
-{
-    for (; r->latest && r->latest->region->start > index; r->latest = r->latest->around)
-        for (int64_t i = r->latest->start; !r->keeps && i < r->latest->end; i++) {
-            tg_value *value = tg_program_at(&r->tape->program, i);
-            if (value->slot.owned && !in_use(pass, value))
-                tg_run_free_buffer(&r->tape->run, value);
-        }
 }

@@ -4,8 +4,8 @@
  * ^ region with result c; a, random and an input of b, was kept
  *
  * The pass appends the values of the region once more, with the same inputs and random streams; they replace the
- * released ones. So a replay computes them too, and a pass with create_graph can be differentiated. A nested region is
- * released again as soon as it is computed.
+ * released ones. So a replay computes them too, and a pass with create_graph can be differentiated. Those of a nested
+ * region are appended twice: for the values after it, and for its own derivatives.
  */
 #ifndef TG_CHECKPOINT_INTERNAL_H
 #define TG_CHECKPOINT_INTERNAL_H
@@ -15,17 +15,15 @@
 
 /* A region that has been recomputed. */
 typedef struct tg_recomputed {
-    struct tg_recomputed *around;
+    const struct tg_recomputed *next;
     const tg_region *region;
-    int64_t start, end; /* the recomputed values */
 } tg_recomputed;
 
 typedef struct tg_recompute {
     tg_tape *tape;
     int64_t count;       /* values that may have been released: those before the pass */
     tg_value **stand_in; /* the recomputed value of each, or NULL; the whole array is NULL at first */
-    tg_recomputed *latest;
-    bool keeps; /* create_graph: keep recomputed values, as they may be differentiated */
+    const tg_recomputed *regions;
 } tg_recompute;
 
 /* Ensures that a value, and all values that it was computed from, can be read. */
@@ -33,9 +31,5 @@ bool tg_recompute_for(tg_recompute *recompute, const tg_value *value);
 
 /* The value, or the recomputed one that replaces it. */
 tg_value *tg_stand_in(const tg_recompute *recompute, tg_value *value);
-
-/* Releases recomputed regions that begin after value number `index`, except for buffers for which `in_use` is true. */
-void tg_recompute_leave(tg_recompute *recompute, int64_t index, bool (*in_use)(const void *pass, const tg_value *value),
-                        const void *pass);
 
 #endif

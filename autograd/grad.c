@@ -19,17 +19,6 @@ static bool is_usable(tg_tape *tape, const tg_request *r, const char *what, cons
     return true;
 }
 
-/* The tape of the first tensor that is, or was, alive. */
-static tg_tape *tape_of_any(const tg_tensor *tensors, int count)
-{
-    tg_tape *tape = NULL;
-    for (int i = 0; tensors && i < count && !tape; i++)
-        tape = tg_tape_of(tensors[i]);
-    for (int i = 0; tensors && i < count && !tape; i++)
-        tape = tensors[i].value ? tg_tape_at(tensors[i].value) : NULL;
-    return tape;
-}
-
 /* ---- reusing the pass of the previous step ---- */
 
 static bool is_retained(const tg_tape *tape, const tg_value *value)
@@ -68,13 +57,6 @@ static bool run_again(tg_tape *tape, tg_pass *pass, const tg_request *r)
     tg_program *program = &tape->program;
     program->count = pass->end;
     program->passes.next++;
-    for (tg_list *regions = &program->regions; regions->next < regions->count;
-         regions->next++) { /* of what it recomputes */
-        tg_region *region = regions->items[regions->next];
-        if (region->start >= pass->end)
-            break;
-        region->closed_in = program->steps;
-    }
     for (int j = 0; j < r->input_count; j++)
         r->gradients[j] = tg_tensor_of(pass->gradients[j]);
     return tg_tape_compute(tape);
@@ -125,9 +107,9 @@ static bool differentiate(const tg_request *r)
 {
     for (int j = 0; r->gradients && j < r->input_count; j++)
         r->gradients[j] = (tg_tensor){0};
-    tg_tape *tape = tape_of_any(r->outputs, r->output_count);
+    tg_tape *tape = tg_tape_of_any(r->outputs, r->output_count);
     if (!tape)
-        tape = tape_of_any(r->inputs, r->input_count);
+        tape = tg_tape_of_any(r->inputs, r->input_count);
     if (!tape || tape->program.failed || !tg_tape_allows(tape, r->function) ||
         !is_usable(tape, r, "output", r->outputs, r->output_count) ||
         !is_usable(tape, r, "input", r->inputs, r->input_count))
@@ -231,8 +213,8 @@ static bool has_lists(const char *function, const tg_tensor *outputs, int output
 {
     if (outputs && inputs && results && output_count > 0 && input_count > 0)
         return true;
-    tg_tape *tape = tape_of_any(outputs, output_count);
-    tg_tape_fail(tape ? tape : tape_of_any(inputs, input_count),
+    tg_tape *tape = tg_tape_of_any(outputs, output_count);
+    tg_tape_fail(tape ? tape : tg_tape_of_any(inputs, input_count),
                  "%s: expected outputs, inputs and room for the results, none of them NULL or "
                  "of no tensors",
                  function);
@@ -269,58 +251,42 @@ bool tg_vjp(tg_tensor y, tg_tensor cotangent, const tg_tensor *inputs, int count
     return has_lists("tg_vjp", &y, 1, inputs, count, results) && differentiate(&r);
 }
 
-/* Memory for `count` tensors while a function runs; NULL, with the error recorded, if out of memory. */
-static tg_tensor *room(tg_tensor of, int count)
+/* Differentiates the sum of the first request's gradients times the vectors. These are the caller's: an inert one,
+ * which elsewhere means ones, is an error. */
+static bool differentiate_twice(tg_request first, const char *vector, const tg_tensor *vectors, const tg_tensor *by,
+                                int count, tg_tensor *results)
 {
-    tg_tape *tape = tg_tape_of(of);
-    return tape ? tg_tape_scratch(tape, (size_t)count, sizeof(tg_tensor)) : NULL;
-}
-
-/* Differentiates the result of a derivative. The cotangents are the caller's tangents or vectors: an inert one, which
- * elsewhere means ones, is an error. */
-static bool differentiate_twice(tg_request *first, const tg_request *second)
-{
-    first->create_graph = true;
-    return differentiate(first) &&
-           is_usable(tg_tape_of(second->outputs[0]), second, second->cotangent_name, second->cotangents,
-                     second->output_count) &&
-           differentiate(second);
+    tg_tape *tape = tg_tape_of(first.outputs[0]);
+    const tg_arena_position scratch = tg_arena_here(&tape->scratch);
+    first.gradients = tg_tape_scratch(tape, (size_t)first.input_count, sizeof *first.gradients);
+    first.create_graph = true;
+    tg_request second = request_of(first.function, first.gradients, first.input_count, vectors, by, count, results);
+    second.cotangent_name = vector;
+    const bool fine = first.gradients && differentiate(&first) &&
+                      is_usable(tape, &second, vector, vectors, first.input_count) && differentiate(&second);
+    tg_arena_rewind(&tape->scratch, scratch);
+    return fine;
 }
 
 /* d/dc of c^T (dy / d inputs) tangents, at any c: the vector-Jacobian product is linear in c. */
 tg_tensor tg_jvp(tg_tensor y, const tg_tensor *inputs, const tg_tensor *tangents, int count)
 {
-    tg_tape *tape = tg_tape_of(y);
+    const tg_tape *tape = tg_tape_of(y);
     if (!has_lists("tg_jvp", &y, 1, inputs, count, tangents) || !tape || tape->program.failed)
         return TG_NONE;
-    const tg_arena_position scratch = tg_arena_here(&tape->scratch);
-    tg_tensor *products = room(y, count), result;
-    tg_tensor cotangent = tg_full(tape, tg_dtype_of(y), tg_shape_of(y), 0);
-    tg_request first = request_of("tg_jvp", &y, 1, &cotangent, inputs, count, products),
-               second = request_of("tg_jvp", products, count, tangents, &cotangent, 1, &result);
-    second.cotangent_name = "tangent";
-    const bool fine = products && differentiate_twice(&first, &second);
-    tg_arena_rewind(&tape->scratch, scratch);
-    return fine ? result : TG_NONE;
+    tg_tensor cotangent = tg_full(tg_tape_of(y), tg_dtype_of(y), tg_shape_of(y), 0), result;
+    const tg_request first = request_of("tg_jvp", &y, 1, &cotangent, inputs, count, NULL);
+    return differentiate_twice(first, "tangent", tangents, &cotangent, 1, &result) ? result : TG_NONE;
 }
 
 bool tg_hvp(tg_tensor loss, const tg_tensor *inputs, const tg_tensor *vectors, int count, tg_tensor *results)
 {
-    tg_tape *tape = tg_tape_of(loss);
     for (int j = 0; results && j < count; j++)
         results[j] = TG_NONE;
-    if (!has_lists("tg_hvp", &loss, 1, inputs, count, results) ||
-        !has_lists("tg_hvp", &loss, 1, vectors, count, results) || !is_scalar("tg_hvp", loss, "") ||
-        tape->program.failed)
-        return false;
-    const tg_arena_position scratch = tg_arena_here(&tape->scratch);
-    tg_tensor *gradients = room(loss, count);
-    tg_request first = request_of("tg_hvp", &loss, 1, NULL, inputs, count, gradients),
-               second = request_of("tg_hvp", gradients, count, vectors, inputs, count, results);
-    second.cotangent_name = "vector";
-    const bool fine = gradients && differentiate_twice(&first, &second);
-    tg_arena_rewind(&tape->scratch, scratch);
-    return fine;
+    return has_lists("tg_hvp", &loss, 1, inputs, count, results) &&
+           has_lists("tg_hvp", &loss, 1, vectors, count, results) && is_scalar("tg_hvp", loss, "") &&
+           differentiate_twice(request_of("tg_hvp", &loss, 1, NULL, inputs, count, NULL), "vector", vectors, inputs,
+                               count, results);
 }
 
 /* ---- dense matrices ---- */
@@ -343,7 +309,7 @@ static tg_tensor jacobian(const char *function, tg_tensor y, tg_tensor x)
         tg_tape_fail(tape, "%s: %lld rows are too many", function, (long long)rows);
     if (rows == 0 || tape->program.failed)
         return tg_full(tape, tg_dtype_of(y), TG_SHAPE(rows, columns), 0);
-    tg_tensor *all = room(y, (int)rows);
+    tg_tensor *all = tg_tape_scratch(tape, (size_t)rows, sizeof *all);
     for (int64_t i = 0; i < rows && all; i++) {
         tg_tensor cotangent = unit_vector(y, i), row;
         const tg_request r = request_of(function, &y, 1, &cotangent, &x, 1, &row);

@@ -131,30 +131,17 @@ static size_t list_lives(const tg_program *program, tg_use *uses, tg_life *lives
     return count;
 }
 
-bool tg_lifetimes_of(const tg_program *program, bool saves_memory, tg_lifetimes *l)
+bool tg_lifetimes_of(const tg_program *program, bool saves_memory, tg_use *uses, size_t *size)
 {
-    const size_t values = (size_t)program->known;
-    size_t count = 0;
-    tg_life *lives = malloc(values * sizeof *lives);
-    *l = (tg_lifetimes){.uses = calloc(values, sizeof *l->uses)};
-    bool fine = lives && l->uses;
-    if (fine) {
-        find_uses(program, saves_memory, l->uses);
-        count = list_lives(program, l->uses, lives);
-        fine = count <= MOST_BUFFERS;
-    }
-    if (fine)
-        l->size = tg_plan(lives, count);
+    tg_life *lives = malloc((size_t)program->known * sizeof *lives);
+    if (!lives)
+        return false;
+    find_uses(program, saves_memory, uses);
+    const size_t count = list_lives(program, uses, lives);
+    const bool fine = count <= MOST_BUFFERS;
+    *size = fine ? tg_plan(lives, count) : 0;
     for (size_t k = 0; fine && k < count; k++)
-        l->uses[lives[k].of].at = lives[k].at;
+        uses[lives[k].of].at = lives[k].at;
     free(lives);
-    if (!fine)
-        tg_lifetimes_free(l);
     return fine;
-}
-
-void tg_lifetimes_free(tg_lifetimes *l)
-{
-    free(l->uses);
-    *l = (tg_lifetimes){0};
 }

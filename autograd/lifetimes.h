@@ -1,9 +1,7 @@
 /* From when to when each result of a program is read, and which results share memory. Internal.
  *
- *     tg_lifetimes l;
- *     if (tg_lifetimes_of(program, saves_memory, &l))
- *         place = l.uses[l.uses[i].buffer].at; // of value number i, in a block of l.size bytes
- *     tg_lifetimes_free(&l);
+ *     if (tg_lifetimes_of(program, saves_memory, uses, &size))
+ *         place = uses[uses[i].buffer].at; // of value number i, in a block of `size` bytes
  *
  * The program is a whole step, which has been computed, and which later steps repeat. A result that the caller may read
  * lives until the step ends: any that a pass or a checkpoint has not released or, if the tape saves memory, any of
@@ -27,14 +25,8 @@ typedef struct tg_use {
 
 #define TG_ALWAYS INT64_MAX
 
-typedef struct tg_lifetimes {
-    tg_use *uses;
-    size_t size;
-} tg_lifetimes;
-
-/* False if out of memory, or if there are too many. */
-bool tg_lifetimes_of(const tg_program *program, bool saves_memory, tg_lifetimes *lifetimes);
-void tg_lifetimes_free(tg_lifetimes *lifetimes);
+/* Fills in `uses`, which is all zeros, for each known value. False if out of memory, or if there are too many. */
+bool tg_lifetimes_of(const tg_program *program, bool saves_memory, tg_use *uses, size_t *size);
 
 /* The value whose memory a view shows; for others the value itself. */
 const tg_value *tg_root_of(const tg_value *value);

@@ -67,9 +67,10 @@ typedef struct tg_loop {
 
 /* The argument of a derivative: for each input i with wanted[i] the derivative sets gradient[i] to (d out / d in[i])^T
  * cotangent, built from operations. What it records is reused by all steps that repeat this one, so it must not read
- * numbers: tg_at, tg_data and the like are errors of the tape there. gradient[i] has the shape of the input or, for an
- * elementwise operation, the shape of the output: the core sums over broadcast axes. If it is not set, the gradient is
- * zero. */
+ * numbers: tg_at, tg_data and the like are errors of the tape there. The order in which the arguments of one call are
+ * computed, and so recorded, is the compiler's choice: name what one of them computes first. gradient[i] has the shape
+ * of the input or, for an elementwise operation, the shape of the output: the core sums over broadcast axes. If it is
+ * not set, the gradient is zero. */
 typedef struct tg_derive {
     tg_tensor out;
     tg_tensor cotangent; /* like out */

@@ -40,7 +40,6 @@ void tg_run_free(tg_run *run)
 static void forget_free_buffers(tg_run *run)
 {
     memset(run->released, 0, sizeof run->released);
-    run->freed = NULL;
 }
 
 static void drop_block(tg_run *run)
@@ -49,7 +48,7 @@ static void drop_block(tg_run *run)
     run->block = NULL;
     run->block_size = 0;
     run->outdated = false;
-    tg_arena_release(&run->recalled);
+    tg_arena_free(&run->recalled);
 }
 
 /* True for planned buffers, and views of them: they are never released or reused otherwise. */
@@ -115,102 +114,38 @@ static void *take_released(tg_run *run, size_t size)
     return NULL;
 }
 
-/* The start of the smallest freed buffer that is large enough. */
-static void *take_freed(tg_run *run, size_t size)
-{
-    const size_t used = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-    tg_free_buffer **link = NULL;
-    for (tg_free_buffer **at = &run->freed; *at; at = &(*at)->next)
-        if ((*at)->size >= size && (!link || (*at)->size < (*link)->size))
-            link = at;
-    if (!link)
-        return NULL;
-    tg_free_buffer *buffer = *link;
-    if (buffer->size < used + SMALLEST_RELEASED) {
-        *link = buffer->next;
-        return buffer;
-    }
-    *link = (tg_free_buffer *)((char *)buffer + used);
-    **link = (tg_free_buffer){buffer->next, buffer->size - used};
-    return buffer;
-}
-
 /* A leaf never takes a released buffer: in a later run, earlier values would overwrite it. */
 bool tg_run_allocate(tg_run *run, tg_value *value)
 {
     const size_t size = bytes_of(value);
     void *data = NULL;
-    if (value->op && size >= SMALLEST_RELEASED) {
+    if (value->op && size >= SMALLEST_RELEASED)
         data = take_released(run, size);
-        if (!data && run->freed)
-            data = take_freed(run, size);
-    }
     if (!data)
         data = tg_arena_take(&run->arena, size, size < SMALLEST_RELEASED ? SMALL_ALIGNMENT : ALIGNMENT);
     if (!data)
         return tg_program_fail(value->program, "out of memory: %zu bytes for operation %lld of the tape", size,
                                (long long)value->index);
     value->slot.data = data;
-    value->slot.owned = value->op != NULL;
+    value->slot.owned = value->op && !value->slot.kept;
     return true;
-}
-
-/* Marks the value as released; false if its buffer is not reused: it is too small, or planned. */
-static bool give_back(const tg_run *run, tg_value *value, size_t size)
-{
-    value->slot.owned = false;
-    value->slot.released = true;
-    if (is_planned(run, value))
-        return false;
-#ifdef TG_DEBUG
-    memset(value->slot.data, 0xff, size); /* poison with NaN so that stale reads show */
-#endif
-    return size >= SMALLEST_RELEASED;
 }
 
 void tg_run_release(tg_run *run, tg_value *value)
 {
     const size_t size = bytes_of(value);
     tg_free_buffer *buffer = value->slot.data, **list = released_of(run, size);
-    if (!give_back(run, value, size))
+    value->slot.owned = false;
+    value->slot.released = true;
+    if (is_planned(run, value))
+        return;
+#ifdef TG_DEBUG
+    memset(buffer, 0xff, size); /* poison with NaN so that stale reads show */
+#endif
+    if (size < SMALLEST_RELEASED)
         return;
     *buffer = (tg_free_buffer){*list, size};
     *list = buffer;
-}
-
-/* Merges two adjacent buffers. */
-static void join(tg_free_buffer *buffer)
-{
-    tg_free_buffer *next = buffer->next;
-    if (next && (char *)buffer + buffer->size == (char *)next)
-        *buffer = (tg_free_buffer){next->next, buffer->size + next->size};
-}
-
-void tg_run_free_buffer(tg_run *run, tg_value *value)
-{
-    const size_t size = bytes_of(value);
-    tg_free_buffer *buffer = value->slot.data, *before = NULL, *after = run->freed;
-    if (!give_back(run, value, size))
-        return;
-    while (after && (char *)after < (char *)buffer) {
-        before = after;
-        after = after->next;
-    }
-    *buffer = (tg_free_buffer){after, size};
-    *(before ? &before->next : &run->freed) = buffer;
-    join(buffer);
-    if (before)
-        join(before);
-}
-
-void tg_run_in_place(tg_value *result, tg_value *input)
-{
-    if (result->slot.data || !input->slot.owned)
-        return;
-    result->slot.data = input->slot.data;
-    result->slot.owned = true;
-    input->slot.owned = false;
-    input->slot.released = true;
 }
 
 bool tg_run_readable(const tg_value *value)
@@ -230,23 +165,24 @@ bool tg_run_readable(const tg_value *value)
 
 void tg_run_plan(tg_run *run, const tg_program *program, bool saves_memory)
 {
-    tg_lifetimes lifetimes;
-    if (!tg_lifetimes_of(program, saves_memory, &lifetimes))
-        return;
-    const size_t size = lifetimes.size > 0 ? lifetimes.size : ALIGNMENT;
-    char *block = aligned_alloc(ALIGNMENT, size);
+    size_t size;
+    tg_use *uses = calloc((size_t)program->known, sizeof *uses);
+    char *block = NULL;
+    if (uses && tg_lifetimes_of(program, saves_memory, uses, &size)) {
+        size = size > 0 ? size : ALIGNMENT;
+        block = aligned_alloc(ALIGNMENT, size);
+    }
     for (int64_t i = 0; block && i < program->known; i++) {
         tg_value *value = tg_program_at(program, i);
-        const tg_use *use = &lifetimes.uses[i];
         value->slot.at = (tg_arena_position){0};
-        value->slot.until = use->until;
+        value->slot.until = uses[i].until;
         if (tg_has_buffer(value))
-            value->slot.data = block + lifetimes.uses[use->buffer].at;
+            value->slot.data = block + uses[uses[i].buffer].at;
     }
-    tg_lifetimes_free(&lifetimes);
+    free(uses);
     if (!block)
         return;
-    tg_arena_release(&run->arena);
+    tg_arena_free(&run->arena);
     drop_block(run);
     run->block = block;
     run->block_size = size;

@@ -33,7 +33,6 @@ typedef struct tg_run {
     bool outdated;                               /* the plan overwrites what is needed: the next step drops it */
     tg_free_buffer *released[TG_RELEASED_LISTS]; /* by size, reused for values of exactly that size; the latest first,
                                                     as it is still in the cache */
-    tg_free_buffer *freed;                       /* of checkpoints; may be split and merged; sorted by address */
     int64_t computed;                            /* values before this one have been computed in this step */
     const void **in;                             /* input pointers of one call */
     int in_capacity;
@@ -59,13 +58,8 @@ bool tg_run_allocate(tg_run *run, tg_value *value);
 /* Makes room in run->in for a call with that many inputs. */
 bool tg_run_reserve(tg_run *run, tg_program *program, int inputs);
 
-/* Releases a value's buffer for later values of the same size; or for values of any size, if it may be split and merged
- * with its neighbours. The value must not be read afterwards. */
+/* Releases a value's buffer for later values of the same size. The value must not be read afterwards. */
 void tg_run_release(tg_run *run, tg_value *value);
-void tg_run_free_buffer(tg_run *run, tg_value *value);
-
-/* The result, which is not computed yet, takes over the buffer of an input that is not read again. */
-void tg_run_in_place(tg_value *result, tg_value *input);
 
 /* True if the elements of a value can be read: it has been computed, and is not an intermediate result of a closed
  * checkpoint. */

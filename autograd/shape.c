@@ -77,43 +77,13 @@ char *tg_shape_text(const tg_shape *shape, char *text, size_t size)
 
 /* ---- types ---- */
 
-#define ACCESS(name, type)                                           \
-    static double name##_at(const void *data, int64_t index)         \
-    {                                                                \
-        return (double)((const type *)data)[index];                  \
-    }                                                                \
-    static void set_##name(void *data, int64_t index, double number) \
-    {                                                                \
-        ((type *)data)[index] = (type)number;                        \
-    }
-ACCESS(f32, float)
-ACCESS(f64, double)
-
-static double i32_at(const void *data, int64_t index)
-{
-    return ((const int32_t *)data)[index];
-}
-
-/* Rounds to the nearest integer in range; NaN becomes 0. */
-static void set_i32(void *data, int64_t index, double number)
-{
-    ((int32_t *)data)[index] = number >= INT32_MAX   ? INT32_MAX
-                               : number <= INT32_MIN ? INT32_MIN
-                               : isnan(number)       ? 0
-                                                     : (int32_t)number;
-}
-
-/* By number: everything that differs between types of elements outside the kernels. */
 static const struct {
     const char *name;
     size_t size;
-    bool is_floating;
-    double (*at)(const void *data, int64_t index);
-    void (*set)(void *data, int64_t index, double number);
 } types[] = {
-    [TG_F32] = {"f32", sizeof(float), true, f32_at, set_f32},
-    [TG_F64] = {"f64", sizeof(double), true, f64_at, set_f64},
-    [TG_I32] = {"i32", sizeof(int32_t), false, i32_at, set_i32},
+    [TG_F32] = {"f32", sizeof(float)},
+    [TG_F64] = {"f64", sizeof(double)},
+    [TG_I32] = {"i32", sizeof(int32_t)},
 };
 enum { TYPES = sizeof types / sizeof types[0] };
 
@@ -129,15 +99,28 @@ size_t tg_dtype_size(tg_dtype dtype)
 
 bool tg_dtype_is_floating(tg_dtype dtype)
 {
-    return (unsigned)dtype < TYPES && types[dtype].is_floating;
+    return dtype == TG_F32 || dtype == TG_F64;
 }
 
 double tg_element(tg_dtype dtype, const void *data, int64_t index)
 {
-    return types[dtype].at(data, index);
+    return dtype == TG_F32   ? (double)((const float *)data)[index]
+           : dtype == TG_F64 ? ((const double *)data)[index]
+                             : ((const int32_t *)data)[index];
+}
+
+/* Rounds to the nearest integer in range; NaN becomes 0. */
+static int32_t integer_of(double number)
+{
+    return number >= INT32_MAX ? INT32_MAX : number <= INT32_MIN ? INT32_MIN : isnan(number) ? 0 : (int32_t)number;
 }
 
 void tg_set_element(tg_dtype dtype, void *data, int64_t index, double number)
 {
-    types[dtype].set(data, index, number);
+    if (dtype == TG_F32)
+        ((float *)data)[index] = (float)number;
+    else if (dtype == TG_F64)
+        ((double *)data)[index] = number;
+    else
+        ((int32_t *)data)[index] = integer_of(number);
 }

@@ -1,6 +1,5 @@
 #include "autograd/tape.h"
 
-#include "autograd/leaf_internal.h"
 #include "autograd/numbers.h"
 #include "autograd/tape_internal.h"
 
@@ -224,6 +223,16 @@ const char *tg_tape_problem(const tg_tape *tape, tg_tensor x)
     if (!value)
         return x.value ? "a tensor of a step that ended with tg_tape_reset" : "an inert tensor";
     return tg_tape_at(value) == tape ? NULL : "a tensor of another tape";
+}
+
+tg_tape *tg_tape_of_any(const tg_tensor *tensors, int count)
+{
+    tg_tape *tape = NULL;
+    for (int i = 0; tensors && i < count && !tape; i++)
+        tape = tg_tape_of(tensors[i]);
+    for (int i = 0; tensors && i < count && !tape; i++)
+        tape = tensors[i].value ? tg_tape_at(tensors[i].value) : NULL;
+    return tape;
 }
 
 bool tg_tape_compute(tg_tape *tape)

@@ -23,7 +23,7 @@ struct tg_tape {
     tg_run run;
     void *leaves;      /* parameter -> its leaf, a tree of <search.h> */
     int no_grad;       /* nesting depth of no-grad scopes */
-    bool defers;       /* a derivative is being recorded, so values are computed later */
+    bool defers;       /* a backward pass is being recorded, and computed later */
     int passes;        /* number of running backward passes: a hook may start another */
     bool saves_memory; /* tg_tape_save_memory is on */
     int64_t recorded;  /* values recorded before this step, */
@@ -46,8 +46,14 @@ static inline tg_tape *tg_tape_at(const tg_value *value)
     return (tg_tape *)value->program;
 }
 
+/* Forgets the leaves of all parameters. */
+void tg_tape_free_leaves(tg_tape *tape);
+
 /* False, with the error recorded, while a derivative or a shape rule runs. */
 bool tg_tape_allows(tg_tape *tape, const char *function);
+
+/* The tape of the first tensor that is alive or, if none is, that was; NULL if there is none. */
+tg_tape *tg_tape_of_any(const tg_tensor *tensors, int count);
 
 /* Describes a tensor that cannot be used on this tape in this step: "an inert tensor", ...; NULL: it can. */
 const char *tg_tape_problem(const tg_tape *tape, tg_tensor x);

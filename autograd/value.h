@@ -32,7 +32,8 @@ typedef enum tg_mode {
 /* Data that a run keeps for a value: where its elements are. */
 typedef struct tg_slot {
     void *data;           /* NULL until computed */
-    bool owned;           /* the run's buffer, not shared with another value */
+    bool owned;           /* the run's buffer, which may be released */
+    bool kept;            /* never released */
     bool released;        /* released: the elements are valid only until the buffer is reused */
     int64_t until;        /* in planned memory: the last value that reads it */
     tg_arena_position at; /* the run's memory position before this value */

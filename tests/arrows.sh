@@ -23,7 +23,7 @@ order='
     autograd/text
     autograd/anomaly autograd/elementwise
     autograd/run
-    autograd/tape_internal autograd/leaf_internal
+    autograd/tape_internal
     autograd/leaf.c
     autograd/tape.c
     autograd/tensor.c autograd/listing.c autograd/checkpoint_internal autograd/backward.h

@@ -89,6 +89,14 @@ read_only() {
     rm -rf "$copy"
     return $status
 }
+# Derivatives record the same operations in the same order, so that listings and emitted C are the same.
+recorded_by_both() {
+    for compiler in gcc clang; do
+        nice make "$work/$name-$compiler/bin/golden-samples" CC=$compiler BUILD="$work/$name-$compiler" DEPENDENCIES=skip &&
+            "$work/$name-$compiler/bin/golden-samples" --recorded > "$work/$name-$compiler.txt" || return
+    done
+    diff "$work/$name-gcc.txt" "$work/$name-clang.txt" && echo "100%: Checks: 1, Failures: 0, Errors: 0"
+}
 under_valgrind() {
     CK_DEFAULT_TIMEOUT=6000 tests valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite
 }
@@ -102,6 +110,7 @@ row O3 "gcc -O3" all made CFLAGS=-O3
 row lto "gcc -O3 -flto" all made CFLAGS="-O3 -flto=2" LDFLAGS=-flto=2
 row fortify "-D_FORTIFY_SOURCE=3, stack protector" all made CFLAGS="-O2 -D_FORTIFY_SOURCE=3 -fstack-protector-strong"
 row clang "clang" all made CC=clang
+row order "gcc, clang: the same operations recorded" "" recorded_by_both
 row address "gcc, address and undefined" all made SANITIZE=address,undefined
 row thread "gcc, thread" "$parallel" made SANITIZE=thread
 row valgrind "valgrind, memory and leaks" "tape shape safetensors index fuzz" under_valgrind

@@ -1,6 +1,4 @@
 /* Constant tensors, expansion, whose derivative is the sum over axes (reduce.c), and reshape, which is free. */
-#include "autograd/ops/broadcast.h"
-
 #include "autograd/ops/category.h"
 #include "autograd/program.h"
 #include "autograd/strided.h"

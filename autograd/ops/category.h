@@ -57,6 +57,10 @@ static inline double tg_number_of(const void *attributes)
 /* A scalar of the type of x, on its tape. */
 tg_tensor tg_scalar_like(tg_tensor x, double value);
 
+/* True if a product with this cotangent can be omitted: it is all ones, as at the start of a backward pass, and will
+ * not be differentiated. */
+bool tg_is_plain_one(tg_tensor cotangent);
+
 /* ---- shape rules ---- */
 
 /* Shape rules: the shape of input 0; the same, for a floating type only; the same, if all inputs have one floating type

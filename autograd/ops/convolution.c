@@ -234,8 +234,8 @@ static tg_tensor convolve(const char *operation, tg_tensor image, tg_tensor weig
     const int64_t batch = tg_dim(image, 0), out = tg_dim(weight, 0), down = tg_dim(columns, 4),
                   across = tg_dim(columns, 5);
     const int64_t inner = tg_dim(weight, 1) * tg_dim(weight, 2) * tg_dim(weight, 3), windows = batch * down * across;
-    tg_tensor y = tg_matmul(tg_reshape(weight, TG_SHAPE(groups, out / groups, inner)),
-                            tg_reshape(columns, TG_SHAPE(groups, inner, windows)));
+    columns = tg_reshape(columns, TG_SHAPE(groups, inner, windows));
+    tg_tensor y = tg_matmul(tg_reshape(weight, TG_SHAPE(groups, out / groups, inner)), columns);
     y = tg_reshape(y, TG_SHAPE(out, batch, down * across));
     if (bias.value)
         y = tg_add(y, tg_reshape(bias, TG_SHAPE(out, 1, 1)));
@@ -252,5 +252,6 @@ tg_tensor tg_conv1d(tg_tensor x, tg_tensor weight, tg_tensor bias, tg_window win
     if (tg_ok(x) && tg_rank(x) != 3)
         return tg_refuse("conv1d", x, "expected [batch, channels, length]");
     window = tg_window_across(window);
-    return tg_without_height(convolve("conv1d", tg_with_height(x), tg_with_height(weight), bias, &window));
+    const tg_tensor kernel = tg_with_height(weight);
+    return tg_without_height(convolve("conv1d", tg_with_height(x), kernel, bias, &window));
 }

@@ -5,7 +5,6 @@
  * With smoothing e the target of a row is e / classes for each class, plus 1 - e for its label (Szegedy et al., 2016).
  * Rows whose label is ignore_index do not count, not even in the number of rows. Without rows, the mean is NaN and the
  * gradient is empty or zero. */
-#include "autograd/ops/broadcast.h"
 #include "autograd/ops/category.h"
 
 typedef struct label_attributes {

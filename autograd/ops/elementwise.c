@@ -113,36 +113,47 @@ static tg_tensor limited(tg_tensor x, double reach)
     return tg_clamp(x, -reach, reach);
 }
 
-/* The cotangent where a is the larger (or the smaller) of the two; half of it where they are equal. */
-static tg_tensor share(tg_tensor wins, tg_tensor wins_or_ties, tg_tensor cotangent)
-{
-    return tg_mul(cotangent, tg_mul_scalar(tg_add(wins, wins_or_ties), 0.5));
-}
-
+/* The cotangent where a is the larger of the two (or the smaller, for to_smaller); half of it where they are equal. */
 static tg_tensor to_larger(tg_tensor a, tg_tensor b, tg_tensor g)
 {
-    return share(tg_greater(a, b), tg_greater_equal(a, b), g);
+    tg_tensor wins_or_ties = tg_greater_equal(a, b), wins = tg_greater(a, b);
+    return tg_mul(g, tg_mul_scalar(tg_add(wins, wins_or_ties), 0.5));
 }
 
 static tg_tensor to_smaller(tg_tensor a, tg_tensor b, tg_tensor g)
 {
-    return share(tg_less(a, b), tg_less_equal(a, b), g);
+    return to_larger(b, a, g);
 }
 
 /* The gradients of a^b, g b a^(b - 1) and g a^b log a. At a = 0 and b = 0 both are right if 0 times infinity is taken
  * as 0. If only b = 0, the first is 0 by itself, but its derivative by b is not. */
 static tg_tensor pow_by_base(tg_tensor a, tg_tensor b, tg_tensor g)
 {
-    tg_tensor zero = tg_scalar_like(g, 0), product = tg_mul(tg_mul(g, b), tg_pow(a, tg_add_scalar(b, -1)));
-    return tg_where(tg_mul(tg_equal(a, zero), tg_equal(b, zero)), zero, product);
+    tg_tensor zero = tg_scalar_like(g, 0), power = tg_pow(a, tg_add_scalar(b, -1));
+    tg_tensor product = tg_mul(tg_mul(g, b), power), b_vanishes = tg_equal(b, zero);
+    return tg_where(tg_mul(tg_equal(a, zero), b_vanishes), zero, product);
 }
 
 static tg_tensor pow_by_exponent(tg_tensor a, tg_tensor b, tg_tensor g, tg_tensor y)
 {
-    tg_tensor zero = tg_scalar_like(g, 0), vanishes = tg_mul(tg_equal(a, zero), tg_greater_equal(b, zero));
+    tg_tensor zero = tg_scalar_like(g, 0), reaches = tg_greater_equal(b, zero);
+    tg_tensor vanishes = tg_mul(tg_equal(a, zero), reaches);
     tg_tensor logarithm =
         tg_log(tg_where(vanishes, tg_scalar_like(g, 1), a)); /* 0 where it vanishes, also in all higher derivatives */
     return tg_mul(tg_mul(g, y), logarithm);
+}
+
+/* a times the second derivatives of tanh and of the sigmoid at x. */
+static tg_tensor tanh_second(tg_tensor a, tg_tensor x)
+{
+    tg_tensor y = tg_tanh(x);
+    return tg_mul_scalar(tg_mul(tg_tanh_grad(a, x), y), -2);
+}
+
+static tg_tensor sigmoid_second(tg_tensor a, tg_tensor x)
+{
+    tg_tensor y = tg_tanh(tg_mul_scalar(x, 0.5));
+    return tg_neg(tg_mul(tg_sigmoid_grad(a, x), y));
 }
 
 /* ---- third derivatives of the smooth activations ---- */
@@ -185,12 +196,12 @@ static tg_tensor gelu_tanh_third(tg_tensor x)
     const double v3 = 6 * two_c * a;
     sigmoid_derivatives s = derivatives_of_sigmoid(v);
 
-    tg_tensor s2_v1 = tg_mul(s.second, v1);
-    tg_tensor second = tg_add(tg_mul(s2_v1, v1), tg_mul(s.first, v2));
+    tg_tensor s2_v1 = tg_mul(s.second, v1), s1_v2 = tg_mul(s.first, v2);
+    tg_tensor second = tg_add(tg_mul(s2_v1, v1), s1_v2);
     tg_tensor cubic = tg_mul(s.third, tg_mul(v1, tg_square(v1)));
-    tg_tensor mixed = tg_mul_scalar(tg_mul(s2_v1, v2), 3);
-    tg_tensor rest = tg_add(tg_add(cubic, mixed), tg_mul_scalar(s.first, v3));
-    return tg_add(tg_mul_scalar(second, 3), tg_mul(x, rest));
+    tg_tensor mixed = tg_mul_scalar(tg_mul(s2_v1, v2), 3), s1_v3 = tg_mul_scalar(s.first, v3);
+    tg_tensor x_third = tg_mul(x, tg_add(tg_add(cubic, mixed), s1_v3));
+    return tg_add(tg_mul_scalar(second, 3), x_third);
 }
 
 /* x sigmoid(k x):  k^2 (3 s'' + k x s''') */
@@ -198,7 +209,8 @@ static tg_tensor logistic_third(tg_tensor x, double k)
 {
     tg_tensor kx = limited(tg_mul_scalar(x, k), 800);
     sigmoid_derivatives s = derivatives_of_sigmoid(kx);
-    return tg_mul_scalar(tg_add(tg_mul_scalar(s.second, 3), tg_mul(kx, s.third)), k * k);
+    tg_tensor kx_third = tg_mul(kx, s.third);
+    return tg_mul_scalar(tg_add(tg_mul_scalar(s.second, 3), kx_third), k * k);
 }
 
 static tg_tensor gelu_quick_third(tg_tensor x)
@@ -223,9 +235,9 @@ static tg_tensor mish_third(tg_tensor x)
     tg_tensor b = tg_add_scalar(tg_neg(tg_mul(s, one_and_two_w)), 1);
     tg_tensor s1 = tg_sigmoid_grad(one_and_two_w, x);
     tg_tensor b1 = tg_neg(tg_add(s1, tg_mul_scalar(tg_mul(w1, s), 2)));
-    tg_tensor w2 = tg_mul(w1, b);
-    tg_tensor w3 = tg_add(tg_mul(w2, b), tg_mul(w1, b1));
-    return tg_add(tg_mul_scalar(w2, 3), tg_mul(x, w3));
+    tg_tensor w2 = tg_mul(w1, b), w1_b1 = tg_mul(w1, b1);
+    tg_tensor x_w3 = tg_mul(x, tg_add(tg_mul(w2, b), w1_b1));
+    return tg_add(tg_mul_scalar(w2, 3), x_w3);
 }
 
 /* 6 / (1 + |x|)^4 */
@@ -240,6 +252,13 @@ static tg_tensor penalized_tanh_third(tg_tensor x)
     tg_tensor first = tg_tanh_grad(tg_scalar_like(x, 1), x);
     tg_tensor share = tg_leaky_relu_grad(tg_scalar_like(x, 1), x, 0.25);
     return tg_mul(share, tg_mul(first, tg_add_scalar(tg_mul_scalar(first, -6), 4)));
+}
+
+/* -8 sin x cos x */
+static tg_tensor snake_third(tg_tensor x)
+{
+    tg_tensor cosine = tg_cos(x);
+    return tg_mul_scalar(tg_mul(tg_sin(x), cosine), -8);
 }
 
 /* 0.8 e^x where x is not positive */

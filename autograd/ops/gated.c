@@ -22,7 +22,8 @@ static tg_tensor sigmoid_first(tg_tensor x)
 
 static tg_tensor sigmoid_second(tg_tensor x)
 {
-    return tg_neg(tg_mul(sigmoid_first(x), tg_tanh(tg_mul_scalar(x, 0.5))));
+    tg_tensor y = tg_tanh(tg_mul_scalar(x, 0.5));
+    return tg_neg(tg_mul(sigmoid_first(x), y));
 }
 
 static tg_tensor relu_first(tg_tensor x)
@@ -70,10 +71,14 @@ static void derive_gradients(const tg_derive *d, const gate *act)
     tg_tensor g = d->in[0], a = d->in[1], b = d->in[2];
     tg_tensor c = half(d->cotangent, 0, a), e = half(d->cotangent, 1, a);
     tg_tensor first = act->first(a), cb = tg_mul(c, b);
-    if (d->wanted[0]) /* c b act'(a) + e act(a) */
-        d->gradient[0] = tg_add(tg_mul(cb, first), tg_mul(e, act->value(a)));
-    if (d->wanted[1]) /* g (c b act''(a) + e act'(a)) */
-        d->gradient[1] = tg_mul(g, tg_add(tg_mul(cb, act->second(a)), tg_mul(e, first)));
+    if (d->wanted[0]) { /* c b act'(a) + e act(a) */
+        tg_tensor e_value = tg_mul(e, act->value(a));
+        d->gradient[0] = tg_add(tg_mul(cb, first), e_value);
+    }
+    if (d->wanted[1]) { /* g (c b act''(a) + e act'(a)) */
+        tg_tensor e_first = tg_mul(e, first);
+        d->gradient[1] = tg_mul(g, tg_add(tg_mul(cb, act->second(a)), e_first));
+    }
     if (d->wanted[2]) /* g c act'(a) */
         d->gradient[2] = tg_mul(tg_mul(g, c), first);
 }

@@ -13,17 +13,16 @@ static bool mean_shape(tg_value *out)
     return tg_inputs_alike(out, 2);
 }
 
-/* The mean of the losses that the kernel sums. */
-#define MEAN_FORWARD(function, kernel)                                                    \
-    static void function(const tg_call *call)                                             \
-    {                                                                                     \
-        const size_t size = (size_t)call->value->inputs[0]->size;                         \
-        double sum = 0;                                                                   \
-        TG_KERNEL_CALL(call->value->dtype, kernel, size, call->in[0], call->in[1], &sum); \
-        tg_fill(call->value->dtype, 1, sum / (double)size, call->out);                    \
+/* NAME_forward: what the kernel sums, called with the two inputs and these arguments, over `count`. */
+#define MEAN_FORWARD(name, kernel, count, ...)                                                       \
+    static void name##_forward(const tg_call *call)                                                  \
+    {                                                                                                \
+        const tg_value *out = call->value, *in = out->inputs[0];                                     \
+        double sum = 0;                                                                              \
+        TG_KERNEL_CALL(out->dtype, kernel, (size_t)in->size, call->in[0], call->in[1], __VA_ARGS__); \
+        tg_fill(out->dtype, 1, sum / (count), call->out);                                            \
     }
-#define MEAN_LOSS(forward_function, derivative_function) \
-    .shape = mean_shape, .forward = forward_function, .derivative = derivative_function
+#define MEAN_LOSS(name) .shape = mean_shape, .forward = name##_forward, .derivative = name##_derivative
 
 /* The cotangent of each of n elements, from that of their mean. */
 static tg_tensor share_of(const tg_derive *d)
@@ -43,22 +42,23 @@ static void set_gradients(const tg_derive *d, tg_tensor gradient)
 
 static void mse_derivative(const tg_derive *d)
 {
-    const tg_tensor twice = tg_mul_scalar(share_of(d), 2); /* before the difference, whatever the compiler */
+    tg_tensor twice = tg_mul_scalar(share_of(d), 2);
     set_gradients(d, tg_mul(tg_sub(d->in[0], d->in[1]), twice));
 }
 
-MEAN_FORWARD(mse_forward, squared_error)
-TG_OPERATION(mse, 2, 0, difference_samples, MEAN_LOSS(mse_forward, mse_derivative));
+MEAN_FORWARD(mse, squared_error, (double)in->size, &sum)
+TG_OPERATION(mse, 2, 0, difference_samples, MEAN_LOSS(mse));
 
 /* ---- l1: sign(prediction - target) ---- */
 
 static void l1_derivative(const tg_derive *d)
 {
-    set_gradients(d, tg_mul(tg_sign(tg_sub(d->in[0], d->in[1])), share_of(d)));
+    tg_tensor share = share_of(d);
+    set_gradients(d, tg_mul(tg_sign(tg_sub(d->in[0], d->in[1])), share));
 }
 
-MEAN_FORWARD(l1_forward, absolute_error)
-TG_OPERATION(l1, 2, 0, difference_samples, MEAN_LOSS(l1_forward, l1_derivative));
+MEAN_FORWARD(l1, absolute_error, (double)in->size, &sum)
+TG_OPERATION(l1, 2, 0, difference_samples, MEAN_LOSS(l1));
 
 /* ---- huber: prediction - target, limited to +-delta (Huber, 1964) ---- */
 
@@ -68,21 +68,14 @@ static bool huber_shape(tg_value *out)
     return mean_shape(out) && (delta > 0 || tg_expected(out, "expected delta > 0, not %g", delta));
 }
 
-static void huber_forward(const tg_call *call)
-{
-    const size_t size = (size_t)call->value->inputs[0]->size;
-    double sum = 0;
-    TG_KERNEL_CALL(call->value->dtype, huber_error, size, call->in[0], call->in[1],
-                   tg_number_of(call->value->attributes), &sum);
-    tg_fill(call->value->dtype, 1, sum / (double)size, call->out);
-}
-
 static void huber_derivative(const tg_derive *d)
 {
     const double delta = tg_number_of(d->attributes);
-    set_gradients(d, tg_mul(tg_clamp(tg_sub(d->in[0], d->in[1]), -delta, delta), share_of(d)));
+    tg_tensor share = share_of(d);
+    set_gradients(d, tg_mul(tg_clamp(tg_sub(d->in[0], d->in[1]), -delta, delta), share));
 }
 
+MEAN_FORWARD(huber, huber_error, (double)in->size, tg_number_of(out->attributes), &sum)
 TG_USUAL_OPERATION(huber, 2, TG_ATTRIBUTES(tg_number_attributes, huber_fields));
 
 tg_tensor tg_huber(tg_tensor prediction, tg_tensor target, double delta)
@@ -101,8 +94,8 @@ static void bce_on_logits_derivative(const tg_derive *d)
         d->gradient[1] = tg_neg(tg_mul(z, share));
 }
 
-MEAN_FORWARD(bce_on_logits_forward, logistic_error)
-TG_OPERATION(bce_on_logits, 2, 0, bce_on_logits_samples, MEAN_LOSS(bce_on_logits_forward, bce_on_logits_derivative));
+MEAN_FORWARD(bce_on_logits, logistic_error, (double)in->size, &sum)
+TG_OPERATION(bce_on_logits, 2, 0, bce_on_logits_samples, MEAN_LOSS(bce_on_logits));
 
 /* ---- kl: -p for the logarithms l, log p + 1 - l for p; the mean is over rows ---- */
 
@@ -110,14 +103,6 @@ TG_OPERATION(bce_on_logits, 2, 0, bce_on_logits_samples, MEAN_LOSS(bce_on_logits
 static double distributions(int64_t size, const tg_shape *shape)
 {
     return shape->rank > 0 && size > 0 ? (double)(size / shape->dim[shape->rank - 1]) : (double)size;
-}
-
-static void kl_forward(const tg_call *call)
-{
-    const tg_value *l = call->value->inputs[0];
-    double sum = 0;
-    TG_KERNEL_CALL(l->dtype, divergence, (size_t)l->size, call->in[0], call->in[1], &sum);
-    tg_fill(l->dtype, 1, sum / distributions(l->size, &l->shape), call->out);
 }
 
 static void kl_derivative(const tg_derive *d)
@@ -131,4 +116,5 @@ static void kl_derivative(const tg_derive *d)
         d->gradient[1] = tg_mul(tg_sub(tg_add_scalar(tg_log(p), 1), l), share);
 }
 
-TG_OPERATION(kl, 2, 0, kl_samples, MEAN_LOSS(kl_forward, kl_derivative));
+MEAN_FORWARD(kl, divergence, distributions(in->size, &in->shape), &sum)
+TG_OPERATION(kl, 2, 0, kl_samples, MEAN_LOSS(kl));

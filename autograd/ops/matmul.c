@@ -186,14 +186,14 @@ tg_tensor tg_matmul(tg_tensor a, tg_tensor b)
 
 tg_tensor tg_dot(tg_tensor a, tg_tensor b)
 {
-    return tg_reshape(tg_matmul_transposed(tg_reshape(a, TG_SHAPE(1, tg_size(a))),
-                                           tg_reshape(b, TG_SHAPE(1, tg_size(b))), false, true),
-                      TG_SCALAR);
+    tg_tensor column = tg_reshape(b, TG_SHAPE(1, tg_size(b))), row = tg_reshape(a, TG_SHAPE(1, tg_size(a)));
+    return tg_reshape(tg_matmul_transposed(row, column, false, true), TG_SCALAR);
 }
 
 tg_tensor tg_outer(tg_tensor a, tg_tensor b)
 {
-    return tg_mul(tg_reshape(a, TG_SHAPE(tg_size(a), 1)), tg_reshape(b, TG_SHAPE(1, tg_size(b))));
+    tg_tensor row = tg_reshape(b, TG_SHAPE(1, tg_size(b)));
+    return tg_mul(tg_reshape(a, TG_SHAPE(tg_size(a), 1)), row);
 }
 
 /* ---- linear: x W^T + b ---- */
@@ -229,8 +229,10 @@ static void linear_forward(const tg_call *call)
 static void linear_derivative(const tg_derive *d)
 {
     const tg_tensor g = d->cotangent;
-    if (d->wanted[1])
-        d->gradient[1] = tg_matmul_transposed(rows_of(g), rows_of(d->in[0]), true, false);
+    if (d->wanted[1]) {
+        tg_tensor x = rows_of(d->in[0]);
+        d->gradient[1] = tg_matmul_transposed(rows_of(g), x, true, false);
+    }
     if (d->count == 3 && d->wanted[2])
         d->gradient[2] = tg_sum_over(rows_of(g), TG_AXES(0), false);
     if (d->wanted[0]) /* the last, as it may overwrite x */

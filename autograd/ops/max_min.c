@@ -24,23 +24,6 @@ static bool index_shape(tg_value *out)
     return true;
 }
 
-/* `sign` is 1 for the largest, -1 for the smallest. */
-static void find_value(const tg_call *call, double sign)
-{
-    const tg_blocks b = tg_reduce_blocks(&call->value->inputs[0]->shape, call->value->attributes);
-    if (call->value->size > 0)
-        TG_KERNEL_CALL(call->value->dtype, max_or_min, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, sign, call->in[0],
-                       call->out);
-}
-
-static void find_index(const tg_call *call, double sign)
-{
-    const tg_blocks b = tg_reduce_blocks(&call->value->inputs[0]->shape, call->value->attributes);
-    if (call->value->size > 0)
-        TG_KERNEL_CALL(call->value->inputs[0]->dtype, argmax_or_argmin, (size_t)b.outer, (size_t)b.n, (size_t)b.inner,
-                       sign, call->in[0], call->out);
-}
-
 /* The cotangent, at the element that `index` (argmax or argmin) gives; zero elsewhere. */
 static void scatter_cotangent(const tg_derive *d, const tg_op *index)
 {
@@ -52,17 +35,11 @@ static void scatter_cotangent(const tg_derive *d, const tg_op *index)
     d->gradient[0] = tg_reshape(tg_scatter_add(tg_reshape(d->cotangent, one), 1, place, b.n), in);
 }
 
-/* max_over and argmax, min_over and argmin. The first of equal elements is found, and gets the cotangent; a NaN counts
- * as larger, and smaller, than any number. */
+/* max_over and argmax, min_over and argmin: `sign` is 1 for the largest, -1 for the smallest. The first of equal
+ * elements is found, and gets the cotangent; a NaN counts as larger, and smaller, than any number. */
 #define MAX_OR_MIN(over, index, sign)                                                                                  \
-    static void index##_forward(const tg_call *call)                                                                   \
-    {                                                                                                                  \
-        find_index(call, sign);                                                                                        \
-    }                                                                                                                  \
-    static void over##_forward(const tg_call *call)                                                                    \
-    {                                                                                                                  \
-        find_value(call, sign);                                                                                        \
-    }                                                                                                                  \
+    TG_BLOCKS_FORWARD(index, argmax_or_argmin, TG_REDUCED_BLOCKS, sign, call->in[0])                                   \
+    TG_BLOCKS_FORWARD(over, max_or_min, TG_REDUCED_BLOCKS, sign, call->in[0])                                          \
     static void over##_derivative(const tg_derive *d)                                                                  \
     {                                                                                                                  \
         scatter_cotangent(d, &tg_op_##index);                                                                          \

@@ -74,7 +74,8 @@ static void normalize_grad_derivative(const tg_derive *d)
     tg_tensor h = a->centred ? without_mean(d->cotangent) : d->cotangent;
     tg_tensor square = a->centred ? tg_var_over(x, TG_AXES(-1), 0, true) : row_means(x, x);
     tg_tensor s = tg_rsqrt(tg_add_scalar(square, a->epsilon)), u = tg_normalize(x, a->centred, a->epsilon);
-    tg_tensor k = tg_mul(s, tg_add(tg_mul(h, row_means(g, u)), tg_mul(g, row_means(h, u))));
+    tg_tensor g_means = tg_mul(g, row_means(h, u));
+    tg_tensor k = tg_mul(s, tg_add(tg_mul(h, row_means(g, u)), g_means));
     tg_tensor through_u = tg_normalize_grad(k, x, a->centred, a->epsilon);
     tg_tensor through_s = tg_mul(u, tg_mul(s, row_means(h, d->out)));
     d->gradient[1] = tg_neg(tg_add(through_u, through_s));

@@ -28,6 +28,19 @@ bool tg_reduce_last_shape(tg_value *out);
 /* The input as [outer, n, inner], for adjacent axes. */
 tg_blocks tg_reduce_blocks(const tg_shape *in, const tg_reduce_attributes *a);
 
+/* NAME_forward: the kernel over these blocks, called with these arguments between their sizes and the result. An empty
+ * tensor may have many blocks. */
+#define TG_BLOCKS_FORWARD(name, kernel, blocks, ...)                                                                  \
+    static void name##_forward(const tg_call *call)                                                                   \
+    {                                                                                                                 \
+        const tg_value *out = call->value;                                                                            \
+        const tg_blocks b = blocks;                                                                                   \
+        if (out->size > 0)                                                                                            \
+            TG_KERNEL_CALL(out->inputs[0]->dtype, kernel, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, __VA_ARGS__, \
+                           call->out);                                                                                \
+    }
+#define TG_REDUCED_BLOCKS tg_reduce_blocks(&out->inputs[0]->shape, out->attributes)
+
 /* The tensor with the reduced axes kept as 1, so that it broadcasts against the input. */
 tg_tensor tg_as_kept(tg_tensor reduced, tg_tensor input, const tg_reduce_attributes *a);
 

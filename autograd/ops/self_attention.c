@@ -336,6 +336,14 @@ static tg_tensor transposed_product(tg_tensor a, tg_tensor b)
     return tg_sum_over(tg_matmul_transposed(a, b, true, false), TG_AXES(1), true);
 }
 
+/* a b + c d, with one of these products. */
+static tg_tensor two_products(tg_tensor multiplied(tg_tensor, tg_tensor), tg_tensor a, tg_tensor b, tg_tensor c,
+                              tg_tensor d)
+{
+    const tg_tensor second = multiplied(c, d);
+    return tg_add(multiplied(a, b), second);
+}
+
 /* With P, G, S as in `differentiate`, the operation gives Q: S K, K: S^T Q, V: P^T G. With cotangents c of these, S has
  * the cotangent Z = c_q K^T + Q c_k^T, and the contribution through P is W = Z (G V^T - sum) - sum(Z P) G V^T + G
  * c_v^T. */
@@ -348,22 +356,21 @@ static void self_attention_grad_derivative(const tg_derive *d)
     const tg_tensor g = some_heads(by_heads(d->in[0], a->heads), 0, a->key_value_heads, a->heads / a->key_value_heads);
     const tg_tensor scores = tg_mul_scalar(product_with_transposed(x.q, x.k), scale),
                     p = a->causal ? tg_causal_softmax(scores) : tg_softmax(scores, -1),
-                    z = tg_mul_scalar(tg_add(product_with_transposed(c.q, x.k), product_with_transposed(x.q, c.k)),
-                                      scale),
+                    z = tg_mul_scalar(two_products(product_with_transposed, c.q, x.k, x.q, c.k), scale),
                     through_s = tg_softmax_grad(z, p);
     if (d->wanted[0])
-        d->gradient[0] = tg_reshape(tg_merge_heads(in_one_axis(tg_add(product(p, c.v), product(through_s, x.v)))),
+        d->gradient[0] = tg_reshape(tg_merge_heads(in_one_axis(two_products(product, p, c.v, through_s, x.v))),
                                     tg_shape_of(d->in[0]));
     if (!d->wanted[1])
         return;
     const tg_tensor of_p = product_with_transposed(g, x.v), s = tg_mul_scalar(tg_softmax_grad(of_p, p), scale),
                     mean = tg_sum_over(tg_mul(of_p, p), TG_AXES(-1), true),
                     mean_of_z = tg_sum_over(tg_mul(z, p), TG_AXES(-1), true),
-                    w = tg_add(tg_sub(tg_mul(z, tg_sub(of_p, mean)), tg_mul(mean_of_z, of_p)),
-                               product_with_transposed(g, c.v)),
+                    through_v = product_with_transposed(g, c.v), z_of_p = tg_mul(mean_of_z, of_p),
+                    w = tg_add(tg_sub(tg_mul(z, tg_sub(of_p, mean)), z_of_p), through_v),
                     through_p = tg_mul_scalar(tg_softmax_grad(w, p), scale);
-    const tg_tensor parts[] = {in_one_axis(tg_add(product(s, c.k), product(through_p, x.k))),
-                               in_one_axis(tg_add(transposed_product(s, c.q), transposed_product(through_p, x.q))),
+    const tg_tensor parts[] = {in_one_axis(two_products(product, s, c.k, through_p, x.k)),
+                               in_one_axis(two_products(transposed_product, s, c.q, through_p, x.q)),
                                in_one_axis(transposed_product(through_s, g))};
     d->gradient[1] = tg_reshape(tg_merge_heads(tg_concat(parts, 3, 0)), shape);
 }

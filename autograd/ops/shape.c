@@ -26,21 +26,25 @@ static const tg_field triangle_fields[] = {TG_FIELD(triangle_attributes, diagona
 
 /* ---- permute ---- */
 
+/* The shape with its axes in this order; false if the order does not have each of them once. */
+static bool in_order(const tg_shape *in, const tg_shape *order, tg_shape *result)
+{
+    unsigned seen = 0;
+    *result = (tg_shape){.rank = in->rank};
+    for (int i = 0; i < in->rank && order->rank == in->rank; i++)
+        if (order->dim[i] >= 0 && order->dim[i] < in->rank) {
+            seen |= 1u << order->dim[i];
+            result->dim[i] = in->dim[order->dim[i]];
+        }
+    return order->rank == in->rank && seen == (1u << in->rank) - 1;
+}
+
 static bool permute_shape(tg_value *out)
 {
     const tg_shape *order = &((const permute_attributes *)out->attributes)->order, *in = &out->inputs[0]->shape;
-    int seen = 0;
-    for (int axis = 0; axis < order->rank && axis < in->rank; axis++)
-        if (order->dim[axis] >= 0 && order->dim[axis] < in->rank)
-            seen |= 1 << order->dim[axis];
     char list[128];
-    if (order->rank != in->rank || seen != (1 << in->rank) - 1)
-        return tg_expected(out, "expected each of the %d axes once, not %s", in->rank,
-                           tg_shape_text(order, list, sizeof list));
-    out->shape.rank = in->rank;
-    for (int axis = 0; axis < in->rank; axis++)
-        out->shape.dim[axis] = in->dim[order->dim[axis]];
-    return true;
+    return in_order(in, order, &out->shape) || tg_expected(out, "expected each of the %d axes once, not %s", in->rank,
+                                                           tg_shape_text(order, list, sizeof list));
 }
 
 static void permute_forward(const tg_call *call)
@@ -67,21 +71,15 @@ static void permute_derivative(const tg_derive *d)
 TG_USUAL_OPERATION(permute, 1, TG_ATTRIBUTES(permute_attributes, permute_fields));
 
 /* True if only axes of size 1 move, so that the memory does not change. */
-static bool moves_nothing(const tg_shape *in, const tg_shape *order, tg_shape *result)
+static bool moves_nothing(const tg_shape *result, const tg_shape *order)
 {
     int64_t last = -1;
-    unsigned seen = 0;
-    *result = (tg_shape){.rank = order->rank};
-    if (order->rank != in->rank)
-        return false;
-    for (int i = 0; i < order->rank; i++) {
-        const int64_t axis = order->dim[i];
-        if (axis < 0 || axis >= in->rank || seen >> axis & 1 || (in->dim[axis] != 1 && axis < last))
-            return false;
-        seen |= 1u << axis;
-        last = in->dim[axis] != 1 ? axis : last;
-        result->dim[i] = in->dim[axis];
-    }
+    for (int i = 0; i < order->rank; i++)
+        if (result->dim[i] != 1) {
+            if (order->dim[i] < last)
+                return false;
+            last = order->dim[i];
+        }
     return true;
 }
 
@@ -92,7 +90,7 @@ tg_tensor tg_permute(tg_tensor x, tg_axes order)
     tg_shape result;
     for (int i = 0; i < order.count && i < TG_MAX_RANK; i++)
         attributes.order.dim[i] = order.axis[i] < 0 ? order.axis[i] + in.rank : order.axis[i];
-    if (moves_nothing(&in, &attributes.order, &result))
+    if (in_order(&in, &attributes.order, &result) && moves_nothing(&result, &attributes.order))
         return tg_reshape(x, result);
     return TG_APPLY(&tg_op_permute, &attributes, x);
 }

@@ -50,8 +50,10 @@ static void softmax_grad_derivative(const tg_derive *d)
     tg_tensor g = d->in[0], s = d->in[1], c = d->cotangent;
     if (d->wanted[0])
         d->gradient[0] = tg_softmax_grad(c, s);
-    if (d->wanted[1])
-        d->gradient[1] = tg_sub(tg_mul(c, tg_sub(g, row_sums(tg_mul(g, s)))), tg_mul(g, row_sums(tg_mul(c, s))));
+    if (d->wanted[1]) {
+        tg_tensor rest = tg_mul(g, row_sums(tg_mul(c, s)));
+        d->gradient[1] = tg_sub(tg_mul(c, tg_sub(g, row_sums(tg_mul(g, s)))), rest);
+    }
 }
 
 TG_ROWS_FORWARD(softmax, softmax_rows, r->in[0])

@@ -20,19 +20,13 @@ static const tg_field cumsum_fields[] = {
 
 /* ---- var_over: the mean of (x - mean)^2, in two passes ---- */
 
-/* The divisor of the sum of squares. */
-static double divisor(int64_t n, int correction)
+/* The divisor of the sum of squares of n elements. */
+static double divisor(int64_t n, const tg_reduce_attributes *a)
 {
-    return n > correction ? (double)(n - correction) : 0;
+    return n > a->correction ? (double)(n - a->correction) : 0;
 }
 
-static void var_over_forward(const tg_call *call)
-{
-    const tg_value *out = call->value;
-    const tg_blocks b = tg_reduce_blocks(&out->inputs[0]->shape, out->attributes);
-    const double by = divisor(b.n, ((const tg_reduce_attributes *)out->attributes)->correction);
-    TG_KERNEL_CALL(out->dtype, variance, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, by, call->in[0], call->out);
-}
+TG_BLOCKS_FORWARD(var_over, variance, TG_REDUCED_BLOCKS, divisor(b.n, out->attributes), call->in[0])
 
 /* 2 (x - mean) / (n - correction) */
 static void var_over_derivative(const tg_derive *d)
@@ -44,7 +38,7 @@ static void var_over_derivative(const tg_derive *d)
         if (a->axes >> axis & 1)
             axes.axis[axes.count++] = axis;
     tg_tensor deviation = tg_sub(d->in[0], tg_mean_over(d->in[0], axes, true));
-    tg_tensor g = tg_mul_scalar(d->cotangent, 2 / divisor(tg_reduce_blocks(&in, a).n, a->correction));
+    tg_tensor g = tg_mul_scalar(d->cotangent, 2 / divisor(tg_reduce_blocks(&in, a).n, a));
     d->gradient[0] = tg_mul(deviation, tg_as_kept(g, d->in[0], a));
 }
 
@@ -58,12 +52,7 @@ tg_tensor tg_var_over(tg_tensor x, tg_axes axes, int correction, bool keep)
 
 /* ---- norm_over: the square root of the sum of squares; its derivative at 0 is defined as 0 ---- */
 
-static void norm_over_forward(const tg_call *call)
-{
-    const tg_value *out = call->value;
-    const tg_blocks b = tg_reduce_blocks(&out->inputs[0]->shape, out->attributes);
-    TG_KERNEL_CALL(out->dtype, norm, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, call->in[0], call->out);
-}
+TG_BLOCKS_FORWARD(norm_over, norm, TG_REDUCED_BLOCKS, call->in[0])
 
 /* x / |x| */
 static void norm_over_derivative(const tg_derive *d)
@@ -94,8 +83,8 @@ static void logsumexp_over_derivative(const tg_derive *d)
 {
     const tg_shape in = tg_shape_of(d->in[0]);
     const tg_blocks b = tg_reduce_blocks(&in, d->attributes);
-    tg_tensor weights = tg_softmax(tg_reshape(d->in[0], TG_SHAPE(b.outer, b.n)), -1);
-    d->gradient[0] = tg_mul(tg_as_kept(d->cotangent, d->in[0], d->attributes), tg_reshape(weights, in));
+    tg_tensor weights = tg_reshape(tg_softmax(tg_reshape(d->in[0], TG_SHAPE(b.outer, b.n)), -1), in);
+    d->gradient[0] = tg_mul(tg_as_kept(d->cotangent, d->in[0], d->attributes), weights);
 }
 
 TG_OPERATION(logsumexp_over, 1, 0, logsumexp_over_samples, TG_REDUCE_ATTRIBUTES, .shape = tg_reduce_last_shape,
@@ -115,15 +104,8 @@ static bool cumsum_shape(tg_value *out)
            ((a->axis >= 0 && a->axis < out->shape.rank) || tg_expected(out, "there is no axis %d", a->axis));
 }
 
-static void cumsum_forward(const tg_call *call)
-{
-    const tg_value *out = call->value;
-    const cumsum_attributes *a = out->attributes;
-    const tg_blocks b = tg_blocks_of(&out->shape, a->axis, 1);
-    if (out->size > 0) /* an empty tensor may have many rows */
-        TG_KERNEL_CALL(out->dtype, cumulate, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, a->reverse, call->in[0],
-                       call->out);
-}
+TG_BLOCKS_FORWARD(cumsum, cumulate, tg_blocks_of(&out->shape, ((const cumsum_attributes *)out->attributes)->axis, 1),
+                  ((const cumsum_attributes *)out->attributes)->reverse, call->in[0])
 
 static void cumsum_derivative(const tg_derive *d)
 {

@@ -114,8 +114,7 @@ START_TEST(anomaly_mode_names_the_first_operation_that_made_an_infinity)
 }
 END_TEST
 
-/* From the third cotangent on, a sum is added in place; a derivative may reuse the buffer of its cotangent. */
-START_TEST(anomaly_mode_sees_what_overwrites_its_input)
+START_TEST(anomaly_mode_names_the_derivative_that_made_an_infinity)
 {
     tg_tape_watch(tape, true);
     tg_tensor x = tg_variable(tape, TG_F64, (double[]){1e-100}, TG_SCALAR);
@@ -130,7 +129,7 @@ START_TEST(anomaly_mode_sees_what_overwrites_its_input)
     ck_assert(!tg_backward(tg_mul_scalar(tg_sqrt(x), 1e250))); /* 1e250 / 1e-100 */
     const char *error = tg_tape_error(tape);
     ck_assert_msg(strstr(error, "infinity at element 0 of div(") && strstr(error, "backward pass of sqrt(") &&
-                      strstr(error, "input 0: overwritten by the result; input 1: from 1e-100"),
+                      strstr(error, "input 0: from 1e+250 to 1e+250; input 1: from 1e-100"),
                   "%s", error);
 }
 END_TEST
@@ -217,7 +216,7 @@ Suite *derivatives_suite(void)
     tcase_add_test(tests, the_hessian_and_its_products_are_those_on_paper);
     tcase_add_test(tests, a_stopped_gradient_is_a_constant_to_every_derivative);
     tcase_add_test(tests, anomaly_mode_names_the_first_operation_that_made_an_infinity);
-    tcase_add_test(tests, anomaly_mode_sees_what_overwrites_its_input);
+    tcase_add_test(tests, anomaly_mode_names_the_derivative_that_made_an_infinity);
     tcase_add_test(tests, anomaly_mode_looks_at_the_backward_pass_and_lets_given_infinities_pass);
     tcase_add_test(tests, anomaly_mode_says_so_if_an_input_has_no_range);
     tcase_add_test(tests, the_tape_lists_itself_and_says_how_long_the_list_is);

@@ -228,8 +228,8 @@ START_TEST(buffers_of_cotangents_are_used_again)
 }
 END_TEST
 
-/* In a chain of relus each gradient overwrites its cotangent, so all of them need one buffer. */
-START_TEST(a_gradient_takes_the_place_of_its_cotangent)
+/* In a chain of relus each gradient needs its cotangent only, so all of them need two buffers. */
+START_TEST(a_cotangent_makes_room_once_it_is_read)
 {
     enum { N = 1 << 14, BYTES = 8 * N };
     static double data[N];
@@ -244,7 +244,7 @@ START_TEST(a_gradient_takes_the_place_of_its_cotangent)
     const int64_t forward = tg_tape_count(tape).bytes_used;
     ck_assert(tg_backward(y));
     const int64_t backward = tg_tape_count(tape).bytes_used - forward;
-    ck_assert_msg(backward < 3 * BYTES / 2, "%lld bytes, a buffer has %d", (long long)backward, BYTES);
+    ck_assert_msg(backward < 5 * BYTES / 2, "%lld bytes, a buffer has %d", (long long)backward, BYTES);
     for (int i = 0; i < N; i += 101)
         ck_assert_double_eq(tg_at(tg_gradient(x), i), data[i] > 0);
 }
@@ -444,7 +444,7 @@ Suite *grad_suite(void)
     tcase_add_test(tests, grad_takes_several_outputs_inputs_and_intermediates);
     tcase_add_test(tests, an_output_given_several_times_counts_as_often);
     tcase_add_test(tests, buffers_of_cotangents_are_used_again);
-    tcase_add_test(tests, a_gradient_takes_the_place_of_its_cotangent);
+    tcase_add_test(tests, a_cotangent_makes_room_once_it_is_read);
     tcase_add_test(tests, what_a_pass_takes_does_not_grow_with_depth);
     tcase_add_loop_test(tests, gradients_that_are_views_stay_what_they_are, 0, 4);
     tcase_add_test(tests, grad_does_not_touch_parameters);

@@ -320,6 +320,43 @@ START_TEST(a_hook_may_differentiate)
 }
 END_TEST
 
+/* What a hook got and what it returned. */
+typedef struct caught {
+    tg_tensor cotangent, returned;
+} caught;
+
+static tg_tensor catch_twice(tg_tensor cotangent, void *user)
+{
+    caught *c = user;
+    *c = (caught){cotangent, tg_mul_scalar(cotangent, 2)};
+    return c->returned;
+}
+
+/* Ten residual layers h + 3 h, with a hook in each that doubles the cotangent of 3 h: the cotangent of
+ * the last but i is 7^i, and buffers of earlier ones are used again. */
+START_TEST(what_hooks_saw_can_be_read_when_the_pass_is_over)
+{
+    enum { N = 64, LAYERS = 10 };
+    static const double zeros[N];
+    caught c[LAYERS];
+    const tg_tensor x = tg_variable(tape, TG_F64, zeros, TG_SHAPE(N));
+    tg_tensor h = x;
+    for (int i = LAYERS - 1; i >= 0; i--) {
+        const tg_tensor branch = tg_mul_scalar(h, 3);
+        tg_add_hook(branch, catch_twice, &c[i]);
+        h = tg_add(h, branch);
+    }
+    ck_assert_msg(tg_backward(tg_sum(h)), "%s", tg_tape_error(tape));
+    for (int i = 0; i < LAYERS; i++)
+        for (int k = 0; k < N; k++) {
+            ck_assert_double_eq(tg_at(c[i].cotangent, k), pow(7, i));
+            ck_assert_double_eq(tg_at(c[i].returned, k), 2 * pow(7, i));
+        }
+    for (int k = 0; k < N; k++)
+        ck_assert_double_eq(tg_at(tg_gradient(x), k), pow(7, LAYERS));
+}
+END_TEST
+
 static tg_tensor back_in_back(tg_tensor cotangent, void *user)
 {
     scene *s = user;
@@ -437,6 +474,7 @@ Suite *passes_suite(void)
     tcase_add_test(tests, a_checkpointed_function_passes_the_gradient_check);
     tcase_add_test(tests, every_pass_through_a_checkpoint_drops_the_same);
     tcase_add_test(tests, a_hook_may_differentiate);
+    tcase_add_test(tests, what_hooks_saw_can_be_read_when_the_pass_is_over);
     tcase_add_test(tests, tg_backward_in_a_hook_and_a_hook_that_meets_itself_work_or_are_errors);
     tcase_add_test(tests, a_hook_that_fails_or_returns_what_does_not_fit_is_an_error);
     tcase_add_test(tests, no_pass_differentiates_what_was_computed_without_create_graph);

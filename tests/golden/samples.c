@@ -1,8 +1,10 @@
 /* Prints every sample of every operation and composed function as a line of JSON; make_golden.py computes the reference
- * values from these.
+ * values from these. With --recorded, the tape of each one's derivatives of the first three orders instead: every
+ * compiler must record the same operations in the same order, which tests/matrix.sh compares.
  *
  *     build/bin/golden-samples | python3 tests/golden/make_golden.py
  *     build/bin/golden-samples add mul | head
+ *     build/bin/golden-samples --recorded softmax
  *
  * An infinity is spelt Infinity and a NaN NaN, as Python's json module reads them.
  */
@@ -98,27 +100,49 @@ static void print_case(const tg_op *op, const golden_case *c, int number)
     printf("}\n");
 }
 
-static bool wanted(const tg_op *op, int argc, char **argv)
+static void print_recorded(tg_tape *tape, const tg_op *op, const golden_case *c, int number)
 {
-    bool named = argc < 2;
-    for (int a = 1; a < argc; a++)
-        named |= strcmp(argv[a], op->name) == 0;
+    tg_tensor x[TG_SAMPLE_INPUTS], of[TG_SAMPLE_INPUTS] = {c->output}, gradients[TG_SAMPLE_INPUTS];
+    int count = 0;
+    for (int i = 0; i < c->count; i++)
+        if (c->differentiated[i])
+            x[count++] = c->input[i];
+    for (int order = 1, outputs = 1; count > 0 && order <= 3; order++, outputs = count)
+        if (tg_grad(of, outputs, x, count, NULL, true, gradients))
+            memcpy(of, gradients, sizeof of);
+    const size_t size = tg_tape_table(tape, NULL, 0) + 1;
+    char *table = malloc(size);
+    if (table)
+        tg_tape_table(tape, table, size);
+    printf("%s, sample %d\n%s\n", op->name, number, table ? table : "out of memory");
+    free(table);
+}
+
+static bool wanted(const tg_op *op, char **names)
+{
+    bool named = !*names;
+    for (; *names; names++)
+        named |= strcmp(*names, op->name) == 0;
     return named;
 }
 
 int main(int argc, char **argv)
 {
+    const bool recorded = argc > 1 && strcmp(argv[1], "--recorded") == 0;
     tg_tape *tape = tg_tape_new();
     golden_subject subject;
     for (int index = 0; golden_at(index, &subject); index++)
-        for (int number = 0; number < subject.op->sample_count && wanted(subject.op, argc, argv); number++) {
+        for (int number = 0; number < subject.op->sample_count && wanted(subject.op, argv + 1 + recorded); number++) {
             golden_case c;
             tg_tape_reset(tape);
-            if (!golden_draw(tape, &subject, number, TG_F64, false, &c)) {
+            if (!golden_draw(tape, &subject, number, TG_F64, recorded, &c)) {
                 fprintf(stderr, "%s, sample %d: %s\n", subject.op->name, number, tg_tape_error(tape));
                 return EXIT_FAILURE;
             }
-            print_case(subject.op, &c, number);
+            if (recorded)
+                print_recorded(tape, subject.op, &c, number);
+            else
+                print_case(subject.op, &c, number);
         }
     tg_tape_free(tape);
     return EXIT_SUCCESS;

@@ -1,12 +1,7 @@
-#include "autograd/gradcheck/integral.h"
-#include "autograd/gradcheck/one_sided.h"
-#include "autograd/gradcheck/compare.h"
-
-#include "autograd/gradcheck/differences.h"
+#include "autograd/gradcheck/check.h"
 #include "autograd/gradcheck/tolerances.h"
 
 #include <float.h>
-#include <math.h>
 #include <string.h>
 
 /* ---- what is compared ---- */
@@ -67,16 +62,17 @@ static void fill_group(const tg_check *c, comparison *p, int64_t g, int64_t from
     steps->wanted = true;
 }
 
-static bool make_comparison(tg_check *c, int order, const double *direction, int64_t groups, tg_gradcheck_result *v,
-                            comparison *p)
+static comparison make_comparison(tg_check *c, int order, const double *direction, int64_t groups)
 {
-    *p = (comparison){.order = order, .way = {.direction = direction, .groups = groups}, .v = v};
-    return (p->way.steps = tg_check_take_from(c, &c->arena, groups, sizeof *p->way.steps)) &&
-           (p->group = tg_check_take_from(c, &c->arena, groups, sizeof *p->group)) &&
-           (p->difference = tg_check_take_from(c, &c->arena, groups, sizeof *p->difference)) &&
-           (p->integral = tg_check_take_from(c, &c->arena, groups, sizeof *p->integral)) &&
-           (p->half = tg_check_take(c, groups)) &&
-           (p->one_sided = tg_check_take_from(c, &c->arena, groups, sizeof *p->one_sided));
+    comparison p = {.order = order, .way = {.direction = direction, .groups = groups}};
+    p.way.steps = tg_check_take_from(c, &c->arena, groups, sizeof *p.way.steps);
+    p.group = tg_check_take_from(c, &c->arena, groups, sizeof *p.group);
+    p.difference = tg_check_take_from(c, &c->arena, groups, sizeof *p.difference);
+    p.integral = tg_check_take_from(c, &c->arena, groups, sizeof *p.integral);
+    p.half = tg_check_take(c, groups);
+    p.one_sided = tg_check_take_from(c, &c->arena, groups, sizeof *p.one_sided);
+    p.v = tg_check_take_from(c, &c->arena, groups, sizeof *p.v);
+    return p;
 }
 
 /* ---- judging ---- */
@@ -192,19 +188,23 @@ static bool choose_stretches(const tg_check *c, comparison *p)
     return any;
 }
 
+static void set_by_integral(const tg_check *c, comparison *p, int64_t g)
+{
+    const tg_check_integral *in = &p->integral[g];
+    const double rounding = rounding_of(c, p, g, in);
+    set_result(c, &p->v[g], p->v[g].analytic - off_by(in), in->error + rounding, size_of(p, g), rounding);
+    p->v[g].integrals = 1;
+}
+
 /* Judges by the integral if that is precise enough. True if the integral finds the derivative wrong; shorter stretches
  * must confirm that. */
 static bool judge_integral(const tg_check *c, comparison *p, int64_t g)
 {
     const tg_check_integral *in = &p->integral[g];
-    tg_gradcheck_result *v = &p->v[g];
-    const double size = size_of(p, g), rounding = rounding_of(c, p, g, in), bound = in->error + rounding,
-                 off = off_by(in);
-    const bool is_sharp = bound <= c->numbers->sharp * size, is_off = is_sharp && fabs(off) > bound;
-    if (is_sharp && !is_off) {
-        set_result(c, v, v->analytic - off, bound, size, rounding);
-        v->integrals = 1;
-    }
+    const double bound = in->error + rounding_of(c, p, g, in);
+    const bool is_sharp = bound <= c->numbers->sharp * size_of(p, g), is_off = is_sharp && fabs(off_by(in)) > bound;
+    if (is_sharp && !is_off)
+        set_by_integral(c, p, g);
     if (!is_off)
         p->half[g] = 0;
     return is_off;
@@ -233,40 +233,33 @@ static bool keep_agreeing(const tg_check *c, comparison *p, const tg_check_integ
     return any;
 }
 
-static bool judge_again(tg_check *c, comparison *p)
+static void judge_again(tg_check *c, comparison *p)
 {
     double *half = tg_check_take(c, p->way.groups);
     tg_check_integral *shorter = tg_check_take_from(c, &c->arena, p->way.groups, sizeof *shorter);
-    if (!half || !shorter)
-        return false;
     for (size_t i = 0; i < sizeof agreeing / sizeof agreeing[0]; i++) {
         for (int64_t g = 0; g < p->way.groups; g++)
             half[g] = agreeing[i] * p->half[g];
-        if (!tg_check_integrals(c, p->order, &p->way, half, shorter))
-            return false;
+        tg_check_integrals(c, p->order, &p->way, half, shorter);
         if (!keep_agreeing(c, p, shorter, half))
-            return true;
+            return;
     }
     for (int64_t g = 0; g < p->way.groups; g++)
-        if (p->half[g] > 0) {
-            const double rounding = rounding_of(c, p, g, &p->integral[g]);
-            set_result(c, &p->v[g], p->v[g].analytic - off_by(&p->integral[g]), p->integral[g].error + rounding,
-                       size_of(p, g), rounding);
-            p->v[g].integrals = 1;
-        }
-    return true;
+        if (p->half[g] > 0)
+            set_by_integral(c, p, g);
 }
 
-static bool judge_integrals(tg_check *c, comparison *p)
+static void judge_integrals(tg_check *c, comparison *p)
 {
     bool any_off = false;
     if (!choose_stretches(c, p))
-        return true;
-    if (!tg_check_integrals(c, p->order, &p->way, p->half, p->integral))
-        return false;
+        return;
+    tg_check_integrals(c, p->order, &p->way, p->half, p->integral);
     for (int64_t g = 0; g < p->way.groups; g++)
-        any_off |= p->half[g] > 0 && judge_integral(c, p, g);
-    return !any_off || judge_again(c, p);
+        if (p->half[g] > 0)
+            any_off |= judge_integral(c, p, g);
+    if (any_off)
+        judge_again(c, p);
 }
 
 /* Judges by far smaller steps where these contradict. They are coarse: their agreement counts only if they distinguish
@@ -368,35 +361,33 @@ static void look_for_kinks(const tg_check *c, comparison *p)
 
 /* Compares with differences in steps of the usual size. Groups that fail are judged by one-sided differences, then by
  * far smaller steps, then once more by one-sided differences. */
-static bool compare_once(tg_check *c, comparison *p)
+static void compare_once(tg_check *c, comparison *p)
 {
     const int below = p->order - 1;
-    if (!tg_check_central(c, below, &p->way, p->difference))
-        return false;
+    tg_check_central(c, below, &p->way, p->difference);
     for (int64_t g = 0; g < p->way.groups; g++) {
         if (!p->way.steps[g].wanted)
             continue;
         p->group[g].noise = false;
-        p->v[g] = (tg_gradcheck_result){
-            .order = p->order, .analytic = p->group[g].analytic, .comparisons = 1, .operation = -1};
+        p->v[g] = tg_check_no_result(-1);
+        p->v[g].order = p->order;
+        p->v[g].analytic = p->group[g].analytic;
+        p->v[g].comparisons = 1;
         judge(c, p, g);
     }
-    if (!judge_integrals(c, p))
-        return false;
+    judge_integrals(c, p);
     if (!keep_failing(p))
-        return true;
-    if (!tg_check_both_sides(c, below, &p->way, p->one_sided))
-        return false;
+        return;
+    tg_check_both_sides(c, below, &p->way, p->one_sided);
     look_for_kinks(c, p);
     if (!keep_failing(p))
-        return true;
-    if (!tg_check_small_steps(c, below, &p->way, p->difference))
-        return false;
+        return;
+    tg_check_small_steps(c, below, &p->way, p->difference);
     for (int64_t g = 0; g < p->way.groups; g++)
         if (p->difference[g].contradicts)
             judge_small_steps(c, p, g);
     if (!keep_failing(p))
-        return true;
+        return;
     for (int64_t g = 0; g < p->way.groups; g++) {
         if (!p->way.steps[g].wanted)
             continue;
@@ -404,88 +395,91 @@ static bool compare_once(tg_check *c, comparison *p)
         if (!p->v[g].passed && (is_below_rounding(c, p, g) || is_own_rounding(c, p, g) || is_staircase(c, p, g)))
             p->v[g].status = TG_GRADCHECK_CANNOT_TELL;
     }
-    return true;
 }
 
 /* A failed comparison is repeated with more rounding assumed in the derivative below. Differences that are equal at all
  * small steps, as those of a saturated softmax, look exact but are not. */
-static bool compare_again(tg_check *c, comparison *p)
+static void compare_again(tg_check *c, comparison *p)
 {
     tg_gradcheck_result *first = p->v, *second = tg_check_take_from(c, &c->arena, p->way.groups, sizeof *second);
     tg_check_level *level = &c->level[p->order - 1];
-    if (!second)
-        return false;
     memcpy(second, first, (size_t)p->way.groups * sizeof *second);
     for (int k = 0; k < p->order - 1; k++)
         level->assumed_rounding += 4 * c->numbers->epsilon * c->level[k].size;
     p->v = second;
-    bool done = compare_once(c, p);
+    compare_once(c, p);
     level->assumed_rounding = 0;
-    for (int64_t g = 0; done && g < p->way.groups; g++)
+    for (int64_t g = 0; g < p->way.groups; g++)
         if (second[g].passed)
             first[g] = second[g];
     p->v = first;
-    return done;
 }
 
-static bool compare(tg_check *c, comparison *p)
+static void compare(tg_check *c, comparison *p)
 {
-    return compare_once(c, p) && (p->order == 1 || !keep_failing(p) || compare_again(c, p));
+    compare_once(c, p);
+    if (p->order > 1 && keep_failing(p))
+        compare_again(c, p);
 }
 
-bool tg_check_compare(tg_check *c, int order, const double *direction, int64_t from, int64_t to, tg_gradcheck_result *v)
+tg_gradcheck_result tg_check_compare(tg_check *c, int order, const double *direction, int64_t from, int64_t to)
 {
     const tg_arena_position here = tg_arena_here(&c->arena);
-    comparison p;
-    bool done = make_comparison(c, order, direction, 1, v, &p);
-    if (done) {
-        fill_group(c, &p, 0, from, to);
-        done = compare(c, &p);
-    }
+    comparison p = make_comparison(c, order, direction, 1);
+    fill_group(c, &p, 0, from, to);
+    compare(c, &p);
+    const tg_gradcheck_result v = *p.v;
     tg_arena_rewind(&c->arena, here);
-    return done;
+    return v;
 }
 
-/* Fills in the groups of a set, and the share in the usual size of values that belong to no group. */
-static bool take_set(tg_check *c, const tg_check_part *part, const tg_check_set *set, comparison *p)
+/* Sets which variables and values belong to the groups, and the share in the usual size of values that belong to
+ * none. */
+static void set_groups(tg_check *c, const tg_check_part *part, const tg_check_sets *sets, const int64_t *member,
+                       comparison *p)
 {
     const tg_check_level *below = &c->level[p->order - 1];
-    int64_t *groups = tg_check_take_from(c, &c->arena, c->variables, sizeof *groups);
-    if (!groups)
-        return false;
-    for (int64_t g = 0; g < set->count; g++)
-        groups[part->offset + set->member[g]] = g;
-    p->way.group = groups;
-    p->way.first = set->first;
-    p->way.values = set->values;
-    for (int64_t i = 0; c->places == 0 && i < below->length; i++)
-        tg_check_add_square(&p->way.unmoved, tg_check_unmoved(below, i));
-    return true;
+    int64_t *group_of = tg_check_take_from(c, &c->arena, c->variables, sizeof *group_of),
+            *owner = tg_check_take_from(c, &c->arena, below->length, sizeof *owner);
+    for (int64_t i = 0; i < below->length; i++) {
+        owner[i] = sets->by_place ? i % part->size : -1;
+        if (c->places == 0)
+            tg_check_add_square(&p->way.unmoved, tg_check_unmoved(below, i));
+    }
+    for (int64_t g = 0; g < p->way.groups; g++) {
+        group_of[part->offset + member[g]] = g;
+        for (int64_t i = 0; sets->moves && i < below->length; i++)
+            if (sets->moves[member[g] * below->length + i])
+                owner[i] = g;
+    }
+    p->way.group = group_of;
+    p->way.owner = owner;
 }
 
-bool tg_check_compare_set(tg_check *c, int order, const tg_check_part *part, const tg_check_set *set,
+void tg_check_compare_set(tg_check *c, int order, const tg_check_part *part, const tg_check_sets *sets, int64_t set,
                           tg_gradcheck_result *v)
 {
     const tg_arena_position here = tg_arena_here(&c->arena);
     double *direction = tg_check_take(c, c->variables);
-    tg_gradcheck_result *found = tg_check_take_from(c, &c->arena, set->count, sizeof *found);
-    comparison p;
-    bool done = direction && found && make_comparison(c, order, direction, set->count, found, &p);
-    for (int64_t g = 0; done && g < set->count; g++) {
-        const int64_t at = part->offset + set->member[g];
+    int64_t *member = tg_check_take_from(c, &c->arena, part->size, sizeof *member), count = 0;
+    for (int64_t i = 0; i < part->size; i++)
+        if (sets->set_of[i] == set)
+            member[count++] = i;
+    comparison p = make_comparison(c, order, direction, count);
+    for (int64_t g = 0; g < count; g++) {
+        const int64_t at = part->offset + member[g];
         direction[at] = c->scale[at];
         fill_group(c, &p, g, at, at + 1);
     }
-    done = done && (!set->first || take_set(c, part, set, &p)) && compare(c, &p);
-    for (int64_t g = 0; done && g < set->count; g++) {
-        const int64_t index = set->member[g];
-        v[index] = found[g];
-        v[index].input = part->input;
-        v[index].index = index;
-        tg_check_divide(&v[index], c->scale[part->offset + index]);
+    if (sets->by_place || sets->moves)
+        set_groups(c, part, sets, member, &p);
+    compare(c, &p);
+    for (int64_t g = 0; g < count; g++) {
+        v[member[g]] = p.v[g];
+        v[member[g]].index = member[g];
+        tg_check_divide(&v[member[g]], c->scale[part->offset + member[g]]);
     }
     tg_arena_rewind(&c->arena, here);
-    return done;
 }
 
 void tg_check_divide(tg_gradcheck_result *v, double unit)

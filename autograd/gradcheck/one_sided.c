@@ -1,9 +1,7 @@
 /* One-sided differences, output by output: for kinks. */
-#include "autograd/gradcheck/one_sided.h"
-#include "autograd/gradcheck/differences.h"
+#include "autograd/gradcheck/check.h"
 #include "autograd/gradcheck/tolerances.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { SIDE_ROWS = 26, SIDE_COLUMNS = 5 };
@@ -18,15 +16,17 @@ typedef struct side {
     double *rounding;              /* rounding of the last row's plain difference */
 } side;
 
-static bool make_side(tg_check *c, tg_arena *arena, int64_t outputs, side *s)
+static side make_side(tg_check *c, int64_t outputs)
 {
-    _Static_assert(SIDE_COLUMNS == 5, "one array for each");
-    if (!TG_CHECK_TAKE(c, arena, outputs, &s->last, &s->rows, &s->value, &s->error, &s->rounding, &s->tableau[0],
-                       &s->tableau[1], &s->tableau[2], &s->tableau[3], &s->tableau[4]))
-        return false;
+    side s;
+    double **arrays[] = {&s.last, &s.rows, &s.value, &s.error, &s.rounding};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        *arrays[i] = tg_check_take(c, outputs);
+    for (int j = 0; j < SIDE_COLUMNS; j++)
+        s.tableau[j] = tg_check_take(c, outputs);
     for (int64_t i = 0; i < outputs; i++)
-        s->error[i] = INFINITY;
-    return true;
+        s.error[i] = INFINITY;
+    return s;
 }
 
 /* Adds a row, which begins with `plain`, to the tableau of output i. If it contradicts the best entry, that belonged to
@@ -58,31 +58,25 @@ static void add_row(side *s, int64_t i, double plain, double rounding)
     }
 }
 
-/* Adds a row for each value of a group. */
-static void add_rows(const tg_check *c, int level, const tg_check_way *way, int64_t group, double step, double sign,
-                     side *s)
+/* The derivatives in one direction, of all values whose group has a first step. */
+static side descend_side(tg_check *c, int level, const tg_check_way *way, const double *first, double sign)
 {
     const tg_check_level *l = &c->level[level];
-    const int64_t end = tg_check_begin(way, group + 1, l->length);
-    for (int64_t k = tg_check_begin(way, group, l->length); k < end; k++) {
-        const int64_t i = tg_check_value(way, k);
-        const double rounding =
-            fmax(fmax(l->value_rounding[i], l->assumed_rounding), l->epsilon * fabs(c->ahead[i])) / step;
-        add_row(s, i, sign * (s->last[i] - c->ahead[i]) / step, 2 * rounding);
-    }
-}
-
-static bool descend_side(tg_check *c, int level, const tg_check_way *way, const double *first, double sign, side *s)
-{
+    side s = make_side(c, l->length);
     for (int r = 0; r <= SIDE_ROWS; r++) {
-        if (!tg_check_evaluate_along(c, level, way, first, sign * ldexp(1, -r), c->ahead))
-            return false;
-        for (int64_t g = 0; r > 0 && g < way->groups; g++)
-            if (first[g] > 0)
-                add_rows(c, level, way, g, ldexp(first[g], -r), sign, s);
-        memcpy(s->last, c->ahead, (size_t)c->level[level].length * sizeof(double));
+        tg_check_evaluate_along(c, level, way, first, sign * ldexp(1, -r), c->ahead);
+        for (int64_t i = 0; r > 0 && i < l->length; i++) {
+            const int64_t g = tg_check_owner(way, i);
+            if (g < 0 || first[g] == 0)
+                continue;
+            const double step = ldexp(first[g], -r);
+            const double rounding =
+                fmax(fmax(l->value_rounding[i], l->assumed_rounding), l->epsilon * fabs(c->ahead[i])) / step;
+            add_row(&s, i, sign * (s.last[i] - c->ahead[i]) / step, 2 * rounding);
+        }
+        memcpy(s.last, c->ahead, (size_t)l->length * sizeof(double));
     }
-    return true;
+    return s;
 }
 
 /* The error of a side. If the function ends or has a pole closer than the smallest steps, rows of large steps may agree
@@ -119,42 +113,34 @@ static void add_output(const tg_check *c, double weight, const side *ahead, cons
 }
 
 /* Differences on both sides for every output along a direction. */
-static bool take_sides(tg_check *c, int level, const tg_check_way *way, tg_arena *arena, side *ahead, side *behind)
+static void take_sides(tg_check *c, int level, const tg_check_way *way, side *ahead, side *behind)
 {
-    const int64_t length = c->level[level].length;
-    double *first = tg_check_take_from(c, arena, way->groups, sizeof(double));
-    for (int64_t g = 0; first && g < way->groups; g++)
+    double *first = tg_check_take(c, way->groups);
+    for (int64_t g = 0; g < way->groups; g++)
         first[g] = way->steps[g].wanted ? 2 * tg_check_first_step(way->steps[g].largest) : 0;
-    return first && make_side(c, arena, length, ahead) && make_side(c, arena, length, behind) &&
-           descend_side(c, level, way, first, 1, ahead) && descend_side(c, level, way, first, -1, behind);
+    *ahead = descend_side(c, level, way, first, 1);
+    *behind = descend_side(c, level, way, first, -1);
 }
 
-bool tg_check_both_sides(tg_check *c, int level, const tg_check_way *way, tg_check_one_sided *d)
+void tg_check_both_sides(tg_check *c, int level, const tg_check_way *way, tg_check_one_sided *d)
 {
     const tg_check_level *l = &c->level[level];
-    tg_arena arena = {0};
     side ahead, behind;
-    bool fine = take_sides(c, level, way, &arena, &ahead, &behind);
-    for (int64_t g = 0; fine && g < way->groups; g++) {
-        const int64_t end = tg_check_begin(way, g + 1, l->length);
+    take_sides(c, level, way, &ahead, &behind);
+    for (int64_t g = 0; g < way->groups; g++)
         d[g] = (tg_check_one_sided){0};
-        for (int64_t k = tg_check_begin(way, g, l->length); k < end; k++)
-            add_output(c, l->cotangent[tg_check_value(way, k)], &ahead, &behind, tg_check_value(way, k), &d[g]);
-    }
-    tg_arena_free(&arena);
-    return fine;
+    for (int64_t i = 0; i < l->length; i++)
+        if (tg_check_owner(way, i) >= 0)
+            add_output(c, l->cotangent[i], &ahead, &behind, i, &d[tg_check_owner(way, i)]);
 }
 
-bool tg_check_each_side(tg_check *c, int level, const tg_check_way *way, double *values)
+void tg_check_each_side(tg_check *c, int level, const tg_check_way *way, double *values)
 {
-    tg_arena arena = {0};
     side ahead, behind;
-    bool fine = take_sides(c, level, way, &arena, &ahead, &behind);
-    for (int64_t i = 0; fine && i < c->level[level].length; i++) {
+    take_sides(c, level, way, &ahead, &behind);
+    for (int64_t i = 0; i < c->level[level].length; i++) {
         tg_check_one_sided d = {0};
         add_output(c, 1, &ahead, &behind, i, &d);
         values[i] = 0.5 * (d.low + d.high);
     }
-    tg_arena_free(&arena);
-    return fine;
 }

@@ -1,11 +1,7 @@
 /* Checks an operation: turns its samples into functions. */
-#include "autograd/gradcheck/differences.h"
 #include "autograd/apply.h"
-#include "autograd/gradcheck/driver.h"
-#include "autograd/gradcheck/explain.h"
-#include "autograd/gradcheck/forms.h"
+#include "autograd/gradcheck/check.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -86,7 +82,8 @@ static void start_sample(trial *t, const tg_op *op, int number, uint64_t seed)
 static bool out_of_memory(trial *t)
 {
     t->report.result = tg_check_no_result(t->number);
-    return tg_check_out_of_memory(&t->report);
+    tg_check_fail(&t->report, TG_GRADCHECK_REFUSED, "out of memory");
+    return false;
 }
 
 /* False, with the result written, if out of memory. */
@@ -138,6 +135,18 @@ static tg_check check_of(trial *t)
                             tg_rng_stream(&t->rng, "check"));
 }
 
+static void check_in_float(tg_check *c, void *none)
+{
+    (void)none;
+    tg_check_single(c);
+}
+
+static void check_in_shapes(tg_check *c, void *trial_of)
+{
+    const trial *t = trial_of;
+    tg_check_shapes(c, !t->op->shape); /* a shape rule may reject them */
+}
+
 /* Checks the current inputs and adds the outcome to the total. Values at the edge of a range, wider ranges and the mean
  * of no elements may give infinities or NaN. False in these cases, or if the check failed. */
 static bool run_variant(trial *t, bool may_be_infinite, bool in_shapes, const char *note)
@@ -146,17 +155,17 @@ static bool run_variant(trial *t, bool may_be_infinite, bool in_shapes, const ch
     tg_check_run(&c);
     tg_gradcheck_result *v = &c.report.result;
     if (v->passed && !t->options->double_only)
-        v->passed = tg_check_single(&c);
+        tg_check_try(&c, check_in_float, NULL);
     if (v->passed && in_shapes)
-        v->passed = tg_check_shapes(&c, !t->op->shape); /* a shape rule may reject them */
+        tg_check_try(&c, check_in_shapes, t);
     bool passed = v->passed || c.nothing_compared;
     if ((!c.outputs_finite && (may_be_infinite || c.variables == 0)) || c.nothing_compared)
         *v = (tg_gradcheck_result){.passed = true, .operation = -1};
-    size_t length = strlen(v->why);
-    if (!v->passed)
+    if (!v->passed) {
+        size_t length = strlen(v->why);
         snprintf(v->why + length, sizeof v->why - length, "%s", note);
-    if (!v->passed)
         tg_check_explain(&c, "");
+    }
     tg_check_add_part(&t->report, v);
     tg_check_close(&c);
     return passed;
@@ -347,7 +356,6 @@ tg_gradcheck_result tg_gradcheck_op(const tg_op *op, const tg_gradcheck_options 
     trial t = {.options = &filled, .report.result = tg_check_no_result(-1)};
     tg_gradcheck_result *total = &t.report.result;
     total->passed = true;
-    tg_check_no_report(&filled);
     for (int number = 0; number < op->sample_count && total->passed; number++) {
         start_sample(&t, op, number, filled.seed);
         if (is_for_derivatives(&t))
@@ -397,46 +405,51 @@ static double error_of(double numeric, double analytic)
     return analytic != 0 ? fabs(numeric / analytic - 1) : fabs(numeric);
 }
 
-static int fill_steps(tg_check *c, tg_gradcheck_place *place, tg_gradcheck_step *steps, int count)
+/* The curve of one sample. */
+typedef struct curve {
+    tg_gradcheck_place *place;
+    tg_gradcheck_step *steps;
+    int count, filled;
+} curve;
+
+static void fill_steps(tg_check *c, void *of)
 {
-    const int64_t element = choose_element(c, place);
-    double *direction = element >= 0 ? tg_check_take(c, c->variables) : NULL;
-    if (!direction)
-        return 0;
+    curve *v = of;
+    tg_check_open(c);
+    const int64_t element = choose_element(c, v->place);
+    if (element < 0)
+        return;
+    double *direction = tg_check_take(c, c->variables), *values = tg_check_take(c, 2 * c->level[0].length);
+    double analytic = v->place->derivative * c->scale[element], above[2] = {NAN, NAN};
     direction[element] = c->scale[element];
-    double analytic = place->derivative * c->scale[element], above[2] = {NAN, NAN},
-           *values = tg_check_take(c, 2 * c->level[0].length);
-    if (!values || !tg_check_moves(c, 0, direction, values))
-        return 0;
-    for (int k = 0; k < count; k++) {
-        tg_check_difference d;
-        steps[k].step = ldexp(0.5, -k);
-        if (!tg_check_plain(c, 0, direction, steps[k].step, &d))
-            return k;
-        double once = d.value + (d.value - above[0]) / 3, twice = once + (once - above[1]) / 15;
-        steps[k].central = error_of(d.value, analytic);
-        steps[k].once = error_of(once, analytic);
-        steps[k].twice = error_of(twice, analytic);
-        above[0] = d.value;
+    tg_check_moves(c, 0, direction, values);
+    for (; v->filled < v->count; v->filled++) {
+        tg_gradcheck_step *step = &v->steps[v->filled];
+        step->step = ldexp(0.5, -v->filled);
+        const double plain = tg_check_plain(c, 0, direction, step->step).value;
+        const double once = plain + (plain - above[0]) / 3, twice = once + (once - above[1]) / 15;
+        step->central = error_of(plain, analytic);
+        step->once = error_of(once, analytic);
+        step->twice = error_of(twice, analytic);
+        above[0] = plain;
         above[1] = once;
     }
-    return count;
 }
 
 static int steps_of_sample(const tg_op *op, tg_gradcheck_place *place, uint64_t seed, tg_gradcheck_step *steps,
                            int count)
 {
-    trial t = {0};
-    int filled = 0;
+    const tg_gradcheck_options options = tg_check_options(NULL);
+    trial t = {.options = &options};
+    curve v = {place, steps, count, 0};
     start_sample(&t, op, place->sample, seed);
     if (is_for_derivatives(&t) && draw_inputs(&t, 1)) {
         tg_check c = check_of(&t);
-        if (tg_check_open(&c))
-            filled = fill_steps(&c, place, steps, count);
+        tg_check_try(&c, fill_steps, &v);
         tg_check_close(&c);
     }
     tg_arena_free(&t.arena);
-    return filled;
+    return v.filled;
 }
 
 int tg_gradcheck_steps(const tg_op *op, tg_gradcheck_place *place, uint64_t seed, tg_gradcheck_step *steps, int count)

@@ -78,7 +78,7 @@ void tg_check_where(const tg_check_report *r, tg_gradcheck_result *v)
         tg_text_add(&text, "%sorder %d", text.used ? ", " : "", v->order);
 }
 
-bool tg_check_fail(tg_check_report *r, tg_gradcheck_status status, const char *format, ...)
+void tg_check_fail_arguments(tg_check_report *r, tg_gradcheck_status status, const char *format, va_list arguments)
 {
     tg_gradcheck_result *v = &r->result;
     v->passed = false;
@@ -86,16 +86,15 @@ bool tg_check_fail(tg_check_report *r, tg_gradcheck_status status, const char *f
     tg_check_where(r, v);
     tg_text text = {v->why, sizeof v->why, 0};
     tg_text_add(&text, "%s%s%s: ", r->name, v->where[0] ? ", " : "", v->where);
-    va_list arguments;
-    va_start(arguments, format);
     tg_text_add_arguments(&text, format, arguments);
-    va_end(arguments);
-    return false;
 }
 
-bool tg_check_out_of_memory(tg_check_report *r)
+void tg_check_fail(tg_check_report *r, tg_gradcheck_status status, const char *format, ...)
 {
-    return tg_check_fail(r, TG_GRADCHECK_REFUSED, "out of memory");
+    va_list arguments;
+    va_start(arguments, format);
+    tg_check_fail_arguments(r, status, format, arguments);
+    va_end(arguments);
 }
 
 /* The largest n for which the factors n and 1/n count as simple. */

@@ -28,6 +28,7 @@ typedef struct subject {
     const remote_function *function;
     bool constant; /* has no derivative by definition, so there is nothing to check */
     bool chosen;
+    char own_name[128]; /* room for the name of another program's function */
 } subject;
 
 typedef struct subjects {

@@ -246,35 +246,63 @@ typedef struct tg_check_difference {
     double norm, rounding_sum;
 } tg_check_difference;
 
-/* The steps that a group takes. */
-typedef struct tg_check_steps {
-    double largest;         /* largest element of the direction */
-    double smallest;        /* steps need not begin below this times the direction */
-    double largest_change;  /* change over the largest step; set by tg_check_central */
-    double in_larger_steps; /* what its difference is there, if in smaller ones no value changes at all; or NaN: set by
-                               tg_check_central */
-    bool wanted;            /* true if its difference is to be computed */
-} tg_check_steps;
+/* One-sided derivatives, summed over the outputs: the lower of each output's two sides, and the higher. */
+typedef struct tg_check_one_sided {
+    double low, high;
+    double error; /* of both */
+    double size;
+    bool jumps; /* true if the values on both sides differ for at least one output */
+} tg_check_one_sided;
+
+/* The mean derivative over a stretch around the point, and the function's change over it. */
+typedef struct tg_check_integral {
+    double mean;     /* of the derivative */
+    double change;   /* change of the function divided by the length of the stretch */
+    double error;    /* estimated error of the mean, or of one derivative relative to the others */
+    double rounding; /* of the change */
+} tg_check_integral;
+
+/* Variables that move together along a direction, and all that is found out about their derivative. */
+typedef struct tg_check_group {
+    bool wanted;     /* true until its comparison is decided */
+    double largest;  /* largest element of the direction */
+    double smallest; /* steps need not begin below this times the direction */
+    double first;    /* the first step of the current differences; 0: it does not move */
+
+    /* The analytic derivative, the root of the sum of squares of its terms, and its measured rounding. */
+    double analytic, size, rounding;
+    /* The size of each lower level; of a single element of an elementwise function, its place alone counts. */
+    double below[TG_GRADCHECK_MAX_ORDER];
+
+    /* Set by tg_check_central; `in_larger_steps` is the difference there if in smaller steps no value changes at all,
+     * or NaN. */
+    double largest_change, in_larger_steps;
+    tg_check_difference difference;
+    tg_check_one_sided one_sided;
+    tg_check_integral integral;
+
+    double allowed; /* rounding allowed in the comparison with a difference */
+    bool converged, noise;
+    tg_gradcheck_result result;
+} tg_check_group;
 
 /* A direction: a step for each variable. The variables form one group, or several if each value depends on one group
  * only. Then all groups move at once, each by its own steps, and one evaluation gives the derivatives of all groups. */
 typedef struct tg_check_way {
+    int level; /* number of the derivative of which differences are taken */
     const double *direction;
     int64_t groups;
+    tg_check_group *group; /* [groups] */
     /* The group of each variable, and of each value: -1 if it depends on none. NULL if there is one group. */
-    const int64_t *group, *owner;
-    long double unmoved;   /* sum of tg_check_unmoved squared over the values in no group */
-    tg_check_steps *steps; /* [groups] */
+    const int64_t *of_variable, *of_value;
+    long double unmoved; /* sum of tg_check_unmoved squared over the values in no group */
 } tg_check_way;
 
-static inline int64_t tg_check_group(const tg_check_way *way, int64_t variable)
+/* The group of a value, or NULL. */
+static inline tg_check_group *tg_check_owner(const tg_check_way *way, int64_t value)
 {
-    return way->group ? way->group[variable] : 0;
-}
-
-static inline int64_t tg_check_owner(const tg_check_way *way, int64_t value)
-{
-    return way->owner ? way->owner[value] : 0;
+    const int64_t g = way->of_value ? way->of_value[value] : 0;
+    return g >= 0 ? &way->group[g] : NULL;
 }
 
 /* The first step along a direction whose largest element is this. */
@@ -285,15 +313,14 @@ double tg_check_first_step(double largest);
 double tg_check_typical_derivative(const tg_check *c, int order, int64_t i);
 
 /* Derivative number `level` at the point, moved by `part` times each group's first step. */
-void tg_check_evaluate_along(tg_check *c, int level, const tg_check_way *way, const double *first, double part,
-                             double *out);
+void tg_check_evaluate_along(tg_check *c, int level, const tg_check_way *way, double part, double *out);
 
-/* The derivative of <cotangent, derivative number `level`> at the point along the direction, for each group, by central
- * differences. */
-void tg_check_central(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best /* [groups] */);
+/* Sets for each wanted group the derivative of <cotangent, derivative number `level`> at the point along the direction,
+ * by central differences. */
+void tg_check_central(tg_check *c, const tg_check_way *way);
 
-/* The same in far smaller steps, in place of the best if it contradicts that. Call it after tg_check_central. */
-void tg_check_small_steps(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best /* [groups] */);
+/* The same in far smaller steps, where that contradicts the usual difference. Call it after tg_check_central. */
+void tg_check_small_steps(tg_check *c, const tg_check_way *way);
 
 /* Evaluates the level a quarter of the direction ahead and behind, into [2, length]. Differences taken afterwards count
  * only the values that change. */
@@ -303,34 +330,18 @@ void tg_check_moves(tg_check *c, int level, const double *direction, double *ahe
  * hidden in it. */
 double tg_check_unmoved(const tg_check_level *level, int64_t value);
 
-/* One plain central difference whose step is `step` times the direction. Call it after tg_check_moves. */
-tg_check_difference tg_check_plain(tg_check *c, int level, const double *direction, double step);
+/* One plain central difference of the function whose step is `step` times the direction. Call it after
+ * tg_check_moves. */
+tg_check_difference tg_check_plain(tg_check *c, const double *direction, double step);
 
-/* One-sided derivatives, summed over the outputs: the lower of each output's two sides, and the higher. */
-typedef struct tg_check_one_sided {
-    double low, high;
-    double error; /* of both */
-    double size;
-    bool jumps; /* true if the values on both sides differ for at least one output */
-} tg_check_one_sided;
+/* Sets the one-sided derivatives of each wanted group. */
+void tg_check_both_sides(tg_check *c, const tg_check_way *way);
 
-void tg_check_both_sides(tg_check *c, int level, const tg_check_way *way, tg_check_one_sided *d /* [groups] */);
+/* The derivative of each value of the level, without cotangents: the mean of both sides. */
+void tg_check_each_side(tg_check *c, const tg_check_way *way, double *values);
 
-/* The derivative of each value of a level, without cotangents: the mean of both sides. */
-void tg_check_each_side(tg_check *c, int level, const tg_check_way *way, double *values);
-
-/* The mean derivative over a stretch around the point, and the function's change over it. */
-typedef struct tg_check_integral {
-    double mean;     /* of the derivative */
-    double change;   /* change of the function divided by the length of the stretch */
-    double error;    /* estimated error of the mean, or of one derivative relative to the others */
-    double rounding; /* of the change */
-} tg_check_integral;
-
-/* Computes them for derivative number `order` and the one below. A stretch is `half` of the direction to each side; a
- * group with `half` 0 is skipped. */
-void tg_check_integrals(tg_check *c, int order, const tg_check_way *way, const double *half /* [groups] */,
-                        tg_check_integral *in);
+/* Sets the integral of each group that has a first step: over so much of the direction to each side. */
+void tg_check_integrals(tg_check *c, const tg_check_way *way);
 
 /* ---- comparisons (compare.c) ---- */
 

@@ -29,10 +29,10 @@ static void fill_expected(tg_check *c, int order, jacobian *j)
     double *direction = tg_check_take(c, j->columns), *column = tg_check_take(c, j->rows);
     for (int64_t i = 0; i < j->columns; i++) {
         const tg_arena_position here = tg_arena_here(&c->arena);
-        tg_check_steps steps = {.largest = c->own_scale[i], .smallest = 1, .wanted = true};
-        tg_check_way way = {.direction = direction, .groups = 1, .steps = &steps};
+        tg_check_group group = {.largest = c->own_scale[i], .smallest = 1, .wanted = true};
+        const tg_check_way way = {order - 1, direction, 1, &group};
         direction[i] = c->own_scale[i];
-        tg_check_each_side(c, order - 1, &way, column);
+        tg_check_each_side(c, &way, column);
         direction[i] = 0;
         for (int64_t row = 0; row < j->rows; row++)
             j->expected[row * j->columns + i] = column[row] / c->own_scale[i];

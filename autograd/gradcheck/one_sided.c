@@ -59,17 +59,17 @@ static void add_row(side *s, int64_t i, double plain, double rounding)
 }
 
 /* The derivatives in one direction, of all values whose group has a first step. */
-static side descend_side(tg_check *c, int level, const tg_check_way *way, const double *first, double sign)
+static side descend_side(tg_check *c, const tg_check_way *way, double sign)
 {
-    const tg_check_level *l = &c->level[level];
+    const tg_check_level *l = &c->level[way->level];
     side s = make_side(c, l->length);
     for (int r = 0; r <= SIDE_ROWS; r++) {
-        tg_check_evaluate_along(c, level, way, first, sign * ldexp(1, -r), c->ahead);
+        tg_check_evaluate_along(c, way->level, way, sign * ldexp(1, -r), c->ahead);
         for (int64_t i = 0; r > 0 && i < l->length; i++) {
-            const int64_t g = tg_check_owner(way, i);
-            if (g < 0 || first[g] == 0)
+            const tg_check_group *of = tg_check_owner(way, i);
+            if (!of || of->first == 0)
                 continue;
-            const double step = ldexp(first[g], -r);
+            const double step = ldexp(of->first, -r);
             const double rounding =
                 fmax(fmax(l->value_rounding[i], l->assumed_rounding), l->epsilon * fabs(c->ahead[i])) / step;
             add_row(&s, i, sign * (s.last[i] - c->ahead[i]) / step, 2 * rounding);
@@ -113,32 +113,31 @@ static void add_output(const tg_check *c, double weight, const side *ahead, cons
 }
 
 /* Differences on both sides for every output along a direction. */
-static void take_sides(tg_check *c, int level, const tg_check_way *way, side *ahead, side *behind)
+static void take_sides(tg_check *c, const tg_check_way *way, side *ahead, side *behind)
 {
-    double *first = tg_check_take(c, way->groups);
     for (int64_t g = 0; g < way->groups; g++)
-        first[g] = way->steps[g].wanted ? 2 * tg_check_first_step(way->steps[g].largest) : 0;
-    *ahead = descend_side(c, level, way, first, 1);
-    *behind = descend_side(c, level, way, first, -1);
+        way->group[g].first = way->group[g].wanted ? 2 * tg_check_first_step(way->group[g].largest) : 0;
+    *ahead = descend_side(c, way, 1);
+    *behind = descend_side(c, way, -1);
 }
 
-void tg_check_both_sides(tg_check *c, int level, const tg_check_way *way, tg_check_one_sided *d)
+void tg_check_both_sides(tg_check *c, const tg_check_way *way)
 {
-    const tg_check_level *l = &c->level[level];
+    const tg_check_level *l = &c->level[way->level];
     side ahead, behind;
-    take_sides(c, level, way, &ahead, &behind);
+    take_sides(c, way, &ahead, &behind);
     for (int64_t g = 0; g < way->groups; g++)
-        d[g] = (tg_check_one_sided){0};
+        way->group[g].one_sided = (tg_check_one_sided){0};
     for (int64_t i = 0; i < l->length; i++)
-        if (tg_check_owner(way, i) >= 0)
-            add_output(c, l->cotangent[i], &ahead, &behind, i, &d[tg_check_owner(way, i)]);
+        if (tg_check_owner(way, i))
+            add_output(c, l->cotangent[i], &ahead, &behind, i, &tg_check_owner(way, i)->one_sided);
 }
 
-void tg_check_each_side(tg_check *c, int level, const tg_check_way *way, double *values)
+void tg_check_each_side(tg_check *c, const tg_check_way *way, double *values)
 {
     side ahead, behind;
-    take_sides(c, level, way, &ahead, &behind);
-    for (int64_t i = 0; i < c->level[level].length; i++) {
+    take_sides(c, way, &ahead, &behind);
+    for (int64_t i = 0; i < c->level[way->level].length; i++) {
         tg_check_one_sided d = {0};
         add_output(c, 1, &ahead, &behind, i, &d);
         values[i] = 0.5 * (d.low + d.high);

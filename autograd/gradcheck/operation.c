@@ -423,7 +423,7 @@ static void fill_steps(tg_check *c, void *of)
     for (; v->filled < v->count; v->filled++) {
         tg_gradcheck_step *step = &v->steps[v->filled];
         step->step = ldexp(0.5, -v->filled);
-        const double plain = tg_check_plain(c, 0, direction, step->step).value;
+        const double plain = tg_check_plain(c, direction, step->step).value;
         const double once = plain + (plain - above[0]) / 3, twice = once + (once - above[1]) / 15;
         step->central = error_of(plain, analytic);
         step->once = error_of(once, analytic);

@@ -330,10 +330,6 @@ void tg_check_moves(tg_check *c, int level, const double *direction, double *ahe
  * hidden in it. */
 double tg_check_unmoved(const tg_check_level *level, int64_t value);
 
-/* One plain central difference of the function whose step is `step` times the direction. Call it after
- * tg_check_moves. */
-tg_check_difference tg_check_plain(tg_check *c, const double *direction, double step);
-
 /* Sets the one-sided derivatives of each wanted group. */
 void tg_check_both_sides(tg_check *c, const tg_check_way *way);
 

@@ -115,18 +115,6 @@ static void plain_differences(const tg_check *c, const tg_check_way *way, double
     }
 }
 
-tg_check_difference tg_check_plain(tg_check *c, const double *direction, double step)
-{
-    tg_check_group all = {.first = step, .smallest = 1};
-    const tg_check_way way = {0, direction, 1, &all};
-    sums sum;
-    tg_check_difference d;
-    tg_check_evaluate_along(c, 0, &way, 1, c->ahead);
-    tg_check_evaluate_along(c, 0, &way, -1, c->behind);
-    plain_differences(c, &way, 1, c->ahead, c->behind, &sum, &d);
-    return d;
-}
-
 /* ---- rows ---- */
 
 /* A row of the tableau. */

@@ -120,12 +120,8 @@ static void add_suspicion(tg_text *text, const tg_check_report *r, double analyt
 {
     char words[80];
     const char *factor = tg_check_factor(analytic / numeric, r->like, words, sizeof words);
-    if (!isfinite(analytic))
-        tg_text_add(text, "; it is not a number that can be used");
-    else if (analytic == 0)
+    if (analytic == 0)
         tg_text_add(text, "; nothing arrives at this input");
-    else if (fabs(analytic / numeric + 1) < r->like)
-        tg_text_add(text, "; its sign is the opposite");
     else if (fabs(analytic / numeric - 1) < FLT_EPSILON * 8 && r->like < 1e-5)
         tg_text_add(text, "; it is as good as single precision would make it");
     else if (factor)

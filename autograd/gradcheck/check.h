@@ -75,6 +75,7 @@ typedef struct tg_check_kind {
     void (*evaluate)(tg_check *c, int level, const double *x, double *const *out /* [level + 1] */);
     void (*invariants)(tg_check *c);
     void (*set_magnitudes)(tg_check *c); /* called after the first evaluation; NULL if that has set the magnitudes */
+    void (*localise)(tg_check *c, void *result); /* adds the part of it that is wrong to a failure; or NULL */
 } tg_check_kind;
 
 extern const tg_check_kind tg_check_of_tensors;
@@ -84,6 +85,7 @@ struct tg_check {
     const tg_check_kind *kind;
     tg_function function; /* of tensors */
     void *user;
+    int given;               /* the first inputs, of which it is a function */
     const tg_black_box *box; /* or a black box; `function` is then NULL */
     const tg_check_numbers *numbers;
     tg_gradcheck_options options; /* with the defaults filled in */
@@ -126,6 +128,9 @@ tg_gradcheck_options tg_check_options(const tg_gradcheck_options *options);
 
 /* Runs a check that is filled in up to `rng`; the result is in its report. Close the check afterwards. */
 void tg_check_run(tg_check *c);
+
+/* The whole answer to a user, for a check that is filled in up to the options; NULL if it is not misused. */
+tg_gradcheck_result tg_check_answer(tg_check *c, const char *misuse);
 
 /* One operation with its attributes as a function of its inputs; several inputs may be the same tensor. */
 typedef struct tg_check_call {
@@ -372,10 +377,13 @@ void tg_check_is_adjoint(tg_check *c, const double *u, const double *product, co
 void tg_check_single(tg_check *c);
 void tg_check_shapes(tg_check *c, bool broadcast);
 
-/* ---- the long report (explain.c) ---- */
+/* ---- the long report (explain.c, localise.c) ---- */
 
 /* Writes the report of a failed check into the buffer of the options, if any, under a heading; the result does not
  * change. */
 void tg_check_explain(tg_check *c, const char *heading);
+
+/* Adds to the result of a function of tensors the first recorded operation that is wrong by itself. */
+void tg_check_localise(tg_check *c, void *result);
 
 #endif

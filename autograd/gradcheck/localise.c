@@ -3,6 +3,7 @@
 #include "autograd/gradcheck/check.h"
 #include "autograd/tape_internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* A recorded operation as a function of its different inputs: x * x has one. */
@@ -82,8 +83,7 @@ static const bool *find_dependents(tg_check *c)
     return depends;
 }
 
-/* Adds to the result of a failing function the first operation that is wrong by itself. */
-static void localise(tg_check *c, void *of)
+void tg_check_localise(tg_check *c, void *of)
 {
     tg_gradcheck_result *result = of;
     tg_text why = {result->why, sizeof result->why, strlen(result->why)};
@@ -109,73 +109,49 @@ static void localise(tg_check *c, void *of)
                 ". Every operation on its tape is right by itself, so a value must reach the result past the tape");
 }
 
-tg_gradcheck_result tg_gradcheck(tg_function function, void *user, const tg_gradcheck_input *inputs, int count,
-                                 const tg_gradcheck_options *options)
+/* Checks a function of the first `given` inputs, which uses the parameters among the others directly. */
+static tg_gradcheck_result check(tg_function function, void *user, const tg_gradcheck_input *inputs, int count,
+                                 int given, const tg_gradcheck_options *options)
 {
     tg_check c = {.report = {"the function", inputs, count, .result = tg_check_no_result(-1)},
                   .kind = &tg_check_of_tensors,
                   .function = function,
                   .user = user,
+                  .given = given,
                   .options = tg_check_options(options)};
-    c.rng = tg_rng_seed(c.options.seed);
-    if (!function || !inputs || count < 1) {
-        tg_check_fail(&c.report, TG_GRADCHECK_REFUSED, "expected a function and at least one input");
-        return c.report.result;
-    }
-    tg_check_run(&c);
-    if (c.report.result.passed)
-        tg_check_explain_success(c.report.name, c.numbers->sharp, &c.report.result);
-    else if (c.point && c.report.result.status != TG_GRADCHECK_REFUSED) {
-        tg_check_explain(&c, "");
-        tg_gradcheck_result result = c.report.result;
-        tg_check_try(&c, localise, &result);
-        c.report.result = result;
-    }
-    tg_check_close(&c);
-    return c.report.result;
+    return tg_check_answer(&c, function && inputs && count > 0 ? NULL : "expected a function and at least one input");
 }
 
-/* ---- a model ---- */
-
-typedef struct model {
-    tg_function function;
-    void *user;
-    int count; /* inputs of the function itself, without the parameters */
-} model;
-
-static tg_tensor run_model(tg_tape *tape, const tg_tensor *inputs, int count, void *user)
+tg_gradcheck_result tg_gradcheck(tg_function function, void *user, const tg_gradcheck_input *inputs, int count,
+                                 const tg_gradcheck_options *options)
 {
-    const model *m = user;
-    (void)count;
-    return m->function(tape, inputs, m->count, m->user);
+    return check(function, user, inputs, count, count, options);
 }
 
 tg_gradcheck_result tg_gradcheck_parameters(tg_function function, void *user, const tg_gradcheck_input *inputs,
                                             int count, tg_parameters *set, const tg_gradcheck_options *options)
 {
     tg_check_report report = {"the model", inputs, count, .result = tg_check_no_result(-1)};
-    tg_arena arena = {0};
-    model m = {function, user, count > 0 ? count : 0};
-    int parameters = tg_parameters_count(set), all = m.count + parameters;
-    if (!function || (m.count > 0 && !inputs) || parameters < 1) {
+    const int given = count > 0 ? count : 0, parameters = tg_parameters_count(set), all = given + parameters;
+    if (!function || (given > 0 && !inputs) || parameters < 1) {
         tg_check_fail(&report, TG_GRADCHECK_REFUSED, "expected a function and at least one parameter");
         return report.result;
     }
-    tg_gradcheck_input *list = tg_arena_take(&arena, (size_t)all * sizeof *list, sizeof(int64_t));
+    tg_gradcheck_input *list = malloc((size_t)all * sizeof *list);
     if (!list) {
         tg_check_fail(&report, TG_GRADCHECK_REFUSED, "out of memory");
         return report.result;
     }
     for (int i = 0; i < all; i++)
-        list[i] = i < m.count ? inputs[i] : (tg_gradcheck_input){.parameter = tg_parameters_at(set, i - m.count)};
+        list[i] = i < given ? inputs[i] : (tg_gradcheck_input){.parameter = tg_parameters_at(set, i - given)};
     tg_gradcheck_options along = options ? *options : (tg_gradcheck_options){0};
     along.elements = 1;
     along.directions = 1;
-    tg_gradcheck_result result = tg_gradcheck(run_model, &m, list, all, &along);
+    tg_gradcheck_result result = check(function, user, list, all, given, &along);
     if (!result.passed && result.status != TG_GRADCHECK_REFUSED) {
-        tg_gradcheck_result element = tg_gradcheck(run_model, &m, list, all, options);
-        result = element.passed ? tg_gradcheck(run_model, &m, list, all, &along) : element;
+        tg_gradcheck_result element = check(function, user, list, all, given, options);
+        result = element.passed ? check(function, user, list, all, given, &along) : element;
     }
-    tg_arena_free(&arena);
+    free(list);
     return result;
 }

@@ -108,11 +108,9 @@ static void show_progress(int done, int all, const char *name)
 }
 
 /* Another program's functions, one after the other, are appended to the subjects. */
-enum { MOST_FUNCTIONS = 10000 };
-
 static subject *next_function(command_pipe *of, remote_function *function, subjects *all)
 {
-    if (!of || all->count == MOST_FUNCTIONS || !remote_next(of, function))
+    if (!of || all->count == SUBJECTS_MOST || !remote_next(of, function))
         return NULL;
     subject *what = &all->list[all->count++];
     *what = (subject){.name = what->own_name, .category = "yours", .about = "", .function = function};
@@ -260,7 +258,7 @@ static void release_rows(check_row *rows, int count)
     free(rows);
 }
 
-static int run(const settings *s, subjects *all, int most, char *const *argv)
+static int run(const settings *s, subjects *all, char *const *argv)
 {
     tg_error error = {""};
     steps_place drawn = {0};
@@ -272,7 +270,7 @@ static int run(const settings *s, subjects *all, int most, char *const *argv)
         return TROUBLE;
     if (s->list)
         return check_table_list(all, stdout), ALL_PASSED;
-    check_row *rows = calloc((size_t)most, sizeof *rows);
+    check_row *rows = calloc(SUBJECTS_MOST, sizeof *rows);
     if (!rows)
         return refuse("", "out of memory");
     const check_table table = {rows, check_all(s, all, rows, &error)};
@@ -289,23 +287,18 @@ static int run(const settings *s, subjects *all, int most, char *const *argv)
     return status;
 }
 
-/* Rejects options that do not apply to another program's functions. */
-static int with_command(settings *s, char *const *argv)
+/* Rejects options that do not apply to another program's functions, or that apply to nothing else. */
+static bool suits_command(const settings *s)
 {
-    subjects none = {.list = calloc(MOST_FUNCTIONS, sizeof *none.list)};
-    int status = TROUBLE;
+    if (!s->command)
+        return !options_given(&program, "limit") || (refuse("", "--limit is for --command only"), false);
     if (s->names || s->list || s->load || s->plot)
-        refuse("--command", "checks all functions of that program: no names, --list, --load or --plot");
-    else if (options_given(&program, "order"))
-        refuse("--order", "functions of --command are checked to first order; give a vjp as a function of its own");
-    else if (!none.list)
-        refuse("", "out of memory");
-    else {
-        s->order = 1;
-        status = run(s, &none, MOST_FUNCTIONS, argv);
-    }
-    subjects_free(&none);
-    return status;
+        return refuse("--command", "checks all functions of that program: no names, --list, --load or --plot"), false;
+    if (options_given(&program, "order"))
+        return refuse("--order",
+                      "functions of --command are checked to first order; give a vjp as a function of its own"),
+               false;
+    return true;
 }
 
 int main(int argc, char **argv)
@@ -313,7 +306,6 @@ int main(int argc, char **argv)
     settings s = {.order = 2, .seeds = 1, .out = "gradcheck", .limit = 60};
     tg_error error;
     const tg_op *const *own = NULL;
-    subjects all;
     static const char *const of_checks[] = {"order", "seed", "seeds", "csv", "html", "junit", "plot", "out", NULL};
     options_parse(&program, argc, argv, &s);
     const char *idle = s.list ? options_first_given(of_checks) : NULL;
@@ -321,17 +313,20 @@ int main(int argc, char **argv)
         return fprintf(stderr, "gradcheck: --%s: --list checks nothing\n", idle), TROUBLE;
     if (!s.plot && options_given(&program, "out"))
         return refuse("", "--out is for --plot only");
-    if (s.command)
-        return with_command(&s, argv);
-    if (options_given(&program, "limit"))
-        return refuse("", "--limit is for --command only");
+    if (!suits_command(&s))
+        return TROUBLE;
     if (s.load && !(own = user_ops_load(s.load, &error)))
         return refuse("--load", error.text);
     if (own)
         user_ops_guard();
-    if (!subjects_collect(&all, own))
+    subjects all = {calloc(SUBJECTS_MOST, sizeof *all.list), 0};
+    if (!all.list)
         return refuse("", "out of memory");
-    const int status = run(&s, &all, all.count, argv);
-    subjects_free(&all);
+    if (s.command)
+        s.order = 1;
+    else
+        subjects_collect(&all, own);
+    const int status = run(&s, &all, argv);
+    free(all.list);
     return status;
 }

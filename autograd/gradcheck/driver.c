@@ -237,15 +237,19 @@ void tg_check_run(tg_check *c)
     tg_check_where(&c->report, result);
 }
 
+static void refuse(tg_check *c, void *why)
+{
+    tg_check_stop(c, TG_GRADCHECK_REFUSED, "%s", *(const char **)why);
+}
+
 tg_gradcheck_result tg_check_answer(tg_check *c, const char *misuse)
 {
     tg_gradcheck_result *result = &c->report.result;
-    if (misuse) {
-        tg_check_fail(&c->report, TG_GRADCHECK_REFUSED, "%s", misuse);
-        return *result;
-    }
     c->rng = tg_rng_seed(c->options.seed);
-    tg_check_run(c);
+    if (misuse)
+        tg_check_try(c, refuse, &misuse);
+    else
+        tg_check_run(c);
     if (result->passed)
         tg_check_explain_success(c->report.name, c->numbers->sharp, result);
     else if (c->point && result->status != TG_GRADCHECK_REFUSED) {

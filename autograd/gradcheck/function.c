@@ -33,7 +33,7 @@ void tg_check_stop(tg_check *c, tg_gradcheck_status status, const char *format, 
 {
     va_list arguments;
     va_start(arguments, format);
-    tg_check_fail_arguments(&c->report, status, format, arguments);
+    tg_check_fail(&c->report, status, format, arguments);
     va_end(arguments);
     longjmp(*c->stop, 1);
 }

@@ -110,47 +110,45 @@ void tg_check_localise(tg_check *c, void *of)
 }
 
 /* Checks a function of the first `given` inputs, which uses the parameters among the others directly. */
-static tg_gradcheck_result check(tg_function function, void *user, const tg_gradcheck_input *inputs, int count,
-                                 int given, const tg_gradcheck_options *options)
+static tg_gradcheck_result check(const char *name, tg_function function, void *user, const tg_gradcheck_input *inputs,
+                                 int count, int given, const tg_gradcheck_options *options, const char *misuse)
 {
-    tg_check c = {.report = {"the function", inputs, count, .result = tg_check_no_result(-1)},
+    tg_check c = {.report = {name, inputs, count, .result = tg_check_no_result(-1)},
                   .kind = &tg_check_of_tensors,
                   .function = function,
                   .user = user,
                   .given = given,
                   .options = tg_check_options(options)};
-    return tg_check_answer(&c, function && inputs && count > 0 ? NULL : "expected a function and at least one input");
+    return tg_check_answer(&c, misuse);
 }
 
 tg_gradcheck_result tg_gradcheck(tg_function function, void *user, const tg_gradcheck_input *inputs, int count,
                                  const tg_gradcheck_options *options)
 {
-    return check(function, user, inputs, count, count, options);
+    const bool fine = function && inputs && count > 0;
+    return check("the function", function, user, inputs, count, count, options,
+                 fine ? NULL : "expected a function and at least one input");
 }
 
 tg_gradcheck_result tg_gradcheck_parameters(tg_function function, void *user, const tg_gradcheck_input *inputs,
                                             int count, tg_parameters *set, const tg_gradcheck_options *options)
 {
-    tg_check_report report = {"the model", inputs, count, .result = tg_check_no_result(-1)};
     const int given = count > 0 ? count : 0, parameters = tg_parameters_count(set), all = given + parameters;
-    if (!function || (given > 0 && !inputs) || parameters < 1) {
-        tg_check_fail(&report, TG_GRADCHECK_REFUSED, "expected a function and at least one parameter");
-        return report.result;
-    }
-    tg_gradcheck_input *list = malloc((size_t)all * sizeof *list);
-    if (!list) {
-        tg_check_fail(&report, TG_GRADCHECK_REFUSED, "out of memory");
-        return report.result;
-    }
+    const bool fine = function && (given == 0 || inputs) && parameters > 0;
+    tg_gradcheck_input *list = fine ? malloc((size_t)all * sizeof *list) : NULL;
+    if (!list)
+        return check("the model", function, user, NULL, 0, 0, options,
+                     fine ? "out of memory" : "expected a function and at least one parameter");
     for (int i = 0; i < all; i++)
         list[i] = i < given ? inputs[i] : (tg_gradcheck_input){.parameter = tg_parameters_at(set, i - given)};
     tg_gradcheck_options along = options ? *options : (tg_gradcheck_options){0};
     along.elements = 1;
     along.directions = 1;
-    tg_gradcheck_result result = check(function, user, list, all, given, &along);
+    const char *name = "the function";
+    tg_gradcheck_result result = check(name, function, user, list, all, given, &along, NULL);
     if (!result.passed && result.status != TG_GRADCHECK_REFUSED) {
-        tg_gradcheck_result element = check(function, user, list, all, given, options);
-        result = element.passed ? check(function, user, list, all, given, &along) : element;
+        tg_gradcheck_result element = check(name, function, user, list, all, given, options, NULL);
+        result = element.passed ? check(name, function, user, list, all, given, &along, NULL) : element;
     }
     free(list);
     return result;

@@ -78,7 +78,7 @@ void tg_check_where(const tg_check_report *r, tg_gradcheck_result *v)
         tg_text_add(&text, "%sorder %d", text.used ? ", " : "", v->order);
 }
 
-void tg_check_fail_arguments(tg_check_report *r, tg_gradcheck_status status, const char *format, va_list arguments)
+void tg_check_fail(tg_check_report *r, tg_gradcheck_status status, const char *format, va_list arguments)
 {
     tg_gradcheck_result *v = &r->result;
     v->passed = false;
@@ -87,14 +87,6 @@ void tg_check_fail_arguments(tg_check_report *r, tg_gradcheck_status status, con
     tg_text text = {v->why, sizeof v->why, 0};
     tg_text_add(&text, "%s%s%s: ", r->name, v->where[0] ? ", " : "", v->where);
     tg_text_add_arguments(&text, format, arguments);
-}
-
-void tg_check_fail(tg_check_report *r, tg_gradcheck_status status, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    tg_check_fail_arguments(r, status, format, arguments);
-    va_end(arguments);
 }
 
 /* The largest n for which the factors n and 1/n count as simple. */

@@ -85,7 +85,6 @@ struct tg_check {
     const tg_check_kind *kind;
     tg_function function; /* of tensors */
     void *user;
-    int given;               /* the first inputs, of which it is a function */
     const tg_black_box *box; /* or a black box; `function` is then NULL */
     const tg_check_numbers *numbers;
     tg_gradcheck_options options; /* with the defaults filled in */

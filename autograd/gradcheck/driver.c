@@ -39,7 +39,6 @@ tg_check tg_check_of_call(tg_check_call *call, const tg_gradcheck_input *inputs,
                       .kind = &tg_check_of_tensors,
                       .function = apply,
                       .user = call,
-                      .given = count,
                       .elementwise = call->op->flags & TG_ELEMENTWISE,
                       .options = *options,
                       .rng = rng};

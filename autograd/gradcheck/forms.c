@@ -48,7 +48,7 @@ static void run_form(tg_check *c, form *f)
             varied[count++] = c->tensors[i];
     }
     f->results[0] = take(c, tg_shape_size(&f->output));
-    const tg_tensor result = c->function(c->tape, c->tensors, c->given, c->user);
+    const tg_tensor result = c->function(c->tape, c->tensors, c->report.count, c->user);
     const tg_tensor cotangent = put(c, f->cotangent, f->output, f->dtype, false);
     bool fine = tg_read(result, TG_F64, f->results[0], tg_shape_size(&f->output)) &&
                 tg_grad(&result, 1, varied, count, &cotangent, false, gradients);

@@ -109,15 +109,13 @@ void tg_check_localise(tg_check *c, void *of)
                 ". Every operation on its tape is right by itself, so a value must reach the result past the tape");
 }
 
-/* Checks a function of the first `given` inputs, which uses the parameters among the others directly. */
 static tg_gradcheck_result check(const char *name, tg_function function, void *user, const tg_gradcheck_input *inputs,
-                                 int count, int given, const tg_gradcheck_options *options, const char *misuse)
+                                 int count, const tg_gradcheck_options *options, const char *misuse)
 {
     tg_check c = {.report = {name, inputs, count, .result = tg_check_no_result(-1)},
                   .kind = &tg_check_of_tensors,
                   .function = function,
                   .user = user,
-                  .given = given,
                   .options = tg_check_options(options)};
     return tg_check_answer(&c, misuse);
 }
@@ -126,29 +124,44 @@ tg_gradcheck_result tg_gradcheck(tg_function function, void *user, const tg_grad
                                  const tg_gradcheck_options *options)
 {
     const bool fine = function && inputs && count > 0;
-    return check("the function", function, user, inputs, count, count, options,
+    return check("the function", function, user, inputs, count, options,
                  fine ? NULL : "expected a function and at least one input");
+}
+
+/* ---- a model ---- */
+
+typedef struct model {
+    tg_function function;
+    void *user;
+    int count; /* inputs of the function itself, without the parameters */
+} model;
+
+static tg_tensor run_model(tg_tape *tape, const tg_tensor *inputs, int count, void *user)
+{
+    const model *m = user;
+    (void)count;
+    return m->function(tape, inputs, m->count, m->user);
 }
 
 tg_gradcheck_result tg_gradcheck_parameters(tg_function function, void *user, const tg_gradcheck_input *inputs,
                                             int count, tg_parameters *set, const tg_gradcheck_options *options)
 {
-    const int given = count > 0 ? count : 0, parameters = tg_parameters_count(set), all = given + parameters;
-    const bool fine = function && (given == 0 || inputs) && parameters > 0;
+    model m = {function, user, count > 0 ? count : 0};
+    const int parameters = tg_parameters_count(set), all = m.count + parameters;
+    const bool fine = function && (m.count == 0 || inputs) && parameters > 0;
     tg_gradcheck_input *list = fine ? malloc((size_t)all * sizeof *list) : NULL;
     if (!list)
-        return check("the model", function, user, NULL, 0, 0, options,
+        return check("the model", run_model, &m, NULL, 0, options,
                      fine ? "out of memory" : "expected a function and at least one parameter");
     for (int i = 0; i < all; i++)
-        list[i] = i < given ? inputs[i] : (tg_gradcheck_input){.parameter = tg_parameters_at(set, i - given)};
+        list[i] = i < m.count ? inputs[i] : (tg_gradcheck_input){.parameter = tg_parameters_at(set, i - m.count)};
     tg_gradcheck_options along = options ? *options : (tg_gradcheck_options){0};
     along.elements = 1;
     along.directions = 1;
-    const char *name = "the function";
-    tg_gradcheck_result result = check(name, function, user, list, all, given, &along, NULL);
+    tg_gradcheck_result result = tg_gradcheck(run_model, &m, list, all, &along);
     if (!result.passed && result.status != TG_GRADCHECK_REFUSED) {
-        tg_gradcheck_result element = check(name, function, user, list, all, given, options, NULL);
-        result = element.passed ? check(name, function, user, list, all, given, &along, NULL) : element;
+        tg_gradcheck_result element = tg_gradcheck(run_model, &m, list, all, options);
+        result = element.passed ? tg_gradcheck(run_model, &m, list, all, &along) : element;
     }
     free(list);
     return result;

@@ -36,7 +36,7 @@ tg_tensor tg_check_record(tg_check *c, const double *x)
         if (varies)
             c->varied[p++] = c->tensors[i];
     }
-    const tg_tensor result = c->function(c->tape, c->tensors, c->given, c->user);
+    const tg_tensor result = c->function(c->tape, c->tensors, c->report.count, c->user);
     stop_at_error(c, TG_GRADCHECK_REFUSED);
     if (!tg_ok(result) || tg_dtype_of(result) != TG_F64)
         tg_check_stop(c, TG_GRADCHECK_REFUSED, "expected the function to return an f64 tensor, not %s",
@@ -130,7 +130,7 @@ static void expect_no_disturbance(tg_check *c)
         if (!c->report.inputs[part->input].parameter)
             c->tensors[part->input] = tg_variable(c->tape, TG_F64, c->moved + part->offset, part->shape);
     }
-    c->function(c->tape, c->tensors, c->given, c->user);
+    c->function(c->tape, c->tensors, c->report.count, c->user);
     tg_tape_clear_error(c->tape); /* the function may fail at these numbers */
     derive(c, 1, result, (double *[]){NULL, c->ahead});
     tg_check_same(c, 1, c->ahead, TG_GRADCHECK_DISTURBED,
@@ -158,7 +158,7 @@ static void expect_the_same_without_gradient(tg_check *c)
     expect_value(c, record_constants(c), "with constants for inputs");
     tg_check_record(c, c->point);
     tg_no_grad_begin(c->tape);
-    const tg_tensor result = c->function(c->tape, c->tensors, c->given, c->user);
+    const tg_tensor result = c->function(c->tape, c->tensors, c->report.count, c->user);
     tg_no_grad_end(c->tape);
     expect_value(c, result, "evaluated without gradient");
 }
@@ -224,7 +224,7 @@ static void run_backward(tg_check *c, bool checkpointed, double *gradients)
     }
     tg_tensor result = tg_check_record(c, c->point);
     if (checkpointed)
-        result = tg_checkpoint(c->function, c->tensors, c->given, c->user);
+        result = tg_checkpoint(c->function, c->tensors, c->report.count, c->user);
     const bool fine = tg_backward_from(result, put_cotangent(c));
     for (int p = 0; p < c->part_count; p++) {
         const tg_check_part *part = &c->parts[p];

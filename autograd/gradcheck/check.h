@@ -1,13 +1,13 @@
 /* One check of one function. Internal to the checker.
  *
- *     operation.c localise.c black_box.c   the public calls: what is checked is made a function
- *     driver.c                             one check: every derivative is compared, element by element or along
- * directions function.c tensors.c black_box.c     evaluates the function and its derivatives; measures their rounding
- *     together.c                           elements that can be moved at once
- *     differences.c one_sided.c integral.c numbers to compare with
- *     compare.c                            compares and judges
- *     invariants.c forms.c                 what must hold exactly, and in float and other shapes
- *     report.c explain.c                   sentences
+ *     operation.c localise.c black_box.c      the public calls: what is checked is made a function
+ *     driver.c                                compares every derivative, by elements or along directions
+ *     function.c tensors.c black_box.c        evaluate the function and its derivatives, measure their rounding
+ *     together.c                              elements that can be moved at once
+ *     differences.c one_sided.c integral.c    the numbers to compare with
+ *     compare.c                               compares and judges
+ *     invariants.c forms.c                    what must hold exactly; float and other shapes
+ *     report.c explain.c                      sentences
  *
  * A failure ends the check from wherever it is found: tg_check_stop writes the result and jumps to the tg_check_try
  * that runs this part of the check. So no function here returns an error, and memory is always there. What a jump

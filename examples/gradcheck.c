@@ -95,32 +95,67 @@ static check_row check(const settings *s, const subject *what, int order)
     return row;
 }
 
-/* Names the current check, on a terminal. */
+/* Names the current check, on a terminal; `all` is 0 if nobody knows how many there will be. */
 static void show_progress(int done, int all, const char *name)
 {
-    if (terminal_of(stderr).live)
-        fprintf(stderr, name ? "\r\033[K%d of %d: %s" : "\r\033[K", done + 1, all, name);
+    if (!terminal_of(stderr).live)
+        return;
+    fputs("\r\033[K", stderr);
+    if (name && all > 0)
+        fprintf(stderr, "%d of %d: %s", done + 1, all, name);
+    else if (name)
+        fprintf(stderr, "checking %s", name);
 }
 
-/* Runs the selected checks until Ctrl-C, which a second time ends the program; returns the number of complete rows. */
-static int check_chosen(const settings *s, const subjects *all, check_row rows[])
+/* Another program's functions, one after the other, are appended to the subjects. */
+static subject *next_function(command_pipe *of, remote_function *function, subjects *all)
 {
+    if (!of || all->count == SUBJECTS_MOST || !remote_next(of, function))
+        return NULL;
+    subject *what = &all->list[all->count++];
+    *what = (subject){.name = what->own_name, .category = "yours", .about = "", .function = function};
+    memcpy(what->own_name, function->name, sizeof what->own_name);
+    return what;
+}
+
+static subject *next_chosen(subjects *all, int *next)
+{
+    while (*next < all->count && (!all->list[*next].chosen || all->list[*next].constant))
+        ++*next;
+    return *next < all->count ? &all->list[(*next)++] : NULL;
+}
+
+/* Runs the chosen checks, or those of another program until it ends or fails, until Ctrl-C, which a second time ends
+ * this program. Returns the number of complete rows. */
+static int check_all(const settings *s, subjects *all, check_row rows[], tg_error *error)
+{
+    static remote_function function;
     signals_before before;
-    int count = 0, chosen = 0;
+    int count = 0, chosen = 0, next = 0;
     for (int i = 0; i < all->count; i++)
         chosen += all->list[i].chosen && !all->list[i].constant;
     signals_catch(&before);
-    for (int i = 0; i < all->count && !signals_caught(); i++) {
-        const subject *what = &all->list[i];
-        if (!what->chosen || what->constant)
-            continue;
+    command_pipe *of = s->command ? command_start(s->command, s->limit, error) : NULL;
+    while (!signals_caught()) {
+        const subject *what = s->command ? next_function(of, &function, all) : next_chosen(all, &next);
+        if (!what)
+            break;
         show_progress(count, chosen, what->name);
         user_ops_checking(what->name);
-        rows[count++] = check(s, what, subject_order(what, s->order));
+        rows[count] = check(s, what, subject_order(what, s->order));
+        if (of)
+            remote_end(&function, &rows[count].result);
+        if (of && signals_caught())
+            free(rows[count].report); /* the program was stopped in the middle of it */
+        else
+            count++;
     }
-    signals_release(&before);
     show_progress(count, chosen, NULL);
-    if (signals_caught())
+    if (of)
+        tg_fail(error, "%s", command_message(of));
+    command_stop(of);
+    signals_release(&before);
+    if (signals_caught() && !s->command)
         fprintf(stderr, "interrupted: %d of %d are checked\n", count, chosen);
     return count;
 }
@@ -227,91 +262,45 @@ static void release_rows(check_row *rows, int count)
 
 static int run(const settings *s, subjects *all, char *const *argv)
 {
-    tg_error error;
+    tg_error error = {""};
     steps_place drawn = {0};
     if (s->plot && !steps_find(all, s->plot, &drawn, &error))
         return refuse("--plot", error.text);
     if (s->plot && !files_check_folder(s->out, &error))
         return refuse("--out", error.text);
-    if (!can_write(s) || !choose(s, all, &drawn))
+    if (!can_write(s) || (!s->command && !choose(s, all, &drawn)))
         return TROUBLE;
     if (s->list)
         return check_table_list(all, stdout), ALL_PASSED;
-    check_row *rows = calloc((size_t)all->count, sizeof *rows);
+    check_row *rows = calloc(SUBJECTS_MOST, sizeof *rows);
     if (!rows)
         return refuse("", "out of memory");
-    const check_table table = {rows, check_chosen(s, all, rows)};
-    const int status = print_and_write(s, all, &table, argv);
-    const int drawing = s->plot && !signals_caught() ? draw(s, &drawn) : ALL_PASSED;
-    release_rows(rows, table.count);
-    return drawing ? drawing : status;
-}
-
-/* ---- another program ---- */
-
-enum { MOST_FUNCTIONS = 10000 };
-
-/* Checks its functions until it ends or fails; returns the number of complete rows. */
-static int check_functions(const settings *s, command_pipe *of, subject list[], check_row rows[])
-{
-    static remote_function function;
-    int count = 0;
-    while (count < MOST_FUNCTIONS && remote_next(of, &function)) {
-        subject *what = &list[count];
-        *what = (subject){.name = strdup(function.name), .category = "yours", .about = "", .function = &function};
-        if (terminal_of(stderr).live)
-            fprintf(stderr, "\r\033[Kchecking %s", function.name);
-        if (what->name)
-            rows[count] = check(s, what, 1);
-        show_progress(0, 0, NULL);
-        remote_end(&function, &rows[count].result);
-        if (signals_caught() || !what->name)
-            return free((char *)what->name), count;
-        count++;
-    }
-    return count;
-}
-
-static int run_command(const settings *s, char *const *argv)
-{
-    tg_error error = {""};
-    subject *list = calloc(MOST_FUNCTIONS, sizeof *list);
-    check_row *rows = calloc(MOST_FUNCTIONS, sizeof *rows);
-    signals_before before;
-    if (!list || !rows) {
-        free(list);
-        free(rows);
-        return refuse("", "out of memory");
-    }
-    signals_catch(&before);
-    command_pipe *of = command_start(s->command, s->limit, &error);
-    const check_table table = {rows, of ? check_functions(s, of, list, rows) : 0};
-    if (of)
-        tg_fail(&error, "%s", command_message(of));
-    command_stop(of);
-    signals_release(&before);
-    int status = table.count > 0 ? print_and_write(s, &(subjects){list, table.count}, &table, argv) : TROUBLE;
+    const check_table table = {rows, check_all(s, all, rows, &error)};
+    int status = table.count > 0 || !s->command ? print_and_write(s, all, &table, argv) : TROUBLE;
     if (signals_caught())
         status = signals_status();
-    else if (error.text[0] || table.count == 0)
+    else if (s->command && (error.text[0] || table.count == 0))
         status = refuse("--command", error.text[0] ? error.text : "the program has no function to check");
-    for (int i = 0; i < table.count; i++)
-        free((char *)list[i].name);
+    else if (s->plot) {
+        const int drawing = draw(s, &drawn);
+        status = drawing ? drawing : status;
+    }
     release_rows(rows, table.count);
-    free(list);
     return status;
 }
 
-/* Rejects options that do not apply to another program's functions. */
-static int with_command(settings *s, char *const *argv)
+/* Rejects options that do not apply to another program's functions, or that apply to nothing else. */
+static bool suits_command(const settings *s)
 {
+    if (!s->command)
+        return !options_given("limit") || (refuse("", "--limit is for --command only"), false);
     if (s->names || s->list || s->load || s->plot)
-        return refuse("--command", "checks all functions of that program: no names, --list, --load or --plot");
+        return refuse("--command", "checks all functions of that program: no names, --list, --load or --plot"), false;
     if (options_given("order"))
         return refuse("--order",
-                      "functions of --command are checked to first order; give a vjp as a function of its own");
-    s->order = 1;
-    return can_write(s) ? run_command(s, argv) : TROUBLE;
+                      "functions of --command are checked to first order; give a vjp as a function of its own"),
+               false;
+    return true;
 }
 
 int main(int argc, char **argv)
@@ -319,7 +308,6 @@ int main(int argc, char **argv)
     settings s = {.order = 2, .seeds = 1, .out = "gradcheck", .limit = 60};
     tg_error error;
     const tg_op *const *own = NULL;
-    subjects all;
     static const char *const of_checks[] = {"order", "seed", "seeds", "csv", "html", "junit", "plot", "out", NULL};
     options_parse(&program, argc, argv, &s);
     const char *idle = s.list ? options_first_given(of_checks) : NULL;
@@ -327,17 +315,20 @@ int main(int argc, char **argv)
         return fprintf(stderr, "gradcheck: --%s: --list checks nothing\n", idle), TROUBLE;
     if (!s.plot && options_given("out"))
         return refuse("", "--out is for --plot only");
-    if (s.command)
-        return with_command(&s, argv);
-    if (options_given("limit"))
-        return refuse("", "--limit is for --command only");
+    if (!suits_command(&s))
+        return TROUBLE;
     if (s.load && !(own = user_ops_load(s.load, &error)))
         return refuse("--load", error.text);
     if (own)
         user_ops_guard();
-    if (!subjects_collect(&all, own))
+    subjects all = {calloc(SUBJECTS_MOST, sizeof *all.list), 0};
+    if (!all.list)
         return refuse("", "out of memory");
+    if (s.command)
+        s.order = 1;
+    else
+        subjects_collect(&all, own);
     const int status = run(&s, &all, argv);
-    subjects_free(&all);
+    free(all.list);
     return status;
 }

@@ -1,38 +1,10 @@
-#include "autograd/gradcheck/integral.h"
-#include "autograd/gradcheck/one_sided.h"
-#include "autograd/gradcheck/compare.h"
-
-#include "autograd/gradcheck/differences.h"
+#include "autograd/gradcheck/check.h"
 #include "autograd/gradcheck/tolerances.h"
 
 #include <float.h>
-#include <math.h>
 #include <string.h>
 
 /* ---- what is compared ---- */
-
-/* A group: its analytic derivative along a direction that is 0 outside [from, to), and what its finite difference
- * showed. */
-typedef struct group {
-    double analytic, size;
-    double rounding; /* as measured */
-    /* The size of each lower level; of a single element of an elementwise function, its place alone counts. */
-    double below[TG_GRADCHECK_MAX_ORDER];
-    double allowed; /* rounding allowed in the comparison with a difference */
-    bool converged, noise;
-} group;
-
-/* Comparisons along one direction, one for each group. All arrays are [groups]. */
-typedef struct comparison {
-    int order;
-    tg_check_way way; /* a group is no longer wanted once it is decided */
-    group *group;
-    tg_check_difference *difference;
-    tg_check_integral *integral;
-    double *half; /* half the stretch of each integral */
-    tg_check_one_sided *one_sided;
-    tg_gradcheck_result *v;
-} comparison;
 
 /* The size of a level, or of one place of it. */
 static double size_below(const tg_check *c, const tg_check_level *level, int64_t place)
@@ -45,83 +17,73 @@ static double size_below(const tg_check *c, const tg_check_level *level, int64_t
     return tg_check_root(square);
 }
 
-/* Fills in a group: its analytic derivative, its sizes and its steps. */
-static void fill_group(const tg_check *c, comparison *p, int64_t g, int64_t from, int64_t to)
+/* Fills in a group, whose direction is 0 outside [from, to): its analytic derivative, its sizes and its steps. */
+static void fill_group(const tg_check *c, const tg_check_way *way, tg_check_group *of, int64_t from, int64_t to)
 {
-    const double *gradient = c->level[p->order].value, *direction = p->way.direction;
+    const double *gradient = c->level[way->level + 1].value;
     const bool single = to - from == 1;
-    group *of = &p->group[g];
-    tg_check_steps *steps = &p->way.steps[g];
     long double square = 0;
     for (int64_t i = from; i < to; i++) {
-        double term = gradient[i] * direction[i];
+        double term = gradient[i] * way->direction[i];
         of->analytic += term;
         tg_check_add_square(&square, term);
-        steps->largest = fmax(steps->largest, fabs(direction[i]));
+        of->largest = fmax(of->largest, fabs(way->direction[i]));
     }
     of->size = tg_check_root(square);
-    of->rounding = tg_check_noise(c, p->order, direction, from, to);
-    for (int k = 0; k < p->order; k++)
+    of->rounding = tg_check_noise(c, way->level + 1, way->direction, from, to);
+    for (int k = 0; k <= way->level; k++)
         of->below[k] = size_below(c, &c->level[k], single && c->places > 0 ? from % c->places : -1);
-    steps->smallest = single && c->own_scale[from] < c->scale[from] ? c->own_scale[from] / c->scale[from] : 1;
-    steps->wanted = true;
-}
-
-static bool make_comparison(tg_check *c, int order, const double *direction, int64_t groups, tg_gradcheck_result *v,
-                            comparison *p)
-{
-    *p = (comparison){.order = order, .way = {.direction = direction, .groups = groups}, .v = v};
-    return (p->way.steps = tg_check_take_from(c, &c->arena, groups, sizeof *p->way.steps)) &&
-           (p->group = tg_check_take_from(c, &c->arena, groups, sizeof *p->group)) &&
-           (p->difference = tg_check_take_from(c, &c->arena, groups, sizeof *p->difference)) &&
-           (p->integral = tg_check_take_from(c, &c->arena, groups, sizeof *p->integral)) &&
-           (p->half = tg_check_take(c, groups)) &&
-           (p->one_sided = tg_check_take_from(c, &c->arena, groups, sizeof *p->one_sided));
+    of->smallest = single && c->own_scale[from] < c->scale[from] ? c->own_scale[from] / c->scale[from] : 1;
+    of->wanted = true;
 }
 
 /* ---- judging ---- */
 
 /* The rounding of an analytic derivative: the measured one, limited by what the rounding of the function explains, so
  * that an error that looks like noise is not excused; plus an allowance of the usual size. */
-static double explained_rounding(const tg_check *c, const comparison *p, int64_t g, double unmeasured)
+static double explained_rounding(const tg_check *c, const tg_check_way *way, const tg_check_group *of,
+                                 double unmeasured)
 {
-    const group *of = &p->group[g];
-    const tg_check_difference *d = &p->difference[g];
+    const tg_check_difference *d = &of->difference;
     double usual = 0, change = d->length_scale;
-    for (int k = p->order - 1; k >= 0; k--) {
-        usual += (k == p->order - 1 ? d->norm : of->below[k]) / change;
-        change *= fmax(1, d->length_scale * p->way.steps[g].largest);
+    for (int k = way->level; k >= 0; k--) {
+        usual += (k == way->level ? d->norm : of->below[k]) / change;
+        change *= fmax(1, d->length_scale * of->largest);
     }
     const double of_function = d->expected_rounding +
-                               fmin(c->level[p->order - 1].rounding, d->rounding_sum) / d->length_scale +
+                               fmin(c->level[way->level].rounding, d->rounding_sum) / d->length_scale +
                                d->argument_rounding;
     return c->numbers->rounding_safety *
                fmin(of->rounding, fmax(of_function, tg_check_to(c, CANCELLATION_ROUNDING) * usual)) +
            4 * d->argument_rounding + tg_check_to(c, unmeasured) * usual;
 }
 
+/* True if a difference is 0 within its error. */
+static bool vanishes(const tg_check *c, const tg_check_difference *d)
+{
+    return fabs(d->value) <= c->numbers->safety * (d->error + d->rounding);
+}
+
 /* Where terms cancel, as where a norm removes what a bias adds, the difference is 0 and the derivative consists of the
  * terms' rounding. The terms may be as large as the derivatives by other variables. */
-static double cancellation_rounding(const tg_check *c, const comparison *p, int64_t g)
+static double cancellation_rounding(const tg_check *c, const tg_check_way *way, const tg_check_group *of)
 {
-    const tg_check_difference *d = &p->difference[g];
-    const bool cancel = c->places == 0 && fabs(d->value) <= c->numbers->safety * (d->error + d->rounding);
-    return cancel ? tg_check_to(c, UNMEASURED_ROUNDING) * c->level[p->order].size : 0;
+    const bool cancel = c->places == 0 && vanishes(c, &of->difference);
+    return cancel ? tg_check_to(c, UNMEASURED_ROUNDING) * c->level[way->level + 1].size : 0;
 }
 
 /* The size of the derivative: the largest of what was found and expected. */
-static double size_of(const comparison *p, int64_t g)
+static double size_of(const tg_check_group *of)
 {
-    const group *of = &p->group[g];
-    const tg_check_difference *d = &p->difference[g];
-    return fmax(fmax(fabs(of->analytic), of->size), fmax(fabs(d->value), d->size));
+    return fmax(fmax(fabs(of->analytic), of->size), fmax(fabs(of->difference.value), of->difference.size));
 }
 
-static void set_result(const tg_check *c, tg_gradcheck_result *v, double numeric, double bound, double size,
+static void set_result(const tg_check *c, tg_check_group *of, double numeric, double bound, double size,
                        double rounding)
 {
+    tg_gradcheck_result *v = &of->result;
     v->numeric = numeric;
-    v->error = fabs(v->analytic - numeric);
+    v->error = fabs(of->analytic - numeric);
     v->bound = bound;
     v->relative = v->error > 0 ? v->error / fmax(size, rounding / tg_check_to(c, 1e-7)) : 0;
     v->passed = v->error <= bound;
@@ -132,31 +94,29 @@ static void set_result(const tg_check *c, tg_gradcheck_result *v, double numeric
 /* All differences of sin(1e10 x) are noise. That noise is larger than rounding and as large as all changes of the
  * function, and the difference vanishes in it; the derivative says that the function runs through all its values in
  * steps too small for doubles. */
-static bool is_noise(const tg_check *c, const group *of, const tg_check_difference *d, double largest_change)
+static bool is_noise(const tg_check *c, const tg_check_group *of)
 {
-    return d->rounding_sum > tg_check_to(c, NOISE) * d->norm && d->rounding_sum > 0x1p-10 * largest_change &&
+    const tg_check_difference *d = &of->difference;
+    return d->rounding_sum > tg_check_to(c, NOISE) * d->norm && d->rounding_sum > 0x1p-10 * of->largest_change &&
            !(fabs(d->value) > c->numbers->safety * (d->error + d->rounding)) &&
            tg_check_to(c, BELOW_NOISE) * fabs(of->analytic) >= d->rounding_sum;
 }
 
 /* Judges a group by its central difference. */
-static void judge(const tg_check *c, comparison *p, int64_t g)
+static void judge(const tg_check *c, const tg_check_way *way, tg_check_group *of)
 {
-    group *of = &p->group[g];
-    const tg_check_difference *d = &p->difference[g];
-    tg_gradcheck_result *v = &p->v[g];
-    const double size = size_of(p, g);
-    double rounding = c->numbers->safety * d->rounding + explained_rounding(c, p, g, UNMEASURED_ROUNDING) +
-                      cancellation_rounding(c, p, g) + tg_check_to(c, MEASURED_ROUNDING) * size;
-    set_result(c, v, d->value, c->numbers->safety * d->error + rounding, size, rounding);
-    v->sharp |= size == 0 && v->bound <= c->numbers->sharp * of->below[p->order - 1] / d->length_scale;
-    of->allowed = rounding;
-    of->noise |= is_noise(c, of, d, p->way.steps[g].largest_change);
+    const tg_check_difference *d = &of->difference;
+    tg_gradcheck_result *v = &of->result;
+    const double size = size_of(of);
+    of->allowed = c->numbers->safety * d->rounding + explained_rounding(c, way, of, UNMEASURED_ROUNDING) +
+                  cancellation_rounding(c, way, of) + tg_check_to(c, MEASURED_ROUNDING) * size;
+    set_result(c, of, d->value, c->numbers->safety * d->error + of->allowed, size, of->allowed);
+    v->sharp |= size == 0 && v->bound <= c->numbers->sharp * of->below[way->level] / d->length_scale;
+    of->noise |= is_noise(c, of);
     of->converged = d->error <= tg_check_to(c, NOT_CONVERGED) * fmax(fabs(d->value), d->size) ||
                     tg_check_to(c, COARSE) * d->error <= d->rounding;
-    if (v->error < 2 * c->numbers->epsilon * c->numbers->least *
-                       p->way.steps[g].largest) { /* no double is small enough for this derivative */
-        v->passed = true;
+    if (v->error < 2 * c->numbers->epsilon * c->numbers->least * of->largest) {
+        v->passed = true; /* no double is small enough for this derivative */
         v->status = TG_GRADCHECK_PASSED;
     }
     v->passed &= of->converged;
@@ -169,114 +129,113 @@ static double off_by(const tg_check_integral *in)
     return in->mean - in->change;
 }
 
-static double rounding_of(const tg_check *c, const comparison *p, int64_t g, const tg_check_integral *in)
+static double rounding_of(const tg_check *c, const tg_check_way *way, const tg_check_group *of, double of_change)
 {
-    return c->numbers->safety * in->rounding + explained_rounding(c, p, g, UNMEASURED_IN_INTEGRAL) +
-           tg_check_to(c, MEASURED_ROUNDING) * size_of(p, g);
+    return c->numbers->safety * of_change + explained_rounding(c, way, of, UNMEASURED_IN_INTEGRAL) +
+           tg_check_to(c, MEASURED_ROUNDING) * size_of(of);
 }
 
 /* Chooses a stretch for each group whose comparison agrees but is not sharp, if an integral is possible there. True if
  * there is a group with one. */
-static bool choose_stretches(const tg_check *c, comparison *p)
+static bool choose_stretches(const tg_check *c, const tg_check_way *way)
 {
     bool any = false;
-    for (int64_t g = 0; g < p->way.groups; g++) {
-        const double half = c->numbers->stretch * tg_check_first_step(p->way.steps[g].largest), size = size_of(p, g);
-        const tg_check_integral hoped = {.rounding = c->numbers->epsilon * p->difference[g].norm / half};
-        const bool coarse = p->way.steps[g].wanted && p->v[g].passed && !p->v[g].sharp &&
+    for (int64_t g = 0; g < way->groups; g++) {
+        tg_check_group *of = &way->group[g];
+        const double half = c->numbers->stretch * tg_check_first_step(of->largest), size = size_of(of);
+        const double hoped = c->numbers->epsilon * of->difference.norm / half; /* rounding */
+        const bool coarse = of->wanted && of->result.passed && !of->result.sharp &&
                             size > c->numbers->least / c->numbers->epsilon &&
-                            rounding_of(c, p, g, &hoped) <= c->numbers->sharp * size;
-        p->half[g] = coarse ? half : 0;
+                            rounding_of(c, way, of, hoped) <= c->numbers->sharp * size;
+        of->first = coarse ? half : 0;
         any |= coarse;
     }
     return any;
 }
 
+static void set_by_integral(const tg_check *c, const tg_check_way *way, tg_check_group *of)
+{
+    const tg_check_integral *in = &of->integral;
+    const double rounding = rounding_of(c, way, of, in->rounding);
+    set_result(c, of, of->analytic - off_by(in), in->error + rounding, size_of(of), rounding);
+    of->result.integrals = 1;
+}
+
 /* Judges by the integral if that is precise enough. True if the integral finds the derivative wrong; shorter stretches
  * must confirm that. */
-static bool judge_integral(const tg_check *c, comparison *p, int64_t g)
+static bool judge_integral(const tg_check *c, const tg_check_way *way, tg_check_group *of)
 {
-    const tg_check_integral *in = &p->integral[g];
-    tg_gradcheck_result *v = &p->v[g];
-    const double size = size_of(p, g), rounding = rounding_of(c, p, g, in), bound = in->error + rounding,
-                 off = off_by(in);
-    const bool is_sharp = bound <= c->numbers->sharp * size, is_off = is_sharp && fabs(off) > bound;
-    if (is_sharp && !is_off) {
-        set_result(c, v, v->analytic - off, bound, size, rounding);
-        v->integrals = 1;
-    }
-    if (!is_off)
-        p->half[g] = 0;
-    return is_off;
+    const double bound = of->integral.error + rounding_of(c, way, of, of->integral.rounding);
+    const bool is_sharp = bound <= c->numbers->sharp * size_of(of), is_off = fabs(off_by(&of->integral)) > bound;
+    if (is_sharp && !is_off)
+        set_by_integral(c, way, of);
+    return is_sharp && is_off;
 }
 
 /* An error of the derivative is the same on every stretch. The effect of a jump of the function doubles on half a
  * stretch; the effect of rounding that was measured too small differs from stretch to stretch. So shorter stretches
  * must show the same error as the whole one. */
-static const double agreeing[] = {0.5, 0.875, 0.625, 0.75};
-
-static bool agrees(const tg_check *c, const comparison *p, int64_t g, const tg_check_integral *shorter)
+static bool agrees(const tg_check *c, const tg_check_way *way, const tg_check_group *of, const tg_check_integral *whole)
 {
-    const double off = off_by(&p->integral[g]), allowed = shorter->error + rounding_of(c, p, g, shorter);
-    return fabs(off_by(shorter) - off) <= fmin(allowed, 0.5 * fabs(off));
+    const double off = off_by(whole), allowed = of->integral.error + rounding_of(c, way, of, of->integral.rounding);
+    return fabs(off_by(&of->integral) - off) <= fmin(allowed, 0.5 * fabs(off));
 }
 
-/* Drops the groups whose shorter stretches disagree with the whole one. True if any is left. */
-static bool keep_agreeing(const tg_check *c, comparison *p, const tg_check_integral *shorter, double *half)
+/* Judges the groups whose first step is not 0 by shorter stretches. */
+static void judge_again(tg_check *c, const tg_check_way *way)
 {
-    bool any = false;
-    for (int64_t g = 0; g < p->way.groups; g++) {
-        if (half[g] > 0 && !agrees(c, p, g, &shorter[g]))
-            p->half[g] = 0;
-        any |= p->half[g] > 0;
+    static const double parts[] = {0.5, 0.875, 0.625, 0.75};
+    double *half = tg_check_take(c, way->groups);
+    tg_check_integral *whole = tg_check_take_from(c, &c->arena, way->groups, sizeof *whole);
+    for (int64_t g = 0; g < way->groups; g++) {
+        half[g] = way->group[g].first;
+        whole[g] = way->group[g].integral;
     }
-    return any;
-}
-
-static bool judge_again(tg_check *c, comparison *p)
-{
-    double *half = tg_check_take(c, p->way.groups);
-    tg_check_integral *shorter = tg_check_take_from(c, &c->arena, p->way.groups, sizeof *shorter);
-    if (!half || !shorter)
-        return false;
-    for (size_t i = 0; i < sizeof agreeing / sizeof agreeing[0]; i++) {
-        for (int64_t g = 0; g < p->way.groups; g++)
-            half[g] = agreeing[i] * p->half[g];
-        if (!tg_check_integrals(c, p->order, &p->way, half, shorter))
-            return false;
-        if (!keep_agreeing(c, p, shorter, half))
-            return true;
-    }
-    for (int64_t g = 0; g < p->way.groups; g++)
-        if (p->half[g] > 0) {
-            const double rounding = rounding_of(c, p, g, &p->integral[g]);
-            set_result(c, &p->v[g], p->v[g].analytic - off_by(&p->integral[g]), p->integral[g].error + rounding,
-                       size_of(p, g), rounding);
-            p->v[g].integrals = 1;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        for (int64_t g = 0; g < way->groups; g++)
+            way->group[g].first = parts[i] * half[g];
+        tg_check_integrals(c, way);
+        bool any = false;
+        for (int64_t g = 0; g < way->groups; g++) {
+            if (half[g] > 0 && !agrees(c, way, &way->group[g], &whole[g]))
+                half[g] = 0;
+            any |= half[g] > 0;
         }
-    return true;
+        if (!any)
+            return;
+    }
+    for (int64_t g = 0; g < way->groups; g++)
+        if (half[g] > 0) {
+            way->group[g].integral = whole[g];
+            set_by_integral(c, way, &way->group[g]);
+        }
 }
 
-static bool judge_integrals(tg_check *c, comparison *p)
+static void judge_integrals(tg_check *c, const tg_check_way *way)
 {
     bool any_off = false;
-    if (!choose_stretches(c, p))
-        return true;
-    if (!tg_check_integrals(c, p->order, &p->way, p->half, p->integral))
-        return false;
-    for (int64_t g = 0; g < p->way.groups; g++)
-        any_off |= p->half[g] > 0 && judge_integral(c, p, g);
-    return !any_off || judge_again(c, p);
+    if (!choose_stretches(c, way))
+        return;
+    tg_check_integrals(c, way);
+    for (int64_t g = 0; g < way->groups; g++) {
+        tg_check_group *of = &way->group[g];
+        if (of->first > 0 && !judge_integral(c, way, of))
+            of->first = 0;
+        any_off |= of->first > 0;
+    }
+    if (any_off)
+        judge_again(c, way);
 }
+
+/* ---- judging where the central difference disagrees ---- */
 
 /* Judges by far smaller steps where these contradict. They are coarse: their agreement counts only if they distinguish
  * the derivative from the value that the usual steps gave. */
-static void judge_small_steps(const tg_check *c, comparison *p, int64_t g)
+static void judge_small_steps(const tg_check *c, const tg_check_way *way, tg_check_group *of)
 {
-    group *of = &p->group[g];
-    tg_gradcheck_result *v = &p->v[g], usual = *v;
+    tg_gradcheck_result *v = &of->result, usual = *v;
     double allowed = of->allowed;
-    judge(c, p, g);
+    judge(c, way, of);
     if (v->passed && v->bound <= tg_check_to(c, COARSE) * fmax(fabs(of->analytic), of->size) &&
         !(v->bound > usual.error))
         return;
@@ -285,207 +244,216 @@ static void judge_small_steps(const tg_check *c, comparison *p, int64_t g)
 }
 
 /* Judges by one-sided differences when the central difference does not confirm the derivative. */
-static void judge_one_sided(const tg_check *c, comparison *p, int64_t g)
+static void judge_one_sided(const tg_check *c, tg_check_group *of)
 {
-    const group *of = &p->group[g];
-    const tg_check_one_sided *d = &p->one_sided[g];
-    tg_gradcheck_result *v = &p->v[g];
-    const bool converged = of->converged && !p->difference[g].contradicts;
-    double size = fmax(fabs(v->analytic), d->size);
+    const tg_check_one_sided *d = &of->one_sided;
+    tg_gradcheck_result *v = &of->result;
+    const bool converged = of->converged && !of->difference.contradicts;
+    double size = fmax(fabs(of->analytic), d->size);
     const bool kink = d->high - d->low > fmax(v->bound, c->numbers->safety * d->error);
-    const bool usable = d->error <= tg_check_to(c, NOT_CONVERGED) * size || d->error <= v->bound ||
+    const bool precise = d->error <= tg_check_to(c, NOT_CONVERGED) * size;
+    const bool usable = precise || d->error <= v->bound ||
                         (kink && c->numbers->digits < FLT_MANT_DIG); /* bfloat16 has no sharper ones */
     if (!usable || (converged && !kink)) {
         v->passed = false;
         v->status = converged ? TG_GRADCHECK_WRONG : TG_GRADCHECK_CANNOT_TELL;
     } else {
-        set_result(c, v, fmin(fmax(v->analytic, d->low), d->high), c->numbers->safety * d->error + of->allowed, size,
+        set_result(c, of, fmin(fmax(of->analytic, d->low), d->high), c->numbers->safety * d->error + of->allowed, size,
                    of->allowed);
         v->kinks = 1;
-        if (!v->passed && !converged && d->jumps && d->error <= tg_check_to(c, NOT_CONVERGED) * size) {
+        if (!v->passed && !converged && d->jumps && precise) {
             v->passed = true; /* the derivative below jumps here, as that of |x|, so the next one does not exist */
             v->status = TG_GRADCHECK_PASSED;
             v->relative = 0;
         }
-        if (!v->passed && d->error > tg_check_to(c, NOT_CONVERGED) * size)
+        if (!v->passed && !precise)
             v->status = TG_GRADCHECK_CANNOT_TELL;
     }
-    if (!v->passed && (p->difference[g].contradicts || of->noise))
+    if (!v->passed && (of->difference.contradicts || of->noise))
         v->status = TG_GRADCHECK_CANNOT_TELL;
 }
 
 /* Where all digits cancel, as in tanh(x + 1e-4) - tanh x at 15, the function is 0 and does not show its rounding, which
  * is that of the largest intermediate value. A difference cannot see a derivative whose effect is smaller than this. */
-static bool is_below_rounding(const tg_check *c, const comparison *p, int64_t g)
+static bool is_below_rounding(const tg_check *c, const tg_check_way *way, const tg_check_group *of)
 {
-    const double largest = fmax(c->magnitudes[0].largest, p->order > 1 ? c->magnitudes[1].largest : 0);
+    const tg_check_level *l = &c->level[way->level];
+    const double largest = fmax(c->magnitudes[0].largest, way->level > 0 ? c->magnitudes[1].largest : 0);
     double weight = 0;
-    for (int64_t i = 0; i < c->level[p->order - 1].length; i++)
-        weight = fmax(weight, fabs(c->level[p->order - 1].cotangent[i]));
-    return (fabs(p->v[g].analytic) + fabs(p->difference[g].value)) * tg_check_first_step(p->way.steps[g].largest) <=
+    for (int64_t i = 0; i < l->length; i++)
+        weight = fmax(weight, fabs(l->cotangent[i]));
+    return (fabs(of->analytic) + fabs(of->difference.value)) * tg_check_first_step(of->largest) <=
            4 * c->numbers->epsilon * largest * weight;
 }
 
 /* Where terms of the derivative cancel, as in a normalisation of nearly equal numbers, its own rounding may exceed any
  * value that the difference can show. */
-static bool is_own_rounding(const tg_check *c, const comparison *p, int64_t g)
+static bool is_own_rounding(const tg_check *c, const tg_check_group *of)
 {
-    const tg_check_difference *d = &p->difference[g];
-    return fabs(d->value) <= c->numbers->safety * (d->error + d->rounding) &&
-           p->v[g].error <= c->numbers->rounding_safety * p->group[g].rounding;
+    return vanishes(c, &of->difference) && of->result.error <= c->numbers->rounding_safety * of->rounding;
 }
 
 /* In steps of the usual size the function changes as the derivative says, but in far smaller ones not at all, as (x +
  * 1e16) - 1e16. */
-static bool is_staircase(const tg_check *c, const comparison *p, int64_t g)
+static bool is_staircase(const tg_check *c, const tg_check_group *of)
 {
-    return fabs(p->way.steps[g].in_larger_steps - p->v[g].analytic) <= tg_check_to(c, COARSE) * fabs(p->v[g].analytic);
+    return fabs(of->in_larger_steps - of->analytic) <= tg_check_to(c, COARSE) * fabs(of->analytic);
 }
 
 /* ---- comparing ---- */
 
 /* Keeps only those groups wanted that have failed. True if there are any. */
-static bool keep_failing(comparison *p)
+static bool keep_failing(const tg_check_way *way)
 {
     bool any = false;
-    for (int64_t g = 0; g < p->way.groups; g++)
-        any |= p->way.steps[g].wanted &= !p->v[g].passed;
+    for (int64_t g = 0; g < way->groups; g++)
+        any |= way->group[g].wanted &= !way->group[g].result.passed;
     return any;
 }
 
-/* Judges the remaining groups by one-sided differences; a group that these do not confirm keeps its result. */
-static void look_for_kinks(const tg_check *c, comparison *p)
+static void begin(tg_check *c, const tg_check_way *way, tg_check_group *of)
 {
-    for (int64_t g = 0; g < p->way.groups; g++) {
-        const tg_gradcheck_result before = p->v[g];
-        if (!p->way.steps[g].wanted)
-            continue;
-        judge_one_sided(c, p, g);
-        if (!p->v[g].passed)
-            p->v[g] = before;
-    }
+    of->noise = false;
+    of->result = tg_check_no_result(-1);
+    of->result.order = way->level + 1;
+    of->result.analytic = of->analytic;
+    of->result.comparisons = 1;
+    judge(c, way, of);
+}
+
+/* A group that one-sided differences do not confirm keeps its result. */
+static void look_for_kink(tg_check *c, const tg_check_way *way, tg_check_group *of)
+{
+    const tg_gradcheck_result before = of->result;
+    (void)way;
+    judge_one_sided(c, of);
+    if (!of->result.passed)
+        of->result = before;
+}
+
+static void look_closer(tg_check *c, const tg_check_way *way, tg_check_group *of)
+{
+    if (of->difference.contradicts)
+        judge_small_steps(c, way, of);
+}
+
+static void give_up(tg_check *c, const tg_check_way *way, tg_check_group *of)
+{
+    judge_one_sided(c, of);
+    if (!of->result.passed && (is_below_rounding(c, way, of) || is_own_rounding(c, of) || is_staircase(c, of)))
+        of->result.status = TG_GRADCHECK_CANNOT_TELL;
+}
+
+static void for_each(tg_check *c, const tg_check_way *way,
+                     void (*judge_it)(tg_check *c, const tg_check_way *way, tg_check_group *of))
+{
+    for (int64_t g = 0; g < way->groups; g++)
+        if (way->group[g].wanted)
+            judge_it(c, way, &way->group[g]);
 }
 
 /* Compares with differences in steps of the usual size. Groups that fail are judged by one-sided differences, then by
  * far smaller steps, then once more by one-sided differences. */
-static bool compare_once(tg_check *c, comparison *p)
+static void compare_once(tg_check *c, const tg_check_way *way)
 {
-    const int below = p->order - 1;
-    if (!tg_check_central(c, below, &p->way, p->difference))
-        return false;
-    for (int64_t g = 0; g < p->way.groups; g++) {
-        if (!p->way.steps[g].wanted)
-            continue;
-        p->group[g].noise = false;
-        p->v[g] = (tg_gradcheck_result){
-            .order = p->order, .analytic = p->group[g].analytic, .comparisons = 1, .operation = -1};
-        judge(c, p, g);
-    }
-    if (!judge_integrals(c, p))
-        return false;
-    if (!keep_failing(p))
-        return true;
-    if (!tg_check_both_sides(c, below, &p->way, p->one_sided))
-        return false;
-    look_for_kinks(c, p);
-    if (!keep_failing(p))
-        return true;
-    if (!tg_check_small_steps(c, below, &p->way, p->difference))
-        return false;
-    for (int64_t g = 0; g < p->way.groups; g++)
-        if (p->difference[g].contradicts)
-            judge_small_steps(c, p, g);
-    if (!keep_failing(p))
-        return true;
-    for (int64_t g = 0; g < p->way.groups; g++) {
-        if (!p->way.steps[g].wanted)
-            continue;
-        judge_one_sided(c, p, g);
-        if (!p->v[g].passed && (is_below_rounding(c, p, g) || is_own_rounding(c, p, g) || is_staircase(c, p, g)))
-            p->v[g].status = TG_GRADCHECK_CANNOT_TELL;
-    }
-    return true;
+    tg_check_central(c, way);
+    for_each(c, way, begin);
+    judge_integrals(c, way);
+    if (!keep_failing(way))
+        return;
+    tg_check_both_sides(c, way);
+    for_each(c, way, look_for_kink);
+    if (!keep_failing(way))
+        return;
+    tg_check_small_steps(c, way);
+    for_each(c, way, look_closer);
+    if (keep_failing(way))
+        for_each(c, way, give_up);
 }
 
 /* A failed comparison is repeated with more rounding assumed in the derivative below. Differences that are equal at all
  * small steps, as those of a saturated softmax, look exact but are not. */
-static bool compare_again(tg_check *c, comparison *p)
+static void compare_again(tg_check *c, const tg_check_way *way)
 {
-    tg_gradcheck_result *first = p->v, *second = tg_check_take_from(c, &c->arena, p->way.groups, sizeof *second);
-    tg_check_level *level = &c->level[p->order - 1];
-    if (!second)
-        return false;
-    memcpy(second, first, (size_t)p->way.groups * sizeof *second);
-    for (int k = 0; k < p->order - 1; k++)
+    tg_check_level *level = &c->level[way->level];
+    tg_gradcheck_result *first = tg_check_take_from(c, &c->arena, way->groups, sizeof *first);
+    for (int64_t g = 0; g < way->groups; g++)
+        first[g] = way->group[g].result;
+    for (int k = 0; k < way->level; k++)
         level->assumed_rounding += 4 * c->numbers->epsilon * c->level[k].size;
-    p->v = second;
-    bool done = compare_once(c, p);
+    compare_once(c, way);
     level->assumed_rounding = 0;
-    for (int64_t g = 0; done && g < p->way.groups; g++)
-        if (second[g].passed)
-            first[g] = second[g];
-    p->v = first;
-    return done;
+    for (int64_t g = 0; g < way->groups; g++)
+        if (!way->group[g].result.passed)
+            way->group[g].result = first[g];
 }
 
-static bool compare(tg_check *c, comparison *p)
+static void compare(tg_check *c, const tg_check_way *way)
 {
-    return compare_once(c, p) && (p->order == 1 || !keep_failing(p) || compare_again(c, p));
+    compare_once(c, way);
+    if (way->level > 0 && keep_failing(way))
+        compare_again(c, way);
 }
 
-bool tg_check_compare(tg_check *c, int order, const double *direction, int64_t from, int64_t to, tg_gradcheck_result *v)
+tg_gradcheck_result tg_check_compare(tg_check *c, int order, const double *direction, int64_t from, int64_t to)
 {
+    tg_check_group all = {0};
+    const tg_check_way way = {order - 1, direction, 1, &all};
     const tg_arena_position here = tg_arena_here(&c->arena);
-    comparison p;
-    bool done = make_comparison(c, order, direction, 1, v, &p);
-    if (done) {
-        fill_group(c, &p, 0, from, to);
-        done = compare(c, &p);
-    }
+    fill_group(c, &way, &all, from, to);
+    compare(c, &way);
     tg_arena_rewind(&c->arena, here);
-    return done;
+    return all.result;
 }
 
-/* Fills in the groups of a set, and the share in the usual size of values that belong to no group. */
-static bool take_set(tg_check *c, const tg_check_part *part, const tg_check_set *set, comparison *p)
+/* Sets which variables and values belong to the groups, and the share in the usual size of values that belong to
+ * none. */
+static void set_groups(tg_check *c, const tg_check_part *part, const tg_check_sets *sets, const int64_t *member,
+                       tg_check_way *way)
 {
-    const tg_check_level *below = &c->level[p->order - 1];
-    int64_t *groups = tg_check_take_from(c, &c->arena, c->variables, sizeof *groups);
-    if (!groups)
-        return false;
-    for (int64_t g = 0; g < set->count; g++)
-        groups[part->offset + set->member[g]] = g;
-    p->way.group = groups;
-    p->way.first = set->first;
-    p->way.values = set->values;
-    for (int64_t i = 0; c->places == 0 && i < below->length; i++)
-        tg_check_add_square(&p->way.unmoved, tg_check_unmoved(below, i));
-    return true;
+    const tg_check_level *below = &c->level[way->level];
+    int64_t *of_variable = tg_check_take_from(c, &c->arena, c->variables, sizeof *of_variable),
+            *of_value = tg_check_take_from(c, &c->arena, below->length, sizeof *of_value);
+    for (int64_t i = 0; i < below->length; i++) {
+        of_value[i] = sets->by_place ? i % part->size : -1;
+        if (c->places == 0)
+            tg_check_add_square(&way->unmoved, tg_check_unmoved(below, i));
+    }
+    for (int64_t g = 0; g < way->groups; g++) {
+        of_variable[part->offset + member[g]] = g;
+        for (int64_t i = 0; sets->moves && i < below->length; i++)
+            if (sets->moves[member[g] * below->length + i])
+                of_value[i] = g;
+    }
+    way->of_variable = of_variable;
+    way->of_value = of_value;
 }
 
-bool tg_check_compare_set(tg_check *c, int order, const tg_check_part *part, const tg_check_set *set,
+void tg_check_compare_set(tg_check *c, int order, const tg_check_part *part, const tg_check_sets *sets, int64_t set,
                           tg_gradcheck_result *v)
 {
     const tg_arena_position here = tg_arena_here(&c->arena);
     double *direction = tg_check_take(c, c->variables);
-    tg_gradcheck_result *found = tg_check_take_from(c, &c->arena, set->count, sizeof *found);
-    comparison p;
-    bool done = direction && found && make_comparison(c, order, direction, set->count, found, &p);
-    for (int64_t g = 0; done && g < set->count; g++) {
-        const int64_t at = part->offset + set->member[g];
+    int64_t *member = tg_check_take_from(c, &c->arena, part->size, sizeof *member);
+    tg_check_way way = {.level = order - 1, .direction = direction};
+    for (int64_t i = 0; i < part->size; i++)
+        if (sets->set_of[i] == set)
+            member[way.groups++] = i;
+    way.group = tg_check_take_from(c, &c->arena, way.groups, sizeof *way.group);
+    for (int64_t g = 0; g < way.groups; g++) {
+        const int64_t at = part->offset + member[g];
         direction[at] = c->scale[at];
-        fill_group(c, &p, g, at, at + 1);
+        fill_group(c, &way, &way.group[g], at, at + 1);
     }
-    done = done && (!set->first || take_set(c, part, set, &p)) && compare(c, &p);
-    for (int64_t g = 0; done && g < set->count; g++) {
-        const int64_t index = set->member[g];
-        v[index] = found[g];
-        v[index].input = part->input;
-        v[index].index = index;
-        tg_check_divide(&v[index], c->scale[part->offset + index]);
+    if (sets->by_place || sets->moves)
+        set_groups(c, part, sets, member, &way);
+    compare(c, &way);
+    for (int64_t g = 0; g < way.groups; g++) {
+        v[member[g]] = way.group[g].result;
+        v[member[g]].index = member[g];
+        tg_check_divide(&v[member[g]], c->scale[part->offset + member[g]]);
     }
     tg_arena_rewind(&c->arena, here);
-    return done;
 }
 
 void tg_check_divide(tg_gradcheck_result *v, double unit)

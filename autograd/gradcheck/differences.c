@@ -8,10 +8,8 @@
  * The error of an entry is estimated as its largest difference to the two entries it was made from and to the entry
  * below it: the first two can vanish by chance where the error changes sign. The entry with the smallest sum of error
  * and rounding wins. */
-#include "autograd/gradcheck/differences.h"
+#include "autograd/gradcheck/check.h"
 #include "autograd/gradcheck/tolerances.h"
-
-#include <math.h>
 
 enum { CENTRAL_ROWS = 30, CENTRAL_COLUMNS = 7, CONFIRMATIONS = 2, CONFIRMATION_ROWS = 6 };
 
@@ -30,25 +28,25 @@ double tg_check_typical_derivative(const tg_check *c, int order, int64_t i)
 
 /* ---- plain ---- */
 
-bool tg_check_evaluate_along(tg_check *c, int level, const tg_check_way *way, const double *first, double part,
-                             double *out)
+void tg_check_evaluate_along(tg_check *c, int level, const tg_check_way *way, double part, double *out)
 {
-    for (int64_t i = 0; i < c->variables; i++)
-        c->moved[i] = c->point[i] + part * first[tg_check_group(way, i)] * way->direction[i];
-    return tg_check_evaluate(c, level, c->moved, out);
+    for (int64_t i = 0; i < c->variables; i++) {
+        const tg_check_group *of = &way->group[way->of_variable ? way->of_variable[i] : 0];
+        c->moved[i] = c->point[i] + part * of->first * way->direction[i];
+    }
+    tg_check_evaluate(c, level, c->moved, out);
 }
 
-bool tg_check_moves(tg_check *c, int level, const double *direction, double *ahead)
+void tg_check_moves(tg_check *c, int level, const double *direction, double *ahead)
 {
     const tg_check_level *l = &c->level[level];
-    const tg_check_way way = {.direction = direction, .groups = 1};
-    const double first = FIRST_STEP, *behind = ahead + l->length;
-    if (!tg_check_evaluate_along(c, level, &way, &first, 1, ahead) ||
-        !tg_check_evaluate_along(c, level, &way, &first, -1, ahead + l->length))
-        return false;
+    tg_check_group all = {.first = FIRST_STEP};
+    const tg_check_way way = {level, direction, 1, &all};
+    const double *behind = ahead + l->length;
+    tg_check_evaluate_along(c, level, &way, 1, ahead);
+    tg_check_evaluate_along(c, level, &way, -1, ahead + l->length);
     for (int64_t i = 0; i < l->length; i++)
         c->moves[i] = !(ahead[i] == l->value[i] && behind[i] == l->value[i]);
-    return true;
 }
 
 /* The sums that make up a difference. */
@@ -97,31 +95,24 @@ static tg_check_difference finish(const tg_check *c, const tg_check_level *l, do
                                  .rounding_sum = s->rounding_sum};
 }
 
-/* The plain difference of one group, from its values one step ahead and one step behind. */
-static tg_check_difference plain_difference(const tg_check *c, int level, const tg_check_way *way, int64_t group,
-                                            const double *ahead, const double *behind, double step)
+/* The plain differences of all groups, from the values `part` of each first step ahead and behind. */
+static void plain_differences(const tg_check *c, const tg_check_way *way, double part, const double *ahead,
+                              const double *behind, sums *sum, tg_check_difference *d)
 {
-    const tg_check_level *l = &c->level[level];
-    const int64_t end = tg_check_begin(way, group + 1, l->length);
-    sums s = {.norm = way->unmoved};
-    for (int64_t k = tg_check_begin(way, group, l->length); k < end; k++) {
-        const int64_t i = tg_check_value(way, k);
-        if (c->moves[i] != 0)
-            add_value(l, i, ahead[i], behind[i], &s);
-        else
-            tg_check_add_square(&s.norm, tg_check_unmoved(l, i));
+    const tg_check_level *l = &c->level[way->level];
+    for (int64_t g = 0; g < way->groups; g++)
+        sum[g] = (sums){.norm = way->unmoved};
+    for (int64_t i = 0; i < l->length; i++) {
+        const tg_check_group *of = tg_check_owner(way, i);
+        if (of && c->moves[i] != 0)
+            add_value(l, i, ahead[i], behind[i], &sum[of - way->group]);
+        else if (of)
+            tg_check_add_square(&sum[of - way->group].norm, tg_check_unmoved(l, i));
     }
-    return finish(c, l, step, way->steps ? fmin(1, way->steps[group].smallest + step) : 1, &s);
-}
-
-bool tg_check_plain(tg_check *c, int level, const double *direction, double step, tg_check_difference *d)
-{
-    const tg_check_way way = {.direction = direction, .groups = 1};
-    if (!tg_check_evaluate_along(c, level, &way, &step, 1, c->ahead) ||
-        !tg_check_evaluate_along(c, level, &way, &step, -1, c->behind))
-        return false;
-    *d = plain_difference(c, level, &way, 0, c->ahead, c->behind, step);
-    return true;
+    for (int64_t g = 0; g < way->groups; g++) {
+        const double step = part * way->group[g].first;
+        d[g] = finish(c, l, step, fmin(1, way->group[g].smallest + step), &sum[g]);
+    }
 }
 
 /* ---- rows ---- */
@@ -183,106 +174,93 @@ typedef struct tableau {
     bool done;
 } tableau;
 
-/* One descent of all groups from their first steps; a group whose first step is 0 does not move. Each value is computed
- * once, when it is first needed. */
+/* One descent of all groups from their first steps. Each row is computed once, when it is first needed. */
 typedef struct descent {
     const tg_check_way *way;
-    int level;
-    double *first;    /* [groups] */
     tableau *tableau; /* [groups] */
-    /* The level ahead of the point, at steps halved this many times; then behind it. */
-    double *ahead[CENTRAL_ROWS + CONFIRMATIONS * CONFIRMATION_ROWS];
+    sums *sums;       /* [groups] */
+    /* The plain differences of all groups at steps halved this many times. */
+    tg_check_difference *rows[CENTRAL_ROWS + CONFIRMATIONS * CONFIRMATION_ROWS];
 } descent;
 
-/* False if out of memory. Frees the memory of the last descent. */
-static bool make_descent(tg_check *c, int level, const tg_check_way *way, descent *s)
+/* Frees the memory of the last descent. */
+static descent make_descent(tg_check *c, const tg_check_way *way)
 {
     tg_arena_empty(&c->steps);
-    *s = (descent){.way = way, .level = level};
-    s->first = tg_check_take_from(c, &c->steps, way->groups, sizeof *s->first);
-    s->tableau = s->first ? tg_check_take_from(c, &c->steps, way->groups, sizeof *s->tableau) : NULL;
-    if (!s->tableau)
-        return false;
+    descent s = {.way = way};
+    s.tableau = tg_check_take_from(c, &c->steps, way->groups, sizeof *s.tableau);
+    s.sums = tg_check_take_from(c, &c->steps, way->groups, sizeof *s.sums);
     for (int64_t g = 0; g < way->groups; g++)
-        s->tableau[g].best = (tg_check_difference){.value = NAN, .error = INFINITY};
-    return true;
+        s.tableau[g].best = (tg_check_difference){.value = NAN, .error = INFINITY};
+    return s;
+}
+
+static void fill_row(tg_check *c, descent *s, int number, const double *ahead, const double *behind)
+{
+    s->rows[number] = tg_check_take_from(c, &c->steps, s->way->groups, sizeof *s->rows[number]);
+    plain_differences(c, s->way, ldexp(1, -number), ahead, behind, s->sums, s->rows[number]);
 }
 
 /* The difference of a group in row `number` of its tableau. */
-static bool difference_in_row(tg_check *c, descent *s, int number, int64_t group, tg_check_difference *d)
+static tg_check_difference difference_in_row(tg_check *c, descent *s, int number, int64_t group)
 {
-    const int64_t length = c->level[s->level].length;
-    double **ahead = &s->ahead[number];
     const double part = ldexp(1, -number);
-    if (!*ahead) {
-        *ahead = tg_check_take_from(c, &c->steps, 2 * length, sizeof **ahead);
-        if (!*ahead || !tg_check_evaluate_along(c, s->level, s->way, s->first, part, *ahead) ||
-            !tg_check_evaluate_along(c, s->level, s->way, s->first, -part, *ahead + length))
-            return false;
+    if (!s->rows[number]) {
+        tg_check_evaluate_along(c, s->way->level, s->way, part, c->ahead);
+        tg_check_evaluate_along(c, s->way->level, s->way, -part, c->behind);
+        fill_row(c, s, number, c->ahead, c->behind);
     }
-    *d = plain_difference(c, s->level, s->way, group, *ahead, *ahead + length, part * s->first[group]);
-    return true;
+    return s->rows[number][group];
 }
 
 /* Where a function has a feature narrower than the steps, like a softmax of large numbers, differences can converge to
  * the slope around the feature. Much smaller steps, though full of rounding, would show it. */
-static bool is_confirmed(tg_check *c, descent *s, int number, int64_t group, bool *confirmed)
+static bool is_confirmed(tg_check *c, descent *s, int number, int64_t group)
 {
     const tg_check_difference *best = &s->tableau[group].best;
-    *confirmed = true;
-    for (int finer = 1; finer <= CONFIRMATIONS && *confirmed; finer++) {
-        tg_check_difference plain;
-        if (!difference_in_row(c, s, number + finer * CONFIRMATION_ROWS, group, &plain))
-            return false;
+    for (int finer = 1; finer <= CONFIRMATIONS; finer++) {
+        const tg_check_difference plain = difference_in_row(c, s, number + finer * CONFIRMATION_ROWS, group);
         if (plain.size == 0 && best->size > 0)
-            s->way->steps[group].in_larger_steps = best->value;
-        *confirmed =
-            fabs(plain.value - best->value) <= c->numbers->safety * (best->error + best->rounding + plain.rounding) +
-                                                   tg_check_to(c, COARSE) * fmax(best->size, plain.size);
+            s->way->group[group].in_larger_steps = best->value;
+        if (!(fabs(plain.value - best->value) <= c->numbers->safety * (best->error + best->rounding + plain.rounding) +
+                                                     tg_check_to(c, COARSE) * fmax(best->size, plain.size)))
+            return false;
     }
     return true;
 }
 
 /* Adds one row to the tableau of a group. */
-static bool descend_group(tg_check *c, descent *s, int number, int64_t group, bool confirm)
+static void descend_group(tg_check *c, descent *s, int number, int64_t group, bool confirm)
 {
     tableau *t = &s->tableau[group];
-    tg_check_difference plain;
-    if (!difference_in_row(c, s, number, group, &plain))
-        return false;
+    const tg_check_difference plain = difference_in_row(c, s, number, group);
     if (!isfinite(plain.value)) { /* outside the function's domain: start again closer */
         t->above.count = 0;
-        return true;
+        return;
     }
     row now = extrapolate(&plain, &t->above);
     t->since_best = improve(&t->best, &t->above, &now) ? 0 : t->since_best + 1;
     t->above = now;
     if (now.count < 3 || !has_converged(c, &t->best, &now, t->since_best))
-        return true;
-    t->done = true;
-    if (confirm && !is_confirmed(c, s, number, group, &t->done))
-        return false;
+        return;
+    t->done = !confirm || is_confirmed(c, s, number, group);
     if (!t->done) {
         t->best.error = INFINITY;
         t->above.count = 0;
     }
-    return true;
 }
 
-static bool descend(tg_check *c, descent *s, bool confirm)
+static void descend(tg_check *c, descent *s, bool confirm)
 {
     int64_t left = 0;
     for (int64_t g = 0; g < s->way->groups; g++)
-        left += !(s->tableau[g].done = s->first[g] == 0);
+        left += !(s->tableau[g].done = s->way->group[g].first == 0);
     for (int i = 0; i < CENTRAL_ROWS && left > 0; i++)
-        for (int64_t g = 0; g < s->way->groups; g++) {
-            if (s->tableau[g].done)
-                continue;
-            if (!descend_group(c, s, i, g, confirm))
-                return false;
-            left -= s->tableau[g].done;
-        }
-    return true;
+        for (int64_t g = 0; g < s->way->groups; g++)
+            if (!s->tableau[g].done) {
+                descend_group(c, s, i, g, confirm);
+                left -= s->tableau[g].done;
+            }
 }
 
 /* ---- the best of several ---- */
@@ -297,15 +275,14 @@ static bool is_exact_to(const tg_check *c, double relative, const tg_check_diffe
  * suit the smallest element, steps of at most 1, and steps in proportion to the input. */
 enum { SMALLEST, AT_MOST_ONE, IN_PROPORTION, DESCENTS };
 
-static double first_step_of(const tg_check *c, int which, const tg_check_way *way, int64_t group,
-                            const tg_check_difference *best)
+static double first_step_of(const tg_check *c, int which, const tg_check_group *of)
 {
-    const double at_most_one = tg_check_first_step(way->steps[group].largest), smallest = way->steps[group].smallest;
+    const double at_most_one = tg_check_first_step(of->largest);
     if (which == AT_MOST_ONE)
         return at_most_one;
     if (which == SMALLEST)
-        return smallest < 1 && FIRST_STEP * smallest < at_most_one ? FIRST_STEP * smallest : 0;
-    return at_most_one == FIRST_STEP || is_exact_to(c, 1e-11, best) ? 0 : FIRST_STEP;
+        return of->smallest < 1 && FIRST_STEP * of->smallest < at_most_one ? FIRST_STEP * of->smallest : 0;
+    return at_most_one == FIRST_STEP || is_exact_to(c, 1e-11, &of->difference) ? 0 : FIRST_STEP;
 }
 
 /* Larger steps need more evidence: they may miss features between their points. */
@@ -320,47 +297,45 @@ static void choose(const tg_check *c, int which, double first, const tg_check_di
     }
 }
 
-static double largest_change_of(const tg_check *c, int level, const tg_check_way *way, int64_t group,
-                                const double *ahead)
+/* Prepares each group: its change over the largest step, and no difference yet. */
+static void begin_groups(const tg_check *c, const tg_check_way *way, const double *ahead)
 {
-    const tg_check_level *l = &c->level[level];
+    const tg_check_level *l = &c->level[way->level];
     const double *behind = ahead + l->length;
-    double largest_change = 0;
-    for (int64_t k = tg_check_begin(way, group, l->length); k < tg_check_begin(way, group + 1, l->length); k++) {
-        const int64_t i = tg_check_value(way, k);
-        largest_change += fabs(l->cotangent[i]) * fmax(fabs(ahead[i] - l->value[i]), fabs(behind[i] - l->value[i]));
+    for (int64_t g = 0; g < way->groups; g++) {
+        tg_check_group *of = &way->group[g];
+        of->difference = (tg_check_difference){
+            .value = NAN, .error = INFINITY, .length_scale = tg_check_first_step(of->largest) / FIRST_STEP};
+        of->in_larger_steps = NAN;
+        of->largest_change = 0;
     }
-    return largest_change;
+    for (int64_t i = 0; i < l->length; i++)
+        if (tg_check_owner(way, i))
+            tg_check_owner(way, i)->largest_change +=
+                fabs(l->cotangent[i]) * fmax(fabs(ahead[i] - l->value[i]), fabs(behind[i] - l->value[i]));
 }
 
-bool tg_check_central(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best)
+void tg_check_central(tg_check *c, const tg_check_way *way)
 {
-    double *ahead = tg_check_take(c, 2 * c->level[level].length);
-    bool is_first_row = true;
-    if (!ahead || !tg_check_moves(c, level, way->direction, ahead))
-        return false;
-    for (int64_t g = 0; g < way->groups; g++) {
-        best[g] = (tg_check_difference){
-            .value = NAN, .error = INFINITY, .length_scale = tg_check_first_step(way->steps[g].largest) / FIRST_STEP};
-        way->steps[g].in_larger_steps = NAN;
-        way->steps[g].largest_change = largest_change_of(c, level, way, g, ahead);
-        is_first_row &= !way->steps[g].wanted || tg_check_first_step(way->steps[g].largest) == FIRST_STEP;
-    }
+    const int64_t length = c->level[way->level].length;
+    double *ahead = tg_check_take(c, 2 * length);
+    tg_check_moves(c, way->level, way->direction, ahead);
+    begin_groups(c, way, ahead);
     for (int which = 0; which < DESCENTS; which++) {
-        descent s;
-        if (!make_descent(c, level, way, &s))
-            return false;
-        if (which == AT_MOST_ONE && is_first_row)
-            s.ahead[0] = ahead;
+        descent s = make_descent(c, way);
+        bool is_known = which == AT_MOST_ONE; /* the first row has been evaluated by tg_check_moves */
+        for (int64_t g = 0; g < way->groups; g++) {
+            tg_check_group *of = &way->group[g];
+            of->first = of->wanted ? first_step_of(c, which, of) : 0;
+            is_known &= !of->wanted || of->first == FIRST_STEP;
+        }
+        if (is_known)
+            fill_row(c, &s, 0, ahead, ahead + length);
+        descend(c, &s, true);
         for (int64_t g = 0; g < way->groups; g++)
-            s.first[g] = way->steps[g].wanted ? first_step_of(c, which, way, g, &best[g]) : 0;
-        if (!descend(c, &s, true))
-            return false;
-        for (int64_t g = 0; g < way->groups; g++)
-            if (s.first[g] > 0)
-                choose(c, which, s.first[g], &s.tableau[g].best, &best[g]);
+            if (way->group[g].first > 0)
+                choose(c, which, way->group[g].first, &s.tableau[g].best, &way->group[g].difference);
     }
-    return true;
 }
 
 /* True if a difference in far smaller steps is precise enough to overrule the usual one, and contradicts it. */
@@ -374,26 +349,24 @@ static bool does_contradict(const tg_check *c, const tg_check_difference *closer
 
 /* A pole or feature much closer than the steps shows only in far smaller steps. These count if they contradict. Their
  * rounding is estimated from their own scatter, as the measured rounding is not valid so near such a place. */
-bool tg_check_small_steps(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best)
+void tg_check_small_steps(tg_check *c, const tg_check_way *way)
 {
-    tg_check_level *l = &c->level[level];
+    tg_check_level *l = &c->level[way->level];
     double *each = l->value_rounding, *none = tg_check_take(c, l->length);
-    bool fine = none;
-    for (int k = 8; fine && k <= c->numbers->digits - 9; k += 6) {
-        descent s;
-        if (!make_descent(c, level, way, &s))
-            return false;
+    for (int k = 8; k <= c->numbers->digits - 9; k += 6) {
+        descent s = make_descent(c, way);
         for (int64_t g = 0; g < way->groups; g++)
-            s.first[g] = way->steps[g].wanted ? ldexp(tg_check_first_step(way->steps[g].largest), -k) : 0;
+            way->group[g].first = way->group[g].wanted ? ldexp(tg_check_first_step(way->group[g].largest), -k) : 0;
         l->value_rounding = none;
-        fine = descend(c, &s, false);
+        descend(c, &s, false);
         l->value_rounding = each;
-        for (int64_t g = 0; fine && g < way->groups; g++)
-            if (way->steps[g].wanted && does_contradict(c, &s.tableau[g].best, &best[g])) {
-                best[g] = s.tableau[g].best;
-                best[g].length_scale = ldexp(1, -k);
-                best[g].contradicts = true;
-            }
+        for (int64_t g = 0; g < way->groups; g++) {
+            tg_check_group *of = &way->group[g];
+            if (!of->wanted || !does_contradict(c, &s.tableau[g].best, &of->difference))
+                continue;
+            of->difference = s.tableau[g].best;
+            of->difference.length_scale = ldexp(1, -k);
+            of->difference.contradicts = true;
+        }
     }
-    return fine;
 }

@@ -1,12 +1,7 @@
 /* Compares the analytic derivative of every order with differences of the one below. */
-#include "autograd/gradcheck/driver.h"
 #include "autograd/apply.h"
+#include "autograd/gradcheck/check.h"
 
-#include "autograd/gradcheck/compare.h"
-#include "autograd/gradcheck/invariants.h"
-#include "autograd/gradcheck/taped.h"
-
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +10,8 @@ tg_gradcheck_options tg_check_options(const tg_gradcheck_options *options)
     tg_gradcheck_options filled = options ? *options : (tg_gradcheck_options){0};
     if (filled.report_size == 0)
         filled.report = NULL;
+    if (filled.report)
+        filled.report[0] = '\0';
     if (filled.order < 1)
         filled.order = 1;
     if (filled.order > TG_GRADCHECK_MAX_ORDER)
@@ -43,7 +40,7 @@ tg_check tg_check_of_call(tg_check_call *call, const tg_gradcheck_input *inputs,
                       .function = apply,
                       .user = call,
                       .elementwise = call->op->flags & TG_ELEMENTWISE,
-                      .options = tg_check_options(options),
+                      .options = *options,
                       .rng = rng};
 }
 
@@ -52,8 +49,9 @@ tg_check tg_check_of_call(tg_check_call *call, const tg_gradcheck_input *inputs,
 enum { MOST_PLACES = 256 /* elements of an elementwise function that are compared each */ };
 
 /* Adds a comparison to the report, with a sentence if it failed; `how` says how several elements were moved. */
-static void count_in(tg_check *c, tg_gradcheck_result *v, const char *how)
+static void count_in(tg_check *c, tg_gradcheck_result *v, const tg_check_part *part, const char *how)
 {
+    v->input = part->input;
     v->sample = c->report.result.sample;
     v->undecided = v->status == TG_GRADCHECK_CANNOT_TELL;
     if (!v->passed) {
@@ -63,99 +61,86 @@ static void count_in(tg_check *c, tg_gradcheck_result *v, const char *how)
     tg_check_add_part(&c->report, v);
 }
 
-static bool compare_element(tg_check *c, int order, const tg_check_part *part, int64_t index, double *direction,
-                            tg_gradcheck_result *v)
+static tg_gradcheck_result compare_element(tg_check *c, int order, const tg_check_part *part, int64_t index,
+                                           double *direction)
 {
     int64_t i = part->offset + index;
     direction[i] = c->scale[i];
-    bool done = tg_check_compare(c, order, direction, i, i + 1, v);
+    tg_gradcheck_result v = tg_check_compare(c, order, direction, i, i + 1);
     direction[i] = 0;
-    v->input = part->input;
-    v->index = index;
-    tg_check_divide(v, c->scale[i]);
-    return done;
+    v.index = index;
+    tg_check_divide(&v, c->scale[i]);
+    return v;
 }
 
 /* Names the element that fails: halves the range of a direction as long as one half fails. */
-static bool find_element(tg_check *c, int order, const tg_check_part *part, const double *direction,
+static void find_element(tg_check *c, int order, const tg_check_part *part, const double *direction,
                          tg_gradcheck_result *failed)
 {
     int64_t from = part->offset, to = part->offset + part->size;
     double *some = tg_check_take(c, c->variables);
-    tg_gradcheck_result v;
-    bool fails = some;
-    while (fails && to - from > 1) {
+    for (bool fails = true; fails && to - from > 1;) {
         int64_t middle = from + (to - from) / 2;
         fails = false;
         for (int half = 0; half < 2 && !fails; half++) {
             int64_t begin = half ? middle : from, end = half ? to : middle;
             memcpy(some + begin, direction + begin, (size_t)(end - begin) * sizeof *some);
-            if (!tg_check_compare(c, order, some, begin, end, &v))
-                return false;
+            fails = !tg_check_compare(c, order, some, begin, end).passed;
             memset(some + begin, 0, (size_t)(end - begin) * sizeof *some);
-            if ((fails = !v.passed)) {
+            if (fails) {
                 from = begin;
                 to = end;
             }
         }
+        if (!fails)
+            return;
     }
-    if (fails && !compare_element(c, order, part, from - part->offset, some, &v))
-        return false;
-    if (fails && !v.passed)
+    const tg_gradcheck_result v = compare_element(c, order, part, from - part->offset, some);
+    if (!v.passed)
         *failed = v;
-    return some;
 }
 
 /* Compares along a random direction: in steps typical of the input or, where that is impossible, in proportion to each
  * element. */
-static bool compare_direction(tg_check *c, int order, const tg_check_part *part, double *direction,
-                              tg_gradcheck_result *v)
+static tg_gradcheck_result compare_direction(tg_check *c, int order, const tg_check_part *part, double *direction)
 {
     int64_t from = part->offset, to = from + part->size;
     bool same = memcmp(c->scale + from, c->own_scale + from, (size_t)part->size * sizeof(double)) == 0;
     for (int64_t i = from; i < to; i++)
         direction[i] = c->scale[i] * tg_check_weight(c);
-    if (!tg_check_compare(c, order, direction, from, to, v))
-        return false;
-    for (int64_t i = from; !v->passed && !same && i < to; i++)
-        direction[i] *= c->own_scale[i] / c->scale[i];
-    if (!v->passed && !same && !tg_check_compare(c, order, direction, from, to, v))
-        return false;
-    v->input = part->input;
-    v->index = -1;
-    return v->passed || v->status != TG_GRADCHECK_WRONG || find_element(c, order, part, direction, v);
+    tg_gradcheck_result v = tg_check_compare(c, order, direction, from, to);
+    if (!v.passed && !same) {
+        for (int64_t i = from; i < to; i++)
+            direction[i] *= c->own_scale[i] / c->scale[i];
+        v = tg_check_compare(c, order, direction, from, to);
+    }
+    if (v.status == TG_GRADCHECK_WRONG)
+        find_element(c, order, part, direction, &v);
+    return v;
 }
 
-static bool compare_directions(tg_check *c, int order, const tg_check_part *part, double *direction)
+static void compare_directions(tg_check *c, int order, const tg_check_part *part, double *direction)
 {
     for (int k = 0; k < c->options.directions && c->report.result.passed; k++) {
-        tg_gradcheck_result v;
-        if (!compare_direction(c, order, part, direction, &v))
-            return false;
-        count_in(c, &v, " (along a random direction)");
+        tg_gradcheck_result v = compare_direction(c, order, part, direction);
+        count_in(c, &v, part, " (along a random direction)");
     }
     memset(direction + part->offset, 0, (size_t)part->size * sizeof *direction);
-    return true;
 }
 
 /* Compares each element; independent elements are compared together. Independence is measured, not proven, so elements
  * that fail together are compared again one by one. */
-static bool compare_elements(tg_check *c, int order, const tg_check_part *part, double *direction)
+static void compare_elements(tg_check *c, int order, const tg_check_part *part, double *direction)
 {
     tg_gradcheck_result *v = tg_check_take_from(c, &c->arena, part->size, sizeof *v);
-    tg_check_sets sets;
-    if (!v || !tg_check_find_sets(c, order - 1, part, &sets))
-        return false;
+    const tg_check_sets sets = tg_check_find_sets(c, order - 1, part);
     for (int64_t k = 0; k < sets.count; k++)
-        if (!tg_check_compare_set(c, order, part, &sets.set[k], v))
-            return false;
+        tg_check_compare_set(c, order, part, &sets, k, v);
     for (int64_t i = 0; i < part->size && c->report.result.passed; i++) {
-        const bool in_set = c->places == 0 && sets.count < part->size;
-        if (!v[i].passed && in_set && !compare_element(c, order, part, i, direction, &v[i]))
-            return false;
-        count_in(c, &v[i], "");
+        if (!v[i].passed && c->places == 0 && sets.count < part->size)
+            v[i] = compare_element(c, order, part, i, direction);
+        count_in(c, &v[i], part, "");
     }
-    return true;
 }
 
 /* ---- ties ---- */
@@ -175,11 +160,9 @@ static int by_value(const void *a, const void *b)
 
 /* Moves elements of one value together. At a tie, a maximum has a kink in each element, which may get any share of the
  * cotangent: only moving them together shows whether the shares add up to one. */
-static bool compare_ties(tg_check *c, int order, const tg_check_part *part, double *direction)
+static void compare_ties(tg_check *c, int order, const tg_check_part *part, double *direction)
 {
     element *sorted = tg_check_take_from(c, &c->arena, part->size, sizeof *sorted);
-    if (!sorted)
-        return false;
     for (int64_t i = 0; i < part->size; i++)
         sorted[i] = (element){c->point[part->offset + i], part->offset + i};
     qsort(sorted, (size_t)part->size, sizeof *sorted, by_value);
@@ -190,32 +173,25 @@ static bool compare_ties(tg_check *c, int order, const tg_check_part *part, doub
             end++;
         if (end - begin < 2)
             continue;
-        tg_gradcheck_result v;
         for (int64_t i = begin; i < end; i++)
             direction[sorted[i].at] = c->scale[sorted[i].at];
-        if (!tg_check_compare(c, order, direction, part->offset, part->offset + part->size, &v))
-            return false;
-        v.input = part->input;
-        v.index = -1;
-        count_in(c, &v, " (elements of one value, moved together)");
+        tg_gradcheck_result v = tg_check_compare(c, order, direction, part->offset, part->offset + part->size);
+        count_in(c, &v, part, " (elements of one value, moved together)");
         for (int64_t i = begin; i < end; i++)
             direction[sorted[i].at] = 0;
         ties++;
     }
-    return true;
 }
 
-static bool compare_part(tg_check *c, int order, const tg_check_part *part, double *direction)
+static void compare_part(tg_check *c, int order, const tg_check_part *part, double *direction)
 {
     const tg_arena_position here = tg_arena_here(&c->arena);
-    bool each = c->places > 0 || part->size <= c->options.elements;
-    if (!each && part->size <= MOST_PLACES && !tg_check_by_place(c, order - 1, part, &each))
-        return false;
-    bool done = each ? compare_elements(c, order, part, direction) : compare_directions(c, order, part, direction);
-    if (done && c->places == 0 && c->report.result.passed)
-        done = compare_ties(c, order, part, direction);
+    const bool each = c->places > 0 || part->size <= c->options.elements ||
+                      (part->size <= MOST_PLACES && tg_check_by_place(c, order - 1, part));
+    (each ? compare_elements : compare_directions)(c, order, part, direction);
+    if (c->places == 0 && c->report.result.passed)
+        compare_ties(c, order, part, direction);
     tg_arena_rewind(&c->arena, here);
-    return done;
 }
 
 /* ---- the whole ---- */
@@ -230,33 +206,58 @@ static int64_t places_of(const tg_check *c)
     return places;
 }
 
-static bool check_everything(tg_check *c)
+static void check_everything(tg_check *c, void *none)
 {
-    double *direction = tg_check_open(c) ? tg_check_take(c, c->variables) : NULL;
     tg_gradcheck_result *result = &c->report.result;
-    if (!direction)
-        return false;
+    (void)none;
+    tg_check_open(c);
+    double *direction = tg_check_take(c, c->variables);
     result->passed = true;
     c->places = places_of(c);
     for (int order = 1; order <= c->options.order; order++)
         for (int p = 0; p < c->part_count && result->passed; p++)
-            if (!compare_part(c, order, &c->parts[p], direction))
-                return false;
-    if (!result->passed || !tg_check_invariants(c))
-        return false;
+            compare_part(c, order, &c->parts[p], direction);
+    if (!result->passed)
+        return;
+    tg_check_invariants(c);
     c->nothing_compared = result->comparisons == 0;
     if (c->nothing_compared)
-        return tg_check_fail(&c->report, TG_GRADCHECK_REFUSED, "there is nothing to compare: all inputs are empty");
+        tg_check_stop(c, TG_GRADCHECK_REFUSED, "there is nothing to compare: all inputs are empty");
     tg_check_end_parts(&c->report);
-    return result->passed;
 }
 
 void tg_check_run(tg_check *c)
 {
     tg_gradcheck_result *result = &c->report.result;
     *result = tg_check_no_result(result->sample);
-    result->passed = check_everything(c);
+    tg_check_try(c, check_everything, NULL);
     result->samples = 1;
     tg_check_put_back(c);
     tg_check_where(&c->report, result);
+}
+
+static void refuse(tg_check *c, void *why)
+{
+    tg_check_stop(c, TG_GRADCHECK_REFUSED, "%s", *(const char **)why);
+}
+
+tg_gradcheck_result tg_check_answer(tg_check *c, const char *misuse)
+{
+    tg_gradcheck_result *result = &c->report.result;
+    c->rng = tg_rng_seed(c->options.seed);
+    if (misuse)
+        tg_check_try(c, refuse, &misuse);
+    else
+        tg_check_run(c);
+    if (result->passed)
+        tg_check_explain_success(c->report.name, c->numbers->sharp, result);
+    else if (c->point && result->status != TG_GRADCHECK_REFUSED) {
+        tg_check_explain(c, "");
+        tg_gradcheck_result localised = *result;
+        if (c->kind->localise)
+            tg_check_try(c, c->kind->localise, &localised);
+        *result = localised;
+    }
+    tg_check_close(c);
+    return *result;
 }

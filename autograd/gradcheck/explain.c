@@ -1,10 +1,5 @@
 /* What a failed check shows: its inputs, and the derivatives element by element, without the random cotangents. */
-#include "autograd/gradcheck/explain.h"
-
-#include "autograd/gradcheck/differences.h"
-#include "autograd/gradcheck/one_sided.h"
-
-#include <math.h>
+#include "autograd/gradcheck/check.h"
 
 /* The largest number of elements shown of an input, and the largest Jacobian that is compared, per side. */
 enum { SHOWN = 8, LARGEST_SIDE = 256 };
@@ -19,91 +14,68 @@ typedef struct jacobian {
     double *found, *expected; /* [rows, columns] */
 } jacobian;
 
-static bool fill_found(tg_check *c, int order, jacobian *j)
+static void fill_found(tg_check *c, int order, jacobian *j)
 {
-    tg_check_level *below = &c->level[order - 1];
-    double *cotangent = below->cotangent, *one = tg_check_take(c, j->rows);
-    bool fine = one;
-    below->cotangent = one;
-    for (int64_t row = 0; fine && row < j->rows; row++) {
+    double *one = c->level[order - 1].cotangent = tg_check_take(c, j->rows);
+    for (int64_t row = 0; row < j->rows; row++) {
         one[row] = 1;
-        fine = tg_check_evaluate(c, order, c->point, j->found + row * j->columns);
+        tg_check_evaluate(c, order, c->point, j->found + row * j->columns);
         one[row] = 0;
     }
-    below->cotangent = cotangent;
-    return fine;
 }
 
-static bool fill_expected(tg_check *c, int order, jacobian *j)
+static void fill_expected(tg_check *c, int order, jacobian *j)
 {
     double *direction = tg_check_take(c, j->columns), *column = tg_check_take(c, j->rows);
-    bool fine = direction && column;
-    for (int64_t i = 0; fine && i < j->columns; i++) {
-        tg_check_steps steps = {.largest = c->own_scale[i], .smallest = 1, .wanted = true};
-        tg_check_way way = {.direction = direction, .groups = 1, .steps = &steps};
+    for (int64_t i = 0; i < j->columns; i++) {
+        const tg_arena_position here = tg_arena_here(&c->arena);
+        tg_check_group group = {.largest = c->own_scale[i], .smallest = 1, .wanted = true};
+        const tg_check_way way = {order - 1, direction, 1, &group};
         direction[i] = c->own_scale[i];
-        fine = tg_check_each_side(c, order - 1, &way, column);
+        tg_check_each_side(c, &way, column);
         direction[i] = 0;
-        for (int64_t row = 0; fine && row < j->rows; row++)
+        for (int64_t row = 0; row < j->rows; row++)
             j->expected[row * j->columns + i] = column[row] / c->own_scale[i];
+        tg_arena_rewind(&c->arena, here);
     }
-    return fine;
 }
 
-/* False if it is too large, or cannot be computed. */
-static bool make_jacobian(tg_check *c, int order, jacobian *j)
+/* The check is over, so that its cotangents are no longer needed. */
+static void fill_jacobian(tg_check *c, int order, jacobian *j)
 {
-    *j = (jacobian){.rows = c->level[order - 1].length, .columns = c->variables};
-    if (j->rows > LARGEST_SIDE || j->columns > LARGEST_SIDE || j->rows < 1 || j->columns < 1 ||
-        !TG_CHECK_TAKE(c, &c->arena, j->rows * j->columns, &j->found, &j->expected))
-        return false;
-    double *kept[TG_GRADCHECK_MAX_ORDER];
-    bool fine = true;
-    for (int k = 0; k < order - 1; k++) {
-        double *ones = tg_check_take(c, c->level[k].length);
-        for (int64_t i = 0; ones && i < c->level[k].length; i++)
-            ones[i] = 1;
-        kept[k] = c->level[k].cotangent;
-        c->level[k].cotangent = ones ? ones : kept[k];
-        fine &= ones != NULL;
-    }
-    fine = fine && fill_found(c, order, j) && fill_expected(c, order, j);
+    j->found = tg_check_take(c, j->rows * j->columns);
+    j->expected = tg_check_take(c, j->rows * j->columns);
     for (int k = 0; k < order - 1; k++)
-        c->level[k].cotangent = kept[k];
-    return fine;
+        for (int64_t i = 0; i < c->level[k].length; i++)
+            c->level[k].cotangent[i] = 1;
+    fill_found(c, order, j);
+    fill_expected(c, order, j);
 }
 
 /* ---- what the fault looks like ---- */
 
-/* The largest of the derivatives by a part, and its entry. */
-static double largest_of(const jacobian *j, const double *matrix, const tg_check_part *part, int64_t *entry)
+/* The entry of the largest of the derivatives by a part. */
+static int64_t largest_entry(const jacobian *j, const double *matrix, const tg_check_part *part)
 {
-    double largest = 0;
-    *entry = part->offset;
+    int64_t largest = part->offset;
     for (int64_t k = 0; k < j->rows * part->size; k++) {
-        const int64_t at = k / part->size * j->columns + part->offset + k % part->size;
-        if (fabs(matrix[at]) > largest)
-            largest = fabs(matrix[ *entry = at]);
+        const int64_t entry = k / part->size * j->columns + part->offset + k % part->size;
+        largest = fabs(matrix[entry]) > fabs(matrix[largest]) ? entry : largest;
     }
     return largest;
 }
 
-/* How many elements of a part have all derivatives as expected by another part, times a factor; with n > 1 each matrix
- * in them is transposed, n being its rows or its columns. */
-static int64_t count_like(const tg_check *c, const jacobian *j, const tg_check_part *part, const tg_check_part *other,
-                          double factor, int64_t n)
+/* How many elements of a part have all derivatives as expected, times a factor. */
+static int64_t count_like(const tg_check *c, const jacobian *j, const tg_check_part *part, double factor)
 {
-    const int rank = part->shape.rank;
-    const int64_t matrix = n > 1 ? part->shape.dim[rank - 2] * part->shape.dim[rank - 1] : 1;
-    int64_t like = 0, entry;
-    const double expected = largest_of(j, j->expected, part, &entry), found = largest_of(j, j->found, part, &entry);
+    const double expected = fabs(j->expected[largest_entry(j, j->expected, part)]),
+                 found = fabs(j->found[largest_entry(j, j->found, part)]);
     const double tolerance = c->report.like * fmax(expected, fmin(found, c->report.like)) * fmax(1, fabs(factor));
-    for (int64_t i = 0; other->size == part->size && i < part->size; i++) {
-        const int64_t in = i % matrix, from = i - in + in / n + in % n * (matrix / n);
+    int64_t like = 0;
+    for (int64_t i = part->offset; i < part->offset + part->size; i++) {
         bool fits = true;
-        for (int64_t at = 0; at < j->rows * j->columns; at += j->columns)
-            fits &=
-                fabs(j->found[at + part->offset + i] - factor * j->expected[at + other->offset + from]) <= tolerance;
+        for (int64_t entry = i; entry < j->rows * j->columns; entry += j->columns)
+            fits &= fabs(j->found[entry] - factor * j->expected[entry]) <= tolerance;
         like += fits;
     }
     return like;
@@ -130,33 +102,18 @@ static void add_factor(tg_text *text, const tg_check *c, const jacobian *j, cons
 /* The first guess that fits all derivatives by a part; else the number of elements that are wrong. */
 static void add_guess(tg_text *text, const tg_check *c, const jacobian *j, const tg_check_part *part)
 {
-    const tg_shape *shape = &part->shape;
     const double off = c->report.result.error / fabs(c->report.result.numeric);
-    const int64_t size = part->size, right = count_like(c, j, part, part, 1, 1);
-    int64_t peak;
-    largest_of(j, j->expected, part, &peak);
+    const int64_t size = part->size, right = count_like(c, j, part, 1), peak = largest_entry(j, j->expected, part);
     const double factor = j->found[peak] / j->expected[peak];
-    bool transposed = false;
-    for (int axis = shape->rank - 2; axis >= 0 && axis < shape->rank; axis++)
-        transposed |= count_like(c, j, part, part, 1, shape->dim[axis]) == size;
     if (right == size && off < 10 * c->report.like)
         tg_text_add(text, "off by %.2g of what is expected, too little to be seen here", off);
     else if (right == size)
         tg_text_add(text,
                     "for a cotangent of one at one element it is right: the fault is in what it does with others");
-    else if (isfinite(factor) && count_like(c, j, part, part, factor, 1) == size)
+    else if (isfinite(factor) && count_like(c, j, part, factor) == size)
         add_factor(text, c, j, part, factor);
-    else if (transposed)
-        tg_text_add(text, "the last two indices of this input's derivative are transposed");
-    else {
-        for (int q = 0; q < c->part_count; q++)
-            if (&c->parts[q] != part && count_like(c, j, part, &c->parts[q], 1, 1) == size) {
-                tg_text_add(text, "it is the derivative by ");
-                tg_check_add_element(text, &c->report, c->parts[q].input, -1);
-                return;
-            }
+    else
         tg_text_add(text, "wrong by %lld of the input's %lld elements", (long long)(size - right), (long long)size);
-    }
 }
 
 /* ---- the report ---- */
@@ -181,20 +138,10 @@ static void add_inputs(tg_text *text, const tg_check *c)
     }
 }
 
-static int part_of(const tg_check *c, int input)
-{
-    for (int p = 0; p < c->part_count; p++)
-        if (c->parts[p].input == input)
-            return p;
-    return -1;
-}
-
 /* The entry of an input's derivatives with the largest error; at the failing element, if that is known. */
-static int64_t worst_entry(const tg_check *c, const jacobian *j, int part)
+static int64_t worst_entry(const jacobian *j, const tg_check_part *part, int64_t index)
 {
-    const tg_gradcheck_result *v = &c->report.result;
-    const int64_t from = c->parts[part].offset + (v->index < 0 ? 0 : v->index);
-    const int64_t to = v->index < 0 ? from + c->parts[part].size : from + 1;
+    const int64_t from = part->offset + (index < 0 ? 0 : index), to = index < 0 ? from + part->size : from + 1;
     int64_t worst = from;
     double error = -1;
     for (int64_t row = 0; row < j->rows; row++)
@@ -233,28 +180,26 @@ static void add_output(tg_text *text, const tg_check *c, int order, int64_t row)
     tg_check_add_element(text, &c->report, part->input, row - part->offset);
 }
 
-static void add_derivatives(tg_text *text, tg_check *c, const tg_gradcheck_result *v)
+static void add_derivatives(tg_check *c, void *to)
 {
-    const int part = part_of(c, v->input);
-    jacobian j;
-    if (v->status != TG_GRADCHECK_WRONG || part < 0 || !make_jacobian(c, v->order, &j))
+    tg_text *text = to;
+    const tg_gradcheck_result v = c->report.result;
+    const tg_check_part *part = c->parts;
+    jacobian j = {.rows = v.order > 0 ? c->level[v.order - 1].length : 0, .columns = c->variables};
+    if (v.status != TG_GRADCHECK_WRONG || j.rows < 1 || j.rows > LARGEST_SIDE || j.columns > LARGEST_SIDE)
         return;
-    const int64_t entry = worst_entry(c, &j, part), row = entry / j.columns, variable = entry % j.columns;
-    tg_text_add(text, "  %-12s", "derivative");
-    tg_text_add(text, "of ");
-    add_output(text, c, v->order, row);
+    while (part->input != v.input)
+        part++;
+    fill_jacobian(c, v.order, &j);
+    const int64_t entry = worst_entry(&j, part, v.index), row = entry / j.columns, variable = entry % j.columns;
+    tg_text_add(text, "  %-12sof ", "derivative");
+    add_output(text, c, v.order, row);
     tg_text_add(text, " by ");
-    tg_check_add_element(text, &c->report, v->input, variable - c->parts[part].offset);
+    tg_check_add_element(text, &c->report, v.input, variable - part->offset);
     tg_text_add(text, ", which is %.9g\n  %-12s%.9g\n  %-12s%.9g\n  %-12s", c->point[variable], "expected",
                 j.expected[entry], "found", j.found[entry], "seems");
-    add_guess(text, c, &j, &c->parts[part]);
+    add_guess(text, c, &j, part);
     tg_text_add(text, "\n");
-}
-
-void tg_check_no_report(const tg_gradcheck_options *options)
-{
-    if (options->report && options->report_size > 0)
-        options->report[0] = '\0';
 }
 
 void tg_check_explain(tg_check *c, const char *heading)
@@ -265,7 +210,7 @@ void tg_check_explain(tg_check *c, const char *heading)
     const tg_gradcheck_result result = c->report.result;
     tg_text_add(&text, "%s%s\n\n", heading, result.why);
     add_inputs(&text, c);
-    add_derivatives(&text, c, &result);
+    tg_check_try(c, add_derivatives, &text);
     c->report.result = result;
     tg_check_put_back(c);
 }

@@ -1,10 +1,9 @@
-#include "autograd/gradcheck/function.h"
+#include "autograd/gradcheck/check.h"
 
 #include "autograd/gradcheck/tolerances.h"
 #include "autograd/tape_internal.h"
 
 #include <float.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,18 +13,46 @@ const tg_check_numbers tg_check_numbers_of[] = {
     [TG_GRADCHECK_BF16] = {8, 0x1p-8, FLT_MIN, FLT_MAX, 0x1p-110, 0x1p-100, 1.5, 3, 0x1p-6, 2, 0.09, 5},
 };
 
+/* ---- failures ---- */
+
+/* `outer` and the arguments do not change between setjmp and longjmp, so they are valid after the jump. */
+bool tg_check_try(tg_check *c, void (*part)(tg_check *c, void *of), void *of)
+{
+    jmp_buf stop, *const outer = c->stop;
+    c->stop = &stop;
+    if (setjmp(stop) != 0) {
+        c->stop = outer;
+        return false;
+    }
+    part(c, of);
+    c->stop = outer;
+    return true;
+}
+
+void tg_check_stop(tg_check *c, tg_gradcheck_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    tg_check_fail(&c->report, status, format, arguments);
+    va_end(arguments);
+    longjmp(*c->stop, 1);
+}
+
+void tg_check_out_of_memory(tg_check *c)
+{
+    tg_check_stop(c, TG_GRADCHECK_REFUSED, "out of memory");
+}
+
 /* ---- memory ---- */
 
 void *tg_check_take_from(tg_check *c, tg_arena *arena, int64_t count, size_t size)
 {
     void *memory = NULL;
     if ((uint64_t)count <= SIZE_MAX / size)
-        memory = tg_arena_take(arena, (size_t)count * size, sizeof(int64_t));
-    if (memory)
-        memset(memory, 0, (size_t)count * size);
-    else
-        tg_check_out_of_memory(&c->report);
-    return memory;
+        memory = tg_arena_take(arena, (size_t)count * size, _Alignof(long double));
+    if (!memory)
+        tg_check_out_of_memory(c);
+    return memset(memory, 0, (size_t)count * size);
 }
 
 double *tg_check_take(tg_check *c, int64_t count)
@@ -33,34 +60,25 @@ double *tg_check_take(tg_check *c, int64_t count)
     return tg_check_take_from(c, &c->arena, count, sizeof(double));
 }
 
-bool tg_check_take_each(tg_check *c, tg_arena *arena, int64_t count, double **const arrays[])
-{
-    while (*arrays && (**arrays = tg_check_take_from(c, arena, count, sizeof ***arrays)))
-        arrays++;
-    return !*arrays;
-}
-
-bool tg_check_take_values(tg_check *c, double *values[TG_GRADCHECK_MAX_ORDER + 1])
+void tg_check_take_values(tg_check *c, double *values[TG_GRADCHECK_MAX_ORDER + 1])
 {
     for (int k = 0; k <= c->options.order; k++)
-        if (!(values[k] = tg_check_take(c, c->level[k].length)))
-            return false;
-    return true;
+        values[k] = tg_check_take(c, c->level[k].length);
 }
 
-static bool make_room(tg_check *c)
+static void make_room(tg_check *c)
 {
     tg_tensor **tensors[] = {&c->tensors, &c->varied, &c->results, &c->gradients, &c->cotangents};
+    double **numbers[] = {&c->scale, &c->own_scale, &c->moved};
     for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; i++)
-        if (!(*tensors[i] = tg_check_take_from(c, &c->arena, c->report.count, sizeof(tg_tensor))))
-            return false;
-    return TG_CHECK_TAKE(c, &c->arena, c->variables, &c->scale, &c->own_scale, &c->moved,
-                         &c->point); /* set the point last: tg_check_close assumes that it is complete */
+        *tensors[i] = tg_check_take_from(c, &c->arena, c->report.count, sizeof(tg_tensor));
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        *numbers[i] = tg_check_take(c, c->variables);
 }
 
 /* ---- variables ---- */
 
-static bool is_usable(tg_check *c, int i)
+static void refuse_unusable(tg_check *c, int i)
 {
     const tg_gradcheck_input *input = &c->report.inputs[i];
     int64_t size = tg_shape_size(tg_check_shape_of(input));
@@ -73,17 +91,16 @@ static bool is_usable(tg_check *c, int i)
     else if (input->parameter && (input->parameter->dtype != TG_F64 || (!input->parameter->data && size > 0)))
         wrong = "expected a parameter with data of type f64";
     if (!wrong)
-        return true;
+        return;
     c->report.result.input = i;
-    return tg_check_fail(&c->report, TG_GRADCHECK_REFUSED, "%s", wrong);
+    tg_check_stop(c, TG_GRADCHECK_REFUSED, "%s", wrong);
 }
 
-static bool make_parts(tg_check *c)
+static void make_parts(tg_check *c)
 {
     c->parts = tg_check_take_from(c, &c->arena, c->report.count, sizeof *c->parts);
-    for (int i = 0; c->parts && i < c->report.count; i++) {
-        if (!is_usable(c, i))
-            return false;
+    for (int i = 0; i < c->report.count; i++) {
+        refuse_unusable(c, i);
         if (!tg_check_is_varied(&c->report.inputs[i]))
             continue;
         tg_shape shape = *tg_check_shape_of(&c->report.inputs[i]);
@@ -91,9 +108,8 @@ static bool make_parts(tg_check *c)
         c->parts[c->part_count++] = part;
         c->variables += part.size;
     }
-    if (!c->parts || c->part_count > 0)
-        return c->parts;
-    return tg_check_fail(&c->report, TG_GRADCHECK_REFUSED, "there is no input to differentiate");
+    if (c->part_count == 0)
+        tg_check_stop(c, TG_GRADCHECK_REFUSED, "there is no input to differentiate");
 }
 
 const tg_check_part *tg_check_part_at(const tg_check *c, int64_t variable)
@@ -148,10 +164,10 @@ static double typical_size(const double *x, double *sorted, int64_t count)
     return largest == 0 ? 1 : middle > 0 ? fmin(middle, mean) : mean;
 }
 
-static void set_point(tg_check *c, const tg_check_part *part)
+static void set_point(tg_check *c, double *all, const tg_check_part *part)
 {
     const double *data = tg_check_data_of(&c->report.inputs[part->input]);
-    double *point = c->point + part->offset;
+    double *point = all + part->offset;
     for (int64_t i = 0; i < part->size; i++)
         point[i] = c->box ? tg_check_round(c, data[i]) : data[i];
     const double typical = typical_size(point, c->moved + part->offset, part->size);
@@ -172,16 +188,16 @@ double tg_check_weight(tg_check *c)
 
 /* ---- evaluation ---- */
 
-bool tg_check_evaluate_all(tg_check *c, const double *x, double *const *out)
+void tg_check_evaluate_all(tg_check *c, const double *x, double *const *out)
 {
-    return c->kind->evaluate(c, c->options.order, x, out);
+    c->kind->evaluate(c, c->options.order, x, out);
 }
 
-bool tg_check_evaluate(tg_check *c, int level, const double *x, double *out)
+void tg_check_evaluate(tg_check *c, int level, const double *x, double *out)
 {
     double *only[TG_GRADCHECK_MAX_ORDER + 1] = {NULL};
     only[level] = out;
-    return c->kind->evaluate(c, level, x, only);
+    c->kind->evaluate(c, level, x, only);
 }
 
 /* ---- rounding ---- */
@@ -213,25 +229,22 @@ static void add_point(tg_check_level *level, const double *values, int point, do
 
 /* Moves all variables together in tiny steps. Over these the function is a parabola to rounding, so its third
  * differences contain only rounding, its own and its arguments'. The point itself is left out: it may be a kink. */
-static bool measure_rounding(tg_check *c)
+static void measure_rounding(tg_check *c)
 {
     double *step = tg_check_take(c, c->variables), *values[TG_GRADCHECK_MAX_ORDER + 1] = {NULL},
            weights[TG_CHECK_WINDOWS][4];
     for (int w = 0; w < TG_CHECK_WINDOWS; w++)
         window_weights(w, weights[w]);
-    if (!step || !tg_check_take_values(c, values))
-        return false;
+    tg_check_take_values(c, values);
     for (int64_t i = 0; i < c->variables; i++)
         step[i] = c->numbers->noise_step * c->own_scale[i] * tg_check_weight(c);
     for (int point = 0; point < TG_CHECK_WINDOWS + 3; point++) {
         for (int64_t i = 0; i < c->variables; i++)
             c->moved[i] = c->point[i] + distance[point] * step[i];
-        if (!tg_check_evaluate_all(c, c->moved, values))
-            return false;
+        tg_check_evaluate_all(c, c->moved, values);
         for (int k = 0; k <= c->options.order; k++)
             add_point(&c->level[k], values[k], point, weights);
     }
-    return true;
 }
 
 double tg_check_noise(const tg_check *c, int level, const double *weights, int64_t from, int64_t to)
@@ -252,21 +265,20 @@ double tg_check_noise(const tg_check *c, int level, const double *weights, int64
 
 /* ---- levels ---- */
 
-static bool make_level(tg_check *c, tg_check_level *level, int64_t length)
+static void make_level(tg_check *c, tg_check_level *level, int64_t length)
 {
+    double **arrays[] = {&level->cotangent, &level->value, &level->value_rounding, &level->relative_rounding};
     level->length = length;
     level->epsilon = c->numbers->epsilon;
-    _Static_assert(TG_CHECK_WINDOWS == 5, "one array for each");
-    if (!TG_CHECK_TAKE(c, &c->arena, length, &level->cotangent, &level->value, &level->value_rounding,
-                       &level->relative_rounding, &level->noise[0], &level->noise[1], &level->noise[2],
-                       &level->noise[3], &level->noise[4]))
-        return false;
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        *arrays[i] = tg_check_take(c, length);
+    for (int w = 0; w < TG_CHECK_WINDOWS; w++)
+        level->noise[w] = tg_check_take(c, length);
     for (int64_t i = 0; i < length; i++)
         level->cotangent[i] = tg_check_weight(c);
-    return true;
 }
 
-static bool is_finite(tg_check *c, int k)
+static void refuse_infinite(tg_check *c, int k)
 {
     const tg_check_level *level = &c->level[k];
     tg_gradcheck_result *result = &c->report.result;
@@ -274,41 +286,36 @@ static bool is_finite(tg_check *c, int k)
     while (i < level->length && isfinite(level->value[i]))
         i++;
     if (i == level->length)
-        return true;
+        return;
     if (k == 0) {
         c->outputs_finite = false;
-        return tg_check_fail(&c->report, TG_GRADCHECK_NOT_FINITE, "the result is %g at element %lld", level->value[i],
-                             (long long)i);
+        tg_check_stop(c, TG_GRADCHECK_NOT_FINITE, "the result is %g at element %lld", level->value[i], (long long)i);
     }
     const tg_check_part *part = tg_check_part_at(c, i);
     result->order = k;
     result->input = part->input;
     result->index = i - part->offset;
     result->analytic = level->value[i];
-    return tg_check_fail(&c->report, TG_GRADCHECK_NOT_FINITE, "the derivative is %g, though the result is finite",
-                         level->value[i]);
+    tg_check_stop(c, TG_GRADCHECK_NOT_FINITE, "the derivative is %g, though the result is finite", level->value[i]);
 }
 
-static bool evaluate_levels(tg_check *c)
+static void evaluate_levels(tg_check *c)
 {
-    if (!c->kind->measure(c))
-        return false;
-    const int64_t outputs = c->level[0].length, longest = outputs > c->variables ? outputs : c->variables;
-    if (!TG_CHECK_TAKE(c, &c->arena, longest, &c->ahead, &c->behind, &c->moves))
-        return false;
     double *values[TG_GRADCHECK_MAX_ORDER + 1];
+    c->kind->measure(c);
+    const int64_t outputs = c->level[0].length, longest = outputs > c->variables ? outputs : c->variables;
+    c->ahead = tg_check_take(c, longest);
+    c->behind = tg_check_take(c, longest);
+    c->moves = tg_check_take(c, longest);
     for (int k = 0; k <= c->options.order; k++) {
-        if (!make_level(c, &c->level[k], k == 0 ? outputs : c->variables))
-            return false;
+        make_level(c, &c->level[k], k == 0 ? outputs : c->variables);
         values[k] = c->level[k].value;
     }
-    if (!tg_check_evaluate(c, 0, c->point, values[0]) || !is_finite(c, 0) ||
-        !tg_check_evaluate_all(c, c->point, values))
-        return false;
+    tg_check_evaluate(c, 0, c->point, values[0]);
+    refuse_infinite(c, 0);
+    tg_check_evaluate_all(c, c->point, values);
     for (int k = 1; k <= c->options.order; k++)
-        if (!is_finite(c, k))
-            return false;
-    return true;
+        refuse_infinite(c, k);
 }
 
 static void measure_level(const tg_check *c, tg_check_level *level, int k)
@@ -330,30 +337,30 @@ static void measure_level(const tg_check *c, tg_check_level *level, int k)
     level->rounding = tg_check_noise(c, k, level->cotangent, 0, level->length);
 }
 
-bool tg_check_open(tg_check *c)
+void tg_check_open(tg_check *c)
 {
     c->outputs_finite = true;
     c->numbers = &tg_check_numbers_of[c->box ? c->box->type : TG_GRADCHECK_F64];
     c->report.like = tg_check_to(c, LIKE);
     if (!c->box && !(c->tape = tg_tape_new()))
-        return tg_check_out_of_memory(&c->report);
-    if (!make_parts(c) || !make_room(c))
-        return false;
+        tg_check_out_of_memory(c);
+    make_parts(c);
+    make_room(c);
+    double *point = tg_check_take(c, c->variables);
     for (int p = 0; p < c->part_count; p++)
-        set_point(c, &c->parts[p]);
+        set_point(c, point, &c->parts[p]);
+    c->point = point; /* complete: from here on, parameters are put back */
     c->magnitudes[0] = c->magnitudes[1] = (tg_magnitudes){INFINITY, 0};
     if (c->tape)
         c->tape->run.magnitudes = c->magnitudes;
-    const bool evaluated = evaluate_levels(c);
+    evaluate_levels(c);
     if (c->tape)
         c->tape->run.magnitudes = NULL;
-    if (evaluated && c->kind->set_magnitudes)
+    if (c->kind->set_magnitudes)
         c->kind->set_magnitudes(c);
-    if (!evaluated || !measure_rounding(c))
-        return false;
+    measure_rounding(c);
     for (int k = 0; k <= c->options.order; k++)
         measure_level(c, &c->level[k], k);
-    return true;
 }
 
 void tg_check_put_back(tg_check *c)
@@ -362,13 +369,19 @@ void tg_check_put_back(tg_check *c)
         tg_parameter *parameter = c->report.inputs[c->parts[p].input].parameter;
         if (parameter && c->parts[p].size > 0)
             memcpy(parameter->data, c->point + c->parts[p].offset, (size_t)c->parts[p].size * sizeof(double));
+        if (parameter && c->before) {
+            parameter->gradient = c->before[p].gradient;
+            parameter->has_gradient = c->before[p].has_gradient;
+        }
     }
+    c->before = NULL;
 }
 
 void tg_check_close(tg_check *c)
 {
     tg_check_put_back(c);
     tg_tape_free(c->tape);
+    tg_tape_free(c->other_tape);
     tg_arena_free(&c->arena);
     tg_arena_free(&c->steps);
 }

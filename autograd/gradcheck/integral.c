@@ -6,11 +6,8 @@
  * Differences divide the rounding of F by smaller and smaller steps; the integral divides it by the whole stretch. 7 of
  * the nodes are those of Gauss. If the derivative varies between nodes, or is wrong at x alone, the sums of Gauss and
  * Kronrod differ (R. Piessens et al., QUADPACK, Springer 1983, for both rules). */
-#include "autograd/gradcheck/integral.h"
-#include "autograd/gradcheck/differences.h"
+#include "autograd/gradcheck/check.h"
 #include "autograd/gradcheck/tolerances.h"
-
-#include <math.h>
 
 enum { NODES = 7 }; /* on each side */
 
@@ -25,54 +22,49 @@ static const struct {
                      {0.94910791234275852, 0.063092092629978553, 0.12948496616886969},
                      {0.99145537112081264, 0.022935322010529225, 0}};
 
-static void add_node(const tg_check *c, const tg_check_way *way, const double *derivative, int j,
-                     tg_check_integral *sum)
+static void add_node(const tg_check *c, const tg_check_way *way, const double *derivative, int j)
 {
     for (int64_t i = 0; i < c->variables; i++) {
-        const int64_t g = tg_check_group(way, i);
+        tg_check_integral *sum = &way->group[way->of_variable ? way->of_variable[i] : 0].integral;
         const double term = derivative[i] * way->direction[i];
-        sum[g].mean += 0.5 * node[j].kronrod * term;
-        sum[g].error += 0.5 * (node[j].kronrod - node[j].gauss) * term;
+        sum->mean += 0.5 * node[j].kronrod * term;
+        sum->error += 0.5 * (node[j].kronrod - node[j].gauss) * term;
     }
 }
 
-/* Adds the function's change that a group causes; values that do not change along the direction are left out. */
-static void add_change(const tg_check *c, const tg_check_level *l, const tg_check_way *way, int64_t g, double half,
-                       tg_check_integral *sum)
+/* Adds the function's change that each group causes; values that do not change along the direction are left out. */
+static void add_changes(const tg_check *c, const tg_check_level *l, const tg_check_way *way)
 {
-    const int64_t end = tg_check_begin(way, g + 1, l->length);
-    for (int64_t k = tg_check_begin(way, g, l->length); k < end; k++) {
-        const int64_t i = tg_check_value(way, k);
-        const double least = l->epsilon * fmax(fabs(c->ahead[i]), fabs(c->behind[i]));
-        const double rounding = l->cotangent[i] * fmax(l->value_rounding[i], least) / half;
-        if (c->moves[i] == 0 && c->ahead[i] == c->behind[i])
+    for (int64_t i = 0; i < l->length; i++) {
+        tg_check_group *of = tg_check_owner(way, i);
+        if (!of || of->first == 0 || (c->moves[i] == 0 && c->ahead[i] == c->behind[i]))
             continue;
-        sum->change += l->cotangent[i] * (c->ahead[i] - c->behind[i]) / (2 * half);
-        sum->rounding = hypot(sum->rounding, rounding / sqrt(2));
+        const double least = l->epsilon * fmax(fabs(c->ahead[i]), fabs(c->behind[i]));
+        const double rounding = l->cotangent[i] * fmax(l->value_rounding[i], least) / of->first;
+        of->integral.change += l->cotangent[i] * (c->ahead[i] - c->behind[i]) / (2 * of->first);
+        of->integral.rounding = hypot(of->integral.rounding, rounding / sqrt(2));
     }
 }
 
-bool tg_check_integrals(tg_check *c, int order, const tg_check_way *way, const double *half, tg_check_integral *in)
+void tg_check_integrals(tg_check *c, const tg_check_way *way)
 {
-    const tg_check_level *below = &c->level[order - 1];
+    const int order = way->level + 1;
+    const tg_check_level *below = &c->level[way->level];
     for (int64_t g = 0; g < way->groups; g++)
-        in[g] = (tg_check_integral){0};
-    add_node(c, way, c->level[order].value, 0, in);
+        way->group[g].integral = (tg_check_integral){0};
+    add_node(c, way, c->level[order].value, 0);
     for (int j = 1; j <= NODES; j++)
         for (int side = -1; side <= 1; side += 2) {
-            if (!tg_check_evaluate_along(c, order, way, half, side * node[j].at, c->ahead))
-                return false;
-            add_node(c, way, c->ahead, j, in);
+            tg_check_evaluate_along(c, order, way, side * node[j].at, c->ahead);
+            add_node(c, way, c->ahead, j);
         }
-    if (!tg_check_evaluate_along(c, order - 1, way, half, 1, c->ahead) ||
-        !tg_check_evaluate_along(c, order - 1, way, half, -1, c->behind))
-        return false;
+    tg_check_evaluate_along(c, way->level, way, 1, c->ahead);
+    tg_check_evaluate_along(c, way->level, way, -1, c->behind);
+    add_changes(c, below, way);
     for (int64_t g = 0; g < way->groups; g++) {
-        in[g].error = GAUSS_TO_ERROR * fabs(in[g].error);
-        if (half[g] == 0)
-            continue;
-        add_change(c, below, way, g, half[g], &in[g]);
-        in[g].rounding = fmax(in[g].rounding, below->assumed_rounding / half[g]);
+        tg_check_group *of = &way->group[g];
+        of->integral.error = GAUSS_TO_ERROR * fabs(of->integral.error);
+        if (of->first > 0)
+            of->integral.rounding = fmax(of->integral.rounding, below->assumed_rounding / of->first);
     }
-    return true;
 }

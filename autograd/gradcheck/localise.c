@@ -1,11 +1,9 @@
 /* Checks a function. If it fails, checks each recorded operation on the inputs it had, to find the first that is wrong
  * by itself. The only file of the checker that reads the tape. */
-#include "autograd/gradcheck/driver.h"
-#include "autograd/gradcheck/explain.h"
-#include "autograd/gradcheck/taped.h"
+#include "autograd/gradcheck/check.h"
 #include "autograd/tape_internal.h"
-#include "autograd/text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* A recorded operation as a function of its different inputs: x * x has one. */
@@ -17,29 +15,27 @@ typedef struct recorded {
     tg_tensor *room;
 } recorded;
 
-static bool make_recorded(tg_arena *arena, const tg_value *value, const bool *depends, recorded *r)
+static recorded make_recorded(tg_check *c, const tg_value *value, const bool *depends)
 {
-    size_t count = (size_t)value->input_count;
-    *r = (recorded){.value = value,
-                    .inputs = tg_arena_take(arena, count * sizeof *r->inputs, sizeof(int64_t)),
-                    .which = tg_arena_take(arena, count * sizeof *r->which, sizeof(int)),
-                    .room = tg_arena_take(arena, count * sizeof *r->room, sizeof(void *))};
-    if (!r->inputs || !r->which || !r->room)
-        return false;
-    for (size_t i = 0; i < count; i++) {
+    const int count = value->input_count;
+    recorded r = {.value = value,
+                  .inputs = tg_check_take_from(c, &c->steps, count, sizeof *r.inputs),
+                  .which = tg_check_take_from(c, &c->steps, count, sizeof *r.which),
+                  .room = tg_check_take_from(c, &c->steps, count, sizeof *r.room)};
+    for (int i = 0; i < count; i++) {
         const tg_value *input = value->inputs[i];
-        size_t same = 0;
+        int same = 0;
         while (value->inputs[same] != input)
             same++;
-        r->which[i] = same < i ? r->which[same] : r->count;
+        r.which[i] = same < i ? r.which[same] : r.count;
         if (same == i)
-            r->inputs[r->count++] = (tg_gradcheck_input){.shape = input->shape,
-                                                         .name = tg_name_of(input),
-                                                         .data = input->dtype == TG_F64 ? input->slot.data : NULL,
-                                                         .integers = input->dtype == TG_I32 ? input->slot.data : NULL,
-                                                         .fixed = !depends[input->index]};
+            r.inputs[r.count++] = (tg_gradcheck_input){.shape = input->shape,
+                                                       .name = tg_name_of(input),
+                                                       .data = input->dtype == TG_F64 ? input->slot.data : NULL,
+                                                       .integers = input->dtype == TG_I32 ? input->slot.data : NULL,
+                                                       .fixed = !depends[input->index]};
     }
-    return true;
+    return r;
 }
 
 static tg_gradcheck_result check_recorded(const tg_check *c, const recorded *r)
@@ -74,12 +70,11 @@ static bool is_checkable(const tg_value *value, const bool *depends)
 }
 
 /* Marks the values of the tape that depend on a varied input. */
-static bool *find_dependents(tg_check *c, tg_arena *arena)
+static const bool *find_dependents(tg_check *c)
 {
-    bool *depends = tg_arena_take(arena, (size_t)c->tape->program.count, 1);
-    for (int64_t index = 0; depends && index < c->tape->program.count; index++) {
+    bool *depends = tg_check_take_from(c, &c->steps, c->tape->program.count, sizeof *depends);
+    for (int64_t index = 0; index < c->tape->program.count; index++) {
         const tg_value *value = tg_program_at(&c->tape->program, index);
-        depends[index] = false;
         for (int p = 0; p < c->part_count; p++)
             depends[index] |= c->varied[p].value == value;
         for (int i = 0; i < value->input_count && !(value->op->flags & TG_CONSTANT); i++)
@@ -88,58 +83,49 @@ static bool *find_dependents(tg_check *c, tg_arena *arena)
     return depends;
 }
 
-/* Adds to the result of a failing function the first operation that is wrong by itself. */
-static void localise(tg_check *c)
+void tg_check_localise(tg_check *c, void *of)
 {
-    tg_gradcheck_result result = c->report.result;
-    tg_arena arena = {0};
-    tg_tensor recorded_result;
-    const bool *depends = tg_check_record(c, c->point, &recorded_result) ? find_dependents(c, &arena) : NULL;
-    tg_text why = {result.why, sizeof result.why, strlen(result.why)};
-    for (int64_t index = 0; depends && result.operation < 0 && index < c->tape->program.count; index++) {
+    tg_gradcheck_result *result = of;
+    tg_text why = {result->why, sizeof result->why, strlen(result->why)};
+    tg_check_record(c, c->point);
+    tg_arena_empty(&c->steps);
+    const bool *depends = find_dependents(c);
+    for (int64_t index = 0; index < c->tape->program.count; index++) {
         const tg_value *value = tg_program_at(&c->tape->program, index);
-        recorded r;
-        if (!is_checkable(value, depends) || !make_recorded(&arena, value, depends, &r))
+        if (!is_checkable(value, depends))
             continue;
-        tg_gradcheck_result local = check_recorded(c, &r);
+        const recorded r = make_recorded(c, value, depends);
+        const tg_gradcheck_result local = check_recorded(c, &r);
         if (local.passed || local.status == TG_GRADCHECK_REFUSED)
             continue;
-        result.operation = index;
+        result->operation = index;
         tg_text_add(&why, ". The first operation on its tape that is wrong by itself is ");
         tg_text_call(&why, value);
         tg_text_place(&why, value);
         tg_text_add(&why, ": %s", local.why);
+        return;
     }
-    if (depends && result.operation < 0)
-        tg_text_add(&why, ". Every operation on its tape is right by itself, so a value must reach the "
-                          "result past the tape");
-    c->report.result = result;
-    tg_arena_free(&arena);
+    tg_text_add(&why,
+                ". Every operation on its tape is right by itself, so a value must reach the result past the tape");
+}
+
+static tg_gradcheck_result check(const char *name, tg_function function, void *user, const tg_gradcheck_input *inputs,
+                                 int count, const tg_gradcheck_options *options, const char *misuse)
+{
+    tg_check c = {.report = {name, inputs, count, .result = tg_check_no_result(-1)},
+                  .kind = &tg_check_of_tensors,
+                  .function = function,
+                  .user = user,
+                  .options = tg_check_options(options)};
+    return tg_check_answer(&c, misuse);
 }
 
 tg_gradcheck_result tg_gradcheck(tg_function function, void *user, const tg_gradcheck_input *inputs, int count,
                                  const tg_gradcheck_options *options)
 {
-    tg_check c = {.report = {"the function", inputs, count, .result = tg_check_no_result(-1)},
-                  .kind = &tg_check_of_tensors,
-                  .function = function,
-                  .user = user,
-                  .options = tg_check_options(options)};
-    c.rng = tg_rng_seed(c.options.seed);
-    tg_check_no_report(&c.options);
-    if (!function || !inputs || count < 1) {
-        tg_check_fail(&c.report, TG_GRADCHECK_REFUSED, "expected a function and at least one input");
-        return c.report.result;
-    }
-    tg_check_run(&c);
-    if (c.report.result.passed)
-        tg_check_explain_success(c.report.name, c.numbers->sharp, &c.report.result);
-    else if (c.point && c.report.result.status != TG_GRADCHECK_REFUSED) {
-        tg_check_explain(&c, "");
-        localise(&c);
-    }
-    tg_check_close(&c);
-    return c.report.result;
+    const bool fine = function && inputs && count > 0;
+    return check("the function", function, user, inputs, count, options,
+                 fine ? NULL : "expected a function and at least one input");
 }
 
 /* ---- a model ---- */
@@ -160,19 +146,13 @@ static tg_tensor run_model(tg_tape *tape, const tg_tensor *inputs, int count, vo
 tg_gradcheck_result tg_gradcheck_parameters(tg_function function, void *user, const tg_gradcheck_input *inputs,
                                             int count, tg_parameters *set, const tg_gradcheck_options *options)
 {
-    tg_check_report report = {"the model", inputs, count, .result = tg_check_no_result(-1)};
-    tg_arena arena = {0};
     model m = {function, user, count > 0 ? count : 0};
-    int parameters = tg_parameters_count(set), all = m.count + parameters;
-    if (!function || (m.count > 0 && !inputs) || parameters < 1) {
-        tg_check_fail(&report, TG_GRADCHECK_REFUSED, "expected a function and at least one parameter");
-        return report.result;
-    }
-    tg_gradcheck_input *list = tg_arena_take(&arena, (size_t)all * sizeof *list, sizeof(int64_t));
-    if (!list) {
-        tg_check_out_of_memory(&report);
-        return report.result;
-    }
+    const int parameters = tg_parameters_count(set), all = m.count + parameters;
+    const bool fine = function && (m.count == 0 || inputs) && parameters > 0;
+    tg_gradcheck_input *list = fine ? malloc((size_t)all * sizeof *list) : NULL;
+    if (!list)
+        return check("the model", run_model, &m, NULL, 0, options,
+                     fine ? "out of memory" : "expected a function and at least one parameter");
     for (int i = 0; i < all; i++)
         list[i] = i < m.count ? inputs[i] : (tg_gradcheck_input){.parameter = tg_parameters_at(set, i - m.count)};
     tg_gradcheck_options along = options ? *options : (tg_gradcheck_options){0};
@@ -183,6 +163,6 @@ tg_gradcheck_result tg_gradcheck_parameters(tg_function function, void *user, co
         tg_gradcheck_result element = tg_gradcheck(run_model, &m, list, all, options);
         result = element.passed ? tg_gradcheck(run_model, &m, list, all, &along) : element;
     }
-    tg_arena_free(&arena);
+    free(list);
     return result;
 }

@@ -1,11 +1,7 @@
 /* Checks an operation: turns its samples into functions. */
-#include "autograd/gradcheck/differences.h"
 #include "autograd/apply.h"
-#include "autograd/gradcheck/driver.h"
-#include "autograd/gradcheck/explain.h"
-#include "autograd/gradcheck/forms.h"
+#include "autograd/gradcheck/check.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,90 +26,91 @@ static double high_of(const tg_sample_input *in)
     return is_default_range(in) ? RANGE : in->high;
 }
 
-static const int32_t *draw_integers(tg_arena *arena, tg_rng *rng, const tg_sample_input *in, int64_t size)
+/* ---- one sample ---- */
+
+/* The check of an operation, sample by sample. */
+typedef struct trial {
+    const tg_op *op;
+    tg_check all; /* the result over all samples so far, and the memory of the current one's inputs */
+    const tg_sample *sample;
+    int number;
+    tg_gradcheck_input inputs[TG_SAMPLE_INPUTS];
+    int count;
+    int which[TG_SAMPLE_INPUTS];
+    tg_tensor room[TG_SAMPLE_INPUTS];
+    tg_check_call call;
+    tg_rng rng;
+} trial;
+
+/* Ends the check of the operation; the sample is -1 if the reason is not in one. */
+_Noreturn static void refuse(trial *t, int sample, const char *why)
 {
-    int32_t *integers = tg_arena_take(arena, (size_t)size * sizeof *integers, sizeof *integers);
+    t->all.report.result = tg_check_no_result(sample);
+    tg_check_stop(&t->all, TG_GRADCHECK_REFUSED, "%s", why);
+}
+
+static void *take(trial *t, int64_t count, size_t size)
+{
+    void *memory = tg_arena_take(&t->all.arena, (size_t)count * size, size);
+    if (!memory)
+        refuse(t, t->number, "out of memory");
+    return memory;
+}
+
+static const int32_t *draw_integers(trial *t, const tg_sample_input *in, int64_t size)
+{
+    int32_t *integers = take(t, size, sizeof *integers);
     int64_t low = (int64_t)in->low, span = (int64_t)in->high - low;
-    for (int64_t i = 0; integers && i < size; i++)
-        integers[i] = in->value_count > 0 ? (int32_t)in->values[i % in->value_count]
-                                          : (int32_t)(low + (int64_t)tg_rng_below(rng, span > 0 ? (uint64_t)span : 1));
+    for (int64_t i = 0; i < size; i++)
+        integers[i] = in->value_count > 0
+                          ? (int32_t)in->values[i % in->value_count]
+                          : (int32_t)(low + (int64_t)tg_rng_below(&t->rng, span > 0 ? (uint64_t)span : 1));
     return integers;
 }
 
-static const double *draw_numbers(tg_arena *arena, tg_rng *rng, const tg_sample_input *in, int64_t size, double stretch)
+static const double *draw_numbers(trial *t, const tg_sample_input *in, int64_t size, double stretch)
 {
-    double *numbers = tg_arena_take(arena, (size_t)size * sizeof *numbers, sizeof *numbers);
+    double *numbers = take(t, size, sizeof *numbers);
     double low = low_of(in), high = high_of(in);
-    for (int64_t i = 0; numbers && i < size; i++) {
-        numbers[i] = in->value_count > 0 ? in->values[i % in->value_count] : low + (high - low) * tg_rng_uniform(rng);
+    for (int64_t i = 0; i < size; i++) {
+        numbers[i] =
+            in->value_count > 0 ? in->values[i % in->value_count] : low + (high - low) * tg_rng_uniform(&t->rng);
         if (i % 2 == 1 && is_default_range(in))
             numbers[i] *= stretch;
     }
     return numbers;
 }
 
-/* ---- one sample ---- */
-
-/* The check of a sample. */
-typedef struct trial {
-    const tg_op *op;
-    const tg_sample *sample;
-    int number;
-    uint64_t pointed; /* a bit for each of the first 64 samples that was checked at the checker's own points */
-    const tg_gradcheck_options *options;
-    tg_gradcheck_input inputs[TG_SAMPLE_INPUTS];
-    int which[TG_SAMPLE_INPUTS];
-    tg_tensor room[TG_SAMPLE_INPUTS];
-    tg_check_call call;
-    tg_arena arena;
-    tg_rng rng;
-    tg_check_report report; /* over all samples so far; the inputs are those of the current sample */
-} trial;
-
-static void start_sample(trial *t, const tg_op *op, int number, uint64_t seed)
+static void start_sample(trial *t, int number)
 {
-    tg_rng rng = tg_rng_seed(seed);
-    rng = tg_rng_stream(&rng, op->name);
-    t->op = op;
-    t->sample = &op->samples[number];
+    tg_rng rng = tg_rng_seed(t->all.options.seed);
+    rng = tg_rng_stream(&rng, t->op->name);
+    tg_arena_empty(&t->all.arena);
+    t->sample = &t->op->samples[number];
     t->number = number;
-    t->report.name = op->name;
-    t->report.inputs = t->inputs;
-    t->report.count = t->sample->count > 0 ? t->sample->count : op->arity;
+    t->count = t->sample->count > 0 ? t->sample->count : t->op->arity;
     t->rng = tg_rng_split(&rng, (uint64_t)number);
 }
 
-static bool out_of_memory(trial *t)
+static void draw_inputs(trial *t, double stretch)
 {
-    t->report.result = tg_check_no_result(t->number);
-    return tg_check_out_of_memory(&t->report);
-}
-
-/* False, with the result written, if out of memory. */
-static bool draw_inputs(trial *t, double stretch)
-{
-    for (int i = 0; i < t->report.count; i++) {
+    for (int i = 0; i < t->count; i++) {
         const tg_sample_input *in = &t->sample->input[i];
-        tg_gradcheck_input *input = &t->inputs[i];
         int64_t size = tg_shape_size(&in->shape) > 0 ? tg_shape_size(&in->shape) : 0;
-        *input = (tg_gradcheck_input){.shape = in->shape, .fixed = in->fixed};
+        t->inputs[i] = (tg_gradcheck_input){.shape = in->shape, .fixed = in->fixed};
         t->which[i] = i;
         if (in->index)
-            input->integers = draw_integers(&t->arena, &t->rng, in, size);
+            t->inputs[i].integers = draw_integers(t, in, size);
         else
-            input->data = draw_numbers(&t->arena, &t->rng, in, size, stretch);
-        if (input->integers || input->data)
-            continue;
-        return out_of_memory(t);
+            t->inputs[i].data = draw_numbers(t, in, size, stretch);
     }
-    return true;
 }
 
 /* True if derivatives can be checked: samples with infinities or NaN are for the forward check. */
 static bool is_for_derivatives(const trial *t)
 {
     bool varied = false;
-    for (int i = 0; i < t->report.count && t->report.count <= TG_SAMPLE_INPUTS; i++) {
+    for (int i = 0; i < t->count && t->count <= TG_SAMPLE_INPUTS; i++) {
         const tg_sample_input *in = &t->sample->input[i];
         varied |= !in->index && !in->fixed;
         for (int k = 0; k < in->value_count; k++)
@@ -125,7 +122,7 @@ static bool is_for_derivatives(const trial *t)
 
 static bool has_values(const trial *t)
 {
-    for (int i = 0; i < t->report.count; i++)
+    for (int i = 0; i < t->count; i++)
         if (t->sample->input[i].value_count > 0 && !t->sample->input[i].index)
             return true;
     return false;
@@ -133,9 +130,20 @@ static bool has_values(const trial *t)
 
 static tg_check check_of(trial *t)
 {
-    t->call = (tg_check_call){t->op, t->sample->attributes, t->report.count, t->which, t->room};
-    return tg_check_of_call(&t->call, t->inputs, t->report.count, t->number, t->options,
-                            tg_rng_stream(&t->rng, "check"));
+    t->call = (tg_check_call){t->op, t->sample->attributes, t->count, t->which, t->room};
+    return tg_check_of_call(&t->call, t->inputs, t->count, t->number, &t->all.options, tg_rng_stream(&t->rng, "check"));
+}
+
+static void check_in_float(tg_check *c, void *none)
+{
+    (void)none;
+    tg_check_single(c);
+}
+
+static void check_in_shapes(tg_check *c, void *trial_of)
+{
+    const trial *t = trial_of;
+    tg_check_shapes(c, !t->op->shape); /* a shape rule may reject them */
 }
 
 /* Checks the current inputs and adds the outcome to the total. Values at the edge of a range, wider ranges and the mean
@@ -145,31 +153,31 @@ static bool run_variant(trial *t, bool may_be_infinite, bool in_shapes, const ch
     tg_check c = check_of(t);
     tg_check_run(&c);
     tg_gradcheck_result *v = &c.report.result;
-    if (v->passed && !t->options->double_only)
-        v->passed = tg_check_single(&c);
+    if (v->passed && !t->all.options.double_only)
+        tg_check_try(&c, check_in_float, NULL);
     if (v->passed && in_shapes)
-        v->passed = tg_check_shapes(&c, !t->op->shape); /* a shape rule may reject them */
+        tg_check_try(&c, check_in_shapes, t);
     bool passed = v->passed || c.nothing_compared;
     if ((!c.outputs_finite && (may_be_infinite || c.variables == 0)) || c.nothing_compared)
         *v = (tg_gradcheck_result){.passed = true, .operation = -1};
-    size_t length = strlen(v->why);
-    if (!v->passed)
+    if (!v->passed) {
+        size_t length = strlen(v->why);
         snprintf(v->why + length, sizeof v->why - length, "%s", note);
-    if (!v->passed)
         tg_check_explain(&c, "");
-    tg_check_add_part(&t->report, v);
+    }
+    tg_check_add_part(&t->all.report, v);
     tg_check_close(&c);
     return passed;
 }
 
 /* Makes one tensor serve for several inputs (a bitmask). Its values lie in the ranges of all of them, or are those that
- * one of them prescribes. False if that is impossible or, with the result written, if out of memory. */
+ * one of them prescribes. False if that is impossible. */
 static bool make_same(trial *t, unsigned group)
 {
     const tg_sample_input *first = NULL, *prescribes = NULL;
     double low = -INFINITY, high = INFINITY;
     int at = 0;
-    for (int i = t->report.count - 1; i >= 0; i--) {
+    for (int i = t->count - 1; i >= 0; i--) {
         const tg_sample_input *in = &t->sample->input[i];
         if (!(group >> i & 1))
             continue;
@@ -183,16 +191,17 @@ static bool make_same(trial *t, unsigned group)
         low = fmax(low, low_of(in));
         high = fmin(high, high_of(in));
     }
-    if (tg_shape_size(&first->shape) <= 0 || (!prescribes && low >= high) || !draw_inputs(t, 1))
+    if (tg_shape_size(&first->shape) <= 0 || (!prescribes && low >= high))
         return false;
+    draw_inputs(t, 1);
     tg_sample_input all = prescribes ? *prescribes : (tg_sample_input){.low = low, .high = high};
-    t->inputs[at].data = draw_numbers(&t->arena, &t->rng, &all, tg_shape_size(&first->shape), 1);
-    for (int i = at + 1; i < t->report.count; i++)
+    t->inputs[at].data = draw_numbers(t, &all, tg_shape_size(&first->shape), 1);
+    for (int i = at + 1; i < t->count; i++)
         if (group >> i & 1) {
             t->inputs[i].fixed = true; /* no longer used */
             t->which[i] = at;
         }
-    return t->inputs[at].data || out_of_memory(t);
+    return true;
 }
 
 /* ---- points of the checker's own ---- */
@@ -217,30 +226,29 @@ static double draw_point(trial *t, const tg_sample_input *in, int k)
 /* Where values are this close to the largest number, right derivatives may overflow. */
 #define NEARLY_INFINITE 0x1p900
 
-/* Removes points whose value is not finite, or nearly infinite. */
+/* Removes points whose value is not finite, or nearly infinite. False if none is left. */
 static bool keep_finite(trial *t, double *points[])
 {
     tg_tape *tape = tg_tape_new();
     tg_tensor in[TG_SAMPLE_INPUTS];
     int64_t count = 0;
-    for (int i = 0; i < t->report.count; i++)
+    for (int i = 0; i < t->count; i++)
         in[i] = tg_constant(tape, TG_F64, points[i], TG_SHAPE(POINTS));
-    const double *value = tg_f64(tg_apply(t->op, t->sample->attributes, t->report.count, in));
+    const double *value = tg_f64(tg_apply(t->op, t->sample->attributes, t->count, in));
     for (int64_t k = 0; value && k < POINTS; k++) {
         if (!(fabs(value[k]) < NEARLY_INFINITE))
             continue;
-        for (int i = 0; i < t->report.count; i++)
+        for (int i = 0; i < t->count; i++)
             points[i][count] = points[i][k];
         count++;
     }
-    for (int i = 0; i < t->report.count; i++)
+    for (int i = 0; i < t->count; i++)
         t->inputs[i].shape = TG_SHAPE(count);
-    if (!value) {
-        t->report.result = tg_check_no_result(t->number);
-        tg_check_fail(&t->report, TG_GRADCHECK_REFUSED, "the tape says: %s",
-                      tape ? tg_tape_error(tape) : "out of memory");
-    }
+    char why[sizeof t->all.report.result.why];
+    snprintf(why, sizeof why, "the tape says: %s", !tape ? "out of memory" : value ? "" : tg_tape_error(tape));
     tg_tape_free(tape);
+    if (!value)
+        refuse(t, t->number, why);
     return count > 0;
 }
 
@@ -258,8 +266,8 @@ static bool has_same_ranges(const tg_sample *a, const tg_sample *b, int count)
 /* True if an earlier sample has had the same points: these depend on its ranges, not on its shapes. */
 static bool had_these_points(const trial *t)
 {
-    for (int k = 0; k < t->number && k < 64; k++)
-        if (t->pointed >> k & 1 && has_same_ranges(&t->op->samples[k], t->sample, t->report.count))
+    for (int k = 0; k < t->number; k++)
+        if (has_same_ranges(&t->op->samples[k], t->sample, t->count))
             return true;
     return false;
 }
@@ -268,12 +276,11 @@ static bool choose_points(trial *t)
 {
     static const int stride[TG_SAMPLE_INPUTS] = {1, 11, 7, 13, 5, 3};
     double *points[TG_SAMPLE_INPUTS], drawn[POINTS];
-    for (int i = 0; i < t->report.count; i++) {
+    for (int i = 0; i < t->count; i++) {
         const tg_sample_input *in = &t->sample->input[i];
         if (in->index)
             return false;
-        if (!(points[i] = tg_arena_take(&t->arena, sizeof drawn, sizeof(double))))
-            return out_of_memory(t);
+        points[i] = take(t, POINTS, sizeof *points[i]);
         for (int k = 0; k < POINTS; k++)
             drawn[k] = draw_point(t, in, k);
         for (int k = 0; k < POINTS; k++)
@@ -286,7 +293,7 @@ static bool choose_points(trial *t)
 
 static bool can_stretch(const trial *t)
 {
-    for (int i = 0; i < t->report.count; i++)
+    for (int i = 0; i < t->count; i++)
         if (is_default_range(&t->sample->input[i]) && !t->sample->input[i].fixed &&
             tg_shape_size(&t->inputs[i].shape) > 1)
             return true;
@@ -296,73 +303,68 @@ static bool can_stretch(const trial *t)
 /* Checks the sample as it is, with wider ranges, and with each pair of inputs of one shape as one tensor. */
 static void run_variants(trial *t)
 {
-    tg_gradcheck_result *total = &t->report.result;
+    tg_gradcheck_result *total = &t->all.report.result;
     char note[80];
     bool edges = has_values(t);
-    if (!draw_inputs(t, 1))
-        return;
+    draw_inputs(t, 1);
     if (!run_variant(t, edges, false, "") && total->undecided == 0) {
         total->skipped += total->passed;
         return;
     }
     total->samples++;
     snprintf(note, sizeof note, " (every second element drawn from %d to %d)", -WIDER * RANGE, WIDER * RANGE);
-    if (can_stretch(t) && draw_inputs(t, WIDER))
+    if (can_stretch(t)) {
+        draw_inputs(t, WIDER);
         run_variant(t, true, false, note);
-    for (unsigned group = 3; group < 1u << t->report.count && total->passed; group++) {
-        bool pair = __builtin_popcount(group) == 2, all = group == (1u << t->report.count) - 1;
+    }
+    for (unsigned group = 3; group < 1u << t->count && total->passed; group++) {
+        bool pair = __builtin_popcount(group) == 2, all = group == (1u << t->count) - 1;
         if ((!pair && !all) || !make_same(t, group))
             continue;
         strcpy(note, " (inputs");
-        for (int i = 0; i < t->report.count; i++)
+        for (int i = 0; i < t->count; i++)
             if (group >> i & 1)
                 snprintf(note + strlen(note), sizeof note - strlen(note), " %d", i);
         strcat(note, " are the same tensor)");
         run_variant(t, edges, false, note);
     }
-    if (total->passed && t->op->flags & TG_ELEMENTWISE && !had_these_points(t) && choose_points(t)) {
-        t->pointed |= t->number < 64 ? UINT64_C(1) << t->number : 0;
+    if (total->passed && t->op->flags & TG_ELEMENTWISE && !had_these_points(t) && choose_points(t))
         run_variant(t, false, true, " (at points of the checker's own)");
-    }
 }
 
 /* ---- the operation ---- */
 
-static tg_gradcheck_result refuse(const tg_op *op, const char *why)
+static void run_samples(tg_check *all, void *of)
 {
-    tg_gradcheck_result v = tg_check_no_result(-1);
-    v.status = TG_GRADCHECK_REFUSED;
-    snprintf(v.why, sizeof v.why, "%s: %s", op && op->name ? op->name : "an operation without a name", why);
-    return v;
+    trial *t = of;
+    const char *missing = tg_op_missing(t->op);
+    tg_gradcheck_result *total = &all->report.result;
+    if (missing)
+        refuse(t, -1, missing);
+    if (!t->op->derivative || t->op->flags & (TG_CONSTANT | TG_SOURCE))
+        refuse(t, -1, "the operation has no derivative by nature");
+    total->passed = true;
+    for (int number = 0; number < t->op->sample_count && total->passed; number++) {
+        start_sample(t, number);
+        if (is_for_derivatives(t))
+            run_variants(t);
+        else
+            total->skipped++;
+    }
+    if (total->passed && total->comparisons == 0 && total->undecided == 0)
+        refuse(t, -1, "it has no sample with inputs that can be differentiated");
+    tg_check_end_parts(&all->report);
+    if (total->passed)
+        tg_check_explain_success(t->op->name, tg_check_numbers_of[TG_GRADCHECK_F64].sharp, total);
 }
 
 tg_gradcheck_result tg_gradcheck_op(const tg_op *op, const tg_gradcheck_options *options)
 {
-    const char *missing = tg_op_missing(op);
-    if (missing)
-        return refuse(op, missing);
-    if (!op->derivative || op->flags & (TG_CONSTANT | TG_SOURCE))
-        return refuse(op, "the operation has no derivative by nature");
-    const tg_gradcheck_options filled = tg_check_options(options);
-    trial t = {.options = &filled, .report.result = tg_check_no_result(-1)};
-    tg_gradcheck_result *total = &t.report.result;
-    total->passed = true;
-    tg_check_no_report(&filled);
-    for (int number = 0; number < op->sample_count && total->passed; number++) {
-        start_sample(&t, op, number, filled.seed);
-        if (is_for_derivatives(&t))
-            run_variants(&t);
-        else
-            total->skipped++;
-        tg_arena_empty(&t.arena);
-    }
-    tg_arena_free(&t.arena);
-    if (total->passed && total->comparisons == 0 && total->undecided == 0)
-        return refuse(op, "it has no sample with inputs that can be differentiated");
-    tg_check_end_parts(&t.report);
-    if (total->passed)
-        tg_check_explain_success(op->name, tg_check_numbers_of[TG_GRADCHECK_F64].sharp, total);
-    return *total;
+    trial t = {.op = op, .all.options = tg_check_options(options), .all.report.result = tg_check_no_result(-1)};
+    t.all.report.name = op && op->name ? op->name : "an operation without a name";
+    tg_check_try(&t.all, run_samples, &t);
+    tg_check_close(&t.all);
+    return t.all.report.result;
 }
 
 /* ---- error against step ---- */
@@ -397,61 +399,76 @@ static double error_of(double numeric, double analytic)
     return analytic != 0 ? fabs(numeric / analytic - 1) : fabs(numeric);
 }
 
-static int fill_steps(tg_check *c, tg_gradcheck_place *place, tg_gradcheck_step *steps, int count)
+static double plain_difference(tg_check *c, const double *direction, double step)
 {
-    const int64_t element = choose_element(c, place);
-    double *direction = element >= 0 ? tg_check_take(c, c->variables) : NULL;
-    if (!direction)
-        return 0;
-    direction[element] = c->scale[element];
-    double analytic = place->derivative * c->scale[element], above[2] = {NAN, NAN},
-           *values = tg_check_take(c, 2 * c->level[0].length);
-    if (!values || !tg_check_moves(c, 0, direction, values))
-        return 0;
-    for (int k = 0; k < count; k++) {
-        tg_check_difference d;
-        steps[k].step = ldexp(0.5, -k);
-        if (!tg_check_plain(c, 0, direction, steps[k].step, &d))
-            return k;
-        double once = d.value + (d.value - above[0]) / 3, twice = once + (once - above[1]) / 15;
-        steps[k].central = error_of(d.value, analytic);
-        steps[k].once = error_of(once, analytic);
-        steps[k].twice = error_of(twice, analytic);
-        above[0] = d.value;
-        above[1] = once;
-    }
-    return count;
+    tg_check_group all = {.first = step};
+    const tg_check_way way = {0, direction, 1, &all};
+    double change = 0;
+    tg_check_evaluate_along(c, 0, &way, 1, c->ahead);
+    tg_check_evaluate_along(c, 0, &way, -1, c->behind);
+    for (int64_t i = 0; i < c->level[0].length; i++)
+        change += c->level[0].cotangent[i] * (c->ahead[i] - c->behind[i]);
+    return change / (2 * step);
 }
 
-static int steps_of_sample(const tg_op *op, tg_gradcheck_place *place, uint64_t seed, tg_gradcheck_step *steps,
-                           int count)
+/* The curve of one sample. */
+typedef struct curve {
+    tg_gradcheck_place *place;
+    tg_gradcheck_step *steps;
+    int count, filled;
+} curve;
+
+static void fill_steps(tg_check *c, void *of)
 {
-    trial t = {0};
-    int filled = 0;
-    start_sample(&t, op, place->sample, seed);
-    if (is_for_derivatives(&t) && draw_inputs(&t, 1)) {
-        tg_check c = check_of(&t);
-        if (tg_check_open(&c))
-            filled = fill_steps(&c, place, steps, count);
-        tg_check_close(&c);
+    curve *v = of;
+    tg_check_open(c);
+    const int64_t element = choose_element(c, v->place);
+    if (element < 0)
+        return;
+    double *direction = tg_check_take(c, c->variables), above[2] = {NAN, NAN};
+    const double analytic = v->place->derivative * c->scale[element];
+    direction[element] = c->scale[element];
+    for (; v->filled < v->count; v->filled++) {
+        tg_gradcheck_step *step = &v->steps[v->filled];
+        step->step = ldexp(0.5, -v->filled);
+        const double plain = plain_difference(c, direction, step->step);
+        const double once = plain + (plain - above[0]) / 3, twice = once + (once - above[1]) / 15;
+        step->central = error_of(plain, analytic);
+        step->once = error_of(once, analytic);
+        step->twice = error_of(twice, analytic);
+        above[0] = plain;
+        above[1] = once;
     }
-    tg_arena_free(&t.arena);
-    return filled;
+}
+
+static void draw_curve(tg_check *all, void *of)
+{
+    trial *t = of;
+    (void)all;
+    draw_inputs(t, 1);
 }
 
 int tg_gradcheck_steps(const tg_op *op, tg_gradcheck_place *place, uint64_t seed, tg_gradcheck_step *steps, int count)
 {
     if (tg_op_missing(op) || !op->derivative || !place || !steps)
         return 0;
-    for (int sample = 0; sample < op->sample_count; sample++) {
+    trial t = {.op = op, .all.options = tg_check_options(&(tg_gradcheck_options){.seed = seed})};
+    curve v = {NULL, steps, count, 0};
+    for (int sample = 0; sample < op->sample_count && v.filled == 0; sample++) {
         tg_gradcheck_place here = *place;
         here.sample = sample;
-        const int filled =
-            place->sample >= 0 && place->sample != sample ? 0 : steps_of_sample(op, &here, seed, steps, count);
-        if (filled == 0)
+        v.place = &here;
+        if (place->sample >= 0 && place->sample != sample)
             continue;
-        *place = here;
-        return filled;
+        start_sample(&t, sample);
+        if (!is_for_derivatives(&t) || !tg_check_try(&t.all, draw_curve, &t))
+            continue;
+        tg_check c = check_of(&t);
+        tg_check_try(&c, fill_steps, &v);
+        tg_check_close(&c);
+        if (v.filled > 0)
+            *place = here;
     }
-    return 0;
+    tg_check_close(&t.all);
+    return v.filled;
 }

@@ -36,12 +36,11 @@ static inline tg_gradcheck_result tg_check_no_result(int sample)
     return (tg_gradcheck_result){.sample = sample, .input = -1, .index = -1, .operation = -1};
 }
 
-/* Records a failure outside the comparisons, with its sentence. Returns false. */
+/* Records a failure outside the comparisons, with its sentence. */
 #if defined __GNUC__
-__attribute__((format(printf, 3, 4)))
+__attribute__((format(printf, 3, 0)))
 #endif
-bool tg_check_fail(tg_check_report *report, tg_gradcheck_status status, const char *format, ...);
-bool tg_check_out_of_memory(tg_check_report *report);
+void tg_check_fail(tg_check_report *report, tg_gradcheck_status status, const char *format, va_list arguments);
 
 /* "input 1 at [2, 1]", or by its name; without the place if the index is -1. "[2, 1]"; nothing of a scalar */
 void tg_check_add_element(tg_text *text, const tg_check_report *report, int input, int64_t index);

@@ -104,13 +104,10 @@ static void put_errors(FILE *to, const check_table *table)
         if (category > named) {
             named = category;
             fprintf(to, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">", LEFT - 10, y + 4);
-            html_text(to, row->what->category);
-            fputs("</text>\n", to);
+            html_print(to, "%s</text>\n", row->what->category);
         }
         put_mark(to, which, error_at(check_has_error(&row->result) ? row->result.relative : 1), y);
-        fputs("><title>", to);
-        html_text(to, row->what->name);
-        fprintf(to, ": %s", verdict_name(which));
+        html_print(to, "><title>%s: %s", row->what->name, verdict_name(which));
         if (check_has_error(&row->result))
             fprintf(to, ", %.1e", row->result.relative);
         fprintf(to, "</title></%s>\n", which == VERDICT_PASSED ? "circle" : "path");
@@ -186,6 +183,11 @@ static void put_counts(const check_report *r, FILE *to)
         fputs("<p><b>Interrupted:</b> not all that was asked for has been checked.</p>\n", to);
 }
 
+static void put_command(const void *argv, FILE *to)
+{
+    options_print_command(argv, to);
+}
+
 static void put_conditions(const check_report *r, FILE *to)
 {
     struct utsname machine = {0};
@@ -196,27 +198,14 @@ static void put_conditions(const check_report *r, FILE *to)
     else
         fprintf(to, "seeds %d to %lld", r->seed, (long long)r->seed + r->seeds - 1);
     fprintf(to, "; tapegrad %s", tg_version());
-#ifdef __VERSION__
-    fputs(", compiled by ", to);
-#ifdef __clang__
-    html_text(to, __VERSION__);
-#else
-    html_text(to, "GCC " __VERSION__);
+#if defined __clang__
+    html_print(to, ", compiled by %s", __VERSION__);
+#elif defined __VERSION__
+    html_print(to, ", compiled by GCC %s", __VERSION__);
 #endif
-#endif
-    fputs("; ", to);
-    html_text(to, machine.sysname);
-    fputs(" on ", to);
-    html_text(to, machine.machine);
-    fputs(". To repeat it:</p>\n<pre>", to);
-    char *command = NULL;
-    size_t size = 0;
-    FILE *line = open_memstream(&command, &size);
-    if (line) {
-        options_print_command(r->argv, line);
-        if (files_close_memory(line, &command))
-            html_text(to, command);
-    }
+    html_print(to, "; %s on %s. To repeat it:</p>\n<pre>", machine.sysname, machine.machine);
+    char *command = files_text(put_command, r->argv);
+    html_text(to, command ? command : "");
     free(command);
     fputs("</pre>\n", to);
 }
@@ -234,14 +223,9 @@ static void put_problems(const check_report *r, FILE *to)
             any = true;
             fprintf(to, "<p class=\"why%s\">", which == VERDICT_CANNOT_TELL ? " undecided" : "");
             put_mark_in_text(to, which);
-            fprintf(to, "<b>%s</b> ", verdict_name(which));
-            html_text(to, row->result.why);
-            fputs("</p>\n", to);
-            if (row->report) {
-                fputs("<pre>", to);
-                html_text(to, row->report);
-                fputs("</pre>\n", to);
-            }
+            html_print(to, "<b>%s</b> %s</p>\n", verdict_name(which), row->result.why);
+            if (row->report)
+                html_element(to, "pre", row->report);
         }
 }
 
@@ -265,22 +249,17 @@ static void put_row(const check_row *row, bool has_curve, FILE *to)
 {
     const tg_gradcheck_result *v = &row->result;
     fputs("<tr><td class=\"name\">", to);
-    if (has_curve) {
-        fputs("<a href=\"#v-", to);
+    if (has_curve)
+        html_print(to, "<a href=\"#v-%s\">%s</a>", row->what->name, row->what->name);
+    else
         html_text(to, row->what->name);
-        fputs("\">", to);
-    }
-    html_text(to, row->what->name);
-    fputs(has_curve ? "</a></td><td class=\"more\">" : "</td><td class=\"more\">", to);
-    html_text(to, row->what->about);
-    fputs("</td><td class=\"name\">", to);
+    html_print(to, "</td><td class=\"more\">%s</td><td class=\"name\">", row->what->about);
     put_mark_in_text(to, verdict_of(v));
     fprintf(to, "%s</td><td class=\"n\">", verdict_name(verdict_of(v)));
     if (check_has_error(v))
         fprintf(to, "%.1e", v->relative);
-    fprintf(to, "</td><td class=\"n\">%d</td><td class=\"more\">", row->order);
-    html_text(to, v->where);
-    fputs("</td><td class=\"more\">", to);
+    fprintf(to, "</td><td class=\"n\">%d", row->order);
+    html_print(to, "</td><td class=\"more\">%s</td><td class=\"more\">", v->where);
     put_basis(row, to);
     fputs("</td></tr>\n", to);
 }
@@ -294,11 +273,8 @@ static void put_table(const check_report *r, const steps_curve curves[], FILE *t
           to);
     for (int i = 0; i < r->table->count; i++) {
         const check_row *row = &r->table->rows[i];
-        if (i == 0 || strcmp(row->what->category, row[-1].what->category) != 0) {
-            fputs("<tr class=\"category\"><td colspan=\"7\">", to);
-            html_text(to, row->what->category);
-            fputs("</td></tr>\n", to);
-        }
+        if (i == 0 || strcmp(row->what->category, row[-1].what->category) != 0)
+            html_print(to, "<tr class=\"category\"><td colspan=\"7\">%s</td></tr>\n", row->what->category);
         put_row(row, curves && curves[i].count > 0, to);
     }
     fputs("</table></div>\n", to);
@@ -342,13 +318,8 @@ static void put_gallery(const check_report *r, const steps_curve curves[], FILE 
                   "<div class=\"gallery\">\n",
                   to);
         any = true;
-        fputs("<figure id=\"v-", to);
-        html_text(to, curves[i].what->name);
-        fputs("\"><figcaption><b>", to);
-        html_text(to, curves[i].what->name);
-        fputs("</b><br>", to);
-        html_text(to, curves[i].where);
-        fputs("</figcaption>\n", to);
+        html_print(to, "<figure id=\"v-%s\"><figcaption><b>%s</b><br>%s</figcaption>\n", curves[i].what->name,
+                   curves[i].what->name, curves[i].where);
         put_steps(to, &curves[i]);
         fputs("</figure>\n", to);
     }

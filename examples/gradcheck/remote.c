@@ -14,11 +14,12 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "doubles go over the p
 
 /* ---- base64 (RFC 4648) ---- */
 
-static size_t encode(const unsigned char *from, size_t size, char *to)
+/* A JSON string; NULL if out of memory. */
+static json_t *encode(const unsigned char *from, size_t size)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char *at = to;
-    for (size_t i = 0; i < size; i += 3) {
+    char *text = malloc((size + 2) / 3 * 4 + 1), *at = text;
+    for (size_t i = 0; text && i < size; i += 3) {
         const size_t left = size - i;
         const unsigned three =
             (unsigned)from[i] << 16 | (left > 1 ? (unsigned)from[i + 1] << 8 : 0) | (left > 2 ? from[i + 2] : 0u);
@@ -27,7 +28,9 @@ static size_t encode(const unsigned char *from, size_t size, char *to)
         *at++ = left > 1 ? digits[three >> 6 & 63] : '=';
         *at++ = left > 2 ? digits[three & 63] : '=';
     }
-    return (size_t)(at - to);
+    json_t *string = text ? json_stringn(text, (size_t)(at - text)) : NULL;
+    free(text);
+    return string;
 }
 
 static int digit_of(char c)
@@ -99,67 +102,54 @@ static bool read_numbers(const json_t *from, double *to, int64_t size, char *why
     return false;
 }
 
-static bool append(remote_function *r, const char *text, size_t length)
+/* ---- the arrays of a function ---- */
+
+/* Arrays like the outputs, like the inputs, or one matrix [outputs, variables]. */
+typedef enum { OUTPUTS, INPUTS, MATRIX } arrays_like;
+
+static int count_of(const remote_function *r, arrays_like what)
 {
-    memcpy(r->line + r->used, text, length);
-    r->used += length;
-    return true;
+    return what == OUTPUTS ? r->box.output_count : what == INPUTS ? r->count : 1;
 }
 
-static bool make_room(remote_function *r, size_t more)
+static int64_t size_of(const remote_function *r, arrays_like what, int i)
 {
-    if (r->room - r->used >= more)
-        return true;
-    char *line = realloc(r->line, 2 * r->room + more);
-    if (!line)
-        return command_fail(r->of, "out of memory");
-    r->line = line;
-    r->room = 2 * r->room + more;
-    return true;
+    int64_t outputs = 0, variables = 0;
+    if (what != MATRIX)
+        return tg_shape_size(what == OUTPUTS ? &r->outputs[i] : &r->inputs[i].shape);
+    for (int k = 0; k < r->box.output_count; k++)
+        outputs += tg_shape_size(&r->outputs[k]);
+    for (int k = 0; k < r->count; k++)
+        variables += r->inputs[k].fixed || r->inputs[k].integers ? 0 : tg_shape_size(&r->inputs[k].shape);
+    return outputs * variables;
 }
 
-/* One number of an array in the type of the box. */
-static double number_at(const remote_function *r, const void *numbers, bool integers, int64_t i)
+/* One array of the type of the box, or of integers, as JSON; null for NULL. NULL if out of memory. */
+static json_t *array_of(const remote_function *r, const void *numbers, bool integers, int64_t size)
 {
-    return integers                          ? ((const int32_t *)numbers)[i]
-           : r->box.type == TG_GRADCHECK_F64 ? ((const double *)numbers)[i]
-                                             : (double)((const float *)numbers)[i];
-}
-
-static bool append_array(remote_function *r, const void *numbers, bool integers, int64_t size)
-{
-    enum { WIDEST = 26, CHUNK = 3 * 128 /* base64 of this many doubles has no padding */ };
-    double chunk[CHUNK];
     if (!numbers)
-        return make_room(r, 8) && append(r, "null", 4);
-    if (!make_room(r, (size_t)size * WIDEST + 8))
-        return false;
-    append(r, r->in_base64 ? "\"" : "[", 1);
-    for (int64_t i = 0; i < size; i += CHUNK) {
-        const int64_t count = size - i < CHUNK ? size - i : CHUNK;
-        for (int64_t k = 0; k < count; k++)
-            chunk[k] = number_at(r, numbers, integers, i + k);
-        if (r->in_base64)
-            r->used += encode((const unsigned char *)chunk, (size_t)count * sizeof *chunk, r->line + r->used);
-        for (int64_t k = 0; !r->in_base64 && k < count; k++)
-            r->used += (size_t)snprintf(r->line + r->used, WIDEST + 1, i + k > 0 ? ", %.17g" : "%.17g", chunk[k]);
-    }
-    return append(r, r->in_base64 ? "\"" : "]", 1);
+        return json_null();
+    double *all = malloc((size_t)(size + 1) * sizeof *all);
+    for (int64_t i = 0; all && i < size; i++)
+        all[i] = integers                          ? ((const int32_t *)numbers)[i]
+                 : r->box.type == TG_GRADCHECK_F64 ? ((const double *)numbers)[i]
+                                                   : (double)((const float *)numbers)[i];
+    json_t *array = !all           ? NULL
+                    : r->in_base64 ? encode((const unsigned char *)all, (size_t)size * sizeof *all)
+                                   : json_array();
+    for (int64_t i = 0; array && !r->in_base64 && i < size; i++)
+        json_array_append_new(array, isfinite(all[i]) ? json_real(all[i]) : json_null());
+    free(all);
+    return array;
 }
 
-static bool append_arrays(remote_function *r, const char *key, const void *const *arrays, bool of_outputs)
+static json_t *arrays_of(const remote_function *r, const void *const *arrays, arrays_like what)
 {
-    const int count = of_outputs ? r->box.output_count : r->count;
-    if (!make_room(r, 64))
-        return false;
-    r->used += (size_t)snprintf(r->line + r->used, 64, ", \"%s\": [", key);
-    for (int i = 0; i < count; i++) {
-        const tg_shape *shape = of_outputs ? &r->outputs[i] : &r->inputs[i].shape;
-        if ((i > 0 && (!make_room(r, 2) || !append(r, ", ", 2))) ||
-            !append_array(r, arrays[i], !of_outputs && r->inputs[i].integers, tg_shape_size(shape)))
-            return false;
-    }
-    return make_room(r, 2) && append(r, "]", 1);
+    json_t *list = json_array();
+    for (int i = 0; i < count_of(r, what); i++)
+        json_array_append_new(list,
+                              array_of(r, arrays[i], what == INPUTS && r->inputs[i].integers, size_of(r, what, i)));
+    return list;
 }
 
 /* ---- evaluations ---- */
@@ -173,16 +163,6 @@ static bool object(remote_function *r, const char *format, ...)
     va_end(arguments);
     plain_text(r->why);
     return false;
-}
-
-static int64_t numbers_of(const remote_function *r)
-{
-    int64_t outputs = 0, inputs = 0;
-    for (int i = 0; i < r->box.output_count; i++)
-        outputs += tg_shape_size(&r->outputs[i]);
-    for (int i = 0; i < r->count; i++)
-        inputs += tg_shape_size(&r->inputs[i].shape);
-    return r->box.jacobian ? outputs * inputs + outputs : outputs + inputs;
 }
 
 /* Reads a line as JSON; NULL on failure, after which the program cannot be used. */
@@ -203,22 +183,36 @@ static json_t *read_json(command_pipe *of, size_t most, bool early)
     return read;
 }
 
+/* Sends an object, which it takes over, in one line. */
+static bool send(command_pipe *of, json_t *object)
+{
+    char *line = json_dumps(object, 0);
+    const size_t length = line ? strlen(line) : 0;
+    if (line)
+        line[length] = '\n';
+    const bool sent = line ? command_write(of, line, length + 1) : command_fail(of, "out of memory");
+    free(line);
+    json_decref(object);
+    return sent;
+}
+
 /* Copies the answer's arrays into those of `to`, except where that is NULL. */
-static bool take(remote_function *r, const char *what, const json_t *answer, void *const *to, int count,
-                 const int64_t *sizes)
+static bool take(remote_function *r, const char *what, const json_t *answer, arrays_like gives, void *const *to)
 {
     const json_t *out = json_object_get(answer, "out"), *error = json_object_get(answer, "error");
+    const int count = count_of(r, gives);
     if (json_is_string(error))
         return object(r, "its %s says: %s", what, json_string_value(error));
     if (!json_is_array(out) || json_array_size(out) != (size_t)count)
         return object(r, "its %s gives %zu arrays, where %d are expected", what, json_array_size(out), count);
     for (int i = 0; i < count; i++) {
         char why[160];
+        const int64_t size = size_of(r, gives, i);
         if (!to[i])
             continue;
-        double *numbers = r->box.type == TG_GRADCHECK_F64 ? to[i] : malloc((size_t)(sizes[i] + 1) * sizeof *numbers);
-        const bool fine = numbers && read_numbers(json_array_get(out, (size_t)i), numbers, sizes[i], why, sizeof why);
-        for (int64_t k = 0; fine && numbers != to[i] && k < sizes[i]; k++)
+        double *numbers = r->box.type == TG_GRADCHECK_F64 ? to[i] : malloc((size_t)(size + 1) * sizeof *numbers);
+        const bool fine = numbers && read_numbers(json_array_get(out, (size_t)i), numbers, size, why, sizeof why);
+        for (int64_t k = 0; fine && numbers != to[i] && k < size; k++)
             ((float *)to[i])[k] = (float)numbers[k];
         if (numbers != to[i])
             free(numbers);
@@ -228,64 +222,39 @@ static bool take(remote_function *r, const char *what, const json_t *answer, voi
     return true;
 }
 
-/* The arrays of an answer: of the size of the outputs, or of the inputs; or one matrix. */
-typedef enum { OUTPUTS, INPUTS, MATRIX } answer_of;
-
-/* Sets the sizes of an answer's arrays; returns their number. */
-static int sizes_of(const remote_function *r, answer_of what, int64_t sizes[REMOTE_MOST])
-{
-    int64_t outputs = 0, variables = 0;
-    for (int i = 0; i < r->box.output_count; i++) {
-        sizes[i] = tg_shape_size(&r->outputs[i]);
-        outputs += sizes[i];
-    }
-    if (what == OUTPUTS)
-        return r->box.output_count;
-    for (int i = 0; i < r->count; i++) {
-        sizes[i] = tg_shape_size(&r->inputs[i].shape);
-        variables += r->inputs[i].fixed || r->inputs[i].integers ? 0 : sizes[i];
-    }
-    if (what == INPUTS)
-        return r->count;
-    sizes[0] = outputs * variables;
-    return 1;
-}
-
 static bool ask(remote_function *r, const char *what, const void *const *in, const char *key,
-                const void *const *vectors, bool of_outputs, answer_of gives, void *const *to)
+                const void *const *vectors, arrays_like like, arrays_like gives, void *const *to)
 {
-    int64_t sizes[REMOTE_MOST];
-    r->used = 0;
-    if (!make_room(r, 64))
-        return false;
-    r->used = (size_t)snprintf(r->line, 64, "{\"ask\": \"%s\"", what);
-    if (!append_arrays(r, "in", in, false) || (vectors && !append_arrays(r, key, vectors, of_outputs)) ||
-        !make_room(r, 2) || !append(r, "}\n", 2) || !command_write(r->of, r->line, r->used))
-        return false;
-    json_t *answer = read_json(r->of, (1 << 16) + 32 * (size_t)numbers_of(r), true);
-    const bool fine = answer && take(r, what, answer, to, sizes_of(r, gives, sizes), sizes);
+    json_t *request = json_pack("{s:s, s:o}", "ask", what, "in", arrays_of(r, in, INPUTS));
+    size_t most = 1 << 16;
+    if (vectors)
+        json_object_set_new(request, key, arrays_of(r, vectors, like));
+    for (int i = 0; i < count_of(r, gives); i++)
+        most += 32 * (size_t)size_of(r, gives, i);
+    json_t *answer = send(r->of, request) ? read_json(r->of, most, true) : NULL;
+    const bool fine = answer && take(r, what, answer, gives, to);
     json_decref(answer);
     return fine;
 }
 
 static bool ask_value(const void *const *in, void *const *out, void *user)
 {
-    return ask(user, "value", in, NULL, NULL, false, OUTPUTS, out);
+    return ask(user, "value", in, NULL, NULL, OUTPUTS, OUTPUTS, out);
 }
 
 static bool ask_vjp(const void *const *in, const void *const *cotangents, void *const *gradients, void *user)
 {
-    return ask(user, "vjp", in, "v", cotangents, true, INPUTS, gradients);
+    return ask(user, "vjp", in, "v", cotangents, OUTPUTS, INPUTS, gradients);
 }
 
 static bool ask_jvp(const void *const *in, const void *const *tangents, void *const *products, void *user)
 {
-    return ask(user, "jvp", in, "u", tangents, false, OUTPUTS, products);
+    return ask(user, "jvp", in, "u", tangents, INPUTS, OUTPUTS, products);
 }
 
 static bool ask_jacobian(const void *const *in, void *jacobian, void *user)
 {
-    return ask(user, "jacobian", in, NULL, NULL, false, MATRIX, &jacobian);
+    return ask(user, "jacobian", in, NULL, NULL, OUTPUTS, MATRIX, &jacobian);
 }
 
 /* ---- the description ---- */
@@ -395,7 +364,6 @@ static void release(remote_function *r)
 {
     for (int i = 0; i < r->count; i++)
         free(r->numbers[i]);
-    free(r->line);
     json_decref(r->description);
 }
 
@@ -418,14 +386,7 @@ void remote_end(remote_function *r, tg_gradcheck_result *result)
     if (why[0])
         snprintf(result->why, sizeof result->why, "%s: %s", r->name, why);
     results_keep_utf8(result->why);
-    json_t *end =
-        json_pack("{s:s, s:s, s:s}", "ask", "end", "result", verdict_name(verdict_of(result)), "why", result->why);
-    char *line = end ? json_dumps(end, JSON_COMPACT) : NULL;
-    if (!line)
-        command_fail(r->of, "out of memory");
-    else if (command_write(r->of, line, strlen(line)))
-        command_write(r->of, "\n", 1);
-    free(line);
-    json_decref(end);
+    send(r->of,
+         json_pack("{s:s, s:s, s:s}", "ask", "end", "result", verdict_name(verdict_of(result)), "why", result->why));
     release(r);
 }

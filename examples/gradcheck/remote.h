@@ -28,9 +28,7 @@ typedef struct remote_function {
     tg_shape outputs[REMOTE_MOST];
     bool in_base64;
     void *numbers[REMOTE_MOST]; /* of the inputs: double, or int32_t */
-    char *line;                 /* buffer for a request */
-    size_t used, room;
-    char why[256]; /* the error in an answer; "" if there is none */
+    char why[256];              /* the error in an answer; "" if there is none */
 } remote_function;
 
 /* Reads the description of the next function. False if there is none, or the program fails. */

@@ -29,11 +29,16 @@ void gradcheck_result_join(tg_gradcheck_result *total, const tg_gradcheck_result
     total->skipped = before.skipped;
 }
 
-void results_keep_utf8(char *text)
+bool results_is_utf8(const char *text)
 {
     json_t *valid = json_string(text);
-    for (char *at = text; !valid && *at; at++)
-        if ((unsigned char)*at > 0x7f)
-            *at = '?';
     json_decref(valid);
+    return valid;
+}
+
+void results_keep_utf8(char *text)
+{
+    for (bool valid = results_is_utf8(text); !valid && *text; text++)
+        if ((unsigned char)*text > 0x7f)
+            *text = '?';
 }

@@ -23,40 +23,28 @@ static bool read_number(const char **text, int64_t *number)
     return read;
 }
 
-static int inputs_of(const tg_op *op, const tg_sample *sample)
-{
-    return sample->count > 0 ? sample->count : op->arity;
-}
-
-/* The largest number of inputs of any sample, and of elements of an input, if its index is given. */
-static void measure(const tg_op *op, int64_t input, int64_t *inputs, int64_t *elements)
-{
-    *inputs = *elements = 0;
-    for (int s = 0; s < op->sample_count; s++) {
-        const int count = inputs_of(op, &op->samples[s]);
-        *inputs = count > *inputs ? count : *inputs;
-        for (int i = 0; i < count && i < TG_SAMPLE_INPUTS; i++) {
-            const int64_t size = tg_shape_size(&op->samples[s].input[i].shape);
-            if ((input < 0 || input == i) && size > *elements)
-                *elements = size;
-        }
-    }
-}
-
+/* True if a sample of the operation has the input, if any is asked for, and the element. */
 static bool is_there(const steps_place *place, int64_t input, tg_error *error)
 {
     const tg_op *op = place->what->op;
-    int64_t inputs, elements;
-    measure(op, input, &inputs, &elements);
+    int64_t inputs = 0, elements = 0; /* the largest numbers in any sample */
+    for (int s = 0; s < op->sample_count; s++) {
+        const int count = op->samples[s].count > 0 ? op->samples[s].count : op->arity;
+        inputs = count > inputs ? count : inputs;
+        for (int i = 0; i < count && i < TG_SAMPLE_INPUTS; i++) {
+            const int64_t size = tg_shape_size(&op->samples[s].input[i].shape);
+            if ((input < 0 || input == i) && size > elements)
+                elements = size;
+        }
+    }
     if (input >= inputs)
-        tg_fail(error, "%s has no input %lld: it has %lld, numbered from 0", op->name, (long long)input,
-                (long long)inputs);
-    else if (place->element >= elements)
-        tg_fail(error, "%s has no element %lld in input %lld: in its largest sample there are %lld, numbered from 0",
-                op->name, (long long)place->element, (long long)input, (long long)elements);
-    else
-        return true;
-    return false;
+        return tg_fail(error, "%s has no input %lld: it has %lld, numbered from 0", op->name, (long long)input,
+                       (long long)inputs);
+    if (place->element >= elements)
+        return tg_fail(error,
+                       "%s has no element %lld in input %lld: in its largest sample there are %lld, numbered from 0",
+                       op->name, (long long)place->element, (long long)input, (long long)elements);
+    return true;
 }
 
 bool steps_find(const subjects *all, const char *text, steps_place *place, tg_error *error)

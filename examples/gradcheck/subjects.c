@@ -20,37 +20,26 @@ static subject of_op(const tg_op *op, bool own)
                      .constant = !op->derivative || op->flags & (TG_CONSTANT | TG_SOURCE)};
 }
 
-bool subjects_collect(subjects *all, const tg_op *const *own)
+static void add(subjects *all, subject what)
 {
-    int ops = 0, layers = 0, owned = 0;
-    while (tg_op_at(ops))
-        ops++;
-    while (own && own[owned])
-        owned++;
-    while (layer_check_at(layers))
-        layers++;
-    *all = (subjects){.list = calloc((size_t)(ops + owned + layers), sizeof *all->list)};
-    if (!all->list)
-        return false;
-    for (int i = 0; i < ops; i++)
-        all->list[all->count++] = of_op(tg_op_at(i), false);
-    for (int i = 0; i < owned; i++)
-        all->list[all->count++] = of_op(own[i], true);
-    for (int i = 0; i < layers; i++) {
-        const layer_check *layer = layer_check_at(i);
-        all->list[all->count++] = (subject){.name = layer->name,
-                                            .category = layer_check_category(layer),
-                                            .about = layer->about,
-                                            .inputs = 1,
-                                            .layer = layer};
-    }
-    return true;
+    if (all->count < SUBJECTS_MOST)
+        all->list[all->count++] = what;
 }
 
-void subjects_free(subjects *all)
+void subjects_collect(subjects *all, const tg_op *const *own)
 {
-    free(all->list);
-    *all = (subjects){0};
+    for (int i = 0; tg_op_at(i); i++)
+        add(all, of_op(tg_op_at(i), false));
+    for (int i = 0; own && own[i]; i++)
+        add(all, of_op(own[i], true));
+    for (int i = 0; layer_check_at(i); i++) {
+        const layer_check *layer = layer_check_at(i);
+        add(all, (subject){.name = layer->name,
+                           .category = layer_check_category(layer),
+                           .about = layer->about,
+                           .inputs = 1,
+                           .layer = layer});
+    }
 }
 
 subject *subjects_find(const subjects *all, const char *name)

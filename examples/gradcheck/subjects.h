@@ -1,15 +1,15 @@
 /* Everything that can be checked, by name: the operations of the library, those of a user's shared library, layers,
  * blocks and models.
  *
- *     subjects all = {0};
- *     if (!subjects_collect(&all, NULL)) ...                               // out of memory
+ *     subjects all = {calloc(SUBJECTS_MOST, sizeof *all.list), 0};
+ *     subjects_collect(&all, NULL);
  *     const char *wrong = subjects_choose(&all, (const char *[]){"gelu*", "softmax", NULL});
  *     if (wrong)
  *         subjects_near(&all, wrong, near), fprintf(stderr, "there is no '%s'%s\n", wrong, near);
  *     for (int i = 0; i < all.count; i++)
  *         if (all.list[i].chosen)
  *             result = subject_check(&all.list[i], &options);
- *     subjects_free(&all);
+ *     free(all.list);
  */
 #ifndef GRADCHECK_SUBJECTS_H
 #define GRADCHECK_SUBJECTS_H
@@ -28,16 +28,18 @@ typedef struct subject {
     const remote_function *function;
     bool constant; /* has no derivative by definition, so there is nothing to check */
     bool chosen;
+    char own_name[128]; /* room for the name of another program's function */
 } subject;
 
 typedef struct subjects {
-    subject *list;
+    subject *list; /* [SUBJECTS_MOST] */
     int count;
 } subjects;
 
-/* Lists all subjects, none chosen; `own` are a user's operations, ended by NULL, or NULL. False if out of memory. */
-bool subjects_collect(subjects *all, const tg_op *const *own);
-void subjects_free(subjects *all);
+enum { SUBJECTS_MOST = 10000 };
+
+/* Adds all subjects, none chosen; `own` are a user's operations, ended by NULL, or NULL. */
+void subjects_collect(subjects *all, const tg_op *const *own);
 
 /* NULL if there is none. */
 subject *subjects_find(const subjects *all, const char *name);

@@ -7,7 +7,7 @@ emcc=${EMCC:-emcc}
 command -v "$emcc" >/dev/null || { echo "make playground needs emcc: apt-get install emscripten" >&2; exit 1; }
 work=$(dirname "$page")/playground
 mkdir -p "$work"
-flags="-O3 -msimd128 -ffp-contract=off -fopenmp-simd -fno-math-errno -fno-trapping-math"
+flags="-O3 -sSUPPORT_LONGJMP=wasm -msimd128 -ffp-contract=off -fopenmp-simd -fno-math-errno -fno-trapping-math"
 
 # TG_SMALL: pointers of 32 bits, as all sizes are bounded by the page.
 [ "$work/tapegrad.o" -nt "$folder/tapegrad.c" ] || "$emcc" $flags -DTG_NO_BLAS -DTG_SMALL -c -o "$work/tapegrad.o" "$folder/tapegrad.c"

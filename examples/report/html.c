@@ -2,6 +2,7 @@
 #include "examples/data/words.h"
 
 #include <limits.h>
+#include <stdarg.h>
 #include <string.h>
 
 void html_letters(FILE *to, const char *text, size_t length)
@@ -18,6 +19,18 @@ void html_letters(FILE *to, const char *text, size_t length)
 void html_text(FILE *to, const char *text)
 {
     html_letters(to, text, strlen(text));
+}
+
+void html_print(FILE *to, const char *html, ...)
+{
+    va_list texts;
+    va_start(texts, html);
+    for (const char *next; (next = strstr(html, "%s")) != NULL; html = next + 2) {
+        fwrite(html, 1, (size_t)(next - html), to);
+        html_text(to, va_arg(texts, const char *));
+    }
+    fputs(html, to);
+    va_end(texts);
 }
 
 void html_element(FILE *to, const char *tag, const char *text)
@@ -87,9 +100,7 @@ void html_picture(FILE *to, const char *folder, const char *file, const char *sa
     FILE *from = snprintf(path, sizeof path, "%s/%s", folder, file) < (int)sizeof path ? fopen(path, "re") : NULL;
     if (!from)
         return;
-    fputs("<div class=\"wide\"><img alt=\"", to);
-    html_text(to, says);
-    fputs("\" src=\"data:image/svg+xml;base64,", to);
+    html_print(to, "<div class=\"wide\"><img alt=\"%s\" src=\"data:image/svg+xml;base64,", says);
     put_base64(from, to);
     fputs("\"></div>\n", to);
     fclose(from);

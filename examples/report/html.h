@@ -22,6 +22,9 @@ void html_end(FILE *to);
 void html_letters(FILE *to, const char *text, size_t length);
 void html_text(FILE *to, const char *text);
 
+/* Writes HTML in which each %s is a text to be escaped: html_print(to, "<td title=\"%s\">%s</td>", why, name). */
+void html_print(FILE *to, const char *html, ...);
+
 /* "<p class="note">text</p>" and a newline, for a `tag` like p class="note". */
 void html_element(FILE *to, const char *tag, const char *text);
 

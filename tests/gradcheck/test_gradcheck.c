@@ -277,6 +277,13 @@ static tg_tensor scaled_tanh(tg_tape *tape, const tg_tensor *in, int count, void
     return tg_mul(tg_tanh(h), tg_parameter_tensor(tape, tg_parameters_at(set, 1)));
 }
 
+static tg_tensor size_of_weights(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    (void)in;
+    ck_assert_int_eq(count, 0);
+    return tg_sum(tg_square(tg_parameter_tensor(tape, tg_parameters_at(user, 0))));
+}
+
 static tg_tensor with_a_wrong_scale(tg_tape *tape, const tg_tensor *in, int count, void *user)
 {
     tg_parameters *set = user;
@@ -302,6 +309,8 @@ START_TEST(all_parameters_of_a_model_are_checked_in_one_call)
     ck_assert_int_eq(result.status, TG_GRADCHECK_WRONG);
     ck_assert_str_eq(result.where, "scale at [0], order 1");
     ck_assert_int_eq(tg_gradcheck_parameters(scaled_tanh, set, &in, 1, NULL, NULL).status, TG_GRADCHECK_REFUSED);
+    result = tg_gradcheck_parameters(size_of_weights, set, NULL, 0, set, NULL);
+    ck_assert_msg(result.passed, "%s", result.why);
     tg_parameters_free(set);
 }
 END_TEST

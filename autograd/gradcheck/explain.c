@@ -54,28 +54,35 @@ static void fill_jacobian(tg_check *c, int order, jacobian *j)
 
 /* ---- what the fault looks like ---- */
 
-/* The entry of the largest of the derivatives by a part. */
-static int64_t largest_entry(const jacobian *j, const double *matrix, const tg_check_part *part)
+/* The largest of the derivatives by a part, and its entry. */
+static double largest_of(const jacobian *j, const double *matrix, const tg_check_part *part, int64_t *entry)
 {
-    int64_t largest = part->offset;
+    double largest = 0;
+    *entry = part->offset;
     for (int64_t k = 0; k < j->rows * part->size; k++) {
-        const int64_t entry = k / part->size * j->columns + part->offset + k % part->size;
-        largest = fabs(matrix[entry]) > fabs(matrix[largest]) ? entry : largest;
+        const int64_t at = k / part->size * j->columns + part->offset + k % part->size;
+        if (fabs(matrix[at]) > largest)
+            largest = fabs(matrix[ *entry = at]);
     }
     return largest;
 }
 
-/* How many elements of a part have all derivatives as expected, times a factor. */
-static int64_t count_like(const tg_check *c, const jacobian *j, const tg_check_part *part, double factor)
+/* How many elements of a part have all derivatives as expected by another part, times a factor; with n > 1 each matrix
+ * in them is transposed, n being its rows or its columns. */
+static int64_t count_like(const tg_check *c, const jacobian *j, const tg_check_part *part, const tg_check_part *other,
+                          double factor, int64_t n)
 {
-    const double expected = fabs(j->expected[largest_entry(j, j->expected, part)]),
-                 found = fabs(j->found[largest_entry(j, j->found, part)]);
+    const int rank = part->shape.rank;
+    const int64_t matrix = n > 1 ? part->shape.dim[rank - 2] * part->shape.dim[rank - 1] : 1;
+    int64_t like = 0, entry;
+    const double expected = largest_of(j, j->expected, part, &entry), found = largest_of(j, j->found, part, &entry);
     const double tolerance = c->report.like * fmax(expected, fmin(found, c->report.like)) * fmax(1, fabs(factor));
-    int64_t like = 0;
-    for (int64_t i = part->offset; i < part->offset + part->size; i++) {
+    for (int64_t i = 0; other->size == part->size && i < part->size; i++) {
+        const int64_t in = i % matrix, from = i - in + in / n + in % n * (matrix / n);
         bool fits = true;
-        for (int64_t entry = i; entry < j->rows * j->columns; entry += j->columns)
-            fits &= fabs(j->found[entry] - factor * j->expected[entry]) <= tolerance;
+        for (int64_t at = 0; at < j->rows * j->columns; at += j->columns)
+            fits &=
+                fabs(j->found[at + part->offset + i] - factor * j->expected[at + other->offset + from]) <= tolerance;
         like += fits;
     }
     return like;
@@ -102,18 +109,33 @@ static void add_factor(tg_text *text, const tg_check *c, const jacobian *j, cons
 /* The first guess that fits all derivatives by a part; else the number of elements that are wrong. */
 static void add_guess(tg_text *text, const tg_check *c, const jacobian *j, const tg_check_part *part)
 {
+    const tg_shape *shape = &part->shape;
     const double off = c->report.result.error / fabs(c->report.result.numeric);
-    const int64_t size = part->size, right = count_like(c, j, part, 1), peak = largest_entry(j, j->expected, part);
+    const int64_t size = part->size, right = count_like(c, j, part, part, 1, 1);
+    int64_t peak;
+    largest_of(j, j->expected, part, &peak);
     const double factor = j->found[peak] / j->expected[peak];
+    bool transposed = false;
+    for (int axis = shape->rank - 2; axis >= 0 && axis < shape->rank; axis++)
+        transposed |= count_like(c, j, part, part, 1, shape->dim[axis]) == size;
     if (right == size && off < 10 * c->report.like)
         tg_text_add(text, "off by %.2g of what is expected, too little to be seen here", off);
     else if (right == size)
         tg_text_add(text,
                     "for a cotangent of one at one element it is right: the fault is in what it does with others");
-    else if (isfinite(factor) && count_like(c, j, part, factor) == size)
+    else if (isfinite(factor) && count_like(c, j, part, part, factor, 1) == size)
         add_factor(text, c, j, part, factor);
-    else
+    else if (transposed)
+        tg_text_add(text, "the last two indices of this input's derivative are transposed");
+    else {
+        for (int q = 0; q < c->part_count; q++)
+            if (&c->parts[q] != part && count_like(c, j, part, &c->parts[q], 1, 1) == size) {
+                tg_text_add(text, "it is the derivative by ");
+                tg_check_add_element(text, &c->report, c->parts[q].input, -1);
+                return;
+            }
         tg_text_add(text, "wrong by %lld of the input's %lld elements", (long long)(size - right), (long long)size);
+    }
 }
 
 /* ---- the report ---- */

@@ -157,6 +157,20 @@ START_TEST(a_gradient_that_does_not_arrive_is_named)
 }
 END_TEST
 
+START_TEST(a_transposed_index_is_named)
+{
+    check_wrong_op("a transposed gradient");
+    assert_reports("the last two indices of this input's derivative are transposed\n");
+}
+END_TEST
+
+START_TEST(another_inputs_derivative_is_named)
+{
+    check_wrong_op("the two inputs' gradients swapped");
+    assert_reports("it is the derivative by input 1\n");
+}
+END_TEST
+
 START_TEST(a_fault_in_a_few_elements_says_in_how_many)
 {
     check_wrong_op("wrong for negative inputs only");
@@ -242,6 +256,8 @@ Suite *gradcheck_report_suite(void)
     tcase_add_test(tests, a_result_says_how_much_it_would_have_seen);
     tcase_add_test(tests, a_simple_factor_is_named_and_what_there_are_so_many_of);
     tcase_add_test(tests, a_gradient_that_does_not_arrive_is_named);
+    tcase_add_test(tests, a_transposed_index_is_named);
+    tcase_add_test(tests, another_inputs_derivative_is_named);
     tcase_add_test(tests, a_fault_in_a_few_elements_says_in_how_many);
     tcase_add_test(tests, a_fault_in_the_use_of_the_cotangent_is_told_from_one_in_the_derivative);
     tcase_add_test(tests, a_fault_too_small_for_the_table_says_how_small);

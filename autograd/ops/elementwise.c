@@ -144,13 +144,13 @@ static tg_tensor pow_by_exponent(tg_tensor a, tg_tensor b, tg_tensor g, tg_tenso
 }
 
 /* a times the second derivatives of tanh and of the sigmoid at x. */
-static tg_tensor tanh_second(tg_tensor a, tg_tensor x)
+static tg_tensor times_tanh_second(tg_tensor a, tg_tensor x)
 {
     tg_tensor y = tg_tanh(x);
     return tg_mul_scalar(tg_mul(tg_tanh_grad(a, x), y), -2);
 }
 
-static tg_tensor sigmoid_second(tg_tensor a, tg_tensor x)
+static tg_tensor times_sigmoid_second(tg_tensor a, tg_tensor x)
 {
     tg_tensor y = tg_tanh(tg_mul_scalar(x, 0.5));
     return tg_neg(tg_mul(tg_sigmoid_grad(a, x), y));

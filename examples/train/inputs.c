@@ -215,14 +215,17 @@ static bool load_folder(const char *spec, const card *c, inputs *out, tg_error *
     dataset set;
     if (!dataset_load(spec, NULL, &set, error))
         return false;
-    const bool fine = of_size(spec + 4, c, set.height, set.width, error);
+    bool fine = of_size(spec + 4, c, set.height, set.width, error);
     const size_t count = set.test_rows ? set.test_rows : set.rows, first = set.rows - count;
-    if (fine) { /* takes over the arrays, with the test rows at their beginning */
-        *out = (inputs){.count = count, .x = set.x, .labels = set.labels};
-        memmove(set.x, set.x + first * set.features, count * set.features * sizeof *set.x);
-        memmove(set.labels, set.labels + first, count * sizeof *set.labels);
-        set.x = NULL;
-        set.labels = NULL;
+    if (fine) {
+        out->count = count;
+        out->x = dataset_array(count, set.features, sizeof *out->x);
+        out->labels = dataset_array(count, 1, sizeof *out->labels);
+        fine = (out->x && out->labels) || tg_fail(error, "%s: out of memory", spec);
+    }
+    if (fine) {
+        memcpy(out->x, set.x + first * set.features, count * set.features * sizeof *out->x);
+        memcpy(out->labels, set.labels + first, count * sizeof *out->labels);
     }
     dataset_free(&set);
     return fine;

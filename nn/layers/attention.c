@@ -67,8 +67,8 @@ typedef struct projections {
 static tg_tensor part_forward(const tg_linear_layer *layer, tg_tensor x, int64_t first, int64_t count)
 {
     tg_tape *tape = tg_tape_of(x);
-    return tg_linear(x, tg_narrow(tg_parameter_tensor(tape, layer->weight), 0, first, count),
-                     layer->bias ? tg_narrow(tg_parameter_tensor(tape, layer->bias), 0, first, count) : TG_NONE);
+    const tg_tensor bias = layer->bias ? tg_narrow(tg_parameter_tensor(tape, layer->bias), 0, first, count) : TG_NONE;
+    return tg_linear(x, tg_narrow(tg_parameter_tensor(tape, layer->weight), 0, first, count), bias);
 }
 
 static projections project(const tg_attention *a, tg_tensor x)

@@ -37,8 +37,8 @@ static tg_tensor forward(const tg_layer *self, tg_tensor index, tg_layer_pass *p
 /* A token embedding multiplied by a position embedding, so that a sample uses both. */
 static tg_tensor forward_sample(const tg_layer *self, tg_tensor index, tg_layer_pass *pass)
 {
-    return tg_mul(forward(self, index, pass),
-                  tg_embedding_layer_first(self->layer, tg_tape_of(index), tg_dim(index, -1)));
+    const tg_tensor positions = tg_embedding_layer_first(self->layer, tg_tape_of(index), tg_dim(index, -1));
+    return tg_mul(forward(self, index, pass), positions);
 }
 
 static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)

@@ -6,7 +6,8 @@
 
 static tg_tensor prelu(tg_tensor x, tg_tensor w)
 {
-    return tg_where(tg_relu(x), x, tg_mul(x, w));
+    const tg_tensor product = tg_mul(x, w);
+    return tg_where(tg_relu(x), x, product);
 }
 
 static tg_tensor swish(tg_tensor x, tg_tensor w)
@@ -16,7 +17,8 @@ static tg_tensor swish(tg_tensor x, tg_tensor w)
 
 static tg_tensor snake(tg_tensor x, tg_tensor w)
 {
-    return tg_add(x, tg_mul(tg_square(tg_sin(tg_mul(x, tg_exp(w)))), tg_exp(tg_neg(w))));
+    const tg_tensor inverse = tg_exp(tg_neg(w));
+    return tg_add(x, tg_mul(tg_square(tg_sin(tg_mul(x, tg_exp(w)))), inverse));
 }
 
 static const struct {

@@ -22,7 +22,8 @@ static tg_tensor no_norm(const tg_norm_layer *layer, tg_tensor x, tg_rng *traini
 static tg_tensor layer_norm(const tg_norm_layer *l, tg_tensor x, tg_rng *training)
 {
     (void)training;
-    return tg_layer_norm(x, tensor_of(x, l->weight), tensor_of(x, l->bias), l->epsilon);
+    const tg_tensor bias = tensor_of(x, l->bias);
+    return tg_layer_norm(x, tensor_of(x, l->weight), bias, l->epsilon);
 }
 
 static tg_tensor rms_norm(const tg_norm_layer *l, tg_tensor x, tg_rng *training)
@@ -68,9 +69,11 @@ static tg_tensor batch_norm(const tg_norm_layer *l, tg_tensor x, tg_rng *trainin
     if (tg_rank(x) < 2 || channels != l->weight->shape.dim[0])
         return TG_FAIL(tg_tape_of(x), "tg_norm_layer_forward: batch norm %s: expected [batch, %lld, ...]",
                        l->weight->name, (long long)l->weight->shape.dim[0]);
-    if (!training) /* copies, as a pass in training may change the statistics before this one's derivative reads them */
-        return tg_batch_norm_with(x, tg_copy(tensor_of(x, l->mean)), tg_copy(tensor_of(x, l->variance)), weight, bias,
-                                  l->epsilon);
+    if (!training) { /* copies, as a pass in training may change the statistics before this one's derivative reads them
+                      */
+        const tg_tensor variance = tg_copy(tensor_of(x, l->variance));
+        return tg_batch_norm_with(x, tg_copy(tensor_of(x, l->mean)), variance, weight, bias, l->epsilon);
+    }
     if (tg_size(x) < 2 * channels)
         return TG_FAIL(tg_tape_of(x),
                        "tg_norm_layer_forward: batch norm %s: one number for each channel has no variance",
@@ -82,7 +85,8 @@ static tg_tensor batch_norm(const tg_norm_layer *l, tg_tensor x, tg_rng *trainin
 static tg_tensor group_norm(const tg_norm_layer *l, tg_tensor x, tg_rng *training)
 {
     (void)training;
-    return tg_group_norm(x, l->groups, tensor_of(x, l->weight), tensor_of(x, l->bias), l->epsilon);
+    const tg_tensor bias = tensor_of(x, l->bias);
+    return tg_group_norm(x, l->groups, tensor_of(x, l->weight), bias, l->epsilon);
 }
 
 static const struct {

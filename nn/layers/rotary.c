@@ -38,11 +38,11 @@ tg_tensor tg_rotary_turn(const tg_rotary *rotary, tg_tensor x)
                        (long long)positions, (long long)(2 * half), tg_shape_text(&shape, has, sizeof has));
     }
     tg_tensor first = tg_slice(x, -1, 0, half, 1), second = tg_slice(x, -1, half, 2 * half, 1);
-    const tg_tensor turned[] = {
-        tg_sub(tg_mul(first, rotary->cosine), tg_mul(second, rotary->sine)),
-        tg_add(tg_mul(second, rotary->cosine), tg_mul(first, rotary->sine)),
-    };
-    return tg_concat(turned, 2, -1);
+    const tg_tensor from_second = tg_mul(second, rotary->sine),
+                    new_first = tg_sub(tg_mul(first, rotary->cosine), from_second),
+                    from_first = tg_mul(first, rotary->sine),
+                    new_second = tg_add(tg_mul(second, rotary->cosine), from_first);
+    return tg_concat((const tg_tensor[]){new_first, new_second}, 2, -1);
 }
 
 static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)

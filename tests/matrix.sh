@@ -89,7 +89,7 @@ read_only() {
     rm -rf "$copy"
     return $status
 }
-# Derivatives record the same operations in the same order, so that listings and emitted C are the same.
+# Derivatives and layers record the same operations in the same order, so that listings and emitted C are the same.
 recorded_by_both() {
     for compiler in gcc clang; do
         nice make "$work/$name-$compiler/bin/golden-samples" CC=$compiler BUILD="$work/$name-$compiler" DEPENDENCIES=skip &&

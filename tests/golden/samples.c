@@ -1,6 +1,7 @@
 /* Prints every sample of every operation and composed function as a line of JSON; make_golden.py computes the reference
- * values from these. With --recorded, the tape of each one's derivatives of the first three orders instead: every
- * compiler must record the same operations in the same order, which tests/matrix.sh compares.
+ * values from these. With --recorded, the tape of each one's derivatives of the first three orders instead, and that
+ * of a backward pass through every sample of every layer: every compiler must record the same operations in the same
+ * order, which tests/matrix.sh compares.
  *
  *     build/bin/golden-samples | python3 tests/golden/make_golden.py
  *     build/bin/golden-samples add mul | head
@@ -9,6 +10,8 @@
  * An infinity is spelt Infinity and a NaN NaN, as Python's json module reads them.
  */
 #include "tests/golden/sample.h"
+#include "nn/layers/layer.h"
+#include "nn/layers/rotary.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -100,6 +103,16 @@ static void print_case(const tg_op *op, const golden_case *c, int number)
     printf("}\n");
 }
 
+static void print_table(tg_tape *tape, const char *name, int number)
+{
+    const size_t size = tg_tape_table(tape, NULL, 0) + 1;
+    char *table = malloc(size);
+    if (table)
+        tg_tape_table(tape, table, size);
+    printf("%s, sample %d\n%s\n", name, number, table ? table : "out of memory");
+    free(table);
+}
+
 static void print_recorded(tg_tape *tape, const tg_op *op, const golden_case *c, int number)
 {
     tg_tensor x[TG_SAMPLE_INPUTS], of[TG_SAMPLE_INPUTS] = {c->output}, gradients[TG_SAMPLE_INPUTS];
@@ -110,12 +123,38 @@ static void print_recorded(tg_tape *tape, const tg_op *op, const golden_case *c,
     for (int order = 1, outputs = 1; count > 0 && order <= 3; order++, outputs = count)
         if (tg_grad(of, outputs, x, count, NULL, true, gradients))
             memcpy(of, gradients, sizeof of);
-    const size_t size = tg_tape_table(tape, NULL, 0) + 1;
-    char *table = malloc(size);
-    if (table)
-        tg_tape_table(tape, table, size);
-    printf("%s, sample %d\n%s\n", op->name, number, table ? table : "out of memory");
-    free(table);
+    print_table(tape, op->name, number);
+}
+
+static bool print_layer(tg_tape *tape, const tg_layer_kind *kind, int number)
+{
+    enum { ELEMENTS = 128 };
+    const tg_layer_sample *sample = &kind->samples[number];
+    const tg_shape shape = sample->shapes[0];
+    double x[ELEMENTS], keep[ELEMENTS];
+    int32_t ids[ELEMENTS] = {0};
+    tg_parameters *set = tg_parameters_new(TG_F64);
+    void *memory = calloc(1, kind->size + 1);
+    if (!set || !memory || tg_shape_size(&shape) > ELEMENTS)
+        return false;
+    const tg_layer layer = kind->add(memory, set, "layer", &shape, number);
+    tg_rng rng = tg_rng_seed(1);
+    tg_layer_pass pass = {.training = sample->training ? &rng : NULL};
+    for (int i = 0; i < ELEMENTS; i++) {
+        x[i] = 0.125 * i - 1;
+        keep[i] = i != shape.dim[1] - 1;
+    }
+    tg_tape_reset(tape);
+    if (sample->rotary)
+        pass.rotary = tg_rotary_angles(tape, TG_F64, shape.dim[1], sample->rotary, 10000);
+    if (sample->padded)
+        pass.padding = tg_constant(tape, TG_F64, keep, TG_SHAPE(shape.dim[0], shape.dim[1]));
+    const tg_tensor input = sample->ids ? tg_constant(tape, TG_I32, ids, shape) : tg_variable(tape, TG_F64, x, shape);
+    const bool fine = tg_backward(tg_sum(layer.kind->forward(&layer, input, &pass)));
+    print_table(tape, kind->name, number);
+    tg_parameters_free(set);
+    free(memory);
+    return fine;
 }
 
 static bool wanted(const tg_op *op, char **names)
@@ -144,6 +183,12 @@ int main(int argc, char **argv)
             else
                 print_case(subject.op, &c, number);
         }
+    for (int index = 0; recorded && argc == 2 && tg_layer_kind_at(index); index++)
+        for (int number = 0; tg_layer_kind_at(index)->samples[number].about; number++)
+            if (!print_layer(tape, tg_layer_kind_at(index), number)) {
+                fprintf(stderr, "%s, sample %d: %s\n", tg_layer_kind_at(index)->name, number, tg_tape_error(tape));
+                return EXIT_FAILURE;
+            }
     tg_tape_free(tape);
     return EXIT_SUCCESS;
 }

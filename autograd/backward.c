@@ -83,8 +83,8 @@ static void release_read(const pass *p, const tg_value *value)
 }
 
 /* Computes what has been recorded. Without create_graph, each buffer is released once no value and no cotangent needs
- * it. */
-static bool compute(const pass *p)
+ * it. Before a hook, the pass is not complete: derivatives that follow read cotangents, and what was recomputed. */
+static bool compute(const pass *p, bool complete)
 {
     tg_tape *tape = p->tape;
     tg_program *program = &tape->program;
@@ -97,6 +97,9 @@ static bool compute(const pass *p)
     for (int64_t i = 0; i <= p->from - p->to; i++)
         if (p->cotangents[i])
             read_until(p, p->cotangents[i], TG_ALWAYS);
+    for (int64_t i = 0; !complete && p->recompute.stand_in && i < p->recompute.count; i++)
+        if (p->recompute.stand_in[i])
+            read_until(p, p->recompute.stand_in[i], TG_ALWAYS);
     for (int64_t i = tape->run.computed; i < program->count; i++) {
         if (!tg_run_to(&tape->run, program, i + 1))
             return false;
@@ -247,7 +250,7 @@ static bool derive(pass *p, tg_value *value, tg_value *cotangent)
 static tg_value *call_hooks(pass *p, const tg_value *value, tg_value *cotangent)
 {
     tg_tape *tape = p->tape;
-    if (!compute(p))
+    if (!compute(p, false))
         return NULL;
     for (const tg_hook *hook = tape->hooks; hook && cotangent; hook = hook->next) {
         if (hook->value != value)
@@ -376,7 +379,7 @@ static bool walk(pass *p)
         *cotangent = *cotangent ? *cotangent : tg_value_of(tg_full(p->tape, input->dtype, input->shape, 0));
         r->gradients[j] = tg_tensor_of(*cotangent);
     }
-    return compute(p);
+    return compute(p, true);
 }
 
 /* The range that a pass must walk; for tg_backward all values before the output. */

@@ -259,6 +259,48 @@ START_TEST(a_gradient_inside_is_computed_again)
 }
 END_TEST
 
+/* tanh(x) w, where the weight is first read in the middle, so that its hook is called in the middle of the backward
+ * pass through this. */
+static tg_tensor weighted(tg_tape *tape, const tg_tensor *inputs, int count, void *user)
+{
+    (void)count;
+    model *m = user;
+    tg_tensor h = tg_tanh(tg_sin(inputs[0]));
+    return tg_mul(tg_add_scalar(h, 1), tg_mul(h, tg_parameter_tensor(tape, &m->weight)));
+}
+
+static tg_tensor half(tg_tensor cotangent, void *user)
+{
+    (void)user;
+    return tg_mul_scalar(cotangent, 0.5);
+}
+
+/* What is computed again before the hook is read by derivatives that are recorded after it. */
+START_TEST(a_hook_in_the_middle_releases_nothing_that_is_read_later)
+{
+    double data[WIDTH], expected[2][WIDTH];
+    for (int i = 0; i < WIDTH; i++)
+        data[i] = 0.002 * i - 1;
+    for (int step = 0; step < 2; step++) {
+        model m = make_model();
+        m.weight.data = m.values;
+        m.weight.gradient = m.gradients;
+        tg_tape *tape = tg_tape_new();
+        tg_tensor x = tg_variable(tape, TG_F64, data, TG_SHAPE(WIDTH));
+        tg_tensor y = step ? tg_checkpoint(weighted, &x, 1, &m) : weighted(tape, &x, 1, &m);
+        tg_add_hook(tg_parameter_tensor(tape, &m.weight), half, NULL);
+        ck_assert_msg(tg_backward(tg_sum(tg_square(y))), "%s", tg_tape_error(tape));
+        if (step == 0) {
+            memcpy(expected[0], tg_f64(tg_gradient(x)), sizeof expected[0]);
+            memcpy(expected[1], m.gradients, sizeof expected[1]);
+        }
+        ck_assert_mem_eq(tg_f64(tg_gradient(x)), expected[0], sizeof expected[0]);
+        ck_assert_mem_eq(m.gradients, expected[1], sizeof expected[1]);
+        tg_tape_free(tape);
+    }
+}
+END_TEST
+
 Suite *checkpoint_suite(void)
 {
     Suite *suite = suite_create("checkpoint");
@@ -269,6 +311,7 @@ Suite *checkpoint_suite(void)
     tcase_add_test(tests, a_step_does_not_end_inside_a_checkpoint);
     tcase_add_test(tests, want_of_memory_in_a_checkpoint_is_an_error);
     tcase_add_test(tests, a_gradient_inside_is_computed_again);
+    tcase_add_test(tests, a_hook_in_the_middle_releases_nothing_that_is_read_later);
     tcase_add_test(tests, odd_functions_are_taken_as_they_are);
     suite_add_tcase(suite, tests);
     return suite;

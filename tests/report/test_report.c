@@ -414,6 +414,7 @@ static double height_of(const char *svg, const char *label)
  * hides, is there the colour of the text. */
 START_TEST(charts_have_the_colours_of_the_pictures)
 {
+    static const double pairs[] = {1, 1, 2, 2};
     static chart_line lines[12];
     static char text[40000], page[1 << 16];
     FILE *style = fopen("plots/style.gp", "r"), *out = fmemopen(page, sizeof page, "w");
@@ -425,7 +426,7 @@ START_TEST(charts_have_the_colours_of_the_pictures)
     colours = strchr(colours, '"') + 1;
     *strchr(colours, '"') = '\0';
     for (int i = 0; i < 12; i++)
-        lines[i] = (chart_line){.name = "net", .group = i, .pairs = (const double[]){1, 1, 2, 2}, .count = 2};
+        lines[i] = (chart_line){.name = "net", .group = i, .pairs = pairs, .count = 2};
     chart_write(out, "loss", "epoch", lines, 12);
     fclose(out);
     char *at = page;

@@ -95,7 +95,7 @@ static check_row check(const settings *s, const subject *what, int order)
     return row;
 }
 
-/* Names the current check, on a terminal; `all` is 0 if nobody knows how many there will be. */
+/* Names the current check, on a terminal; `all` is 0 if their number is not known. */
 static void show_progress(int done, int all, const char *name)
 {
     if (!terminal_of(stderr).live)

@@ -1,4 +1,5 @@
 #include "examples/run/record.h"
+#include "examples/report/memory.h"
 #include "examples/run/options.h"
 
 #include <limits.h>
@@ -164,18 +165,14 @@ typedef struct table {
 } table;
 
 /* Appends the numbers of a line to a table, if it has a step up to this one. */
-static bool take_row(table *t, long step, char *const *field, int fields, const int *place)
+static void take_row(table *t, long step, char *const *field, int fields, const int *place)
 {
     const int count = t->of->count;
-    double *more = realloc(t->number, (size_t)(t->rows + 1) * (size_t)count * sizeof *more);
-    if (!more)
-        return false;
-    t->number = more;
-    double *row = more + t->rows * count;
+    t->number = memory_checked(realloc(t->number, (size_t)(t->rows + 1) * (size_t)count * sizeof *t->number));
+    double *row = t->number + t->rows * count;
     for (int c = 0; c < count; c++)
         row[c] = place[c] < fields && *field[place[c]] ? strtod(field[place[c]], NULL) : NAN;
     t->rows += row[t->of->step] <= (double)step && !isnan(row[1]); /* older versions wrote lines without a loss */
-    return true;
 }
 
 /* Reads the complete lines of a file up to a step; its columns may be in any order. */
@@ -196,8 +193,10 @@ static table read_table(const char *folder, const kind *of, long step)
         } else if (line[0] == '#') { /* sum and number of pending losses at a step */
             if (atol(line + 1) == step && fields > 1)
                 sscanf(field[1], "%lf %ld", &t.sum, &t.pending);
-        } else if (fields != width /* broken off */ || !take_row(&t, step, field, fields, place))
-            break;
+        } else if (fields == width)
+            take_row(&t, step, field, fields, place);
+        else
+            break; /* broken off */
     }
     free(line);
     if (file)
@@ -239,8 +238,8 @@ static void read_series(runlog *log, int run, const json_t *results)
 runlog_epoch *record_epochs(const char *folder, int *count)
 {
     const table t = read_table(folder, &curves, LONG_MAX);
-    runlog_epoch *epochs = calloc((size_t)t.rows + 1, sizeof *epochs);
-    *count = epochs ? t.rows : 0;
+    runlog_epoch *epochs = memory_checked(calloc((size_t)t.rows + 1, sizeof *epochs));
+    *count = t.rows;
     for (int i = 0; i < *count; i++)
         epochs[i] = epoch_at(&t, i);
     free(t.number);

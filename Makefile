@@ -85,10 +85,12 @@ $(NEEDS): .ci/dependencies
 # ---- what is there ---------------------------------------------------------
 # PATTERNS: the files, in the same order whatever the locale; the linker takes them in this order.
 files = $(foreach pattern,$(1),$(sort $(wildcard $(pattern))))
-LIBRARY_SOURCES := $(call files,autograd/*.c autograd/ops/*.c autograd/gradcheck/*.c autograd/export/*.c nn/*.c nn/*/*.c optim/*.c) \
+# The rooms of the core, lowest first.
+ROOMS := base tape reverse parameters memory inspect ops
+LIBRARY_SOURCES := $(call files,$(ROOMS:%=autograd/%/*.c) autograd/gradcheck/*.c autograd/export/*.c nn/*.c nn/*/*.c nn/*/*/*.c optim/*.c) \
                    $(filter-out autograd/kernels/isa.c autograd/kernels/product_kernel.c,$(call files,autograd/kernels/*.c))
-PROGRAM_SOURCES := $(call files,examples/*.c)
-COMMON_SOURCES  := $(call files,examples/*/*.c plots/*.c)
+PROGRAM_SOURCES := $(call files,examples/*.c examples/programs/*.c)
+COMMON_SOURCES  := $(call files,examples/programs/*/*.c plots/*.c)
 ACCURACY_SOURCES := $(call files,tests/accuracy/*.c)
 FINGERPRINT_SOURCES := $(call files,tests/fingerprint/*.c)
 BENCH_SOURCES   := $(call files,tests/bench/*.c) tests/support/wrapped_memory.c
@@ -148,7 +150,7 @@ LIBRARY_OBJECTS := $(if $(filter 1,$(AMALGAMATION)),$(OUT)/amalgamation/tapegrad
 COMMON_OBJECTS  := $(call objects,$(COMMON_SOURCES))
 ACCURACY_OBJECTS := $(call objects,$(filter-out %/main.c,$(ACCURACY_SOURCES)))
 FINGERPRINT_OBJECTS := $(call objects,$(filter-out %/main.c,$(FINGERPRINT_SOURCES)))
-PROGRAMS        := $(patsubst examples/%.c,$(OUT)/bin/%,$(PROGRAM_SOURCES)) $(OUT)/bin/accuracy $(OUT)/bin/fingerprint \
+PROGRAMS        := $(addprefix $(OUT)/bin/,$(basename $(notdir $(PROGRAM_SOURCES)))) $(OUT)/bin/accuracy $(OUT)/bin/fingerprint \
                    $(if $(filter openblas,$(BLAS)),$(OUT)/bin/bench)
 STATIC := $(OUT)/libtapegrad.a
 SHARED := $(OUT)/libtapegrad.so
@@ -212,9 +214,9 @@ $(OUT)/obj/autograd/kernels/product_kernel-%.o: autograd/kernels/product_kernel.
 $(OUT)/obj/autograd/kernels/kernels.o: ALL_CFLAGS += $(foreach isa,$(ISAS),-DTG_HAVE_ISA_$(isa))
 # GCC would load two pointer arguments as one vector right after they were stored one by one. The load waits until both stores reach
 # the cache, which costs a tenth of a small operation's time.
-$(call objects,$(wildcard autograd/*.c autograd/ops/*.c)): ALL_CFLAGS += $(call if_known,-fno-tree-slp-vectorize)
+$(call objects,$(wildcard $(ROOMS:%=autograd/%/*.c))): ALL_CFLAGS += $(call if_known,-fno-tree-slp-vectorize)
 $(OUT)/obj/nn/fit/shards.o $(OUT)/obj/optim/optimizers.o: ALL_CFLAGS += -O3 -fno-math-errno -fno-trapping-math
-$(OUT)/obj/examples/run/team.o: ALL_CFLAGS += $(MPI_CFLAGS)
+$(OUT)/obj/examples/programs/run/team.o: ALL_CFLAGS += $(MPI_CFLAGS)
 $(OUT)/obj/examples/% $(OUT)/obj/plots/% $(OUT)/obj/tests/%: ALL_CFLAGS += -D_GNU_SOURCE
 $(OUT)/obj/tests/bench/%: ALL_CFLAGS += $(BLAS_CFLAGS)
 $(OUT)/obj/autograd/kernels/product.o $(OUT)/obj/tests/main.o $(OUT)/obj/tests/programs/test_programs.o: ALL_CFLAGS += $(if $(filter none,$(BLAS)),-DTG_NO_BLAS)
@@ -246,10 +248,10 @@ $(OUT)/amalgamation/tapegrad.o: $(OUT)/amalgamation/tapegrad.c
 	$(call quietly,CC)$(CC) $(AMALGAMATION_CFLAGS) -g -fPIC $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(filter none,$(BLAS)),-DTG_NO_BLAS) \
 	    $(CFLAGS) -c -o $@ $<
 
-# The library and examples/playground as one page: docs/playground.md.
+# The library and examples/programs/playground as one page: docs/playground.md.
 playground: $(OUT)/playground.html
-$(OUT)/playground.html: $(OUT)/amalgamation/tapegrad.c $(wildcard examples/playground/* examples/data/*)
-	$(call quietly,GEN)examples/playground/build.sh $(OUT)/amalgamation $@
+$(OUT)/playground.html: $(OUT)/amalgamation/tapegrad.c $(wildcard examples/programs/playground/* examples/programs/data/*)
+	$(call quietly,GEN)examples/programs/playground/build.sh $(OUT)/amalgamation $@
 
 reference: $(OUT)/reference.html
 $(OUT)/reference.html: .ci/reference $(PUBLIC_HEADERS) $(OUT)/flags
@@ -275,6 +277,8 @@ $(OUT)/plots:
 # Programs link the library that users link, and can reach only its public functions.
 $(PROGRAMS): | $(OUT)/plots
 $(OUT)/bin/%: LIBS = $(PROGRAM_LIBS)
+$(OUT)/bin/%: $(OUT)/obj/examples/programs/%.o $(COMMON_OBJECTS) $(STATIC) $(OUT)/flags
+	$(link)
 $(OUT)/bin/%: $(OUT)/obj/examples/%.o $(COMMON_OBJECTS) $(STATIC) $(OUT)/flags
 	$(link)
 

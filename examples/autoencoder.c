@@ -11,7 +11,7 @@
 #include <tapegrad.h>
 #include <zlib.h>
 
-#include "examples/data/dataset.h"
+#include "examples/programs/data/dataset.h"
 
 enum { SHOWN = 20, CODE = 30, DRAWN = 12000, SIDE = 28 };
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <tapegrad.h>
 
-#include "examples/data/dataset.h"
+#include "examples/programs/data/dataset.h"
 
 enum { BATCH = 128 };
 

@@ -1,7 +1,7 @@
 #include "nn/activation.h"
 
 #include "autograd/grad.h"
-#include "autograd/names.h"
+#include "autograd/base/names.h"
 #include "nn/config_internal.h"
 
 #include <string.h>

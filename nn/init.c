@@ -1,6 +1,6 @@
 #include "nn/init.h"
 
-#include "autograd/names.h"
+#include "autograd/base/names.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "optim/optimizer.h"
 
 #include "autograd/error.h"
-#include "autograd/names.h"
+#include "autograd/base/names.h"
 
 #include <float.h>
 #include <math.h>

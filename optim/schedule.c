@@ -1,6 +1,6 @@
 #include "optim/schedule.h"
 
-#include "autograd/names.h"
+#include "autograd/base/names.h"
 
 #include <math.h>
 #include <stddef.h>

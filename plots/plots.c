@@ -1,8 +1,8 @@
 #include "plots/plots.h"
-#include "examples/data/words.h"
-#include "examples/report/files.h"
-#include "examples/run/signals.h"
-#include "examples/report/terminal.h"
+#include "examples/programs/data/words.h"
+#include "examples/programs/report/files.h"
+#include "examples/programs/run/signals.h"
+#include "examples/programs/report/terminal.h"
 
 #include <dirent.h>
 #include <errno.h>

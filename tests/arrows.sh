@@ -7,30 +7,32 @@
 # other. A name without an ending means the header and its source. A name with an ending means that file alone: some public headers
 # stand lower than their sources.
 order='
-    autograd/api autograd/names
-    autograd/rng autograd/shape.h autograd/threads.h autograd/numbers
-    autograd/tensor.h autograd/arena autograd/plan autograd/shape_internal autograd/error
+    autograd/api autograd/base/names
+    autograd/rng.h autograd/shape.h autograd/threads.h autograd/base/numbers
+    autograd/tensor.h autograd/base/arena autograd/memory/plan autograd/base/shape_internal autograd/error.h
     autograd/tape.h autograd/elementwise.def autograd/gated.def
+    autograd/base/api.c autograd/base/rng.c autograd/base/error.c
     autograd/kernels/
-    autograd/shape.c autograd/threads.c
-    autograd/leaf.h autograd/listing.h autograd/checkpoint.h autograd/op.h autograd/strided
+    autograd/base/shape.c autograd/base/threads.c
+    autograd/leaf.h autograd/listing.h autograd/checkpoint.h autograd/op.h autograd/tape/strided
     autograd/grad.h autograd/parameters.h autograd/apply.h autograd/registry.h
     autograd/ops autograd/gradcheck.h autograd/export.h
-    autograd/parameters.c autograd/value
-    autograd/op.c
-    autograd/update autograd/program
-    autograd/muon autograd/lifetimes
-    autograd/text
-    autograd/anomaly autograd/elementwise
-    autograd/run
-    autograd/tape_internal
-    autograd/leaf.c
-    autograd/tape.c
-    autograd/tensor.c autograd/listing.c autograd/checkpoint_internal autograd/backward.h
-    autograd/apply.c autograd/checkpoint.c
-    autograd/registry.c
-    autograd/backward.c
-    autograd/grad.c
+    autograd/parameters/parameters.c autograd/tape/value
+    autograd/tape/op.c
+    autograd/update.h autograd/tape/program
+    autograd/parameters/update.c
+    autograd/parameters/muon autograd/memory/lifetimes
+    autograd/base/text
+    autograd/inspect/anomaly autograd/tape/elementwise
+    autograd/tape/run
+    autograd/tape/tape_internal
+    autograd/tape/leaf.c
+    autograd/tape/tape.c
+    autograd/tape/tensor.c autograd/inspect/listing.c autograd/memory/checkpoint_internal autograd/reverse/backward.h
+    autograd/tape/apply.c autograd/memory/checkpoint.c
+    autograd/inspect/registry.c
+    autograd/reverse/backward.c
+    autograd/reverse/grad.c
     autograd/ops/ autograd/gradcheck/
     autograd/export/calls.def autograd/export/pieces autograd/export/protobuf
     autograd/export/writer
@@ -43,21 +45,23 @@ order='
     nn/layers/ nn/files/
     nn/models/
     nn/fit/
-    examples/data/dataset.h
-    examples/data/
-    examples/report/memory
-    examples/report/files examples/report/html examples/report/statistics examples/report/terminal
-    examples/report/chart
-    examples/report/table.h examples/report/verdict
-    examples/report/table_internal.h
-    examples/report/table.c examples/report/table_terminal.c
-    examples/report/comparison.h
-    examples/report/comparison.c examples/report/comparison_table.c
-    examples/report/
-    examples/run/signals
+    examples/programs/data/dataset.h
+    examples/programs/data/
+    examples/programs/report/memory
+    examples/programs/report/files examples/programs/report/html examples/programs/report/statistics
+    examples/programs/report/terminal
+    examples/programs/report/chart
+    examples/programs/report/table.h examples/programs/report/verdict
+    examples/programs/report/table_internal.h
+    examples/programs/report/table.c examples/programs/report/table_terminal.c
+    examples/programs/report/comparison.h
+    examples/programs/report/comparison.c examples/programs/report/comparison_table.c
+    examples/programs/report/
+    examples/programs/run/signals
     plots/
-    examples/run/
-    examples/gradcheck/ examples/identify/ examples/playground/ examples/study/ examples/train/
+    examples/programs/run/
+    examples/programs/gradcheck/ examples/programs/identify/ examples/programs/playground/ examples/programs/study/
+    examples/programs/train/
     examples/
 '
 
@@ -65,8 +69,8 @@ set -eu
 calls=$(mktemp)
 trap 'rm "$calls"' EXIT
 
-# Lists the functions and constants that each object uses of another: "autograd/grad.c -> autograd/tape.c tg_tape_scratch".
-[ $# = 0 ] || (cd "$1/obj" && nm -A autograd/*.o autograd/export/*.o) | awk '
+# Lists the functions and constants that each object uses of another: "autograd/reverse/grad.c -> autograd/tape/tape.c tg_tape_scratch".
+[ $# = 0 ] || (cd "$1/obj" && nm -A autograd/base/*.o autograd/tape/*.o autograd/reverse/*.o autograd/parameters/*.o autograd/memory/*.o autograd/inspect/*.o autograd/export/*.o) | awk '
     { object = $1; sub(/\.o:.*/, ".c", object) }
     $(NF - 1) ~ /^[BDRT]$/ { home[$NF] = object }
     $(NF - 1) == "U" { uses[object " " $NF] }
@@ -118,7 +122,7 @@ find autograd nn optim plots examples -name '*.[ch]' -o -name '*.inc' -o -name '
         next
     }
     FNR == 1 { files[FILENAME] = 1 }
-    /^TG_API_BEGIN/ || FILENAME ~ /\.def$/ || FILENAME ~ /^autograd\/(names|numbers)\.h$/ { is_public[FILENAME] = 1 }
+    /^TG_API_BEGIN/ || FILENAME ~ /\.def$/ || FILENAME ~ /^autograd\/base\/(names|numbers)\.h$/ { is_public[FILENAME] = 1 }
     /^#include [<"]/ {
         split($2, quoted, /[<">]/)
         if ($2 ~ /^</ && quoted[2] !~ /^(tapegrad|cblas)\.h$/)

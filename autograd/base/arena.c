@@ -1,4 +1,4 @@
-#include "autograd/arena.h"
+#include "autograd/base/arena.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "autograd/error.h"
 
-#include "autograd/numbers.h"
+#include "autograd/base/numbers.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 
-#include "autograd/numbers.h"
+#include "autograd/base/numbers.h"
 
 #include <locale.h>
 #include <pthread.h>

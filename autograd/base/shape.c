@@ -1,6 +1,6 @@
 #include "autograd/shape.h"
 
-#include "autograd/shape_internal.h"
+#include "autograd/base/shape_internal.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-#include "autograd/text.h"
+#include "autograd/base/text.h"
 
-#include "autograd/numbers.h"
+#include "autograd/base/numbers.h"
 
 #include <stdio.h>
 

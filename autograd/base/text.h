@@ -2,7 +2,7 @@
 #ifndef TG_TEXT_H
 #define TG_TEXT_H
 
-#include "autograd/program.h"
+#include "autograd/tape/program.h"
 
 #include <stdarg.h>
 

@@ -2,7 +2,7 @@
 #include "autograd/export.h"
 
 #include "autograd/export/writer.h"
-#include "autograd/shape_internal.h"
+#include "autograd/base/shape_internal.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "autograd/ops.h"
 #include "autograd/ops/reduction.h"
 #include "autograd/registry.h"
-#include "autograd/strided.h"
+#include "autograd/tape/strided.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "autograd/export/onnx.h"
 
 #include "autograd/export/protobuf.h"
-#include "autograd/numbers.h"
+#include "autograd/base/numbers.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -8,7 +8,7 @@
 #ifndef TG_PIECES_H
 #define TG_PIECES_H
 
-#include "autograd/text.h"
+#include "autograd/base/text.h"
 
 /* The value of an elementwise line of kernels.def, a C expression: of x, perhaps with a number, or of a and b. */
 typedef struct tg_formula {

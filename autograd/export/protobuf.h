@@ -8,7 +8,7 @@
 #ifndef TG_PROTOBUF_H
 #define TG_PROTOBUF_H
 
-#include "autograd/text.h"
+#include "autograd/base/text.h"
 
 void tg_proto_int(tg_text *to, int field, int64_t number);
 void tg_proto_float(tg_text *to, int field, float number);

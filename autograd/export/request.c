@@ -1,6 +1,6 @@
 /* What an export is asked for: checked, found on the tape, and placed in memory. */
 #include "autograd/export/writer.h"
-#include "autograd/tape_internal.h"
+#include "autograd/tape/tape_internal.h"
 
 #include <ctype.h>
 #include <stdlib.h>

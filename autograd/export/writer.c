@@ -3,7 +3,7 @@
 
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/scratch.h"
-#include "autograd/numbers.h"
+#include "autograd/base/numbers.h"
 #include "autograd/ops.h"
 #include "autograd/ops/reduction.h"
 

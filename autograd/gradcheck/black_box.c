@@ -1,7 +1,7 @@
 /* A check of a user's function that works on plain arrays, not on tensors. */
 #include "autograd/gradcheck/check.h"
 #include "autograd/gradcheck/tolerances.h"
-#include "autograd/numbers.h"
+#include "autograd/base/numbers.h"
 
 #include <string.h>
 

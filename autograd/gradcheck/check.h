@@ -16,10 +16,10 @@
 #ifndef TG_GRADCHECK_CHECK_H
 #define TG_GRADCHECK_CHECK_H
 
-#include "autograd/arena.h"
+#include "autograd/base/arena.h"
 #include "autograd/gradcheck/report.h"
 #include "autograd/rng.h"
-#include "autograd/run.h"
+#include "autograd/tape/run.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 #include "autograd/gradcheck/check.h"
 
 #include "autograd/gradcheck/tolerances.h"
-#include "autograd/tape_internal.h"
+#include "autograd/tape/tape_internal.h"
 
 #include <float.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Checks a function. If it fails, checks each recorded operation on the inputs it had, to find the first that is wrong
  * by itself. The only file of the checker that reads the tape. */
 #include "autograd/gradcheck/check.h"
-#include "autograd/tape_internal.h"
+#include "autograd/tape/tape_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

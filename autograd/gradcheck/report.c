@@ -1,6 +1,6 @@
 #include "autograd/gradcheck/report.h"
 
-#include "autograd/numbers.h"
+#include "autograd/base/numbers.h"
 
 #include <float.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #define TG_GRADCHECK_REPORT_H
 
 #include "autograd/gradcheck.h"
-#include "autograd/text.h"
+#include "autograd/base/text.h"
 
 typedef struct tg_check_report {
     const char *name; /* of the operation; "the function" */

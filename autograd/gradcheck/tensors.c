@@ -1,7 +1,7 @@
 /* Functions of tensors: evaluated on the check's tape, with the same result in every way in which users run them. */
 #include "autograd/gradcheck/check.h"
 #include "autograd/gradcheck/tolerances.h"
-#include "autograd/tape_internal.h"
+#include "autograd/tape/tape_internal.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
-#include "autograd/anomaly.h"
+#include "autograd/inspect/anomaly.h"
 
-#include "autograd/shape_internal.h"
-#include "autograd/text.h"
+#include "autograd/base/shape_internal.h"
+#include "autograd/base/text.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #ifndef TG_ANOMALY_H
 #define TG_ANOMALY_H
 
-#include "autograd/program.h"
+#include "autograd/tape/program.h"
 
 typedef struct tg_anomalies {
     bool nan, infinite;

@@ -1,6 +1,6 @@
 /* Checkpoints: a range of the program of which only the result is kept. (Chen, Xu, Zhang and Guestrin, "Training deep
  * nets with sublinear memory cost", arXiv 1604.06174.) */
-#include "autograd/checkpoint_internal.h"
+#include "autograd/memory/checkpoint_internal.h"
 
 #include <string.h>
 

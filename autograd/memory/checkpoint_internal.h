@@ -11,7 +11,7 @@
 #define TG_CHECKPOINT_INTERNAL_H
 
 #include "autograd/checkpoint.h"
-#include "autograd/tape_internal.h"
+#include "autograd/tape/tape_internal.h"
 
 /* A region that has been recomputed. */
 typedef struct tg_recomputed {

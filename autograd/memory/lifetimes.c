@@ -1,7 +1,7 @@
-#include "autograd/lifetimes.h"
+#include "autograd/memory/lifetimes.h"
 
 #include "autograd/ops.h"
-#include "autograd/plan.h"
+#include "autograd/memory/plan.h"
 
 #include <stdlib.h>
 

@@ -11,7 +11,7 @@
 #ifndef TG_LIFETIMES_H
 #define TG_LIFETIMES_H
 
-#include "autograd/program.h"
+#include "autograd/tape/program.h"
 
 enum { TG_BUFFER_ALIGNMENT = 64 };
 

@@ -1,6 +1,6 @@
 /* The largest buffer is placed first, each at the lowest place that is free for as long as it lives: "greedy by size"
  * (Pisarchyk and Lee, "Efficient memory management for deep neural net inference", arXiv 2001.03288). */
-#include "autograd/plan.h"
+#include "autograd/memory/plan.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 
 #include "autograd/error.h"
 #include "autograd/ops/category.h"
-#include "autograd/program.h"
-#include "autograd/strided.h"
+#include "autograd/tape/program.h"
+#include "autograd/tape/strided.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Constant tensors, expansion, whose derivative is the sum over axes (reduce.c), and reshape, which is free. */
 #include "autograd/ops/category.h"
-#include "autograd/program.h"
-#include "autograd/strided.h"
+#include "autograd/tape/program.h"
+#include "autograd/tape/strided.h"
 
 #include <math.h>
 

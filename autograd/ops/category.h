@@ -8,7 +8,7 @@
 
 #include "autograd/kernels/kernels.h"
 #include "autograd/ops.h"
-#include "autograd/value.h"
+#include "autograd/tape/value.h"
 
 /* Records an operation on the tensors after the attributes (in parentheses, if these contain a comma). */
 #define TG_APPLY(op, attributes, ...) \

@@ -8,7 +8,7 @@
 #include "autograd/ops/axes.h"
 #include "autograd/ops/category.h"
 #include "autograd/ops/window.h"
-#include "autograd/strided.h"
+#include "autograd/tape/strided.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  */
 #include "autograd/ops/axes.h"
 #include "autograd/ops/category.h"
-#include "autograd/strided.h"
+#include "autograd/tape/strided.h"
 
 #include <limits.h>
 #include <string.h>

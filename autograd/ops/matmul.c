@@ -2,7 +2,7 @@
 #include "autograd/kernels/parallel.h"
 #include "autograd/kernels/product.h"
 #include "autograd/ops/category.h"
-#include "autograd/strided.h"
+#include "autograd/tape/strided.h"
 
 #include <limits.h>
 

@@ -6,7 +6,7 @@
 #define TG_REDUCTION_H
 
 #include "autograd/ops/axes.h"
-#include "autograd/strided.h"
+#include "autograd/tape/strided.h"
 
 #include <stddef.h>
 

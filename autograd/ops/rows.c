@@ -1,7 +1,7 @@
 #include "autograd/ops/rows.h"
 
 #include "autograd/kernels/parallel.h"
-#include "autograd/value.h"
+#include "autograd/tape/value.h"
 
 typedef struct all_rows {
     const tg_call *call;

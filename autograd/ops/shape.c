@@ -1,7 +1,7 @@
 /* Axes in another order, tensors joined, tiled and cut to triangles. */
 #include "autograd/ops/axes.h"
 #include "autograd/ops/category.h"
-#include "autograd/strided.h"
+#include "autograd/tape/strided.h"
 
 #include <string.h>
 

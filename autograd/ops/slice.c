@@ -2,7 +2,7 @@
  * flipping and splitting are made of the two. */
 #include "autograd/ops/axes.h"
 #include "autograd/ops/category.h"
-#include "autograd/strided.h"
+#include "autograd/tape/strided.h"
 
 /* The selected elements: start + i step along each axis, i below size. */
 typedef struct slice_attributes {

@@ -1,6 +1,6 @@
 #include "autograd/ops/window.h"
 
-#include "autograd/value.h"
+#include "autograd/tape/value.h"
 
 #include <limits.h>
 

@@ -1,7 +1,7 @@
 #include "autograd/parameters.h"
 
 #include "autograd/error.h"
-#include "autograd/shape_internal.h"
+#include "autograd/base/shape_internal.h"
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/parallel.h"
 

@@ -9,10 +9,10 @@
  * The whole state of a pass is in the pass, so one may run in a hook of another. What it recorded is kept as a whole:
  * when the next step asks for the same pass at the same place, it is computed without being recorded again.
  */
-#include "autograd/backward.h"
+#include "autograd/reverse/backward.h"
 
 #include "autograd/ops.h"
-#include "autograd/checkpoint_internal.h"
+#include "autograd/memory/checkpoint_internal.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef TG_BACKWARD_H
 #define TG_BACKWARD_H
 
-#include "autograd/tape_internal.h"
+#include "autograd/tape/tape_internal.h"
 
 typedef struct tg_request {
     const char *function;                  /* the public function that was called, for messages */

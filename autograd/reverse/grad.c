@@ -1,5 +1,5 @@
 /* Public derivative calls: validate, reuse the recorded pass of the previous step, or record a new one. */
-#include "autograd/backward.h"
+#include "autograd/reverse/backward.h"
 #include "autograd/ops.h"
 
 #include <string.h>

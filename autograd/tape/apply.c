@@ -1,7 +1,7 @@
 #include "autograd/apply.h"
 
-#include "autograd/tape_internal.h"
-#include "autograd/text.h"
+#include "autograd/tape/tape_internal.h"
+#include "autograd/base/text.h"
 
 #include <stdarg.h>
 #include <string.h>

@@ -3,10 +3,10 @@
  *
  *     [4, 1, 3] with [5, 1]:  result [4, 5, 3]. Runs of 3; the first input advances, the second stays.
  */
-#include "autograd/elementwise.h"
+#include "autograd/tape/elementwise.h"
 
 #include "autograd/kernels/parallel.h"
-#include "autograd/strided.h"
+#include "autograd/tape/strided.h"
 
 static bool all_alike(const tg_value *out)
 {

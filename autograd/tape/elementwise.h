@@ -2,7 +2,7 @@
 #ifndef TG_ELEMENTWISE_H
 #define TG_ELEMENTWISE_H
 
-#include "autograd/value.h"
+#include "autograd/tape/value.h"
 
 /* Computes the operation of call->value, and its saved derivative if call->saved is set. */
 void tg_elementwise_forward(const tg_call *call);

@@ -1,7 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "autograd/leaf.h"
 
-#include "autograd/tape_internal.h"
+#include "autograd/tape/tape_internal.h"
 
 #include <search.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "autograd/op.h"
 
-#include "autograd/value.h"
+#include "autograd/tape/value.h"
 
 double tg_field_number(const tg_field *field, const void *attributes)
 {

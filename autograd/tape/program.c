@@ -1,6 +1,6 @@
-#include "autograd/program.h"
+#include "autograd/tape/program.h"
 
-#include "autograd/numbers.h"
+#include "autograd/base/numbers.h"
 
 #include <stdarg.h>
 #include <stdio.h>

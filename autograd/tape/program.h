@@ -21,7 +21,7 @@
 #define TG_PROGRAM_H
 
 #include "autograd/error.h"
-#include "autograd/value.h"
+#include "autograd/tape/value.h"
 
 /* A checkpoint: values from start to before `end`, all of which except the result are released. */
 typedef struct tg_region {

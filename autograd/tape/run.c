@@ -1,9 +1,9 @@
 #define _POSIX_C_SOURCE 200809L
 
-#include "autograd/run.h"
+#include "autograd/tape/run.h"
 
-#include "autograd/anomaly.h"
-#include "autograd/elementwise.h"
+#include "autograd/inspect/anomaly.h"
+#include "autograd/tape/elementwise.h"
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/parallel.h"
 

@@ -13,7 +13,7 @@
 #ifndef TG_RUN_H
 #define TG_RUN_H
 
-#include "autograd/lifetimes.h"
+#include "autograd/memory/lifetimes.h"
 
 typedef struct tg_free_buffer tg_free_buffer;
 

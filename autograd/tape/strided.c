@@ -1,4 +1,4 @@
-#include "autograd/strided.h"
+#include "autograd/tape/strided.h"
 
 #include "autograd/kernels/parallel.h"
 

@@ -1,7 +1,7 @@
 #include "autograd/tape.h"
 
-#include "autograd/numbers.h"
-#include "autograd/tape_internal.h"
+#include "autograd/base/numbers.h"
+#include "autograd/tape/tape_internal.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>

@@ -3,7 +3,7 @@
 #define TG_TAPE_INTERNAL_H
 
 #include "autograd/grad.h"
-#include "autograd/run.h"
+#include "autograd/tape/run.h"
 
 typedef struct tg_hook {
     struct tg_hook *next;

@@ -1,7 +1,7 @@
 #include "autograd/tensor.h"
 
-#include "autograd/shape_internal.h"
-#include "autograd/tape_internal.h"
+#include "autograd/base/shape_internal.h"
+#include "autograd/tape/tape_internal.h"
 
 #include <math.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #define TG_VALUE_H
 
 #include "autograd/leaf.h"
-#include "autograd/arena.h"
+#include "autograd/base/arena.h"
 #include "autograd/op.h"
 
 typedef struct tg_program tg_program;

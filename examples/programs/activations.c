@@ -1,12 +1,12 @@
 /* Shows values and first derivatives of the activations as a table, as numbers to plot, and as pictures; identifies the
  * function that another program computes. */
-#include "examples/identify/command.h"
-#include "examples/report/terminal.h"
-#include "examples/run/options.h"
-#include "examples/run/signals.h"
-#include "examples/report/table.h"
+#include "examples/programs/identify/command.h"
+#include "examples/programs/report/terminal.h"
+#include "examples/programs/run/options.h"
+#include "examples/programs/run/signals.h"
+#include "examples/programs/report/table.h"
 #include "plots/plots.h"
-#include "examples/report/files.h"
+#include "examples/programs/report/files.h"
 
 #include <math.h>
 #include <stdio.h>

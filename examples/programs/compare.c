@@ -1,15 +1,15 @@
 /* Compares activations: trains every activation with every seed, in parallel, each run in its own folder, and writes
  * curves, a table and pictures from these folders. */
-#include "examples/report/files.h"
+#include "examples/programs/report/files.h"
 #include "plots/plots.h"
-#include "examples/report/report.h"
-#include "examples/run/signals.h"
-#include "examples/report/columns.h"
-#include "examples/report/terminal.h"
-#include "examples/run/experiment.h"
-#include "examples/run/record.h"
-#include "examples/run/run.h"
-#include "examples/data/words.h"
+#include "examples/programs/report/report.h"
+#include "examples/programs/run/signals.h"
+#include "examples/programs/report/columns.h"
+#include "examples/programs/report/terminal.h"
+#include "examples/programs/run/experiment.h"
+#include "examples/programs/run/record.h"
+#include "examples/programs/run/run.h"
+#include "examples/programs/data/words.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* Writes a model that `train` has saved as one C99 file, as ONNX, or its tape as a table or a graph. */
-#include "examples/report/files.h"
-#include "examples/report/terminal.h"
-#include "examples/run/card.h"
-#include "examples/run/tally.h"
+#include "examples/programs/report/files.h"
+#include "examples/programs/report/terminal.h"
+#include "examples/programs/run/card.h"
+#include "examples/programs/run/tally.h"
 
 #include <stdlib.h>
 #include <string.h>

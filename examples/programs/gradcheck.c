@@ -1,13 +1,13 @@
 /* Checks the derivatives of operations, layers and models against finite differences. */
-#include "examples/gradcheck/check_report.h"
-#include "examples/gradcheck/check_table.h"
-#include "examples/gradcheck/steps.h"
-#include "examples/gradcheck/user_ops.h"
-#include "examples/report/files.h"
-#include "examples/run/jobs.h"
-#include "examples/run/options.h"
-#include "examples/run/signals.h"
-#include "examples/report/terminal.h"
+#include "examples/programs/gradcheck/check_report.h"
+#include "examples/programs/gradcheck/check_table.h"
+#include "examples/programs/gradcheck/steps.h"
+#include "examples/programs/gradcheck/user_ops.h"
+#include "examples/programs/report/files.h"
+#include "examples/programs/run/jobs.h"
+#include "examples/programs/run/options.h"
+#include "examples/programs/run/signals.h"
+#include "examples/programs/report/terminal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,13 @@
 /* Predicts with a model that `train` has saved: classes and probabilities, or targets in their own unit, for rows of a
  * table or images; or samples of text. */
-#include "examples/report/table.h"
-#include "examples/report/terminal.h"
-#include "examples/run/card.h"
-#include "examples/run/tally.h"
-#include "examples/train/inputs.h"
-#include "examples/train/sample.h"
-#include "examples/data/number.h"
-#include "examples/data/words.h"
+#include "examples/programs/report/table.h"
+#include "examples/programs/report/terminal.h"
+#include "examples/programs/run/card.h"
+#include "examples/programs/run/tally.h"
+#include "examples/programs/train/inputs.h"
+#include "examples/programs/train/sample.h"
+#include "examples/programs/data/number.h"
+#include "examples/programs/data/words.h"
 
 #include <math.h>
 #include <stdlib.h>

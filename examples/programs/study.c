@@ -1,9 +1,9 @@
 /* Repeats published experiments and measures claims: each study is a command that runs unattended, continues where it
  * was interrupted, and writes a report. */
-#include "examples/report/terminal.h"
-#include "examples/report/files.h"
-#include "examples/run/options.h"
-#include "examples/study/study.h"
+#include "examples/programs/report/terminal.h"
+#include "examples/programs/report/files.h"
+#include "examples/programs/run/options.h"
+#include "examples/programs/study/study.h"
 
 #include <stdio.h>
 #include <stdlib.h>

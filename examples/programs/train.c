@@ -1,17 +1,17 @@
 /* Trains one model on one data set and shows the run in detail: writes files for predict, from which the same command
  * continues, growing curves, and pictures like those of compare. */
-#include "examples/report/terminal.h"
-#include "examples/run/progress.h"
-#include "examples/report/columns.h"
-#include "examples/report/report.h"
-#include "examples/run/signals.h"
-#include "examples/run/record.h"
-#include "examples/run/run.h"
-#include "examples/run/team.h"
-#include "examples/train/profile.h"
-#include "examples/train/sample.h"
+#include "examples/programs/report/terminal.h"
+#include "examples/programs/run/progress.h"
+#include "examples/programs/report/columns.h"
+#include "examples/programs/report/report.h"
+#include "examples/programs/run/signals.h"
+#include "examples/programs/run/record.h"
+#include "examples/programs/run/run.h"
+#include "examples/programs/run/team.h"
+#include "examples/programs/train/profile.h"
+#include "examples/programs/train/sample.h"
 #include "plots/plots.h"
-#include "examples/data/words.h"
+#include "examples/programs/data/words.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "nn/files/model_file.h"
 
-#include "autograd/numbers.h"
+#include "autograd/base/numbers.h"
 #include "nn/files/safetensors_internal.h"
 
 #include <math.h>

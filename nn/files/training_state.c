@@ -1,6 +1,6 @@
 #include "nn/files/training_state.h"
 
-#include "autograd/numbers.h"
+#include "autograd/base/numbers.h"
 #include "nn/files/safetensors_internal.h"
 
 #include <inttypes.h>

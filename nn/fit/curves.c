@@ -2,7 +2,7 @@
 
 #include "nn/fit/fit_internal.h"
 
-#include "autograd/numbers.h"
+#include "autograd/base/numbers.h"
 #include "nn/files/safetensors_internal.h"
 
 #include <inttypes.h>

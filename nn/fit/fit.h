@@ -86,7 +86,7 @@ typedef void tg_fit_add(void *sum, const void *numbers, size_t size);
 
 /* The connection between processes that train one model together. Its functions move bytes between this process and
  * another one, in order, and return when the bytes have arrived or their memory may be reused; false on failure. The
- * programs implement it with MPI, examples/run/team.c. */
+ * programs implement it with MPI, examples/programs/run/team.c. */
 typedef struct tg_communicator {
     int rank, size; /* index of this process, from 0, and their number */
     bool (*send)(void *context, int to, const void *bytes, size_t size);

@@ -5,7 +5,7 @@
 
 #include "nn/fit/fit_internal.h"
 
-#include "autograd/numbers.h"
+#include "autograd/base/numbers.h"
 #include "nn/files/training_state.h"
 #include "optim/optimizer.h"
 

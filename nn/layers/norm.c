@@ -1,7 +1,7 @@
 #include "nn/layers/norm.h"
 
 #include "autograd/grad.h"
-#include "autograd/names.h"
+#include "autograd/base/names.h"
 #include "nn/layers/layer_internal.h"
 
 #include <math.h>

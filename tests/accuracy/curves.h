@@ -9,7 +9,7 @@
 #ifndef ACCURACY_CURVES_H
 #define ACCURACY_CURVES_H
 
-#include "examples/report/files.h"
+#include "examples/programs/report/files.h"
 
 /* Writes exactness.csv into an existing folder; false, with a message, on failure. `has_pytorch` says whether PyTorch
  * was available; may be NULL. */

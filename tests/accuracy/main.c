@@ -3,10 +3,10 @@
  *     build/bin/accuracy --kernels gelu_exact,silu
  *     build/bin/accuracy --out results             # exactness.csv, .png and .svg too
  */
-#include "examples/report/files.h"
-#include "examples/run/jobs.h"
-#include "examples/run/options.h"
-#include "examples/run/signals.h"
+#include "examples/programs/report/files.h"
+#include "examples/programs/run/jobs.h"
+#include "examples/programs/run/options.h"
+#include "examples/programs/run/signals.h"
 #include "plots/plots.h"
 #include "tests/accuracy/curves.h"
 #include "tests/accuracy/report.h"

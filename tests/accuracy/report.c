@@ -1,9 +1,9 @@
 #include "tests/accuracy/report.h"
 
 #include "tests/accuracy/accuracy.h"
-#include "examples/data/words.h"
-#include "examples/run/jobs.h"
-#include "examples/run/signals.h"
+#include "examples/programs/data/words.h"
+#include "examples/programs/run/jobs.h"
+#include "examples/programs/run/signals.h"
 
 #include <math.h>
 #include <stdlib.h>

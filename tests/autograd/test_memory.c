@@ -1,6 +1,6 @@
 /* The memory of a step: planned once steps repeat, and less of it on a tape that forgets results. What a step computes
  * does not depend on either. */
-#include "autograd/value.h"
+#include "autograd/tape/value.h"
 #include "tests/support/wrapped_memory.h"
 
 #include <check.h>

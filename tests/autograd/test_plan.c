@@ -1,6 +1,6 @@
 /* Places of buffers by lifetime: against a check of every pair, the sum of all sizes and the most bytes that live at
  * once. */
-#include "autograd/plan.h"
+#include "autograd/memory/plan.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* A step that begins like the one before reuses its records. Whatever steps follow each other on one tape, each gives
  * the same bits as on a tape of its own. */
-#include "autograd/tape_internal.h"
+#include "autograd/tape/tape_internal.h"
 
 #include <check.h>
 #include <math.h>

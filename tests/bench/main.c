@@ -1,5 +1,5 @@
 /* bench: measures speed, as ratios within one run. */
-#include "examples/run/options.h"
+#include "examples/programs/run/options.h"
 #include "tests/bench/blas.h"
 #include "tests/bench/emitted.h"
 #include "tests/bench/gpt.h"

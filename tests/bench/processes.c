@@ -1,7 +1,7 @@
 #include "tests/bench/processes.h"
 
-#include "examples/run/jobs.h"
-#include "examples/run/team.h"
+#include "examples/programs/run/jobs.h"
+#include "examples/programs/run/team.h"
 #include "tests/bench/nets.h"
 
 #include <math.h>

@@ -64,7 +64,7 @@ START_TEST(objects_for_link_time_optimisation_make_a_library_that_links)
     snprintf(command, sizeof command,
              "build=$(mktemp -d '%s/lto-XXXXXX'); " /* not in TMPDIR: make accepts no blank in BUILD */
              "MAKEFLAGS='' SANITIZE= make lib DEPENDENCIES=skip BUILD=$build KERNEL_OBJECTS= CFLAGS='-O2 -flto=2' "
-             "LIBRARY_SOURCES='autograd/rng.c autograd/api.c' >/dev/null && "
+             "LIBRARY_SOURCES='autograd/base/rng.c autograd/base/api.c' >/dev/null && "
              "${TG_CC:-cc} -I. '%s' $build/libtapegrad.a -lm -o '%s' && '%s'; status=$?; rm -r $build; exit $status",
              build(), temporary_path("program.c"), temporary_path("program"), temporary_path("program"));
     ck_assert(succeeds(command));
@@ -95,8 +95,8 @@ START_TEST(an_include_that_runs_up_is_found)
 {
     expect_problem("autograd/tensor.h", "#include \"autograd/tape.h\"",
                    "autograd/tensor.h: includes autograd/tape.h, which does not lie below");
-    expect_problem("autograd/rng.c", "#include \"autograd/ops/axes.h\"",
-                   "autograd/rng.c: .*axes.h, which does not lie below");
+    expect_problem("autograd/base/rng.c", "#include \"autograd/ops/axes.h\"",
+                   "autograd/base/rng.c: .*axes.h, which does not lie below");
     expect_problem("optim/schedule.h", "#include \"nn/layers/linear.h\"",
                    "optim/schedule.h: includes nn/layers/linear.h, which does not lie below");
     expect_problem("nn/init.h", "#include \"optim/optimizer.h\"",
@@ -114,7 +114,7 @@ START_TEST(a_call_that_runs_up_is_found)
              "echo 'void tg_tape_free(void); void tg_rng_seed(void) { tg_tape_free(); }' | compile rng; "
              "echo 'void tg_tape_free(void) {}' | compile tape; "
              "! tests/arrows.sh \"$work\" 2> \"$work/problems\" && "
-             "grep -q 'autograd/rng.c: calls tg_tape_free of autograd/tape.c' \"$work/problems\"",
+             "grep -q 'autograd/base/rng.c: calls tg_tape_free of autograd/tape/tape.c' \"$work/problems\"",
              temporary_folder());
     ck_assert(succeeds(command));
 }
@@ -122,16 +122,21 @@ END_TEST
 
 START_TEST(a_look_behind_the_public_headers_is_found)
 {
-    expect_problem("examples/compare.c", "#include \"autograd/kernels/kernels.h\"", "examples/compare.c: .*not public");
-    expect_problem("nn/layers/linear.c", "#include \"autograd/tape_internal.h\"", "nn/layers/linear.c: .*not public");
-    expect_problem("examples/run/run.c", "#include <cblas.h>", "examples/run/run.c: includes <cblas.h>");
-    expect_problem("autograd/grad.c", "#include <tapegrad.h>", "autograd/grad.c: includes <tapegrad.h>");
+    expect_problem("examples/programs/compare.c", "#include \"autograd/kernels/kernels.h\"",
+                   "examples/programs/compare.c: .*not public");
+    expect_problem("nn/layers/linear.c", "#include \"autograd/tape/tape_internal.h\"",
+                   "nn/layers/linear.c: .*not public");
+    expect_problem("examples/programs/run/run.c", "#include <cblas.h>",
+                   "examples/programs/run/run.c: includes <cblas.h>");
+    expect_problem("autograd/reverse/grad.c", "#include <tapegrad.h>",
+                   "autograd/reverse/grad.c: includes <tapegrad.h>");
 }
 END_TEST
 
 START_TEST(a_circle_of_includes_is_found)
 {
-    expect_problem("examples/run/progress.h", "#include \"examples/run/jobs.h\"", "circle: examples/run/jobs includes");
+    expect_problem("examples/programs/run/progress.h", "#include \"examples/programs/run/jobs.h\"",
+                   "circle: examples/programs/run/jobs includes");
 }
 END_TEST
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "examples/data/feed.h"
+#include "examples/programs/data/feed.h"
 
 Suite *data_suite(void);
 

@@ -1,5 +1,5 @@
 /* Messages of the programs about the columns of a CSV file. */
-#include "examples/report/columns.h"
+#include "examples/programs/report/columns.h"
 #include "tests/support/csv_tables.h"
 #include "tests/support/run_train.h"
 #include "tests/support/temporary_files.h"

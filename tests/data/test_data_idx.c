@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "examples/data/dataset.h"
+#include "examples/programs/data/dataset.h"
 #include "tests/support/temporary_files.h"
 
 Suite *data_idx_suite(void);

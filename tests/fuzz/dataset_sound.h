@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "examples/data/dataset.h"
+#include "examples/programs/data/dataset.h"
 
 /* Loads, checks and frees. Returns the violated invariant, or NULL. */
 static inline const char *dataset_sound(const char *spec, const dataset_options *options)

@@ -1,5 +1,5 @@
 /* The readers of data sets: CSV, IDX, texts. */
-#include "examples/run/source.h"
+#include "examples/programs/run/source.h"
 #include "tests/fuzz/dataset_sound.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,5 +1,5 @@
 /* The readers of files that the library and its programs write: model files, training states, configurations. */
-#include "examples/run/card.h"
+#include "examples/programs/run/card.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <ctype.h>

@@ -1,6 +1,6 @@
 #include "tests/gradcheck/taped_box.h"
 
-#include "examples/data/half.h"
+#include "examples/programs/data/half.h"
 
 enum { MOST = 8 };
 

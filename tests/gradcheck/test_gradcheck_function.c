@@ -1,5 +1,5 @@
 /* Derivatives of black boxes: the checker of black boxes on C functions in three types. */
-#include "examples/data/half.h"
+#include "examples/programs/data/half.h"
 #include "tests/gradcheck/right_functions.h"
 #include "tests/support/seeds.h"
 #include "tests/gradcheck/taped_box.h"

@@ -1,5 +1,5 @@
 /* `gradcheck --html` writes one self-contained file. */
-#include "examples/gradcheck/check_report.h"
+#include "examples/programs/gradcheck/check_report.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>

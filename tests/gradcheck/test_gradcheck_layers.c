@@ -1,5 +1,5 @@
 /* The program gradcheck must check every layer, block and model in nn/. */
-#include "examples/gradcheck/layer_checks.h"
+#include "examples/programs/gradcheck/layer_checks.h"
 #include "nn/layers/norm.h"
 
 #include <check.h>

@@ -1,6 +1,6 @@
 /* The program `gradcheck`, run as users run it. */
 #include "autograd/registry.h"
-#include "examples/gradcheck/check_table.h"
+#include "examples/programs/gradcheck/check_table.h"
 #include "tests/support/pseudo_terminal.h"
 #include "tests/support/temporary_files.h"
 

@@ -1,5 +1,5 @@
 /* Wrong operations whose fault begins in the forward pass. They work only on one thread and in double. */
-#include "autograd/value.h"
+#include "autograd/tape/value.h"
 #include "tests/gradcheck/wrong_ops.h"
 
 #include <math.h>

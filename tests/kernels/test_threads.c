@@ -7,9 +7,9 @@
  * In half the cases work is cut as finely as its unit allows, so that small operands meet many threads. The instruction
  * set is drawn among those that the processor runs.
  */
-#include "autograd/elementwise.h"
+#include "autograd/tape/elementwise.h"
 #include "autograd/kernels/kernels.h"
-#include "autograd/tape_internal.h"
+#include "autograd/tape/tape_internal.h"
 #include "tests/support/cut_finely.h"
 #include "tests/support/guarded_memory.h"
 

@@ -6,7 +6,7 @@
  * The last line counts the bounds that are broken; the exit status is 1 if there are any.
  */
 #include "tests/accuracy/accuracy.h"
-#include "examples/run/jobs.h"
+#include "examples/programs/run/jobs.h"
 
 #include <math.h>
 #include <mpfr.h>

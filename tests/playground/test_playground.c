@@ -1,5 +1,5 @@
 /* The nets of the page: trained here as on the page, and compared with the same training by the library's calls. */
-#include "examples/playground/playground.h"
+#include "examples/programs/playground/playground.h"
 
 #include <check.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <tapegrad.h>
 
-#include "examples/data/dataset.h"
+#include "examples/programs/data/dataset.h"
 
 Suite *playground_suite(void);
 

@@ -1,5 +1,5 @@
 /* The page itself, in headless Chromium: make check-playground. Otherwise these tests do nothing. */
-#include "examples/playground/playground.h"
+#include "examples/programs/playground/playground.h"
 
 #include <check.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Burgers' equation for the study `pinn`: its solution, its points, its loss and the loss's gradient. */
-#include "examples/study/burgers.h"
+#include "examples/programs/study/burgers.h"
 
 #include <check.h>
 #include <math.h>

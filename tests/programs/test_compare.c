@@ -1,5 +1,5 @@
 /* The program `compare` as users see it: its output, and that it writes the same again. */
-#include "examples/run/experiment.h"
+#include "examples/programs/run/experiment.h"
 #include "tests/support/run_compare.h"
 #include "tests/support/temporary_files.h"
 

@@ -1,5 +1,5 @@
 /* Error messages of the program `compare`. */
-#include "examples/run/experiment.h"
+#include "examples/programs/run/experiment.h"
 #include "tests/support/run_compare.h"
 #include "tests/support/temporary_files.h"
 

@@ -1,6 +1,6 @@
 /* compare --runs: results of other programs give the same table as our own records. */
 #include "autograd/rng.h"
-#include "examples/report/runs_file.h"
+#include "examples/programs/report/runs_file.h"
 #include "tests/support/run_train.h"
 #include "tests/support/temporary_files.h"
 

@@ -1,5 +1,5 @@
 /* Files of results are complete or absent, and never written through a link. */
-#include "examples/report/files.h"
+#include "examples/programs/report/files.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
 /* The 16-bit formats. */
-#include "examples/data/half.h"
+#include "examples/programs/data/half.h"
 
 #include <check.h>
 #include <float.h>

@@ -1,6 +1,6 @@
 /* `compare --identify`: the function that produced given pairs. */
-#include "examples/data/csv.h"
-#include "examples/identify/identify.h"
+#include "examples/programs/data/csv.h"
+#include "examples/programs/identify/identify.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>

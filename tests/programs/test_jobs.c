@@ -1,8 +1,8 @@
 /* Jobs in child processes, and the display of their progress. */
-#include "examples/run/jobs.h"
-#include "examples/run/progress.h"
+#include "examples/programs/run/jobs.h"
+#include "examples/programs/run/progress.h"
 #include "tests/support/pseudo_terminal.h"
-#include "examples/report/terminal.h"
+#include "examples/programs/report/terminal.h"
 
 #include <check.h>
 #include <fcntl.h>

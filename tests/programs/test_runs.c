@@ -1,5 +1,5 @@
 /* The files of numbers that a comparison writes. */
-#include "examples/report/runlog_internal.h"
+#include "examples/programs/report/runlog_internal.h"
 #include "tests/support/run_logs.h"
 #include "tests/support/temporary_files.h"
 

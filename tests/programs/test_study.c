@@ -1,7 +1,7 @@
 /* The program `study`: its quick versions, that it continues after a stop, and the numbers in its reports. */
-#include "examples/data/feed.h"
-#include "examples/report/statistics.h"
-#include "examples/study/study.h"
+#include "examples/programs/data/feed.h"
+#include "examples/programs/report/statistics.h"
+#include "examples/programs/study/study.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>

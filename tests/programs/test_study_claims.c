@@ -1,6 +1,6 @@
 /* Statements about GELU: the rule, grids of runs as text, the comparisons between them, and that the page in docs
  * equals the command's output. */
-#include "examples/study/claims.h"
+#include "examples/programs/study/claims.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>

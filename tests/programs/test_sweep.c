@@ -1,9 +1,9 @@
 /* Runs shared among processes: each run is done once, even if some processes die. */
-#include "examples/report/files.h"
-#include "examples/run/claim.h"
-#include "examples/run/jobs.h"
-#include "examples/run/record.h"
-#include "examples/run/sweep.h"
+#include "examples/programs/report/files.h"
+#include "examples/programs/run/claim.h"
+#include "examples/programs/run/jobs.h"
+#include "examples/programs/run/record.h"
+#include "examples/programs/run/sweep.h"
 #include "tests/support/run_train.h"
 #include "tests/support/temporary_files.h"
 

@@ -1,6 +1,6 @@
 /* The programs train and predict, run as users run them. */
-#include "examples/report/files.h"
-#include "examples/data/dataset.h"
+#include "examples/programs/report/files.h"
+#include "examples/programs/data/dataset.h"
 #include "tests/support/run_train.h"
 #include "tests/support/temporary_files.h"
 

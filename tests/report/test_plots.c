@@ -1,8 +1,8 @@
 /* The display of a comparison: the table on the terminal and the pictures. */
-#include "examples/report/files.h"
-#include "examples/run/signals.h"
+#include "examples/programs/report/files.h"
+#include "examples/programs/run/signals.h"
 #include "plots/plots.h"
-#include "examples/report/runlog.h"
+#include "examples/programs/report/runlog.h"
 #include "tests/support/run_logs.h"
 #include "tests/support/temporary_files.h"
 

@@ -1,11 +1,11 @@
 /* Tables, verdicts and comparisons in their printed form. */
 #include "autograd/rng.h"
-#include "examples/report/comparison.h"
-#include "examples/report/chart.h"
-#include "examples/report/html.h"
-#include "examples/report/table.h"
-#include "examples/report/terminal.h"
-#include "examples/report/verdict.h"
+#include "examples/programs/report/comparison.h"
+#include "examples/programs/report/chart.h"
+#include "examples/programs/report/html.h"
+#include "examples/programs/report/table.h"
+#include "examples/programs/report/terminal.h"
+#include "examples/programs/report/verdict.h"
 #include "tests/support/pseudo_terminal.h"
 
 #include <check.h>

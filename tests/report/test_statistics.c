@@ -1,5 +1,5 @@
 /* The statistics of a comparison against closed forms and tables. */
-#include "examples/report/statistics.h"
+#include "examples/programs/report/statistics.h"
 
 #include "autograd/rng.h"
 

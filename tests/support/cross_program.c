@@ -1,6 +1,6 @@
 #include "tests/support/cross_program.h"
 
-#include "autograd/tape_internal.h"
+#include "autograd/tape/tape_internal.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef CSV_TABLES_H
 #define CSV_TABLES_H
 
-#include "examples/data/dataset.h"
+#include "examples/programs/data/dataset.h"
 
 /* Columns id, colour, size, petals and kind, with words and missing cells. */
 extern const char csv_flowers[];

@@ -8,7 +8,7 @@
 #ifndef TESTS_EXPORTED_H
 #define TESTS_EXPORTED_H
 
-#include "examples/run/net.h"
+#include "examples/programs/run/net.h"
 
 /* Runs a command in the temporary folder, and returns its exit status. */
 __attribute__((format(printf, 1, 2))) int shell(const char *format, ...);

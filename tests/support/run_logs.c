@@ -1,5 +1,5 @@
 #include "tests/support/run_logs.h"
-#include "examples/report/runlog_internal.h"
+#include "examples/programs/report/runlog_internal.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>

@@ -2,8 +2,8 @@
 #ifndef RUN_LOGS_H
 #define RUN_LOGS_H
 
-#include "examples/report/runlog.h"
-#include "examples/report/comparison.h"
+#include "examples/programs/report/runlog.h"
+#include "examples/programs/report/comparison.h"
 
 /* Two epochs of relu with seeds 1 and 2; of gelu with the same; of "si,lu" with seed 1, where training diverged, and
  * with seed 2, which did not finish. Accuracies are optional, as in a regression. To be freed. */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "examples/data/csv.h"
-#include "examples/data/words.h"
+#include "examples/programs/data/csv.h"
+#include "examples/programs/data/words.h"
 
 /* ---- classes ---- */
 

@@ -10,8 +10,8 @@
 #ifndef DATA_CSV_H
 #define DATA_CSV_H
 
-#include "examples/data/internal.h"
-#include "examples/data/number.h"
+#include "examples/programs/data/internal.h"
+#include "examples/programs/data/number.h"
 
 enum { CSV_MOST_TARGETS = 64 };
 

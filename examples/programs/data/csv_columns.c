@@ -1,5 +1,5 @@
-#include "examples/data/csv.h"
-#include "examples/data/words.h"
+#include "examples/programs/data/csv.h"
+#include "examples/programs/data/words.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "examples/data/csv.h"
+#include "examples/programs/data/csv.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,5 +1,5 @@
-#include "examples/data/internal.h"
-#include "examples/data/words.h"
+#include "examples/programs/data/internal.h"
+#include "examples/programs/data/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -89,7 +89,7 @@ typedef struct dataset_feature {
     bool missing;
 } dataset_feature;
 
-/* A column of a CSV file and its role; examples/report/columns.h prints them. */
+/* A column of a CSV file and its role; examples/programs/report/columns.h prints them. */
 typedef struct dataset_column {
     char *name;        /* NULL if the file has none */
     const char *kind;  /* "number", "categorical", "target", "class" or "ignored" */

@@ -1,4 +1,4 @@
-#include "examples/data/feed.h"
+#include "examples/programs/data/feed.h"
 
 #include <string.h>
 

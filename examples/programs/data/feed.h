@@ -8,7 +8,7 @@
 #ifndef DATA_FEED_H
 #define DATA_FEED_H
 
-#include "examples/data/dataset.h"
+#include "examples/programs/data/dataset.h"
 
 #include <tapegrad.h>
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "examples/data/internal.h"
+#include "examples/programs/data/internal.h"
 
 static int limit = DATASET_FILE_LIMIT; /* megabytes */
 

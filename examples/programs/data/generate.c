@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "autograd/rng.h"
-#include "examples/data/internal.h"
+#include "examples/programs/data/internal.h"
 
 #define PI 3.14159265358979323846
 

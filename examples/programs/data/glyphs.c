@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "autograd/rng.h"
-#include "examples/data/internal.h"
+#include "examples/programs/data/internal.h"
 
 enum { MOST_POINTS = 14, MOST_STROKES = 3, SPLINE_STEPS = 4 };
 

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "examples/data/internal.h"
-#include "examples/data/words.h"
+#include "examples/programs/data/internal.h"
+#include "examples/programs/data/words.h"
 
 typedef struct idx_file {
     char path[4096];

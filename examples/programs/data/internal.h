@@ -6,7 +6,7 @@
 #ifndef DATA_INTERNAL_H
 #define DATA_INTERNAL_H
 
-#include "examples/data/dataset.h"
+#include "examples/programs/data/dataset.h"
 
 /* count * width items of `size` bytes, all zero; NULL if memory runs out or the product is too large, but not if it is
  * 0. Free with free(). */

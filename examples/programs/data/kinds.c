@@ -1,5 +1,5 @@
 /* Every data set. */
-#include "examples/data/internal.h"
+#include "examples/programs/data/internal.h"
 
 #include <stdio.h>
 

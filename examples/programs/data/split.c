@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "autograd/rng.h"
-#include "examples/data/internal.h"
-#include "examples/data/words.h"
+#include "examples/programs/data/internal.h"
+#include "examples/programs/data/words.h"
 
 typedef enum { TRAIN, VALIDATION, TEST } purpose;
 

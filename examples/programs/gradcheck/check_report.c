@@ -1,10 +1,10 @@
-#include "examples/gradcheck/check_report.h"
+#include "examples/programs/gradcheck/check_report.h"
 
-#include "examples/gradcheck/steps.h"
-#include "examples/report/files.h"
-#include "examples/report/html.h"
-#include "examples/run/options.h"
-#include "examples/data/words.h"
+#include "examples/programs/gradcheck/steps.h"
+#include "examples/programs/report/files.h"
+#include "examples/programs/report/html.h"
+#include "examples/programs/run/options.h"
+#include "examples/programs/data/words.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 #ifndef GRADCHECK_CHECK_REPORT_H
 #define GRADCHECK_CHECK_REPORT_H
 
-#include "examples/gradcheck/check_table.h"
-#include "examples/report/files.h"
+#include "examples/programs/gradcheck/check_table.h"
+#include "examples/programs/report/files.h"
 
 typedef struct check_report {
     const check_table *table;

@@ -1,8 +1,8 @@
-#include "examples/gradcheck/check_table.h"
+#include "examples/programs/gradcheck/check_table.h"
 
-#include "examples/report/files.h"
-#include "examples/report/html.h"
-#include "examples/report/table.h"
+#include "examples/programs/report/files.h"
+#include "examples/programs/report/html.h"
+#include "examples/programs/report/table.h"
 
 #include <math.h>
 #include <stdlib.h>

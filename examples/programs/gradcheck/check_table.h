@@ -11,8 +11,8 @@
 #ifndef GRADCHECK_CHECK_TABLE_H
 #define GRADCHECK_CHECK_TABLE_H
 
-#include "examples/gradcheck/results.h"
-#include "examples/gradcheck/subjects.h"
+#include "examples/programs/gradcheck/results.h"
+#include "examples/programs/gradcheck/subjects.h"
 
 #include <stdio.h>
 

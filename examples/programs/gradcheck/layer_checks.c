@@ -1,6 +1,6 @@
-#include "examples/gradcheck/layer_checks.h"
+#include "examples/programs/gradcheck/layer_checks.h"
 
-#include "examples/gradcheck/results.h"
+#include "examples/programs/gradcheck/results.h"
 #include "nn/layers/rotary.h"
 #include "nn/models/models.h"
 

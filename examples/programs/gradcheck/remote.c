@@ -1,7 +1,7 @@
-#include "examples/gradcheck/remote.h"
+#include "examples/programs/gradcheck/remote.h"
 
-#include "examples/data/words.h"
-#include "examples/gradcheck/results.h"
+#include "examples/programs/data/words.h"
+#include "examples/programs/gradcheck/results.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "examples/gradcheck/results.h"
+#include "examples/programs/gradcheck/results.h"
 
 #include <jansson.h>
 

@@ -1,6 +1,6 @@
-#include "examples/gradcheck/steps.h"
+#include "examples/programs/gradcheck/steps.h"
 
-#include "examples/report/files.h"
+#include "examples/programs/report/files.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #ifndef GRADCHECK_STEPS_H
 #define GRADCHECK_STEPS_H
 
-#include "examples/gradcheck/subjects.h"
+#include "examples/programs/gradcheck/subjects.h"
 #include "plots/plots.h"
 
 enum { STEPS = 48 };

@@ -1,4 +1,4 @@
-#include "examples/gradcheck/subjects.h"
+#include "examples/programs/gradcheck/subjects.h"
 
 #include <ctype.h>
 #include <fnmatch.h>

@@ -15,8 +15,8 @@
 #define GRADCHECK_SUBJECTS_H
 
 #include "autograd/gradcheck.h"
-#include "examples/gradcheck/layer_checks.h"
-#include "examples/gradcheck/remote.h"
+#include "examples/programs/gradcheck/layer_checks.h"
+#include "examples/programs/gradcheck/remote.h"
 
 typedef struct subject {
     const char *name;

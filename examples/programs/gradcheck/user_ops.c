@@ -1,4 +1,4 @@
-#include "examples/gradcheck/user_ops.h"
+#include "examples/programs/gradcheck/user_ops.h"
 
 #include <dlfcn.h>
 #include <limits.h>

@@ -1,10 +1,10 @@
-#include "examples/identify/command.h"
+#include "examples/programs/identify/command.h"
 
-#include "examples/data/csv.h"
-#include "examples/data/number.h"
-#include "examples/identify/identify.h"
-#include "examples/report/table.h"
-#include "examples/report/terminal.h"
+#include "examples/programs/data/csv.h"
+#include "examples/programs/data/number.h"
+#include "examples/programs/identify/identify.h"
+#include "examples/programs/report/table.h"
+#include "examples/programs/report/terminal.h"
 
 #include <math.h>
 #include <stdio.h>

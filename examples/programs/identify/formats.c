@@ -1,6 +1,6 @@
-#include "examples/identify/forms.h"
+#include "examples/programs/identify/forms.h"
 
-#include "examples/data/half.h"
+#include "examples/programs/data/half.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "examples/identify/forms.h"
+#include "examples/programs/identify/forms.h"
 
 #include <math.h>
 #include <string.h>

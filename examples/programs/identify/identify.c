@@ -1,4 +1,4 @@
-#include "examples/identify/identify.h"
+#include "examples/programs/identify/identify.h"
 
 #include <math.h>
 #include <stdlib.h>

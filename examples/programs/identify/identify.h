@@ -19,7 +19,7 @@
 #ifndef IDENTIFY_IDENTIFY_H
 #define IDENTIFY_IDENTIFY_H
 
-#include "examples/identify/forms.h"
+#include "examples/programs/identify/forms.h"
 
 #include <stddef.h>
 

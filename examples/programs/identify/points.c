@@ -1,5 +1,5 @@
 /* Points that distinguish the forms. */
-#include "examples/identify/identify.h"
+#include "examples/programs/identify/identify.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The page of `make playground`: compiles the library and this folder to WebAssembly and joins the parts to one file.
-#   examples/playground/build.sh AMALGAMATION PAGE     from the top of the tree; AMALGAMATION is the folder of tapegrad.c
+#   examples/programs/playground/build.sh AMALGAMATION PAGE     from the top of the tree; AMALGAMATION is the folder of tapegrad.c
 set -eu
 folder=$1 page=$2
 emcc=${EMCC:-emcc}
@@ -13,19 +13,19 @@ flags="-O3 -sSUPPORT_LONGJMP=wasm -msimd128 -ffp-contract=off -fopenmp-simd -fno
 [ "$work/tapegrad.o" -nt "$folder/tapegrad.c" ] || "$emcc" $flags -DTG_NO_BLAS -DTG_SMALL -c -o "$work/tapegrad.o" "$folder/tapegrad.c"
 
 # What the header declares is exported. Readers of files, which the table of data sets names, stay undefined.
-exports=$(sed -n 's/^[a-z].*[ *]\(playground_[a-z]*\)(.*/_\1/p' examples/playground/playground.h | paste -sd,)
+exports=$(sed -n 's/^[a-z].*[ *]\(playground_[a-z]*\)(.*/_\1/p' examples/programs/playground/playground.h | paste -sd,)
 "$emcc" $flags -D_GNU_SOURCE -I. -I"$folder" -o "$work/playground.wasm" \
-    examples/playground/*.c examples/data/kinds.c examples/data/generate.c examples/data/glyphs.c "$work/tapegrad.o" \
+    examples/programs/playground/*.c examples/programs/data/kinds.c examples/programs/data/generate.c examples/programs/data/glyphs.c "$work/tapegrad.o" \
     -sSTANDALONE_WASM --no-entry -sALLOW_MEMORY_GROWTH -sERROR_ON_UNDEFINED_SYMBOLS=0 -sEXPORTED_FUNCTIONS="$exports" \
     2>"$work/messages" && ! grep -v 'undefined symbol: dataset_' "$work/messages" >&2 || { cat "$work/messages" >&2; exit 1; }
 
 base64 -w0 "$work/playground.wasm" > "$work/wasm"
 while IFS= read -r line; do
     case $line in
-    @CSS@) cat examples/playground/page.css ;;
-    @JS@) cat examples/playground/draw.js examples/playground/page.js ;;
+    @CSS@) cat examples/programs/playground/page.css ;;
+    @JS@) cat examples/programs/playground/draw.js examples/programs/playground/page.js ;;
     *@WASM@*) printf '%s' "${line%%@WASM@*}" && cat "$work/wasm" && printf '%s\n' "${line#*@WASM@}" ;;
     *) printf '%s\n' "$line" ;;
     esac
-done < examples/playground/page.html > "$page.part"
+done < examples/programs/playground/page.html > "$page.part"
 mv "$page.part" "$page"

@@ -2,7 +2,7 @@
 #ifndef PLAYGROUND_INTERNAL_H
 #define PLAYGROUND_INTERNAL_H
 
-#include "examples/playground/playground.h"
+#include "examples/programs/playground/playground.h"
 
 #include <tapegrad.h>
 

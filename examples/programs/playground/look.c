@@ -1,4 +1,4 @@
-#include "examples/playground/internal.h"
+#include "examples/programs/playground/internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
-#include "examples/playground/internal.h"
+#include "examples/programs/playground/internal.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "examples/data/internal.h"
+#include "examples/programs/data/internal.h"
 
 playground *playground_new(void)
 {
@@ -119,7 +119,7 @@ bool playground_draw(playground *p, int data, int count, int seed)
     if (!p || !kind || count < 1 || count > PLAYGROUND_POINTS)
         return playground_fail(p, "there is no such data set, or it is too large");
     const tg_rng root = tg_rng_seed((uint64_t)seed), of_kind = tg_rng_stream(&root, kind->name);
-    for (int i = 0; i < count; i++) { /* as examples/data/generate.c */
+    for (int i = 0; i < count; i++) { /* as examples/programs/data/generate.c */
         tg_rng rng = tg_rng_split(&of_kind, (uint64_t)i);
         p->labels[i] = i % 2;
         kind->draw(i % 2, kind->noise, &rng, p->points[i]);

@@ -33,8 +33,8 @@ const char *playground_error(const playground *p); /* error of the last call; NU
 
 typedef enum playground_list { PLAYGROUND_DATA, PLAYGROUND_ACTIVATIONS, PLAYGROUND_OPTIMIZERS } playground_list;
 
-/* The name of an entry: of a synthetic data set with two classes in the plane (examples/data/kinds.c), an activation,
- * an optimiser. NULL past the end. */
+/* The name of an entry: of a synthetic data set with two classes in the plane (examples/programs/data/kinds.c), an
+ * activation, an optimiser. NULL past the end. */
 const char *playground_name(playground_list list, int index);
 
 const char *playground_formula(int activation); /* "x Phi(x)"; NULL if there is none */

@@ -1,6 +1,6 @@
-#include "examples/report/chart.h"
+#include "examples/programs/report/chart.h"
 
-#include "examples/report/html.h"
+#include "examples/programs/report/html.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
-#include "examples/report/columns.h"
+#include "examples/programs/report/columns.h"
 
-#include "examples/data/number.h"
-#include "examples/data/words.h"
-#include "examples/report/table.h"
+#include "examples/programs/data/number.h"
+#include "examples/programs/data/words.h"
+#include "examples/programs/report/table.h"
 
 #include <math.h>
 

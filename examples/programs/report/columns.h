@@ -12,7 +12,7 @@
 #ifndef REPORT_COLUMNS_H
 #define REPORT_COLUMNS_H
 
-#include "examples/data/dataset.h"
+#include "examples/programs/data/dataset.h"
 
 #include <stdio.h>
 

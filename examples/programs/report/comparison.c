@@ -1,7 +1,7 @@
 /* Summarises the runs of each group, and compares them with the first group. */
-#include "examples/report/comparison.h"
-#include "examples/report/memory.h"
-#include "examples/report/table.h"
+#include "examples/programs/report/comparison.h"
+#include "examples/programs/report/memory.h"
+#include "examples/programs/report/table.h"
 
 #include <math.h>
 #include <stdlib.h>

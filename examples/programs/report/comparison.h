@@ -12,7 +12,7 @@
 #ifndef REPORT_COMPARISON_H
 #define REPORT_COMPARISON_H
 
-#include "examples/report/statistics.h"
+#include "examples/programs/report/statistics.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* The table of a comparison, the explanations of its columns, and its conclusions. */
-#include "examples/data/words.h"
-#include "examples/report/comparison.h"
-#include "examples/report/table.h"
-#include "examples/report/verdict.h"
+#include "examples/programs/data/words.h"
+#include "examples/programs/report/comparison.h"
+#include "examples/programs/report/table.h"
+#include "examples/programs/report/verdict.h"
 
 #include <limits.h>
 #include <math.h>

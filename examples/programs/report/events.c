@@ -1,5 +1,5 @@
-#include "examples/report/events.h"
-#include "examples/report/runlog.h"
+#include "examples/programs/report/events.h"
+#include "examples/programs/report/runlog.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -141,7 +141,7 @@ bool events_epoch(events *to, const runlog_epoch *e)
         const char *tag;
         double value;
     } all[] = {
-#include "examples/report/epoch_fields.def"
+#include "examples/programs/report/epoch_fields.def"
     };
 #undef FIELD
     bool fine = true;

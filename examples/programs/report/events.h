@@ -11,8 +11,8 @@
 #ifndef REPORT_EVENTS_H
 #define REPORT_EVENTS_H
 
-#include "examples/report/files.h"
-#include "examples/report/runlog.h"
+#include "examples/programs/report/files.h"
+#include "examples/programs/report/runlog.h"
 
 typedef FILE events;
 

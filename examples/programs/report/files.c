@@ -1,6 +1,6 @@
-#include "examples/report/files.h"
+#include "examples/programs/report/files.h"
 
-#include "examples/report/memory.h"
+#include "examples/programs/report/memory.h"
 
 #include <ctype.h>
 #include <dirent.h>

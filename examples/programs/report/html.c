@@ -1,5 +1,5 @@
-#include "examples/report/html.h"
-#include "examples/data/words.h"
+#include "examples/programs/report/html.h"
+#include "examples/programs/data/words.h"
 
 #include <limits.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "examples/report/memory.h"
+#include "examples/programs/report/memory.h"
 
 #include <errno.h>
 #include <stdio.h>

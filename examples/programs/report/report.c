@@ -1,8 +1,8 @@
-#include "examples/report/report.h"
-#include "examples/report/chart.h"
-#include "examples/report/html.h"
-#include "examples/report/table.h"
-#include "examples/report/runlog_internal.h"
+#include "examples/programs/report/report.h"
+#include "examples/programs/report/chart.h"
+#include "examples/programs/report/html.h"
+#include "examples/programs/report/table.h"
+#include "examples/programs/report/runlog_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

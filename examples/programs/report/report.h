@@ -9,8 +9,8 @@
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
-#include "examples/report/files.h"
-#include "examples/report/runlog.h"
+#include "examples/programs/report/files.h"
+#include "examples/programs/report/runlog.h"
 
 typedef struct report {
     const char *title, *command;                  /* plain text */

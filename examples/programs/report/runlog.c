@@ -1,4 +1,4 @@
-#include "examples/report/runlog_internal.h"
+#include "examples/programs/report/runlog_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

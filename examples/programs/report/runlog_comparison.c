@@ -1,7 +1,7 @@
 /* Makes a comparison of the activations of a run log. */
-#include "examples/report/runlog_internal.h"
-#include "examples/report/comparison.h"
-#include "examples/report/verdict.h"
+#include "examples/programs/report/runlog_internal.h"
+#include "examples/programs/report/comparison.h"
+#include "examples/programs/report/verdict.h"
 
 #include <math.h>
 #include <stddef.h>

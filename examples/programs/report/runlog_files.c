@@ -1,7 +1,7 @@
 /* The files of a run log, each a line of a table; and how those are written that have rows of numbers that all runs
  * have at the same keys: epochs, steps, sizes of noise. */
-#include "examples/report/files.h"
-#include "examples/report/runlog_internal.h"
+#include "examples/programs/report/files.h"
+#include "examples/programs/report/runlog_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

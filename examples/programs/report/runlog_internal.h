@@ -2,10 +2,10 @@
 #ifndef REPORT_RUNLOG_INTERNAL_H
 #define REPORT_RUNLOG_INTERNAL_H
 
-#include "examples/report/runlog.h"
-#include "examples/report/comparison.h"
-#include "examples/report/memory.h"
-#include "examples/report/table.h"
+#include "examples/programs/report/runlog.h"
+#include "examples/programs/report/comparison.h"
+#include "examples/programs/report/memory.h"
+#include "examples/programs/report/table.h"
 
 typedef struct runlog_numbers {
     double *numbers; /* [count] */

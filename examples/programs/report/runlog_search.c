@@ -1,6 +1,6 @@
 /* A search: the best point of the grid, and the results of every point. */
-#include "examples/report/runlog_internal.h"
-#include "examples/report/files.h"
+#include "examples/programs/report/runlog_internal.h"
+#include "examples/programs/report/files.h"
 
 #include <stdlib.h>
 

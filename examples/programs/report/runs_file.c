@@ -1,7 +1,7 @@
-#include "examples/report/runs_file.h"
+#include "examples/programs/report/runs_file.h"
 
-#include "examples/data/csv.h"
-#include "examples/data/words.h"
+#include "examples/programs/data/csv.h"
+#include "examples/programs/data/words.h"
 
 #include <ctype.h>
 #include <dirent.h>

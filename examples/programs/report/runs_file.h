@@ -20,9 +20,9 @@
 #ifndef REPORT_RUNS_FILE_H
 #define REPORT_RUNS_FILE_H
 
-#include "examples/report/chart.h"
-#include "examples/report/comparison.h"
-#include "examples/report/memory.h"
+#include "examples/programs/report/chart.h"
+#include "examples/programs/report/comparison.h"
+#include "examples/programs/report/memory.h"
 
 #include <tapegrad.h>
 

@@ -1,8 +1,8 @@
-#include "examples/report/sheet.h"
-#include "examples/report/html.h"
-#include "examples/report/memory.h"
-#include "examples/report/table.h"
-#include "examples/report/terminal.h"
+#include "examples/programs/report/sheet.h"
+#include "examples/programs/report/html.h"
+#include "examples/programs/report/memory.h"
+#include "examples/programs/report/table.h"
+#include "examples/programs/report/terminal.h"
 
 #include <jansson.h>
 #include <math.h>

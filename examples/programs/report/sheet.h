@@ -13,7 +13,7 @@
 #ifndef REPORT_SHEET_H
 #define REPORT_SHEET_H
 
-#include "examples/report/files.h"
+#include "examples/programs/report/files.h"
 
 typedef struct sheet sheet;
 

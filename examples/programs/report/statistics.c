@@ -1,6 +1,6 @@
-#include "examples/report/statistics.h"
+#include "examples/programs/report/statistics.h"
 
-#include "examples/report/memory.h"
+#include "examples/programs/report/memory.h"
 
 #include <float.h>
 #include <math.h>

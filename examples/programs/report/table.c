@@ -1,7 +1,7 @@
-#include "examples/report/files.h"
-#include "examples/report/html.h"
-#include "examples/report/table_internal.h"
-#include "examples/report/terminal.h"
+#include "examples/programs/report/files.h"
+#include "examples/programs/report/html.h"
+#include "examples/programs/report/table_internal.h"
+#include "examples/programs/report/terminal.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -2,8 +2,8 @@
 #ifndef REPORT_TABLE_INTERNAL_H
 #define REPORT_TABLE_INTERNAL_H
 
-#include "examples/report/memory.h"
-#include "examples/report/table.h"
+#include "examples/programs/report/memory.h"
+#include "examples/programs/report/table.h"
 
 typedef struct cell {
     const char *text; /* NULL: empty */

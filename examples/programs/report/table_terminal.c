@@ -1,6 +1,6 @@
 /* A table on a terminal or in a text file. */
-#include "examples/report/table_internal.h"
-#include "examples/report/terminal.h"
+#include "examples/programs/report/table_internal.h"
+#include "examples/programs/report/terminal.h"
 
 #include <errno.h>
 #include <libsmartcols/libsmartcols.h>

@@ -1,6 +1,6 @@
-#include "examples/report/terminal.h"
+#include "examples/programs/report/terminal.h"
 
-#include "examples/data/words.h"
+#include "examples/programs/data/words.h"
 
 #include <limits.h>
 #include <langinfo.h>

@@ -1,4 +1,4 @@
-#include "examples/report/verdict.h"
+#include "examples/programs/report/verdict.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #ifndef REPORT_VERDICT_H
 #define REPORT_VERDICT_H
 
-#include "examples/report/statistics.h"
+#include "examples/programs/report/statistics.h"
 
 #include <stdbool.h>
 

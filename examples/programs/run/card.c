@@ -1,4 +1,4 @@
-#include "examples/run/card.h"
+#include "examples/programs/run/card.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #ifndef RUN_CARD_H
 #define RUN_CARD_H
 
-#include "examples/run/source.h"
+#include "examples/programs/run/source.h"
 
 #include <limits.h>
 

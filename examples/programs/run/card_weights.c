@@ -1,5 +1,5 @@
-#include "examples/run/card.h"
-#include "examples/data/words.h"
+#include "examples/programs/run/card.h"
+#include "examples/programs/data/words.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-#include "examples/run/claim.h"
+#include "examples/programs/run/claim.h"
 
-#include "examples/run/progress.h"
+#include "examples/programs/run/progress.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -21,7 +21,7 @@
 #ifndef RUN_CLAIM_H
 #define RUN_CLAIM_H
 
-#include "examples/report/files.h"
+#include "examples/programs/report/files.h"
 
 #include <time.h>
 

@@ -1,10 +1,10 @@
 /* `compare --runs`: results of other programs, shown like our own. */
-#include "examples/run/experiment.h"
+#include "examples/programs/run/experiment.h"
 
-#include "examples/report/files.h"
-#include "examples/report/html.h"
-#include "examples/report/runs_file.h"
-#include "examples/report/terminal.h"
+#include "examples/programs/report/files.h"
+#include "examples/programs/report/html.h"
+#include "examples/programs/report/runs_file.h"
+#include "examples/programs/report/terminal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-#include "examples/run/experiment.h"
+#include "examples/programs/run/experiment.h"
 
-#include "examples/data/words.h"
-#include "examples/run/run.h"
+#include "examples/programs/data/words.h"
+#include "examples/programs/run/run.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -12,9 +12,9 @@
 #ifndef RUN_EXPERIMENT_H
 #define RUN_EXPERIMENT_H
 
-#include "examples/report/runlog.h"
-#include "examples/run/source.h"
-#include "examples/run/sweep.h"
+#include "examples/programs/report/runlog.h"
+#include "examples/programs/run/source.h"
+#include "examples/programs/run/sweep.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* Describes the data that was read and its consequences. */
-#include "examples/run/experiment.h"
-#include "examples/data/words.h"
+#include "examples/programs/run/experiment.h"
+#include "examples/programs/data/words.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-#include "examples/run/jobs.h"
-#include "examples/data/words.h"
-#include "examples/run/claim.h"
-#include "examples/run/progress.h"
-#include "examples/run/signals.h"
+#include "examples/programs/run/jobs.h"
+#include "examples/programs/data/words.h"
+#include "examples/programs/run/claim.h"
+#include "examples/programs/run/progress.h"
+#include "examples/programs/run/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>

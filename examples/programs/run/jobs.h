@@ -30,7 +30,7 @@
 #ifndef RUN_JOBS_H
 #define RUN_JOBS_H
 
-#include "examples/run/progress.h"
+#include "examples/programs/run/progress.h"
 
 #include <stdbool.h>
 #include <stdio.h>

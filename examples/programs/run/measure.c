@@ -1,6 +1,6 @@
 /* Additional measures of a net at its best epoch. */
-#include "examples/run/run.h"
-#include "examples/data/words.h"
+#include "examples/programs/run/run.h"
+#include "examples/programs/data/words.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-#include "examples/run/net.h"
-#include "examples/data/words.h"
+#include "examples/programs/run/net.h"
+#include "examples/programs/data/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ typedef struct net_kind {
 
 #define NET_AT(member) offsetof(net_spec, member)
 const program_option net_options[] = {
-#include "examples/run/net_options.def"
+#include "examples/programs/run/net_options.def"
     {0}};
 
 #define SIZE(name)                                                                     \

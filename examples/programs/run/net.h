@@ -10,7 +10,7 @@
 #ifndef RUN_NET_H
 #define RUN_NET_H
 
-#include "examples/run/options.h"
+#include "examples/programs/run/options.h"
 
 #include <jansson.h>
 #include <tapegrad.h>

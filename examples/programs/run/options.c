@@ -1,7 +1,7 @@
-#include "examples/run/options.h"
+#include "examples/programs/run/options.h"
 
-#include "examples/data/words.h"
-#include "examples/report/files.h"
+#include "examples/programs/data/words.h"
+#include "examples/programs/report/files.h"
 
 #include <argp.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
-#include "examples/run/progress.h"
-#include "examples/data/words.h"
-#include "examples/report/files.h"
-#include "examples/report/terminal.h"
+#include "examples/programs/run/progress.h"
+#include "examples/programs/data/words.h"
+#include "examples/programs/report/files.h"
+#include "examples/programs/report/terminal.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
-#include "examples/run/record.h"
-#include "examples/report/memory.h"
-#include "examples/run/options.h"
+#include "examples/programs/run/record.h"
+#include "examples/programs/report/memory.h"
+#include "examples/programs/run/options.h"
 
 #include <limits.h>
 #include <math.h>
@@ -137,7 +137,7 @@ typedef struct kind {
 static const char *const columns[] = {
     "epoch",
     "step",
-#include "examples/report/epoch_fields.def"
+#include "examples/programs/report/epoch_fields.def"
 }; /* of the last epoch in which it was measured */
 #undef FIELD
 static const char *const step_columns[] = {"step", "train_loss"};
@@ -150,7 +150,7 @@ static double *member_of(runlog_epoch *e, int column)
 {
 #define FIELD(name, member, tag) &e->member,
     double *const members[] = {
-#include "examples/report/epoch_fields.def"
+#include "examples/programs/report/epoch_fields.def"
     };
 #undef FIELD
     return members[column - 2];

@@ -13,7 +13,7 @@
 #ifndef RUN_RECORD_H
 #define RUN_RECORD_H
 
-#include "examples/report/events.h"
+#include "examples/programs/report/events.h"
 
 /* Which results the folder may have: those of the same options, those of any options, or any, which are then
  * removed. */

@@ -1,6 +1,6 @@
-#include "examples/run/run.h"
+#include "examples/programs/run/run.h"
 
-#include "examples/run/team.h"
+#include "examples/programs/run/team.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -17,11 +17,11 @@
 #ifndef RUN_RUN_H
 #define RUN_RUN_H
 
-#include "examples/report/events.h"
-#include "examples/run/record.h"
-#include "examples/run/jobs.h"
-#include "examples/report/runlog.h"
-#include "examples/run/tally.h"
+#include "examples/programs/report/events.h"
+#include "examples/programs/run/record.h"
+#include "examples/programs/run/jobs.h"
+#include "examples/programs/report/runlog.h"
+#include "examples/programs/run/tally.h"
 
 enum { RUN_CHUNKS = 500 };
 

@@ -1,4 +1,4 @@
-#include "examples/run/signals.h"
+#include "examples/programs/run/signals.h"
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
-#include "examples/run/source.h"
-#include "examples/data/words.h"
+#include "examples/programs/run/source.h"
+#include "examples/programs/data/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,8 +9,8 @@
 #ifndef RUN_SOURCE_H
 #define RUN_SOURCE_H
 
-#include "examples/data/feed.h"
-#include "examples/run/spec.h"
+#include "examples/programs/data/feed.h"
+#include "examples/programs/run/spec.h"
 
 /* ---- a text (text.c) ----
  *

@@ -1,6 +1,6 @@
-#include "examples/run/spec.h"
+#include "examples/programs/run/spec.h"
 
-#include "examples/data/dataset.h"
+#include "examples/programs/data/dataset.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static const char *optimizers_using(const char *setting)
 #define AT(member)     offsetof(run_spec, member)
 #define NET_AT(member) AT(net.member)
 const program_option run_options[] = {
-#include "examples/run/run_options.def"
+#include "examples/programs/run/run_options.def"
     {0}};
 
 run_spec run_spec_defaults(void)

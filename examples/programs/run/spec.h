@@ -13,7 +13,7 @@
 #ifndef RUN_SPEC_H
 #define RUN_SPEC_H
 
-#include "examples/run/net.h"
+#include "examples/programs/run/net.h"
 
 typedef struct run_spec {
     net_spec net; /* first: net_options */

@@ -1,4 +1,4 @@
-#include "examples/run/sweep.h"
+#include "examples/programs/run/sweep.h"
 
 #include <limits.h>
 #include <stdlib.h>

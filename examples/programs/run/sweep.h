@@ -9,15 +9,15 @@
  *     jobs_outcome outcome = jobs_run(&(jobs_config){.folder = "o/runs", .count = count, .waits = sweep.waits, ...});
  *     if (sweep_shows(&settings.sweep)) ...                           // tables and pictures
  *
- * A run belongs to the process that has claimed its folder (examples/run/jobs.h). When no run is left, a process waits
- * for the runs of others, and takes over those whose process stops; so all runs are finished when it ends. Under a
- * launcher such as mpirun only one process waits and shows the results; the others end when no run is left. With --part
- * a process trains only its part, and does not wait.
+ * A run belongs to the process that has claimed its folder (examples/programs/run/jobs.h). When no run is left, a
+ * process waits for the runs of others, and takes over those whose process stops; so all runs are finished when it
+ * ends. Under a launcher such as mpirun only one process waits and shows the results; the others end when no run is
+ * left. With --part a process trains only its part, and does not wait.
  */
 #ifndef RUN_SWEEP_H
 #define RUN_SWEEP_H
 
-#include "examples/run/options.h"
+#include "examples/programs/run/options.h"
 
 typedef struct sweep {
     int jobs;         /* at once; 0: sweep_prepare sets the number of processors */

@@ -1,6 +1,6 @@
-#include "examples/run/tally.h"
+#include "examples/programs/run/tally.h"
 
-#include "examples/data/words.h"
+#include "examples/programs/data/words.h"
 
 #include <math.h>
 

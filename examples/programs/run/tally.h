@@ -9,8 +9,8 @@
 #ifndef RUN_TALLY_H
 #define RUN_TALLY_H
 
-#include "examples/report/runlog.h"
-#include "examples/run/card.h"
+#include "examples/programs/report/runlog.h"
+#include "examples/programs/run/card.h"
 
 enum { TALLY_BINS = 15, TALLY_TARGETS = 64 };
 

@@ -1,4 +1,4 @@
-#include "examples/run/team.h"
+#include "examples/programs/run/team.h"
 
 #include <stddef.h>
 

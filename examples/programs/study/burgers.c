@@ -1,4 +1,4 @@
-#include "examples/study/burgers.h"
+#include "examples/programs/study/burgers.h"
 
 #include <math.h>
 #include <stdlib.h>

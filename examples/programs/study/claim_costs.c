@@ -1,5 +1,5 @@
 /* Statements about operations and memory, which are counted, and about features of the library. */
-#include "examples/study/claims.h"
+#include "examples/programs/study/claims.h"
 
 #include <math.h>
 #include <string.h>

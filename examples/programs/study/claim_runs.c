@@ -1,7 +1,7 @@
 /* Statements about training: the grids of runs that decide them, and the measures of a run. */
-#include "examples/data/half.h"
-#include "examples/study/claims.h"
-#include "examples/run/run.h"
+#include "examples/programs/data/half.h"
+#include "examples/programs/study/claims.h"
+#include "examples/programs/run/run.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Statements about values: functions of a number, computed on the tape in double precision, and compared with constants
  * and integrals that are computed without its kernels. */
-#include "examples/study/claims.h"
+#include "examples/programs/study/claims.h"
 
 #include <math.h>
 

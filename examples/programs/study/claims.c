@@ -1,6 +1,6 @@
 /* study claims: claims about GELU and related activations, each with a verdict, the number, and the command that shows
  * it. */
-#include "examples/study/claims.h"
+#include "examples/programs/study/claims.h"
 
 #include <math.h>
 #include <stdarg.h>

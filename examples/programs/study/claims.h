@@ -11,7 +11,7 @@
 #ifndef STUDY_CLAIMS_H
 #define STUDY_CLAIMS_H
 
-#include "examples/study/study.h"
+#include "examples/programs/study/study.h"
 
 typedef struct finding {
     double low, high;    /* a 95 % interval, or a number twice; NaN: it could not be measured */

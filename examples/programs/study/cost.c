@@ -1,5 +1,5 @@
 /* study cost: the cost of activations, per element and per training step, as multiples of ReLU's. */
-#include "examples/study/study.h"
+#include "examples/programs/study/study.h"
 
 #include <math.h>
 #include <stdlib.h>

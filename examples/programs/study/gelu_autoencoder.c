@@ -1,7 +1,7 @@
 /* study gelu-autoencoder: the MNIST autoencoder of "Gaussian Error Linear Units" (Hendrycks and Gimpel, arXiv
  * 1606.08415). */
-#include "examples/study/study.h"
-#include "examples/data/words.h"
+#include "examples/programs/study/study.h"
+#include "examples/programs/data/words.h"
 
 #include <math.h>
 

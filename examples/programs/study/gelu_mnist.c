@@ -1,8 +1,8 @@
 /* study gelu-mnist: the MNIST classification of "Gaussian Error Linear Units" (Hendrycks and Gimpel, arXiv 1606.08415).
  * study gelu-noise: how robust its classifiers are to noise, Unif[-a, a] added to the test images. */
-#include "examples/data/feed.h"
-#include "examples/data/words.h"
-#include "examples/study/study.h"
+#include "examples/programs/data/feed.h"
+#include "examples/programs/data/words.h"
+#include "examples/programs/study/study.h"
 
 #include <math.h>
 

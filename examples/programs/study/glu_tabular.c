@@ -1,8 +1,8 @@
 /* study glu-tabular: the eight plain and gated forms of "GLU Variants Improve Transformer" (Shazeer, arXiv 2002.05202)
  * as hidden layers of small networks of equal size, on nine tables. */
-#include "examples/report/statistics.h"
-#include "examples/study/study.h"
-#include "examples/data/words.h"
+#include "examples/programs/report/statistics.h"
+#include "examples/programs/study/study.h"
+#include "examples/programs/data/words.h"
 
 #include <math.h>
 #include <stdlib.h>

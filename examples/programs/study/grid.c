@@ -1,5 +1,5 @@
-#include "examples/report/statistics.h"
-#include "examples/study/grid.h"
+#include "examples/programs/report/statistics.h"
+#include "examples/programs/study/grid.h"
 
 #include <math.h>
 #include <string.h>

@@ -16,7 +16,7 @@
 #ifndef STUDY_GRID_H
 #define STUDY_GRID_H
 
-#include "examples/study/work.h"
+#include "examples/programs/study/work.h"
 
 /* The training data, in the folder of --data; the quick version has synthetic data instead, and only the first
  * STUDY_QUICK_TABLES tables. */

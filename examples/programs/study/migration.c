@@ -1,8 +1,8 @@
 /* study migration: from ReLU to GELU to SwiGLU. What does a network gain from another activation, at the existing
  * learning rate and at the best one? */
-#include "examples/report/statistics.h"
-#include "examples/study/study.h"
-#include "examples/data/words.h"
+#include "examples/programs/report/statistics.h"
+#include "examples/programs/study/study.h"
+#include "examples/programs/data/words.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* study pinn: Burgers' equation by physics-informed networks, the appendix of "Physics informed deep learning, part I"
  * (Raissi, Perdikaris and Karniadakis, arXiv 1711.10561) and with other activations. */
-#include "examples/data/words.h"
-#include "examples/report/statistics.h"
-#include "examples/study/burgers.h"
-#include "examples/study/study.h"
+#include "examples/programs/data/words.h"
+#include "examples/programs/report/statistics.h"
+#include "examples/programs/study/burgers.h"
+#include "examples/programs/study/study.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "examples/study/run.h"
+#include "examples/programs/study/run.h"
 
 #include <limits.h>
 #include <math.h>

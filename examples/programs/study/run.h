@@ -17,8 +17,8 @@
 #ifndef STUDY_RUN_H
 #define STUDY_RUN_H
 
-#include "examples/run/record.h"
-#include "examples/run/run.h"
+#include "examples/programs/run/record.h"
+#include "examples/programs/run/run.h"
 
 enum { STUDY_NAME = 120 };
 

@@ -1,6 +1,6 @@
 /* study shakespeare: activations, and other common changes, in a small GPT on Shakespeare's plays: nanoGPT's
  * configuration for a CPU, with several seeds where others had one. */
-#include "examples/study/study.h"
+#include "examples/programs/study/study.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* study siren: an image as a network of its coordinates, with sines against other activations, and its derivatives
  * (Sitzmann, Martel, Bergman, Lindell and Wetzstein, "Implicit neural representations with periodic activation
  * functions", arXiv 2006.09661). */
-#include "examples/data/internal.h"
-#include "examples/data/words.h"
-#include "examples/report/statistics.h"
-#include "examples/study/study.h"
+#include "examples/programs/data/internal.h"
+#include "examples/programs/data/words.h"
+#include "examples/programs/report/statistics.h"
+#include "examples/programs/study/study.h"
 
 #include <math.h>
 #include <stdlib.h>

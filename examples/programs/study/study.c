@@ -1,8 +1,8 @@
-#include "examples/report/terminal.h"
-#include "examples/study/study.h"
-#include "examples/run/signals.h"
+#include "examples/programs/report/terminal.h"
+#include "examples/programs/study/study.h"
+#include "examples/programs/run/signals.h"
 #include "plots/plots.h"
-#include "examples/data/words.h"
+#include "examples/programs/data/words.h"
 
 #include <jansson.h>
 #include <math.h>

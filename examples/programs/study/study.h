@@ -13,9 +13,9 @@
 #ifndef STUDY_STUDY_H
 #define STUDY_STUDY_H
 
-#include "examples/report/sheet.h"
-#include "examples/report/statistics.h"
-#include "examples/study/grid.h"
+#include "examples/programs/report/sheet.h"
+#include "examples/programs/report/statistics.h"
+#include "examples/programs/study/grid.h"
 #include "plots/plots.h"
 
 typedef struct study_results {
@@ -48,7 +48,7 @@ typedef struct study {
     bool staged; /* its runs depend on each other, so single runs cannot be selected */
 } study;
 
-/* The studies, in the order in which they are listed: examples/study/NAME.c or so. */
+/* The studies, in the order in which they are listed: examples/programs/study/NAME.c or so. */
 #define STUDIES             \
     STUDY(gelu_mnist)       \
     STUDY(gelu_autoencoder) \

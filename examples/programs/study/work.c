@@ -1,5 +1,5 @@
-#include "examples/study/work.h"
-#include "examples/data/words.h"
+#include "examples/programs/study/work.h"
+#include "examples/programs/data/words.h"
 
 #include <fnmatch.h>
 #include <math.h>

@@ -11,8 +11,8 @@
 #ifndef STUDY_WORK_H
 #define STUDY_WORK_H
 
-#include "examples/run/sweep.h"
-#include "examples/study/run.h"
+#include "examples/programs/run/sweep.h"
+#include "examples/programs/study/run.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
-#include "examples/train/inputs.h"
+#include "examples/programs/train/inputs.h"
 
-#include "examples/data/csv.h"
-#include "examples/data/number.h"
-#include "examples/data/words.h"
+#include "examples/programs/data/csv.h"
+#include "examples/programs/data/number.h"
+#include "examples/programs/data/words.h"
 
 #include <float.h>
 #include <math.h>

@@ -10,7 +10,7 @@
 #ifndef TRAIN_INPUTS_H
 #define TRAIN_INPUTS_H
 
-#include "examples/run/card.h"
+#include "examples/programs/run/card.h"
 
 typedef struct inputs_options {
     const char *header;  /* one of spec_headers */

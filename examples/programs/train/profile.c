@@ -1,4 +1,4 @@
-#include "examples/train/profile.h"
+#include "examples/programs/train/profile.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "examples/train/sample.h"
+#include "examples/programs/train/sample.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #ifndef TRAIN_SAMPLE_H
 #define TRAIN_SAMPLE_H
 
-#include "examples/run/card.h"
+#include "examples/programs/run/card.h"
 
 typedef struct sample_options {
     const char *prompt; /* the beginning of the text; NULL: a newline */

@@ -60,7 +60,7 @@ order='
     examples/programs/run/signals
     plots/
     examples/programs/run/
-    examples/programs/gradcheck/ examples/programs/identify/ examples/programs/playground/ examples/programs/study/
+    examples/programs/gradcheck/ examples/programs/playground/ examples/programs/study/
     examples/programs/train/
     examples/
 '

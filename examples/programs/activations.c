@@ -1,6 +1,4 @@
-/* Shows values and first derivatives of the activations as a table, as numbers to plot, and as pictures; identifies the
- * function that another program computes. */
-#include "examples/programs/identify/command.h"
+/* Shows values and first derivatives of the activations as a table, as numbers to plot, and as pictures. */
 #include "examples/programs/report/terminal.h"
 #include "examples/programs/run/options.h"
 #include "examples/programs/run/signals.h"
@@ -14,10 +12,10 @@
 #include <tapegrad.h>
 
 typedef struct settings {
-    const char *out, *identify;
+    const char *out;
     double from, to;
     int points;
-    bool no_plots, identify_points;
+    bool no_plots;
 } settings;
 
 #define AT(member) offsetof(settings, member)
@@ -28,13 +26,6 @@ static const program_option options[] = {
     {"to", "X", "right end", OPTION_REAL, AT(to), -1e6, 1e6},
     {"points", "N", "points between the ends, both included", OPTION_INT, AT(points), 2, 10e6},
     {"no-plots", NULL, "draw nothing", OPTION_FLAG, AT(no_plots)},
-    {.help = "Which function does another program compute?", .type = OPTION_GROUP},
-    {"identify", "FILE",
-     "name the function, and its arithmetic, that made the pairs x,y in a CSV file ('-': standard input), and draw "
-     "nothing; status 1 if none can be identified",
-     OPTION_TEXT, AT(identify)},
-    {"identify-points", NULL, "print the points x, one per line, at which the functions differ most", OPTION_FLAG,
-     AT(identify_points)},
     {0}};
 
 static const options_program program = {
@@ -199,14 +190,6 @@ int main(int argc, char **argv)
     settings s = {.out = "results", .from = -4, .to = 4, .points = 801};
     tg_error error;
     options_parse(&program, argc, argv, &s);
-    if (s.identify && s.identify_points) {
-        fputs("activations: --identify and --identify-points are one or the other\n", stderr);
-        return 2;
-    }
-    if (s.identify_points)
-        return identify_points_command();
-    if (s.identify)
-        return identify_command(s.identify);
     if (s.from >= s.to) {
         fprintf(stderr, "activations: --from %g is not left of --to %g\n", s.from, s.to);
         return 2;

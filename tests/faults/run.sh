@@ -22,8 +22,6 @@ command_of() {
     study) echo "$build/bin/study gelu-autoencoder --quick --only elu* --jobs 1 --no-plots --out out" ;;
     gradcheck) echo "$build/bin/gradcheck gelu_exact" ;;
     activations) echo "$build/bin/activations --no-plots --out out" ;;
-    identify) echo "$build/bin/activations --identify given/pairs.csv" ;;
-    points) echo "$build/bin/activations --identify-points" ;;
     esac
 }
 # Everything that a run has written, without times: of .html, .md and .json files, which contain times, only the names.
@@ -42,11 +40,10 @@ run() { # KIND:NUMBER PROGRAM
 
 mkdir given
 awk 'BEGIN { print "x,y,z"; for (i = 0; i < 60; i++) printf "%.3f,%.3f,%.3f\n", sin(i), cos(3 * i), sin(i) * cos(3 * i) }' > given/rows.csv
-awk 'BEGIN { for (i = -20; i < 20; i++) printf "%g,%g\n", i / 2, i < 0 ? 0 : i * i / 4 }' > given/pairs.csv
 "$build/bin/train" --data csv:given/rows.csv --hidden 4 --epochs 2 --no-plots --out made > /dev/null 2>&1
 cp made/best.safetensors given/
 
-for program in train predict compare study gradcheck activations identify points; do
+for program in train predict compare study gradcheck activations; do
     for kind in memory open write fsync rename close fork thread; do
         rm -f count
         run $kind:0 $program

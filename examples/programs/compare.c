@@ -225,27 +225,21 @@ static jobs_outcome run_all(comparison *c)
 {
     const sweep *shared = &c->e.settings.sweep;
     const int count = c->pending_count;
-    const bool shows = sweep_shows(shared);
     char runs[PATH_MAX];
-    if (shows && shared->said[0])
-        fprintf(stderr, "%s\n", shared->said);
-    if (shows && c->missing < c->e.runs)
+    if (c->missing < c->e.runs)
         fprintf(stderr, "%d of %d run%s complete%s\n", c->e.runs - c->missing, c->e.runs,
                 c->e.runs == 1 ? " is" : "s are", count ? "; training the others" : "");
     snprintf(runs, sizeof runs, "%s/runs", c->e.settings.run.out);
     return jobs_run(&(jobs_config){.count = count,
                                    .at_once = shared->at_once,
-                                   .silence = c->e.settings.silence,
                                    .context = c,
                                    .run = train,
                                    .name = name_of,
-                                   .on_tick = shows && c->e.settings.run.report ? show_so_far : NULL,
-                                   .out = shows ? stderr : NULL,
+                                   .on_tick = sweep_is_whole(shared) && c->e.settings.run.report ? show_so_far : NULL,
+                                   .out = stderr,
                                    .unit = "rows",
                                    .measured = "validation",
                                    .folder = runs,
-                                   .takeover = shared->takeover,
-                                   .waits = shared->waits,
                                    .is_finished = is_finished});
 }
 
@@ -320,9 +314,9 @@ static bool read_options(comparison *c, int argc, char **argv)
  * overwritten while another process works in it. */
 static bool claim(comparison *c, tg_error *error)
 {
-    static const char *const ignored[] = {"version",     "seeds",      "jobs",       "silence",  "out",    "format",
-                                          "scale",       "no-plots",   "seed-lines", "report",   "config", "overwrite",
-                                          "tensorboard", "file-limit", "part",       "takeover", NULL};
+    static const char *const ignored[] = {"version",   "seeds",       "jobs",       "out",    "format",
+                                          "scale",     "no-plots",    "seed-lines", "report", "config",
+                                          "overwrite", "tensorboard", "file-limit", "part",   NULL};
     const char *out = c->e.settings.run.out;
     const bool overwrite = c->e.settings.run.overwrite;
     json_t *config = config_of(c);
@@ -330,7 +324,7 @@ static bool claim(comparison *c, tg_error *error)
     const bool fine = files_make_folder(out, error) &&
                       (taken = files_take_folder(out, !overwrite, error)) != FILES_TAKEN &&
                       record_claim(out, config, overwrite ? RECORD_OVERWRITE : RECORD_SAME, ignored, error);
-    files_share_folder(taken); /* from now on processes with the same command may join */
+    files_share_folder(taken); /* from now on processes with other parts may join */
     json_decref(config);
     return fine;
 }
@@ -360,24 +354,25 @@ int main(int argc, char **argv)
         terminal_say("compare", NULL, error.text);
         return 2;
     }
-    const bool shows = sweep_shows(&c.e.settings.sweep);
-    if (shows) {
-        print_wrapped(stderr, experiment_describe, &c.e);
-        if (!c.e.from.is_text)
-            columns_print(&c.e.from.data, stderr);
-    }
+    const bool whole = sweep_is_whole(&c.e.settings.sweep);
+    print_wrapped(stderr, experiment_describe, &c.e);
+    if (!c.e.from.is_text)
+        columns_print(&c.e.from.data, stderr);
     const jobs_outcome outcome = run_all(&c);
     const int finished = count_finished(&c);
-    if (shows && outcome.interrupted)
+    if (outcome.refused)
+        terminal_say("compare", NULL, outcome.error.text);
+    else if (outcome.interrupted)
         fprintf(stderr, "interrupted: %d of %d run%s complete; the same command continues\n", finished, c.e.runs,
                 plural(c.e.runs));
-    else if (shows && c.e.settings.sweep.count > 1 && finished < c.e.runs)
-        fprintf(stderr, "%d of %d run%s complete, with all of this part that could be trained\n", finished, c.e.runs,
-                plural(c.e.runs));
-    const int shown = shows ? show_results(&c) : 0;
+    else if (!whole)
+        fprintf(stderr,
+                "part %s: %d of all %d run%s complete; without --part the command trains the rest and shows all\n",
+                c.e.settings.sweep.part, finished, c.e.runs, plural(c.e.runs));
+    const int shown = whole && !outcome.refused ? show_results(&c) : 0;
     free(c.names);
     free(c.pending);
     free(c.command);
     experiment_free(&c.e);
-    return outcome.interrupted ? signals_status() : shown ? shown : outcome.failed > 0;
+    return outcome.interrupted ? signals_status() : outcome.refused ? 2 : shown ? shown : outcome.failed > 0;
 }

@@ -54,9 +54,9 @@ static const study *find_study(const char *name)
 /* Reads the options after the study's name; false, with a message, if one has no effect. */
 static bool read_options(int argc, char **argv, const study *chosen, study_settings *s)
 {
-    static const char *const
-        of_runs[] = {"jobs", "part", "takeover", "data", "epochs", "only", "report-only", "overwrite", NULL},
-        *const of_choice[] = {"only", "part", NULL}, *const of_training[] = {"only", "jobs", "part", "takeover", NULL};
+    static const char *const of_runs[] = {"jobs", "part", "data", "epochs", "only", "report-only", "overwrite", NULL},
+                             *const of_choice[] = {"only", "part", NULL},
+                             *const of_training[] = {"only", "jobs", "part", NULL};
     static options_program program; /* the runs need it to know which options were given */
     program = (options_program){.name = "study",
                                 .about = "study NAME [OPTION...]: repeats published experiments and settles "
@@ -88,10 +88,6 @@ static int run(const study *chosen, study_settings *s, const char *command)
     tg_error error;
     if (!sweep_prepare(&s->sweep, &error))
         return study_refuse(error.text, 2);
-    if (chosen->staged)
-        sweep_share_all(&s->sweep);
-    if (s->sweep.said[0] && sweep_shows(&s->sweep))
-        fprintf(stderr, "%s\n", s->sweep.said);
     if (!command || strlen(s->out) > STUDY_OUT)
         return study_refuse(command ? "--out: the name is too long" : "out of memory", 2);
     c = study_context_of(s, chosen->name, command);
@@ -104,7 +100,7 @@ int main(int argc, char **argv)
 {
     static const char usage[] = "Studies, to be run as `study NAME`; more with --help";
     static char program[] = "build/bin/study";
-    study_settings s = {.out = "results/studies", .data = "data", .sweep = SWEEP_DEFAULTS};
+    study_settings s = {.out = "results/studies", .data = "data"};
     const bool named = argc > 1 && argv[1][0] != '-';
     const study *chosen = named ? find_study(argv[1]) : NULL;
     if (named && !chosen) {

@@ -171,28 +171,6 @@ START_TEST(an_interruption_stops_promptly_and_keeps_what_is_finished)
 }
 END_TEST
 
-/* Job 1 reports nothing for a minute; the others run longer than the limit, but report. */
-static int fall_silent(int job, jobs_link *link, void *context)
-{
-    (void)context;
-    for (int i = 0; i < 20; i++) {
-        jobs_report(link, &(jobs_progress){.epoch = i, .loss = NAN, .accuracy = NAN});
-        usleep(job == 1 ? 60000000 : 50000);
-    }
-    return 0;
-}
-
-START_TEST(a_job_that_does_not_answer_is_ended_and_named)
-{
-    jobs_outcome outcome;
-    const char *text = shown((jobs_config){.count = 3, .at_once = 3, .silence = 0.5, .run = fall_silent}, &outcome);
-    ck_assert(outcome.done == 2 && outcome.failed == 1);
-    ck_assert_msg(has_line(text, "job1: failed: killed: it reported nothing for 0.5 seconds (") &&
-                      has_line(text, "job0: done, 19 epochs, ") && has_line(text, "job2: done, 19 epochs, "),
-                  "%s", text);
-}
-END_TEST
-
 static int hang_up(int job, jobs_link *link, void *context)
 {
     (void)job, (void)link, (void)context;
@@ -470,7 +448,6 @@ Suite *jobs_suite(void)
     tcase_add_test(tests, a_child_that_fails_is_named_and_spares_the_others);
     tcase_add_test(tests, an_interruption_stops_promptly_and_keeps_what_is_finished);
     tcase_add_test(tests, children_die_with_the_parent);
-    tcase_add_test(tests, a_job_that_does_not_answer_is_ended_and_named);
     tcase_add_test(tests, a_closed_terminal_is_an_interruption);
     tcase_add_test(tests, no_jobs_are_no_trouble);
     tcase_add_test(tests, progress_lines_fit_every_width);

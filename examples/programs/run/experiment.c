@@ -19,8 +19,6 @@ static const program_option own_options[] = {
     {"keep-models", NULL, "keep the weights of every run's best epoch, for predict --model OUT/runs/NAME", OPTION_FLAG,
      AT(keep_models)},
     SWEEP_OPTIONS(AT(sweep)),
-    {"silence", "SECONDS", "kill a run that reports nothing for this long, as failed; 0: never", OPTION_REAL,
-     AT(silence), 0, 1e9},
     {"scale", "KIND", "scale of the loss axis; auto: logarithmic for a wide range", OPTION_CHOICE, AT(scale),
      .choices = scales},
     {"seed-lines", NULL, "draw a line for each seed in place of a band", OPTION_FLAG, AT(seed_lines)},
@@ -99,10 +97,8 @@ static const char *word_of(const program_option *o, const run_spec *s)
 experiment experiment_defaults(void)
 {
     experiment e = {.settings = {.run = run_spec_defaults(),
-                                 .sweep = SWEEP_DEFAULTS,
                                  .activations = "relu,gelu_exact,silu,swiglu",
                                  .seeds = 3,
-                                 .silence = 600,
                                  .format = "table",
                                  .scale = "auto"}};
     e.settings.run.paired = true;

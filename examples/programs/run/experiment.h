@@ -26,7 +26,6 @@ typedef struct experiment_settings {
     const char *list[OPTIONS_MOST]; /* [place in run_options]: the option's values, if it has several */
     sweep sweep;
     int seeds;
-    double silence;
     const char *format, *config, *scale, *runs, *measures;
     bool seed_lines, keep_models;
 } experiment_settings;

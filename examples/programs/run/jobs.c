@@ -1,6 +1,5 @@
 #include "examples/programs/run/jobs.h"
-#include "examples/programs/data/words.h"
-#include "examples/programs/run/claim.h"
+#include "examples/programs/report/files.h"
 #include "examples/programs/run/progress.h"
 #include "examples/programs/run/signals.h"
 
@@ -21,9 +20,7 @@
 #endif
 
 static const double report_interval = 0.05, tick_interval = 0.1; /* seconds */
-enum { LONG_TICK = 20 };                 /* if more intervals than this have passed, the parent itself was stopped */
-static const double patience = 1;        /* seconds between asking a child to stop and killing it */
-static const double look_interval = 0.5; /* seconds between two checks of another process's claim */
+static const double patience = 1; /* seconds between asking a child to stop and killing it */
 
 enum { FAILURE_LIMIT = 400 };
 
@@ -48,27 +45,18 @@ typedef struct {
     int job;
     int descriptor; /* read end of the pipe */
     bool closed;    /* the pipe has been closed */
-    bool lost;      /* another process runs this job now */
-    double heard;   /* when a message arrived last */
+    int taken;      /* the lock on its folder */
     char failure[FAILURE_LIMIT];
 } child;
-
-typedef struct {
-    enum { WAITING, RUNNING, ENDED } state;
-    char *folder; /* NULL: not shared */
-    claim claim;
-    double looked; /* when another process's claim was checked */
-} shared_job;
 
 typedef struct {
     const jobs_config *config;
     child *children;      /* [places] */
     struct pollfd *polls; /* [places] */
-    shared_job *jobs;     /* [count], */
-    const char **names;
+    const char **names;   /* [count] */
     progress *view;
-    int places, running, ended;
-    bool stopping, said_waiting;
+    int places, running, started, ended;
+    bool stopping;
     double stopped_at, ticked_at;
     jobs_outcome outcome;
 } jobs_pool;
@@ -139,8 +127,10 @@ static void be_child(const jobs_pool *pool, int job, int descriptor, pid_t paren
     signal(SIGTERM, SIG_DFL);
     sigprocmask(SIG_SETMASK, mask, NULL);
     for (int i = 0; i < pool->places; i++)
-        if (pool->children[i].pid)
+        if (pool->children[i].pid) {
             close(pool->children[i].descriptor);
+            files_release_folder(pool->children[i].taken);
+        }
     jobs_link link = {.descriptor = descriptor};
     int status = pool->config->run(job, &link, pool->config->context);
     fflush(NULL);
@@ -149,20 +139,17 @@ static void be_child(const jobs_pool *pool, int job, int descriptor, pid_t paren
 
 static void end_job(jobs_pool *pool, int number, jobs_state state, const char *message)
 {
-    shared_job *ended = &pool->jobs[number];
     pool->outcome.done += state == JOBS_DONE;
     pool->outcome.failed += state == JOBS_FAILED;
     pool->outcome.stopped += state == JOBS_STOPPED;
-    ended->state = ENDED;
     pool->ended++;
-    claim_release(&ended->claim, ended->folder, state == JOBS_DONE);
     progress_end(pool->view, number, state, message);
 }
 
-static void start_job(jobs_pool *pool, child *place, int job)
+/* `taken`: the lock on its folder, which the child shares. */
+static void start_job(jobs_pool *pool, child *place, int job, int taken)
 {
     int ends[2];
-    pool->jobs[job].state = RUNNING;
     progress_start(pool->view, job);
     fflush(NULL); /* or the child would print the parent's buffered output again */
 
@@ -187,11 +174,12 @@ static void start_job(jobs_pool *pool, child *place, int job)
         snprintf(message, sizeof message, "cannot start a process: %s", strerror(errno));
         if (piped)
             close(ends[0]), close(ends[1]);
+        files_release_folder(taken);
         end_job(pool, job, JOBS_FAILED, message);
         return;
     }
     close(ends[1]);
-    *place = (child){.pid = pid, .job = job, .descriptor = ends[0], .heard = jobs_clock()};
+    *place = (child){.pid = pid, .job = job, .descriptor = ends[0], .taken = taken};
     pool->running++;
 }
 
@@ -208,7 +196,6 @@ static void listen_to(const jobs_pool *pool, child *from, int messages)
         from->closed = got >= 0 && got != sizeof message;
         if (got != sizeof message)
             continue;
-        from->heard = jobs_clock();
         if (message.failed)
             memcpy(from->failure, message.why, sizeof from->failure);
         else
@@ -247,13 +234,9 @@ static void reap(jobs_pool *pool, child *place)
     bool stopped = (pool->stopping || signals_caught()) && !place->failure[0] && WIFSIGNALED(status) &&
                    (WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGKILL);
     const int job = place->job;
-    const bool lost = place->lost;
+    files_release_folder(place->taken);
     *place = (child){0};
     pool->running--;
-    if (lost) {
-        pool->jobs[job].state = WAITING;
-        return;
-    }
     end_job(pool, job, stopped ? JOBS_STOPPED : message ? JOBS_FAILED : JOBS_DONE, stopped ? "interrupted" : message);
 }
 
@@ -278,106 +261,55 @@ static void stop_if_interrupted(jobs_pool *pool)
     }
 }
 
-/* Ends children that have reported nothing for too long. `paused`: seconds during which the parent itself was stopped,
- * as after Ctrl-Z. */
-static void end_silent_children(const jobs_pool *pool, double paused)
-{
-    const double limit = pool->config->silence, now = jobs_clock();
-    for (int i = 0; i < pool->places && limit > 0; i++) {
-        child *place = &pool->children[i];
-        place->heard += paused;
-        if (place->pid && !place->failure[0] && now - place->heard > limit) {
-            snprintf(place->failure, sizeof place->failure, "killed: it reported nothing for %.3g seconds", limit);
-            kill(place->pid, SIGKILL);
-        }
-    }
-}
-
-/* ---- jobs that are shared with other processes ---------------------------------------------------------------- */
-
-/* Gives signs of life, and kills the children whose jobs another process has taken over. */
-static void keep_claims(const jobs_pool *pool)
-{
-    const jobs_config *config = pool->config;
-    for (int i = 0; i < pool->places; i++) {
-        child *place = &pool->children[i];
-        shared_job *shared = &pool->jobs[place->job];
-        if (!place->pid || !shared->claim.held || claim_keep(&shared->claim, shared->folder, config->takeover))
-            continue;
-        place->lost = true;
-        kill(place->pid, SIGKILL);
-        if (config->out)
-            fprintf(config->out, "%s: another process has taken it over\n", pool->names[place->job]);
-    }
-}
-
-/* Whether a waiting job may start here: never if it is done, or another process does it and this one does not wait. */
-typedef enum { NOW, LATER, NEVER } turn;
-
-static turn turn_of(jobs_pool *pool, int number)
-{
-    const jobs_config *config = pool->config;
-    shared_job *shared = &pool->jobs[number];
-    tg_error error;
-    if (!shared->folder)
-        return NOW;
-    if (shared->looked > 0 && jobs_clock() - shared->looked < look_interval)
-        return LATER;
-    shared->looked = jobs_clock();
-    if (config->is_finished(number, config->context))
-        return NEVER;
-    if (!files_make_folder(shared->folder, &error))
-        return NOW; /* the job itself then reports the error */
-    switch (claim_take(&shared->claim, shared->folder, config->takeover, &error)) {
-    case CLAIM_THEIRS:
-        return config->waits ? LATER : NEVER;
-    case CLAIM_FAILED:
-        return NOW; /* likewise if it cannot write the claim */
-    case CLAIM_OURS:
-        break;
-    }
-    if (!config->is_finished(number, config->context)) /* time between two checks */
-        return NOW;
-    claim_release(&shared->claim, shared->folder, true);
-    return NEVER;
-}
-
-/* Says once that the remaining jobs belong to other processes. */
-static void say_waiting(jobs_pool *pool)
-{
-    FILE *out = pool->config->out;
-    int left = 0;
-    const char *holder = "";
-    for (int i = 0; i < pool->config->count; i++)
-        if (pool->jobs[i].state == WAITING && pool->jobs[i].claim.number > 0)
-            holder = left++ == 0 ? pool->jobs[i].claim.holder : holder;
-    if (!left || !out || pool->running > 0 || pool->said_waiting)
-        return;
-    fprintf(out, "waiting for %d run%s of other processes (%s%s); Ctrl-C ends the waiting\n", left, plural(left),
-            *holder ? holder : "not known", left > 1 ? ", ..." : "");
-    pool->said_waiting = true;
-}
-
 /* ---- the loop ----------------------------------------------------------------------------------------------- */
 
-/* The next job that may start; -1 if there is none, for now or at all. */
-static int next_job(jobs_pool *pool)
+/* Locks the folder of a job. False, with the error in the outcome, if another process has locked it; a folder that
+ * cannot be made or locked is an error of the job itself. */
+static bool take_folder(jobs_pool *pool, int job, int *taken)
 {
-    for (int number = 0; number < pool->config->count; number++) {
-        const turn here = pool->jobs[number].state == WAITING ? turn_of(pool, number) : LATER;
-        if (here == NOW)
-            return number;
-        if (here == NEVER)
-            end_job(pool, number, JOBS_ELSEWHERE, NULL);
+    char folder[PATH_MAX];
+    tg_error *error = &pool->outcome.error;
+    const jobs_config *config = pool->config;
+    *taken = -1;
+    if (config->folder && snprintf(folder, sizeof folder, "%s/%s", config->folder, pool->names[job]) < PATH_MAX &&
+        files_make_folder(folder, error))
+        *taken = files_take_folder(folder, false, error);
+    return *taken != FILES_TAKEN ||
+           tg_fail(error,
+                   "another process is training the run %.160s; wait until it has ended, or divide the runs: --part "
+                   "1/2 for one process and --part 2/2 for the other",
+                   pool->names[job]);
+}
+
+/* Starts the next job. */
+static void start_next(jobs_pool *pool, child *place)
+{
+    int taken;
+    const jobs_config *config = pool->config;
+    const int job = pool->started;
+    if (!take_folder(pool, job, &taken)) {
+        pool->outcome.refused = true;
+        return;
     }
-    return -1;
+    pool->started++;
+    if (taken < 0 || !config->is_finished(job, config->context)) {
+        start_job(pool, place, job, taken);
+        return;
+    }
+    files_release_folder(taken); /* another process has done it since the start of this one */
+    pool->ended++;
+}
+
+static bool may_start(const jobs_pool *pool)
+{
+    return !pool->stopping && !pool->outcome.refused && pool->started < pool->config->count;
 }
 
 static void fill_places(jobs_pool *pool)
 {
-    for (int i = 0, job = 0; i < pool->places && job >= 0; i++)
-        while (!pool->stopping && !pool->children[i].pid && (job = next_job(pool)) >= 0)
-            start_job(pool, &pool->children[i], job);
+    for (int i = 0; i < pool->places; i++)
+        while (may_start(pool) && !pool->children[i].pid)
+            start_next(pool, &pool->children[i]);
 }
 
 static void wait_for_news(jobs_pool *pool)
@@ -399,10 +331,6 @@ static void wait_for_news(jobs_pool *pool)
             reap(pool, place);
     }
     if (tick) {
-        const double since = jobs_clock() - pool->ticked_at;
-        end_silent_children(pool, pool->ticked_at > 0 && since > LONG_TICK * tick_interval ? since : 0);
-        keep_claims(pool);
-        say_waiting(pool);
         pool->ticked_at = jobs_clock();
         if (pool->config->on_tick)
             pool->config->on_tick(pool->config->context);
@@ -416,13 +344,10 @@ static bool make_pool(jobs_pool *pool)
     const size_t count = (size_t)config->count + 1, places = (size_t)pool->places + 1;
     pool->children = calloc(places, sizeof *pool->children);
     pool->polls = calloc(places, sizeof *pool->polls);
-    pool->jobs = calloc(count, sizeof *pool->jobs);
     pool->names = calloc(count, sizeof *pool->names);
-    bool fine = pool->children && pool->polls && pool->jobs && pool->names;
-    for (int i = 0; fine && i < config->count; i++) {
+    const bool fine = pool->children && pool->polls && pool->names;
+    for (int i = 0; fine && i < config->count; i++)
         pool->names[i] = config->name ? config->name(i, config->context) : "";
-        fine = !config->folder || asprintf(&pool->jobs[i].folder, "%s/%s", config->folder, pool->names[i]) >= 0;
-    }
     if (fine)
         pool->view = progress_new(&(progress_config){.out = config->out,
                                                      .count = config->count,
@@ -435,11 +360,8 @@ static bool make_pool(jobs_pool *pool)
 static void free_pool(jobs_pool *pool)
 {
     progress_free(pool->view);
-    for (int i = 0; pool->jobs && i < pool->config->count; i++)
-        free(pool->jobs[i].folder);
     free(pool->children);
     free(pool->polls);
-    free(pool->jobs);
     free(pool->names);
 }
 
@@ -456,10 +378,10 @@ jobs_outcome jobs_run(const jobs_config *config)
         fputs("out of memory\n", stderr);
         pool.outcome.failed = pool.ended = config->count;
     }
-    while (pool.running > 0 || (!pool.stopping && pool.ended < config->count)) {
+    while (pool.running > 0 || may_start(&pool)) {
         stop_if_interrupted(&pool);
         fill_places(&pool);
-        if (pool.running > 0 || pool.ended < config->count)
+        if (pool.running > 0)
             wait_for_news(&pool);
     }
     pool.outcome.interrupted |= signals_caught() != 0;

@@ -34,6 +34,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <tapegrad.h>
 
 typedef struct jobs_link jobs_link; /* a child's line to the parent */
 
@@ -49,10 +50,9 @@ int jobs_fail(jobs_link *link, const char *format, ...) __attribute__((format(pr
 /* ---- in the parent ------------------------------------------------------------------------------------------ */
 
 typedef struct jobs_config {
-    int count;      /* number of jobs, which are counted from 0 */
-    int at_once;    /* how many may run at the same time; 0 means 1 */
-    double silence; /* seconds without a message after which a job is ended as failed; 0: no limit */
-    void *context;  /* argument of every function below */
+    int count;     /* number of jobs, which are counted from 0 */
+    int at_once;   /* how many may run at the same time; 0 means 1 */
+    void *context; /* argument of every function below */
 
     /* The job itself, in the child. Returns 0 for success; the child then exits without running atexit handlers. */
     int (*run)(int job, jobs_link *link, void *context);
@@ -66,11 +66,10 @@ typedef struct jobs_config {
     const char *unit; /* unit and measured as in progress_config */
     const char *measured;
 
-    /* For jobs that other processes do too: a job belongs to the process that has claimed its folder, FOLDER/NAME,
-     * which is made if it is missing. */
-    const char *folder; /* NULL: not shared */
-    double takeover;    /* seconds without a sign of life after which a job of another machine is taken over */
-    bool waits;         /* for jobs that other processes do, until all are finished */
+    /* For jobs that another process might do at the same time: FOLDER/NAME, which is made if it is missing, is locked
+     * while the job runs. A job that is finished by then is passed over. If another process has locked it, no further
+     * job starts, and the outcome has the error. */
+    const char *folder; /* NULL: not locked */
     bool (*is_finished)(int job, void *context);
 } jobs_config;
 
@@ -78,6 +77,8 @@ typedef struct {
     int done, failed;
     int stopped;      /* jobs ended by an interruption, or never started because of it */
     bool interrupted; /* by SIGINT, SIGTERM or SIGHUP */
+    bool refused;     /* another process does one of the jobs; `error` says which */
+    tg_error error;
 } jobs_outcome;
 
 /* Runs all jobs and returns when the last child has ended. */

@@ -36,12 +36,7 @@ typedef struct {
     double rate;     /* steps or samples a second */
 } jobs_progress;
 
-typedef enum {
-    JOBS_DONE,
-    JOBS_FAILED,
-    JOBS_STOPPED,
-    JOBS_ELSEWHERE /* done by another process */
-} jobs_state;
+typedef enum { JOBS_DONE, JOBS_FAILED, JOBS_STOPPED } jobs_state;
 
 /* Seconds of a monotonic clock. */
 double jobs_clock(void);

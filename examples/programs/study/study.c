@@ -36,7 +36,7 @@ void study_picture(study_results *r, sheet *s, const char *script, const char *f
 {
     tg_error error;
     sheet_picture(s, file, says);
-    if (r->broken || r->c->settings->no_plots || !sweep_shows(&r->c->settings->sweep))
+    if (r->broken || r->c->settings->no_plots || !sweep_is_whole(&r->c->settings->sweep))
         return;
     r->drawn = plots_run(script, r->c->folder, &error);
     if (r->drawn != PLOTS_DRAWN)
@@ -49,7 +49,7 @@ static int show(const study_results *r, const sheet *s)
     tg_error error;
     const study_context *c = r->c;
     const study_outcome *outcome = &r->outcome;
-    if (!sweep_shows(&c->settings->sweep))
+    if (!sweep_is_whole(&c->settings->sweep))
         return outcome->interrupted ? signals_status() : outcome->failed > 0;
     sheet_print(s, stdout);
     const bool written =

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double silence = 900; /* seconds after which a silent run is killed */
-
 study_context study_context_of(const study_settings *settings, const char *name, const char *command)
 {
     study_context c = {.settings = settings, .name = name, .command = command};
@@ -144,22 +142,20 @@ static void do_pending(study_work *work, study_outcome *outcome, FILE *out)
 {
     const study_settings *s = work->c->settings;
     const int taken = files_take_folder(work->c->records, !s->overwrite, &outcome->error);
-    const bool shows = sweep_shows(&s->sweep);
-    outcome->broken = taken == FILES_TAKEN || (shows && !say_estimate(work, outcome->complete, out, &outcome->error));
+    outcome->broken = taken == FILES_TAKEN || !say_estimate(work, outcome->complete, out, &outcome->error);
     if (!outcome->broken) {
         const jobs_outcome jobs = jobs_run(&(jobs_config){.count = work->pending_count,
                                                           .at_once = s->sweep.at_once,
-                                                          .silence = silence,
                                                           .context = work,
                                                           .run = train,
                                                           .name = name_of,
-                                                          .out = shows ? out : NULL,
+                                                          .out = out,
                                                           .unit = "rows",
                                                           .folder = work->c->records,
-                                                          .takeover = s->sweep.takeover,
-                                                          .waits = s->sweep.waits,
                                                           .is_finished = is_finished});
         outcome->failed = jobs.failed;
+        outcome->broken = jobs.refused ? 2 : 0;
+        outcome->error = jobs.error;
         outcome->interrupted = jobs.interrupted;
     }
     files_release_folder(taken);

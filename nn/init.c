@@ -177,7 +177,7 @@ void tg_parameter_initial(tg_parameter *parameter, tg_initial initial)
 }
 
 /* `first`: no earlier parameter is drawn by the rule; updated by the call. */
-static bool begin(tg_parameter *p, bool *first, tg_init init, double gain, const tg_rng *rng)
+static bool begin(tg_parameter *p, bool *first, tg_init init, double scale, const tg_rng *rng)
 {
     const double divisor = p->initial.sums ? sqrt(p->initial.sums) : 1;
     if (p->initial.deviation != 0) {
@@ -187,17 +187,16 @@ static bool begin(tg_parameter *p, bool *first, tg_init init, double gain, const
     }
     if (p->initial.gain == 0)
         return true;
-    if (gain == 0)
-        gain = table[init].gain != 0 ? table[init].gain : p->initial.gain;
+    const double gain = table[init].gain != 0 ? table[init].gain : p->initial.gain;
     const bool is_first = *first;
     *first = false;
-    return fill(p, is_first, init, gain / divisor, rng);
+    return fill(p, is_first, init, scale * gain / divisor, rng);
 }
 
-bool tg_parameters_initialize(tg_parameters *set, tg_init init, double gain, const tg_rng *rng)
+bool tg_parameters_initialize(tg_parameters *set, tg_init init, double scale, const tg_rng *rng)
 {
     bool first = true, fine = !tg_parameters_error(set) && (unsigned)init < KINDS;
     for (int i = 0; fine && i < tg_parameters_count(set); i++)
-        fine = begin(tg_parameters_at(set, i), &first, init, gain, rng);
+        fine = begin(tg_parameters_at(set, i), &first, init, scale == 0 ? 1 : scale, rng);
     return fine;
 }

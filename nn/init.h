@@ -1,7 +1,7 @@
 /* Initial weights.
  *
  *     tg_rng rng = tg_rng_seed(1);
- *     tg_parameters_initialize(set, TG_INIT_VARIANCE_PRESERVING, 0, &rng);              // a whole model
+ *     tg_parameters_initialize(set, TG_INIT_VARIANCE_PRESERVING, 1, &rng);              // a whole model
  *     tg_initialize(layer.weight, TG_INIT_HE_NORMAL, tg_init_gain(TG_INIT_HE_NORMAL, TG_RELU), &rng);    // one weight
  *
  * Numbers are drawn in double from tg_rng_stream(rng, name of the parameter), so parameters of the same name and shape
@@ -23,7 +23,7 @@
 
 TG_API_BEGIN
 
-/* TG_INIT_VARIANCE_PRESERVING, TG_INIT_HE_NORMAL, ...; initializers.def has names and distributions. */
+/* TG_INIT_DEFAULT, TG_INIT_VARIANCE_PRESERVING, ...; initializers.def has names and distributions. */
 typedef enum tg_init {
 #define TG_INITIALIZER(constant, name, ...) constant,
 #include "nn/initializers.def"
@@ -48,10 +48,9 @@ bool tg_initialize(tg_parameter *parameter, tg_init init, double gain, const tg_
 void tg_parameter_initial(tg_parameter *parameter, tg_initial initial);
 
 /* Fills all parameters of the set whose `initial` is set: with normal numbers of their deviation, or by this
- * initialiser with this gain; gain 0 means the initialiser's default, which may be the parameter's own gain. Each
- * parameter draws from the stream of its name. False if the set has an error, the initialiser is unknown, the gain is
- * wrong, or if out of memory. */
-bool tg_parameters_initialize(tg_parameters *set, tg_init init, double gain, const tg_rng *rng);
+ * initialiser with its gain, or the parameter's own, times `scale`; 0 means 1. Each parameter draws from the stream of
+ * its name. False if the set has an error, the initialiser is unknown, the scale is wrong, or if out of memory. */
+bool tg_parameters_initialize(tg_parameters *set, tg_init init, double scale, const tg_rng *rng);
 
 TG_API_END
 #endif

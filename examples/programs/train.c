@@ -318,13 +318,14 @@ static bool resume(training *t, int argc, char **argv, tg_error *error)
 /* True if the options of this program are compatible. */
 static bool check(const settings *s, tg_error *error)
 {
-    const char *problem = s->resume && options_given("start") ? "--start begins a run, and --resume continues one"
-                          : s->resume && s->run.overwrite     ? "--overwrite begins a run, and --resume continues one"
-                          : s->run.activation_from && !s->run.start && !s->resume
-                              ? "--activation-from is for --start only"
-                          : s->run.rename && !s->run.start && !s->resume ? "--rename is for --start only"
-                          : s->run.start && options_given("init")        ? "--init: the weights are those of --start"
-                                                                         : NULL;
+    const char *problem =
+        s->resume && options_given("start")                     ? "--start begins a run, and --resume continues one"
+        : s->resume && s->run.overwrite                         ? "--overwrite begins a run, and --resume continues one"
+        : s->run.activation_from && !s->run.start && !s->resume ? "--activation-from is for --start only"
+        : s->run.rename && !s->run.start && !s->resume          ? "--rename is for --start only"
+        : s->run.start && options_given("init")                 ? "--init: the weights are those of --start"
+        : s->run.start && options_given("init-scale")           ? "--init-scale: the weights are those of --start"
+                                                                : NULL;
     if (problem)
         tg_fail(error, "%s", problem);
     return !problem;

@@ -1,7 +1,7 @@
 /* The linear layer y = x W^T + b, as in PyTorch.
  *
  *     tg_linear_layer layer = tg_linear_layer_add(set, "layers.0", 784, 128, true); // with a bias
- *     tg_parameters_initialize(set, TG_INIT_XAVIER_UNIFORM, 0, &rng);
+ *     tg_parameters_initialize(set, TG_INIT_XAVIER_UNIFORM, 1, &rng);
  *     tg_tensor y = tg_linear_layer_forward(&layer, x);       // [..., 784] -> [..., 128]
  *
  * A layer is a plain struct that points into a parameter set: copy it freely; two layers may share a parameter.

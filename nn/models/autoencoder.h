@@ -29,7 +29,8 @@ typedef struct tg_autoencoder_config {
     bool linear_code;         /* no activation after the code, as in Hinton and Salakhutdinov */
     double dropout;           /* after every hidden layer except the code, in training */
     tg_norm norm;             /* after the same layers; 0: none */
-    tg_init init;             /* 0: variance_preserving */
+    tg_init init;             /* 0: the default */
+    double scale;             /* factor of all initial weights; 0: 1 */
     tg_dtype dtype;           /* 0: TG_F32 */
 } tg_autoencoder_config;
 

@@ -30,7 +30,8 @@ typedef struct tg_char_mlp_config {
     tg_activation activation;               /* 0: gelu_exact */
     double dropout;                         /* after every hidden layer, in training */
     tg_norm norm;                           /* after every hidden layer's activation; 0: none */
-    tg_init init;                           /* 0: variance_preserving */
+    tg_init init;                           /* 0: the default */
+    double scale;                           /* factor of all initial weights; 0: 1 */
     tg_dtype dtype;                         /* 0: TG_F32 */
 } tg_char_mlp_config;
 

@@ -31,7 +31,8 @@ typedef struct tg_convnet_config {
     int groups;               /* number of groups of TG_NORM_GROUP; 0: 1 */
     bool flatten;             /* the head gets every position instead of the mean over positions */
     double dropout;           /* before the head, in training */
-    tg_init init;             /* 0: variance_preserving */
+    tg_init init;             /* 0: the default */
+    double scale;             /* factor of all initial weights; 0: 1 */
     bool recompute;           /* see tg_conv_block_config */
     tg_dtype dtype;           /* 0: TG_F32 */
 } tg_convnet_config;

@@ -16,9 +16,9 @@ static const char *config_error(const void *config)
         return TG_SIZE_ERROR("the number of inputs");
     if (!tg_is_size(c->outputs))
         return TG_SIZE_ERROR("the number of outputs");
-    if (!(c->gain >= 0 && isfinite(c->gain)))
-        return "the gain must be a positive number, or 0 for that of the initialiser";
-    return tg_hidden_error(c->hidden, TG_MLP_HIDDEN, c->activation, c->norm, c->dropout, c->init, c->dtype);
+    if (tg_init_error(c->init, c->scale))
+        return tg_init_error(c->init, c->scale);
+    return tg_hidden_error(c->hidden, TG_MLP_HIDDEN, c->activation, c->norm, c->dropout, c->dtype);
 }
 
 /* ---- widths ---- */
@@ -107,7 +107,7 @@ static void build(tg_model *model, void *config)
     tg_mlp_size(&given, c->hidden);
     model->parameters = tg_parameters_new(c->dtype);
     model->init = c->init;
-    model->gain = c->gain;
+    model->scale = c->scale;
     tg_model_add_hidden(model, "layers",
                         &(tg_hidden_layers){.inputs = c->inputs,
                                             .widths = c->hidden,

@@ -40,8 +40,8 @@ typedef struct tg_mlp_config {
     int64_t outputs;
     tg_activation activation; /* 0: gelu_exact */
     double dropout;           /* rate after every hidden layer in training; 0: none */
-    tg_init init;             /* 0: variance_preserving */
-    double gain;              /* of every weight; 0: that of the initialiser, tg_init_gain */
+    tg_init init;             /* 0: the default */
+    double scale;             /* factor of all initial weights; 0: 1 */
     tg_dtype dtype;           /* 0: TG_F32 */
     bool no_bias;
     bool equal_width; /* gated: the widths as given, instead of the narrower ones of tg_mlp_size */

@@ -67,7 +67,7 @@ tg_model *tg_model_new(const tg_model_kind *kind, const tg_rng *rng, const void 
     model->config = copy_of(config, kind->config_size);
     if (model->config)
         kind->build(model, model->config);
-    if (model->config && !model->failed && tg_parameters_initialize(model->parameters, model->init, model->gain, rng))
+    if (model->config && !model->failed && tg_parameters_initialize(model->parameters, model->init, model->scale, rng))
         return model;
     tg_model_free(model);
     return NULL;

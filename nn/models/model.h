@@ -49,8 +49,8 @@ struct tg_model {
     tg_parameters *parameters;
     tg_layer *layers;
     int count, capacity;
-    tg_init init; /* initialiser and gain for tg_parameters_initialize; build sets them */
-    double gain;
+    tg_init init; /* initialiser and scale for tg_parameters_initialize; build sets them */
+    double scale;
     bool failed; /* out of memory while layers were added */
 };
 

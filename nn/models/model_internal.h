@@ -21,7 +21,10 @@ int tg_hidden_count(const int64_t *widths, int most);
 
 /* NULL, or the error in the configuration of hidden layers. */
 const char *tg_hidden_error(const int64_t *widths, int most, tg_activation activation, tg_norm norm, double dropout,
-                            tg_init init, tg_dtype dtype);
+                            tg_dtype dtype);
+
+/* NULL, or the error in an initialiser and its scale. */
+const char *tg_init_error(tg_init init, double scale);
 
 /* Hidden layers one after the other, each with a normalisation and dropout. */
 typedef struct tg_hidden_layers {

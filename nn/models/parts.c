@@ -1,6 +1,7 @@
 /* Parts that several models have: hidden layers of perceptrons, an output, transformer blocks. */
 #include "nn/models/model_internal.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* ---- hidden layers and an output ---- */
@@ -14,7 +15,7 @@ int tg_hidden_count(const int64_t *widths, int most)
 }
 
 const char *tg_hidden_error(const int64_t *widths, int most, tg_activation activation, tg_norm norm, double dropout,
-                            tg_init init, tg_dtype dtype)
+                            tg_dtype dtype)
 {
     const int count = tg_hidden_count(widths, most);
     if (count > most)
@@ -30,9 +31,14 @@ const char *tg_hidden_error(const int64_t *widths, int most, tg_activation activ
         return "there is no such normalisation";
     if (tg_dropout_error(dropout))
         return tg_dropout_error(dropout);
+    return tg_dtype_error(dtype);
+}
+
+const char *tg_init_error(tg_init init, double scale)
+{
     if (!tg_init_name(init))
         return "there is no such initialiser";
-    return tg_dtype_error(dtype);
+    return scale >= 0 && isfinite(scale) ? NULL : "the scale of initial weights must be positive, or 0 for 1";
 }
 
 /* For a batch or group norm the units are the channels, and all other axes are the batch. */

@@ -30,6 +30,8 @@ typedef struct tg_vit_config {
     int64_t outputs;
     bool mean_pool; /* no class token: the head gets the mean of all tokens */
     double dropout; /* rate for the embeddings, in training */
+    tg_init init;   /* 0: xavier_uniform, as published */
+    double scale;   /* factor of all initial weights; 0: 1 */
     tg_dtype dtype; /* 0: TG_F32 */
 } tg_vit_config;
 

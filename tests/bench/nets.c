@@ -40,7 +40,7 @@ tg_mlp_config bench_config_of(const bench_net *net, tg_activation activation)
 {
     tg_mlp_config config = {.inputs = net->inputs, .outputs = net->outputs, .activation = activation};
     if (tg_activation_is_gated(activation))
-        config.gain = 0.5; /* see `tame` in step.c */
+        config.scale = 0.5; /* see `tame` in step.c */
     for (int i = 0; i < BENCH_LAYERS && net->hidden[i]; i++)
         config.hidden[i] = net->hidden[i];
     return config;

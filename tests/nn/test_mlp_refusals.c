@@ -21,8 +21,8 @@ START_TEST(wrong_configurations_are_refused_with_the_reason)
         {{.inputs = 1, .outputs = 1, .dropout = 1}, "dropout"},
         {{.inputs = 1, .outputs = 1, .dropout = NAN}, "dropout"},
         {{.inputs = 1, .outputs = 1, .init = (tg_init)99}, "initialiser"},
-        {{.inputs = 1, .outputs = 1, .gain = INFINITY}, "gain"},
-        {{.inputs = 1, .outputs = 1, .gain = -1}, "gain"},
+        {{.inputs = 1, .outputs = 1, .scale = INFINITY}, "scale"},
+        {{.inputs = 1, .outputs = 1, .scale = -1}, "scale"},
         {{.inputs = 1, .outputs = 1, .norm = (tg_norm)99}, "normalisation"},
         {{.inputs = 1, .outputs = 1, .dtype = TG_I32}, "f32 or f64"},
     };

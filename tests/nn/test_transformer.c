@@ -51,6 +51,46 @@ START_TEST(a_model_learns_to_count_by_strides)
 }
 END_TEST
 
+/* Root mean square of a weight. */
+static double size_of(const tg_transformer *model, const char *name)
+{
+    const tg_parameter *p = tg_parameters_find(tg_transformer_parameters(model), name);
+    const int64_t n = tg_shape_size(&p->shape);
+    double squares = 0;
+    for (int64_t i = 0; i < n; i++)
+        squares += tg_parameter_get(p, i) * tg_parameter_get(p, i);
+    return sqrt(squares / (double)n);
+}
+
+/* Embeddings are drawn as weights of `width` inputs, and the weights of the 2 layers' 4 sums are divided by 2. */
+START_TEST(any_initialiser_draws_the_weights)
+{
+    static const struct {
+        const char *name;
+        double gpt2, he; /* deviation by these rules */
+    } weights[] = {{"token_embedding.weight", 0.02, 0.1767767},
+                   {"position_embedding.weight", 0.02, 0.1767767},
+                   {"layers.0.self_attn.in_proj_weight", 0.02, 0.1767767},
+                   {"layers.1.self_attn.out_proj.weight", 0.01, 0.0883883},
+                   {"layers.0.linear1.weight", 0.02, 0.1767767},
+                   {"layers.1.linear2.weight", 0.01, 0.0441942}};
+    static const tg_init inits[] = {TG_INIT_GPT2, TG_INIT_HE_NORMAL, TG_INIT_HE_UNIFORM};
+    for (int i = 0; i < 3; i++)
+        for (int scale = 0; scale < 3; scale++) { /* 0 counts as 1 */
+            const tg_rng rng = tg_rng_seed(1);
+            tg_transformer_config config = {.vocabulary = 99, .context = 40, .layers = 2, .block = tg_block_gpt(64, 2)};
+            config.init = inits[i];
+            config.scale = scale;
+            tg_transformer *model = tg_transformer_new(&rng, &config);
+            for (int w = 0; w < 6; w++) {
+                const double expected = (scale ? scale : 1) * (i ? weights[w].he : weights[w].gpt2);
+                ck_assert_double_eq_tol(size_of(model, weights[w].name) / expected, 1, 0.04);
+            }
+            tg_transformer_free(model);
+        }
+}
+END_TEST
+
 START_TEST(after_the_first_steps_a_step_allocates_nothing)
 {
     tg_rng rng = tg_rng_seed(1);
@@ -169,6 +209,7 @@ Suite *transformer_suite(void)
     Suite *suite = suite_create("transformer");
     TCase *tests = tcase_create("transformer");
     tcase_add_checked_fixture(tests, start_tape, finish_tape);
+    tcase_add_test(tests, any_initialiser_draws_the_weights);
     tcase_add_loop_test(tests, a_model_learns_to_count_by_strides, 0, 2);
     tcase_add_loop_test(tests, after_the_first_steps_a_step_allocates_nothing, 0, 2);
     tcase_add_test(tests, padding_is_not_seen);

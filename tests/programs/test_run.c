@@ -26,7 +26,7 @@ static const struct {
     {"gpt", "--data text:text --layers 1 --heads 2 --width 16 --context 8", "final loss"},
     {"charmlp", "--data text:text --hidden 32", "final loss"},
     {"convnet", "--data idx:images --filters 4,8", "test acc %"},
-    {"vit", "--data idx:images --layers 1 --heads 2 --width 16 --patch 4", "test acc %"},
+    {"vit", "--data idx:images --layers 1 --heads 2 --width 16 --patch 4 --init orthogonal", "test acc %"},
     {"autoencoder", "--data idx:images --hidden 32 --code 8", "test std. MSE"},
     {"mlp", "--data idx:images --hidden 16x2", "test acc %"},
 };
@@ -59,10 +59,11 @@ END_TEST
 
 START_TEST(lists_of_numbers_and_names_are_tried)
 {
-    expect_fine(train_run("compare", "--model gpt --data text:text --layers 1,2 --heads 2 --width 8 --context 8 "
-                                     "--norm layer,rms --activations relu --seeds 1 --epochs 1 --no-plots --out c"));
-    ck_assert(temporary_exists("c/runs/relu-layers2-normrms-seed1/result.json"));
-    ck_assert_ptr_nonnull(strstr(temporary_text("c/search.csv"), "relu,\"layers 1, norm rms\","));
+    expect_fine(train_run("compare",
+                          "--model gpt --data text:text --layers 1,2 --heads 2 --width 8 --context 8 "
+                          "--init gpt2,he_normal --activations relu --seeds 1 --epochs 1 --no-plots --out c"));
+    ck_assert(temporary_exists("c/runs/relu-layers2-inithe_normal-seed1/result.json"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("c/search.csv"), "relu,\"layers 1, init gpt2\","));
 }
 END_TEST
 

@@ -352,6 +352,8 @@ START_TEST(weights_of_other_data_are_refused_in_a_line)
     expect_refused(train_run("train", "--resume --start t/best.safetensors --out t"), "--start begins a run");
     expect_refused(train_run("train", "--data csv:train.csv --start t/best.safetensors --init he_normal"),
                    "--init: the weights are those of --start");
+    expect_refused(train_run("train", "--data csv:train.csv --start t/best.safetensors --init-scale 2"),
+                   "--init-scale: the weights are those of --start");
 }
 END_TEST
 

@@ -58,7 +58,7 @@ bool net_spec_read(net_spec *spec, json_t *object, tg_error *error)
     if (!name || !find_kind(name))
         return tg_fail(error, "the model is unknown");
     *spec = find_kind(name)->defaults; /* settings with a default are never null */
-    spec->init = tg_init_name((tg_init)0);
+    spec->init = tg_init_name(TG_INIT_DEFAULT);
     for (int t = 0; t < 2; t++)
         for (const program_option *o = tables[t]; o->name; o++) {
             const bool added_later = t == 0 && !json_object_get(object, o->name);
@@ -107,6 +107,7 @@ static tg_model *make_mlp(const net_spec *s, const tg_rng *rng, tg_error *error)
     tg_mlp_config c = {.inputs = s->inputs,
                        .outputs = s->outputs,
                        .dropout = s->dropout,
+                       .scale = s->init_scale,
                        .residual = s->residual,
                        .equal_width = s->equal_width};
     const bool fine = read_names(s, &c.activation, &c.norm, &c.init, error) &&
@@ -121,6 +122,7 @@ static tg_model *make_convnet(const net_spec *s, const tg_rng *rng, tg_error *er
                            .width = s->image_width,
                            .outputs = s->outputs,
                            .dropout = s->dropout,
+                           .scale = s->init_scale,
                            .flatten = true};
     const bool fine = read_names(s, &c.activation, &c.norm, &c.init, error) &&
                       read_widths("filters", s->filters, c.filters, TG_CONVNET_BLOCKS, error);
@@ -135,16 +137,18 @@ static tg_model *make_vit(const net_spec *s, const tg_rng *rng, tg_error *error)
                        .outputs = s->outputs,
                        .patch = s->patch,
                        .layers = s->layers,
+                       .scale = s->init_scale,
                        .block = tg_block_vit(s->width, s->heads),
                        .dropout = s->dropout};
     c.block.dropout = s->dropout;
     c.block.post_norm = s->post_norm;
-    return read_names(s, &c.block.activation, &c.block.norm, NULL, error) ? finish(&tg_vit_kind, &c, rng, error) : NULL;
+    return read_names(s, &c.block.activation, &c.block.norm, &c.init, error) ? finish(&tg_vit_kind, &c, rng, error)
+                                                                             : NULL;
 }
 
 static tg_model *make_autoencoder(const net_spec *s, const tg_rng *rng, tg_error *error)
 {
-    tg_autoencoder_config c = {.inputs = s->inputs, .code = s->code, .dropout = s->dropout};
+    tg_autoencoder_config c = {.inputs = s->inputs, .code = s->code, .dropout = s->dropout, .scale = s->init_scale};
     const bool fine = read_names(s, &c.activation, &c.norm, &c.init, error) &&
                       read_widths("hidden", s->hidden, c.hidden, TG_AUTOENCODER_HIDDEN, error);
     return fine ? finish(&tg_autoencoder_kind, &c, rng, error) : NULL;
@@ -152,8 +156,11 @@ static tg_model *make_autoencoder(const net_spec *s, const tg_rng *rng, tg_error
 
 static tg_model *make_charmlp(const net_spec *s, const tg_rng *rng, tg_error *error)
 {
-    tg_char_mlp_config c = {
-        .vocabulary = s->vocabulary, .context = s->context, .embedding = s->embedding, .dropout = s->dropout};
+    tg_char_mlp_config c = {.vocabulary = s->vocabulary,
+                            .context = s->context,
+                            .embedding = s->embedding,
+                            .dropout = s->dropout,
+                            .scale = s->init_scale};
     const bool fine = read_names(s, &c.activation, &c.norm, &c.init, error) &&
                       read_widths("hidden", s->hidden, c.hidden, TG_CHAR_MLP_HIDDEN, error);
     return fine ? finish(&tg_char_mlp_kind, &c, rng, error) : NULL;
@@ -166,13 +173,15 @@ static tg_model *make_gpt(const net_spec *s, const tg_rng *rng, tg_error *error)
                                .layers = s->layers,
                                .block = tg_block_gpt(s->width, s->heads),
                                .tied = true,
+                               .scale = s->init_scale,
                                .dropout = s->dropout,
                                .rotary_base = s->rotary ? 10000 : 0};
     c.block.dropout = s->dropout;
     c.block.post_norm = s->post_norm;
     c.block.attention.key_value_heads = s->kv_heads;
-    return read_names(s, &c.block.activation, &c.block.norm, NULL, error) ? finish(&tg_transformer_kind, &c, rng, error)
-                                                                          : NULL;
+    return read_names(s, &c.block.activation, &c.block.norm, &c.init, error)
+               ? finish(&tg_transformer_kind, &c, rng, error)
+               : NULL;
 }
 
 #define DESCRIBE(name, ...)                                                 \
@@ -191,7 +200,7 @@ DESCRIBE(gpt, "gpt of %d layer%s, %d head%s, width %d, context %d, %s", s->layer
 
 #define KIND(name) #name, make_##name, describe_##name
 static const net_kind mlp_kind = {KIND(mlp),
-                                  {.options = "hidden init residual width depth",
+                                  {.options = "hidden residual width depth",
                                    .rows_alone = true,
                                    .batch = 128,
                                    .lr = 2e-3,
@@ -200,7 +209,7 @@ static const net_kind mlp_kind = {KIND(mlp),
                                   {.hidden = "128x2", .norm = "none", .activation = "gelu_exact"}};
 static const net_kind convnet_kind = {
     KIND(convnet),
-    {.options = "filters init", .images = true, .batch = 128, .lr = 2e-3, .gated = NET_AT(filters)},
+    {.options = "filters", .images = true, .batch = 128, .lr = 2e-3, .gated = NET_AT(filters)},
     {.filters = "16,32", .norm = "batch", .activation = "gelu_exact"}};
 static const net_kind vit_kind = {
     KIND(vit),
@@ -208,7 +217,7 @@ static const net_kind vit_kind = {
     {.layers = 4, .heads = 4, .width = 64, .patch = 7, .norm = "layer", .activation = "gelu_exact"}};
 static const net_kind autoencoder_kind = {
     KIND(autoencoder),
-    {.options = "hidden code init",
+    {.options = "hidden code",
      .images = true,
      .reconstructs = true,
      .rows_alone = true,
@@ -218,7 +227,7 @@ static const net_kind autoencoder_kind = {
     {.hidden = "256,128", .code = 30, .norm = "none", .activation = "gelu_exact"}};
 static const net_kind charmlp_kind = {
     KIND(charmlp),
-    {.options = "hidden context embedding init width depth",
+    {.options = "hidden context embedding width depth",
      .text = true,
      .rows_alone = true,
      .batch = 128,
@@ -289,7 +298,7 @@ void net_spec_complete(net_spec *spec)
     OTHERWISE(hidden), OTHERWISE(filters), OTHERWISE(activation), OTHERWISE(norm), OTHERWISE(code), OTHERWISE(patch);
     OTHERWISE(layers), OTHERWISE(heads), OTHERWISE(width), OTHERWISE(context), OTHERWISE(embedding);
 #undef OTHERWISE
-    spec->init = spec->init ? spec->init : tg_init_name((tg_init)0);
+    spec->init = spec->init ? spec->init : tg_init_name(TG_INIT_DEFAULT);
 }
 
 const char *net_keep_text(const char *text)

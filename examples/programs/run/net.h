@@ -20,7 +20,7 @@ typedef struct net_spec {
     const char *hidden, *filters; /* widths: "128x4", "16,32,64" */
     const char *activation, *norm, *init;
     int code, patch, layers, heads, kv_heads, width, context, embedding;
-    double dropout;
+    double dropout, init_scale;
     bool residual, rotary, post_norm;
     bool equal_width; /* gated: the configured widths, not those with as many parameters as a plain net */
 

@@ -9,7 +9,9 @@ static const char *config_error(const void *config)
     const tg_autoencoder_config *c = config;
     if (!tg_is_size(c->inputs) || !tg_is_size(c->code))
         return TG_SIZE_ERROR("the numbers of inputs and of the code");
-    return tg_hidden_error(c->hidden, TG_AUTOENCODER_HIDDEN, c->activation, c->norm, c->dropout, c->init, c->dtype);
+    if (tg_init_error(c->init, c->scale))
+        return tg_init_error(c->init, c->scale);
+    return tg_hidden_error(c->hidden, TG_AUTOENCODER_HIDDEN, c->activation, c->norm, c->dropout, c->dtype);
 }
 
 static void build(tg_model *model, void *config)
@@ -22,6 +24,7 @@ static void build(tg_model *model, void *config)
         mirrored[i] = c->hidden[count - 1 - i];
     model->parameters = tg_parameters_new(c->dtype);
     model->init = c->init;
+    model->scale = c->scale;
     tg_hidden_layers hidden = {.inputs = c->inputs,
                                .widths = c->hidden,
                                .count = count,

@@ -59,8 +59,8 @@ static const char *config_error(const void *any)
         return "pooling must leave something of the image behind the last block";
     if (tg_dropout_error(config->dropout))
         return tg_dropout_error(config->dropout);
-    if (!tg_init_name(config->init))
-        return "there is no such initialiser";
+    if (tg_init_error(config->init, config->scale))
+        return tg_init_error(config->init, config->scale);
     return tg_dtype_error(config->dtype);
 }
 
@@ -80,6 +80,7 @@ static void build(tg_model *model, void *config)
     const int count = block_count(c), pool = pool_of(c);
     model->parameters = tg_parameters_new(c->dtype);
     model->init = c->init;
+    model->scale = c->scale;
     for (int i = 0; i < count; i++) {
         char name[24];
         const tg_conv_block_config of_block = block_config(c, i);

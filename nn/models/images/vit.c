@@ -13,6 +13,8 @@ static const char *config_error(const void *config)
         return TG_SIZE_ERROR("the number of outputs");
     if (tg_blocks_error(c->layers, &c->block))
         return tg_blocks_error(c->layers, &c->block);
+    if (tg_init_error(c->init, c->scale))
+        return tg_init_error(c->init, c->scale);
     return tg_dropout_error(c->dropout) ? tg_dropout_error(c->dropout) : tg_dtype_error(c->dtype);
 }
 
@@ -63,8 +65,8 @@ static void build(tg_model *model, void *config)
     const int64_t width = c->block.attention.width;
     const int side = (int)c->patch;
     tg_parameters *set = model->parameters = tg_parameters_new(c->dtype);
-    model->init = TG_INIT_XAVIER_UNIFORM;
-    model->gain = 1;
+    model->init = c->init == TG_INIT_DEFAULT ? TG_INIT_XAVIER_UNIFORM : c->init;
+    model->scale = c->scale;
     patches p = {0};
     p.convolution = tg_convolution_add(
         set, "patch_embedding",

@@ -9,7 +9,9 @@ static const char *config_error(const void *config)
         return TG_SIZE_ERROR("the vocabulary");
     if (c->context < 1 || c->context > 1 << 15 || c->embedding < 1 || c->embedding > 1 << 15)
         return "the context and the embeddings' size must be positive, 2^15 at most";
-    return tg_hidden_error(c->hidden, TG_CHAR_MLP_HIDDEN, c->activation, c->norm, c->dropout, c->init, c->dtype);
+    if (tg_init_error(c->init, c->scale))
+        return tg_init_error(c->init, c->scale);
+    return tg_hidden_error(c->hidden, TG_CHAR_MLP_HIDDEN, c->activation, c->norm, c->dropout, c->dtype);
 }
 
 static void build(tg_model *model, void *config)
@@ -20,6 +22,7 @@ static void build(tg_model *model, void *config)
     tg_parameters *set = model->parameters = tg_parameters_new(c->dtype);
     const tg_embedding_layer embedding = tg_embedding_layer_add(set, "embedding", c->vocabulary, c->embedding);
     model->init = c->init;
+    model->scale = c->scale;
     tg_model_add(model, "embedding", tg_sequential_embedding(&embedding));
     tg_model_add(model, "embedding", tg_sequential_flatten());
     tg_model_add_hidden(model, "layers",

@@ -11,6 +11,8 @@ static const char *config_error(const void *config)
         return tg_blocks_error(c->layers, &c->block);
     if (c->rotary_base != 0 && (!(c->rotary_base > 0) || c->block.attention.width / c->block.attention.heads % 2 != 0))
         return "rotary positions need a positive base and heads of even size";
+    if (tg_init_error(c->init, c->scale))
+        return tg_init_error(c->init, c->scale);
     return tg_dropout_error(c->dropout) ? tg_dropout_error(c->dropout) : tg_dtype_error(c->dtype);
 }
 
@@ -38,20 +40,22 @@ static const tg_layer_kind embeddings_kind = {.name = "embeddings", .size = size
 
 /* ---- the model ---- */
 
-/* Weights as GPT-2's. */
-static void begin(const tg_model *model, int layers)
+static void set_sums(tg_parameter *weight, int sums)
 {
-    const tg_initial in_sum = {.deviation = 0.02, .sums = 2 * layers};
-    for (int i = 0; i < tg_parameters_count(model->parameters); i++) {
-        tg_parameter *p = tg_parameters_at(model->parameters, i);
-        if (p->shape.rank == 2)
-            p->initial = (tg_initial){.deviation = 0.02};
-    }
+    if (weight)
+        weight->initial.sums = sums;
+}
+
+/* Embeddings are weights like others, and results of blocks are added up. */
+static void set_initial(const tg_model *model, const embeddings *e, int layers)
+{
+    tg_parameter_initial(e->tokens.weight, (tg_initial){.gain = 1});
+    tg_parameter_initial(e->positions.weight, (tg_initial){.gain = 1});
     for (int i = 0; i < model->count; i++)
         if (model->layers[i].kind == &tg_block_kind && model->layers[i].layer) {
             const tg_block *block = model->layers[i].layer;
-            tg_parameter_initial(block->attention.out.weight, in_sum);
-            tg_parameter_initial(block->feed_forward.out.weight, in_sum);
+            set_sums(block->attention.out.weight, 2 * layers);
+            set_sums(block->feed_forward.out.weight, 2 * layers);
         }
 }
 
@@ -71,7 +75,9 @@ static void build(tg_model *model, void *config)
         head = tg_linear_layer_add(set, "head", a->width, c->vocabulary, false);
     if (!c->no_head)
         tg_model_add(model, "head", tg_sequential_linear(&head));
-    begin(model, c->layers);
+    set_initial(model, &e, c->layers);
+    model->init = c->init == TG_INIT_DEFAULT ? TG_INIT_GPT2 : c->init;
+    model->scale = c->scale;
 }
 
 static tg_tensor sequences(const tg_model *model, tg_tensor ids)

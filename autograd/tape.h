@@ -43,10 +43,9 @@ void tg_tape_reset(tg_tape *tape);
  *     tg_tape_save_memory(tape, true);
  *
  * Losses, gradients, and what no operation has used can be read as ever; of other results, those given to tg_keep. An
- * attempt to read one that may be forgotten is an error of the tape, in the first step already. If a step differs from
- * the ones before and uses a result that is overwritten, that is computed again from the parameters, which must not
- * have changed; after a tg_backward or tg_set of the step, it is an error. To be called before a step records anything.
- */
+ * attempt to read one that may be forgotten is an error of the tape that names it, in the first step already. So is an
+ * operation on one that is overwritten: the memory is shared as the steps before used it, so give to tg_keep what only
+ * some steps use late, or record these steps on another tape. To be called before a step records anything. */
 void tg_tape_save_memory(tg_tape *tape, bool on);
 
 /* Keeps the elements of a result until the tape is reset, or until the checkpoint that it is in ends, also on a tape

@@ -60,8 +60,6 @@ static void close_region(tg_tape *tape, tg_region *region, const tg_value *resul
         region->end = program->count;
         region->result = result;
         forget(tape, region);
-        if (result) /* which was an intermediate value, when the memory was planned */
-            tg_run_recall(&tape->run, result);
     }
     region->closed_in = program->steps;
     if (region->end == region->start) /* nothing was recorded: removes the region */
@@ -120,8 +118,8 @@ static bool append_again(tg_recompute *r, const tg_region *region, int64_t index
         return false;
     for (int i = 0; i < value->input_count; i++) {
         again->inputs[i] = tg_stand_in(r, value->inputs[i]);
-        if (!tg_run_recall(&r->tape->run, again->inputs[i]))
-            return tg_program_fail(program, "%s: input %d is %s", value->op->name, i, TG_FORGOTTEN);
+        if (!tg_tape_can_feed(r->tape, value->op, i, again->inputs[i]))
+            return false;
     }
     again->scope = value->scope;
     again->requires_grad = value->requires_grad;

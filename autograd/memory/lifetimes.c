@@ -49,7 +49,8 @@ static bool is_for_caller(const tg_value *value, bool saves_memory)
 }
 
 /* By the caller: an intermediate result of a checkpoint, until that is closed; its result, until the enclosing one is;
- * others, until the step ends. A replay reads leaves again. */
+ * others, until the step ends. A replay reads leaves again. At a checkpoint's end a later step may continue it instead,
+ * so the value after it overwrites nothing of it. */
 static void add_reads_of_caller(tg_use *uses, const tg_value *value, bool saves_memory)
 {
     const tg_region *region = value->region;
@@ -59,7 +60,7 @@ static void add_reads_of_caller(tg_use *uses, const tg_value *value, bool saves_
     if (!released && (tg_is_given(value) || is_for_caller(value, saves_memory)))
         live_until(uses, value, TG_ALWAYS);
     else if (value->slot.released && region && is_for_caller(value, saves_memory))
-        live_until(uses, value, region->end - 1);
+        live_until(uses, value, region->end < value->program->known ? region->end : TG_ALWAYS);
 }
 
 static void find_uses(const tg_program *program, bool saves_memory, tg_use *uses)

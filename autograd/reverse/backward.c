@@ -423,11 +423,8 @@ bool tg_record_pass(tg_tape *tape, const tg_request *r)
     tg_program *program = &tape->program;
     const tg_arena_position scratch = tg_arena_here(&tape->scratch);
     tg_program_cut(program, program->count);
-    for (int i = 0; i < r->output_count; i++) { /* hooks may read it, and the caller afterwards */
+    for (int i = 0; i < r->output_count; i++) /* hooks may read it, and the caller afterwards */
         r->outputs[i].value->is_kept = true;
-        if (!tg_run_recall(&tape->run, r->outputs[i].value))
-            return tg_tape_fail(tape, "%s: output %d is %s", r->function, i, TG_FORGOTTEN);
-    }
     const size_t count = (size_t)(p.from - p.to) + 1;
     p.cotangents = tg_tape_scratch(tape, count, sizeof *p.cotangents);
     p.marks = tg_tape_scratch(tape, count, sizeof *p.marks);

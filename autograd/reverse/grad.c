@@ -118,7 +118,6 @@ static bool differentiate(const tg_request *r)
     const int64_t start = tape->program.count;
     const bool fine = known && is_same(tape, known, r) ? run_again(tape, known, r)
                                                        : tg_record_pass(tape, r) && remember(tape, r, start);
-    tape->run.leaves_changed |= r->input_count == 0; /* parameters, once an optimiser has used the gradients */
     for (int j = 0; !fine && j < r->input_count; j++)
         r->gradients[j] = (tg_tensor){0};
     return fine;

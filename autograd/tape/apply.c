@@ -98,19 +98,16 @@ typedef struct request {
 } request;
 
 /* The tape on which an operation on these inputs is recorded; NULL if there is none. Two tapes, a tensor of a past
- * step, or an intermediate result of a closed checkpoint are errors on the tape of the first valid input. */
+ * step, or a result that is forgotten are errors on the tape of the first valid input. */
 static tg_tape *common_tape(const tg_op *op, int count, const tg_tensor *inputs)
 {
     tg_tape *tape = tg_tape_of_any(inputs, count);
     for (int i = 0; tape && i < count; i++) {
         const char *problem = tg_tape_problem(tape, inputs[i]);
-        const tg_value *value = tg_value_of(inputs[i]);
-        if (!problem && value->slot.released && !tg_run_readable(value))
-            problem = "an intermediate result of a checkpoint, which has forgotten it; let its function return it";
-        if (!problem && !tg_run_recall(&tape->run, value) && !tape->program.failed)
-            problem = TG_FORGOTTEN;
         if (problem)
             tg_tape_fail(tape, "%s: input %d is %s", op->name, i, problem);
+        else
+            tg_tape_can_feed(tape, op, i, tg_value_of(inputs[i]));
     }
     return tape && !tape->program.failed ? tape : NULL;
 }

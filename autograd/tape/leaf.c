@@ -213,9 +213,7 @@ bool tg_set(tg_tensor x, tg_dtype dtype, const void *data, tg_shape shape)
                         tg_shape_text(&value->shape, wants, sizeof wants));
     else if (!data && value->size > 0)
         tg_program_fail(&tape->program, "tg_set: the data is NULL");
-    else if (value->size > 0) {
+    else if (value->size > 0)
         memcpy(value->slot.data, data, (size_t)value->size * tg_dtype_size(dtype));
-        tape->run.leaves_changed |= value->reader > 0 && value->reader < tape->run.computed;
-    }
     return !value->program->failed;
 }

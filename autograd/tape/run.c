@@ -31,7 +31,6 @@ static size_t bytes_of(const tg_value *value)
 void tg_run_free(tg_run *run)
 {
     tg_arena_free(&run->arena);
-    tg_arena_free(&run->recalled);
     free(run->block);
     free(run->in);
     free(run->scratch);
@@ -47,8 +46,6 @@ static void drop_block(tg_run *run)
     free(run->block);
     run->block = NULL;
     run->block_size = 0;
-    run->outdated = false;
-    tg_arena_free(&run->recalled);
 }
 
 /* True for planned buffers, and views of them: they are never released or reused otherwise. */
@@ -148,17 +145,25 @@ void tg_run_release(tg_run *run, tg_value *value)
     *list = buffer;
 }
 
-bool tg_run_readable(const tg_value *value)
+bool tg_run_released(const tg_value *value)
 {
-    if (!value->slot.data)
-        return false;
     if (!value->slot.released && !tg_root_of(value)->slot.released)
-        return true;
+        return false;
     const tg_region *region =
         value->region; /* values can be read while their checkpoint is open; its result, while the enclosing one is */
     while (region && region->result == value)
         region = region->parent;
-    return region && region->closed_in != value->program->steps;
+    return !region || region->closed_in == value->program->steps;
+}
+
+bool tg_run_readable(const tg_value *value)
+{
+    return value->slot.data && !tg_run_released(value);
+}
+
+bool tg_run_overwritten(const tg_run *run, const tg_value *value)
+{
+    return is_planned(run, value) && tg_root_of(value)->slot.until < run->computed;
 }
 
 /* ---- planning ---- */
@@ -310,49 +315,6 @@ static void add_magnitudes(tg_magnitudes *m, const tg_value *value)
         if (isfinite(size) && size > m->largest)
             m->largest = size;
     }
-}
-
-/* True if a planned buffer may have been overwritten. */
-static bool is_lost(const tg_run *run, const tg_value *value)
-{
-    return is_planned(run, value) && tg_root_of(value)->slot.until < run->computed;
-}
-
-/* With its saved derivative; each gets a new buffer if its own is lost. */
-static bool compute_again(tg_run *run, tg_value *value)
-{
-    tg_value *both[] = {value, value->op->saved ? tg_saved_of(value) : NULL};
-    void *data[2] = {NULL};
-    for (int i = 0; i < 2; i++)
-        if (both[i] && is_lost(run, both[i]) && tg_has_buffer(both[i])) {
-            const size_t size = bytes_of(both[i]);
-            data[i] = tg_arena_take(&run->recalled, size, ALIGNMENT);
-            if (!data[i])
-                return tg_program_fail(value->program, "out of memory: %zu bytes for operation %lld of the tape", size,
-                                       (long long)both[i]->index);
-        }
-    for (int i = 0; i < 2; i++)
-        if (data[i])
-            both[i]->slot.data = data[i];
-    return compute(run, value);
-}
-
-bool tg_run_recall(tg_run *run, const tg_value *value)
-{
-    const tg_program *program = value->program;
-    if (!is_lost(run, value))
-        return true;
-    if (run->leaves_changed) {
-        run->outdated = true;
-        return false;
-    }
-    for (int64_t i = 0; i < run->computed; i++) /* with what it was computed from */
-        if (is_lost(run, tg_program_at(program, i))) {
-            const bool is_saved = tg_program_at(program, i)->is_saved;
-            if (!compute_again(run, tg_program_at(program, i - is_saved)))
-                return false;
-        }
-    return true;
 }
 
 bool tg_run_to(tg_run *run, tg_program *program, int64_t end)

@@ -28,9 +28,6 @@ typedef struct tg_run {
     tg_arena arena; /* the buffers, */
     char *block;    /* or, once planned, all that were planned; NULL if there is no plan */
     size_t block_size;
-    tg_arena recalled;                           /* new buffers of planned values */
-    bool leaves_changed;                         /* since this step has read them, perhaps: after a tg_backward */
-    bool outdated;                               /* the plan overwrites what is needed: the next step drops it */
     tg_free_buffer *released[TG_RELEASED_LISTS]; /* by size, reused for values of exactly that size; the latest first,
                                                     as it is still in the cache */
     int64_t computed;                            /* values before this one have been computed in this step */
@@ -61,20 +58,17 @@ bool tg_run_reserve(tg_run *run, tg_program *program, int inputs);
 /* Releases a value's buffer for later values of the same size. The value must not be read afterwards. */
 void tg_run_release(tg_run *run, tg_value *value);
 
-/* True if the elements of a value can be read: it has been computed, and is not an intermediate result of a closed
- * checkpoint. */
+/* True for an intermediate result of a closed checkpoint: its buffer may belong to another value. */
+bool tg_run_released(const tg_value *value);
+
+/* True for a value that has been computed and is not released. */
 bool tg_run_readable(const tg_value *value);
+
+/* True if the buffer of a value may have been overwritten, as the plan ends its life before this point of the step. */
+bool tg_run_overwritten(const tg_run *run, const tg_value *value);
 
 /* Plans the memory of a step that is over and was computed as a whole. Without memory for that, all stays as it is. */
 void tg_run_plan(tg_run *run, const tg_program *program, bool saves_memory);
-
-/* What to say of a value that cannot be recalled. */
-#define TG_FORGOTTEN \
-    "a result that the tape has forgotten, as earlier steps did not read it here: call tg_keep on it first"
-
-/* Ensures that an operation can read a value: if its planned buffer has been overwritten, computes it once more. False
- * if that would give something else, as leaves may have changed. */
-bool tg_run_recall(tg_run *run, const tg_value *value);
 
 /* Called when the program is cut: frees the buffers of values from number `count` on. */
 void tg_run_cut(tg_run *run, tg_program *program, int64_t count);

@@ -57,7 +57,7 @@ void tg_tape_reset(tg_tape *tape)
         return;
     }
     tg_program *program = &tape->program;
-    const bool starts_anew = program->failed || tape->run.outdated;
+    const bool starts_anew = program->failed;
     const bool repeats =
         !starts_anew && program->known > 0 && program->count == program->known && program->recorded == tape->recorded;
     tape->recorded = program->recorded;
@@ -66,7 +66,6 @@ void tg_tape_reset(tg_tape *tape)
     if (starts_anew)
         tg_program_cut(program, 0);
     tg_run_reset(&tape->run);
-    tape->run.leaves_changed = false;
     if (tape->repeats >> tape->patience && tape->planned != program->recorded) {
         enum { MOST_PATIENT = 3 };
         tg_run_plan(&tape->run, program, tape->saves_memory);
@@ -102,6 +101,20 @@ bool tg_tape_may_forget(const tg_value *value)
            value->reader < value->program->count;
 }
 
+bool tg_tape_can_feed(tg_tape *tape, const tg_op *op, int input, const tg_value *value)
+{
+    if (tg_run_released(value))
+        return tg_tape_fail(tape,
+                            "%s: input %d is an intermediate result of a checkpoint, which has forgotten it; let its "
+                            "function return it",
+                            op->name, input);
+    return !tg_run_overwritten(&tape->run, value) ||
+           tg_tape_fail(tape,
+                        "%s: input %d, tensor %lld (%s), is forgotten, as the tape saves memory and the steps before "
+                        "did not use it here: call tg_keep on it first, or record such steps on another tape",
+                        op->name, input, (long long)value->index, value->op->name);
+}
+
 tg_tensor tg_keep(tg_tensor x)
 {
     tg_value *value = tg_value_of(x);
@@ -132,8 +145,8 @@ tg_tape_counts tg_tape_count(const tg_tape *tape)
         used = next->at.bytes_used + next->slot.at.bytes_used;
     }
     if (program->count > 0)
-        used += (int64_t)run->block_size + run->recalled.bytes_used;
-    const tg_arena *arenas[] = {&program->arena, &run->arena, &run->recalled, &tape->notes, &tape->scratch};
+        used += (int64_t)run->block_size;
+    const tg_arena *arenas[] = {&program->arena, &run->arena, &tape->notes, &tape->scratch};
     int64_t held = program->block_count * block_bytes + (int64_t)(run->block_size + run->scratch_size);
     int64_t allocations = program->allocations + run->allocations;
     for (size_t i = 0; i < sizeof arenas / sizeof arenas[0]; i++) {

@@ -61,6 +61,10 @@ const char *tg_tape_problem(const tg_tape *tape, tg_tensor x);
 /* True if the tape may have forgotten the elements, so that they must not be read. */
 bool tg_tape_may_forget(const tg_value *value);
 
+/* True if an operation can read this value as its input number `input`; otherwise the value is forgotten, and the error
+ * is recorded. */
+bool tg_tape_can_feed(tg_tape *tape, const tg_op *op, int input, const tg_value *value);
+
 /* Computes all recorded values, unless that is postponed. */
 bool tg_tape_compute(tg_tape *tape);
 

@@ -47,7 +47,7 @@ static const tg_value *readable(tg_tensor x, const char *function)
     const tg_value *value = tg_value_of(x);
     if (!value || !tg_tape_allows(tg_tape_at(value), function) || !tg_run_readable(value))
         return NULL;
-    if (!tg_tape_may_forget(value) && tg_run_recall(&tg_tape_at(value)->run, value))
+    if (!tg_tape_may_forget(value) && !tg_run_overwritten(&tg_tape_at(value)->run, value))
         return value;
     tg_tape_fail(
         tg_tape_at(value),

@@ -317,7 +317,7 @@ static void go_back(world *w, const world *before, const cross_step *s)
     prepare(w, s, LONG_LIVED);
 }
 
-/* True if a tape had forgotten what only this step needs after a pass. */
+/* True if a tape had forgotten what only this step needs. */
 static bool has_forgotten(const world *w)
 {
     return strstr(w->lane[0].error, "forgotten") || strstr(w->lane[1].error, "forgotten");
@@ -344,9 +344,14 @@ static bool step_fails(world *w, const cross_step *s)
         reset_and_record(w, s);
     else if (!replayed)
         record(w, s, LONG_LIVED);
-    if (!replayed && has_forgotten(w)) { /* the error names a remedy; without it, the next attempt works */
+    if (!replayed && has_forgotten(w)) { /* the error names a remedy; another is a tape without a plan */
         w->forgotten++;
         go_back(w, &before, s);
+        for (int i = 0; i < 2; i++) {
+            tg_tape_reset(w->lane[i].tape);
+            tg_tape_save_memory(w->lane[i].tape, false);
+            tg_tape_save_memory(w->lane[i].tape, true);
+        }
         reset_and_record(w, s);
     }
     if (differs_from(w, &before, s, 0, replayed) || differs_from(w, &before, s, PLAIN, replayed))

@@ -18,6 +18,7 @@ static tg_tape *tape;
 static float weights[LAYERS][MATRIX], gradients[LAYERS][MATRIX], batch[ROWS * WIDTH];
 static tg_parameter parameters[LAYERS];
 static tg_tensor hidden[2 * LAYERS]; /* before and after each activation */
+static bool keeps_hidden;            /* with tg_keep */
 
 static void open_tape(void)
 {
@@ -49,6 +50,8 @@ static tg_tensor forward(tg_tensor (*activation)(tg_tensor x))
     for (int l = 0; l < LAYERS; l++) {
         parameters[l].has_gradient = false;
         hidden[2 * l] = tg_linear(x, tg_parameter_tensor(tape, &parameters[l]), TG_NONE);
+        if (keeps_hidden)
+            tg_keep(hidden[2 * l]);
         hidden[2 * l + 1] = x = activation(hidden[2 * l]);
     }
     return tg_mean(tg_square(x));
@@ -313,106 +316,33 @@ START_TEST(other_results_can_be_read)
 }
 END_TEST
 
-/* What a later step needs in addition is computed again, with the same bits. */
-START_TEST(a_step_that_differs_finds_what_was_forgotten)
+#define FORGOTTEN                                                                                                     \
+    " is forgotten, as the tape saves memory and the steps before did not use it here: call tg_keep on it first, or " \
+    "record such steps on another tape"
+
+/* A step that uses late what the steps before did not names what to keep; kept, it is there, in every step. */
+START_TEST(a_step_that_differs_names_what_to_keep)
 {
     float wanted[LAYERS][MATRIX];
-    for (int forgets = 0; forgets < 2; forgets++) {
+    for (int way = 0; way < 3; way++) { /* a tape that keeps all; one that forgets; one that was told what to keep */
         tg_tape_reset(tape);
-        tg_tape_save_memory(tape, forgets);
-        for (int step = 0; step < 4; step++)
-            train(tg_gelu_exact);
-        tg_tensor loss = forward(tg_gelu_exact);
-        for (int i = 0; i < 2 * LAYERS; i++)
-            loss = tg_add(loss, tg_mean(tg_tanh(hidden[i])));
-        ck_assert_msg(tg_backward(loss), "%s", tg_tape_error(tape));
-        if (!forgets)
-            memcpy(wanted, gradients, sizeof wanted);
-    }
-    ck_assert_mem_eq(wanted, gradients, sizeof wanted);
-}
-END_TEST
-
-static bool train_on_all_results(void)
-{
-    tg_tensor loss = forward(tg_gelu_exact);
-    for (int i = 0; i < 2 * LAYERS; i++)
-        loss = tg_add(loss, tg_mean(tg_tanh(hidden[i])));
-    return tg_backward(loss);
-}
-
-/* And the next attempt finds everything as it should be. */
-START_TEST(want_of_memory_in_a_step_that_differs_is_an_error)
-{
-    float wanted[LAYERS][MATRIX];
-    int failures = 0;
-    ck_assert(train_on_all_results());
-    memcpy(wanted, gradients, sizeof wanted);
-    for (bool reached = true; reached;) {
-        tg_tape_free(tape);
-        tape = tg_tape_new();
-        tg_tape_save_memory(tape, true);
-        for (int step = 0; step < 4; step++)
-            train(tg_gelu_exact);
-        wrapped_memory_fail_after(failures);
-        const bool fine = train_on_all_results();
-        reached = wrapped_memory_stop();
-        failures += reached;
-        ck_assert_int_eq(fine, !reached);
-        if (reached)
-            ck_assert_ptr_nonnull(strstr(tg_tape_error(tape), "out of memory"));
-        tg_tape_clear_error(tape);
-        for (int again = 0; again < 4; again++) {
+        tg_tape_save_memory(tape, way > 0);
+        keeps_hidden = way == 2;
+        for (int step = 0; step < 8; step++) {
+            tg_tensor loss = forward(tg_gelu_exact);
+            const bool differs = step == 4 || step == 6;
+            if (differs)
+                loss = tg_add(loss, tg_mean(tg_tanh(hidden[0])));
             memset(gradients, 0, sizeof gradients);
-            ck_assert_msg(train_on_all_results(), "%s", tg_tape_error(tape));
-            ck_assert_mem_eq(wanted, gradients, sizeof wanted);
+            ck_assert_int_eq(tg_backward(loss), !differs || way != 1);
+            if (differs && way == 0)
+                memcpy(wanted, gradients, sizeof wanted);
+            else if (differs && way == 1)
+                ck_assert_error("tanh: input 0, tensor 2 (linear)," FORGOTTEN);
+            else if (differs)
+                ck_assert_mem_eq(wanted, gradients, sizeof wanted);
         }
     }
-    ck_assert_int_gt(failures, 5);
-}
-END_TEST
-
-START_TEST(want_of_memory_leaves_nothing_half_computed)
-{
-    static float wanted[2 * LAYERS][ROWS * WIDTH];
-    int failures = 0;
-    forward(tg_gelu_exact);
-    for (int i = 0; i < 2 * LAYERS; i++)
-        ck_assert(tg_read(tg_neg(hidden[i]), TG_F32, wanted[i], ROWS * WIDTH));
-    for (bool reached = true; reached;) {
-        tg_tape_free(tape);
-        tape = tg_tape_new();
-        tg_tape_save_memory(tape, true);
-        for (int step = 0; step < 4; step++)
-            train(tg_gelu_exact);
-        forward(tg_gelu_exact);
-        wrapped_memory_fail_after(failures);
-        const bool fine = tg_ok(tg_neg(hidden[0]));
-        reached = wrapped_memory_stop();
-        failures += reached;
-        ck_assert_int_eq(fine, !reached);
-        tg_tape_clear_error(tape);
-        for (int i = 0; i < 2 * LAYERS; i++) {
-            const tg_tensor y = tg_neg(hidden[i]);
-            ck_assert_msg(tg_ok(y), "%s", tg_tape_error(tape));
-            ck_assert_msg(memcmp(tg_f32(y), wanted[i], sizeof wanted[i]) == 0, "result %d, failure %d", i, failures);
-        }
-    }
-    ck_assert_int_gt(failures, 2);
-}
-END_TEST
-
-/* Parameters may have changed after a backward pass, so that the old result cannot be had again. */
-START_TEST(after_a_backward_pass_that_is_an_error)
-{
-    tg_tape_save_memory(tape, true);
-    for (int step = 0; step < 4; step++)
-        train(tg_gelu_exact);
-    ck_assert(!tg_ok(tg_tanh(hidden[0])));
-    ck_assert_error("tanh: input 0 is a result that the tape has forgotten, as earlier steps did not read it here: "
-                    "call tg_keep on it first");
-    train(tg_gelu_exact); /* once is enough: the next step is recorded as if it were the first */
-    ck_assert(tg_ok(tg_tanh(hidden[0])));
 }
 END_TEST
 
@@ -422,33 +352,44 @@ static tg_tensor pass_on(tg_tensor cotangent, void *user)
     return cotangent;
 }
 
-/* A pass with hooks too, although it is recorded each time. */
-START_TEST(after_a_backward_pass_with_hooks_that_is_an_error)
+/* After a pass too; and the step after the error is recorded as if it were the first. */
+START_TEST(what_is_forgotten_after_a_pass_is_an_error)
 {
-    tg_tape_save_memory(tape, true);
-    for (int step = 0; step < 4; step++)
+    for (int hooks = 0; hooks < 2; hooks++) {
+        tg_tape_free(tape);
+        tape = tg_tape_new();
+        tg_tape_save_memory(tape, true);
+        for (int step = 0; step < 4; step++)
+            train(tg_gelu_exact);
+        const tg_tensor loss = forward(tg_gelu_exact);
+        ck_assert(!hooks || tg_add_hook(hidden[1], pass_on, NULL));
+        ck_assert(tg_backward(loss) && !tg_ok(tg_tanh(hidden[0])));
+        ck_assert_str_eq(tg_tape_error(tape), "tanh: input 0, tensor 2 (linear)," FORGOTTEN);
+        tg_tape_reset(tape);
+        tg_tape_clear_error(tape);
         train(tg_gelu_exact);
-    const tg_tensor loss = forward(tg_gelu_exact);
-    ck_assert(tg_add_hook(hidden[1], pass_on, NULL) && tg_backward(loss));
-    ck_assert(!tg_ok(tg_tanh(hidden[0])));
-    ck_assert_error("tanh: input 0 is a result that the tape has forgotten, as earlier steps did not read it here: "
-                    "call tg_keep on it first");
+        ck_assert(tg_ok(tg_tanh(hidden[0])));
+    }
 }
 END_TEST
 
-START_TEST(after_new_numbers_for_a_leaf_that_is_an_error)
+/* Nor is it read by a pass, or through its loss, which no derivative reads. */
+START_TEST(a_pass_reads_nothing_that_is_forgotten)
 {
     tg_tape_save_memory(tape, true);
     for (int step = 0; step < 5; step++) {
         tg_tape_reset(tape);
-        tg_tensor x = tg_constant(tape, TG_F32, batch, TG_SHAPE(ROWS, WIDTH)), y = tg_exp(x);
-        ck_assert(tg_ok(tg_neg(tg_neg(tg_neg(y)))));
-        if (step == 4) {
-            ck_assert(tg_set(x, TG_F32, weights[0], TG_SHAPE(ROWS, WIDTH)));
-            ck_assert(!tg_ok(tg_tanh(y)));
-            ck_assert_error("tanh: input 0 is a result that the tape has forgotten, as earlier steps did not read it "
-                            "here: call tg_keep on it first");
-        }
+        tg_tensor x = tg_variable(tape, TG_F32, batch, TG_SHAPE(ROWS, WIDTH)), y = tg_exp(x), z = tg_neg(x);
+        ck_assert(tg_ok(tg_neg(tg_neg(tg_neg(y)))) && tg_ok(tg_neg(tg_neg(tg_neg(z)))));
+        if (step < 4)
+            continue;
+        ck_assert(!tg_backward_from(y, x)); /* the derivative of exp reads its result */
+        ck_assert_error("mul: input 1, tensor 1 (exp)," FORGOTTEN);
+        ck_assert(tg_backward_from(z, x));
+        ck_assert_ptr_null(tg_data(z));
+        ck_assert_error(
+            "tg_data: tensor 2 (mul_scalar) may be forgotten, as an operation has used it and the tape saves "
+            "memory: read it before, or call tg_keep on it first");
     }
 }
 END_TEST
@@ -559,22 +500,72 @@ static tg_tensor twice(tg_tape *of, const tg_tensor *inputs, int count, void *us
     return tg_tanh(tg_exp(tg_tanh(inputs[0])));
 }
 
-START_TEST(a_checkpoint_is_computed_again_from_what_was_forgotten)
+START_TEST(a_checkpoint_is_computed_again_from_what_is_kept)
 {
     float wanted[ROWS * WIDTH];
-    for (int forgets = 0; forgets < 2; forgets++) {
+    for (int way = 0; way < 3; way++) { /* a tape that keeps all; one that forgets; one that was told what to keep */
         tg_tape_reset(tape);
-        tg_tape_save_memory(tape, forgets);
+        tg_tape_save_memory(tape, way > 0);
         for (int step = 0; step < 5; step++) {
             tg_tape_reset(tape);
             tg_tensor x = tg_variable(tape, TG_F32, batch, TG_SHAPE(ROWS, WIDTH)), y = tg_sin(x);
+            if (way == 2)
+                tg_keep(y);
             y = tg_sum(tg_checkpoint(twice, &y, 1, NULL));
-            if (step == 4)
-                ck_assert_msg(tg_backward(y), "%s", tg_tape_error(tape));
-            if (step == 4 && !forgets)
+            if (step < 4)
+                continue;
+            ck_assert_int_eq(tg_backward(y), way != 1);
+            if (way == 0)
                 memcpy(wanted, tg_f32(tg_gradient(x)), sizeof wanted);
-            if (step == 4)
+            else if (way == 1)
+                ck_assert_error("tanh: input 0, tensor 1 (sin)," FORGOTTEN);
+            else
                 ck_assert_mem_eq(tg_f32(tg_gradient(x)), wanted, sizeof wanted);
+        }
+    }
+}
+END_TEST
+
+/* A checkpoint whose function goes on longer than in the steps before, or returns what was an intermediate result: on a
+ * tape that keeps everything nothing of an open checkpoint is forgotten. */
+typedef struct growing {
+    bool goes_on, returns_first;
+} growing;
+
+static tg_tensor grows(tg_tape *of, const tg_tensor *inputs, int count, void *user)
+{
+    const growing *g = user;
+    const tg_tensor y = tg_exp(inputs[0]);
+    tg_tensor z = y;
+    (void)of, (void)count;
+    for (int i = 0; i < 4; i++)
+        z = tg_add_scalar(z, 1);
+    for (int i = 0; i < 3 && g->goes_on; i++)
+        z = tg_mul(z, y);
+    return g->returns_first ? y : z;
+}
+
+START_TEST(a_checkpoint_that_differs_finds_what_it_made)
+{
+    for (int way = 0; way < 8; way++) {
+        float wanted[ROWS * WIDTH], result[ROWS * WIDTH];
+        tg_tape_free(tape);
+        tape = tg_tape_new();
+        for (int step = 5; step >= 0; step--) { /* the first step is like the last one, on a tape without a plan */
+            const bool differs = step == 5 || step == 0;
+            growing g = {differs && way & 1, differs && way & 2};
+            if (step == 4) {
+                tg_tape_free(tape);
+                tape = tg_tape_new();
+            }
+            tg_tape_reset(tape);
+            tg_tensor x = tg_variable(tape, TG_F32, batch, TG_SHAPE(ROWS, WIDTH));
+            tg_tensor y = tg_checkpoint(grows, &x, 1, &g);
+            if (way & 4 || differs)
+                y = tg_neg(tg_square(tg_neg(tg_square(y))));
+            ck_assert_msg(tg_read(y, TG_F32, step == 5 ? wanted : result, ROWS * WIDTH), "%s", tg_tape_error(tape));
+            if (step == 0)
+                ck_assert_msg(memcmp(wanted, result, sizeof wanted) == 0, "way %d", way);
         }
     }
 }
@@ -766,18 +757,16 @@ Suite *memory_suite(void)
     tcase_add_test(tests, a_tape_that_forgets_needs_less_for_the_same_step);
     tcase_add_test(tests, reading_what_may_be_forgotten_is_an_error);
     tcase_add_test(tests, other_results_can_be_read);
-    tcase_add_test(tests, a_step_that_differs_finds_what_was_forgotten);
-    tcase_add_test(tests, want_of_memory_in_a_step_that_differs_is_an_error);
-    tcase_add_test(tests, want_of_memory_leaves_nothing_half_computed);
-    tcase_add_test(tests, after_a_backward_pass_that_is_an_error);
-    tcase_add_test(tests, after_a_backward_pass_with_hooks_that_is_an_error);
-    tcase_add_test(tests, after_new_numbers_for_a_leaf_that_is_an_error);
+    tcase_add_test(tests, a_step_that_differs_names_what_to_keep);
+    tcase_add_test(tests, what_is_forgotten_after_a_pass_is_an_error);
+    tcase_add_test(tests, a_pass_reads_nothing_that_is_forgotten);
     tcase_add_test(tests, a_hook_can_read_the_loss);
     tcase_add_test(tests, what_a_step_uses_is_not_what_earlier_steps_used);
     tcase_add_test(tests, every_gradient_can_be_read);
     tcase_add_test(tests, a_copy_of_a_leaf_is_not_forgotten);
     tcase_add_test(tests, an_open_checkpoint_keeps_what_it_made);
-    tcase_add_test(tests, a_checkpoint_is_computed_again_from_what_was_forgotten);
+    tcase_add_test(tests, a_checkpoint_is_computed_again_from_what_is_kept);
+    tcase_add_test(tests, a_checkpoint_that_differs_finds_what_it_made);
     tcase_add_test(tests, rows_that_broadcast_are_not_overwritten);
     tcase_add_test(tests, what_is_kept_later_is_there);
     tcase_add_test(tests, an_infinite_saved_derivative_names_what_it_overwrote);

@@ -70,7 +70,7 @@ calls=$(mktemp)
 trap 'rm "$calls"' EXIT
 
 # Lists the functions and constants that each object uses of another: "autograd/reverse/grad.c -> autograd/tape/tape.c tg_tape_scratch".
-[ $# = 0 ] || (cd "$1/obj" && nm -A autograd/base/*.o autograd/tape/*.o autograd/reverse/*.o autograd/parameters/*.o autograd/memory/*.o autograd/inspect/*.o autograd/export/*.o) | awk '
+[ $# = 0 ] || (cd "$1/obj" && find autograd -name "*.o" ! -path "autograd/ops/*" ! -path "autograd/kernels/*" ! -path "autograd/gradcheck/*" -exec nm -A {} +) | awk '
     { object = $1; sub(/\.o:.*/, ".c", object) }
     $(NF - 1) ~ /^[BDRT]$/ { home[$NF] = object }
     $(NF - 1) == "U" { uses[object " " $NF] }

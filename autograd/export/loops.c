@@ -269,7 +269,7 @@ int64_t tg_writer_scratch(const tg_writer *w, const tg_value *value)
     const bool forward = value->op == &tg_op_self_attention;
     if (forward || value->op == &tg_op_self_attention_grad) {
         const tg_shape *x = &value->inputs[value->input_count - 1]->shape;
-        return x->dim[x->rank - 2] * (forward ? 1 : 2 * (int64_t)tg_writer_word(value, "queries"));
+        return x->dim[x->rank - 2] * (forward ? 1 : 2);
     }
     if (value->op != &tg_op_linear && value->op != &tg_op_matmul)
         return 0;

@@ -13,6 +13,7 @@
  */
 #include <math.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #include "autograd/kernels/parallel.h"
 #include "autograd/kernels/product.h"
@@ -142,10 +143,10 @@ static size_t queries_together(const attention *t)
     return fit < most ? fit : most;
 }
 
-static block block_at(const attention *t, size_t first, void *memory)
+static block block_at(const attention *t, size_t first, size_t together, void *memory)
 {
-    const size_t together = queries_together(t), left = t->positions - first,
-                 queries = left < together ? left : together, keys = t->causal ? first + queries : t->positions;
+    const size_t left = t->positions - first, queries = left < together ? left : together,
+                 keys = t->causal ? first + queries : t->positions;
     char *const gradient = (char *)memory + queries * keys * t->element;
     return (block){first, queries, keys, {memory, queries, 1}, {gradient, queries, 1}};
 }
@@ -158,35 +159,71 @@ static void compute_weights(const attention *t, const block *b, const head *of)
                    b->weights.at);
 }
 
+/* Products of a causal block multiply what its queries do not see by 0, which is NaN for NaN and infinity. If one of
+ * the rows first .. first + queries - 1 of these matrices has such an element, the block is computed a query at a time:
+ * then only what is seen is read. The sums have the same order, so finite results have the same bits. */
+static size_t queries_at_once(const attention *t, size_t first, size_t queries, int count, const matrix *of)
+{
+    for (int m = 0; t->causal && m < count; m++)
+        for (size_t i = 0; i < queries; i++) {
+            double sum = 0;
+            TG_KERNEL_CALL(t->value->dtype, sum_of_squares, t->size, from_row(t, of[m], first + i).at, &sum);
+            if (!isfinite(sum))
+                return 1;
+        }
+    return queries;
+}
+
 static void attend(const attention *t, size_t batch, size_t number, void *memory)
 {
     const head of = head_in(t, t->x, batch, number);
     const matrix y = columns_of(t, t->y, t->row_of_heads, batch, number);
-    for (size_t first = 0; first < t->positions; first += queries_together(t)) {
-        const block b = block_at(t, first, memory);
-        compute_weights(t, &b, &of);
-        multiply(t, b.queries, t->size, b.keys, transposed(b.weights), of.value, from_row(t, y, first), false);
+    const size_t together = queries_together(t);
+    for (size_t first = 0; first < t->positions; first += together) {
+        const size_t end = first + together < t->positions ? first + together : t->positions,
+                     step = queries_at_once(t, first, end - first, 1, &of.value);
+        for (size_t i = first; i < end; i += step) {
+            const block b = block_at(t, i, step, memory);
+            compute_weights(t, &b, &of);
+            multiply(t, b.queries, t->size, b.keys, transposed(b.weights), of.value, from_row(t, y, i), false);
+        }
     }
 }
 
-/* With weights P and cotangent G, the gradients are P^T G for V, G V^T for P, S = P (G V^T - row sums of P G V^T) for
- * the scores, S K for Q and S^T Q for K. The last block sees all keys and writes; earlier blocks add. */
+/* Of some queries: with weights P and cotangent G, the gradients are P^T G for V, G V^T for P,
+ * S = P (G V^T - row sums of P G V^T) for the scores, S K for Q and S^T Q for K. */
+static void differentiate_block(const attention *t, const block *b, const head *of, matrix cotangent, const head *d,
+                                bool more)
+{
+    const matrix g = from_row(t, cotangent, b->first), query = from_row(t, of->query, b->first);
+    compute_weights(t, b, of);
+    multiply(t, b->keys, t->size, b->queries, b->weights, g, d->value, more);
+    multiply(t, b->keys, b->queries, t->size, of->value, transposed(g), b->gradient, false);
+    TG_KERNEL_CALL(t->value->dtype, attention_weights_grad, b->keys, b->queries, b->weights.at, t->scale,
+                   b->gradient.at);
+    multiply(t, b->queries, t->size, b->keys, transposed(b->gradient), of->key, from_row(t, d->query, b->first), false);
+    multiply(t, b->keys, t->size, b->queries, b->gradient, query, d->key, more);
+}
+
+/* The last block sees all keys and writes; earlier blocks add. */
 static void differentiate(const attention *t, size_t batch, size_t number, bool more, void *memory)
 {
     const head of = head_in(t, t->x, batch, number), d = head_in(t, t->gradient, batch, number);
     const matrix cotangent = columns_of(t, t->cotangent, t->row_of_heads, batch, number);
     const size_t together = queries_together(t);
     for (size_t left = (t->positions + together - 1) / together; left > 0; left--, more = true) {
-        const size_t first = (left - 1) * together;
-        const block b = block_at(t, first, memory);
-        const matrix g = from_row(t, cotangent, first), query = from_row(t, of.query, first);
-        compute_weights(t, &b, &of);
-        multiply(t, b.keys, t->size, b.queries, b.weights, g, d.value, more);
-        multiply(t, b.keys, b.queries, t->size, of.value, transposed(g), b.gradient, false);
-        TG_KERNEL_CALL(t->value->dtype, attention_weights_grad, b.keys, b.queries, b.weights.at, t->scale,
-                       b.gradient.at);
-        multiply(t, b.queries, t->size, b.keys, transposed(b.gradient), of.key, from_row(t, d.query, first), false);
-        multiply(t, b.keys, t->size, b.queries, b.gradient, query, d.key, more);
+        const size_t first = (left - 1) * together,
+                     end = left * together < t->positions ? left * together : t->positions;
+        const matrix read[] = {of.query, of.key, of.value, cotangent};
+        const size_t step = queries_at_once(t, first, end - first, 4, read);
+        for (size_t j = 0; step == 1 && !more && j < t->positions; j++) {
+            memset(from_row(t, d.key, j).at, 0, t->size * t->element);
+            memset(from_row(t, d.value, j).at, 0, t->size * t->element);
+        }
+        for (size_t i = first; i < end; i += step) {
+            const block b = block_at(t, i, step, memory);
+            differentiate_block(t, &b, &of, cotangent, &d, more || step == 1);
+        }
     }
 }
 

@@ -82,6 +82,62 @@ START_TEST(causal_attention_does_not_look_ahead)
 }
 END_TEST
 
+/* More positions than are computed at once, and a last block of one. */
+enum { LONG = 65, ROW = 3 * 2 * 2 };
+
+static tg_tensor constant_of(tg_dtype dtype, const double *numbers, tg_shape shape)
+{
+    static float rounded[LONG * ROW];
+    for (int64_t i = 0; i < shape.dim[0] * shape.dim[1]; i++)
+        rounded[i] = (float)numbers[i];
+    return tg_constant(tape, dtype, dtype == TG_F32 ? (const void *)rounded : numbers, shape);
+}
+
+/* y = self_attention(x) of two heads, and the gradient of x for the cotangent g. */
+static void attended_and_differentiated(tg_dtype dtype, const double *x, const double *g, double *y, double *dx)
+{
+    tg_tensor of = constant_of(dtype, x, TG_SHAPE(LONG, ROW)),
+              cotangent = constant_of(dtype, g, TG_SHAPE(LONG, ROW / 3));
+    tg_tensor attended = tg_self_attention(of, 2, 2, true);
+    tg_tensor gradient = tg_self_attention_grad(cotangent, of, 2, 2, true);
+    for (int64_t i = 0; i < LONG * ROW; i++)
+        dx[i] = tg_at(gradient, i);
+    for (int64_t i = 0; i < LONG * ROW / 3; i++)
+        y[i] = tg_at(attended, i);
+}
+
+/* A position is computed from itself and earlier ones; NaN and infinity in others must not reach it, neither in the
+ * forward pass, from later positions, nor in the backward pass, from the cotangents of earlier ones. */
+START_TEST(what_a_causal_position_does_not_see_is_not_read)
+{
+    static double x[LONG * ROW], g[LONG * ROW / 3], y[LONG * ROW / 3], dx[LONG * ROW], seen_y[LONG * ROW / 3],
+        seen_dx[LONG * ROW];
+    const double strange = _i % 2 ? NAN : INFINITY;
+    const tg_dtype dtype = _i / 2 ? TG_F64 : TG_F32;
+    for (int k = 0; k < LONG; k += 7) { /* the strange position */
+        ck_assert(tg_read(drawn(TG_F64, TG_SHAPE(LONG * ROW)), TG_F64, x, LONG * ROW) &&
+                  tg_read(drawn(TG_F64, TG_SHAPE(LONG * ROW / 3)), TG_F64, g, LONG * ROW / 3));
+        attended_and_differentiated(dtype, x, g, seen_y, seen_dx);
+        for (int part = 0; part < 3; part++) { /* of query, key and value */
+            const int at = k * ROW + part * ROW / 3 + 1;
+            const double before = x[at];
+            x[at] = strange;
+            attended_and_differentiated(dtype, x, g, y, dx);
+            ck_assert_msg(k == 0 || memcmp(y, seen_y, (size_t)k * ROW / 3 * sizeof *y) == 0,
+                          "position %d of part %d reaches an earlier one", k, part);
+            x[at] = before;
+        }
+        g[k * ROW / 3] = strange;
+        attended_and_differentiated(dtype, x, g, y, dx);
+        g[k * ROW / 3] = 0;
+        attended_and_differentiated(dtype, x, g, seen_y, seen_dx);
+        ck_assert_msg(memcmp(dx + (k + 1) * ROW, seen_dx + (k + 1) * ROW, (size_t)(LONG - k - 1) * ROW * sizeof *dx) ==
+                          0,
+                      "the cotangent at %d reaches what it does not see", k);
+    }
+}
+END_TEST
+
 static tg_tensor attend(tg_tape *on, const tg_tensor *in, int count, void *user)
 {
     (void)on, (void)count, (void)user;
@@ -286,6 +342,7 @@ Suite *attention_suite(void)
     tcase_add_test(tests, attention_is_its_definition);
     tcase_add_test(tests, a_position_that_sees_nothing_gives_zeros_in_value_and_gradient);
     tcase_add_test(tests, causal_attention_does_not_look_ahead);
+    tcase_add_loop_test(tests, what_a_causal_position_does_not_see_is_not_read, 0, 4);
     tcase_add_test(tests, attention_can_be_differentiated_twice);
     tcase_add_test(tests, queries_and_keys_that_do_not_fit_are_named);
     tcase_add_loop_test(tests, self_attention_is_the_attention_of_each_head_with_its_gradient, 0, VARIOUS_HEADS);

@@ -109,10 +109,11 @@ START_TEST(a_call_that_runs_up_is_found)
 {
     char command[1200];
     snprintf(command, sizeof command,
-             "work='%s'; mkdir -p \"$work/obj/autograd\"; compile() { ${TG_CC:-cc} -c -x c - -o "
+             "work='%s'; mkdir -p \"$work/obj/autograd/base\" \"$work/obj/autograd/tape\"; compile() { ${TG_CC:-cc} -c "
+             "-x c - -o "
              "\"$work/obj/autograd/$1.o\"; }; "
-             "echo 'void tg_tape_free(void); void tg_rng_seed(void) { tg_tape_free(); }' | compile rng; "
-             "echo 'void tg_tape_free(void) {}' | compile tape; "
+             "echo 'void tg_tape_free(void); void tg_rng_seed(void) { tg_tape_free(); }' | compile base/rng; "
+             "echo 'void tg_tape_free(void) {}' | compile tape/tape; "
              "! tests/arrows.sh \"$work\" 2> \"$work/problems\" && "
              "grep -q 'autograd/base/rng.c: calls tg_tape_free of autograd/tape/tape.c' \"$work/problems\"",
              temporary_folder());

@@ -18,7 +18,6 @@ do for [i=1:count] {
 # Where all get nearly everything right, what differs is how much they get wrong: then the axis is logarithmic in the
 # error, drawn upside down and labelled with the accuracy.
 stats bands using (100 * (1 - column("val_accuracy"))) name "ERROR" nooutput
-if (seed_lines) { stats curves using (column("at_best_point") == 1 ? 100 * (1 - column("val_accuracy")) : NaN) name "ERROR" nooutput }
 by_error = ERROR_min > 0 && ERROR_min < 10 && ERROR_max / ERROR_min > 3
 height(accuracy) = !by_error ? 100 * accuracy : 100 * (1 - accuracy) < ERROR_min / 1.15 ? ERROR_min / 1.15 : \
     100 * (1 - accuracy) > ERROR_max * 1.1 ? ERROR_max * 1.1 : 100 * (1 - accuracy)
@@ -35,7 +34,7 @@ if (by_error) {
 } else {
     low = 100 - ERROR_max
     high = 100 - ERROR_min
-    if (RUNS_max > 1 && !seed_lines) {
+    if (RUNS_max > 1) {
         stats bands using (100 * column("val_accuracy_low")) name "LOW" nooutput
         stats bands using (100 * column("val_accuracy_high")) name "HIGH" nooutput
         if (exists("LOW_min") && LOW_min < low) { low = LOW_min }
@@ -49,7 +48,7 @@ set key title "validation accuracy\nafter the last epoch"
 beside(i) = epochs > 1 ? epoch(i) : epoch(i) + 0.1 * (i - (count + 1) / 2.0)     # one epoch: bars side by side
 name(i) = sprintf("%s  %.2f %%", word(names, i), last[i])
 heading = over
-if (count >= too_many && !seed_lines) {
+if (count >= too_many) {
     picture = "accuracy"
     curve = "val_accuracy"
     drawn(i, name) = height(of(i, name))
@@ -61,12 +60,10 @@ set label 2 heading at graph 0, graph 1 left offset 0, 1.2 noenhanced textcolor 
 do for [format in "png svg"] {
     eval format eq "png" ? png : svg
     set output out . "/accuracy." . format
-    plot for [i=1:seed_lines ? 0 : count] bands using (epoch(i)):(height(of(i, "val_accuracy_low"))):(height(of(i, "val_accuracy_high"))) \
+    plot for [i=1:count] bands using (epoch(i)):(height(of(i, "val_accuracy_low"))):(height(of(i, "val_accuracy_high"))) \
              with filledcurves linetype shade(i) notitle, \
-         for [i=1:epochs > 1 || seed_lines || RUNS_max < 2 ? 0 : count] bands using (beside(i)):(height(of(i, "val_accuracy"))): \
+         for [i=1:epochs > 1 || RUNS_max < 2 ? 0 : count] bands using (beside(i)):(height(of(i, "val_accuracy"))): \
              (height(of(i, "val_accuracy_low"))):(height(of(i, "val_accuracy_high"))) with yerrorbars linetype solid(i) notitle, \
-         for [i=1:count] for [r=1:each_run] curves using (column("epoch")):(height(of_run(i, r, "val_accuracy"))) \
-             with lines linetype thin(i) notitle, \
          for [i=1:count] bands using (beside(i)):(height(of(i, "val_accuracy"))) \
              with linespoints linetype solid(i) pointinterval marks_every title name(i)
     set output

@@ -20,14 +20,13 @@ do for [i=1:count] {
 stats bands using (finite(column("val_loss"))) name "VAL" nooutput
 stats bands using (finite(column("train_loss"))) name "TRAIN" nooutput
 if (!exists("VAL_min") || !exists("TRAIN_min")) { exit error "every run diverged: there is no loss to draw" }
-if (seed_lines) { stats curves using (column("at_best_point") == 1 ? finite(column("val_loss")) : NaN) name "VAL" nooutput }
 low = TRAIN_min < VAL_min ? TRAIN_min : VAL_min
 high = TRAIN_max > VAL_max ? TRAIN_max : VAL_max
 table = bands
 measure = "val_loss"
 load folder . "typical.gp"
 if (high > shown_most) { high = shown_most }
-if (scale ne "linear" && low > 0 && high / low > 6 && low < VAL_min / 4) { low = VAL_min / 4 }
+if (low > 0 && high / low > 6 && low < VAL_min / 4) { low = VAL_min / 4 }
 long = 6
 load folder . "loss_axis.gp"
 edge(i, name) = of(i, "val_loss") > peak ? NaN : within(of(i, name))       # a band whose mean has left the picture is not drawn
@@ -35,7 +34,7 @@ set ylabel is_regression ? "mean squared error, standardised targets" : "mean lo
 set key title "validation loss after\nthe last epoch"
 name(i) = last[i] <= peak ? sprintf("%s  %#.3g", word(names, i), last[i]) : word(names, i) . "  diverged"
 heading = "solid: validation, dashed: training; " . over
-if (count >= too_many && !seed_lines) {
+if (count >= too_many) {
     picture = "loss"
     curve = "val_loss"
     drawn(i, name) = strstrt(name, "_") == 4 && strlen(name) > 8 ? edge(i, name) : of(i, name)
@@ -48,9 +47,8 @@ set label 2 heading at graph 0, graph 1 left offset 0, 1.2 noenhanced \
 do for [format in "png svg"] {
     eval format eq "png" ? png : svg
     set output out . "/loss." . format
-    plot for [i=1:seed_lines ? 0 : count] bands using (epoch(i)):(edge(i, "val_loss_low")):(edge(i, "val_loss_high")) \
+    plot for [i=1:count] bands using (epoch(i)):(edge(i, "val_loss_low")):(edge(i, "val_loss_high")) \
              with filledcurves linetype shade(i) notitle, \
-         for [i=1:count] for [r=1:each_run] curves using (column("epoch")):(of_run(i, r, "val_loss")) with lines linetype thin(i) notitle, \
          for [i=1:count] bands using (epoch(i)):(of(i, "train_loss")) with lines linetype dashed(i) notitle, \
          for [i=1:count] bands using (epoch(i)):(of(i, "val_loss")) \
              with linespoints linetype solid(i) pointinterval marks_every title name(i)

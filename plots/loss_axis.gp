@@ -1,7 +1,7 @@
-# The vertical axis of a loss from `low` to `high`: logarithmic where it is longer than a factor of `long`, unless `scale` says "linear" or "log".
+# The vertical axis of a loss from `low` to `high`: logarithmic where it is longer than a factor of `long`.
 # Sets bottom and peak, the ends of the axis, and within(x), which holds x between them. Loaded by the scripts that draw losses.
 
-is_logarithmic = low > 0 && (scale eq "log" || (scale eq "auto" && high / low > long))
+is_logarithmic = low > 0 && high / low > long
 if (is_logarithmic) {
     set logscale y
     set ytics ()

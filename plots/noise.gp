@@ -2,7 +2,7 @@
 #
 #     gnuplot -e "dir='results'" plots/noise.gp         # reads results/noise.csv, draws results/noise.png and noise.svg
 #
-# Further variables: title='...' for a heading, out='...' for another folder to draw into, scale='linear' or 'log'.
+# Further variables: title='...' for a heading, out='...' for another folder to draw into.
 
 folder = ARG0[1:strlen(ARG0) - strlen("noise.gp")]
 load folder . "style.gp"

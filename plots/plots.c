@@ -97,8 +97,6 @@ static void set_path(FILE *command, const char *name, const char *path)
 static void set_look(FILE *command, const plots_look *look)
 {
     set_text(command, "title", look->title ? look->title : "");
-    set_text(command, "scale", look->scale ? look->scale : "auto");
-    fprintf(command, "seed_lines=%d; ", look->seed_lines);
     if (look->searched)
         set_text(command, "searched", look->searched);
     if (look->searched && look->searched_words)

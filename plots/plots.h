@@ -32,8 +32,6 @@ typedef struct plots_look {
     const char *title;
     const char *searched;       /* axis of a search: "lr"; NULL: there was no search */
     const char *searched_words; /* its values if they are words: "none rms"; NULL or empty: numbers */
-    const char *scale;          /* scale of the loss: "auto", "linear" or "log" */
-    bool seed_lines;            /* a line for each seed in place of bands */
     char *const *class_names;   /* [classes] */
     size_t classes;
     char *const *feature_names; /* [2], the axes of boundary.png; NULL: they have no names */

@@ -27,7 +27,7 @@ if (NUMBER_min > 0 && NUMBER_max / NUMBER_min > 10) {
     set xrange [NUMBER_min - 0.03 * width : NUMBER_max + 0.03 * width]
     set xtics autofreq
 }
-longest = scale eq "linear" ? 100 : 1e4
+longest = 1e4
 top = LOSS_max > longest * LOSS_min ? longest * LOSS_min : LOSS_max       # what diverges leaves the picture
 band_at(name) = best(0) <= top && strlen(strcol("best_val_loss_" . name)) ? finite(column("best_val_loss_" . name)) : NaN
 stats search using (band_at("low")) name "LOW" nooutput

@@ -2,7 +2,7 @@
 #
 #     gnuplot -e "dir='results'" plots/steps.gp         # reads results/steps.csv, draws results/steps.png and steps.svg
 #
-# Further variables: title='...' for a heading, out='...' for another folder to draw into, scale='linear' or 'log'.
+# Further variables: title='...' for a heading, out='...' for another folder to draw into.
 
 if (!exists("picture")) { picture = "steps" }     # "loss" where a run of one epoch has no other curve
 if (picture eq "steps") { folder = ARG0[1:strlen(ARG0) - strlen("steps.gp")] }
@@ -21,7 +21,7 @@ table = steps
 measure = "train_loss"
 load folder . "typical.gp"
 if (high > shown_most) { high = shown_most }
-if (scale ne "linear" && low > 0 && high / low > 6 && low < VAL_min / 20) { low = VAL_min / 20 }
+if (low > 0 && high / low > 6 && low < VAL_min / 20) { low = VAL_min / 20 }
 long = 6
 load folder . "loss_axis.gp"
 edge(i, name) = of_step(i, name) > peak ? NaN : within(of_step(i, name))

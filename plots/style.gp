@@ -4,8 +4,6 @@
 if (!exists("dir")) { dir = "results" }
 if (!exists("out")) { out = dir }
 if (!exists("title")) { title = "" }
-if (!exists("scale")) { scale = "auto" }         # of losses: "linear" and "log" are as they say
-if (!exists("seed_lines")) { seed_lines = 0 }    # 1: a line for each seed in place of bands
 bands = dir . "/bands.csv"
 set datafile separator comma
 set datafile columnheaders
@@ -22,14 +20,6 @@ finite(x) = (abs(x) < 1e30) ? x : NaN        # where a run diverged the curve en
 is(i) = (strcol("activation") eq word(names, i))
 epoch(i) = is(i) ? column("epoch") : NaN
 of(i, name) = is(i) ? finite(column(name)) : NaN
-
-# ---- a line for each seed: the runs of curves.csv at each activation's best point
-curves = dir . "/curves.csv"
-runs_of_curves = ""
-each_run = 0
-register_run(name) = strstrt(" " . runs_of_curves . " ", " " . name . " ") ? each_run : (runs_of_curves = runs_of_curves . " " . name, each_run = each_run + 1)
-if (seed_lines) { stats curves using (register_run(strcol("seed") . ":" . strcol("fold"))):(column("epoch")) nooutput }
-of_run(i, r, name) = is(i) && column("at_best_point") == 1 && strcol("seed") . ":" . strcol("fold") eq word(runs_of_curves, r) ? finite(column(name)) : NaN
 
 too_many = 9                                 # activations whose curves hide each other
 array last[count]                            # the value after the last epoch, for the legend
@@ -68,7 +58,7 @@ set tics nomirror out textcolor rgb "#404040"
 set grid ytics linecolor rgb "#e0e0e0" linetype 1 linewidth 1
 set key outside right center vertical maxrows 14 Left reverse samplen 2.5 spacing 1.3 noenhanced title left
 set tmargin 4.5
-over = RUNS_max < 2 ? "one seed" : seed_lines ? sprintf("mean of %d seeds, thin: each of them", RUNS_max) : sprintf("mean of %d seeds, band: %s", RUNS_max, \
+over = RUNS_max < 2 ? "one seed" : sprintf("mean of %d seeds, band: %s", RUNS_max, \
        RUNS_max > 3 ? "95 % interval of the mean" : "least to greatest")
 set label 1 title at graph 0, graph 1 left offset 0, 2.6 noenhanced font ",14"
 

@@ -162,8 +162,6 @@ static plots_outcome draw(const comparison *c)
                                              &(plots_look){.title = title,
                                                            .searched = experiment_searched(&c->e),
                                                            .searched_words = words,
-                                                           .scale = c->e.settings.scale,
-                                                           .seed_lines = c->e.settings.seed_lines,
                                                            .class_names = data->class_names,
                                                            .classes = data->classes,
                                                            .feature_names = axes_of(data, names)},
@@ -284,6 +282,8 @@ static int show_results(comparison *c)
     runlog_print_table_as(log, c->e.settings.format, stdout);
     c->drawn = drawn == PLOTS_DRAWN;
     c->reported = fine && s->report && write_report(c, log, c->drawn, false);
+    if (!s->report)
+        runlog_remove_drawn(s->out);
     if (fine && is_for_reading(c))
         print_wrapped(stdout, list_files, c);
     runlog_free(log);
@@ -314,9 +314,8 @@ static bool read_options(comparison *c, int argc, char **argv)
  * overwritten while another process works in it. */
 static bool claim(comparison *c, tg_error *error)
 {
-    static const char *const ignored[] = {"version",   "seeds",       "jobs",       "out",    "format",
-                                          "scale",     "no-plots",    "seed-lines", "report", "config",
-                                          "overwrite", "tensorboard", "file-limit", "part",   NULL};
+    static const char *const ignored[] = {"version", "seeds",  "jobs",      "out",         "format", "no-plots",
+                                          "report",  "config", "overwrite", "tensorboard", "part",   NULL};
     const char *out = c->e.settings.run.out;
     const bool overwrite = c->e.settings.run.overwrite;
     json_t *config = config_of(c);

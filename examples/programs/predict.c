@@ -21,7 +21,6 @@ typedef struct predict_settings {
     bool probabilities;
     int length, top, samples, seed;
     double temperature;
-    int file_limit;
 } predict_settings;
 
 static const char *const unknowns[] = {"error", "ignore", NULL};
@@ -47,7 +46,6 @@ static const program_option options[] = {
      "a category that the model does not know is an error, or ignored: all inputs of its column are 0, as for a "
      "missing one",
      OPTION_CHOICE, AT(unknown), .choices = unknowns},
-    {"file-limit", "MB", "largest data file in megabytes, after unpacking", OPTION_INT, AT(file_limit), 1, 1e7},
     {"probabilities", NULL, "print the probability of every class", OPTION_FLAG, AT(probabilities)},
     {.type = OPTION_GROUP, .help = "Texts:"},
     {"prompt", "TEXT", "beginning of the text", OPTION_TEXT, AT(prompt)},
@@ -268,18 +266,12 @@ static bool work(const predict_settings *s, const card *c, const tg_model *model
 
 int main(int argc, char **argv)
 {
-    predict_settings s = {.header = "auto",
-                          .unknown = "error",
-                          .length = 400,
-                          .temperature = 1,
-                          .samples = 1,
-                          .seed = 1,
-                          .file_limit = DATASET_FILE_LIMIT};
+    predict_settings s = {
+        .header = "auto", .unknown = "error", .length = 400, .temperature = 1, .samples = 1, .seed = 1};
     tg_error error;
     static card c;
     tg_model *model = NULL;
     options_parse(&program, argc, argv, &s);
-    dataset_limit_files(s.file_limit);
     bool fine = s.model || tg_fail(&error, "--model FILE is missing; see --help");
     fine = fine && card_read(&c, s.model, &error);
     if (fine && conflict(&c, &s))

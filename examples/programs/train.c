@@ -62,10 +62,14 @@ static const program_option own_options[] = {
     {0}};
 
 static program_option table[OPTIONS_MOST];
+static const char *const first[] = {"data",   "target",    "ignore",    "model",    "hidden",   "activation", "epochs",
+                                    "batch",  "lr",        "optimizer", "seed",     "patience", "start",      "out",
+                                    "resume", "overwrite", "report",    "no-plots", NULL};
 static const options_program program = {
     .name = "train",
     .about = "Trains one model on one data set, keeps its best and its last state, and can resume.",
     .table = table,
+    .first = first,
     .after = "The same command continues where the run was stopped or killed, and ends with the same bytes as a run "
              "that was never stopped. predict uses the folder.\n\n"
              "Examples:\n"
@@ -75,7 +79,7 @@ static const options_program program = {
 
 static settings defaults(void)
 {
-    static const char *const of_many[] = {"folds", "test-noise", NULL};
+    static const char *const of_many[] = {"folds", "test-noise", "drop-last", NULL};
     options_join(table, run_options, of_many);
     options_join(table, own_options, NULL);
     return (settings){.run = run_spec_defaults()};
@@ -241,6 +245,8 @@ static int show_results(training *t)
         fail("no operation was timed");
     const plots_outcome drawn = best && !s->no_plots ? draw(t) : PLOTS_NOTHING;
     const bool reported = !s->report || write_report(t, drawn == PLOTS_DRAWN, false);
+    if (!s->report)
+        runlog_remove_drawn(s->out);
     if (r->about.task == CARD_LETTERS && !print_sample(t, &error))
         return fail(error.text);
     printf("\nin %s/: best.safetensors, last.safetensors, curves.csv, summary.csv, config.json", s->out);
@@ -286,6 +292,8 @@ static int train(training *t)
         fail(error.text);
     if (t->s.run.report)
         write_report(t, false, false);
+    else
+        runlog_remove_drawn(t->run.spec->out);
     return signals_status();
 }
 
@@ -334,8 +342,8 @@ static bool check(const settings *s, tg_error *error)
 /* The folder belongs to this run from here on. */
 static bool take_folder(const training *t, tg_error *error)
 {
-    static const char *const ignored[] = {"version",  "out",    "overwrite",   "resume",     "threads", "profile",
-                                          "no-plots", "report", "tensorboard", "file-limit", NULL};
+    static const char *const ignored[] = {"version", "out",      "overwrite", "resume",      "threads",
+                                          "profile", "no-plots", "report",    "tensorboard", NULL};
     const run_spec *s = &t->s.run;
     json_t *config = config_of(t);
     const bool there = files_make_folder(s->out, error),

@@ -157,13 +157,19 @@ END_TEST
 START_TEST(every_option_of_a_run_changes_it)
 {
     static const char *const options[] = {
-        "--validation 0.4", "--test 0.4",       "--test none",        "--split fixed",
-        "--folds 3",        "--rows 70",        "--noise 0.5",        "--noise -1",
-        "--hidden 5x2",     "--width 5",        "--depth 1",          "--gated width",
-        "--init he_normal", "--init-scale 0.5", "--norm rms",         "--residual",
-        "--dropout 0.3",    "--seed 7",         "--epochs 1",         "--batch 16",
-        "--lr 0.01",        "--optimizer lion", "--weight-decay 0.5", "--optimizer sgd --momentum 0.9",
-        "--schedule step",  "--warmup 0.5",     "--clip 0.01",        "--label-smoothing 0.2",
+        "--validation 0.4",   "--test 0.4",
+        "--test none",        "--split fixed",
+        "--folds 3",          "--rows 70",
+        "--noise 0.5",        "--noise -1",
+        "--hidden 5x2",       "--gated width",
+        "--init he_normal",   "--init-scale 0.5",
+        "--norm rms",         "--residual",
+        "--dropout 0.3",      "--seed 7",
+        "--epochs 1",         "--batch 16",
+        "--lr 0.01",          "--optimizer lion",
+        "--weight-decay 0.5", "--optimizer sgd --momentum 0.9",
+        "--schedule step",    "--warmup 0.5",
+        "--clip 0.01",        "--label-smoothing 0.2",
     };
     char errors[4000], arguments[600], folder[300], *plain = NULL;
     for (size_t i = 0; i <= sizeof options / sizeof options[0]; i++) {
@@ -189,26 +195,6 @@ START_TEST(every_option_of_a_run_changes_it)
 }
 END_TEST
 
-START_TEST(widths_and_depths_are_searched)
-{
-    char errors[4000], arguments[600];
-    snprintf(arguments, sizeof arguments,
-             "--data moons --rows 200 --width 4,6 --depth 1,3 --activations relu --seeds 1 --epochs 1 --batch 32 "
-             "--no-plots --out '%s/grid'",
-             temporary_folder());
-    ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
-    ck_assert_msg(strstr(errors, "2-(4,6)x(1,3)-2, 1 epoch") != NULL, "%s", errors);
-    const char *search = temporary_text("grid/search.csv");
-    ck_assert_ptr_nonnull(strstr(search, "relu,\"width 4, depth 1\",4,"));
-    ck_assert_ptr_nonnull(strstr(search, "relu,\"width 6, depth 3\",6,"));
-    const char *summary = strstr(temporary_text("grid/summary.csv"), "\nrelu,1,"); /* runs, parameters */
-    ck_assert_ptr_nonnull(summary);
-    const long parameters = atol(summary + 8);
-    ck_assert_msg(parameters == 22 || parameters == 62 || parameters == 32 || parameters == 116, "%ld parameters",
-                  parameters);
-}
-END_TEST
-
 /* If no net is given, its size suits the number of training rows, and config.json has it. */
 START_TEST(few_rows_get_a_small_net)
 {
@@ -217,7 +203,6 @@ START_TEST(few_rows_get_a_small_net)
     } cases[] = {{"--rows 400", "\n2-32x2-2, "},
                  {"--rows 600", "\n2-128x4-2, "},
                  {"--rows 400 --hidden auto", "\n2-32x2-2, "},
-                 {"--rows 400 --depth 1", "\n2-32-2, "},
                  {"--rows 400 --hidden 5", "\n2-5-2, "}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char errors[4000], arguments[600];
@@ -308,9 +293,10 @@ START_TEST(each_activation_has_its_own_boundary_however_few_the_epochs)
 {
     static char few[1 << 20], errors[4000];
     char command[2000];
-    snprintf(command, sizeof command,
-             "--data moons --rows 60 --hidden 2 --epochs 1 --seeds 1 --activations relu,silu,tanh,elu --out '%s'",
-             temporary_folder());
+    snprintf(
+        command, sizeof command,
+        "--data moons --rows 60 --hidden 2 --epochs 1 --seeds 1 --activations relu,silu,tanh,elu --report --out '%s'",
+        temporary_folder());
     ck_assert_msg(compare_run(command, errors, sizeof errors) == 0, "%s", errors);
     if (!temporary_exists("boundary.svg"))
         return; /* gnuplot is missing */
@@ -370,7 +356,7 @@ START_TEST(regression_and_every_kind_of_option_run)
         "--data moons --init orthogonal --validation 0.5 --noise -1",
         "--data moons --lr 1e-3,1e-2 --dropout 0,0.1 --test none --patience 1",
         "--data moons --norm batch --activations relu,swiglu --optimizer lion",
-        "--data moons --hidden 8 --depth 1,2 --residual --batch 16,32 --warmup 0,0.1 --epochs 1,2",
+        "--data moons --hidden 8x2 --residual --batch 16,32 --warmup 0,0.1 --epochs 1,2",
         "--data moons --hidden 9x4 --residual --activations relu,swiglu",
     };
     for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
@@ -394,7 +380,6 @@ Suite *compare_suite(void)
     tcase_add_test(tests, a_configuration_runs_again);
     tcase_add_test(tests, the_constant_schedule_warms_up_as_the_others_do);
     tcase_add_loop_test(tests, every_option_of_a_run_changes_it, 0, 2);
-    tcase_add_test(tests, widths_and_depths_are_searched);
     tcase_add_test(tests, few_rows_get_a_small_net);
     tcase_add_test(tests, what_was_read_is_told_before_training);
     tcase_add_loop_test(tests, an_interruption_keeps_what_is_finished, 0, 3);

@@ -33,9 +33,8 @@ static const struct {
     {"--data sine --label-smoothing 0.1", "--label-smoothing is for classes and characters only"},
     {"--data moons --activations relu,silu --gated width", "--gated: no activation is gated"},
     {"--data moons --hidden 16,8 --residual", "--residual: no two successive hidden layers have the same width"},
-    {"--width 8,8.5", "--width: '8,8.5' is not a list of different whole numbers"},
-    {"--data moons --hidden 16,8 --depth 2,4", "--depth: the hidden layers of --hidden differ in width; set --width"},
-    {"--data moons --hidden 16,8 --width 4 --depth 2,4", "--hidden has no effect with --width and --depth"},
+    {"--batch 8,8.5", "--batch: '8,8.5' is not a list of different whole numbers"},
+    {"--data moons --width 4", "--width is not for --model mlp"},
     {"--data moons --target -1", "--target is for csv: only"},
     {"--data moons --epochs 5 --patience 5", "--patience has no effect: a run has no more epochs"},
     {"--data moons --warmup 1", "compare: the cosine schedule needs steps, more of them than the warm-up has\n"},
@@ -49,9 +48,6 @@ static const struct {
     {"--data moons --categorical x", "moons: ignored, categorical and missing columns are for csv: only"},
     {"--data moons --missing error", "--missing is for csv: only"},
     {"--data moons --task classification", "--task is for csv: only"},
-    {"--data moons --scale log --no-plots", "--scale: --no-plots draws nothing"},
-    {"--data moons --seed-lines --no-plots", "--seed-lines: --no-plots draws nothing"},
-    {"--data moons --seed-lines --seeds 1", "--seed-lines has no effect with one seed"},
     {"--data moons --validation 0.6 --test 0.5", "leave none for training"},
     {"stray", "'stray' is not an option"},
     {"--unheard-of", "unrecognized option '--unheard-of'"},
@@ -110,16 +106,13 @@ START_TEST(values_of_another_kind_are_refused)
 }
 END_TEST
 
-/* The value 0 stands for that of --hidden, or for one that suits the data. A batch never has more rows than the data
+/* The value 0 stands for one that suits the data. A batch never has more rows than the data
  * set. */
 START_TEST(two_numbers_that_come_to_the_same_are_refused)
 {
     static const struct {
         const char *options, *message;
-    } cases[] = {{"--depth 1,0", "--depth: 1 and 0 give the same training here"},
-                 {"--width 8,0,4", "--width: 0 and 4 give the same training here"},
-                 {"--width 4,0 --depth 2,1 --lr 0.1,0.01", "--width: 4 and 0 give the same training here"},
-                 {"--batch 0,16,8", "--batch: 0 and 8 give the same training here"},
+    } cases[] = {{"--batch 0,16,8", "--batch: 0 and 8 give the same training here"},
                  {"--batch 120,121", "--batch: 120 and 121 give the same training here"},
                  {"--batch 8 --epochs 100,0", "--epochs: 100 and 0 give the same training here"},
                  {"--lr 1e-3,0.001",

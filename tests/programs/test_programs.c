@@ -237,6 +237,34 @@ START_TEST(every_program_explains_itself_and_refuses_nonsense)
 }
 END_TEST
 
+/* The first help of the two programs with the most options, and all options, each of which is accepted. */
+START_TEST(help_fits_a_screen_and_help_all_has_the_rest)
+{
+    static const char *const programs[] = {"train", "compare"};
+    static char all[sizeof output];
+    char arguments[60];
+    for (int p = 0; p < 2; p++) {
+        int lines = 0, widest = 0, options[2] = {0};
+        snprintf(arguments, sizeof arguments, "%s --help-all", programs[p]);
+        ck_assert_int_eq(run(arguments, all, sizeof all), 0);
+        snprintf(arguments, sizeof arguments, "%s --help", programs[p]);
+        ck_assert_int_eq(run(arguments, output, sizeof output), 0);
+        for (const char *line = output; *line; line += strcspn(line, "\n") + 1, lines++)
+            widest = (int)strcspn(line, "\n") > widest ? (int)strcspn(line, "\n") : widest;
+        ck_assert_msg(lines <= 60 && widest <= 80, "%s --help: %d lines, the widest of %d", programs[p], lines, widest);
+        for (const char *at = output; (at = strstr(at, "\n      --")); at++) {
+            char option[40];
+            snprintf(option, sizeof option, "%.*s", 9 + (int)strcspn(at + 9, "= \n"), at);
+            ck_assert_msg(strstr(all, option) || strcmp(option, "\n      --help-all") == 0, "%s", option);
+            options[0]++;
+        }
+        for (const char *at = all; (at = strstr(at, "\n      --")); at++)
+            options[1]++;
+        ck_assert_msg(options[0] > 10 && options[1] > 2 * options[0], "%d and %d", options[0], options[1]);
+    }
+}
+END_TEST
+
 /* They take a file, or nothing; what they print for --help is not the beginning of their work. */
 START_TEST(the_short_programs_explain_themselves_and_do_nothing_else)
 {
@@ -397,6 +425,7 @@ Suite *programs_suite(void)
     tcase_add_test(tests, the_environment_says_how_many_threads_there_are);
     tcase_add_test(tests, gradcheck_passes_everything_to_second_order_and_says_so_in_its_last_line);
     tcase_add_test(tests, every_program_explains_itself_and_refuses_nonsense);
+    tcase_add_test(tests, help_fits_a_screen_and_help_all_has_the_rest);
     tcase_add_test(tests, the_short_programs_explain_themselves_and_do_nothing_else);
     tcase_add_test(tests, what_was_drawn_is_named);
     tcase_add_test(tests, folders_of_any_name_have_their_pictures);

@@ -151,12 +151,12 @@ END_TEST
 START_TEST(a_folder_of_an_older_version_goes_on)
 {
     expect_fine(train_run("compare", SMALL "--activations relu --seeds 1 --out o"));
-    expect_fine(train_run("sed", "-i '/drop-last/d; /train-loss-every/d' o/config.json"));
+    expect_fine(train_run("sed", "-i '/tensorboard/d; /train-loss-every/d' o/config.json"));
     expect_fine(train_run("compare", SMALL "--activations relu --seeds 1 --out o"));
     ck_assert_msg(strstr(train_output, "1 of 1 run is complete\n"), "%s", train_output);
-    expect_fine(train_run("sed", "-i '/drop-last/d' o/config.json"));
-    expect_refused(train_run("compare", SMALL "--activations relu --seeds 1 --drop-last --out o"),
-                   "another --drop-last: nothing, not true");
+    expect_fine(train_run("sed", "-i '/train-loss-every/d' o/config.json"));
+    expect_refused(train_run("compare", SMALL "--activations relu --seeds 1 --train-loss-every 2 --out o"),
+                   "another --train-loss-every: nothing, not \"2\"");
 }
 END_TEST
 
@@ -207,9 +207,9 @@ START_TEST(help_lists_every_activation_optimizer_and_model)
         "mlp", "convnet", "vit", "autoencoder", "charmlp", "gpt",
     };
     for (int p = 0; p < 2; p++) {
-        train_run(programs[p], "--help | tr -s '\\n ' '  '");
+        train_run(programs[p], "--help-all | tr -s '\\n ' '  '");
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-            ck_assert_msg(strstr(train_output, names[i]), "%s --help: no %s", programs[p], names[i]);
+            ck_assert_msg(strstr(train_output, names[i]), "%s --help-all: no %s", programs[p], names[i]);
     }
 }
 END_TEST
@@ -265,7 +265,7 @@ static const struct {
 } killed[] = {
     {"train", LONGER "--model mlp --threads 1", {"curves.csv", "best.safetensors", "last.safetensors"}},
     {"compare",
-     LONGER "--activations relu,stochastic_gelu --seeds 2 --jobs 2",
+     LONGER "--activations relu,stochastic_gelu --seeds 2 --jobs 2 --report",
      {"curves.csv", "confusion.csv", "steps.csv"}},
     {"study", "gelu-mnist --quick --jobs 2 --no-plots", {"gelu-mnist-quick/curves.csv", "gelu-mnist-quick/report.md"}},
 };

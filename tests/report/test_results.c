@@ -90,7 +90,6 @@ static bool have_gnuplot(void)
 
 START_TEST(each_series_has_its_picture)
 {
-    static const char *const looks[] = {"auto", "linear", "log"};
     tg_error error;
     if (!have_gnuplot())
         return;
@@ -102,14 +101,10 @@ START_TEST(each_series_has_its_picture)
                           4);
     runlog_add_series(log, 0, RUNLOG_POINTS, (double[]){3, 50, 0, 70, 30, 1}, 6);
     run_log_write(log);
-    for (int i = 0; i < 3; i++) {
-        const plots_look look = {.scale = looks[i],
-                                 .seed_lines = i > 0,
-                                 .class_names = (char *[]){(char[]){"it's"}, (char[]){"two"}},
-                                 .classes = 2,
-                                 .feature_names = (char *[]){(char[]){"length"}, (char[]){"width"}}};
-        ck_assert_msg(plots_draw(temporary_folder(), &look, &error) == PLOTS_DRAWN, "%s: %s", looks[i], error.text);
-    }
+    const plots_look look = {.class_names = (char *[]){(char[]){"it's"}, (char[]){"two"}},
+                             .classes = 2,
+                             .feature_names = (char *[]){(char[]){"length"}, (char[]){"width"}}};
+    ck_assert_msg(plots_draw(temporary_folder(), &look, &error) == PLOTS_DRAWN, "%s", error.text);
     static const char *const pictures[] = {"loss.svg",  "steps.svg",    "accuracy.svg",
                                            "noise.svg", "boundary.svg", "boundary.png"};
     for (size_t i = 0; i < sizeof pictures / sizeof pictures[0]; i++)
@@ -162,7 +157,7 @@ START_TEST(the_net_at_the_best_epoch_is_kept)
     snprintf(arguments, sizeof arguments,
              "--data moons --rows 200 --hidden 6x2 --norm batch --lr 0.3 --schedule constant --activations relu,swiglu "
              "--seeds 2 --epochs 8 "
-             "--test-noise 0,0.5 --no-plots --out '%s/out'",
+             "--test-noise 0,0.5 --report --no-plots --out '%s/out'",
              temporary_folder());
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     for (int i = 0; i < 2; i++) {

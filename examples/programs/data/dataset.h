@@ -166,10 +166,9 @@ typedef struct dataset {
  * place and what was expected. `options` may be NULL. Free the result with dataset_free. */
 bool dataset_load(const char *spec, const dataset_options *options, dataset *set, tg_error *error);
 
-/* Sets the largest size of an unpacked file in this process, in megabytes of 2^20 bytes; DATASET_FILE_LIMIT at first. A
- * larger file is an error: before memory is allocated if its size is known, else as soon as the limit is reached. */
+/* The largest size of an unpacked file, in megabytes of 2^20 bytes. A larger file is an error: before memory is
+ * allocated if its size is known, else as soon as the limit is reached. */
 enum { DATASET_FILE_LIMIT = 2048 };
-void dataset_limit_files(int megabytes);
 
 /* The images of one IDX file, plain or compressed: [count, height, width], with values from 0 to 1; to be freed. NULL,
  * with an error as from dataset_load, if it cannot be read. */

@@ -8,17 +8,11 @@
 
 #include "examples/programs/data/internal.h"
 
-static int limit = DATASET_FILE_LIMIT; /* megabytes */
-
-void dataset_limit_files(int megabytes)
-{
-    limit = megabytes;
-}
-
 static bool is_too_large(size_t size, const char *path, tg_error *error)
 {
-    return size >> 20 >= (size_t)limit && (size & ((1 << 20) - 1) || size >> 20 > (size_t)limit) &&
-           !tg_fail(error, "%s: more than %d megabytes, unpacked; --file-limit raises the limit", path, limit);
+    return size > (size_t)DATASET_FILE_LIMIT << 20 &&
+           !tg_fail(error, "%s: more than %d megabytes, unpacked; data is kept in memory: use a part of the rows", path,
+                    DATASET_FILE_LIMIT);
 }
 
 /* The size that a file declares: for a gzip file that of its last member, up to 4 GB; 0 if unknown. */

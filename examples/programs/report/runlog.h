@@ -16,7 +16,7 @@
  * Files in the folder, each written under a temporary name and renamed when complete:
  *
  *     curves.csv     a row for each run and epoch, in the order of the runs
- *     bands.csv      a row for each activation and epoch: means over the seeds and a band around them; for plotting.
+ *     bands.csv      a row for each activation and epoch: means over the seeds and a band around them, for pictures.
  *                    The band is the 95 % interval of the mean; for two or three seeds, where that interval is too wide
  *                    to be useful, the least and the greatest value; empty for one
  *     summary.csv    a row for each activation: comparison_write_summary
@@ -31,7 +31,8 @@
  *                    the best epoch
  *     config.json    the options
  *
- * A file that would be empty is not written. In a search, all files except curves.csv and search.csv are for each
+ * A file that would be empty is not written. runlog_remove_drawn removes bands.csv and confusion.csv, of which a reader
+ * sees more in pictures and in a report. In a search, all files except curves.csv and search.csv are for each
  * activation's best point.
  *
  * Averages are over one value for each seed, the mean over its folds, as folds of one seed share most of their training
@@ -134,6 +135,9 @@ void runlog_finish_run(runlog *log, int run, bool diverged);
 /* Writes the files, making the folder if there is none. On failure, false and a message; an earlier file with the name
  * that failed stays. */
 bool runlog_write(const runlog *log, tg_error *error);
+
+/* Removes the files that only pictures and a report are made of. */
+void runlog_remove_drawn(const char *directory);
 
 /* True if there are several points. */
 bool runlog_is_search(const runlog *log);

@@ -29,6 +29,7 @@ static const struct file {
     const char *columns[BANDS + 1];             /* the names of their bands, or of a row's numbers */
     curve curves[CURVES];                       /* the first: without this series the file is not written */
     bool at_best;                               /* in a search, only of each activation's best point */
+    bool drawn;                                 /* only pictures and a report are made of it */
 } files[] = {
     {"curves.csv", write_all_curves},
     {"bands.csv",
@@ -36,7 +37,8 @@ static const struct file {
      "epoch",
      {"train_loss", "val_loss", "val_accuracy"},
      {{RUNLOG_SERIES, 0, EPOCH, {TRAIN_LOSS, VAL_LOSS, VAL_ACCURACY}, VAL_ACCURACY}},
-     true},
+     .at_best = true,
+     .drawn = true},
     {"summary.csv", runlog_write_summary, .at_best = true},
     {"steps.csv",
      NULL,
@@ -44,7 +46,7 @@ static const struct file {
      {"train_loss", "val_loss"},
      {{RUNLOG_STEPS, 2, 0, {1, NONE}, NONE}, {RUNLOG_SERIES, 0, STEP, {NONE, VAL_LOSS}, NONE}},
      true},
-    {"confusion.csv", write_confusion, .curves = {{RUNLOG_CONFUSION, 1}}, .at_best = true},
+    {"confusion.csv", write_confusion, .curves = {{RUNLOG_CONFUSION, 1}}, .at_best = true, .drawn = true},
     {"noise.csv", NULL, "noise", {"loss", "accuracy"}, {{RUNLOG_NOISE, 3, 0, {1, 2}, 2}}, true},
     {"surface.csv", NULL, NULL, {"x", "y", "class", "probability"}, {{RUNLOG_SURFACE, 4}}, true},
     {"points.csv", NULL, NULL, {"x", "y", "class"}, {{RUNLOG_POINTS, 3}}, true},
@@ -314,4 +316,11 @@ bool runlog_write(const runlog *log, tg_error *error)
     }
     runlog_free(best);
     return written;
+}
+
+void runlog_remove_drawn(const char *directory)
+{
+    for (int i = 0; i < FILES; i++)
+        if (files[i].drawn)
+            files_remove(directory, files[i].name);
 }

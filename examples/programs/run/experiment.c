@@ -11,7 +11,6 @@
 /* ---- the options ---- */
 
 static const char *const formats[] = {"table", "markdown", "latex", "csv", "html", NULL};
-static const char *const scales[] = {"auto", "linear", "log", NULL};
 
 #define AT(member) offsetof(experiment_settings, member)
 
@@ -19,9 +18,6 @@ static const program_option own_options[] = {
     {"keep-models", NULL, "keep the weights of every run's best epoch, for predict --model OUT/runs/NAME", OPTION_FLAG,
      AT(keep_models)},
     SWEEP_OPTIONS(AT(sweep)),
-    {"scale", "KIND", "scale of the loss axis; auto: logarithmic for a wide range", OPTION_CHOICE, AT(scale),
-     .choices = scales},
-    {"seed-lines", NULL, "draw a line for each seed in place of a band", OPTION_FLAG, AT(seed_lines)},
     {"format", "KIND", "format of the printed table", OPTION_CHOICE, AT(format), .choices = formats},
     {"config", "FILE", "take the options from a config.json; options given here override them", OPTION_TEXT,
      AT(config)},
@@ -62,18 +58,19 @@ static bool is_listed(int place)
 const options_program *experiment_program(void)
 {
     static program_option table[OPTIONS_MOST];
+    static const char *const first[] = {"data", "target", "activations", "seeds", "model", "hidden",    "epochs", "lr",
+                                        "jobs", "part",   "report",      "runs",  "out",   "overwrite", NULL};
     static const options_program program = {
         .name = "compare",
         .about = "Trains the same model with several activations and several seeds, and shows which is better: by a "
                  "table with intervals, and by curves.",
         .table = table,
-        .after = "For one seed, all activations have the same training, validation and test rows, see them in the same "
-                 "order and, where shapes agree, start from the same weights. Every choice, such as that of the best "
-                 "epoch, is made on validation rows, never on test rows. The loss of a regression is the squared error "
-                 "of targets that are standardised by the training rows. The same command gives the same curves for "
-                 "any --jobs, and continues where it was stopped or killed.\n\n"
-                 "Example: compare --data glyphs --activations relu,gelu_exact --seeds 5 --out results"};
-    static const char *const not_ours[] = {"activation", "start", "rename", "activation-from", NULL};
+        .first = first,
+        .after = "For one seed, all activations have the same rows in the same order and, where shapes agree, the same "
+                 "initial weights. Every choice, such as that of the best epoch, is made on validation rows. The same "
+                 "command gives the same curves for any --jobs, and continues where it was stopped or killed.\n\n"
+                 "Example: compare --data glyphs --activations relu,silu --seeds 5 --out results"};
+    static const char *const not_ours[] = {"activation", "start", "rename", "activation-from", "drop-last", NULL};
     if (table[0].help)
         return &program;
     options_join(table, run_options, not_ours);
@@ -96,11 +93,9 @@ static const char *word_of(const program_option *o, const run_spec *s)
 
 experiment experiment_defaults(void)
 {
-    experiment e = {.settings = {.run = run_spec_defaults(),
-                                 .activations = "relu,gelu_exact,silu,swiglu",
-                                 .seeds = 3,
-                                 .format = "table",
-                                 .scale = "auto"}};
+    experiment e = {
+        .settings = {
+            .run = run_spec_defaults(), .activations = "relu,gelu_exact,silu,swiglu", .seeds = 3, .format = "table"}};
     e.settings.run.paired = true;
     e.settings.run.clip = 0;
     e.settings.run.gated = "parameters";
@@ -278,7 +273,7 @@ void experiment_name(const experiment *e, int run, char name[EXPERIMENT_POINT])
 
 /* ---- checks ---- */
 
-/* False and one line if two points of the grid are the same training, as depth 0 and 4 with --hidden 128x4. */
+/* False and one line if two points of the grid are the same training, as batch 0 and 128. */
 static bool points_differ(const experiment *e, tg_error *error)
 {
     json_t **points = calloc((size_t)e->points, sizeof *points);
@@ -321,10 +316,7 @@ static bool options_matter(const experiment *e, tg_error *error)
     const char *problem = options_given("gated") && !any_gated ? "--gated: no activation is gated (swiglu, geglu, ...)"
                           : s->run.net.residual && !any_residual
                               ? "--residual: no two successive hidden layers have the same width"
-                          : options_given("scale") && s->run.no_plots ? "--scale: --no-plots draws nothing"
-                          : s->seed_lines && s->run.no_plots          ? "--seed-lines: --no-plots draws nothing"
-                          : s->seed_lines && e->runs == nets          ? "--seed-lines has no effect with one seed"
-                                                                      : NULL;
+                              : NULL;
     if (problem)
         return tg_fail(error, "%s", problem);
     for (int run = 0; run < nets; run++) {
@@ -342,31 +334,13 @@ static bool keep_choices(experiment *e, tg_error *error)
     /* each with the option on whose value the default depends */
     static const char *const chosen[][2] = {{"batch", "batch"}, {"epochs", "batch"}, {"lr", "optimizer"}};
     const run_spec first = experiment_spec(e, 0);
-    if (experiment_list(e, "depth")[0] == '0' && experiment_list(e, "width")[0] == '0')
-        e->settings.run.net.hidden = first.net.hidden;
+    e->settings.run.net.hidden = first.net.hidden;
     for (int i = 0; i < 3; i++) {
         const int place = place_of(chosen[i][0]);
         if (strcmp(e->settings.list[place], "0") == 0 && !strchr(experiment_list(e, chosen[i][1]), ','))
             e->settings.list[place] = word_of(&run_options[place], &first);
     }
     return read_lists(e, error);
-}
-
-/* True if --depth is possible: it needs one width to repeat. */
-static bool depth_is_clear(const experiment *e, tg_error *error)
-{
-    const char *hidden = e->settings.run.net.hidden;
-    int64_t widths[TG_MLP_HIDDEN + 1];
-    bool uniform = true;
-    if (!hidden || strcmp(hidden, "auto") == 0 || strcmp(hidden, "none") == 0)
-        return true;
-    if (!options_widths("hidden", hidden, widths, TG_MLP_HIDDEN, error))
-        return false;
-    for (int i = 1; widths[i]; i++)
-        uniform &= widths[i] == widths[0];
-    if (!uniform && options_given("depth") && !options_given("width"))
-        return tg_fail(error, "--depth: the hidden layers of --hidden differ in width; set --width");
-    return true;
 }
 
 /* Makes the folder's name from the given options; a list contributes all values. */
@@ -385,8 +359,7 @@ static void name_folder(experiment *e)
 bool experiment_prepare(experiment *e, tg_error *error)
 {
     run_spec *s = &e->settings.run;
-    if (!sweep_prepare(&e->settings.sweep, error) || !read_activations(e, error) || !read_lists(e, error) ||
-        !depth_is_clear(e, error))
+    if (!sweep_prepare(&e->settings.sweep, error) || !read_activations(e, error) || !read_lists(e, error))
         return false;
     e->runs = e->activation_count * e->points * e->settings.seeds * folds(e);
     e->parameters = calloc((size_t)(e->activation_count * e->points), sizeof *e->parameters);

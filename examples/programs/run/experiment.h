@@ -26,8 +26,8 @@ typedef struct experiment_settings {
     const char *list[OPTIONS_MOST]; /* [place in run_options]: the option's values, if it has several */
     sweep sweep;
     int seeds;
-    const char *format, *config, *scale, *runs, *measures;
-    bool seed_lines, keep_models;
+    const char *format, *config, *runs, *measures;
+    bool keep_models;
 } experiment_settings;
 
 /* An option with several values. */
@@ -76,7 +76,7 @@ const char *experiment_searched(const experiment *e);
 /* The words of that list, separated by blanks; empty if it is a list of numbers. */
 void experiment_searched_words(const experiment *e, char text[EXPERIMENT_POINT]);
 
-/* "784-128x8-10"; with lists, all widths and depths: "784-(64,128)x(2,4)-10". */
+/* "784-128x8-10", of the first run. */
 void experiment_net(const experiment *e, char text[EXPERIMENT_POINT]);
 
 /* Describes the data and the settings that follow from it, in a few lines; and what is known of all runs together. */

@@ -45,28 +45,9 @@ runlog_about experiment_about(const experiment *e)
                           .classes = classes ? data->classes : 0};
 }
 
-/* A list in parentheses where it has several numbers. */
-static const char *listed(const char *list, char text[EXPERIMENT_POINT])
-{
-    const bool several = strchr(list, ',') != NULL;
-    snprintf(text, EXPERIMENT_POINT, "%s%.80s%s", several ? "(" : "", list, several ? ")" : "");
-    return text;
-}
-
 void experiment_net(const experiment *e, char text[EXPERIMENT_POINT])
 {
-    run_spec s = experiment_spec(e, 0);
-    const char *widths = experiment_list(e, "width"), *depths = experiment_list(e, "depth");
-    char width[EXPERIMENT_POINT], depth[EXPERIMENT_POINT], shape[2 * EXPERIMENT_POINT];
-    if (net_takes(s.net.model, "depth") && (strchr(widths, ',') || strchr(depths, ','))) {
-        char own_width[32], own_depth[16] = "1";
-        const char *times = strchr(s.net.hidden, 'x');
-        snprintf(own_width, sizeof own_width, "%.*s", (int)strcspn(s.net.hidden, "x,"), s.net.hidden);
-        snprintf(own_depth, sizeof own_depth, "%s", times ? times + 1 : "1");
-        snprintf(shape, sizeof shape, "%.80sx%.80s", listed(strcmp(widths, "0") ? widths : own_width, width),
-                 listed(strcmp(depths, "0") ? depths : own_depth, depth));
-        s.net.hidden = shape;
-    }
+    const run_spec s = experiment_spec(e, 0);
     net_describe(&s.net, text, EXPERIMENT_POINT);
     *strrchr(text, ',') = '\0';        /* the activation */
     if (strncmp(text, "mlp ", 4) == 0) /* mlp is the default */

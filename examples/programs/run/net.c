@@ -200,7 +200,7 @@ DESCRIBE(gpt, "gpt of %d layer%s, %d head%s, width %d, context %d, %s", s->layer
 
 #define KIND(name) #name, make_##name, describe_##name
 static const net_kind mlp_kind = {KIND(mlp),
-                                  {.options = "hidden residual width depth",
+                                  {.options = "hidden residual",
                                    .rows_alone = true,
                                    .batch = 128,
                                    .lr = 2e-3,
@@ -227,7 +227,7 @@ static const net_kind autoencoder_kind = {
     {.hidden = "256,128", .code = 30, .norm = "none", .activation = "gelu_exact"}};
 static const net_kind charmlp_kind = {
     KIND(charmlp),
-    {.options = "hidden context embedding width depth",
+    {.options = "hidden context embedding",
      .text = true,
      .rows_alone = true,
      .batch = 128,

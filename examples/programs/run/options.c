@@ -12,7 +12,7 @@
 #include <tapegrad.h>
 #include <unistd.h>
 
-enum { FIRST_KEY = 1000, HELP_SIZE = 700 };
+enum { FIRST_KEY = 1000, HELP_ALL = FIRST_KEY - 1, HELP_SIZE = 700, FEW = 8 /* choices of an option in --help */ };
 
 typedef struct reading {
     const options_program *program;
@@ -259,9 +259,15 @@ const char *options_first_given(const char *const *names)
     return *names;
 }
 
+static void list_options(const options_program *program, const void *settings, bool all);
+
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     const reading *r = state->input;
+    if (key == HELP_ALL) {
+        list_options(r->program, r->settings, true);
+        argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP);
+    }
     if (key >= FIRST_KEY && key < FIRST_KEY + OPTIONS_MOST) {
         const program_option *o = &r->program->table[key - FIRST_KEY];
         if (!options_set(o, r->settings, argument))
@@ -278,15 +284,18 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     return ARGP_ERR_UNKNOWN;
 }
 
-/* The help text, followed by the choices and the default. */
-static void describe(const program_option *o, const void *settings, char *text, size_t size)
+/* The help text, followed by the choices (in the short help not by many) and the default. */
+static void describe(const program_option *o, const void *settings, bool all, char *text, size_t size)
 {
     char number[OPTIONS_WORD];
     size_t used = (size_t)snprintf(text, size, "%s", o->help);
-    if (o->choices && used < size) {
-        char choices[HELP_SIZE];
-        describe_choices(o, choices, sizeof choices);
-        used += (size_t)snprintf(text + used, size - used, ": %s", choices);
+    int choices = 0;
+    while (o->choices && o->choices[choices])
+        choices++;
+    if (choices && used < size && (all || choices <= FEW)) {
+        char listed[HELP_SIZE];
+        describe_choices(o, listed, sizeof listed);
+        used += (size_t)snprintf(text + used, size - used, ": %s", listed);
     }
     if (o->users && used < size)
         used += (size_t)snprintf(text + used, size - used, "; for %s", o->users(o->name));
@@ -325,27 +334,49 @@ static void print_version(FILE *out, struct argp_state *state)
     fprintf(out, "%s (tapegrad) %s\n", state->name, tg_version());
 }
 
+static struct argp_option listed[OPTIONS_MOST + 2];
+
+static bool is_first(const options_program *program, const char *name)
+{
+    return !program->first || program->first[options_position(program->first, name)];
+}
+
+/* Lists the options for argp. A short help hides those that are not among the first, and the headings. */
+static void list_options(const options_program *program, const void *settings, bool all)
+{
+    static char help[OPTIONS_MOST][HELP_SIZE];
+    const bool brief = program->first && !all;
+    int group = 0, i = 0;
+    for (; i < OPTIONS_MOST && options_more(&program->table[i]); i++) {
+        const program_option *o = &program->table[i];
+        if (o->type == OPTION_GROUP)
+            listed[i] = (struct argp_option){.doc = o->help, .group = ++group, .flags = brief ? OPTION_HIDDEN : 0};
+        else {
+            describe(o, settings, !brief, help[i], sizeof help[i]);
+            listed[i] = (struct argp_option){.name = o->name,
+                                             .key = FIRST_KEY + i,
+                                             .arg = o->argument,
+                                             .doc = help[i],
+                                             .group = group,
+                                             .flags = brief && !is_first(program, o->name) ? OPTION_HIDDEN : 0};
+        }
+    }
+    listed[i] = (struct argp_option){.name = "help-all",
+                                     .key = HELP_ALL,
+                                     .doc = "Give the help list of all options",
+                                     .group = -1,
+                                     .flags = brief ? 0 : OPTION_HIDDEN};
+}
+
 void options_parse(const options_program *program, int argc, char **argv, void *settings)
 {
-    static struct argp_option options[OPTIONS_MOST + 1];
-    static char help[OPTIONS_MOST][HELP_SIZE];
-    int group = 0;
     memset(given, 0, sizeof given);
     parsed = program;
     json_set_alloc_funcs(json_memory, free);
     if (!printing)
         atexit(close_output);
     printing = program->name;
-    for (int i = 0; i < OPTIONS_MOST && options_more(&program->table[i]); i++) {
-        const program_option *o = &program->table[i];
-        if (o->type == OPTION_GROUP)
-            options[i] = (struct argp_option){.doc = o->help, .group = ++group};
-        else {
-            describe(o, settings, help[i], sizeof help[i]);
-            options[i] = (struct argp_option){
-                .name = o->name, .key = FIRST_KEY + i, .arg = o->argument, .doc = help[i], .group = group};
-        }
-    }
+    list_options(program, settings, false);
     char *about;
     if (asprintf(&about, "%s%s%s", program->about, program->after ? "\v" : "", program->after ? program->after : "") <
         0) {
@@ -354,7 +385,7 @@ void options_parse(const options_program *program, int argc, char **argv, void *
     }
     argp_err_exit_status = 2;
     argp_program_version_hook = print_version;
-    const struct argp argp = {.options = options, .parser = parse, .args_doc = program->words, .doc = about};
+    const struct argp argp = {.options = listed, .parser = parse, .args_doc = program->words, .doc = about};
     char *program_name = argv[0];
     argv[0] = (char *)(size_t)program->name; /* messages begin with the program's name */
     const int failure = argp_parse(&argp, argc, argv, 0, NULL, &(reading){program, settings});

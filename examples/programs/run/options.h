@@ -54,8 +54,9 @@ typedef struct options_program {
     const char *about;           /* what the program does: a line or two above the options */
     const program_option *table; /* ends with a line of zeros */
     const char *after;           /* below the options; may be NULL */
-    const char *words;           /* name of other arguments in --help; NULL: none allowed */
-    size_t words_offset;         /* offset of a const char *const *, set to these arguments, ended by NULL */
+    const char *const *first; /* the options that --help shows, ended by NULL, when --help-all shows all; NULL: all */
+    const char *words;        /* name of other arguments in --help; NULL: none allowed */
+    size_t words_offset;      /* offset of a const char *const *, set to these arguments, ended by NULL */
 } options_program;
 
 /* The option of this name; NULL: there is none. For every entry of a table, groups too: for (o = table;
@@ -67,8 +68,9 @@ bool options_more(const program_option *o);
 /* Appends options to a table of OPTIONS_MOST lines, except those in `without` (NULL: none). */
 void options_join(program_option *table, const program_option *more, const char *const *without);
 
-/* Reads argv into the settings, which have the defaults. Exits for --help and --version (status 0) and for errors (2).
- * From then on, the program exits if standard output cannot be written (2) or memory for JSON runs out (1). */
+/* Reads argv into the settings, which have the defaults. Exits for --help, --help-all and --version (status 0) and for
+ * errors (2). From then on, the program exits if standard output cannot be written (2) or memory for JSON runs out (1).
+ */
 void options_parse(const options_program *program, int argc, char **argv, void *settings);
 
 /* Reads widths of layers, "128x8" or "512,256x2", into widths[most + 1], ended by 0. False and one line that names the

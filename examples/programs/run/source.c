@@ -99,7 +99,6 @@ static bool split_text(run_spec *s, run_source *from, tg_error *error)
 bool source_open(run_spec *s, run_source *from, tg_error *error)
 {
     *from = (run_source){.is_text = text_is_named(s->data)};
-    dataset_limit_files(s->file_limit);
     const bool fine = from->is_text ? open_text(s, from, error) : open_rows(s, from, error);
     if (!fine)
         source_free(from);

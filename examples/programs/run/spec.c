@@ -58,7 +58,6 @@ run_spec run_spec_defaults(void)
                       .missing = "error",
                       .seed = 1,
                       .accumulate = 1,
-                      .file_limit = DATASET_FILE_LIMIT,
                       .best = "loss",
                       .optimizer = "adamw",
                       .schedule = "cosine",
@@ -77,24 +76,6 @@ static int epochs_of_comparison(int64_t rows, int batch)
     return (int)(enough < FEWEST ? FEWEST : enough > MOST ? MOST : enough);
 }
 
-/* Applies --width and --depth in place of --hidden. */
-static void complete_hidden(run_spec *s)
-{
-    int64_t widths[TG_MLP_HIDDEN + 1];
-    tg_error error;
-    char text[64];
-    if ((!s->depth && !s->net.width) || !net_takes(s->net.model, "depth") ||
-        !options_widths("hidden", s->net.hidden, widths, TG_MLP_HIDDEN, &error))
-        return;
-    int count = 0;
-    while (widths[count])
-        count++;
-    snprintf(text, sizeof text, s->depth == 1 || (!s->depth && count == 1) ? "%lld" : "%lldx%d",
-             (long long)(s->net.width ? s->net.width : widths[0]), s->depth ? s->depth : count);
-    s->net.hidden = net_keep_text(text);
-    s->net.width = s->depth = 0;
-}
-
 void run_spec_complete(run_spec *s, int64_t rows)
 {
     enum { FEW = 300 }; /* a large net overfits so few rows */
@@ -106,7 +87,6 @@ void run_spec_complete(run_spec *s, int64_t rows)
     if (!s->net.hidden && s->paired)
         s->net.hidden = model->compared_hidden[rows >= FEW];
     net_spec_complete(&s->net);
-    complete_hidden(s);
     if (s->batch == 0)
         for (s->batch = 8; s->batch < model->batch && 2 * s->batch <= rows / 16;)
             s->batch *= 2;
@@ -159,9 +139,7 @@ bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
         : options_given("target") && !is_table            ? "--target is for csv: only"
         : options_given("task") && !is_table              ? "--task is for csv: only"
         : options_given("missing") && !is_table           ? "--missing is for csv: only"
-        : options_given("hidden") && options_given("width") && options_given("depth") && net_takes(model, "depth")
-            ? "--hidden has no effect with --width and --depth"
-            : NULL;
+                                                          : NULL;
     if (conflict)
         tg_fail(error, "%s", conflict);
     return !conflict;
@@ -226,8 +204,7 @@ tg_optimizer_config run_spec_optimizer(const run_spec *s, int64_t steps)
                                   .momentum = s->momentum,
                                   .nesterov = s->momentum > 0,
                                   .beta1 = s->beta1,
-                                  .beta2 = s->beta2,
-                                  .epsilon = s->epsilon};
+                                  .beta2 = s->beta2};
     tg_optimizer_from_name(s->optimizer, &config.kind);
     tg_schedule_from_name(s->schedule, &config.schedule.kind);
     config.schedule.steps = steps;

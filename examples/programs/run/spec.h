@@ -17,14 +17,13 @@
 
 typedef struct run_spec {
     net_spec net; /* first: net_options */
-    int depth;    /* hidden layers, of net.width each; 0: as net.hidden says */
     const char *gated;
     const char *data, *validation, *test, *split, *target, *task, *header, *ignore, *categorical, *missing;
     int rows, folds, fold;
     double noise;
     int epochs, epoch_windows, batch, accumulate, shards, patience, seed;
     const char *optimizer, *schedule, *best;
-    double lr, warmup, end, weight_decay, momentum, beta1, beta2, epsilon, clip, ema, label_smoothing;
+    double lr, warmup, end, weight_decay, momentum, beta1, beta2, clip, ema, label_smoothing;
     const char *test_noise;
     int train_loss_every;
     bool drop_last;
@@ -32,7 +31,6 @@ typedef struct run_spec {
     bool paired;       /* part of a comparison: the order of rows and the defaults are those of `compare` */
 
     const char *start, *activation_from, *rename; /* weights to begin with; may be NULL */
-    int file_limit;                               /* maximum megabytes read of a file */
     const char *out;                              /* NULL: a name that describes the run */
     bool overwrite, no_plots, report, tensorboard;
 } run_spec;

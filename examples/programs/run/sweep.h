@@ -29,8 +29,8 @@ typedef struct sweep {
 /* clang-format off */
 #define SWEEP_OPTIONS(at) \
     {"jobs", "N", "runs at the same time; 0: one per processor", OPTION_INT, (at) + offsetof(sweep, jobs), 0, 1024}, \
-    {"part", "I/N", "train only every N-th run, from the I-th on, and show no results: for N processes that share the " \
-     "folder; then the command without it makes the tables", OPTION_TEXT, (at) + offsetof(sweep, part)}
+    {"part", "I/N", "train only every N-th run, from the I-th on, and show nothing; then the command without it makes " \
+     "the tables", OPTION_TEXT, (at) + offsetof(sweep, part)}
 /* clang-format on */
 
 /* Finds the runs of this process. False and one line if --part is invalid. */

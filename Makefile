@@ -116,7 +116,7 @@ MARCH_v3 := -march=x86-64-v3 -mprfchw
 MARCH_v4 := -march=x86-64-v4 -mprfchw -mprefer-vector-width=512
 
 # ---- how it is built -------------------------------------------------------
-OPTIMISE := $(if $(filter 1,$(DEBUG)),-O1 -g -DTG_DEBUG,-O2 -g)
+OPTIMISE := $(if $(filter 1,$(DEBUG)),-O1 -g -DTG_DEBUG,-O2 -g1)
 WARN     := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wvla \
             -Wno-missing-field-initializers -Wno-format-zero-length
 if_known = $(shell $(CC) -Werror $(1) -x c -c /dev/null -o /dev/null 2>/dev/null && echo $(1))
@@ -167,7 +167,7 @@ LINK :=
 LIBS :=
 define link
 	@mkdir -p $(@D)
-	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) $(LINK) -o $@ $(filter %.o %.a,$^) $(LIBS) $(LOADS) -lm
+	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) $(LINK) -o $@ $(filter %.o %.a %.so,$^) $(LIBS) $(LOADS) -lm
 	$(if $(filter $(OUT)/bin/%,$@),$(EMULATED))
 endef
 # A program for another processor is moved aside; a script of the same name runs it under QEMU.
@@ -269,21 +269,28 @@ $(STATIC): $(LIBRARY_OBJECTS) $(OUT)/flags
 $(SHARED): LINK = -shared -Wl,-soname,libtapegrad.so.0 -Wl,-z,nodelete
 $(SHARED): $(LIBRARY_OBJECTS) $(OUT)/flags
 	$(link)
+	@ln -sf $(@F) $@.0
 
 # Programs look for the plotting scripts in the folders above their own; the link makes them found wherever BUILD is.
 $(OUT)/plots:
 	@mkdir -p $(@D) && ln -sfn "$$PWD/plots" $@
 
-# Programs link the library that users link, and can reach only its public functions.
+# Programs link a library that users link, and can reach only its public functions: here the shared one, found beside them, so that a
+# change of the library links twenty programs at once; installed programs contain theirs. Counters of lines (make coverage) are written
+# for a program as a whole.
+LINKED := $(if $(findstring --coverage,$(LDFLAGS)),$(STATIC),$(SHARED))
 $(PROGRAMS): | $(OUT)/plots
-$(OUT)/bin/%: LIBS = $(PROGRAM_LIBS)
-$(OUT)/bin/%: $(OUT)/obj/examples/programs/%.o $(COMMON_OBJECTS) $(STATIC) $(OUT)/flags
+$(OUT)/bin/% $(OUT)/install/%: LIBS = $(PROGRAM_LIBS)
+$(OUT)/bin/%: LINK = -Wl,-rpath,'$$ORIGIN/..'
+$(OUT)/bin/%: $(OUT)/obj/examples/programs/%.o $(COMMON_OBJECTS) $(LINKED) $(OUT)/flags
 	$(link)
-$(OUT)/bin/%: $(OUT)/obj/examples/%.o $(COMMON_OBJECTS) $(STATIC) $(OUT)/flags
+$(OUT)/bin/%: $(OUT)/obj/examples/%.o $(COMMON_OBJECTS) $(LINKED) $(OUT)/flags
+	$(link)
+$(OUT)/install/%: $(OUT)/obj/examples/programs/%.o $(COMMON_OBJECTS) $(STATIC) $(OUT)/flags
 	$(link)
 
 # -rdynamic: operations that gradcheck loads (--load) call the library's functions inside the program.
-$(OUT)/bin/gradcheck: LINK = -rdynamic
+$(OUT)/bin/gradcheck $(OUT)/install/gradcheck: LINK += -rdynamic
 
 # The benchmark counts the library's allocations, and tests make the n-th one fail (tests/support/wrapped_memory.h). Tests also split
 # parallel work into small pieces (tests/support/cut_finely.h) and pretend to be a terminal (tests/support/pseudo_terminal.c).
@@ -440,7 +447,7 @@ TOOLS := activations compare emit gradcheck predict study train
 put = @OUT='$(OUT)' VERSION='$(VERSION)' PUBLIC_HEADERS='$(PUBLIC_HEADERS)' PRIVATE_LIBS='$(strip $(LOADS) -lm -pthread)' TOOLS='$(TOOLS)' \
     DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' INCLUDEDIR='$(INCLUDEDIR)' BINDIR='$(BINDIR)' MANDIR='$(MANDIR)' \
     DATADIR='$(DATADIR)' STRIP='$(STRIP)' OBJCOPY='$(OBJCOPY)' DEBUGFILES='$(DEBUGFILES)' .ci/install $(1)
-tools: lib $(TOOLS:%=$(OUT)/bin/%)
+tools: lib $(TOOLS:%=$(OUT)/bin/%) $(TOOLS:%=$(OUT)/install/%)
 install: tools
 	$(call put,install all)
 install-library: lib

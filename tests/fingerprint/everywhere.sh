@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compares the fingerprints of trainings with docs/fingerprints.txt, for several compilers, optimisation levels, instruction sets, numbers
+# Compares the fingerprints of trainings with tests/fingerprint/fingerprints.txt, for several compilers, optimisation levels, instruction sets, numbers
 # of threads, C libraries of later Debian releases and, under qemu-user, aarch64. Prints a table with the number of trainings that
 # differ, and fails if one does.
 #   tests/fingerprint/everywhere.sh [FOLDER]     what is built goes into FOLDER; from the top of the tree
@@ -30,8 +30,8 @@ with() {
     for set in v4 v3 baseline; do
         program=$folder/$name/bin/fingerprint
         "$program" --instructions $set --only none 2> /dev/null || continue
-        list=docs/fingerprints.txt
-        [ $set != baseline ] || list=docs/fingerprints-baseline.txt
+        list=tests/fingerprint/fingerprints.txt
+        [ $set != baseline ] || list=tests/fingerprint/fingerprints-baseline.txt
         row "$name, $set" $list "$program" --instructions $set
     done
 }
@@ -39,7 +39,7 @@ with() {
 mkdir -p "$folder"
 with gcc CC=gcc
 for threads in 1 2 3 5 8 16; do
-    row "gcc, $threads threads" docs/fingerprints.txt "$folder/gcc/bin/fingerprint" --threads $threads
+    row "gcc, $threads threads" tests/fingerprint/fingerprints.txt "$folder/gcc/bin/fingerprint" --threads $threads
 done
 with gcc-O1 CC=gcc CFLAGS=-O1
 with gcc-O3 CC=gcc CFLAGS=-O3
@@ -53,7 +53,7 @@ fi
 if command -v aarch64-linux-gnu-gcc > /dev/null && command -v qemu-aarch64 > /dev/null; then
     make BUILD="$folder/aarch64" CC=aarch64-linux-gnu-gcc BLAS=none DEPENDENCIES=skip "$folder/aarch64/bin/fingerprint" \
         > "$folder/aarch64.log" 2>&1 || { tail -n 5 "$folder/aarch64.log"; status=1; }
-    row "aarch64, gcc, qemu-user" docs/fingerprints.txt \
+    row "aarch64, gcc, qemu-user" tests/fingerprint/fingerprints.txt \
         qemu-aarch64 -L /usr/aarch64-linux-gnu "$folder/aarch64/bin/fingerprint"
 else
     echo "aarch64: gcc-aarch64-linux-gnu, libc6-dev-arm64-cross or qemu-user is not there, skipped"
@@ -73,7 +73,7 @@ with_glibc() {
     fi
     library=$(dirname "$(find "$where/root" -name libm.so.6)")
     version=$("$library/ld-linux-x86-64.so.2" --library-path "$library" "$library/libc.so.6" | sed -n '1s/.*version \([0-9.]*[0-9]\).*/\1/p')
-    row "gcc, glibc $version of $1" docs/fingerprints.txt \
+    row "gcc, glibc $version of $1" tests/fingerprint/fingerprints.txt \
         "$library/ld-linux-x86-64.so.2" --library-path "$library" "$folder/gcc/bin/fingerprint"
 }
 if command -v apt-get > /dev/null && [ "$(uname -m)" = x86_64 ]; then

@@ -1,4 +1,4 @@
-/* Prints hashes of the weights of small training runs: compare them with docs/fingerprints.txt. */
+/* Prints hashes of the weights of small training runs: compare them with tests/fingerprint/fingerprints.txt. */
 #include "tests/fingerprint/fingerprint.h"
 
 #include "autograd/kernels/kernels.h"

@@ -19,12 +19,8 @@ static int word_count;
 
 static bool read_words(FILE *file)
 {
-    char line[1000];
-    while (word_count < MOST_WORDS && fgets(line, sizeof line, file)) {
-        line[strcspn(line, "\r\n")] = '\0';
-        if (*line && strlen(line) < LONGEST)
-            strcpy(words[word_count++], line);
-    }
+    while (word_count < MOST_WORDS && fscanf(file, " %39[^\r\n]%*[^\r\n]", words[word_count]) != EOF)
+        word_count++; /* a longer line is cut */
     return !ferror(file);
 }
 
@@ -90,8 +86,7 @@ static bool show(void *context, const tg_fit_epoch *now)
 {
     (void)context;
     printf("epoch %2d   loss %.4f   held out %.4f nats a letter\n", (int)now->epoch, now->train_loss, now->valid_loss);
-    fflush(stdout);
-    return true;
+    return fflush(stdout) == 0;
 }
 
 static void invent(const tg_char_mlp *net, tg_tape *tape, tg_rng *rng)
@@ -101,8 +96,8 @@ static void invent(const tg_char_mlp *net, tg_tape *tape, tg_rng *rng)
         window[i] = END;
     for (int length = 0; length < LONGEST; length++) {
         tg_tape_reset(tape);
-        tg_tensor x = tg_borrow(tape, TG_I32, window, TG_SHAPE(1, CONTEXT)),
-                  p = tg_softmax(tg_char_mlp_forward(net, x, NULL), -1);
+        tg_tensor x = tg_borrow(tape, TG_I32, window, TG_SHAPE(1, CONTEXT));
+        tg_tensor p = tg_softmax(tg_char_mlp_forward(net, x, NULL), -1);
         double left = tg_rng_uniform(rng);
         int letter = 0;
         while (letter < LETTERS - 1 && (left -= tg_at(p, letter)) > 0)
@@ -124,11 +119,9 @@ int main(int argc, char **argv)
     if (argc > 1 && !help && (!file || !read_words(file)))
         return perror(argv[1]), 2;
     if (argc == 1)
-        read_functions();
+        read_functions(); /* in tapegrad's folder */
     if (word_count < 20 || epochs < 1)
-        return fputs("usage: names [WORDS [EPOCHS]], with 20 words or more, one per line; without them, run it in "
-                     "tapegrad's folder\n",
-                     help ? stdout : stderr),
+        return fprintf(help ? stdout : stderr, "usage: names [WORDS [EPOCHS]], with 20 words or more, one per line\n"),
                help ? 0 : 2;
     tg_rng rng = tg_rng_seed(1);
     for (int w = word_count - 1; w > 0; w--) { /* shuffles the words; the last tenth is held out */
@@ -136,11 +129,11 @@ int main(int argc, char **argv)
         char kept[LONGEST];
         memcpy(kept, words[w], LONGEST), memcpy(words[w], words[other], LONGEST), memcpy(words[other], kept, LONGEST);
     }
-    const letters train = letters_of(0, word_count - word_count / 10),
-                  valid = letters_of(word_count - word_count / 10, word_count);
-    tg_char_mlp *net = tg_char_mlp_new(
-        &rng, &(tg_char_mlp_config){
-                  .vocabulary = LETTERS, .context = CONTEXT, .embedding = 24, .hidden = {256}, .dropout = 0.1});
+    const int trained = word_count - word_count / 10;
+    const letters train = letters_of(0, trained), valid = letters_of(trained, word_count);
+    const tg_char_mlp_config shape = {
+        .vocabulary = LETTERS, .context = CONTEXT, .embedding = 24, .hidden = {256}, .dropout = 0.1};
+    tg_char_mlp *net = tg_char_mlp_new(&rng, &shape);
     tg_fit_config config = {.loss = loss,
                             .model = net,
                             .batch = 128,
@@ -149,8 +142,8 @@ int main(int argc, char **argv)
                             .train = {train.count, {{train.before, TG_I32, TG_SHAPE(CONTEXT)}, {train.next, TG_I32}}},
                             .valid = {valid.count, {{valid.before, TG_I32, TG_SHAPE(CONTEXT)}, {valid.next, TG_I32}}}};
     const int64_t steps = tg_fit_steps(&config);
-    const tg_schedule cosine = {
-        .kind = TG_WARMUP_COSINE, .warmup = steps < 1000 ? steps / 10 : 100, .steps = steps, .end = 0.01};
+    const int64_t warmup = steps < 1000 ? steps / 10 : 100;
+    const tg_schedule cosine = {.kind = TG_WARMUP_COSINE, .warmup = warmup, .steps = steps, .end = 0.01};
     config.optimizer = tg_optimizer_new(tg_char_mlp_parameters(net),
                                         &(tg_optimizer_config){.lr = 2e-3, .weight_decay = 0.01, .schedule = cosine});
     tg_fit *fit = tg_fit_new(&config);

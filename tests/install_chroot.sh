@@ -63,7 +63,6 @@ enter sources
 mkdir -p "$root$tree"
 git archive HEAD | tar xf - -C "$root$tree"
 block README.md '```c' c > "$root$tree/program.c"
-{ echo petal,sepal,species; i=0; while [ $i -lt 60 ]; do echo $((i % 3 * 10 + i % 7)),$((i % 5)),kind$((i % 3)); i=$((i + 1)); done; } > "$root$tree/iris.csv"
 { echo 'apt-get update'; sed -n 's/.*`make` (`\(apt-get install make\)`).*/\1 -y/p' docs/install.md; echo "${CCACHE_DIR:+apt-get install -y ccache}"; } > "$folder/packages"
 block docs/install.md '# Building' sh | { [ "${2:-}" = check ] && cat || grep -v 'make check'; } > "$folder/build"
 block README.md '![' sh > "$folder/first"

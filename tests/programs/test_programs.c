@@ -268,7 +268,7 @@ END_TEST
 /* They take a file, or nothing; what they print for --help is not the beginning of their work. */
 START_TEST(the_short_programs_explain_themselves_and_do_nothing_else)
 {
-    static const char *const programs[] = {"fit", "mnist", "gpt", "names", "autoencoder"};
+    static const char *const programs[] = {"fit", "mnist", "gpt", "names", "autoencoder", "pinn", "siren"};
     for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
         ck_assert_msg(run_there(programs[i], "--help") == 0, "%s", programs[i]);
         ck_assert_msg(strncmp(temporary_text("out"), "usage: ", 7) == 0, "%s", programs[i]);

@@ -64,7 +64,7 @@ static const struct {
     {"gelu-mnist --data /no/such/folder", "/no/such/folder"},
     {"cost --epochs 3", "study: --epochs: cost trains nothing"},
     {"cost --only '*'", "study: --only: cost trains nothing"},
-    {"siren --data .", "study: --data: siren reads none"},
+    {"cost --data .", "study: --data: cost trains nothing"},
     {"migration --quick --only '*seed1'", "study: --only: runs of migration build on each other"},
     {"gelu-mnist --quick --only '*seed1' --report-only", "study: --only: with --report-only nothing is trained"},
     {"gelu-mnist --quick --report-only --jobs 7", "study: --jobs: with --report-only nothing is trained"},
@@ -139,10 +139,6 @@ START_TEST(the_other_studies_end_with_a_verdict_and_a_report)
         {"gelu-autoencoder", "gelu-autoencoder-quick", "of the code"},
         {"gelu-noise", "gelu-noise-quick", "Accuracy averaged over noise of 0.25 to 3, gelu_tanh less relu"},
         {"shakespeare", "shakespeare-quick", "Is SwiGLU better than GELU (both published runs: yes)? No difference is"},
-        {"siren", "siren-quick", "Do sines fit the Laplacian better (the paper: yes)? "},
-        {"siren", "siren-quick", "data:image/svg+xml;base64,"},
-        {"pinn", "pinn-quick", "Is silu better than tanh, the paper's? Not shown: "},
-        {"pinn", "pinn-quick", "Of 1 published error over layers and units 0 are met within a factor of 2"},
         {"glu-tabular", "glu-tabular-quick", "farther apart than the critical difference of 5.25 (Nemenyi, 5 %)"},
         {"migration", "migration-quick", "Replacing ReLU by GELU, both at their own rates changes the test loss by"}};
     char arguments[200], file[200];
@@ -153,31 +149,6 @@ START_TEST(the_other_studies_end_with_a_verdict_and_a_report)
         ASSERT_SAYS(temporary_text(file), studies[i].says);
         ASSERT_SAYS(temporary_text(file), "This is the quick version");
     }
-}
-END_TEST
-
-/* Reads loss and error, without the seconds, from the second line of a run's curves.csv. */
-static void first_epoch(char text[200])
-{
-    const char *line = strchr(temporary_text("pinn-quick/runs/silu-10x2-given100-inner50-seed2/curves.csv"), '\n');
-    ck_assert_ptr_nonnull(line);
-    snprintf(text, 200, "%.*s", (int)strcspn(line + 1, "\n"), line + 1);
-    *strrchr(text, ',') = '\0';
-}
-
-START_TEST(a_run_with_a_trainer_of_its_own_is_trained_once_and_longer_ones_begin_alike)
-{
-    char before[200], after[200];
-    ck_assert_msg(run_in_folder("pinn --quick --jobs 2 --no-plots") == 0, "%s", output);
-    first_epoch(before);
-    ck_assert_msg(run_in_folder("pinn --quick --no-plots") == 0, "%s", output);
-    ck_assert_ptr_null(strstr(output, "take"));
-    ck_assert_msg(run_in_folder("pinn --quick --jobs 2 --no-plots --epochs 2") == 0, "%s", output);
-    ASSERT_SAYS(output, "0 of 8 runs done; the rest takes about");
-    first_epoch(after);
-    ck_assert_str_eq(before, after);
-    ck_assert_msg(run_in_folder("pinn --quick --no-plots") == 0, "%s", output);
-    ck_assert_ptr_null(strstr(output, "take"));
 }
 END_TEST
 
@@ -459,7 +430,6 @@ Suite *study_suite(void)
     tcase_add_test(tests, two_studies_do_not_work_in_one_folder);
     tcase_add_test(tests, gelu_mnist_reports_what_was_published_beside_its_own_numbers_and_trains_nothing_twice);
     tcase_add_test(tests, the_other_studies_end_with_a_verdict_and_a_report);
-    tcase_add_test(tests, a_run_with_a_trainer_of_its_own_is_trained_once_and_longer_ones_begin_alike);
     tcase_add_test(tests, a_report_alone_trains_nothing);
     tcase_add_test(tests, ranks_are_those_of_demsars_example);
     tcase_add_test(tests, a_set_with_a_missing_loss_is_left_out_of_the_ranks);

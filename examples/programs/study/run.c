@@ -63,7 +63,7 @@ static unsigned long file_checksum(const char *path)
 static const char *const not_compared[] = {"epochs", NULL};
 
 /* The options, and checksums of the rows and weights, which determine the numbers. */
-static json_t *config_of_rows(const study_run *run)
+static json_t *config_of(const study_run *run)
 {
     static const void *known; /* the checksum is computed once for several hundred runs on a set of 200 MB */
     static unsigned long sum;
@@ -76,14 +76,6 @@ static json_t *config_of_rows(const study_run *run)
     json_object_set_new(config, "checksum", json_integer((json_int_t)sum));
     if (spec.start)
         json_object_set_new(config, "start", json_integer((json_int_t)file_checksum(spec.start)));
-    return config;
-}
-
-static json_t *config_of(const study_run *run)
-{
-    json_t *config = run->trainer ? run_spec_json(&run->spec) : config_of_rows(run);
-    if (run->trainer)
-        run->trainer->describe(run, config);
     return config;
 }
 
@@ -123,12 +115,6 @@ static bool train(const study_run *run, const char *path, jobs_link *link, tg_er
     run_setup setup = {
         .from = &from, .folder = path, .numbers_only = !run->keeps_model, .link = link, .started = &of_no_model};
     tg_set_threads(1); /* runs share the processors among themselves */
-    if (run->trainer) {
-        json_t *results = run->trainer->train(run, path, link, error);
-        const bool concluded = results && record_conclude(path, results, error);
-        json_decref(results);
-        return concluded;
-    }
     bool fine = open_source(run, &setup.spec, &from, error) && run_open(&r, &setup, error);
     if (fine) {
         fine = (run_train(&r, error) || tg_fit_diverged(r.fit)) && run_conclude(&r, results_of(run, &r), error);
@@ -174,8 +160,6 @@ double study_run_seconds(const study_run *run, tg_error *error)
     shorter.spec.start = NULL;
     shorter.spec.epochs = 2;
     tg_set_threads(1);
-    if (run->trainer)
-        return run->trainer->seconds(run);
     if (open_source(&shorter, &setup.spec, &from, error) && run_open(&r, &setup, error)) {
         const bool fine = run_train(&r, error) || tg_fit_diverged(r.fit);
         const run_spec *s = &run->spec;

@@ -22,22 +22,7 @@
 
 enum { STUDY_NAME = 120 };
 
-typedef struct study_run study_run;
-
-/* The training of runs without rows. */
-typedef struct study_trainer {
-    /* Adds to the options everything else that determines the numbers. */
-    void (*describe)(const study_run *run, json_t *config);
-
-    /* Trains to spec.epochs, or until it converges, and writes an entry of curves.csv for each epoch (record.h) into
-     * the claimed folder. Returns the results, with "ended" if it converged; NULL and one line on failure. */
-    json_t *(*train)(const study_run *run, const char *folder, jobs_link *link, tg_error *error);
-
-    /* Seconds per epoch. */
-    double (*seconds)(const study_run *run);
-} study_trainer;
-
-struct study_run {
+typedef struct study_run {
     char name[STUDY_NAME];         /* name of its folder: letters, digits, and - . _ */
     const char *group;             /* runs of a group take about the same time an epoch; the cell of a grid's run */
     const struct study_grid *grid; /* NULL: none */
@@ -45,11 +30,9 @@ struct study_run {
     const run_source *from;        /* rows or a text, of the name spec.data */
     run_spec spec;
     bool keeps_model; /* saves last.safetensors, from which a longer run continues and the network can be read */
-    const study_trainer *trainer; /* NULL: tg_fit trains on `from` */
-    const void *problem;          /* for it */
     /* Adds further measures of the finished run's network to the results; NULL: none. */
     void (*more)(trainer *finished, json_t *results);
-};
+} study_run;
 
 /* Common settings of studies' runs: Adam at a constant rate, without decay and clipping. The caller sets splits, net,
  * rate, batch, epochs and seed. */

@@ -53,7 +53,7 @@ typedef struct study {
     STUDY(gelu_mnist)       \
     STUDY(gelu_autoencoder) \
     STUDY(gelu_noise)       \
-    STUDY(glu_tabular) STUDY(migration) STUDY(shakespeare) STUDY(siren) STUDY(pinn) STUDY(cost) STUDY(claims)
+    STUDY(glu_tabular) STUDY(migration) STUDY(shakespeare) STUDY(cost) STUDY(claims)
 #define STUDY(name) extern const study study_##name;
 STUDIES
 #undef STUDY

@@ -50,13 +50,16 @@ START_TEST(trainings_have_the_same_bytes_in_every_instruction_set)
     const tg_kernel_set *set = tg_kernel_set_at(_i);
     if (!set || !tg_kernel_set_runs(set))
         return;
-    check_list(set->products[0]->fused ? "tests/fingerprint/fingerprints.txt" : "tests/fingerprint/fingerprints-baseline.txt", set->isa, 1);
+    check_list(set->products[0]->fused ? "tests/fingerprint/fingerprints.txt"
+                                       : "tests/fingerprint/fingerprints-baseline.txt",
+               set->isa, 1);
 }
 END_TEST
 
 START_TEST(trainings_have_the_same_bytes_on_any_number_of_threads)
 {
-    check_list(tg_kernels.products[0]->fused ? "tests/fingerprint/fingerprints.txt" : "tests/fingerprint/fingerprints-baseline.txt",
+    check_list(tg_kernels.products[0]->fused ? "tests/fingerprint/fingerprints.txt"
+                                             : "tests/fingerprint/fingerprints-baseline.txt",
                tg_kernels.isa, many_threads[_i]);
 }
 END_TEST

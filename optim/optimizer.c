@@ -20,7 +20,8 @@ struct tg_optimizer {
     int64_t steps;
     double product[2]; /* see tg_optimizer_rule */
     double gradient_norm;
-    tg_error error; /* of the last step; "" if it succeeded */
+    const char *wrong; /* error in the configuration or set: every step is refused; NULL: none */
+    tg_error error;    /* of the last step; "" if it succeeded */
 };
 
 /* ---- configuration ---- */
@@ -148,18 +149,18 @@ static bool allocate(tg_optimizer *optimizer)
 
 tg_optimizer *tg_optimizer_new(tg_parameters *parameters, const tg_optimizer_config *config)
 {
-    if (tg_parameters_error(parameters) || tg_optimizer_config_error(config))
-        return NULL;
-    tg_optimizer *optimizer = calloc(1, sizeof *optimizer);
+    tg_optimizer *optimizer = parameters ? calloc(1, sizeof *optimizer) : NULL;
     if (!optimizer)
         return NULL;
+    const char *wrong = tg_parameters_error(parameters);
+    optimizer->wrong = wrong ? wrong : tg_optimizer_config_error(config);
     optimizer->parameters = parameters;
-    optimizer->config = with_defaults(config);
+    optimizer->config = with_defaults(optimizer->wrong ? NULL : config);
     optimizer->rule = optimizer->config.rule;
     optimizer->size = tg_parameters_size(parameters);
     optimizer->count = tg_parameters_count(parameters);
     optimizer->product[0] = optimizer->product[1] = 1;
-    if (allocate(optimizer))
+    if (optimizer->wrong || allocate(optimizer))
         return optimizer;
     tg_optimizer_free(optimizer);
     return NULL;
@@ -179,8 +180,8 @@ void tg_optimizer_free(tg_optimizer *optimizer)
 const char *tg_optimizer_error(const tg_optimizer *optimizer)
 {
     if (!optimizer)
-        return "the optimiser is NULL: out of memory, or an error in its configuration";
-    return optimizer->error.text[0] ? optimizer->error.text : NULL;
+        return "the optimiser is NULL: out of memory, or the parameter set is NULL";
+    return optimizer->error.text[0] ? optimizer->error.text : optimizer->wrong;
 }
 
 tg_parameters *tg_optimizer_parameters(const tg_optimizer *optimizer)
@@ -207,20 +208,44 @@ double tg_optimizer_gradient_norm(const tg_optimizer *optimizer)
 
 /* ---- the step ---- */
 
+/* Element k of the gradient; 0 if there is none. */
+static double gradient_at(const tg_parameter *p, int64_t k)
+{
+    if (!p->has_gradient)
+        return 0;
+    return p->dtype == TG_F32 ? (double)((const float *)p->gradient)[k] : ((const double *)p->gradient)[k];
+}
+
 /* The first parameter with an infinity or NaN in its gradient; NULL if only their sum is too large. */
 static const tg_parameter *not_finite(const tg_parameters *set)
 {
     for (int i = 0; i < tg_parameters_count(set); i++) {
         const tg_parameter *parameter = tg_parameters_at(set, i);
-        int64_t size = parameter->has_gradient ? tg_shape_size(&parameter->shape) : 0;
-        for (int64_t k = 0; k < size; k++) {
-            double g = parameter->dtype == TG_F32 ? ((const float *)parameter->gradient)[k]
-                                                  : ((const double *)parameter->gradient)[k];
-            if (!isfinite(g))
+        for (int64_t k = 0; k < tg_shape_size(&parameter->shape); k++)
+            if (!isfinite(gradient_at(parameter, k)))
                 return parameter;
-        }
     }
     return NULL;
+}
+
+/* True if the weights look as if no initialiser had run: all that have one are zero, and one of them has the gradient
+ * zero. (A single layer can learn from zeros: its weights get a gradient at once.) */
+static bool never_initialized(const tg_parameters *set)
+{
+    bool without_gradient = false;
+    for (int i = 0; i < tg_parameters_count(set); i++) {
+        const tg_parameter *p = tg_parameters_at(set, i);
+        if (p->initial.gain == 0 && p->initial.deviation == 0)
+            continue;
+        bool has_gradient = false;
+        for (int64_t k = 0; k < tg_shape_size(&p->shape); k++) {
+            if (tg_parameter_get(p, k) != 0)
+                return false;
+            has_gradient |= gradient_at(p, k) != 0;
+        }
+        without_gradient |= !has_gradient && p->gradient;
+    }
+    return without_gradient;
 }
 
 /* The factor by which clipping multiplies the gradient. */
@@ -233,6 +258,8 @@ static double scale_of(const tg_optimizer *optimizer)
 static bool is_possible(tg_optimizer *optimizer, double norm, int first, int count)
 {
     tg_parameters *set = optimizer->parameters;
+    if (optimizer->wrong)
+        return tg_fail(&optimizer->error, "%s", optimizer->wrong);
     if (first < 0 || count < 0 || first + count > TG_PARTS)
         return tg_fail(&optimizer->error, "parts %d to %d are not among 0 to %d", first, first + count - 1,
                        TG_PARTS - 1);
@@ -242,6 +269,9 @@ static bool is_possible(tg_optimizer *optimizer, double norm, int first, int cou
         return tg_fail(&optimizer->error, "the parameter set has grown since the optimiser was made");
     if (!tg_parameters_have_gradient(set))
         return tg_fail(&optimizer->error, "no parameter has a gradient; tg_backward comes first");
+    if (optimizer->steps == 0 && never_initialized(set))
+        return tg_fail(&optimizer->error,
+                       "all weights are zero and cannot learn; call tg_parameters_initialize before the first step");
     optimizer->gradient_norm = norm;
     const double largest = !optimizer->rule->squares ? DBL_MAX : tg_parameters_dtype(set) == TG_F32 ? 1e19 : 1e154;
     if (isfinite(norm) && norm * scale_of(optimizer) <= largest)
@@ -250,13 +280,14 @@ static bool is_possible(tg_optimizer *optimizer, double norm, int first, int cou
     tg_parameters_clear_gradients(set);
     if (isfinite(norm))
         return tg_fail(&optimizer->error, "the gradient, of norm %.3g, is so large that its square overflows", norm);
-    return culprit ? tg_fail(&optimizer->error, "the gradient of %s is not finite", culprit->name)
+    return culprit ? tg_fail(&optimizer->error, "the gradient of %s is not finite; tg_tape_watch names where it began",
+                             culprit->name)
                    : tg_fail(&optimizer->error, "the gradient is so large that its norm overflows");
 }
 
 bool tg_optimizer_has_parts(const tg_optimizer *optimizer)
 {
-    return optimizer && !optimizer->rule->scratch;
+    return optimizer && !optimizer->wrong && !optimizer->rule->scratch;
 }
 
 bool tg_optimizer_step_parts(tg_optimizer *optimizer, double norm, int first, int count)
@@ -313,7 +344,7 @@ static bool matches(const char *name, const char *pattern)
 
 int tg_optimizer_group(tg_optimizer *optimizer, const char *pattern, double rate_factor, double weight_decay)
 {
-    if (!optimizer || !pattern || !is_finite_and_not_negative(rate_factor) ||
+    if (!optimizer || optimizer->wrong || !pattern || !is_finite_and_not_negative(rate_factor) ||
         !is_finite_and_not_negative(weight_decay) || tg_parameters_count(optimizer->parameters) != optimizer->count)
         return -1;
     int count = 0;
@@ -330,7 +361,7 @@ int tg_optimizer_group(tg_optimizer *optimizer, const char *pattern, double rate
 tg_update_state tg_optimizer_state(const tg_optimizer *optimizer)
 {
     tg_update_state state = {.product = {1, 1}};
-    if (!optimizer)
+    if (!optimizer || optimizer->wrong)
         return state;
     state.name = optimizer->rule->name;
     state.states = optimizer->rule->states;
@@ -344,7 +375,7 @@ tg_update_state tg_optimizer_state(const tg_optimizer *optimizer)
 
 bool tg_optimizer_restore(tg_optimizer *optimizer, const tg_update_state *state)
 {
-    if (!optimizer || !state || state->states != optimizer->rule->states || state->steps < 0 ||
+    if (!optimizer || optimizer->wrong || !state || state->states != optimizer->rule->states || state->steps < 0 ||
         (state->size && state->size != optimizer->size) ||
         (state->name && optimizer->rule->name && strcmp(state->name, optimizer->rule->name) != 0))
         return false;

@@ -119,8 +119,8 @@ double tg_optimizer_rate_over_adamw(tg_optimizer_kind kind);
 
 typedef struct tg_optimizer tg_optimizer;
 
-/* An optimiser of these parameters, which must outlive it; `config` NULL means all defaults. NULL if out of
- * memory, if the configuration or the parameter set has an error, or without parameters. */
+/* An optimiser of these parameters, which must outlive it; `config` NULL means all defaults. NULL if out of memory or
+ * for a NULL set. If the configuration or the set has an error, every step is refused with it. */
 tg_optimizer *tg_optimizer_new(tg_parameters *parameters, const tg_optimizer_config *config);
 void tg_optimizer_free(tg_optimizer *optimizer);
 
@@ -133,7 +133,8 @@ tg_parameters *tg_optimizer_parameters(const tg_optimizer *optimizer);
  * Refuses the step, with false, nothing changed and the reason in tg_optimizer_error, if no parameter has a gradient,
  * or if the norm of the gradient is infinite or NaN. A rule that stores squares also refuses norms above 1e19 in float
  * or 1e154 in double after clipping. One such gradient would spoil the moments for good. It is discarded, so training
- * may continue with the next batch; a refused step does not count. */
+ * may continue with the next batch; a refused step does not count. The first step is refused, too, if all weights that
+ * have an initialiser (tg_parameter.initial) are zero and one of them gets no gradient: no initialiser has run. */
 bool tg_optimizer_step(tg_optimizer *optimizer);
 
 /* The step for parts first .. first + count - 1 (autograd/parameters.h) of every parameter, for processes that share a

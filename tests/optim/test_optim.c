@@ -319,7 +319,9 @@ START_TEST(an_optimiser_of_ones_own_is_one_struct)
     ck_assert_double_eq(values[1], 0.25 + 0.125);
     tg_optimizer_free(sign);
     static const tg_optimizer_rule greedy = {.name = "greedy", .update = sign_descent, .states = 9};
-    ck_assert_ptr_null(tg_optimizer_new(set, &(tg_optimizer_config){.rule = &greedy}));
+    tg_optimizer *refuses = tg_optimizer_new(set, &(tg_optimizer_config){.rule = &greedy});
+    ck_assert(!tg_optimizer_step(refuses) && strstr(tg_optimizer_error(refuses), "more than two states"));
+    tg_optimizer_free(refuses);
     tg_parameters_free(set);
 }
 END_TEST
@@ -527,7 +529,8 @@ START_TEST(an_infinite_gradient_is_refused_and_named_and_leaves_no_trace)
         differentiate(set);
         set_gradient(set, 5, bad[i]);
         ck_assert(!tg_optimizer_step(adamw));
-        ck_assert_str_eq(tg_optimizer_error(adamw), "optimiser step 1: the gradient of bias is not finite");
+        ck_assert_str_eq(tg_optimizer_error(adamw),
+                         "optimiser step 1: the gradient of bias is not finite; tg_tape_watch names where it began");
         ck_assert(!tg_parameters_have_gradient(set));
         ck_assert_int_eq(tg_optimizer_steps(adamw), 0);
         for (int step = 0; step < 2; step++) { /* from here on it works as before */
@@ -638,8 +641,81 @@ START_TEST(wrong_configurations_are_refused_with_the_reason)
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         const char *error = tg_optimizer_config_error(&wrong[i].config);
         ck_assert_msg(error && strstr(error, wrong[i].reason), "%s: %s", wrong[i].reason, error ? error : "accepted");
-        ck_assert_ptr_null(tg_optimizer_new(set, &wrong[i].config));
+        tg_optimizer *optimizer = tg_optimizer_new(set, &wrong[i].config);
+        differentiate(set);
+        ck_assert(!tg_optimizer_step(optimizer));
+        ck_assert_ptr_nonnull(strstr(tg_optimizer_error(optimizer), wrong[i].reason));
+        ck_assert_int_eq(tg_optimizer_steps(optimizer), 0);
+        ck_assert(!tg_optimizer_has_parts(optimizer) && tg_optimizer_group(optimizer, "*", 1, 0) == -1);
+        const tg_update_state state = tg_optimizer_state(optimizer);
+        ck_assert(!state.name && !tg_optimizer_restore(optimizer, &state));
+        tg_optimizer_free(optimizer);
     }
+    tg_parameters_add(set, "weight", TG_SHAPE(1), true); /* a second one of this name */
+    tg_optimizer *optimizer = tg_optimizer_new(set, NULL);
+    ck_assert(!tg_optimizer_step(optimizer) && strstr(tg_optimizer_error(optimizer), "weight already"));
+    tg_optimizer_free(optimizer);
+    tg_parameters_free(set);
+}
+END_TEST
+
+/* Two layers without a call of their initialisers stay zero; one layer learns from zeros. */
+START_TEST(weights_that_were_never_initialised_are_named)
+{
+    static const float x[3] = {1, 2, 3};
+    for (int layers = 1; layers <= 2; layers++) {
+        tg_parameters *set = tg_parameters_new(TG_F32);
+        tg_linear_layer first = tg_linear_layer_add(set, "first", 3, layers == 1 ? 1 : 4, true);
+        tg_linear_layer second = layers == 2 ? tg_linear_layer_add(set, "second", 4, 1, true) : first;
+        tg_optimizer *adamw = tg_optimizer_new(set, NULL);
+        tg_tape *tape = tg_tape_new();
+        for (int time = 0; time < layers; time++) {
+            tg_tape_reset(tape);
+            tg_tensor y = tg_linear_layer_forward(&first, tg_borrow(tape, TG_F32, x, TG_SHAPE(1, 3)));
+            if (layers == 2)
+                y = tg_linear_layer_forward(&second, tg_sigmoid(y));
+            ck_assert(tg_backward(tg_mean(tg_square(tg_add_scalar(y, 1)))));
+            ck_assert_int_eq(tg_optimizer_step(adamw), layers == 1 || time == 1);
+            if (layers == 2 && time == 0) {
+                ck_assert_ptr_nonnull(strstr(tg_optimizer_error(adamw), "call tg_parameters_initialize"));
+                tg_parameters_initialize(set, TG_INIT_XAVIER_UNIFORM, 1, NULL);
+            }
+        }
+        tg_optimizer_free(adamw);
+        tg_tape_free(tape);
+        tg_parameters_free(set);
+    }
+}
+END_TEST
+
+/* What holds for every rule, whatever its formula: steps go down, and without gradient and decay nothing moves. */
+START_TEST(every_rule_descends)
+{
+    const tg_optimizer_kind kind = (tg_optimizer_kind)(_i / 2);
+    tg_parameters *set = start(_i % 2 ? TG_F64 : TG_F32);
+    const tg_optimizer_config config = {.kind = kind, .lr = 1e-3 * tg_optimizer_rate_over_adamw(kind)};
+    tg_optimizer *optimizer = tg_optimizer_new(set, &config);
+    double before[SIZE];
+    for (int k = 0; k < SIZE; k++) {
+        before[k] = number_at(set, tg_parameters_values(set), k);
+        set_gradient(set, k, 0);
+    }
+    ck_assert(tg_optimizer_step(optimizer));
+    for (int k = 0; k < SIZE; k++)
+        ck_assert_double_eq(number_at(set, tg_parameters_values(set), k), before[k]);
+    double loss[2] = {0};
+    for (int end = 0; end < 2; end++) {
+        for (int k = 0; k < SIZE; k++) {
+            const double p = number_at(set, tg_parameters_values(set), k);
+            loss[end] += (k + 1) * p * p / 2 - p * sin(k + 1);
+        }
+        for (int step = 0; end == 0 && step < 50; step++) {
+            differentiate(set);
+            ck_assert(tg_optimizer_step(optimizer));
+        }
+    }
+    ck_assert_double_lt(loss[1], loss[0]);
+    tg_optimizer_free(optimizer);
     tg_parameters_free(set);
 }
 END_TEST
@@ -707,6 +783,8 @@ Suite *optim_suite(void)
     tcase_add_test(tests, muon_leaves_tables_and_rows_to_adamw);
     tcase_add_test(tests, lion_leaves_alone_what_has_no_gradient);
     tcase_add_test(tests, an_optimiser_of_ones_own_is_one_struct);
+    tcase_add_loop_test(tests, every_rule_descends, 0, 2 * optimizers());
+    tcase_add_test(tests, weights_that_were_never_initialised_are_named);
     tcase_add_loop_test(tests, large_and_small_parameters_are_updated_alike, 0, optimizers());
     tcase_add_loop_test(tests, any_number_of_threads_updates_alike, 0, 2 * optimizers());
     tcase_add_loop_test(tests, parts_of_a_step_make_the_step, 0, optimizers());

@@ -291,38 +291,41 @@ static double measure(const tg_fit *fit, const tg_fit_epoch *epoch)
     return fit->config.best_by_score ? -epoch->valid_score : epoch->valid_loss;
 }
 
-/* True if an epoch is better than the best so far: any number is better than NaN. */
+/* True if an epoch is better than the best so far: any number is better than NaN. Of equal epochs the first is the
+ * best; measures are equal if they differ by rounding only, so that the size of evaluation batches does not decide. */
 static bool is_better(const tg_fit *fit, const tg_fit_epoch *now)
 {
+    const double rounding = 1e-13;
     const tg_fit_epoch *best = tg_fit_best(fit);
     if (!best || fit->config.valid.count == 0)
         return true;
     const double before = measure(fit, best), after = measure(fit, now);
-    return after < before || (isnan(before) && !isnan(after));
+    return before - after > rounding * fabs(before) || (isnan(before) && !isnan(after));
 }
 
-static bool end_epoch(tg_fit *fit, double rate)
+/* Evaluates, with the averages in place of the weights if there are any; on_epoch is called with the same weights. */
+static bool end_epoch(tg_fit *fit, double rate, bool *stops)
 {
+    const tg_fit_config *config = &fit->config;
     tg_fit_epoch now = {
         .epoch = epochs_done(fit) + 1, .step = fit->step, .rate = rate, .valid_loss = NAN, .valid_score = NAN};
     now.train_loss = fit->loss_sum / (double)fit->rows_of_epoch;
     now.gradient_norm = fit->norm_sum / (double)fit->steps_of_epoch;
     tg_ema_swap(fit->ema);
-    const bool fine =
-        !fit->config.valid.count || tg_fit_feed_evaluate(fit, &fit->valid, &now.valid_loss, &now.valid_score);
+    const bool fine = !config->valid.count || tg_fit_feed_evaluate(fit, &fit->valid, &now.valid_loss, &now.valid_score);
     now.best = fine && is_better(fit, &now);
-    if (now.best)
-        memcpy(fit->best_values, tg_parameters_values(fit->parameters), tg_parameters_bytes(fit->parameters));
-    tg_ema_swap(fit->ema);
-    if (!fine)
-        return false;
     if (now.best) {
+        memcpy(fit->best_values, tg_parameters_values(fit->parameters), tg_parameters_bytes(fit->parameters));
         fit->best = fit->epoch_count;
         fit->best_is_written = false;
     }
-    fit->epochs[fit->epoch_count++] = now;
-    fit->loss_sum = fit->norm_sum = 0;
-    return true;
+    if (fine) {
+        fit->epochs[fit->epoch_count++] = now;
+        fit->loss_sum = fit->norm_sum = 0;
+        *stops |= config->on_epoch && !config->on_epoch(config->context, &fit->epochs[fit->epoch_count - 1]);
+    }
+    tg_ema_swap(fit->ema);
+    return fine;
 }
 
 static double clock_seconds(void)
@@ -361,8 +364,8 @@ static bool advance(tg_fit *fit, bool *stop)
         return true;
     const bool ends = fit->step % fit->steps_of_epoch == 0;
     bool stops = config->on_step && !config->on_step(config->context, &now);
-    if (ends && !fit->error.text[0] && end_epoch(fit, now.rate))
-        stops |= config->on_epoch && !config->on_epoch(config->context, &fit->epochs[fit->epoch_count - 1]);
+    if (ends && !fit->error.text[0])
+        end_epoch(fit, now.rate, &stops);
     fit->wants_stop |= stops;
     *stop = stops && !config->communicator; /* the other processes learn of it in the next step */
     if (fit->error.text[0])                 /* also from an evaluation that a callback ran */

@@ -69,7 +69,7 @@ typedef struct tg_fit_epoch {
     double train_loss;              /* mean over the epoch's rows, each computed before the step that used the row */
     double valid_loss, valid_score; /* NaN without validation rows, or without a score */
     double gradient_norm;           /* mean over the steps, before clipping */
-    bool best;                      /* the best of all epochs so far */
+    bool best;                      /* the best of all epochs so far; of equal ones, the first */
 } tg_fit_epoch;
 
 typedef struct tg_fit_step {
@@ -147,7 +147,8 @@ typedef struct tg_fit_config {
     const tg_metadata *metadata; /* for both files */
     int metadata_count;
 
-    /* Called after every step, and after every epoch's evaluation; false stops the run there. May be NULL. */
+    /* Called after every step, and after every epoch's evaluation, then with the weights that were evaluated (with
+     * `ema` their averages); false stops the run there. May be NULL. */
     bool (*on_step)(void *context, const tg_fit_step *now);
     bool (*on_epoch)(void *context, const tg_fit_epoch *now);
 

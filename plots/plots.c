@@ -247,7 +247,7 @@ static void write_settings(const void *context, FILE *to)
     const drawing *d = context;
     set_path(to, "dir", d->directory);
     set_path(to, "out", d->unfinished);
-    fprintf(to, "steps_there=%d; ", is_file(d->directory, "steps.csv"));
+    fprintf(to, "steps_there=%d; ", is_file(d->directory, "step_bands.csv"));
     set_look(to, d->look);
 }
 
@@ -329,9 +329,12 @@ plots_outcome plots_run(const char *script, const char *directory, tg_error *err
 /* The scripts of a comparison's pictures: loss.gp draws loss.png and loss.svg. */
 static const struct picture {
     const char *script, *data; /* data: the file that it needs, besides bands.csv */
-} pictures[] = {
-    {"loss.gp"},  {"steps.gp", "steps.csv"}, {"accuracy.gp"}, {"noise.gp", "noise.csv"}, {"boundary.gp", "surface.csv"},
-    {"search.gp"}};
+} pictures[] = {{"loss.gp"},
+                {"steps.gp", "step_bands.csv"},
+                {"accuracy.gp"},
+                {"noise.gp", "noise.csv"},
+                {"boundary.gp", "surface.csv"},
+                {"search.gp"}};
 enum { PICTURES = sizeof pictures / sizeof pictures[0] };
 
 static bool is_drawn(const struct picture *p, const char *directory, const plots_look *look, bool accuracy)

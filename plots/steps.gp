@@ -1,13 +1,13 @@
 # Loss over steps: the training loss of every step, or so many that they make 500 points, and the validation loss at the end of each epoch.
 #
-#     gnuplot -e "dir='results'" plots/steps.gp         # reads results/steps.csv, draws results/steps.png and steps.svg
+#     gnuplot -e "dir='results'" plots/steps.gp         # reads results/step_bands.csv, draws results/steps.png and steps.svg
 #
 # Further variables: title='...' for a heading, out='...' for another folder to draw into.
 
 if (!exists("picture")) { picture = "steps" }     # "loss" where a run of one epoch has no other curve
 if (picture eq "steps") { folder = ARG0[1:strlen(ARG0) - strlen("steps.gp")] }
 load folder . "style.gp"
-steps = dir . "/steps.csv"
+steps = dir . "/step_bands.csv"
 written(name) = strlen(strcol(name)) ? finite(column(name)) : NaN
 of_step(i, name) = is(i) ? written(name) : NaN
 
@@ -26,15 +26,8 @@ long = 6
 load folder . "loss_axis.gp"
 edge(i, name) = of_step(i, name) > peak ? NaN : within(of_step(i, name))
 
-array least[count]
-do for [i=1:count] {
-    least[i] = NaN
-    stats steps using (of_step(i, "val_loss")) name "ONE" nooutput
-    if (exists("ONE_min")) { least[i] = ONE_min }
-    undefine ONE_*
-}
-name(i) = least[i] == least[i] ? sprintf("%s  %#.3g", word(names, i), least[i]) : word(names, i) . "  diverged"
-set key title "lowest\nvalidation loss"
+name(i) = best_loss[i] == best_loss[i] ? sprintf("%s  %#.3g", word(names, i), best_loss[i]) : word(names, i) . "  diverged"
+set key title "validation loss\nof the best epoch"
 set xlabel "step"
 set xtics autofreq
 set xrange [0 : STEP_max * 1.01]

@@ -57,7 +57,7 @@ static int train(int job, jobs_link *link, void *context)
     const bool surface = spec.seed == c->e.settings.run.seed && spec.fold == 0;
     const bool fine = files_make_folder(folder, &error) && run_open(&r, &setup, &error) &&
                       (run_train(&r, &error) || tg_fit_diverged(r.fit)) &&
-                      run_conclude(&r, run_results(&r, surface), &error);
+                      run_conclude(&r, run_results(&r, surface, &error), &error);
     return fine ? 0 : jobs_fail(link, "%s", error.text);
 }
 
@@ -253,8 +253,8 @@ static int count_finished(const comparison *c)
 /* Lists the written files. */
 static void list_files(const void *context, FILE *to)
 {
-    static const char *const names[] = {"curves.csv", "summary.csv", "steps.csv",   "confusion.csv",
-                                        "noise.csv",  "search.csv",  "config.json", NULL};
+    static const char *const names[] = {"runs.csv",  "curves.csv", "summary.csv", "confusion.csv",
+                                        "noise.csv", "search.csv", "config.json", NULL};
     const comparison *c = context;
     const char *folder = c->e.settings.run.out;
     char path[PATH_MAX];

@@ -1,12 +1,10 @@
 /* Predicts with a model that `train` has saved: classes and probabilities, or targets in their own unit, for rows of a
  * table or images; or samples of text. */
-#include "examples/programs/report/table.h"
 #include "examples/programs/report/terminal.h"
-#include "examples/programs/run/card.h"
+#include "examples/programs/run/predictions.h"
 #include "examples/programs/run/tally.h"
 #include "examples/programs/train/inputs.h"
 #include "examples/programs/train/sample.h"
-#include "examples/programs/data/number.h"
 #include "examples/programs/data/words.h"
 
 #include <math.h>
@@ -69,83 +67,21 @@ static const options_program program = {
 
 /* ---- rows ---- */
 
-/* A word of a CSV line, in quotes if necessary. */
-static void put_word(const char *word)
-{
-    char *plain = isatty(STDOUT_FILENO) ? strdup(word) : NULL; /* a terminal might execute control characters */
-    table_csv_text(stdout, plain ? plain_text(plain) : word);
-    free(plain);
-}
-
-static void put_number(double number)
-{
-    fputs(number_text(number, (char[NUMBER_TEXT]){0}), stdout);
-}
-
-static void put_header(const card *c, bool probabilities)
-{
-    if (c->task == CARD_CLASSES)
-        fputs("class,probability", stdout);
-    for (size_t i = 0; c->task == CARD_CLASSES && probabilities && i < c->classes; i++) {
-        putchar(',');
-        put_word(c->class_names[i]);
-    }
-    for (size_t i = 0; c->task == CARD_TARGETS && i < c->targets; i++) {
-        fputs(i ? "," : "", stdout);
-        if (*c->target[i].name)
-            put_word(c->target[i].name);
-        else
-            printf("target_%zu", i);
-    }
-    puts(c->task == CARD_IMAGES ? "squared_error" : "");
-}
-
-static void put_classes(const card *c, const float *logits, bool all)
-{
-    double confidence, sum = 0;
-    const int64_t best = tally_class(logits, (int64_t)c->classes, &confidence);
-    for (size_t i = 0; i < c->classes; i++)
-        sum += exp((double)logits[i] - logits[best]);
-    put_word(c->class_names[best]);
-    putchar(',');
-    put_number(confidence);
-    for (size_t i = 0; all && i < c->classes; i++) {
-        putchar(',');
-        put_number(exp((double)logits[i] - logits[best]) / sum);
-    }
-}
-
-static void put_row(const card *c, const float *output, const float *x, bool all)
-{
-    if (c->task == CARD_CLASSES)
-        put_classes(c, output, all);
-    for (size_t i = 0; c->task == CARD_TARGETS && i < c->targets; i++) {
-        fputs(i ? "," : "", stdout);
-        put_number(output[i] * c->target[i].scale.scale + c->target[i].scale.mean);
-    }
-    if (c->task == CARD_IMAGES) {
-        double sum = 0;
-        for (int i = 0; i < c->spec.inputs; i++)
-            sum += pow((double)output[i] - x[i], 2) / c->spec.inputs;
-        put_number(sum);
-    }
-    putchar('\n');
-}
-
 typedef struct pass {
     const tg_model *model;
     const card *c;
     const inputs *rows;
     bool probabilities;
     tally sums;
-    double loss; /* sum over the rows */
 } pass;
 
 static void put_batch(const pass *p, size_t count, tg_tensor x, tg_tensor output)
 {
     const size_t in = (size_t)p->c->spec.inputs, out = (size_t)tg_size(output) / count;
-    for (size_t i = 0; i < count; i++)
-        put_row(p->c, tg_f32(output) + i * out, tg_f32(x) + i * in, p->probabilities);
+    for (size_t i = 0; i < count; i++) {
+        predictions_row(p->c, tg_f32(output) + i * out, tg_f32(x) + i * in, p->probabilities, stdout);
+        putchar('\n');
+    }
 }
 
 static bool score_batch(pass *p, size_t first, int64_t count, tg_tensor x, tg_tensor output)
@@ -157,9 +93,7 @@ static bool score_batch(pass *p, size_t first, int64_t count, tg_tensor x, tg_te
         : p->rows->y ? tg_borrow(tape, TG_F32, p->rows->y + first * targets, TG_SHAPE(count, (int64_t)targets))
                      : tg_borrow(tape, TG_I32, p->rows->labels + first, TG_SHAPE(count));
     tally_add(&p->sums, p->c, output, wanted);
-    const float *loss = tg_f32(tally_loss(p->c, output, wanted, 0));
-    p->loss += loss ? *loss * (double)count : 0;
-    return loss;
+    return tg_ok(wanted);
 }
 
 /* Prints or scores all rows, batch by batch. */
@@ -198,7 +132,8 @@ static bool predict_rows(const tg_model *model, const card *c, inputs *rows, boo
 {
     pass p = {.model = model, .c = c, .rows = rows, .probabilities = probabilities};
     char name[40];
-    put_header(c, probabilities);
+    predictions_header(c, probabilities, stdout);
+    putchar('\n');
     if (!each_batch(&p, false, error))
         return false;
     fflush(stdout);
@@ -209,7 +144,7 @@ static bool predict_rows(const tg_model *model, const card *c, inputs *rows, boo
         return true;
     if (!each_batch(&p, true, error))
         return false;
-    const runlog_measures m = tally_measures(&p.sums, c, p.loss / (double)rows->count);
+    const runlog_measures m = tally_measures(&p.sums, c);
     snprintf(name, sizeof name, "%zu sample%s", rows->count, plural((long long)rows->count));
     tally_print(c, name, &m, stderr);
     return true;

@@ -100,17 +100,16 @@ static json_t *config_of(const training *t)
     return config;
 }
 
-/* The results in the folder, as a finished run. */
+/* The results in the folder. */
 static runlog *read_log(const training *t)
 {
     const run_spec *s = t->run.spec;
     runlog *log = runlog_new(s->out);
     runlog_options(log, config_of(t));
-    runlog_describe(log, &(runlog_about){.remedy = run_spec_remedy(s)});
+    runlog_describe(log, &(runlog_about){.remedy = run_spec_remedy(s), .one_run = true});
     const int number = runlog_add_run(log, s->net.activation, (uint64_t)s->seed, 0,
                                       (long)tg_parameters_size(tg_model_parameters(t->run.model)));
     record_read(s->out, log, number);
-    runlog_finish_run(log, number, false);
     return log;
 }
 
@@ -218,6 +217,25 @@ static bool print_sample(const training *t, tg_error *error)
     return fine;
 }
 
+/* Measures the saved weights, unless the folder has their measures, and prints those. */
+static bool print_measures(training *t, tg_error *error)
+{
+    const run_spec *s = t->run.spec;
+    char predictions[PATH_MAX];
+    snprintf(predictions, sizeof predictions, "%s/predictions.csv", s->out);
+    if ((!record_is_finished(s->out) || (s->keep_predictions && access(predictions, F_OK) != 0)) &&
+        !run_conclude(&t->run, run_results(&t->run, false, error), error))
+        return false;
+    json_t *results = record_results(s->out);
+    for (int split = RUNLOG_VALIDATION; split <= RUNLOG_TEST; split++) {
+        const runlog_measures m = record_measures(results, (runlog_split)split);
+        if (json_object_get(results, runlog_splits[split]))
+            tally_print(&t->run.about, runlog_splits[split], &m, stdout);
+    }
+    json_decref(results);
+    return true;
+}
+
 /* Writes measures, files, pictures and a sample; returns the exit status. */
 static int show_results(training *t)
 {
@@ -229,16 +247,10 @@ static int show_results(training *t)
     trainer *r = &t->run;
     const run_spec *s = r->spec;
     const tg_fit_epoch *best = tg_fit_best(r->fit);
-    runlog_measures m;
     if (best)
         printf("epoch %lld of %lld is the best, and its weights are kept\n", (long long)best->epoch,
                (long long)tg_fit_epoch_count(r->fit));
-    for (int test = 0; best && test <= (r->from->test.count > 0); test++) {
-        if (!run_measure(r, test ? &r->from->test : &r->from->valid, &m))
-            return fail(tg_fit_error(r->fit));
-        tally_print(&r->about, test ? "test" : "validation", &m, stdout);
-    }
-    if (!write_log(t, &error))
+    if (!print_measures(t, &error) || !write_log(t, &error))
         return fail(error.text);
     if (t->s.profile && r->tape && r->timed_steps &&
         !profile_print(r->tape, r->step_seconds / (double)r->timed_steps, stdout))
@@ -249,7 +261,7 @@ static int show_results(training *t)
         runlog_remove_drawn(s->out);
     if (r->about.task == CARD_LETTERS && !print_sample(t, &error))
         return fail(error.text);
-    printf("\nin %s/: best.safetensors, last.safetensors, curves.csv, summary.csv, config.json", s->out);
+    printf("\nin %s/: best.safetensors, last.safetensors, runs.csv, curves.csv, summary.csv, config.json", s->out);
     if (drawn == PLOTS_DRAWN) {
         fputs("; ", stdout);
         plots_list(s->out, stdout);
@@ -342,8 +354,8 @@ static bool check(const settings *s, tg_error *error)
 /* The folder belongs to this run from here on. */
 static bool take_folder(const training *t, tg_error *error)
 {
-    static const char *const ignored[] = {"version", "out",      "overwrite", "resume",      "threads",
-                                          "profile", "no-plots", "report",    "tensorboard", NULL};
+    static const char *const ignored[] = {"version",  "out",    "overwrite",   "resume",           "threads", "profile",
+                                          "no-plots", "report", "tensorboard", "keep-predictions", NULL};
     const run_spec *s = &t->s.run;
     json_t *config = config_of(t);
     const bool there = files_make_folder(s->out, error),

@@ -159,6 +159,30 @@ static void expect_column(const char *folder, const char *name, const char *colu
     free(text);
 }
 
+/* Expects the measures on the test rows once, at the step of the best epoch. */
+static void expect_test(const char *folder)
+{
+    char file[200];
+    int best = 0, seen = 0;
+    long step = 0;
+    double loss = NAN;
+    snprintf(file, sizeof file, "%s/result.json", folder);
+    const char *text = temporary_text(file);
+    ck_assert_int_eq(sscanf(strstr(text, "\"best_epoch\""), "\"best_epoch\":%d", &best), 1);
+    ck_assert_int_eq(sscanf(strstr(text, "\"test\""), "\"test\":{\"loss\":%lf", &loss), 1);
+    snprintf(file, sizeof file, "%s/curves.csv", folder);
+    const char *line = temporary_text(file);
+    for (int i = 0; i < best; i++)
+        line = strchr(line, '\n') + 1;
+    ck_assert_int_eq(sscanf(line, "%*d,%ld", &step), 1);
+    for (int i = 0; i < scalar_count; i++)
+        if (strcmp(scalars[i].tag, "loss/test") == 0) {
+            ck_assert(scalars[i].value == (float)loss && scalars[i].step == step);
+            seen++;
+        }
+    ck_assert_int_eq(seen, 1);
+}
+
 static void expect_run(const char *folder)
 {
     read_events(folder);
@@ -166,8 +190,17 @@ static void expect_run(const char *folder)
     expect_column(folder, "curves", "train_loss", "loss/train_epoch");
     expect_column(folder, "curves", "val_loss", "loss/validation");
     expect_column(folder, "curves", "val_accuracy", "accuracy/validation");
-    expect_column(folder, "curves", "test_loss", "loss/test");
     expect_column(folder, "curves", "dead_fraction", "dead_units");
+    expect_test(folder);
+}
+
+/* The step of the last validation loss. */
+static long last_validation(void)
+{
+    int i = scalar_count - 1;
+    while (i > 0 && strcmp(scalars[i].tag, "loss/validation") != 0)
+        i--;
+    return scalars[i].step;
 }
 
 #define OPTIONS "--data csv:train.csv --hidden 8 --epochs 4 --no-plots --tensorboard "
@@ -214,7 +247,7 @@ START_TEST(tensorboard_reads_them)
     temporary_write("read.py", program, sizeof program - 1);
     expect_fine(train_run("train", OPTIONS "--out t"));
     read_events("t");
-    snprintf(expected, sizeof expected, "4 %ld\n", scalars[scalar_count - 1].step);
+    snprintf(expected, sizeof expected, "4 %ld\n", last_validation());
     if (train_run(python ? python : "python3", "read.py") == 0 && strcmp(train_output, "not installed\n") != 0)
         ck_assert_str_eq(train_output, expected);
 }

@@ -23,8 +23,8 @@ Suite *run_suite(void);
 static const struct {
     const char *name, *options, *measure;
 } models[] = {
-    {"gpt", "--data text:text --layers 1 --heads 2 --width 16 --context 8", "final loss"},
-    {"charmlp", "--data text:text --hidden 32", "final loss"},
+    {"gpt", "--data text:text --layers 1 --heads 2 --width 16 --context 8", "val loss"},
+    {"charmlp", "--data text:text --hidden 32", "val loss"},
     {"convnet", "--data idx:images --filters 4,8", "test acc %"},
     {"vit", "--data idx:images --layers 1 --heads 2 --width 16 --patch 4 --init orthogonal", "test acc %"},
     {"autoencoder", "--data idx:images --hidden 32 --code 8", "test std. MSE"},
@@ -266,7 +266,7 @@ static const struct {
     {"train", LONGER "--model mlp --threads 1", {"curves.csv", "best.safetensors", "last.safetensors"}},
     {"compare",
      LONGER "--activations relu,stochastic_gelu --seeds 2 --jobs 2 --report",
-     {"curves.csv", "confusion.csv", "steps.csv"}},
+     {"curves.csv", "confusion.csv", "step_bands.csv"}},
     {"study", "gelu-mnist --quick --jobs 2 --no-plots", {"gelu-mnist-quick/curves.csv", "gelu-mnist-quick/report.md"}},
 };
 

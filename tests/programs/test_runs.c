@@ -40,8 +40,9 @@ static runlog_epoch epoch_of(int run, int epoch)
                           .val_accuracy = 1 - 0.1 * loss,
                           .grad_norm = 1. / epoch,
                           .dead_fraction = 0.125 * (run % 2),
-                          .test = RUNLOG_NO_MEASURES,
-                          .seconds = 0.25 * epoch};
+                          .test_loss = NAN,
+                          .seconds = 0.25 * epoch,
+                          .best = 1};
 }
 
 enum { ACTIVATIONS = 4, SEEDS = 3, EPOCHS = 6, RUNS = ACTIVATIONS * SEEDS };
@@ -84,19 +85,18 @@ START_TEST(curves_have_the_promised_columns_and_digits)
     run_log_write(log);
     char *text = temporary_text("curves.csv");
     ck_assert_ptr_eq(
-        strstr(
-            text,
-            "activation,point,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,test_loss,test_accuracy,grad_norm,"
-            "dead_fraction,at_best_point,seconds\nrelu,,1,0,1,10,0.333333333,0.5,0.5,,,inf,0,1,0.500000\n"),
+        strstr(text,
+               "activation,point,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,grad_norm,dead_fraction,best,"
+               "at_best_point,seconds\nrelu,,1,0,1,10,0.333333333,0.5,0.5,inf,0,1,1,0.500000\n"),
         text);
-    ck_assert_ptr_nonnull(strstr(text, "\n\"si,lu\",,1,0,2,20,0.333333333,nan,0.0625,,,inf,0,1,0.500000\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\n\"si,lu\",,1,0,2,20,0.333333333,nan,0.0625,inf,0,0,1,0.500000\n"));
     ck_assert_ptr_nonnull(strstr(text, "\n\"si,lu\",,2,0,2,20,"));
     runlog_free(log);
 
     log = run_log_small(false);
     run_log_write(log);
     ck_assert_ptr_nonnull(
-        strstr(temporary_text("curves.csv"), "\nrelu,,1,0,1,10,0.333333333,0.5,,,,inf,0,1,0.500000\n"));
+        strstr(temporary_text("curves.csv"), "\nrelu,,1,0,1,10,0.333333333,0.5,,inf,0,1,1,0.500000\n"));
     runlog_free(log);
 }
 END_TEST
@@ -126,19 +126,17 @@ START_TEST(the_summary_holds_means_intervals_and_paired_differences)
     ck_assert_str_eq(field(text, "\nrelu,", "runs"), "2");
     ck_assert_str_eq(field(text, "\nrelu,", "parameters"), "1000");
     ck_assert_str_eq(field(text, "\nrelu,", "seconds_per_step"), "0.025");
-    ck_assert_str_eq(field(text, "\nrelu,", "final_val_loss_mean"), "0.5");
     ck_assert_str_eq(field(text, "\nrelu,", "best_val_loss_mean"), "0.375");
     ck_assert_str_eq(field(text, "\nrelu,", "best_val_accuracy_mean"), "0.6875");
-    ck_assert_double_eq_tol(atof(field(text, "\nrelu,", "final_val_loss_deviation")), 0.5 / sqrt(2), 1e-9);
-    ck_assert_double_eq_tol(atof(field(text, "\nrelu,", "final_val_loss_low")), 0.5 - t1 * 0.25, 1e-8);
-    ck_assert_double_eq_tol(atof(field(text, "\nrelu,", "final_val_loss_high")), 0.5 + t1 * 0.25, 1e-8);
-    ck_assert_str_eq(field(text, "\nrelu,", "final_val_loss_difference"), "");
+    ck_assert_double_eq_tol(atof(field(text, "\nrelu,", "best_val_loss_deviation")), 0.25 / sqrt(2), 1e-9);
+    ck_assert_double_eq_tol(atof(field(text, "\nrelu,", "best_val_loss_low")), 0.375 - t1 * 0.125, 1e-8);
+    ck_assert_double_eq_tol(atof(field(text, "\nrelu,", "best_val_loss_high")), 0.375 + t1 * 0.125, 1e-8);
+    ck_assert_str_eq(field(text, "\nrelu,", "best_val_loss_difference"), "");
     ck_assert_str_eq(field(text, "\ngelu,", "pairs"), "2");
-    ck_assert_str_eq(field(text, "\ngelu,", "final_val_loss_difference"), "-0.25"); /* of -0.125 and -0.375 */
-    ck_assert_double_eq_tol(atof(field(text, "\ngelu,", "final_val_loss_difference_low")), -0.25 - t1 * 0.125, 1e-8);
-    ck_assert_str_eq(field(text, "\ngelu,", "best_val_accuracy_difference"), "0.125");
+    ck_assert_str_eq(field(text, "\ngelu,", "best_val_loss_difference"), "-0.125");    /* twice */
+    ck_assert_str_eq(field(text, "\ngelu,", "best_val_accuracy_difference"), "0.125"); /* of 0.25 and 0 */
+    ck_assert_double_eq_tol(atof(field(text, "\ngelu,", "best_val_accuracy_difference_low")), 0.125 - t1 * 0.125, 1e-8);
     ck_assert_str_eq(field(text, "\n\"si,lu\",", "runs"), "1");
-    ck_assert_str_eq(field(text, "\n\"si,lu\",", "final_val_loss_mean"), "nan");
     ck_assert_str_eq(field(text, "\n\"si,lu\",", "best_val_loss_mean"), "0.5");
     ck_assert_str_eq(field(text, "\n\"si,lu\",", "best_val_loss_deviation"), "");
     ck_assert_str_eq(field(text, "\n\"si,lu\",", "best_val_loss_difference"), "0.25");
@@ -157,11 +155,9 @@ static runlog *made_up(int names, int seeds, int folds, double (*value)(int acti
             for (int a = 0; a < names; a++) {
                 const double x = value(a, seed, fold);
                 const int run = runlog_add_run(log, name[a], (uint64_t)seed, fold, 1);
-                runlog_epoch epoch = {
-                    .epoch = 1, .step = 1, .val_loss = x, .val_accuracy = NAN, .test = RUNLOG_NO_MEASURES};
-                epoch.test.loss = x;
-                runlog_add_epoch(log, run, &epoch);
-                runlog_finish_run(log, run, false);
+                runlog_add_epoch(log, run,
+                                 &(runlog_epoch){.epoch = 1, .step = 1, .val_loss = x, .val_accuracy = NAN, .best = 1});
+                run_log_finish(log, run, x, NAN, x);
             }
     return log;
 }
@@ -221,13 +217,11 @@ static runlog *searched(void)
                 const int run = runlog_add_run(log, a ? "gelu" : "relu", (uint64_t)seed, 0, 1);
                 snprintf(point, sizeof point, "lr %g", rates[rate]);
                 runlog_set_point(log, run, point, rates[rate]);
-                runlog_epoch epoch = {
-                    .epoch = 1, .step = 1, .val_loss = loss[a][rate] + 0.01 * seed, .val_accuracy = NAN};
-                epoch.test = (runlog_measures)RUNLOG_NO_MEASURES;
-                epoch.test.loss = rates[rate];
-                runlog_add_epoch(log, run, &epoch);
+                const double x = loss[a][rate] + 0.01 * seed;
+                runlog_add_epoch(log, run,
+                                 &(runlog_epoch){.epoch = 1, .step = 1, .val_loss = x, .val_accuracy = NAN, .best = 1});
                 if (!(a == 0 && rate == 2 && seed == 2)) /* relu's best rate is excluded: a run diverged */
-                    runlog_finish_run(log, run, false);
+                    run_log_finish(log, run, x, NAN, rates[rate]);
             }
     runlog_describe(log, &(runlog_about){.note = "Said before."});
     return log;
@@ -250,14 +244,14 @@ START_TEST(a_search_is_judged_at_the_best_points)
         free(groups);
         runlog_free(best);
     }
-    runlog_finish_run(log, 10, false); /* now relu's best rate counts, for relu alone */
+    run_log_finish(log, 10, 0.145, NAN, 1); /* now relu's best rate counts, for relu alone */
     runlog *best = runlog_at_best(log, false);
     ck_assert_str_eq(best->note,
                      "Said before. Each at its best by validation: relu lr 1 (the edge of the list); gelu lr 0.1");
     runlog_free(best);
     run_log_write(log);
     ck_assert_ptr_nonnull(strstr(temporary_text("search.csv"), "\nrelu,lr 0.1,0.1,1,2,0,0.265,"));
-    ck_assert_ptr_nonnull(strstr(temporary_text("curves.csv"), "\nrelu,lr 1,2,0,1,1,0,0.145,,1,,0,0,"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("curves.csv"), "\nrelu,lr 1,2,0,1,1,0,0.145,,0,0,1,"));
     ck_assert_ptr_nonnull(strstr(temporary_text("bands.csv"), "\nrelu,1,2,0,0,0,0.14,"));
     runlog_free(log);
 }
@@ -401,7 +395,7 @@ START_TEST(a_full_disk_leaves_the_old_file)
 {
     tg_error error;
     struct rlimit before, tiny;
-    temporary_write("curves.csv", "precious", 8);
+    temporary_write("runs.csv", "precious", 8);
     runlog *log = run_log_small(true);
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &before);
@@ -412,8 +406,8 @@ START_TEST(a_full_disk_leaves_the_old_file)
     setrlimit(RLIMIT_FSIZE, &before);
     signal(SIGXFSZ, handler);
     ck_assert(!written);
-    ck_assert_ptr_nonnull(strstr(error.text, "/curves.csv': File too large"));
-    ck_assert_str_eq(temporary_text("curves.csv"), "precious");
+    ck_assert_ptr_nonnull(strstr(error.text, "/runs.csv': File too large"));
+    ck_assert_str_eq(temporary_text("runs.csv"), "precious");
     ck_assert_int_eq(entries(), 1);
     runlog_free(log);
 }

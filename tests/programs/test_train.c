@@ -192,10 +192,10 @@ END_TEST
 START_TEST(the_last_line_of_progress_is_of_the_last_validation)
 {
     expect_fine(train_run("train", "--data moons --rows 80 --hidden 8 --lr 0.1 --epochs 7 --no-plots --out m"));
-    const char *curves = temporary_text("m/curves.csv"), *last = strstr(curves, "\ngelu_exact,,1,0,7,");
+    const char *curves = temporary_text("m/curves.csv"), *last = strstr(curves, "\n7,");
     ck_assert_msg(last != NULL, "%s", curves);
     double loss, accuracy, said_loss, said_accuracy;
-    ck_assert_msg(sscanf(last, "\ngelu_exact,,1,0,7,%*d,%*[^,],%lf,%lf", &loss, &accuracy) == 2, "%s", last);
+    ck_assert_msg(sscanf(last, "\n7,%*d,%*[^,],%lf,%lf", &loss, &accuracy) == 2, "%s", last);
     const char *done = strstr(train_output, ": done, ");
     ck_assert_msg(
         done && sscanf(done, ": done, 7 epochs, validation loss %lf, accuracy %lf", &said_loss, &said_accuracy) == 2,

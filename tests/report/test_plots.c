@@ -38,8 +38,8 @@ START_TEST(the_table_shows_every_activation_in_plain_text)
 {
     runlog *log = run_log_small(true);
     char *text = table_of(log);
-    ck_assert_ptr_nonnull(strstr(text, "62.50 (0.0-100.0)"));
-    ck_assert_ptr_nonnull(strstr(text, "-0.250 +/-1.588 "));
+    ck_assert_ptr_nonnull(strstr(text, "81.25 (0.0-100.0)"));
+    ck_assert_ptr_nonnull(strstr(text, "0.250 +/-1.588 "));
     ck_assert_ptr_nonnull(strstr(text, "1,001"));
     ck_assert_ptr_nonnull(strstr(text, "si,lu: 1 of 2 runs has not finished and is not counted."));
     runlog_free(log);
@@ -53,14 +53,13 @@ START_TEST(the_table_comes_in_other_formats)
 {
     static const struct {
         const char *format, *has;
-    } cases[] = {
-        {"markdown", "| gelu | 81.25 (0.0-100.0) | +18.75 +/-79.41 | "},
-        {"markdown", "\n|---|---:|---:|"},
-        {"latex", "\\\\\ngelu & 81.25 (0.0-100.0) & +18.75 $\\pm$79.41 & "},
-        {"latex", "\\begin{tabular}{lrrrrrrrrr}\n\\hline\nactivation & final acc \\% & $\\Delta$ final acc & "},
-        {"latex", "\\end{tabular}\n"},
-        {"csv", "activation,final_val_accuracy,final_val_accuracy_low,"},
-        {"csv", "\n\"si,lu\",0.0625,,,-0.6875,"}};
+    } cases[] = {{"markdown", "| gelu | 81.25 (0.0-100.0) | +12.50 +/-100.00 | "},
+                 {"markdown", "\n|---|---:|---:|"},
+                 {"latex", "\\\\\ngelu & 81.25 (0.0-100.0) & +12.50 $\\pm$100.00 & "},
+                 {"latex", "\\begin{tabular}{lrrrrrrr}\n\\hline\nactivation & val acc \\% & $\\Delta$ val acc & "},
+                 {"latex", "\\end{tabular}\n"},
+                 {"csv", "activation,best_val_accuracy,best_val_accuracy_low,"},
+                 {"csv", "\n\"si,lu\",0.5,,,-0.25,"}};
     static char text[8192];
     runlog *log = run_log_small(true);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -86,9 +85,8 @@ START_TEST(one_seed_has_no_intervals)
                                              .step = epoch,
                                              .val_loss = run ? 0.25 : 0.5,
                                              .val_accuracy = run ? 0.875 : 0.75,
-                                             .test = RUNLOG_NO_MEASURES,
                                              .seconds = 1e-4 * epoch});
-        runlog_finish_run(log, run, false);
+        run_log_finish(log, run, run ? 0.25 : 0.5, run ? 0.875 : 0.75, NAN);
     }
     char *text = table_of(log);
     ck_assert_ptr_null(strstr(text, "+/-"));
@@ -110,12 +108,8 @@ static const char *table_with_failures(size_t classes, int failed)
         if (run >= 4 - failed)
             continue;
         runlog_add_epoch(log, run,
-                         &(runlog_epoch){.epoch = 1,
-                                         .step = 1,
-                                         .val_loss = 0.5,
-                                         .val_accuracy = classes ? 0.75 : NAN,
-                                         .test = RUNLOG_NO_MEASURES});
-        runlog_finish_run(log, run, false);
+                         &(runlog_epoch){.epoch = 1, .step = 1, .val_loss = 0.5, .val_accuracy = classes ? 0.75 : NAN});
+        run_log_finish(log, run, 0.5, classes ? 0.75 : NAN, NAN);
     }
     const char *text = table_of(log);
     runlog_free(log);
@@ -127,7 +121,7 @@ START_TEST(where_runs_diverge_the_table_says_of_what_and_how_many)
     const char *text = table_with_failures(2, 4);
     ck_assert_msg(strstr(text, "relu") && strstr(text, "parameters") && !strstr(text, "MSE"), "%s", text);
     ck_assert_msg(strstr(text, "\nNo run has finished.\n") && !strstr(text, "seed"), "%s", text);
-    ck_assert_ptr_nonnull(strstr(table_with_failures(0, 2), "final std. MSE"));
+    ck_assert_ptr_nonnull(strstr(table_with_failures(0, 2), "val std. MSE"));
     text = table_with_failures(2, 2);
     ck_assert_msg(strstr(text, "\nNo two runs of one kind have finished: no intervals. diff: difference to relu"), "%s",
                   text);
@@ -148,13 +142,9 @@ START_TEST(the_table_says_whether_its_values_are_of_seeds_or_of_folds)
         for (int i = 0; i < 2 * cases[c].seeds * cases[c].folds; i++) {
             const int run = runlog_add_run(log, i % 2 ? "silu" : "relu", (uint64_t)(i / 2 / cases[c].folds),
                                            i / 2 % cases[c].folds, 10);
-            runlog_add_epoch(log, run,
-                             &(runlog_epoch){.epoch = 1,
-                                             .step = 1,
-                                             .val_loss = 0.5 + 0.01 * i * i,
-                                             .val_accuracy = NAN,
-                                             .test = RUNLOG_NO_MEASURES});
-            runlog_finish_run(log, run, false);
+            runlog_add_epoch(
+                log, run, &(runlog_epoch){.epoch = 1, .step = 1, .val_loss = 0.5 + 0.01 * i * i, .val_accuracy = NAN});
+            run_log_finish(log, run, 0.5 + 0.01 * i * i, NAN, NAN);
         }
         const char *text = table_of(log);
         ck_assert_msg(strstr(text, cases[c].says) && strstr(text, cases[c].pairs), "%s", text);
@@ -234,9 +224,8 @@ START_TEST(many_activations_are_drawn_as_small_multiples)
                                              .step = 1,
                                              .train_loss = loss,
                                              .val_loss = loss,
-                                             .val_accuracy = 0.9 - 0.01 * a * seed,
-                                             .test = RUNLOG_NO_MEASURES});
-            runlog_finish_run(log, run, false);
+                                             .val_accuracy = 0.9 - 0.01 * a * seed});
+            run_log_finish(log, run, loss, 0.9 - 0.01 * a * seed, NAN);
         }
     run_log_write(log);
     ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){0}, &error) == PLOTS_DRAWN, "%s", error.text);

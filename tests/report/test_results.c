@@ -39,7 +39,7 @@ START_TEST(series_are_written_over_the_finished_runs)
                      "relu,no,1,2\nrelu,\"yes, it \"\"is\"\"\",4,20\n"
                      "gelu,no,5,2\ngelu,\"yes, it \"\"is\"\"\",4,20\n"
                      "\"si,lu\",no,4,1\n\"si,lu\",\"yes, it \"\"is\"\"\",2,10\n"); /* one of two seeds has finished */
-    const char *steps = temporary_text("steps.csv");
+    const char *steps = temporary_text("step_bands.csv");
     ck_assert_ptr_nonnull(strstr(
         steps, "\nrelu,5,2,1.5,1,2,,,\nrelu,10,2,2.5,2,3,,,\nrelu,10,2,,,,0.5,0.5,0.5\nrelu,20,2,,,,0.5,0.25,0.75\n"));
     ck_assert_ptr_nonnull(strstr(steps, "\n\"si,lu\",5,1,5,,,,,\n"));
@@ -57,11 +57,12 @@ START_TEST(files_of_an_earlier_comparison_do_not_linger)
     runlog *log = run_log_small(true);
     add_series(log);
     run_log_write(log);
-    ck_assert(temporary_exists("steps.csv") && temporary_exists("confusion.csv") && temporary_exists("noise.csv"));
+    ck_assert(temporary_exists("step_bands.csv") && temporary_exists("confusion.csv") && temporary_exists("noise.csv"));
     runlog_free(log);
     log = run_log_small(true);
     run_log_write(log);
-    ck_assert(!temporary_exists("steps.csv") && !temporary_exists("confusion.csv") && !temporary_exists("noise.csv"));
+    ck_assert(!temporary_exists("step_bands.csv") && !temporary_exists("confusion.csv") &&
+              !temporary_exists("noise.csv"));
     runlog_free(log);
 }
 END_TEST
@@ -77,8 +78,8 @@ START_TEST(a_search_tells_of_the_best_points)
     ck_assert_ptr_nonnull(strstr(confusion, "\nrelu,no,0,1\n")); /* the first run of relu has the lower loss */
     ck_assert_ptr_nonnull(strstr(confusion, "\ngelu,no,2,1\n"));
     const char *curves = temporary_text("curves.csv");
-    ck_assert_ptr_nonnull(strstr(curves, "relu,lr 0.001,1,0,1,10,0.333333333,0.5,0.5,,,inf,0,1,0.500000\n"));
-    ck_assert_ptr_nonnull(strstr(curves, "relu,lr 0.1,2,0,1,10,0.333333333,0.5,0.625,,,inf,0,0,0.500000\n"));
+    ck_assert_ptr_nonnull(strstr(curves, "relu,lr 0.001,1,0,1,10,0.333333333,0.5,0.5,inf,0,1,1,0.500000\n"));
+    ck_assert_ptr_nonnull(strstr(curves, "relu,lr 0.1,2,0,1,10,0.333333333,0.5,0.625,inf,0,1,0,0.500000\n"));
     runlog_free(log);
 }
 END_TEST
@@ -199,7 +200,7 @@ START_TEST(steps_add_up_to_epochs)
     for (int step = 1; step <= 4; step++) {
         char begin[32];
         snprintf(begin, sizeof begin, "relu,%d,1", step);
-        sum += number_in("out/steps.csv", begin, 3);
+        sum += number_in("out/step_bands.csv", begin, 3);
     }
     ck_assert_double_eq_tol(
         sum / 4, number_in("out/curves.csv", "relu,,1,0,1", column_of("out/curves.csv", "train_loss")), 1e-7);

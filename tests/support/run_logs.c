@@ -20,6 +20,7 @@ runlog *run_log_small(bool accuracy)
     runlog *log = runlog_new(temporary_folder());
     for (int i = 0; i < 6; i++) {
         int run = runlog_add_run(log, runs[i].activation, (uint64_t)runs[i].seed, 0, 1000 + i / 2);
+        const int best = runs[i].losses[1] < runs[i].losses[0];
         for (int epoch = 0; epoch < 2; epoch++)
             runlog_add_epoch(log, run,
                              &(runlog_epoch){.epoch = epoch + 1,
@@ -29,12 +30,25 @@ runlog *run_log_small(bool accuracy)
                                              .val_accuracy = accuracy ? runs[i].accuracies[epoch] : NAN,
                                              .grad_norm = INFINITY,
                                              .dead_fraction = 0,
-                                             .test = RUNLOG_NO_MEASURES,
-                                             .seconds = 0.5});
-        if (runs[i].finished)
-            runlog_finish_run(log, run, false);
+                                             .test_loss = NAN,
+                                             .seconds = 0.5,
+                                             .best = epoch <= best});
+        if (!runs[i].finished)
+            continue;
+        run_log_finish(log, run, runs[i].losses[best], accuracy ? runs[i].accuracies[best] : NAN, NAN);
     }
     return log;
+}
+
+void run_log_finish(runlog *log, int run, double loss, double accuracy, double test_loss)
+{
+    runlog_measures valid = RUNLOG_NO_MEASURES, test = RUNLOG_NO_MEASURES;
+    valid.loss = loss;
+    valid.accuracy = accuracy;
+    test.loss = test_loss;
+    runlog_set_measures(log, run, RUNLOG_VALIDATION, &valid);
+    runlog_set_measures(log, run, RUNLOG_TEST, &test);
+    runlog_finish_run(log, run, false);
 }
 
 void run_log_write(const runlog *log)

@@ -10,6 +10,9 @@
 runlog *run_log_small(bool accuracy);
 
 /* Writes the files of a log, which must succeed. */
+/* Finishes a run with these measures of its best epoch's net, on validation and test rows. */
+void run_log_finish(runlog *log, int run, double loss, double accuracy, double test_loss);
+
 void run_log_write(const runlog *log);
 
 /* The summaries of the activations of a log, to be freed. */

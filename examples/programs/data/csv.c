@@ -293,6 +293,8 @@ static bool build(csv_source *source, const dataset_options *options, dataset *s
     name_targets(source, set);
     describe_features(source, set);
     fill(source, set);
+    if (set->dropped && (set->number = dataset_new(&set->memory, set->rows, 1, sizeof *set->number)))
+        memcpy(set->number, source->kept, set->rows * sizeof *set->number);
     return true;
 }
 

@@ -126,6 +126,7 @@ typedef struct dataset {
     int32_t *labels; /* [rows], 0 .. classes-1, for a classification; else NULL */
     float *y;        /* [rows, targets] for a regression; else NULL */
     double *source;  /* [rows, features + targets] as in the file, NaN: missing; NULL unless a split standardises */
+    size_t *number;  /* [rows]: index of each row in the source, from 0, where some were dropped; NULL: the same */
 
     size_t columns;         /* of a CSV file; else 0 */
     dataset_column *column; /* [columns]; else NULL */

@@ -149,3 +149,22 @@ bool events_epoch(events *to, const runlog_epoch *e)
         fine = fine && (!all[i].tag || isnan(all[i].value) || events_scalar(to, all[i].tag, e->step, all[i].value));
     return fine;
 }
+
+bool events_measures(events *to, const char *split, long step, const runlog_measures *m)
+{
+#define FIELD(member, name, tag) {tag, m->member},
+    const struct {
+        const char *tag;
+        double value;
+    } all[] = {
+#include "examples/programs/report/measure_fields.def"
+    };
+#undef FIELD
+    bool fine = true;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char tag[64];
+        snprintf(tag, sizeof tag, "%s/%s", all[i].tag, split);
+        fine = fine && (isnan(all[i].value) || events_scalar(to, tag, step, all[i].value));
+    }
+    return fine;
+}

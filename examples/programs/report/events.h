@@ -24,7 +24,8 @@ void events_close(events *to);
 /* Appends a number and flushes it to the file; false if it cannot be written. NULL: does nothing, and returns true. */
 bool events_scalar(events *to, const char *tag, long step, double value);
 
-/* Appends the results of an epoch, without measures that are NaN. */
+/* Append the results of an epoch, and the measures of a net on a split ("loss/test", ...), but not what is NaN. */
 bool events_epoch(events *to, const runlog_epoch *epoch);
+bool events_measures(events *to, const char *split, long step, const runlog_measures *m);
 
 #endif

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const runlog_splits[RUNLOG_SPLITS] = {"train", "validation", "test"};
+
 runlog *runlog_new(const char *directory)
 {
     runlog *log = memory_checked(calloc(1, sizeof *log));
@@ -48,7 +50,8 @@ int runlog_add_run(runlog *log, const char *activation, uint64_t seed, int fold,
                                          .seed = seed,
                                          .fold = fold,
                                          .point = texts_number(&log->points, "", 0),
-                                         .parameters = parameters};
+                                         .parameters = parameters,
+                                         .of = {RUNLOG_NO_MEASURES, RUNLOG_NO_MEASURES, RUNLOG_NO_MEASURES}};
     return log->count++;
 }
 
@@ -75,7 +78,12 @@ void runlog_add_epoch(runlog *log, int run, const runlog_epoch *epoch)
     to->epochs[to->count++] = *epoch;
     runlog_add_series(log, run, RUNLOG_LOSSES, (double[]){epoch->epoch, epoch->val_loss}, 2);
     log->has_accuracy |= !isnan(epoch->val_accuracy);
-    log->has_test |= !isnan(epoch->test.loss);
+}
+
+void runlog_set_measures(runlog *log, int run, runlog_split split, const runlog_measures *measures)
+{
+    log->runs[run].of[split] = *measures;
+    log->has_test |= split == RUNLOG_TEST && !isnan(measures->loss);
 }
 
 void runlog_add_series(runlog *log, int run, runlog_series kind, const double *numbers, size_t count)

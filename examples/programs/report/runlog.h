@@ -6,7 +6,8 @@
  *     runlog *log = runlog_new("results");
  *     runlog_options(log, json_pack("{s:f}", "lr", 1e-3));            // for config.json
  *     int run = runlog_add_run(log, "gelu_exact", 1, 0, 118282);     // activation, seed, fold, parameters: 0, ...
- *     runlog_add_epoch(log, run, &(runlog_epoch){.epoch = 1, .step = 469, .train_loss = 0.31, ...});
+ *     runlog_add_epoch(log, run, &(runlog_epoch){.epoch = 1, .step = 469, .train_loss = 0.31, ..., .best = 1});
+ *     runlog_set_measures(log, run, RUNLOG_TEST, &(runlog_measures){.loss = 0.28, ...});     // of the best epoch's net
  *     runlog_finish_run(log, run, false);
  *     if (!runlog_write(log, &error))
  *         return fprintf(stderr, "compare: %s\n", error.text), 1;
@@ -15,31 +16,32 @@
  *
  * Files in the folder, each written under a temporary name and renamed when complete:
  *
+ *     runs.csv       a row for each run: its options that vary, its best epoch, and the measures of that epoch's net
  *     curves.csv     a row for each run and epoch, in the order of the runs
  *     bands.csv      a row for each activation and epoch: means over the seeds and a band around them, for pictures.
  *                    The band is the 95 % interval of the mean; for two or three seeds, where that interval is too wide
  *                    to be useful, the least and the greatest value; empty for one
  *     summary.csv    a row for each activation: comparison_write_summary
- *     steps.csv a row for each activation and step, or for several steps, so that there are about 500 rows: training
- *     loss, and validation loss at the end of an epoch, as in bands.csv
- *     confusion.csv a row for each activation and class: the number of its samples with each prediction, over all seeds
+ *     step_bands.csv a row for each activation and step, or for several steps, so that there are about 500 rows:
+ *                    training loss, and validation loss at the end of an epoch, as in bands.csv
+ *     confusion.csv  a row for each activation and class: the number of its samples with each prediction, over seeds
  *     noise.csv      a row for each activation and level of noise: loss and accuracy as in bands.csv
  *     surface.csv, points.csv
  *                    for two features: the class that the first run of each activation predicts at each point of a
  *                    grid, and its test samples
- *     search.csv     a row for each activation and point of a search: mean and 95 % interval of the validation loss at
- *                    the best epoch
+ *     search.csv     a row for each activation and point of a search: mean and 95 % interval of the best epoch's
+ *                    validation loss
  *     config.json    the options
  *
  * A file that would be empty is not written. runlog_remove_drawn removes bands.csv and confusion.csv, of which a reader
- * sees more in pictures and in a report. In a search, all files except curves.csv and search.csv are for each
+ * sees more in pictures and in a report. In a search, all files except runs.csv, curves.csv and search.csv are for each
  * activation's best point.
  *
  * Averages are over one value for each seed, the mean over its folds, as folds of one seed share most of their training
  * rows. With one seed each fold counts as one value.
  *
- * Unfinished runs are in curves.csv with their epochs so far, and in no average; but if no run of an activation has
- * finished, bands.csv has its unfinished runs.
+ * Unfinished runs are in runs.csv and curves.csv with their epochs so far, and in no average; but if no run of an
+ * activation has finished, bands.csv has its unfinished runs.
  */
 #ifndef REPORT_RUNLOG_H
 #define REPORT_RUNLOG_H
@@ -69,16 +71,21 @@ typedef struct {
 /* One finished epoch of one run. */
 typedef struct {
     int epoch;
-    long step;                   /* steps since the start of the run */
-    double train_loss, val_loss; /* means over the split; not finite if training diverged */
-    double val_accuracy;         /* 0 to 1; NaN in a regression */
+    long step;           /* steps since the start of the run */
+    double train_loss;   /* mean over the steps of the epoch; not finite if training diverged */
+    double val_loss;     /* mean over the validation rows after the epoch */
+    double val_accuracy; /* 0 to 1; NaN in a regression */
+    double test_loss;    /* only in runs without validation rows, which have no best epoch; else NaN */
     double grad_norm;
     double dead_fraction; /* fraction of the hidden units */
-    runlog_measures
-        test;       /* on the test split, if there is one; measured when the validation loss is the lowest so far */
-    double seconds; /* seconds of training since the start of the run */
+    double seconds;       /* seconds of training since the start of the run */
+    double best;          /* 1 for the best of all epochs so far, by the validation measure that the run uses; else 0 */
     double whole_train_loss; /* over all training rows after the epoch, without dropout; NaN if not measured */
 } runlog_epoch;
+
+/* The splits on which the net of a run's best epoch, which is the one that is saved, is measured. */
+typedef enum { RUNLOG_TRAIN, RUNLOG_VALIDATION, RUNLOG_TEST, RUNLOG_SPLITS } runlog_split;
+extern const char *const runlog_splits[RUNLOG_SPLITS]; /* "train", "validation", "test" */
 
 /* Other results of a run: rows of numbers, by kind. */
 typedef enum {
@@ -88,6 +95,7 @@ typedef enum {
     RUNLOG_NOISE,     /* [, 3]: level of the noise that is added to these rows, loss, accuracy */
     RUNLOG_SURFACE,   /* [side * side, 4]: two features, the predicted class, and its probability */
     RUNLOG_POINTS,    /* [, 3]: two features of a row, and its label */
+    RUNLOG_ROWS,      /* [, 3]: number of a test row, its loss, and 1 if its class is right, else 0 */
     RUNLOG_LOSSES,    /* [, 2]: an epoch, and its validation loss; runlog_add_epoch adds them */
     RUNLOG_SERIES
 } runlog_series;
@@ -111,6 +119,7 @@ typedef struct runlog_about {
     const char *remedy;       /* advice for runs that diverge; may be NULL */
     char *const *class_names; /* [classes], for confusion.csv; NULL: no classification */
     size_t classes;
+    bool one_run; /* the folder is that of the only run, whose record has the curves: no curves.csv is written */
 } runlog_about;
 void runlog_describe(runlog *log, const runlog_about *about);
 
@@ -129,6 +138,9 @@ void runlog_add_epoch(runlog *log, int run, const runlog_epoch *epoch);
 /* Appends whole rows of numbers to a run's rows of this kind. */
 void runlog_add_series(runlog *log, int run, runlog_series kind, const double *numbers, size_t count);
 
+/* Sets the measures of the net of a run's best epoch. */
+void runlog_set_measures(runlog *log, int run, runlog_split split, const runlog_measures *measures);
+
 /* Marks a run as complete; if it diverged, it has no measures. */
 void runlog_finish_run(runlog *log, int run, bool diverged);
 
@@ -143,7 +155,7 @@ void runlog_remove_drawn(const char *directory);
 bool runlog_is_search(const runlog *log);
 
 /* A log with the runs of one point for each activation: each activation's best point, or with `common` the point that
- * is best for all. Best means the lowest mean validation loss at the best epoch (for all: of its logarithm); a point
+ * is best for all. Best means the lowest mean validation loss of the best epochs (for all: of its logarithm); a point
  * with an unfinished run is chosen only if there is no other. The log's note names the points. Free it before `log`,
  * whose runs it uses. */
 runlog *runlog_at_best(const runlog *log, bool common);

@@ -9,59 +9,54 @@
 
 const runlog_epoch *runlog_best_epoch(const runlog_run *run)
 {
-    const runlog_epoch *best = NULL;
-    for (int i = 0; i < run->count; i++)
-        if (!isnan(run->epochs[i].val_loss) && (!best || run->epochs[i].val_loss < best->val_loss))
-            best = &run->epochs[i];
-    return best ? best : run->count ? &run->epochs[run->count - 1] : NULL;
+    int i = run->count - 1;
+    while (i >= 0 && run->epochs[i].best != 1)
+        i--;
+    return i >= 0 ? &run->epochs[i] : NULL;
 }
 
-enum { ANY, CLASSES, NUMBERS, TEST, NO_TEST };                 /* conditions for a measure */
-enum { SHARE = 1, MORE_IS_BETTER = 2, JUDGED = 4, FINAL = 8 }; /* FINAL: of the last epoch, not the best */
+enum { ANY, CLASSES, NUMBERS, WITH_TEST, NO_TEST }; /* conditions for a measure */
+enum { SHARE = 1, MORE_IS_BETTER = 2, JUDGED = 4 };
+
+#define OF(split, measure) RUNLOG_##split, offsetof(runlog_measures, measure)
 
 /* The measures in the order of the table: name, title, words, meaning. */
 static const struct kind {
-    size_t offset; /* in an epoch */
-    int task, split, flags;
+    runlog_split split;
+    size_t offset; /* in its measures */
+    int task, with, flags;
     const char *name, *title, *words, *meaning;
 } kinds[] = {
-    {offsetof(runlog_epoch, test.accuracy), CLASSES, TEST, SHARE | MORE_IS_BETTER | JUDGED, "test_accuracy",
-     "test acc %", "test accuracy",
-     "share of test samples that are classified correctly, by the net of the epoch with the lowest validation loss"},
-    {offsetof(runlog_epoch, val_accuracy), CLASSES, NO_TEST, FINAL | SHARE | MORE_IS_BETTER | JUDGED,
-     "final_val_accuracy", "final acc %", "final validation accuracy", "validation accuracy after the last epoch"},
-    {offsetof(runlog_epoch, val_accuracy), CLASSES, TEST, FINAL | SHARE | MORE_IS_BETTER, "final_val_accuracy"},
-    {offsetof(runlog_epoch, val_accuracy), CLASSES, ANY, SHARE | MORE_IS_BETTER, "best_val_accuracy", "val acc %", NULL,
-     "validation accuracy at the epoch with the lowest validation loss"},
-    {offsetof(runlog_epoch, test.loss), CLASSES, TEST, JUDGED, "test_loss", "test loss", "test loss",
+    {OF(TEST, accuracy), CLASSES, WITH_TEST, SHARE | MORE_IS_BETTER | JUDGED, "test_accuracy", "test acc %",
+     "test accuracy", "share of test samples that are classified correctly, by the net of the best epoch"},
+    {OF(VALIDATION, accuracy), CLASSES, WITH_TEST, SHARE | MORE_IS_BETTER, "best_val_accuracy", "val acc %", NULL,
+     "validation accuracy of the same net"},
+    {OF(VALIDATION, accuracy), CLASSES, NO_TEST, SHARE | MORE_IS_BETTER | JUDGED, "best_val_accuracy", "val acc %",
+     "validation accuracy", "validation accuracy of the net of the best epoch"},
+    {OF(TEST, loss), CLASSES, WITH_TEST, JUDGED, "test_loss", "test loss", "test loss",
      "mean cross-entropy on test samples, of the same net"},
-    {offsetof(runlog_epoch, test.loss), NUMBERS, TEST, JUDGED, "test_loss", "test std. MSE", "test loss",
-     "mean squared error of targets standardised by the training split, by the net of the epoch with the lowest "
-     "validation loss"},
-    {offsetof(runlog_epoch, val_loss), CLASSES, NO_TEST, FINAL | JUDGED, "final_val_loss", "final loss",
-     "final validation loss", "validation loss (cross-entropy) after the last epoch"},
-    {offsetof(runlog_epoch, val_loss), NUMBERS, NO_TEST, FINAL | JUDGED, "final_val_loss", "final std. MSE",
-     "final validation loss",
-     "validation loss after the last epoch: mean squared error of targets standardised by the training split"},
-    {offsetof(runlog_epoch, val_loss), ANY, TEST, FINAL, "final_val_loss"},
-    {offsetof(runlog_epoch, val_loss), CLASSES, ANY, 0, "best_val_loss", "val loss", NULL,
-     "lowest validation loss of all epochs"},
-    {offsetof(runlog_epoch, val_loss), NUMBERS, ANY, 0, "best_val_loss", "val std. MSE", NULL,
-     "lowest validation loss of all epochs"},
-    {offsetof(runlog_epoch, test.rmse), NUMBERS, TEST, 0, "test_rmse", "RMSE", NULL,
+    {OF(TEST, loss), NUMBERS, WITH_TEST, JUDGED, "test_loss", "test std. MSE", "test loss",
+     "mean squared error of targets standardised by the training split, by the net of the best epoch"},
+    {OF(VALIDATION, loss), CLASSES, WITH_TEST, 0, "best_val_loss", "val loss", NULL, "validation loss of the same net"},
+    {OF(VALIDATION, loss), CLASSES, NO_TEST, JUDGED, "best_val_loss", "val loss", "validation loss",
+     "validation loss (cross-entropy) of the same net"},
+    {OF(VALIDATION, loss), NUMBERS, WITH_TEST, 0, "best_val_loss", "val std. MSE", NULL,
+     "validation loss of the same net"},
+    {OF(VALIDATION, loss), NUMBERS, NO_TEST, JUDGED, "best_val_loss", "val std. MSE", "validation loss",
+     "validation loss of the net of the best epoch: mean squared error of targets standardised by the training split"},
+    {OF(TRAIN, loss), ANY, ANY, 0, "best_train_loss"},
+    {OF(TEST, rmse), NUMBERS, WITH_TEST, 0, "test_rmse", "RMSE", NULL,
      "root of the mean squared error, in the unit of the target"},
-    {offsetof(runlog_epoch, test.mae), NUMBERS, TEST, 0, "test_mae"},
-    {offsetof(runlog_epoch, test.r2), NUMBERS, TEST, MORE_IS_BETTER, "test_r2", "R²", NULL,
+    {OF(TEST, mae), NUMBERS, WITH_TEST, 0, "test_mae"},
+    {OF(TEST, r2), NUMBERS, WITH_TEST, MORE_IS_BETTER, "test_r2", "R²", NULL,
      "share of the targets' variance that is explained"},
-    {offsetof(runlog_epoch, test.calibration), CLASSES, TEST, SHARE, "test_calibration_error", "ECE %", NULL,
+    {OF(TEST, calibration), CLASSES, WITH_TEST, SHARE, "test_calibration_error", "ECE %", NULL,
      "expected calibration error, the mean distance of confidence from accuracy in 15 bins"},
 };
 
 static double figure_of(const runlog_run *run, const struct kind *k)
 {
-    const runlog_epoch *last = run->count ? &run->epochs[run->count - 1] : NULL,
-                       *of = k->flags & FINAL ? last : runlog_best_epoch(run);
-    return of && !run->diverged ? *(const double *)((const char *)of + k->offset) : NAN;
+    return run->diverged ? NAN : *(const double *)((const char *)&run->of[k->split] + k->offset);
 }
 
 static bool has_classes(const runlog *log)
@@ -69,22 +64,24 @@ static bool has_classes(const runlog *log)
     return log->about.classes > 0 || log->has_accuracy;
 }
 
-/* True if any run has the number; an autoencoder has no r2, for example. */
+/* True if any run has the number; an autoencoder has no r2, for example, and a text no loss of training rows. */
 static bool is_known(const runlog *log, const struct kind *k)
 {
-    bool known = log->count == 0;
-    for (int i = 0; i < log->count; i++)
-        known |= log->runs[i].count == 0 || log->runs[i].diverged || !isnan(figure_of(&log->runs[i], k));
-    return known;
+    bool any = false, known = false;
+    for (int i = 0; i < log->count; i++) {
+        any |= log->runs[i].finished && !log->runs[i].diverged;
+        known |= !isnan(figure_of(&log->runs[i], k));
+    }
+    return known || !any;
 }
 
 static int list_measures(const runlog *log, comparison_measure measures[], const struct kind *of[])
 {
-    const int task = has_classes(log) ? CLASSES : NUMBERS, split = log->has_test ? TEST : NO_TEST;
+    const int task = has_classes(log) ? CLASSES : NUMBERS, with = log->has_test ? WITH_TEST : NO_TEST;
     int count = 0;
     for (const struct kind *k = kinds; k < kinds + sizeof kinds / sizeof *kinds; k++) {
-        if ((k->task != ANY && k->task != task) || (k->split != ANY && k->split != split) ||
-            (k->task == NUMBERS && !is_known(log, k)))
+        if ((k->task != ANY && k->task != task) || (k->with != ANY && k->with != with) ||
+            (k->task != CLASSES && !is_known(log, k)))
             continue;
         of[count] = k;
         measures[count++] = (comparison_measure){.name = k->name,

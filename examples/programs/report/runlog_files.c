@@ -31,6 +31,7 @@ static const struct file {
     bool at_best;                               /* in a search, only of each activation's best point */
     bool drawn;                                 /* only pictures and a report are made of it */
 } files[] = {
+    {"runs.csv", runlog_write_runs},
     {"curves.csv", write_all_curves},
     {"bands.csv",
      NULL,
@@ -40,7 +41,7 @@ static const struct file {
      .at_best = true,
      .drawn = true},
     {"summary.csv", runlog_write_summary, .at_best = true},
-    {"steps.csv",
+    {"step_bands.csv",
      NULL,
      "step",
      {"train_loss", "val_loss"},
@@ -78,8 +79,8 @@ static void write_all_curves(const runlog *log, FILE *to)
     int *best = memory_checked(calloc(log->activations.count + 1, sizeof *best));
     for (size_t a = 0; a < log->activations.count; a++)
         best[a] = runlog_best_point(log, (int)a);
-    fputs("activation,point,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,test_loss,test_accuracy,grad_norm,"
-          "dead_fraction,at_best_point,seconds\n",
+    fputs("activation,point,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,grad_norm,dead_fraction,best,"
+          "at_best_point,seconds\n",
           to);
     for (int i = 0; i < log->count; i++) {
         const runlog_run *run = &log->runs[i];
@@ -92,11 +93,9 @@ static void write_all_curves(const runlog *log, FILE *to)
             runlog_number_field(to, epoch->train_loss);
             runlog_number_field(to, epoch->val_loss);
             optional_field(to, epoch->val_accuracy);
-            optional_field(to, epoch->test.loss);
-            optional_field(to, epoch->test.accuracy);
             runlog_number_field(to, epoch->grad_norm);
             optional_field(to, epoch->dead_fraction);
-            fprintf(to, ",%d,", run->point == best[run->activation]);
+            fprintf(to, ",%d,%d,", epoch->best == 1, run->point == best[run->activation]);
             fprintf(to, isnan(epoch->seconds) ? "\n" : "%.6f\n", epoch->seconds);
         }
     }
@@ -296,6 +295,12 @@ static bool write_one(const void *context, FILE *to)
     return true;
 }
 
+/* The record of a single run stays as it is. */
+static bool is_record(const runlog *log, const struct file *file)
+{
+    return log->about.one_run && file->write == write_all_curves;
+}
+
 static bool is_wanted(const runlog *log, const struct file *file)
 {
     const curve *needed = file->curves;
@@ -308,6 +313,8 @@ bool runlog_write(const runlog *log, tg_error *error)
     runlog *best = runlog_at_best(log, false);
     bool written = files_make_folder(log->directory, error);
     for (int i = 0; i < FILES && written; i++) {
+        if (is_record(log, &files[i]))
+            continue;
         if (!is_wanted(log, &files[i]))
             files_remove(log->directory, files[i].name); /* from an earlier comparison */
         else

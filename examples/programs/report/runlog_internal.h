@@ -20,7 +20,8 @@ typedef struct {
     double number; /* the value of its first setting */
     long parameters;
     bool finished, diverged;
-    runlog_epoch *epochs; /* [count] */
+    runlog_measures of[RUNLOG_SPLITS]; /* of the best epoch's net; NaN if not measured */
+    runlog_epoch *epochs;              /* [count] */
     int count;
     runlog_numbers series[RUNLOG_SERIES];
 } runlog_run;
@@ -31,7 +32,7 @@ struct runlog {
     int count;
     texts activations, points;   /* in the order in which they were added */
     bool borrows;                /* the data of the runs, and these texts, belong to another log */
-    bool has_accuracy, has_test; /* of any epoch */
+    bool has_accuracy, has_test; /* any epoch has a validation accuracy, any run a test loss */
     json_t *options;
     runlog_about about;
     char *note; /* that of `about` where it is ours */
@@ -43,7 +44,7 @@ const char *runlog_point(const runlog *log, int run);
 /* Makes a comparison whose groups are the activations; free its `runs`. */
 void runlog_comparison(const runlog *log, comparison *c);
 
-/* The epoch with the lowest validation loss; the last one if none is a number; NULL without epochs. */
+/* The last epoch that the trainer marked as the best so far; NULL if there is none. */
 const runlog_epoch *runlog_best_epoch(const runlog_run *run);
 
 /* The point at which an activation's validation loss is lowest, or that is best for all (-1). */
@@ -61,6 +62,7 @@ void runlog_write_band(FILE *to, const double values[], int count, bool share);
 
 /* Write the contents of the files. */
 void runlog_write_summary(const runlog *log, FILE *to);
+void runlog_write_runs(const runlog *log, FILE *to);
 void runlog_write_search(const runlog *log, FILE *to);
 
 /* config.json of a runlog. */

@@ -18,16 +18,15 @@ bool runlog_is_search(const runlog *log)
 typedef struct outcome {
     const runlog_run *first; /* NULL if it has no runs there */
     int finished, unfinished;
-    double loss; /* mean of the finished runs: loss of the validation split at the best epoch */
+    double loss; /* mean of the finished runs: validation loss of the best epoch's net */
     bool best;   /* of the points with the same number */
 } outcome;
 
-/* The validation loss of a run at its best epoch; false if it does not count. */
+/* The validation loss of the net of a run's best epoch; false if the run is not finished. */
 static bool loss_of(const runlog_run *run, double *loss)
 {
-    const runlog_epoch *best = runlog_best_epoch(run);
-    *loss = best && !run->diverged ? best->val_loss : NAN;
-    return run->finished && (best || run->diverged);
+    *loss = run->diverged ? NAN : run->of[RUNLOG_VALIDATION].loss;
+    return run->finished;
 }
 
 /* [activations, points], to be freed. */

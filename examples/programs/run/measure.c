@@ -1,5 +1,6 @@
 /* Additional measures of a net at its best epoch. */
 #include "examples/programs/run/run.h"
+#include "examples/programs/run/predictions.h"
 #include "examples/programs/data/words.h"
 
 #include <math.h>
@@ -20,19 +21,7 @@ static void put(json_t *results, const char *name, const double *numbers, size_t
         json_array_append_new(array, isfinite(numbers[i]) ? json_real(numbers[i]) : json_null());
 }
 
-static void tell_confusion(trainer *t, json_t *results)
-{
-    const size_t classes = t->from->data.classes;
-    runlog_measures m;
-    double *confusion = classes <= RUNLOG_CLASSES ? calloc(classes * classes + 1, sizeof *confusion) : NULL;
-    t->sums.confusion = confusion;
-    if (confusion && run_measure(t, t->from->test.count > 0 ? &t->from->test : &t->from->valid, &m))
-        put(results, "confusion", confusion, classes * classes);
-    free(confusion);
-    t->sums.confusion = NULL;
-}
-
-static void tell_noise(trainer *t, json_t *results)
+void run_noise(trainer *t, json_t *results)
 {
     const char *sizes = t->spec->test_noise;
     const tg_rng seed = tg_rng_seed((uint64_t)t->spec->seed);
@@ -109,25 +98,122 @@ static void tell_surface(trainer *t, json_t *results)
     }
 }
 
-json_t *run_outcome(const trainer *t)
+/* ---- the splits ---- */
+
+/* What is kept of the rows of the splits. */
+typedef struct kept {
+    predictions rows;
+    double *confusion; /* [classes, classes], of the reported split; NULL: no classes, or too many */
+} kept;
+
+static void free_kept(kept *k)
 {
-    const json_int_t parameters = tg_parameters_size(tg_model_parameters(t->model));
-    return tg_fit_diverged(t->fit) ? json_pack("{s:I,s:I}", "parameters", parameters, "diverged",
-                                               (json_int_t)tg_fit_epoch_count(t->fit) + 1)
-                                   : json_pack("{s:I}", "parameters", parameters);
+    free(k->confusion);
+    for (int split = 0; split < RUNLOG_SPLITS; split++) {
+        free(k->rows.split[split].loss);
+        free(k->rows.split[split].hit);
+        free(k->rows.split[split].output);
+    }
 }
 
-json_t *run_results(trainer *t, bool surface)
+static const tg_fit_rows *rows_of(const trainer *t, int split)
 {
-    json_t *results = run_outcome(t);
-    if (tg_fit_diverged(t->fit))
-        return results;
-    if (results && t->about.task == CARD_CLASSES) {
-        tell_confusion(t, results);
-        if (t->from->data.features == 2 && surface)
-            tell_surface(t, results);
+    const tg_fit_rows *all[RUNLOG_SPLITS] = {&t->from->train, &t->from->valid, &t->from->test};
+    return all[split];
+}
+
+/* The split whose measures are reported. */
+static int reported(const trainer *t)
+{
+    return t->from->test.count > 0 ? RUNLOG_TEST : RUNLOG_VALIDATION;
+}
+
+/* Losses of the reported split, which comparisons need row by row, and outputs of all if they are asked for. */
+static bool allocate(kept *k, const trainer *t)
+{
+    const bool all = t->spec->keep_predictions;
+    const size_t classes = t->about.task == CARD_CLASSES && t->about.classes <= RUNLOG_CLASSES ? t->about.classes : 0;
+    bool fine = true;
+    k->rows.of = &t->about;
+    k->rows.from = t->from;
+    for (int split = all ? RUNLOG_TRAIN : reported(t); split < (all ? RUNLOG_SPLITS : reported(t) + 1); split++) {
+        const size_t rows = (size_t)rows_of(t, split)->count, width = (size_t)t->spec->net.outputs;
+        tally_rows *to = &k->rows.split[split];
+        to->loss = calloc(rows + 1, sizeof *to->loss);
+        to->hit = calloc(rows + 1, sizeof *to->hit);
+        to->output = all ? calloc(rows * width + 1, sizeof *to->output) : NULL;
+        fine = fine && to->loss && to->hit && (to->output || !all);
     }
+    k->confusion = classes ? calloc(classes * classes, sizeof *k->confusion) : NULL;
+    return fine && (k->confusion || !classes);
+}
+
+/* Measures each split, and adds the measures to the results. */
+static bool measure(trainer *t, kept *k, json_t *results, tg_error *error)
+{
+    bool fine = true;
+    for (int split = 0; fine && split < RUNLOG_SPLITS; split++) {
+        tally_rows *each = &k->rows.split[split];
+        runlog_measures m;
+        if (rows_of(t, split)->count == 0 || (split == RUNLOG_TRAIN && t->from->is_text))
+            continue; /* training windows of a text are drawn at random */
+        t->sums = (tally){.confusion = split == reported(t) ? k->confusion : NULL, .each = each->loss ? each : NULL};
+        fine = run_measure(t, rows_of(t, split), &m) || tg_fail(error, "%s", tg_fit_error(t->fit));
+        t->sums = (tally){0};
+        if (fine)
+            record_put_measures(results, (runlog_split)split, &m);
+    }
+    return fine;
+}
+
+/* The outcome of a run; with `k`, keeps rows there. */
+static json_t *outcome(trainer *t, kept *k, tg_error *error)
+{
+    const tg_fit_epoch *best = tg_fit_best(t->fit);
+    const bool diverged = tg_fit_diverged(t->fit);
+    const json_int_t parameters = tg_parameters_size(tg_model_parameters(t->model)),
+                     epoch = diverged ? tg_fit_epoch_count(t->fit) + 1
+                             : best   ? best->epoch
+                                      : 0;
+    json_t *results = json_pack("{s:I,s:I}", "parameters", parameters, diverged ? "diverged" : "best_epoch", epoch);
+    if (!results)
+        tg_fail(error, "out of memory");
+    else if (!diverged && !measure(t, k, results, error)) {
+        json_decref(results);
+        return NULL;
+    }
+    return results;
+}
+
+json_t *run_outcome(trainer *t, tg_error *error)
+{
+    return outcome(t, &(kept){0}, error);
+}
+
+static bool write_rows(const trainer *t, const kept *k, tg_error *error)
+{
+    const char *folder = t->setup.folder;
+    return t->from->is_text || (predictions_write_rows(&k->rows, (runlog_split)reported(t), folder, error) &&
+                                (!t->spec->keep_predictions || predictions_write(&k->rows, folder, error)));
+}
+
+json_t *run_results(trainer *t, bool surface, tg_error *error)
+{
+    kept k = {0};
+    if (tg_fit_diverged(t->fit))
+        return run_outcome(t, error);
+    json_t *results =
+        t->from->is_text || allocate(&k, t) ? outcome(t, &k, error) : (tg_fail(error, "out of memory"), NULL);
+    if (results && !write_rows(t, &k, error)) {
+        json_decref(results);
+        results = NULL;
+    }
+    if (results && k.confusion)
+        put(results, "confusion", k.confusion, t->about.classes * t->about.classes);
+    if (results && t->about.task == CARD_CLASSES && t->from->data.features == 2 && surface)
+        tell_surface(t, results);
     if (results && !t->from->is_text)
-        tell_noise(t, results);
+        run_noise(t, results);
+    free_kept(&k);
     return results;
 }

@@ -62,8 +62,8 @@ static const char *difference(json_t *ours, json_t *theirs, const char *const *i
 
 static void remove_results(const char *folder)
 {
-    static const char *const names[] = {"runs",       "last.safetensors", "best.safetensors",
-                                        "curves.csv", "steps.csv",        "result.json"};
+    static const char *const names[] = {"runs",      "last.safetensors", "best.safetensors", "curves.csv",
+                                        "steps.csv", "result.json",      "rows.csv",         "predictions.csv"};
     char path[PATH_MAX];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (path_of(folder, names[i], path))
@@ -130,7 +130,8 @@ static int split(char *line, char *field[FIELDS])
 typedef struct kind {
     const char *name;
     const char *const *columns; /* all numbers */
-    int count, step;            /* step: the column that has it */
+    int count, step;            /* step: the column that has it, or else an ascending number */
+    bool may_lack;              /* the second number may be NaN */
 } kind;
 
 #define FIELD(name, member, tag) #name,
@@ -142,8 +143,10 @@ static const char *const columns[] = {
 #undef FIELD
 static const char *const step_columns[] = {"step", "train_loss"};
 enum { COLUMNS = sizeof columns / sizeof *columns };
+static const char *const row_columns[] = {"row", "loss", "correct"};
 static const kind curves = {"curves.csv", columns, COLUMNS, 1}, steps = {"steps.csv", step_columns, 2, 0},
-                  curves_without = {"curves.csv", columns, COLUMNS - 1, 1}; /* the loss on all training rows */
+                  curves_without = {"curves.csv", columns, COLUMNS - 1, 1}, /* the loss on all training rows */
+    rows = {"rows.csv", row_columns, 3, 0, true};
 
 /* The member of an epoch that this column holds; columns 0 and 1, epoch and step, are not read by it. */
 static double *member_of(runlog_epoch *e, int column)
@@ -172,7 +175,8 @@ static void take_row(table *t, long step, char *const *field, int fields, const 
     double *row = t->number + t->rows * count;
     for (int c = 0; c < count; c++)
         row[c] = place[c] < fields && *field[place[c]] ? strtod(field[place[c]], NULL) : NAN;
-    t->rows += row[t->of->step] <= (double)step && !isnan(row[1]); /* older versions wrote lines without a loss */
+    /* older versions wrote lines without a loss */
+    t->rows += row[t->of->step] <= (double)step && (t->of->may_lack || !isnan(row[1]));
 }
 
 /* Reads the complete lines of a file up to a step; its columns may be in any order. */
@@ -214,10 +218,37 @@ static runlog_epoch epoch_at(const table *t, int row)
     return e;
 }
 
+/* JSON has no NaN. */
+static double number_of(const json_t *number)
+{
+    return json_is_number(number) ? json_number_value(number) : NAN;
+}
+
 static const char *const series[RUNLOG_SERIES] = {[RUNLOG_CONFUSION] = "confusion",
                                                   [RUNLOG_NOISE] = "noise",
                                                   [RUNLOG_SURFACE] = "surface",
                                                   [RUNLOG_POINTS] = "points"};
+
+runlog_measures record_measures(const json_t *results, runlog_split split)
+{
+    const json_t *of = json_object_get(results, runlog_splits[split]);
+#define FIELD(member, name, tag) .member = number_of(json_object_get(of, name)),
+    return (runlog_measures){
+#include "examples/programs/report/measure_fields.def"
+    };
+#undef FIELD
+}
+
+void record_put_measures(json_t *results, runlog_split split, const runlog_measures *m)
+{
+    json_t *to = json_object();
+#define FIELD(member, name, tag) \
+    if (!isnan(m->member))       \
+        json_object_set_new(to, name, isinf(m->member) ? json_null() : json_real(m->member));
+#include "examples/programs/report/measure_fields.def"
+#undef FIELD
+    json_object_set_new(results, runlog_splits[split], to);
+}
 
 static void read_series(runlog *log, int run, const json_t *results)
 {
@@ -226,8 +257,7 @@ static void read_series(runlog *log, int run, const json_t *results)
         const size_t count = json_array_size(array);
         double *numbers = calloc(count + 1, sizeof *numbers);
         for (size_t k = 0; numbers && k < count; k++) {
-            const json_t *number = json_array_get(array, k);
-            numbers[k] = json_is_number(number) ? json_number_value(number) : NAN;
+            numbers[k] = number_of(json_array_get(array, k));
         }
         if (numbers)
             runlog_add_series(log, run, (runlog_series)i, numbers, count);
@@ -262,6 +292,25 @@ json_t *record_results(const char *folder)
     return NULL;
 }
 
+/* The step at which an epoch ended; 0 if it is not there. */
+static long step_of(const runlog_epoch *epochs, int count, json_int_t epoch)
+{
+    for (int i = 0; i < count; i++)
+        if (epochs[i].epoch == epoch)
+            return epochs[i].step;
+    return 0;
+}
+
+bool record_put_test(events *to, const json_t *results, const char *folder)
+{
+    int count;
+    const runlog_measures test = record_measures(results, RUNLOG_TEST);
+    runlog_epoch *epochs = record_epochs(folder, &count);
+    const long step = step_of(epochs, count, json_integer_value(json_object_get(results, "best_epoch")));
+    free(epochs);
+    return events_measures(to, runlog_splits[RUNLOG_TEST], step, &test);
+}
+
 events *record_open_events(const char *folder, tg_error *error)
 {
     int count;
@@ -273,6 +322,9 @@ events *record_open_events(const char *folder, tg_error *error)
         fine = events_scalar(to, "loss/train", (long)losses.number[2 * i], losses.number[2 * i + 1]);
     for (int i = 0; fine && i < count; i++)
         fine = events_epoch(to, &epochs[i]);
+    json_t *results = record_results(folder);
+    fine = fine && record_put_test(to, results, folder);
+    json_decref(results);
     free(epochs);
     free(losses.number);
     if (to && !fine) {
@@ -285,22 +337,29 @@ events *record_open_events(const char *folder, tg_error *error)
 bool record_is_finished(const char *folder)
 {
     json_t *results = record_results(folder);
+    const bool measured = json_object_get(results, "best_epoch") || json_object_get(results, "diverged");
     json_decref(results);
-    return results != NULL;
+    return measured; /* older versions measured while they trained, and not the saved weights */
 }
 
 void record_read(const char *folder, runlog *log, int run)
 {
     int count;
     runlog_epoch *epochs = record_epochs(folder, &count);
-    const table losses = read_table(folder, &steps, LONG_MAX);
+    const table losses = read_table(folder, &steps, LONG_MAX), of_rows = read_table(folder, &rows, LONG_MAX);
     for (int i = 0; i < count; i++)
         runlog_add_epoch(log, run, &epochs[i]);
     runlog_add_series(log, run, RUNLOG_STEPS, losses.number, 2 * (size_t)losses.rows);
+    runlog_add_series(log, run, RUNLOG_ROWS, of_rows.number, 3 * (size_t)of_rows.rows);
     free(epochs);
     free(losses.number);
+    free(of_rows.number);
     json_t *results = record_results(folder);
     read_series(log, run, results);
+    for (int split = 0; split < RUNLOG_SPLITS; split++) {
+        const runlog_measures measures = record_measures(results, (runlog_split)split);
+        runlog_set_measures(log, run, (runlog_split)split, &measures);
+    }
     if (results)
         runlog_finish_run(log, run, json_integer_value(json_object_get(results, "diverged")) != 0);
     json_decref(results);

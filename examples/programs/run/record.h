@@ -36,7 +36,10 @@ runlog_epoch *record_epochs(const char *folder, int *count);
 /* Makes a new event file in the run's folder, with all records so far. NULL and one line if it cannot be written. */
 events *record_open_events(const char *folder, tg_error *error);
 
-/* True if the run is concluded and has all its epochs; and its results, NULL if it is not. */
+/* The measures of a split, NaN where the results have none. */
+runlog_measures record_measures(const json_t *results, runlog_split split);
+
+/* True if the run is concluded, measured and has all its epochs; and its results, NULL if it is not concluded. */
 bool record_is_finished(const char *folder);
 json_t *record_results(const char *folder);
 
@@ -59,6 +62,13 @@ void record_close(record_files *files);
 bool record_put_epoch(record_files *files, const runlog_epoch *epoch);
 bool record_put_loss(record_files *files, long step, double loss);
 bool record_put_pending(record_files *files, long step);
+
+/* Appends the results' measures on the test split to an event file, at the step of the best epoch. False if it cannot
+ * be written. */
+bool record_put_test(events *to, const json_t *results, const char *folder);
+
+/* Adds the measures on a split to the results. */
+void record_put_measures(json_t *results, runlog_split split, const runlog_measures *m);
 
 /* Writes the results, and the number of their epochs. */
 bool record_conclude(const char *folder, json_t *results, tg_error *error);

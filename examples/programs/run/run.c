@@ -19,6 +19,17 @@ static tg_tensor forward(trainer *r, tg_tensor x, tg_rng *training)
     return output;
 }
 
+/* Adds an evaluation's batch to the tally; the loss and the score by which tg_fit chooses the best epoch are those of
+ * the tally too. */
+static tg_tensor measured(trainer *r, tg_tensor output, tg_tensor wanted, double *score)
+{
+    const long rows = r->sums.rows, correct = r->sums.correct;
+    const double mean = tally_add(&r->sums, &r->about, output, wanted);
+    if (score)
+        *score = (double)(r->sums.correct - correct) / (double)(r->sums.rows - rows);
+    return tg_ok(output) && tg_ok(wanted) ? tg_constant(tg_tape_of(output), TG_F64, &mean, TG_SCALAR) : output;
+}
+
 static tg_tensor loss(void *context, const tg_tensor *batch, tg_rng *training, double *score)
 {
     trainer *r = context;
@@ -28,11 +39,8 @@ static tg_tensor loss(void *context, const tg_tensor *batch, tg_rng *training, d
     }
     tg_tensor output = forward(r, batch[0], training);
     const tg_tensor wanted = r->about.task == CARD_IMAGES ? batch[0] : batch[1];
-    if (!training)
-        tally_add(&r->sums, &r->about, output, wanted);
-    if (score && (r->about.task == CARD_CLASSES || r->about.task == CARD_LETTERS))
-        *score = tg_accuracy(output, wanted);
-    return tally_loss(&r->about, output, wanted, training ? r->spec->label_smoothing : 0);
+    return training ? tally_loss(&r->about, output, wanted, r->spec->label_smoothing)
+                    : measured(r, output, wanted, score);
 }
 
 static void order(void *context, int64_t epoch, tg_rng *rng, int32_t *rows, int64_t count)
@@ -115,23 +123,33 @@ static bool measure_training(trainer *r, int64_t epoch, double *mean)
     return fine;
 }
 
-/* After a validation: measures the test split if this is the best epoch so far. */
+/* Without validation rows no epoch is chosen, and the test loss is a curve. */
+static bool measure_test(trainer *r, double *mean)
+{
+    runlog_measures all;
+    if (r->from->valid.count > 0 || r->from->test.count == 0)
+        return true;
+    const bool fine = run_measure(r, &r->from->test, &all);
+    *mean = all.loss;
+    return fine;
+}
+
 static bool on_epoch(void *context, const tg_fit_epoch *now)
 {
     trainer *r = context;
+    const runlog_measures valid = tally_measures(&r->sums, &r->about);
     runlog_epoch row = {.epoch = (int)now->epoch,
                         .step = (long)now->step,
                         .train_loss = now->train_loss,
-                        .val_loss = now->valid_loss,
-                        .val_accuracy = tally_measures(&r->sums, &r->about, now->valid_loss).accuracy,
+                        .val_loss = valid.loss,
+                        .val_accuracy = valid.accuracy,
+                        .test_loss = NAN,
                         .grad_norm = now->gradient_norm,
                         .dead_fraction = r->dead ? tg_dead_units_fraction(r->dead) : NAN,
-                        .test = RUNLOG_NO_MEASURES,
+                        .best = now->best,
                         .whole_train_loss = NAN,
                         .seconds = r->spec->paired ? r->seconds : NAN};
-    if (now->best && r->from->test.count > 0 && !run_measure(r, &r->from->test, &row.test))
-        return false;
-    if (!measure_training(r, now->epoch, &row.whole_train_loss))
+    if (!measure_test(r, &row.test_loss) || !measure_training(r, now->epoch, &row.whole_train_loss))
         return false;
     tg_dead_units_clear(r->dead);
     r->accuracy = row.val_accuracy;
@@ -263,6 +281,8 @@ bool run_open(trainer *r, const run_setup *setup, tg_error *error)
     r->seconds = r->files.seconds;
     if (!fine)
         run_close(r);
+    else if (writes && !tg_fit_finished(r->fit))
+        files_remove(setup->folder, "result.json"); /* of fewer epochs */
     return fine;
 }
 
@@ -302,15 +322,15 @@ bool run_finished(const trainer *r)
 
 bool run_measure(trainer *r, const tg_fit_rows *rows, runlog_measures *m)
 {
-    double mean = NAN;
-    const bool fine = tg_fit_evaluate(r->fit, rows, &mean, NULL);
-    *m = tally_measures(&r->sums, &r->about, mean);
+    const bool fine = tg_fit_evaluate(r->fit, rows, NULL, NULL);
+    *m = tally_measures(&r->sums, &r->about);
     return fine;
 }
 
 bool run_conclude(trainer *r, json_t *results, tg_error *error)
 {
-    const bool fine = results ? record_conclude(r->setup.folder, results, error) : tg_fail(error, "out of memory");
+    const bool fine = results && record_conclude(r->setup.folder, results, error) &&
+                      (record_put_test(r->board, results, r->setup.folder) || tg_fail(error, "%s", no_board));
     json_decref(results);
     if (fine && (r->setup.numbers_only || tg_fit_diverged(r->fit))) {
         files_remove(r->setup.folder, "last.safetensors");

@@ -5,13 +5,14 @@
  *     run_setup setup = {.spec = spec, .from = &from, .folder = "results/iris/runs/relu-seed1"};
  *     if (!run_open(&r, &setup, &error))                  // continues from the folder's files
  *         ...
- *     if (run_train(&r, &error) && run_finished(&r))      // appends measures after each epoch
- *         run_conclude(&r, run_results(&r, false), &error);   // further measures of the best epoch
+ *     if (run_train(&r, &error) && run_finished(&r))      // appends losses after each epoch
+ *         run_conclude(&r, run_results(&r, false, &error), &error);   // measures the net of the best epoch, once
  *     run_close(&r);
  *
  * Files in the folder (record.h reads them): curves.csv, a line an epoch; steps.csv, losses of steps; best.safetensors
- * and last.safetensors, as tg_fit keeps them; result.json once the run is concluded. A run that was killed continues
- * from last.safetensors, which is at most one epoch old, or two seconds if epochs are shorter. Later lines of the other
+ * and last.safetensors, as tg_fit keeps them; once the run is concluded, result.json, with the measures of the weights
+ * in best.safetensors, and rows.csv, the loss of each test row. A run that was killed continues from
+ * last.safetensors, which is at most one epoch old, or two seconds if epochs are shorter. Later lines of the other
  * files are cut off. The run ends with the same numbers as one that was never killed.
  */
 #ifndef RUN_RUN_H
@@ -73,7 +74,7 @@ void run_close(trainer *r);
 bool run_train(trainer *r, tg_error *error);
 bool run_finished(const trainer *r);
 
-/* Writes result.json; takes over the caller's reference to the results. NULL results are an error: out of memory. */
+/* Writes result.json; takes over the caller's reference to the results. False if they are NULL, or with one line. */
 bool run_conclude(trainer *r, json_t *results, tg_error *error);
 
 /* Measures the net on the validation or test split, without dropout and smoothing; false if tg_fit has an error. */
@@ -81,11 +82,15 @@ bool run_measure(trainer *r, const tg_fit_rows *rows, runlog_measures *m);
 
 /* ---- measure.c ---- */
 
-/* For result.json: the number of parameters and, if the run diverged, the epoch. NULL when memory runs out. */
-json_t *run_outcome(const trainer *r);
+/* For result.json: the number of parameters and the epoch in which the run diverged, or its best epoch and the measures
+ * of that epoch's net on each split (not on the training split of a text). NULL and one line on failure. */
+json_t *run_outcome(trainer *r, tg_error *error);
 
-/* run_outcome and, unless the run diverged, results of the net of the best epoch: its confusion matrix, its loss under
- * noise and, with `surface` and two features, the class at each point of a grid. */
-json_t *run_results(trainer *r, bool surface);
+/* The same with a confusion matrix, the loss under noise and, with `surface` and two features, the class at each point
+ * of a grid; and writes rows.csv and, if asked, predictions.csv. */
+json_t *run_results(trainer *r, bool surface, tg_error *error);
+
+/* Adds the loss and accuracy under noise, as the specification asks for. */
+void run_noise(trainer *r, json_t *results);
 
 #endif

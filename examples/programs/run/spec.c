@@ -108,7 +108,8 @@ void run_spec_complete(run_spec *s, int64_t rows)
 bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
 {
     static const char *const of_rows[] = {"target", "task",  "header", "ignore", "categorical", "missing",
-                                          "rows",   "noise", "split",  "folds",  "test-noise",  NULL};
+                                          "rows",   "noise", "split",  "folds",  "test-noise",  "keep-predictions",
+                                          NULL};
     const char *model = s->net.model, *of_rows_only = net_traits_of(model)->text ? options_first_given(of_rows) : NULL;
     tg_optimizer_kind optimizer = TG_ADAMW;
     tg_optimizer_from_name(s->optimizer, &optimizer);

@@ -32,7 +32,7 @@ typedef struct run_spec {
 
     const char *start, *activation_from, *rename; /* weights to begin with; may be NULL */
     const char *out;                              /* NULL: a name that describes the run */
-    bool overwrite, no_plots, report, tensorboard;
+    bool overwrite, no_plots, report, tensorboard, keep_predictions;
 } run_spec;
 
 extern const char *const spec_tasks[], *const spec_headers[],

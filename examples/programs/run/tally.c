@@ -3,6 +3,7 @@
 #include "examples/programs/data/words.h"
 
 #include <math.h>
+#include <string.h>
 
 int64_t tally_class(const float *logits, int64_t classes, double *confidence)
 {
@@ -17,35 +18,64 @@ int64_t tally_class(const float *logits, int64_t classes, double *confidence)
     return best;
 }
 
-static void add_classes(tally *sums, const float *logits, const int32_t *labels, int64_t rows, int64_t classes)
+double tally_entropy(const float *logits, int64_t classes, int64_t label)
 {
-    for (int64_t r = 0; logits && r < rows; r++) {
-        double confidence;
-        const int64_t answer = tally_class(logits + r * classes, classes, &confidence);
-        const bool hit = answer == labels[r];
-        int bin = (int)(confidence * TALLY_BINS);
-        bin = bin < 0 ? 0 : bin >= TALLY_BINS ? TALLY_BINS - 1 : bin; /* converting NaN to an integer is undefined */
-        sums->correct += hit;
-        sums->in_bin[bin]++;
-        sums->confidence[bin] += confidence;
-        sums->hits[bin] += hit;
-        if (sums->confusion)
-            sums->confusion[labels[r] * classes + answer]++;
-    }
+    double sum = 0, largest = logits[0];
+    for (int64_t c = 1; c < classes; c++)
+        largest = logits[c] > largest ? logits[c] : largest;
+    for (int64_t c = 0; c < classes; c++)
+        sum += exp(logits[c] - largest);
+    return log(sum) + largest - logits[label];
 }
 
-static void add_targets(tally *sums, const float *output, const float *targets, int64_t rows, int64_t width)
+double tally_squares(const float *output, const float *wanted, int64_t width)
 {
-    for (int64_t i = 0; output && i < rows * width; i++) {
-        const int64_t target = i % width;
-        const double error = (double)output[i] - targets[i];
-        if (target >= TALLY_TARGETS)
-            continue;
-        sums->absolutes += target == 0 ? fabs(error) : 0;
-        sums->error[target] += error * error;
-        sums->sum[target] += targets[i];
-        sums->sum_squares[target] += (double)targets[i] * targets[i];
+    double sum = 0;
+    for (int64_t i = 0; i < width; i++) {
+        const double error = (double)output[i] - wanted[i];
+        sum += error * error;
     }
+    return sum / (double)width;
+}
+
+/* Adds the loss of the next row, and returns it. */
+static double add_loss(tally *sums, double loss)
+{
+    if (sums->each)
+        sums->each->loss[sums->rows] = loss;
+    sums->loss += loss;
+    sums->rows++;
+    return loss;
+}
+
+static double add_class(tally *sums, const float *logits, int64_t classes, int32_t label)
+{
+    double confidence;
+    const int64_t answer = tally_class(logits, classes, &confidence);
+    const bool hit = answer == label && !isnan(confidence);
+    int bin = (int)(confidence * TALLY_BINS);
+    bin = bin < 0 ? 0 : bin >= TALLY_BINS ? TALLY_BINS - 1 : bin; /* converting NaN to an integer is undefined */
+    sums->correct += hit;
+    sums->in_bin[bin]++;
+    sums->confidence[bin] += confidence;
+    sums->hits[bin] += hit;
+    if (sums->confusion)
+        sums->confusion[label * classes + answer]++;
+    if (sums->each && sums->each->hit)
+        sums->each->hit[sums->rows] = hit;
+    return add_loss(sums, tally_entropy(logits, classes, label));
+}
+
+static double add_targets(tally *sums, const float *output, const float *targets, int64_t width)
+{
+    for (int64_t i = 0; i < width && i < TALLY_TARGETS; i++) {
+        const double error = (double)output[i] - targets[i];
+        sums->absolutes += i == 0 ? fabs(error) : 0;
+        sums->error[i] += error * error;
+        sums->sum[i] += targets[i];
+        sums->sum_squares[i] += (double)targets[i] * targets[i];
+    }
+    return add_loss(sums, tally_squares(output, targets, width));
 }
 
 /* The mean over the targets of 1 - squared error / variance. */
@@ -67,21 +97,25 @@ tg_tensor tally_loss(const card *c, tg_tensor output, tg_tensor wanted, double s
     return classifies(c) ? tg_cross_entropy_with(output, wanted, smoothing, TG_NO_LABEL) : tg_mse(output, wanted);
 }
 
-void tally_add(tally *sums, const card *c, tg_tensor output, tg_tensor wanted)
+double tally_add(tally *sums, const card *c, tg_tensor output, tg_tensor wanted)
 {
     const int64_t width = tg_dim(output, -1), rows = width ? tg_size(output) / width : 0;
-    sums->rows += (long)rows;
-    if (classifies(c))
-        add_classes(sums, tg_f32(output), tg_i32(wanted), rows, width);
-    else if (c->task == CARD_TARGETS)
-        add_targets(sums, tg_f32(output), tg_f32(wanted), rows, width);
+    const float *from = tg_f32(output), *targets = classifies(c) ? NULL : tg_f32(wanted);
+    const int32_t *labels = classifies(c) ? tg_i32(wanted) : NULL;
+    double loss = 0;
+    for (int64_t r = 0; from && (labels || targets) && r < rows; r++, from += width) {
+        if (sums->each && sums->each->output)
+            memcpy(sums->each->output + sums->rows * width, from, (size_t)width * sizeof *from);
+        loss += labels ? add_class(sums, from, width, labels[r]) : add_targets(sums, from, targets + r * width, width);
+    }
+    return loss / (double)rows;
 }
 
-runlog_measures tally_measures(tally *sums, const card *c, double loss)
+runlog_measures tally_measures(tally *sums, const card *c)
 {
     const double rows = (double)sums->rows;
     runlog_measures m = RUNLOG_NO_MEASURES;
-    m.loss = loss;
+    m.loss = sums->loss / rows;
     if (classifies(c)) {
         m.accuracy = (double)sums->correct / rows;
         m.calibration = 0;
@@ -94,7 +128,7 @@ runlog_measures tally_measures(tally *sums, const card *c, double loss)
     }
     if (c->task == CARD_TARGETS && c->targets <= TALLY_TARGETS)
         m.r2 = determination(sums, rows, c->targets);
-    *sums = (tally){.confusion = sums->confusion};
+    *sums = (tally){.confusion = sums->confusion, .each = sums->each};
     return m;
 }
 

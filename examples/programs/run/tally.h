@@ -3,8 +3,11 @@
  *     tally sums = {0};
  *     tally_add(&sums, &card, output, wanted);               // the net's output for a batch, and the correct one
  *     ...
- *     runlog_measures m = tally_measures(&sums, &card, mean_loss);
+ *     runlog_measures m = tally_measures(&sums, &card);
  *     tally_print(&card, "test", &m, stdout);                      // test: loss 0.1234, accuracy 97.50 %
+ *
+ * The loss is computed in double precision and added row by row, so measures do not depend on the size of batches:
+ * those of the trainer and of `predict` agree to the last digit.
  */
 #ifndef RUN_TALLY_H
 #define RUN_TALLY_H
@@ -14,27 +17,41 @@
 
 enum { TALLY_BINS = 15, TALLY_TARGETS = 64 };
 
+/* The results of single rows. */
+typedef struct tally_rows {
+    double *loss;     /* [rows] */
+    signed char *hit; /* [rows]: 1 if the class is right; NULL: not kept */
+    float *output;    /* [rows, outputs]; NULL: not kept */
+} tally_rows;
+
 typedef struct tally {
     long rows, correct, in_bin[TALLY_BINS];
+    double loss;                                     /* sum over the rows */
     double confidence[TALLY_BINS], hits[TALLY_BINS]; /* for each bin of confidence: sums of confidence and of hits */
     double absolutes;                                /* of the errors of the first target, standardised */
     double sum[TALLY_TARGETS], sum_squares[TALLY_TARGETS]; /* of the standardised targets */
     double error[TALLY_TARGETS];                           /* squared */
     double *confusion; /* [classes, classes]: rows by label and by prediction; NULL: not counted */
+    tally_rows *each;  /* with room for all rows; NULL: not kept */
 } tally;
 
-/* The class with the largest of some logits, and its probability. */
+/* The class with the largest of some logits, the first of equal ones, and its probability, NaN if a logit is NaN. */
 int64_t tally_class(const float *logits, int64_t classes, double *confidence);
 
-/* The loss that is trained and reported: cross-entropy, or the mean squared error to `wanted`, which for an autoencoder
- * is its input. `smoothing` is --label-smoothing's. */
+/* The loss of a row of outputs: cross-entropy with a label, or the mean squared error to other numbers. */
+double tally_entropy(const float *logits, int64_t classes, int64_t label);
+double tally_squares(const float *output, const float *wanted, int64_t width);
+
+/* The loss that is trained: cross-entropy, or the mean squared error to `wanted`, which for an autoencoder is its
+ * input. `smoothing` is --label-smoothing's. */
 tg_tensor tally_loss(const card *c, tg_tensor output, tg_tensor wanted, double smoothing);
 
-/* Adds a batch: logits with labels, or outputs with standardised targets. */
-void tally_add(tally *sums, const card *c, tg_tensor output, tg_tensor wanted);
+/* Adds a batch: logits with labels, or outputs with standardised targets. Returns its mean loss. A row with a NaN
+ * counts as wrong. */
+double tally_add(tally *sums, const card *c, tg_tensor output, tg_tensor wanted);
 
-/* The measures of the rows added since the last call, with their mean loss; resets the tally. */
-runlog_measures tally_measures(tally *sums, const card *c, double loss);
+/* The measures of the rows added since the last call; resets the tally. */
+runlog_measures tally_measures(tally *sums, const card *c);
 
 /* A line: "test: loss 0.1234, accuracy 97.50 %". */
 void tally_print(const card *c, const char *split, const runlog_measures *m, FILE *out);

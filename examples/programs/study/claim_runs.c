@@ -63,9 +63,7 @@ static void measure_net(trainer *r, json_t *results)
 /* The accuracy on noisy rows, and the test loss with other activations. */
 static void measure_all(trainer *r, json_t *results)
 {
-    json_t *usual = run_results(r, false);
-    json_object_set(results, "noise", json_object_get(usual, "noise"));
-    json_decref(usual);
+    run_noise(r, results);
     measure_net(r, results);
 }
 

@@ -99,9 +99,9 @@ static bool claim(const study_run *run, const char *path, record_claims claims, 
 /* ---- training ---- */
 
 /* A diverged run is concluded with its last epoch. */
-static json_t *results_of(const study_run *run, trainer *r)
+static json_t *results_of(const study_run *run, trainer *r, tg_error *error)
 {
-    json_t *results = run_outcome(r);
+    json_t *results = run_outcome(r, error);
     if (results && run->more && !tg_fit_diverged(r->fit))
         run->more(r, results);
     return results;
@@ -117,7 +117,7 @@ static bool train(const study_run *run, const char *path, jobs_link *link, tg_er
     tg_set_threads(1); /* runs share the processors among themselves */
     bool fine = open_source(run, &setup.spec, &from, error) && run_open(&r, &setup, error);
     if (fine) {
-        fine = (run_train(&r, error) || tg_fit_diverged(r.fit)) && run_conclude(&r, results_of(run, &r), error);
+        fine = (run_train(&r, error) || tg_fit_diverged(r.fit)) && run_conclude(&r, results_of(run, &r, error), error);
         run_close(&r);
     }
     free(from.data.order);
@@ -215,6 +215,13 @@ void study_record_free(study_record *record)
     *record = (study_record){0};
 }
 
+/* A number of an object; NaN if there is none. */
+static double number_of(const json_t *object, const char *name)
+{
+    const json_t *number = json_object_get(object, name);
+    return json_is_number(number) ? json_number_value(number) : NAN;
+}
+
 double study_record_at(const study_record *record, int epoch, study_column column)
 {
     if (record->ended && epoch > record->epochs)
@@ -222,10 +229,16 @@ double study_record_at(const study_record *record, int epoch, study_column colum
     if (epoch < 1 || epoch > record->epochs)
         return NAN;
     const runlog_epoch *e = &record->epoch[epoch - 1];
-    const double of[STUDY_COLUMNS] = {[STUDY_STEP_LOSS] = e->train_loss, [STUDY_TRAIN_LOSS] = e->whole_train_loss,
-                                      [STUDY_VAL_LOSS] = e->val_loss,    [STUDY_VAL_ACCURACY] = e->val_accuracy,
-                                      [STUDY_TEST_LOSS] = e->test.loss,  [STUDY_TEST_ACCURACY] = e->test.accuracy,
-                                      [STUDY_DEAD] = e->dead_fraction,   [STUDY_GRADIENT] = e->grad_norm};
+    const json_t *best = json_object_get(record->results, "best_epoch"),
+                 *test = json_integer_value(best) == epoch ? json_object_get(record->results, "test") : NULL;
+    const double of[STUDY_COLUMNS] = {[STUDY_STEP_LOSS] = e->train_loss,
+                                      [STUDY_TRAIN_LOSS] = e->whole_train_loss,
+                                      [STUDY_VAL_LOSS] = e->val_loss,
+                                      [STUDY_VAL_ACCURACY] = e->val_accuracy,
+                                      [STUDY_TEST_LOSS] = test ? number_of(test, "loss") : e->test_loss,
+                                      [STUDY_TEST_ACCURACY] = number_of(test, "accuracy"),
+                                      [STUDY_DEAD] = e->dead_fraction,
+                                      [STUDY_GRADIENT] = e->grad_norm};
     return of[column];
 }
 

@@ -60,14 +60,14 @@ bool study_run_split(const study_run *run, dataset *data, tg_error *error);
 
 /* Measures after an epoch; NaN if not measured. */
 typedef enum study_column {
-    STUDY_STEP_LOSS,    /* mean loss of the epoch's steps, as they were taken */
-    STUDY_TRAIN_LOSS,   /* of the training rows after the epoch, without dropout */
-    STUDY_VAL_LOSS,     /* of the validation rows */
-    STUDY_VAL_ACCURACY, /* 0 to 1; NaN but in a classification */
-    STUDY_TEST_LOSS,    /* of the test rows; if the validation loss is the lowest so far, or without validation rows */
-    STUDY_TEST_ACCURACY,
-    STUDY_DEAD,     /* share of the hidden units whose derivative is next to zero on all validation rows */
-    STUDY_GRADIENT, /* mean norm of the gradient over the epoch's steps */
+    STUDY_STEP_LOSS,     /* mean loss of the epoch's steps, as they were taken */
+    STUDY_TRAIN_LOSS,    /* of the training rows after the epoch, without dropout */
+    STUDY_VAL_LOSS,      /* of the validation rows */
+    STUDY_VAL_ACCURACY,  /* 0 to 1; NaN but in a classification */
+    STUDY_TEST_LOSS,     /* of the test rows; of the best epoch only, or of each without validation rows */
+    STUDY_TEST_ACCURACY, /* of the best epoch only */
+    STUDY_DEAD,          /* share of the hidden units whose derivative is next to zero on all validation rows */
+    STUDY_GRADIENT,      /* mean norm of the gradient over the epoch's steps */
     STUDY_COLUMNS
 } study_column;
 

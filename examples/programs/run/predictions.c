@@ -1,0 +1,167 @@
+#include "examples/programs/run/predictions.h"
+
+#include "examples/programs/data/number.h"
+#include "examples/programs/data/words.h"
+#include "examples/programs/report/files.h"
+#include "examples/programs/report/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- what a net makes of a row ---- */
+
+static void put_word(const char *word, FILE *to)
+{
+    char *plain = isatty(fileno(to)) ? strdup(word) : NULL; /* a terminal might execute control characters */
+    table_csv_text(to, plain ? plain_text(plain) : word);
+    free(plain);
+}
+
+static void put_number(double number, FILE *to)
+{
+    fputs(number_text(number, (char[NUMBER_TEXT]){0}), to);
+}
+
+/* The name of a target, after a word that says what is listed. */
+static void put_target(const card *c, size_t i, const char *before, FILE *to)
+{
+    char *name = NULL;
+    size_t size;
+    FILE *text = *c->target[i].name ? open_memstream(&name, &size) : NULL;
+    if (text) {
+        fprintf(text, "%s%s", before, c->target[i].name);
+        fclose(text);
+        put_word(name, to);
+    } else
+        fprintf(to, "%starget_%zu", before, i);
+    free(name);
+}
+
+void predictions_header(const card *c, bool probabilities, FILE *to)
+{
+    if (c->task == CARD_CLASSES)
+        fputs("class,probability", to);
+    for (size_t i = 0; c->task == CARD_CLASSES && probabilities && i < c->classes; i++) {
+        putc(',', to);
+        put_word(c->class_names[i], to);
+    }
+    for (size_t i = 0; c->task == CARD_TARGETS && i < c->targets; i++) {
+        fputs(i ? "," : "", to);
+        put_target(c, i, "", to);
+    }
+    if (c->task == CARD_IMAGES)
+        fputs("squared_error", to);
+}
+
+static void put_classes(const card *c, const float *logits, bool all, FILE *to)
+{
+    double confidence, sum = 0;
+    const int64_t best = tally_class(logits, (int64_t)c->classes, &confidence);
+    for (size_t i = 0; i < c->classes; i++)
+        sum += exp((double)logits[i] - logits[best]);
+    put_word(c->class_names[best], to);
+    putc(',', to);
+    put_number(confidence, to);
+    for (size_t i = 0; all && i < c->classes; i++) {
+        putc(',', to);
+        put_number(exp((double)logits[i] - logits[best]) / sum, to);
+    }
+}
+
+void predictions_row(const card *c, const float *output, const float *input, bool probabilities, FILE *to)
+{
+    if (c->task == CARD_CLASSES)
+        put_classes(c, output, probabilities, to);
+    for (size_t i = 0; c->task == CARD_TARGETS && i < c->targets; i++) {
+        fputs(i ? "," : "", to);
+        put_number(output[i] * c->target[i].scale.scale + c->target[i].scale.mean, to);
+    }
+    if (c->task == CARD_IMAGES)
+        put_number(tally_squares(output, input, c->spec.inputs), to);
+}
+
+/* ---- files of a run ---- */
+
+static const dataset_part *part_of(const predictions *p, int split)
+{
+    return p->from->parts[split].part;
+}
+
+static size_t number_of(const dataset *set, int32_t row)
+{
+    return set->number ? set->number[row] : (size_t)row;
+}
+
+typedef struct listing {
+    const predictions *of;
+    runlog_split split;
+} listing;
+
+static bool list_rows(const void *context, FILE *to)
+{
+    const listing *l = context;
+    const tally_rows *each = &l->of->split[l->split];
+    const dataset_part *part = part_of(l->of, l->split);
+    const bool classes = l->of->of->task == CARD_CLASSES;
+    fputs(classes ? "row,loss,correct\n" : "row,loss\n", to);
+    for (size_t i = 0; i < part->rows; i++) {
+        fprintf(to, "%zu,%.17g", number_of(&l->of->from->data, part->row[i]), each->loss[i]);
+        fprintf(to, classes ? ",%d\n" : "\n", each->hit[i]);
+    }
+    return true;
+}
+
+/* The right answer for a row, after commas: a class, or targets in their own unit. */
+static void put_answer(const predictions *p, int32_t row, FILE *to)
+{
+    const dataset *set = &p->from->data;
+    const double *source = set->source ? set->source + (size_t)row * (set->features + set->targets) : NULL;
+    if (p->of->task == CARD_CLASSES) {
+        putc(',', to);
+        put_word(set->class_names[set->labels[row]], to);
+    }
+    for (size_t i = 0; p->of->task == CARD_TARGETS && i < set->targets; i++) {
+        putc(',', to);
+        put_number(source ? source[set->features + i] : set->y[(size_t)row * set->targets + i], to);
+    }
+}
+
+static bool list_predictions(const void *context, FILE *to)
+{
+    const predictions *p = context;
+    const dataset *set = &p->from->data;
+    const card *c = p->of;
+    fputs(c->task == CARD_CLASSES ? "row,split,loss,true_class," : "row,split,loss,", to);
+    for (size_t i = 0; c->task == CARD_TARGETS && i < c->targets; i++) {
+        put_target(c, i, "true_", to);
+        putc(',', to);
+    }
+    predictions_header(c, true, to);
+    putc('\n', to);
+    for (int split = 0; split < RUNLOG_SPLITS; split++) {
+        const dataset_part *part = part_of(p, split);
+        const tally_rows *each = &p->split[split];
+        for (size_t i = 0; each->output && i < part->rows; i++) {
+            const int32_t row = part->row[i];
+            fprintf(to, "%zu,%s,%.17g", number_of(set, row), runlog_splits[split], each->loss[i]);
+            put_answer(p, row, to);
+            putc(',', to);
+            predictions_row(c, each->output + i * (size_t)c->spec.outputs, set->x + (size_t)row * set->features, true,
+                            to);
+            putc('\n', to);
+        }
+    }
+    return true;
+}
+
+bool predictions_write_rows(const predictions *p, runlog_split split, const char *folder, tg_error *error)
+{
+    return files_write(folder, "rows.csv", list_rows, &(listing){p, split}, error);
+}
+
+bool predictions_write(const predictions *p, const char *folder, tg_error *error)
+{
+    return files_write(folder, "predictions.csv", list_predictions, p, error);
+}

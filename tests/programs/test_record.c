@@ -1,0 +1,286 @@
+/* The record of a run: the saved weights are measured, once, and everything that is shown is read from there. */
+#include "tests/support/run_train.h"
+#include "tests/support/temporary_files.h"
+
+#include <check.h>
+#include <jansson.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+Suite *record_suite(void);
+
+/* ---- readers of the record ---- */
+
+/* A number of FOLDER/result.json, below "best_epoch" or "test/loss". */
+static double result(const char *folder, const char *name)
+{
+    char file[200];
+    snprintf(file, sizeof file, "%s/result.json", folder);
+    json_t *all = json_load_file(temporary_path(file), 0, NULL), *at = all;
+    ck_assert_msg(all != NULL, "no %s", file);
+    for (const char *word = name; at && *word; word += strcspn(word, "/"), word += *word == '/') {
+        char key[40];
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(word, "/"), word);
+        at = json_object_get(at, key);
+    }
+    const double number = json_is_number(at) ? json_number_value(at) : NAN;
+    json_decref(all);
+    return number;
+}
+
+/* The columns and the cells of a CSV file without quotes. */
+enum { ROWS = 2000, COLUMNS = 24 };
+typedef struct csv {
+    char *text, *cell[ROWS][COLUMNS];
+    int rows, columns; /* the first row has the names */
+} csv;
+
+static void csv_open(csv *c, const char *file)
+{
+    *c = (csv){.text = strdup(temporary_text(file))};
+    char *rest = c->text;
+    for (char *line; (line = strsep(&rest, "\n")) && *line && c->rows < ROWS; c->rows++)
+        for (c->columns = 0; line && c->columns < COLUMNS; c->columns++)
+            c->cell[c->rows][c->columns] = strsep(&line, ",");
+}
+
+static int column(const csv *c, const char *name)
+{
+    int i = 0;
+    while (i < c->columns && strcmp(c->cell[0][i], name) != 0)
+        i++;
+    ck_assert_msg(i < c->columns, "no column %s", name);
+    return i;
+}
+
+static double number(const csv *c, int row, const char *name)
+{
+    return strtod(c->cell[row][column(c, name)], NULL);
+}
+
+/* The epoch of curves.csv with the best value of a column, the first of equal ones. */
+static int best_of(const char *folder, const char *name, bool more_is_better)
+{
+    char file[200];
+    static csv c;
+    int best = 1;
+    snprintf(file, sizeof file, "%s/curves.csv", folder);
+    csv_open(&c, file);
+    for (int row = 2; row < c.rows; row++) {
+        const double now = number(&c, row, name), before = number(&c, best, name);
+        best = more_is_better ? now > before ? row : best : now < before ? row : best;
+    }
+    free(c.text);
+    return best;
+}
+
+/* ---- the best epoch ---- */
+
+#define MOONS "--data moons --noise 0.6 --rows 300 --epochs 8 --no-plots "
+
+/* Of all measures, the validation measure by which the trainer chooses decides what is shown. */
+START_TEST(measures_are_those_of_the_epoch_with_the_best_accuracy)
+{
+    expect_fine(train_run("compare", MOONS "--activations relu,silu --seeds 3 --best accuracy --out c"));
+    ck_assert_msg(!strstr(train_output, "nan") && !strstr(train_output, "diverged"), "%s", train_output);
+    static csv runs;
+    csv_open(&runs, "c/runs.csv");
+    ck_assert_int_eq(runs.rows, 7);
+    double mean = 0;
+    for (int row = 1; row < runs.rows; row++) {
+        char folder[60];
+        snprintf(folder, sizeof folder, "c/runs/%s-seed%s", runs.cell[row][0], runs.cell[row][1]);
+        ck_assert_int_eq((int)number(&runs, row, "best_epoch"), best_of(folder, "val_accuracy", true));
+        ck_assert(number(&runs, row, "test_loss") == result(folder, "test/loss"));
+        mean += strcmp(runs.cell[row][0], "silu") == 0 ? result(folder, "test/accuracy") / 3 : 0;
+    }
+    ck_assert_double_eq_tol(csv_cell("c/summary.csv", "silu", "test_accuracy_mean"), mean, 1e-8);
+    free(runs.text);
+    expect_fine(train_run("train", MOONS "--best accuracy --out t"));
+    ck_assert_int_eq((int)result("t", "best_epoch"), best_of("t", "val_accuracy", true));
+    ck_assert_int_ne((int)result("t", "best_epoch"), best_of("t", "val_loss", false)); /* or this would show nothing */
+}
+END_TEST
+
+/* ---- the saved weights ---- */
+
+static const char *const trained[] = {
+    "--data csv:train.csv --hidden 8 --epochs 4",
+    "--data csv:train.csv --hidden 8 --epochs 4 --batch 7 --ema 0.9",
+    "--data csv:train.csv --hidden 16x3 --epochs 30 --lr 0.05 --best accuracy --label-smoothing 0.2",
+    "--data csv:price.csv --hidden 8 --epochs 4 --ema 0.99 --dropout 0.2",
+    "--data csv:price.csv --hidden 8 --epochs 40 --lr 0.05 --patience 3 --activation swiglu",
+};
+
+/* Whatever is validated, chosen and saved is what predict computes from the file, to the last digit. */
+START_TEST(predict_gives_the_recorded_numbers)
+{
+    char data[60];
+    snprintf(data, sizeof data, "%.*s", (int)strcspn(strchr(trained[_i], ' ') + 1, " "), strchr(trained[_i], ' ') + 1);
+    const bool classes = strstr(data, "train.csv");
+    expect_fine(train_run("train", "%s --keep-predictions --no-plots --out m", trained[_i]));
+    expect_fine(
+        train_run("predict", "--model m --data %s %s 2>/dev/null >p.csv", data, classes ? "--probabilities" : ""));
+    static csv kept, rows, predicted;
+    csv_open(&kept, "m/predictions.csv");
+    csv_open(&rows, "m/rows.csv");
+    csv_open(&predicted, "p.csv");
+    const int shift = kept.columns - predicted.columns, split = column(&kept, "split");
+    ck_assert_int_eq(kept.rows, predicted.rows);
+    double sums[3] = {0}, right = 0;
+    int counts[3] = {0};
+    for (int row = 1; row < kept.rows; row++) {
+        const int in = strcmp(kept.cell[row][split], "train") == 0  ? 0
+                       : strcmp(kept.cell[row][split], "test") == 0 ? 2
+                                                                    : 1;
+        for (int i = 0; i < predicted.columns; i++)
+            ck_assert_str_eq(kept.cell[row][shift + i], predicted.cell[1 + atoi(kept.cell[row][0])][i]);
+        sums[in] += number(&kept, row, "loss");
+        counts[in]++;
+        if (in < 2)
+            continue;
+        ck_assert_str_eq(rows.cell[counts[2]][0], kept.cell[row][0]);
+        ck_assert_str_eq(rows.cell[counts[2]][1], kept.cell[row][column(&kept, "loss")]);
+        right +=
+            classes && strcmp(kept.cell[row][column(&kept, "class")], kept.cell[row][column(&kept, "true_class")]) == 0;
+    }
+    ck_assert_int_eq(rows.rows - 1, counts[2]);
+    ck_assert(sums[0] / counts[0] == result("m", "train/loss"));
+    ck_assert(sums[1] / counts[1] == result("m", "validation/loss"));
+    ck_assert(sums[2] / counts[2] == result("m", "test/loss"));
+    ck_assert(!classes || right / counts[2] == result("m", "test/accuracy"));
+    free(kept.text);
+    free(rows.text);
+    free(predicted.text);
+    /* the validation loss is the one by which the epoch was chosen */
+    csv_open(&kept, "m/curves.csv");
+    ck_assert(number(&kept, (int)result("m", "best_epoch"), "val_loss") == result("m", "validation/loss"));
+    free(kept.text);
+}
+END_TEST
+
+/* ---- the same bytes ---- */
+
+static const char *const files[] = {"summary.csv", "runs.csv", "curves.csv", "step_bands.csv", "result.json", "rows.csv", "best.safetensors"};
+
+static void assert_same_folders(const char *a, const char *b)
+{
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        ck_assert_msg(train_run("cmp", "%s/%s %s/%s", a, files[i], b, files[i]) == 0, "%s: %s", files[i], train_output);
+}
+
+START_TEST(the_same_command_again_leaves_the_same_bytes)
+{
+    const char *data = _i ? "sine" : "moons";
+    expect_fine(train_run("train", "--data %s --epochs 4 --no-plots --out m", data));
+    expect_fine(train_run("cp", "-r m first"));
+    expect_fine(train_run("train", "--data %s --epochs 4 --no-plots --out m", data));
+    assert_same_folders("first", "m");
+    ck_assert_int_gt((int)(100 * csv_cell("m/summary.csv", "gelu_exact", _i ? "test_r2_mean" : "test_accuracy_mean")),
+                     50);
+}
+END_TEST
+
+/* The best epoch comes before the kill. */
+START_TEST(a_killed_run_that_continues_leaves_the_same_bytes)
+{
+    static const char *const options =
+        "--data moons --rows 3000 --epochs 12 --lr 0.05 --optimizer adagrad --no-plots --threads 1";
+    expect_fine(train_run("train", "%s --out whole", options));
+    for (int try = 0; try < 3; try++) {
+        expect_fine(train_run("rm", "-rf part"));
+        const pid_t child = train_start("train", "%s --out part >log 2>&1", options);
+        int lines = 0, status;
+        while (lines < 9 && waitpid(child, &status, WNOHANG) == 0) {
+            lines = 0;
+            const char *at = temporary_exists("part/curves.csv") ? temporary_text("part/curves.csv") : "";
+            for (; (at = strchr(at, '\n')); at++)
+                lines++;
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        }
+        kill(child, SIGKILL);
+        waitpid(child, &status, 0);
+        expect_fine(train_run("train", "%s --out part", options));
+        assert_same_folders("whole", "part");
+    }
+}
+END_TEST
+
+/* What is written for people is never read back. */
+START_TEST(files_for_people_are_not_read)
+{
+    expect_fine(train_run("compare", MOONS "--activations relu,silu --seeds 2 --out c"));
+    char *summary = strdup(temporary_text("c/summary.csv")), *runs = strdup(temporary_text("c/runs.csv"));
+    static const char *const written[] = {"c/summary.csv", "c/runs.csv", "c/curves.csv", "c/bands.csv"};
+    for (int i = 0; i < 4; i++)
+        temporary_write(written[i], "no,such,thing\n1,2,3\n", 20);
+    expect_fine(train_run("compare", MOONS "--activations relu,silu --seeds 2 --out c"));
+    ck_assert_str_eq(temporary_text("c/summary.csv"), summary);
+    ck_assert_str_eq(temporary_text("c/runs.csv"), runs);
+    free(summary);
+    free(runs);
+}
+END_TEST
+
+/* A finished run has no measures of the epochs that are to follow. */
+START_TEST(more_epochs_are_measured_anew)
+{
+    expect_fine(train_run("train", "--data sine --rows 200 --hidden 8 --lr 0.003 --epochs 3 --no-plots --out m"));
+    const double before = result("m", "test/loss");
+    expect_fine(train_run("train", "--resume --epochs 9 --no-plots --out m"));
+    ck_assert_int_eq((int)result("m", "epochs"), 9);
+    ck_assert_msg(result("m", "test/loss") < before, "%g and %g", result("m", "test/loss"), before);
+    ck_assert_int_eq((int)result("m", "best_epoch"), best_of("m", "val_loss", false));
+}
+END_TEST
+
+/* ---- rows ---- */
+
+/* Rows are named by their index in the file, also where others were dropped. */
+START_TEST(rows_have_their_index_in_the_file)
+{
+    char text[4000] = "x,y\n", *to = text + strlen(text);
+    for (int row = 0; row < 100; row++)
+        to += row % 3 == 1 ? sprintf(to, ",%d.5\n", row) : sprintf(to, "%d,%d.5\n", row % 7, row);
+    temporary_write("holes.csv", text, strlen(text));
+    expect_fine(train_run("train", "--data csv:holes.csv --missing drop --hidden 4 --epochs 2 --keep-predictions "
+                                   "--no-plots --out m"));
+    static csv kept;
+    csv_open(&kept, "m/predictions.csv");
+    ck_assert_int_eq(kept.rows, 1 + 67);
+    for (int row = 1; row < kept.rows; row++)
+        ck_assert(number(&kept, row, "true_y") == number(&kept, row, "row") + 0.5 &&
+                  (int)number(&kept, row, "row") % 3 != 1);
+    free(kept.text);
+    expect_fine(train_run("compare", "--data csv:holes.csv --missing drop --hidden 4 --epochs 2 --keep-predictions "
+                                     "--activations relu,silu --seeds 1 --lr 0.01,0.1 --no-plots --out c"));
+    ck_assert(temporary_exists("c/runs/silu-lr0.1-seed1/predictions.csv"));
+    ck_assert_ptr_nonnull(
+        strstr(temporary_text("c/runs.csv"), "activation,lr,seed,fold,state,parameters,epochs,best_"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("c/runs.csv"), "\nsilu,0.1,1,0,finished,"));
+    expect_refused(train_run("train", "--data text:text --keep-predictions --out t"),
+                   "--keep-predictions is for rows, and a text has none");
+}
+END_TEST
+
+Suite *record_suite(void)
+{
+    Suite *suite = suite_create("record");
+    TCase *tests = tcase_create("record");
+    tcase_set_timeout(tests, 240);
+    tcase_add_checked_fixture(tests, train_folder_make, temporary_folder_remove);
+    tcase_add_test(tests, measures_are_those_of_the_epoch_with_the_best_accuracy);
+    tcase_add_loop_test(tests, predict_gives_the_recorded_numbers, 0, sizeof trained / sizeof *trained);
+    tcase_add_loop_test(tests, the_same_command_again_leaves_the_same_bytes, 0, 2);
+    tcase_add_test(tests, a_killed_run_that_continues_leaves_the_same_bytes);
+    tcase_add_test(tests, files_for_people_are_not_read);
+    tcase_add_test(tests, more_epochs_are_measured_anew);
+    tcase_add_test(tests, rows_have_their_index_in_the_file);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -11,10 +11,6 @@ load folder . "style.gp"
 stats bands using (strlen(strcol("val_accuracy"))) name "WRITTEN" nooutput
 if (WRITTEN_max == 0) { exit }                # a regression
 
-do for [i=1:count] {
-    stats bands using (is(i) ? (last[i] = 100 * column("val_accuracy"), 0) : 0) nooutput
-}
-
 # Where all get nearly everything right, what differs is how much they get wrong: then the axis is logarithmic in the
 # error, drawn upside down and labelled with the accuracy.
 stats bands using (100 * (1 - column("val_accuracy"))) name "ERROR" nooutput
@@ -44,9 +40,9 @@ if (by_error) {
     set yrange [low - 0.05 * span : high + 0.05 * span]
 }
 set ylabel by_error ? "validation accuracy (%), logarithmic in the error" : "validation accuracy (%)"
-set key title "validation accuracy\nafter the last epoch"
+set key title "validation accuracy\nof the best epoch"
 beside(i) = epochs > 1 ? epoch(i) : epoch(i) + 0.1 * (i - (count + 1) / 2.0)     # one epoch: bars side by side
-name(i) = sprintf("%s  %.2f %%", word(names, i), last[i])
+name(i) = sprintf("%s  %.2f %%", word(names, i), best_accuracy[i])
 heading = over
 if (count >= too_many) {
     picture = "accuracy"

@@ -12,10 +12,6 @@ if (epochs == 1 && exists("steps_there") && steps_there) {
     exit
 }
 
-do for [i=1:count] {
-    stats bands using (is(i) ? (last[i] = column("val_loss"), 0) : 0) nooutput
-}
-
 # The range is that of the validation losses and as much of the training losses beneath as leaves those readable.
 stats bands using (finite(column("val_loss"))) name "VAL" nooutput
 stats bands using (finite(column("train_loss"))) name "TRAIN" nooutput
@@ -31,8 +27,8 @@ long = 6
 load folder . "loss_axis.gp"
 edge(i, name) = of(i, "val_loss") > peak ? NaN : within(of(i, name))       # a band whose mean has left the picture is not drawn
 set ylabel is_regression ? "mean squared error, standardised targets" : "mean loss per example (cross-entropy)"
-set key title "validation loss after\nthe last epoch"
-name(i) = last[i] <= peak ? sprintf("%s  %#.3g", word(names, i), last[i]) : word(names, i) . "  diverged"
+set key title "validation loss\nof the best epoch"
+name(i) = best_loss[i] <= peak ? sprintf("%s  %#.3g", word(names, i), best_loss[i]) : word(names, i) . "  diverged"
 heading = "solid: validation, dashed: training; " . over
 if (count >= too_many) {
     picture = "loss"

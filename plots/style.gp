@@ -22,7 +22,18 @@ epoch(i) = is(i) ? column("epoch") : NaN
 of(i, name) = is(i) ? finite(column(name)) : NaN
 
 too_many = 9                                 # activations whose curves hide each other
-array last[count]                            # the value after the last epoch, for the legend
+
+# ---- the legend: measures of the best epochs' nets, as in the table
+summary = dir . "/summary.csv"
+array best_loss[count]
+array best_accuracy[count]
+number(name) = strlen(strcol(name)) ? column(name) : NaN
+do for [i=1:count] {
+    best_loss[i] = NaN
+    best_accuracy[i] = NaN
+    stats summary using (is(i) ? (best_loss[i] = number("best_val_loss_mean"), 0) : 0) nooutput
+    if (!is_regression) { stats summary using (is(i) ? (best_accuracy[i] = 100 * number("best_val_accuracy_mean"), 0) : 0) nooutput }
+}
 
 # ---- colours that colour-blind readers can tell apart (Okabe and Ito; Tol), and marks for print
 colours = "000000 0072B2 D55E00 009E73 CC79A7 56B4E9 E69F00 882255 999933 44AA99 AA4499 888888"

@@ -28,9 +28,6 @@ do for [curve in "val_loss val_accuracy"] {
     stats bands using (strlen(strcol(curve))) name "WRITTEN" nooutput
     if (WRITTEN_max > 0) {
         stats bands using (finite(times * column(curve))) name "ALL" nooutput
-        do for [i=1:count] {
-            stats bands using (is(i) ? (last[i] = times * column(curve), 0) : 0) nooutput
-        }
         unset logscale
         set ytics autofreq
         if (curve eq "val_loss") {
@@ -39,9 +36,9 @@ do for [curve in "val_loss val_accuracy"] {
             long = 6
             load folder . "loss_axis.gp"
         }
-        set title (curve eq "val_loss" ? (is_regression ? "validation loss (MSE of standardised targets)" : "validation loss") : "validation accuracy (%)") . " over epochs"
+        set title (curve eq "val_loss" ? (is_regression ? "validation loss (MSE of standardised targets)" : "validation loss") : "validation accuracy (%)") . " over epochs, and of the best"
         plot for [i=1:count] bands using (epoch(i)):(times * of(i, curve)) with linespoints \
              linetype solid(i) pointtype i pointinterval marks_every \
-             title sprintf(times == 1 ? "%s %#.3g" : "%s %.2f", word(names, i), last[i])
+             title sprintf(times == 1 ? "%s %#.3g" : "%s %.2f", word(names, i), times == 1 ? best_loss[i] : best_accuracy[i])
     }
 }

@@ -166,7 +166,8 @@ END_TEST
 
 /* ---- the same bytes ---- */
 
-static const char *const files[] = {"summary.csv", "runs.csv", "curves.csv", "step_bands.csv", "result.json", "rows.csv", "best.safetensors"};
+static const char *const files[] = {"summary.csv", "runs.csv", "curves.csv",      "step_bands.csv",
+                                    "result.json", "rows.csv", "best.safetensors"};
 
 static void assert_same_folders(const char *a, const char *b)
 {

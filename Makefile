@@ -1,7 +1,9 @@
 # tapegrad: build, check, demo, bench, install.
 #
 #   make               the library and the programs, under build/
-#   make check         all tests            make check-long   the exhaustive ones too, and MPFR
+#   make check         the tests
+#   make check-all     those too that install, compile exported C, and build again; and README's commands from a fresh clone
+#   make check-long    the exhaustive ones too, and MPFR
 #   make demo          the main comparison on embedded data, with pictures
 #   make bench         speed, as ratios within one run
 #   make fuzz          readers of files and random operations under libFuzzer and sanitizers (clang): FUZZ_SECONDS=60 each, FUZZ="csv config"
@@ -23,7 +25,8 @@
 #          MPI=1 (train and bench --mpi on several processes: mpirun -n 4 build/mpi/bin/train --shards 8 ...;
 #             by another MPI: MPICC=mpicc.mpich)
 #          DEPENDENCIES=check (look for packages, never install) or skip   V=1 (show the commands)
-#          ARCH=aarch64 (by the cross compiler; tests under qemu-user)   SUITES="tape grad" (of the tests; all if not given)
+#          ARCH=aarch64 (by the cross compiler; tests under qemu-user)   SUITES="tape grad" (of the tests)
+#          TG_JOBS=1 (suites at the same time; as many as there are processors if not given)
 #          BLAS=none (never OpenBLAS: every product is the library's own; no bench)
 #          AMALGAMATION=1 (programs and tests take the library from tapegrad.c, as make amalgamation writes it)
 
@@ -70,10 +73,16 @@ comma := ,
 OUT := $(BUILD)$(if $(SANITIZE),/sanitize-$(subst $(comma),-,$(SANITIZE)))$(if $(filter 1,$(DEBUG)),/debug)$(if $(filter 1,$(MPI)),/mpi)$(if $(filter 1,$(AMALGAMATION)),/one-file)
 
 # ---- what it needs ---------------------------------------------------------
-# Make looks for packages once: the library needs a compiler, programs and tests need more, the long check needs MPFR. After it has
-# installed some, make restarts. `make install` installs the library, never a package.
+# Make looks for packages once: the library needs a compiler, programs need more, tests and benchmark more, the long check MPFR. It says
+# which it is going to install, and why; then it restarts. `make install` installs the library, never a package.
 GOALS := $(or $(MAKECMDGOALS),all)
-NEEDS := $(OUT)/needs-$(if $(filter-out lib amalgamation playground reference install-library,$(GOALS)),$(if $(filter check-long,$(GOALS)),long,all),lib)
+LIBRARY_GOALS := lib amalgamation playground reference install-library
+PROGRAM_GOALS := all tools demo install deb fingerprints $(OUT)/bin/%
+NEEDS := $(OUT)/needs-$(if $(filter check-long,$(GOALS)),long,$(if $(filter-out $(LIBRARY_GOALS) $(PROGRAM_GOALS),$(GOALS))$(filter \
+    $(OUT)/bin/tests $(OUT)/bin/bench,$(GOALS)),tests,$(if $(filter-out $(LIBRARY_GOALS),$(GOALS)),programs,lib)))
+ifneq ($(filter playground,$(GOALS)),)
+$(if $(shell command -v "$${EMCC:-emcc}" 2>&1;),,$(error make playground needs emcc: apt-get install emscripten))
+endif
 dry_run := $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
 ifeq ($(dry_run)$(filter skip,$(DEPENDENCIES))$(filter clean help uninstall,$(GOALS)),)
 include $(NEEDS)
@@ -150,13 +159,13 @@ LIBRARY_OBJECTS := $(if $(filter 1,$(AMALGAMATION)),$(OUT)/amalgamation/tapegrad
 COMMON_OBJECTS  := $(call objects,$(COMMON_SOURCES))
 ACCURACY_OBJECTS := $(call objects,$(filter-out %/main.c,$(ACCURACY_SOURCES)))
 FINGERPRINT_OBJECTS := $(call objects,$(filter-out %/main.c,$(FINGERPRINT_SOURCES)))
-PROGRAMS        := $(addprefix $(OUT)/bin/,$(basename $(notdir $(PROGRAM_SOURCES)))) $(OUT)/bin/accuracy $(OUT)/bin/fingerprint \
-                   $(if $(filter openblas,$(BLAS)),$(OUT)/bin/bench)
+PROGRAMS        := $(addprefix $(OUT)/bin/,$(basename $(notdir $(PROGRAM_SOURCES)))) $(OUT)/bin/accuracy $(OUT)/bin/fingerprint
+BENCH           := $(if $(filter openblas,$(BLAS)),$(OUT)/bin/bench)
 STATIC := $(OUT)/libtapegrad.a
 SHARED := $(OUT)/libtapegrad.so
 UMBRELLA := $(OUT)/include/tapegrad.h
 
-.PHONY: all lib amalgamation playground reference check check-long check-playground check-faults check-matrix coverage coverage-here demo bench golden fingerprints fuzz fuzz-here deb tools install install-library uninstall clean help
+.PHONY: all lib amalgamation playground reference check check-all check-long check-playground check-faults check-matrix coverage coverage-here demo bench golden fingerprints fuzz fuzz-here deb tools install install-library uninstall clean help
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-builtin-rules
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
@@ -279,7 +288,7 @@ $(OUT)/plots:
 # change of the library links twenty programs at once; installed programs contain theirs. Counters of lines (make coverage) are written
 # for a program as a whole.
 LINKED := $(if $(findstring --coverage,$(LDFLAGS)),$(STATIC),$(SHARED))
-$(PROGRAMS): | $(OUT)/plots
+$(PROGRAMS) $(BENCH): | $(OUT)/plots
 $(OUT)/bin/% $(OUT)/install/%: LIBS = $(PROGRAM_LIBS)
 $(OUT)/bin/%: LINK = -Wl,-rpath,'$$ORIGIN/..'
 $(OUT)/bin/%: $(OUT)/obj/examples/programs/%.o $(COMMON_OBJECTS) $(LINKED) $(OUT)/flags
@@ -317,7 +326,7 @@ FLOOR_OBJECTS := $(if $(filter openblas,$(BLAS)),$(call objects,$(addprefix test
 
 $(OUT)/bin/tests: LIBS = $(CHECK_LIBS) $(PROGRAM_LIBS) $(BLAS_LIBS)
 $(OUT)/bin/tests: $(call objects,$(TEST_SOURCES)) $(FLOOR_OBJECTS) $(ACCURACY_OBJECTS) $(FINGERPRINT_OBJECTS) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) \
-                  $(OUT)/flags $(OUT)/environment | $(OUT)/amalgamation/tapegrad.c $(OUT)/reference.html
+                  $(OUT)/flags $(OUT)/environment | $(BENCH) $(OUT)/amalgamation/tapegrad.c $(OUT)/reference.html
 	$(link)
 
 $(OUT)/bin/golden-samples: $(call objects,$(GOLDEN_SOURCES)) $(LIBRARY_OBJECTS) $(OUT)/flags
@@ -345,8 +354,13 @@ $(OUT)/environment: $(OUT)/flags
 	@for name in BUILD BLAS AMALGAMATION MPI CC CFLAGS LDFLAGS DEBUG SANITIZE TG_BUILD TG_CC CK_DEFAULT_TIMEOUT ASAN_OPTIONS TSAN_OPTIONS; do \
 	    echo "$$name=$$(printenv $$name)"; done > $@
 
+# The file `checked` is as old as the last check-all that passed; `check` names what has changed since then that check-all covers.
 check: all $(OUT)/bin/tests
+	@$(if $(SUITES),,tests/covered.sh $(OUT)/checked)
 	$(OUT)/bin/tests $(SUITES)
+check-all: all $(OUT)/bin/tests
+	$(OUT)/bin/tests all
+	@touch $(OUT)/checked
 
 # The library needs no package.
 ifdef ARCH
@@ -379,7 +393,7 @@ $(OUT)/bin/fuzz: $(call objects,$(wildcard tests/fuzz/*.c) tests/support/cross_p
 # name), ten million doubles, ten minutes for each fuzz target, and the same bytes from two folders. As root, with debootstrap
 # installed, it also runs the documented installation in an empty Debian.
 check-long: all $(OUT)/bin/tests $(OUT)/bin/against-mpfr
-	TG_LONG=1 CK_TIMEOUT_MULTIPLIER=100 $(OUT)/bin/tests
+	TG_LONG=1 CK_TIMEOUT_MULTIPLIER=100 $(OUT)/bin/tests all
 	$(OUT)/bin/accuracy --exhaustive
 	$(OUT)/bin/against-mpfr
 	$(MAKE) check-playground
@@ -411,7 +425,7 @@ coverage:
 	    CFLAGS='--coverage -fprofile-update=atomic' LDFLAGS='--coverage -Wl,--wrap=_exit $(abspath $(BUILD)/coverage/counters.o)'
 coverage-here: all $(OUT)/bin/tests
 	find $(OUT)/obj -name '*.gcda' -delete
-	$(OUT)/bin/tests $(SUITES)
+	$(OUT)/bin/tests $(or $(SUITES),all)
 	$(if $(SUITES),,tests/faults/run.sh $(OUT) $(FAULTS_COVERED))
 	tests/coverage.sh $(OUT)
 

@@ -16,7 +16,7 @@ failed=0
 MAKEFLAGS=""
 export MAKEFLAGS
 
-chosen() { [ "$suites" = all ] || echo "$suites"; }
+chosen() { echo "$suites"; }
 # COMMAND...: runs the row's suites under this command. The environment is complete here: otherwise the tests would restart themselves
 # without the command.
 tests() (

@@ -1,10 +1,13 @@
-/* The code in the README and the guides occurs in the tree. */
+/* The code in the README and the guides occurs in the tree; the README's first commands work in a fresh clone. */
+#include "tests/support/temporary_files.h"
+
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 Suite *readme_suite(void);
+Suite *readme_commands_suite(void);
 
 static char *contents(const char *path)
 {
@@ -42,12 +45,44 @@ START_TEST(the_programs_in_the_documents_are_those_in_the_tree)
 }
 END_TEST
 
+/* The index names every page, the README five of them, on two screens. */
+START_TEST(the_readme_is_short_and_the_index_whole)
+{
+    ck_assert_int_eq(system("[ $(wc -l < README.md) -le 150 ]"), 0);
+    ck_assert_int_eq(system("[ $(grep -o '](docs/[a-z-]*\\.md)' README.md | sort -u | wc -l) = 5 ]"), 0);
+    ck_assert_int_eq(
+        system("for page in docs/*.md; do page=${page#docs/}; [ $page = README.md ] || grep -q \"]($page)\" "
+               "docs/README.md || { echo \"docs/README.md lacks $page\"; exit 1; }; done"),
+        0);
+}
+END_TEST
+
+START_TEST(the_commands_of_the_readme_work_in_a_fresh_clone)
+{
+    char command[400];
+    snprintf(command, sizeof command, "tests/readme.sh '%s'", temporary_folder());
+    ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
+Suite *readme_commands_suite(void)
+{
+    Suite *suite = suite_create("readme_commands");
+    TCase *tests = tcase_create("commands");
+    tcase_set_timeout(tests, 1800);
+    tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
+    tcase_add_test(tests, the_commands_of_the_readme_work_in_a_fresh_clone);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
+
 Suite *readme_suite(void)
 {
     Suite *suite = suite_create("readme");
     TCase *tests = tcase_create("readme");
     tcase_add_loop_test(tests, the_programs_in_the_documents_are_those_in_the_tree, 0,
                         sizeof programs / sizeof programs[0]);
+    tcase_add_test(tests, the_readme_is_short_and_the_index_whole);
     suite_add_tcase(suite, tests);
     return suite;
 }

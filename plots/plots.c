@@ -219,18 +219,16 @@ static plots_outcome run_script(const char *script, char *command, FILE *output,
  * three columns. */
 static plots_outcome read_bands(const char *directory, bool *accuracy, tg_error *error)
 {
-    char path[PATH_MAX], line[1024] = "";
+    char line[1024] = "";
     int rows = 0;
-    errno = snprintf(path, sizeof path, "%s/bands.csv", directory) < (int)sizeof path ? 0 : ENAMETOOLONG;
-    FILE *bands = errno ? NULL : fopen(path, "re");
+    tg_error unread;
+    FILE *bands = files_read(directory, "bands.csv", &unread);
     for (*accuracy = false; bands && fgets(line, sizeof line, bands); rows++)
         *accuracy = *accuracy || (rows > 0 && !strstr(line, ",,,\n"));
-    const int failure = !bands || ferror(bands) ? errno : 0;
-    if (bands)
-        fclose(bands);
-    if (failure)
-        return refuse(error, failure == ENOENT ? PLOTS_NOTHING : PLOTS_FAILED, "cannot read '%.300s': %s", path,
-                      strerror(failure));
+    if (!bands && !unread.text[0])
+        return refuse(error, PLOTS_NOTHING, "there is no '%.300s/bands.csv'", directory);
+    if (!bands || !files_end_reading(bands, directory, "bands.csv", &unread))
+        return refuse(error, PLOTS_FAILED, "%s", unread.text);
     return rows < 2 ? refuse(error, PLOTS_NOTHING, "no epoch was finished") : PLOTS_DRAWN;
 }
 
@@ -254,10 +252,10 @@ static void write_settings(const void *context, FILE *to)
 /* True if a picture has the end of its file format: gnuplot does not report a full disk. */
 static bool is_whole(const drawing *d, const char *name)
 {
-    char path[PATH_MAX], end[33] = "";
+    char end[33] = "";
+    tg_error unread;
     const bool svg = strstr(name, ".svg") != NULL;
-    FILE *file =
-        snprintf(path, sizeof path, "%s/%s", d->unfinished, name) < (int)sizeof path ? fopen(path, "re") : NULL;
+    FILE *file = files_read(d->unfinished, name, &unread);
     const bool read =
         file && fseek(file, -(long)(sizeof end - 1), SEEK_END) == 0 && fread(end, sizeof end - 1, 1, file) == 1;
     if (file)

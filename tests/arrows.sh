@@ -48,7 +48,8 @@ order='
     examples/programs/data/dataset.h
     examples/programs/data/
     examples/programs/report/memory
-    examples/programs/report/files examples/programs/report/html examples/programs/report/statistics
+    examples/programs/report/files
+    examples/programs/report/html examples/programs/report/statistics
     examples/programs/report/terminal
     examples/programs/report/chart
     examples/programs/report/table.h examples/programs/report/verdict

@@ -250,6 +250,18 @@ static int count_finished(const comparison *c)
     return finished;
 }
 
+/* True if the folder has all runs that this process was to train. */
+static bool is_all_there(const comparison *c)
+{
+    int missing = 0;
+    for (int i = 0; i < c->pending_count; i++)
+        missing += !is_complete(c, c->pending[i]);
+    if (missing)
+        fprintf(stderr, "compare: %d run%s that ended %s not in the folder: was it removed or renamed meanwhile?\n",
+                missing, plural(missing), missing == 1 ? "is" : "are");
+    return !missing;
+}
+
 /* Lists the written files. */
 static void list_files(const void *context, FILE *to)
 {
@@ -368,10 +380,11 @@ int main(int argc, char **argv)
         fprintf(stderr,
                 "part %s: %d of all %d run%s complete; without --part the command trains the rest and shows all\n",
                 c.e.settings.sweep.part, finished, c.e.runs, plural(c.e.runs));
+    const bool ended = !outcome.refused && !outcome.interrupted && !outcome.failed, there = !ended || is_all_there(&c);
     const int shown = whole && !outcome.refused ? show_results(&c) : 0;
     free(c.names);
     free(c.pending);
     free(c.command);
     experiment_free(&c.e);
-    return outcome.interrupted ? signals_status() : outcome.refused ? 2 : shown ? shown : outcome.failed > 0;
+    return outcome.interrupted ? signals_status() : outcome.refused ? 2 : shown ? shown : outcome.failed > 0 || !there;
 }

@@ -116,10 +116,38 @@ static runlog *read_log(const training *t)
 /* Curves and summary for the pictures. */
 static bool write_log(const training *t, tg_error *error)
 {
+    int count;
+    const int64_t trained = tg_fit_epoch_count(t->run.fit);
+    runlog_epoch *epochs = record_epochs(t->run.spec->out, &count, error);
+    free(epochs);
+    if (!epochs)
+        return false;
+    if (count != trained)
+        return tg_fail(error, "%.300s has %d of %lld epochs: was the folder removed or renamed meanwhile?",
+                       t->run.spec->out, count, (long long)trained);
     runlog *log = read_log(t);
     const bool fine = runlog_write(log, error);
     runlog_free(log);
     return fine;
+}
+
+/* True if the folder has the files that were asked for. */
+static bool is_all_there(const training *t, tg_error *error)
+{
+    const run_spec *s = t->run.spec;
+    const char *const names[] = {"best.safetensors",
+                                 "last.safetensors",
+                                 "curves.csv",
+                                 "summary.csv",
+                                 "config.json",
+                                 s->report ? "report.html" : NULL,
+                                 NULL};
+    char path[PATH_MAX];
+    for (int i = tg_fit_best(t->run.fit) ? 0 : 2; names[i]; i++)
+        if (snprintf(path, sizeof path, "%s/%s", s->out, names[i]) >= (int)sizeof path || access(path, F_OK) != 0)
+            return tg_fail(error, "%.300s/%s is not there: was the folder removed or renamed meanwhile?", s->out,
+                           names[i]);
+    return true;
 }
 
 /* Describes the data and the model. */
@@ -226,7 +254,7 @@ static bool print_measures(training *t, tg_error *error)
     if ((!record_is_finished(s->out) || (s->keep_predictions && access(predictions, F_OK) != 0)) &&
         !run_conclude(&t->run, run_results(&t->run, false, error), error))
         return false;
-    json_t *results = record_results(s->out);
+    json_t *results = record_results(s->out, error);
     for (int split = RUNLOG_VALIDATION; split <= RUNLOG_TEST; split++) {
         const runlog_measures m = record_measures(results, (runlog_split)split);
         if (json_object_get(results, runlog_splits[split]))
@@ -260,6 +288,8 @@ static int show_results(training *t)
     if (!s->report)
         runlog_remove_drawn(s->out);
     if (r->about.task == CARD_LETTERS && !print_sample(t, &error))
+        return fail(error.text);
+    if (!is_all_there(t, &error))
         return fail(error.text);
     printf("\nin %s/: best.safetensors, last.safetensors, runs.csv, curves.csv, summary.csv, config.json", s->out);
     if (drawn == PLOTS_DRAWN) {

@@ -3,11 +3,14 @@
 #include "nn/files/safetensors_internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct tg_safetensors {
     FILE *file;
@@ -29,6 +32,23 @@ bool tg_file_refuse(tg_error *error, const char *path, const char *problem, ...)
 }
 
 /* ---- opening ---- */
+
+/* Never waits: a named pipe is refused, and so is a folder. */
+static FILE *open_file(const char *path, tg_error *error)
+{
+    struct stat status;
+    const int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    FILE *file = NULL;
+    if (descriptor < 0 || fstat(descriptor, &status) != 0)
+        tg_file_refuse(error, path, "%s", strerror(errno));
+    else if (!S_ISREG(status.st_mode))
+        tg_file_refuse(error, path, "%s", S_ISDIR(status.st_mode) ? strerror(EISDIR) : "not a regular file");
+    else if (!(file = fdopen(descriptor, "rb")))
+        tg_file_refuse(error, path, "%s", strerror(errno));
+    if (descriptor >= 0 && !file)
+        close(descriptor);
+    return file;
+}
 
 static bool read_header(tg_safetensors *f, tg_error *error)
 {
@@ -66,9 +86,7 @@ tg_safetensors *tg_safetensors_open(const char *path, tg_error *error)
         return NULL;
     }
     strcpy(f->path, path);
-    f->file = fopen(path, "rb");
-    if (!f->file)
-        tg_file_refuse(error, path, "%s", strerror(errno));
+    f->file = open_file(path, error);
     if (f->file && read_header(f, error))
         return f;
     tg_safetensors_close(f);

@@ -188,8 +188,9 @@ static int fill(int descriptor, files_writer *write, const void *context)
         close(descriptor);
     if (!to)
         return reason;
+    errno = 0;
     const bool made = write(context, to);
-    errno = made ? 0 : ENOMEM;
+    errno = made ? 0 : errno ? errno : ENOMEM;
     const bool well = made && fflush(to) == 0 && !ferror(to);
     reason = well ? 0 : errno ? errno : EIO;
     return fclose(to) != 0 && well ? errno : reason;
@@ -270,6 +271,45 @@ bool files_close_memory(FILE *to, char **text)
     free(*text);
     *text = NULL;
     return false;
+}
+
+static FILE *fail_to_read(const char *folder, const char *name, const char *why, tg_error *error)
+{
+    tg_fail(error, "cannot read '%.300s/%.80s': %s", folder, name, why);
+    return NULL;
+}
+
+FILE *files_read(const char *folder, const char *name, tg_error *error)
+{
+    char path[PATH_MAX];
+    struct stat status;
+    *error = (tg_error){0};
+    if (!join(path, folder, NULL, name, error))
+        return NULL;
+    const int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0)
+        return errno == ENOENT ? NULL : fail_to_read(folder, name, strerror(errno), error);
+    const int unknown = fstat(descriptor, &status);
+    FILE *file = !unknown && S_ISREG(status.st_mode) ? fdopen(descriptor, "r") : NULL;
+    if (file)
+        return file;
+    fail_to_read(folder, name,
+                 unknown || S_ISREG(status.st_mode) ? strerror(errno)
+                 : S_ISDIR(status.st_mode)          ? strerror(EISDIR)
+                                                    : "it is not a regular file",
+                 error);
+    close(descriptor);
+    return NULL;
+}
+
+bool files_end_reading(FILE *file, const char *folder, const char *name, tg_error *error)
+{
+    const bool whole = !ferror(file);
+    const int reason = errno;
+    fclose(file);
+    if (!whole)
+        fail_to_read(folder, name, reason ? strerror(reason) : "an error of the disk", error);
+    return whole;
 }
 
 static int remove_one(const char *path, const struct stat *status, int type, struct FTW *where)

@@ -38,7 +38,8 @@ int files_take_folder(const char *folder, bool shared, tg_error *error);
 void files_share_folder(int taken);
 void files_release_folder(int taken);
 
-/* Writes the content of a file; false only if out of memory, as errors of the stream are detected here. */
+/* Writes the content of a file; false if out of memory or with another reason in errno. Errors of the stream are
+ * detected here. */
 typedef bool files_writer(const void *context, FILE *to);
 
 /* Writes FOLDER/NAME; a device or a pipe of this name is written directly. */
@@ -62,6 +63,12 @@ char *files_text(void (*write)(const void *context, FILE *to), const void *conte
 
 /* Closes a stream of open_memstream. False, with *text set to NULL, if there was not enough memory for its content. */
 bool files_close_memory(FILE *to, char **text);
+
+/* Opens a file for reading, without waiting for one that is not regular, such as a pipe, which is refused. NULL with an
+ * empty error if there is no such file, else with one line. After reading, files_end_reading closes it; false and one
+ * line if something could not be read: such a file is not an empty file. */
+FILE *files_read(const char *folder, const char *name, tg_error *error);
+bool files_end_reading(FILE *file, const char *folder, const char *name, tg_error *error);
 
 /* Removes a file or a folder with all its content; never what a link leads to. */
 void files_remove_all(const char *path);

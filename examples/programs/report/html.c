@@ -1,7 +1,7 @@
 #include "examples/programs/report/html.h"
 #include "examples/programs/data/words.h"
+#include "examples/programs/report/files.h"
 
-#include <limits.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -94,14 +94,14 @@ static void put_base64(FILE *from, FILE *to)
     }
 }
 
-void html_picture(FILE *to, const char *folder, const char *file, const char *says)
+bool html_picture(FILE *to, const char *folder, const char *file, const char *says)
 {
-    char path[PATH_MAX];
-    FILE *from = snprintf(path, sizeof path, "%s/%s", folder, file) < (int)sizeof path ? fopen(path, "re") : NULL;
+    tg_error unread;
+    FILE *from = files_read(folder, file, &unread);
     if (!from)
-        return;
+        return !unread.text[0];
     html_print(to, "<div class=\"wide\"><img alt=\"%s\" src=\"data:image/svg+xml;base64,", says);
     put_base64(from, to);
     fputs("\"></div>\n", to);
-    fclose(from);
+    return files_end_reading(from, folder, file, &unread);
 }

@@ -29,6 +29,6 @@ void html_print(FILE *to, const char *html, ...);
 void html_element(FILE *to, const char *tag, const char *text);
 
 /* The SVG file FOLDER/FILE as an embedded image; `says` is its alternative text. */
-void html_picture(FILE *to, const char *folder, const char *file, const char *says);
+bool html_picture(FILE *to, const char *folder, const char *file, const char *says);
 
 #endif

@@ -4,6 +4,7 @@
 #include "examples/programs/report/table.h"
 #include "examples/programs/report/runlog_internal.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -12,14 +13,18 @@ typedef struct writing {
     const report *report;
 } writing;
 
-static void put_pictures(const char *folder, FILE *to)
+static bool put_pictures(const char *folder, FILE *to)
 {
-    html_picture(to, folder, "accuracy.svg", "Validation accuracy over epochs");
-    html_picture(to, folder, "loss.svg", "Loss over epochs");
-    html_picture(to, folder, "steps.svg", "Loss over steps");
-    html_picture(to, folder, "search.svg", "Validation loss over the searched setting");
-    html_picture(to, folder, "noise.svg", "Accuracy and loss over the level of noise");
-    html_picture(to, folder, "boundary.svg", "Decision boundaries");
+    static const char *const pictures[][2] = {{"accuracy.svg", "Validation accuracy over epochs"},
+                                              {"loss.svg", "Loss over epochs"},
+                                              {"steps.svg", "Loss over steps"},
+                                              {"search.svg", "Validation loss over the searched setting"},
+                                              {"noise.svg", "Accuracy and loss over the level of noise"},
+                                              {"boundary.svg", "Decision boundaries"}};
+    bool whole = true;
+    for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++)
+        whole &= html_picture(to, folder, pictures[i][0], pictures[i][1]);
+    return whole;
 }
 
 /* ---- curves without pictures: while the program runs, or without gnuplot ---- */
@@ -99,8 +104,9 @@ static bool write_html(const void *context, FILE *to)
     html_element(to, "pre class=\"words\"", about);
     html_element(to, "h2", "Results");
     runlog_print_table_as(w->report->log, "html", to);
+    bool whole = true;
     if (w->report->drawn)
-        put_pictures(w->folder, to);
+        whole = put_pictures(w->folder, to);
     else {
         put_chart(w->report->log, "training loss", "step", RUNLOG_STEPS, to);
         put_chart(w->report->log, "validation loss", "epoch", RUNLOG_LOSSES, to);
@@ -113,7 +119,8 @@ static bool write_html(const void *context, FILE *to)
     html_end(to);
     free(options);
     free(about);
-    return true;
+    errno = whole ? 0 : EIO;
+    return whole;
 }
 
 double report_next(double begin, double end)

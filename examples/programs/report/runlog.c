@@ -14,6 +14,12 @@ runlog *runlog_new(const char *directory)
     return log;
 }
 
+void runlog_fail(runlog *log, const char *why)
+{
+    if (!log->unread.text[0])
+        tg_fail(&log->unread, "%s", why);
+}
+
 void runlog_free(runlog *log)
 {
     for (int i = 0; i < log->count && !log->borrows; i++) {

@@ -144,6 +144,9 @@ void runlog_set_measures(runlog *log, int run, runlog_split split, const runlog_
 /* Marks a run as complete; if it diverged, it has no measures. */
 void runlog_finish_run(runlog *log, int run, bool diverged);
 
+/* Some of the results could not be read: runlog_write fails with the first of these messages. */
+void runlog_fail(runlog *log, const char *why);
+
 /* Writes the files, making the folder if there is none. On failure, false and a message; an earlier file with the name
  * that failed stays. */
 bool runlog_write(const runlog *log, tg_error *error);

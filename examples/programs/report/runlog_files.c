@@ -310,6 +310,8 @@ static bool is_wanted(const runlog *log, const struct file *file)
 
 bool runlog_write(const runlog *log, tg_error *error)
 {
+    if (log->unread.text[0])
+        return tg_fail(error, "%s", log->unread.text);
     runlog *best = runlog_at_best(log, false);
     bool written = files_make_folder(log->directory, error);
     for (int i = 0; i < FILES && written; i++) {

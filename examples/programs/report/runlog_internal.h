@@ -36,6 +36,7 @@ struct runlog {
     json_t *options;
     runlog_about about;
     char *note; /* that of `about` where it is ours */
+    tg_error unread;
 };
 
 const char *runlog_activation(const runlog *log, int run);

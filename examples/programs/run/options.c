@@ -200,21 +200,6 @@ bool options_take(const program_option *o, void *settings, json_t *object)
     return options_set(o, settings, number);
 }
 
-/* False and one line if the file does not exist, or is a folder, which fopen would open. */
-static bool open_for_reading(const char *path, FILE **file, tg_error *error)
-{
-    *file = fopen(path, "re");
-    const int first = *file ? fgetc(*file) : EOF;
-    if (*file && !ferror(*file)) {
-        ungetc(first, *file);
-        return true;
-    }
-    tg_fail(error, "%s: %s", path, strerror(errno));
-    if (*file)
-        fclose(*file);
-    return false;
-}
-
 bool options_load(const options_program *program, const char *path, void *settings, tg_error *error)
 {
     static json_t *file; /* the settings point to its texts */
@@ -223,11 +208,15 @@ bool options_load(const options_program *program, const char *path, void *settin
     json_t *value;
     json_decref(file);
     file = NULL;
-    FILE *text;
-    if (!open_for_reading(path, &text, error))
-        return false;
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : NULL;
+    FILE *text = files_read(folder ? folder : ".", slash ? slash + 1 : path, error);
+    free(folder);
+    if (!text)
+        return error->text[0] ? false : tg_fail(error, "%s: %s", path, strerror(ENOENT));
     file = json_loadf(text, 0, &wrong);
-    fclose(text);
+    if (!files_end_reading(text, ".", path, error))
+        return false;
     if (!file || !json_is_object(file))
         return tg_fail(error, "%s:%d: %s", path, file ? 1 : wrong.line, file ? "expected an object" : wrong.text);
     json_object_foreach(file, name, value)

@@ -19,10 +19,17 @@ static bool exists(const char *folder, const char *name)
     return path_of(folder, name, path) && access(path, F_OK) == 0;
 }
 
-static json_t *load(const char *folder, const char *name)
+/* The object in a file. NULL if there is no such file, with an empty error, or if it cannot be read; a damaged one, as
+ * after a power failure, counts as none. */
+static json_t *load(const char *folder, const char *name, tg_error *error)
 {
-    char path[PATH_MAX];
-    return path_of(folder, name, path) ? json_load_file(path, 0, NULL) : NULL;
+    FILE *file = files_read(folder, name, error);
+    json_t *object = file ? json_loadf(file, 0, NULL) : NULL;
+    if (file && !files_end_reading(file, folder, name, error)) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
 }
 
 static bool write_json(const void *object, FILE *to)
@@ -82,7 +89,10 @@ bool record_is_ours(const char *folder, json_t *config, const char *const *ignor
 {
     /* checks results before config.json: a process that starts at the same time writes config.json first */
     const bool used = exists(folder, "curves.csv") || exists(folder, "runs") || exists(folder, "last.safetensors");
-    json_t *theirs = load(folder, "config.json");
+    tg_error unread;
+    json_t *theirs = load(folder, "config.json", &unread);
+    if (unread.text[0])
+        return tg_fail(error, "%s", unread.text);
     const char *other = theirs && used ? difference(config, theirs, ignored) : NULL;
     const bool ours = !used || (theirs && !other);
     if (!ours) {
@@ -165,6 +175,7 @@ typedef struct table {
     int rows;
     double sum; /* of the losses after the last entry, */
     long pending;
+    bool unread; /* the file is there and cannot be read */
 } table;
 
 /* Appends the numbers of a line to a table, if it has a step up to this one. */
@@ -179,14 +190,16 @@ static void take_row(table *t, long step, char *const *field, int fields, const 
     t->rows += row[t->of->step] <= (double)step && (t->of->may_lack || !isnan(row[1]));
 }
 
-/* Reads the complete lines of a file up to a step; its columns may be in any order. */
-static table read_table(const char *folder, const kind *of, long step)
+/* Reads the complete lines of a file up to a step; its columns may be in any order. A file that is not there has no
+ * rows; one that cannot be read is an error. */
+static table read_table(const char *folder, const kind *of, long step, tg_error *error)
 {
-    char path[PATH_MAX], *line = NULL, *field[FIELDS];
+    char *line = NULL, *field[FIELDS];
     size_t size = 0;
     int place[FIELDS], width = 0;
     table t = {.of = of};
-    FILE *file = path_of(folder, of->name, path) ? fopen(path, "re") : NULL;
+    FILE *file = files_read(folder, of->name, error);
+    t.unread = !file && error->text[0];
     for (ssize_t length; file && (length = getline(&line, &size, file)) > 0 && line[length - 1] == '\n';) {
         const int fields = split(line, field);
         if (!width) {
@@ -203,8 +216,7 @@ static table read_table(const char *folder, const kind *of, long step)
             break; /* broken off */
     }
     free(line);
-    if (file)
-        fclose(file);
+    t.unread |= file && !files_end_reading(file, folder, of->name, error);
     return t;
 }
 
@@ -265,28 +277,30 @@ static void read_series(runlog *log, int run, const json_t *results)
     }
 }
 
-runlog_epoch *record_epochs(const char *folder, int *count)
+runlog_epoch *record_epochs(const char *folder, int *count, tg_error *error)
 {
-    const table t = read_table(folder, &curves, LONG_MAX);
-    runlog_epoch *epochs = memory_checked(calloc((size_t)t.rows + 1, sizeof *epochs));
-    *count = t.rows;
+    const table t = read_table(folder, &curves, LONG_MAX, error);
+    runlog_epoch *epochs = t.unread ? NULL : memory_checked(calloc((size_t)t.rows + 1, sizeof *epochs));
+    *count = t.unread ? 0 : t.rows;
     for (int i = 0; i < *count; i++)
         epochs[i] = epoch_at(&t, i);
     free(t.number);
     return epochs;
 }
 
-static int count_epochs(const char *folder)
+/* The number of epochs in the folder; -1 if they cannot be read. */
+static int count_epochs(const char *folder, tg_error *error)
 {
     int count;
-    free(record_epochs(folder, &count));
-    return count;
+    runlog_epoch *epochs = record_epochs(folder, &count, error);
+    free(epochs);
+    return epochs ? count : -1;
 }
 
-json_t *record_results(const char *folder)
+json_t *record_results(const char *folder, tg_error *error)
 {
-    json_t *results = load(folder, "result.json"), *epochs = json_object_get(results, "epochs");
-    if (!epochs || json_integer_value(epochs) == count_epochs(folder))
+    json_t *results = load(folder, "result.json", error), *epochs = json_object_get(results, "epochs");
+    if (!epochs || json_integer_value(epochs) == count_epochs(folder, error))
         return results;
     json_decref(results);
     return NULL;
@@ -304,8 +318,11 @@ static long step_of(const runlog_epoch *epochs, int count, json_int_t epoch)
 bool record_put_test(events *to, const json_t *results, const char *folder)
 {
     int count;
+    tg_error unread;
     const runlog_measures test = record_measures(results, RUNLOG_TEST);
-    runlog_epoch *epochs = record_epochs(folder, &count);
+    runlog_epoch *epochs = to ? record_epochs(folder, &count, &unread) : NULL;
+    if (!epochs)
+        return !to;
     const long step = step_of(epochs, count, json_integer_value(json_object_get(results, "best_epoch")));
     free(epochs);
     return events_measures(to, runlog_splits[RUNLOG_TEST], step, &test);
@@ -314,15 +331,20 @@ bool record_put_test(events *to, const json_t *results, const char *folder)
 events *record_open_events(const char *folder, tg_error *error)
 {
     int count;
-    runlog_epoch *epochs = record_epochs(folder, &count);
-    const table losses = read_table(folder, &steps, LONG_MAX);
+    runlog_epoch *epochs = record_epochs(folder, &count, error);
+    const table losses = epochs ? read_table(folder, &steps, LONG_MAX, error) : (table){.unread = true};
+    if (losses.unread) {
+        free(epochs);
+        free(losses.number);
+        return NULL;
+    }
     events *to = events_open(folder, error);
     bool fine = to;
     for (int i = 0; fine && i < losses.rows; i++)
         fine = events_scalar(to, "loss/train", (long)losses.number[2 * i], losses.number[2 * i + 1]);
     for (int i = 0; fine && i < count; i++)
         fine = events_epoch(to, &epochs[i]);
-    json_t *results = record_results(folder);
+    json_t *results = record_results(folder, error);
     fine = fine && record_put_test(to, results, folder);
     json_decref(results);
     free(epochs);
@@ -336,7 +358,8 @@ events *record_open_events(const char *folder, tg_error *error)
 
 bool record_is_finished(const char *folder)
 {
-    json_t *results = record_results(folder);
+    tg_error error;
+    json_t *results = record_results(folder, &error); /* the run itself then meets what cannot be read */
     const bool measured = json_object_get(results, "best_epoch") || json_object_get(results, "diverged");
     json_decref(results);
     return measured; /* older versions measured while they trained, and not the saved weights */
@@ -345,8 +368,10 @@ bool record_is_finished(const char *folder)
 void record_read(const char *folder, runlog *log, int run)
 {
     int count;
-    runlog_epoch *epochs = record_epochs(folder, &count);
-    const table losses = read_table(folder, &steps, LONG_MAX), of_rows = read_table(folder, &rows, LONG_MAX);
+    tg_error error[4];
+    runlog_epoch *epochs = record_epochs(folder, &count, &error[0]);
+    const table losses = read_table(folder, &steps, LONG_MAX, &error[1]),
+                of_rows = read_table(folder, &rows, LONG_MAX, &error[2]);
     for (int i = 0; i < count; i++)
         runlog_add_epoch(log, run, &epochs[i]);
     runlog_add_series(log, run, RUNLOG_STEPS, losses.number, 2 * (size_t)losses.rows);
@@ -354,7 +379,10 @@ void record_read(const char *folder, runlog *log, int run)
     free(epochs);
     free(losses.number);
     free(of_rows.number);
-    json_t *results = record_results(folder);
+    json_t *results = record_results(folder, &error[3]);
+    for (int i = 0; i < 4; i++)
+        if (error[i].text[0])
+            runlog_fail(log, error[i].text);
     read_series(log, run, results);
     for (int split = 0; split < RUNLOG_SPLITS; split++) {
         const runlog_measures measures = record_measures(results, (runlog_split)split);
@@ -424,16 +452,17 @@ static FILE *reopen(const char *folder, const table *t, tg_error *error)
 
 bool record_continue(record_files *files, const char *folder, long step, bool whole, tg_error *error)
 {
-    const table epochs = read_table(folder, whole ? &curves : &curves_without, step),
-                losses = read_table(folder, &steps, step);
+    const table epochs = read_table(folder, whole ? &curves : &curves_without, step, error),
+                losses = epochs.unread ? epochs : read_table(folder, &steps, step, error);
     *files = (record_files){.whole = whole,
                             .seconds = epochs.rows ? epoch_at(&epochs, epochs.rows - 1).seconds : 0,
                             .sum = losses.sum,
                             .pending = losses.pending};
-    files->curves = reopen(folder, &epochs, error);
+    files->curves = losses.unread ? NULL : reopen(folder, &epochs, error);
     files->steps = files->curves ? reopen(folder, &losses, error) : NULL;
     free(epochs.number);
-    free(losses.number);
+    if (!epochs.unread)
+        free(losses.number);
     return files->steps;
 }
 
@@ -448,6 +477,7 @@ void record_close(record_files *files)
 
 bool record_conclude(const char *folder, json_t *results, tg_error *error)
 {
-    json_object_set_new(results, "epochs", json_integer(count_epochs(folder)));
-    return files_write(folder, "result.json", write_json, results, error);
+    const int epochs = count_epochs(folder, error);
+    json_object_set_new(results, "epochs", json_integer(epochs));
+    return epochs >= 0 && files_write(folder, "result.json", write_json, results, error);
 }

@@ -27,11 +27,12 @@ bool record_claim(const char *folder, json_t *config, record_claims claims, cons
 /* True if the folder has no results, or those of the same options except the ones in `ignored`. Otherwise one line. */
 bool record_is_ours(const char *folder, json_t *config, const char *const *ignored, tg_error *error);
 
-/* Adds the records of a run's folder to run number `run` of the log, including its end. */
+/* Adds the records of a run's folder to run number `run` of the log, including its end. What is not there is left out;
+ * what cannot be read makes runlog_write fail. */
 void record_read(const char *folder, runlog *log, int run);
 
-/* The epochs in a run's folder, to be freed; NULL if there are none. */
-runlog_epoch *record_epochs(const char *folder, int *count);
+/* The epochs in a run's folder, to be freed; NULL and one line if they cannot be read. */
+runlog_epoch *record_epochs(const char *folder, int *count, tg_error *error);
 
 /* Makes a new event file in the run's folder, with all records so far. NULL and one line if it cannot be written. */
 events *record_open_events(const char *folder, tg_error *error);
@@ -39,9 +40,10 @@ events *record_open_events(const char *folder, tg_error *error);
 /* The measures of a split, NaN where the results have none. */
 runlog_measures record_measures(const json_t *results, runlog_split split);
 
-/* True if the run is concluded, measured and has all its epochs; and its results, NULL if it is not concluded. */
+/* True if the run is concluded, measured and has all its epochs; and its results, NULL if it is not concluded, with one
+ * line if they cannot be read. */
 bool record_is_finished(const char *folder);
-json_t *record_results(const char *folder);
+json_t *record_results(const char *folder, tg_error *error);
 
 /* ---- for the trainer ---- */
 

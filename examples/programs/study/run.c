@@ -201,8 +201,9 @@ void study_record_read(study_record *record, const study_run *run, const char *f
     if (study_record_is_foreign(run, folder, &error))
         return;
     folder_of(run, folder, path);
-    record->results = record_results(path);
-    record->epoch = record_epochs(path, &record->epochs);
+    tg_error unread; /* such a run counts as missing, and training it then fails with the reason */
+    record->results = record_results(path, &unread);
+    record->epoch = record_epochs(path, &record->epochs, &unread);
     record->diverged = (int)json_integer_value(json_object_get(record->results, "diverged"));
     record->ended = json_is_true(json_object_get(record->results, "ended"));
     record->complete = record->results && (record->diverged || record->ended || record->epochs >= run->spec.epochs);

@@ -69,19 +69,21 @@ void tg_text_call(tg_text *text, const tg_value *value)
     tg_text_add(text, value->input_count > SHOWN ? ", ...)" : ")");
 }
 
-static void add_scope(tg_text *text, const tg_scope *scope)
-{
-    if (scope->parent) {
-        add_scope(text, scope->parent);
-        tg_text_add(text, ".");
-    }
-    tg_text_add(text, "%s", scope->name);
-}
-
+/* From the outermost scope inwards. Scopes may be nested too deeply for a recursion. */
 void tg_text_scope(tg_text *text, const tg_value *value)
 {
-    if (value->scope)
-        add_scope(text, value->scope);
+    enum { SHOWN = 100 };
+    int depth = 0;
+    for (const tg_scope *scope = value->scope; scope; scope = scope->parent)
+        depth++;
+    for (int level = 0; level < depth && level < SHOWN; level++) {
+        const tg_scope *scope = value->scope;
+        for (int i = level + 1; i < depth; i++)
+            scope = scope->parent;
+        tg_text_add(text, level ? ".%s" : "%s", scope->name);
+    }
+    if (depth > SHOWN)
+        tg_text_add(text, "...");
 }
 
 void tg_text_place(tg_text *text, const tg_value *value)

@@ -36,8 +36,9 @@ static const program_option options[] = {
      "nn.Sequential; * matches the same text in both",
      OPTION_TEXT, AT(rename)},
     {.type = OPTION_GROUP, .help = "Rows and images:"},
-    {"data", "SPEC", "csv:FILE, idx:FILE (images), or idx:DIR (the test images of MNIST's files)", OPTION_TEXT,
-     AT(data)},
+    {"data", "SPEC",
+     "FILE, a table, or of images; or idx:DIR (the test images of MNIST's files); csv:- reads standard input",
+     OPTION_TEXT, AT(data)},
     {"header", "WHETHER", "whether a CSV file's first line names the columns", OPTION_CHOICE, AT(header),
      .choices = spec_headers},
     {"unknown", "HOW",
@@ -62,7 +63,7 @@ static const options_program program = {
     .table = options,
     .after = "Columns, their standardisation and the names of classes are in the model file. A file "
              "without a header has the columns where the training file had them.\n\n"
-             "Examples:\npredict --model housing/best.safetensors --data csv:new.csv\n"
+             "Examples:\npredict --model housing/best.safetensors --data new.csv\n"
              "predict --model shakespeare/best.safetensors --prompt ROMEO: --temperature 0.8"};
 
 /* ---- rows ---- */
@@ -193,8 +194,8 @@ static bool work(const predict_settings *s, const card *c, const tg_model *model
     const inputs_options how = {.header = s->header, .ignore_unknown = strcmp(s->unknown, "ignore") == 0};
     if (c->task == CARD_LETTERS)
         return write_texts(model, c, s, error);
-    const bool fine =
-        inputs_load(s->data, &how, c, &rows, error) && predict_rows(model, c, &rows, s->probabilities, error);
+    const bool fine = inputs_load(source_named(s->data, c->spec.image_width > 0), &how, c, &rows, error) &&
+                      predict_rows(model, c, &rows, s->probabilities, error);
     inputs_free(&rows);
     return fine;
 }

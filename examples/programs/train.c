@@ -267,9 +267,9 @@ static bool print_measures(training *t, tg_error *error)
 /* Writes measures, files, pictures and a sample; returns the exit status. */
 static int show_results(training *t)
 {
-    static const char *const use[] = {[CARD_CLASSES] = "--data csv:FILE",
-                                      [CARD_TARGETS] = "--data csv:FILE",
-                                      [CARD_IMAGES] = "--data idx:FILE",
+    static const char *const use[] = {[CARD_CLASSES] = "--data FILE",
+                                      [CARD_TARGETS] = "--data FILE",
+                                      [CARD_IMAGES] = "--data FILE",
                                       [CARD_LETTERS] = "--prompt TEXT"};
     tg_error error;
     trainer *r = &t->run;
@@ -299,7 +299,7 @@ static int show_results(training *t)
     fputs(s->report && reported ? "; report.html" : "", stdout);
     char file[PATH_MAX];
     snprintf(file, sizeof file, "%s/best.safetensors", s->out);
-    fputs("\nto use it: predict --model ", stdout);
+    printf("\nto use it: %s --model ", options_called("predict"));
     options_print_word(file, stdout);
     printf(" %s\n", use[s->net.image_width ? CARD_IMAGES : r->about.task]);
     return drawn == PLOTS_INTERRUPTED ? signals_status() : !reported || drawn == PLOTS_FAILED;
@@ -326,8 +326,8 @@ static int train(training *t)
         return 0;
     if (run_finished(&t->run))
         return show_results(t);
-    fprintf(stderr, "stopped after step %lld; the same command continues, or `train --resume --out ",
-            (long long)tg_optimizer_steps(t->run.optimizer));
+    fprintf(stderr, "stopped after step %lld; the same command continues, or `%s --resume --out ",
+            (long long)tg_optimizer_steps(t->run.optimizer), options_called("train"));
     options_print_word(t->run.spec->out, stderr);
     fputs("`\n", stderr);
     if (!write_log(t, &error))

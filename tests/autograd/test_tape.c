@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <tapegrad.h>
 
 Suite *tape_suite(void);
@@ -74,6 +75,24 @@ START_TEST(a_shape_error_names_both_shapes_the_names_and_the_place)
     const char *error = tg_tape_error(tape);
     ck_assert_ptr_nonnull(strstr(error, "add(points f32[2, 3], f32[4])"));
     ck_assert_ptr_nonnull(strstr(error, "in layers.3"));
+}
+END_TEST
+
+START_TEST(scopes_are_nested_to_any_depth)
+{
+    enum { DEPTH = 20000 };
+    for (int i = 0; i < DEPTH; i++)
+        tg_scope_begin(tape, "s");
+    tg_square(tg_constant(tape, TG_F64, (double[]){1}, TG_SCALAR));
+    struct rlimit stack, before;
+    getrlimit(RLIMIT_STACK, &before);
+    stack = before;
+    stack.rlim_cur = 256 << 10; /* a recursion over all of them does not fit */
+    setrlimit(RLIMIT_STACK, &stack);
+    char text[2000];
+    ck_assert_uint_gt(tg_tape_table(tape, text, sizeof text), 0);
+    setrlimit(RLIMIT_STACK, &before);
+    ck_assert_msg(strstr(text, "s.s.s") != NULL, "%s", text);
 }
 END_TEST
 
@@ -444,6 +463,7 @@ Suite *tape_suite(void)
     tcase_add_test(tests, a_tensor_of_the_last_step_is_an_error_and_not_a_wild_read);
     tcase_add_test(tests, an_operation_on_dead_tensors_only_tells_the_tape_as_well);
     tcase_add_test(tests, two_tapes_do_not_mix);
+    tcase_add_test(tests, scopes_are_nested_to_any_depth);
     tcase_add_test(tests, the_name_of_a_scope_may_change_after_the_call);
     tcase_add_test(tests, a_shape_error_names_both_shapes_the_names_and_the_place);
     tcase_add_test(tests, the_first_error_stays_until_cleared_and_stops_everything_else);

@@ -404,7 +404,7 @@ START_TEST(the_profile_names_operations_and_layers)
                                         "\nlayers.2 ", "\nall operations ", "\noptimiser, batches, the tape "};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         ck_assert_msg(strstr(train_output, parts[i]), "no %s in %s", parts[i], train_output);
-    ck_assert_msg(strstr(train_output, "to use it: predict --model 'it'\\''s new/best.safetensors' --data csv:FILE\n"),
+    ck_assert_msg(strstr(train_output, "to use it: predict --model 'it'\\''s new/best.safetensors' --data FILE\n"),
                   "%s", train_output);
 }
 END_TEST

@@ -151,6 +151,12 @@ static bool options_fit(const char *spec, const dataset_kind *kind, const datase
     return true;
 }
 
+bool dataset_is_kind(const char *spec)
+{
+    const char *path;
+    return find_kind(spec, &path);
+}
+
 static bool load(const char *spec, const dataset_options *options, dataset *set, tg_error *error)
 {
     const char *path;

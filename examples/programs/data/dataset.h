@@ -165,6 +165,9 @@ typedef struct dataset {
  *
  * No row belongs to a split yet. On failure returns false with an empty `set`; `error` is one line with the file, the
  * place and what was expected. `options` may be NULL. Free the result with dataset_free. */
+/* True for csv:..., moons and so on, whatever follows. */
+bool dataset_is_kind(const char *spec);
+
 bool dataset_load(const char *spec, const dataset_options *options, dataset *set, tg_error *error);
 
 /* The largest size of an unpacked file, in megabytes of 2^20 bytes. A larger file is an error: before memory is

@@ -1,4 +1,6 @@
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,20 +17,51 @@ static bool is_too_large(size_t size, const char *path, tg_error *error)
                     DATASET_FILE_LIMIT);
 }
 
-/* The size that a file declares: for a gzip file that of its last member, up to 4 GB; 0 if unknown. */
-static size_t size_said(const char *path)
+/* The size that a regular file declares: for a gzip file that of its last member, up to 4 GB; 0 if unknown. */
+static size_t size_said(int file, const struct stat *status)
 {
     unsigned char head[2] = {0}, tail[4] = {0};
-    struct stat status;
-    FILE *file = fopen(path, "rbe");
-    size_t size = file && fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode) ? (size_t)status.st_size : 0;
-    if (size > 18 && fread(head, 1, 2, file) == 2 && head[0] == 0x1f && head[1] == 0x8b)
-        size = fseek(file, -4, SEEK_END) == 0 && fread(tail, 1, 4, file) == 4
-                   ? tail[0] | (size_t)tail[1] << 8 | (size_t)tail[2] << 16 | (size_t)tail[3] << 24
-                   : 0;
-    if (file)
-        fclose(file);
-    return size;
+    const off_t size = status->st_size;
+    if (!S_ISREG(status->st_mode))
+        return 0;
+    if (size <= 18 || pread(file, head, 2, 0) != 2 || head[0] != 0x1f || head[1] != 0x8b)
+        return (size_t)size;
+    return pread(file, tail, 4, size - 4) == 4
+               ? tail[0] | (size_t)tail[1] << 8 | (size_t)tail[2] << 16 | (size_t)tail[3] << 24
+               : 0;
+}
+
+/* Waits until something is written into a named pipe. */
+static bool wait_for_writer(int file, const char *path, tg_error *error)
+{
+    enum { SECONDS = 10 };
+    struct pollfd poll_one = {.fd = file, .events = POLLIN};
+    int ready;
+    while ((ready = poll(&poll_one, 1, 1000 * SECONDS)) < 0 && errno == EINTR)
+        ;
+    return ready > 0 ||
+           tg_fail(error, "%s: a named pipe, into which no program has written for %d seconds", path, SECONDS);
+}
+
+/* Opens a file once, as a named pipe has its content only once. */
+static gzFile open_file(const char *path, tg_error *error)
+{
+    struct stat status = {0};
+    const bool standard = strcmp(path, "-") == 0;
+    const int file = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    path = dataset_path_name(path);
+    bool fine = (file >= 0 && fstat(file, &status) == 0) || tg_fail(error, "%s: %s", path, strerror(errno));
+    if (fine && !standard && S_ISFIFO(status.st_mode))
+        fine = wait_for_writer(file, path, error);
+    if (fine && !standard)
+        fine = fcntl(file, F_SETFL, O_RDONLY) == 0 || tg_fail(error, "%s: %s", path, strerror(errno));
+    fine = fine && !is_too_large(standard ? 0 : size_said(file, &status), path, error);
+    gzFile opened = fine ? gzdopen(file, "rb") : NULL;
+    if (fine && !opened)
+        tg_fail(error, "%s: out of memory", path);
+    if (!opened && file >= 0)
+        close(file);
+    return opened;
 }
 
 /* Appends the rest of the file to `contents`. */
@@ -69,17 +102,10 @@ static bool read_all(gzFile file, const char *path, dataset_bytes *contents, tg_
 bool dataset_read_file(const char *path, dataset_bytes *contents, tg_error *error)
 {
     *contents = (dataset_bytes){0};
-    const bool standard = strcmp(path, "-") == 0;
-    if (!standard && is_too_large(size_said(path), path, error))
-        return false;
-    errno = 0;
-    const int input = standard ? dup(STDIN_FILENO) : -1;
-    gzFile file = !standard ? gzopen(path, "rb") : input >= 0 ? gzdopen(input, "rb") : NULL;
-    path = dataset_path_name(path);
-    if (!file && input >= 0)
-        close(input);
+    gzFile file = open_file(path, error);
     if (!file)
-        return tg_fail(error, "%s: %s", path, errno ? strerror(errno) : "out of memory");
+        return false;
+    path = dataset_path_name(path);
     gzbuffer(file, 1 << 17);
     bool whole = read_all(file, path, contents, error);
     size_t length = strlen(path);

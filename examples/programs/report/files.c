@@ -118,12 +118,49 @@ bool files_check_folder(const char *folder, tg_error *error)
     return is_directory(path) ? check_writable(path, error) : refuse_folder(error, path, ENOTDIR);
 }
 
+/* True for the name of a temporary file or folder of any process: NAME.safetensors.NUMBER.tmp as the library writes, or
+ * .NAME.new.NUMBER@MACHINE and the like. */
+static bool is_temporary(const char *name)
+{
+    static const char *const begins[] = {".new.", ".try.", ".pictures."};
+    static const char model[] = ".safetensors.";
+    const char *number = strstr(name, model);
+    char *rest;
+    const char *end = number ? ".tmp" : NULL;
+    number = number ? number + sizeof model - 1 : NULL;
+    for (size_t i = 0; *name == '.' && !number && i < sizeof begins / sizeof *begins; i++)
+        if ((number = strstr(name, begins[i])))
+            number += strlen(begins[i]);
+    if (!number || !isdigit((unsigned char)*number))
+        return false;
+    strtol(number, &rest, 10);
+    return end ? strcmp(rest, end) == 0 : *rest == '@' || !*rest;
+}
+
+/* Removes what earlier processes have left, which were killed while they wrote. */
+static void remove_temporaries(const char *folder)
+{
+    char path[PATH_MAX];
+    DIR *opened = opendir(folder);
+    for (const struct dirent *entry; opened && (entry = readdir(opened));)
+        if (is_temporary(entry->d_name) &&
+            snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) < (int)sizeof path)
+            files_remove_all(path);
+    if (opened)
+        closedir(opened);
+}
+
 int files_take_folder(const char *folder, bool shared, tg_error *error)
 {
     enum { TRIES = 20 }; /* one second in total: children of a killed process may need a moment to end */
     const int taken = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     for (int i = 0; i < TRIES; i++) {
-        if (taken < 0 || flock(taken, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        if (taken >= 0 && flock(taken, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0) {
+            if (!shared)
+                remove_temporaries(folder);
+            return taken;
+        }
+        if (taken < 0 || errno != EWOULDBLOCK)
             return taken;
         nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
     }
@@ -198,7 +235,10 @@ static int fill(int descriptor, files_writer *write, const void *context)
 
 static bool write_device(const char *path, files_writer *write, const void *context, tg_error *error)
 {
-    const int reason = fill(open(path, O_WRONLY | O_CLOEXEC), write, context);
+    const int to = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe without a reader is an error */
+    if (to >= 0)
+        fcntl(to, F_SETFL, O_WRONLY);
+    const int reason = fill(to, write, context);
     return !reason || tg_fail(error, "cannot write '%.300s': %s", path, strerror(reason));
 }
 

@@ -32,7 +32,8 @@ bool files_make_folder(const char *folder, tg_error *error);
 /* Locks an existing folder for this process and its children, until files_release_folder is called with the result.
  * With `shared`, other sharing processes may lock it too; files_share_folder admits them later. FILES_TAKEN, with an
  * error, if another process holds the lock for a second. If folders cannot be locked on this system, the program
- * continues as if it had the lock. */
+ * continues as if it had the lock. A lock that is not shared removes the temporary files that earlier processes have
+ * left in the folder. */
 enum { FILES_TAKEN = -2 };
 int files_take_folder(const char *folder, bool shared, tg_error *error);
 void files_share_folder(int taken);
@@ -55,7 +56,7 @@ bool files_write_path(const char *path, bool make, files_writer *write, const vo
 const char *files_machine(void);
 
 /* Removes temporary files and folders of processes that no longer run, as files_write does for its own: FOLDER/BEGIN,
- * number, END. "best.safetensors." and ".tmp" are those of the library. */
+ * number, END. */
 void files_remove_left(const char *folder, const char *begin, const char *end);
 
 /* The output of `write` as a text to be freed. */

@@ -2,13 +2,17 @@
 
 #include "examples/programs/data/words.h"
 #include "examples/programs/report/files.h"
+#include "examples/programs/report/memory.h"
 
 #include <argp.h>
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <tapegrad.h>
 #include <unistd.h>
 
@@ -173,6 +177,28 @@ const char *options_word(const program_option *o, const void *settings, char tex
 }
 
 static const options_program *parsed; /* last */
+static const char *called;            /* argv[0] */
+
+static bool ends_with_name(const char *path, const char *name)
+{
+    const size_t length = strlen(path), end = strlen(name);
+    return length >= end && strcmp(path + length - end, name) == 0;
+}
+
+const char *options_called(const char *program)
+{
+    static char *command;
+    size_t size;
+    const char *own = called && parsed && ends_with_name(called, parsed->name) ? called : parsed->name;
+    const int before = (int)(strlen(own) - strlen(parsed->name));
+    char *path = memory_text("%.*s%s", before, own, program);
+    free(command);
+    FILE *to = memory_checked(open_memstream(&command, &size));
+    options_print_word(path, to);
+    memory_checked(files_close_memory(to, &command) ? command : NULL);
+    free(path);
+    return command;
+}
 
 /* ---- a file ---- */
 
@@ -323,6 +349,26 @@ static void print_version(FILE *out, struct argp_state *state)
     fprintf(out, "%s (tapegrad) %s\n", state->name, tg_version());
 }
 
+/* A stack that is too small for these programs is made larger, if that is allowed; and a file that grows beyond the
+ * limit is an error of the write, not a signal. */
+static void set_limits(void)
+{
+    enum { KILOBYTE = 1 << 10, LEAST = 192 * KILOBYTE, ENOUGH = 1024 * KILOBYTE };
+    struct rlimit stack;
+    pthread_attr_t threads;
+    signal(SIGXFSZ, SIG_IGN);
+    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= ENOUGH)
+        return;
+    stack.rlim_cur = stack.rlim_max < ENOUGH ? stack.rlim_max : ENOUGH;
+    if (setrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur < LEAST) {
+        fprintf(stderr, "%s: a stack of %llu kB is too small; `ulimit -s %d` allows enough\n", parsed->name,
+                (unsigned long long)stack.rlim_cur / KILOBYTE, 8 * KILOBYTE);
+        exit(2);
+    }
+    if (pthread_attr_init(&threads) == 0 && pthread_attr_setstacksize(&threads, ENOUGH) == 0)
+        pthread_setattr_default_np(&threads); /* of threads, the limit when the program started decides */
+}
+
 static struct argp_option listed[OPTIONS_MOST + 2];
 
 static bool is_first(const options_program *program, const char *name)
@@ -361,6 +407,8 @@ void options_parse(const options_program *program, int argc, char **argv, void *
 {
     memset(given, 0, sizeof given);
     parsed = program;
+    called = argc > 0 ? argv[0] : NULL;
+    set_limits();
     json_set_alloc_funcs(json_memory, free);
     if (!printing)
         atexit(close_output);

@@ -94,6 +94,10 @@ bool options_take(const program_option *option, void *settings, json_t *object);
 bool options_set(const program_option *option, void *settings, const char *word);
 const char *options_word(const program_option *option, const void *settings, char text[OPTIONS_WORD]);
 
+/* The command of another of these programs, as the user would type it: called as build/bin/train, that of predict is
+ * build/bin/predict; as tapegrad-train, tapegrad-predict. Quoted for a shell if necessary. */
+const char *options_called(const char *program);
+
 /* True if the last call of options_parse found this option on the command line; its program must still exist. */
 bool options_given(const char *name);
 

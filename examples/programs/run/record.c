@@ -344,7 +344,7 @@ events *record_open_events(const char *folder, tg_error *error)
         fine = events_scalar(to, "loss/train", (long)losses.number[2 * i], losses.number[2 * i + 1]);
     for (int i = 0; fine && i < count; i++)
         fine = events_epoch(to, &epochs[i]);
-    json_t *results = record_results(folder, error);
+    json_t *results = fine ? record_results(folder, error) : NULL;
     fine = fine && record_put_test(to, results, folder);
     json_decref(results);
     free(epochs);

@@ -270,10 +270,6 @@ bool run_open(trainer *r, const run_setup *setup, tg_error *error)
     *r = (trainer){.setup = *setup, .from = setup->from, .accuracy = NAN};
     r->spec = &r->setup.spec;
     const bool writes = setup->folder && !team_follows();
-    if (writes) { /* remove temporary files of a run that was killed while writing */
-        files_remove_left(setup->folder, "last.safetensors.", ".tmp");
-        files_remove_left(setup->folder, "best.safetensors.", ".tmp");
-    }
     const bool fine = make(r, error) && make_fit(r, error) &&
                       (!writes || record_continue(&r->files, setup->folder, (long)tg_optimizer_steps(r->optimizer),
                                                   r->spec->train_loss_every > 0, error)) &&

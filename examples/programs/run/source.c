@@ -1,9 +1,11 @@
 #include "examples/programs/run/source.h"
 #include "examples/programs/data/words.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 /* ---- tables and images ---- */
@@ -96,8 +98,19 @@ static bool split_text(run_spec *s, run_source *from, tg_error *error)
 
 /* ---- either ---- */
 
+const char *source_named(const char *data, bool images)
+{
+    char text[PATH_MAX + 8];
+    struct stat status;
+    if (dataset_is_kind(data) || text_is_named(data) || stat(data, &status) != 0)
+        return data;
+    snprintf(text, sizeof text, "%s:%s", images || S_ISDIR(status.st_mode) ? "idx" : "csv", data);
+    return net_keep_text(text);
+}
+
 bool source_open(run_spec *s, run_source *from, tg_error *error)
 {
+    s->data = source_named(s->data, false);
     *from = (run_source){.is_text = text_is_named(s->data)};
     const bool fine = from->is_text ? open_text(s, from, error) : open_rows(s, from, error);
     if (!fine)

@@ -59,6 +59,10 @@ typedef struct run_source {
     tg_fit_rows train, valid, test;
 } run_source;
 
+/* The data as an option names it: the path of a file or a folder is completed to csv:FILE or idx:DIR, with `images` to
+ * idx:FILE. */
+const char *source_named(const char *data, bool images);
+
 bool source_open(run_spec *s, run_source *out, tg_error *error);
 bool source_split(run_spec *s, run_source *from, tg_error *error);
 

@@ -121,6 +121,9 @@ bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
     }
     if (of_rows_only)
         return tg_fail(error, "--%s is for rows, and a text has none", of_rows_only);
+    if (s->shards > s->batch)
+        return tg_fail(error, "--shards %d: a pass has only %d rows (--batch), and each shard needs one", s->shards,
+                       s->batch);
     const bool is_table = strncmp(s->data, "csv:", 4) == 0;
     tg_schedule_kind schedule = TG_CONSTANT_RATE;
     tg_schedule_from_name(s->schedule, &schedule);

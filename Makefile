@@ -150,7 +150,7 @@ MPI_SHOWN   := $(shell $(MPICC) -show)
 MPI_CFLAGS  := -DTG_MPI $(filter -I% -D%,$(MPI_SHOWN))
 MPI_LIBS    := $(filter -L% -l% -Wl%,$(MPI_SHOWN))
 endif
-PROGRAM_LIBS = -ldl -lz -lcsv $(call PKG,--libs,jansson smartcols) $(MPI_LIBS)
+PROGRAM_LIBS = -ldl -lz $(call PKG,--libs,jansson smartcols) $(MPI_LIBS)
 CHECK_LIBS   = $(call PKG,--libs,check)
 
 objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))

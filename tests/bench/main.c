@@ -8,12 +8,14 @@
 #include "tests/bench/processes.h"
 #include "tests/bench/products.h"
 #include "tests/bench/steps.h"
+#include "tests/bench/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 typedef struct settings {
-    const char *nets, *activations, *threads, *python, *jax_python, *only, *isa, *dtype, *cores, *compiler, *keep;
+    const char *nets, *activations, *threads, *python, *jax_python, *only, *isa, *dtype, *cores, *compiler, *keep,
+        *table;
     double seconds;
     bool csv, peers, compile, kernels, products, gpt, mpi, memory, emitted;
 } settings;
@@ -63,6 +65,9 @@ static const program_option table[] = {
      "measure the memory of training steps instead, also of the net gpt: values, gradients and AdamW's moments "
      "(trained), the tape, and the resident process",
      OPTION_FLAG, .offset = offsetof(settings, memory)},
+    {NULL, NULL, "Tables:", OPTION_GROUP},
+    {"table", "FILE", "read this CSV file once instead, for tests/bench/tables.py", OPTION_TEXT,
+     .offset = offsetof(settings, table)},
     {NULL, NULL, "The step as C:", OPTION_GROUP},
     {"emitted", NULL,
      "time the step that tg_export writes as C instead, against the step on the tape, recorded and replayed, on one "
@@ -92,7 +97,7 @@ static const options_program program = {
 
 /* ---- what is timed ---- */
 
-enum { STEPS = 1, GPT = 2, KERNELS = 4, PRODUCTS = 8, MPI = 16, MEMORY = 32, EMITTED = 64 };
+enum { STEPS = 1, GPT = 2, KERNELS = 4, PRODUCTS = 8, MPI = 16, MEMORY = 32, EMITTED = 64, TABLE = 128 };
 
 /* Reject options that would have no effect. */
 static const struct {
@@ -123,8 +128,9 @@ static bool options_matter(const settings *s)
         bool chosen;
         const char *option;
         int mode;
-    } modes[] = {{s->gpt, "--gpt", GPT}, {s->kernels, "--kernels", KERNELS}, {s->products, "--products", PRODUCTS},
-                 {s->mpi, "--mpi", MPI}, {s->memory, "--memory", MEMORY},    {s->emitted, "--emitted", EMITTED}};
+    } modes[] = {{s->gpt, "--gpt", GPT},      {s->kernels, "--kernels", KERNELS}, {s->products, "--products", PRODUCTS},
+                 {s->mpi, "--mpi", MPI},      {s->memory, "--memory", MEMORY},    {s->emitted, "--emitted", EMITTED},
+                 {s->table, "--table", TABLE}};
     int mode = STEPS;
     const char *option = NULL;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
@@ -196,6 +202,8 @@ int main(int argc, char **argv)
     options_parse(&program, argc, argv, &s);
     if (!options_matter(&s))
         return 2;
+    if (s.table)
+        return table_read_once(s.table);
     peer_settings peers[PEERS] = {{0}};
     choose_peers(&s, peers);
     if (s.kernels)

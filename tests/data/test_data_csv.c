@@ -1,10 +1,12 @@
 /* The reader of CSV files, on files written here and on real ones. */
+#include "examples/programs/data/csv.h"
 #include "tests/support/csv_tables.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -41,7 +43,10 @@ START_TEST(however_it_is_written_the_table_is_the_same)
         "x, y y, z, kind\n1, 10, -1e3, 0\n2, 20.5, 0, 1\n4, 0.25, +7, 0\n8, 3, 1.5, 1\n", /* commas and blanks */
         "x,\ty,\tz,\tkind\t\n1,\t10,\t-1e3,\t0\n2,\t20.5,\t0,\t1\n4,\t0.25,\t+7,\t0\n8,\t3,\t1.5,\t1\n", /* and tabs */
         "x x;y, cm;z\tz;kind\n1,0;10;-1e3;0\n2;20,5;0;1\n4;0,25;+7;0\n8;3;1,5;1\n",
-        "# made by hand\nx,y,z,kind\n1,10,-1e3,0\n# half way, \"quoted\n2,20.5,0,1\n4,0.25,+7,0\n8,3,1.5,1\n#",
+        "# made by hand\n# \"quoted\nx,y,z,kind\n1,10,-1e3,0\n2,20.5,0,1\n4,0.25,+7,0\n8,3,1.5,1\n",
+        "sep=;\nx;y;z;kind\n1;10;-1e3;0\n2;20,5;0;1\n4;0,25;+7;0\n8;3;1,5;1\n",
+        "SEP=,\r\nx,y,z,kind\r\n1,10,-1e3,0\r\n2,20.5,0,1\r\n4,0.25,+7,0\r\n8,3,1.5,1\r\n",
+        "x|y|z|kind\n1|10|-1e3|0\n2|20,5|0|1\n4|0,25|+7|0\n8|3|1,5|1\n",
         "x,y,z,kind\n1,10,-1e3,-0\n2,20.5,0,1.0\n4,0.25,+7,0e5\n8,3,1.5,01\n",
     };
     static const double values[4][3] = {{1, 10, -1e3}, {2, 20.5, 0}, {4, 0.25, 7}, {8, 3, 1.5}};
@@ -88,6 +93,32 @@ START_TEST(commas_and_blanks_are_told_apart)
         ck_assert_msg(csv_load(cases[i].text, standard, &set, &error), "%s", error.text);
         ck_assert_msg(set.features == cases[i].features, "%zu features in %s", set.features, cases[i].text);
         dataset_free(&set);
+    }
+}
+END_TEST
+
+/* Against strtod, which shares no code with the reader: all lengths of numbers, and halves between two floats or
+ * doubles. */
+START_TEST(numbers_are_read_to_the_bit)
+{
+    tg_rng rng = tg_rng_seed(1);
+    char text[80];
+    for (int i = 0; i < 1000000; i++) {
+        const uint64_t bits = (uint64_t)(tg_rng_uniform(&rng) * 0x1p53) << 11 | (uint64_t)(tg_rng_uniform(&rng) * 2048);
+        const int digits = 1 + i % 25, exponent = (int)(tg_rng_uniform(&rng) * 60) - 30;
+        double read, half = (double)(bits >> 11) + 0.5;
+        if (i % 4 == 0)
+            snprintf(text, sizeof text, "%.*e", digits, (double)bits * 1e-19 * pow(10, exponent));
+        else if (i % 4 == 1)
+            snprintf(text, sizeof text, "-%.*f", digits % 20, (double)(bits >> 11) * pow(10, -digits % 16));
+        else if (i % 4 == 2)
+            snprintf(text, sizeof text, "%llu.%d", (unsigned long long)(bits >> (i % 60)), i % 1000);
+        else
+            snprintf(text, sizeof text, "%.17g", half * pow(2, exponent));
+        const double wanted = strtod(text, NULL);
+        const unsigned char *end = csv_number((const unsigned char *)text, false, &read);
+        ck_assert_msg(end && !*end && memcmp(&read, &wanted, sizeof read) == 0, "%s: %.17g, not %.17g", text, read,
+                      wanted);
     }
 }
 END_TEST
@@ -149,6 +180,17 @@ END_TEST
 
 /* ---- columns and cells without standardisation ---- */
 
+/* The features of all rows, as in the file. */
+static void expect_features(const dataset *set, size_t rows, size_t features, const double *expected)
+{
+    ck_assert_uint_eq(set->rows, rows);
+    ck_assert_uint_eq(set->features, features);
+    for (size_t row = 0; row < rows; row++)
+        for (size_t i = 0; i < features; i++)
+            if (!isnan(expected[row * features + i]) && set->feature_scale[i] > 0)
+                ck_assert_double_eq_tol(csv_original(set, row, i), expected[row * features + i], 1e-6);
+}
+
 START_TEST(words_become_a_feature_each)
 {
     dataset set = loaded("colour,size,kind\nred,1,a\nblue,2,b\nred,4,a\ngreen,3,b\n", standard);
@@ -156,11 +198,11 @@ START_TEST(words_become_a_feature_each)
     ck_assert_uint_eq(set.categorical, 1);
     static const double expected[4][4] = {
         {0, 0, 1, 1}, {1, 0, 0, 2}, {0, 0, 1, 4}, {0, 1, 0, 3}}; /* blue, green, red; size */
-    ck_assert_mem_eq(set.source, expected, sizeof expected);
+    expect_features(&set, 4, 4, expected[0]);
     dataset_free(&set);
     set = loaded("code,size,kind\n7,1,a\n9,2,b\n7,4,a\n", (dataset_options){.categorical = "code"});
     static const double codes[3][3] = {{1, 0, 1}, {0, 1, 2}, {1, 0, 4}};
-    ck_assert_mem_eq(set.source, codes, sizeof codes);
+    expect_features(&set, 3, 3, codes[0]);
     dataset_free(&set);
 }
 END_TEST
@@ -168,11 +210,9 @@ END_TEST
 START_TEST(rows_with_missing_cells_can_be_dropped)
 {
     dataset set = loaded(csv_flowers, (dataset_options){.missing = DATASET_MISSING_DROP, .ignore = "id"});
-    ck_assert_uint_eq(set.rows, 2);
     ck_assert_uint_eq(set.dropped, 3);
     static const double expected[2][3] = {{1, 1, 5}, {1, 5, 6}}; /* only red is left */
-    ck_assert_uint_eq(set.features, 3);
-    ck_assert_mem_eq(set.source, expected, sizeof expected);
+    expect_features(&set, 2, 3, expected[0]);
     ck_assert_mem_eq(set.labels, ((int32_t[]){1, 0}), 2 * sizeof(int32_t));
     dataset_free(&set);
 }
@@ -181,17 +221,13 @@ END_TEST
 START_TEST(missing_cells_can_be_means_and_are_marked)
 {
     dataset set = loaded(csv_flowers, (dataset_options){.missing = DATASET_MISSING_MEAN, .ignore = "0"});
-    ck_assert_uint_eq(set.rows, 4);     /* a row without a target is not used for training */
-    ck_assert_uint_eq(set.features, 7); /* blue, red, no colour; size, no size; petals, no petals */
+    /* A row without a target is not used for training. Blue, red, no colour; size, no size; petals, no petals: */
     ck_assert_uint_eq(set.marks, 3);
     const double nothing = NAN, expected[4][7] = {{0, 1, 0, 1, 0, 5, 0},
                                                   {1, 0, 0, nothing, 1, 5, 0},
                                                   {0, 0, 1, 3, 0, nothing, 1},
                                                   {0, 1, 0, 5, 0, 6, 0}};
-    for (int row = 0; row < 4; row++)
-        for (int i = 0; i < 7; i++)
-            ck_assert(set.source[7 * row + i] == expected[row][i] ||
-                      (isnan(expected[row][i]) && isnan(set.source[7 * row + i])));
+    expect_features(&set, 4, 7, expected[0]);
     ck_assert_double_eq_tol(set.feature_mean[3], 4,
                             1e-12); /* of 3 and 5: the first row validates, and one is missing */
     ck_assert_float_eq(set.x[7 + 3], 0);
@@ -205,8 +241,7 @@ START_TEST(a_column_of_words_may_lose_all_of_them)
     dataset set =
         loaded("red,1,\n,2,a\n,3,b\n", (dataset_options){.missing = DATASET_MISSING_MEAN, .header = DATASET_HEADER_NO});
     static const double expected[2][2] = {{1, 2}, {1, 3}}; /* no colour is left, so there is no such feature */
-    ck_assert_uint_eq(set.features, 2);
-    ck_assert_mem_eq(set.source, expected, sizeof expected);
+    expect_features(&set, 2, 2, expected[0]);
     dataset_free(&set);
 }
 END_TEST
@@ -294,6 +329,39 @@ START_TEST(targets_go_by_name_or_by_number)
 }
 END_TEST
 
+/* Each random split of a table has its share of every class, and a class of one row trains. */
+START_TEST(splits_of_classes_are_stratified)
+{
+    static char text[20000];
+    size_t used = (size_t)sprintf(text, "x,t\n");
+    for (int row = 0; row < 200; row++) /* 139 a, 50 b, 10 c, 1 d */
+        used += (size_t)sprintf(text + used, "%d,%c\n", row,
+                                row == 17       ? 'd'
+                                : row % 20 == 3 ? 'c'
+                                : row % 4       ? 'a'
+                                                : 'b');
+    dataset set;
+    tg_error error;
+    ck_assert_msg(csv_load(text, (dataset_options){0}, &set, &error), "%s", error.text);
+    for (uint64_t seed = 0; seed < 40; seed++)
+        for (int folds = 0; folds <= 5; folds += 5) {
+            const dataset_parts parts = {.seed = seed, .folds = folds, .fold = folds ? (int)(seed % 5) : 0};
+            ck_assert_msg(dataset_split(&set, &parts, &error), "%s", error.text);
+            const dataset_part *part[] = {&set.train, &set.validation, &set.test};
+            for (int p = 0; p < 3; p++) {
+                int count[4] = {0};
+                for (size_t i = 0; i < part[p]->rows; i++)
+                    count[set.labels[part[p]->row[i]]]++;
+                ck_assert_uint_eq(part[p]->rows, p ? 40 : 120);
+                ck_assert_int_le(abs(count[1] - (p ? 10 : 30)), 1);
+                ck_assert_int_le(abs(count[2] - (p ? 2 : 6)), 1);
+                ck_assert(folds || count[3] == (p == 0));
+            }
+        }
+    dataset_free(&set);
+}
+END_TEST
+
 /* ---- real files ------------------------------------------------------------ */
 
 START_TEST(real_tables_have_their_rows_and_tasks)
@@ -328,6 +396,8 @@ START_TEST(real_tables_have_their_rows_and_tasks)
         ck_assert_uint_eq(set.classes, cases[i].classes);
         for (size_t feature = 0; feature < set.features; feature++) {
             double sum = 0, squares = 0, count = (double)set.train.rows;
+            if (set.column[feature].low == 0 && set.column[feature].high == 1 && set.feature_mean[feature] == 0)
+                continue; /* 0 and 1 stay so */
             for (size_t row = 0; row < set.train.rows; row++) {
                 double value = set.x[(size_t)set.train.row[row] * set.features + feature];
                 sum += value;
@@ -368,6 +438,7 @@ Suite *data_csv_suite(void)
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, however_it_is_written_the_table_is_the_same);
     tcase_add_test(tests, commas_and_blanks_are_told_apart);
+    tcase_add_test(tests, numbers_are_read_to_the_bit);
     tcase_add_test(tests, packed_files_are_read_too);
     tcase_add_test(tests, only_training_rows_decide_the_scale);
     tcase_add_test(tests, words_become_a_feature_each);
@@ -379,6 +450,7 @@ Suite *data_csv_suite(void)
     tcase_add_test(tests, whole_numbers_become_classes_in_ascending_order);
     tcase_add_test(tests, the_task_is_guessed_or_chosen);
     tcase_add_test(tests, targets_go_by_name_or_by_number);
+    tcase_add_test(tests, splits_of_classes_are_stratified);
     suite_add_tcase(suite, tests);
     TCase *real = tcase_create("real files");
     tcase_set_timeout(real, 60);

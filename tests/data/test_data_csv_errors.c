@@ -10,6 +10,8 @@ Suite *data_csv_errors_suite(void);
 
 static const dataset_options standard = {0};
 
+#define PH "; --categorical 'pH' makes each cell a category, --ignore 'pH' leaves the column out"
+
 START_TEST(errors_name_line_and_column)
 {
     static const struct {
@@ -20,24 +22,31 @@ START_TEST(errors_name_line_and_column)
         {"a,b\n", ": only a header, expected rows below it"},
         {"a,b\n1,2\n3\n", ":3: 1 field, expected 2 as in line 1"},
         {"a,b\n1,2\n\n3,4,5\n", ":4: 3 fields, expected 2 as in line 1"},
-        {"1,2\n3,4,", ":2: 3 fields, expected 2 as in line 1"},
+        {"1,2\n3,4,", ":2: 3 fields, expected 2 as in line 1; the separator at the end of the line makes one more"},
+        {"a,b\n1,2\n# half way\n3,4\n",
+         ":3: 1 field, expected 2 as in line 1; a line that begins with # is a comment only above the first row"},
         {"a,\"two\nlines\"\n1,2\n3\n", ":4: 1 field, expected 2 as in line 1"},
-        {"a,pH,t\n1,2,0.5\n1,abc,1.5\n", ":3, column 'pH': 'abc' is not a number"},
-        {"1,2,0.5\n1,abc,1.5\n", ":2, column 1 (of 0 to 2): 'abc' is not a number"},
+        {"a,pH,t\n1,2,0.5\n1,abc,1.5\n", ":3, column 'pH': 'abc' is not a number" PH},
+        {"1,2,0.5\n1,abc,1.5\n", ":2, column 1 (of 0 to 2): 'abc' is not a number; --categorical '1' makes each cell a "
+                                 "category, --ignore '1' leaves "
+                                 "the column out"},
         {"a,pH,t\n1,2,0.5\n1,,1.5\n",
          ":3, column 'pH': empty, expected a number; use --missing drop or --missing mean"},
-        {"a,pH,t\n1,2,0.5\n1,nan,1.5\n", ":3, column 'pH': 'nan' is not a finite number"},
-        {"a,pH,t\n1,2,0.5\n1,-inf,1.5\n", ":3, column 'pH': '-inf' is not a finite number"},
-        {"a,pH,t\n1,2,0.5\n1,1e39,1.5\n", ":3, column 'pH': '1e39' is not a finite number"},
-        {"a,pH,t\n1,2,0.5\n1,0x10,1.5\n", ":3, column 'pH': '0x10' is not a number"},
-        {"a,pH,t\n1,2,0.5\n1,1.5.2,1.5\n", ":3, column 'pH': '1.5.2' is not a number"},
-        {"a,pH,t\n1,2,0.5\n1,\"x\ny\",1.5\n", ":3, column 'pH': 'x?y' is not a number"},
-        {"a,t\n1,2\n3,x\n5,7\n", ":3, column 't': 'x' is not a number"},
-        {"a,t\n1,x\n3,4\n5,y\n", ":3, column 't': a number, expected the name of a class as in most rows"},
-        {"a,t\n1,x\n3,\n5,y\n",
-         ":3, column 't': empty, expected the name of a class; use --missing drop or --missing mean"},
-        {"a,t\nx,1\n,2\ny,1\n",
-         ":3, column 'a': empty, expected the name of a class; use --missing drop or --missing mean"},
+        {"a,pH,t\n1,2,0.5\n1,nan,1.5\n",
+         ":3, column 'pH': 'nan', expected a number; use --missing drop or --missing mean"},
+        {"a,pH,t\n1,2,0.5\n1,None,1.5\n",
+         ":3, column 'pH': 'None', expected a number; use --missing drop or --missing mean"},
+        {"a,pH,t\n1,\\N,0.5\n1,2,1.5\n",
+         ":2, column 'pH': '\\N', expected a number; use --missing drop or --missing mean"},
+        {"a,pH,t\n1,,0.5\n1,-,1.5\n", ": column 'pH' has no value in any row; --ignore 'pH' leaves it out"},
+        {"a,pH,t\n1,2,0.5\n1,-inf,1.5\n", ":3, column 'pH': '-inf' is not a finite number" PH},
+        {"a,pH,t\n1,2,0.5\n1,1e39,1.5\n", ":3, column 'pH': '1e39' is not a finite number" PH},
+        {"a,pH,t\n1,2,0.5\n1,0x10,1.5\n", ":3, column 'pH': '0x10' is not a number" PH},
+        {"a,pH,t\n1,2,0.5\n1,1.5.2,1.5\n", ":3, column 'pH': '1.5.2' is not a number" PH},
+        {"a,pH,t\n1,2,0.5\n1,\"x\ny\",1.5\n", ":3, column 'pH': 'x?y' is not a number" PH},
+        {"a,t\n1,2\n3,x\n5,7\n", ":3, column 't': 'x' is not a number; --task classification makes each cell a class"},
+        {"a,t\n1,x\n3,\n5,y\n", ":3, column 't': empty, expected a word; use --missing drop or --missing mean"},
+        {"a,t\nx,1\n,2\ny,1\n", ":3, column 'a': empty, expected a word; use --missing drop or --missing mean"},
         {"a,t\n1,x\n3,x\n", ":2, column 't': the only class in the file, expected at least 2"},
         {"a,t\n1,3\n3,3\n4,3\n", ":2, column 't': 3 is the only number in the file, expected different ones"},
         {"1,2.50\n3,2.5\n", ":1, column 1 (of 0 to 1): 2.5 is the only number in the file, expected different ones"},
@@ -55,16 +64,21 @@ END_TEST
 
 START_TEST(numbers_written_for_people_are_refused)
 {
-    static const char *const numbers[] = {"1.234,56", "-1,234.56", "1.234.567", "1'234'567.5",
-                                          "12 345,6", "3,5",       "1,234,567", "+999.999,1"},
+    static const char *const numbers[] = {"1.234,56", "-1,234.56", "1.234.567",  "1'234'567.5", "12 345,6",
+                                          "3,5",      "1,234,567", "+999.999,1", "30.9%",       "$309,470.80",
+                                          "3094'708", "-$5",       "12 \u20ac",  "\u00a3 1,000"},
                              *const words[] = {"1.5.2",  "2024.01.05", "1,2,3",  "555 12",
                                                "1.23,4", "a,b",        "1.234,", "3,5 m"};
-    char text[2000], message[256];
+    char text[2000], message[400];
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        snprintf(message, sizeof message,
-                 ":2, column 'b': '%s' has marks between its digits, expected a number such as 1234.56", numbers[i]);
         snprintf(text, sizeof text, "a,b,c\n1,\"%s\",2\n2,\"%s\",3\n", numbers[i], numbers[i]);
+        snprintf(message, sizeof message,
+                 ":2, column 'b': '%s' is written for people, expected a number such as 1234.56; --categorical 'b' "
+                 "makes each cell a category, --ignore 'b' leaves the column out",
+                 numbers[i]);
         csv_expect_error(text, standard, message);
+        snprintf(message, sizeof message,
+                 ":2, column 'b': '%s' is written for people, expected a number such as 1234.56", numbers[i]);
         csv_expect_error(text, (dataset_options){.target = "b"}, message);
     }
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
@@ -81,9 +95,11 @@ END_TEST
 START_TEST(a_few_numbers_written_for_people_are_refused_among_others)
 {
     csv_expect_error("a;t\n1;2,5\n2;999,5\n3;1.234,56\n4;7,5\n", standard,
-                     ":4, column 't': '1.234,56' has marks between its digits, expected a number such as 1234.56");
-    csv_expect_error("a;t\n1;2,5\n2.000,5;999,5\n3;4\n4;7,5\n", standard,
-                     ":3, column 'a': '2.000,5' has marks between its digits, expected a number such as 1234.56");
+                     ":4, column 't': '1.234,56' is written for people, expected a number such as 1234.56");
+    csv_expect_error(
+        "a;t\n1;2,5\n2.000,5;999,5\n3;4\n4;7,5\n", standard,
+        ":3, column 'a': '2.000,5' is written for people, expected a number such as 1234.56; --categorical 'a' "
+        "makes each cell a category, --ignore 'a' leaves the column out");
 }
 END_TEST
 
@@ -96,6 +112,93 @@ START_TEST(categories_may_look_like_numbers_when_asked_for)
                   "%s", error.text);
     ck_assert_uint_eq(set.features, 2);
     ck_assert_str_eq(set.feature[0].category, "10.100.200");
+    dataset_free(&set);
+}
+END_TEST
+
+START_TEST(numbers_and_words_mix_when_asked_for)
+{
+    static const char table[] = "deps,t\n0,1\n3+,2\n00,1\n0,2\n1.0,3+\n";
+    dataset set;
+    tg_error error;
+    const dataset_options asked = {.categorical = "deps", .task = DATASET_CLASSIFICATION};
+    ck_assert_msg(csv_load(table, asked, &set, &error), "%s", error.text);
+    ck_assert_uint_eq(set.features, 4);
+    static const char *const names[] = {"0", "00", "1.0", "3+"};
+    for (size_t i = 0; i < 4; i++)
+        ck_assert_str_eq(set.feature[i].category, names[i]);
+    ck_assert_uint_eq(set.classes, 3);
+    ck_assert_str_eq(set.class_names[2], "3+");
+    ck_assert_mem_eq(set.labels, ((int32_t[]){0, 1, 0, 1, 2}), 5 * sizeof(int32_t));
+    dataset_free(&set);
+    ck_assert_msg(csv_load("size,t\nS,x\nM,4\n38,y\n", standard, &set, &error), "%s", error.text);
+    ck_assert_str_eq(set.feature[0].category, "38"); /* most are words */
+    ck_assert_str_eq(set.class_names[0], "4");
+    dataset_free(&set);
+}
+END_TEST
+
+START_TEST(marks_of_missing_numbers_are_words_among_words)
+{
+    dataset set;
+    tg_error error;
+    const dataset_options mean = {.missing = DATASET_MISSING_MEAN};
+    ck_assert_msg(csv_load("a,b,t\n.,None,1\n1,-,2\n2,yes,1.5\n-,no,3\n", mean, &set, &error), "%s", error.text);
+    ck_assert_uint_eq(set.column[0].missing, 2);
+    ck_assert_uint_eq(set.column[1].missing, 0);
+    ck_assert_uint_eq(set.column[1].entries, 4);
+    dataset_free(&set);
+}
+END_TEST
+
+START_TEST(rare_categories_are_joined)
+{
+    static char text[20000];
+    size_t used = (size_t)sprintf(text, "name,t\n");
+    for (int i = 0; i < 300; i++) /* n0 to n119 occur twice, n240 to n299 once */
+        used += (size_t)sprintf(text + used, "n%03d,%d.5\n", i < 240 ? i / 2 : i, i % 7);
+    sprintf(text + used, "n119,1.5\n");
+    dataset set;
+    tg_error error;
+    ck_assert_msg(csv_load(text, standard, &set, &error), "%s", error.text);
+    ck_assert_uint_eq(set.features, 100); /* n119 and 98 others; the rest */
+    ck_assert_str_eq(set.feature[97].category, "n097");
+    ck_assert_str_eq(set.feature[98].category, "n119");
+    ck_assert(set.feature[99].other && !set.feature[98].other);
+    size_t rest = 0;
+    for (size_t row = 0; row < set.rows; row++)
+        rest += set.cells[row * set.columns] == 99;
+    ck_assert_uint_eq(rest, 301 - 2 * 98 - 3);
+    dataset_free(&set);
+}
+END_TEST
+
+START_TEST(a_first_line_of_words_that_recur_is_data)
+{
+    dataset set;
+    tg_error error;
+    ck_assert_msg(csv_load("low,big,acc\nhigh,big,un\nlow,small,un\nlow,big,acc\n", standard, &set, &error), "%s",
+                  error.text);
+    ck_assert_uint_eq(set.rows, 4);
+    ck_assert(!set.header);
+    dataset_free(&set);
+    ck_assert_msg(csv_load("size,big,acc\nhigh,big,un\nlow,small,un\nlow,big,acc\n", standard, &set, &error), "%s",
+                  error.text);
+    ck_assert_uint_eq(set.rows, 3);
+    ck_assert(set.header);
+    dataset_free(&set);
+}
+END_TEST
+
+START_TEST(rows_may_begin_with_a_hash_below_the_header)
+{
+    dataset set;
+    tg_error error;
+    ck_assert_msg(csv_load("# by hand\n#again\ntag,t\n#red,1\n#blue,2\nred,3.5\n#red,2\n", standard, &set, &error),
+                  "%s", error.text);
+    ck_assert_uint_eq(set.rows, 4);
+    ck_assert_uint_eq(set.comments, 2);
+    ck_assert_str_eq(set.feature[1].category, "#red");
     dataset_free(&set);
 }
 END_TEST
@@ -136,9 +239,10 @@ START_TEST(errors_of_options_name_what_there_is)
     csv_expect_error("a,t\n1,2\n2,2\n", (dataset_options){.task = DATASET_CLASSIFICATION},
                      ":2, column 't': the only class in the file, expected at least 2");
     csv_expect_error("a,t\n1,x\n2,y\n", (dataset_options){.task = DATASET_REGRESSION},
-                     ":2, column 't': 'x' is not a number");
+                     ":2, column 't': 'x' is not a number; --task classification makes each cell a class");
     csv_expect_error("a,b\n1,2\n3,4\n", (dataset_options){.header = DATASET_HEADER_NO},
-                     ":1, column 0 (of 0 to 1): 'a' is not a number");
+                     ":1, column 0 (of 0 to 1): 'a' is not a number; --categorical '0' makes each cell a category, "
+                     "--ignore '0' leaves the column out");
 }
 END_TEST
 
@@ -150,6 +254,14 @@ START_TEST(files_that_are_no_text_are_refused)
     snprintf(spec, sizeof spec, "csv:%s", temporary_path("table.csv"));
     snprintf(expected, sizeof expected, "%s: a zero byte at offset 7, expected text in ASCII or UTF-8", spec + 4);
     dataset set;
+    ck_assert(!dataset_load(spec, NULL, &set, &error));
+    ck_assert_str_eq(error.text, expected);
+    temporary_write("table.csv",
+                    "\xff\xfe"
+                    "a\0,\0",
+                    6);
+    snprintf(expected, sizeof expected, "%s: UTF-16, expected UTF-8; iconv -f UTF-16 -t UTF-8 converts the file",
+             spec + 4);
     ck_assert(!dataset_load(spec, NULL, &set, &error));
     ck_assert_str_eq(error.text, expected);
     snprintf(spec, sizeof spec, "csv:%s", temporary_folder());
@@ -167,13 +279,12 @@ START_TEST(what_columns_are_not_is_told)
     size_t used = (size_t)sprintf(many, "name,t\n");
     for (int i = 0; i < 101; i++)
         used += (size_t)sprintf(many + used, "n%d,%d\n", i, i % 2);
-    csv_expect_error(many, standard,
-                     ": column 'name' has 101 different entries ('n0' is the first), expected numbers or at most 100 "
-                     "categories; --ignore 'name' leaves it out");
+    csv_expect_error(
+        many, standard,
+        ": column 'name' has 101 different entries ('n0' is the first), of which none has two rows; --ignore "
+        "'name' leaves it out");
     csv_expect_error(csv_flowers, (dataset_options){.ignore = "colour"},
                      ":3, column 'size': 'NA', expected a number; use --missing drop or --missing mean");
-    csv_expect_error("x,y,t\n1,red,0\n2,3,1\n4,blue,1\n", standard,
-                     ":3, column 'y': a number, expected the name of a class as in most rows");
     csv_expect_error(
         "x,t\n1,a\n2,?\n3,b\n", standard,
         ":3, column 't': a mark of a missing value, expected a word; use --missing drop or --missing mean");
@@ -185,6 +296,15 @@ START_TEST(what_columns_are_not_is_told)
                      ": column '0' is ignored, expected a feature");
     csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "z"},
                      ": no column 'z', expected a name of the header or a number from -2 to 1");
+    csv_expect_error("@relation iris\n@attribute a numeric\n@data\n1,2\n", standard,
+                     ": an ARFF file, expected CSV; sed '1,/^@data/Id; /^%/d' leaves the rows, whose columns then have "
+                     "no names");
+    csv_expect_error("% Fisher\n\n@RELATION iris\n@DATA\n1,2\n", standard,
+                     ": an ARFF file, expected CSV; sed '1,/^@data/Id; /^%/d' leaves the rows, whose columns then have "
+                     "no names");
+    csv_expect_error("+1 1:0.5 3:2 # first\n-1 2:1\n", standard,
+                     ": a libsvm file (label index:value ...), expected CSV with a cell for every column; "
+                     "scikit-learn's load_svmlight_file reads it");
     csv_expect_error("x,y,t\n,1,0\n2,,1\n", (dataset_options){.missing = DATASET_MISSING_DROP},
                      ": every row has a missing cell");
 }
@@ -200,6 +320,11 @@ Suite *data_csv_errors_suite(void)
     tcase_add_test(tests, numbers_written_for_people_are_refused);
     tcase_add_test(tests, a_few_numbers_written_for_people_are_refused_among_others);
     tcase_add_test(tests, categories_may_look_like_numbers_when_asked_for);
+    tcase_add_test(tests, numbers_and_words_mix_when_asked_for);
+    tcase_add_test(tests, marks_of_missing_numbers_are_words_among_words);
+    tcase_add_test(tests, rare_categories_are_joined);
+    tcase_add_test(tests, a_first_line_of_words_that_recur_is_data);
+    tcase_add_test(tests, rows_may_begin_with_a_hash_below_the_header);
     tcase_add_test(tests, a_file_without_its_kind_is_recognised);
     tcase_add_test(tests, errors_of_options_name_what_there_is);
     tcase_add_test(tests, files_that_are_no_text_are_refused);

@@ -127,13 +127,8 @@ static double own_output(int colour)
     double y = *b1, mean_y = 0, squares_y = 0;
     for (int h = 0; h < HIDDEN; h++) {
         double sum = b0[h];
-        for (int i = 0; i < 3; i++) {
-            int count = 0;
-            for (int row = FIRST; row < ROWS; row++)
-                count += row % 3 == i;
-            const double mean = (double)count / (ROWS - FIRST);
-            sum += w0[3 * h + i] * ((colour == i) - mean) / sqrt(mean * (1 - mean));
-        }
+        for (int i = 0; i < 3; i++)
+            sum += w0[3 * h + i] * (colour == i);
         y += w1[h] * sum * 0.5 * erfc(-sum / sqrt(2));
     }
     for (int row = FIRST; row < ROWS; row++)

@@ -418,7 +418,7 @@ static void statistics(const table *t, double (*value)(const table *, int, int, 
     *deviation = sqrt(squares / (ROWS - VALIDATION));
 }
 
-/* The features of a row, as train standardises them. */
+/* The features of a row, as train standardises them: categories stay 0 or 1. */
 static int own_features(const table *t, int row, float *x)
 {
     int inputs = 0;
@@ -431,7 +431,8 @@ static int own_features(const table *t, int row, float *x)
             if (!there)
                 continue; /* a word that occurs in no row is not a category */
             statistics(t, value, c, which, &mean, &deviation);
-            x[inputs++] = deviation > 0 ? (float)((value(t, row, c, which) - mean) / deviation) : 0;
+            const double own = value(t, row, c, which);
+            x[inputs++] = deviation > 0 ? (float)(t->categorical[c] ? own : (own - mean) / deviation) : 0;
         }
     return inputs;
 }

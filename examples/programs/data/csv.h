@@ -15,39 +15,55 @@
 
 enum { CSV_MOST_TARGETS = 64 };
 
-/* All cells of a file. */
+/* What is in a cell. */
+typedef enum csv_kind {
+    CSV_NUMBER = 0,
+    CSV_MISSING,       /* empty, ?, NA, N/A, nan, null, \N, #N/A or <NA> */
+    CSV_MAYBE_MISSING, /* None, - or a point: missing among numbers, a word among words */
+    CSV_HUGE,          /* a number that no float can represent: infinite or too large */
+    CSV_FORMATTED,     /* a number written for people: 1,234.56, 30.9% or $5 */
+    CSV_WORD,
+} csv_kind;
+
+/* A text in rows and cells. Numbers are read at once; a word is read again when it is asked for. */
 typedef struct csv_table {
     const char *path;
+    dataset_bytes text; /* blanks between cells are replaced by tabs; ends with a zero byte */
+    char separator;
+    bool decimal_comma; /* the comma does not separate cells, so that 3,5 is a number */
+    size_t comments;    /* lines that begin with # above the first row */
     size_t rows, columns;
-    double *values;     /* [rows, columns]; NaN for a word */
-    const char **texts; /* [rows, columns]: the cells as in the file, without quotes */
-    size_t *lines;      /* [rows], where a row begins in the file, from 1 */
+    double *values; /* [rows, columns]: the number in a cell; NaN with a csv_kind in it if there is none */
+    size_t *starts; /* [rows]: where a row begins in the text */
+    char *word;     /* room for the longest cell */
 } csv_table;
 
-/* Distinct entries of a column in ascending order: classes to predict, or categories. They are words, or numbers if
- * most cells are numbers. */
+/* Distinct entries of a column in ascending order: classes to predict, or categories. */
 typedef struct csv_classes {
-    bool words;
     size_t count;
     struct csv_class {
-        const char *word; /* NULL if they are numbers; belongs to the table */
+        const char *word; /* NULL if they are numbers */
         double number;
-    } * class; /* [count] */
+        size_t rows; /* with this entry */
+    } * class;       /* [count] */
 } csv_classes;
 
 typedef enum csv_role { CSV_NUMBERS = 0, CSV_CATEGORIES, CSV_TARGET, CSV_IGNORED } csv_role; /* features come first */
 
 typedef struct csv_column {
     csv_role role;
-    size_t missing, words; /* cells without a value, and with a word, in rows that were dropped too */
+    bool named;     /* each cell is a word, also if it looks like a number */
+    size_t missing; /* cells without a value, in rows that were dropped too */
 
     /* Of the used rows: */
-    size_t present, dates; /* cells with a value, and those of them that are dates */
+    size_t present, words; /* cells with a value, and those of them that are no numbers */
     size_t example;        /* row of the first value */
     bool whole;            /* all are whole numbers, none is missing */
     double low, high;      /* of the numbers; NaN without any */
+    size_t dates;          /* cells that are dates */
 
-    csv_classes classes; /* of categories, and of a target */
+    csv_classes classes; /* of categories, and of a target; then the values are their indices */
+    bool joined;         /* the last class stands for all rare categories */
     size_t width;        /* of a feature: one input, or one for each category; */
     bool marked;         /* and one more that marks missing cells */
 } csv_column;
@@ -55,13 +71,14 @@ typedef struct csv_column {
 typedef struct csv_source {
     csv_table table;
     tg_error *error;
-    size_t first;       /* the first row of data in the table: 1 after a header, else 0 */
-    size_t rows;        /* rows of data that are used */
-    size_t *kept;       /* [rows]: their numbers, from 0; NULL: all */
+    size_t rows;        /* of data that are used, */
+    size_t *numbers;    /* and their indices, [rows], where some were dropped; else NULL */
+    char **names;       /* [columns]: the header; NULL without one */
     csv_column *column; /* [columns] */
     size_t targets;
     size_t target_columns[CSV_MOST_TARGETS]; /* [targets], in the order they were asked for */
-    dataset_memory memory;                   /* owns all of these */
+    dataset_memory memory;                   /* owns all of these but the text, */
+    dataset_memory values;                   /* and this one table.values and numbers */
 } csv_source;
 
 /* Reads a file, plain or gzip, or standard input for "-", and finds its header. The path must outlive the source; free
@@ -72,21 +89,49 @@ void csv_source_free(csv_source *source);
 /* Fails for lack of memory. */
 bool csv_out_of_memory(const csv_source *source);
 
-/* ---- the table (csv_table.c) ---- */
+/* ---- the text (csv_text.c) ---- */
 
-/* Reads the table. The first line determines the separator: semicolon, else tab, else comma, else blanks (several count
- * as one). Blanks win over commas if the first lines have numbers like 3,5 between blanks, and no other comma except in
- * a header. If the comma is not the separator, numbers may have a decimal comma. Every row must have the same number of
- * cells; a line that is not UTF-8 is refused; blank lines, lines that begin with # and a byte-order mark are skipped.
- */
-bool csv_read_table(const char *path, csv_source *source);
+/* The first line that is neither a comment nor blank; counts the comments. */
+const unsigned char *csv_first_line(const unsigned char *from, size_t *comments);
+
+/* The end of the line, including its terminator (LF, CR LF or CR); a text ends with a zero byte. */
+const unsigned char *csv_line_end(const unsigned char *from);
+
+/* The separator between cells: semicolon, else tab, else |, else comma, else blanks (several count as one). Blanks win
+ * over commas if the first lines have numbers like 3,5 between blanks, and no other comma except in a header. */
+char csv_find_separator(const unsigned char *first);
+
+/* Fails if the file is of another kind: UTF-16, ARFF, libsvm, not UTF-8, binary. */
+bool csv_check_text(const char *path, const dataset_bytes *text, tg_error *error);
+
+/* ---- numbers and words (csv_number.c) ---- */
+
+/* Reads a decimal number, to the same bits as strtod; the result is the end of the number, or NULL if there is none.
+ * With decimal_comma it may have a comma in place of the point. */
+const unsigned char *csv_number(const unsigned char *text, bool decimal_comma, double *value);
 
 /* True if a word is a number that no float can represent: NaN, infinite or too large. */
 bool csv_word_is_huge(const char *text);
 
-/* True if a word is a formatted number: 1.234,56 or 1,234.56 or 1'234'567, with a mark before every three digits, or
- * 3,5 if commas separate cells. */
-bool csv_word_is_formatted(const char *text);
+/* What a cell is that is no number. */
+csv_kind csv_kind_of_word(const char *word);
+
+/* ---- the table (csv_table.c) ---- */
+
+/* Reads the table. The separator is found in the first line, unless it is sep=;. If the comma is not the separator,
+ * numbers may have a decimal comma. Every row must have the same number of cells; blank lines, lines above the first
+ * row that begin with #, and a byte-order mark are skipped. */
+bool csv_read_table(const char *path, csv_source *source);
+
+/* The line of a row in the file, from 1. */
+size_t csv_line(const csv_table *table, size_t row);
+
+/* The text of a cell, without quotes; until the next call. */
+const char *csv_text(const csv_source *source, size_t row, size_t column);
+
+/* Calls `take` with the text of each cell of the columns with a flag, row by row; false if a call fails. */
+typedef bool csv_take(void *context, size_t row, size_t column, const char *text, size_t length);
+bool csv_each_text(const csv_source *source, const bool *flags, csv_take *take, void *context);
 
 /* ---- its columns (csv_columns.c) ---- */
 
@@ -95,29 +140,50 @@ bool csv_word_is_formatted(const char *text);
  * even if a column has this name. Columns of words are categorical too. */
 bool csv_choose_columns(csv_source *source, const dataset_options *options);
 
-/* True if a word means that there is no value: empty, ?, NA, N/A, nan, null. */
-bool csv_is_missing(const char *word);
-
 /* The number in a cell, NaN if it is a word. Here and below, rows are the used rows of data. */
-double csv_value(const csv_source *source, size_t row, size_t column);
+static inline double csv_value(const csv_source *source, size_t row, size_t column)
+{
+    return source->table.values[row * source->table.columns + column];
+}
 
-/* The word in a cell, NULL if it is a number. */
+csv_kind csv_kind_at(const csv_source *source, size_t row, size_t column);
+
+/* The word in a cell, until the next call; NULL if it is a number. */
 const char *csv_word_at(const csv_source *source, size_t row, size_t column);
+
+/* True if the cell has no value. */
+bool csv_is_missing_at(const csv_source *source, size_t row, size_t column);
 
 /* Fails at a cell: "wine.csv:3, column 'pH': " and then the problem. */
 bool csv_fail_at(const csv_source *source, size_t row, size_t column, const char *problem);
 
-/* The name of a column; without a header, its cell in the first row. */
+/* The name of a column; without a header, its cell in the first row, until the next call. */
 const char *csv_column_name(const csv_source *source, size_t column);
 
-/* Fails at a cell that contains a word instead of a number. */
-bool csv_fail_at_word(const csv_source *source, size_t row, size_t column);
+/* Fails at a cell that contains a word instead of a number; the hint, "; --ignore ...", may be NULL. */
+bool csv_fail_at_word(const csv_source *source, size_t row, size_t column, const char *hint);
+
+/* ---- classes (csv_classes.c) ---- */
+
+/* Finds the distinct entries of the columns with a flag, and replaces their values by indices of these entries. Numbers
+ * are the same entry if they are equal, words if their texts are. */
+bool csv_collect(csv_source *source, const bool *flags);
+
+/* The name of a class; a number is written to `text`. */
+const char *csv_class_name(const csv_classes *classes, size_t i, char text[NUMBER_TEXT]);
+
+/* Keeps the most frequent classes, one fewer than `most`, of those with at least two rows; the others become one class
+ * after these. False if none is kept. */
+bool csv_join_rare(csv_source *source, size_t column, size_t most);
 
 /* ---- a description of each column, so that the user can find mistakes: a date that became 84 categories, a row number
  * that is used as a feature (csv_describe.c) ---- */
 
-/* Finds out what the used cells of a column have in common. */
-void csv_summarise(csv_source *source, size_t column);
+/* Finds out what the used cells of each column have in common. */
+void csv_summarise(csv_source *source);
+
+/* Counts the dates in the columns with a flag. */
+bool csv_count_dates(csv_source *source, const bool *flags);
 
 /* Fills set->columns and set->column. */
 bool csv_describe_columns(const csv_source *source, dataset *set);

@@ -6,54 +6,48 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-static size_t row_of_table(const csv_source *source, size_t row)
-{
-    return source->first + (source->kept ? source->kept[row] : row);
-}
-
-double csv_value(const csv_source *source, size_t row, size_t column)
-{
-    return source->table.values[row_of_table(source, row) * source->table.columns + column];
-}
+/* ---- cells ---- */
 
 const char *csv_word_at(const csv_source *source, size_t row, size_t column)
 {
-    return isnan(csv_value(source, row, column))
-               ? source->table.texts[row_of_table(source, row) * source->table.columns + column]
-               : NULL;
+    return csv_kind_at(source, row, column) != CSV_NUMBER ? csv_text(source, row, column) : NULL;
+}
+
+bool csv_is_missing_at(const csv_source *source, size_t row, size_t column)
+{
+    const csv_kind kind = csv_kind_at(source, row, column);
+    return kind == CSV_MISSING || (kind == CSV_MAYBE_MISSING && !(source->column && source->column[column].named));
 }
 
 const char *csv_column_name(const csv_source *source, size_t column)
 {
-    return source->table.texts[column];
+    return source->names ? source->names[column] : csv_text(source, 0, column);
 }
 
 bool csv_fail_at(const csv_source *source, size_t row, size_t column, const char *problem)
 {
     const csv_table *table = &source->table;
-    size_t line = table->lines[row_of_table(source, row)];
-    if (source->first)
-        return tg_fail(source->error, "%s:%zu, column '%.60s': %s", table->path, line, csv_column_name(source, column),
-                       problem);
+    const size_t line = csv_line(table, row);
+    if (source->names)
+        return tg_fail(source->error, "%s:%zu, column '%.60s': %s", table->path, line, source->names[column], problem);
     return tg_fail(source->error, "%s:%zu, column %zu (of 0 to %zu): %s", table->path, line, column, table->columns - 1,
                    problem);
 }
 
-bool csv_fail_at_word(const csv_source *source, size_t row, size_t column)
+bool csv_fail_at_word(const csv_source *source, size_t row, size_t column, const char *hint)
 {
-    const char *word = csv_word_at(source, row, column);
-    char problem[120];
-    if (!word || !*word)
-        snprintf(problem, sizeof problem, "empty, expected a number; use --missing drop or --missing mean");
-    else if (csv_is_missing(word) && !csv_word_is_huge(word))
-        snprintf(problem, sizeof problem, "'%.60s', expected a number; use --missing drop or --missing mean", word);
-    else if (csv_word_is_formatted(word))
-        snprintf(problem, sizeof problem, "'%.40s' has marks between its digits, expected a number such as 1234.56",
-                 word);
+    char problem[400];
+    const char *word = csv_text(source, row, column);
+    if (csv_is_missing_at(source, row, column))
+        snprintf(problem, sizeof problem, "%s%.60s%s, expected a number; use --missing drop or --missing mean",
+                 *word ? "'" : "empty", word, *word ? "'" : "");
+    else if (csv_kind_at(source, row, column) == CSV_FORMATTED)
+        snprintf(problem, sizeof problem, "'%.40s' is written for people, expected a number such as 1234.56%.250s",
+                 word, hint ? hint : "");
     else
-        snprintf(problem, sizeof problem, "'%.60s' is not a %snumber", word, csv_word_is_huge(word) ? "finite " : "");
+        snprintf(problem, sizeof problem, "'%.60s' is not a %snumber%.250s", word,
+                 csv_kind_at(source, row, column) == CSV_HUGE ? "finite " : "", hint ? hint : "");
     return csv_fail_at(source, row, column, problem);
 }
 
@@ -61,20 +55,49 @@ bool csv_fail_at_word(const csv_source *source, size_t row, size_t column)
 
 static bool is_number(const csv_source *source, size_t row, size_t column)
 {
-    const char *word = csv_word_at(source, row, column);
-    return !word || csv_word_is_huge(word);
+    const csv_kind kind = csv_kind_at(source, row, column);
+    return kind == CSV_NUMBER || kind == CSV_HUGE ||
+           (kind == CSV_MISSING && csv_word_is_huge(csv_text(source, row, column))); /* nan */
 }
 
-/* A first line without numbers is a header. One with numbers is data, if its words stand above other words. */
+/* True if the cell of the first row occurs again in its column. */
+static bool recurs(const csv_source *source, size_t column)
+{
+    char *first = strdup(csv_text(source, 0, column));
+    bool again = false;
+    for (size_t row = 1; first && !again && row < source->rows; row++)
+        again = !is_number(source, row, column) && strcmp(csv_text(source, row, column), first) == 0;
+    free(first);
+    return again;
+}
+
+/* The first row becomes the names of the columns. */
+static bool take_names(csv_source *source)
+{
+    csv_table *table = &source->table;
+    source->rows = table->rows = table->rows - 1;
+    if (source->rows == 0)
+        return tg_fail(source->error, "%s: only a header, expected rows below it", table->path);
+    char **names = dataset_new(&source->memory, table->columns, 1, sizeof *names);
+    for (size_t i = 0; names && i < table->columns; i++)
+        names[i] = dataset_text(&source->memory, csv_text(source, 0, i));
+    source->names = names;
+    table->values += table->columns;
+    table->starts++;
+    return !source->memory.failed || csv_out_of_memory(source);
+}
+
+/* A first line without numbers is a header, unless each of its words occurs again in its column. One with numbers is
+ * data, if its words stand above other words. */
 static bool find_header(csv_source *source, dataset_header header)
 {
     const csv_table *table = &source->table;
-    source->first = 0;
     size_t numbers = 0, words = 0, strange = SIZE_MAX;
+    source->rows = table->rows;
     for (size_t column = 0; column < table->columns; column++) {
         if (is_number(source, 0, column)) {
             numbers++;
-        } else if (*csv_column_name(source, column)) {
+        } else if (*csv_text(source, 0, column)) {
             words++;
             if (table->rows < 2 || is_number(source, 1, column))
                 strange = column;
@@ -84,13 +107,15 @@ static bool find_header(csv_source *source, dataset_header header)
         return tg_fail(source->error,
                        "%s:%zu: '%.60s' is a word among numbers, expected a row of names or a row of data; choose "
                        "header yes or no",
-                       table->path, table->lines[0], csv_column_name(source, strange));
+                       table->path, csv_line(table, 0), csv_text(source, 0, strange));
     bool names = header == DATASET_HEADER_YES || (header == DATASET_HEADER_AUTO && numbers == 0 && words > 0);
-    source->first = names ? 1 : 0;
-    source->rows = table->rows - source->first;
-    if (source->rows == 0)
-        return tg_fail(source->error, "%s: only a header, expected rows below it", table->path);
-    return true;
+    if (names && header == DATASET_HEADER_AUTO && strange == SIZE_MAX) {
+        size_t again = 0;
+        while (again < table->columns && recurs(source, again))
+            again++;
+        names = again < table->columns;
+    }
+    return !names || take_names(source);
 }
 
 bool csv_read(const char *path, dataset_header header, csv_source *source, tg_error *error)
@@ -101,7 +126,9 @@ bool csv_read(const char *path, dataset_header header, csv_source *source, tg_er
 
 void csv_source_free(csv_source *source)
 {
+    free(source->table.text.bytes);
     dataset_free_memory(&source->memory);
+    dataset_free_memory(&source->values);
 }
 
 bool csv_out_of_memory(const csv_source *source)
@@ -115,7 +142,7 @@ bool csv_out_of_memory(const csv_source *source)
 static size_t find_column(const csv_source *source, const char *text, size_t *found)
 {
     size_t matches = 0, columns = source->table.columns;
-    for (size_t column = columns; source->first && column-- > 0;)
+    for (size_t column = columns; source->names && column-- > 0;)
         if (strcmp(csv_column_name(source, column), text) == 0) {
             *found = column;
             matches++;
@@ -139,7 +166,7 @@ static bool add(csv_source *source, const char *text, csv_role role)
     const size_t matches = find_column(source, text, &column);
     if (matches == 0)
         return tg_fail(source->error, "%s: no column '%.60s', expected %sa number from %zd to %zu", path, text,
-                       source->first ? "a name of the header or " : "", -(ssize_t)source->table.columns,
+                       source->names ? "a name of the header or " : "", -(ssize_t)source->table.columns,
                        source->table.columns - 1);
     if (matches > 1)
         return tg_fail(source->error, "%s: %zu columns are called '%.60s', expected a number, such as %zu", path,
@@ -171,30 +198,31 @@ static bool add_columns(csv_source *source, const char *list, csv_role role)
     return true;
 }
 
-bool csv_is_missing(const char *word)
+/* Counts missing cells, and finds out which columns are categorical: those that were asked for, and those with more
+ * words than numbers, not counting numbers written for people. In such columns numbers are words, too. */
+static bool find_categories(csv_source *source, dataset_task task)
 {
-    static const char *const words[] = {"", "?", "NA", "N/A", "nan", "null"};
-    for (size_t i = 0; word && i < sizeof words / sizeof words[0]; i++)
-        if (strcasecmp(word, words[i]) == 0)
-            return true;
-    return false;
-}
-
-/* Counts missing cells, and makes columns categorical that have at least as many words as numbers, not counting numbers
- * with marks between digits. */
-static void find_categories(csv_source *source)
-{
-    csv_column *const end = source->column + source->table.columns;
+    const size_t columns = source->table.columns;
+    size_t(*count)[CSV_WORD + 1] = dataset_new(&source->memory, columns, 1, sizeof *count);
+    if (!count)
+        return csv_out_of_memory(source);
     for (size_t row = 0; row < source->rows; row++)
-        for (csv_column *column = source->column; column < end; column++) {
-            const char *word = csv_word_at(source, row, (size_t)(column - source->column));
-            const bool missing = csv_is_missing(word);
-            column->missing += missing;
-            column->words += word && !missing && !csv_word_is_huge(word) && !csv_word_is_formatted(word);
-        }
-    for (csv_column *column = source->column; column < end; column++)
-        if (column->role == CSV_NUMBERS && column->words > 0 && 2 * column->words >= source->rows - column->missing)
+        for (size_t i = 0; i < columns; i++)
+            count[i][csv_kind_at(source, row, i)]++;
+    for (size_t i = 0; i < columns; i++) {
+        csv_column *column = &source->column[i];
+        const size_t *of = count[i], missing = of[CSV_MISSING] + of[CSV_MAYBE_MISSING],
+                     words = of[CSV_WORD] + of[CSV_FORMATTED] + of[CSV_HUGE];
+        const bool asked =
+            column->role == CSV_CATEGORIES || (column->role == CSV_TARGET && task == DATASET_CLASSIFICATION);
+        column->named = asked ? words > 0 : 2 * of[CSV_WORD] > source->rows - missing;
+        if (column->role == CSV_TARGET && task == DATASET_REGRESSION)
+            column->named = false;
+        column->missing = of[CSV_MISSING] + (column->named ? 0 : of[CSV_MAYBE_MISSING]);
+        if (column->named && column->role == CSV_NUMBERS)
             column->role = CSV_CATEGORIES;
+    }
+    return true;
 }
 
 /* True if the target of a row is missing or, with `features`, any cell that is used. */
@@ -202,7 +230,7 @@ static bool is_incomplete(const csv_source *source, size_t row, bool features)
 {
     for (size_t i = 0; i < source->table.columns; i++) {
         const csv_role role = source->column[i].role;
-        if ((role == CSV_TARGET || (features && role != CSV_IGNORED)) && csv_is_missing(csv_word_at(source, row, i)))
+        if ((role == CSV_TARGET || (features && role != CSV_IGNORED)) && csv_is_missing_at(source, row, i))
             return true;
     }
     return false;
@@ -210,15 +238,21 @@ static bool is_incomplete(const csv_source *source, size_t row, bool features)
 
 static bool drop_rows(csv_source *source, bool features)
 {
-    size_t *kept = dataset_new(&source->memory, source->rows, 1, sizeof *kept), count = 0;
-    if (!kept)
+    csv_table *table = &source->table;
+    const size_t columns = table->columns;
+    size_t *numbers = dataset_new(&source->values, source->rows, 1, sizeof *numbers), count = 0;
+    if (!numbers)
         return csv_out_of_memory(source);
-    for (size_t row = 0; row < source->rows; row++)
-        if (!is_incomplete(source, row, features))
-            kept[count++] = row;
-    source->kept = kept;
+    for (size_t row = 0; row < source->rows; row++) {
+        if (is_incomplete(source, row, features))
+            continue;
+        numbers[count] = row;
+        table->starts[count] = table->starts[row];
+        memmove(table->values + count++ * columns, table->values + row * columns, columns * sizeof *table->values);
+    }
+    source->numbers = count < source->rows ? numbers : NULL;
     source->rows = count;
-    return count || tg_fail(source->error, "%s: every row has a missing cell", source->table.path);
+    return count || tg_fail(source->error, "%s: every row has a missing cell", table->path);
 }
 
 bool csv_choose_columns(csv_source *source, const dataset_options *options)
@@ -239,10 +273,10 @@ bool csv_choose_columns(csv_source *source, const dataset_options *options)
     if (!add_columns(source, options->ignore, CSV_IGNORED) ||
         !add_columns(source, options->categorical, CSV_CATEGORIES))
         return false;
-    find_categories(source);
+    if (!find_categories(source, options->task))
+        return false;
     if (options->missing != DATASET_MISSING_ERROR && !drop_rows(source, options->missing == DATASET_MISSING_DROP))
         return false;
-    for (size_t i = 0; i < columns; i++)
-        csv_summarise(source, i);
+    csv_summarise(source);
     return true;
 }

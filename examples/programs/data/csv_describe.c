@@ -8,6 +8,7 @@
 #include <time.h>
 
 enum { LEAST_ROWS = 20 }; /* with fewer rows, only dates are reported */
+enum { FIRST_DATE = 19000101, LAST_DATE = 21001231 };
 
 /* ---- dates ---- */
 
@@ -30,27 +31,50 @@ static bool is_compact_date(double number)
 {
     char text[NUMBER_TEXT];
     struct tm unused;
-    const char *end =
-        number >= 19000101 && number <= 21001231 ? strptime(number_text(number, text), "%Y%m%d", &unused) : NULL;
+    const char *end = strptime(number_text(number, text), "%Y%m%d", &unused);
     return end && !*end;
 }
 
-void csv_summarise(csv_source *source, size_t column)
+void csv_summarise(csv_source *source)
 {
-    csv_column *all = &source->column[column];
-    all->whole = true;
-    all->low = all->high = NAN;
-    for (size_t row = 0; row < source->rows; row++) {
-        const char *word = csv_word_at(source, row, column);
-        const double value = csv_value(source, row, column);
-        all->whole &= value == floor(value);
-        all->low = fmin(all->low, value); /* fmin and fmax ignore NaN */
-        all->high = fmax(all->high, value);
-        if (csv_is_missing(word))
-            continue;
-        all->example = all->present++ ? all->example : row;
-        all->dates += word ? is_date(word) : is_compact_date(value);
+    const size_t columns = source->table.columns;
+    for (size_t i = 0; i < columns; i++) {
+        source->column[i].whole = true;
+        source->column[i].low = INFINITY;
+        source->column[i].high = -INFINITY;
     }
+    for (size_t row = 0; row < source->rows; row++)
+        for (size_t i = 0; i < columns; i++) {
+            csv_column *all = &source->column[i];
+            const double value = csv_value(source, row, i);
+            all->whole &= value == floor(value);
+            all->low = value < all->low ? value : all->low;
+            all->high = value > all->high ? value : all->high;
+            if (isnan(value)) {
+                if (csv_is_missing_at(source, row, i))
+                    continue;
+                all->words++;
+            } else if (value >= FIRST_DATE && value <= LAST_DATE)
+                all->dates += is_compact_date(value);
+            all->example = all->present++ ? all->example : row;
+        }
+    for (size_t i = 0; i < columns; i++)
+        if (source->column[i].low > source->column[i].high)
+            source->column[i].low = source->column[i].high = NAN;
+}
+
+static bool count_date(void *context, size_t row, size_t column, const char *text, size_t length)
+{
+    csv_source *source = context;
+    (void)length;
+    if (isnan(csv_value(source, row, column)))
+        source->column[column].dates += is_date(text);
+    return true;
+}
+
+bool csv_count_dates(csv_source *source, const bool *flags)
+{
+    return csv_each_text(source, flags, count_date, source);
 }
 
 /* ---- identifiers ---- */
@@ -106,16 +130,15 @@ static void describe(const csv_source *source, size_t column, dataset *set)
     const bool class = from->role == CSV_TARGET && set->task == DATASET_CLASSIFICATION;
     const bool numbers = from->role == CSV_NUMBERS || (from->role == CSV_TARGET && !class);
     char number[NUMBER_TEXT];
-    const char *word = csv_word_at(source, from->example, column);
     to->kind = class ? "class" : kinds[from->role];
-    to->name = source->first ? dataset_text(&set->memory, csv_column_name(source, column)) : NULL;
+    to->name = source->names ? dataset_text(&set->memory, source->names[column]) : NULL;
     to->entries = class || from->role == CSV_CATEGORIES ? from->classes.count : 0;
     to->low = numbers ? from->low : NAN;
     to->high = numbers ? from->high : NAN;
     to->missing = from->missing;
     to->example = dataset_text(&set->memory, !from->present ? ""
-                                             : word         ? word
-                                                    : number_text(csv_value(source, from->example, column), number));
+                                             : numbers ? number_text(csv_value(source, from->example, column), number)
+                                                       : csv_text(source, from->example, column));
     if (from->role == CSV_NUMBERS || from->role == CSV_CATEGORIES)
         to->doubt = doubt(source, column, set);
 }

@@ -1,227 +1,100 @@
 #include "examples/programs/data/csv.h"
 
-#include <csv.h>
-#include <ctype.h>
 #include <float.h>
-#include <jansson.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-/* libcsv splits the text into cells and calls on_cell and on_row_end. It does not count lines and cannot be stopped
- * from there; so lines are fed one by one, and `failed` is checked after each. */
-typedef struct csv_reader {
-    csv_table *table;
-    tg_error *error;
-    size_t line, row_line;
-    size_t cells;       /* of the row being read */
-    char *text;         /* where the next cell goes */
-    bool decimal_comma; /* no separator character occurs, so that 3,5 is a number */
-    bool failed;
-} csv_reader;
+/* ---- cells ---- */
 
-static bool out_of_memory(const csv_reader *reader)
+/* A cell in the text: between its quotes if it has some, else without blanks around it. */
+typedef struct cell {
+    const unsigned char *from, *end;
+    bool escapes; /* has doubled quotes */
+} cell;
+
+static bool is_blank(unsigned char letter, char separator)
 {
-    return tg_fail(reader->error, "%s:%zu: out of memory", reader->table->path, reader->line);
+    return (letter == ' ' || letter == '\t') && letter != (unsigned char)separator;
 }
 
-/* Memory for the whole table: a file has no more cells than separators and line ends, and one, and their texts, each
- * ended by a zero byte, are no longer than the file and that byte. */
-static bool make_room(csv_reader *reader, dataset_memory *memory, char separator, const unsigned char *from,
-                      const unsigned char *end)
+static bool ends_cell(unsigned char letter, char separator)
 {
-    csv_table *table = reader->table;
-    size_t rows = 1, cells = 1;
-    for (const unsigned char *letter = from; letter < end; letter++) {
-        const bool ends = *letter == '\n' || *letter == '\r';
-        rows += ends;
-        cells += ends || *letter == (unsigned char)separator;
+    return letter == (unsigned char)separator || letter == '\n' || letter == '\r' || letter == '\0';
+}
+
+/* The cell that begins here; the result is the separator, line end or zero byte after it, or NULL where a quote is
+ * inside a cell or never closes, which is then at cell->end. */
+static const unsigned char *read_cell(const unsigned char *at, char separator, cell *out)
+{
+    while (is_blank(*at, separator))
+        at++;
+    *out = (cell){.from = at};
+    if (*at != '"') {
+        for (; !ends_cell(*at, separator); at++)
+            if (*at == '"')
+                return (out->end = at), NULL;
+        out->end = at;
+        while (out->end > out->from && is_blank(out->end[-1], separator))
+            out->end--;
+        return at;
     }
-    table->values = dataset_new(memory, cells, 1, sizeof *table->values);
-    table->texts = dataset_new(memory, cells, 1, sizeof *table->texts);
-    table->lines = dataset_new(memory, rows, 1, sizeof *table->lines);
-    reader->text = dataset_new(memory, (size_t)(end - from) + 1, 1, 1);
-    return !memory->failed || out_of_memory(reader);
-}
-
-/* Accepts decimal digits, a point, an exponent: strtod alone would accept hexadecimal numbers, too. The programs set no
- * locale, so a decimal point is a point. */
-static bool parse_number(const char *text, bool decimal_comma, double *value)
-{
-    char *end, with_point[64];
-    const size_t length = strlen(text), comma = strcspn(text, ",");
-    if (decimal_comma && comma < length && length < sizeof with_point && !strchr(text, '.')) {
-        memcpy(with_point, text, length + 1);
-        with_point[comma] = '.';
-        text = with_point;
+    out->from = ++at;
+    for (; *at != '"' || at[1] == '"'; at++) {
+        if (!*at)
+            return (out->end = at), NULL;
+        out->escapes |= *at == '"';
+        at += *at == '"';
     }
-    if (!*text || text[strspn(text, "0123456789+-.eE")])
-        return false;
-    *value = strtod(text, &end);
-    return !*end && fabs(*value) <= (double)FLT_MAX;
+    out->end = at++;
+    while (is_blank(*at, separator))
+        at++;
+    if (!ends_cell(*at, separator))
+        return (out->end = at), NULL;
+    return at;
 }
 
-static void on_cell(void *text, size_t length, void *state)
+/* Copies a cell as a text, which is never longer. */
+static size_t copy_cell(const cell *c, char *to)
 {
-    csv_reader *reader = state;
-    csv_table *table = reader->table;
-    const size_t column = reader->cells++, cell = table->rows * table->columns + column;
-    if (reader->failed || (table->rows > 0 && column >= table->columns))
-        return; /* on_row_end reports the error */
-    table->texts[cell] = memcpy(reader->text, text, length + 1);
-    reader->text += length + 1;
-    if (!parse_number(text, reader->decimal_comma, &table->values[cell]))
-        table->values[cell] = NAN;
-}
-
-static void on_row_end(int terminator, void *state)
-{
-    (void)terminator;
-    csv_reader *reader = state;
-    csv_table *table = reader->table;
-    const size_t cells = reader->cells;
-    reader->cells = 0;
-    if (reader->failed)
-        return;
-    if (table->rows == 0)
-        table->columns = cells;
-    reader->failed = cells != table->columns;
-    if (reader->failed)
-        tg_fail(reader->error, "%s:%zu: %zu %s, expected %zu as in line %zu", table->path, reader->row_line, cells,
-                cells == 1 ? "field" : "fields", table->columns, table->lines[0]);
-    else
-        table->lines[table->rows++] = reader->row_line;
-}
-
-/* The end of the line, including its terminator (LF, CR LF or CR). */
-static const unsigned char *line_end(const unsigned char *from, const unsigned char *end)
-{
-    for (; from < end; from++)
-        if (*from == '\n' || (*from == '\r' && (from + 1 == end || from[1] != '\n')))
-            return from + 1;
-    return end;
-}
-
-/* The first line that is neither a comment nor blank. */
-static const unsigned char *first_line(const unsigned char *from, const unsigned char *end)
-{
-    for (; from < end; from = line_end(from, end)) {
-        const unsigned char *letter = from;
-        while (letter < end && strchr(" \t\r\n", *letter))
-            letter++;
-        if (letter < line_end(from, end) && *from != '#')
-            return from;
+    size_t length = (size_t)(c->end - c->from);
+    if (!c->escapes) {
+        memcpy(to, c->from, length);
+    } else {
+        length = 0;
+        for (const unsigned char *at = c->from; at < c->end; at++) {
+            to[length++] = (char)*at;
+            at += *at == '"';
+        }
     }
-    return end;
+    to[length] = '\0';
+    return length;
 }
 
-/* The line without surrounding blanks and the terminator. */
-static void trim(const unsigned char **line, const unsigned char **end)
+/* NaN with a kind in its lowest bits. */
+static double no_number(csv_kind kind)
 {
-    while (*line < *end && **line == ' ')
-        ++*line;
-    while (*end > *line && strchr(" \r\n", (*end)[-1]))
-        --*end;
+    const uint64_t bits = UINT64_C(0x7ff8000000000000) | (uint64_t)kind;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
 }
 
-/* True if the cell, between blanks, is a number; `commas` is its number of decimal commas, at most one. */
-static bool is_number(const unsigned char *cell, const unsigned char *end, size_t *commas)
+csv_kind csv_kind_at(const csv_source *source, size_t row, size_t column)
 {
-    *commas = 0;
-    for (const unsigned char *c = cell; c < end; c++) {
-        if (!strchr("0123456789+-.,eE", *c))
-            return false;
-        if (*c != ',')
-            continue;
-        if (++*commas > 1 || c == cell || c + 1 == end || !isdigit(c[-1]) || !isdigit(c[1]))
-            return false;
-    }
-    return cell < end;
+    const double value = csv_value(source, row, column);
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return isnan(value) ? (csv_kind)(bits & 7) : CSV_NUMBER;
 }
 
-typedef enum commas_are { SEPARATORS, DECIMAL, UNDECIDED } commas_are;
+/* ---- rows ---- */
 
-/* Decides what the commas of a line are. They are decimal if all of them are inside numbers between blanks, and there
- * are several such numbers, or all cells are numbers, or both sides of a single comma contain blanks. "1,2 pears" is
- * ambiguous. */
-static commas_are kind_of_commas(const unsigned char *line, const unsigned char *end)
+/* Replaces runs of blanks between cells by one tab and trims the lines. */
+static void join_blanks(dataset_bytes *text, unsigned char *from)
 {
-    size_t cells = 0, numbers = 0, decimals = 0;
-    bool first = false, last = false; /* cell is a decimal number */
-    trim(&line, &end);
-    while (line < end) {
-        bool quoted = false;
-        const unsigned char *cell = line;
-        size_t commas;
-        for (; line < end && (quoted || !isblank(*line)); line++)
-            quoted ^= *line == '"';
-        const int quotes = line - cell > 2 && *cell == '"' && line[-1] == '"';
-        const bool number = is_number(cell + quotes, line - quotes, &commas);
-        if (!number && *cell != '"' && memchr(cell, ',', (size_t)(line - cell)))
-            return SEPARATORS;
-        cells++;
-        numbers += number;
-        last = number && commas;
-        first |= last && cells == 1;
-        decimals += last;
-        while (line < end && isblank(*line))
-            line++;
-    }
-    if (decimals && cells == 1)
-        return SEPARATORS;
-    return decimals > 1 || (decimals && (numbers == cells || (!first && !last))) ? DECIMAL : UNDECIDED;
-}
-
-/* True if the first lines have decimal commas, and blanks between cells; the first line may be a header. */
-static bool are_commas_decimal(const unsigned char *from, const unsigned char *end)
-{
-    enum { LINES = 10 };
-    int decimal = 0;
-    for (int line = 0; line < LINES && from < end; line++) {
-        const commas_are kind = kind_of_commas(from, line_end(from, end));
-        if (kind == SEPARATORS && line > 0)
-            return false;
-        decimal += kind == DECIMAL;
-        from = first_line(line_end(from, end), end);
-    }
-    return decimal > 0;
-}
-
-/* The separator between cells: from the first line, and for commas and blanks from the next lines too. A comma counts
- * last: it may be decimal, as in 1,5;2,5 or between tabs or blanks. */
-static char find_separator(const unsigned char *first, const unsigned char *end)
-{
-    const unsigned char *line = first, *line_ends = line_end(first, end);
-    bool quoted = false, semicolons = false, commas = false, blanks = false;
-    bool tabs = false, padding = false; /* tabs between cells; tabs beside a comma or at an end */
-    trim(&line, &line_ends);
-    for (const unsigned char *letter = line; letter < line_ends; letter++) {
-        quoted ^= *letter == '"';
-        if (quoted)
-            continue;
-        const bool beside = letter == line || letter + 1 == line_ends || letter[-1] == ',' || letter[1] == ',';
-        semicolons |= *letter == ';';
-        commas |= *letter == ',';
-        blanks |= *letter == ' ';
-        tabs |= *letter == '\t' && !beside;
-        padding |= *letter == '\t' && beside;
-    }
-    if (semicolons)
-        return ';';
-    if (tabs || (padding && !commas))
-        return '\t';
-    if (blanks && (!commas || are_commas_decimal(first, end)))
-        return ' ';
-    return ',';
-}
-
-/* Replaces runs of blanks between cells by one tab and trims the line; returns the new end. libcsv would drop blanks,
- * or treat each as a separator. */
-static const unsigned char *join_blanks(unsigned char *bytes, const unsigned char *end)
-{
-    unsigned char *to = bytes;
+    unsigned char *to = from;
     bool quoted = false, begun = false, between = false;
-    for (const unsigned char *from = bytes; from < end; from++) {
+    for (; *from; from++) {
         quoted ^= *from == '"';
         const bool closes = !quoted && (*from == '\n' || *from == '\r');
         if (!quoted && (*from == ' ' || *from == '\t')) {
@@ -234,126 +107,204 @@ static const unsigned char *join_blanks(unsigned char *bytes, const unsigned cha
         begun = !closes;
         *to++ = *from;
     }
-    return to;
+    *to = '\0';
+    text->size = (size_t)(to - text->bytes);
 }
 
-/* Names of columns, categories and classes are stored in JSON, and jansson accepts only UTF-8. */
-static bool is_utf8(const unsigned char *line, size_t length)
+static size_t line_of(const csv_table *table, const unsigned char *place)
 {
-    size_t ascii = 0;
-    while (ascii < length && line[ascii] < 0x80)
-        ascii++;
-    if (ascii == length)
-        return true;
-    json_t *text = json_stringn((const char *)line, length);
-    json_decref(text);
-    return text != NULL;
+    size_t line = 1;
+    for (const unsigned char *at = table->text.bytes, *next; (next = csv_line_end(at)) <= place && *at; at = next)
+        line++;
+    return line;
 }
 
-static bool parse_lines(csv_reader *reader, struct csv_parser *parser, char separator, const unsigned char *from,
-                        const unsigned char *end)
+size_t csv_line(const csv_table *table, size_t row)
 {
-    const char *path = reader->table->path;
-    bool quoted = false; /* a quoted cell may have line breaks: the row continues */
-    csv_set_delim(parser, (unsigned char)separator);
-    reader->decimal_comma = separator != ',';
-    while (from < end) {
-        const unsigned char *next = line_end(from, end);
-        size_t length = (size_t)(next - from);
-        reader->line++;
-        if (!quoted && *from == '#') {
-            from = next;
-            continue;
+    return line_of(table, table->text.bytes + table->starts[row]);
+}
+
+static bool fail_at_quote(const csv_source *source, const unsigned char *row, const unsigned char *place)
+{
+    const csv_table *table = &source->table;
+    if (!*place)
+        return tg_fail(source->error, "%s:%zu: a quote opens in this row and never closes", table->path,
+                       line_of(table, row));
+    return tg_fail(source->error,
+                   "%s:%zu: a quote inside a field, expected fields either quoted as a whole, with quotes inside "
+                   "doubled, or not at all",
+                   table->path, line_of(table, place));
+}
+
+static bool fail_at_width(const csv_source *source, const unsigned char *row, const unsigned char *end, size_t cells)
+{
+    const csv_table *table = &source->table;
+    const bool longer = cells == table->columns + 1 && end[-1] == (unsigned char)table->separator;
+    return tg_fail(source->error, "%s:%zu: %zu %s, expected %zu as in line %zu%s", table->path, line_of(table, row),
+                   cells, cells == 1 ? "field" : "fields", table->columns, csv_line(table, 0),
+                   *row == '#' ? "; a line that begins with # is a comment only above the first row"
+                   : longer    ? "; the separator at the end of the line makes one more"
+                               : "");
+}
+
+/* The values of a row; the result is its end, NULL on failure. */
+static const unsigned char *read_row(csv_source *source, const unsigned char *row)
+{
+    csv_table *table = &source->table;
+    const char separator = table->separator;
+    const size_t columns = table->columns;
+    double *to = table->values + table->rows * columns;
+    const unsigned char *at = row;
+    for (size_t cells = 1;; cells++, at++) {
+        double number;
+        cell c;
+        while (is_blank(*at, separator))
+            at++;
+        const unsigned char *end = csv_number(at, table->decimal_comma, &number);
+        while (end && is_blank(*end, separator))
+            end++;
+        if (!end || !ends_cell(*end, separator)) {
+            end = read_cell(at, separator, &c);
+            if (!end)
+                return fail_at_quote(source, row, c.end), NULL;
+            copy_cell(&c, table->word);
+            const unsigned char *word = (unsigned char *)table->word,
+                                *whole = csv_number(word, table->decimal_comma, &number);
+            if (!whole || *whole)
+                number = no_number(csv_kind_of_word(table->word));
         }
-        if (!is_utf8(from, length))
-            return tg_fail(reader->error,
-                           "%s:%zu: not UTF-8; if it is Latin-1, iconv -f LATIN1 -t UTF-8 converts the file", path,
-                           reader->line);
-        if (!quoted)
-            reader->row_line = reader->line;
-        for (const unsigned char *letter = from; letter < next; letter++)
-            quoted ^= *letter == '"';
-        if (csv_parse(parser, from, length, on_cell, on_row_end, reader) != length && !reader->failed)
-            return csv_error(parser) == CSV_EPARSE
-                       ? tg_fail(reader->error,
-                                 "%s:%zu: a quote inside a field, expected fields either quoted "
-                                 "as a whole, with quotes inside doubled, or not at all",
-                                 path, reader->line)
-                       : out_of_memory(reader);
-        if (reader->failed)
-            return false;
-        from = next;
+        if (fabs(number) > (double)FLT_MAX)
+            number = no_number(CSV_HUGE);
+        at = end;
+        if (cells <= columns)
+            to[cells - 1] = number;
+        if (*at == (unsigned char)separator)
+            continue;
+        if (cells != columns)
+            return fail_at_width(source, row, at, cells), NULL;
+        break;
     }
-    if (csv_fini(parser, on_cell, on_row_end, reader) != 0 && !reader->failed)
-        return tg_fail(reader->error, "%s:%zu: a quote opens in this row and never closes", path, reader->row_line);
-    return !reader->failed;
+    table->starts[table->rows++] = (size_t)(row - table->text.bytes);
+    return csv_line_end(at);
 }
 
-static bool parse(csv_reader *reader, dataset_memory *memory, const dataset_bytes *contents)
+static size_t count(const dataset_bytes *text, char letter)
 {
-    const char *path = reader->table->path;
-    unsigned char *bytes = contents->bytes;
-    const unsigned char *end = bytes + contents->size;
-    const unsigned char *zero = memchr(bytes, 0, contents->size);
-    if (zero)
-        return tg_fail(reader->error, "%s: a zero byte at offset %td, expected text in ASCII or UTF-8", path,
-                       zero - bytes);
-    if (contents->size >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0)
-        bytes += 3;
-    char separator = find_separator(first_line(bytes, end), end);
-    if (separator == ' ') {
-        end = join_blanks(bytes, end);
-        separator = '\t';
+    const unsigned char *at = text->bytes, *end = at + text->size;
+    size_t found = 0;
+    while ((at = memchr(at, letter, (size_t)(end - at)))) {
+        found++;
+        at++;
     }
-    if (!make_room(reader, memory, separator, bytes, end))
+    return found;
+}
+
+/* Counts the cells of the first row, and makes room: a text has no more rows than line ends, and one, and no more cells
+ * than bytes, and one. */
+static bool make_room(csv_source *source, const unsigned char *first)
+{
+    csv_table *table = &source->table;
+    const size_t rows = 1 + count(&table->text, '\n') + count(&table->text, '\r'), most = table->text.size + 1;
+    size_t cells;
+    const unsigned char *at = first;
+    for (table->columns = 1;; table->columns++, at++) {
+        cell c;
+        at = read_cell(at, table->separator, &c);
+        if (!at)
+            return fail_at_quote(source, first, c.end);
+        if (*at != (unsigned char)table->separator)
+            break;
+    }
+    if (__builtin_mul_overflow(rows, table->columns, &cells) || cells > most)
+        cells = most;
+    cells += table->columns; /* for a row that turns out to be too short */
+    table->values = dataset_new(&source->values, cells, 1, sizeof *table->values);
+    table->starts = dataset_new(&source->memory, rows, 1, sizeof *table->starts);
+    table->word = dataset_new(&source->memory, table->text.size + 1, 1, 1); /* touched as far as cells are long */
+    return (table->values && table->starts && table->word) || csv_out_of_memory(source);
+}
+
+static const unsigned char *after_blank_lines(const unsigned char *line, char separator)
+{
+    for (;; line = csv_line_end(line)) {
+        const unsigned char *at = line;
+        while (is_blank(*at, separator))
+            at++;
+        if (!*at)
+            return at;
+        if (*at != '\n' && *at != '\r')
+            return line;
+    }
+}
+
+static bool parse(csv_source *source)
+{
+    csv_table *table = &source->table;
+    unsigned char *from = table->text.bytes;
+    if (!csv_check_text(table->path, &table->text, source->error))
         return false;
-    struct csv_parser parser;
-    if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL) != 0)
-        return out_of_memory(reader);
-    const bool parsed = parse_lines(reader, &parser, separator, bytes, end);
-    csv_free(&parser);
-    if (parsed && reader->table->rows == 0)
-        return tg_fail(reader->error, "%s: the file is empty", path);
-    return parsed;
+    from += table->text.size >= 3 && memcmp(from, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    unsigned char *first = from + (csv_first_line(from, &table->comments) - from);
+    if (strncasecmp((char *)first, "sep=", 4) == 0 && first[4] && strchr(";,\t|", first[4]) &&
+        strchr("\r\n", first[5])) {
+        table->separator = (char)first[4]; /* Excel's */
+        first += csv_line_end(first) - first;
+    } else
+        table->separator = csv_find_separator(first);
+    if (table->separator == ' ') {
+        join_blanks(&table->text, first);
+        table->separator = '\t';
+    }
+    table->decimal_comma = table->separator != ',';
+    const unsigned char *at = after_blank_lines(first, table->separator);
+    if (!*at)
+        return tg_fail(source->error, "%s: the file is empty", table->path);
+    if (!make_room(source, at))
+        return false;
+    while (at && *at)
+        if ((at = read_row(source, at)))
+            at = after_blank_lines(at, table->separator);
+    return at;
 }
 
 bool csv_read_table(const char *path, csv_source *source)
 {
-    dataset_bytes contents;
-    if (!dataset_read_file(path, &contents, source->error))
-        return false;
-    csv_reader reader = {.table = &source->table, .error = source->error};
-    const bool read = parse(&reader, &source->memory, &contents);
-    free(contents.bytes);
-    return read;
+    return dataset_read_file(path, &source->table.text, source->error) && parse(source);
 }
 
-bool csv_word_is_huge(const char *text)
+/* ---- texts ---- */
+
+const char *csv_text(const csv_source *source, size_t row, size_t column)
 {
-    char *end;
-    double value = strtod(text, &end);
-    return end != text && !*end && !(fabs(value) <= (double)FLT_MAX);
+    const csv_table *table = &source->table;
+    const unsigned char *at = table->text.bytes + table->starts[row];
+    cell c;
+    for (size_t i = 0;; i++, at++) {
+        at = read_cell(at, table->separator, &c);
+        if (i == column)
+            break;
+    }
+    copy_cell(&c, table->word);
+    return table->word;
 }
 
-static const char digits[] = "0123456789";
-
-static bool all_digits(const char *text)
+bool csv_each_text(const csv_source *source, const bool *flags, csv_take *take, void *context)
 {
-    return *text && !text[strspn(text, digits)];
-}
-
-bool csv_word_is_formatted(const char *text)
-{
-    text += *text == '+' || *text == '-';
-    const size_t first = strspn(text, digits);
-    const char mark = text[first];
-    if (first == 0 || !mark || !strchr(",.' ", mark))
-        return false;
-    if (mark == ',' && all_digits(text + first + 1))
-        return true;
-    size_t groups = 0;
-    for (text += first; *text == mark && strspn(text + 1, digits) == 3; text += 4)
-        groups++;
-    const bool fraction = *text != mark && (*text == ',' || *text == '.') && all_digits(text + 1);
-    return first <= 3 && groups > 0 && (!*text || fraction);
+    const csv_table *table = &source->table;
+    bool fine = true;
+    size_t columns = table->columns;
+    while (columns > 0 && !flags[columns - 1])
+        columns--;
+    for (size_t row = 0; fine && columns > 0 && row < source->rows; row++) {
+        const unsigned char *at = table->text.bytes + table->starts[row];
+        for (size_t column = 0; fine && column < columns; column++, at++) {
+            cell c;
+            at = read_cell(at, table->separator, &c);
+            if (flags[column]) {
+                const size_t length = copy_cell(&c, table->word);
+                fine = take(context, row, column, table->word, length);
+            }
+        }
+    }
+    return fine;
 }

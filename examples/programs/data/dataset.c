@@ -59,7 +59,17 @@ static double *filled(dataset *set, size_t count, double value)
     return array;
 }
 
-bool dataset_allocate(dataset *set, bool source, tg_error *error)
+void dataset_take(dataset_memory *to, dataset_memory *from)
+{
+    struct dataset_block **end = &from->last;
+    while (*end)
+        end = &(*end)->before;
+    *end = to->last;
+    to->last = from->last;
+    from->last = NULL;
+}
+
+bool dataset_allocate(dataset *set, tg_error *error)
 {
     dataset_memory *memory = &set->memory;
     if (set->rows > INT32_MAX)
@@ -74,8 +84,6 @@ bool dataset_allocate(dataset *set, bool source, tg_error *error)
         set->target_mean = filled(set, set->targets, 0);
         set->target_scale = filled(set, set->targets, 1);
     }
-    if (source)
-        set->source = dataset_new(memory, set->rows, set->features + set->targets, sizeof *set->source);
     return !memory->failed ||
            tg_fail(error, "%s: out of memory for %zu rows of %zu features", set->name, set->rows, set->features);
 }

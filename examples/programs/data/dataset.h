@@ -28,16 +28,19 @@ typedef enum dataset_task {
 } dataset_task;
 
 typedef enum dataset_header {
-    DATASET_HEADER_AUTO = 0, /* a first line without any number is a header */
+    DATASET_HEADER_AUTO =
+        0, /* a first line without any number is a header, unless each word of it occurs again below */
     DATASET_HEADER_YES,
     DATASET_HEADER_NO,
 } dataset_header;
 
 typedef enum dataset_missing {
-    DATASET_MISSING_ERROR = 0, /* a cell that is empty, ?, NA, N/A, nan or null is an error */
+    DATASET_MISSING_ERROR = 0, /* a cell that is empty, ?, NA, N/A, nan, null, \N, #N/A or <NA> is an error; in a column
+                                  of numbers also None, - or a point */
     DATASET_MISSING_DROP,      /* drops rows with a missing cell */
-    DATASET_MISSING_MEAN, /* a missing number becomes the mean of the training rows, a missing word no category, and an
-                             extra feature marks it; rows without a target are dropped */
+    DATASET_MISSING_MEAN, /* a missing number becomes the mean of the training rows (0 among numbers that are 0 or 1), a
+                             missing word no category, and an extra feature marks it; rows without a target are
+                             dropped */
 } dataset_missing;
 
 /* Options of loading; zero is the default everywhere. An option that the data set does not use is an error. */
@@ -53,8 +56,8 @@ typedef struct dataset_options {
     dataset_task task;       /* what the target is */
     dataset_header header;   /* says if the first line names the columns */
     const char *ignore;      /* columns that are not features, written as in `target`; NULL: none */
-    const char *categorical; /* columns whose numbers are categories, written as in `target`; columns of words are
-                                always categorical */
+    const char *categorical; /* columns whose cells are categories, written as in `target`; columns with more words than
+                                numbers always are. If there are words among its numbers, each cell is a word. */
     dataset_missing missing;
 } dataset_options;
 
@@ -63,7 +66,8 @@ typedef struct dataset_parts {
     uint64_t seed; /* of the rows chosen at random */
 
     /* Validation rows: "0.2", that fraction of all rows at random (the default; glyphs: 1/7, IDX: 0.1), or "first:N",
-     * the first N, as in the GELU paper "first:5000" of MNIST's training images; or "none". */
+     * the first N, as in the GELU paper "first:5000" of MNIST's training images; or "none". In a table of classes,
+     * random splits are stratified: each has all classes in about the same proportion. */
     const char *validation;
 
     /* Test rows: in the same form, or "none". By default 0.2 (glyphs: 1/7); for IDX always the t10k files. */
@@ -81,11 +85,13 @@ typedef struct dataset_part {
 } dataset_part;
 
 /* A feature of a CSV file: the number in a column; or 1 if the cell has this category, else 0; or 1 if the cell is
- * missing, else 0. */
+ * missing, else 0. Of more than 100 categories the frequent ones have a feature each, the others one together. */
 typedef struct dataset_feature {
     char *column;   /* its name, NULL if the file has none */
     size_t number;  /* index of the column, from 0 */
     char *category; /* NULL: no category */
+    size_t index;   /* of the category in its column */
+    bool other;     /* the category is any that is not among the others of its column */
     bool missing;
 } dataset_feature;
 
@@ -125,10 +131,12 @@ typedef struct dataset {
     float *x;        /* [rows, features] */
     int32_t *labels; /* [rows], 0 .. classes-1, for a classification; else NULL */
     float *y;        /* [rows, targets] for a regression; else NULL */
-    double *source;  /* [rows, features + targets] as in the file, NaN: missing; NULL unless a split standardises */
-    size_t *number;  /* [rows]: index of each row in the source, from 0, where some were dropped; NULL: the same */
+    double *cells;  /* [rows, columns] of a CSV file: the number, or the index of the category or class; NaN: missing */
+    size_t *number; /* [rows]: index of each row in the source, from 0, where some were dropped; NULL: the same */
 
     size_t columns;         /* of a CSV file; else 0 */
+    size_t comments;        /* its lines above the first row that begin with # */
+    bool header;            /* its first line names the columns */
     dataset_column *column; /* [columns]; else NULL */
 
     size_t dropped;           /* rows of the source that were dropped because of missing cells */
@@ -137,8 +145,9 @@ typedef struct dataset {
     size_t marks;             /* features that mark missing cells */
 
     /* value in the source = value here * scale + mean. CSV columns are standardised to mean 0 and deviation 1 over the
-     * training rows; a feature that is constant there is 0 in every row and has scale 0, a constant target has scale 1.
-     * Pixels of IDX files have mean 0 and scale 255, synthetic data mean 0 and scale 1. */
+     * training rows, except features that are only 0 or 1 there, categories above all, which have mean 0 and scale 1; a
+     * feature that is constant there is 0 in every row and has scale 0, a constant target has scale 1. Pixels of IDX
+     * files have mean 0 and scale 255, synthetic data mean 0 and scale 1. */
     double *feature_mean, *feature_scale; /* [features] */
     double *target_mean, *target_scale;   /* [targets]; NULL for a classification */
 
@@ -157,11 +166,12 @@ typedef struct dataset {
  *   glyphs     28x28 grey digits drawn with random strokes, in [0, 1]; 10 classes; noise 0.06
  *   idx:DIR    MNIST as it ships: train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte,
  *              t10k-labels-idx1-ubyte, plain or with .gz; pixels in [0, 1]
- *   csv:FILE   a table with a separator (comma, semicolon, tab, or blanks; then a decimal comma is taken too, but in
- * the first), a header or none, plain or with .gz; lines that begin with # are left out. Features are numbers; of a
- * column of words each word becomes a feature that is 1 or 0. Targets that are words, or whole numbers of which at most
- * 20 differ and each stands twice on average, make a classification, any other target a regression; classes are
- * numbered in ascending order. A number such as 1.234,56 is an error. csv:- reads standard input.
+ *   csv:FILE   a table with a separator (comma, semicolon, tab, |, or blanks; a decimal comma is read too, unless
+ *              commas separate cells), a header or none, plain or with .gz; lines above the first row that begin with #
+ *              are left out. Features are numbers; of a column of words each word becomes a feature that is 1 or 0.
+ *              Targets that are words, or whole numbers of which at most 20 differ and each stands twice on average,
+ *              make a classification, any other target a regression; classes are numbered in ascending order. Numbers
+ *              such as 1.234,56, 30.9% or $5 are an error. csv:- reads standard input.
  *
  * No row belongs to a split yet. On failure returns false with an empty `set`; `error` is one line with the file, the
  * place and what was expected. `options` may be NULL. Free the result with dataset_free. */

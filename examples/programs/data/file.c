@@ -95,6 +95,7 @@ static bool read_all(gzFile file, const char *path, dataset_bytes *contents, tg_
             const char *reason = strrchr(message, ':'); /* zlib puts the path in front */
             return tg_fail(error, "%s: gzip data is corrupt (%s)", path, reason ? reason + 2 : message);
         }
+        contents->bytes[contents->size] = 0; /* there was room for another byte */
         return true;
     }
 }

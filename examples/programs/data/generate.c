@@ -70,7 +70,7 @@ bool dataset_generate(const char *path, const dataset_options *options, dataset 
     set->classes = kind->classes;
     set->targets = kind->classes ? 0 : 1;
     set->width = set->height = kind->side;
-    if (!dataset_allocate(set, false, error))
+    if (!dataset_allocate(set, error))
         return false;
     if (kind->classes)
         dataset_number_classes(set);

@@ -137,7 +137,7 @@ static bool fill(const idx_file files[IDX_FILES], dataset *set, tg_error *error)
     set->width = train->sizes[2];
     set->features = set->height * set->width;
     set->classes = classes > of_test ? classes : of_test;
-    if (!dataset_allocate(set, false, error))
+    if (!dataset_allocate(set, error))
         return false;
     dataset_number_classes(set);
     copy_rows(train, &files[TRAIN_LABELS], 0, set);

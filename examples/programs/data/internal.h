@@ -17,6 +17,9 @@ void *dataset_new(dataset_memory *memory, size_t count, size_t width, size_t siz
 char *dataset_text(dataset_memory *memory, const char *text);
 void dataset_free_memory(dataset_memory *memory);
 
+/* Moves all blocks of one memory to another. */
+void dataset_take(dataset_memory *to, dataset_memory *from);
+
 /* The path of a file as messages name it: "-" is standard input. */
 static inline const char *dataset_path_name(const char *path)
 {
@@ -25,15 +28,14 @@ static inline const char *dataset_path_name(const char *path)
 
 /* A whole file, or standard input for "-", unpacked if it is gzip. */
 typedef struct dataset_bytes {
-    unsigned char *bytes; /* free with free() */
+    unsigned char *bytes; /* a zero byte follows the last; free with free() */
     size_t size;
 } dataset_bytes;
 
 bool dataset_read_file(const char *path, dataset_bytes *contents, tg_error *error);
 
-/* Allocates the blocks when task, rows, features, classes or targets are set; means are 0 and scales 1. With `source`,
- * allocates that block too. */
-bool dataset_allocate(dataset *set, bool source, tg_error *error);
+/* Allocates the blocks when task, rows, features, classes or targets are set; means are 0 and scales 1. */
+bool dataset_allocate(dataset *set, tg_error *error);
 
 /* Names the classes 0, 1, 2, ...; set->classes is set. */
 void dataset_number_classes(dataset *set);

@@ -1,4 +1,4 @@
-/* Training, validation and test splits, and standardisation by the training split. */
+/* Training, validation and test splits, stratified by class in tables, and standardisation by the training split. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -72,6 +72,20 @@ static bool read_portions(const dataset *set, const dataset_parts *parts, portio
     return true;
 }
 
+/* A row's place in a stratified order: a fraction, and then the random order. */
+typedef struct place {
+    double fraction;
+    size_t random;
+    int32_t row;
+} place;
+
+static int by_place(const void *a, const void *b)
+{
+    const place *left = a, *right = b;
+    const int order = (left->fraction > right->fraction) - (left->fraction < right->fraction);
+    return order ? order : (left->random > right->random) - (left->random < right->random);
+}
+
 /* Marks `count` rows for a purpose: the first ones, or the next unmarked ones of a random order. `next` wraps around.
  */
 static void mark(purpose *of, size_t rows, const int32_t *random, size_t *next, portion part, purpose what)
@@ -96,8 +110,31 @@ static void list(dataset *set, const purpose *of, purpose wanted, size_t *listed
         }
 }
 
+/* Spreads each class evenly over the order, so that every part of it has all classes in about the same proportion. A
+ * class of a single row comes to the middle, where neither the first nor the second fifth is. */
+static bool stratify(const dataset *set, int32_t *random, size_t rows)
+{
+    place *places = dataset_array(rows, 1, sizeof *places);
+    size_t *size = dataset_array(set->classes, 1, sizeof *size), *seen = dataset_array(set->classes, 1, sizeof *seen);
+    const bool fine = places && size && seen;
+    for (size_t i = 0; fine && i < rows; i++)
+        size[set->labels[i]]++;
+    for (size_t i = 0; fine && i < rows; i++) {
+        const int32_t label = set->labels[random[i]];
+        places[i] = (place){((double)seen[label]++ + 0.5) / (double)size[label], i, random[i]};
+    }
+    if (fine)
+        qsort(places, rows, sizeof *places, by_place);
+    for (size_t i = 0; fine && i < rows; i++)
+        random[i] = places[i].row;
+    free(places);
+    free(size);
+    free(seen);
+    return fine;
+}
+
 /* The test split begins at its fold in the random order, and the validation rows follow. */
-static void choose(dataset *set, const dataset_parts *parts, portion validation, portion test, purpose *of,
+static bool choose(dataset *set, const dataset_parts *parts, portion validation, portion test, purpose *of,
                    int32_t *random)
 {
     const size_t rows = set->rows - set->test_rows;
@@ -107,6 +144,8 @@ static void choose(dataset *set, const dataset_parts *parts, portion validation,
     for (size_t row = 0; row < rows; row++)
         random[row] = (int32_t)row;
     tg_rng_shuffle(&rng, rows, random);
+    if (set->kind->columns && set->labels && !stratify(set, random, rows))
+        return false;
     for (size_t row = rows; row < set->rows; row++)
         of[row] = TEST;
     if (parts->folds) {
@@ -122,47 +161,86 @@ static void choose(dataset *set, const dataset_parts *parts, portion validation,
     list(set, of, TRAIN, &listed, &set->train);
     list(set, of, VALIDATION, &listed, &set->validation);
     list(set, of, TEST, &listed, &set->test);
+    return true;
 }
 
 /* ---- standardising ---- */
 
+/* The value of a feature, or of a target after the features, as in the file; NaN: missing. */
+static double value_of(const dataset *set, size_t row, size_t i)
+{
+    const double *cells = set->cells + row * set->columns;
+    if (i >= set->features)
+        return cells[set->target_column[i - set->features]];
+    const dataset_feature *feature = &set->feature[i];
+    const double cell = cells[feature->number];
+    return feature->missing ? isnan(cell) : feature->category ? cell == (double)feature->index : cell;
+}
+
 /* Mean and deviation over the training rows (Welford, 1962: exactly 0 for a constant column, however large). */
-static void measure(const dataset *set, size_t column, double *mean, double *scale)
+typedef struct moments {
+    double count, mean, squares;
+    bool flags; /* all values are 0 or 1 */
+} moments;
+
+static void measure(const dataset *set, moments *of, size_t count)
 {
-    const size_t columns = set->features + set->targets;
-    double count = 0, squares = 0;
-    *mean = 0;
-    for (size_t i = 0; i < set->train.rows; i++) {
-        const double value = set->source[(size_t)set->train.row[i] * columns + column], away = value - *mean;
-        if (isnan(value))
-            continue; /* missing */
-        count++;
-        *mean += away / count;
-        squares += away * (value - *mean);
-    }
-    *scale = count > 0 ? sqrt(squares / count) : 0;
+    for (size_t i = 0; i < count; i++)
+        of[i].flags = true;
+    for (size_t t = 0; t < set->train.rows; t++)
+        for (size_t i = 0; i < count; i++) {
+            moments *m = &of[i];
+            const double value = value_of(set, (size_t)set->train.row[t], i), away = value - m->mean;
+            if (isnan(value))
+                continue;
+            m->flags &= value == 0 || value == 1;
+            m->mean += away / ++m->count;
+            m->squares += away * (value - m->mean);
+        }
 }
 
-static void standardise(const dataset *set, size_t column, double *mean, double *scale, float *block, size_t width)
+/* Features that are 0 or 1 stay so: standardised, a category of one row in a thousand would be an input of 31. A target
+ * that is constant over the training rows keeps its unit, so that errors on other rows remain visible. */
+static void choose_scales(dataset *set, const moments *of)
 {
-    const size_t columns = set->features + set->targets;
-    measure(set, column, mean, scale);
-    if (*scale == 0 && column >= set->features)
-        *scale = 1;
+    for (size_t i = 0; i < set->features; i++) {
+        const double scale = of[i].count > 0 ? sqrt(of[i].squares / of[i].count) : 0;
+        const bool flag = of[i].flags && scale > 0;
+        set->feature_mean[i] = flag ? 0 : of[i].mean;
+        set->feature_scale[i] = flag ? 1 : scale;
+    }
+    for (size_t i = 0; i < set->targets; i++) {
+        const moments *m = &of[set->features + i];
+        const double scale = m->count > 0 ? sqrt(m->squares / m->count) : 0;
+        set->target_mean[i] = m->mean;
+        set->target_scale[i] = scale > 0 ? scale : 1;
+    }
+}
+
+static float standardised(double original, double mean, double scale)
+{
+    const double value = scale > 0 && !isnan(original) ? (original - mean) / scale : 0;
+    return (float)fmax(fmin(value, (double)FLT_MAX), -(double)FLT_MAX);
+}
+
+static bool standardise(dataset *set)
+{
+    const size_t features = set->features, targets = set->targets;
+    moments *of = dataset_array(features + targets, 1, sizeof *of);
+    if (!of)
+        return false;
+    measure(set, of, features + targets);
+    choose_scales(set, of);
+    free(of);
     for (size_t row = 0; row < set->rows; row++) {
-        const double original = set->source[row * columns + column];
-        const double value = *scale > 0 && !isnan(original) ? (original - *mean) / *scale : 0;
-        block[row * width] = (float)fmax(fmin(value, (double)FLT_MAX), -(double)FLT_MAX);
+        for (size_t i = 0; i < features; i++)
+            set->x[row * features + i] =
+                standardised(value_of(set, row, i), set->feature_mean[i], set->feature_scale[i]);
+        for (size_t i = 0; i < targets; i++)
+            set->y[row * targets + i] =
+                standardised(value_of(set, row, features + i), set->target_mean[i], set->target_scale[i]);
     }
-}
-
-/* A target that is constant over the training rows keeps its unit, so that errors on other rows remain visible. */
-static void standardise_all(dataset *set)
-{
-    for (size_t i = 0; i < set->features; i++)
-        standardise(set, i, &set->feature_mean[i], &set->feature_scale[i], set->x + i, set->features);
-    for (size_t i = 0; i < set->targets; i++)
-        standardise(set, set->features + i, &set->target_mean[i], &set->target_scale[i], set->y + i, set->targets);
+    return true;
 }
 
 bool dataset_split(dataset *set, const dataset_parts *parts, tg_error *error)
@@ -178,11 +256,8 @@ bool dataset_split(dataset *set, const dataset_parts *parts, tg_error *error)
     int32_t *random = dataset_array(rows, 1, sizeof *random);
     if (!set->order)
         set->order = dataset_array(set->rows, 1, sizeof *set->order);
-    const bool complete = of && random && set->order;
-    if (complete)
-        choose(set, parts, validation, test, of, random);
-    if (complete && set->source)
-        standardise_all(set);
+    bool complete = of && random && set->order;
+    complete = complete && choose(set, parts, validation, test, of, random) && (!set->cells || standardise(set));
     free(of);
     free(random);
     return complete || tg_fail(error, "%s: out of memory for %zu rows", set->name, set->rows);

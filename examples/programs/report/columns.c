@@ -35,6 +35,20 @@ static void add_column(table *t, const dataset *set, size_t i)
         table_add_cell(t, "%zu", column->missing);
 }
 
+static void add_notes(table *t, const dataset *set)
+{
+    if (set->header && set->comments)
+        table_add_note(t, "The header is the first line below %zu comment%s.", set->comments,
+                       plural((long long)set->comments));
+    else if (set->header)
+        table_add_note(t, "The first line is the header.");
+    else if (set->comments)
+        table_add_note(t, "No header; %zu comment%s above the first row.", set->comments,
+                       plural((long long)set->comments));
+    else
+        table_add_note(t, "No header.");
+}
+
 static void add_warnings(table *t, const dataset *set)
 {
     char text[PLAIN_NAME];
@@ -59,6 +73,7 @@ void columns_print(const dataset *set, FILE *out)
         add_column(t, set, i);
     if (set->columns > MOST_SHOWN)
         table_add_note(t, "%zu more columns are not shown.", set->columns - MOST_SHOWN);
+    add_notes(t, set);
     add_warnings(t, set);
     table_print(t, "table", out);
     table_free(t);

@@ -193,10 +193,9 @@ static bool is_number_column(const csv_source *s, size_t column)
     double number;
     bool any = false;
     for (size_t row = 0; row < s->rows; row++) {
-        const char *word = csv_word_at(s, row, column);
         if (number_at(s, row, column, &number))
             any = true;
-        else if (!csv_is_missing(word))
+        else if (!csv_is_missing_at(s, row, column))
             return false;
     }
     return any;

@@ -18,9 +18,10 @@ static bool refuse(tg_error *error, const char *what)
 static json_t *column_json(const double *mean, const double *scale, json_int_t number, const char *key,
                            const char *name, const dataset_feature *feature)
 {
-    return json_pack("{s:o*, s:o*, s:o*, s:s*, s:s*, s:o*}", "mean", mean ? json_real(*mean) : NULL, "scale",
+    return json_pack("{s:o*, s:o*, s:o*, s:s*, s:s*, s:o*, s:o*}", "mean", mean ? json_real(*mean) : NULL, "scale",
                      scale ? json_real(*scale) : NULL, "number", number < 0 ? NULL : json_integer(number), key, name,
-                     "category", feature ? feature->category : NULL, "missing",
+                     "category", feature ? feature->category : NULL, "other",
+                     feature && feature->other ? json_true() : NULL, "missing",
                      feature && feature->missing ? json_true() : NULL);
 }
 
@@ -78,12 +79,13 @@ static bool read_columns(const json_t *list, const char *format, card_column **c
     for (size_t i = 0; fine && i < *count; i++) {
         card_column *to = &(*columns)[i];
         json_int_t number = 0;
-        int missing = 0;
+        int missing = 0, other = 0;
         fine = json_unpack(json_array_get(list, i), format, "mean", &to->scale.mean, "scale", &to->scale.scale,
                            "number", &number, "column", &to->name, "name", &to->name, "category", &to->category,
-                           "missing", &missing) == 0 &&
+                           "other", &other, "missing", &missing) == 0 &&
                isfinite(to->scale.mean) && isfinite(to->scale.scale) && number >= 0 && number < 1 << 30;
         to->number = (int)number;
+        to->other = other;
         to->missing = missing;
     }
     return fine;
@@ -154,10 +156,10 @@ static bool parse(card *c, tg_error *error)
     const double pixel_scale = json_number_value(json_object_get(data, "pixel_scale"));
     c->pixel_scale = pixel_scale > 0 ? pixel_scale : 1;
     const json_t *inputs = json_object_get(data, "inputs"), *classes = json_object_get(data, "classes");
-    const bool read = read_columns(inputs, "{s:F, s:F, s:I, s?s, s?s, s?s, s?b}", &c->input, &c->inputs),
-               named = read_columns(json_object_get(data, "targets"), "{s:F, s:F, s?I, s?s, s:s, s?s, s?b}", &c->target,
-                                    &c->targets),
-               answered = read_columns(json_object_get(data, "answers"), "{s?F, s?F, s:I, s?s, s?s, s?s, s?b}",
+    const bool read = read_columns(inputs, "{s:F, s:F, s:I, s?s, s?s, s?s, s?b, s?b}", &c->input, &c->inputs),
+               named = read_columns(json_object_get(data, "targets"), "{s:F, s:F, s?I, s?s, s:s, s?s, s?b, s?b}",
+                                    &c->target, &c->targets),
+               answered = read_columns(json_object_get(data, "answers"), "{s?F, s?F, s:I, s?s, s?s, s?s, s?b, s?b}",
                                        &c->answer, &c->answers);
     c->classes = json_array_size(classes);
     c->class_names = calloc(c->classes + 1, sizeof *c->class_names);

@@ -31,6 +31,7 @@ typedef struct card_column {
     const char *name; /* NULL if the file had none; of a target, empty */
     int number;
     const char *category; /* NULL: the number itself */
+    bool other;           /* the category is any that is not among the others of the column */
     bool missing;
     card_scale scale;
 } card_column;

@@ -117,14 +117,14 @@ static bool list_rows(const void *context, FILE *to)
 static void put_answer(const predictions *p, int32_t row, FILE *to)
 {
     const dataset *set = &p->from->data;
-    const double *source = set->source ? set->source + (size_t)row * (set->features + set->targets) : NULL;
+    const double *cells = set->cells ? set->cells + (size_t)row * set->columns : NULL;
     if (p->of->task == CARD_CLASSES) {
         putc(',', to);
         put_word(set->class_names[set->labels[row]], to);
     }
     for (size_t i = 0; p->of->task == CARD_TARGETS && i < set->targets; i++) {
         putc(',', to);
-        put_number(source ? source[set->features + i] : set->y[(size_t)row * set->targets + i], to);
+        put_number(cells ? cells[set->target_column[i]] : set->y[(size_t)row * set->targets + i], to);
     }
 }
 

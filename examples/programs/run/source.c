@@ -136,12 +136,12 @@ bool source_classifies(const run_spec *s, const run_source *from)
 unsigned long source_checksum(const run_source *from)
 {
     const dataset *data = &from->data;
-    const void *bytes = from->is_text  ? (const void *)from->letters.read
-                        : data->source ? (const void *)data->source
-                                       : data->x;
-    size_t left = from->is_text  ? (size_t)from->letters.size * sizeof *from->letters.read
-                  : data->source ? data->rows * (data->features + data->targets) * sizeof *data->source
-                                 : data->rows * data->features * sizeof *data->x;
+    const void *bytes = from->is_text ? (const void *)from->letters.read
+                        : data->cells ? (const void *)data->cells
+                                      : data->x;
+    size_t left = from->is_text ? (size_t)from->letters.size * sizeof *from->letters.read
+                  : data->cells ? data->rows * data->columns * sizeof *data->cells
+                                : data->rows * data->features * sizeof *data->x;
     unsigned long sum = crc32(0, NULL, 0);
     for (const unsigned char *at = bytes; at && left > 0;) {
         const size_t some = left < (1u << 30) ? left : 1u << 30;
@@ -189,6 +189,26 @@ static void describe_columns(const dataset *data, bool may_miss, FILE *out)
     fputs("; ", out);
 }
 
+/* Names the classes without a row in one of the splits. */
+static void describe_absent(const dataset *data, const dataset_part *part, const char *split, FILE *out)
+{
+    enum { MOST = 12 };
+    bool *has = part->rows && data->labels ? calloc(data->classes, sizeof *has) : NULL;
+    size_t absent = 0;
+    for (size_t i = 0; has && i < part->rows; i++)
+        has[data->labels[part->row[i]]] = true;
+    for (size_t i = 0; has && i < data->classes; i++) {
+        if (has[i] || ++absent > MOST)
+            continue;
+        if (absent == 1)
+            fprintf(out, "No %s sample has the class ", split);
+        fprintf(out, "%s'%s'", absent > 1 ? ", " : "", plain_name(data->class_names[i], (char[PLAIN_NAME]){0}));
+    }
+    if (absent)
+        fprintf(out, "%s.\n", absent > MOST ? ", ..." : "");
+    free(has);
+}
+
 static void describe_text(const text_source *t, FILE *out)
 {
     fprintf(out, "%s: %lld characters, %d different; the last %lld are held out%s\n", t->name, (long long)t->size,
@@ -210,4 +230,9 @@ void source_describe(const run_spec *s, const run_source *from, const char *spli
     fprintf(out, "%s\n", guessed ? "; inferred, override with --task" : "");
     fprintf(out, "%zu training, %zu validation and %zu test samples.%s%s\n", data->train.rows, data->validation.rows,
             data->test.rows, split ? " " : "", split ? split : "");
+    if (strncmp(s->data, "csv:", 4) == 0) {
+        describe_absent(data, &data->train, "training", out);
+        describe_absent(data, &data->validation, "validation", out);
+        describe_absent(data, &data->test, "test", out);
+    }
 }

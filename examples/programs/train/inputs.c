@@ -19,7 +19,7 @@ static bool find_column(const csv_source *source, const card *c, const card_colu
     const char *path = source->table.path;
     const size_t columns = source->table.columns, number = (size_t)input->number;
     *column = number;
-    if (!input->name || !source->first)
+    if (!input->name || !source->names)
         return number < columns ||
                tg_fail(source->error, "%s: the model needs column %zu, counted from 0, and there are %zu", path, number,
                        columns);
@@ -39,12 +39,6 @@ static bool find_column(const csv_source *source, const card *c, const card_colu
                        path, input->name, number);
     return matches ||
            tg_fail(source->error, "%s: there is no column '%.60s', which the model needs", path, input->name);
-}
-
-static bool is_category(const card_column *input, const char *word, double number)
-{
-    char text[NUMBER_TEXT];
-    return strcmp(input->category, word ? word : number_text(number, text)) == 0;
 }
 
 static double standardised(card_scale s, double value)
@@ -67,55 +61,136 @@ static void note(inputs_trouble *trouble, const csv_source *source, size_t row, 
     csv_fail_at(&noting, row, column, problem);
 }
 
-/* Fills inputs first .. last - 1 of the card, which all come from the same column, for all rows. */
-static bool read_column(const csv_source *source, const card *c, size_t first, size_t last, bool ignore, inputs *out)
+/* Inputs first .. last - 1 of the card, which all come from one column. */
+typedef struct group {
+    size_t first, last, column;
+} group;
+
+typedef struct reading {
+    const csv_source *source;
+    const card *c;
+    const group **of; /* [columns]: the inputs that come from a column; NULL: none */
+    bool ignore;      /* unknown categories */
+    inputs *out;
+} reading;
+
+static bool fill_number(const reading *r, const group *g, size_t row)
 {
-    float *x = out->x;
-    size_t column;
-    if (!find_column(source, c, &c->input[first], &column))
-        return false;
-    const bool may_miss = c->input[last - 1].missing;
-    for (size_t row = 0; row < source->rows; row++) {
-        const char *word = csv_word_at(source, row, column);
-        const double number = csv_value(source, row, column);
-        const bool missing = csv_is_missing(word);
-        bool known = missing && may_miss;
-        for (size_t i = first; i < last; i++) {
-            const card_column *input = &c->input[i];
-            const bool is = input->missing ? missing : input->category && !missing && is_category(input, word, number);
-            known |= is || (!input->category && !input->missing && !word);
-            const double value = input->category || input->missing ? is : number;
-            x[row * c->inputs + i] = (float)standardised(input->scale, value);
-        }
-        if (!known && ignore && c->input[first].category) {
-            note(&out->unknown, source, row, column, "");
-            known = true;
-        }
-        if (!known && c->input[first].category && !missing) {
-            inputs_trouble trouble = {0};
-            note(&trouble, source, row, column,
-                 " is a category that the model does not know; --unknown ignore treats it as none of the known ones");
-            return tg_fail(source->error, "%s", trouble.first.text);
-        }
-        if (!known)
-            return missing ? csv_fail_at(source, row, column,
-                                         "missing, and the model was trained on rows without missing values")
-                           : csv_fail_at_word(source, row, column);
-    }
+    const card_column *input = &r->c->input[g->first];
+    const bool missing = csv_is_missing_at(r->source, row, g->column), may_miss = r->c->input[g->last - 1].missing;
+    float *x = r->out->x + row * r->c->inputs;
+    if (missing && !may_miss)
+        return csv_fail_at(r->source, row, g->column,
+                           "missing, and the model was trained on rows without missing values");
+    if (!missing && csv_kind_at(r->source, row, g->column) != CSV_NUMBER)
+        return csv_fail_at_word(r->source, row, g->column, NULL);
+    x[g->first] = (float)standardised(input->scale, csv_value(r->source, row, g->column));
+    if (may_miss)
+        x[g->last - 1] = (float)standardised(r->c->input[g->last - 1].scale, missing);
     return true;
+}
+
+/* The input of a category; `last` if the model does not know it. Numbers are compared as texts, then as numbers. */
+static size_t find_category(const reading *r, const group *g, size_t row, const char *text)
+{
+    char number[NUMBER_TEXT];
+    for (int pass = 0; pass < 2; pass++) {
+        size_t other = g->last;
+        for (size_t i = g->first; i < g->last; i++) {
+            const card_column *input = &r->c->input[i];
+            if (input->other)
+                other = i;
+            else if (input->category && strcmp(input->category, text) == 0)
+                return i;
+        }
+        if (pass == 1 || csv_kind_at(r->source, row, g->column) != CSV_NUMBER)
+            return other;
+        text = number_text(csv_value(r->source, row, g->column), number);
+    }
+    return g->last;
+}
+
+/* Fills the inputs of a column of categories. */
+static bool fill_category(void *context, size_t row, size_t column, const char *text, size_t length)
+{
+    const reading *r = context;
+    const group *g = r->of[column];
+    const csv_kind kind = csv_kind_at(r->source, row, column);
+    const bool may_miss = r->c->input[g->last - 1].missing;
+    (void)length;
+    size_t is = kind == CSV_MISSING ? g->last : find_category(r, g, row, text);
+    const bool missing = kind == CSV_MISSING || (kind == CSV_MAYBE_MISSING && may_miss && is == g->last);
+    if (missing && may_miss)
+        is = g->last - 1;
+    if (is == g->last && r->ignore) {
+        note(&r->out->unknown, r->source, row, column, "");
+    } else if (is == g->last && missing) {
+        return csv_fail_at(r->source, row, column, "missing, and the model was trained on rows without missing values");
+    } else if (is == g->last) {
+        inputs_trouble trouble = {0};
+        note(&trouble, r->source, row, column,
+             " is a category that the model does not know; --unknown ignore treats it as none of the known ones");
+        return tg_fail(r->source->error, "%s", trouble.first.text);
+    }
+    for (size_t i = g->first; i < g->last; i++)
+        r->out->x[row * r->c->inputs + i] = (float)standardised(r->c->input[i].scale, i == is);
+    return true;
+}
+
+static bool read_groups(reading *r, group *groups, bool *flags)
+{
+    const csv_source *source = r->source;
+    const card *c = r->c;
+    size_t count = 0;
+    for (size_t first = 0, last; first < c->inputs; first = last) {
+        group *g = &groups[count++];
+        for (last = first + 1; last < c->inputs && c->input[last].number == c->input[first].number;)
+            last++;
+        *g = (group){first, last, 0};
+        if (!find_column(source, c, &c->input[first], &g->column))
+            return false;
+        r->of[g->column] = g;
+        flags[g->column] = c->input[first].category;
+    }
+    for (size_t row = 0; row < source->rows; row++)
+        for (size_t i = 0; i < count; i++)
+            if (!flags[groups[i].column] && !fill_number(r, &groups[i], row))
+                return false;
+    return csv_each_text(source, flags, fill_category, r);
+}
+
+static bool read_inputs(const csv_source *source, const card *c, bool ignore, inputs *out)
+{
+    const size_t columns = source->table.columns;
+    reading r = {source, c, dataset_array(columns, 1, sizeof *r.of), ignore, out};
+    group *groups = dataset_array(c->inputs, 1, sizeof *groups);
+    bool *flags = dataset_array(columns, 1, sizeof *flags);
+    const bool fine = r.of && groups && flags ? read_groups(&r, groups, flags)
+                                              : tg_fail(source->error, "%s: out of memory", source->table.path);
+    free(r.of);
+    free(groups);
+    free(flags);
+    return fine;
 }
 
 /* The class of a cell; -1 if it is missing, or unknown to the model. */
 static int32_t label_of(const csv_source *source, const card *c, size_t row, size_t column, inputs_trouble *trouble)
 {
     char number[NUMBER_TEXT];
-    const char *word = csv_word_at(source, row, column);
-    if (csv_is_missing(word))
+    const csv_kind kind = csv_kind_at(source, row, column);
+    if (kind == CSV_MISSING)
         return -1;
-    word = word ? word : number_text(csv_value(source, row, column), number);
-    for (size_t i = 0; i < c->classes; i++)
-        if (strcmp(c->class_names[i], word) == 0)
-            return (int32_t)i;
+    const char *word = csv_text(source, row, column);
+    for (int pass = 0; pass < 2; pass++) { /* numbers are compared as texts, then as numbers */
+        for (size_t i = 0; i < c->classes; i++)
+            if (strcmp(c->class_names[i], word) == 0)
+                return (int32_t)i;
+        if (kind != CSV_NUMBER)
+            break;
+        word = number_text(csv_value(source, row, column), number);
+    }
+    if (kind == CSV_MAYBE_MISSING)
+        return -1;
     note(trouble, source, row, column, " is a class that the model does not know");
     return -1;
 }
@@ -123,10 +198,10 @@ static int32_t label_of(const csv_source *source, const card *c, size_t row, siz
 static float target_of(const csv_source *source, const card *c, size_t row, size_t target, size_t column,
                        inputs_trouble *trouble)
 {
-    const char *word = csv_word_at(source, row, column);
-    if (word && !csv_is_missing(word))
+    const bool number = csv_kind_at(source, row, column) == CSV_NUMBER;
+    if (!number && !csv_is_missing_at(source, row, column))
         note(trouble, source, row, column, " is no number");
-    return word ? NAN : (float)standardised(c->target[target].scale, csv_value(source, row, column));
+    return !number ? NAN : (float)standardised(c->target[target].scale, csv_value(source, row, column));
 }
 
 /* Reads the classes or targets, if the file has their columns. */
@@ -191,11 +266,7 @@ static bool load_csv(const char *path, const inputs_options *options, const card
         out->x = dataset_array(out->count, c->inputs, sizeof *out->x);
         fine = out->x || tg_fail(error, "%s: out of memory", path);
     }
-    for (size_t first = 0, last; fine && first < c->inputs; first = last) {
-        for (last = first + 1; last < c->inputs && c->input[last].number == c->input[first].number;)
-            last++;
-        fine = read_column(&source, c, first, last, options->ignore_unknown, out);
-    }
+    fine = fine && read_inputs(&source, c, options->ignore_unknown, out);
     fine = fine && read_answers(&source, c, out);
     csv_source_free(&source);
     return fine;

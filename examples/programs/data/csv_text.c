@@ -1,0 +1,220 @@
+/* What kind of text a file is, and what separates its cells. */
+#include "examples/programs/data/csv.h"
+
+#include <ctype.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- lines ---- */
+
+const unsigned char *csv_line_end(const unsigned char *from)
+{
+    while (*from && *from != '\n' && *from != '\r')
+        from++;
+    from += *from == '\r' && from[1] == '\n';
+    return from + (*from != '\0');
+}
+
+static const unsigned char *after_blanks(const unsigned char *from)
+{
+    while (*from && strchr(" \t\r\n", *from))
+        from++;
+    return from;
+}
+
+const unsigned char *csv_first_line(const unsigned char *from, size_t *comments)
+{
+    for (; *from; from = csv_line_end(from)) {
+        if (*from == '#')
+            ++*comments;
+        else if (after_blanks(from) < csv_line_end(from) && *after_blanks(from))
+            break;
+    }
+    return from;
+}
+
+/* The line without surrounding blanks and the terminator. */
+static void trim(const unsigned char **line, const unsigned char **end)
+{
+    while (*line < *end && **line == ' ')
+        ++*line;
+    while (*end > *line && strchr(" \r\n", (*end)[-1]))
+        --*end;
+}
+
+/* True if the cell, between blanks, is a number; `commas` is its number of decimal commas, at most one. */
+static bool is_number(const unsigned char *cell, const unsigned char *end, size_t *commas)
+{
+    *commas = 0;
+    for (const unsigned char *c = cell; c < end; c++) {
+        if (!strchr("0123456789+-.,eE", *c))
+            return false;
+        if (*c != ',')
+            continue;
+        if (++*commas > 1 || c == cell || c + 1 == end || !isdigit(c[-1]) || !isdigit(c[1]))
+            return false;
+    }
+    return cell < end;
+}
+
+typedef enum commas_are { SEPARATORS, DECIMAL, UNDECIDED } commas_are;
+
+/* Decides what the commas of a line are. They are decimal if all of them are inside numbers between blanks, and there
+ * are several such numbers, or all cells are numbers, or both sides of a single comma contain blanks. "1,2 pears" is
+ * ambiguous. */
+static commas_are kind_of_commas(const unsigned char *line, const unsigned char *end)
+{
+    size_t cells = 0, numbers = 0, decimals = 0;
+    bool first = false, last = false; /* cell is a decimal number */
+    trim(&line, &end);
+    while (line < end) {
+        bool quoted = false;
+        const unsigned char *cell = line;
+        size_t commas;
+        for (; line < end && (quoted || !isblank(*line)); line++)
+            quoted ^= *line == '"';
+        const int quotes = line - cell > 2 && *cell == '"' && line[-1] == '"';
+        const bool number = is_number(cell + quotes, line - quotes, &commas);
+        if (!number && *cell != '"' && memchr(cell, ',', (size_t)(line - cell)))
+            return SEPARATORS;
+        cells++;
+        numbers += number;
+        last = number && commas;
+        first |= last && cells == 1;
+        decimals += last;
+        while (line < end && isblank(*line))
+            line++;
+    }
+    if (decimals && cells == 1)
+        return SEPARATORS;
+    return decimals > 1 || (decimals && (numbers == cells || (!first && !last))) ? DECIMAL : UNDECIDED;
+}
+
+/* True if the first lines have decimal commas, and blanks between cells; the first line may be a header. */
+static bool are_commas_decimal(const unsigned char *from)
+{
+    enum { LINES = 10 };
+    int decimal = 0;
+    for (int line = 0; line < LINES && *from; line++) {
+        const commas_are kind = kind_of_commas(from, csv_line_end(from));
+        if (kind == SEPARATORS && line > 0)
+            return false;
+        decimal += kind == DECIMAL;
+        from = csv_line_end(from);
+        while (*from && after_blanks(from) >= csv_line_end(from))
+            from = csv_line_end(from);
+    }
+    return decimal > 0;
+}
+
+/* From the first line, and for commas and blanks from the next lines too. A comma counts last: it may be decimal, as in
+ * 1,5;2,5 or between tabs or blanks. */
+char csv_find_separator(const unsigned char *first)
+{
+    const unsigned char *line = first, *line_ends = csv_line_end(first);
+    bool quoted = false, semicolons = false, commas = false, blanks = false, pipes = false;
+    bool tabs = false, padding = false; /* tabs between cells; tabs beside a comma or at an end */
+    trim(&line, &line_ends);
+    for (const unsigned char *letter = line; letter < line_ends; letter++) {
+        quoted ^= *letter == '"';
+        if (quoted)
+            continue;
+        const bool beside = letter == line || letter + 1 == line_ends || letter[-1] == ',' || letter[1] == ',';
+        semicolons |= *letter == ';';
+        commas |= *letter == ',';
+        pipes |= *letter == '|';
+        blanks |= *letter == ' ';
+        tabs |= *letter == '\t' && !beside;
+        padding |= *letter == '\t' && beside;
+    }
+    if (semicolons)
+        return ';';
+    if (tabs || (padding && !commas))
+        return '\t';
+    if (pipes && !commas)
+        return '|';
+    if (blanks && (!commas || are_commas_decimal(first)))
+        return ' ';
+    return ',';
+}
+
+/* ---- other kinds of files ---- */
+
+static bool is_ascii(const unsigned char *bytes, size_t size)
+{
+    uint64_t high = 0, eight;
+    for (; size >= sizeof eight; bytes += sizeof eight, size -= sizeof eight) {
+        memcpy(&eight, bytes, sizeof eight);
+        high |= eight;
+    }
+    for (; size > 0; size--)
+        high |= *bytes++;
+    return !(high & UINT64_C(0x8080808080808080));
+}
+
+/* Names of columns, categories and classes are stored in JSON, and jansson accepts only UTF-8. */
+static bool is_utf8(const unsigned char *line, size_t length)
+{
+    if (is_ascii(line, length))
+        return true;
+    json_t *text = json_stringn((const char *)line, length);
+    json_decref(text);
+    return text != NULL;
+}
+
+static bool begins_with(const unsigned char *text, const char *word)
+{
+    return strncasecmp((const char *)text, word, strlen(word)) == 0;
+}
+
+/* True if the line is a number and then only numbers of features with values: 1 3:0.5 17:1. */
+static bool is_libsvm(const unsigned char *line)
+{
+    size_t pairs = 0;
+    double unused;
+    const unsigned char *at = csv_number(line, false, &unused);
+    while (at && (*at == ' ' || *at == '\t')) {
+        at += strspn((const char *)at, " \t");
+        if (!*at || strchr("#\r\n", *at))
+            break;
+        const unsigned char *const number = at;
+        while (isdigit(*at))
+            at++;
+        at = at > number && *at == ':' ? csv_number(at + 1, false, &unused) : NULL;
+        pairs++;
+    }
+    return at && pairs > 0 && (!*at || strchr("#\r\n", *at));
+}
+
+bool csv_check_text(const char *path, const dataset_bytes *text, tg_error *error)
+{
+    const unsigned char *bytes = text->bytes, *zero = memchr(bytes, 0, text->size), *first = bytes;
+    size_t line = 1, comments = 0;
+    if (text->size >= 2 && (memcmp(bytes, "\xff\xfe", 2) == 0 || memcmp(bytes, "\xfe\xff", 2) == 0))
+        return tg_fail(error, "%s: UTF-16, expected UTF-8; iconv -f UTF-16 -t UTF-8 converts the file", path);
+    if (zero)
+        return tg_fail(error, "%s: a zero byte at offset %td, expected text in ASCII or UTF-8", path, zero - bytes);
+    while (*first == '%' || *first == '#' || (*first && after_blanks(first) >= csv_line_end(first)))
+        first = csv_line_end(first); /* comments of ARFF files, too */
+    if (begins_with(first, "@relation") || begins_with(first, "@attribute"))
+        return tg_fail(error,
+                       "%s: an ARFF file, expected CSV; sed '1,/^@data/Id; /^%%/d' leaves the rows, whose columns then "
+                       "have no names",
+                       path);
+    first = csv_first_line(bytes, &comments);
+    if (is_libsvm(first))
+        return tg_fail(error,
+                       "%s: a libsvm file (label index:value ...), expected CSV with a cell for every column; "
+                       "scikit-learn's load_svmlight_file reads it",
+                       path);
+    const bool ascii = is_ascii(bytes, text->size);
+    for (const unsigned char *at = bytes, *next; !ascii && *at; at = next, line++) {
+        next = csv_line_end(at);
+        if (at >= first && !is_utf8(at, (size_t)(next - at)))
+            return tg_fail(error, "%s:%zu: not UTF-8; if it is Latin-1, iconv -f LATIN1 -t UTF-8 converts the file",
+                           path, line);
+    }
+    return true;
+}

@@ -102,6 +102,15 @@ static void take_leaf(tg_fit *fit, int level, double share)
     }
 }
 
+/* The number of shards that have rows of this pass, whose last rows may be too few for all. */
+static int64_t shards_of_pass(const tg_fit *fit, int64_t rows)
+{
+    const int64_t least = fit->config.least_rows, most = rows / least;
+    if (least == 1 || most >= fit->split.shards) /* a shard may have no rows */
+        return fit->split.shards;
+    return most > 0 ? most : 1;
+}
+
 /* Computes the gradients of a shard of the step; returns its share of the rows. */
 static double run_shard(tg_fit *fit, int64_t shard, tg_fit_sums *sums)
 {
@@ -111,7 +120,8 @@ static double run_shard(tg_fit *fit, int64_t shard, tg_fit_sums *sums)
     tg_parameters_clear_gradients(fit->parameters); /* also those from backward passes outside the run */
     for (int64_t number = 0, done = 0; done < split->rows && !fit->error.text[0]; number++) {
         const int64_t all = split->rows - done < fit->config.batch ? split->rows - done : fit->config.batch,
-                      first = all * shard / split->shards, count = all * (shard + 1) / split->shards - first;
+                      shards = shards_of_pass(fit, all), first = all * shard / shards,
+                      count = shard < shards ? all * (shard + 1) / shards - first : 0;
         if (count > 0) {
             const double part = (double)count / (double)split->rows,
                          loss = tg_fit_pass(fit, number, shard, split->first_row + done + first, count, part);

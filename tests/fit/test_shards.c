@@ -159,6 +159,18 @@ START_TEST(a_step_is_the_sum_of_its_shards_in_the_order_of_the_tree)
 }
 END_TEST
 
+/* The last pass of a step may have too few rows for two in each shard, as a batch norm needs. */
+START_TEST(a_pass_of_few_rows_is_divided_into_fewer_shards)
+{
+    run r = begin(TG_NORM_BATCH, 0, 3);
+    r.config.batch = TRAIN - 3;
+    r.config.accumulate = 2;
+    r.fit = tg_fit_new(&r.config);
+    ck_assert_msg(tg_fit_run(r.fit), "%s", tg_fit_error(r.fit));
+    end(&r);
+}
+END_TEST
+
 /* In double precision the order of the sums changes the last digits only, so that the number of shards does not matter.
  */
 START_TEST(shards_of_doubles_train_to_the_weights_of_the_whole)
@@ -457,6 +469,7 @@ Suite *shards_suite(void)
     TCase *tests = tcase_create("shards");
     tcase_add_checked_fixture(tests, fit_suite_start, fit_suite_finish);
     tcase_add_unchecked_fixture(tests, draw_rows, NULL);
+    tcase_add_test(tests, a_pass_of_few_rows_is_divided_into_fewer_shards);
     tcase_add_loop_test(tests, a_step_is_the_sum_of_its_shards_in_the_order_of_the_tree, 0,
                         sizeof trees / sizeof *trees);
     tcase_add_test(tests, shards_of_doubles_train_to_the_weights_of_the_whole);

@@ -1,0 +1,344 @@
+"""Random commands of `train` and `compare`, run and checked. Each has the data, rows, weights and epochs that its options
+mean, which records.py and verdicts.py compute again."""
+import csv
+import filecmp
+import json
+import math
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+
+import nets
+import records
+import tables
+import verdicts
+from records import expect, expect_close, number
+
+
+class Refused(Exception):
+    """The program refused the combination of options, or training diverged."""
+
+
+class Commands:
+    def __init__(self, binaries, folder, rng):
+        self.binaries, self.folder, self.rng, self.said = binaries, folder, rng, ""
+
+    # ---- programs ----
+
+    def argv(self, program, arguments):
+        return [os.path.join(self.binaries, program)] + [str(a) for a in arguments]
+
+    def run(self, program, arguments):
+        self.said = " ".join(self.argv(program, arguments))
+        done = subprocess.run(self.argv(program, arguments), capture_output=True, text=True, cwd=self.folder)
+        if done.returncode == 2 or "is infinite or not a number" in done.stderr:
+            raise Refused(done.stderr.strip().splitlines()[-1])
+        expect(done.returncode == 0, "status", done.returncode, done.stderr[-300:])
+        return done.stdout
+
+    def interrupt(self, program, arguments, how):
+        """Starts the program and ends it by a signal after a moment."""
+        child = subprocess.Popen(self.argv(program, arguments), cwd=self.folder, stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL)
+        time.sleep(self.rng.uniform(0.01, 0.12))
+        child.send_signal(how)
+        child.wait()
+
+    # ---- options ----
+
+    def net(self):
+        rng = self.rng
+        o = ["--hidden", rng.choice(["6", "8x2", "5x3", "9,4", "12"])]
+        norm = rng.choice(["none"] * 4 + nets.NORMS[1:])
+        if norm != "none":
+            o += ["--norm", norm]
+        if rng.random() < 0.2 and o[1] in ("8x2", "5x3"):
+            o += ["--residual"]
+        if rng.random() < 0.2:
+            o += ["--dropout", "0.2"]
+        return o, norm
+
+    def training(self, table, compares):
+        """Options of training, and what they mean for rows and epochs."""
+        rng, rows = self.rng, len(table.kept)
+        means = {"epochs": rng.randint(1, 7), "batch": rng.choice([4, 7, 16, 32]), "accumulate": 1, "patience": 0,
+                 "best": "loss", "ema": 0, "drop_last": False, "folds": 0, "fold": 0, "validation": "0.2",
+                 "test": "0.2", "least": 1, "loose": 1, "fixed": False}
+        o = ["--epochs", means["epochs"], "--batch", means["batch"]]
+
+        def maybe(share, name, value, key=None):
+            if rng.random() < share:
+                o.extend(["--" + name] + ([] if value is True else [value]))
+                if key:
+                    means[key] = value
+                return True
+            return False
+
+        maybe(0.35, "ema", rng.choice([0.5, 0.9, 0.99]), "ema")
+        if table.task == "classes":
+            maybe(0.35, "best", "accuracy", "best")
+            maybe(0.2, "label-smoothing", 0.2)
+        maybe(0.3, "patience", rng.randint(1, 3), "patience")
+        if means["patience"] >= means["epochs"]:
+            means["epochs"] = means["patience"] + rng.randint(1, 4)
+            o[1] = means["epochs"]
+        maybe(0.25, "accumulate", rng.choice([2, 3]), "accumulate")
+        maybe(0.25, "clip", rng.choice([0.1, 1, 10]))
+        maybe(0.15, "drop-last", True, "drop_last")
+        maybe(0.2, "shards", rng.choice([2, 3, 4]))
+        schedule = rng.choice(["", "", "constant", "linear", "step", "inverse_sqrt"])
+        if schedule:
+            o += ["--schedule", schedule]
+        maybe(0.2, "warmup", rng.choice([0, 0.1, 0.3]))
+        maybe(0.3, "weight-decay", 0.1)
+        o += ["--optimizer", rng.choice(["adamw", "adamw", "adam", "sgd", "lion", "rmsprop"])] if rng.random() < 0.4 else []
+        o += ["--lr", rng.choice([0.001, 0.003, 0.01, 0.03])]
+        seed = rng.randint(1, 50)
+        o += ["--seed", seed]
+        means["seed"] = seed
+        if maybe(0.3, "validation", rng.choice(["0.1", "0.3", "first:9"]), "validation"):
+            pass
+        if compares and rng.random() < 0.25:
+            means["folds"] = rng.choice([2, 3])
+            o += ["--folds", means["folds"]]
+        else:
+            maybe(0.35, "test", rng.choice(["0.1", "0.33", "none"] + ["first:8"] * (means["validation"][0] == "0")), "test")
+        maybe(0.2, "split", "fixed")
+        means["fixed"] = "fixed" in o
+        maybe(0.15, "train-loss-every", 2)
+        del rows
+        return o, means
+
+    # ---- train ----
+
+    def train(self, index):
+        rng = self.rng
+        table = tables.Table(rng, os.path.join(self.folder, "data%d.csv" % index))
+        net, norm = self.net()
+        activation = rng.choice(nets.ACTIVATIONS)
+        o, means = self.training(table, False)
+        means["least"], means["loose"] = 2 if norm == "batch" else 1, 1 if norm == "none" else 10
+        out = "train%d" % index
+        options = ["--data", "csv:" + table.path] + table.options + net + ["--activation", activation] + o + \
+            ["--no-plots", "--keep-predictions", "--threads", 1, "--out"]
+        mode = rng.choice(["whole", "whole", "again", "killed", "stopped", "longer"])
+        self.run("train", options + [out])
+        if mode == "again":
+            self.same(out, options, out, 0)
+        if mode in ("killed", "stopped"):
+            self.same(out, options, out + "part", signal.SIGKILL if mode == "killed" else signal.SIGINT)
+        if mode == "longer":
+            means["epochs"] += rng.randint(1, 4)
+            self.run("train", ["--resume", "--epochs", means["epochs"], "--out", out])
+        self.said = "train " + " ".join(str(a) for a in options + [out])
+        folder = os.path.join(self.folder, out)
+        found = records.check_run(folder, means, table)
+        line = records.read_csv(folder + "/runs.csv")[0]
+        records.check_line(line, found[0], folder)
+        expect(line["activation"] == activation and int(line["seed"]) == means["seed"], folder, "is another run")
+        summary = records.read_csv(folder + "/summary.csv")[0]
+        for column, value in summary.items():
+            if column.endswith("_mean") and value:
+                expect_close(folder + ": " + column, number(line[column[:-5]]), number(value), 1e-8)
+        if table.missing != "drop":
+            self.predict(folder, table)
+
+    FILES = ["result.json", "rows.csv", "predictions.csv", "curves.csv", "runs.csv", "summary.csv", "best.safetensors",
+             "last.safetensors"]
+
+    def same(self, whole, options, out, how):
+        """The same command again, or interrupted a few times, leaves the same bytes."""
+        before = {}
+        for name in self.FILES:
+            with open(os.path.join(self.folder, whole, name), "rb") as file:
+                before[name] = file.read()
+        for _ in range(self.rng.randint(1, 2) if how else 0):
+            self.interrupt("train", options + [out], how)
+        self.run("train", options + [out])
+        for name in self.FILES:
+            with open(os.path.join(self.folder, out, name), "rb") as file:
+                expect(file.read() == before[name], out, "has another", name, "than", whole)
+
+    def predict(self, folder, table):
+        said = self.run("predict", ["--model", folder, "--data", "csv:" + table.path] +
+                        (["--probabilities"] if table.task == "classes" else []))
+        predicted = list(csv.reader(said.splitlines()))
+        with open(folder + "/predictions.csv", newline="") as file:
+            kept = list(csv.reader(file))
+        width = len(predicted[0])
+        expect(kept[0][-width:] == predicted[0], folder, "predict has the columns", predicted[0])
+        for row in kept[1:]:  # answers may lack rows that have no target: none here
+            expect(row[-width:] == predicted[1 + int(row[0])], folder, "row", row[0], "is predicted as",
+                   predicted[1 + int(row[0])], "and recorded as", row[-width:])
+
+    # ---- training, again in NumPy ----
+
+    def retrain(self, index):
+        """A step an epoch from known weights: the same losses, norms and weights as in NumPy."""
+        rng = self.rng
+        while True:
+            table = tables.Table(rng, os.path.join(self.folder, "data%d.csv" % index))
+            if table.missing != "drop":
+                break
+        rows, activation = len(table.kept), rng.choice(list(nets.SLOPES))
+        hidden = rng.choice(["5", "6x2", "4,7"])
+        sizes = [table.source.shape[1]] + nets.widths(hidden)
+        sizes.append(len(table.classes) if table.task == "classes" else table.targets)
+        draw = np.random.default_rng(rng.randrange(10**6))
+        w = [(draw.normal(0, 1 / math.sqrt(a), (b, a)).astype(np.float32), draw.normal(0, 0.1, b).astype(np.float32))
+             for a, b in zip(sizes, sizes[1:])]
+        nets.write(os.path.join(self.folder, "start%d.safetensors" % index),
+                   {"layers.%d.%s" % (i, n): part for i, layer in enumerate(w) for n, part in zip(("weight", "bias"), layer)})
+        o = {"activation": activation, "epochs": rng.randint(2, 8), "lr": rng.choice([0.003, 0.02, 0.1]),
+             "optimizer": rng.choice(["adamw", "adam", "sgd"]), "schedule": rng.choice(["cosine", "linear", "constant", "step",
+                                                                                        "inverse_sqrt"]),
+             "warmup": rng.choice([0, 0.3]), "end": 0, "clip": rng.choice([0, 0.3, 3]), "decay": rng.choice([0, 0.3]),
+             "momentum": 0, "ema": rng.choice([0, 0, 0.3, 0.8]), "smoothing": 0}
+        if o["schedule"] in ("cosine", "linear"):
+            o["end"] = rng.choice([0, 0.2])
+        if o["optimizer"] == "sgd":
+            o["momentum"] = rng.choice([0, 0.9])
+        if table.task == "classes":
+            o["smoothing"] = rng.choice([0, 0.3])
+        passes = rng.choice([1, 1, 2, 4])
+        batch = rows if passes == 1 else -(-rows // passes)
+        out = "again%d" % index
+        options = ["--data", "csv:" + table.path] + table.options + \
+            ["--hidden", hidden, "--activation", activation, "--start", "start%d.safetensors" % index, "--epochs", o["epochs"],
+             "--batch", batch, "--accumulate", passes, "--lr", o["lr"], "--optimizer", o["optimizer"], "--schedule",
+             o["schedule"], "--warmup", o["warmup"], "--clip", o["clip"], "--weight-decay", o["decay"], "--seed",
+             rng.randint(1, 99), "--no-plots", "--keep-predictions", "--threads", 1, "--out", out]
+        for name, key in (("end", "end"), ("momentum", "momentum"), ("ema", "ema"), ("label-smoothing", "smoothing")):
+            options += ["--" + name, o[key]] if o[key] else []
+        if rng.random() < 0.3:
+            options += ["--shards", rng.choice([2, 3])]
+        self.run("train", options)
+        folder = os.path.join(self.folder, out)
+        curves = records.read_csv(folder + "/curves.csv")
+        split = {"train": [], "validation": [], "test": []}
+        for line in records.read_csv(folder + "/predictions.csv"):
+            split[line["split"]].append(table.kept.index(int(line["row"])))
+        x, z, _, _ = table.standardised(split["train"])
+        x = x.astype(np.float64)
+
+        def part(values, rows_of):
+            return None if values is None else values[rows_of]
+
+        labels = table.labels if table.task == "classes" else None
+        for curve, (loss, norm, weights) in zip(curves, nets.train(o, w, x[split["train"]], part(labels, split["train"]),
+                                                                 part(z, split["train"]))):
+            valid, _ = nets.loss_and_gradient(activation, weights, x[split["validation"]], part(labels, split["validation"]),
+                                              part(z, split["validation"]), 0)
+            what = "%s: epoch %s: " % (folder, curve["epoch"])
+            expect_close(what + "training loss", loss, number(curve["train_loss"]), 2e-3, 1e-5)
+            expect_close(what + "norm of the gradient", norm, number(curve["grad_norm"]), 1e-2, 1e-4)
+            expect_close(what + "validation loss", valid, number(curve["val_loss"]), 3e-3, 1e-5)
+
+    # ---- compare ----
+
+    def compare(self, index):
+        rng = self.rng
+        table = tables.Table(rng, os.path.join(self.folder, "data%d.csv" % index))
+        net, norm = self.net()
+        activations = rng.sample(nets.ACTIVATIONS, rng.randint(2, 3))
+        o, means = self.training(table, True)
+        means["least"], means["loose"] = 2 if norm == "batch" else 1, 1 if norm == "none" else 10
+        seeds, first = rng.randint(1, 4), means["seed"]
+        rates = [str(o[o.index("--lr") + 1])]
+        if rng.random() < 0.3:
+            rates = ["0.001", "0.02"]
+            o[o.index("--lr") + 1] = ",".join(rates)
+        noise = rng.random() < 0.3
+        o += ["--test-noise", "0,0.5"] if noise else []
+        out = "compare%d" % index
+        options = ["--data", "csv:" + table.path] + table.options + net + o + \
+            ["--activations", ",".join(activations), "--seeds", seeds, "--jobs", 1, "--no-plots", "--keep-models",
+             "--keep-predictions"]
+        if rng.random() < 0.25:
+            self.interrupt("compare", options + ["--out", out], rng.choice([signal.SIGKILL, signal.SIGINT]))
+        printed = self.run("compare", options + ["--out", out])
+        folder = os.path.join(self.folder, out)
+        lines = records.read_csv(folder + "/runs.csv")
+        expect(len(lines) == len(activations) * len(rates) * seeds * max(1, means["folds"]), folder, "has", len(lines),
+               "runs")
+        groups, splits, losses = {}, {}, {}
+        overlap, diverged = 0, False
+        for line in lines:
+            seed, fold, rate = int(line["seed"]), int(line["fold"]), line.get("lr", "")
+            name = line["activation"] + ("-lr%s" % rate if rate else "") + "-seed%d" % seed
+            name += "-fold%d" % (fold + 1) if means["folds"] else ""
+            found = records.check_run(os.path.join(folder, "runs", name), dict(means, fold=fold), table)
+            if found is None:
+                expect(line["state"] == "diverged", folder, name, "is", line["state"])
+                diverged = True
+                continue
+            expect(line["state"] == "finished" and first <= seed < first + seeds, folder, name, "is", line["state"])
+            result, curves, split = found
+            records.check_line(line, result, name)
+            expect(splits.setdefault((seed, fold), split) == split, folder, name, "has other rows than its seed")
+            for place, size in enumerate((0.0, 0.5) if noise else ()):
+                of = result["test" if split["test"] else "validation"]
+                expect(result["noise"][3 * place] == size, folder, name, "has other noise")
+                if size == 0:
+                    expect(result["noise"][1] == of["loss"], folder, name, "without noise has another loss")
+            measures = {records.NAMES[s] + "_" + key: value for s in records.NAMES for key, value in result.get(s, {}).items()}
+            groups.setdefault((line["activation"], rate), {})[seed, fold] = measures
+            losses.setdefault((line["activation"], rate), []).append(result["validation"]["loss"])
+            if not overlap and (means["folds"] or not means["fixed"]):
+                overlap = len(split["test"] or split["validation"]) / len(split["train"])
+        self.check_splits(folder, means, splits, table)
+        merged = records.read_csv(folder + "/curves.csv")
+        expect(len(merged) == sum(int(line["epochs"]) for line in lines), folder, "curves.csv has", len(merged), "lines")
+        if diverged or not groups:
+            raise Refused("a run diverged")
+        best = {}
+        for activation in activations:
+            best[activation] = min((r if len(rates) > 1 else "" for r in rates),
+                                   key=lambda r: np.mean(losses[activation, r]))
+        if len(rates) > 1:
+            for line in records.read_csv(folder + "/search.csv"):
+                expect_close(folder + ": search.csv", np.mean(losses[line["activation"], line["point"].split()[1]]),
+                             number(line["best_val_loss_mean"]), 1e-8)
+        summary = {line["activation"]: line for line in records.read_csv(folder + "/summary.csv")}
+        kind = ["accuracy", "loss"] if table.task == "classes" else ["loss"]
+        tested = "test_" if means["folds"] or means["test"] != "none" else "best_val_"
+        judged = [tested + k for k in kind]
+        chosen = {a: groups[a, best[a]] for a in activations}
+        compared = verdicts.check(summary, chosen, judged, overlap, bool(means["folds"] and means["fixed"]))
+        if len(rates) == 1:
+            verdicts.check_sentences(printed, compared, judged, activations[0])
+            self.check_table(options + ["--out", out], summary, judged)
+        if rng.random() < 0.2:
+            self.run("compare", ["--config", out + "/config.json", "--out", out + "config"])
+            expect(self.without_seconds(out + "config") == self.without_seconds(out), out, "by --config has other runs.csv")
+
+    def without_seconds(self, out):
+        return [{k: v for k, v in line.items() if k != "seconds"}
+                for line in records.read_csv(os.path.join(self.folder, out, "runs.csv"))]
+
+    def check_splits(self, folder, means, splits, table):
+        seeds = sorted({seed for seed, _ in splits})
+        for (seed, fold), split in splits.items():
+            same = splits[seeds[0], fold] if (seeds[0], fold) in splits else split
+            if means["fixed"]:
+                expect(split == same, folder, "seed", seed, "has other rows, and --split fixed")
+            elif seed != seeds[0] and (not means["validation"].startswith("first") or split["test"] != same["test"]):
+                expect(split != same, folder, "seed", seed, "has the same rows as the first")
+        for seed in seeds if means["folds"] else []:
+            of = [splits[seed, fold]["test"] for fold in range(means["folds"]) if (seed, fold) in splits]
+            if len(of) == means["folds"] and not means["validation"].startswith("first"):
+                expect(sorted(sum(of, [])) == list(range(len(table.kept))), folder, "folds do not test each row once")
+
+    def check_table(self, options, summary, judged):
+        said = self.run("compare", options + ["--format", "csv"])
+        for line in csv.DictReader(said.splitlines()):
+            for measure in judged:
+                theirs, ours = number(line[measure]), number(summary[line["activation"]][measure + "_mean"])
+                expect_close("the table's " + measure, ours, theirs, 1e-5, 1e-9)
+                if measure + "_difference" in line and line[measure + "_difference"]:
+                    expect_close("the table's difference of " + measure,
+                                 number(summary[line["activation"]][measure + "_difference"]),
+                                 number(line[measure + "_difference"]), 1e-5, 1e-9)

@@ -1,0 +1,216 @@
+"""Nets of the programs in NumPy: model files, forward passes of multilayer perceptrons, and a trainer of full batches.
+
+    meta, tensors = nets.read("results/iris/best.safetensors")
+    outputs = nets.forward(json.loads(meta["tapegrad.model"]), tensors, x)
+"""
+import json
+import math
+import struct
+
+import numpy as np
+from scipy.special import erf, expit
+
+TYPES = {"F32": np.float32, "F64": np.float64, "I32": np.int32, "I64": np.int64}
+
+
+def read(path):
+    with open(path, "rb") as file:
+        size = struct.unpack("<Q", file.read(8))[0]
+        header = json.loads(file.read(size))
+        data = file.read()
+    meta = header.pop("__metadata__", {})
+    tensors = {}
+    for name, about in header.items():
+        begin, end = about["data_offsets"]
+        tensors[name] = np.frombuffer(data[begin:end], TYPES[about["dtype"]]).reshape(about["shape"])
+    return meta, tensors
+
+
+def write(path, tensors):
+    header, data = {}, b""
+    for name, values in tensors.items():
+        raw = np.ascontiguousarray(values, np.float32).tobytes()
+        header[name] = {"dtype": "F32", "shape": list(values.shape), "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    text = json.dumps(header).encode()
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + data)
+
+
+# ---- activations ----
+
+def softplus(x):
+    return np.logaddexp(0, x)
+
+
+def tanh_gelu(x):
+    return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+
+
+SELU = 1.0507009873554805, 1.6732632423543772
+
+PLAIN = {
+    "gelu_exact": lambda x: x * 0.5 * (1 + erf(x / math.sqrt(2))),
+    "gelu_tanh": tanh_gelu,
+    "gelu_quick": lambda x: x * expit(1.702 * x),
+    "stochastic_gelu": lambda x: x * 0.5 * (1 + erf(x / math.sqrt(2))),
+    "silu": lambda x: x * expit(x),
+    "mish": lambda x: x * np.tanh(softplus(x)),
+    "relu": lambda x: np.maximum(x, 0),
+    "leaky_relu": lambda x: np.where(x > 0, x, x / 100),
+    "elu": lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0))),
+    "selu": lambda x: SELU[0] * np.where(x > 0, x, SELU[1] * np.expm1(np.minimum(x, 0))),
+    "hardswish": lambda x: x * np.clip(x + 3, 0, 6) / 6,
+    "softplus": softplus,
+    "tanh": np.tanh,
+    "sigmoid": expit,
+    "relu_squared": lambda x: np.maximum(x, 0) ** 2,
+    "star_relu": lambda x: 0.8944 * np.maximum(x, 0) ** 2 - 0.4472,
+    "sine": np.sin,
+    "snake": lambda x: x + np.sin(x) ** 2,
+    "xielu": lambda x: np.where(x > 0, 0.8 * x * x + 0.5 * x, 0.8 * (np.expm1(np.minimum(x, 0)) - x) + 0.5 * x),
+    "penalized_tanh": lambda x: np.where(x > 0, np.tanh(x), np.tanh(x) / 4),
+    "softsign": lambda x: x / (1 + np.abs(x)),
+    "identity": lambda x: x,
+}
+GATES = {"glu": "sigmoid", "bilinear": "identity", "reglu": "relu", "geglu": "gelu_exact", "swiglu": "silu",
+         "geglu_tanh": "gelu_tanh", "reglu_squared": "relu_squared"}
+ACTIVATIONS = list(PLAIN) + list(GATES)
+NORMS = ["none", "layer", "rms", "batch", "group"]
+
+
+# ---- the forward pass ----
+
+def widths(text):
+    """The widths of "128x4" or "512,256x2"."""
+    all_widths = []
+    for part in text.split(",") if text and text != "none" else []:
+        width, _, times = part.partition("x")
+        all_widths += [int(width)] * int(times or 1)
+    return all_widths
+
+
+def normalise(kind, x, w):
+    if kind == "none":
+        return x
+    if kind == "rms":
+        return w["weight"] * x / np.sqrt(np.mean(x * x, 1, keepdims=True) + 1e-6)
+    mean, variance = np.mean(x, 1, keepdims=True), np.var(x, 1, keepdims=True)  # layer, and group with one group
+    if kind == "batch":
+        mean, variance = w["running_mean"], w["running_var"]
+    return w["weight"] * (x - mean) / np.sqrt(variance + 1e-5) + w["bias"]
+
+
+def forward(spec, tensors, x):
+    """Outputs [rows, outputs] of an mlp in evaluation, in double precision. `spec` is the model of a model file."""
+    t = {name: np.asarray(values, np.float64) for name, values in tensors.items()}
+    configured = widths(spec["hidden"])
+    x = np.asarray(x, np.float64)
+    for i, width in enumerate(configured):
+        name = "layers.%d." % i
+
+        def linear(part=""):
+            return x @ t[name + part + "weight"].T + t[name + part + "bias"]
+
+        activation = spec["activation"]
+        if activation in GATES:
+            y = PLAIN[GATES[activation]](linear("gate_proj.")) * linear("up_proj.")
+        else:
+            y = PLAIN[activation](linear())
+        start = name + "norm."
+        y = normalise(spec["norm"], y, {n[len(start):]: v for n, v in t.items() if n.startswith(start)})
+        x = y + x if spec["residual"] and i > 0 and width == configured[i - 1] else y
+    name = "layers.%d." % len(configured)
+    return x @ t[name + "weight"].T + t[name + "bias"]
+
+
+# ---- training with full batches: the order of rows makes no difference ----
+
+SLOPES = {
+    "tanh": lambda x: 1 - np.tanh(x) ** 2,
+    "relu": lambda x: np.where(x > 0, 1.0, 0.0),
+    "silu": lambda x: expit(x) * (1 + x * (1 - expit(x))),
+    "gelu_exact": lambda x: 0.5 * (1 + erf(x / math.sqrt(2))) + x * np.exp(-x * x / 2) / math.sqrt(2 * math.pi),
+    "sine": np.cos,
+    "softplus": expit,
+}
+
+
+def loss_and_gradient(activation, w, x, labels, targets, smoothing):
+    """Of a plain mlp without norms; w: [(weight, bias), ...]."""
+    inputs, before = [x], []
+    for weight, bias in w[:-1]:
+        before.append(inputs[-1] @ weight.T + bias)
+        inputs.append(PLAIN[activation](before[-1]))
+    out = inputs[-1] @ w[-1][0].T + w[-1][1]
+    rows = len(x)
+    if labels is not None:
+        classes = out.shape[1]
+        wanted = np.eye(classes)[labels] * (1 - smoothing) + smoothing / classes
+        logs = out - out.max(1, keepdims=True)
+        logs -= np.log(np.exp(logs).sum(1, keepdims=True))
+        loss, g = -(wanted * logs).sum() / rows, (np.exp(logs) - wanted) / rows
+    else:
+        loss, g = np.mean((out - targets) ** 2), 2 * (out - targets) / out.size
+    gradient = []
+    for i in reversed(range(len(w))):
+        gradient.append((g.T @ inputs[i], g.sum(0)))
+        if i:
+            g = (g @ w[i][0]) * SLOPES[activation](before[i - 1])
+    return loss, gradient[::-1]
+
+
+def factor(schedule, step, steps, warmup, end):
+    if step < warmup:
+        return (step + 1) / warmup
+    after, length = step - warmup, steps - warmup
+    if schedule == "cosine":
+        return end + (1 - end) * (1 + math.cos(math.pi * after / length)) / 2
+    if schedule == "linear":
+        return 1 - (1 - end) * after / length
+    if schedule == "inverse_sqrt":
+        return 1 / math.sqrt(1 + after / (warmup or 1e4))
+    if schedule == "step":
+        return 0.1 ** (after // max(1, steps // 3))
+    return 1
+
+
+def train(o, w, x, labels, targets):
+    """Trains with options `o` (lr, optimizer, schedule, ...) a step an epoch; yields the loss of the step, the norm of
+    the gradient and the weights, averaged if asked for, after each epoch."""
+    w = [[np.array(part, np.float64) for part in layer] for layer in w]
+    first = [[np.zeros_like(part) for part in layer] for layer in w]
+    second = [[np.zeros_like(part) for part in layer] for layer in w]
+    average = None
+    steps, warmup = o["epochs"], int(o["warmup"] * o["epochs"])
+    for step in range(steps):
+        loss, gradient = loss_and_gradient(o["activation"], w, x, labels, targets, o["smoothing"])
+        norm = math.sqrt(sum((part**2).sum() for layer in gradient for part in layer))
+        scale = o["clip"] / norm if o["clip"] and norm > o["clip"] else 1
+        rate = o["lr"] * factor(o["schedule"], step, steps, warmup, o["end"])
+        for i, layer in enumerate(w):
+            for k, part in enumerate(layer):
+                g, decay = gradient[i][k] * scale, o["decay"] if k == 0 else 0
+                if o["optimizer"] == "sgd":
+                    g = g + decay * part
+                    if o["momentum"]:
+                        first[i][k] = g + (o["momentum"] * first[i][k] if step else 0)
+                        g = g + o["momentum"] * first[i][k]  # Nesterov's
+                    part -= rate * g
+                    continue
+                if o["optimizer"] == "adam":
+                    g = g + decay * part
+                first[i][k] = 0.9 * first[i][k] + 0.1 * g
+                second[i][k] = 0.999 * second[i][k] + 0.001 * g * g
+                part *= 1 - (rate * decay if o["optimizer"] == "adamw" else 0)
+                root = np.sqrt(second[i][k] / (1 - 0.999 ** (step + 1))) + 1e-8
+                part -= rate * first[i][k] / (1 - 0.9 ** (step + 1)) / root
+        if o["ema"]:
+            beta = min(o["ema"], (1 + step) / (10 + step))
+            if average is None:
+                average = [[part.copy() for part in layer] for layer in w]
+            else:
+                for mean, layer in zip(average, w):
+                    for k in range(2):
+                        mean[k] += (1 - beta) * (layer[k] - mean[k])
+        yield loss, norm, average or w

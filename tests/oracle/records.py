@@ -1,0 +1,232 @@
+"""The checks of one run's folder: which rows, which weights, which epoch, and the measures of these."""
+import csv
+import json
+import math
+import os
+
+import numpy as np
+
+import nets
+
+
+class Differs(Exception):
+    """What a program says differs from what the oracle computes."""
+
+
+def expect(true, *words):
+    if not true:
+        raise Differs(" ".join(str(word) for word in words))
+
+
+def close(a, b, relative, absolute=1e-300):
+    return (math.isnan(a) and math.isnan(b)) or abs(a - b) <= relative * max(abs(a), abs(b)) + absolute
+
+
+def expect_close(what, ours, theirs, relative=1e-11, absolute=1e-12):
+    expect(close(ours, theirs, relative, absolute), what, "is", repr(float(theirs)) + ", the oracle has", repr(float(ours)))
+
+
+def read_csv(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def number(text):
+    return float(text) if text not in ("", None) else math.nan
+
+
+# ---- epochs ----
+
+def check_epochs(folder, o, curves, result, rows):
+    """The steps of each epoch, the best epoch, and where patience ends the run. `o` has the options that count."""
+    expect([int(c["epoch"]) for c in curves] == list(range(1, len(curves) + 1)), folder, "epochs are not 1, 2, ...")
+    expect(result["epochs"] == len(curves), folder, "has", len(curves), "epochs and says", result["epochs"])
+    a_step = o["batch"] * o["accumulate"]
+    used = rows - rows % a_step if o["drop_last"] else rows - (rows % o["batch"] < o["least"]) * (rows % o["batch"])
+    steps = -(-used // a_step)
+    for c in curves:
+        expect(int(c["step"]) == steps * int(c["epoch"]), folder, "epoch", c["epoch"], "ends at step", c["step"],
+               "and not", steps * int(c["epoch"]))
+    measures = [-number(c["val_accuracy"]) if o["best"] == "accuracy" else number(c["val_loss"]) for c in curves]
+    best = 0
+    for i, measure in enumerate(measures):
+        if measure < measures[best] or (math.isnan(measures[best]) and not math.isnan(measure)):
+            best = i
+        expect((number(curves[i]["best"]) == 1) == (best == i), folder, "epoch", i + 1, "is marked", curves[i]["best"])
+        over = i + 1 == o["epochs"] or (o["patience"] and i - best >= o["patience"])
+        expect(over == (i + 1 == len(curves)), folder, "ends after epoch", len(curves), "with patience", o["patience"],
+               "of", o["epochs"])
+    expect(result["best_epoch"] == best + 1, folder, "best epoch", result["best_epoch"], "and not", best + 1)
+    return best
+
+
+# ---- rows ----
+
+def portion(text, rows):
+    if text == "none":
+        return 0, False
+    if text.startswith("first:"):
+        return min(int(text[6:]), rows), True
+    return max(1, math.floor(float(text) * rows + 0.5)), False
+
+
+def check_split(folder, o, split, kept):
+    """`split`: positions among the used rows by name."""
+    rows = len(kept)
+    everything = sorted(split["train"] + split["validation"] + split["test"])
+    expect(everything == list(range(rows)), folder, "has not every row in one split")
+    wanted = {"validation": portion(o["validation"], rows)}
+    if o["folds"]:
+        fold = o["fold"]
+        wanted["test"] = rows * (fold + 1) // o["folds"] - rows * fold // o["folds"], False
+    else:
+        wanted["test"] = portion(o["test"], rows)
+    for name, (count, first) in wanted.items():
+        expect(len(split[name]) == count, folder, "has", len(split[name]), name, "rows and not", count)
+        expect(not first or sorted(split[name]) == list(range(count)), folder, name, "rows are not the first")
+    for name in split:
+        expect(split[name] == sorted(split[name]), folder, name, "rows are not in the order of the file")
+
+
+def measures_of(table, outputs, losses, rows, scales):
+    """Measures of rows, from outputs [rows, outputs]: probabilities, or standardised predictions."""
+    m = {"loss": math.fsum(losses) / len(rows)}
+    if table.task == "classes":
+        labels = table.labels[rows]
+        answer, confidence = outputs.argmax(1), outputs.max(1)
+        hit = answer == labels
+        m["accuracy"] = hit.mean()
+        bins = np.minimum((confidence * 15).astype(int), 14)
+        m["calibration_error"] = sum(abs((confidence - hit)[bins == b].sum()) for b in range(15)) / len(rows)
+        counts = np.zeros((len(table.classes),) * 2)
+        np.add.at(counts, (labels, answer), 1)
+        return m, counts.ravel()
+    z, scale = scales
+    error, wanted = outputs - z[rows], z[rows].astype(np.float64)
+    if table.targets == 1:
+        m["rmse"] = math.sqrt(np.mean(error**2)) * scale[0]
+        m["mae"] = np.mean(np.abs(error)) * scale[0]
+    with np.errstate(all="ignore"):
+        m["r2"] = np.mean(1 - (error**2).sum(0) / ((wanted - wanted.mean(0)) ** 2).sum(0))
+    return m, None
+
+
+def check_rows(folder, o, table, spec, tensors, result):
+    """predictions.csv against the file, the saved weights, and the measures; returns the split."""
+    listed = read_csv(folder + "/predictions.csv")
+    place = {r: i for i, r in enumerate(table.kept)}
+    split = {"train": [], "validation": [], "test": []}
+    for line in listed:
+        split[line["split"]].append(place[int(line["row"])])
+    check_split(folder, o, split, table.kept)
+    rows = np.array([place[int(line["row"])] for line in listed])
+    x, z, mean, scale = table.standardised(split["train"])
+    with np.errstate(all="ignore"):
+        raw = nets.forward(spec, tensors, x[rows])
+    losses = np.array([float(line["loss"]) for line in listed])
+    columns = list(listed[0])
+    if table.task == "classes":
+        first = columns.index("probability") + 1
+        said = np.array([[float(line[c]) for c in columns[first:]] for line in listed])
+        expect(columns[first:] == table.classes, folder, "has the classes", columns[first:], "and not", table.classes)
+        shifted = raw - raw.max(1, keepdims=True)
+        ours = np.exp(shifted) / np.exp(shifted).sum(1, keepdims=True)
+        expect(np.allclose(ours, said, rtol=1e-3, atol=2e-4 * o["loose"]), folder, "probabilities differ by",
+               np.abs(ours - said).max())
+        for line, p, row in zip(listed, said, rows):
+            expect(line["true_class"] == table.classes[table.labels[row]], folder, "row", line["row"], "has another class")
+            expect(line["class"] == table.classes[int(p.argmax())] and float(line["probability"]) == p.max(), folder,
+                   "row", line["row"], "is not of the most probable class")
+        p = said[np.arange(len(rows)), table.labels[rows]]
+        safe = p > 1e-290
+        expect(np.allclose(-np.log(p[safe]), losses[safe], rtol=1e-10, atol=1e-13), folder, "losses of rows differ")
+    else:
+        names = columns[-table.targets:]
+        true = np.array([[float(line[c]) for c in columns[3:3 + table.targets]] for line in listed])
+        expect((true == table.y[rows]).all(), folder, "right answers are not those of the file")
+        said = ((np.array([[float(line[c]) for c in names] for line in listed]) - mean) / scale).astype(np.float32)
+        said = said.astype(np.float64)
+        expect(np.allclose(raw, said, rtol=1e-3, atol=2e-4 * o["loose"]), folder, "predictions differ by",
+               np.abs(raw - said).max())
+        expect(np.allclose(((said - z[rows]) ** 2).mean(1), losses, rtol=1e-4, atol=1e-9), folder,
+               "losses of rows differ")
+    for name, of in split.items():
+        expect((name in result) == bool(of), folder, "result.json has", name, name in result)
+        if not of:
+            continue
+        here = np.array([line["split"] == name for line in listed])
+        m, counts = measures_of(table, said[here], losses[here], rows[here], (z, scale))
+        exact = 1e-9 if table.task == "classes" else 1e-4
+        for key, value in m.items():
+            if np.isfinite(value):
+                expect_close("%s: %s %s" % (folder, name, key), value, result[name].get(key, math.nan),
+                             1e-12 if key in ("loss", "accuracy") else exact, 1e-12 if key != "r2" else 1e-6)
+        expect(set(result[name]) <= set(m), folder, name, "has further measures", set(result[name]) - set(m))
+        if counts is not None and name == ("test" if split["test"] else "validation"):
+            expect(list(counts) == result.get("confusion"), folder, "confusion differs")
+    kept = [line for line in listed if line["split"] == ("test" if split["test"] else "validation")]
+    for ours, theirs in zip(kept, read_csv(folder + "/rows.csv")):
+        expect(ours["row"] == theirs["row"] and ours["loss"] == theirs["loss"], folder, "rows.csv differs")
+        expect(table.task != "classes" or int(theirs["correct"]) == (ours["class"] == ours["true_class"]), folder,
+               "row", ours["row"], "is not as correct as rows.csv says")
+    expect(len(kept) == len(read_csv(folder + "/rows.csv")), folder, "rows.csv has another number of rows")
+    return split
+
+
+def check_last(folder, o, table, spec, curves, best, split):
+    """The last epoch's validation loss is that of the weights in last.safetensors, or of their averages."""
+    path = folder + "/last.safetensors"
+    if not os.path.exists(path):
+        return
+    _, last = nets.read(path)
+    prefix = "ema." if o["ema"] else ""
+    weights = {n[len(prefix):]: v for n, v in last.items()
+               if n.startswith(prefix) and (prefix or not n.startswith(("optimizer.", "ema.")))}
+    x, z, _, _ = table.standardised(split["train"])
+    rows = np.array(split["validation"])
+    with np.errstate(all="ignore"):
+        out = nets.forward(spec, weights, x[rows])
+        if table.task == "classes":
+            out = out - out.max(1, keepdims=True)
+            loss = np.mean(np.log(np.exp(out).sum(1)) - out[np.arange(len(rows)), table.labels[rows]])
+        else:
+            loss = np.mean((out - z[rows]) ** 2)
+    if np.isfinite(loss):
+        expect_close(folder + ": the last validation loss", loss, number(curves[-1]["val_loss"]), 2e-3 * o["loose"], 2e-5)
+    if best == len(curves) - 1:
+        saved = nets.read(folder + "/best.safetensors")[1]
+        for name, values in saved.items():
+            expect((values == weights[name]).all(), folder, "best.safetensors is not of the last epoch:", name)
+
+
+def check_run(folder, o, table):
+    """Everything about a finished run; returns its result, its curves and its split, or None if it diverged."""
+    with open(folder + "/result.json") as file:
+        result = json.load(file)
+    if "diverged" in result:
+        return None
+    curves = read_csv(folder + "/curves.csv")
+    meta, tensors = nets.read(folder + "/best.safetensors")
+    spec = json.loads(meta["tapegrad.model"])
+    split = check_rows(folder, o, table, spec, tensors, result)
+    best = check_epochs(folder, o, curves, result, len(split["train"]))
+    expect(int(meta["fit.epoch"]) == best + 1, folder, "saved the weights of epoch", meta["fit.epoch"])
+    for key, column in (("loss", "val_loss"), ("accuracy", "val_accuracy")):
+        if key in result["validation"]:
+            expect(result["validation"][key] == number(curves[best][column]), folder, "was chosen by", column,
+                   curves[best][column], "and has", result["validation"][key])
+    check_last(folder, o, table, spec, curves, best, split)
+    return result, curves, split
+
+
+NAMES = {"train": "best_train", "validation": "best_val", "test": "test"}
+
+
+def check_line(line, result, where):
+    """A line of runs.csv against the record."""
+    expect(int(line["best_epoch"]) == result["best_epoch"] and int(line["epochs"]) == result["epochs"], where,
+           "runs.csv has another best epoch")
+    for split, name in NAMES.items():
+        for key, value in result.get(split, {}).items():
+            expect(value is None or number(line["%s_%s" % (name, key)]) == value, where, "runs.csv has", name, key,
+                   line.get("%s_%s" % (name, key)), "and the record", value)

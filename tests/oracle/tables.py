@@ -1,0 +1,126 @@
+"""Random tables as CSV files, and their inputs and targets as the documentation says that programs read them."""
+import csv
+import math
+
+import numpy as np
+
+MISSING = ["", "?", "NA", "nan"]
+WORDS = ["red", "green", "blue", "amber", "grey"]
+
+
+class Table:
+    """A file `path` with `rows` rows of cells; the options that say how it is read."""
+
+    def __init__(self, rng, path):
+        self.path, self.options = path, []
+        self.delimiter = rng.choice([",", ",", ";", "\t"])
+        count, self.header = rng.randint(40, 120), rng.random() < 0.8
+        kinds = ["number"] * rng.randint(1, 4) + ["word"] * rng.choice([0, 0, 1, 2]) + ["code"] * rng.choice([0, 0, 1])
+        rng.shuffle(kinds)
+        self.missing = rng.choice(["error", "error", "drop", "mean"])
+        self.task = rng.choice(["classes", "classes", "numbers", "numbers", "several"])
+        self.names = ["%s%d" % (kind, i) for i, kind in enumerate(kinds)]
+        if not self.header and "word" in kinds:
+            kinds = ["number" if kind == "word" else kind for kind in kinds]
+        targets = {"classes": ["class"], "numbers": ["y"], "several": ["y1", "y2", "y3"]}[self.task]
+        self.class_words = self.task == "classes" and self.header and rng.random() < 0.5
+        classes = rng.randint(2, 4)
+        noise = rng.choice([0.1, 0.5, 2.0])
+        cells = []
+        for _ in range(count):
+            row, hidden = [], 0.0
+            for i, kind in enumerate(kinds):
+                z = rng.gauss(0, 1)
+                if kind == "number":
+                    row.append("%.4g" % (z * 10 ** (i % 3) + i))
+                    hidden += math.sin(z + i)
+                elif kind == "word":
+                    k = rng.randrange(3 + i % 3)
+                    row.append(WORDS[k])
+                    hidden += 0.5 * k
+                else:
+                    k = rng.randrange(3)
+                    row.append(str(10 * k))
+                    hidden -= 0.5 * k
+                if self.missing != "error" and rng.random() < 0.06:
+                    row[-1] = rng.choice(MISSING)
+            hidden += noise * rng.gauss(0, 1)
+            if self.task == "classes":
+                k = min(classes - 1, max(0, int(math.floor(hidden + classes / 2))))
+                row.append("k%d" % k if self.class_words else str(k))
+            for i, _ in enumerate(targets if self.task != "classes" else []):
+                row.append("%.6g" % (hidden * (i + 1) * 7.5 + rng.gauss(0, 0.3 + i)))
+            cells.append(row)
+        self.kinds = kinds + [self.task] * len(targets)
+        self.names = self.names[:len(kinds)] + targets
+        self.cells = cells
+        if self.missing != "error":
+            self.options += ["--missing", self.missing]
+        if self.task == "several":
+            self.options += ["--target", ",".join(targets) if self.header else "-3,-2,-1"]
+        codes = [i for i, kind in enumerate(kinds) if kind == "code"]
+        self.categorical = []
+        if codes and rng.random() < 0.6:
+            self.categorical = codes
+            self.options += ["--categorical", ",".join(self.names[i] if self.header else str(i) for i in codes)]
+        numbers = [i for i, kind in enumerate(kinds) if kind == "number"]
+        self.ignored = []
+        if len(numbers) > 1 and rng.random() < 0.2:
+            self.ignored = [numbers[0]]
+            self.options += ["--ignore", self.names[numbers[0]] if self.header else str(numbers[0])]
+        if not self.header:
+            self.options += ["--header", "no"]
+        self.options += ["--task", "classification" if self.task == "classes" else "regression"]
+        with open(path, "w", newline="") as file:
+            writer = csv.writer(file, delimiter=self.delimiter, lineterminator="\n")
+            if self.header:
+                writer.writerow(self.names)
+            writer.writerows(cells)
+        self.targets = len(targets)
+        self.read()
+
+    def read(self):
+        """Sets kept (indices of the used rows), and of these source [rows, inputs], labels or y."""
+        with open(self.path, newline="") as file:
+            cells = list(csv.reader(file, delimiter=self.delimiter))[self.header:]
+        features = [i for i in range(len(self.names) - self.targets) if i not in self.ignored]
+        lacks = [[cell in MISSING for cell in row] for row in cells]
+        self.kept = [r for r in range(len(cells))
+                     if self.missing != "drop" or not any(lacks[r][i] for i in features)]
+        rows = [cells[r] for r in self.kept]
+        columns = []
+        for i in features:
+            gone = [cell in MISSING for cell in (row[i] for row in rows)]
+            if self.kinds[i] == "word" or i in self.categorical:
+                present = {row[i] for row, lack in zip(rows, gone) if not lack}
+                for category in sorted(present, key=(lambda c: c) if self.kinds[i] == "word" else float):
+                    columns.append([float(row[i] == category) for row in rows])
+            else:
+                columns.append([math.nan if lack else float(row[i]) for row, lack in zip(rows, gone)])
+            if self.missing == "mean" and any(gone):
+                columns.append([float(lack) for lack in gone])
+        self.source = np.array(columns).T.reshape(len(rows), -1)
+        answers = [row[len(row) - self.targets:] for row in rows]
+        if self.task == "classes":
+            found = {answer[0] for answer in answers}
+            self.classes = sorted(found, key=str if self.class_words else float)
+            self.labels = np.array([self.classes.index(answer[0]) for answer in answers])
+        else:
+            self.y = np.array([[float(cell) for cell in answer] for answer in answers])
+
+    def standardised(self, train):
+        """Inputs (and targets, with their means and scales) by the mean and deviation over the rows `train`, which are
+        positions among the used rows."""
+        def scale(block, keeps):
+            with np.errstate(all="ignore"):
+                mean = np.array([np.mean(c[~np.isnan(c)]) if (~np.isnan(c)).any() else 0 for c in block[train].T])
+                deviation = np.array([0 if len(set(c[~np.isnan(c)])) < 2 else np.std(c[~np.isnan(c)])
+                                      for c in block[train].T])
+                if keeps:
+                    deviation[deviation == 0] = 1
+                z = (block - mean) / deviation
+            z[:, deviation == 0] = 0
+            return np.where(np.isnan(z), 0, z).astype(np.float32), mean, deviation
+
+        x = scale(self.source, False)[0]
+        return (x, None, None, None) if self.task == "classes" else (x,) + scale(self.y, True)

@@ -19,8 +19,9 @@ enum { COUNT = sizeof studies / sizeof *studies };
 static const program_option table[] = {
     {"quick", NULL, "synthetic data, small networks, few epochs: a test that takes seconds", OPTION_FLAG, AT(quick)},
     SWEEP_OPTIONS(AT(sweep)),
-    {"out", "DIR", "parent of the studies' folders, which have records of the runs, report.html, report.md, pictures",
-     OPTION_TEXT, AT(out)},
+    {"out", "DIR",
+     "parent of the studies' folders, which have runs.csv, report.html, report.md, pictures, and the runs", OPTION_TEXT,
+     AT(out)},
     {"data", "DIR",
      "folder that has mnist/ (the four files), uci/ (the tables as .csv), optdigits/ and tinyshakespeare/input.txt",
      OPTION_TEXT, AT(data)},
@@ -32,7 +33,8 @@ static const program_option table[] = {
      "runs",
      OPTION_TEXT, AT(only)},
     {"overwrite", NULL, "retrain runs that the folder has with other settings", OPTION_FLAG, AT(overwrite)},
-    {"report-only", NULL, "train nothing; report the finished runs", OPTION_FLAG, AT(report_only)},
+    {"report-only", NULL, "train nothing; report the runs in runs.csv and curves.csv.gz of the study's folder",
+     OPTION_FLAG, AT(report_only)},
     {"no-plots", NULL, "draw nothing; a report then has no pictures", OPTION_FLAG, AT(no_plots)},
     {0}};
 
@@ -41,6 +43,7 @@ static void list_studies(const void *heading, FILE *to)
     fprintf(to, "%s:\n", (const char *)heading);
     for (int i = 0; i < COUNT; i++)
         fprintf(to, "  %-18s %s\n", studies[i]->name, studies[i]->about);
+    fprintf(to, "  %-18s %s\n", "all", "all of them, one after the other");
 }
 
 static const study *find_study(const char *name)
@@ -54,8 +57,7 @@ static const study *find_study(const char *name)
 /* Reads the options after the study's name; false, with a message, if one has no effect. */
 static bool read_options(int argc, char **argv, const study *chosen, study_settings *s)
 {
-    static const char *const of_runs[] = {"jobs", "part", "data", "epochs", "only", "report-only", "overwrite", NULL},
-                             *const of_choice[] = {"only", "part", NULL},
+    static const char *const of_runs[] = {"jobs", "part", "data", "epochs", "only", "overwrite", NULL},
                              *const of_training[] = {"only", "jobs", "part", NULL};
     static options_program program; /* the runs need it to know which options were given */
     program = (options_program){.name = "study",
@@ -65,35 +67,35 @@ static bool read_options(int argc, char **argv, const study *chosen, study_setti
                                 .table = table,
                                 .after = files_text(list_studies, "Studies")};
     options_parse(&program, argc, argv, s);
-    const char *idle = chosen && !chosen->grids && !chosen->add ? options_first_given(of_runs) : NULL;
+    const char *idle = chosen && !chosen->grids ? options_first_given(of_runs) : NULL;
     if (idle)
         return fprintf(stderr, "study: --%s: %s trains nothing\n", idle, chosen->name), false;
-    const char *choice = chosen && chosen->staged ? options_first_given(of_choice) : NULL;
-    if (choice)
-        return fprintf(stderr, "study: --%s: runs of %s build on each other\n", choice, chosen->name), false;
     idle = s->report_only ? options_first_given(of_training) : NULL;
     if (idle)
         return fprintf(stderr, "study: --%s: with --report-only nothing is trained\n", idle), false;
-    if (chosen && !chosen->grids && options_given("data"))
-        return fprintf(stderr, "study: --data: %s reads none\n", chosen->name), false;
     if (s->quick && options_given("data"))
         return fprintf(stderr, "study: --data: a quick study uses synthetic data\n"), false;
     return true;
 }
 
-/* Runs the chosen study; returns the exit status. */
+/* Runs the chosen study, or all; returns the exit status. */
 static int run(const study *chosen, study_settings *s, const char *command)
 {
     static study_context c;
     tg_error error;
+    int status = 0;
     if (!sweep_prepare(&s->sweep, &error))
         return study_refuse(error.text, 2);
     if (!command || strlen(s->out) > STUDY_OUT)
         return study_refuse(command ? "--out: the name is too long" : "out of memory", 2);
-    c = study_context_of(s, chosen->name, command);
-    if (!files_check_folder(c.folder, &error))
-        return terminal_say("study", "--out", error.text), 2;
-    return study_do(chosen, &c);
+    for (int i = 0; i < COUNT && !status; i++) {
+        if (chosen && chosen != studies[i])
+            continue;
+        c = study_context_of(s, studies[i]->name, command);
+        status = files_check_folder(c.folder, &error) ? study_do(studies[i], &c)
+                                                      : (terminal_say("study", "--out", error.text), 2);
+    }
+    return status;
 }
 
 int main(int argc, char **argv)
@@ -103,7 +105,7 @@ int main(int argc, char **argv)
     study_settings s = {.out = "results/studies", .data = "data"};
     const bool named = argc > 1 && argv[1][0] != '-';
     const study *chosen = named ? find_study(argv[1]) : NULL;
-    if (named && !chosen) {
+    if (named && !chosen && strcmp(argv[1], "all") != 0) {
         fprintf(stderr, "study: there is no study '%s'\n", argv[1]);
         list_studies(usage, stderr);
         return 2;

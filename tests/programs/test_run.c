@@ -163,17 +163,10 @@ END_TEST
 /* A new option that is not set has no effect: a record without it describes the same run. */
 START_TEST(a_record_knows_no_options_that_came_later)
 {
-    static const char *const kept = "docs/studies/gelu-autoencoder/runs/relu-lr0.001-seed1/config.json";
-    char *path = realpath(kept, NULL), keep[PATH_MAX + 200];
-    ck_assert_msg(path != NULL, "there is no %s", kept);
-    snprintf(keep, sizeof keep,
-             "'NR == FNR { known[$1] = 1; next } $1 in known { print > \"o/older.json\" }' '%s' o/config.json", path);
     expect_fine(train_run("train", SMALL "--out o"));
-    expect_fine(train_run("awk", "%s", keep));
-    ck_assert_ptr_null(strstr(temporary_text("o/older.json"), "shards"));
-    expect_fine(train_run("mv", "o/older.json o/config.json"));
+    expect_fine(train_run("sed", "-i '/\"shards\"/d; /\"post-norm\"/d' o/config.json"));
+    ck_assert_ptr_null(strstr(temporary_text("o/config.json"), "shards"));
     expect_fine(train_run("train", SMALL "--out o"));
-    free(path);
 }
 END_TEST
 

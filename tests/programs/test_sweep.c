@@ -133,7 +133,6 @@ START_TEST(parts_make_a_whole)
     expect_fine(train_run("compare", RUNS "--out o"));
     ck_assert_msg(strstr(train_output, "12 of 12 runs are complete\n"), "%s", train_output);
     expect_refused(train_run("compare", RUNS "--part 3/2 --out o"), "--part: '3/2'");
-    expect_refused(train_run("study", "migration --quick --part 1/2 --out s"), "--part: runs of migration build");
 }
 END_TEST
 

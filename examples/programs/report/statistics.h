@@ -70,26 +70,4 @@ double statistics_student_quantile(double probability, double degrees);
  * Continued fraction DLMF 8.17.22, evaluated with Lentz's method. */
 double statistics_incomplete_beta(double x, double a, double b);
 
-/* ---- methods over several data sets: ranks, the Friedman test, and the Nemenyi test's critical difference
- *
- *     double loss[9][8];                                     // [sets][methods], smaller is better
- *     ranks r = ranks_of(&loss[0][0], 9, 8);
- *     if (r.p < 0.05 && r.mean[1] - r.mean[0] > r.critical) ...   // method 0 is better than method 1
- *
- * After Demsar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7 (2006). */
-
-enum { RANKS_METHODS = 10 }; /* at most */
-
-typedef struct ranks {
-    int sets, methods;
-    double mean[RANKS_METHODS]; /* 1 is best; equal losses share the mean of their ranks */
-    double chi_square;          /* Friedman's, methods - 1 degrees of freedom */
-    double f, p;                /* Iman and Davenport's statistic, and its p-value */
-    double critical; /* mean ranks that are farther apart differ, at 5 % for all pairs together; NaN for one method or
-                        more than ten */
-} ranks;
-
-/* The ranks of values[set * methods + method]. A set with a NaN is left out. */
-ranks ranks_of(const double *values, int sets, int methods);
-
 #endif

@@ -110,14 +110,14 @@ static void put_grids(sheet *s)
                      grid->factors[f]);
         for (int rate = 0; rate < GRID_RATES && grid->rates[rate] > 0; rate++)
             snprintf(rates + strlen(rates), sizeof rates - strlen(rates), "%s%g", rate ? ", " : "", grid->rates[rate]);
-        sheet_row(s, "%s|%s|%s|%s|%s|%d", grid->name, study_source_name(grid->data), grid->fixed, factors, rates,
+        sheet_row(s, "%s|%s|%s|%s|%s|%d", grid->each_table ? "tables" : grid->name,
+                  grid->each_table ? "nine tables" : study_source_name(grid->data), grid->fixed, factors, rates,
                   grid->seeds);
     }
 }
 
-static void report(void *results, sheet *s)
+static void report(study_results *r, sheet *s)
 {
-    const study_results *r = results;
     claims all = {&r->work, tg_tape_new()};
     sheet_text(s, "Statements that texts on GELU, and the paper that they cite (arXiv 1606.08415), make. A statement "
                   "is true if the number, or its whole 95 %% interval, lies where the third column says; it is not "
@@ -133,7 +133,6 @@ static void report(void *results, sheet *s)
 const study study_claims = {
     .name = "claims",
     .about = "claims about GELU, each with verdict, number and command",
-    .size = sizeof(study_results),
     .report = report,
     .title = "What is said of GELU",
     .grids = claim_grids,

@@ -32,23 +32,14 @@ typedef struct claims {
 
 typedef finding claim_find(const claims *c);
 
-/* What is measured: a complete run, with the record at the cell's best rate. */
-typedef struct claim_run {
-    const struct claim_measure *measure;
-    const study_cell *cell;
-    const study_record *record;
-    int seed;
-} claim_run;
-
-/* A measure compared between cells, by seed. */
+/* A result of runs (study_record_result) that is compared between cells, by seed. */
 typedef struct claim_measure {
-    const char *name;
-    double (*of)(const struct claim_run *run);
-    double (*scale)(double); /* applied to it; NULL: none */
-    const char *format;      /* of one number */
-    bool logarithm;          /* then it is a logarithm: its exponential is shown, and differences are ratios */
-    study_column column;     /* for `of`, as is the name of a result */
-    const char *result;
+    const char *name, *result;
+    const char *over;   /* it is divided by this result; NULL: not */
+    const char *format; /* of one number */
+    double scale;       /* it is multiplied by this; 0: its logarithm is compared, and differences are ratios */
+    /* In place of the result: a measure of a cell's runs of one seed. */
+    double (*of)(const study_cell *cell, int seed);
 } claim_measure;
 
 enum { CLAIM_CELLS = 4 };
@@ -60,7 +51,6 @@ typedef struct claim {
     const char *of[CLAIM_CELLS]; /* subjects of the statement; `find` defines their meaning */
     const claim_measure *measure;
     const char *study; /* the study whose runs decide it; NULL: claims */
-    bool logarithm;    /* that study gives the logarithm of the number */
 } claim;
 
 #define NEAR(number, off) (number) - (off), (number) + (off)
@@ -90,9 +80,10 @@ claim_find claim_study;
  * difference of of[2] and of[3]. */
 claim_find claim_cells;
 
-extern const claim_measure claim_perplexity;
+/* The geometric mean over all tables of the ratio of test losses, of[0] over of[1]. */
+claim_find claim_tables;
 
-enum { CLAIM_GRIDS = 8 };
+enum { CLAIM_GRIDS = 9 };
 extern const study_grid claim_grids[CLAIM_GRIDS];
 
 #endif

@@ -6,7 +6,7 @@
 
 /* ---- data ---- */
 
-enum { QUICK_ROWS = 150, QUICK_IMAGES = 800 };
+enum { QUICK_ROWS = 150, QUICK_IMAGES = 800, GRID_OPTIONS = 400 };
 
 static const struct {
     const char *name, *kind, *path, *made;
@@ -49,7 +49,7 @@ static bool load(const study_context *c, int i, study_sources *from, tg_error *e
     const dataset_options making = {.rows = i == STUDY_MNIST ? QUICK_IMAGES : QUICK_ROWS};
     run_source *to = &from->source[i];
     to->is_text = i == STUDY_PLAYS;
-    from->name[i] = quick && !to->is_text ? sources[i].made : sources[i].name;
+    from->name[i] = sources[i].name;
     snprintf(spec, sizeof spec, "%s:%s/%s", sources[i].kind, c->settings->data, sources[i].path);
     if (!to->is_text)
         return dataset_load(quick ? sources[i].made : spec, quick ? &making : &sources[i].options, &to->data, error);
@@ -58,6 +58,11 @@ static bool load(const study_context *c, int i, study_sources *from, tg_error *e
     return (!quick || (files_make_folder(c->folder, error) &&
                        files_write(c->folder, "sentences.txt", write_sentences, NULL, error))) &&
            text_load(spec, &to->letters, error) && text_split(&to->letters, 0.1, 1, error);
+}
+
+const char *study_table_name(const study_context *c, int table)
+{
+    return c->settings->quick ? sources[table].made : sources[table].name;
 }
 
 int study_tables(const study_context *c)
@@ -73,7 +78,7 @@ static int tables_of(const study_context *c, const study_grid *grid)
 bool study_sources_load(study_sources *from, const study_context *c, const study_grid grids[], int count)
 {
     tg_error error;
-    for (const study_grid *grid = grids; grid < grids + count; grid++)
+    for (const study_grid *grid = grids; grid < grids + count && !c->settings->report_only; grid++)
         for (int i = grid->data; i < (int)grid->data + tables_of(c, grid); i++)
             if (!from->name[i] && !load(c, i, from, &error)) {
                 fprintf(stderr, "study: %s%s\n", error.text,
@@ -117,8 +122,8 @@ static int values_of(const char *factor)
     return values;
 }
 
-/* Sets a factor to its value number `which`, and appends that to the cell's name. */
-static bool set_factor(run_spec *s, const char *factor, int which, char name[STUDY_NAME])
+/* Sets a factor to its value number `which`, and appends that to the cell's name and to its options. */
+static bool set_factor(run_spec *s, const char *factor, int which, char name[STUDY_NAME], char options[GRID_OPTIONS])
 {
     char option[40], value[40];
     const char *at = strchr(factor, '=') + 1;
@@ -127,8 +132,9 @@ static bool set_factor(run_spec *s, const char *factor, int which, char name[STU
     snprintf(option, sizeof option, "%.*s", (int)strcspn(factor, "="), factor);
     snprintf(value, sizeof value, "%.*s", (int)strcspn(at, ","), at);
     const bool is_word = *value > '9';
-    const size_t used = strlen(name);
+    const size_t used = strlen(name), length = strlen(options);
     snprintf(name + used, STUDY_NAME - used, "%s%s%s", used ? "-" : "", is_word ? "" : option, value);
+    snprintf(options + length, GRID_OPTIONS - length, " %s=%s", option, value);
     return set_option(s, option, value);
 }
 
@@ -137,8 +143,7 @@ static int rates_of(const study_work *work, const study_grid *grid)
     int rates = 0;
     while (rates < GRID_RATES && grid->rates[rates] > 0)
         rates++;
-    const int most = grid->quick_rates ? grid->quick_rates : 2;
-    return work->c->settings->quick && rates > most ? most : rates;
+    return work->c->settings->quick && rates > 2 ? 2 : rates;
 }
 
 static int seeds_of(const study_work *work, const study_grid *grid)
@@ -146,23 +151,29 @@ static int seeds_of(const study_work *work, const study_grid *grid)
     return work->c->settings->quick ? 2 : grid->seeds;
 }
 
-/* Batches of a thirtieth of the rows or so, as a power of two; 0.6 of the rows are for training. */
+/* Batches of a thirtieth of the rows or so, as a power of two; 0.6 of the rows are for training. Without rows, for a
+ * report of kept runs, the epochs are not known. */
 static void set_steps(run_spec *s, size_t rows, int steps)
 {
     s->batch = 16;
     while (s->batch < 128 && rows >= 60 * (size_t)s->batch)
         s->batch *= 2;
-    s->epochs = (int)ceil(steps / (0.6 * (double)rows / s->batch));
+    s->epochs = rows ? (int)ceil(steps / (0.6 * (double)rows / s->batch)) : 1;
 }
 
 static bool add_run(study_work *work, const study_grid *grid, const study_sources *from, int table,
-                    const run_spec *spec, const char *cell, double rate, int seed)
+                    const run_spec *spec, const char *cell, const char *options, double rate, int seed)
 {
     study_run *run = study_work_add(work);
     if (!run)
         return false;
-    *run =
-        (study_run){.spec = *spec, .group = cell, .grid = grid, .keeps_model = grid->keeps_model, .more = grid->more};
+    *run = (study_run){.spec = *spec,
+                       .cell = cell,
+                       .options = options,
+                       .grid = grid,
+                       .keeps_model = grid->keeps_model,
+                       .keeps_curves = grid->keeps_curves,
+                       .more = grid->more};
     run->from = &from->source[(int)grid->data + table];
     run->spec.data = run->from->is_text ? run->from->letters.name : run->from->data.name;
     snprintf(run->name, sizeof run->name, "%.80s-lr%g-seed%d", cell, rate, seed);
@@ -176,22 +187,24 @@ static bool add_cell(study_work *work, const study_grid *grid, const study_sourc
                      int seed)
 {
     const study_settings *s = work->c->settings;
-    char name[STUDY_NAME];
+    char name[STUDY_NAME], options[GRID_OPTIONS];
     run_spec spec = study_spec();
     bool fine = set_options(&spec, grid->fixed) && set_options(&spec, s->quick ? grid->quick : "");
-    snprintf(name, sizeof name, "%s%s", grid->each_table ? from->name[table] : "", grid->name ? grid->name : "");
+    snprintf(name, sizeof name, "%s%s", grid->each_table ? study_table_name(work->c, table) : "",
+             grid->name ? grid->name : "");
+    snprintf(options, sizeof options, "%s%s%s", grid->fixed, s->quick ? " " : "", s->quick ? grid->quick : "");
     if (grid->each_table)
         set_steps(&spec, from->source[table].data.rows, s->quick ? 30 : 3000);
     for (int f = 0; f < GRID_FACTORS && grid->factors[f]; f++) {
         const int values = values_of(grid->factors[f]);
-        fine = fine && set_factor(&spec, grid->factors[f], which % values, name);
+        fine = fine && set_factor(&spec, grid->factors[f], which % values, name, options);
         which /= values;
     }
     spec.reconstructs = grid->reconstructs;
     spec.epochs = s->epochs ? s->epochs : spec.epochs;
-    const char *kept = net_keep_text(name);
+    const char *kept = net_keep_text(name), *all = net_keep_text(options);
     for (int rate = 0; rate < rates_of(work, grid); rate++)
-        fine = fine && kept && add_run(work, grid, from, table, &spec, kept, grid->rates[rate], seed);
+        fine = fine && kept && all && add_run(work, grid, from, table, &spec, kept, all, grid->rates[rate], seed);
     return fine;
 }
 
@@ -250,97 +263,75 @@ int study_lowest_median(const study_record *const records[], int count, int epoc
 
 /* ---- cells ---- */
 
-/* The record of a run of the cell; NULL if there is no such run. */
-static const study_record *record_of(const study_cell *cell, double rate, int seed)
+const study_record *study_cell_record(const study_cell *cell, double rate, int seed)
 {
-    for (int i = 0; i < cell->work->count; i++) {
+    for (int i = 0; cell->work && i < cell->work->count; i++) {
         const study_run *run = &cell->work->run[i];
-        if (run->group == cell->name && run->spec.lr == rate && run->spec.seed == seed) /* equal texts are shared */
-            return &cell->work->record[i];
+        if (run->cell == cell->name && run->spec.lr == rate && run->spec.seed == seed) /* equal texts are shared */
+            return cell->work->record[i].complete ? &cell->work->record[i] : NULL;
     }
     return NULL;
 }
 
-const study_record *study_cell_record(const study_cell *cell, double rate, int seed)
-{
-    const study_record *record = record_of(cell, rate, seed);
-    return record && record->complete ? record : NULL;
-}
-
-int study_cell_complete(const study_cell *cell)
-{
-    int seeds = cell->seeds;
-    for (int rate = 0; rate < cell->rates; rate++)
-        for (int seed = 1; seed <= seeds; seed++)
-            if (!study_cell_record(cell, cell->grid->rates[rate], seed))
-                seeds = seed - 1;
-    return seeds;
-}
-
-tg_model *study_cell_net(const study_cell *cell, double rate, int seed, tg_error *error)
-{
-    const study_record *record = study_cell_record(cell, rate, seed);
-    const study_work *work = cell->work;
-    return record ? study_run_net(&work->run[record - work->record], work->c->records, error) : NULL;
-}
-
-int study_cell_records(const study_cell *cell, double rate, bool begun, const study_record *records[STUDY_SEEDS])
+int study_cell_records(const study_cell *cell, double rate, const study_record *records[STUDY_SEEDS])
 {
     int count = 0;
     for (int seed = 1; seed <= cell->seeds; seed++) {
-        const study_record *record = record_of(cell, rate, seed);
-        if (record && (begun ? record->epochs > 0 : record->complete))
+        const study_record *record = study_cell_record(cell, rate, seed);
+        if (record)
             records[count++] = record;
     }
     return count;
 }
 
-double study_cell_at_best(const study_cell *cell, double rate, int seed, study_column column)
+int study_cell_values(const study_cell *cell, double rate, const char *name, double values[STUDY_SEEDS])
 {
-    const study_record *record = study_cell_record(cell, rate, seed);
-    if (!record || record->diverged)
-        return NAN;
-    return study_record_at(record, study_lowest_median(&record, 1, record->epochs, STUDY_VAL_LOSS), column);
-}
-
-/* The mean logarithm of the lowest validation losses: infinite if a run diverged, NaN if one is not complete. */
-static double loss_at(const study_cell *cell, double rate)
-{
-    double sum = 0;
+    int complete = 0;
     for (int seed = 1; seed <= cell->seeds; seed++) {
         const study_record *record = study_cell_record(cell, rate, seed);
-        sum += !record ? NAN : record->diverged ? INFINITY : log(study_cell_at_best(cell, rate, seed, STUDY_VAL_LOSS));
+        values[seed - 1] = record && !record->diverged ? study_record_result(record, name) : NAN;
+        complete += record && complete == seed - 1;
     }
-    return sum / cell->seeds;
+    return complete;
 }
 
-study_cell study_cell_of(const study_work *work, const char *name, int seeds)
+/* The mean logarithm of the lowest validation losses, of losses on the test rows without validation rows, over the
+ * seeds that are complete; infinite if a run diverged. */
+static double loss_at(const study_cell *cell, double rate, int *complete)
+{
+    double losses[2][STUDY_SEEDS], sum = 0;
+    *complete = study_cell_values(cell, rate, "best_val_loss", losses[0]);
+    study_cell_values(cell, rate, "test_loss", losses[1]);
+    for (int i = 0; i < *complete; i++) {
+        const double loss = losses[isnan(losses[0][i])][i];
+        sum += isnan(loss) ? INFINITY : log(loss);
+    }
+    return sum / *complete;
+}
+
+study_cell study_cell_of(const study_work *work, const char *name)
 {
     int run = 0;
-    while (run < work->count && strcmp(work->run[run].group, name) != 0)
+    while (run < work->count && strcmp(work->run[run].cell, name) != 0)
         run++;
     study_cell cell = {.work = work};
     if (run == work->count)
         return cell;
     cell.grid = work->run[run].grid;
-    cell.name = work->run[run].group;
-    cell.seeds = seeds ? seeds : seeds_of(work, cell.grid);
+    cell.name = work->run[run].cell;
+    cell.seeds = seeds_of(work, cell.grid);
     cell.rates = rates_of(work, cell.grid);
     double lowest = INFINITY;
+    cell.whole = true;
     for (int rate = 0; rate < cell.rates; rate++) {
-        const double loss = loss_at(&cell, cell.grid->rates[rate]);
-        if (isnan(loss))
-            return cell.best = 0, cell;
-        if (loss < lowest) {
+        int complete;
+        const double loss = loss_at(&cell, cell.grid->rates[rate], &complete);
+        cell.whole = cell.whole && complete == cell.seeds;
+        if (complete > cell.complete || (complete == cell.complete && loss < lowest)) {
             lowest = loss;
-            cell.best = cell.grid->rates[rate];
+            cell.best = complete ? cell.grid->rates[rate] : 0;
+            cell.complete = complete;
         }
     }
     return cell;
-}
-
-void study_cell_losses(const study_cell *cell, double rate, double logarithms[STUDY_SEEDS])
-{
-    for (int seed = 1; seed <= cell->seeds; seed++)
-        logarithms[seed - 1] = log(study_cell_at_best(cell, rate, seed, STUDY_TEST_LOSS));
 }

@@ -7,8 +7,9 @@
  *
  *     study_grids_add(work, &depth, 1, &sources);   // depth-relu-hidden64x2-lr0.001-seed1 and so on: 40 runs
  *     study_work_do(work, stderr);
- *     study_cell gelu = study_cell_of(work, "depth-gelu_exact-hidden64x4", 0);
- *     double loss = study_cell_at_best(&gelu, gelu.best, 1, STUDY_TEST_LOSS);        // of seed 1
+ *     study_cell gelu = study_cell_of(work, "depth-gelu_exact-hidden64x4");
+ *     double loss[STUDY_SEEDS];
+ *     int seeds = study_cell_values(&gelu, gelu.best, "test_loss", loss);
  *
  * The options are those of `compare`. The name of a cell has its grid and the values of its factors: words unchanged,
  * numbers after the option's name.
@@ -53,18 +54,11 @@ typedef struct study_grid {
     const char *factors[GRID_FACTORS]; /* "option=value,value"; a flag has the values 0 and 1 */
     double rates[GRID_RATES];          /* ended by 0 */
     int seeds;                         /* the quick version has two */
-    int quick_rates;                   /* rates that it tries; 0: two */
     bool keeps_model, reconstructs;    /* as in study_run and run_spec */
+    bool keeps_curves;                 /* in curves.csv.gz */
     bool each_table; /* runs on each table: cells begin with its name; batch and epochs follow from its rows */
     void (*more)(trainer *finished, json_t *results);
 } study_grid;
-
-/* Small networks on each table, which several studies share: about 3,000 steps; and their rates. */
-#define STUDY_ON_TABLES .each_table = true, .fixed = "split=redrawn hidden=64x2", .quick = "hidden=16x2"
-#define STUDY_TABLE_RATES            \
-    {                                \
-        3e-4, 1e-3, 3e-3, 1e-2, 3e-2 \
-    }
 
 /* Loads what some grids train on. False, said, if that fails; to be freed also then. */
 bool study_sources_load(study_sources *from, const study_context *c, const study_grid grids[], int count);
@@ -72,6 +66,9 @@ void study_sources_free(study_sources *from);
 
 /* The number of tables: all, or the first in the quick version. */
 int study_tables(const study_context *c);
+
+/* The name of a table, of --quick's data if that is given. */
+const char *study_table_name(const study_context *c, int table);
 
 /* Adds the runs of some grids, all of the first seed first. False where an option is none, or memory runs out. */
 bool study_grids_add(study_work *work, const study_grid grids[], int count, const study_sources *from);
@@ -105,28 +102,22 @@ typedef struct study_cell {
     const study_grid *grid;
     const char *name;
     int seeds, rates; /* numbers of them */
-    double best;      /* the rate of the lowest validation loss (geometric mean over seeds); 0: some are incomplete */
+    int complete;     /* seeds, from the first on, that are complete at the best rate */
+    bool whole;       /* all seeds are complete at all rates, and there are any */
+    double best;      /* of the rates with the most complete seeds that with the lowest validation loss; 0: none */
 } study_cell;
 
-/* The cell with this name, with its first `seeds` seeds; 0: all. Without seeds and rates if there is none. */
-study_cell study_cell_of(const study_work *work, const char *name, int seeds);
+/* The cell with this name; without seeds and rates if there is none. */
+study_cell study_cell_of(const study_work *work, const char *name);
 
-/* The number of seeds, from the first on, that are complete at all rates. */
-int study_cell_complete(const study_cell *cell);
-
-/* The record of a run of the cell, and its network if the run kept it; NULL if the run is not complete. */
+/* The record of a run of the cell; NULL if the run is not complete. */
 const study_record *study_cell_record(const study_cell *cell, double rate, int seed);
-tg_model *study_cell_net(const study_cell *cell, double rate, int seed, tg_error *error);
 
-/* The records that are complete, or with `begun` at least begun; returns their number. */
-int study_cell_records(const study_cell *cell, double rate, bool begun, const study_record *records[STUDY_SEEDS]);
+/* The records that are complete; returns their number. */
+int study_cell_records(const study_cell *cell, double rate, const study_record *records[STUDY_SEEDS]);
 
-/* A measure of a run, after the epoch with its lowest validation loss; NaN if the run diverged or is not complete.
- */
-double study_cell_at_best(const study_cell *cell, double rate, int seed, study_column column);
-
-/* Across seeds, the logarithm of the test loss is used: without normalisation, one outlier row may be off by a factor
- * of a thousand. */
-void study_cell_losses(const study_cell *cell, double rate, double logarithms[STUDY_SEEDS]);
+/* A number of the results (study_record_result) of each seed at a rate, NaN for a run that diverged or is not complete;
+ * returns the number of seeds, from the first on, that are complete. */
+int study_cell_values(const study_cell *cell, double rate, const char *name, double values[STUDY_SEEDS]);
 
 #endif

@@ -4,9 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
-
-static const double seconds_of_a_sample = 0.2;
 
 run_spec study_spec(void)
 {
@@ -47,22 +44,9 @@ bool study_run_split(const study_run *run, dataset *data, tg_error *error)
 
 /* ---- identity of a run ---- */
 
-/* A checksum of a file's bytes; 0 if it cannot be read. */
-static unsigned long file_checksum(const char *path)
-{
-    unsigned char some[1 << 14];
-    unsigned long sum = crc32(0, NULL, 0);
-    FILE *file = fopen(path, "re");
-    for (size_t got; file && (got = fread(some, 1, sizeof some, file)) > 0;)
-        sum = crc32(sum, some, (unsigned)got);
-    if (file)
-        fclose(file);
-    return file ? sum : 0;
-}
-
 static const char *const not_compared[] = {"epochs", NULL};
 
-/* The options, and checksums of the rows and weights, which determine the numbers. */
+/* The options and a checksum of the rows, which determine the numbers. */
 static json_t *config_of(const study_run *run)
 {
     static const void *known; /* the checksum is computed once for several hundred runs on a set of 200 MB */
@@ -74,8 +58,6 @@ static json_t *config_of(const study_run *run)
     net_spec_complete(&spec.net); /* an explicit default is the same run */
     json_t *config = run_spec_json(&spec);
     json_object_set_new(config, "checksum", json_integer((json_int_t)sum));
-    if (spec.start)
-        json_object_set_new(config, "start", json_integer((json_int_t)file_checksum(spec.start)));
     return config;
 }
 
@@ -143,55 +125,52 @@ bool study_run_train(const study_run *run, const char *folder, bool overwrite, j
            (claim(run, path, foreign ? RECORD_OVERWRITE : RECORD_SAME, error) && train(run, path, link, error));
 }
 
-/* ---- work besides training ---- */
-
-static bool sample(void *begin, const jobs_progress *now)
-{
-    return now->step < 2 || jobs_clock() - *(const double *)begin < seconds_of_a_sample;
-}
-
-double study_run_seconds(const study_run *run, tg_error *error)
-{
-    run_source from;
-    trainer r;
-    double begin = jobs_clock(), seconds = NAN;
-    run_setup setup = {.from = &from, .context = &begin, .on_progress = sample};
-    study_run shorter = *run;
-    shorter.spec.start = NULL;
-    shorter.spec.epochs = 2;
-    tg_set_threads(1);
-    if (open_source(&shorter, &setup.spec, &from, error) && run_open(&r, &setup, error)) {
-        const bool fine = run_train(&r, error) || tg_fit_diverged(r.fit);
-        const run_spec *s = &run->spec;
-        /* A measurement is forward only: a third of a step for as many rows. */
-        const double measured = (double)from.valid.count + 0.3 * (double)from.test.count +
-                                (s->train_loss_every ? (double)from.train.count / s->train_loss_every : 0);
-        const double step = r.timed_steps ? r.step_seconds / (double)r.timed_steps : r.seconds;
-        if (fine)
-            seconds = step * ((double)r.steps_of_epoch + measured / s->batch / 3);
-        run_close(&r);
-    }
-    free(from.data.order);
-    return seconds;
-}
-
-tg_model *study_run_net(const study_run *run, const char *folder, tg_error *error)
-{
-    const tg_rng rng = tg_rng_seed((uint64_t)run->spec.seed);
-    char path[PATH_MAX];
-    run_spec spec = run->spec;
-    tg_model *made = source_complete(&spec, run->from, error)
-                         ? (run_spec_complete(&spec, 1), net_new(&spec.net, &rng, error))
-                         : NULL;
-    const tg_load_options options = {.allow_unknown = true};
-    strcat(folder_of(run, folder, path), "/last.safetensors");
-    if (made && tg_parameters_load(tg_model_parameters(made), path, &options, error))
-        return made;
-    tg_model_free(made);
-    return NULL;
-}
-
 /* ---- results ---- */
+
+double study_record_at(const study_record *record, int epoch, study_column column)
+{
+    if (epoch < 1 || epoch > record->epochs || !record->epoch)
+        return NAN;
+    const runlog_epoch *e = &record->epoch[epoch - 1];
+    const double of[STUDY_COLUMNS] = {e->train_loss, e->val_loss, e->test_loss, e->whole_train_loss};
+    return of[column];
+}
+
+double study_record_result(const study_record *record, const char *name)
+{
+    const json_t *number = json_object_get(record->results, name);
+    return json_is_number(number) ? json_number_value(number) : NAN;
+}
+
+static void put(study_record *record, const char *name, double number)
+{
+    if (isfinite(number))
+        json_object_set_new(record->results, name, json_real(number));
+}
+
+/* Adds what the epochs give to the results. */
+static void summarise(study_record *record)
+{
+    const runlog_epoch *e = record->epoch, *last = e + record->epochs - 1, *best = e;
+    const runlog_measures test = record_measures(record->results, RUNLOG_TEST); /* of the best epoch */
+    double rise = -INFINITY, most = 0, least = INFINITY;
+    for (; e <= last; e++) {
+        best = !(e->val_loss >= best->val_loss) ? e : best;
+        rise = e > record->epoch ? fmax(rise, e->val_loss / e[-1].val_loss) : rise;
+        most = fmax(most, e->grad_norm);
+        least = fmin(least, e->grad_norm);
+    }
+    json_object_set_new(record->results, "best_epoch", json_integer(best->epoch));
+    put(record, "best_val_loss", best->val_loss);
+    put(record, "best_val_accuracy", best->val_accuracy);
+    put(record, "test_loss", isnan(test.loss) ? last->test_loss : test.loss);
+    put(record, "test_accuracy", test.accuracy);
+    put(record, "epoch_2_loss", study_record_at(record, 2, STUDY_STEP_LOSS));
+    put(record, "dead", last->dead_fraction);
+    put(record, "gap", last->val_loss - last->whole_train_loss);
+    put(record, "rise", rise);
+    put(record, "gradient_range", most / least);
+}
 
 void study_record_read(study_record *record, const study_run *run, const char *folder)
 {
@@ -205,8 +184,9 @@ void study_record_read(study_record *record, const study_run *run, const char *f
     record->results = record_results(path, &unread);
     record->epoch = record_epochs(path, &record->epochs, &unread);
     record->diverged = (int)json_integer_value(json_object_get(record->results, "diverged"));
-    record->ended = json_is_true(json_object_get(record->results, "ended"));
-    record->complete = record->results && (record->diverged || record->ended || record->epochs >= run->spec.epochs);
+    record->complete = record->results && (record->diverged || record->epochs >= run->spec.epochs);
+    if (record->complete && !record->diverged && record->epochs)
+        summarise(record);
 }
 
 void study_record_free(study_record *record)
@@ -214,38 +194,4 @@ void study_record_free(study_record *record)
     free(record->epoch);
     json_decref(record->results);
     *record = (study_record){0};
-}
-
-/* A number of an object; NaN if there is none. */
-static double number_of(const json_t *object, const char *name)
-{
-    const json_t *number = json_object_get(object, name);
-    return json_is_number(number) ? json_number_value(number) : NAN;
-}
-
-double study_record_at(const study_record *record, int epoch, study_column column)
-{
-    if (record->ended && epoch > record->epochs)
-        epoch = record->epochs;
-    if (epoch < 1 || epoch > record->epochs)
-        return NAN;
-    const runlog_epoch *e = &record->epoch[epoch - 1];
-    const json_t *best = json_object_get(record->results, "best_epoch"),
-                 *test = json_integer_value(best) == epoch ? json_object_get(record->results, "test") : NULL;
-    const double of[STUDY_COLUMNS] = {[STUDY_STEP_LOSS] = e->train_loss,
-                                      [STUDY_TRAIN_LOSS] = e->whole_train_loss,
-                                      [STUDY_VAL_LOSS] = e->val_loss,
-                                      [STUDY_VAL_ACCURACY] = e->val_accuracy,
-                                      [STUDY_TEST_LOSS] = test ? number_of(test, "loss") : e->test_loss,
-                                      [STUDY_TEST_ACCURACY] = number_of(test, "accuracy"),
-                                      [STUDY_DEAD] = e->dead_fraction,
-                                      [STUDY_GRADIENT] = e->grad_norm};
-    return of[column];
-}
-
-double study_record_result(const study_record *record, const char *name, size_t index)
-{
-    const json_t *found = json_object_get(record->results, name);
-    const json_t *number = json_is_array(found) ? json_array_get(found, index) : found;
-    return json_is_number(number) ? json_number_value(number) : NAN;
 }

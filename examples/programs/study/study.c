@@ -56,7 +56,7 @@ static int show(const study_results *r, const sheet *s)
         files_make_folder(c->folder, &error) && sheet_write(s, c->folder, c->command, r->drawn == PLOTS_DRAWN, &error);
     if (written)
         printf("in %s/: report.html, report.md, numbers.json%s\n", c->folder,
-               r->work.count ? ", and a record of each run in runs/" : "");
+               r->work.count ? ", runs.csv, and a record of each run in runs/" : "");
     else
         study_refuse(error.text, 1);
     if (outcome->interrupted)
@@ -65,27 +65,17 @@ static int show(const study_results *r, const sheet *s)
     return interrupted ? signals_status() : r->drawn == PLOTS_FAILED || !written || outcome->failed > 0;
 }
 
-/* Trains what is missing, on top of what `add` has done. */
-static void train(study_results *r)
-{
-    const int failed = r->outcome.failed;
-    if (r->outcome.broken || r->outcome.interrupted)
-        return;
-    r->outcome = study_work_do(&r->work, stderr);
-    r->outcome.failed += failed;
-}
-
 static int work_on(const study *what, study_results *r)
 {
-    if (!(what->add ? what->add(r) : study_grids_add(&r->work, what->grids, what->grid_count, &r->from)))
+    if (!study_grids_add(&r->work, what->grids, what->grid_count, &r->from))
         return study_refuse("out of memory", 1);
     if (r->work.count > 0)
-        train(r);
+        r->outcome = study_work_do(&r->work, stderr);
     if (r->outcome.broken)
         return study_refuse(r->outcome.error.text, r->outcome.broken);
     sheet *s = sheet_new(what->title);
     say_state(r, s);
-    what->report(r, s);
+    (what->report ? what->report : study_compare)(r, s);
     const int status = r->broken ? study_refuse(r->error.text, 1) : show(r, s);
     sheet_free(s);
     return status;
@@ -93,18 +83,11 @@ static int work_on(const study *what, study_results *r)
 
 int study_do(const study *what, const study_context *c)
 {
-    study_results *r = calloc(1, what->size);
-    if (!r)
-        return study_refuse("out of memory", 2);
-    r->c = c;
-    r->owner = what->of ? study_context_of(c->settings, what->of, c->command) : *c;
-    r->work = study_work_of(&r->owner);
-    r->drawn = PLOTS_NOTHING;
-    const bool loaded = study_sources_load(&r->from, c, what->grids, what->grid_count);
-    const int status = loaded ? work_on(what, r) : 2;
-    study_work_free(&r->work);
-    study_sources_free(&r->from);
-    free(r);
+    study_results r = {.of = what, .c = c, .work = study_work_of(c), .drawn = PLOTS_NOTHING};
+    const bool loaded = study_sources_load(&r.from, c, what->grids, what->grid_count);
+    const int status = loaded ? work_on(what, &r) : 2;
+    study_work_free(&r.work);
+    study_sources_free(&r.from);
     return status;
 }
 
@@ -128,68 +111,4 @@ void study_put_interval(sheet *s, const char *key, double number, double low, do
     sheet_number(s, name, low);
     snprintf(name, sizeof name, "%s_high", key);
     sheet_number(s, name, high);
-}
-
-void study_put_estimate(sheet *s, const char *key, const statistics_estimate *e)
-{
-    study_put_interval(s, key, e->mean, e->mean - e->margin, e->mean + e->margin);
-}
-
-/* ---- comparisons ---- */
-
-study_change study_change_of(const double to[][STUDY_SEEDS], const double from[][STUDY_SEEDS], int tables, int seeds)
-{
-    double logs[STUDY_TABLES], p[STUDY_TABLES];
-    for (int i = 0; i < tables; i++) {
-        logs[i] = statistics_paired(to[i], from[i], (size_t)seeds).mean;
-        p[i] = statistics_compare(to[i], from[i], (size_t)seeds).p;
-    }
-    statistics_holm(p, (size_t)tables);
-    study_change change = {.ratio = statistics_of(logs, (size_t)tables)};
-    for (int i = 0; i < tables; i++) {
-        change.lower += p[i] < 0.05 && logs[i] < 0;
-        change.higher += p[i] < 0.05 && logs[i] > 0;
-    }
-    return change;
-}
-
-/* ---- curves ---- */
-
-static bool write_curves(const void *context, FILE *to)
-{
-    const study_curves *all = context;
-    fputs("panel,curve,measure,rate,epoch,median,low,high,train\n", to);
-    for (const study_curve *c = all->curve; c < all->curve + all->count; c++)
-        for (int e = 1; e <= all->epochs; e++) {
-            const study_spread of = study_spread_at(c->records, c->count, e, all->column),
-                               train = study_spread_at(c->records, c->count, e, all->train);
-            if (of.count)
-                fprintf(to, "%s,%s,%s,%g,%d,%.6g,%.6g,%.6g,", c->panel, c->name, all->measure, c->rate, e,
-                        STUDY_SPREAD(of));
-            if (of.count)
-                fprintf(to, train.count ? "%.6g\n" : "\n", train.median);
-        }
-    return true;
-}
-
-static bool write_published(const void *context, FILE *to)
-{
-    const study_curves *all = context;
-    fputs("panel,curve,kind,epoch,loss\n", to);
-    for (const study_curve *c = all->curve; c < all->curve + all->count; c++)
-        for (const study_mark *m = c->mark; m < c->mark + c->marks; m++)
-            if (!isnan(m->loss))
-                fprintf(to, "%s,%s,%s,%d,%g\n", c->panel, c->name, m->kind, m->epoch, m->loss);
-    return true;
-}
-
-void study_put_curves(study_results *r, sheet *s, const study_curves *curves, const char *says)
-{
-    int records = 0;
-    for (int i = 0; i < curves->count; i++)
-        records += curves->curve[i].count;
-    study_file(r, "curves.csv", write_curves, curves);
-    study_file(r, "published.csv", write_published, curves);
-    if (records)
-        study_picture(r, s, "study_curves.gp", "curves.svg", says);
 }

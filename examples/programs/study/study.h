@@ -1,11 +1,10 @@
-/* A study: what it trains, and the report that follows from the results. The program does the rest.
+/* A study: a grid of runs, which are options of `compare`; what was published; and a sentence for each comparison. The
+ * program does the rest: it trains what is missing, keeps the runs, and writes the report.
  *
- *     typedef struct results {
- *         study_results of; // first: what every study has
- *         double loss[FORMS];
- *     } results;
- *     const study study_shakespeare = {"shakespeare", "activations in a small GPT", sizeof(results), report,
- *                                      .title = "Activations in a small GPT", .grids = grids, .grid_count = 4};
+ *     const study study_shakespeare = {.name = "shakespeare", .about = "activations in a small GPT",
+ *                                      .title = "Activations in a small GPT", .protocol = "4 layers, ...",
+ *                                      .grids = grids, .grid_count = 4, .cells = cells, .measure = "best_val_loss",
+ *                                      .published = published, .comparisons = comparisons};
  *
  * The exit status is 0; 1 where a run failed or a result could not be written; 2 where the study could not begin;
  * signals_status() where it was interrupted.
@@ -18,9 +17,26 @@
 #include "examples/programs/study/grid.h"
 #include "plots/plots.h"
 
+/* A published number. It is compared with the median of our seeds: of a result of the runs or, if that is NULL, of a
+ * column after an epoch, after the last one, or where the median is lowest. */
+typedef struct study_published {
+    const char *cell, *source; /* NULL ends the list; "figure 2", "course report" */
+    double rate;               /* at which it was measured; 0: not said, so ours is at the best and at the first rate */
+    const char *result;
+    study_column column;
+    int epoch;
+    double value, within; /* it is met within this, or between the least and the greatest of our seeds */
+} study_published;
+enum { STUDY_LOWEST = 0, STUDY_LAST = -1 };
+
+/* "Is SwiGLU better than GELU (both reports: yes)?": whether the cell's measure is lower than the other's. */
+typedef struct study_comparison {
+    const char *cell, *other, *text; /* NULL ends the list */
+} study_comparison;
+
 typedef struct study_results {
+    const struct study *of;
     const study_context *c;
-    study_context owner; /* of the study whose records these are */
     study_sources from;
     study_work work;
     study_outcome outcome;
@@ -30,30 +46,25 @@ typedef struct study_results {
 } study_results;
 
 typedef struct study {
-    const char *name, *about;
-    size_t size; /* of its results, which begin as zeros */
-
-    /* Gathers from the records what is shown, and says it. */
-    void (*report)(void *results, sheet *s);
-    const char *title;
-
-    const char *of; /* the study whose records `work` has at first; NULL: its own */
-
-    /* Its runs: none, those of some grids, or what `add` adds, which may do a part of the work first and returns false
-     * when memory runs out. It reads the data of the grids. */
-    const study_grid *grids;
+    const char *name, *about, *title, *protocol;
+    const study_grid *grids; /* NULL: it trains nothing */
     int grid_count;
-    bool (*add)(void *results);
 
-    bool staged; /* its runs depend on each other, so single runs cannot be selected */
+    const char *const *cells; /* that are shown, ended by NULL */
+    const char *measure;      /* a result, smaller is better, by which they are compared */
+    bool ratio;               /* as a ratio of geometric means, not as a difference of means */
+    double rate;              /* all are compared at this rate; 0: each at its best by validation */
+    int pairs;                /* so many cells, from the first on, are compared in all pairs */
+    const study_published *published;
+    const study_comparison *comparisons;
+    study_column curve; /* that is drawn if the runs keep curves */
+
+    /* In place of the report that follows from these. */
+    void (*report)(study_results *r, sheet *s);
 } study;
 
-/* The studies, in the order in which they are listed: examples/programs/study/NAME.c or so. */
-#define STUDIES             \
-    STUDY(gelu_mnist)       \
-    STUDY(gelu_autoencoder) \
-    STUDY(gelu_noise)       \
-    STUDY(glu_tabular) STUDY(migration) STUDY(shakespeare) STUDY(cost) STUDY(claims)
+/* The studies, in the order in which they are listed and, with the name `all`, done. */
+#define STUDIES     STUDY(gelu_mnist) STUDY(gelu_autoencoder) STUDY(shakespeare) STUDY(cost) STUDY(claims)
 #define STUDY(name) extern const study study_##name;
 STUDIES
 #undef STUDY
@@ -64,6 +75,9 @@ int study_do(const study *s, const study_context *c);
 /* Prints why a study cannot start or continue; returns the exit status. */
 int study_refuse(const char *message, int status);
 
+/* The report of a study's data (compared.c). */
+void study_compare(study_results *r, sheet *s);
+
 /* For a report: writes FOLDER/NAME, and draws by a script of plots/ the picture that the report then has, unless
  * something could not be written. */
 void study_file(study_results *r, const char *name, files_writer *write, const void *context);
@@ -71,47 +85,8 @@ void study_picture(study_results *r, sheet *s, const char *script, const char *f
 
 /* Adds a number and its 95 % interval to those of the report: KEY, KEY_low and KEY_high. */
 void study_put_interval(sheet *s, const char *key, double number, double low, double high);
-void study_put_estimate(sheet *s, const char *key, const statistics_estimate *e);
 
 /* A number of another study's report (sheet_number), of the quick version if this is one; NaN if there is none. */
 double study_number(const study_context *c, const char *name, const char *key);
-
-/* How the test loss differs between two things that were trained on the same tables and seeds. */
-typedef struct study_change {
-    statistics_estimate ratio; /* logarithm of the ratio of the losses, over the tables */
-    int lower, higher; /* tables with a significant difference: t tests, paired by seed, corrected by Holm's method */
-} study_change;
-
-/* From the logarithms of the losses: [tables][seeds]. */
-study_change study_change_of(const double to[][STUDY_SEEDS], const double from[][STUDY_SEEDS], int tables, int seeds);
-
-/* ---- a measure over the epochs, beside what was published ---- */
-
-typedef struct study_mark {
-    const char *kind; /* "validation" or "train" */
-    int epoch;
-    double loss; /* NaN: not published */
-} study_mark;
-
-typedef struct study_curve {
-    char panel[40];
-    const char *name;
-    double rate;
-    int count;
-    const study_record *records[STUDY_SEEDS];
-    const study_mark *mark; /* [marks] */
-    int marks;
-} study_curve;
-
-enum { STUDY_CURVES = 8 };
-typedef struct study_curves {
-    const char *measure;
-    study_column column, train; /* the measure, and the same in training */
-    int epochs, count;
-    study_curve curve[STUDY_CURVES];
-} study_curves;
-
-/* Writes curves.csv and published.csv, and draws them if there is a record. */
-void study_put_curves(study_results *r, sheet *s, const study_curves *curves, const char *says);
 
 #endif

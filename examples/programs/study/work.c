@@ -1,10 +1,14 @@
 #include "examples/programs/study/work.h"
+
+#include "examples/programs/data/csv.h"
 #include "examples/programs/data/words.h"
 
 #include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include <zlib.h>
 
 study_context study_context_of(const study_settings *settings, const char *name, const char *command)
 {
@@ -45,6 +49,177 @@ void study_work_free(study_work *work)
     *work = (study_work){0};
 }
 
+/* ---- the kept files ---- */
+
+static const char *const before[] = {"group", "options", "lr", "seed", "state", "epochs"};
+enum { GROUP, OPTIONS, LR, SEED, STATE, EPOCHS, BEFORE };
+static const char *const columns[STUDY_COLUMNS] = {"step_loss", "val_loss", "test_loss", "train_loss"};
+
+/* "relu-dropout0-lr0.001": the name of a run without its seed. */
+static int group_length(const study_run *run)
+{
+    return (int)(strstr(run->name, "-seed") - run->name);
+}
+
+/* ---- writing ---- */
+
+static void put(FILE *to, double number)
+{
+    fprintf(to, ",%s", isnan(number) ? "" : number_text(number, (char[NUMBER_TEXT]){0}));
+}
+
+/* The names of all numbers that some run has, in order; to be freed. */
+static json_t *names_of(const study_work *work)
+{
+    json_t *names = json_object(), *value;
+    const char *name;
+    for (int i = 0; i < work->count; i++)
+        json_object_foreach(work->record[i].results, name,
+                            value) if (json_is_number(value) && strcmp(name, "diverged") != 0 &&
+                                       strcmp(name, "epochs") != 0) json_object_set_new(names, name, json_true());
+    return names;
+}
+
+static bool write_runs(const void *context, FILE *to)
+{
+    const study_work *work = context;
+    json_t *names = names_of(work), *value;
+    const char *name;
+    for (int i = 0; i < BEFORE; i++)
+        fprintf(to, "%s%s", i ? "," : "", before[i]);
+    json_object_foreach(names, name, value) fprintf(to, ",%s", name);
+    for (int i = 0; i < work->count; i++) {
+        const study_run *run = &work->run[i];
+        const study_record *r = &work->record[i];
+        if (!r->complete)
+            continue;
+        fprintf(to, "\n%.*s,\"%s\",%g,%d,%s,%d", group_length(run), run->name, run->options, run->spec.lr,
+                run->spec.seed, r->diverged ? "diverged" : "finished", r->epochs);
+        json_object_foreach(names, name, value)
+        {
+            put(to, study_record_result(r, name));
+        }
+    }
+    fputc('\n', to);
+    const bool fine = names;
+    json_decref(names);
+    return fine;
+}
+
+static void write_curves(const void *context, FILE *to)
+{
+    const study_work *work = context;
+    fputs("group,seed,epoch", to);
+    for (int c = 0; c < STUDY_COLUMNS; c++)
+        fprintf(to, ",%s", columns[c]);
+    fputc('\n', to);
+    for (int i = 0; i < work->count; i++)
+        for (int e = 1; work->record[i].complete && e <= work->record[i].epochs; e++) {
+            fprintf(to, "%.*s,%d,%d", group_length(&work->run[i]), work->run[i].name, work->run[i].spec.seed, e);
+            for (int c = 0; c < STUDY_COLUMNS; c++) {
+                put(to, study_record_at(&work->record[i], e, (study_column)c));
+            }
+            fputc('\n', to);
+        }
+}
+
+/* The curves, packed; gzip's header has no time, so that the same runs are the same bytes. */
+static bool write_packed(const void *context, FILE *to)
+{
+    char *text = files_text(write_curves, context);
+    const int copy = text && fflush(to) == 0 ? dup(fileno(to)) : -1;
+    gzFile packed = copy >= 0 ? gzdopen(copy, "wb9") : NULL;
+    const bool fine = packed && gzputs(packed, text) >= 0;
+    free(text);
+    if (!packed && copy >= 0)
+        close(copy);
+    return packed && gzclose(packed) == Z_OK && fine;
+}
+
+static bool has_curves(const study_work *work)
+{
+    return work->count && work->run[0].keeps_curves;
+}
+
+static bool write_kept(const study_work *work, tg_error *error)
+{
+    const char *folder = work->c->folder;
+    return files_write(folder, "runs.csv", write_runs, work, error) &&
+           (!has_curves(work) || files_write(folder, "curves.csv.gz", write_packed, work, error));
+}
+
+/* ---- reading ---- */
+
+/* The number of the run of this group and seed that has no complete record; -1 if there is none. */
+static int find_run(const study_work *work, const char *group, double seed)
+{
+    int run = 0;
+    while (run < work->count &&
+           (work->run[run].spec.seed != seed || strlen(group) != (size_t)group_length(&work->run[run]) ||
+            strncmp(work->run[run].name, group, strlen(group)) != 0))
+        run++;
+    return run < work->count ? run : -1;
+}
+
+static void read_run(study_work *work, const csv_source *s, size_t row)
+{
+    const char *group = csv_word_at(s, row, GROUP), *options = csv_word_at(s, row, OPTIONS);
+    const int number = group && options ? find_run(work, group, csv_value(s, row, SEED)) : -1;
+    study_record *r = number >= 0 ? &work->record[number] : NULL;
+    if (!r || r->complete || strcmp(options, work->run[number].options) != 0)
+        return;
+    study_record_free(r);
+    const char *state = csv_word_at(s, row, STATE);
+    r->epochs = (int)csv_value(s, row, EPOCHS);
+    r->diverged = state && strcmp(state, "diverged") == 0 ? r->epochs : 0;
+    r->complete = r->diverged || r->epochs >= work->run[number].spec.epochs;
+    r->results = json_object();
+    for (size_t i = BEFORE; i < s->table.columns; i++)
+        if (!csv_word_at(s, row, i))
+            json_object_set_new(r->results, csv_column_name(s, i), json_real(csv_value(s, row, i)));
+}
+
+/* Adds an epoch to the record of a run that is known by its row only. */
+static void read_epoch(study_work *work, const csv_source *s, size_t row)
+{
+    const int number = find_run(work, csv_word_at(s, row, 0), csv_value(s, row, 1));
+    const int epoch = (int)csv_value(s, row, 2);
+    study_record *r = number >= 0 ? &work->record[number] : NULL;
+    if (!r || epoch < 1 || epoch > r->epochs)
+        return;
+    if (!r->epoch)
+        r->epoch = calloc((size_t)r->epochs, sizeof *r->epoch);
+    if (r->epoch && !r->epoch[epoch - 1].epoch)
+        r->epoch[epoch - 1] = (runlog_epoch){.epoch = epoch,
+                                             .train_loss = csv_value(s, row, 3),
+                                             .val_loss = csv_value(s, row, 4),
+                                             .test_loss = csv_value(s, row, 5),
+                                             .whole_train_loss = csv_value(s, row, 6)};
+}
+
+static bool read_file(study_work *work, const char *name, void (*read)(study_work *, const csv_source *, size_t),
+                      tg_error *error)
+{
+    char path[PATH_MAX + 20];
+    csv_source s;
+    snprintf(path, sizeof path, "%s/%s", work->c->folder, name);
+    if (access(path, F_OK) != 0)
+        return true;
+    const bool fine = csv_read(path, DATASET_HEADER_YES, &s, error);
+    for (size_t row = 0; fine && row < s.rows; row++)
+        read(work, &s, row);
+    csv_source_free(&s);
+    return fine;
+}
+
+static bool read_kept(study_work *work, tg_error *error)
+{
+    return read_file(work, "runs.csv", read_run, error) &&
+           (!has_curves(work) || read_file(work, "curves.csv.gz", read_epoch, error));
+}
+
+/* ---- records ---- */
+
 static bool is_wanted(const study_work *work, int run)
 {
     const char *only = work->c->settings->only;
@@ -60,41 +235,18 @@ static bool read_records(study_work *work, study_outcome *outcome)
     if (!work->record)
         return tg_fail(&outcome->error, "out of memory");
     for (int i = 0; i < work->count; i++) {
-        if (!s->overwrite && !s->report_only && is_wanted(work, i) &&
+        if (s->report_only) /* the data that says whether a folder is ours is not read */
+            continue;
+        if (!s->overwrite && is_wanted(work, i) &&
             study_record_is_foreign(&work->run[i], work->c->records, &outcome->error))
             return false;
         study_record_read(&work->record[i], &work->run[i], work->c->records);
+    }
+    if (!read_kept(work, &outcome->error))
+        return false;
+    for (int i = 0; i < work->count; i++)
         outcome->complete += work->record[i].complete;
-    }
     return true;
-}
-
-/* ---- estimated time ---- */
-
-/* Seconds for the pending runs, one after the other; NaN and a message if one cannot be made. */
-static double estimate(study_work *work, tg_error *error)
-{
-    double seconds = 0;
-    for (int i = 0; i < work->pending_count; i++) {
-        study_run *run = work->pending[i];
-        for (int k = 0; k < i && !run->epoch_seconds; k++)
-            if (strcmp(work->pending[k]->group, run->group) == 0)
-                run->epoch_seconds = work->pending[k]->epoch_seconds;
-        if (!run->epoch_seconds)
-            run->epoch_seconds = study_run_seconds(run, error);
-        seconds += run->epoch_seconds * (run->spec.epochs - work->record[run - work->run].epochs);
-    }
-    return seconds;
-}
-
-static void say_duration(double seconds, FILE *out)
-{
-    if (seconds < 100)
-        fprintf(out, "%.0f second%s", ceil(seconds), plural((long long)ceil(seconds)));
-    else if (seconds < 6000)
-        fprintf(out, "%.0f minutes", ceil(seconds / 60));
-    else
-        fprintf(out, "%.1f hours", seconds / 3600);
 }
 
 /* ---- the pool ---- */
@@ -121,28 +273,13 @@ static const char *name_of(int job, void *context)
     return work->pending[job]->name;
 }
 
-/* Announces the runs and the estimated time. False if a run is impossible. */
-static bool say_estimate(study_work *work, int complete, FILE *out, tg_error *error)
-{
-    const double seconds = estimate(work, error);
-    const int at_once = work->c->settings->sweep.at_once, count = work->pending_count;
-    if (isnan(seconds))
-        return false;
-    fprintf(out, "%d of %d run%s done; ", complete, work->count, plural(work->count));
-    if (complete + count < work->count)
-        fprintf(out, "%d of the rest take%s about ", count, count == 1 ? "s" : "");
-    else
-        fprintf(out, "the rest takes about ");
-    say_duration(seconds / at_once, out);
-    fprintf(out, " (%d at once, from timed samples)\n", at_once);
-    return true;
-}
-
 static void do_pending(study_work *work, study_outcome *outcome, FILE *out)
 {
     const study_settings *s = work->c->settings;
     const int taken = files_take_folder(work->c->records, !s->overwrite, &outcome->error);
-    outcome->broken = taken == FILES_TAKEN || !say_estimate(work, outcome->complete, out, &outcome->error);
+    outcome->broken = taken == FILES_TAKEN;
+    fprintf(out, "%d of %d run%s done, %d to do\n", outcome->complete, work->count, plural(work->count),
+            work->pending_count);
     if (!outcome->broken) {
         const jobs_outcome jobs = jobs_run(&(jobs_config){.count = work->pending_count,
                                                           .at_once = s->sweep.at_once,
@@ -190,5 +327,7 @@ study_outcome study_work_do(study_work *work, FILE *out)
         do_pending(work, &outcome, out);
         outcome.broken |= !read_records(work, &outcome);
     }
+    if (!outcome.broken && !s->report_only && outcome.complete && sweep_is_whole(&s->sweep))
+        outcome.broken = !write_kept(work, &outcome.error);
     return outcome;
 }

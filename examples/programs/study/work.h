@@ -3,10 +3,15 @@
  *     study_work work = study_work_of(&context);
  *     study_run *run = study_work_add(&work);                      // NULL if memory runs out
  *     *run = (study_run){...};
- *     study_outcome outcome = study_work_do(&work, stderr);        // first prints the estimated time
+ *     study_outcome outcome = study_work_do(&work, stderr);
  *     study_work_free(&work);
  *
- * Runs start in the order in which they were added.
+ * Runs start in the order in which they were added. Two files of the study's folder keep what a report needs, and stay
+ * small enough for a repository:
+ *
+ *     runs.csv        a row for each complete run: group (the cell and the rate), options, lr, seed, state, epochs, and
+ *                     the numbers of study_record_result. `compare --runs` reads it
+ *     curves.csv.gz   for studies that show curves, a row for each epoch of these runs
  */
 #ifndef STUDY_WORK_H
 #define STUDY_WORK_H
@@ -60,7 +65,8 @@ study_work study_work_of(const study_context *c);
 study_run *study_work_add(study_work *work);
 void study_work_free(study_work *work);
 
-/* Trains the missing runs and reads all records. Reports the estimated time, progress and failures on `out`. */
+/* Trains the missing runs and reads all records, of folders or, where there is none, of the kept files, which
+ * it writes. Reports progress and failures on `out`. */
 study_outcome study_work_do(study_work *work, FILE *out);
 
 #endif

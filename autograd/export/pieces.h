@@ -9,6 +9,7 @@
 #define TG_PIECES_H
 
 #include "autograd/base/text.h"
+#include "autograd/shape.h"
 
 /* The value of an elementwise line of kernels.def, a C expression: of x, perhaps with a number, or of a and b. */
 typedef struct tg_formula {

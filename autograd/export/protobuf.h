@@ -9,6 +9,7 @@
 #define TG_PROTOBUF_H
 
 #include "autograd/base/text.h"
+#include "autograd/shape.h"
 
 void tg_proto_int(tg_text *to, int field, int64_t number);
 void tg_proto_float(tg_text *to, int field, float number);

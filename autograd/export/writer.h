@@ -10,6 +10,7 @@
 
 #include "autograd/export.h"
 #include "autograd/export/pieces.h"
+#include "autograd/tape/describe.h"
 
 /* The place of a value in the exported file. */
 typedef enum tg_place_kind {

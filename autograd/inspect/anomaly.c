@@ -1,7 +1,7 @@
-#include "autograd/inspect/anomaly.h"
+/* Anomaly mode: finds the operation that made the first NaN or infinity. */
 
 #include "autograd/base/shape_internal.h"
-#include "autograd/base/text.h"
+#include "autograd/tape/tape_internal.h"
 
 #include <math.h>
 
@@ -43,9 +43,13 @@ static void add_range(tg_text *text, const tg_value *value)
         tg_text_add(text, " and %s", r.nan ? "NaN" : "infinities");
 }
 
-tg_anomalies tg_anomalies_of_inputs(const tg_value *value)
+typedef struct anomalies {
+    bool nan, infinite;
+} anomalies;
+
+static anomalies anomalies_of_inputs(const tg_value *value)
 {
-    tg_anomalies found = {0};
+    anomalies found = {0};
     for (int i = 0; i < value->input_count; i++) {
         const range in = range_of(value->inputs[i]);
         found.nan |= in.nan;
@@ -62,9 +66,10 @@ static bool is_overwritten(const tg_value *input, const tg_value *by)
            !(by->op->flags & TG_VIEW);
 }
 
-bool tg_anomaly_check(const tg_value *value, tg_anomalies of_inputs)
+/* False, with the error recorded, if the value has a NaN or an infinity that its inputs do not explain. */
+static bool check(const tg_value *value, anomalies of_inputs)
 {
-    if (!value->op || !value->slot.data)
+    if (!value->slot.data)
         return true;
     range out = range_of(value);
     if (!out.nan && !out.infinite)
@@ -94,4 +99,28 @@ bool tg_anomaly_check(const tg_value *value, tg_anomalies of_inputs)
     }
     tg_program_fail(value->program, "%s", error.text);
     return false;
+}
+
+typedef struct watch {
+    tg_feature feature;
+    anomalies of_inputs; /* found before the value was computed, as that may overwrite an input */
+} watch;
+
+static bool compute(tg_feature *feature, tg_run *run, tg_value *value)
+{
+    watch *w = (watch *)feature;
+    if (!value->is_saved) /* which has the inputs of the value before, overwritten perhaps */
+        w->of_inputs = anomalies_of_inputs(value);
+    return tg_run_compute(run, feature->next, value) && check(value, w->of_inputs);
+}
+
+static const tg_feature_kind kind = {.size = sizeof(watch), .compute = compute};
+
+void tg_tape_watch(tg_tape *tape, bool on)
+{
+    watch *w = !tape ? NULL : on ? tg_tape_have(tape, &kind) : tg_tape_find(tape, &kind);
+    if (!w && on)
+        tg_tape_fail(tape, "out of memory: tg_tape_watch");
+    else if (w)
+        tg_run_observe(&tape->run, &w->feature, on);
 }

@@ -1,16 +1,8 @@
 #include "autograd/listing.h"
 
 #include "autograd/tape/tape_internal.h"
-#include "autograd/base/text.h"
 
 #include <string.h>
-
-static const char *kind_of(const tg_value *value)
-{
-    if (value->op)
-        return value->op->name;
-    return value->parameter ? "parameter" : value->is_variable ? "variable" : "constant";
-}
 
 /* A column: text that `write` adds, padded to `width`. */
 static void add_column(tg_text *text, int width, const tg_value *value, void (*write)(tg_text *, const tg_value *))
@@ -23,7 +15,7 @@ static void add_column(tg_text *text, int width, const tg_value *value, void (*w
 
 static void add_kind(tg_text *text, const tg_value *value)
 {
-    tg_text_add(text, "%s", kind_of(value));
+    tg_text_add(text, "%s", tg_kind_of(value));
 }
 
 static void add_inputs(tg_text *text, const tg_value *value)
@@ -60,21 +52,6 @@ tg_tensor tg_tape_tensor(const tg_tape *tape, int64_t index)
     return tg_tensor_of(is_there ? tg_program_at(&tape->program, index) : NULL);
 }
 
-bool tg_tape_time_at(const tg_tape *tape, int64_t index, tg_operation_time *time)
-{
-    if (!tape || !time || index < 0 || index >= tape->program.count)
-        return false;
-    const tg_value *value = tg_program_at(&tape->program, index), *of = value;
-    while (of->derived_from)
-        of = of->derived_from;
-    *time = (tg_operation_time){
-        .operation = kind_of(value), .backward = of != value, .runs = value->slot.runs, .seconds = value->slot.seconds};
-    tg_text_scope(&(tg_text){time->scope, sizeof time->scope, 0}, of);
-    if (value->op && value->op->work)
-        time->flops = value->op->work(value);
-    return true;
-}
-
 /* Escapes text for a quoted string of DOT. */
 static void add_escaped(tg_text *text, const char *bytes)
 {
@@ -86,7 +63,7 @@ static void add_node(tg_text *text, const tg_value *value)
 {
     const char *name = tg_name_of(value);
     tg_text_add(text, "    v%lld [label=\"", (long long)value->index);
-    add_escaped(text, kind_of(value));
+    add_escaped(text, tg_kind_of(value));
     tg_text_add(text, name ? " " : "");
     add_escaped(text, name ? name : "");
     tg_text_add(text, "\\n");

@@ -2,6 +2,8 @@
  * nets with sublinear memory cost", arXiv 1604.06174.) */
 #include "autograd/memory/checkpoint_internal.h"
 
+#include "autograd/memory/lifetimes.h"
+
 #include <string.h>
 
 /* ---- forgetting ---- */

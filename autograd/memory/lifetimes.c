@@ -8,18 +8,6 @@
 /* More buffers are not planned, as the time grows with the square of their number. */
 enum { MOST_BUFFERS = 4096 };
 
-bool tg_has_buffer(const tg_value *value)
-{
-    return value->op ? !(value->op->flags & TG_VIEW) && !value->sink : !value->parameter && !value->is_borrowed;
-}
-
-const tg_value *tg_root_of(const tg_value *value)
-{
-    while (value->op && value->op->flags & TG_VIEW)
-        value = value->inputs[0];
-    return value;
-}
-
 bool tg_is_given(const tg_value *value)
 {
     const unsigned random_source = TG_SOURCE | TG_RANDOM;
@@ -38,14 +26,16 @@ static void live_until(tg_use *uses, const tg_value *value, int64_t index)
 /* By operations. A saved derivative is computed with the value before it, so it reads nothing itself. */
 static void add_reads(tg_use *uses, const tg_value *value)
 {
-    for (int i = 0; !value->is_saved && i < value->input_count; i++)
+    for (int i = 0; !value->is_saved && i < value->input_count; i++) {
         live_until(uses, value->inputs[i], value->index);
+        uses[value->inputs[i]->index].is_read = true;
+    }
 }
 
 /* True if the caller may read the value, also after operations have. */
-static bool is_for_caller(const tg_value *value, bool saves_memory)
+static bool is_for_caller(const tg_use *uses, const tg_value *value, bool saves_memory)
 {
-    return !saves_memory || value->is_kept || value->reader == 0;
+    return !saves_memory || value->is_kept || !uses[value->index].is_read;
 }
 
 /* By the caller: an intermediate result of a checkpoint, until that is closed; its result, until the enclosing one is;
@@ -57,9 +47,9 @@ static void add_reads_of_caller(tg_use *uses, const tg_value *value, bool saves_
     const bool released = value->slot.released || tg_program_at(value->program, uses[value->index].root)->slot.released;
     while (region && region->result == value)
         region = region->parent;
-    if (!released && (tg_is_given(value) || is_for_caller(value, saves_memory)))
+    if (!released && (tg_is_given(value) || is_for_caller(uses, value, saves_memory)))
         live_until(uses, value, TG_ALWAYS);
-    else if (value->slot.released && region && is_for_caller(value, saves_memory))
+    else if (value->slot.released && region && is_for_caller(uses, value, saves_memory))
         live_until(uses, value, region->end < value->program->known ? region->end : TG_ALWAYS);
 }
 
@@ -71,8 +61,9 @@ static void find_uses(const tg_program *program, bool saves_memory, tg_use *uses
         uses[i].root = is_view ? uses[value->inputs[0]->index].root : i;
         live_until(uses, value, i);
         add_reads(uses, value);
-        add_reads_of_caller(uses, value, saves_memory);
     }
+    for (int64_t i = 0; i < program->known; i++)
+        add_reads_of_caller(uses, tg_program_at(program, i), saves_memory);
 }
 
 /* ---- which values share a buffer ---- */

@@ -11,9 +11,7 @@
 #ifndef TG_LIFETIMES_H
 #define TG_LIFETIMES_H
 
-#include "autograd/tape/program.h"
-
-enum { TG_BUFFER_ALIGNMENT = 64 };
+#include "autograd/tape/run.h"
 
 /* Of one value. */
 typedef struct tg_use {
@@ -21,18 +19,11 @@ typedef struct tg_use {
     int64_t until;  /* of a root: the last value that reads it, or TG_ALWAYS */
     int64_t buffer; /* of a root: the first value in its buffer, itself or one that is overwritten, */
     size_t at;      /* and of that one: the place of the buffer */
+    bool is_read;   /* by an operation */
 } tg_use;
-
-#define TG_ALWAYS INT64_MAX
 
 /* Fills in `uses`, which is all zeros, for each known value. False if out of memory, or if there are too many. */
 bool tg_lifetimes_of(const tg_program *program, bool saves_memory, tg_use *uses, size_t *size);
-
-/* The value whose memory a view shows; for others the value itself. */
-const tg_value *tg_root_of(const tg_value *value);
-
-/* True for a value with a buffer of the run: no view, and not in memory of the caller or of a parameter. */
-bool tg_has_buffer(const tg_value *value);
 
 /* True for what cannot be computed again: leaves, random sources, and copies of leaves, which may have changed. */
 bool tg_is_given(const tg_value *value);

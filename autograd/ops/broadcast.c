@@ -46,6 +46,11 @@ tg_tensor tg_full(tg_tape *tape, tg_dtype dtype, tg_shape shape, double value)
     return tg_apply_on(tape, &tg_op_full, &(full_attributes){dtype, shape, value});
 }
 
+tg_tensor tg_scalar_like(tg_tensor x, double value)
+{
+    return tg_full(tg_tape_of(x), tg_dtype_of(x), TG_SCALAR, value);
+}
+
 bool tg_is_plain_one(tg_tensor cotangent)
 {
     const tg_value *value = tg_value_of(cotangent);

@@ -30,11 +30,6 @@ bool tg_shape_alike(tg_value *out)
     return tg_shape_same(out) && tg_inputs_alike(out, out->input_count);
 }
 
-tg_tensor tg_scalar_like(tg_tensor x, double value)
-{
-    return tg_full(tg_tape_of(x), tg_dtype_of(x), TG_SCALAR, value);
-}
-
 bool tg_fits(tg_value *out, tg_dtype dtype, double value)
 {
     return dtype != TG_I32 || (value > INT32_MIN - 1.0 && value < INT32_MAX + 1.0) ||

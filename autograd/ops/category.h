@@ -52,7 +52,7 @@ static inline double tg_number_of(const void *attributes)
     return ((const tg_number_attributes *)attributes)->number;
 }
 
-/* ---- derivatives ---- */
+/* ---- derivatives, in broadcast.c ---- */
 
 /* A scalar of the type of x, on its tape. */
 tg_tensor tg_scalar_like(tg_tensor x, double value);

@@ -119,19 +119,6 @@ static bool add_cotangent(const pass *p, const tg_value *value, tg_tensor addend
     return *cotangent != NULL;
 }
 
-/* True if a value that was just recorded is an input of another one. */
-static bool is_read(const tg_value *value)
-{
-    const tg_program *program = value->program;
-    for (int64_t i = value->index + 1; i < program->count; i++) {
-        const tg_value *later = tg_program_at(program, i);
-        for (int k = 0; k < later->input_count; k++)
-            if (later->inputs[k] == value)
-                return true;
-    }
-    return false;
-}
-
 /* Adds to a parameter's gradient: the operation that computes `addend` does so itself if nothing else needs its result;
  * otherwise a copy does. */
 static bool add_to_parameter(pass *p, tg_value *leaf, tg_tensor addend, bool fresh)
@@ -139,7 +126,7 @@ static bool add_to_parameter(pass *p, tg_value *leaf, tg_tensor addend, bool fre
     tg_value *value = tg_value_of(addend);
     const tg_value *derived_from = p->tape->program.derived_from; /* NULL if `addend` is a complete cotangent */
     const bool own = derived_from && value->derived_from == derived_from;
-    if (!fresh || !own || value->op->flags & TG_VIEW || value->sink || is_read(value))
+    if (!fresh || !own || value->op->flags & TG_VIEW || value->sink || tg_is_read(value))
         value = tg_value_of(tg_copy(addend));
     if (!value)
         return false;
@@ -252,7 +239,7 @@ static tg_value *call_hooks(pass *p, const tg_value *value, tg_value *cotangent)
     tg_tape *tape = p->tape;
     if (!compute(p, false))
         return NULL;
-    for (const tg_hook *hook = tape->hooks; hook && cotangent; hook = hook->next) {
+    for (const tg_hook *hook = tg_notes_of(tape)->hooks; hook && cotangent; hook = hook->next) {
         if (hook->value != value)
             continue;
         keep_buffer(cotangent); /* the hook may keep it */
@@ -333,10 +320,11 @@ static void mark_paths(pass *p)
                 wanted = is_marked(p, value->inputs[i], WANTED);
         p->marks[index - p->to] |= wanted ? WANTED : 0;
     }
-    for (const tg_retained *one = p->tape->retained; one && !p->by_inputs; one = one->next)
+    const tg_notes *notes = tg_notes_of(p->tape);
+    for (const tg_retained *one = notes->retained; one && !p->by_inputs; one = one->next)
         if (one->value->index >= p->to && one->value->index <= p->from)
             p->marks[one->value->index - p->to] |= RETAINED;
-    for (const tg_hook *hook = p->tape->hooks; hook; hook = hook->next)
+    for (const tg_hook *hook = notes->hooks; hook; hook = hook->next)
         if (hook->value->index >= p->to && hook->value->index <= p->from)
             p->marks[hook->value->index - p->to] |= HOOKED;
 }

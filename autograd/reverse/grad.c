@@ -4,6 +4,27 @@
 
 #include <string.h>
 
+/* ---- what passes are to do besides ---- */
+
+static void forget_notes(tg_feature *feature, tg_tape *tape)
+{
+    tg_notes *notes = (tg_notes *)feature;
+    (void)tape;
+    notes->hooks = NULL;
+    notes->last_hook = &notes->hooks;
+    notes->retained = NULL;
+    notes->retained_count = 0;
+}
+
+static const tg_feature_kind notes_kind = {.size = sizeof(tg_notes), .reset = forget_notes};
+
+const tg_notes *tg_notes_of(const tg_tape *tape)
+{
+    static const tg_notes none;
+    const tg_notes *notes = tg_tape_find(tape, &notes_kind);
+    return notes ? notes : &none;
+}
+
 /* ---- checking ---- */
 
 /* True if all are alive, of one tape, and floating; otherwise the error is recorded. */
@@ -23,7 +44,7 @@ static bool is_usable(tg_tape *tape, const tg_request *r, const char *what, cons
 
 static bool is_retained(const tg_tape *tape, const tg_value *value)
 {
-    const tg_retained *one = tape->retained;
+    const tg_retained *one = tg_notes_of(tape)->retained;
     while (one && one->value != value)
         one = one->next;
     return one != NULL;
@@ -34,7 +55,7 @@ static bool is_same(const tg_tape *tape, const tg_pass *pass, const tg_request *
     const tg_program *program = &tape->program;
     bool same = pass->output_count == r->output_count && pass->input_count == r->input_count &&
                 pass->create_graph == r->create_graph &&
-                (r->input_count > 0 || pass->retained_count == tape->retained_count);
+                (r->input_count > 0 || pass->retained_count == tg_notes_of(tape)->retained_count);
     for (int i = 0; same && i < r->output_count; i++)
         same = pass->outputs[i] == r->outputs[i].value &&
                (r->cotangents && tg_ok(r->cotangents[i])
@@ -77,9 +98,9 @@ static bool remember(tg_tape *tape, const tg_request *r, int64_t start)
     tg_program *program = &tape->program;
     for (int j = 0; j < r->input_count; j++)
         r->gradients[j].value->is_kept = true;
-    if (tape->hooks)
+    if (tg_notes_of(tape)->hooks)
         return true;
-    const int retained_count = r->input_count > 0 ? 0 : tape->retained_count;
+    const int retained_count = r->input_count > 0 ? 0 : tg_notes_of(tape)->retained_count;
     tg_pass *pass = tg_program_take(program, sizeof *pass, _Alignof(tg_pass));
     if (!pass)
         return false;
@@ -96,7 +117,7 @@ static bool remember(tg_tape *tape, const tg_request *r, int64_t start)
                       .gradients = keep(tape, r->gradients, r->input_count)};
     if (program->failed)
         return false;
-    const tg_retained *one = tape->retained;
+    const tg_retained *one = tg_notes_of(tape)->retained;
     for (int i = 0; i < retained_count; i++, one = one->next)
         pass->retained[i] = one->value;
     return tg_program_list(program, &program->passes, pass);
@@ -114,7 +135,7 @@ static bool differentiate(const tg_request *r)
         !is_usable(tape, r, "output", r->outputs, r->output_count) ||
         !is_usable(tape, r, "input", r->inputs, r->input_count))
         return false;
-    tg_pass *known = tape->hooks ? NULL : tg_program_next_pass(&tape->program);
+    tg_pass *known = tg_notes_of(tape)->hooks ? NULL : tg_program_next_pass(&tape->program);
     const int64_t start = tape->program.count;
     const bool fine = known && is_same(tape, known, r) ? run_again(tape, known, r)
                                                        : tg_record_pass(tape, r) && remember(tape, r, start);
@@ -178,14 +199,15 @@ tg_tensor tg_retain_gradient(tg_tensor x)
     if (!value || is_retained(tg_tape_at(value), value))
         return x;
     tg_tape *tape = tg_tape_at(value);
-    tg_retained *one = tg_arena_take(&tape->notes, sizeof *one, _Alignof(tg_retained));
+    tg_notes *notes = tg_tape_have(tape, &notes_kind);
+    tg_retained *one = notes ? tg_arena_take(&tape->notes, sizeof *one, _Alignof(tg_retained)) : NULL;
     if (!one) {
         tg_tape_fail(tape, "out of memory: tg_retain_gradient");
         return x;
     }
-    *one = (tg_retained){tape->retained, value};
-    tape->retained = one;
-    tape->retained_count++;
+    *one = (tg_retained){notes->retained, value};
+    notes->retained = one;
+    notes->retained_count++;
     return x;
 }
 
@@ -195,12 +217,13 @@ bool tg_add_hook(tg_tensor x, tg_hook_function function, void *user)
     if (!value || !function || value->program->failed)
         return false;
     tg_tape *tape = tg_tape_at(value);
-    tg_hook *hook = tg_arena_take(&tape->notes, sizeof *hook, _Alignof(tg_hook));
+    tg_notes *notes = tg_tape_have(tape, &notes_kind);
+    tg_hook *hook = notes ? tg_arena_take(&tape->notes, sizeof *hook, _Alignof(tg_hook)) : NULL;
     if (!hook)
         return tg_tape_fail(tape, "out of memory: tg_add_hook");
     *hook = (tg_hook){.value = value, .function = function, .user = user};
-    *tape->last_hook = hook;
-    tape->last_hook = &hook->next;
+    *notes->last_hook = hook;
+    notes->last_hook = &hook->next;
     return true;
 }
 

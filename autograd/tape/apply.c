@@ -1,7 +1,6 @@
 #include "autograd/apply.h"
 
 #include "autograd/tape/tape_internal.h"
-#include "autograd/base/text.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -135,9 +134,8 @@ static bool set_inputs(tg_value *out, const request *r)
         return false;
     out->input_count = r->count;
     for (int i = 0; i < r->count; i++) {
-        tg_value *input = out->inputs[i] = r->inputs[i].value;
-        input->reader = input->reader ? input->reader : out->index;
-        out->requires_grad |= r->inputs[i].value->requires_grad;
+        out->inputs[i] = r->inputs[i].value;
+        out->requires_grad |= out->inputs[i]->requires_grad;
     }
     if (out->mode & TG_MODE_DETACHED || out->op->flags & TG_CONSTANT)
         out->requires_grad = false;

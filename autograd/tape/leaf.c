@@ -117,12 +117,19 @@ tg_tensor tg_variable(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape 
 
 /* ---- parameters ---- */
 
-/* The leaf of a parameter on this tape. The parameter itself knows no tape: many tapes may evaluate one model at
- * once. */
-typedef struct tg_place {
+/* The leaves of a parameter on this tape: several if it was frozen in between, or its set grew. The parameter itself
+ * knows no tape: many tapes may evaluate one model at once. */
+typedef struct place {
     const tg_parameter *parameter;
-    tg_value *leaf; /* the latest leaf: a parameter that was frozen in between has several */
+    tg_value **leaves; /* in the order of the program */
+    int count, capacity;
 } place;
+
+/* All of them: a feature of the tape. */
+typedef struct places {
+    tg_feature feature;
+    void *tree; /* of <search.h>, ordered by the parameter's address */
+} places;
 
 static int compare_places(const void *a, const void *b)
 {
@@ -130,17 +137,31 @@ static int compare_places(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
+static void free_places(tg_feature *feature)
+{
+    places *all = (places *)feature;
+    while (all->tree) {
+        place *root = *(place **)all->tree;
+        tdelete(root, &all->tree, compare_places);
+        free(root->leaves);
+        free(root);
+    }
+}
+
+static const tg_feature_kind places_kind = {.size = sizeof(places), .free = free_places};
+
 /* The entry of a parameter; NULL, with the error recorded, if out of memory. */
 static place *place_of(tg_tape *tape, const tg_parameter *parameter)
 {
+    places *all = tg_tape_have(tape, &places_kind);
     const place key = {.parameter = parameter};
-    place **found = tfind(&key, &tape->leaves, compare_places), *made;
+    place **found = all ? tfind(&key, &all->tree, compare_places) : NULL, *made;
     if (found)
         return *found;
-    made = malloc(sizeof *made);
+    made = all ? malloc(sizeof *made) : NULL;
     if (made) {
         *made = key;
-        found = tsearch(made, &tape->leaves, compare_places);
+        found = tsearch(made, &all->tree, compare_places);
         tape->program.allocations += 2;
     }
     if (!found) {
@@ -150,13 +171,33 @@ static place *place_of(tg_tape *tape, const tg_parameter *parameter)
     return found ? made : NULL;
 }
 
-void tg_tape_free_leaves(tg_tape *tape)
+/* The leaf that this step has for the parameter. Another one may have been at its address when the entry was made. */
+static tg_value *known_leaf(const place *here, const tg_program *program, const new_leaf *l)
 {
-    while (tape->leaves) {
-        place *root = *(place **)tape->leaves;
-        tdelete(root, &tape->leaves, compare_places);
-        free(root);
+    for (int i = here->count - 1; i >= 0; i--) {
+        tg_value *leaf = here->leaves[i];
+        if (leaf->index < program->count && is_like(leaf, l) && leaf->slot.data == l->data)
+            return leaf;
     }
+    return NULL;
+}
+
+/* Adds a leaf to the entry, in place of those that have been removed from the program. */
+static bool add_leaf(tg_tape *tape, place *here, tg_value *leaf)
+{
+    while (here->count > 0 && here->leaves[here->count - 1]->index >= leaf->index)
+        here->count--;
+    if (here->count == here->capacity) {
+        const int capacity = here->capacity + 1;
+        tg_value **leaves = realloc(here->leaves, (size_t)capacity * sizeof *leaves);
+        if (!leaves)
+            return tg_program_fail(&tape->program, "out of memory for the place of a parameter");
+        here->leaves = leaves;
+        here->capacity = capacity;
+        tape->program.allocations++;
+    }
+    here->leaves[here->count++] = leaf;
+    return true;
 }
 
 tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter)
@@ -175,21 +216,18 @@ tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter)
         place *here = place_of(tape, parameter);
         if (!here)
             return (tg_tensor){0};
-        /* Another parameter may have been at this address when the entry was written. */
-        if (here->leaf && here->leaf->index < program->count && is_like(here->leaf, &l) &&
-            here->leaf->slot.data == parameter->data)
-            return tg_tensor_of(here->leaf);
+        tg_value *leaf = known_leaf(here, program, &l);
+        if (leaf)
+            return tg_tensor_of(leaf);
         if (!parameter->data && tg_shape_size(&parameter->shape) > 0) {
             tg_program_fail(&tape->program, "parameter %s has no data",
                             parameter->name ? parameter->name : "without a name");
             return (tg_tensor){0};
         }
         value = append(tape, &l);
-        if (!value)
+        if (!value || !add_leaf(tape, here, value))
             return (tg_tensor){0};
-        value->place = here;
     }
-    value->place->leaf = value;
     value->name = parameter->name;
     value->named_in = program->steps;
     return tg_tensor_of(value);

@@ -46,12 +46,11 @@ void tg_program_free(tg_program *program)
     tg_arena_free(&program->arena);
 }
 
-/* Clears gradients and readers that are removed values. */
+/* Clears gradients that are removed values. */
 static void forget_removed(tg_program *program, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
         tg_value *value = tg_program_at(program, i);
-        value->reader = value->reader < count ? value->reader : 0;
         while (value->gradient && value->gradient->index >= count)
             value->gradient = value->gradient->earlier;
     }
@@ -143,6 +142,29 @@ tg_value *tg_saved_of(const tg_value *value)
         return NULL;
     tg_value *next = tg_program_at(program, value->index + 1);
     return next->is_saved ? next : NULL;
+}
+
+bool tg_has_buffer(const tg_value *value)
+{
+    return value->op ? !(value->op->flags & TG_VIEW) && !value->sink : !value->parameter && !value->is_borrowed;
+}
+
+const tg_value *tg_root_of(const tg_value *value)
+{
+    while (value->op && value->op->flags & TG_VIEW)
+        value = value->inputs[0];
+    return value;
+}
+
+bool tg_is_read(const tg_value *value)
+{
+    for (int64_t i = value->index + 1; i < value->program->count; i++) {
+        const tg_value *later = tg_program_at(value->program, i);
+        for (int k = 0; k < later->input_count; k++)
+            if (later->inputs[k] == value)
+                return true;
+    }
+    return false;
 }
 
 /* ---- scopes ---- */

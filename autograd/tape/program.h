@@ -121,6 +121,15 @@ void tg_program_enter_scope(tg_program *program, const char *name);
 /* The saved derivative of a value, recorded right after it; NULL if there is none. */
 tg_value *tg_saved_of(const tg_value *value);
 
+/* The value whose memory a view shows; for others the value itself. */
+const tg_value *tg_root_of(const tg_value *value);
+
+/* True for a value with a buffer of the run: no view, and not in memory of the caller or of a parameter. */
+bool tg_has_buffer(const tg_value *value);
+
+/* True if an operation of this step reads the value. */
+bool tg_is_read(const tg_value *value);
+
 /* True if two sets of attributes of an operation are the same: equal bytes or, if `fields` covers every byte, equal
  * fields. */
 bool tg_attributes_equal(const tg_op *op, const void *a, const void *b);

@@ -1,8 +1,5 @@
-#define _POSIX_C_SOURCE 200809L
-
 #include "autograd/tape/run.h"
 
-#include "autograd/inspect/anomaly.h"
 #include "autograd/tape/elementwise.h"
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/parallel.h"
@@ -10,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* A released buffer. The struct is stored in the buffer itself. */
 struct tg_free_buffer {
@@ -30,6 +26,12 @@ static size_t bytes_of(const tg_value *value)
 
 void tg_run_free(tg_run *run)
 {
+    for (tg_feature *feature = run->features, *next; feature; feature = next) {
+        next = feature->next;
+        if (feature->kind->free)
+            feature->kind->free(feature);
+        free(feature);
+    }
     tg_arena_free(&run->arena);
     free(run->block);
     free(run->in);
@@ -48,8 +50,8 @@ static void drop_block(tg_run *run)
     run->block_size = 0;
 }
 
-/* True for planned buffers, and views of them: they are never released or reused otherwise. */
-static bool is_planned(const tg_run *run, const tg_value *value)
+/* True for buffers in the block, and views of them: they are never released or reused otherwise. */
+static bool is_in_block(const tg_run *run, const tg_value *value)
 {
     const char *data = value->slot.data;
     return run->block && data && data >= run->block && data < run->block + run->block_size;
@@ -63,6 +65,9 @@ void tg_run_reset(tg_run *run)
 
 void tg_run_cut(tg_run *run, tg_program *program, int64_t count)
 {
+    for (tg_feature *feature = run->features; feature; feature = feature->next)
+        if (feature->kind->cut)
+            feature->kind->cut(feature, count);
     forget_free_buffers(run); /* they may be after this position */
     if (count == 0)
         drop_block(run);
@@ -134,7 +139,7 @@ void tg_run_release(tg_run *run, tg_value *value)
     tg_free_buffer *buffer = value->slot.data, **list = released_of(run, size);
     value->slot.owned = false;
     value->slot.released = true;
-    if (is_planned(run, value))
+    if (is_in_block(run, value))
         return;
 #ifdef TG_DEBUG
     memset(buffer, 0xff, size); /* poison with NaN so that stale reads show */
@@ -163,30 +168,11 @@ bool tg_run_readable(const tg_value *value)
 
 bool tg_run_overwritten(const tg_run *run, const tg_value *value)
 {
-    return is_planned(run, value) && tg_root_of(value)->slot.until < run->computed;
+    return is_in_block(run, value) && tg_root_of(value)->slot.until < run->computed;
 }
 
-/* ---- planning ---- */
-
-void tg_run_plan(tg_run *run, const tg_program *program, bool saves_memory)
+void tg_run_move(tg_run *run, char *block, size_t size)
 {
-    size_t size;
-    tg_use *uses = calloc((size_t)program->known, sizeof *uses);
-    char *block = NULL;
-    if (uses && tg_lifetimes_of(program, saves_memory, uses, &size)) {
-        size = size > 0 ? size : ALIGNMENT;
-        block = aligned_alloc(ALIGNMENT, size);
-    }
-    for (int64_t i = 0; block && i < program->known; i++) {
-        tg_value *value = tg_program_at(program, i);
-        value->slot.at = (tg_arena_position){0};
-        value->slot.until = uses[i].until;
-        if (tg_has_buffer(value))
-            value->slot.data = block + uses[uses[i].buffer].at;
-    }
-    free(uses);
-    if (!block)
-        return;
     tg_arena_free(&run->arena);
     drop_block(run);
     run->block = block;
@@ -274,37 +260,34 @@ static bool compute(tg_run *run, tg_value *value)
     return !value->program->failed;
 }
 
-static double clock_seconds(void)
+bool tg_run_compute(tg_run *run, tg_feature *next, tg_value *value)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    for (; next; next = next->next)
+        if (next->computes)
+            return next->kind->compute(next, run, value);
+    return compute(run, value);
+}
+
+void tg_run_observe(tg_run *run, tg_feature *feature, bool on)
+{
+    feature->computes = on;
+    run->is_observed = false;
+    for (feature = run->features; feature; feature = feature->next)
+        run->is_observed |= feature->computes;
 }
 
 #ifdef TG_DEBUG
-/* Fills the planned buffers that were just read for the last time with NaN, so that stale reads show. */
+/* Fills the buffers of the block that were just read for the last time with NaN, so that stale reads show. */
 static void poison_inputs(const tg_run *run, const tg_value *value)
 {
     for (int i = 0; i < value->input_count; i++) {
         const tg_value *root = tg_root_of(value->inputs[i]);
-        if (is_planned(run, root) && root->slot.until == value->index && root->slot.data != value->slot.data &&
+        if (is_in_block(run, root) && root->slot.until == value->index && root->slot.data != value->slot.data &&
             !value->is_saved)
             memset(root->slot.data, 0xff, bytes_of(root));
     }
 }
 #endif
-
-/* Computes one value, whose inputs have been computed. */
-static bool compute_timed(tg_run *run, tg_value *value)
-{
-    if (!run->times)
-        return compute(run, value);
-    const double begin = clock_seconds();
-    const bool fine = compute(run, value);
-    value->slot.seconds += clock_seconds() - begin;
-    value->slot.runs++;
-    return fine;
-}
 
 static void add_magnitudes(tg_magnitudes *m, const tg_value *value)
 {
@@ -319,14 +302,11 @@ static void add_magnitudes(tg_magnitudes *m, const tg_value *value)
 
 bool tg_run_to(tg_run *run, tg_program *program, int64_t end)
 {
-    tg_anomalies given = {0};
     for (; run->computed < end && !program->failed; run->computed++) {
         tg_value *value = tg_program_at(program, run->computed);
         if (!value->op && value->parameter) /* its set may have grown since the replayed step */
             value->slot.data = value->parameter->data;
-        if (run->watches && !value->is_saved) /* which has the inputs of the value before, overwritten perhaps */
-            given = tg_anomalies_of_inputs(value);
-        if (value->op && (!compute_timed(run, value) || (run->watches && !tg_anomaly_check(value, given))))
+        if (value->op && !(run->is_observed ? tg_run_compute(run, run->features, value) : compute(run, value)))
             return false;
         if (run->magnitudes && value->op)
             add_magnitudes(&run->magnitudes[value->derived_from != NULL], value);

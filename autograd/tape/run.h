@@ -6,27 +6,48 @@
  * A buffer that is not read again is released and reused for a later value. Buffers are assigned once; a step that
  * repeats the previous one, a replay and a checkpoint's recomputation use the same buffers.
  *
- * Once a step has repeated the previous one, the program is known as a whole, and tg_run_plan moves all buffers into
- * one block of just the size that is needed. Where a later step records something else, values before that stay in the
- * block, and the following ones get buffers as at first, until steps repeat again.
+ * Once a step has repeated the previous one, the program is known as a whole, and all buffers may move into one block
+ * of just the size that is needed (autograd/memory/planner.c). Where a later step records something else, values before
+ * that stay in the block, and the following ones get buffers as at first, until steps repeat again.
  */
 #ifndef TG_RUN_H
 #define TG_RUN_H
 
-#include "autograd/memory/lifetimes.h"
+#include "autograd/tape/program.h"
 
 typedef struct tg_free_buffer tg_free_buffer;
+typedef struct tg_run tg_run;
+typedef struct tg_tape tg_tape;
+typedef struct tg_feature tg_feature;
+
+/* What a tape calls for a feature that has files of its own, which the tape does not know: hooks, times, a plan of the
+ * memory. Each function may be NULL. */
+typedef struct tg_feature_kind {
+    size_t size;                                       /* of the feature's struct, which begins with a tg_feature */
+    void (*reset)(tg_feature *feature, tg_tape *tape); /* when it is made, and at the beginning of each step */
+    void (*cut)(tg_feature *feature, int64_t count);   /* before values from number `count` on are removed */
+    bool (*compute)(tg_feature *feature, tg_run *run, tg_value *value); /* in place of tg_run_compute, which it calls */
+    void (*free)(tg_feature *feature);                                  /* what it has allocated */
+} tg_feature_kind;
+
+struct tg_feature {
+    const tg_feature_kind *kind;
+    tg_feature *next;
+    bool computes; /* `compute` is called now */
+};
 
 /* The smallest positive number of a type, and the largest finite one. */
 typedef struct tg_magnitudes {
     double least, largest;
 } tg_magnitudes;
 
-enum { TG_RELEASED_LISTS = 32 };
+enum { TG_RELEASED_LISTS = 32, TG_BUFFER_ALIGNMENT = 64 };
 
-typedef struct tg_run {
+#define TG_ALWAYS INT64_MAX
+
+struct tg_run {
     tg_arena arena; /* the buffers, */
-    char *block;    /* or, once planned, all that were planned; NULL if there is no plan */
+    char *block;    /* or, once they have moved, those of the values that were known then; NULL if they have not */
     size_t block_size;
     tg_free_buffer *released[TG_RELEASED_LISTS]; /* by size, reused for values of exactly that size; the latest first,
                                                     as it is still in the cache */
@@ -35,11 +56,11 @@ typedef struct tg_run {
     int in_capacity;
     void *scratch; /* scratch memory for a gradient before it is added to another */
     size_t scratch_size;
-    bool watches;              /* stops at the first NaN or infinity that an operation produces */
-    bool times;                /* measures the time of each value */
+    tg_feature *features;
+    bool is_observed;          /* one of them computes */
     tg_magnitudes *magnitudes; /* [2]: range of the numbers in forward and backward passes; NULL: not measured */
     int64_t allocations;
-} tg_run;
+};
 
 void tg_run_free(tg_run *run);
 
@@ -48,6 +69,12 @@ void tg_run_reset(tg_run *run);
 
 /* Computes the values before number `end` that have not been computed in this step; false if that fails. */
 bool tg_run_to(tg_run *run, tg_program *program, int64_t end);
+
+/* Computes one value, whose inputs have been computed, by the next feature that computes, if there is one. */
+bool tg_run_compute(tg_run *run, tg_feature *next, tg_value *value);
+
+/* Whether the feature computes from now on. */
+void tg_run_observe(tg_run *run, tg_feature *feature, bool on);
 
 /* Gives a value its buffer; false, with the error recorded, if out of memory. */
 bool tg_run_allocate(tg_run *run, tg_value *value);
@@ -64,11 +91,13 @@ bool tg_run_released(const tg_value *value);
 /* True for a value that has been computed and is not released. */
 bool tg_run_readable(const tg_value *value);
 
-/* True if the buffer of a value may have been overwritten, as the plan ends its life before this point of the step. */
+/* True if the buffer of a value may have been overwritten, as it shares memory with one before this point of the step.
+ */
 bool tg_run_overwritten(const tg_run *run, const tg_value *value);
 
-/* Plans the memory of a step that is over and was computed as a whole. Without memory for that, all stays as it is. */
-void tg_run_plan(tg_run *run, const tg_program *program, bool saves_memory);
+/* Between steps: takes over a block of memory into which the buffers of all values have moved, each until the value
+ * that its slot's `until` names; frees those that they had. */
+void tg_run_move(tg_run *run, char *block, size_t size);
 
 /* Called when the program is cut: frees the buffers of values from number `count` on. */
 void tg_run_cut(tg_run *run, tg_program *program, int64_t count);

@@ -16,7 +16,7 @@ static void before_cut(tg_program *program, int64_t count)
     tg_run_cut(&((tg_tape *)program)->run, program, count);
 }
 
-tg_tape *tg_tape_new(void)
+tg_tape *tg_tape_make(void)
 {
     static atomic_uint_fast64_t tapes;
     tg_tape *tape = calloc(1, sizeof *tape);
@@ -26,7 +26,6 @@ tg_tape *tg_tape_new(void)
      * address. */
     tape->program.first_serial = (atomic_fetch_add(&tapes, 1) + 1) << 40;
     tape->program.before_cut = before_cut;
-    tape->last_hook = &tape->hooks;
     return tape;
 }
 
@@ -34,7 +33,6 @@ void tg_tape_free(tg_tape *tape)
 {
     if (!tape)
         return;
-    tg_tape_free_leaves(tape);
     tg_program_free(&tape->program);
     tg_run_free(&tape->run);
     tg_arena_free(&tape->notes);
@@ -66,39 +64,43 @@ void tg_tape_reset(tg_tape *tape)
     if (starts_anew)
         tg_program_cut(program, 0);
     tg_run_reset(&tape->run);
-    if (tape->repeats >> tape->patience && tape->planned != program->recorded) {
-        enum { MOST_PATIENT = 3 };
-        tg_run_plan(&tape->run, program, tape->saves_memory);
-        tape->planned = program->recorded;
-        tape->patience += tape->patience < MOST_PATIENT; /* the next plan may be as short-lived as this one was */
-    }
     tape->no_grad = 0;
-    tape->hooks = NULL;
-    tape->last_hook = &tape->hooks;
-    tape->retained = NULL;
-    tape->retained_count = 0;
     tape->not_replayed = NULL;
     tg_arena_empty(&tape->notes);
     tg_arena_empty(&tape->scratch);
+    for (tg_feature *feature = tape->run.features; feature; feature = feature->next)
+        if (feature->kind->reset)
+            feature->kind->reset(feature, tape);
 }
 
-void tg_tape_save_memory(tg_tape *tape, bool on)
+void *tg_tape_find(const tg_tape *tape, const tg_feature_kind *kind)
 {
-    if (!tape || tape->saves_memory == on)
-        return;
-    if (tape->program.count > 0) {
-        tg_tape_fail(tape, "tg_tape_save_memory: a step has begun; call it right after tg_tape_new or tg_tape_reset");
-        return;
-    }
-    tg_program_cut(&tape->program, 0); /* its memory was planned for the other way */
-    tape->saves_memory = on;
-    tape->patience = 0;
+    tg_feature *feature = tape->run.features;
+    while (feature && feature->kind != kind)
+        feature = feature->next;
+    return feature;
+}
+
+void *tg_tape_have(tg_tape *tape, const tg_feature_kind *kind)
+{
+    tg_feature *feature = tg_tape_find(tape, kind);
+    if (feature)
+        return feature;
+    feature = calloc(1, kind->size);
+    if (!feature)
+        return NULL;
+    feature->kind = kind;
+    feature->next = tape->run.features;
+    tape->run.features = feature;
+    tape->run.allocations++;
+    if (kind->reset)
+        kind->reset(feature, tape);
+    return feature;
 }
 
 bool tg_tape_may_forget(const tg_value *value)
 {
-    return tg_tape_at(value)->saves_memory && value->op && !value->is_kept && value->reader > 0 &&
-           value->reader < value->program->count;
+    return tg_tape_at(value)->saves_memory && value->op && !value->is_kept && tg_is_read(value);
 }
 
 bool tg_tape_can_feed(tg_tape *tape, const tg_op *op, int input, const tg_value *value)
@@ -160,24 +162,6 @@ tg_tape_counts tg_tape_count(const tg_tape *tape)
         .allocations = allocations,
         .recorded = program->recorded,
     };
-}
-
-void tg_tape_watch(tg_tape *tape, bool on)
-{
-    if (tape)
-        tape->run.watches = on;
-}
-
-void tg_tape_time(tg_tape *tape, bool on)
-{
-    if (!tape)
-        return;
-    tape->run.times = on;
-    for (int64_t i = 0; on && i < tape->program.known; i++) {
-        tg_slot *slot = &tg_program_at(&tape->program, i)->slot;
-        slot->seconds = 0;
-        slot->runs = 0;
-    }
 }
 
 /* ---- errors ---- */

@@ -2,40 +2,21 @@
 #ifndef TG_TAPE_INTERNAL_H
 #define TG_TAPE_INTERNAL_H
 
-#include "autograd/grad.h"
+#include "autograd/tape/describe.h"
 #include "autograd/tape/run.h"
-
-typedef struct tg_hook {
-    struct tg_hook *next;
-    tg_value *value;
-    tg_hook_function function;
-    void *user;
-} tg_hook;
-
-/* A tensor whose gradient was requested in this step. */
-typedef struct tg_retained {
-    struct tg_retained *next;
-    tg_value *value;
-} tg_retained;
 
 struct tg_tape {
     tg_program program; /* first: a value's program is its tape's */
     tg_run run;
-    void *leaves;      /* parameter -> its leaf, a tree of <search.h> */
     int no_grad;       /* nesting depth of no-grad scopes */
     bool defers;       /* a backward pass is being recorded, and computed later */
     int passes;        /* number of running backward passes: a hook may start another */
     bool saves_memory; /* tg_tape_save_memory is on */
-    int64_t recorded;  /* values recorded before this step, */
-    int64_t planned;   /* and before the memory was planned */
+    int64_t recorded;  /* values recorded before this step */
     int64_t repeats;   /* how many steps in a row have repeated the one before */
-    int patience;      /* the memory is planned once 2^patience have */
 
     /* Of this step. */
-    tg_arena notes; /* of hooks and retained tensors */
-    tg_hook *hooks, **last_hook;
-    tg_retained *retained;
-    int retained_count;
+    tg_arena notes;           /* memory of features */
     const char *not_replayed; /* why tg_replay refuses the step; NULL: it may run */
 
     tg_arena scratch; /* memory of backward passes, released when one ends */
@@ -46,8 +27,13 @@ static inline tg_tape *tg_tape_at(const tg_value *value)
     return (tg_tape *)value->program;
 }
 
-/* Forgets the leaves of all parameters. */
-void tg_tape_free_leaves(tg_tape *tape);
+/* A tape without features; tg_tape_new (autograd/memory/planner.c) adds what each tape has. NULL if out of memory. */
+tg_tape *tg_tape_make(void);
+
+/* The tape's feature of this kind, NULL if it has none; and the same, but made if need be, all zeros: NULL if out of
+ * memory. */
+void *tg_tape_find(const tg_tape *tape, const tg_feature_kind *kind);
+void *tg_tape_have(tg_tape *tape, const tg_feature_kind *kind);
 
 /* False, with the error recorded, while a derivative or a shape rule runs. */
 bool tg_tape_allows(tg_tape *tape, const char *function);

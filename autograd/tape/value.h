@@ -35,10 +35,8 @@ typedef struct tg_slot {
     bool owned;           /* the run's buffer, which may be released */
     bool kept;            /* never released */
     bool released;        /* released: the elements are valid only until the buffer is reused */
-    int64_t until;        /* in planned memory: the last value that reads it */
+    int64_t until;        /* the last value that reads it, where that is known: in a pass, or in the run's block */
     tg_arena_position at; /* the run's memory position before this value */
-    double seconds;       /* its total time, if times are measured, */
-    int64_t runs;         /* and how often it was computed in that time */
 } tg_slot;
 
 struct tg_value {
@@ -52,8 +50,7 @@ struct tg_value {
 
     tg_program *program;
     int64_t index;                /* position in the program */
-    tg_parameter *parameter;      /* of a parameter's leaf, */
-    struct tg_place *place;       /* and the tape's entry for it */
+    tg_parameter *parameter;      /* of a parameter's leaf */
     tg_parameter *sink;           /* the parameter whose gradient this value is computed into or added to */
     const tg_value *derived_from; /* the value whose derivative this is part of */
     const tg_scope *scope;
@@ -65,7 +62,6 @@ struct tg_value {
     bool is_borrowed; /* a leaf whose elements belong to the caller */
     bool is_saved;    /* the saved derivative of the value before it, computed together with it */
     bool is_kept;     /* may be read until the step ends, also on a tape that saves memory */
-    int64_t reader;   /* the first operation that reads it; 0: none */
 
     tg_value *gradient; /* of a leaf or retained value: its latest gradient, valid if that was recorded in this step, */
     tg_value *earlier;  /* and of a gradient: the value that it was added to */

@@ -1,6 +1,6 @@
 /* A step that begins like the one before reuses its records. Whatever steps follow each other on one tape, each gives
  * the same bits as on a tape of its own. */
-#include "autograd/tape/tape_internal.h"
+#include "autograd/memory/planner.h"
 
 #include <check.h>
 #include <math.h>
@@ -148,7 +148,7 @@ static bool run_step(world *w, uint64_t seed, int length, bool rare)
     tg_tensor x[TENSORS];
     bool is_read[TENSORS] = {false};
     int count = 0;
-    w->tape->patience = 0; /* plans as soon as possible */
+    tg_planner_of(w->tape)->patience = 0; /* plans as soon as possible */
     tg_tape_reset(w->tape);
     x[count++] = tg_borrow(w->tape, TG_F32, w->batch[0], TG_SHAPE(SIZE));
     x[count++] = tg_variable(w->tape, TG_F32, w->batch[1], TG_SHAPE(SIZE));

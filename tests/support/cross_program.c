@@ -1,6 +1,6 @@
 #include "tests/support/cross_program.h"
 
-#include "autograd/tape/tape_internal.h"
+#include "autograd/memory/planner.h"
 
 #include <string.h>
 
@@ -401,7 +401,7 @@ static tg_tensor run_block(tg_tape *tape, const tg_tensor *in, int count, void *
 
 void cross_begin(cross_lane *l)
 {
-    l->tape->patience = 0; /* plans as soon as possible */
+    tg_planner_of(l->tape)->patience = 0; /* plans as soon as possible */
     l->count = l->watched_count = l->graded_count = l->copied_count = l->looks = l->errors = 0;
     l->looked = 0;
     l->error[0] = '\0';

@@ -1,77 +1,15 @@
 #!/bin/sh
-# Checks the dependencies between files. A file may include, and in the core call, only files below it in the order. The script fails on
-# an upward include or call, on an include cycle, and on a folder that includes another folder's private headers.
+# Checks the dependencies between the rooms of the house. docs/design.md lists them, in a block that begins with "room  stands on  for": a
+# room's files may include, and in the library call, those of the rooms that it stands on, and of all that those stand on. Inside a room
+# only circles of includes are forbidden. Calls are checked in autograd and optim: the tables of layers and models name those of all
+# rooms. The script also fails on a folder that includes another folder's private headers.
 #   tests/arrows.sh [FOLDER]     from the top of the tree; FOLDER holds what make has built, for the calls
-
-# The order, lowest first. A file may use files on earlier lines, and files of its own folder. Entries on the same line may not use each
-# other. A name without an ending means the header and its source. A name with an ending means that file alone: some public headers
-# stand lower than their sources.
-order='
-    autograd/api autograd/base/names
-    autograd/rng.h autograd/shape.h autograd/threads.h autograd/base/numbers
-    autograd/tensor.h autograd/base/arena autograd/memory/plan autograd/base/shape_internal autograd/error.h
-    autograd/tape.h autograd/elementwise.def autograd/gated.def
-    autograd/base/api.c autograd/base/rng.c autograd/base/error.c
-    autograd/kernels/
-    autograd/base/shape.c autograd/base/threads.c
-    autograd/leaf.h autograd/listing.h autograd/checkpoint.h autograd/op.h autograd/tape/strided
-    autograd/grad.h autograd/parameters.h autograd/apply.h autograd/registry.h
-    autograd/ops autograd/gradcheck.h autograd/export.h
-    autograd/parameters/parameters.c autograd/tape/value
-    autograd/tape/op.c
-    autograd/update.h autograd/tape/program
-    autograd/parameters/update.c
-    autograd/parameters/muon autograd/memory/lifetimes
-    autograd/base/text
-    autograd/inspect/anomaly autograd/tape/elementwise
-    autograd/tape/run
-    autograd/tape/tape_internal
-    autograd/tape/leaf.c
-    autograd/tape/tape.c
-    autograd/tape/tensor.c autograd/inspect/listing.c autograd/memory/checkpoint_internal autograd/reverse/backward.h
-    autograd/tape/apply.c autograd/memory/checkpoint.c
-    autograd/inspect/registry.c
-    autograd/reverse/backward.c
-    autograd/reverse/grad.c
-    autograd/ops/ autograd/gradcheck/
-    autograd/export/calls.def autograd/export/pieces autograd/export/protobuf
-    autograd/export/writer
-    autograd/export/loops autograd/export/onnx.h
-    autograd/export/places
-    autograd/export/request
-    autograd/export/functions autograd/export/onnx_nodes
-    autograd/export/
-    nn/ optim/
-    nn/layers/ nn/files/
-    nn/models/
-    nn/fit/
-    examples/programs/data/dataset.h
-    examples/programs/data/
-    examples/programs/report/memory
-    examples/programs/report/files
-    examples/programs/report/html examples/programs/report/statistics
-    examples/programs/report/terminal
-    examples/programs/report/chart
-    examples/programs/report/table.h examples/programs/report/verdict
-    examples/programs/report/table_internal.h
-    examples/programs/report/table.c examples/programs/report/table_terminal.c
-    examples/programs/report/comparison.h
-    examples/programs/report/comparison.c examples/programs/report/comparison_table.c
-    examples/programs/report/
-    examples/programs/run/signals
-    plots/
-    examples/programs/run/
-    examples/programs/gradcheck/ examples/programs/playground/ examples/programs/study/
-    examples/programs/train/
-    examples/
-'
-
 set -eu
 calls=$(mktemp)
 trap 'rm "$calls"' EXIT
 
 # Lists the functions and constants that each object uses of another: "autograd/reverse/grad.c -> autograd/tape/tape.c tg_tape_scratch".
-[ $# = 0 ] || (cd "$1/obj" && find autograd -name "*.o" ! -path "autograd/ops/*" ! -path "autograd/kernels/*" ! -path "autograd/gradcheck/*" -exec nm -A {} +) | awk '
+[ $# = 0 ] || (cd "$1/obj" && find autograd optim -name '*.o' ! -path 'autograd/kernels/*-*' -exec nm -A {} + 2> "$calls" || true) | awk '
     { object = $1; sub(/\.o:.*/, ".c", object) }
     $(NF - 1) ~ /^[BDRT]$/ { home[$NF] = object }
     $(NF - 1) == "U" { uses[object " " $NF] }
@@ -84,45 +22,73 @@ trap 'rm "$calls"' EXIT
     }' > "$calls"
 
 find autograd nn optim plots examples -name '*.[ch]' -o -name '*.inc' -o -name '*.def' |
-    xargs awk -v order="$order" '
+    xargs awk '
     function problem(text) { print "arrows: " text > "/dev/stderr"; failed = 1 }
+    function folder_of(file) { sub(/\/[^\/]*$/, "", file); return file }
 
-    # The entry of the order that a file belongs to: itself, its name without ending, or the longest folder.
-    function entry(file,    name) {
-        if (file in line)
-            return file
-        name = file
-        sub(/\.[a-z]*$/, "", name)
-        while (!(name in line)) {
-            if (!sub(/[^\/]+\/?$/, "", name))
-                return ""
-        }
-        return name
+    # The room of a file: its folder; for a public header the folder of its source, which may lie below, or the folder with its name.
+    function room_of(file,    folder, name) {
+        folder = folder_of(file)
+        if (folder == "autograd/ops/samples")
+            return "autograd/ops"
+        if (file !~ /\.h$/)
+            return folder
+        name = substr(file, length(folder) + 2)
+        sub(/\.h$/, "", name)
+        if (folder "/" name ".c" in files)
+            return folder
+        if ((folder, name) in source)
+            return source[folder, name]
+        return folder "/" name in stands ? folder "/" name : folder
     }
 
-    # The node of the cycle search: inside a folder of the order, a header and its source are one node.
-    function unit(file,    name) {
-        name = entry(file)
-        if (name !~ /\/$/)
-            return name
+    # A header and its source in one folder are one node of the search for circles. An internal header is not one of its own.
+    function unit(file) {
         sub(/(_internal)?\.[ch]$/, "", file)
         return file
     }
 
-    BEGIN {
-        count = split(order, lines, "\n")
-        for (i = 1; i <= count; i++) {
-            words = split(lines[i], word, " ")
-            for (w = 1; w <= words; w++)
-                line[word[w]] = i
-        }
+    # Adds to `below` the rooms that a room stands on, and those that these stand on.
+    function descend(room, from,    rooms, i, all) {
+        all = split(stands[room], rooms, " ")
+        for (i = 1; i <= all; i++)
+            if (!((from, rooms[i]) in below)) {
+                below[from, rooms[i]] = 1
+                descend(rooms[i], from)
+            }
     }
+    function may_use(from, to) { return from == to || (from, to) in below }
 
     FILENAME == ARGV[1] {
+        if (!NF)
+            in_table = 0
+        if (in_table && /^```/)
+            in_table = 0
+        if (in_table) {
+            split($0, column, /   */)
+            stands[$1] = column[2] == "-" ? "" : column[2]
+            count = split(stands[$1], rooms, " ")
+            for (i = 1; i <= count; i++)
+                if (!(rooms[i] in stands) || rooms[i] == $1)
+                    problem($1 ": stands on " rooms[i] ", which docs/design.md does not list above it")
+        }
+        if (/^room +stands on +for/)
+            in_table = 1
+        next
+    }
+    FILENAME == ARGV[2] {
         calls[++called] = $0
         next
     }
-    FNR == 1 { files[FILENAME] = 1 }
+    FNR == 1 {
+        files[FILENAME] = 1
+        if (FILENAME ~ /\.c$/) {
+            folder = folder_of(FILENAME)
+            name = substr(FILENAME, length(folder) + 2)
+            sub(/\.c$/, "", name)
+            source[folder_of(folder), name] = folder
+        }
+    }
     /^TG_API_BEGIN/ || FILENAME ~ /\.def$/ || FILENAME ~ /^autograd\/base\/(names|numbers)\.h$/ { is_public[FILENAME] = 1 }
     /^#include [<"]/ {
         split($2, quoted, /[<">]/)
@@ -132,19 +98,21 @@ find autograd nn optim plots examples -name '*.[ch]' -o -name '*.inc' -o -name '
     }
 
     END {
+        for (room in stands)
+            descend(room, room)
         for (file in files) {
-            filled[entry(file)] = 1
-            if (entry(file) == "")
-                problem(file ": has no place yet in the order, tests/arrows.sh")
+            filled[room_of(file)] = 1
+            if (!(room_of(file) in stands) && !(folder_of(file) == "autograd" && file in is_public))
+                problem(file ": is in no room that docs/design.md lists")
         }
-        for (name in line)
-            if (!(name in filled))
-                problem(name ": is in the order, tests/arrows.sh, and is no file")
+        for (room in stands)
+            if (!(room in filled))
+                problem(room ": docs/design.md lists this room, and it is empty")
 
         for (i = 1; i <= called; i++) {
             split(calls[i], word, " ")
-            if (word[1] in files && word[3] in files && line[entry(word[1])] <= line[entry(word[3])])
-                problem(word[1] ": calls " word[4] " of " word[3] ", which does not lie below it")
+            if (word[1] in files && word[3] in files && !may_use(room_of(word[1]), room_of(word[3])))
+                problem(word[1] ": calls " word[4] " of " word[3] ", on which its room does not stand")
         }
 
         for (i = 1; i <= included; i++) {
@@ -160,16 +128,16 @@ find autograd nn optim plots examples -name '*.[ch]' -o -name '*.inc' -o -name '
                 problem(from ": includes \"" to "\", which is no file; names begin at the top of the tree")
                 continue
             }
-            if (from !~ /^autograd\// && to ~ /^(autograd|nn|optim)\// && !(to in is_public) && entry(from) != entry(to) &&
+            if (from !~ /^autograd\// && to ~ /^(autograd|nn|optim)\// && !(to in is_public) && room_of(from) != room_of(to) &&
                 !(from ~ /^nn\// && to ~ /^nn\//))
                 problem(from ": includes " to ", which is not public")
-            if (entry(from) != entry(to) && line[entry(from)] <= line[entry(to)])
-                problem(from ": includes " to ", which does not lie below it")
-            if (unit(from) != unit(to))
+            if (to !~ /\.def$/ && !may_use(room_of(from), room_of(to)))
+                problem(from ": includes " to ", on whose room its own does not stand")
+            if (unit(from) != unit(to) && from !~ /\/internal\.h$/)
                 arrow[unit(from), unit(to)] = 1
         }
 
-        # An arrow whose target has no outgoing arrow, or whose source has no incoming one, is in no cycle. Remove such arrows
+        # An arrow whose target has no outgoing arrow, or whose source has no incoming one, is in no circle. Remove such arrows
         # until none is left.
         do {
             split("", begins)
@@ -192,4 +160,4 @@ find autograd nn optim plots examples -name '*.[ch]' -o -name '*.inc' -o -name '
             problem("circle: " ends[1] " includes " ends[2])
         }
         exit failed
-    }' "$calls"
+    }' docs/design.md "$calls"

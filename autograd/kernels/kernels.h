@@ -8,7 +8,7 @@
 #ifndef TG_KERNELS_H
 #define TG_KERNELS_H
 
-#include "autograd/tensor.h" /* tg_dtype */
+#include "autograd/shape.h" /* tg_dtype */
 
 enum { TG_QUERIES = 32 }; /* maximum number of queries in a call of attention's kernels */
 

@@ -11,7 +11,7 @@
 #define TG_PRODUCT_H
 
 #include "autograd/kernels/product_kernel.h"
-#include "autograd/tensor.h"
+#include "autograd/shape.h"
 
 /* out = A B for row-major A [m, k], B [k, n], out [m, n]; A or B may be stored transposed. */
 typedef struct tg_product {

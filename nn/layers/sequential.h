@@ -16,19 +16,19 @@
 #ifndef TG_SEQUENTIAL_H
 #define TG_SEQUENTIAL_H
 
-#include "nn/layers/block.h"
-#include "nn/layers/conv_block.h"
+#include "nn/activation.h"
 #include "nn/layers/dropout.h"
-#include "nn/layers/embedding.h"
-#include "nn/layers/learned.h"
-#include "nn/layers/maxout.h"
 
 TG_API_BEGIN
+
+#define TG_LAYER(name)
+#define TG_LAYER_OF(name, type) struct type; /* in a header of its own */
+#include "nn/layers/layers.def"
 
 /* A layer with parameters: tg_sequential_linear(&linear), tg_sequential_norm(&norm), ..., one function for each
  * TG_LAYER_OF of layers.def. */
 #define TG_LAYER(name)
-#define TG_LAYER_OF(name, type) tg_layer tg_sequential_##name(const type *layer);
+#define TG_LAYER_OF(name, type) tg_layer tg_sequential_##name(const struct type *layer);
 #include "nn/layers/layers.def"
 
 /* Layers without parameters. A gated activation takes halves of the last axis, value and gate, as PyTorch's nn.GLU.

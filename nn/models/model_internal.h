@@ -2,8 +2,9 @@
 #ifndef TG_MODEL_INTERNAL_H
 #define TG_MODEL_INTERNAL_H
 
-#include "nn/layers/block.h"
+#include "nn/layers/hidden_layer.h"
 #include "nn/layers/layer_internal.h"
+#include "nn/layers/norm.h"
 #include "nn/layers/sequential.h"
 #include "nn/models/model.h"
 
@@ -45,12 +46,5 @@ void tg_model_add_hidden(tg_model *model, const char *prefix, const tg_hidden_la
 /* Adds the linear layer NAME at the end, initialised as if this activation followed. */
 void tg_model_add_output(tg_model *model, const char *name, int64_t inputs, int64_t outputs, tg_activation activation,
                          bool bias);
-
-/* NULL, or the error in the number of blocks or their configuration. */
-const char *tg_blocks_error(int layers, const tg_block_config *block);
-
-/* Adds dropout before the first block, the blocks layers.N.*, and norm.*; post-norm blocks have embedding_norm.*
- * first. */
-void tg_model_add_blocks(tg_model *model, int layers, const tg_block_config *block, double dropout);
 
 #endif

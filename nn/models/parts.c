@@ -1,10 +1,8 @@
-/* Parts that several models have: hidden layers of perceptrons, an output, transformer blocks. */
+/* Parts that several models have: hidden layers of perceptrons, and an output. */
 #include "nn/models/model_internal.h"
 
 #include <math.h>
 #include <stdio.h>
-
-/* ---- hidden layers and an output ---- */
 
 int tg_hidden_count(const int64_t *widths, int most)
 {
@@ -86,34 +84,4 @@ void tg_model_add_output(tg_model *model, const char *name, int64_t inputs, int6
     const tg_linear_layer output = tg_linear_layer_add(model->parameters, name, inputs, outputs, bias);
     tg_parameter_initial(output.weight, (tg_initial){.gain = tg_activation_gain(activation)});
     tg_model_add(model, name, tg_sequential_linear(&output));
-}
-
-/* ---- transformer blocks ---- */
-
-enum { MOST = 256 };
-
-const char *tg_blocks_error(int layers, const tg_block_config *block)
-{
-    return layers < 0 || layers > MOST ? "the number of layers must be 0 to 256" : tg_block_config_error(block);
-}
-
-static void add_norm(tg_model *model, const char *name, const tg_block_config *c)
-{
-    const tg_norm_layer norm = tg_norm_layer_add(model->parameters, name, c->norm, c->attention.width, c->epsilon);
-    tg_model_add(model, name, tg_sequential_norm(&norm));
-}
-
-void tg_model_add_blocks(tg_model *model, int layers, const tg_block_config *c, double dropout)
-{
-    if (c->post_norm)
-        add_norm(model, "embedding_norm", c);
-    tg_model_add(model, "", tg_sequential_dropout(dropout));
-    for (int i = 0; i < layers; i++) {
-        char name[24];
-        snprintf(name, sizeof name, "layers.%d", i);
-        const tg_block block = tg_block_add(model->parameters, name, c);
-        tg_model_add(model, name, tg_sequential_block(&block));
-    }
-    if (!c->post_norm)
-        add_norm(model, "norm", c);
 }

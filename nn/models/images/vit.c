@@ -1,6 +1,8 @@
 #include "nn/models/vit.h"
 
+#include "nn/layers/embedding.h"
 #include "nn/models/model_internal.h"
+#include "nn/models/sequences/blocks.h"
 
 static const char *config_error(const void *config)
 {

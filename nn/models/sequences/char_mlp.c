@@ -1,5 +1,6 @@
 #include "nn/models/char_mlp.h"
 
+#include "nn/layers/embedding.h"
 #include "nn/models/model_internal.h"
 
 static const char *config_error(const void *config)

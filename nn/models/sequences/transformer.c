@@ -1,6 +1,7 @@
 #include "nn/models/transformer.h"
 
 #include "nn/models/model_internal.h"
+#include "nn/models/sequences/blocks.h"
 
 static const char *config_error(const void *config)
 {

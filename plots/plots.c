@@ -1,7 +1,7 @@
 #include "plots/plots.h"
 #include "examples/programs/data/words.h"
 #include "examples/programs/report/files.h"
-#include "examples/programs/run/signals.h"
+#include "examples/programs/report/signals.h"
 #include "examples/programs/report/terminal.h"
 
 #include <dirent.h>

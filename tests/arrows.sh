@@ -9,7 +9,7 @@ calls=$(mktemp)
 trap 'rm "$calls"' EXIT
 
 # Lists the functions and constants that each object uses of another: "autograd/reverse/grad.c -> autograd/tape/tape.c tg_tape_scratch".
-[ $# = 0 ] || (cd "$1/obj" && find autograd optim -name '*.o' ! -path 'autograd/kernels/*-*' -exec nm -A {} + 2> "$calls" || true) | awk '
+[ $# = 0 ] || (cd "$1/obj" && find autograd optim -name '*.o' ! -path 'autograd/kernels/*-*' -exec nm -A {} + 2>/dev/null || true) | awk '
     { object = $1; sub(/\.o:.*/, ".c", object) }
     $(NF - 1) ~ /^[BDRT]$/ { home[$NF] = object }
     $(NF - 1) == "U" { uses[object " " $NF] }

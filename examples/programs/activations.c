@@ -1,7 +1,7 @@
 /* Shows values and first derivatives of the activations as a table, as numbers to plot, and as pictures. */
 #include "examples/programs/report/terminal.h"
 #include "examples/programs/run/options.h"
-#include "examples/programs/run/signals.h"
+#include "examples/programs/report/signals.h"
 #include "examples/programs/report/table.h"
 #include "plots/plots.h"
 #include "examples/programs/report/files.h"

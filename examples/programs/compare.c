@@ -3,7 +3,7 @@
 #include "examples/programs/report/files.h"
 #include "plots/plots.h"
 #include "examples/programs/report/report.h"
-#include "examples/programs/run/signals.h"
+#include "examples/programs/report/signals.h"
 #include "examples/programs/report/columns.h"
 #include "examples/programs/report/terminal.h"
 #include "examples/programs/run/experiment.h"

@@ -6,7 +6,7 @@
 #include "examples/programs/report/files.h"
 #include "examples/programs/run/jobs.h"
 #include "examples/programs/run/options.h"
-#include "examples/programs/run/signals.h"
+#include "examples/programs/report/signals.h"
 #include "examples/programs/report/terminal.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "examples/programs/run/progress.h"
 #include "examples/programs/report/columns.h"
 #include "examples/programs/report/report.h"
-#include "examples/programs/run/signals.h"
+#include "examples/programs/report/signals.h"
 #include "examples/programs/run/record.h"
 #include "examples/programs/run/run.h"
 #include "examples/programs/run/team.h"

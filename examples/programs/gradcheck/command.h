@@ -7,7 +7,7 @@
  *     command_stop(c);
  *
  * It runs in a shell, in its own process group, which is killed by command_stop or when this program ends. Its standard
- * error is ours. Ctrl-C ends the waiting (run/signals.h).
+ * error is ours. Ctrl-C ends the waiting (report/signals.h).
  */
 #ifndef GRADCHECK_COMMAND_H
 #define GRADCHECK_COMMAND_H

@@ -1,7 +1,7 @@
 #include "examples/programs/run/jobs.h"
 #include "examples/programs/report/files.h"
 #include "examples/programs/run/progress.h"
-#include "examples/programs/run/signals.h"
+#include "examples/programs/report/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 #include "examples/programs/report/terminal.h"
 #include "examples/programs/study/study.h"
-#include "examples/programs/run/signals.h"
+#include "examples/programs/report/signals.h"
 #include "plots/plots.h"
 #include "examples/programs/data/words.h"
 

@@ -11,8 +11,8 @@
  * Signals that are ignored, because of nohup or a shell's background job, stay ignored. A second signal has its
  * original effect at once, except SIGHUP, of which a closed terminal may send several.
  */
-#ifndef RUN_SIGNALS_H
-#define RUN_SIGNALS_H
+#ifndef REPORT_SIGNALS_H
+#define REPORT_SIGNALS_H
 
 #include <signal.h>
 

@@ -1,4 +1,4 @@
-#include "examples/programs/run/signals.h"
+#include "examples/programs/report/signals.h"
 
 #include <stddef.h>
 

@@ -3,7 +3,7 @@
 #include "nn/fit/fit_internal.h"
 
 #include "autograd/base/numbers.h"
-#include "nn/files/safetensors_internal.h"
+#include "nn/files/file_internal.h"
 
 #include <inttypes.h>
 #include <math.h>

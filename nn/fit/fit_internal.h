@@ -61,6 +61,22 @@ struct tg_fit {
     tg_error error;          /* the first error; "" if there is none */
 };
 
+/* Epochs before the next one. */
+static inline int64_t tg_fit_epochs_done(const tg_fit *fit)
+{
+    return fit->config.epochs_before + fit->epoch_count;
+}
+
+/* The generator for one use in the run: the stream with this name and number. */
+tg_rng tg_fit_stream(const tg_fit *fit, const char *name, int64_t number);
+
+/* ---- setup.c ---- */
+
+/* True if the configuration trains; otherwise it only evaluates. */
+bool tg_fit_trains(const tg_fit_config *config);
+
+/* ---- pass.c ---- */
+
 /* One pass over rows of the epoch, whose gradients are weighted by `share`; returns their mean loss, NaN on error.
  * Random numbers depend on the step, the number of the pass in it, and the shard. */
 double tg_fit_pass(tg_fit *fit, int64_t number, int64_t shard, int64_t first, int64_t count, double share);
@@ -114,16 +130,20 @@ bool tg_fit_feed_take(tg_fit_feed *feed, tg_tape *tape, int64_t first, int64_t c
 
 /* ---- evaluate.c ---- */
 
-/* The generator for one use in the run: the stream with this name and number. */
-tg_rng tg_fit_stream(const tg_fit *fit, const char *name, int64_t number);
-
 /* Mean loss and score over the rows of a feed with batches of config.evaluation_batch. */
 bool tg_fit_feed_evaluate(tg_fit *fit, tg_fit_feed *feed, double *loss, double *score);
 
 /* ---- state.c ---- */
 
-/* Write and read both files. */
+/* Measures from now on when files are due. */
+void tg_fit_begin_saving(tg_fit *fit);
+
+/* Writes both files, where this process does and the configuration wants it; the same if it is time. Process 0 decides
+ * when that is; all processes gather the state for it. */
 bool tg_fit_save(tg_fit *fit);
+bool tg_fit_save_when_due(tg_fit *fit);
+
+/* Reads both files, if there are any. */
 bool tg_fit_restore(tg_fit *fit);
 
 #endif

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 enum { PATH = 1000, RUN = 240, LINE = 240 };
 
@@ -88,7 +89,7 @@ static bool save_last(tg_fit *fit, tg_metadata *lines, const char *epochs)
            tg_training_state_save(&state, path, lines, 2 + fit->config.metadata_count, &fit->error);
 }
 
-bool tg_fit_save(tg_fit *fit)
+static bool write_files(tg_fit *fit)
 {
     const size_t own = (size_t)fit->config.metadata_count;
     if (mkdir(fit->config.folder, 0777) != 0 && errno != EEXIST)
@@ -106,6 +107,39 @@ bool tg_fit_save(tg_fit *fit)
     free(lines);
     free(epochs);
     return fine;
+}
+
+/* ---- when to write ---- */
+
+static const double seconds_between_files = 2;
+
+static double clock_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void tg_fit_begin_saving(tg_fit *fit)
+{
+    fit->written = clock_seconds();
+}
+
+bool tg_fit_save(tg_fit *fit)
+{
+    const tg_communicator *c = fit->config.communicator;
+    const bool needless = fit->config.only_to_resume && tg_fit_finished(fit);
+    fit->written = clock_seconds();
+    return needless || !fit->config.folder || (c && c->rank > 0) || write_files(fit);
+}
+
+bool tg_fit_save_when_due(tg_fit *fit)
+{
+    const tg_communicator *c = fit->config.communicator;
+    double due = clock_seconds() - fit->written >= seconds_between_files && (!c || c->rank == 0);
+    if (fit->state_is_spread && !tg_fit_add_up(fit, &due, 1))
+        return false;
+    return due == 0 || (tg_fit_gather_state(fit) && tg_fit_save(fit));
 }
 
 /* ---- reading ---- */

@@ -1,13 +1,24 @@
 #define _POSIX_C_SOURCE 200809L
 
-#include "nn/files/safetensors_internal.h"
+#include "nn/files/file_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+bool tg_file_refuse(tg_error *error, const char *path, const char *problem, ...)
+{
+    tg_error made;
+    va_list arguments;
+    va_start(arguments, problem);
+    tg_fail_arguments(&made, problem, arguments);
+    va_end(arguments);
+    return tg_fail(error, "%.200s: %s", path ? path : "model file", made.text);
+}
 
 static bool write_all(FILE *out, const tg_file_piece *pieces, int count)
 {

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,16 +19,6 @@ struct tg_safetensors {
 };
 
 enum { HEADER_MOST = 100000000 }; /* bytes, as in the reference implementation */
-
-bool tg_file_refuse(tg_error *error, const char *path, const char *problem, ...)
-{
-    tg_error made;
-    va_list arguments;
-    va_start(arguments, problem);
-    tg_fail_arguments(&made, problem, arguments);
-    va_end(arguments);
-    return tg_fail(error, "%.200s: %s", path ? path : "model file", made.text);
-}
 
 /* ---- opening ---- */
 

@@ -1,8 +1,8 @@
-/* The header of a safetensors file, error messages of readers and writers, and files that are written whole. Internal
- * to nn. */
+/* The header of a safetensors file. Internal to nn. */
 #ifndef TG_SAFETENSORS_INTERNAL_H
 #define TG_SAFETENSORS_INTERNAL_H
 
+#include "nn/files/file_internal.h"
 #include "nn/files/safetensors.h"
 
 typedef struct tg_file_header {
@@ -18,12 +18,6 @@ bool tg_file_header_read(tg_file_header *header, char *json, size_t size, int64_
                          tg_error *error);
 void tg_file_header_free(tg_file_header *header);
 
-/* Sets "PATH: PROBLEM", with "model file" for a missing path; false. */
-#if defined __GNUC__
-__attribute__((format(printf, 3, 4)))
-#endif
-bool tg_file_refuse(tg_error *error, const char *path, const char *problem, ...);
-
 /* A type of the format; NULL for an unknown name. */
 typedef struct tg_file_dtype {
     const char *name;
@@ -32,16 +26,5 @@ typedef struct tg_file_dtype {
 } tg_file_dtype;
 
 const tg_file_dtype *tg_file_dtype_of(const char *name);
-
-typedef struct tg_file_piece {
-    const void *bytes;
-    size_t size;
-} tg_file_piece;
-
-/* Writes the pieces to a new file beside `path`, and renames it to `path` when all of it is on the disk. After a power
- * failure `path` is the complete old file or the complete new one. The folder is not synced, so a power failure some
- * seconds after the call may still bring back the old file. False, with the error and an existing file unchanged, if it
- * fails. */
-bool tg_file_write(const char *path, const tg_file_piece *pieces, int count, tg_error *error);
 
 #endif

@@ -79,6 +79,12 @@ START_TEST(includes_and_calls_run_downward_only)
 }
 END_TEST
 
+START_TEST(the_files_to_read_have_as_many_lines_as_the_tour_says)
+{
+    ck_assert(succeeds("tests/reading.sh >/dev/null"));
+}
+END_TEST
+
 /* Appends a line to a file in a copy of the tree. The script must report that line; the unchanged copy must pass. */
 static void expect_problem(const char *file, const char *line, const char *problem)
 {
@@ -161,6 +167,7 @@ Suite *build_suite(void)
     tcase_add_test(tests, the_library_asks_for_a_compiler_alone_and_installing_it_never_calls_a_package_manager);
     tcase_add_test(tests, objects_for_link_time_optimisation_make_a_library_that_links);
     tcase_add_test(tests, includes_and_calls_run_downward_only);
+    tcase_add_test(tests, the_files_to_read_have_as_many_lines_as_the_tour_says);
     tcase_add_test(tests, an_include_that_runs_up_is_found);
     tcase_add_test(tests, a_call_that_runs_up_is_found);
     tcase_add_test(tests, a_look_behind_the_public_headers_is_found);

@@ -163,10 +163,11 @@ static int find_run(const study_work *work, const char *group, double seed)
 
 static void read_run(study_work *work, const csv_source *s, size_t row)
 {
-    const char *group = csv_word_at(s, row, GROUP), *options = csv_word_at(s, row, OPTIONS);
-    const int number = group && options ? find_run(work, group, csv_value(s, row, SEED)) : -1;
+    const char *group = csv_word_at(s, row, GROUP);
+    const int number = group ? find_run(work, group, csv_value(s, row, SEED)) : -1;
     study_record *r = number >= 0 ? &work->record[number] : NULL;
-    if (!r || r->complete || strcmp(options, work->run[number].options) != 0)
+    const char *options = csv_word_at(s, row, OPTIONS); /* the next word takes its place */
+    if (!r || r->complete || !options || strcmp(options, work->run[number].options) != 0)
         return;
     study_record_free(r);
     const char *state = csv_word_at(s, row, STATE);
@@ -182,7 +183,8 @@ static void read_run(study_work *work, const csv_source *s, size_t row)
 /* Adds an epoch to the record of a run that is known by its row only. */
 static void read_epoch(study_work *work, const csv_source *s, size_t row)
 {
-    const int number = find_run(work, csv_word_at(s, row, 0), csv_value(s, row, 1));
+    const char *group = csv_word_at(s, row, 0);
+    const int number = group ? find_run(work, group, csv_value(s, row, 1)) : -1;
     const int epoch = (int)csv_value(s, row, 2);
     study_record *r = number >= 0 ? &work->record[number] : NULL;
     if (!r || epoch < 1 || epoch > r->epochs)

@@ -269,6 +269,34 @@ START_TEST(rows_have_their_index_in_the_file)
 }
 END_TEST
 
+/* An autoencoder has as many outputs as inputs, and an image net has rows in the order of its files. */
+START_TEST(images_are_predicted_as_recorded)
+{
+    static const char *const models[] = {"autoencoder", "convnet"};
+    expect_fine(train_run("train", "--data idx:images --model %s --epochs 2 --keep-predictions --no-plots --out m",
+                          models[_i]));
+    expect_fine(train_run("predict", "--model m --data idx:images %s 2>/dev/null >p.csv", _i ? "--probabilities" : ""));
+    static csv kept, predicted;
+    csv_open(&kept, "m/predictions.csv");
+    csv_open(&predicted, "p.csv");
+    const int shift = kept.columns - predicted.columns, split = column(&kept, "split");
+    double sum = 0;
+    int tests = 0;
+    for (int row = 1; row < kept.rows; row++) {
+        if (strcmp(kept.cell[row][split], "test") != 0)
+            continue;
+        tests++;
+        for (int i = 0; i < predicted.columns; i++)
+            ck_assert_str_eq(kept.cell[row][shift + i], predicted.cell[tests][i]);
+        sum += number(&kept, row, "loss");
+    }
+    ck_assert_int_eq(tests, predicted.rows - 1);
+    ck_assert(sum / tests == result("m", "test/loss"));
+    free(kept.text);
+    free(predicted.text);
+}
+END_TEST
+
 Suite *record_suite(void)
 {
     Suite *suite = suite_create("record");
@@ -282,6 +310,7 @@ Suite *record_suite(void)
     tcase_add_test(tests, files_for_people_are_not_read);
     tcase_add_test(tests, more_epochs_are_measured_anew);
     tcase_add_test(tests, rows_have_their_index_in_the_file);
+    tcase_add_loop_test(tests, images_are_predicted_as_recorded, 0, 2);
     suite_add_tcase(suite, tests);
     return suite;
 }

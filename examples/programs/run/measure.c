@@ -137,7 +137,7 @@ static bool allocate(kept *k, const trainer *t)
     k->rows.of = &t->about;
     k->rows.from = t->from;
     for (int split = all ? RUNLOG_TRAIN : reported(t); split < (all ? RUNLOG_SPLITS : reported(t) + 1); split++) {
-        const size_t rows = (size_t)rows_of(t, split)->count, width = (size_t)t->spec->net.outputs;
+        const size_t rows = (size_t)rows_of(t, split)->count, width = predictions_width(&t->about);
         tally_rows *to = &k->rows.split[split];
         to->loss = calloc(rows + 1, sizeof *to->loss);
         to->hit = calloc(rows + 1, sizeof *to->hit);

@@ -82,6 +82,11 @@ void predictions_row(const card *c, const float *output, const float *input, boo
         put_number(tally_squares(output, input, c->spec.inputs), to);
 }
 
+size_t predictions_width(const card *c)
+{
+    return (size_t)(c->task == CARD_IMAGES ? c->spec.inputs : c->spec.outputs);
+}
+
 /* ---- files of a run ---- */
 
 static const dataset_part *part_of(const predictions *p, int split)
@@ -148,8 +153,7 @@ static bool list_predictions(const void *context, FILE *to)
             fprintf(to, "%zu,%s,%.17g", number_of(set, row), runlog_splits[split], each->loss[i]);
             put_answer(p, row, to);
             putc(',', to);
-            predictions_row(c, each->output + i * (size_t)c->spec.outputs, set->x + (size_t)row * set->features, true,
-                            to);
+            predictions_row(c, each->output + i * predictions_width(c), set->x + (size_t)row * set->features, true, to);
             putc('\n', to);
         }
     }

@@ -19,6 +19,9 @@
 void predictions_header(const card *c, bool probabilities, FILE *to);
 void predictions_row(const card *c, const float *output, const float *input, bool probabilities, FILE *to);
 
+/* The numbers that a net gives for a row: those of an autoencoder are as many as its inputs. */
+size_t predictions_width(const card *c);
+
 /* The splits of a run with the results of their rows; loss is NULL for a split that is left out. */
 typedef struct predictions {
     const card *of;

@@ -63,7 +63,7 @@ class Commands:
 
     def training(self, table, compares):
         """Options of training, and what they mean for rows and epochs."""
-        rng, rows = self.rng, len(table.kept)
+        rng = self.rng
         means = {"epochs": rng.randint(1, 7), "batch": rng.choice([4, 7, 16, 32]), "accumulate": 1, "patience": 0,
                  "best": "loss", "ema": 0, "drop_last": False, "folds": 0, "fold": 0, "validation": "0.2",
                  "test": "0.2", "least": 1, "loose": 1, "fixed": False}
@@ -99,8 +99,7 @@ class Commands:
         seed = rng.randint(1, 50)
         o += ["--seed", seed]
         means["seed"] = seed
-        if maybe(0.3, "validation", rng.choice(["0.1", "0.3", "first:9"]), "validation"):
-            pass
+        maybe(0.3, "validation", rng.choice(["0.1", "0.3", "first:9"]), "validation")
         if compares and rng.random() < 0.25:
             means["folds"] = rng.choice([2, 3])
             o += ["--folds", means["folds"]]
@@ -109,7 +108,6 @@ class Commands:
         maybe(0.2, "split", "fixed")
         means["fixed"] = "fixed" in o
         maybe(0.15, "train-loss-every", 2)
-        del rows
         return o, means
 
     # ---- train ----
@@ -145,6 +143,56 @@ class Commands:
                 expect_close(folder + ": " + column, number(line[column[:-5]]), number(value), 1e-8)
         if table.missing != "drop":
             self.predict(folder, table)
+
+    # ---- images and texts ----
+
+    def images(self, index):
+        rng = self.rng
+        model = rng.choice(["autoencoder", "convnet", "mlp"])
+        table = tables.Images(rng, os.path.join(self.folder, "images%d" % index), model == "autoencoder")
+        o, means = self.training(table, False)
+        for name in ("--test", "--split"):
+            if name in o:
+                del o[o.index(name):o.index(name) + 2]
+        means["validation"] = "0.1" if means["validation"] == "0.2" else means["validation"]
+        norm = "batch" if model == "convnet" else "none"
+        o += {"convnet": ["--filters", rng.choice(["3", "2,3"])], "mlp": ["--hidden", "6x2"],
+              "autoencoder": ["--hidden", rng.choice(["8", "9,5"]), "--code", 3]}[model]
+        if rng.random() < 0.3:
+            norm = rng.choice(["none", "batch"])
+            o += ["--norm", norm]
+        means["least"], means["loose"] = 2 if norm == "batch" and model != "convnet" else 1, 10
+        out = "images%dout" % index
+        self.run("train", ["--data", "idx:" + table.path, "--model", model, "--activation", rng.choice(nets.ACTIVATIONS)] + o +
+                 ["--no-plots", "--keep-predictions", "--threads", 1, "--out", out])
+        folder = os.path.join(self.folder, out)
+        found = records.check_run(folder, means, table)
+        records.check_line(records.read_csv(folder + "/runs.csv")[0], found[0], folder)
+
+    def text(self, index):
+        rng = self.rng
+        text = tables.Text(rng, os.path.join(self.folder, "text%d.txt" % index))
+        model, context = rng.choice(["charmlp", "gpt"]), rng.choice([3, 5, 8])
+        o, means = self.training(text, False)
+        for name in ("--test", "--split", "--validation"):
+            if name in o:
+                del o[o.index(name):o.index(name) + 2]
+        means["validation"] = "0.2"
+        if rng.random() < 0.4:
+            means["validation"] = "0.3"
+            o += ["--validation", "0.3"]
+        if model == "gpt":
+            o += ["--layers", rng.choice([1, 2]), "--heads", 2, "--width", 8, "--activation", rng.choice(list(nets.PLAIN)),
+                  "--norm", rng.choice(["layer", "rms", "none"])]
+        else:
+            o += ["--hidden", rng.choice(["8", "6x2"]), "--embedding", 4, "--activation", rng.choice(nets.ACTIVATIONS)]
+        out = "text%d" % index
+        options = ["--data", "text:" + text.path, "--model", model, "--context", context] + o + \
+            ["--no-plots", "--threads", 1, "--out", out]
+        self.run("train", options)
+        folder = os.path.join(self.folder, out)
+        result = records.check_text(folder, means, text, model, context)
+        records.check_line(records.read_csv(folder + "/runs.csv")[0], result, folder)
 
     FILES = ["result.json", "rows.csv", "predictions.csv", "curves.csv", "runs.csv", "summary.csv", "best.safetensors",
              "last.safetensors"]

@@ -1,4 +1,4 @@
-"""Nets of the programs in NumPy: model files, forward passes of multilayer perceptrons, and a trainer of full batches.
+"""Nets of the programs in NumPy: model files, forward passes of models, and a trainer of full batches.
 
     meta, tensors = nets.read("results/iris/best.safetensors")
     outputs = nets.forward(json.loads(meta["tapegrad.model"]), tensors, x)
@@ -90,38 +90,111 @@ def widths(text):
     return all_widths
 
 
+def part_of(t, start):
+    """The tensors whose names begin like this, by the rest of their names."""
+    return {name[len(start):]: values for name, values in t.items() if name.startswith(start)}
+
+
 def normalise(kind, x, w):
     if kind == "none":
         return x
     if kind == "rms":
-        return w["weight"] * x / np.sqrt(np.mean(x * x, 1, keepdims=True) + 1e-6)
-    mean, variance = np.mean(x, 1, keepdims=True), np.var(x, 1, keepdims=True)  # layer, and group with one group
-    if kind == "batch":
+        return w["weight"] * x / np.sqrt(np.mean(x * x, -1, keepdims=True) + 1e-6)
+    mean, variance = np.mean(x, -1, keepdims=True), np.var(x, -1, keepdims=True)  # layer, and group with one group
+    if kind == "batch":  # the last axis has the channels
         mean, variance = w["running_mean"], w["running_var"]
     return w["weight"] * (x - mean) / np.sqrt(variance + 1e-5) + w["bias"]
 
 
-def forward(spec, tensors, x):
-    """Outputs [rows, outputs] of an mlp in evaluation, in double precision. `spec` is the model of a model file."""
-    t = {name: np.asarray(values, np.float64) for name, values in tensors.items()}
-    configured = widths(spec["hidden"])
-    x = np.asarray(x, np.float64)
-    for i, width in enumerate(configured):
-        name = "layers.%d." % i
-
-        def linear(part=""):
-            return x @ t[name + part + "weight"].T + t[name + part + "bias"]
-
-        activation = spec["activation"]
-        if activation in GATES:
-            y = PLAIN[GATES[activation]](linear("gate_proj.")) * linear("up_proj.")
-        else:
-            y = PLAIN[activation](linear())
-        start = name + "norm."
-        y = normalise(spec["norm"], y, {n[len(start):]: v for n, v in t.items() if n.startswith(start)})
-        x = y + x if spec["residual"] and i > 0 and width == configured[i - 1] else y
-    name = "layers.%d." % len(configured)
+def linear(t, name, x):
     return x @ t[name + "weight"].T + t[name + "bias"]
+
+
+def hidden(spec, t, name, x, norm=True):
+    """A hidden layer: linear, activation, normalisation."""
+    activation = spec["activation"]
+    if activation in GATES:
+        y = PLAIN[GATES[activation]](linear(t, name + "gate_proj.", x)) * linear(t, name + "up_proj.", x)
+    else:
+        y = PLAIN[activation](linear(t, name, x))
+    return normalise(spec["norm"], y, part_of(t, name + "norm.")) if norm else y
+
+
+def mlp(spec, t, x):
+    configured = widths(spec["hidden"])
+    for i, width in enumerate(configured):
+        y = hidden(spec, t, "layers.%d." % i, x)
+        x = y + x if spec["residual"] and i > 0 and width == configured[i - 1] else y
+    return linear(t, "layers.%d." % len(configured), x)
+
+
+def autoencoder(spec, t, x):
+    count = len(widths(spec["hidden"]))
+    for i in range(count + 1):
+        x = hidden(spec, t, "encoder.%d." % i, x, i < count)
+    for i in range(count):
+        x = hidden(spec, t, "decoder.%d." % i, x)
+    return linear(t, "decoder.%d." % count, x)
+
+
+def convnet(spec, t, x):
+    """3x3 convolutions that keep the size, batch norm, activation, the maximum of each 2x2; a linear layer."""
+    x = x.reshape(len(x), 1, spec["image_height"], spec["image_width"])
+    for i in range(len(widths(spec["filters"]))):
+        w = part_of(t, "blocks.%d." % i)
+        height, width = x.shape[2:]
+        around = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
+        y = sum(np.einsum("rcij,oc->roij", around[:, :, a:a + height, b:b + width], w["conv.weight"][:, :, a, b])
+                for a in range(3) for b in range(3))
+        y = y + w["conv.bias"][:, None, None] if "conv.bias" in w else y
+        if spec["norm"] != "none":
+            y = np.moveaxis(normalise(spec["norm"], np.moveaxis(y, 1, -1), part_of(w, "norm.")), -1, 1)
+        if spec["activation"] in GATES:
+            half = y.shape[1] // 2
+            y = PLAIN[GATES[spec["activation"]]](y[:, half:]) * y[:, :half]  # the second half is the gate
+        else:
+            y = PLAIN[spec["activation"]](y)
+        height, width = height // 2 * 2, width // 2 * 2
+        y = y[:, :, :height, :width]
+        x = y.reshape(*y.shape[:2], height // 2, 2, width // 2, 2).max((3, 5))
+    return linear(t, "head.", x.reshape(len(x), -1))
+
+
+def charmlp(spec, t, ids):
+    x = t["embedding.weight"][ids].reshape(len(ids), -1)
+    for i in range(len(widths(spec["hidden"]))):
+        x = hidden(spec, t, "layers.%d." % i, x)
+    return linear(t, "output.", x)
+
+
+def gpt(spec, t, ids):
+    """Pre-norm blocks, causal, the output tied to the embedding: logits [rows, positions, vocabulary]."""
+    x = t["token_embedding.weight"][ids] + t["position_embedding.weight"][:ids.shape[1]]
+    rows, positions, width = x.shape
+    heads = spec["heads"]
+    later = np.triu(np.full((positions, positions), -np.inf), 1)
+    for i in range(spec["layers"]):
+        w = part_of(t, "layers.%d." % i)
+        h = normalise(spec["norm"], x, part_of(w, "norm1."))
+        q, k, v = np.split(h @ w["self_attn.in_proj_weight"].T + w["self_attn.in_proj_bias"], 3, 2)
+        q, k, v = (a.reshape(rows, positions, heads, -1).transpose(0, 2, 1, 3) for a in (q, k, v))
+        weights = q @ k.transpose(0, 1, 3, 2) / math.sqrt(width // heads) + later
+        weights = np.exp(weights - weights.max(-1, keepdims=True))
+        h = (weights / weights.sum(-1, keepdims=True) @ v).transpose(0, 2, 1, 3).reshape(x.shape)
+        x = x + linear(w, "self_attn.out_proj.", h)
+        h = normalise(spec["norm"], x, part_of(w, "norm2."))
+        x = x + linear(w, "linear2.", PLAIN[spec["activation"]](linear(w, "linear1.", h)))
+    return normalise(spec["norm"], x, part_of(t, "norm.")) @ t["token_embedding.weight"].T
+
+
+MODELS = {"mlp": mlp, "autoencoder": autoencoder, "convnet": convnet, "charmlp": charmlp, "gpt": gpt}
+
+
+def forward(spec, tensors, x):
+    """Outputs [rows, outputs] in evaluation, in double precision. `spec` is the model of a model file; x are rows of
+    inputs, or of characters."""
+    t = {name: np.asarray(values, np.float64) for name, values in tensors.items()}
+    return MODELS[spec["model"]](spec, t, x if spec["vocabulary"] else np.asarray(x, np.float64))
 
 
 # ---- training with full batches: the order of rows makes no difference ----

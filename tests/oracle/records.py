@@ -70,20 +70,31 @@ def portion(text, rows):
     return max(1, math.floor(float(text) * rows + 0.5)), False
 
 
-def check_split(folder, o, split, kept):
-    """`split`: positions among the used rows by name."""
-    rows = len(kept)
+def check_split(folder, o, split, table):
+    """`split`: positions among the used rows by name; the last `own_test` rows are the test rows of the source. Tables
+    with classes are stratified, unless the first rows are taken."""
+    kept, own_test = table.kept, table.own_test
+    stratified = table.task == "classes" and not own_test and "first" not in o["validation"] + o["test"]
+    rows = len(kept) - own_test
     everything = sorted(split["train"] + split["validation"] + split["test"])
-    expect(everything == list(range(rows)), folder, "has not every row in one split")
+    expect(everything == list(range(len(kept))), folder, "has not every row in one split")
     wanted = {"validation": portion(o["validation"], rows)}
     if o["folds"]:
         fold = o["fold"]
         wanted["test"] = rows * (fold + 1) // o["folds"] - rows * fold // o["folds"], False
+    elif own_test:
+        expect(split["test"] == list(range(rows, len(kept))), folder, "has other test rows than the source")
     else:
         wanted["test"] = portion(o["test"], rows)
     for name, (count, first) in wanted.items():
         expect(len(split[name]) == count, folder, "has", len(split[name]), name, "rows and not", count)
         expect(not first or sorted(split[name]) == list(range(count)), folder, name, "rows are not the first")
+    for label in range(len(table.classes)) if stratified else []:
+        share = (table.labels == label).mean()
+        for name in split:
+            expect(wanted.get(name, (0, False))[1] or abs((table.labels[split[name]] == label).sum() -
+                                                          share * len(split[name])) < 3, folder, name,
+                   "rows have another share of class", label)
     for name in split:
         expect(split[name] == sorted(split[name]), folder, name, "rows are not in the order of the file")
 
@@ -91,6 +102,8 @@ def check_split(folder, o, split, kept):
 def measures_of(table, outputs, losses, rows, scales):
     """Measures of rows, from outputs [rows, outputs]: probabilities, or standardised predictions."""
     m = {"loss": math.fsum(losses) / len(rows)}
+    if table.task == "images":
+        return m, None
     if table.task == "classes":
         labels = table.labels[rows]
         answer, confidence = outputs.argmax(1), outputs.max(1)
@@ -118,13 +131,13 @@ def check_rows(folder, o, table, spec, tensors, result):
     split = {"train": [], "validation": [], "test": []}
     for line in listed:
         split[line["split"]].append(place[int(line["row"])])
-    check_split(folder, o, split, table.kept)
+    check_split(folder, o, split, table)
     rows = np.array([place[int(line["row"])] for line in listed])
     x, z, mean, scale = table.standardised(split["train"])
     with np.errstate(all="ignore"):
         raw = nets.forward(spec, tensors, x[rows])
     losses = np.array([float(line["loss"]) for line in listed])
-    columns = list(listed[0])
+    columns, said = list(listed[0]), raw
     if table.task == "classes":
         first = columns.index("probability") + 1
         said = np.array([[float(line[c]) for c in columns[first:]] for line in listed])
@@ -140,6 +153,9 @@ def check_rows(folder, o, table, spec, tensors, result):
         p = said[np.arange(len(rows)), table.labels[rows]]
         safe = p > 1e-290
         expect(np.allclose(-np.log(p[safe]), losses[safe], rtol=1e-10, atol=1e-13), folder, "losses of rows differ")
+    elif table.task == "images":
+        expect(all(line["loss"] == "%.17g" % float(line["squared_error"]) for line in listed), folder, "has two errors")
+        expect(np.allclose(((raw - z[rows]) ** 2).mean(1), losses, rtol=1e-3, atol=1e-6), folder, "losses of rows differ")
     else:
         names = columns[-table.targets:]
         true = np.array([[float(line[c]) for c in columns[3:3 + table.targets]] for line in listed])
@@ -173,24 +189,54 @@ def check_rows(folder, o, table, spec, tensors, result):
     return split
 
 
+def loss_of(spec, weights, x, labels, z):
+    """Mean loss of rows: cross-entropy with labels, or squared error."""
+    with np.errstate(all="ignore"):
+        out = nets.forward(spec, weights, x)
+        if labels is None:
+            return np.mean((out - z) ** 2)
+        out, labels = out.reshape(-1, out.shape[-1]), labels.reshape(-1)
+        out = out - out.max(1, keepdims=True)
+        return np.mean(np.log(np.exp(out).sum(1)) - out[np.arange(len(labels)), labels])
+
+
+def last_weights(folder, o):
+    """The weights after the last epoch, or their averages."""
+    _, last = nets.read(folder + "/last.safetensors")
+    prefix = "ema." if o["ema"] else ""
+    return {n[len(prefix):]: v for n, v in last.items()
+            if n.startswith(prefix) and (prefix or not n.startswith(("optimizer.", "ema.")))}
+
+
+def check_text(folder, o, text, model, context):
+    """A run on a text: the best epoch, and the validation losses of the saved and of the last weights."""
+    with open(folder + "/result.json") as file:
+        result = json.load(file)
+    curves = read_csv(folder + "/curves.csv")
+    meta, tensors = nets.read(folder + "/best.safetensors")
+    spec = json.loads(meta["tapegrad.model"])
+    x, labels, train = text.rows(model, context, 0.1 if o["validation"] == "0.2" else float(o["validation"]))
+    best = check_epochs(folder, o, curves, result, train)
+    expect(int(meta["fit.epoch"]) == best + 1, folder, "saved the weights of epoch", meta["fit.epoch"])
+    expect(result["validation"]["loss"] == number(curves[best]["val_loss"]), folder, "has another validation loss")
+    expect_close(folder + ": validation loss", loss_of(spec, tensors, x, labels, None), result["validation"]["loss"], 1e-4)
+    expect_close(folder + ": the last validation loss", loss_of(spec, last_weights(folder, o), x, labels, None),
+                 number(curves[-1]["val_loss"]), 1e-4)
+    right = nets.forward(spec, tensors, x).argmax(-1) == labels
+    expect(abs(right.sum() - result["validation"]["accuracy"] * right.size) < 2.5, folder, "accuracy",
+           result["validation"]["accuracy"], "and not", right.mean())
+    return result
+
+
 def check_last(folder, o, table, spec, curves, best, split):
     """The last epoch's validation loss is that of the weights in last.safetensors, or of their averages."""
-    path = folder + "/last.safetensors"
-    if not os.path.exists(path):
+    if not os.path.exists(folder + "/last.safetensors"):
         return
-    _, last = nets.read(path)
-    prefix = "ema." if o["ema"] else ""
-    weights = {n[len(prefix):]: v for n, v in last.items()
-               if n.startswith(prefix) and (prefix or not n.startswith(("optimizer.", "ema.")))}
+    weights = last_weights(folder, o)
     x, z, _, _ = table.standardised(split["train"])
     rows = np.array(split["validation"])
-    with np.errstate(all="ignore"):
-        out = nets.forward(spec, weights, x[rows])
-        if table.task == "classes":
-            out = out - out.max(1, keepdims=True)
-            loss = np.mean(np.log(np.exp(out).sum(1)) - out[np.arange(len(rows)), table.labels[rows]])
-        else:
-            loss = np.mean((out - z[rows]) ** 2)
+    classes = table.task == "classes"
+    loss = loss_of(spec, weights, x[rows], table.labels[rows] if classes else None, None if classes else z[rows])
     if np.isfinite(loss):
         expect_close(folder + ": the last validation loss", loss, number(curves[-1]["val_loss"]), 2e-3 * o["loose"], 2e-5)
     if best == len(curves) - 1:

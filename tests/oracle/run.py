@@ -39,7 +39,7 @@ def one(job):
         rng = random.Random("%d %d %d" % (seed, index, attempt))
         folder = tempfile.mkdtemp(prefix="tapegrad-oracle-")
         c = commands.Commands(binaries, folder, rng)
-        kind = rng.choices(["train", "retrain", "compare"], [5, 2, 3])[0]
+        kind = rng.choices(["train", "retrain", "compare", "images", "text"], [4, 2, 2, 1, 1])[0]
         try:
             getattr(c, kind)(index)
             return kind, None, attempt

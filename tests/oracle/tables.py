@@ -1,6 +1,8 @@
-"""Random tables as CSV files, and their inputs and targets as the documentation says that programs read them."""
+"""Random tables, images and texts as files, and their inputs and targets as the documentation says that programs read them."""
 import csv
 import math
+import os
+import struct
 
 import numpy as np
 
@@ -10,6 +12,8 @@ WORDS = ["red", "green", "blue", "amber", "grey"]
 
 class Table:
     """A file `path` with `rows` rows of cells; the options that say how it is read."""
+
+    own_test = 0  # the number of last rows that the source defines as the test split
 
     def __init__(self, rng, path):
         self.path, self.options = path, []
@@ -110,7 +114,7 @@ class Table:
 
     def standardised(self, train):
         """Inputs (and targets, with their means and scales) by the mean and deviation over the rows `train`, which are
-        positions among the used rows."""
+        positions among the used rows. Inputs that are 0 or 1 there stay so."""
         def scale(block, keeps):
             with np.errstate(all="ignore"):
                 mean = np.array([np.mean(c[~np.isnan(c)]) if (~np.isnan(c)).any() else 0 for c in block[train].T])
@@ -118,9 +122,68 @@ class Table:
                                       for c in block[train].T])
                 if keeps:
                     deviation[deviation == 0] = 1
+                for i in range(0 if keeps else block.shape[1]):
+                    if deviation[i] > 0 and set(block[train, i][~np.isnan(block[train, i])]) <= {0.0, 1.0}:
+                        mean[i], deviation[i] = 0, 1
                 z = (block - mean) / deviation
             z[:, deviation == 0] = 0
             return np.where(np.isnan(z), 0, z).astype(np.float32), mean, deviation
 
         x = scale(self.source, False)[0]
         return (x, None, None, None) if self.task == "classes" else (x,) + scale(self.y, True)
+
+
+class Images:
+    """A folder with MNIST's four files of small images."""
+
+    missing, targets = "error", 0
+
+    def __init__(self, rng, path, reconstructs):
+        os.mkdir(path)
+        self.path, self.options, self.task = path, [], "images" if reconstructs else "classes"
+        count, self.own_test = rng.randint(40, 80), rng.randint(10, 30)
+        side, classes = rng.choice([6, 8]), rng.randint(2, 4)
+        draw = np.random.default_rng(rng.randrange(10**6))
+        labels = np.concatenate([np.arange(classes), draw.integers(0, classes, count + self.own_test - classes)])
+        pixels = draw.normal(70, 60, (len(labels), side, side))
+        pixels[np.arange(len(labels)), labels] += 120
+        pixels = np.clip(pixels, 0, 255).astype(np.uint8)
+        for name, part in (("train", slice(0, count)), ("t10k", slice(count, None))):
+            for what, values in (("images-idx3", pixels[part]), ("labels-idx1", labels[part].astype(np.uint8))):
+                with open(os.path.join(path, "%s-%s-ubyte" % (name, what)), "wb") as file:
+                    file.write(struct.pack(">HBB", 0, 8, values.ndim) + struct.pack(">%dI" % values.ndim, *values.shape))
+                    file.write(values.tobytes())
+        self.kept, self.labels = list(range(len(labels))), labels
+        self.classes = [str(i) for i in range(classes)]
+        self.x = (pixels.reshape(len(labels), -1) / np.float32(255)).astype(np.float32)
+
+    def standardised(self, train):
+        return self.x, self.x if self.task == "images" else None, None, None
+
+
+class Text:
+    """A text of few letters, and the rows of its last part, on which a model is validated."""
+
+    task = "classes"
+
+    def __init__(self, rng, path):
+        letters = rng.choice(["abcd ", "ab c\ndef", "xyz\n"])
+        words = ["".join(rng.choice(letters) for _ in range(rng.randint(2, 5))) for _ in range(6)]
+        text = letters + "".join(rng.choice(words) for _ in range(rng.randint(150, 400)))
+        self.path = path
+        with open(path, "w") as file:
+            file.write(text)
+        known = sorted(set(text))
+        self.ids, self.end = np.array([known.index(c) for c in text]), known.index("\n") if "\n" in known else 0
+
+    def rows(self, model, context, validation):
+        """Inputs and right answers of the validation rows, and the number of training rows."""
+        size = len(self.ids)
+        first = size - int(validation * size + 0.5)
+        part = self.ids[first:]
+        if model == "gpt":
+            count = (len(part) - 1) // context
+            at = np.arange(count)[:, None] * context + np.arange(context)
+            return part[at], part[at + 1], (first - 1) // context
+        before = np.concatenate([np.full(context, self.end), part])
+        return before[np.arange(len(part))[:, None] + np.arange(context)], part, first

@@ -13,6 +13,7 @@
 
 #include "autograd/ops.h"
 #include "autograd/memory/checkpoint_internal.h"
+#include "autograd/reverse/notes.h"
 
 #include <string.h>
 

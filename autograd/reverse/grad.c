@@ -1,29 +1,9 @@
 /* Public derivative calls: validate, reuse the recorded pass of the previous step, or record a new one. */
 #include "autograd/reverse/backward.h"
+#include "autograd/reverse/notes.h"
 #include "autograd/ops.h"
 
 #include <string.h>
-
-/* ---- what passes are to do besides ---- */
-
-static void forget_notes(tg_feature *feature, tg_tape *tape)
-{
-    tg_notes *notes = (tg_notes *)feature;
-    (void)tape;
-    notes->hooks = NULL;
-    notes->last_hook = &notes->hooks;
-    notes->retained = NULL;
-    notes->retained_count = 0;
-}
-
-static const tg_feature_kind notes_kind = {.size = sizeof(tg_notes), .reset = forget_notes};
-
-const tg_notes *tg_notes_of(const tg_tape *tape)
-{
-    static const tg_notes none;
-    const tg_notes *notes = tg_tape_find(tape, &notes_kind);
-    return notes ? notes : &none;
-}
 
 /* ---- checking ---- */
 
@@ -42,14 +22,6 @@ static bool is_usable(tg_tape *tape, const tg_request *r, const char *what, cons
 
 /* ---- reusing the pass of the previous step ---- */
 
-static bool is_retained(const tg_tape *tape, const tg_value *value)
-{
-    const tg_retained *one = tg_notes_of(tape)->retained;
-    while (one && one->value != value)
-        one = one->next;
-    return one != NULL;
-}
-
 static bool is_same(const tg_tape *tape, const tg_pass *pass, const tg_request *r)
 {
     const tg_program *program = &tape->program;
@@ -64,7 +36,7 @@ static bool is_same(const tg_tape *tape, const tg_pass *pass, const tg_request *
     for (int j = 0; same && j < r->input_count; j++)
         same = pass->inputs[j] == r->inputs[j].value;
     for (int i = 0; same && i < pass->retained_count; i++)
-        same = is_retained(tape, pass->retained[i]);
+        same = tg_is_retained(tape, pass->retained[i]);
     if (same && pass->start < pass->end) { /* recorded under the same conditions */
         const tg_value *first = tg_program_at(program, pass->start);
         same =
@@ -191,40 +163,6 @@ tg_tensor tg_gradient(tg_tensor x)
     while (gradient && gradient->index >= gradient->program->count) /* from a pass that this step has not reached yet */
         gradient = gradient->earlier;
     return tg_tensor_of(gradient);
-}
-
-tg_tensor tg_retain_gradient(tg_tensor x)
-{
-    tg_value *value = tg_value_of(x);
-    if (!value || is_retained(tg_tape_at(value), value))
-        return x;
-    tg_tape *tape = tg_tape_at(value);
-    tg_notes *notes = tg_tape_have(tape, &notes_kind);
-    tg_retained *one = notes ? tg_arena_take(&tape->notes, sizeof *one, _Alignof(tg_retained)) : NULL;
-    if (!one) {
-        tg_tape_fail(tape, "out of memory: tg_retain_gradient");
-        return x;
-    }
-    *one = (tg_retained){notes->retained, value};
-    notes->retained = one;
-    notes->retained_count++;
-    return x;
-}
-
-bool tg_add_hook(tg_tensor x, tg_hook_function function, void *user)
-{
-    tg_value *value = tg_value_of(x);
-    if (!value || !function || value->program->failed)
-        return false;
-    tg_tape *tape = tg_tape_at(value);
-    tg_notes *notes = tg_tape_have(tape, &notes_kind);
-    tg_hook *hook = notes ? tg_arena_take(&tape->notes, sizeof *hook, _Alignof(tg_hook)) : NULL;
-    if (!hook)
-        return tg_tape_fail(tape, "out of memory: tg_add_hook");
-    *hook = (tg_hook){.value = value, .function = function, .user = user};
-    *notes->last_hook = hook;
-    notes->last_hook = &hook->next;
-    return true;
 }
 
 /* ---- gradients as tensors ---- */

@@ -50,8 +50,8 @@ static const char *keep_name(runs_file *to, const char *text, size_t length)
     return to->names.list[number];
 }
 
-/* Splits a name like relu-seed1 into the group and the seed; -1 where it has none. */
-static long split_seed(const char *name, size_t *length)
+/* Splits a name like relu-seed1 into the group and the seed, which is returned; NULL where it has none. */
+static const char *split_seed(const char *name, size_t *length)
 {
     size_t end = strlen(name), digits = end;
     *length = end;
@@ -64,17 +64,20 @@ static long split_seed(const char *name, size_t *length)
         for (group -= 4; group > 0 && strchr("-_ =:/", name[group - 1]);)
             group--;
     else if (group == digits)
-        return -1; /* "gelu2" is a name without a seed */
-    if (digits == end || group == 0 || end - digits > 9)
-        return -1;
+        return NULL; /* "gelu2" is a name without a seed */
+    if (digits == end || group == 0)
+        return NULL;
     *length = group;
-    return atol(name + digits);
+    return name + digits;
 }
 
-/* The run of this group and seed, made if it does not exist. */
-static int find_run(runs_file *to, const char *group, size_t length, uint64_t seed, int fold)
+/* The run of this group, seed and fold, made if it does not exist. They are texts: 1, 1.0 and 01 are three, and so are
+ * two numbers that no double tells apart. */
+static int find_run(runs_file *to, const char *group, size_t length, const char *of_seed, const char *of_fold)
 {
     const char *name = keep_name(to, group, length);
+    const uint64_t seed = (uint64_t)texts_number(&to->seeds, of_seed, strlen(of_seed));
+    const int fold = texts_number(&to->folds, of_fold, strlen(of_fold));
     comparison *c = &to->c;
     for (int i = 0; i < c->run_count; i++)
         if (c->runs[i].group == name && c->runs[i].seed == seed && c->runs[i].fold == fold)
@@ -120,6 +123,15 @@ static bool number_at(const csv_source *s, size_t row, size_t column, double *nu
     return !word || csv_word_is_huge(word);
 }
 
+/* Fails at a cell of a measure that is neither a number nor missing. */
+static bool fail_at_cell(const csv_source *s, size_t row, size_t column)
+{
+    char problem[120];
+    snprintf(problem, sizeof problem, "'%s' is not a number",
+             plain_name(csv_text(s, row, column), (char[PLAIN_NAME]){0}));
+    return csv_fail_at(s, row, column, problem);
+}
+
 /* Adds a number of a run, which counts unless another one follows. */
 static void put(runs_file *to, int run, int measure, double step, double number)
 {
@@ -137,13 +149,15 @@ static bool read_column(runs_file *to, const csv_source *s, const char *wanted, 
                         const char *measure_name, size_t step, size_t column)
 {
     size_t length;
-    const long seed = split_seed(name, &length);
+    const char *seed = split_seed(name, &length);
     const int measure = find_measure(to, wanted, measure_name, s->error);
-    const int run = measure >= 0 ? find_run(to, name, length, seed < 0 ? 0 : (uint64_t)seed, 0) : -1;
+    const int run = measure >= 0 ? find_run(to, name, length, seed ? seed : "0", "") : -1;
     for (size_t row = 0; measure >= 0 && row < s->rows; row++) {
         double number;
         if (number_at(s, row, column, &number))
             put(to, run, measure, csv_value(s, row, step), number);
+        else if (!csv_is_missing_at(s, row, column))
+            return fail_at_cell(s, row, column);
     }
     return measure != -2;
 }
@@ -188,17 +202,34 @@ typedef struct places {
     int measure[1 << 10]; /* the measure of each column; -1: none */
 } places;
 
-static bool is_number_column(const csv_source *s, size_t column)
+/* The number of cells of a column that are numbers, and that are words; the row of the first word. */
+typedef struct content {
+    size_t numbers, words, word;
+} content;
+
+static content content_of(const csv_source *s, size_t column)
 {
-    double number;
-    bool any = false;
+    content c = {0};
     for (size_t row = 0; row < s->rows; row++) {
+        double number;
         if (number_at(s, row, column, &number))
-            any = true;
-        else if (!csv_is_missing_at(s, row, column))
-            return false;
+            c.numbers++;
+        else if (!csv_is_missing_at(s, row, column) && c.words++ == 0)
+            c.word = row;
     }
-    return any;
+    return c;
+}
+
+/* The measure of a column; -1: none, -2: an error. A column of which most cells are words is no measure, unless it is
+ * asked for. */
+static int measure_of(runs_file *to, const csv_source *s, const char *wanted, size_t column)
+{
+    const content c = content_of(s, column);
+    const char *name = csv_column_name(s, column);
+    if (is_one_of(name, other_names) || c.numbers == 0 || (!wanted && c.words > c.numbers))
+        return -1;
+    const int measure = find_measure(to, wanted, name, s->error);
+    return measure >= 0 && c.words ? (fail_at_cell(s, c.word, column), -2) : measure;
 }
 
 static bool find_places(runs_file *to, const csv_source *s, const char *wanted, places *p)
@@ -209,7 +240,7 @@ static bool find_places(runs_file *to, const csv_source *s, const char *wanted, 
     p->fold = find(s, fold_names);
     p->step = find(s, step_names);
     for (size_t i = 0; p->group < 0 && i < columns; i++)
-        if (!is_number_column(s, i))
+        if (content_of(s, i).numbers == 0 && content_of(s, i).words > 0)
             p->group = (int)i;
     if (p->group < 0)
         return tg_fail(s->error, "%s: no column names the group of a run, expected for example one called group",
@@ -218,9 +249,8 @@ static bool find_places(runs_file *to, const csv_source *s, const char *wanted, 
         return tg_fail(s->error, "%s: %zu columns, expected at most %zu", s->table.path, columns,
                        sizeof p->measure / sizeof *p->measure);
     for (size_t i = 0; i < columns; i++) {
-        const bool other = (int)i == p->group || (int)i == p->seed || (int)i == p->fold ||
-                           is_one_of(csv_column_name(s, i), other_names) || !is_number_column(s, i);
-        p->measure[i] = other ? -1 : find_measure(to, wanted, csv_column_name(s, i), s->error);
+        const bool key = (int)i == p->group || (int)i == p->seed || (int)i == p->fold;
+        p->measure[i] = key ? -1 : measure_of(to, s, wanted, i);
         if (p->measure[i] == -2)
             return false;
     }
@@ -228,26 +258,31 @@ static bool find_places(runs_file *to, const csv_source *s, const char *wanted, 
     return true;
 }
 
+/* The text of a cell, which lives as long as the runs. */
+static const char *cell_of(runs_file *to, const csv_source *s, size_t row, int column)
+{
+    const char *text = csv_text(s, row, (size_t)column);
+    return keep_name(to, text, strlen(text));
+}
+
 /* The run of a row: by its seed, by its name's seed, or the next of its group. */
 static int run_of_row(runs_file *to, const csv_source *s, const places *p, size_t row)
 {
     char number[40];
     size_t length;
-    const char *name = csv_word_at(s, row, (size_t)p->group);
-    if (!name)
-        snprintf(number, sizeof number, "%g", csv_value(s, row, (size_t)p->group));
-    name = name ? name : number;
-    long seed = split_seed(name, &length);
-    const int fold = p->fold >= 0 ? (int)csv_value(s, row, (size_t)p->fold) : 0;
+    const char *name = cell_of(to, s, row, p->group), *seed = split_seed(name, &length),
+               *fold = p->fold >= 0 ? cell_of(to, s, row, p->fold) : "";
     if (p->seed >= 0)
-        return find_run(to, name, strlen(name), (uint64_t)llround(csv_value(s, row, (size_t)p->seed)), fold);
-    if (seed < 0 && p->step < 0) { /* the next of its group */
+        return find_run(to, name, strlen(name), cell_of(to, s, row, p->seed), fold);
+    if (!seed && p->step < 0) { /* the next of its group */
         to->numbered = true;
-        seed = 1;
+        int place = 1;
         for (int i = 0; i < to->c.run_count; i++)
-            seed += strcmp(to->c.runs[i].group, name) == 0;
+            place += strcmp(to->c.runs[i].group, name) == 0;
+        snprintf(number, sizeof number, "%d", place);
+        seed = number;
     }
-    return find_run(to, name, length, seed < 0 ? 0 : (uint64_t)seed, fold);
+    return find_run(to, name, length, seed ? seed : "0", fold);
 }
 
 static bool read_rows(runs_file *to, const csv_source *s, const char *wanted)
@@ -256,8 +291,8 @@ static bool read_rows(runs_file *to, const csv_source *s, const char *wanted)
     if (!find_places(to, s, wanted, &p))
         return false;
     for (size_t row = 0; row < s->rows; row++) {
-        if (p.seed >= 0 && !isfinite(csv_value(s, row, (size_t)p.seed)))
-            return csv_fail_at(s, row, (size_t)p.seed, "expected the number of a seed");
+        if (p.seed >= 0 && csv_is_missing_at(s, row, (size_t)p.seed))
+            return csv_fail_at(s, row, (size_t)p.seed, "expected a seed");
         const int before = to->c.run_count, run = run_of_row(to, s, &p, row);
         if (p.step < 0 && run < before)
             return csv_fail_at(s, row, (size_t)p.group,
@@ -330,12 +365,26 @@ static void find_shares(runs_file *of)
     }
 }
 
+/* Fails at a name in --measures that no column has. */
+static bool check_wanted(const runs_file *from, const char *path, const char *wanted, tg_error *error)
+{
+    for (char word[300]; next_word(&wanted, word, sizeof word);) {
+        bool there = false;
+        for (int m = 0; m < from->c.measure_count; m++)
+            there |= strcmp(from->c.measures[m].name, word) == 0;
+        if (!there)
+            return tg_fail(error, "--measures: %s has no column of numbers called '%s'", path, word);
+    }
+    return true;
+}
+
 bool runs_read(const char *path, const char *measures, runs_file *out, tg_error *error)
 {
     struct stat status;
     *out = (runs_file){.c = {.group = "group"}};
     bool fine = stat(path, &status) == 0 && S_ISDIR(status.st_mode) ? read_folder(out, path, measures, error)
                                                                     : read_file(out, path, measures, error);
+    fine = fine && check_wanted(out, path, measures, error);
     if (fine && (out->c.measure_count == 0 || out->c.run_count == 0))
         fine = tg_fail(error, "%s: no column of numbers to compare%s", path, measures ? " is called so" : "");
     find_shares(out);
@@ -351,6 +400,8 @@ void runs_free(runs_file *from)
     for (int i = 0; i < from->c.run_count * COMPARISON_MEASURES; i++)
         free(from->curves[i].pairs);
     texts_free(&from->names);
+    texts_free(&from->seeds);
+    texts_free(&from->folds);
     free(from->curves);
     free(from->c.runs);
 }

@@ -15,7 +15,8 @@
  *     Wall time,Step,Value                TensorBoard's export of a curve: the file is called run-RUN-tag-MEASURE.csv
  *
  * Without a column for it, the seed is the number at the end of a run's name (relu-seed1, relu_1). Without that, runs
- * of a group are numbered in order. An empty cell means no value; NaN and inf mean that the run diverged.
+ * of a group are numbered in order. Groups, seeds and folds are texts. An empty cell means no value; NaN and inf mean
+ * that the run diverged; another word among the numbers of a measure is an error with its line and column.
  */
 #ifndef REPORT_RUNS_FILE_H
 #define REPORT_RUNS_FILE_H
@@ -34,6 +35,7 @@ typedef struct runs_curve {
 typedef struct runs_file {
     comparison c;
     texts names;          /* to which the comparison points */
+    texts seeds, folds;   /* those of a run are the numbers of these texts */
     runs_curve *curves;   /* [c.run_count, COMPARISON_MEASURES], if there are steps */
     bool steps, numbered; /* there are steps; seeds only number the runs */
 } runs_file;

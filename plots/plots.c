@@ -78,8 +78,8 @@ static bool find_scripts(char folder[PATH_MAX])
 static void set_text(FILE *command, const char *name, const char *text)
 {
     fprintf(command, "%s='", name);
-    for (; *text; text++)
-        fprintf(command, *text == '\'' ? "''" : "%c", *text == '\n' ? ' ' : plain_letter(*text));
+    for (text = plain(text); *text; text++)
+        fprintf(command, *text == '\'' ? "''" : "%c", *text);
     fputs("'; ", command);
 }
 

@@ -3,6 +3,7 @@
 #include "examples/programs/gradcheck/check_table.h"
 #include "examples/programs/gradcheck/steps.h"
 #include "examples/programs/gradcheck/user_ops.h"
+#include "examples/programs/data/words.h"
 #include "examples/programs/report/files.h"
 #include "examples/programs/run/jobs.h"
 #include "examples/programs/run/options.h"
@@ -87,10 +88,11 @@ static check_row check(const settings *s, const subject *what, int order)
         else
             gradcheck_result_join(&row.result, &next);
         if (verdict_of(&row.result) == VERDICT_FAILED) {
-            row.report = has_report && report[0] ? strdup(report) : NULL;
+            row.report = has_report && report[0] ? strdup(plain_lines(report)) : NULL;
             break;
         }
     }
+    plain_lines(row.result.why);
     row.seconds = jobs_clock() - row.seconds;
     return row;
 }
@@ -102,9 +104,9 @@ static void show_progress(int done, int all, const char *name)
         return;
     fputs("\r\033[K", stderr);
     if (name && all > 0)
-        fprintf(stderr, "%d of %d: %s", done + 1, all, name);
+        fprintf(stderr, "%d of %d: %s", done + 1, all, plain(name));
     else if (name)
-        fprintf(stderr, "checking %s", name);
+        fprintf(stderr, "checking %s", plain(name));
 }
 
 /* Another program's functions, one after the other, are appended to the subjects. */
@@ -190,7 +192,7 @@ static int print_results(const settings *s, const subjects *all, const check_tab
 
 static int refuse(const char *option, const char *message)
 {
-    fprintf(stderr, "gradcheck: %s%s%s\n", option, *option ? ": " : "", message);
+    terminal_say("gradcheck", *option ? option : NULL, message);
     return TROUBLE;
 }
 

@@ -126,7 +126,7 @@ static void warn(const inputs_trouble *trouble, const char *one, const char *mor
 {
     if (trouble->count)
         fprintf(stderr, "predict: warning: %zu %s %s; the first: %s\n", trouble->count,
-                trouble->count == 1 ? one : more, done, trouble->first.text);
+                trouble->count == 1 ? one : more, done, plain(trouble->first.text));
 }
 
 static bool predict_rows(const tg_model *model, const card *c, inputs *rows, bool probabilities, tg_error *error)

@@ -1,5 +1,6 @@
 /* Repeats published experiments and measures claims: each study is a command that runs unattended, continues where it
  * was interrupted, and writes a report. */
+#include "examples/programs/data/words.h"
 #include "examples/programs/report/terminal.h"
 #include "examples/programs/report/files.h"
 #include "examples/programs/run/options.h"
@@ -106,7 +107,7 @@ int main(int argc, char **argv)
     const bool named = argc > 1 && argv[1][0] != '-';
     const study *chosen = named ? find_study(argv[1]) : NULL;
     if (named && !chosen && strcmp(argv[1], "all") != 0) {
-        fprintf(stderr, "study: there is no study '%s'\n", argv[1]);
+        fprintf(stderr, "study: there is no study '%s'\n", plain(argv[1]));
         list_studies(usage, stderr);
         return 2;
     }

@@ -291,7 +291,8 @@ static int show_results(training *t)
         return fail(error.text);
     if (!is_all_there(t, &error))
         return fail(error.text);
-    printf("\nin %s/: best.safetensors, last.safetensors, runs.csv, curves.csv, summary.csv, config.json", s->out);
+    printf("\nin %s/: best.safetensors, last.safetensors, runs.csv, curves.csv, summary.csv, config.json",
+           plain(s->out));
     if (drawn == PLOTS_DRAWN) {
         fputs("; ", stdout);
         plots_list(s->out, stdout);

@@ -1,4 +1,4 @@
-/* Texts in messages: plurals after a number, and names from a file. */
+/* Texts in messages: plurals after a number, names from a file, words of a list. */
 #ifndef DATA_WORDS_H
 #define DATA_WORDS_H
 
@@ -12,34 +12,25 @@ static inline const char *plural(long long count)
     return count == 1 ? "" : "s";
 }
 
-/* '?' for a control character, which a terminal may execute and XML does not allow. */
-static inline char plain_letter(char letter)
-{
-    return (unsigned char)letter < ' ' || letter == 0x7f ? '?' : letter;
-}
+/* ---- what comes from data, before it reaches a terminal, a page, a script or a file's name (words.c) ----
+ *
+ * A terminal executes control characters, and bidirectional overrides make a text look like another one. Here
+ * each of these (U+0000 to U+001F, U+007F to U+009F, U+061C, U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069), and
+ * each byte that is not UTF-8, becomes '?'. */
 
-/* Replaces the control characters of a text in place, including U+0080 to U+009F, which are two bytes. */
-static inline char *plain_text(char *text)
-{
-    for (unsigned char *at = (unsigned char *)text; *at; at++) {
-        *at = (unsigned char)plain_letter((char)*at);
-        if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0)
-            at[0] = at[1] = '?';
-    }
-    return text;
-}
+/* Cleans a text in place; plain_lines keeps newlines and tabs. */
+char *plain_text(char *text);
+char *plain_lines(char *text);
 
-/* The beginning of a name without control characters, cut at a whole UTF-8 character: fputs(plain_name(name,
- * (char[PLAIN_NAME]){0}), stdout). */
+/* The same as a copy, valid for sixteen calls: printf("in %s\n", plain(folder)). */
+const char *plain(const char *text);
+
+/* The length of the text's beginning of at most so many bytes that ends with a whole character, for "%.*s". */
+int plain_length(const char *text, int most);
+
+/* A clean beginning of a name: fputs(plain_name(name, (char[PLAIN_NAME]){0}), stdout). */
 enum { PLAIN_NAME = 41 };
-static inline const char *plain_name(const char *name, char text[PLAIN_NAME])
-{
-    size_t end = (size_t)snprintf(text, PLAIN_NAME, "%s", name);
-    end = end < PLAIN_NAME ? end : PLAIN_NAME - 1;
-    while (end > 0 && ((unsigned char)name[end] & 0xc0) == 0x80)
-        text[--end] = '\0';
-    return plain_text(text);
-}
+const char *plain_name(const char *name, char text[PLAIN_NAME]);
 
 /* The next word of a comma-separated list, for `while (next_word(&list, word, sizeof word))`; empty if it is too long.
  * False at the end; then `list` is NULL. */

@@ -107,28 +107,21 @@ void check_table_list(const subjects *all, FILE *out)
 
 /* ---- JUnit ---- */
 
-/* Writes text with XML's special characters escaped and invalid characters replaced. */
-static void put_xml(FILE *to, const char *text)
-{
-    for (const bool valid = results_is_utf8(text); *text; text++)
-        html_letters(to, valid || (unsigned char)*text <= 0x7f ? text : "?", 1);
-}
-
 static void put_row(FILE *to, const check_row *row)
 {
     const tg_gradcheck_result *v = &row->result;
     const char *kind = verdict_of(v) == VERDICT_FAILED && v->status != TG_GRADCHECK_REFUSED ? "failure" : "error";
     fputs("  <testcase classname=\"gradcheck.", to);
-    put_xml(to, row->what->category);
+    html_text(to, row->what->category);
     fputs("\" name=\"", to);
-    put_xml(to, row->what->name);
+    html_text(to, row->what->name);
     fprintf(to, "\" time=\"%.3f\"%s>\n", row->seconds, v->passed ? "/" : "");
     if (v->passed)
         return;
     fprintf(to, "    <%s type=\"%s\" message=\"", kind, verdict_name(verdict_of(v)));
-    put_xml(to, v->why);
+    html_text(to, v->why);
     fputs("\">", to);
-    put_xml(to, row->report ? row->report : v->why);
+    html_text(to, row->report ? row->report : v->why);
     fprintf(to, "</%s>\n  </testcase>\n", kind);
 }
 

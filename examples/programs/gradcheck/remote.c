@@ -274,11 +274,14 @@ static bool read_shape(const json_t *from, tg_shape *shape)
     return size >= 0 && size <= 1 << 26;
 }
 
-static bool read_input(remote_function *r, int i, const json_t *from)
+static bool read_input(remote_function *r, int i, json_t *from)
 {
     char why[160];
     const char *type = json_string_value(json_object_get(from, "type"));
     tg_gradcheck_input *in = &r->inputs[i];
+    const char *name = json_string_value(json_object_get(from, "name"));
+    if (name)
+        json_object_set_new(from, "name", json_string(plain(name)));
     in->name = json_string_value(json_object_get(from, "name"));
     in->fixed = json_is_true(json_object_get(from, "fixed"));
     if (!read_shape(json_object_get(from, "shape"), &in->shape))
@@ -339,7 +342,7 @@ static bool read_description(remote_function *r)
     if (!name)
         return command_fail(r->of, "the program describes no function: a line with \"function\" is expected");
     snprintf(r->name, sizeof r->name, "%s", name);
-    results_keep_utf8(plain_text(r->name));
+    plain_text(r->name);
     r->in_base64 = encoding && strcmp(encoding, "base64") == 0;
     r->count = (int)json_array_size(inputs);
     r->box = (tg_black_box){.name = r->name,
@@ -385,7 +388,7 @@ void remote_end(remote_function *r, tg_gradcheck_result *result)
     const char *why = r->why[0] ? r->why : command_message(r->of);
     if (why[0])
         snprintf(result->why, sizeof result->why, "%s: %s", r->name, why);
-    results_keep_utf8(result->why);
+    plain_lines(result->why);
     send(r->of,
          json_pack("{s:s, s:s, s:s}", "ask", "end", "result", verdict_name(verdict_of(result)), "why", result->why));
     release(r);

@@ -1,7 +1,5 @@
 #include "examples/programs/gradcheck/results.h"
 
-#include <jansson.h>
-
 verdict verdict_of(const tg_gradcheck_result *result)
 {
     if (result->passed)
@@ -27,18 +25,4 @@ void gradcheck_result_join(tg_gradcheck_result *total, const tg_gradcheck_result
     total->kinks = before.kinks + next->kinks;
     total->sharp = before.sharp + next->sharp;
     total->skipped = before.skipped;
-}
-
-bool results_is_utf8(const char *text)
-{
-    json_t *valid = json_string(text);
-    json_decref(valid);
-    return valid;
-}
-
-void results_keep_utf8(char *text)
-{
-    for (bool valid = results_is_utf8(text); !valid && *text; text++)
-        if ((unsigned char)*text > 0x7f)
-            *text = '?';
 }

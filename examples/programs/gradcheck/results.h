@@ -18,10 +18,4 @@ const char *verdict_name(verdict which);
  * result, or else the worst. The samples remain those of the first check. */
 void gradcheck_result_join(tg_gradcheck_result *total, const tg_gradcheck_result *next);
 
-/* True if a text is UTF-8: not if it was cut within a character or has another encoding. */
-bool results_is_utf8(const char *text);
-
-/* In a text that is not UTF-8, replaces all that is not ASCII by '?'. */
-void results_keep_utf8(char *text);
-
 #endif

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The beginning of a name, for "%.*s". */
+#define SHORT(name) plain_length(name, 64), name
+
 enum { HUGE_LOSS = 100000 };
 
 typedef struct view {
@@ -135,8 +138,8 @@ static void add_columns(const view *v, table *t)
         if (c->measures[m].title)
             add_measure_columns(v, t, &c->measures[m]);
     if (v->decides >= 0 && v->count > 1 && v->groups[1].pairs > 1) {
-        snprintf(better, sizeof better, "%s with a better %s than %.64s", v->folds > 1 ? "folds" : "seeds",
-                 c->measures[v->decides].words, v->groups[0].name);
+        snprintf(better, sizeof better, "%s with a better %s than %.*s", v->folds > 1 ? "folds" : "seeds",
+                 c->measures[v->decides].words, SHORT(v->groups[0].name));
         table_add_column(t, &(table_column){.name = "better", .csv = "better,pairs", .meaning = better});
     }
     table_add_column(t, &(table_column){.name = "µs/step",
@@ -182,7 +185,7 @@ static void add_meaning(const view *v, table *t)
         snprintf(star, sizeof star, "; * significant at the 5 %% level among %d comparisons (paired t test, Holm)",
                  v->judged);
     if (v->most > 0 && v->count > 1)
-        snprintf(difference, sizeof difference, " Δ: difference to %.64s, %s%s.", v->groups[0].name,
+        snprintf(difference, sizeof difference, " Δ: difference to %.*s, %s%s.", SHORT(v->groups[0].name),
                  v->folds > 1 ? "fold by fold" : "seed by seed", star);
     if (v->most > 1)
         table_add_note(t, "± and ( - ): 95 %% interval of the mean over %s %s.%s", values,
@@ -209,7 +212,7 @@ static void add_notes(const view *v, table *t)
     for (int i = 0; i < v->count; i++) {
         const comparison_group *group = &v->groups[i];
         if (group->unfinished > 0)
-            table_add_note(t, "%.64s: %d of %d run%s %s not finished and %s not counted.", group->name,
+            table_add_note(t, "%.*s: %d of %d run%s %s not finished and %s not counted.", SHORT(group->name),
                            group->unfinished, group->unfinished + group->runs, plural(group->unfinished + group->runs),
                            group->unfinished == 1 ? "has" : "have", group->unfinished == 1 ? "is" : "are");
     }
@@ -262,7 +265,7 @@ static void count_failures(const view *v, const char *group, int *diverged, int 
 static void add_failure(const view *v, table *t, const comparison_group *group, int count, const char *what)
 {
     if (count > 0)
-        table_add_verdict(t, "Hint: %.64s %s in %d of %d run%s%s%s.", group->name, what, count, group->runs,
+        table_add_verdict(t, "Hint: %.*s %s in %d of %d run%s%s%s.", SHORT(group->name), what, count, group->runs,
                           plural(group->runs), v->c->remedy ? "; what helps: " : "", v->c->remedy ? v->c->remedy : "");
 }
 

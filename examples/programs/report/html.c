@@ -1,19 +1,22 @@
 #include "examples/programs/report/html.h"
 #include "examples/programs/data/words.h"
 #include "examples/programs/report/files.h"
+#include "examples/programs/report/memory.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 void html_letters(FILE *to, const char *text, size_t length)
 {
-    static const char *const as[256] = {
-        ['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;", ['"'] = "&quot;", ['\n'] = "\n", ['\t'] = "\t"};
-    for (; length > 0; length--, text++)
-        if (as[(unsigned char)*text])
-            fputs(as[(unsigned char)*text], to);
+    static const char *const as[256] = {['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;", ['"'] = "&quot;"};
+    char *clean = memory_text("%.*s", (int)length, text);
+    for (const char *letter = plain_lines(clean); *letter; letter++)
+        if (as[(unsigned char)*letter])
+            fputs(as[(unsigned char)*letter], to);
         else
-            fputc(plain_letter(*text), to);
+            fputc(*letter, to);
+    free(clean);
 }
 
 void html_text(FILE *to, const char *text)
@@ -23,14 +26,14 @@ void html_text(FILE *to, const char *text)
 
 void html_print(FILE *to, const char *html, ...)
 {
-    va_list texts;
-    va_start(texts, html);
+    va_list arguments;
+    va_start(arguments, html);
     for (const char *next; (next = strstr(html, "%s")) != NULL; html = next + 2) {
         fwrite(html, 1, (size_t)(next - html), to);
-        html_text(to, va_arg(texts, const char *));
+        html_text(to, va_arg(arguments, const char *));
     }
     fputs(html, to);
-    va_end(texts);
+    va_end(arguments);
 }
 
 void html_element(FILE *to, const char *tag, const char *text)

@@ -1,3 +1,4 @@
+#include "examples/programs/data/words.h"
 #include "examples/programs/report/files.h"
 #include "examples/programs/report/html.h"
 #include "examples/programs/report/table_internal.h"
@@ -31,7 +32,7 @@ void table_free(table *t)
 
 static const char *copy(table *t, const char *text)
 {
-    return text ? texts_add(&t->texts, "%s", text) : NULL;
+    return text ? plain_text(texts_add(&t->texts, "%s", text)) : NULL;
 }
 
 void table_caption(table *t, const char *caption)
@@ -49,7 +50,8 @@ void table_add_column(table *t, const table_column *of)
 {
     const int first = t->count;
     append(t, (struct column){copy(t, of->name), copy(t, of->meaning), of->optional, of->least});
-    for (char *rest = texts_add(&t->texts, "%s", of->csv ? of->csv : of->name); rest; t->columns[first].fields++)
+    for (char *rest = plain_text(texts_add(&t->texts, "%s", of->csv ? of->csv : of->name)); rest;
+         t->columns[first].fields++)
         append(t, (struct column){.name = strsep(&rest, of->csv ? "," : "")});
     if (t->keys-- > 0)
         t->key_end = t->count;
@@ -82,7 +84,7 @@ void table_add_cell(table *t, const char *format, ...)
     t->next += 1 + t->columns[t->last].fields;
     va_list arguments;
     va_start(arguments, format);
-    last_cell(t)[0].text = last_cell(t)[1].text = texts_add_list(&t->texts, format, arguments);
+    last_cell(t)[0].text = last_cell(t)[1].text = plain_text(texts_add_list(&t->texts, format, arguments));
     va_end(arguments);
 }
 
@@ -115,7 +117,7 @@ void table_add_note(table *t, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    add_note(t, false, texts_add_list(&t->texts, format, arguments));
+    add_note(t, false, plain_text(texts_add_list(&t->texts, format, arguments)));
     va_end(arguments);
 }
 
@@ -123,7 +125,7 @@ void table_add_verdict(table *t, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    add_note(t, true, texts_add_list(&t->texts, format, arguments));
+    add_note(t, true, plain_text(texts_add_list(&t->texts, format, arguments)));
     va_end(arguments);
 }
 
@@ -332,6 +334,13 @@ static void print_html(const table *t, FILE *out)
 /* ---- CSV: RFC 4180, a number in each field ---- */
 
 void table_csv_text(FILE *out, const char *text)
+{
+    char *clean = plain_text(memory_text("%s", text));
+    table_csv_exact(out, clean);
+    free(clean);
+}
+
+void table_csv_exact(FILE *out, const char *text)
 {
     const bool quoted = strpbrk(text, ",\"\r\n") != NULL;
     fputs(quoted ? "\"" : "", out);

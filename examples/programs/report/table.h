@@ -75,4 +75,7 @@ void table_print(const table *t, const char *format, FILE *out);
 /* A text as a field of CSV, in quotes if necessary. */
 void table_csv_text(FILE *out, const char *text);
 
+/* The same without cleaning the text. */
+void table_csv_exact(FILE *out, const char *text);
+
 #endif

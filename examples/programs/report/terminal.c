@@ -65,7 +65,8 @@ static int print_line(FILE *out, const char *line, int room, void (*put)(FILE *o
     const int end = (int)strcspn(line, "\n");
     for (int at = 0, used = 0; at < end;) {
         char word[512];
-        const int length = (int)strcspn(line + at, " \n");
+        const int whole = (int)strcspn(line + at, " \n"),
+                  length = whole < (int)sizeof word ? whole : plain_length(line + at, sizeof word - 1);
         snprintf(word, sizeof word, "%.*s", length, line + at);
         const int width = terminal_width(word);
         const bool breaks = used > 0 && used + 1 + width > room;
@@ -82,10 +83,13 @@ static int print_line(FILE *out, const char *line, int room, void (*put)(FILE *o
 void terminal_wrap(FILE *out, const char *text, void (*put)(FILE *out, const char *word))
 {
     const terminal screen = terminal_of(out);
+    char *const clean = strdup(text);
+    text = clean ? plain_lines(clean) : "out of memory";
     do {
         text += print_line(out, text, screen.live ? screen.columns - 1 : INT_MAX, put);
         text += *text == '\n';
     } while (*text);
+    free(clean);
 }
 
 void terminal_say(const char *program, const char *about, const char *message)

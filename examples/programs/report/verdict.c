@@ -1,5 +1,7 @@
 #include "examples/programs/report/verdict.h"
 
+#include "examples/programs/data/words.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -63,6 +65,7 @@ static void write_power(const verdict_facts *f, double bound, double scale, char
 
 void verdict_write(const verdict_facts *f, char sentence[VERDICT_SENTENCE])
 {
+    enum { NAME = 64 };
     const statistics_estimate *d = &f->difference;
     const double scale = f->share ? 100 : 1, mean = scale * d->mean, margin = scale * d->margin, low = mean - margin,
                  high = mean + margin, bound = fmax(fabs(low), fabs(high));
@@ -71,7 +74,8 @@ void verdict_write(const verdict_facts *f, char sentence[VERDICT_SENTENCE])
     char among[64] = "", power[128] = "";
     if (f->comparisons > 1)
         snprintf(among, sizeof among, " among %d comparisons (Holm)", f->comparisons);
-    int length = snprintf(sentence, VERDICT_SENTENCE, "%.64s against %.64s: ", f->name, f->against);
+    int length = snprintf(sentence, VERDICT_SENTENCE, "%.*s against %.*s: ", plain_length(f->name, NAME), f->name,
+                          plain_length(f->against, NAME), f->against);
     char *rest = sentence + length;
     const size_t room = VERDICT_SENTENCE - (size_t)length;
     if (pairs == 0)

@@ -61,9 +61,9 @@ static void refuse(struct argp_state *state, const program_option *o, const char
     char expected[HELP_SIZE] = "";
     if (o->type == OPTION_CHOICE) {
         describe_choices(o, expected, sizeof expected);
-        argp_failure(state, 2, 0, "--%s: '%s' is not one of %s", o->name, argument, expected);
+        argp_failure(state, 2, 0, "--%s: '%s' is not one of %s", o->name, plain(argument), expected);
     }
-    argp_failure(state, 2, 0, "--%s: '%s' is not a %s%snumber%s from %.15g to %.15g", o->name, argument,
+    argp_failure(state, 2, 0, "--%s: '%s' is not a %s%snumber%s from %.15g to %.15g", o->name, plain(argument),
                  o->list ? "list of different " : "", o->type == OPTION_INT ? "whole " : "",
                  o->list ? "s, with commas between," : "", o->low, o->high);
 }
@@ -295,7 +295,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     }
     if (key == ARGP_KEY_ARG && !r->program->words)
-        argp_failure(state, 2, 0, "'%s' is not an option; options begin with two dashes (see --help)", argument);
+        argp_failure(state, 2, 0, "'%s' is not an option; options begin with two dashes (see --help)", plain(argument));
     return ARGP_ERR_UNKNOWN;
 }
 
@@ -436,12 +436,17 @@ void options_parse(const options_program *program, int argc, char **argv, void *
 
 void options_print_word(const char *word, FILE *to)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.,:/+=@%";
-    const bool quoted = word[strspn(word, plain)] || !word[0];
-    fputs(quoted ? "'" : "", to);
-    for (const char *letter = word; *letter; letter++)
-        fputs(*letter == '\'' ? "'\\''" : (char[]){*letter, '\0'}, to);
-    fputs(quoted ? "'" : "", to);
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.,:/+=@%";
+    const bool quoted = word[strspn(word, safe)] || !word[0], strange = strcmp(plain(word), word) != 0;
+    fputs(strange ? "$'" : quoted ? "'" : "", to);
+    for (const unsigned char *letter = (const unsigned char *)word; *letter; letter++)
+        if (strange && (*letter < ' ' || *letter > '~'))
+            fprintf(to, "\\%03o", *letter);
+        else if (strange && strchr("'\\", *letter))
+            fprintf(to, "\\%c", *letter);
+        else
+            fputs(*letter == '\'' ? "'\\''" : (char[]){(char)*letter, '\0'}, to);
+    fputs(quoted || strange ? "'" : "", to);
 }
 
 void options_print_command(const void *command, FILE *to)

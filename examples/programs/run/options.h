@@ -107,8 +107,8 @@ const char *options_first_given(const char *const *names);
 /* Adds every option under its name to a JSON object, as a record of the run. */
 void options_record(const program_option *table, const void *settings, json_t *object);
 
-/* Prints a word for a shell, quoted if it has special characters; a command of such words; and returns the command as a
- * text, to be freed (NULL when memory runs out). */
+/* Prints a word for a shell, quoted if it has special characters (as $'\033' if a terminal would execute them); a
+ * command of such words; and returns the command as a text, to be freed (NULL when memory runs out). */
 void options_print_word(const char *word, FILE *to);
 void options_print_command(const void *argv, FILE *to);
 char *options_command(char *const *argv);

@@ -14,9 +14,10 @@
 
 static void put_word(const char *word, FILE *to)
 {
-    char *plain = isatty(fileno(to)) ? strdup(word) : NULL; /* a terminal might execute control characters */
-    table_csv_text(to, plain ? plain_text(plain) : word);
-    free(plain);
+    if (isatty(fileno(to)))
+        table_csv_text(to, word);
+    else
+        table_csv_exact(to, word); /* to be compared with the words of the data */
 }
 
 static void put_number(double number, FILE *to)

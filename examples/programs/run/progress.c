@@ -523,7 +523,7 @@ static void write_end(FILE *to, const progress *view, int job, jobs_state state,
     if (state == JOBS_DONE)
         write_result(to, view, row, joint, screen.live ? screen.columns - 1 - 2 - view->name_width : 1000);
     else if (state == JOBS_FAILED)
-        fprintf(to, "%s%s", screen.live ? joint : ": ", message ? message : "failed");
+        fprintf(to, "%s%s", screen.live ? joint : ": ", message ? plain(message) : "failed");
     else if (screen.live)
         fprintf(to, "%s%s", joint, ends[state].word);
     if (state == JOBS_STOPPED && row->now.epochs)

@@ -1,6 +1,7 @@
 #include "examples/programs/run/spec.h"
 
 #include "examples/programs/data/dataset.h"
+#include "examples/programs/data/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,6 +197,9 @@ void run_spec_name(const run_spec *s, const json_t *lists, const run_spec *defau
         used = strlen(name);
         free(text);
     }
+    name[plain_length(name, RUN_NAME - 1)] = '\0';
+    for (char *c = plain_text(name); *c; c++)
+        *c = *c == '?' ? '_' : *c;
     json_decref(ours);
     json_decref(usual);
 }

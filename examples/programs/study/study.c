@@ -55,7 +55,7 @@ static int show(const study_results *r, const sheet *s)
     const bool written =
         files_make_folder(c->folder, &error) && sheet_write(s, c->folder, c->command, r->drawn == PLOTS_DRAWN, &error);
     if (written)
-        printf("in %s/: report.html, report.md, numbers.json%s\n", c->folder,
+        printf("in %s/: report.html, report.md, numbers.json%s\n", plain(c->folder),
                r->work.count ? ", runs.csv, and a record of each run in runs/" : "");
     else
         study_refuse(error.text, 1);

@@ -1,8 +1,11 @@
 #include "examples/programs/train/sample.h"
 
+#include "examples/programs/data/words.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int number_of(const card *c, unsigned char byte)
 {
@@ -64,6 +67,21 @@ static const float *logits_after(const tg_model *model, const card *c, tg_tape *
     return tg_f32(tg_model_forward(model, tg_borrow(tape, TG_I32, window, TG_SHAPE(1, context)), NULL));
 }
 
+/* Writes a byte; to a terminal, which executes control characters, character by character and cleaned. */
+static void put_byte(FILE *to, char pending[8], int byte)
+{
+    const size_t length = strlen(pending);
+    if (!isatty(fileno(to))) {
+        fputc(byte, to);
+        return;
+    }
+    const bool follows = (byte & 0xc0) == 0x80 && length > 0 && length < 4;
+    if (!follows)
+        fputs(plain_lines(pending), to);
+    pending[follows ? length : 0] = byte ? (char)byte : '?';
+    pending[follows ? length + 1 : 1] = '\0';
+}
+
 bool sample_write(const tg_model *model, const card *c, const sample_options *options, tg_rng *rng, FILE *to,
                   tg_error *error)
 {
@@ -82,7 +100,9 @@ bool sample_write(const tg_model *model, const card *c, const sample_options *op
             ids[count - 1] >= 0 || tg_fail(error, "the model does not know the character '%c' (byte %d) of the prompt",
                                            *byte, (unsigned char)*byte);
     }
-    fputs(fine ? prompt : "", to);
+    char pending[8] = "";
+    for (const char *byte = prompt; fine && *byte; byte++)
+        put_byte(to, pending, (unsigned char)*byte);
     const int64_t first = c->lines || !given ? 0 : 1; /* a prompt replaces the newline at the beginning */
     while (fine && count < most) {
         const float *logits = logits_after(model, c, tape, ids + first, count - first, window);
@@ -90,10 +110,11 @@ bool sample_write(const tg_model *model, const card *c, const sample_options *op
         ids[count] = fine ? draw(logits, c->vocabulary, options, rng) : end;
         if (!fine || (c->lines && ids[count] == end))
             break;
-        fputc(c->letter[ids[count++]], to);
+        put_byte(to, pending, c->letter[ids[count++]]);
     }
     if (fine)
-        fputc('\n', to);
+        put_byte(to, pending, '\n');
+    fputs(pending, to);
     free(ids);
     free(window);
     tg_tape_free(tape);

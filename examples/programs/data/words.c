@@ -1,0 +1,86 @@
+#include "examples/programs/data/words.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+/* The bytes of the first character of a text, and its code point; 0 if they are not UTF-8 (RFC 3629). */
+static int character_at(const unsigned char *text, uint32_t *code)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const int length = text[0] < 0x80   ? 1
+                       : text[0] < 0xc2 ? 0
+                       : text[0] < 0xe0 ? 2
+                       : text[0] < 0xf0 ? 3
+                       : text[0] < 0xf5 ? 4
+                                        : 0;
+    *code = length > 1 ? text[0] & (0x7fu >> length) : text[0];
+    for (int i = 1; i < length; i++) {
+        if ((text[i] & 0xc0) != 0x80) /* the end of the text, too */
+            return 0;
+        *code = *code << 6 | (text[i] & 0x3f);
+    }
+    return *code < least[length] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000) ? 0 : length;
+}
+
+static bool is_harmless(uint32_t code)
+{
+    return code >= 0x20 && (code < 0x7f || code > 0x9f) && code != 0x61c && code != 0x200e && code != 0x200f &&
+           (code < 0x2028 || code > 0x202e) && (code < 0x2066 || code > 0x2069);
+}
+
+static char *clean(char *text, const char *kept)
+{
+    char *to = text;
+    for (char *from = text; *from;) {
+        uint32_t code;
+        const int length = character_at((unsigned char *)from, &code);
+        const bool fine = length > 0 && (is_harmless(code) || (code < 0x80 && strchr(kept, (int)code)));
+        if (fine)
+            memmove(to, from, (size_t)length);
+        else
+            *to = '?';
+        to += fine ? length : 1;
+        from += length > 0 ? length : 1;
+    }
+    *to = '\0';
+    return text;
+}
+
+char *plain_text(char *text)
+{
+    return clean(text, "");
+}
+
+char *plain_lines(char *text)
+{
+    return clean(text, "\n\t");
+}
+
+const char *plain(const char *text)
+{
+    enum { COPIES = 16 };
+    static char *copies[COPIES];
+    static int next;
+    char **copy = &copies[next++ % COPIES];
+    free(*copy);
+    *copy = strdup(text);
+    return *copy ? plain_text(*copy) : "?";
+}
+
+int plain_length(const char *text, int most)
+{
+    int length = 0;
+    for (uint32_t code; text[length];) {
+        const int more = character_at((const unsigned char *)text + length, &code);
+        if (length + (more ? more : 1) > most)
+            break;
+        length += more ? more : 1;
+    }
+    return length;
+}
+
+const char *plain_name(const char *name, char text[PLAIN_NAME])
+{
+    snprintf(text, PLAIN_NAME, "%.*s", plain_length(name, PLAIN_NAME - 1), name);
+    return plain_text(text);
+}

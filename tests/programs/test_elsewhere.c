@@ -107,7 +107,7 @@ START_TEST(what_cannot_be_compared_is_refused)
 {
     write_text("twice.csv", "group,seed,loss\na,1,2\na,1,3\n");
     write_text("words.csv", "group,seed\na,1\nb,1\n");
-    write_text("seed.csv", "group,seed,loss\na,1,2\na,one,3\n");
+    write_text("seed.csv", "group,seed,loss\na,1,2\na,,3\n");
     expect_refused(train_run("compare", "--runs none.csv"), "none.csv");
     expect_refused(train_run("compare", "--runs twice.csv"),
                    "twice.csv:3, column 'group': a second row of the same run");
@@ -128,6 +128,38 @@ START_TEST(runs_that_diverged_and_runs_without_seeds_are_said_to_be_so)
     expect_fine(train_run("compare", "--runs order.csv"));
     ck_assert_msg(strstr(train_output, "paired in their order") && strstr(train_output, "b against a: "), "%s",
                   train_output);
+}
+END_TEST
+
+/* Seeds that no double tells apart, that are not whole, with zeros in front; folds that are words. */
+START_TEST(groups_seeds_and_folds_are_texts)
+{
+    static const char *const tables[] = {
+        "group,seed,step,loss\na,9007199254740992,1,0.5\na,9007199254740993,1,0.7\nb,9007199254740992,1,0.2\n"
+        "b,9007199254740993,1,0.3\n",
+        "group,seed,step,loss\na,0.6,1,0.5\na,0.9,1,0.7\nb,0.6,1,0.2\nb,0.9,1,0.3\n",
+        "group,seed,step,loss\na,1,1,0.5\na,01,1,0.7\nb,1,1,0.2\nb,01,1,0.3\n",
+        "group,seed,fold,step,loss\na,1,A,1,0.5\na,1,B,1,0.7\nb,1,A,1,0.2\nb,1,B,1,0.3\n",
+        "group,seed,loss\n1.0,x,0.5\n1.0,y,0.7\n1.00,x,0.2\n1.00,y,0.3\n"};
+    write_text("r.csv", tables[_i]);
+    expect_fine(train_run("compare", "--runs r.csv --out o"));
+    ck_assert_msg(strstr(train_output, "-0.350 +/-0.6"), "%s", train_output);
+    ck_assert_double_eq(csv_cell("o/summary.csv", _i == 4 ? "1.0" : "a", "runs"), 2);
+}
+END_TEST
+
+START_TEST(what_is_asked_for_and_is_no_measure_is_told)
+{
+    write_text("r.csv", "group,seed,accuracy,loss,comment\na,1,.5,1.5,x\na,2,.6,oops,y\nb,1,.7,1.0,3\nb,2,.8,0.75,z\n");
+    expect_refused(train_run("compare", "--runs r.csv --measures accuracy,nosuch"),
+                   "--measures: r.csv has no column of numbers called 'nosuch'");
+    expect_refused(train_run("compare", "--runs r.csv --measures accuracy,loss"),
+                   "r.csv:3, column 'loss': 'oops' is not a number");
+    expect_refused(train_run("compare", "--runs r.csv"), "r.csv:3, column 'loss': 'oops' is not a number");
+    expect_refused(train_run("compare", "--runs r.csv --measures comment"), "r.csv:2, column 'comment': 'x' is not");
+    expect_fine(train_run("compare", "--runs r.csv --measures accuracy"));
+    write_text("board.csv", "Wall time,Step,Value\n1,1,0.5\n2,2,what\n");
+    expect_refused(train_run("compare", "--runs board.csv"), "board.csv:3, column 'Value': 'what' is not a number");
 }
 END_TEST
 
@@ -174,6 +206,8 @@ Suite *elsewhere_suite(void)
     tcase_add_test(tests, our_own_curves_give_our_own_table);
     tcase_add_test(tests, exports_of_all_forms_give_one_table);
     tcase_add_test(tests, what_cannot_be_compared_is_refused);
+    tcase_add_loop_test(tests, groups_seeds_and_folds_are_texts, 0, 5);
+    tcase_add_test(tests, what_is_asked_for_and_is_no_measure_is_told);
     tcase_add_test(tests, runs_that_diverged_and_runs_without_seeds_are_said_to_be_so);
     tcase_add_test(tests, null_groups_rarely_differ);
     suite_add_tcase(suite, tests);

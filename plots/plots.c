@@ -30,19 +30,24 @@ static bool is_file(const char *folder, const char *name)
            S_ISREG(status.st_mode) && status.st_size > 0;
 }
 
-static bool find_above_the_program(char folder[PATH_MAX])
+/* Beside the program's folder: BUILD/plots of BUILD/bin/compare, or share/tapegrad/plots of bin/tapegrad-compare.
+ * Nowhere above, where another user may write. */
+static bool find_beside_the_program(char folder[PATH_MAX])
 {
     static const char *const places[] = {"plots", "share/tapegrad/plots"};
     char program[PATH_MAX - 64];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     program[length > 0 ? length : 0] = '\0';
-    for (char *slash = strrchr(program, '/'); slash; slash = strrchr(program, '/')) {
+    for (int up = 0; up < 2; up++) {
+        char *slash = strrchr(program, '/');
+        if (!slash)
+            return false;
         *slash = '\0';
-        for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-            snprintf(folder, PATH_MAX, "%s/%s", program, places[i]);
-            if (is_file(folder, "style.gp"))
-                return true;
-        }
+    }
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        snprintf(folder, PATH_MAX, "%s/%s", program, places[i]);
+        if (is_file(folder, "style.gp"))
+            return true;
     }
     return false;
 }
@@ -64,12 +69,9 @@ static bool find_in_data(const char *folders, const char *below, char folder[PAT
 static bool find_scripts(char folder[PATH_MAX])
 {
     const char *home = getenv("XDG_DATA_HOME"), *shared = getenv("XDG_DATA_DIRS");
-    if (find_above_the_program(folder) || find_in_data(home, "", folder) ||
-        find_in_data(getenv("HOME"), "/.local/share", folder) ||
-        find_in_data(shared && *shared ? shared : "/usr/local/share:/usr/share", "", folder))
-        return true;
-    strcpy(folder, "plots");
-    return is_file(folder, "style.gp");
+    return find_beside_the_program(folder) || find_in_data(home, "", folder) ||
+           find_in_data(getenv("HOME"), "/.local/share", folder) ||
+           find_in_data(shared && *shared ? shared : "/usr/local/share:/usr/share", "", folder);
 }
 
 /* ---- commands for gnuplot ---- */
@@ -397,12 +399,14 @@ static void copy_lines(FILE *from, FILE *to)
     bool empty = true; /* the previous line: of several empty lines, one is kept */
     rewind(from);
     while (fgets(line, sizeof line, from)) {
-        size_t length = strlen(line);
-        while (length > 0 && strchr(" \f\n", line[length - 1]))
+        size_t length = 0;
+        for (const char *letter = line; *letter; letter++)
+            if (*letter != '\f')
+                line[length++] = *letter;
+        while (length > 0 && strchr(" \n", line[length - 1]))
             length--;
-        const char *begin = line + strspn(line, "\f");
         if (length > 0 || !empty)
-            fprintf(to, "%.*s\n", length > 0 ? (int)(line + length - begin) : 0, begin);
+            fprintf(to, "%.*s\n", (int)length, line);
         empty = length == 0;
     }
 }

@@ -9,9 +9,9 @@
  * The new pictures replace the old ones only after gnuplot has succeeded and every picture is complete. SIGINT, SIGTERM
  * and SIGHUP end gnuplot, not the program; a second one has its original effect.
  *
- * The scripts are looked for in a folder plots beside or above the program (build/bin/compare finds plots/), in
- * share/tapegrad/plots there (an installed one), in tapegrad/plots under XDG_DATA_HOME, ~/.local/share and
- * XDG_DATA_DIRS (an installed one that was moved), and in plots under the current folder.
+ * The scripts are looked for where the programs were built (plots beside the folder of the program) or installed
+ * (share/tapegrad/plots beside it; for one that was moved, tapegrad/plots under XDG_DATA_HOME, ~/.local/share and
+ * XDG_DATA_DIRS), and nowhere else.
  */
 #ifndef PLOTS_H
 #define PLOTS_H

@@ -31,13 +31,14 @@ static void write_rows(const tg_fit *fit, FILE *to)
     }
 }
 
-/* The file's name without its folder, escaped for gnuplot's quotes. */
+/* The file's name without its folder, for gnuplot's quotes, in which a quote is written twice and a newline cannot be.
+ */
 static void write_name(const char *path, const char *ending, FILE *to)
 {
     const char *slash = strrchr(path, '/');
     fputc('\'', to);
     for (const char *c = slash ? slash + 1 : path; *c; c++)
-        fputs(*c == '\'' ? "''" : (char[]){*c, '\0'}, to);
+        fputs(*c == '\'' ? "''" : *c == '\n' ? "'.\"\\n\".'" : (char[]){*c, '\0'}, to);
     fprintf(to, "%s'", ending);
 }
 
@@ -47,7 +48,11 @@ static void write_script(const tg_fit *fit, const char *path, FILE *to)
     const bool scored = validates && fit->epoch_count && !isnan(fit->epochs[0].valid_score);
     fputs("# Loss over epochs; made by tg_fit_write_curves. Run it where it lies, or from elsewhere: it finds the "
           "table beside it.\n"
-          "folder = strstrt(ARG0, '/') ? system(\"dirname '\" . ARG0 . \"'\") . '/' : ''\n"
+          "folder = ARG0[1:strlen(ARG0) - strlen(",
+          to);
+    write_name(path, ".gp", to);
+    fputs(")]\n"
+          "folder = folder eq '' ? './' : folder[1:1] eq '/' ? folder : './' . folder\n" /* '|x' would be a command */
           "set datafile separator ','\nset key autotitle columnhead noenhanced\n"
           "set border 3 linecolor rgb '#606060'\nset tics nomirror out textcolor rgb '#404040'\n"
           "set grid ytics linecolor rgb '#e0e0e0' linetype 1 linewidth 1\n"

@@ -234,6 +234,33 @@ END_TEST
 
 /* ---- curves ---- */
 
+/* gnuplot would run the first character of "|x", and a shell the rest. */
+START_TEST(the_script_of_curves_runs_no_name)
+{
+    static const char *const folders[] = {"x';touch pwned;'", "a\nb", "|touch pwned"},
+                             *const names[] = {"|touch pwned", "a\nsystem(\"touch pwned\")\nb", "it's"};
+    fit_run r;
+    fit_begin(&r, 0, TG_NORM_NONE);
+    fit_train(&r);
+    for (int f = 0; f < 3; f++)
+        for (int n = 0; n < 3; n++) {
+            char path[200], command[2000];
+            ck_assert(mkdir(temporary_path(folders[f]), 0777) == 0 || n > 0);
+            snprintf(path, sizeof path, "%s/%s", folders[f], names[n]);
+            ck_assert(tg_fit_write_curves(r.fit, temporary_path(path)));
+            setenv("SCRIPT", path, 1);
+            snprintf(command, sizeof command,
+                     "cd '%s' && gnuplot \"./$SCRIPT.gp\" >/dev/null 2>&1; cd \"$(dirname \"./$SCRIPT\")\" && gnuplot "
+                     "\"./$(basename \"$SCRIPT\").gp\" >/dev/null 2>&1; ! ls -R '%s' | grep -qx 'pwned.*'",
+                     temporary_folder(), temporary_folder());
+            ck_assert_msg(system(command) == 0, "%s ran", path);
+            strcat(path, ".png");
+            ck_assert_msg(system("gnuplot --version >/dev/null 2>&1") != 0 || temporary_exists(path), "no %s", path);
+        }
+    fit_end(&r);
+}
+END_TEST
+
 START_TEST(curves_are_a_table_and_a_script_that_draws_it)
 {
     fit_run r;
@@ -277,6 +304,7 @@ Suite *fit_files_suite(void)
     tcase_add_test(tests, a_resume_that_fails_leaves_the_weights_alone);
     tcase_add_test(tests, the_files_of_another_run_are_refused_in_a_line);
     tcase_add_test(tests, a_folder_that_cannot_be_is_an_error);
+    tcase_add_test(tests, the_script_of_curves_runs_no_name);
     tcase_add_test(tests, curves_are_a_table_and_a_script_that_draws_it);
     suite_add_tcase(suite, tests);
     return suite;

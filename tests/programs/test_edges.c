@@ -158,6 +158,19 @@ START_TEST(data_may_be_named_by_its_path)
 }
 END_TEST
 
+/* Scripts of another user, in the current folder or above that of the program. */
+START_TEST(scripts_of_pictures_are_those_of_the_program)
+{
+    expect_fine(train_run(
+        "sh",
+        "-c 'mkdir -p plots deep/er/bin; echo \"system(\\\"touch ran\\\")\" | tee plots/style.gp "
+        "plots/loss.gp plots/activations.gp >/dev/null; cp -r plots deep/; cp $(command -v activations) deep/er/bin; "
+        "env -i PATH=$PATH HOME=/nowhere LD_LIBRARY_PATH=$(dirname $(command -v activations))/.. "
+        "deep/er/bin/activations --out o'"));
+    ck_assert_msg(!temporary_exists("ran") && strstr(train_output, "cannot find"), "%s", train_output);
+}
+END_TEST
+
 Suite *edges_suite(void)
 {
     Suite *suite = suite_create("edges");
@@ -175,6 +188,7 @@ Suite *edges_suite(void)
     tcase_add_test(tests, more_shards_than_rows_are_named);
     tcase_add_test(tests, hints_can_be_pasted);
     tcase_add_test(tests, data_may_be_named_by_its_path);
+    tcase_add_test(tests, scripts_of_pictures_are_those_of_the_program);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -1,4 +1,5 @@
 /* Shows values and first derivatives of the activations as a table, as numbers to plot, and as pictures. */
+#include "examples/programs/data/words.h"
 #include "examples/programs/report/terminal.h"
 #include "examples/programs/run/options.h"
 #include "examples/programs/report/signals.h"
@@ -174,12 +175,12 @@ static int write_and_draw(const settings *s, tg_tape *tape)
         terminal_say("activations", NULL, tg_tape_error(tape) ? tg_tape_error(tape) : error.text);
         return 1;
     }
-    printf("\nwrote %s/activations.csv\n", s->out);
+    printf("\nwrote %s/activations.csv\n", plain(s->out));
     if (s->no_plots)
         return 0;
     const plots_outcome outcome = plots_run("activations.gp", s->out, &error);
     if (outcome == PLOTS_DRAWN)
-        printf("wrote %s/activations.png, activations.svg\n", s->out);
+        printf("wrote %s/activations.png, activations.svg\n", plain(s->out));
     else
         terminal_say("activations", NULL, error.text);
     return outcome == PLOTS_INTERRUPTED ? signals_status() : outcome == PLOTS_FAILED;

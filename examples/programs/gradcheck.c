@@ -236,8 +236,8 @@ static int draw(const settings *s, const steps_place *place)
     const plots_outcome outcome = steps_draw(&curve, s->out, &error);
     if (outcome != PLOTS_DRAWN)
         return refuse("--plot", error.text), outcome == PLOTS_INTERRUPTED ? signals_status() : TROUBLE;
-    fprintf(s->csv ? stderr : stdout, "drawn: %s/steps.png and %s/steps.svg, from %s/steps.csv\n", s->out, s->out,
-            s->out);
+    fprintf(s->csv ? stderr : stdout, "drawn: %s/steps.png and %s/steps.svg, from %s/steps.csv\n", plain(s->out),
+            plain(s->out), plain(s->out));
     return ALL_PASSED;
 }
 

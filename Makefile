@@ -358,8 +358,11 @@ $(OUT)/environment: $(OUT)/flags
 check: all $(OUT)/bin/tests
 	@$(if $(SUITES),,tests/covered.sh $(OUT)/checked)
 	$(OUT)/bin/tests $(SUITES)
+# Debian's, for which NumPy and SciPy are packages.
+ORACLE ?= $(firstword $(wildcard /usr/bin/python3) $(PYTHON))
 check-all: all $(OUT)/bin/tests
 	$(OUT)/bin/tests all
+	$(ORACLE) tests/oracle/run.py $(OUT)/bin 500 1
 	@touch $(OUT)/checked
 
 # The library needs no package.

@@ -228,6 +228,31 @@ START_TEST(files_for_people_are_not_read)
 }
 END_TEST
 
+/* A net that overfits: its last validation loss, the lowest of the mean curve and the mean of the best epochs are three
+ * numbers, of which table, pictures and files show the last. */
+START_TEST(a_validation_loss_is_the_same_in_table_pictures_and_files)
+{
+    if (train_run("gnuplot", "--version") != 0)
+        return;
+    expect_fine(train_run("compare", "--data moons --noise 0.9 --rows 120 --epochs 40 --lr 0.03 --hidden 64x2 "
+                                     "--activations relu,silu --seeds 3 --out c"));
+    const double best = csv_cell("c/summary.csv", "relu", "best_val_loss_mean");
+    double mean = 0;
+    char shown[40];
+    for (int seed = 1; seed <= 3; seed++) {
+        char folder[60];
+        snprintf(folder, sizeof folder, "c/runs/relu-seed%d", seed);
+        mean += result(folder, "validation/loss") / 3;
+    }
+    ck_assert_double_eq_tol(best, mean, 1e-8);
+    snprintf(shown, sizeof shown, "relu  %#.3g", best);
+    ck_assert_ptr_nonnull(strstr(temporary_text("c/loss.svg"), shown));
+    ck_assert_ptr_nonnull(strstr(temporary_text("c/steps.svg"), shown));
+    snprintf(shown, sizeof shown, " %.3f ", best);
+    ck_assert_msg(strstr(train_output, shown) != NULL, "%s is not in\n%s", shown, train_output);
+}
+END_TEST
+
 /* A finished run has no measures of the epochs that are to follow. */
 START_TEST(more_epochs_are_measured_anew)
 {
@@ -308,6 +333,7 @@ Suite *record_suite(void)
     tcase_add_loop_test(tests, the_same_command_again_leaves_the_same_bytes, 0, 2);
     tcase_add_test(tests, a_killed_run_that_continues_leaves_the_same_bytes);
     tcase_add_test(tests, files_for_people_are_not_read);
+    tcase_add_test(tests, a_validation_loss_is_the_same_in_table_pictures_and_files);
     tcase_add_test(tests, more_epochs_are_measured_anew);
     tcase_add_test(tests, rows_have_their_index_in_the_file);
     tcase_add_loop_test(tests, images_are_predicted_as_recorded, 0, 2);

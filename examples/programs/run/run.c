@@ -277,8 +277,6 @@ bool run_open(trainer *r, const run_setup *setup, tg_error *error)
     r->seconds = r->files.seconds;
     if (!fine)
         run_close(r);
-    else if (writes && !tg_fit_finished(r->fit))
-        files_remove(setup->folder, "result.json"); /* of fewer epochs */
     return fine;
 }
 

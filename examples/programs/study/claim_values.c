@@ -58,6 +58,11 @@ static double error_of_tanh_form(const claims *c, double x)
     return fabs(value(c, TG_GELU_TANH, x) - gelu(c, x));
 }
 
+static double error_of_quick_form(const claims *c, double x)
+{
+    return fabs(value(c, TG_GELU_QUICK, x) - gelu(c, x));
+}
+
 static double relative_error_of_tanh_form(const claims *c, double x)
 {
     return error_of_tanh_form(c, x) / fabs(gelu(c, x));
@@ -79,6 +84,25 @@ static double density(double x)
 static double probability_below(double x)
 {
     return 0.5 * erfc(-x * sqrt(0.5));
+}
+
+/* The errors of the tape's derivatives, from the formulas that texts give for the three forms. */
+static double error_of_formula(const claims *c, double x)
+{
+    const double k = sqrt(2 / 3.141592653589793), t = tanh(k * (x + 0.044715 * x * x * x));
+    const double s = 1 / (1 + exp(-1.702 * x));
+    const double exact = probability_below(x) + x * density(x);
+    const double tanh_form = 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * k * (1 + 3 * 0.044715 * x * x);
+    const double quick = s + 1.702 * x * s * (1 - s);
+    return fmax(fabs(slope(c, x) - exact),
+                fmax(fabs(derivative(c, TG_GELU_TANH, x) - tanh_form), fabs(derivative(c, TG_GELU_QUICK, x) - quick)));
+}
+
+/* The largest of the errors at numbers near the ends of double, where GELU is x, or next to 0. */
+static double error_of_extremes(const claims *c)
+{
+    return fmax(fmax(fabs(gelu(c, 1e300) / 1e300 - 1), fabs(gelu(c, -1e300))),
+                fmax(fabs(slope(c, 1e300) - 1), fabs(slope(c, -1e300))));
 }
 
 /* The probability that x is dropped. */
@@ -161,6 +185,15 @@ FOUND(at_minus_1, gelu(c, -1), "%.6f; the tanh form has %.6f", n, value(c, TG_GE
 FOUND(at_minus_fifth, gelu(c, -0.2), "%.6f: ten times as much", n)
 FOUND(tanh_error, largest(c, error_of_tanh_form, 0, 8, 1e-3, &at), /* the error is symmetric */
       "%.2e at x = -%.3f and %.3f", n, at, at)
+FOUND(quick_error, largest(c, error_of_quick_form, 0, 8, 1e-3, NULL) / largest(c, error_of_tanh_form, 0, 8, 1e-3, NULL),
+      "largest error %.4f, %.0f times that of the tanh form", largest(c, error_of_quick_form, 0, 8, 1e-3, NULL), n)
+FOUND(formulas, largest(c, error_of_formula, -6, 6, 1. / 64, NULL),
+      "Phi + x phi and those of the tanh and sigmoid forms: within %.0e", n)
+FOUND(middle_slope, slope(c, 0), "%.6f; ReLU has none there", n)
+FOUND(two_directions, fmin(slope(c, -1), slope(c, 1)), "slope %.4f at -1 and %.4f at 1", slope(c, -1), slope(c, 1))
+FOUND(extremes, error_of_extremes(c),
+      "%g at 1e300 and %g at -1e300; code with 1 + erf has 0 for all x < -8.3, where the tape has %.1e at -9",
+      gelu(c, 1e300), fabs(gelu(c, -1e300)), gelu(c, -9))
 FOUND(tanh_relative_error, fmax(relative_error_of_tanh_form(c, -4), relative_error_on_right(c)),
       "relative error up to %.1e for x > 0; %.0f %% at x = -4", relative_error_on_right(c),
       100 * relative_error_of_tanh_form(c, -4))
@@ -182,8 +215,7 @@ FOUND(left_end, fmax(largest(c, turn_of_slope, -6, -2.001, 1e-3, NULL), fabs(slo
       "from below: %.4f at -2, %.1e at -6", slope(c, -2), slope(c, -6))
 FOUND(slope_inside, slope(c, -0.9), "%.6f at x = -0.9", n)
 FOUND(slope_at_zero, fabs(slope(c, minimum(c))), "it is at x = %.7f", minimum(c))
-FOUND(small_slopes, fmax(fabs(slope(c, -6)), fabs(slope(c, 6))), "on the left only: %.1e at -6, %.6f at 6",
-      slope(c, -6), slope(c, 6))
+FOUND(small_slopes, fabs(slope(c, -6)), "on the left only: %.1e at -6, %.6f at 6", slope(c, -6), slope(c, 6))
 FOUND(orders, largest(c, error_of_orders, -6, 6, 0.1, NULL),
       "as x Phi(x) is; orders 2 to %d on the tape are within %.0e of the formula", ORDERS, n)
 FOUND(saturation, fabs(slope(c, -20)), "both do: slopes at -20 are %.1e and %.1e", derivative(c, TG_ELU, -20),
@@ -196,31 +228,39 @@ FOUND(differences, largest(c, error_of_difference, 0.5, 6, 1. / 64, NULL),
 
 /* ---- statements ---- */
 
-const claim claim_values[] = {{"GELU(-1) = -0.1588", find_at_minus_1, NEAR(-0.1588, 5e-5)},
-                              {"GELU(-0.2) = -0.0084", find_at_minus_fifth, NEAR(-0.0084, 5e-5)},
-                              {"the tanh form is within 0.0002", find_tanh_error, BELOW(2e-4)},
-                              {"the tanh form is within 0.001", find_tanh_error, BELOW(1e-3)},
-                              {"the tanh form is about 99.99 % accurate", find_tanh_relative_error, BELOW(1e-4)},
-                              {"GELU(-0.75) is about -0.17", find_near_minimum, NEAR(-0.17, 5e-3)},
-                              {"the minimum is at -0.75", find_minimum, NEAR(-0.75, 5e-3)},
-                              {"the minimum is at -0.76", find_minimum, NEAR(-0.76, 5e-3)},
-                              {"there is a maximum on the negative side, about -0.17", find_maximum, ABOVE(0)},
-                              {"the range is all numbers", find_lowest, BELOW(-1e300)},
-                              {"the range is (-0.17, infinity)", find_lowest, NEAR(-0.17, 5e-3)},
-                              {"GELU is bounded below by -0.17x", find_line_below, ABOVE(0)},
-                              {"GELU is zero-centred", find_mean, NEAR(0, 1e-3)},
-                              {"GELU is not zero-centred", find_mean, ABOVE(1e-3)},
-                              {"GELU(x) = E[x 1{x <= X}]", find_expectation_above, NEAR(0, 1e-9)},
-                              {"GELU(x) = E[x 1{X <= x}]", find_expectation_below, NEAR(0, 1e-9)},
-                              {"the gradient's maximum is near x = 1.4", find_steepest, NEAR(1.4, 0.05)},
-                              {"the gradient goes to 1 and to 0", find_limits, BELOW(1e-6)},
-                              {"the gradient approaches 0 smoothly for x < -2", find_left_end, BELOW(0)},
-                              {"the gradient is positive for x > -1", find_slope_inside, ABOVE(0)},
-                              {"the gradient is never zero", find_slope_at_zero, ABOVE(1e-9)},
-                              {"gradients can be small for large abs(x)", find_small_slopes, BELOW(1e-3)},
-                              {"x is dropped at -1, 0, 1 with 0.84, 0.5, 0.16", find_drops, BELOW(5e-3)},
-                              {"GELU is infinitely differentiable", find_orders, BELOW(1e-10)},
-                              {"ELU saturates on the left, GELU does not", find_saturation, ABOVE(1e-6)},
-                              {"ELU has a hard threshold at 0", find_threshold, ABOVE(1e-3)},
-                              {"finite differences with h = 1e-5 show the derivative", find_differences, BELOW(1e-9)},
-                              {0}};
+/* clang-format off */
+const claim claim_values[] = {
+    {"GELU(-1) = -0.1588", find_at_minus_1, NEAR(-0.1588, 5e-5)},
+    {"GELU(-0.2) = -0.0084", find_at_minus_fifth, NEAR(-0.0084, 5e-5)},
+    {"the tanh form is within 0.0002", find_tanh_error, BELOW(2e-4)},
+    {"the tanh form is within 0.001", find_tanh_error, BELOW(1e-3)},
+    {"the tanh form is about 99.99 % accurate", find_tanh_relative_error, BELOW(1e-4)},
+    {"QuickGELU is slightly less accurate than the tanh form", find_quick_error, ABOVE(1)},
+    {"GELU(-0.75) is about -0.17", find_near_minimum, NEAR(-0.17, 5e-3)},
+    {"the minimum is at -0.75", find_minimum, NEAR(-0.75, 5e-3)},
+    {"the minimum is at -0.76", find_minimum, NEAR(-0.76, 5e-3)},
+    {"there is a maximum on the negative side, about -0.17", find_maximum, ABOVE(0)},
+    {"the range is all numbers", find_lowest, BELOW(-1e300)},
+    {"the range is (-0.17, infinity)", find_lowest, NEAR(-0.17, 5e-3)},
+    {"GELU is bounded below by -0.17x", find_line_below, ABOVE(0)},
+    {"GELU is non-monotonic", find_two_directions, BELOW(0)},
+    {"GELU is well-behaved at extreme values", find_extremes, BELOW(1e-15)},
+    {"GELU is zero-centred", find_mean, NEAR(0, 1e-3)},
+    {"GELU is not zero-centred", find_mean, ABOVE(1e-3)},
+    {"GELU(x) = E[x 1{x <= X}]", find_expectation_above, NEAR(0, 1e-9)},
+    {"GELU(x) = E[x 1{X <= x}]", find_expectation_below, NEAR(0, 1e-9)},
+    {"the formulas of the three derivatives are right", find_formulas, BELOW(1e-12)},
+    {"the slope at 0 is 1/2", find_middle_slope, NEAR(0.5, 0)},
+    {"the gradient's maximum is near x = 1.4", find_steepest, NEAR(1.4, 0.05)},
+    {"the gradient goes to 1 and to 0", find_limits, BELOW(1e-6)},
+    {"the gradient approaches 0 smoothly for x < -2", find_left_end, BELOW(0)},
+    {"the gradient is positive for x > -1", find_slope_inside, ABOVE(0)},
+    {"the gradient is never zero", find_slope_at_zero, ABOVE(1e-9)},
+    {"gradients can be small for large abs(x)", find_small_slopes, BELOW(1e-3)},
+    {"x is dropped at -1, 0, 1 with 0.84, 0.5, 0.16", find_drops, BELOW(5e-3)},
+    {"GELU is infinitely differentiable", find_orders, BELOW(1e-10)},
+    {"ELU saturates on the left, GELU does not", find_saturation, ABOVE(1e-6)},
+    {"ELU has a hard threshold at 0", find_threshold, ABOVE(1e-3)},
+    {"finite differences with h = 1e-5 show the derivative", find_differences, BELOW(1e-9)},
+    {0}};
+/* clang-format on */

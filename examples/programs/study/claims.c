@@ -10,11 +10,31 @@
 
 finding finding_interval(double low, double high, const char *format, ...)
 {
-    finding found = {low, high};
+    finding found = {low, high, NAN};
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(found.words, sizeof found.words, format, arguments);
     va_end(arguments);
+    return found;
+}
+
+/* The two-sided p-value of a distance between an estimate and a bound, by Student's t; 0 if nothing scatters. */
+static double p_of(const statistics_estimate *e, double bound)
+{
+    const double degrees = (double)e->count - 1, error = e->margin / statistics_student_quantile(0.975, degrees);
+    const double t = (e->mean - bound) / error;
+    return isinf(bound) || e->margin == 0 ? 0
+                                          : statistics_incomplete_beta(degrees / (degrees + t * t), degrees / 2, 0.5);
+}
+
+finding finding_estimate(const claims *c, const statistics_estimate *e, bool ratio, const char *words)
+{
+    const double low = e->mean - e->margin, high = e->mean + e->margin;
+    const double from = ratio && !isinf(c->about->from) ? log(c->about->from) : c->about->from,
+                 to = ratio && !isinf(c->about->to) ? log(c->about->to) : c->about->to;
+    finding found = finding_interval(ratio ? exp(low) : low, ratio ? exp(high) : high, "%s", words);
+    found.inside = e->mean >= from && e->mean <= to;
+    found.p = found.inside ? fmax(p_of(e, from), p_of(e, to)) : p_of(e, e->mean < from ? from : to);
     return found;
 }
 
@@ -38,6 +58,8 @@ const char *claim_verdict(const claim *about, const finding *found)
     const bool outside = one_sided ? low >= about->to || high <= about->from : low > about->to || high < about->from;
     return found->verdict      ? found->verdict
            : isnan(low + high) ? "not measured"
+           : found->p >= 0.05  ? "not shown"
+           : found->p < 0.05   ? (found->inside ? "yes" : "no")
            : inside            ? "yes"
            : outside           ? "no"
                                : "not shown";
@@ -71,28 +93,52 @@ static const struct part {
     {"Training",
      "Differences between runs are paired by seed, with 95 % intervals of the mean by Student's t, and ratios are of "
      "geometric means. Where training and test rows of one table are redrawn for each seed, intervals are widened for "
-     "it (Nadeau and Bengio). Each net has the best of its grid's rates by validation; the grids are below.",
+     "it (Nadeau and Bengio). Each net has the best of its grid's rates by validation; the grids are below. All of "
+     "these statements are one family: p is the level at which an interval would just decide, corrected by Holm's "
+     "method for their number, so that at most one family in twenty has a wrong decision. Nets are small, and so are "
+     "most numbers of seeds: what is not shown may still be so.",
      claim_training},
+    {"Use", "What texts say of other models, which are not trained here.", claim_use},
     {"Blocks", "What the texts show as code, and where it is here.", claim_blocks},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
+enum { ROWS = 64 };
+
 static void put_part(claims *all, sheet *s, const struct part *part)
 {
-    const bool blocks = part->claims == claim_blocks;
+    static finding found[ROWS];
+    double p[ROWS];
+    const bool blocks = part->claims == claim_blocks, family = part->claims == claim_training;
+    int count = 0;
+    for (; part->claims[count].text; count++) {
+        all->about = &part->claims[count];
+        found[count] = all->about->find(all);
+        p[count] = found[count].p;
+    }
+    statistics_holm(p, (size_t)count);
     sheet_heading(s, part->heading);
     sheet_text(s, "%s", part->text);
-    sheet_table(s, 1, blocks ? "block|there|as|command" : "statement|true|if the number is|found|command");
-    for (const claim *about = part->claims; about->text; about++) {
-        char range[60] = "";
-        all->about = about;
-        const finding found = about->find(all);
-        sheet_row(s, "%s|%s", about->text, claim_verdict(about, &found));
-        if (!found.verdict)
+    sheet_table(s, 1,
+                blocks   ? "block|there|as|command"
+                : family ? "statement|true|if the number is|found|p|corrected|command"
+                         : "statement|true|if the number is|found|command");
+    for (int i = 0; i < count; i++) {
+        const claim *about = &part->claims[i];
+        char range[60] = "", text[2][16] = {"", ""};
+        if (!isnan(p[i])) {
+            snprintf(text[0], sizeof text[0], "%.2g", found[i].p);
+            snprintf(text[1], sizeof text[1], "%.2g", p[i]);
+            found[i].p = p[i];
+        }
+        sheet_row(s, "%s|%s", about->text, claim_verdict(about, &found[i]));
+        if (!found[i].verdict)
             say_range(range, about);
         if (!blocks)
             sheet_cell(s, "%s", range);
-        sheet_cell(s, "%s", found.words);
+        sheet_cell(s, "%s", found[i].words);
+        for (int k = 0; family && k < 2; k++)
+            sheet_cell(s, "%s", text[k]);
         sheet_cell(s, "study %s", about->study ? about->study : "claims");
     }
 }
@@ -120,8 +166,8 @@ static void report(study_results *r, sheet *s)
 {
     claims all = {&r->work, tg_tape_new()};
     sheet_text(s, "Statements that texts on GELU, and the paper that they cite (arXiv 1606.08415), make. A statement "
-                  "is true if the number, or its whole 95 %% interval, lies where the third column says; it is not "
-                  "true if all of it lies elsewhere; otherwise it is not shown.");
+                  "is true if the number, or its whole interval, lies where the third column says; it is not true if "
+                  "all of it lies elsewhere; otherwise it is not shown.");
     for (int part = 0; part < PARTS; part++)
         put_part(&all, s, &parts[part]);
     put_grids(s);

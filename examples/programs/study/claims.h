@@ -5,16 +5,21 @@
  *     {"GELU has fewer dead units than ReLU, 8 layers", claim_cells, BELOW(0),
  *      {"depth-gelu_exact-he_normal-hidden64x8", "depth-relu-he_normal-hidden64x8"}, &dead_units},
  *
- * One rule for all: yes if the number, or its whole 95 % interval, lies in the range; no if all of it lies outside;
- * else not shown.
+ * One rule for all: yes if the number, or its whole interval, lies in the range; no if all of it lies outside; else not
+ * shown. Intervals of times are 95 % ones. Statements that rest on seeds are one family: the level of their intervals
+ * is that of Holm's method for all of them together.
  */
 #ifndef STUDY_CLAIMS_H
 #define STUDY_CLAIMS_H
 
 #include "examples/programs/study/study.h"
 
+struct claims;
+
 typedef struct finding {
     double low, high;    /* a 95 % interval, or a number twice; NaN: it could not be measured */
+    double p;            /* of seeds: the smallest p at which an interval decides; else NaN */
+    bool inside;         /* of seeds: the estimate lies in the range */
     const char *verdict; /* replaces the rule's verdict; NULL: the rule's */
     char words[240];
 } finding;
@@ -22,6 +27,9 @@ typedef struct finding {
 finding finding_interval(double low, double high, const char *format, ...) __attribute__((format(printf, 3, 4)));
 #define finding_number(number, ...) finding_interval(number, number, __VA_ARGS__)
 finding finding_none(void); /* of what was not run */
+
+/* Of an estimate over seeds; of a ratio it has the logarithm. `c` has the range. */
+finding finding_estimate(const struct claims *c, const statistics_estimate *e, bool ratio, const char *words);
 
 /* What a claim is measured with. */
 typedef struct claims {
@@ -58,14 +66,15 @@ typedef struct claim {
 #define ABOVE(number)     number, INFINITY
 #define RANGE(from, to)   from, to
 
-/* "yes", "no", "not shown" by the rule above; "not measured", or the finding's own. */
+/* "yes", "no", "not shown" by the rule above; "not measured", or the finding's own. The p of the finding is corrected.
+ */
 const char *claim_verdict(const claim *about, const finding *found);
 
-/* The statements about values, which need only the tape; costs; training; and about what the library has. Each ends
- * with a line of zeros. */
-extern const claim claim_values[], claim_costs[], claim_training[], claim_blocks[];
+/* The statements about values, which need only the tape; costs; training; use; and about what the library has. Each
+ * ends with a line of zeros. */
+extern const claim claim_values[], claim_costs[], claim_training[], claim_use[], claim_blocks[];
 
-/* For what cannot be computed: of[0] is the verdict, of[1] the reason. */
+/* For what is not computed here: of[0] is the verdict, of[1] the reason. */
 claim_find claim_stated;
 #define STATED(verdict, where) \
     claim_stated, 0, 0,        \

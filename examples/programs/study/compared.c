@@ -89,7 +89,7 @@ static void judge(const compared *c, sheet *s)
         next += !paired;
         say_difference(c, &d, interval);
         snprintf(key, sizeof key, "%s_less_%s", of->cell, of->other);
-        study_put_interval(s, key, d.mean, d.mean - d.margin, d.mean + d.margin);
+        study_put_interval(s, key, d.mean, d.mean - d.margin, d.mean + d.margin, c->seeds);
         snprintf(key, sizeof key, "%s_less_%s_p", of->cell, of->other);
         sheet_number(s, key, corrected);
         sheet_verdict(s, "%s %s: %s %s %s is %s over %d seeds (p = %.2g, corrected for %d questions).", of->text,

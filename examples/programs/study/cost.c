@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_ROUNDS = 60, NUMBERS = 1 << 17, ROWS = 64 };
+enum { MOST_ROUNDS = 60, NUMBERS = 1 << 17, ROWS = 80 };
 
 /* What is timed; the first is the measure of the others. `said`: texts that call GELU slow give these multiples of
  * ReLU; 0: none. */
@@ -127,6 +127,22 @@ static void put_row(timing *t, const subject *s, const char *name, const double 
     to->high = ratio[n - 1 - from];
 }
 
+/* Adds a row for two entries, if both were timed: "gelu_exact over gelu_tanh". */
+static const char *const pairs[][2] = {
+    {"gelu_exact", "gelu_tanh"}, {"gelu_quick", "gelu_exact"}, {"hardswish", "gelu_exact"}};
+
+static void put_pair(timing *t, const subject *all, const char *const *names, int count, const char *const pair[2])
+{
+    char name[60];
+    int at[2] = {count, count};
+    for (int i = 0; i < 2 * count; i++)
+        if (strcmp(names[i / 2], pair[i % 2]) == 0)
+            at[i % 2] = i / 2;
+    snprintf(name, sizeof name, "%s over %s", pair[0], pair[1]);
+    if (at[0] < count && at[1] < count)
+        put_row(t, &all[at[0]], name, all[at[1]].seconds);
+}
+
 /* Times all entries of a kind in turn, so that other work on the machine meets all alike. */
 static bool time_kind(timing *t, int kind)
 {
@@ -158,10 +174,8 @@ static bool time_kind(timing *t, int kind)
         }
     for (int i = 0; fine && i < count; i++)
         put_row(t, &all[i], names[i], all[0].seconds);
-    if (fine && kind != DERIVATIVE && kind != WIDE_STEP) /* exact over tanh; quick over exact */
-        put_row(t, &all[kind == VALUE ? 1 : 3],
-                kind == VALUE ? "gelu_exact over gelu_tanh" : "gelu_quick over gelu_exact",
-                all[kind == VALUE ? 2 : 1].seconds);
+    for (size_t i = 0; fine && i < sizeof pairs / sizeof *pairs; i++)
+        put_pair(t, all, names, count, pairs[i]);
     for (int i = 0; i < count; i++)
         tg_optimizer_free(all[i].optimizer), tg_mlp_free(all[i].net);
     return fine && !tg_tape_error(t->tape);
@@ -218,7 +232,7 @@ static void put_kind(const timing *t, sheet *s, int kind)
         if (r->kind != kind)
             continue;
         snprintf(key, sizeof key, "%s %s", kinds[kind].key, r->name);
-        study_put_interval(s, key, r->ratio, r->low, r->high);
+        study_put_interval(s, key, r->ratio, r->low, r->high, 0);
         if (strstr(r->name, " over "))
             continue;
         if (r->said > 0)

@@ -103,7 +103,7 @@ double study_number(const study_context *c, const char *name, const char *key)
     return value;
 }
 
-void study_put_interval(sheet *s, const char *key, double number, double low, double high)
+void study_put_interval(sheet *s, const char *key, double number, double low, double high, int seeds)
 {
     char name[100];
     sheet_number(s, key, number);
@@ -111,4 +111,6 @@ void study_put_interval(sheet *s, const char *key, double number, double low, do
     sheet_number(s, name, low);
     snprintf(name, sizeof name, "%s_high", key);
     sheet_number(s, name, high);
+    snprintf(name, sizeof name, "%s_seeds", key);
+    sheet_number(s, name, seeds);
 }

@@ -83,8 +83,9 @@ void study_compare(study_results *r, sheet *s);
 void study_file(study_results *r, const char *name, files_writer *write, const void *context);
 void study_picture(study_results *r, sheet *s, const char *script, const char *file, const char *says);
 
-/* Adds a number and its 95 % interval to those of the report: KEY, KEY_low and KEY_high. */
-void study_put_interval(sheet *s, const char *key, double number, double low, double high);
+/* Adds a number and its 95 % interval to those of the report: KEY, KEY_low and KEY_high; and KEY_seeds, the number of
+ * seeds whose logarithms or losses it is the mean of, 0 if it is a median of times. */
+void study_put_interval(sheet *s, const char *key, double number, double low, double high, int seeds);
 
 /* A number of another study's report (sheet_number), of the quick version if this is one; NaN if there is none. */
 double study_number(const study_context *c, const char *name, const char *key);

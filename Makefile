@@ -448,7 +448,7 @@ bench: $(OUT)/bin/bench
 	@echo "The figures: $(OUT)/bench/steps.csv, kernels.csv and products.csv; drawn: .png and .svg beside them."
 
 demo: all
-	$(OUT)/bin/compare --data glyphs --hidden 128x4 --norm rms --activations relu,gelu_exact,silu,swiglu --seeds 3 --epochs 8 --out $(OUT)/demo
+	$(OUT)/bin/compare --data glyphs --activations relu,gelu_exact,silu,swiglu --seeds 3 --epochs 8 --out $(OUT)/demo
 	@echo
 	@echo "The curves: $(OUT)/demo/loss.png and accuracy.png; the numbers: $(OUT)/demo/summary.csv."
 	@echo "Next: $(OUT)/bin/activations --out $(OUT)/demo, or your own data:"

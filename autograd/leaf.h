@@ -24,6 +24,8 @@ tg_tensor tg_variable(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape 
  * numbers. All zeros: the parameter keeps its values. */
 typedef struct tg_initial {
     double gain;      /* of a weight that the model's initialiser draws: the gain for the activation after it */
+    double own;       /* gain by the model's own rule, which the default initialiser takes; 0: as `gain`. A bias begins
+                         with it; by another initialiser with 0 */
     double deviation; /* of a weight that is normal with this deviation, whatever the model's initialiser */
     int sums; /* number of residual connections that add up its results; the weight is divided by the square root; 0
                  counts as 1 */

@@ -4,6 +4,7 @@
 #include "autograd/base/names.h"
 #include "nn/config_internal.h"
 
+#include <math.h>
 #include <string.h>
 
 static tg_tensor identity(tg_tensor x)
@@ -33,11 +34,15 @@ static const struct {
     double gain;
     tg_tensor (*product)(tg_tensor gate, tg_tensor value); /* of a gated one */
     tg_activation gate;
+    double level, spread;
 } table[] = {
 #define TG_PLAIN(constant, word, number, of_x, of_x_and_rng, text) \
     [constant] = {.name = #word, .formula = text, .evaluation = of_x, .training = of_x_and_rng, .gain = number},
-#define TG_GATED(constant, word, inner, of_both, text) \
-    [constant] = {.name = #word, .formula = text, .product = of_both, .gate = inner},
+#define TG_SQUARE(constant, word, number, of_x, at_one, around, text) \
+    [constant] = {                                                    \
+        .name = #word, .formula = text, .evaluation = of_x, .gain = number, .level = at_one, .spread = around},
+#define TG_GATED(constant, word, inner, of_both, at_one, around, text) \
+    [constant] = {.name = #word, .formula = text, .product = of_both, .gate = inner, .level = at_one, .spread = around},
 #include "nn/activations.def"
 };
 enum { ACTIVATIONS = sizeof table / sizeof table[0] };
@@ -69,7 +74,7 @@ const char *tg_activation_name_error(const char *name)
 #define TG_PLAIN(constant, word, gain, evaluation, training, formula) " " #word
 #include "nn/activations.def"
            ", and gated"
-#define TG_GATED(constant, word, gate, product, formula) " " #word
+#define TG_GATED(constant, word, gate, product, level, spread, formula) " " #word
 #include "nn/activations.def"
         ;
 }
@@ -82,6 +87,12 @@ bool tg_activation_is_gated(tg_activation activation)
 double tg_activation_gain(tg_activation activation)
 {
     return is_known(activation) && !tg_activation_is_gated(activation) ? table[activation].gain : 1;
+}
+
+double tg_activation_open_gain(tg_activation activation, double alpha)
+{
+    const bool opens = is_known(activation) && table[activation].level > 0;
+    return opens ? 1 / sqrt(table[activation].level + alpha * alpha * table[activation].spread) : 0;
 }
 
 /* ---- values ---- */

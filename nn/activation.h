@@ -17,8 +17,8 @@ TG_API_BEGIN
 
 /* TG_GELU_EXACT, ...; gated ones begin at TG_GLU. activations.def has their names and formulas. */
 typedef enum tg_activation {
-#define TG_PLAIN(constant, name, gain, evaluation, training, formula) constant,
-#define TG_GATED(constant, name, gate, product, formula)              constant,
+#define TG_PLAIN(constant, name, gain, evaluation, training, formula)   constant,
+#define TG_GATED(constant, name, gate, product, level, spread, formula) constant,
 #include "nn/activations.def"
 } tg_activation;
 
@@ -39,6 +39,12 @@ bool tg_activation_is_gated(tg_activation activation);
  * square of its inputs, so no gain keeps the variance: a row twice as large as others is four times as large after the
  * first layer, sixteen times after the second. */
 double tg_activation_gain(tg_activation activation);
+
+/* 1 / sqrt(E f(1 + alpha z)^2) for a gated activation f(gate) value and for squares: weights with deviation gain /
+ * sqrt(fan_in) after the activation keep the second moment at 1 if it begins open, with bias 1 and pre-activations of
+ * deviation alpha, 0.3 at most. The product is then nearly linear in its value, and a square in its input, so a row
+ * twice as large as others is not four times as large. 0 for other activations, which need no such beginning. */
+double tg_activation_open_gain(tg_activation activation, double alpha);
 
 /* f(x). `training` is the generator of a training pass, from which a random activation draws; NULL: evaluation. */
 tg_tensor tg_activate(tg_activation activation, tg_tensor x, tg_rng *training);

@@ -185,9 +185,12 @@ static bool begin(tg_parameter *p, bool *first, tg_init init, double scale, cons
         tg_parameter_fill_normal(p, p->initial.deviation / divisor, &own);
         return true;
     }
+    if (p->shape.rank < 2 && p->initial.own != 0)
+        tg_parameter_fill(p, init == TG_INIT_DEFAULT ? p->initial.own : 0);
     if (p->initial.gain == 0)
         return true;
-    const double gain = table[init].gain != 0 ? table[init].gain : p->initial.gain;
+    const double own = init == TG_INIT_DEFAULT && p->initial.own != 0 ? p->initial.own : p->initial.gain,
+                 gain = table[init].gain != 0 ? table[init].gain : own;
     const bool is_first = *first;
     *first = false;
     return fill(p, is_first, init, scale * gain / divisor, rng);

@@ -32,7 +32,7 @@ static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
 }
 
 static const tg_activation sample_activation[] = {TG_GELU_EXACT, TG_RELU,
-#define TG_GATED(constant, name, gate, product, formula) constant,
+#define TG_GATED(constant, name, gate, product, level, spread, formula) constant,
 #include "nn/activations.def"
                                                   TG_GELU_TANH};
 
@@ -47,7 +47,8 @@ static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_
 static const tg_layer_sample samples[] = {
     {"gelu_exact", "the feed-forward layer of a transformer", tg_sample_rows},
     {"relu", "the same with relu", tg_sample_rows},
-#define TG_GATED(constant, name, gate, product, formula) {#name, "the same, gated by " #name, tg_sample_rows},
+#define TG_GATED(constant, name, gate, product, level, spread, formula) \
+    {#name, "the same, gated by " #name, tg_sample_rows},
 #include "nn/activations.def"
     {"training", "with dropout of hidden units", tg_sample_rows, .training = true},
     {0}};

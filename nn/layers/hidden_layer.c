@@ -48,7 +48,7 @@ static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_
 static const tg_layer_sample samples[] = {
 #define TG_PLAIN(constant, name, gain, evaluation, random, formula) \
     {#name, "a linear layer, and " #name, tg_sample_rows, .training = true},
-#define TG_GATED(constant, name, gate, product, formula) TG_PLAIN(constant, name, 0, 0, 0, formula)
+#define TG_GATED(constant, name, gate, product, level, spread, formula) TG_PLAIN(constant, name, 0, 0, 0, formula)
 #include "nn/activations.def"
     {0}};
 

@@ -108,18 +108,19 @@ static void build(tg_model *model, void *config)
     model->parameters = tg_parameters_new(c->dtype);
     model->init = c->init;
     model->scale = c->scale;
-    tg_model_add_hidden(model, "layers",
-                        &(tg_hidden_layers){.inputs = c->inputs,
-                                            .widths = c->hidden,
-                                            .count = count,
-                                            .residual = residual,
-                                            .activation = c->activation,
-                                            .norm = c->norm,
-                                            .dropout = c->dropout,
-                                            .no_bias = c->no_bias});
+    const tg_hidden_layers hidden = {.inputs = c->inputs,
+                                     .widths = c->hidden,
+                                     .count = count,
+                                     .residual = residual,
+                                     .activation = c->activation,
+                                     .norm = c->norm,
+                                     .dropout = c->dropout,
+                                     .no_bias = c->no_bias,
+                                     .depth = count};
+    tg_model_add_hidden(model, "layers", &hidden);
     snprintf(output, sizeof output, "layers.%d", count);
     tg_model_add_output(model, output, count ? c->hidden[count - 1] : c->inputs, c->outputs, c->activation,
-                        !c->no_bias);
+                        tg_hidden_gain(&hidden), !c->no_bias);
 }
 
 static void configure(void *config, const tg_shape *x, int sample)

@@ -25,7 +25,8 @@ TG_API_BEGIN
 #define TG_MODEL(name) const char *tg_##name##_config_error(const tg_##name##_config *config);
 #include "nn/models/models.def"
 
-/* A model with initial weights; biases are 0. `rng` is not advanced: models from one generator have the same weights
+/* A model with initial weights; biases are 0, or 1 where gates begin open
+ * (docs/initial-weights.md). `rng` is not advanced: models from one generator have the same weights
  * (up to the gain) where names and shapes agree. NULL if out of memory or if the configuration is wrong. */
 #define TG_MODEL(name) tg_##name *tg_##name##_new(const tg_rng *rng, const tg_##name##_config *config);
 #include "nn/models/models.def"

@@ -51,6 +51,35 @@ static tg_tensor normalize(const tg_layer *self, tg_tensor x, tg_layer_pass *pas
 
 static const tg_layer_kind unit_norm = {.name = "unit_norm", .size = sizeof(tg_norm_layer), .forward = normalize};
 
+/* The deviation of pre-activations that begin open; 0 if these do not. */
+static double opening(const tg_hidden_layers *h)
+{
+    const double alpha = fmin(0.3, 0.8 / h->depth);
+    return !h->no_bias && tg_activation_open_gain(h->activation, alpha) > 0 ? alpha : 0;
+}
+
+double tg_hidden_gain(const tg_hidden_layers *h)
+{
+    return h->count == 0             ? (h->first > 0 ? h->first : 1)
+           : h->norm != TG_NORM_NONE ? 1
+           : opening(h) > 0          ? tg_activation_open_gain(h->activation, opening(h))
+                                     : tg_activation_gain(h->activation);
+}
+
+static void set_own(tg_parameter *parameter, double own)
+{
+    if (parameter)
+        parameter->initial.own = own;
+}
+
+void tg_hidden_initial(const tg_hidden_layer *layer, double gain, const tg_hidden_layers *h)
+{
+    const double alpha = opening(h);
+    set_own(layer->linear.weight, alpha > 0 ? alpha * gain : gain);
+    set_own(layer->linear.bias, alpha > 0 ? 1 : 0);
+    set_own(layer->value.weight, gain);
+}
+
 void tg_model_add_hidden(tg_model *model, const char *prefix, const tg_hidden_layers *h)
 {
     int sums = 0;
@@ -74,14 +103,16 @@ void tg_model_add_hidden(tg_model *model, const char *prefix, const tg_hidden_la
         if (unit.residual)
             tg_parameter_initial(tg_activation_is_gated(h->activation) ? hidden.value.weight : hidden.linear.weight,
                                  (tg_initial){.gain = tg_activation_gain(h->activation), .sums = sums});
+        const double data = opening(h) > 0 ? 0.5 : 1; /* outlying rows hurt products and squares most */
+        tg_hidden_initial(&hidden, i > 0 ? tg_hidden_gain(h) : h->first > 0 ? h->first : data, h);
         tg_model_add(model, name, unit);
     }
 }
 
 void tg_model_add_output(tg_model *model, const char *name, int64_t inputs, int64_t outputs, tg_activation activation,
-                         bool bias)
+                         double own, bool bias)
 {
     const tg_linear_layer output = tg_linear_layer_add(model->parameters, name, inputs, outputs, bias);
-    tg_parameter_initial(output.weight, (tg_initial){.gain = tg_activation_gain(activation)});
+    tg_parameter_initial(output.weight, (tg_initial){.gain = tg_activation_gain(activation), .own = 0.1 * own});
     tg_model_add(model, name, tg_sequential_linear(&output));
 }

@@ -9,7 +9,8 @@
  *     ids -> token_embedding + position_embedding -> layers.0 -> layers.1 -> ... -> norm -> head -> logits
  *
  * A pre-norm stack ends with a norm; a post-norm stack begins with one after the embeddings, embedding_norm, as in
- * BERT. Weights are initialised as in GPT-2: normal with deviation 0.02. Whatever the initialiser, those that feed a
+ * BERT. Weights are initialised by SmallInit: normal with deviation sqrt(2 / (5 width)), arXiv 1910.05895; for those of
+ * GPT-2, BERT and LLaMA as published, deviation 0.02, take TG_INIT_GPT2. Whatever the initialiser, those that feed a
  * residual connection are divided by sqrt(2 layers), embeddings are drawn as weights whose inputs are their columns,
  * and biases are 0.
  */
@@ -30,7 +31,7 @@ typedef struct tg_transformer_config {
     bool tied;          /* the head's weight is the token embedding's */
     bool no_head;       /* an encoder: forward ends with [batch, positions, width] */
     double dropout;     /* rate for the embeddings, in training */
-    tg_init init;       /* 0: the default, gpt2 */
+    tg_init init;       /* 0: the default */
     double scale;       /* factor of all initial weights; 0: 1 */
     tg_dtype dtype;     /* 0: TG_F32 */
 } tg_transformer_config;

@@ -47,7 +47,8 @@ typedef struct run {
 static run begin_wide(tg_norm norm, double dropout, int shards, int units, int depth)
 {
     const tg_rng rng = tg_rng_seed(2);
-    run r = {.net = tg_mlp_new(&rng, &(tg_mlp_config){.inputs = INPUTS,
+    run r = {.net = tg_mlp_new(&rng, &(tg_mlp_config){.init = TG_INIT_VARIANCE_PRESERVING,
+                                                      .inputs = INPUTS,
                                                       .hidden = {units, depth > 1 ? units : 0},
                                                       .outputs = 2,
                                                       .norm = norm,

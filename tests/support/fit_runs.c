@@ -32,10 +32,13 @@ void fit_begin(fit_run *r, double dropout, tg_norm norm)
 {
     tg_rng rng = tg_rng_seed(7);
     const tg_schedule cosine = {.kind = TG_WARMUP_COSINE, .warmup = 3, .steps = 20};
-    *r = (fit_run){
-        .net = tg_mlp_new(
-            &rng, &(tg_mlp_config){
-                      .inputs = 3, .hidden = {8}, .outputs = 2, .dropout = dropout, .norm = norm, .dtype = TG_F64})};
+    *r = (fit_run){.net = tg_mlp_new(&rng, &(tg_mlp_config){.init = TG_INIT_VARIANCE_PRESERVING,
+                                                            .inputs = 3,
+                                                            .hidden = {8},
+                                                            .outputs = 2,
+                                                            .dropout = dropout,
+                                                            .norm = norm,
+                                                            .dtype = TG_F64})};
     r->optimizer = tg_optimizer_new(tg_mlp_parameters(r->net),
                                     &(tg_optimizer_config){.lr = 0.02, .clip_norm = 1, .schedule = cosine});
     r->config =

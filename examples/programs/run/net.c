@@ -199,14 +199,10 @@ DESCRIBE(gpt, "gpt of %d layer%s, %d head%s, width %d, context %d, %s", s->layer
          plural(s->heads), s->width, s->context, s->activation)
 
 #define KIND(name) #name, make_##name, describe_##name
-static const net_kind mlp_kind = {KIND(mlp),
-                                  {.options = "hidden residual",
-                                   .rows_alone = true,
-                                   .batch = 128,
-                                   .lr = 2e-3,
-                                   .compared_lr = 1e-3,
-                                   .compared_hidden = {"32x2", "128x4"}},
-                                  {.hidden = "128x2", .norm = "none", .activation = "gelu_exact"}};
+static const net_kind mlp_kind = {
+    KIND(mlp),
+    {.options = "hidden residual", .rows_alone = true, .batch = 128, .lr = 2e-3, .compared_lr = 1e-3},
+    {.hidden = "128x2", .norm = "none", .activation = "gelu_exact"}};
 static const net_kind convnet_kind = {
     KIND(convnet),
     {.options = "filters", .images = true, .batch = 128, .lr = 2e-3, .gated = NET_AT(filters)},

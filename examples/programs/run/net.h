@@ -55,14 +55,13 @@ const char *net_difference(const net_spec *a, const net_spec *b);
 
 /* Properties of a model, found by its name. */
 typedef struct net_traits {
-    const char *options;            /* the options of net_options that only some models have */
-    bool text, images;              /* reads characters; needs images */
-    bool reconstructs;              /* its outputs are its inputs */
-    bool every_position;            /* predicts a character at each position of a context; contexts may be shorter */
-    bool rows_alone;                /* a channel has one number per row, so batch norm needs two rows */
-    int batch;                      /* maximum rows of a pass, if no option says so */
-    double lr, compared_lr;         /* default learning rate for AdamW; compared_lr is that of a comparison, 0: lr */
-    const char *compared_hidden[2]; /* default widths in a comparison, for few rows and for more; NULL: as in train */
+    const char *options;    /* the options of net_options that only some models have */
+    bool text, images;      /* reads characters; needs images */
+    bool reconstructs;      /* its outputs are its inputs */
+    bool every_position;    /* predicts a character at each position of a context; contexts may be shorter */
+    bool rows_alone;        /* a channel has one number per row, so batch norm needs two rows */
+    int batch;              /* maximum rows of a pass, if no option says so */
+    double lr, compared_lr; /* default learning rate for AdamW; compared_lr is that of a comparison, 0: lr */
     size_t gated; /* offset of the widths that are adapted if layers are gated; 0: the model adapts them itself */
 } net_traits;
 

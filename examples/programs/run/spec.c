@@ -79,14 +79,9 @@ static int epochs_of_comparison(int64_t rows, int batch)
 
 void run_spec_complete(run_spec *s, int64_t rows)
 {
-    enum { FEW = 300 }; /* a large net overfits so few rows */
     const net_traits *model = net_traits_of(s->net.model);
     tg_optimizer_kind optimizer = TG_ADAMW;
     tg_optimizer_from_name(s->optimizer, &optimizer);
-    if (s->net.hidden && strcmp(s->net.hidden, "auto") == 0)
-        s->net.hidden = NULL;
-    if (!s->net.hidden && s->paired)
-        s->net.hidden = model->compared_hidden[rows >= FEW];
     net_spec_complete(&s->net);
     if (s->batch == 0)
         for (s->batch = 8; s->batch < model->batch && 2 * s->batch <= rows / 16;)

@@ -76,10 +76,10 @@ static void measure_all(trainer *r, json_t *results)
 
 #define ON_DIGITS(options) \
     .data = STUDY_DIGITS, .fixed = "split=redrawn batch=64 epochs=84" options, .quick = "batch=16 epochs=2", .seeds = 5
-#define ON_PLAYS(options)                                                                                           \
-    .data = STUDY_PLAYS,                                                                                            \
-    .fixed = "model=gpt layers=2 heads=2 width=64 context=32 batch=12 epoch-windows=3000 epochs=2 schedule=cosine " \
-             "end=0.1 weight-decay=0.1 beta2=0.99 clip=1" options,                                                  \
+#define ON_PLAYS(options)                                                                                     \
+    .data = STUDY_PLAYS,                                                                                      \
+    .fixed = "model=gpt init=gpt2 layers=2 heads=2 width=64 context=32 batch=12 epoch-windows=3000 epochs=2 " \
+             "schedule=cosine end=0.1 weight-decay=0.1 beta2=0.99 clip=1" options,                            \
     .quick = "layers=1 heads=1 width=8 context=8 batch=4 epoch-windows=40 epochs=2", .rates = {3e-3, 1e-2}, .seeds = 3
 
 const study_grid claim_grids[CLAIM_GRIDS] = {
@@ -89,7 +89,7 @@ const study_grid claim_grids[CLAIM_GRIDS] = {
      .rates = {1e-3, 3e-3}},
     {ON_DIGITS(" init=he_normal"), .name = "width", .factors = {"activation=relu,gelu_exact", "hidden=16x2,64x2,256x2"},
      .rates = {1e-3, 3e-3}},
-    {ON_DIGITS(" epochs=30 residual=1 norm=layer"), .name = "deep",
+    {ON_DIGITS(" epochs=30 residual=1 norm=layer init=variance_preserving"), .name = "deep",
      .factors = {"activation=relu,gelu_exact", "hidden=64x2,64x50"}, .rates = {3e-4, 1e-3}},
     {ON_DIGITS(" hidden=64x4 init=variance_preserving"), .name = "rates",
      .factors = {"activation=relu,gelu_exact", "optimizer=adamw,sgd"},

@@ -30,18 +30,27 @@ static void build(tg_model *model, void *config)
                                .count = count,
                                .activation = c->activation,
                                .norm = c->norm,
-                               .dropout = c->dropout};
+                               .dropout = c->dropout,
+                               .depth = 2 * count + 1};
     tg_model_add_hidden(model, "encoder", &hidden);
     snprintf(name, sizeof name, "encoder.%d", count);
     const tg_hidden_layer code = tg_hidden_layer_add(model->parameters, name, count ? c->hidden[count - 1] : c->inputs,
                                                      c->code, c->linear_code ? TG_IDENTITY : c->activation, true);
-    tg_parameter_initial(code.linear.weight, (tg_initial){.gain = tg_activation_gain(c->activation)});
+    tg_hidden_layers code_alone = hidden; /* the code has no norm */
+    code_alone.norm = TG_NORM_NONE;
+    code_alone.count = c->linear_code ? 0 : 1;
+    tg_parameter_initial(code.linear.weight, (tg_initial){.gain = tg_activation_gain(c->activation),
+                                                          .own = c->linear_code ? tg_hidden_gain(&hidden) : 0});
+    if (!c->linear_code)
+        tg_hidden_initial(&code, tg_hidden_gain(&hidden), &code_alone);
+    hidden.first = tg_hidden_gain(&code_alone);
     tg_model_add(model, name, tg_sequential_hidden(&code));
     hidden.inputs = c->code;
     hidden.widths = mirrored;
     tg_model_add_hidden(model, "decoder", &hidden);
     snprintf(name, sizeof name, "decoder.%d", count);
-    tg_model_add_output(model, name, count ? c->hidden[0] : c->code, c->inputs, c->activation, true);
+    tg_model_add_output(model, name, count ? c->hidden[0] : c->code, c->inputs, c->activation, tg_hidden_gain(&hidden),
+                        true);
 }
 
 static void configure(void *config, const tg_shape *x, int sample)

@@ -86,6 +86,8 @@ static void build(tg_model *model, void *config)
         const tg_conv_block_config of_block = block_config(c, i);
         snprintf(name, sizeof name, "blocks.%d", i);
         const tg_conv_block block = tg_conv_block_add(model->parameters, name, &of_block);
+        if (i == 0 && block.conv.weight)
+            block.conv.weight->initial.own = 1; /* it reads data */
         tg_model_add(model, name, tg_sequential_conv_block(&block));
         if (pool > 1)
             tg_model_add(model, name, tg_sequential_max_pool2d(pool, pool, (tg_window){0}));
@@ -93,7 +95,8 @@ static void build(tg_model *model, void *config)
     const int64_t positions = c->flatten ? last_side(c, c->height) * last_side(c, c->width) : 1;
     tg_model_add(model, "head", c->flatten ? tg_sequential_flatten() : (tg_layer){.kind = &mean_kind});
     tg_model_add(model, "head", tg_sequential_dropout(c->dropout));
-    tg_model_add_output(model, "head", c->filters[count - 1] * positions, c->outputs, c->activation, true);
+    tg_model_add_output(model, "head", c->filters[count - 1] * positions, c->outputs, c->activation,
+                        tg_activation_gain(c->activation), true);
 }
 
 static tg_tensor images(const tg_model *model, tg_tensor x)

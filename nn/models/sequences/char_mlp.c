@@ -26,14 +26,16 @@ static void build(tg_model *model, void *config)
     model->scale = c->scale;
     tg_model_add(model, "embedding", tg_sequential_embedding(&embedding));
     tg_model_add(model, "embedding", tg_sequential_flatten());
-    tg_model_add_hidden(model, "layers",
-                        &(tg_hidden_layers){.inputs = seen,
-                                            .widths = c->hidden,
-                                            .count = count,
-                                            .activation = c->activation,
-                                            .norm = c->norm,
-                                            .dropout = c->dropout});
-    tg_model_add_output(model, "output", count ? c->hidden[count - 1] : seen, c->vocabulary, c->activation, true);
+    const tg_hidden_layers hidden = {.inputs = seen,
+                                     .widths = c->hidden,
+                                     .count = count,
+                                     .activation = c->activation,
+                                     .norm = c->norm,
+                                     .dropout = c->dropout,
+                                     .depth = count};
+    tg_model_add_hidden(model, "layers", &hidden);
+    tg_model_add_output(model, "output", count ? c->hidden[count - 1] : seen, c->vocabulary, c->activation,
+                        tg_hidden_gain(&hidden), true);
 }
 
 static tg_tensor windows(const tg_model *model, tg_tensor ids)

@@ -3,6 +3,8 @@
 #include "nn/models/model_internal.h"
 #include "nn/models/sequences/blocks.h"
 
+#include <math.h>
+
 static const char *config_error(const void *config)
 {
     const tg_transformer_config *c = config;
@@ -47,8 +49,9 @@ static void set_sums(tg_parameter *weight, int sums)
         weight->initial.sums = sums;
 }
 
-/* Embeddings are weights like others, and results of blocks are added up. */
-static void set_initial(const tg_model *model, const embeddings *e, int layers)
+/* Embeddings are weights like others, and results of blocks are added up. Their own deviation is that of SmallInit,
+ * sqrt(2 / (5 width)), whatever their fan_in. */
+static void set_initial(const tg_model *model, const embeddings *e, int layers, int64_t width)
 {
     tg_parameter_initial(e->tokens.weight, (tg_initial){.gain = 1});
     tg_parameter_initial(e->positions.weight, (tg_initial){.gain = 1});
@@ -58,6 +61,11 @@ static void set_initial(const tg_model *model, const embeddings *e, int layers)
             set_sums(block->attention.out.weight, 2 * layers);
             set_sums(block->feed_forward.out.weight, 2 * layers);
         }
+    for (int i = 0; i < tg_parameters_count(model->parameters); i++) {
+        tg_parameter *p = tg_parameters_at(model->parameters, i);
+        if (p->shape.rank == 2)
+            p->initial.own = sqrt(0.4 * (double)p->shape.dim[1] / (double)width);
+    }
 }
 
 static void build(tg_model *model, void *config)
@@ -76,8 +84,8 @@ static void build(tg_model *model, void *config)
         head = tg_linear_layer_add(set, "head", a->width, c->vocabulary, false);
     if (!c->no_head)
         tg_model_add(model, "head", tg_sequential_linear(&head));
-    set_initial(model, &e, c->layers);
-    model->init = c->init == TG_INIT_DEFAULT ? TG_INIT_GPT2 : c->init;
+    set_initial(model, &e, c->layers, a->width);
+    model->init = c->init;
     model->scale = c->scale;
 }
 

@@ -95,15 +95,15 @@ def part_of(t, start):
     return {name[len(start):]: values for name, values in t.items() if name.startswith(start)}
 
 
-def normalise(kind, x, w):
+def normalise(kind, x, w, epsilon=None):
     if kind == "none":
         return x
     if kind == "rms":
-        return w["weight"] * x / np.sqrt(np.mean(x * x, -1, keepdims=True) + 1e-6)
+        return w["weight"] * x / np.sqrt(np.mean(x * x, -1, keepdims=True) + (epsilon or 1e-6))
     mean, variance = np.mean(x, -1, keepdims=True), np.var(x, -1, keepdims=True)  # layer, and group with one group
     if kind == "batch":  # the last axis has the channels
         mean, variance = w["running_mean"], w["running_var"]
-    return w["weight"] * (x - mean) / np.sqrt(variance + 1e-5) + w["bias"]
+    return w["weight"] * (x - mean) / np.sqrt(variance + (epsilon or 1e-5)) + w["bias"]
 
 
 def linear(t, name, x):
@@ -168,23 +168,24 @@ def charmlp(spec, t, ids):
 
 
 def gpt(spec, t, ids):
-    """Pre-norm blocks, causal, the output tied to the embedding: logits [rows, positions, vocabulary]."""
+    """Pre-norm blocks, causal, the output tied to the embedding; GPT-2's epsilon for each norm. Logits [rows, positions,
+    vocabulary]."""
     x = t["token_embedding.weight"][ids] + t["position_embedding.weight"][:ids.shape[1]]
     rows, positions, width = x.shape
     heads = spec["heads"]
     later = np.triu(np.full((positions, positions), -np.inf), 1)
     for i in range(spec["layers"]):
         w = part_of(t, "layers.%d." % i)
-        h = normalise(spec["norm"], x, part_of(w, "norm1."))
+        h = normalise(spec["norm"], x, part_of(w, "norm1."), 1e-5)
         q, k, v = np.split(h @ w["self_attn.in_proj_weight"].T + w["self_attn.in_proj_bias"], 3, 2)
         q, k, v = (a.reshape(rows, positions, heads, -1).transpose(0, 2, 1, 3) for a in (q, k, v))
         weights = q @ k.transpose(0, 1, 3, 2) / math.sqrt(width // heads) + later
         weights = np.exp(weights - weights.max(-1, keepdims=True))
         h = (weights / weights.sum(-1, keepdims=True) @ v).transpose(0, 2, 1, 3).reshape(x.shape)
         x = x + linear(w, "self_attn.out_proj.", h)
-        h = normalise(spec["norm"], x, part_of(w, "norm2."))
+        h = normalise(spec["norm"], x, part_of(w, "norm2."), 1e-5)
         x = x + linear(w, "linear2.", PLAIN[spec["activation"]](linear(w, "linear1.", h)))
-    return normalise(spec["norm"], x, part_of(t, "norm.")) @ t["token_embedding.weight"].T
+    return normalise(spec["norm"], x, part_of(t, "norm."), 1e-5) @ t["token_embedding.weight"].T
 
 
 MODELS = {"mlp": mlp, "autoencoder": autoencoder, "convnet": convnet, "charmlp": charmlp, "gpt": gpt}

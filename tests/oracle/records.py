@@ -219,9 +219,9 @@ def check_text(folder, o, text, model, context):
     best = check_epochs(folder, o, curves, result, train)
     expect(int(meta["fit.epoch"]) == best + 1, folder, "saved the weights of epoch", meta["fit.epoch"])
     expect(result["validation"]["loss"] == number(curves[best]["val_loss"]), folder, "has another validation loss")
-    expect_close(folder + ": validation loss", loss_of(spec, tensors, x, labels, None), result["validation"]["loss"], 1e-4)
+    expect_close(folder + ": validation loss", loss_of(spec, tensors, x, labels, None), result["validation"]["loss"], 2e-5)
     expect_close(folder + ": the last validation loss", loss_of(spec, last_weights(folder, o), x, labels, None),
-                 number(curves[-1]["val_loss"]), 1e-4)
+                 number(curves[-1]["val_loss"]), 2e-5)
     right = nets.forward(spec, tensors, x).argmax(-1) == labels
     expect(abs(right.sum() - result["validation"]["accuracy"] * right.size) < 2.5, folder, "accuracy",
            result["validation"]["accuracy"], "and not", right.mean())

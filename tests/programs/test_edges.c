@@ -124,6 +124,8 @@ START_TEST(more_shards_than_rows_are_named)
     expect_refused(train_run("train", "--data moons --rows 300 --batch 16 --shards 17 --no-plots"),
                    "--shards 17: a pass has only 16 rows (--batch), and each shard needs one");
     expect_fine(train_run("train", "--data moons --rows 300 --batch 16 --shards 16 --epochs 1 --no-plots --out o"));
+    expect_refused(train_run("compare", "--data moons --rows 300 --batch 7 --shards 4 --norm batch --no-plots"),
+                   "--shards 4: a pass has only 7 rows (--batch), and each shard needs two for --norm batch");
 }
 END_TEST
 

@@ -117,9 +117,10 @@ bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
     }
     if (of_rows_only)
         return tg_fail(error, "--%s is for rows, and a text has none", of_rows_only);
-    if (s->shards > s->batch)
-        return tg_fail(error, "--shards %d: a pass has only %d rows (--batch), and each shard needs one", s->shards,
-                       s->batch);
+    const int least = net_least_rows(&s->net);
+    if (s->shards > s->batch / least)
+        return tg_fail(error, "--shards %d: a pass has only %d rows (--batch), and each shard needs %s", s->shards,
+                       s->batch, least == 1 ? "one" : "two for --norm batch");
     const bool is_table = strncmp(s->data, "csv:", 4) == 0;
     tg_schedule_kind schedule = TG_CONSTANT_RATE;
     tg_schedule_from_name(s->schedule, &schedule);
@@ -129,7 +130,7 @@ bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
             ? "--warmup has no effect with this --schedule, which has its own"
         : options_given("validation") && strcmp(s->validation, "none") == 0
             ? "--validation none: validation rows are needed to choose the best epoch"
-        : s->batch < net_least_rows(&s->net) ? "--batch: --norm batch needs at least two rows"
+        : s->batch < least ? "--batch: --norm batch needs at least two rows"
         : options_given("residual") && !s->paired && net_residual_is_idle(&s->net)
             ? "--residual: no two successive hidden layers have the same width"
         : options_given("patience") && s->patience >= s->epochs && s->patience > 0

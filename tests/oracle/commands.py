@@ -144,7 +144,18 @@ class Commands:
         if table.missing != "drop":
             self.predict(folder, table)
 
-    # ---- images and texts ----
+    # ---- synthetic data, images and texts ----
+
+    def synthetic(self, index):
+        table, out = tables.Synthetic(self.rng), "synthetic%d" % index
+        o, means = self.training(table, False)
+        net, norm = self.net()
+        means["least"] = 2 if norm == "batch" else 1
+        self.run("train", table.options + net + ["--activation", self.rng.choice(nets.ACTIVATIONS)] + o +
+                 ["--no-plots", "--keep-predictions", "--threads", 1, "--out", out])
+        folder = os.path.join(self.folder, out)
+        found = records.check_run(folder, means, table)
+        records.check_line(records.read_csv(folder + "/runs.csv")[0], found[0], folder)
 
     def images(self, index):
         rng = self.rng

@@ -40,7 +40,7 @@ def one(job):
         rng = random.Random("%d %d %d" % (seed, index, attempt))
         folder = tempfile.mkdtemp(prefix="tapegrad-oracle-")
         c = commands.Commands(binaries, folder, rng)
-        kind = rng.choices(["train", "retrain", "compare", "images", "text"], [4, 2, 2, 1, 1])[0]
+        kind = rng.choices(["train", "retrain", "compare", "synthetic", "images", "text"], [8, 4, 4, 1, 2, 2])[0]
         try:
             getattr(c, kind)(index)
             return kind, None, attempt

@@ -133,6 +133,29 @@ class Table:
         return (x, None, None, None) if self.task == "classes" else (x,) + scale(self.y, True)
 
 
+class Synthetic:
+    """Data that programs make: only the right answers are known, from what a run kept."""
+
+    own_test, missing = 0, "error"
+
+    def __init__(self, rng):
+        name, count = rng.choice(["moons", "circles", "spirals", "sine"]), rng.randint(40, 120)
+        self.path, self.kept, self.task = name, list(range(count)), "numbers" if name == "sine" else "classes"
+        self.options = ["--data", name, "--rows", count, "--noise", rng.choice([0.05, 0.3, -1])]
+        self.targets, self.classes = int(name == "sine"), ["0", "1"]
+
+    def fill(self, rows, lines):
+        if self.task == "classes":
+            self.labels = np.zeros(len(rows), int)
+            self.labels[rows] = [int(line["true_class"]) for line in lines]
+        else:
+            self.y = np.zeros((len(rows), 1))
+            self.y[rows, 0] = [float(line["true_target_0"]) for line in lines]
+
+    def standardised(self, train):
+        return (None, None, None, None) if self.task == "classes" else (None, self.y.astype(np.float32), 0, np.ones(1))
+
+
 class Images:
     """A folder with MNIST's four files of small images."""
 

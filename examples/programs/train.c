@@ -255,6 +255,8 @@ static bool print_measures(training *t, tg_error *error)
         !run_conclude(&t->run, run_results(&t->run, false, error), error))
         return false;
     json_t *results = record_results(s->out, error);
+    if (!results)
+        return error->text[0] ? false : tg_fail(error, "%.300s: the measures are not there any more", s->out);
     for (int split = RUNLOG_VALIDATION; split <= RUNLOG_TEST; split++) {
         const runlog_measures m = record_measures(results, (runlog_split)split);
         if (json_object_get(results, runlog_splits[split]))

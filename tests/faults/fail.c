@@ -3,13 +3,14 @@
  *     TG_FAULT=rename:3 LD_PRELOAD=./fail.so train ...        the third rename fails
  *     TG_FAULT=rename:0 TG_FAULT_COUNT=file ...               a line of the file has the number of calls
  *
- * Kinds: memory, open, write, fsync, rename, close, fork, thread. Calls by the program and its libraries count, calls
- * inside libc do not. A child of fork continues its parent's count.
+ * Kinds: memory, open, read, stat, write, fsync, rename, unlink, close, fork, thread. Calls by the program and its
+ * libraries count, calls inside libc do not. A child of fork continues its parent's count.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <dirent.h>
 #include <pthread.h>
 #include <spawn.h>
 #include <stdarg.h>
@@ -18,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char kind[16];
@@ -118,15 +120,45 @@ CALL(FILE *, fopen, (const char *path, const char *mode), (path, mode), "open", 
 CALL(FILE *, tmpfile, (void), (), "open", EMFILE, NULL)
 CALL(FILE *, fdopen, (int file, const char *mode), (file, mode), "open", ENOMEM, NULL)
 CALL(FILE *, open_memstream, (char **text, size_t *size), (text, size), "open", ENOMEM, NULL)
+CALL(DIR *, opendir, (const char *folder), (folder), "open", EMFILE, NULL)
+CALL(ssize_t, read, (int file, void *bytes, size_t size), (file, bytes, size), "read", EIO, -1)
+CALL(ssize_t, pread, (int file, void *bytes, size_t size, off_t at), (file, bytes, size, at), "read", EIO, -1)
+CALL(int, stat, (const char *path, struct stat *status), (path, status), "stat", EACCES, -1)
+CALL(int, lstat, (const char *path, struct stat *status), (path, status), "stat", EACCES, -1)
+CALL(int, fstat, (int file, struct stat *status), (file, status), "stat", EIO, -1)
+CALL(int, access, (const char *path, int mode), (path, mode), "stat", EACCES, -1)
+CALL(int, unlink, (const char *path), (path), "unlink", EACCES, -1)
+CALL(int, remove, (const char *path), (path), "unlink", EACCES, -1)
 CALL(ssize_t, write, (int file, const void *bytes, size_t size), (file, bytes, size), "write", ENOSPC, -1)
 /* A stream remembers its error, for ferror. */
-static bool stream_fails(FILE *to)
+static bool stream_fails_at(FILE *stream, const char *of, int error)
 {
     enum { ERROR_SEEN = 0x20 }; /* of glibc */
-    const bool failing = fails("write", ENOSPC);
-    to->_flags |= failing ? ERROR_SEEN : 0;
+    const bool failing = fails(of, error);
+    stream->_flags |= failing ? ERROR_SEEN : 0;
     return failing;
 }
+
+static bool stream_fails(FILE *to)
+{
+    return stream_fails_at(to, "write", ENOSPC);
+}
+
+/* Reads a stream by NAME(PARAMETERS), or returns RESULT with the stream's error set. */
+#define READ(result_type, name, parameters, arguments, from, result)           \
+    result_type name parameters                                                \
+    {                                                                          \
+        static result_type(*real) parameters;                                  \
+        if (!real)                                                             \
+            *(void **)&real = next(#name);                                     \
+        return stream_fails_at(from, "read", EIO) ? (result) : real arguments; \
+    }
+
+READ(size_t, fread, (void *bytes, size_t size, size_t count, FILE *from), (bytes, size, count, from), from, 0)
+READ(char *, fgets, (char *line, int size, FILE *from), (line, size, from), from, NULL)
+READ(ssize_t, getline, (char **line, size_t *size, FILE *from), (line, size, from), from, -1)
+READ(int, fgetc, (FILE * from), (from), from, EOF)
+READ(int, getc, (FILE * from), (from), from, EOF)
 
 size_t fwrite(const void *bytes, size_t size, size_t count, FILE *to)
 {

@@ -3,6 +3,7 @@
 #include "examples/programs/data/number.h"
 #include "examples/programs/data/words.h"
 #include "examples/programs/report/files.h"
+#include "examples/programs/report/memory.h"
 #include "examples/programs/report/table.h"
 
 #include <math.h>
@@ -28,15 +29,9 @@ static void put_number(double number, FILE *to)
 /* The name of a target, after a word that says what is listed. */
 static void put_target(const card *c, size_t i, const char *before, FILE *to)
 {
-    char *name = NULL;
-    size_t size;
-    FILE *text = *c->target[i].name ? open_memstream(&name, &size) : NULL;
-    if (text) {
-        fprintf(text, "%s%s", before, c->target[i].name);
-        fclose(text);
-        put_word(name, to);
-    } else
-        fprintf(to, "%starget_%zu", before, i);
+    const char *of = c->target[i].name;
+    char *name = *of ? memory_text("%s%s", before, of) : memory_text("%starget_%zu", before, i);
+    put_word(name, to);
     free(name);
 }
 

@@ -63,8 +63,8 @@ static const options_program program = {
     .table = options,
     .after = "Columns, their standardisation and the names of classes are in the model file. A file "
              "without a header has the columns where the training file had them.\n\n"
-             "Examples:\npredict --model housing/best.safetensors --data new.csv\n"
-             "predict --model shakespeare/best.safetensors --prompt ROMEO: --temperature 0.8"};
+             "Examples:\npredict --model housing --data new.csv\n"
+             "predict --model shakespeare --prompt ROMEO: --temperature 0.8"};
 
 /* ---- rows ---- */
 

@@ -160,9 +160,15 @@ static void describe_run(const void *context, FILE *out)
     source_describe(s, &t->from, NULL, out);
     if (!t->from.is_text)
         columns_print(&t->from.data, out);
-    fprintf(out, "%s: %lld parameters; %d epoch%s of %lld step%s, %s, learning rate %g\n", model,
-            (long long)tg_parameters_size(tg_model_parameters(t->run.model)), s->epochs, plural(s->epochs),
-            (long long)t->run.steps_of_epoch, plural(t->run.steps_of_epoch), s->optimizer, s->lr);
+    fprintf(out, "%s: %lld parameters; %s%d epoch%s of %lld step%s, %s, learning rate %g, batch %d", model,
+            (long long)tg_parameters_size(tg_model_parameters(t->run.model)), s->patience ? "at most " : "", s->epochs,
+            plural(s->epochs), (long long)t->run.steps_of_epoch, plural(t->run.steps_of_epoch), s->optimizer, s->lr,
+            s->batch);
+    if (s->patience)
+        fprintf(out, ", patience %d", s->patience);
+    if (s->net.dropout > 0)
+        fprintf(out, ", dropout %g", s->net.dropout);
+    fputs(s->refit[0] == 'y' ? ", refit\n" : "\n", out);
     if (s->start)
         fprintf(out, "begins with the weights of %s\n", s->start);
 }
@@ -278,8 +284,11 @@ static int show_results(training *t)
     const run_spec *s = r->spec;
     const tg_fit_epoch *best = tg_fit_best(r->fit);
     if (best)
-        printf("epoch %lld of %lld is the best, and its weights are kept\n", (long long)best->epoch,
-               (long long)tg_fit_epoch_count(r->fit));
+        printf(r->from->valid.count == 0 ? "%lld epochs are done, and the weights of the last are kept\n"
+               : s->refit[0] == 'y' ? "epoch %lld of %lld is the best; the weights are trained again for as many steps "
+                                      "on training and validation rows\n"
+                                    : "epoch %lld of %lld is the best, and its weights are kept\n",
+               (long long)best->epoch, (long long)tg_fit_epoch_count(r->fit));
     if (!print_measures(t, &error) || !write_log(t, &error))
         return fail(error.text);
     if (t->s.profile && r->tape && r->timed_steps &&
@@ -293,17 +302,15 @@ static int show_results(training *t)
         return fail(error.text);
     if (!is_all_there(t, &error))
         return fail(error.text);
-    printf("\nin %s/: best.safetensors, last.safetensors, runs.csv, curves.csv, summary.csv, config.json",
-           plain(s->out));
+    printf("\nin %s/: %sbest.safetensors, last.safetensors, runs.csv, curves.csv, summary.csv, config.json",
+           plain(s->out), s->refit[0] == 'y' ? "refit.safetensors, " : "");
     if (drawn == PLOTS_DRAWN) {
         fputs("; ", stdout);
         plots_list(s->out, stdout);
     }
     fputs(s->report && reported ? "; report.html" : "", stdout);
-    char file[PATH_MAX];
-    snprintf(file, sizeof file, "%s/best.safetensors", s->out);
     printf("\nto use it: %s --model ", options_called("predict"));
-    options_print_word(file, stdout);
+    options_print_word(s->out, stdout);
     printf(" %s\n", use[s->net.image_width ? CARD_IMAGES : r->about.task]);
     return drawn == PLOTS_INTERRUPTED ? signals_status() : !reported || drawn == PLOTS_FAILED;
 }

@@ -119,6 +119,8 @@ class Commands:
         activation = rng.choice(nets.ACTIVATIONS)
         o, means = self.training(table, False)
         means["least"], means["loose"] = 2 if norm == "batch" else 1, 1 if norm == "none" else 10
+        if rng.random() < 0.4:
+            o += ["--refit", "no" if means["ema"] else rng.choice(["yes", "no"])]
         out = "train%d" % index
         options = ["--data", "csv:" + table.path] + table.options + net + ["--activation", activation] + o + \
             ["--no-plots", "--keep-predictions", "--threads", 1, "--out"]
@@ -229,7 +231,10 @@ class Commands:
             kept = list(csv.reader(file))
         width = len(predicted[0])
         expect(kept[0][-width:] == predicted[0], folder, "predict has the columns", predicted[0])
+        refit, split = os.path.exists(folder + "/refit.safetensors"), kept[0].index("split")
         for row in kept[1:]:  # answers may lack rows that have no target: none here
+            if refit and row[split] == "validation":
+                continue  # recorded before these rows were trained on
             expect(row[-width:] == predicted[1 + int(row[0])], folder, "row", row[0], "is predicted as",
                    predicted[1 + int(row[0])], "and recorded as", row[-width:])
 
@@ -269,7 +274,8 @@ class Commands:
             ["--hidden", hidden, "--activation", activation, "--start", "start%d.safetensors" % index, "--epochs", o["epochs"],
              "--batch", batch, "--accumulate", passes, "--lr", o["lr"], "--optimizer", o["optimizer"], "--schedule",
              o["schedule"], "--warmup", o["warmup"], "--clip", o["clip"], "--weight-decay", o["decay"], "--seed",
-             rng.randint(1, 99), "--no-plots", "--keep-predictions", "--threads", 1, "--out", out]
+             rng.randint(1, 99), "--dropout", 0, "--refit", "no", "--no-plots", "--keep-predictions", "--threads", 1,
+             "--out", out]
         for name, key in (("end", "end"), ("momentum", "momentum"), ("ema", "ema"), ("label-smoothing", "smoothing")):
             options += ["--" + name, o[key]] if o[key] else []
         if rng.random() < 0.3:

@@ -148,7 +148,7 @@ START_TEST(an_unknown_category_is_named_or_ignored)
     fclose(file);
     expect_fine(train_run("train",
                           "--data csv:t.csv --task regression --hidden %d --test none --validation first:%d "
-                          "--epochs 3 --no-plots --out m",
+                          "--epochs 3 --refit no --no-plots --out m",
                           HIDDEN, FIRST));
     const char rows[] = "colour\nred\n\nviolet\ngreen\n\"\033[1m\"\n";
     temporary_write("new.csv", rows, strlen(rows));

@@ -134,8 +134,8 @@ START_TEST(predictions_follow_names_of_columns_and_name_classes)
     expect_fine(train_run("train", "--data csv:train.csv --hidden 32 --epochs 60 --no-plots --out m"));
     ck_assert_ptr_nonnull(strstr(train_output, "test: loss"));
     write_table("new.csv", "colour,extra,size,b,a\n", "c,7,k,b,a\n", 300); /* the same rows in other columns */
-    expect_fine(train_run("predict", "--model m/best.safetensors --data csv:train.csv --probabilities > old"));
-    expect_fine(train_run("predict", "--model m/best.safetensors --data csv:new.csv --probabilities > new"));
+    expect_fine(train_run("predict", "--model m --data csv:train.csv --probabilities > old"));
+    expect_fine(train_run("predict", "--model m --data csv:new.csv --probabilities > new"));
     assert_same_files("old", "new");
     expect_fine(train_run(
         "sh",
@@ -144,8 +144,7 @@ START_TEST(predictions_follow_names_of_columns_and_name_classes)
     ck_assert_int_ge(atoi(train_output), 285);
     ck_assert_ptr_nonnull(strstr(temporary_text("old"), "class,probability,large,small\n"));
     write_table("numbers.csv", "", "a,b,c\n", 300); /* no header, and no target */
-    expect_fine(
-        train_run("predict", "--model m/best.safetensors --data csv:numbers.csv --header no --probabilities > plain"));
+    expect_fine(train_run("predict", "--model m --data csv:numbers.csv --header no --probabilities > plain"));
     assert_same_files("old", "plain");
 }
 END_TEST
@@ -166,7 +165,8 @@ END_TEST
 
 START_TEST(regressions_are_in_the_targets_unit)
 {
-    expect_fine(train_run("train", "--data csv:price.csv --hidden 32 --epochs 100 --no-plots --out m"));
+    expect_fine(
+        train_run("train", "--data csv:price.csv --hidden 32 --epochs 100 --batch 16 --dropout 0 --no-plots --out m"));
     const char *r2 = strstr(train_output, "R2 ");
     ck_assert_msg(r2 && atof(r2 + 3) > 0.98, "%s", train_output);
     expect_fine(train_run("predict", "--model m/last.safetensors --data csv:price.csv > p"));
@@ -273,7 +273,7 @@ static double number_behind(const char *words)
 
 START_TEST(with_ema_the_averages_are_kept_and_measured)
 {
-    static const char *const same = "--data csv:train.csv --hidden 32 --epochs 8 --no-plots";
+    static const char *const same = "--data csv:train.csv --hidden 32 --epochs 8 --refit no --no-plots";
     expect_fine(train_run("train", "%s --out plain", same));
     expect_fine(train_run("train", "%s --ema 0.99 --out averaged", same));
     const double accuracy = number_behind("test: loss ");
@@ -302,10 +302,52 @@ START_TEST(with_ema_the_averages_are_kept_and_measured)
 }
 END_TEST
 
+/* After the best epoch is known, training and validation rows train as many steps; more epochs go on from before. */
+START_TEST(a_refit_trains_on_validation_rows_too)
+{
+    static const char same[] = "--data csv:price.csv --hidden 8 --epochs 12 --seed 3 --no-plots";
+    expect_fine(train_run("train", "%s --refit yes --out a", same));
+    const double validation = number_behind("validation: loss "), test = number_behind("test: loss ");
+    expect_fine(train_run("train", "%s --refit no --out b", same));
+    ck_assert_double_eq(number_behind("validation: loss "), validation); /* measured before it has trained */
+    ck_assert_double_ne(number_behind("test: loss "), test);
+    assert_same_files("a/best.safetensors", "b/best.safetensors");
+    expect_fine(train_run("predict", "--model a --data csv:price.csv > refit"));
+    expect_fine(train_run("predict", "--model a/refit.safetensors --data csv:price.csv > named"));
+    expect_fine(train_run("predict", "--model b --data csv:price.csv > best"));
+    assert_same_files("refit", "named");
+    ck_assert_int_ne(train_run("cmp", "refit best"), 0);
+    expect_fine(train_run("train", "--resume --epochs 30 --no-plots --out a"));
+    expect_fine(train_run("train", "--resume --epochs 30 --no-plots --out b"));
+    assert_same_files("a/curves.csv", "b/curves.csv");
+    train_run("rm", "a/result.json a/refit.safetensors"); /* killed before the refit had ended */
+    train_run("cp", "a/runs.csv runs.csv");
+    expect_fine(train_run("train", "--resume --epochs 30 --no-plots --out a"));
+    assert_same_files("a/runs.csv", "runs.csv");
+}
+END_TEST
+
+/* All rows but the test rows train, for the epochs that were asked for. */
+START_TEST(without_validation_rows_the_last_epoch_is_kept)
+{
+    expect_fine(train_run("train", "--data csv:price.csv --hidden 8 --validation none --epochs 5 --no-plots --out m"));
+    ck_assert_msg(strstr(train_output, "240 training, 0 validation and 60 test samples.") &&
+                      strstr(train_output, "5 epochs are done, and the weights of the last are kept") &&
+                      strstr(train_output, "test: loss") && !strstr(train_output, "validation: loss"),
+                  "%s", train_output);
+    expect_refused(train_run("train", "--data csv:price.csv --validation none --epochs 5 --patience 2 --out n"),
+                   "--patience needs validation rows");
+    expect_refused(train_run("train", "--data csv:price.csv --validation none --epochs 5 --refit yes --out n"),
+                   "--refit: without validation rows all rows are training rows");
+    expect_refused(train_run("compare", "--data csv:price.csv --validation none --epochs 5 --out n"),
+                   "--validation none: a comparison needs validation rows");
+}
+END_TEST
+
 START_TEST(a_run_begins_with_the_weights_of_another)
 {
-    expect_fine(
-        train_run("train", "--data csv:train.csv --hidden 32x2 --activation relu --epochs 40 --no-plots --out old"));
+    expect_fine(train_run(
+        "train", "--data csv:train.csv --hidden 32x2 --activation relu --epochs 40 --refit no --no-plots --out old"));
     const double before = number_behind("validation: loss ");
     /* The model comes from the file: with a rate near zero, the loss does not change. */
     expect_fine(train_run(
@@ -410,8 +452,7 @@ START_TEST(the_profile_names_operations_and_layers)
                                         "\nlayers.2 ", "\nall operations ", "\noptimiser, batches, the tape "};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         ck_assert_msg(strstr(train_output, parts[i]), "no %s in %s", parts[i], train_output);
-    ck_assert_msg(strstr(train_output, "to use it: predict --model 'it'\\''s new/best.safetensors' --data FILE\n"),
-                  "%s", train_output);
+    ck_assert_msg(strstr(train_output, "to use it: predict --model 'it'\\''s new' --data FILE\n"), "%s", train_output);
 }
 END_TEST
 
@@ -429,6 +470,8 @@ Suite *train_suite(void)
     tcase_add_test(tests, columns_of_one_name_are_told_apart_by_their_places);
     tcase_add_test(tests, with_ema_the_averages_are_kept_and_measured);
     tcase_add_test(tests, a_run_begins_with_the_weights_of_another);
+    tcase_add_test(tests, a_refit_trains_on_validation_rows_too);
+    tcase_add_test(tests, without_validation_rows_the_last_epoch_is_kept);
     tcase_add_test(tests, weights_of_other_data_are_refused_in_a_line);
     tcase_add_test(tests, features_say_what_they_come_from);
     tcase_add_test(tests, regressions_are_in_the_targets_unit);

@@ -30,7 +30,7 @@ START_TEST(wrong_options_are_told_in_a_line)
         {"--data text:text --model mlp", "does not read characters"},
         {"--data lines:text --model gpt", "reads text:FILE"},
         {"--data text:text --test 0.1", "validation split only"},
-        {"--data moons --validation none", "validation rows are needed to choose the best epoch"},
+        {"--data moons --validation none", "nothing chooses the best epoch; --epochs N says how many there are"},
         {"--data text:text --context 900", "context"},
         {"--data text:text --heads 5", "cannot be made"},
         {"--data idx:images --model vit --patch 3", "cannot be made"},

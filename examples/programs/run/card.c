@@ -192,8 +192,10 @@ bool card_read(card *c, const char *path, tg_error *error)
 {
     struct stat status;
     *c = (card){0};
-    snprintf(c->path, sizeof c->path, "%s%s", path,
-             stat(path, &status) == 0 && S_ISDIR(status.st_mode) ? "/best.safetensors" : "");
+    const bool folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    snprintf(c->path, sizeof c->path, "%s%s", path, folder ? "/refit.safetensors" : "");
+    if (folder && stat(c->path, &status) != 0)
+        snprintf(c->path, sizeof c->path, "%s/best.safetensors", path);
     tg_safetensors *file = tg_safetensors_open(c->path, error);
     if (!file)
         return false;

@@ -58,8 +58,8 @@ typedef struct card {
 bool card_of_source(card *c, const run_spec *s, const run_source *from, tg_error *error);
 void card_metadata(const card *c, tg_metadata lines[CARD_LINES]);
 
-/* Reads a model file, or the one in a run's folder. False and one line if it is not a model file, or if its metadata is
- * invalid. */
+/* Reads a model file, or the one in a run's folder: refit.safetensors, if there is one, else best.safetensors. False
+ * and one line if it is not a model file, or if its metadata is invalid. */
 bool card_read(card *c, const char *path, tg_error *error);
 void card_free(card *c);
 

@@ -148,11 +148,16 @@ static bool allocate(kept *k, const trainer *t)
     return fine && (k->confusion || !classes);
 }
 
-/* Measures each split, and adds the measures to the results. */
+/* Measures each split, and adds the measures to the results. A refit trains on the validation rows, which are therefore
+ * measured before it. */
 static bool measure(trainer *t, kept *k, json_t *results, tg_error *error)
 {
+    static const int order[RUNLOG_SPLITS] = {RUNLOG_VALIDATION, RUNLOG_TRAIN, RUNLOG_TEST};
     bool fine = true;
-    for (int split = 0; fine && split < RUNLOG_SPLITS; split++) {
+    for (int i = 0; fine && i < RUNLOG_SPLITS; i++) {
+        const int split = order[i];
+        if (i == 1 && !run_refit(t, error))
+            return false;
         tally_rows *each = &k->rows.split[split];
         runlog_measures m;
         if (rows_of(t, split)->count == 0 || (split == RUNLOG_TRAIN && t->from->is_text))

@@ -50,7 +50,8 @@ static bool is_same(const json_t *a, const json_t *b)
 {
     if (!b)
         return !a || json_is_null(a) || json_is_false(a) || (json_is_number(a) && json_number_value(a) == 0) ||
-               (json_is_string(a) && strcmp(json_string_value(a), "0") == 0);
+               (json_is_string(a) &&
+                (strcmp(json_string_value(a), "0") == 0 || strcmp(json_string_value(a), "no") == 0));
     return json_is_number(a) && json_is_number(b) ? json_number_value(a) == json_number_value(b)
                                                   : json_equal(a, b) || (!a && json_is_null(b));
 }
@@ -69,8 +70,9 @@ static const char *difference(json_t *ours, json_t *theirs, const char *const *i
 
 static void remove_results(const char *folder)
 {
-    static const char *const names[] = {"runs",      "last.safetensors", "best.safetensors", "curves.csv",
-                                        "steps.csv", "result.json",      "rows.csv",         "predictions.csv"};
+    static const char *const names[] = {"runs",       "last.safetensors", "best.safetensors",
+                                        "curves.csv", "steps.csv",        "result.json",
+                                        "rows.csv",   "predictions.csv",  "refit.safetensors"};
     char path[PATH_MAX];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (path_of(folder, names[i], path))

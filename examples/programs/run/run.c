@@ -2,9 +2,12 @@
 
 #include "examples/programs/run/team.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const char refit_file[] = "refit.safetensors"; /* the weights that were trained again */
 
 /* ---- the loss ---- */
 
@@ -166,12 +169,17 @@ static bool on_epoch(void *context, const tg_fit_epoch *now)
 
 /* ---- making a run ---- */
 
+static tg_model *new_net(const run_spec *s, tg_error *error)
+{
+    const tg_rng seed = tg_rng_seed((uint64_t)s->seed), weights = tg_rng_stream(&seed, "weights");
+    return net_new(&s->net, &weights, error);
+}
+
 /* Makes the net before its first step, and sets the specification's widths. */
 static tg_model *make_net(run_spec *s, tg_error *error)
 {
-    const tg_rng seed = tg_rng_seed((uint64_t)s->seed), weights = tg_rng_stream(&seed, "weights");
     const bool equal = s->gated && s->gated[0] == 'p';
-    return !equal || net_spec_equalize(&s->net, error) ? net_new(&s->net, &weights, error) : NULL;
+    return !equal || net_spec_equalize(&s->net, error) ? new_net(s, error) : NULL;
 }
 
 static bool make(trainer *r, tg_error *error)
@@ -277,6 +285,8 @@ bool run_open(trainer *r, const run_setup *setup, tg_error *error)
     r->seconds = r->files.seconds;
     if (!fine)
         run_close(r);
+    else if (writes && !tg_fit_finished(r->fit))
+        files_remove(setup->folder, refit_file); /* of fewer epochs */
     return fine;
 }
 
@@ -306,6 +316,79 @@ bool run_train(trainer *r, tg_error *error)
                                                     .epochs = r->spec->epochs,
                                                     .loss = INFINITY,
                                                     .accuracy = NAN});
+    return fine;
+}
+
+/* ---- training again on training and validation rows ---- */
+
+/* The net that is trained again. */
+typedef struct refit {
+    trainer r; /* first, as order() expects: its own net; the other members are those of the run */
+    dataset_part part;
+    dataset_feed feed;
+    int64_t steps;
+} refit;
+
+static bool until_steps(void *context, const tg_fit_step *now)
+{
+    return now->step < ((const refit *)context)->steps;
+}
+
+/* The weights become those of the run; best.safetensors keeps those of the best epoch, from which more epochs go on. */
+static bool keep_refit(trainer *r, refit *again, tg_error *error)
+{
+    char path[PATH_MAX];
+    tg_metadata lines[CARD_LINES];
+    card_metadata(&r->about, lines);
+    tg_parameters_swap(tg_model_parameters(r->model), tg_parameters_values(tg_model_parameters(again->r.model)));
+    if (!r->setup.folder || r->setup.numbers_only)
+        return true;
+    snprintf(path, sizeof path, "%s/%s", r->setup.folder, refit_file);
+    return tg_parameters_save(tg_model_parameters(r->model), path, lines, CARD_LINES, error);
+}
+
+static bool train_again(trainer *r, refit *again, tg_error *error)
+{
+    const run_spec *s = r->spec;
+    tg_fit_config config = config_of(r);
+    /* The same rates at the same steps. */
+    const tg_optimizer_config how = run_spec_optimizer(s, tg_fit_steps(&config));
+    config.model = &again->r;
+    config.train = dataset_feed_rows(&again->feed);
+    config.valid = (tg_fit_rows){.count = 0};
+    config.epochs = 1;
+    config.epochs = again->steps / tg_fit_steps(&config) + 1;
+    config.patience = 0;
+    config.folder = NULL;
+    config.resume = config.only_to_resume = false;
+    config.communicator = NULL; /* shards give the same bytes in one process */
+    config.on_step = until_steps;
+    config.on_epoch = NULL;
+    config.context = again;
+    config.optimizer = tg_optimizer_new(tg_model_parameters(again->r.model), &how);
+    tg_fit *fit = tg_fit_new(&config);
+    const bool fine = tg_fit_run(fit) || tg_fail(error, "%s", tg_fit_error(fit));
+    tg_fit_free(fit);
+    tg_optimizer_free(config.optimizer);
+    return fine && keep_refit(r, again, error);
+}
+
+bool run_refit(trainer *r, tg_error *error)
+{
+    const run_spec *s = r->spec;
+    const tg_fit_epoch *best = tg_fit_best(r->fit);
+    const dataset *data = &r->from->data;
+    if (!s->refit || s->refit[0] != 'y' || !best || r->from->valid.count == 0)
+        return true;
+    refit again = {.r = {.spec = r->spec, .about = r->about, .from = r->from}, .steps = best->step};
+    again.r.model = new_net(s, error);
+    /* The validation rows follow the training rows in the order of the splits. */
+    again.part = (dataset_part){data->train.rows + data->validation.rows, data->train.row};
+    again.feed = (dataset_feed){data, &again.part, source_reconstructs(s)};
+    const bool fine = again.r.model &&
+                      (!s->start || card_start(s, again.r.model, r->from, &r->about, r->setup.started, error)) &&
+                      train_again(r, &again, error);
+    tg_model_free(again.r.model);
     return fine;
 }
 

@@ -74,6 +74,10 @@ void run_close(trainer *r);
 bool run_train(trainer *r, tg_error *error);
 bool run_finished(const trainer *r);
 
+/* If --refit says so, trains again from the first step on training and validation rows, for as many steps as the best
+ * epoch had, and keeps these weights. The validation rows must be measured before. */
+bool run_refit(trainer *r, tg_error *error);
+
 /* Writes result.json; takes over the caller's reference to the results. False if they are NULL, or with one line. */
 bool run_conclude(trainer *r, json_t *results, tg_error *error);
 

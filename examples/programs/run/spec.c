@@ -21,6 +21,7 @@ static const char *const schedules[] = {
     NULL};
 #undef TG_SCHEDULE
 static const char *const bests[] = {"loss", "accuracy", NULL};
+static const char *const refits[] = {"auto", "yes", "no", NULL};
 static const char *const splits[] = {"redrawn", "fixed", NULL};
 static const char *const gated_widths[] = {"parameters", "width", NULL};
 static const char *const deciders[] = {"file", "model", NULL};
@@ -58,6 +59,9 @@ run_spec run_spec_defaults(void)
                       .header = "auto",
                       .missing = "error",
                       .seed = 1,
+                      .net.dropout = -1,
+                      .patience = -1,
+                      .refit = "auto",
                       .accumulate = 1,
                       .best = "loss",
                       .optimizer = "adamw",
@@ -77,12 +81,42 @@ static int epochs_of_comparison(int64_t rows, int batch)
     return (int)(enough < FEWEST ? FEWEST : enough > MOST ? MOST : enough);
 }
 
+static bool validates(const run_spec *s)
+{
+    return !s->validation || strcmp(s->validation, "none") != 0;
+}
+
+/* The defaults of `train` for an MLP on a table, measured in docs/tables.md. */
+static void complete_table(run_spec *s, int64_t rows)
+{
+    enum { BATCH = 128, STEPS = 1500, FEWEST = 20, MOST = 200, PATIENCE = 10, ROWS_PER_INPUT = 200, FEW = 20000 };
+    if (s->batch == 0)
+        for (s->batch = 8; s->batch < BATCH && 2 * s->batch <= rows / 2;)
+            s->batch *= 2;
+    const int64_t steps = (rows + s->batch - 1) / s->batch, enough = (STEPS + steps - 1) / steps;
+    if (s->epochs == 0) {
+        s->epochs = (int)(enough < FEWEST ? FEWEST : enough > MOST ? MOST : enough);
+        if (s->patience < 0 && validates(s))
+            s->patience = s->epochs / 4 < PATIENCE ? PATIENCE : s->epochs / 4;
+    }
+    if (s->net.dropout < 0)
+        s->net.dropout = rows < (int64_t)ROWS_PER_INPUT * s->net.inputs ? 0.2 : 0;
+    if (strcmp(s->refit, "auto") == 0)
+        s->refit = refits[rows < FEW && validates(s) && s->ema == 0 ? 1 : 2];
+}
+
 void run_spec_complete(run_spec *s, int64_t rows)
 {
     const net_traits *model = net_traits_of(s->net.model);
     tg_optimizer_kind optimizer = TG_ADAMW;
     tg_optimizer_from_name(s->optimizer, &optimizer);
     net_spec_complete(&s->net);
+    if (!s->paired && strncmp(s->data, "csv:", 4) == 0 && strcmp(s->net.model, "mlp") == 0)
+        complete_table(s, rows);
+    s->net.dropout = s->net.dropout < 0 ? 0 : s->net.dropout;
+    s->patience = s->patience < 0 ? 0 : s->patience;
+    if (!s->refit || strcmp(s->refit, "auto") == 0)
+        s->refit = refits[2];
     if (s->batch == 0)
         for (s->batch = 8; s->batch < model->batch && 2 * s->batch <= rows / 16;)
             s->batch *= 2;
@@ -128,9 +162,14 @@ bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
         options_given("end") && !tg_schedule_uses(schedule, "end") ? "--end has no effect with this --schedule"
         : options_given("warmup") && s->warmup > 0 && !tg_schedule_uses(schedule, "warmup")
             ? "--warmup has no effect with this --schedule, which has its own"
-        : options_given("validation") && strcmp(s->validation, "none") == 0
-            ? "--validation none: validation rows are needed to choose the best epoch"
-        : s->batch < least ? "--batch: --norm batch needs at least two rows"
+        : !validates(s) && s->paired ? "--validation none: a comparison needs validation rows to choose the best epoch"
+        : options_given("validation") && !validates(s) && !options_given("epochs")
+            ? "--validation none: nothing chooses the best epoch; --epochs N says how many there are"
+        : !validates(s) && s->patience > 0       ? "--patience needs validation rows"
+        : !validates(s) && options_given("best") ? "--best needs validation rows"
+        : !validates(s) && s->refit[0] == 'y'    ? "--refit: without validation rows all rows are training rows"
+        : s->ema > 0 && s->refit[0] == 'y'       ? "--refit trains weights, not the averages of --ema"
+        : s->batch < least                       ? "--batch: --norm batch needs at least two rows"
         : options_given("residual") && !s->paired && net_residual_is_idle(&s->net)
             ? "--residual: no two successive hidden layers have the same width"
         : options_given("patience") && s->patience >= s->epochs && s->patience > 0

@@ -22,7 +22,7 @@ typedef struct run_spec {
     int rows, folds, fold;
     double noise;
     int epochs, epoch_windows, batch, accumulate, shards, patience, seed;
-    const char *optimizer, *schedule, *best;
+    const char *optimizer, *schedule, *best, *refit;
     double lr, warmup, end, weight_decay, momentum, beta1, beta2, clip, ema, label_smoothing;
     const char *test_noise;
     int train_loss_every;
@@ -44,7 +44,8 @@ extern const program_option run_options[];
 
 run_spec run_spec_defaults(void);
 
-/* Sets options that are 0 to defaults for the data and the model: batch, epochs, learning rate, widths. */
+/* Sets options that are 0, -1 or auto to defaults for the data and the model: batch, epochs, patience, learning rate,
+ * widths, dropout, refit. */
 void run_spec_complete(run_spec *s, int64_t training_rows);
 
 /* Advice if such a complete run diverges: "a lower learning rate (--lr)". */

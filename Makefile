@@ -102,6 +102,7 @@ PROGRAM_SOURCES := $(call files,examples/*.c examples/programs/*.c)
 COMMON_SOURCES  := $(call files,examples/programs/*/*.c plots/*.c)
 ACCURACY_SOURCES := $(call files,tests/accuracy/*.c)
 FINGERPRINT_SOURCES := $(call files,tests/fingerprint/*.c)
+INTERVALS_SOURCES := $(call files,tests/intervals/*.c)
 BENCH_SOURCES   := $(call files,tests/bench/*.c) tests/support/wrapped_memory.c
 GOLDEN_SOURCES  := $(filter-out tests/golden/expected.c,$(call files,tests/golden/*.c))
 TEST_SOURCES    := $(filter-out $(if $(filter none,$(BLAS)),tests/build/test_bench%.c),$(sort $(wildcard tests/main.c tests/*/test_*.c tests/support/*.c tests/gradcheck/*.c))) \
@@ -159,6 +160,7 @@ LIBRARY_OBJECTS := $(if $(filter 1,$(AMALGAMATION)),$(OUT)/amalgamation/tapegrad
 COMMON_OBJECTS  := $(call objects,$(COMMON_SOURCES))
 ACCURACY_OBJECTS := $(call objects,$(filter-out %/main.c,$(ACCURACY_SOURCES)))
 FINGERPRINT_OBJECTS := $(call objects,$(filter-out %/main.c,$(FINGERPRINT_SOURCES)))
+INTERVALS_OBJECTS := $(call objects,$(filter-out %/main.c,$(INTERVALS_SOURCES)))
 PROGRAMS        := $(addprefix $(OUT)/bin/,$(basename $(notdir $(PROGRAM_SOURCES)))) $(OUT)/bin/accuracy $(OUT)/bin/fingerprint
 BENCH           := $(if $(filter openblas,$(BLAS)),$(OUT)/bin/bench)
 STATIC := $(OUT)/libtapegrad.a
@@ -317,6 +319,11 @@ $(OUT)/bin/bench: $(call objects,$(BENCH_SOURCES)) $(COMMON_OBJECTS) $(LIBRARY_O
 	$(link)
 
 $(OUT)/bin/fingerprint: LIBS =
+# How often the intervals of a comparison cover the truth: docs/comparing.md.
+$(OUT)/bin/intervals: LIBS = $(PROGRAM_LIBS)
+$(OUT)/bin/intervals: $(call objects,$(INTERVALS_SOURCES)) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags
+	$(link)
+
 $(OUT)/bin/fingerprint: $(call objects,$(FINGERPRINT_SOURCES)) $(LIBRARY_OBJECTS) $(OUT)/flags
 	$(link)
 $(OUT)/bin/accuracy: $(call objects,$(ACCURACY_SOURCES)) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags
@@ -325,7 +332,7 @@ $(OUT)/bin/accuracy: $(call objects,$(ACCURACY_SOURCES)) $(COMMON_OBJECTS) $(LIB
 FLOOR_OBJECTS := $(if $(filter openblas,$(BLAS)),$(call objects,$(addprefix tests/bench/,floor.c nets.c step.c kernel_work.c)))
 
 $(OUT)/bin/tests: LIBS = $(CHECK_LIBS) $(PROGRAM_LIBS) $(BLAS_LIBS)
-$(OUT)/bin/tests: $(call objects,$(TEST_SOURCES)) $(FLOOR_OBJECTS) $(ACCURACY_OBJECTS) $(FINGERPRINT_OBJECTS) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) \
+$(OUT)/bin/tests: $(call objects,$(TEST_SOURCES)) $(FLOOR_OBJECTS) $(ACCURACY_OBJECTS) $(FINGERPRINT_OBJECTS) $(INTERVALS_OBJECTS) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) \
                   $(OUT)/flags $(OUT)/environment | $(BENCH) $(OUT)/amalgamation/tapegrad.c $(OUT)/reference.html
 	$(link)
 
@@ -395,9 +402,10 @@ $(OUT)/bin/fuzz: $(call objects,$(wildcard tests/fuzz/*.c) tests/support/cross_p
 # Needs MPFR and clang too, and takes three hours on two processors: 1,000 seeds, every float through GELU and SiLU (other kernels by
 # name), ten million doubles, ten minutes for each fuzz target, and the same bytes from two folders. As root, with debootstrap
 # installed, it also runs the documented installation in an empty Debian.
-check-long: all $(OUT)/bin/tests $(OUT)/bin/against-mpfr
+check-long: all $(OUT)/bin/tests $(OUT)/bin/against-mpfr $(OUT)/bin/intervals
 	TG_LONG=1 CK_TIMEOUT_MULTIPLIER=100 $(OUT)/bin/tests all
 	$(OUT)/bin/accuracy --exhaustive
+	$(OUT)/bin/intervals
 	$(OUT)/bin/against-mpfr
 	$(MAKE) check-playground
 	$(MAKE) fuzz FUZZ_SECONDS=600

@@ -265,7 +265,7 @@ static bool is_all_there(const comparison *c)
 /* Lists the written files. */
 static void list_files(const void *context, FILE *to)
 {
-    static const char *const names[] = {"runs.csv",  "curves.csv", "summary.csv", "confusion.csv",
+    static const char *const names[] = {"runs.csv",  "curves.csv", "summary.csv", "pairs.csv", "confusion.csv",
                                         "noise.csv", "search.csv", "config.json", NULL};
     const comparison *c = context;
     const char *folder = c->e.settings.run.out;
@@ -326,8 +326,9 @@ static bool read_options(comparison *c, int argc, char **argv)
  * overwritten while another process works in it. */
 static bool claim(comparison *c, tg_error *error)
 {
-    static const char *const ignored[] = {"version", "seeds",  "jobs",      "out",         "format", "no-plots",
-                                          "report",  "config", "overwrite", "tensorboard", "part",   NULL};
+    static const char *const ignored[] = {"version",  "seeds",    "jobs",   "out",       "format",
+                                          "no-plots", "report",   "config", "overwrite", "tensorboard",
+                                          "part",     "measures", "margin", NULL};
     const char *out = c->e.settings.run.out;
     const bool overwrite = c->e.settings.run.overwrite;
     json_t *config = config_of(c);
@@ -359,7 +360,7 @@ int main(int argc, char **argv)
     c.command = options_command(argv);
     if (!read_options(&c, argc, argv))
         return 2;
-    if (c.e.settings.runs || c.e.settings.measures)
+    if (c.e.settings.runs)
         return compare_elsewhere(&c.e.settings, c.command);
     if (!prepare(&c, &error)) {
         terminal_say("compare", NULL, error.text);

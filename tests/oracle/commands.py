@@ -330,7 +330,7 @@ class Commands:
         expect(len(lines) == len(activations) * len(rates) * seeds * max(1, means["folds"]), folder, "has", len(lines),
                "runs")
         groups, splits, losses = {}, {}, {}
-        overlap, diverged = 0, False
+        redrawn, diverged = False, False
         for line in lines:
             seed, fold, rate = int(line["seed"]), int(line["fold"]), line.get("lr", "")
             name = line["activation"] + ("-lr%s" % rate if rate else "") + "-seed%d" % seed
@@ -350,10 +350,15 @@ class Commands:
                 if size == 0:
                     expect(result["noise"][1] == of["loss"], folder, name, "without noise has another loss")
             measures = {records.NAMES[s] + "_" + key: value for s in records.NAMES for key, value in result.get(s, {}).items()}
+            tested = "test_" if split["test"] else "best_val_"
+            rows = records.read_csv(os.path.join(folder, "runs", name, "rows.csv"))
+            measures["rows"] = {"row": np.array([int(r["row"]) for r in rows]),
+                                tested + "loss": np.array([float(r["loss"]) for r in rows])}
+            if table.task == "classes":
+                measures["rows"][tested + "accuracy"] = np.array([float(r["correct"]) for r in rows])
             groups.setdefault((line["activation"], rate), {})[seed, fold] = measures
             losses.setdefault((line["activation"], rate), []).append(result["validation"]["loss"])
-            if not overlap and (means["folds"] or not means["fixed"]):
-                overlap = len(split["test"] or split["validation"]) / len(split["train"])
+            redrawn = bool(means["folds"] or not means["fixed"])
         self.check_splits(folder, means, splits, table)
         merged = records.read_csv(folder + "/curves.csv")
         expect(len(merged) == sum(int(line["epochs"]) for line in lines), folder, "curves.csv has", len(merged), "lines")
@@ -372,9 +377,10 @@ class Commands:
         tested = "test_" if means["folds"] or means["test"] != "none" else "best_val_"
         judged = [tested + k for k in kind]
         chosen = {a: groups[a, best[a]] for a in activations}
-        compared = verdicts.check(summary, chosen, judged, overlap, bool(means["folds"] and means["fixed"]))
+        compared = verdicts.check(summary, records.read_csv(folder + "/pairs.csv"), chosen, judged, redrawn,
+                                  bool(means["folds"] and means["fixed"]))
         if len(rates) == 1:
-            verdicts.check_sentences(printed, compared, judged, activations[0])
+            verdicts.check_sentences(printed, compared, judged)
             self.check_table(options + ["--out", out], summary, judged)
         if rng.random() < 0.2:
             self.run("compare", ["--config", out + "/config.json", "--out", out + "config"])

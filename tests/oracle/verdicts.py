@@ -1,7 +1,9 @@
-"""Summaries, intervals, p-values and verdicts of a comparison, computed with SciPy from one value a run.
+"""Summaries, intervals, p-values and verdicts of a comparison, computed with SciPy from the records of the runs.
 
-The only part of the oracle that knows how programs judge; records.py knows what they measure.
+The only part of the oracle that knows how programs judge; records.py knows what they measure. docs/comparing.md has the
+formula of the interval; here it is written with arrays over seeds and rows.
 """
+import itertools
 import math
 
 import numpy as np
@@ -20,23 +22,67 @@ def units(runs, measure, same_folds):
     return {unit: np.mean(v) for unit, v in values.items()}
 
 
-def interval(values, overlap):
-    """Mean, deviation and half width of the 95 % interval (Nadeau and Bengio's for overlapping splits)."""
-    n, mean = len(values), np.mean(values)
+def plain(values):
+    """Mean, deviation, standard error and degrees of freedom of values that are independent."""
+    n = len(values)
     deviation = np.std(values, ddof=1) if n > 1 else math.nan
-    if deviation <= 1e-14 * max(abs(np.array(values))):
+    if deviation <= 1e-12 * max(abs(np.array(values))):
         deviation = 0.0
-    return mean, deviation, stats.t.ppf(0.975, n - 1) * deviation * math.sqrt(1 / n + overlap) if n > 1 else math.nan
+    return np.mean(values), deviation, deviation / math.sqrt(n) if n > 1 else math.nan, n - 1
 
 
-def share_interval(values, overlap):
+def by_rows(values, rows):
+    """The same of seeds that redraw the split: values are [rows] of each seed, rows their numbers."""
+    n, size = len(values), max(max(r) for r in rows) + 1
+    means = np.array([v.mean() for v in values])
+    share = np.zeros((n, size))  # what each seed's row adds to the error of the mean; 0 where it was not tested
+    within = 0.0
+    for s, (v, r) in enumerate(zip(values, rows)):
+        share[s, r] = (v - means[s]) / (n * len(v))
+        if len(v) > 1:
+            within += v.var(ddof=1) / len(v) / n ** 2
+    _, deviation, error, _ = plain(means)
+    between = error ** 2
+    weight = min(1.0, within / between) if between > 0 else 1.0
+    pooled = ((n - 1) * between + weight * within) / (n - 1 + weight)
+    r = (share.sum(0) ** 2 - (share ** 2).sum(0)) * n / (n - 1)
+    r[(share != 0).sum(0) < 2] = 0
+    shared = max(0.0, r.sum())
+    variance = pooled + 2 * shared
+    spread = 2 * pooled ** 2 / (n - 1 + weight) + (4 * (r ** 2).sum() if shared > 0 else 0)
+    degrees = max(1.0, 2 * variance ** 2 / spread) if variance > 0 else n - 1
+    return means.mean(), deviation, math.sqrt(variance), degrees
+
+
+def estimate(runs, others, measure, redrawn, same_folds):
+    """Of a measure's mean over runs or, with others, of the mean difference to them: mean, deviation, error, degrees."""
+    ours = units(runs, measure, same_folds)
+    values = np.array(list(ours.values()))
+    if others:
+        theirs = units(others, measure, same_folds)
+        values = values - np.array([theirs[unit] for unit in ours])
+    rows = [run["rows"] for run in runs.values()]
+    if not (redrawn and not same_folds and len(values) > 1 and all(measure in r for r in rows)):
+        return plain(values) if len(values) else (math.nan,) * 4
+    seen = [r[measure] - (others[key]["rows"][measure] if others else 0) for key, r in zip(runs, rows)]
+    return by_rows(seen, [r["row"] for r in rows])
+
+
+def margin(error, degrees):
+    return stats.t.ppf(0.975, degrees) * error if error > 0 else error
+
+
+def p_of(mean, error, degrees):
+    return 2 * stats.t.sf(abs(mean) / error, degrees) if error > 0 else math.nan
+
+
+def share_interval(mean, half):
     """On the scale asin(sqrt(x)), as shares lie between 0 and 1."""
-    mean, _, margin = interval(values, overlap)
-    slope = 2 * math.sqrt(mean * (1 - mean))
+    slope = 2 * math.sqrt(max(0, mean * (1 - mean)))
     angle = math.asin(math.sqrt(min(1, max(0, mean))))
-    if not margin > 0 or slope == 0:
+    if not half > 0 or slope == 0:
         return mean, mean
-    low, high = angle - margin / slope, angle + margin / slope
+    low, high = angle - half / slope, angle + half / slope
     return math.sin(max(low, 0)) ** 2, math.sin(min(high, math.pi / 2)) ** 2
 
 
@@ -49,79 +95,91 @@ def holm(p):
     return corrected
 
 
-def compare(ours, theirs, overlap):
-    """Of two lists of values, paired: mean difference, deviation, margin, p, p of the sign test, greater, less."""
-    difference = np.array(ours) - np.array(theirs)
-    mean, deviation, margin = interval(difference, overlap)
-    n, p, sign = len(difference), math.nan, math.nan
-    if n > 1 and deviation > 0:
-        t = abs(mean) / (deviation * math.sqrt(1 / n + overlap))
-        p = 2 * stats.t.sf(t, n - 1)
-    greater, less = int((difference > 0).sum()), int((difference < 0).sum())
-    if greater + less:
-        sign = stats.binomtest(greater, greater + less).pvalue
-    return {"mean": mean, "deviation": deviation, "margin": margin, "p": p, "sign": sign, "greater": greater,
-            "less": less}
-
-
-def check(summary, groups, judged, overlap, same_folds):
-    """summary.csv, as lines by activation, against the runs of each: groups = {activation: {(seed, fold): measures}}.
-    Returns the comparisons with the first activation, by activation and measure."""
-    first = next(iter(groups))
-    found, p = {}, []
+def check_means(summary, groups, redrawn, same_folds):
     for activation, runs in groups.items():
         line = summary[activation]
         expect(int(line["runs"]) == len(runs), activation, "has", line["runs"], "runs and not", len(runs))
-        for measure in next(iter(runs.values())) if runs else []:
+        for measure in next(iter(runs.values())):
             if measure + "_mean" not in line:
                 continue
-            values = list(units(runs, measure, same_folds).values())
-            mean, deviation, margin = interval(values, overlap)
+            mean, deviation, error, degrees = estimate(runs, None, measure, redrawn, same_folds)
             what = "%s: %s" % (activation, measure)
             expect_close(what + " mean", mean, number(line[measure + "_mean"]), 1e-7)
-            if len(values) > 1 and deviation > 0:
+            if error > 0 and deviation > 0:
+                half = margin(error, degrees)
+                low, high = share_interval(mean, half) if measure in SHARES else (mean - half, mean + half)
+                if measure not in SHARES and not measure.endswith("r2") and all(run[measure] >= 0 for run in runs.values()):
+                    low = max(low, 0.0)  # losses and errors are not below 0
                 expect_close(what + " deviation", deviation, number(line[measure + "_deviation"]), 1e-6, 1e-9)
-                low, high = share_interval(values, overlap) if measure in SHARES else (mean - margin, mean + margin)
                 expect_close(what + " low", low, number(line[measure + "_low"]), 1e-5, 1e-7)
                 expect_close(what + " high", high, number(line[measure + "_high"]), 1e-5, 1e-7)
-            if activation == first:
-                continue
-            common = {key: run for key, run in runs.items() if key in groups[first]}
-            ours = units(common, measure, same_folds)
-            theirs = units({key: groups[first][key] for key in common}, measure, same_folds)
-            c = compare(list(ours.values()), [theirs[unit] for unit in ours], overlap)
-            expect_close(what + " difference", c["mean"], number(line[measure + "_difference"]), 1e-6, 1e-9)
-            if len(ours) > 1:
-                expect_close(what + " difference low", c["mean"] - c["margin"],
-                             number(line[measure + "_difference_low"]), 1e-5, 1e-8)
-                for key, name in (("p", "_p"), ("sign", "_sign_p")):
-                    expect_close(what + name, c[key], number(line.get(measure + name)), 1e-5, 1e-8)
-            expect((c["greater"], c["less"]) == (int(line[measure + "_greater"]), int(line[measure + "_less"])), what,
-                   "is greater or less in", line[measure + "_greater"], line[measure + "_less"], "and not", c["greater"],
-                   c["less"])
-            found[activation, measure] = c
-            if measure in judged:
-                p.append((activation, measure, c["p"]))
-    for (activation, measure, _), corrected in zip(p, holm([value for _, _, value in p])):
-        said = number(summary[activation].get(measure + "_p_corrected"))
-        expect(close(corrected, said, 1e-5, 1e-8), activation, measure, "corrected p", said, "and not", corrected)
-        found[activation, measure]["corrected"] = corrected
+
+
+def check_pair(line, what, ours, theirs, measure, redrawn, same_folds):
+    """A line of pairs.csv; returns what was computed for it."""
+    common = {key: run for key, run in ours.items() if key in theirs}
+    others = {key: theirs[key] for key in common}
+    mean, deviation, error, degrees = estimate(common, others, measure, redrawn, same_folds)
+    a, b = units(others, measure, same_folds), units(common, measure, same_folds)
+    greater, less = sum(b[u] > a[u] for u in b), sum(b[u] < a[u] for u in b)
+    better, worse = (greater, less) if measure in SHARES else (less, greater)
+    half = margin(error, degrees)
+    expect_close(what + " difference", mean, number(line["difference"]), 1e-6, 1e-9)
+    expect((better, worse, len(b)) == tuple(int(line[k]) for k in ("better", "worse", "pairs")), what, "is better in",
+           line["better"], "and worse in", line["worse"], "of", line["pairs"], "and not", better, worse, len(b))
+    if error > 0:
+        expect_close(what + " difference low", mean - half, number(line.get("difference_low")), 1e-5, 1e-8)
+        expect_close(what + " difference high", mean + half, number(line.get("difference_high")), 1e-5, 1e-8)
+    p = p_of(mean, error, degrees)
+    expect(close(p, number(line.get("p")), 1e-5, 1e-8), what, "p is", line.get("p"), "and not", p)
+    return {"mean": mean, "p": p, "better": better, "worse": worse, "pairs": len(b)}
+
+
+def check(summary, pairs, groups, judged, redrawn, same_folds):
+    """summary.csv, as lines by activation, and pairs.csv against the runs of each group:
+    groups = {activation: {(seed, fold): measures}}. Returns what was computed, by measure, activation and other."""
+    check_means(summary, groups, redrawn, same_folds)
+    lines = {(line["measure"], line["name"], line["against"]): line for line in pairs}
+    expect(len(lines) == len(judged) * len(groups) * (len(groups) - 1) // 2, "pairs.csv has", len(lines), "lines")
+    found = {}
+    for measure in judged:
+        keys = [(measure, b, a) for a, b in itertools.combinations(groups, 2)]
+        for key in keys:
+            found[key] = check_pair(lines[key], " ".join(key), groups[key[1]], groups[key[2]], measure, redrawn,
+                                    same_folds)
+        for key, corrected in zip(keys, holm([found[key]["p"] for key in keys])):
+            said = number(lines[key].get("p_corrected"))
+            expect(close(corrected, said, 1e-5, 1e-8), *key, "corrected p", said, "and not", corrected)
+            found[key]["corrected"] = corrected
+            if key[2] == next(iter(groups)):
+                expect(close(corrected, number(summary[key[1]].get(measure + "_p_corrected")), 1e-5, 1e-8), *key,
+                       "has another p in summary.csv")
     return found
 
 
-def check_sentences(printed, found, judged, first):
-    """A sentence for each judged difference, that says significant where Holm's p is below 5 %, and no more."""
-    for (activation, measure), c in found.items():
-        if measure not in judged:
+def check_sentences(printed, found, judged):
+    """A sentence for each pair of the first judged measure, that says significant where Holm's p is below 5 %; and
+    nothing that contradicts runs which all agree."""
+    lines = printed.splitlines()
+    for (measure, name, against), c in found.items():
+        if measure != judged[0] or c["pairs"] < 2:
             continue
         words = measure.replace("best_val_", "validation ").replace("_", " ")
-        start = "%s against %s: " % (activation, first)
-        said = [s for s in printed.splitlines() if s.startswith(start) and words in s]
-        expect(len(said) == 1, "no sentence, or several, on", start, words)
-        significant = c.get("corrected", math.nan) < 0.05
-        expect((", significant at" in said[0]) == significant, "'%s'" % said[0], "where p is", c.get("corrected"))
-        low, high = c["mean"] - c["margin"], c["mean"] + c["margin"]
-        if not math.isnan(c["margin"]) and c["deviation"] > 0:
-            zero = low <= 0 <= high
-            expect(not zero or "no difference" in said[0] or "no verdict" in said[0], "'%s'" % said[0], "where", low,
-                   high)
+        start = "%s against %s: %s " % (name, against, words)
+        said = [s for s in lines if s.startswith(start)]
+        expect(len(said) == 1, "no sentence, or several, on", start)
+        expect((": significant" in said[0]) == (c["corrected"] < 0.05), "'%s'" % said[0], "where p is", c["corrected"])
+        expect("no difference" not in said[0], "'%s'" % said[0])
+        if not math.isnan(c["p"]):
+            agree = "better in %d of %d" % (c["better"], c["pairs"]) if c["better"] >= c["worse"] else \
+                "worse in %d of %d" % (c["worse"], c["pairs"])
+            expect(agree in said[0], "'%s' and not %s" % (said[0], agree))
+    for measure in judged:
+        of = [c for key, c in found.items() if key[0] == measure]
+        words = measure.replace("best_val_", "validation ").replace("_", " ").capitalize()
+        said = [s for s in lines if s.startswith(words + ", ")]
+        if all(c["pairs"] > 1 for c in of):
+            expect(len(said) == 1, "no answer, or several, on", words)
+            plain_words = "worse" not in said[0] and "better" not in said[0] and "best" not in said[0]
+            clear = any(c["corrected"] < 0.05 or (c["pairs"] > 2 and c["pairs"] in (c["better"], c["worse"])) for c in of)
+            expect(clear != plain_words, "'%s'" % said[0])

@@ -3,6 +3,8 @@
 
 #include "autograd/rng.h"
 
+#include "tests/intervals/simulate.h"
+
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
@@ -196,30 +198,31 @@ static void draw_meaningless(meaningless *of, tg_rng *rng)
         }
 }
 
-/* The accuracy of the nearest neighbour on the first of `order`, with the rest as training rows. */
-static double accuracy_of(const meaningless *of, int metric, const int *order)
+/* Which of the first of `order` the nearest neighbour finds right, with the rest as training rows. */
+static void classify(const meaningless *of, int metric, const int *order, double right[TESTED])
 {
-    int right = 0;
     for (int t = 0; t < TESTED; t++) {
         int nearest = TESTED;
         for (int i = TESTED; i < SAMPLES; i++)
             if (of->distance[metric][order[t]][order[i]] < of->distance[metric][order[t]][order[nearest]])
                 nearest = i;
-        right += of->label[order[t]] == of->label[order[nearest]];
+        right[t] = of->label[order[t]] == of->label[order[nearest]];
     }
-    return (double)right / TESTED;
 }
 
 /* Two methods that are equally good on new data, on one file that each seed splits differently. */
 START_TEST(splits_of_one_file_are_not_independent)
 {
-    static const int seeds_of[] = {5, 10, 30, MOST_SPLITS};
+    static const size_t seeds_of[] = {5, 10, 30, MOST_SPLITS};
     const int times = getenv("TG_LONG") ? 2000 : 150;
     int claims[4] = {0}, uncorrected = 0;
     static meaningless of;
     tg_rng rng = tg_rng_seed(9);
     for (int time = 0; time < times; time++) {
-        double accuracy[2][MOST_SPLITS];
+        static double difference[MOST_SPLITS][TESTED], right[TESTED];
+        static uint32_t row[MOST_SPLITS][TESTED];
+        statistics_rows seeds[MOST_SPLITS];
+        double mean[MOST_SPLITS] = {0};
         int order[SAMPLES];
         draw_meaningless(&of, &rng);
         for (int i = 0; i < SAMPLES; i++)
@@ -230,26 +233,88 @@ START_TEST(splits_of_one_file_are_not_independent)
                 order[i] = order[other];
                 order[other] = mine;
             }
-            for (int metric = 0; metric < 2; metric++)
-                accuracy[metric][split] = accuracy_of(&of, metric, order);
+            classify(&of, 1, order, difference[split]);
+            classify(&of, 0, order, right);
+            for (int t = 0; t < TESTED; t++) {
+                row[split][t] = (uint32_t)order[t];
+                difference[split][t] -= right[t];
+                mean[split] += difference[split][t] / TESTED;
+            }
+            seeds[split] = (statistics_rows){TESTED, row[split], difference[split]};
         }
         for (int c = 0; c < 4; c++) {
-            const size_t count = (size_t)seeds_of[c];
-            statistics_estimate difference = statistics_paired(accuracy[1], accuracy[0], count);
-            statistics_test test = statistics_compare(accuracy[1], accuracy[0], count);
-            uncorrected += c == 3 && test.p < 0.05;
-            statistics_correct_overlap((double)TESTED / (SAMPLES - TESTED), &difference, &test);
-            claims[c] += test.p < 0.05;
+            const statistics_estimate by_seeds = statistics_of(mean, seeds_of[c]),
+                                      by_rows = statistics_of_rows(seeds, seeds_of[c]);
+            ck_assert_double_eq_tol(by_rows.mean, by_seeds.mean, 1e-12);
+            uncorrected += c == 3 && statistics_p(&by_seeds) < 0.05;
+            claims[c] += statistics_p(&by_rows) < 0.05;
         }
     }
     for (int c = 0; c < 4; c++)
-        ck_assert_msg(claims[c] <= 0.06 * times, "%d seeds: %.1f %% of %d comparisons claim a difference", seeds_of[c],
-                      100. * claims[c] / times, times);
-    ck_assert_msg(uncorrected > 0.2 * times, "without the correction %.1f %%", 100. * uncorrected / times);
+        ck_assert_msg(claims[c] <= 0.08 * times, "%d seeds: %.1f %% of %d comparisons claim a difference",
+                      (int)seeds_of[c], 100. * claims[c] / times, times);
+    ck_assert_msg(uncorrected > 0.2 * times, "by seeds alone %.1f %%", 100. * uncorrected / times);
     if (getenv("TG_LONG"))
-        printf("meaningless labels: 5, 10, 30, 100 seeds: %.1f, %.1f, %.1f, %.1f %%; 100 uncorrected %.1f %%\n",
+        printf("meaningless labels: 5, 10, 30, 100 seeds: %.1f, %.1f, %.1f, %.1f %%; 100 by seeds alone %.1f %%\n",
                100. * claims[0] / times, 100. * claims[1] / times, 100. * claims[2] / times, 100. * claims[3] / times,
                100. * uncorrected / times);
+}
+END_TEST
+
+/* Two seeds with one row in common, by hand: y = 1, 3 on rows 0, 1 and 5, 3 on rows 1, 2, so d = 2 and 4. */
+START_TEST(an_estimate_by_rows_has_the_values_of_its_formula)
+{
+    const uint32_t row[2][2] = {{0, 1}, {1, 2}};
+    const double value[2][2] = {{1, 3}, {5, 3}};
+    const statistics_rows seeds[] = {{2, row[0], value[0]}, {2, row[1], value[1]}};
+    const statistics_estimate e = statistics_of_rows(seeds, 2);
+    /* a = 2 / 2 = 1; e = -1/4, 1/4, 1/4, -1/4; W = 4 / 16 * 2 = 1/2; p = 1/2; P = (1 + 1/4) / 1.5 = 5/6;
+     * row 1: r = (1/4 - 1/8) * 2 = 1/4 = C; error^2 = 5/6 + 1/2 = 4/3; degrees = 2 (16/9) / (2 (25/36) / 1.5 + 1/4). */
+    ck_assert_double_eq_tol(e.mean, 3, 1e-15);
+    ck_assert_double_eq_tol(e.error, sqrt(4. / 3), 1e-15);
+    ck_assert_double_eq_tol(e.floor, sqrt(0.5), 1e-15);
+    ck_assert_double_eq_tol(e.degrees, 2 * 16. / 9 / (2 * 25. / 36 / 1.5 + 0.25), 1e-14);
+    ck_assert_double_eq(statistics_of_rows(seeds, 1).mean, 2);
+    ck_assert_double_nan(statistics_of_rows(seeds, 1).margin);
+    ck_assert_double_nan(statistics_of_rows(NULL, 0).mean);
+    const double same[] = {0, 0};
+    const statistics_rows equal[] = {{2, row[0], same}, {2, row[1], same}};
+    ck_assert(statistics_of_rows(equal, 2).error == 0 && isnan(statistics_p(&(statistics_estimate){.error = 0})));
+}
+END_TEST
+
+/* A small cell of the simulation of tests/intervals, where the truth is known: the whole one has the figures. */
+START_TEST(intervals_by_rows_cover_the_truth)
+{
+    simulation s = simulate(&(simulation_cell){"classes", 200, 120, 10}, 3);
+    for (int pair = 0; pair < SIMULATION_PAIRS; pair++)
+        for (int measure = 0; measure < 2; measure++)
+            for (int seeds = 3; seeds <= 10; seeds += 7) {
+                const simulation_result r =
+                    simulation_judge(&s, (simulation_measure)measure, pair, SIMULATION_ROWS, seeds);
+                ck_assert_msg(r.coverage >= 0.9 && r.width <= 1.6, "pair %d, measure %d, %d seeds: %.1f %%, width %.2f",
+                              pair, measure, seeds, 100 * r.coverage, r.width);
+            }
+    const simulation_result wide = simulation_judge(&s, SIMULATION_LOSS, 2, SIMULATION_CORRECTED, 10);
+    ck_assert_msg(wide.width > 1.7, "%.2f", wide.width); /* what the fixed correlation costs */
+    simulation_free(&s);
+}
+END_TEST
+
+/* SciPy 1.10: stats.t.sf(t, degrees). */
+START_TEST(tails_keep_their_digits)
+{
+    static const struct {
+        double t, degrees, tail;
+    } known[] = {
+        {10, 100, 4.9508444922970468e-17}, {2.5, 30, 0.009057824534033353}, {0.5, 5, 0.31914943582046451},
+        {7, 1000, 2.3437512833857203e-12}, {40, 3, 1.719034039457927e-05},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const statistics_estimate e = {.mean = known[i].t, .error = 1, .degrees = known[i].degrees};
+        ck_assert_msg(fabs(statistics_p(&e) / (2 * known[i].tail) - 1) < 1e-11, "t = %g: %.17g", known[i].t,
+                      statistics_p(&e));
+    }
 }
 END_TEST
 
@@ -323,6 +388,9 @@ Suite *statistics_suite(void)
     tcase_add_test(tests, an_interval_of_shares_is_about_their_mean);
     tcase_add_test(tests, intervals_of_shares_hold_their_mean);
     tcase_add_test(tests, splits_of_one_file_are_not_independent);
+    tcase_add_test(tests, an_estimate_by_rows_has_the_values_of_its_formula);
+    tcase_add_test(tests, intervals_by_rows_cover_the_truth);
+    tcase_add_test(tests, tails_keep_their_digits);
     tcase_add_test(tests, differences_that_are_the_same_but_for_rounding_have_no_scatter);
     tcase_add_test(tests, p_values_are_those_of_the_tables);
     tcase_add_test(tests, holm_corrects_step_by_step);

@@ -1,4 +1,4 @@
-/* Summarises the runs of each group, and compares them with the first group. */
+/* Summarises the runs of each group, and compares each group with each. */
 #include "examples/programs/report/comparison.h"
 #include "examples/programs/report/memory.h"
 #include "examples/programs/report/table.h"
@@ -30,20 +30,82 @@ static bool is_same_unit(const comparison *c, const comparison_run *a, const com
 typedef struct unit {
     const comparison_run *first;
     int runs;
-    double value, rival; /* sums, and then means, over the runs */
+    double value, rival;   /* sums, and then means, over the runs */
+    size_t row, row_count; /* in the workspace */
 } unit;
 
-/* Memory for as many values as there are runs. */
+/* Memory for as many values, and rows, as there are runs. */
 typedef struct workspace {
     unit *units;
     double *values, *rivals;
+    statistics_rows *seeds;
+    uint32_t *rows;
+    double *row_values, *row_rivals;
+    size_t row_count;
+    bool by_rows; /* the rows of all units are known */
 } workspace;
+
+static workspace workspace_new(const comparison *c)
+{
+    const size_t room = (size_t)c->run_count + 1;
+    size_t rows = 1;
+    for (int i = 0; i < c->run_count; i++)
+        rows += c->runs[i].row_count;
+    return (workspace){.units = memory_checked(calloc(room, sizeof(unit))),
+                       .values = memory_checked(calloc(room, sizeof(double))),
+                       .rivals = memory_checked(calloc(room, sizeof(double))),
+                       .seeds = memory_checked(calloc(room, sizeof(statistics_rows))),
+                       .rows = memory_checked(calloc(rows, sizeof(uint32_t))),
+                       .row_values = memory_checked(calloc(rows, sizeof(double))),
+                       .row_rivals = memory_checked(calloc(rows, sizeof(double)))};
+}
+
+static void workspace_free(workspace *w)
+{
+    free(w->units);
+    free(w->values);
+    free(w->rivals);
+    free(w->seeds);
+    free(w->rows);
+    free(w->row_values);
+    free(w->row_rivals);
+}
+
+static bool has_rows(const comparison_run *run, int measure)
+{
+    return run->row_count > 0 && run->row_values[measure];
+}
+
+static bool same_rows(const comparison_run *a, const comparison_run *b)
+{
+    return a->row_count == b->row_count && memcmp(a->rows, b->rows, a->row_count * sizeof *a->rows) == 0;
+}
+
+/* Appends the test rows of a run and of its partner to the workspace. Rows of a unit follow each other, as runs of one
+ * seed do; if they do not, rows are not used. */
+static void add_rows(workspace *w, unit *to, const comparison_run *run, const comparison_run *partner, int measure)
+{
+    if (!has_rows(run, measure) || !has_rows(partner, measure) || !same_rows(run, partner) ||
+        (to->runs > 1 && to->row + to->row_count != w->row_count)) {
+        w->by_rows = false;
+        return;
+    }
+    if (to->runs == 1)
+        to->row = w->row_count;
+    memcpy(w->rows + w->row_count, run->rows, run->row_count * sizeof *run->rows);
+    memcpy(w->row_values + w->row_count, run->row_values[measure], run->row_count * sizeof(double));
+    memcpy(w->row_rivals + w->row_count, partner->row_values[measure], run->row_count * sizeof(double));
+    w->row_count += run->row_count;
+    to->row_count += run->row_count;
+}
 
 /* Collects the values of a measure for each seed or fold of a group; with a `rival`, only for runs that the rival has
  * finished too, together with the rival's values. Returns their number. */
-static int gather(const comparison *c, const char *group, const char *rival, int measure, const workspace *w)
+static int gather(const comparison *c, const char *group, const char *rival, int measure, workspace *w)
 {
     int count = 0;
+    w->row_count = 0;
+    w->by_rows = c->redrawn && !c->same_folds;
     for (int i = 0; i < c->run_count; i++) {
         const comparison_run *run = &c->runs[i];
         const comparison_run *partner = rival ? find_run(c, rival, run) : run;
@@ -57,12 +119,27 @@ static int gather(const comparison *c, const char *group, const char *rival, int
         w->units[at].runs++;
         w->units[at].value += run->values[measure];
         w->units[at].rival += partner->values[measure];
+        if (w->by_rows)
+            add_rows(w, &w->units[at], run, partner, measure);
     }
     for (int i = 0; i < count; i++) {
         w->values[i] = w->units[i].value / w->units[i].runs;
         w->rivals[i] = w->units[i].rival / w->units[i].runs;
     }
     return count;
+}
+
+/* The mean over the gathered units of the values or, with a rival, of the differences. */
+static statistics_estimate estimate_of(workspace *w, int count, bool rival)
+{
+    if (!w->by_rows || count < 2)
+        return statistics_paired(w->values, rival ? w->rivals : NULL, (size_t)count);
+    for (size_t i = 0; rival && i < w->row_count; i++)
+        w->row_values[i] -= w->row_rivals[i];
+    for (int i = 0; i < count; i++)
+        w->seeds[i] =
+            (statistics_rows){w->units[i].row_count, w->rows + w->units[i].row, w->row_values + w->units[i].row};
+    return statistics_of_rows(w->seeds, (size_t)count);
 }
 
 /* ---- a group ---- */
@@ -81,53 +158,121 @@ static void count_run(comparison_group *groups, int *count, const comparison_run
     group->step_seconds += run->finished ? run->step_seconds : 0; /* the sum, until all are counted */
 }
 
-static void summarise(const comparison *c, comparison_group *group, const char *rival, const workspace *w)
+/* Losses are not below 0, so their intervals are not either. */
+static statistics_range range_of(const comparison_measure *m, const workspace *w, int count,
+                                 const statistics_estimate *of)
+{
+    statistics_range range =
+        m->share ? statistics_share_interval(w->values, (size_t)count, of) : statistics_interval(of);
+    bool loss = !m->share && !m->more_is_better;
+    for (int i = 0; i < count; i++)
+        loss &= w->values[i] >= 0;
+    if (loss && range.low < 0)
+        range.low = 0;
+    return range;
+}
+
+static void summarise(const comparison *c, comparison_group *group, const char *rival, workspace *w)
 {
     group->step_seconds = group->runs ? group->step_seconds / group->runs : NAN;
     for (int measure = 0; measure < c->measure_count; measure++) {
         comparison_result *of = &group->of[measure];
         int count = gather(c, group->name, NULL, measure, w);
-        of->value = statistics_of(w->values, (size_t)count);
-        statistics_correct_overlap(c->overlap, &of->value, NULL);
-        of->range = c->measures[measure].share ? statistics_share_interval(w->values, (size_t)count, &of->value)
-                                               : statistics_interval(&of->value);
+        of->value = estimate_of(w, count, false);
+        of->range = range_of(&c->measures[measure], w, count, &of->value);
         count = rival ? gather(c, group->name, rival, measure, w) : 0;
         group->pairs = count;
-        of->difference = statistics_paired(w->values, w->rivals, (size_t)count);
         of->test = statistics_compare(w->values, w->rivals, (size_t)count);
-        statistics_correct_overlap(c->overlap, &of->difference, &of->test);
+        of->difference = estimate_of(w, count, true);
+        of->test.p = statistics_p(&of->difference);
+        of->corrected = NAN;
     }
 }
 
-/* Corrects the p-values of all judged measures and groups together. */
-static void correct(const comparison *c, comparison_group *groups, int count)
+/* ---- pairs ---- */
+
+/* What single rows say about a pair: the largest share that one has in the loss of either group, and the share on which
+ * the gathered group, b, is better. Before estimate_of, which overwrites the values. */
+static void look_at_rows(const comparison_measure *m, workspace *w, int count, comparison_pair *pair)
 {
-    const int results = count * c->measure_count;
-    double *p = memory_checked(calloc((size_t)results + 1, sizeof *p));
-    for (int i = 0; i < results; i++)
-        p[i] = c->measures[i % c->measure_count].judged ? groups[i / c->measure_count].of[i % c->measure_count].test.p
-                                                        : NAN;
-    statistics_holm(p, (size_t)results);
-    for (int i = 0; i < results; i++)
-        groups[i / c->measure_count].of[i % c->measure_count].corrected = p[i];
+    double sum[2] = {0}, largest[2] = {0};
+    double *won = memory_checked(malloc((w->row_count + 1) * sizeof *won));
+    for (size_t i = 0; i < w->row_count; i++) {
+        const double b = w->row_values[i], a = w->row_rivals[i];
+        sum[0] += a;
+        sum[1] += b;
+        largest[0] = fmax(largest[0], a);
+        largest[1] = fmax(largest[1], b);
+        won[i] = a == b ? 0.5 : (b > a) == m->more_is_better;
+    }
+    for (int i = 0; i < 2 && !m->share && !m->more_is_better; i++)
+        pair->heaviest = fmax(pair->heaviest, sum[i] > 0 ? largest[i] / sum[i] : 0);
+    for (int i = 0; i < count; i++)
+        w->seeds[i] = (statistics_rows){w->units[i].row_count, w->rows + w->units[i].row, won + w->units[i].row};
+    pair->rows_won = statistics_of_rows(w->seeds, (size_t)count);
+    free(won);
+}
+
+static comparison_pair pair_of(const comparison *c, const comparison_group *groups, int a, int b, int measure,
+                               workspace *w)
+{
+    comparison_pair pair = {.a = a, .b = b, .equal_p = NAN};
+    const comparison_measure *m = &c->measures[measure];
+    pair.pairs = gather(c, groups[b].name, groups[a].name, measure, w);
+    pair.test = statistics_compare(w->values, w->rivals, (size_t)pair.pairs);
+    if (w->by_rows && pair.pairs > 1)
+        look_at_rows(m, w, pair.pairs, &pair);
+    pair.difference = estimate_of(w, pair.pairs, true);
+    pair.corrected = pair.test.p = statistics_p(&pair.difference);
+    const double bound =
+        (c->margin > 0 ? c->margin : COMPARISON_MARGIN) * (m->share ? 1 : fabs(groups[a].of[measure].value.mean));
+    if (c->tests_margin)
+        pair.equal_p = statistics_equivalence_p(&pair.difference, bound);
+    return pair;
+}
+
+comparison_pair *comparison_pairs(const comparison *c, const comparison_group *groups, int count, int measure)
+{
+    const size_t all = (size_t)count * (size_t)(count - 1) / 2;
+    comparison_pair *pairs = memory_checked(calloc(all + 1, sizeof *pairs));
+    double *p = memory_checked(calloc(all + 1, sizeof *p));
+    workspace w = workspace_new(c);
+    size_t put = 0;
+    for (int a = 0; a < count; a++)
+        for (int b = a + 1; b < count; b++)
+            pairs[put++] = pair_of(c, groups, a, b, measure, &w);
+    for (size_t i = 0; i < all; i++)
+        p[i] = pairs[i].corrected;
+    statistics_holm(p, all);
+    for (size_t i = 0; i < all; i++) {
+        pairs[i].corrected = p[i];
+        p[i] = pairs[i].equal_p;
+    }
+    statistics_holm(p, all);
+    for (size_t i = 0; i < all; i++)
+        pairs[i].equal_p = p[i];
+    workspace_free(&w);
     free(p);
+    return pairs;
 }
 
 comparison_group *comparison_groups(const comparison *c, int *count)
 {
-    const size_t room = (size_t)c->run_count + 1;
-    comparison_group *groups = memory_checked(calloc(room, sizeof *groups));
-    const workspace w = {memory_checked(calloc(room, sizeof *w.units)), memory_checked(calloc(room, sizeof *w.values)),
-                         memory_checked(calloc(room, sizeof *w.rivals))};
+    comparison_group *groups = memory_checked(calloc((size_t)c->run_count + 1, sizeof *groups));
+    workspace w = workspace_new(c);
     *count = 0;
     for (int run = 0; run < c->run_count; run++)
         count_run(groups, count, &c->runs[run]);
     for (int i = 0; i < *count; i++)
         summarise(c, &groups[i], i ? groups[0].name : NULL, &w);
-    correct(c, groups, *count);
-    free(w.units);
-    free(w.values);
-    free(w.rivals);
+    for (int m = 0; m<c->measure_count && * count> 1; m++)
+        if (c->measures[m].judged) { /* the first pairs are those with the first group */
+            comparison_pair *pairs = comparison_pairs(c, groups, *count, m);
+            for (int i = 1; i < *count; i++)
+                groups[i].of[m].corrected = pairs[i - 1].corrected;
+            free(pairs);
+        }
+    workspace_free(&w);
     return groups;
 }
 
@@ -210,6 +355,45 @@ void comparison_write_summary(const comparison *c, FILE *to)
     add_columns(t, c, VALUES, FIELDS);
     for (int i = 0; i < count; i++)
         add_group(c, t, &groups[i]);
+    table_print(t, "csv", to);
+    table_free(t);
+    free(groups);
+}
+
+/* ---- all pairs ---- */
+
+void comparison_write_pairs(const comparison *c, FILE *to)
+{
+    int count;
+    comparison_group *groups = comparison_groups(c, &count);
+    table *t = table_new(3);
+    table_add_columns(t, "measure|name|against|pairs|difference|difference_low|difference_high|p|p_corrected|"
+                         "p_equal_within_margin|better|worse");
+    for (int m = 0; m < c->measure_count; m++) {
+        if (!c->measures[m].judged || count < 2)
+            continue;
+        comparison_pair *pairs = comparison_pairs(c, groups, count, m);
+        for (int i = 0; i < count * (count - 1) / 2; i++) {
+            const comparison_pair *p = &pairs[i];
+            const statistics_range range = statistics_interval(&p->difference);
+            const double numbers[] = {p->pairs,
+                                      p->difference.mean,
+                                      range.low,
+                                      range.high,
+                                      p->test.p,
+                                      p->corrected,
+                                      p->equal_p,
+                                      c->measures[m].more_is_better ? p->test.greater : p->test.less,
+                                      c->measures[m].more_is_better ? p->test.less : p->test.greater};
+            table_add_row(t);
+            table_add_cell(t, "%s", c->measures[m].name);
+            table_add_cell(t, "%s", groups[p->b].name);
+            table_add_cell(t, "%s", groups[p->a].name);
+            for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+                add_field(t, !isnan(numbers[k]), numbers[k]);
+        }
+        free(pairs);
+    }
     table_print(t, "csv", to);
     table_free(t);
     free(groups);

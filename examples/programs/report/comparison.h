@@ -1,14 +1,14 @@
-/* Groups of runs compared with the first group, seed by seed: means, intervals, differences, and their output.
+/* Groups of runs compared seed by seed, each with each: means, intervals, differences, and their output.
  *
  *     comparison c = {.group = "activation", .measure_count = 1, .runs = runs, .run_count = 20,
  *                     .measures = {{.name = "test_accuracy", .title = "test acc %", .words = "test accuracy",
  *                                   .share = true, .more_is_better = true, .judged = true}}};
  *     // runs: {.group = "relu", .seed = 1, .finished = true, .values = {0.97}}, ...
- *     comparison_print(&c, "table", stdout);      // the table, explanations, and a verdict for each difference
+ *     comparison_print(&c, "table", stdout);      // the answer, a picture of the differences, the table, the pairs
  *     comparison_write_summary(&c, file);         // everything, as CSV
  *
- * Averages are over one value for each seed or, with folds, for each run. Results from splits of one file depend on
- * each other; `overlap` corrects the intervals and tests for that (statistics.h). */
+ * Averages are over one value for each seed or, with folds, for each run. Results from splits of one table depend on
+ * each other: if `redrawn` is set and the runs have their test rows, intervals allow for that (statistics_of_rows). */
 #ifndef REPORT_COMPARISON_H
 #define REPORT_COMPARISON_H
 
@@ -19,6 +19,7 @@
 #include <stdio.h>
 
 enum { COMPARISON_MEASURES = 16 };
+#define COMPARISON_MARGIN 0.01
 
 typedef struct comparison_measure {
     const char *name;    /* in files: "test_accuracy" */
@@ -27,7 +28,7 @@ typedef struct comparison_measure {
     const char *meaning; /* half a sentence that explains the column; NULL: no explanation */
     bool share;          /* between 0 and 1 */
     bool more_is_better;
-    bool judged; /* shows differences in a column, with a star if significant, and in a sentence */
+    bool judged; /* shows differences in a column, with a star if significant, and in sentences */
 } comparison_measure;
 
 typedef struct comparison_run {
@@ -35,9 +36,12 @@ typedef struct comparison_run {
     uint64_t seed;
     int fold;
     bool finished;
-    long parameters;                    /* 0: unknown */
-    double step_seconds;                /* NaN: unknown */
-    double values[COMPARISON_MEASURES]; /* [measure_count]; NaN if it diverged or has no such value */
+    long parameters;                               /* 0: unknown */
+    double step_seconds;                           /* NaN: unknown */
+    double values[COMPARISON_MEASURES];            /* [measure_count]; NaN if it diverged or has no such value */
+    size_t row_count;                              /* test rows; 0: unknown */
+    const uint32_t *rows;                          /* their numbers in the table */
+    const double *row_values[COMPARISON_MEASURES]; /* [row_count], with the mean values[i]; NULL: unknown */
 } comparison_run;
 
 typedef struct comparison {
@@ -51,8 +55,10 @@ typedef struct comparison {
     double chance;      /* the loss of guessing, for a judged measure that is not a share; 0: unknown */
     int still_falling;  /* number of runs whose validation loss was still falling at their end */
     int test_samples;   /* number of test samples in a run; 0: unknown, or no accuracy */
-    double overlap;  /* test samples / training samples, if each seed or fold draws both from the same file; else 0 */
-    bool same_folds; /* all seeds have the same folds: each fold counts as one value, its mean over the seeds */
+    double margin;      /* a difference that matters, as a share of the loss, or in accuracy; 0: COMPARISON_MARGIN */
+    bool tests_margin;  /* test whether groups are equal within it */
+    bool redrawn;       /* seeds draw training and test rows from one table */
+    bool same_folds;    /* all seeds have the same folds: each fold counts as one value, its mean over the seeds */
 } comparison;
 
 /* The summary of a group. */
@@ -60,9 +66,21 @@ typedef struct comparison_result {
     statistics_estimate value;
     statistics_range range;         /* 95 % interval of the mean; within 0 and 1 for a share */
     statistics_estimate difference; /* difference from the first group; count is 0 for that group itself */
-    statistics_test test;           /* of that difference */
+    statistics_test test;           /* of that difference; p from `difference` */
     double corrected;               /* its p-value, corrected; NaN if the measure is not judged */
 } comparison_result;
+
+/* Two groups, a before b, and the difference of b less a, for a judged measure. */
+typedef struct comparison_pair {
+    int a, b;
+    int pairs; /* runs of the same seed, or of the same fold */
+    statistics_estimate difference;
+    statistics_test test;
+    double corrected;             /* the p-value, corrected by Holm among all pairs of the measure */
+    double equal_p;               /* of the test that both are equal within the margin, likewise; NaN: not tested */
+    double heaviest;              /* the largest share that one row has in the loss of either group; 0: unknown */
+    statistics_estimate rows_won; /* share of rows on which b is better, half of equal ones; count 0: unknown */
+} comparison_pair;
 
 typedef struct comparison_group {
     const char *name;
@@ -77,12 +95,21 @@ typedef struct comparison_group {
 /* The summaries of all groups in the order of their first runs; to be freed. */
 comparison_group *comparison_groups(const comparison *c, int *count);
 
-/* Prints the comparison in a format of table.h, with notes and verdicts if the format has them. */
+/* All pairs of groups for a judged measure, by a and then b, count (count - 1) / 2 of them; to be freed. */
+comparison_pair *comparison_pairs(const comparison *c, const comparison_group *groups, int count, int measure);
+
+/* Prints the comparison in a format of table.h: the answer, the differences with their intervals, the table, the pairs,
+ * and hints; then definitions. CSV has the table only. The two parts can be printed apart. */
 void comparison_print(const comparison *c, const char *format, FILE *out);
+void comparison_print_results(const comparison *c, const char *format, FILE *out);
+void comparison_print_definitions(const comparison *c, const char *format, FILE *out);
 
 /* A row for each group: count, mean, deviation and 95 % interval of each measure, and the differences to the first
- * group, paired, with p-values: of the t test, the same corrected for the number of comparisons (Holm), and of the sign
- * test. */
+ * group, paired, with p-values: of the t test, the same corrected by Holm among all pairs of the measure, and of the
+ * sign test. */
 void comparison_write_summary(const comparison *c, FILE *to);
+
+/* A row for each judged measure and pair of groups. */
+void comparison_write_pairs(const comparison *c, FILE *to);
 
 #endif

@@ -1,9 +1,11 @@
-/* The table of a comparison, the explanations of its columns, and its conclusions. */
+/* A comparison as it is printed: the answer, a picture of the differences, the table, the pairs, and definitions. */
 #include "examples/programs/data/words.h"
-#include "examples/programs/report/comparison.h"
+#include "examples/programs/report/comparison_internal.h"
+#include "examples/programs/report/memory.h"
 #include "examples/programs/report/table.h"
 #include "examples/programs/report/verdict.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -18,11 +20,12 @@ typedef struct view {
     const comparison *c;
     const comparison_group *groups; /* [count] */
     int count;
-    int folds;       /* number of folds per seed; 1 without folds */
-    bool by_fold;    /* there is one seed, so its folds are the values */
-    int decides;     /* the measure that decides which run is better: the first judged one; -1: none */
-    int judged;      /* differences */
-    int least, most; /* values of a group */
+    int folds;                    /* number of folds per seed; 1 without folds */
+    bool by_fold;                 /* there is one seed, so its folds are the values */
+    int decides;                  /* the measure that decides which run is better: the first judged one; -1: none */
+    int pair_count;               /* of each judged measure */
+    const comparison_pair *pairs; /* [pair_count], of the measure that decides */
+    int least, most;              /* values of a group */
     int decimals[COMPARISON_MEASURES];
 } view;
 
@@ -41,41 +44,42 @@ static int decimals_of(const view *v, int measure)
     return isfinite(smallest) ? (int)fmax(1, fmin(6, 2 - floor(log10(smallest)))) : 3;
 }
 
-/* A mean and its margin; a difference has a sign and a `mark` behind it. */
-static void add_mean(table *t, const statistics_estimate *of, bool share, int decimals, const char *mark)
-{
-    const double scale = share ? 100 : 1, margin = fmin(scale * of->margin, share ? 100 : INFINITY);
-    const bool sign = *mark;
-    if (of->count == 0 || isnan(of->mean))
-        table_add_cell(t, of->count == 0 ? "" : sign ? "nan " : "nan");
-    else if (fabs(of->mean) >= HUGE_LOSS)
-        table_add_cell(t, sign ? "%+.3g " : "%.3g", of->mean);
-    else if (of->deviation > 0)
-        table_add_cell(t, sign ? "%+.*f ±%.*f%s" : "%.*f ±%.*f%s", decimals, scale * of->mean, decimals, margin, mark);
-    else
-        table_add_cell(t, sign ? "%+.*f%s" : "%.*f%s", decimals, scale * of->mean, mark);
-}
-
 static void add_value(const view *v, table *t, const comparison_group *group, int measure)
 {
     const comparison_result *of = &group->of[measure];
-    const bool share = v->c->measures[measure].share, interval = of->value.deviation > 0;
-    if (share && interval)
-        table_add_cell(t, "%.*f (%.1f-%.1f)", v->decimals[measure], 100 * of->value.mean, 100 * of->range.low,
-                       100 * of->range.high);
+    const bool share = v->c->measures[measure].share, interval = of->value.error > 0;
+    const double scale = share ? 100 : 1, mean = scale * of->value.mean;
+    const int decimals = v->decimals[measure], ends = share ? 1 : decimals;
+    if (of->value.count == 0 || isnan(mean))
+        table_add_cell(t, of->value.count == 0 ? "" : "nan");
+    else if (fabs(mean) >= HUGE_LOSS)
+        table_add_cell(t, "%.3g", mean);
+    else if (interval)
+        table_add_cell(t, "%.*f (%.*f-%.*f)", decimals, mean, ends, scale * of->range.low, ends,
+                       scale * of->range.high);
     else
-        add_mean(t, &of->value, share, v->decimals[measure], "");
+        table_add_cell(t, "%.*f", decimals, mean);
     table_numbers(t, 3, (double[]){of->value.mean, interval ? of->range.low : NAN, interval ? of->range.high : NAN});
 }
 
+/* The difference to the first group; of a loss also in percent of its loss. */
 static void add_difference(const view *v, table *t, const comparison_group *group, int measure)
 {
     const comparison_measure *m = &v->c->measures[measure];
     const comparison_result *of = &group->of[measure];
     const statistics_range range = statistics_interval(&of->difference);
-    const double mean = of->difference.mean;
-    const bool significant = (of->corrected < 0.05), interval = of->difference.deviation > 0;
-    add_mean(t, &of->difference, m->share, v->decimals[measure], significant ? "*" : " ");
+    const double mean = of->difference.mean, base = v->groups[0].of[measure].value.mean;
+    const bool significant = (of->corrected < 0.05), interval = of->difference.error > 0;
+    const int decimals = v->decimals[measure];
+    const char *mark = significant ? "*" : " ";
+    if (of->difference.count == 0 || isnan(mean))
+        table_add_cell(t, of->difference.count == 0 ? "" : "nan ");
+    else if (fabs(mean) >= HUGE_LOSS)
+        table_add_cell(t, "%+.3g%s", mean, mark);
+    else if (m->share || !(base > 0))
+        table_add_cell(t, "%+.*f%s", decimals, (m->share ? 100 : 1) * mean, mark);
+    else
+        table_add_cell(t, "%+.*f (%+.1f %%)%s", decimals, mean, 100 * mean / base, mark);
     table_numbers(t, 4, (double[]){mean, interval ? range.low : NAN, interval ? range.high : NAN, of->corrected});
     if (significant)
         table_set_mark(t, (mean > 0) == m->more_is_better ? TABLE_GOOD : TABLE_BAD, 0);
@@ -174,31 +178,26 @@ static const char *pairs_of(const view *v)
 
 static void add_meaning(const view *v, table *t)
 {
-    char values[64], difference[256] = "", star[128] = "";
+    char values[64];
     bool unfinished = false;
     for (int i = 0; i < v->count; i++)
         unfinished |= v->groups[i].unfinished > 0;
     snprintf(values, sizeof values, v->least == v->most ? "%d" : "%d to %d", v->least, v->most);
-    if (v->judged == 1)
-        snprintf(star, sizeof star, "; * significant at the 5 %% level (paired t test)");
-    else if (v->judged > 1)
-        snprintf(star, sizeof star, "; * significant at the 5 %% level among %d comparisons (paired t test, Holm)",
-                 v->judged);
-    if (v->most > 0 && v->count > 1)
-        snprintf(difference, sizeof difference, " Δ: difference to %.*s, %s%s.", SHORT(v->groups[0].name),
-                 v->folds > 1 ? "fold by fold" : "seed by seed", star);
     if (v->most > 1)
-        table_add_note(t, "± and ( - ): 95 %% interval of the mean over %s %s.%s", values,
+        table_add_note(t, "( - ): 95 %% interval of the mean over %s %s%s.", values,
                        v->by_fold     ? "folds, which share most training samples"
                        : v->folds > 1 ? "folds of all seeds"
                                       : "seeds",
-                       difference);
+                       v->c->redrawn && v->c->runs[0].row_count > 0 ? " and their test samples" : "");
     else
-        table_add_note(t, "%s%s",
+        table_add_note(t, "%s",
                        v->most == 0 ? "No run has finished."
                        : unfinished ? "No two runs of one kind have finished: no intervals."
-                                    : "One seed: no intervals.",
-                       difference);
+                                    : "One seed: no intervals.");
+    if (v->most > 0 && v->count > 1)
+        table_add_note(
+            t, "Δ: difference to %.*s, %s%s.", SHORT(v->groups[0].name), v->folds > 1 ? "fold by fold" : "seed by seed",
+            v->most > 1 ? "; * significant: Student's t, at 5 % for all pairs of a measure together (Holm)" : "");
 }
 
 static void add_notes(const view *v, table *t)
@@ -220,40 +219,136 @@ static void add_notes(const view *v, table *t)
 
 /* ---- conclusions ---- */
 
-static void add_verdicts(const view *v, table *t)
+/* The pairs that are named: all, or if they are many, those with the first group, which come first. */
+static int named_pairs(const view *v)
 {
-    const comparison *c = v->c;
-    for (int m = 0; m < c->measure_count && v->most > 0; m++)
-        for (int i = 1; i < v->count && c->measures[m].judged; i++) {
-            char sentence[VERDICT_SENTENCE];
-            const comparison_result *of = &v->groups[i].of[m];
-            verdict_write(&(verdict_facts){.name = v->groups[i].name,
-                                           .against = v->groups[0].name,
-                                           .measure = c->measures[m].words,
-                                           .pairs = pairs_of(v),
-                                           .share = c->measures[m].share,
-                                           .difference = of->difference,
-                                           .p = of->corrected,
-                                           .comparisons = v->judged,
-                                           .overlap = v->c->overlap},
-                          sentence);
-            table_add_verdict(t, "%s", sentence);
-        }
+    enum { MOST = 10 };
+    return v->pair_count <= MOST ? v->pair_count : v->count - 1;
 }
 
-/* Counts the runs of a group without a number for the judged measure, and those whose loss is no better than
- * guessing. */
+static void add_pair(const view *v, table *t, const comparison_pair *p)
+{
+    enum { HEAVY = 4 }; /* one row has more than a quarter of the loss */
+    const comparison *c = v->c;
+    const comparison_measure *m = &c->measures[v->decides];
+    const char *name = v->groups[p->b].name, *against = v->groups[p->a].name;
+    char sentence[VERDICT_SENTENCE];
+    verdict_write(&(verdict_facts){.name = name,
+                                   .against = against,
+                                   .measure = m->words,
+                                   .pairs = pairs_of(v),
+                                   .share = m->share,
+                                   .more_is_better = m->more_is_better,
+                                   .base = v->groups[p->a].of[v->decides].value.mean,
+                                   .difference = p->difference,
+                                   .better = m->more_is_better ? p->test.greater : p->test.less,
+                                   .worse = m->more_is_better ? p->test.less : p->test.greater,
+                                   .p = p->corrected,
+                                   .margin = c->margin > 0 ? c->margin : COMPARISON_MARGIN,
+                                   .equal_p = p->equal_p,
+                                   .comparisons = v->pair_count},
+                  sentence);
+    table_add_verdict(t, "%s", sentence);
+    if (HEAVY * p->heaviest > 1 && p->rows_won.error > 0) {
+        const statistics_range range = statistics_interval(&p->rows_won);
+        table_add_verdict(t,
+                          "One sample makes %.0f %% of a %s there, so its mean says little: of single samples, %.*s is "
+                          "better than %.*s on %.0f %% (%.0f to %.0f %%).",
+                          100 * p->heaviest, m->words, SHORT(name), SHORT(against), 100 * p->rows_won.mean,
+                          100 * fmax(0, range.low), 100 * fmin(1, range.high));
+    }
+}
+
+static void add_verdicts(const view *v, table *t)
+{
+    for (int i = 0; i < named_pairs(v) && v->most > 0; i++)
+        add_pair(v, t, &v->pairs[i]);
+    if (named_pairs(v) < v->pair_count)
+        table_add_verdict(t, "All %d pairs: pairs.csv.", v->pair_count);
+}
+
+/* ---- the answer: all groups in a sentence ---- */
+
+typedef struct ranked {
+    int group;
+    double mean; /* smaller is better; a NaN is worst */
+} ranked;
+
+static int by_mean(const void *a, const void *b)
+{
+    const double x = ((const ranked *)a)->mean, y = ((const ranked *)b)->mean;
+    return isnan(x) || isnan(y) ? isnan(x) - isnan(y) : (x > y) - (x < y);
+}
+
+static verdict_relation relation_of(const comparison_pair *p)
+{
+    enum { LEAST = 3 };
+    if (p->corrected < 0.05)
+        return VERDICT_DIFFER;
+    const bool agree = p->test.greater == p->pairs || p->test.less == p->pairs;
+    return p->pairs >= LEAST && agree ? VERDICT_UNANIMOUS : VERDICT_ALIKE;
+}
+
+/* The sentence on one measure; false if there is nothing to say. */
+static bool write_answer(const view *v, int measure, const comparison_pair *pairs, char *answer, size_t size)
+{
+    const comparison_measure *m = &v->c->measures[measure];
+    if (v->count < 2 || v->least < 2)
+        return false;
+    ranked *order = memory_checked(calloc((size_t)v->count, sizeof *order));
+    const char **names = memory_checked(calloc((size_t)v->count, sizeof *names));
+    verdict_relation *of = memory_checked(calloc((size_t)(v->count * v->count), sizeof *of));
+    int *place = memory_checked(calloc((size_t)v->count, sizeof *place)), tested = 0;
+    for (int i = 0; i < v->count; i++)
+        order[i] = (ranked){i, (m->more_is_better ? -1 : 1) * v->groups[i].of[measure].value.mean};
+    qsort(order, (size_t)v->count, sizeof *order, by_mean);
+    for (int i = 0; i < v->count; i++) {
+        names[i] = v->groups[order[i].group].name;
+        place[order[i].group] = i;
+    }
+    for (int i = 0; i < v->pair_count; i++) {
+        const int a = place[pairs[i].a], b = place[pairs[i].b];
+        of[(a < b ? a : b) * v->count + (a < b ? b : a)] = relation_of(&pairs[i]);
+        tested += !isnan(pairs[i].difference.mean);
+    }
+    char sentence[VERDICT_SENTENCE], runs[32];
+    snprintf(runs, sizeof runs, "%d %s", v->least, pairs_of(v));
+    verdict_headline(names, of, v->count, runs, sentence);
+    snprintf(answer, size, "%c%s, %s: %s.", toupper((unsigned char)*m->words), m->words + 1, runs, sentence);
+    free(order);
+    free(names);
+    free(of);
+    free(place);
+    return tested > 0;
+}
+
+static void print_answers(const view *v, const char *format, FILE *out)
+{
+    char answer[2 * VERDICT_SENTENCE];
+    for (int m = 0; m < v->c->measure_count && v->count > 1; m++) {
+        if (!v->c->measures[m].judged)
+            continue;
+        comparison_pair *pairs = m == v->decides ? NULL : comparison_pairs(v->c, v->groups, v->count, m);
+        if (write_answer(v, m, pairs ? pairs : v->pairs, answer, sizeof answer))
+            table_print_sentence(answer, true, format, out);
+        free(pairs);
+    }
+}
+
+/* Counts the runs of a group without a number for the judged measure, and those that are no better than guessing: in
+ * loss and, if there are classes, in accuracy. (A net that is right but too sure has a large loss, and has learned.) */
 static void count_failures(const view *v, const char *group, int *diverged, int *guessing)
 {
     const comparison *c = v->c;
     *diverged = *guessing = 0;
     for (int i = 0; i < c->run_count; i++) {
         const comparison_run *run = &c->runs[i];
-        bool number = true, learned = true;
+        bool number = true, learned = c->chance == 0;
         for (int m = 0; m < c->measure_count; m++)
             if (c->measures[m].judged) {
-                number &= isfinite(run->values[m]);
-                learned &= c->measures[m].share || c->chance == 0 || run->values[m] < 0.99 * c->chance;
+                const double value = run->values[m], guess = exp(-c->chance);
+                number &= isfinite(value);
+                learned |= c->measures[m].share ? value > 1.2 * guess : value < 0.99 * c->chance;
             }
         if (run->finished && strcmp(run->group, group) == 0) {
             *diverged += !number;
@@ -313,27 +408,68 @@ static void look(view *v)
         const int values = v->decides < 0 ? 0 : (int)v->groups[i].of[v->decides].value.count;
         v->least = values < v->least ? values : v->least;
         v->most = values > v->most ? values : v->most;
-        for (int m = 0; m < v->c->measure_count; m++)
-            v->judged += !isnan(v->groups[i].of[m].corrected);
     }
+}
+
+/* What is printed, to be freed with end_view. */
+static view begin_view(const comparison *c)
+{
+    view v = {.c = c};
+    v.groups = comparison_groups(c, &v.count);
+    look(&v);
+    v.pair_count = v.decides >= 0 && v.count > 1 ? v.count * (v.count - 1) / 2 : 0;
+    v.pairs = v.pair_count ? comparison_pairs(c, v.groups, v.count, v.decides) : NULL;
+    return v;
+}
+
+static void end_view(const view *v)
+{
+    free((void *)(uintptr_t)v->groups);
+    free((void *)(uintptr_t)v->pairs);
+}
+
+static table *table_of(const view *v)
+{
+    table *t = table_new(1);
+    add_columns(v, t);
+    for (int i = 0; i < v->count; i++)
+        add_row(v, t, &v->groups[i]);
+    return t;
+}
+
+void comparison_print_results(const comparison *c, const char *format, FILE *out)
+{
+    const view v = begin_view(c);
+    if (v.count > 0) {
+        table *t = table_of(&v), *conclusions = table_new(0);
+        print_answers(&v, format, out);
+        if (v.pairs && v.most > 1)
+            comparison_print_picture(&(comparison_picture){c, v.groups, v.pairs, named_pairs(&v), v.decides}, format,
+                                     out);
+        table_print_rows(t, format, out);
+        add_hints(&v, conclusions);
+        add_verdicts(&v, conclusions);
+        table_print_notes(conclusions, format, out);
+        table_free(conclusions);
+        table_free(t);
+    }
+    end_view(&v);
+}
+
+void comparison_print_definitions(const comparison *c, const char *format, FILE *out)
+{
+    const view v = begin_view(c);
+    if (v.count > 0) {
+        table *t = table_of(&v);
+        add_notes(&v, t);
+        table_print_notes(t, format, out);
+        table_free(t);
+    }
+    end_view(&v);
 }
 
 void comparison_print(const comparison *c, const char *format, FILE *out)
 {
-    view v = {.c = c};
-    comparison_group *groups = comparison_groups(c, &v.count);
-    v.groups = groups;
-    if (v.count > 0) {
-        table *t = table_new(1);
-        look(&v);
-        add_columns(&v, t);
-        for (int i = 0; i < v.count; i++)
-            add_row(&v, t, &groups[i]);
-        add_verdicts(&v, t);
-        add_hints(&v, t);
-        add_notes(&v, t);
-        table_print(t, format, out);
-        table_free(t);
-    }
-    free(groups);
+    comparison_print_results(c, format, out);
+    comparison_print_definitions(c, format, out);
 }

@@ -101,9 +101,7 @@ static bool write_html(const void *context, FILE *to)
     char *options = files_text(runlog_print_options, w->report->log),
          *about = files_text(w->report->about, w->report->context);
     html_begin(to, w->report->title, NULL, w->report->running);
-    html_element(to, "pre class=\"words\"", about);
-    html_element(to, "h2", "Results");
-    runlog_print_table_as(w->report->log, "html", to);
+    runlog_print_results(w->report->log, "html", to);
     bool whole = true;
     if (w->report->drawn)
         whole = put_pictures(w->folder, to);
@@ -112,6 +110,10 @@ static bool write_html(const void *context, FILE *to)
         put_chart(w->report->log, "validation loss", "epoch", RUNLOG_LOSSES, to);
     }
     put_confusions(w->report->log, to);
+    html_element(to, "h2", "What the words mean");
+    runlog_print_definitions(w->report->log, "html", to);
+    html_element(to, "h2", "Data and nets");
+    html_element(to, "pre class=\"words\"", about);
     html_element(to, "h2", "To repeat it");
     html_element(to, "pre class=\"words\"", w->report->command);
     html_element(to, "h2", "All options");

@@ -22,6 +22,7 @@
  *                    The band is the 95 % interval of the mean; for two or three seeds, where that interval is too wide
  *                    to be useful, the least and the greatest value; empty for one
  *     summary.csv    a row for each activation: comparison_write_summary
+ *     pairs.csv      a row for each pair of activations and each measure that decides: comparison_write_pairs
  *     step_bands.csv a row for each activation and step, or for several steps, so that there are about 500 rows:
  *                    training loss, and validation loss at the end of an epoch, as in bands.csv
  *     confusion.csv  a row for each activation and class: the number of its samples with each prediction, over seeds
@@ -113,9 +114,11 @@ void runlog_free(runlog *log);
 
 /* What is known of all runs together. What it points to lives as long as the log. */
 typedef struct runlog_about {
-    const char *note; /* below the table: how rows are split ("Splits redrawn per seed"); may be NULL */
-    double overlap;   /* of these splits, and whether all seeds have the same folds, as in a comparison */
-    bool same_folds;
+    const char *note;         /* below the table: how rows are split ("Splits redrawn per seed"); may be NULL */
+    const char *measures;     /* names of the table's columns, comma-separated; NULL: those that decide, and R2 */
+    double margin;            /* --margin; 0: none */
+    bool redrawn;             /* seeds draw training and test rows from one table, and whether */
+    bool same_folds;          /* all seeds have the same folds, as in a comparison */
     const char *remedy;       /* advice for runs that diverge; may be NULL */
     char *const *class_names; /* [classes], for confusion.csv; NULL: no classification */
     size_t classes;
@@ -167,5 +170,12 @@ runlog *runlog_at_best(const runlog *log, bool common);
  * format is "table" (as many columns as fit into a terminal; elsewhere all), or with all columns "markdown", "latex"
  * (the rows of a tabular, and notes as comments), "csv" (without notes) or "html". */
 void runlog_print_table_as(const runlog *log, const char *format, FILE *out);
+
+/* The same in two parts, for a report: what was found; and what its words mean. */
+void runlog_print_results(const runlog *log, const char *format, FILE *out);
+void runlog_print_definitions(const runlog *log, const char *format, FILE *out);
+
+/* True if every name of a list of measures is one; NULL is. Otherwise false and one line with all names. */
+bool runlog_check_measures(const char *names, tg_error *error);
 
 #endif

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 const runlog_epoch *runlog_best_epoch(const runlog_run *run)
 {
@@ -15,8 +16,8 @@ const runlog_epoch *runlog_best_epoch(const runlog_run *run)
     return i >= 0 ? &run->epochs[i] : NULL;
 }
 
-enum { ANY, CLASSES, NUMBERS, WITH_TEST, NO_TEST }; /* conditions for a measure */
-enum { SHARE = 1, MORE_IS_BETTER = 2, JUDGED = 4 };
+enum { ANY, CLASSES, NUMBERS, WITH_TEST, NO_TEST };            /* conditions for a measure */
+enum { SHARE = 1, MORE_IS_BETTER = 2, JUDGED = 4, ASKED = 8 }; /* ASKED: shown only if --measures names it */
 
 #define OF(split, measure) RUNLOG_##split, offsetof(runlog_measures, measure)
 
@@ -29,30 +30,61 @@ static const struct kind {
 } kinds[] = {
     {OF(TEST, accuracy), CLASSES, WITH_TEST, SHARE | MORE_IS_BETTER | JUDGED, "test_accuracy", "test acc %",
      "test accuracy", "share of test samples that are classified correctly, by the net of the best epoch"},
-    {OF(VALIDATION, accuracy), CLASSES, WITH_TEST, SHARE | MORE_IS_BETTER, "best_val_accuracy", "val acc %", NULL,
-     "validation accuracy of the same net"},
+    {OF(VALIDATION, accuracy), CLASSES, WITH_TEST, SHARE | MORE_IS_BETTER | ASKED, "best_val_accuracy", "val acc %",
+     NULL, "validation accuracy of the same net"},
     {OF(VALIDATION, accuracy), CLASSES, NO_TEST, SHARE | MORE_IS_BETTER | JUDGED, "best_val_accuracy", "val acc %",
      "validation accuracy", "validation accuracy of the net of the best epoch"},
     {OF(TEST, loss), CLASSES, WITH_TEST, JUDGED, "test_loss", "test loss", "test loss",
      "mean cross-entropy on test samples, of the same net"},
     {OF(TEST, loss), NUMBERS, WITH_TEST, JUDGED, "test_loss", "test std. MSE", "test loss",
      "mean squared error of targets standardised by the training split, by the net of the best epoch"},
-    {OF(VALIDATION, loss), CLASSES, WITH_TEST, 0, "best_val_loss", "val loss", NULL, "validation loss of the same net"},
+    {OF(VALIDATION, loss), CLASSES, WITH_TEST, ASKED, "best_val_loss", "val loss", NULL,
+     "validation loss of the same net"},
     {OF(VALIDATION, loss), CLASSES, NO_TEST, JUDGED, "best_val_loss", "val loss", "validation loss",
      "validation loss (cross-entropy) of the same net"},
-    {OF(VALIDATION, loss), NUMBERS, WITH_TEST, 0, "best_val_loss", "val std. MSE", NULL,
+    {OF(VALIDATION, loss), NUMBERS, WITH_TEST, ASKED, "best_val_loss", "val std. MSE", NULL,
      "validation loss of the same net"},
     {OF(VALIDATION, loss), NUMBERS, NO_TEST, JUDGED, "best_val_loss", "val std. MSE", "validation loss",
      "validation loss of the net of the best epoch: mean squared error of targets standardised by the training split"},
-    {OF(TRAIN, loss), ANY, ANY, 0, "best_train_loss"},
-    {OF(TEST, rmse), NUMBERS, WITH_TEST, 0, "test_rmse", "RMSE", NULL,
+    {OF(TRAIN, loss), ANY, ANY, ASKED, "best_train_loss", "train loss", NULL,
+     "loss on training samples of the same net"},
+    {OF(TEST, rmse), NUMBERS, WITH_TEST, ASKED, "test_rmse", "RMSE", NULL,
      "root of the mean squared error, in the unit of the target"},
-    {OF(TEST, mae), NUMBERS, WITH_TEST, 0, "test_mae"},
+    {OF(TEST, mae), NUMBERS, WITH_TEST, ASKED, "test_mae", "MAE", NULL,
+     "mean absolute error, in the unit of the target"},
     {OF(TEST, r2), NUMBERS, WITH_TEST, MORE_IS_BETTER, "test_r2", "R²", NULL,
      "share of the targets' variance that is explained"},
-    {OF(TEST, calibration), CLASSES, WITH_TEST, SHARE, "test_calibration_error", "ECE %", NULL,
+    {OF(TEST, calibration), CLASSES, WITH_TEST, SHARE | ASKED, "test_calibration_error", "ECE %", NULL,
      "expected calibration error, the mean distance of confidence from accuracy in 15 bins"},
 };
+
+/* True if a list, comma-separated, has the name. */
+static bool is_in(const char *names, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = names; at && *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] != '\0'))
+        if (strcspn(at, ",") == length && strncmp(at, name, length) == 0)
+            return true;
+    return false;
+}
+
+bool runlog_check_measures(const char *names, tg_error *error)
+{
+    for (const char *at = names; at && *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] != '\0')) {
+        const size_t length = strcspn(at, ",");
+        bool known = false;
+        for (const struct kind *k = kinds; k < kinds + sizeof kinds / sizeof *kinds; k++)
+            known |= strlen(k->name) == length && strncmp(k->name, at, length) == 0;
+        if (known)
+            continue;
+        char all[512] = "";
+        for (const struct kind *k = kinds; k < kinds + sizeof kinds / sizeof *kinds; k++)
+            if (!is_in(all, k->name))
+                snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", *all ? "," : "", k->name);
+        return tg_fail(error, "--measures: '%.*s' is none of %s", (int)length, at, all);
+    }
+    return true;
+}
 
 static double figure_of(const runlog_run *run, const struct kind *k)
 {
@@ -75,6 +107,11 @@ static bool is_known(const runlog *log, const struct kind *k)
     return known || !any;
 }
 
+static bool is_shown(const runlog *log, const struct kind *k)
+{
+    return log->about.measures ? is_in(log->about.measures, k->name) : !(k->flags & ASKED);
+}
+
 static int list_measures(const runlog *log, comparison_measure measures[], const struct kind *of[])
 {
     const int task = has_classes(log) ? CLASSES : NUMBERS, with = log->has_test ? WITH_TEST : NO_TEST;
@@ -85,7 +122,7 @@ static int list_measures(const runlog *log, comparison_measure measures[], const
             continue;
         of[count] = k;
         measures[count++] = (comparison_measure){.name = k->name,
-                                                 .title = k->title,
+                                                 .title = is_shown(log, k) ? k->title : NULL,
                                                  .words = k->words,
                                                  .meaning = k->meaning,
                                                  .share = k->flags & SHARE,
@@ -128,6 +165,51 @@ static double entropy_of(size_t classes)
     return log((double)classes);
 }
 
+/* Test rows of runs: their numbers, losses and right answers. */
+typedef struct row_memory {
+    double *values;
+    uint32_t *rows;
+} row_memory;
+
+static size_t rows_of(const runlog_run *run)
+{
+    return run->series[RUNLOG_ROWS].count / 3;
+}
+
+/* Memory for the runs and, behind them, for their rows: one block, so that freeing the runs frees all. */
+static row_memory make_room(const runlog *log, comparison *c)
+{
+    const size_t runs = (size_t)log->count + 1;
+    size_t rows = 0;
+    for (int i = 0; i < log->count; i++)
+        rows += rows_of(&log->runs[i]);
+    c->runs = memory_checked(calloc(1, runs * sizeof *c->runs + rows * (2 * sizeof(double) + sizeof(uint32_t))));
+    double *values = (double *)(c->runs + runs);
+    return (row_memory){values, (uint32_t *)(values + 2 * rows)};
+}
+
+/* Hands the rows to the measures that are their means: the loss and the accuracy of the split that they are of. */
+static void add_rows(const runlog *log, const runlog_run *run, const struct kind *const of[], comparison_run *to,
+                     int measures, row_memory *m)
+{
+    const double *from = run->series[RUNLOG_ROWS].numbers;
+    const size_t count = to->row_count = rows_of(run);
+    double *const loss = m->values, *const right = m->values + count;
+    to->rows = m->rows;
+    for (size_t i = 0; i < count; i++) {
+        m->rows[i] = (uint32_t)from[3 * i];
+        loss[i] = from[3 * i + 1];
+        right[i] = from[3 * i + 2];
+    }
+    for (int k = 0; k < measures; k++)
+        if (of[k]->split == (log->has_test ? RUNLOG_TEST : RUNLOG_VALIDATION))
+            to->row_values[k] = of[k]->offset == offsetof(runlog_measures, loss)       ? loss
+                                : of[k]->offset == offsetof(runlog_measures, accuracy) ? right
+                                                                                       : NULL;
+    m->values += 2 * count;
+    m->rows += count;
+}
+
 void runlog_comparison(const runlog *log, comparison *c)
 {
     const struct kind *of[COMPARISON_MEASURES];
@@ -137,9 +219,11 @@ void runlog_comparison(const runlog *log, comparison *c)
                       .run_count = log->count,
                       .test_samples = test_samples(log),
                       .chance = log->about.classes > 1 ? entropy_of(log->about.classes) : !has_classes(log),
-                      .overlap = log->about.overlap,
+                      .margin = log->about.margin,
+                      .tests_margin = log->about.margin > 0,
+                      .redrawn = log->about.redrawn,
                       .same_folds = log->about.same_folds};
-    c->runs = memory_checked(calloc((size_t)log->count + 1, sizeof *c->runs));
+    row_memory rows = make_room(log, c);
     c->measure_count = list_measures(log, c->measures, of);
     for (int i = 0; i < log->count; i++) {
         const runlog_run *run = &log->runs[i];
@@ -153,6 +237,7 @@ void runlog_comparison(const runlog *log, comparison *c)
                                       .step_seconds = timed ? last->seconds / (double)last->step : NAN};
         for (int m = 0; m < c->measure_count; m++)
             c->runs[i].values[m] = figure_of(run, of[m]);
+        add_rows(log, run, of, &c->runs[i], c->measure_count, &rows);
         c->still_falling += run->finished && !run->diverged && still_falls(run);
     }
 }
@@ -165,11 +250,21 @@ void runlog_write_summary(const runlog *log, FILE *to)
     free(c.runs);
 }
 
-static void print_one(const runlog *log, const char *format, FILE *out)
+void runlog_write_pairs(const runlog *log, FILE *to)
 {
     comparison c;
     runlog_comparison(log, &c);
-    comparison_print(&c, format, out);
+    comparison_write_pairs(&c, to);
+    free(c.runs);
+}
+
+typedef void printer(const comparison *c, const char *format, FILE *out);
+
+static void print_one(const runlog *log, printer *print, const char *format, FILE *out)
+{
+    comparison c;
+    runlog_comparison(log, &c);
+    print(&c, format, out);
     free(c.runs);
 }
 
@@ -181,18 +276,34 @@ static bool same_points(const runlog *a, const runlog *b)
     return same;
 }
 
-void runlog_print_table_as(const runlog *log, const char *format, FILE *out)
+/* The comparison, or those of a search: at each activation's best point, and at the common one if it differs. */
+static void print_all(const runlog *log, printer *print, const char *format, FILE *out)
 {
     if (!runlog_is_search(log)) {
-        print_one(log, format, out);
+        print_one(log, print, format, out);
         return;
     }
     runlog *best = runlog_at_best(log, false), *common = runlog_at_best(log, true);
-    print_one(best, format, out);
+    print_one(best, print, format, out);
     if (!same_points(best, common)) {
         fputs("\n", out);
-        print_one(common, format, out);
+        print_one(common, print, format, out);
     }
     runlog_free(best);
     runlog_free(common);
+}
+
+void runlog_print_table_as(const runlog *log, const char *format, FILE *out)
+{
+    print_all(log, comparison_print, format, out);
+}
+
+void runlog_print_results(const runlog *log, const char *format, FILE *out)
+{
+    print_all(log, comparison_print_results, format, out);
+}
+
+void runlog_print_definitions(const runlog *log, const char *format, FILE *out)
+{
+    print_all(log, comparison_print_definitions, format, out);
 }

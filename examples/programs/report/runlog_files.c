@@ -41,6 +41,7 @@ static const struct file {
      .at_best = true,
      .drawn = true},
     {"summary.csv", runlog_write_summary, .at_best = true},
+    {"pairs.csv", runlog_write_pairs, .at_best = true},
     {"step_bands.csv",
      NULL,
      "step",

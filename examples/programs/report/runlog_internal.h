@@ -64,6 +64,7 @@ void runlog_write_band(FILE *to, const double values[], int count, bool share);
 /* Write the contents of the files. */
 void runlog_write_summary(const runlog *log, FILE *to);
 void runlog_write_runs(const runlog *log, FILE *to);
+void runlog_write_pairs(const runlog *log, FILE *to);
 void runlog_write_search(const runlog *log, FILE *to);
 
 /* config.json of a runlog. */

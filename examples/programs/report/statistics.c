@@ -44,12 +44,12 @@ double statistics_incomplete_beta(double x, double a, double b)
     return exp(log_front) * beta_fraction(x, a, b) / a;
 }
 
-/* The probability that Student's t exceeds x >= 0: half of I at degrees / (degrees + x^2), written so that neither
- * small nor large x loses digits. */
+/* The probability that Student's t exceeds x >= 0: half of I at degrees / (degrees + x^2). Near 0 the complement has
+ * more digits, beyond it the tail itself: its fraction converges quickly there, and nothing cancels. */
 static double student_tail(double x, double degrees)
 {
     double ratio = x * x / degrees;
-    if (ratio < 1)
+    if (x < 1)
         return 0.5 - 0.5 * statistics_incomplete_beta(ratio / (1 + ratio), 0.5, degrees / 2);
     return 0.5 * statistics_incomplete_beta(1 / (1 + ratio), degrees / 2, 0.5);
 }
@@ -82,9 +82,18 @@ double statistics_student_quantile(double probability, double degrees)
 /* A deviation below this fraction of the largest value is only rounding. */
 static const double ROUNDING = 1e-12;
 
+static statistics_estimate with_error(statistics_estimate of, double error, double degrees)
+{
+    of.error = error;
+    of.degrees = degrees;
+    of.margin = error > 0 ? statistics_student_quantile(0.975, degrees) * error : error;
+    return of;
+}
+
 statistics_estimate statistics_paired(const double values[], const double baseline[], size_t count)
 {
-    statistics_estimate result = {.count = count, .mean = NAN, .deviation = NAN, .margin = NAN};
+    statistics_estimate result = {
+        .count = count, .mean = NAN, .deviation = NAN, .error = NAN, .degrees = NAN, .margin = NAN};
     if (count == 0)
         return result;
     double sum = 0;
@@ -99,12 +108,11 @@ statistics_estimate statistics_paired(const double values[], const double baseli
         squares += off * off;
         largest = fmax(largest, fmax(fabs(values[i]), baseline ? fabs(baseline[i]) : 0));
     }
-    double degrees = (double)(count - 1);
+    const double degrees = (double)(count - 1);
     result.deviation = sqrt(squares / degrees);
     if (result.deviation < ROUNDING * largest)
         result.deviation = 0;
-    result.margin = statistics_student_quantile(0.975, degrees) * result.deviation / sqrt((double)count);
-    return result;
+    return with_error(result, result.deviation / sqrt((double)count), degrees);
 }
 
 statistics_estimate statistics_of(const double values[], size_t count)
@@ -152,13 +160,17 @@ static double sign_probability(int least, int count)
     return fmin(1, 2 * sum);
 }
 
-/* The p-value of a mean of 0, if the deviation of the mean is `factor` times that of the values; NaN for fewer than two
- * values or equal ones. */
-static double t_test(const statistics_estimate *of, double factor)
+double statistics_p(const statistics_estimate *of)
 {
-    if (of->count < 2 || !(of->deviation > 0))
+    return of->error > 0 ? 2 * student_tail(fabs(of->mean) / of->error, of->degrees) : NAN;
+}
+
+double statistics_equivalence_p(const statistics_estimate *of, double bound)
+{
+    if (!(of->error > 0))
         return NAN;
-    return 2 * student_tail(fabs(of->mean) / (of->deviation * factor), (double)(of->count - 1));
+    const double t = (bound - fabs(of->mean)) / of->error; /* of the nearer end; the other one's p-value is smaller */
+    return t >= 0 ? student_tail(t, of->degrees) : 1 - student_tail(-t, of->degrees);
 }
 
 statistics_test statistics_compare(const double values[], const double baseline[], size_t count)
@@ -172,16 +184,109 @@ statistics_test statistics_compare(const double values[], const double baseline[
     const int unequal = test.greater + test.less;
     if (unequal > 0)
         test.sign_p = sign_probability(test.greater < test.less ? test.greater : test.less, unequal);
-    test.p = t_test(&difference, sqrt(1 / (double)count));
+    test.p = statistics_p(&difference);
     return test;
 }
 
-void statistics_correct_overlap(double overlap, statistics_estimate *estimate, statistics_test *test)
+/* The smallest number of seeds with (t(level; n - 1) + t(0.8; n - 1)) error(n) <= effect; 0: too many. */
+static int seeds_needed(double level, double variance, double floor, double effect)
 {
-    const double n = (double)estimate->count, factor = sqrt(1 / n + overlap);
-    estimate->margin *= factor * sqrt(n);
-    if (test)
-        test->p = t_test(estimate, factor);
+    int low = 1, high = STATISTICS_MOST_SEEDS + 1; /* too few; enough */
+    while (high - low > 1) {
+        const int n = low + (high - low) / 2;
+        const double quantiles = statistics_student_quantile(level, n - 1.) + statistics_student_quantile(0.8, n - 1.);
+        if (pow(quantiles, 2) * (variance / n + floor * floor) <= effect * effect)
+            high = n;
+        else
+            low = n;
+    }
+    return high > STATISTICS_MOST_SEEDS ? 0 : high;
+}
+
+statistics_seeds statistics_seeds_needed(const statistics_estimate *of, double effect, int comparisons)
+{
+    const double level = 1 - 0.05 / (2. * (comparisons > 1 ? comparisons : 1)), nu = (double)of->count - 1, z = 1.2816;
+    const double chi_square = nu * pow(1 - 2 / (9 * nu) - z * sqrt(2 / (9 * nu)), 3); /* its 10 % quantile */
+    const double variance = (of->error * of->error - of->floor * of->floor) * (double)of->count;
+    return (statistics_seeds){seeds_needed(level, variance, of->floor, effect),
+                              seeds_needed(level, variance * nu / chi_square, of->floor, effect)};
+}
+
+/* ---- seeds that redraw the split ---- */
+
+/* Of a row: the sum of what its seeds add to the error of the mean, and of the squares. */
+typedef struct row_sums {
+    double together, alone;
+    int seeds;
+} row_sums;
+
+/* Sums of r(i) and r(i)^2 over the rows. */
+static void sum_covariances(const row_sums *rows, size_t count, double n, double *sum, double *squares)
+{
+    *sum = *squares = 0;
+    for (size_t i = 0; i < count; i++) {
+        const row_sums *of = &rows[i];
+        const double r = of->seeds > 1 ? (of->together * of->together - of->alone) * n / (n - 1) : 0;
+        *sum += r;
+        *squares += r * r;
+    }
+}
+
+static double mean_of(const statistics_rows *seed)
+{
+    double sum = 0;
+    for (size_t i = 0; i < seed->count; i++)
+        sum += seed->value[i];
+    return sum / (double)seed->count;
+}
+
+static size_t end_of_rows(const statistics_rows seeds[], size_t count)
+{
+    size_t end = 0;
+    for (size_t s = 0; s < count; s++)
+        for (size_t i = 0; i < seeds[s].count; i++)
+            end = seeds[s].row[i] >= end ? (size_t)seeds[s].row[i] + 1 : end;
+    return end;
+}
+
+/* Adds a seed's rows to their sums; returns its part of W. */
+static double add_seed(const statistics_rows *seed, double mean, double n, row_sums *sums)
+{
+    const double m = (double)seed->count;
+    double W = 0;
+    for (size_t i = 0; i < seed->count; i++) {
+        const double e = (seed->value[i] - mean) / (n * m);
+        row_sums *of = &sums[seed->row[i]];
+        of->together += e;
+        of->alone += e * e;
+        of->seeds++;
+        W += m > 1 ? e * e * m / (m - 1) : 0;
+    }
+    return W;
+}
+
+statistics_estimate statistics_of_rows(const statistics_rows seeds[], size_t count)
+{
+    const size_t rows = end_of_rows(seeds, count);
+    const double n = (double)count;
+    double *means = memory_checked(malloc((count + 1) * sizeof *means)), W = 0, sum, squares;
+    row_sums *sums = memory_checked(calloc(rows + 1, sizeof *sums));
+    for (size_t s = 0; s < count; s++) {
+        means[s] = mean_of(&seeds[s]);
+        W += add_seed(&seeds[s], means[s], n, sums);
+    }
+    statistics_estimate result = statistics_of(means, count);
+    sum_covariances(sums, rows, n, &sum, &squares);
+    if (count > 1 && result.error >= 0) {
+        const double a = result.error * result.error, p = a > 0 ? fmin(1, W / a) : 1, nu = n - 1 + p;
+        const double P = ((n - 1) * a + p * W) / nu, C = fmax(0, sum), V = P + 2 * C;
+        const double spread = 2 * P * P / nu + (C > 0 ? 4 * squares : 0);
+        result = with_error(result, sqrt(V), V > 0 ? fmax(1, 2 * V * V / spread) : nu);
+        result.floor = sqrt(2 * C);
+    }
+    free(means);
+    free(sums);
+    return result;
 }
 
 static int by_value(const void *a, const void *b)

@@ -12,12 +12,16 @@
 #define REPORT_STATISTICS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct {
     size_t count;
     double mean;
     double deviation; /* of the sample: divided by count - 1; 0 if it is only rounding */
-    double margin;    /* half the width of the mean's 95 % interval, by Student's t with count - 1 degrees of freedom */
+    double error;     /* standard error of the mean: deviation / sqrt(count), or as statistics_of_rows says */
+    double floor;     /* the part of the error that more seeds leave: sqrt(2 C) of statistics_of_rows; otherwise 0 */
+    double degrees;   /* of freedom of Student's t: count - 1, or as statistics_of_rows says */
+    double margin;    /* half the width of the mean's 95 % interval, by Student's t */
 } statistics_estimate;
 
 /* Mean, deviation and margin of `count` values. */
@@ -50,12 +54,45 @@ typedef struct {
 } statistics_test;
 statistics_test statistics_compare(const double values[], const double baseline[], size_t count);
 
-/* Corrects for seeds that redraw training and test samples from one file, as their results depend on each other: the
- * variance of their mean is not deviation^2 / n but deviation^2 (1 / n + overlap), where `overlap` is the number of
- * test samples divided by that of training samples (Nadeau and Bengio, "Inference for the generalization error",
- * Machine Learning 52, 2003). Widens the margin and, unless it is NULL, raises the p-value of the t test, not of the
- * sign test. An overlap of 0 changes nothing. */
-void statistics_correct_overlap(double overlap, statistics_estimate *estimate, statistics_test *test);
+/* The two-sided p-value of a mean of 0; NaN if the error is 0 or unknown. */
+double statistics_p(const statistics_estimate *of);
+
+/* The p-value of two one-sided tests that the mean lies between -bound and bound: below 0.05, the two are equal within
+ * `bound`. NaN if the error is 0 or unknown. */
+double statistics_equivalence_p(const statistics_estimate *of, double bound);
+
+/* How many seeds would show a difference of `effect` in 80 % of cases, by a t test at 5 % divided by the number of
+ * comparisons (Bonferroni, with which Holm begins). The deviation of few seeds is itself uncertain: `low` holds for the
+ * one that was found, `high` for its upper 90 % limit (chi-square, by Wilson and Hilferty, 1931). 0 if no number of up
+ * to STATISTICS_MOST_SEEDS is enough. */
+enum { STATISTICS_MOST_SEEDS = 1000 };
+typedef struct {
+    int low, high;
+} statistics_seeds;
+statistics_seeds statistics_seeds_needed(const statistics_estimate *of, double effect, int comparisons);
+
+/* The rows that a seed tested, and a value for each: the loss of one net, or the difference of two. */
+typedef struct statistics_rows {
+    size_t count;
+    const uint32_t *row; /* [count], the row's number in the table; no row twice */
+    const double *value; /* [count] */
+} statistics_rows;
+
+/* The mean over seeds that redraw the split of one table, as an estimate for the population that the table is a sample
+ * of: seeds share test and training rows, so their results depend on each other, and more seeds do not make up for few
+ * rows. With y(i, s) the value of row i in seed s, m(s) rows, d(s) their mean, d the mean of the n seeds:
+ *
+ *     a  = variance of d(s) / n                        what seeds differ by
+ *     e  = (y(i, s) - d(s)) / (n m(s)),  S(i) = sum over s of e(i, s)
+ *     W  = sum e^2 m / (m - 1)                         what rows make of a, if seeds did not differ otherwise
+ *     P  = ((n - 1) a + p W) / (n - 1 + p), p = min(1, W / a)
+ *     r(i) = (S(i)^2 - sum over s of e(i, s)^2) n / (n - 1),  C = max(0, sum r)     the covariance of shared rows
+ *     error^2 = P + 2 C        the 2 allows for shared training rows too
+ *     degrees = 2 error^4 / (2 P^2 / (n - 1 + p) + 4 sum r^2)    by Satterthwaite; without the r if C is 0
+ *
+ * tests/intervals measures how often such an interval covers the truth. Rows that only one seed tested add nothing to
+ * C. NaN margins for fewer than two seeds; an empty seed makes everything NaN. NULL rows are none. */
+statistics_estimate statistics_of_rows(const statistics_rows seeds[], size_t count);
 
 /* Corrects p-values for multiple comparisons: without any difference, one of them is below 0.05 in at most 5 % of cases
  * (Holm, 1979). A NaN stays NaN and does not count. */

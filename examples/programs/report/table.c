@@ -408,12 +408,34 @@ static void print_notes(const table *t, const struct format *format, FILE *out)
         }
 }
 
-void table_print(const table *t, const char *name, FILE *out)
+static const struct format *format_of(const char *name)
 {
     const struct format *format = formats;
     while (format < formats + sizeof formats / sizeof *formats - 1 && strcmp(format->name, name) != 0)
         format++;
-    format->print(t, out);
+    return format;
+}
+
+void table_print_rows(const table *t, const char *format, FILE *out)
+{
+    format_of(format)->print(t, out);
+}
+
+void table_print_notes(const table *t, const char *format, FILE *out)
+{
+    if (format_of(format)->before)
+        print_notes(t, format_of(format), out);
+}
+
+void table_print(const table *t, const char *format, FILE *out)
+{
+    table_print_rows(t, format, out);
+    table_print_notes(t, format, out);
+}
+
+void table_print_sentence(const char *sentence, bool verdict, const char *name, FILE *out)
+{
+    const struct format *format = format_of(name);
     if (format->before)
-        print_notes(t, format, out);
+        put_note(format, verdict ? format->verdict : format->before, sentence, out);
 }

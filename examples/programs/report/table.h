@@ -72,6 +72,13 @@ int table_rows(const table *t);
  * (without notes) or "html". */
 void table_print(const table *t, const char *format, FILE *out);
 
+/* The same in two parts: caption and rows; then verdicts, notes and explanations of the columns. */
+void table_print_rows(const table *t, const char *format, FILE *out);
+void table_print_notes(const table *t, const char *format, FILE *out);
+
+/* A sentence of conclusion without a table, or with `verdict` false a note; nothing in CSV. */
+void table_print_sentence(const char *sentence, bool verdict, const char *format, FILE *out);
+
 /* A text as a field of CSV, in quotes if necessary. */
 void table_csv_text(FILE *out, const char *text);
 

@@ -3,7 +3,9 @@
 #include "examples/programs/data/words.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 bool verdict_still_falls(const double losses[], int count)
 {
@@ -14,33 +16,26 @@ bool verdict_still_falls(const double losses[], int count)
     return count >= 4 && after < before - 0.01 * fabs(before);
 }
 
-int verdict_pairs_needed(double deviation, double difference, int comparisons, double overlap)
+enum { NAME = 64 }; /* the most bytes of a name */
+
+/* Appends to a sentence; what does not fit is left out, from a whole character on. */
+static void say(char sentence[VERDICT_SENTENCE], const char *format, ...)
 {
-    const double ratio = deviation / fabs(difference), level = 1 - 0.05 / (2. * (comparisons > 1 ? comparisons : 1));
-    int low = 1, high = VERDICT_MOST_PAIRS; /* too few; enough, or the maximum */
-    while (high - low > 1) {
-        const int n = low + (high - low) / 2;
-        const double quantiles = statistics_student_quantile(level, n - 1.) + statistics_student_quantile(0.8, n - 1.);
-        if (1 >= pow(quantiles * ratio, 2) * (1. / n + overlap))
-            high = n;
-        else
-            low = n;
-    }
-    return high;
+    const size_t length = strlen(sentence);
+    va_list arguments;
+    va_start(arguments, format);
+    if (vsnprintf(sentence + length, VERDICT_SENTENCE - length, format, arguments) >= VERDICT_SENTENCE - (int)length)
+        sentence[plain_length(sentence, VERDICT_SENTENCE - 1)] = '\0';
+    va_end(arguments);
 }
 
-/* A number with one significant digit, or an integer with two. */
-static double rounded(double x, int digits)
-{
-    const double unit = pow(10, floor(log10(x)) - (digits - 1));
-    return unit * round(x / unit);
-}
+/* ---- a pair ---- */
 
-/* The number of decimals that shows one significant digit of a percentage's margin, two of another's. */
-static int decimals_of(double margin, bool share)
+/* The number of decimals that shows two significant digits of a margin. */
+static int decimals_of(double margin, int most)
 {
-    const double places = isfinite(margin) && margin > 0 ? (share ? 0 : 1) - floor(log10(margin)) : 2;
-    return (int)fmax(share ? 1 : 0, fmin(8, places));
+    const double places = isfinite(margin) && margin > 0 ? 1 - floor(log10(margin)) : 2;
+    return (int)fmax(0, fmin(most, places));
 }
 
 /* As printed, without a sign before zero. */
@@ -50,56 +45,239 @@ static double shown(double x, int decimals)
     return fabs(x) < unit / 2 ? 0 : x;
 }
 
-static void write_power(const verdict_facts *f, double bound, double scale, char *text, size_t size)
+/* "+0.051 (+44 %; 31 to 57 %)", "+1.2 points (0.3 to 2.1)", or without the interval if there is none. */
+static void say_difference(const verdict_facts *f, char sentence[VERDICT_SENTENCE])
 {
-    const double smaller = rounded(bound / 4, 1);
-    const int needed = verdict_pairs_needed(scale * f->difference.deviation, smaller, f->comparisons, f->overlap);
-    if (needed == VERDICT_MOST_PAIRS) {
-        snprintf(text, size, "; more samples, not more %s, would show one of %g", f->pairs, smaller);
+    const statistics_estimate *d = &f->difference;
+    const bool interval = d->margin > 0 && isfinite(d->margin), percent = !f->share && f->base > 0;
+    const double scale = f->share ? 100 : percent ? 100 / f->base : 1, margin = scale * d->margin;
+    const int decimals = decimals_of(interval ? margin : fabs(scale * d->mean), f->share || percent ? 1 : 8);
+    if (percent)
+        say(sentence, "%+.*f (", decimals_of(interval ? d->margin : fabs(d->mean), 8), d->mean);
+    say(sentence, "%+.*f%s", decimals, scale * d->mean, f->share ? " points" : percent ? " %" : "");
+    if (interval)
+        say(sentence, "%s%.*f to %.*f%s", percent ? "; " : " (", decimals, shown(scale * d->mean - margin, decimals),
+            decimals, shown(scale * d->mean + margin, decimals), percent ? " %" : "");
+    say(sentence, percent || interval ? ")" : "");
+}
+
+static void say_p(double p, char sentence[VERDICT_SENTENCE])
+{
+    if (p < 0.001)
+        say(sentence, "p < 0.001");
+    else
+        say(sentence, "p = %.*f", p < 0.1 ? 3 : 2, p);
+}
+
+/* "1 %" or "1 point". */
+static void write_margin(const verdict_facts *f, char *text, size_t size)
+{
+    const double margin = 100 * f->margin;
+    snprintf(text, size, "%g %s", margin, !f->share ? "%" : margin == 1 ? "point" : "points");
+}
+
+/* How many seeds would show a difference that matters. */
+static void say_power(const verdict_facts *f, char sentence[VERDICT_SENTENCE])
+{
+    enum { TOO_FEW = 5 };
+    const double effect = f->margin * (f->share ? 1 : f->base);
+    if (f->difference.count < TOO_FEW || !(effect > 0))
         return;
-    }
-    const int count = needed >= 100 ? (int)rounded(needed, 2) : needed;
-    snprintf(text, size, count <= (int)f->difference.count ? "" : "; about %d %s would show one of %g", count, f->pairs,
-             smaller);
+    const statistics_seeds needed = statistics_seeds_needed(&f->difference, effect, f->comparisons);
+    if (needed.high > 0 && needed.high <= (int)f->difference.count)
+        return;
+    char what[32];
+    write_margin(f, what, sizeof what);
+    if (needed.low == 0 && f->difference.floor > 0)
+        say(sentence, "; more samples, not more %s, would show %s", f->pairs, what);
+    else if (needed.low == 0)
+        say(sentence, "; more than %d %s would show %s", STATISTICS_MOST_SEEDS, f->pairs, what);
+    else if (needed.high == 0)
+        say(sentence, "; %d or many more %s would show %s in 4 of 5 cases", needed.low, f->pairs, what);
+    else
+        say(sentence, "; %d to %d %s would show %s in 4 of 5 cases", needed.low, needed.high, f->pairs, what);
+}
+
+static void say_result(const verdict_facts *f, char sentence[VERDICT_SENTENCE])
+{
+    const int pairs = (int)f->difference.count, same = f->better > f->worse ? f->better : f->worse;
+    char margin[32];
+    write_margin(f, margin, sizeof margin);
+    say(sentence, ", %s in %d of %d %s: ", f->better >= f->worse ? "better" : "worse", same, pairs, f->pairs);
+    if (f->p < 0.05)
+        say(sentence, "significant, ");
+    else if (f->equal_p < 0.05)
+        say(sentence, "equal within %s, ", margin);
+    else if (same == pairs)
+        say(sentence, "not significant with %d %s, ", pairs, f->pairs);
+    else
+        say(sentence, "not significant, ");
+    say_p(f->p >= 0.05 && f->equal_p < 0.05 ? f->equal_p : f->p, sentence);
+    if (!(f->p < 0.05) && !(f->equal_p < 0.05))
+        say_power(f, sentence);
 }
 
 void verdict_write(const verdict_facts *f, char sentence[VERDICT_SENTENCE])
 {
-    enum { NAME = 64 };
-    const statistics_estimate *d = &f->difference;
-    const double scale = f->share ? 100 : 1, mean = scale * d->mean, margin = scale * d->margin, low = mean - margin,
-                 high = mean + margin, bound = fmax(fabs(low), fabs(high));
-    const char *unit = f->share ? " points" : "";
-    const int decimals = decimals_of(margin > 0 ? margin : fabs(mean), f->share), pairs = (int)d->count;
-    char among[64] = "", power[128] = "";
-    if (f->comparisons > 1)
-        snprintf(among, sizeof among, " among %d comparisons (Holm)", f->comparisons);
-    int length = snprintf(sentence, VERDICT_SENTENCE, "%.*s against %.*s: ", plain_length(f->name, NAME), f->name,
-                          plain_length(f->against, NAME), f->against);
-    char *rest = sentence + length;
-    const size_t room = VERDICT_SENTENCE - (size_t)length;
+    const int pairs = (int)f->difference.count;
+    *sentence = '\0';
+    say(sentence, "%.*s against %.*s: ", plain_length(f->name, NAME), f->name, plain_length(f->against, NAME),
+        f->against);
     if (pairs == 0)
-        snprintf(rest, room, "no verdict on %s, no two runs to compare have finished.", f->measure);
-    else if (isnan(mean))
-        snprintf(rest, room, "no verdict on %s, a run diverged.", f->measure);
-    else if (pairs == 1)
-        snprintf(rest, room, "%s %+.*f%s in one pair of runs: no verdict, use several seeds.", f->measure, decimals,
-                 mean, unit);
-    else if (!(d->deviation > 0))
-        snprintf(rest, room, "%s %+.*f%s, the same for all %d %s.", f->measure, decimals, mean, unit, pairs, f->pairs);
-    else if (f->p < 0.05)
-        snprintf(rest, room, "%s %+.*f%s (%.*f to %.*f), significant at the 5 %% level%s; %d %s.", f->measure, decimals,
-                 mean, unit, decimals, shown(low, decimals), decimals, shown(high, decimals), among, pairs, f->pairs);
-    else if (low > 0 || high < 0)
-        snprintf(rest, room, "%s %+.*f%s (%.*f to %.*f), not significant at the 5 %% level%s, p = %.2f; %d %s.",
-                 f->measure, decimals, mean, unit, decimals, shown(low, decimals), decimals, shown(high, decimals),
-                 among, f->p, pairs, f->pairs);
-    else if (f->share && bound >= 100) { /* the largest possible difference */
-        write_power(f, 100, scale, power, sizeof power);
-        snprintf(rest, room, "no verdict on %s, the %d %s differ too much%s.", f->measure, pairs, f->pairs, power);
-    } else {
-        write_power(f, bound, scale, power, sizeof power);
-        snprintf(rest, room, "no difference in %s larger than %.*f%s; %d %s%s.", f->measure, decimals, bound, unit,
-                 pairs, f->pairs, power);
+        say(sentence, "no verdict on %s, no two runs to compare have finished.", f->measure);
+    else if (isnan(f->difference.mean))
+        say(sentence, "no verdict on %s, a run diverged.", f->measure);
+    else {
+        say(sentence, "%s ", f->measure);
+        say_difference(f, sentence);
+        if (pairs == 1)
+            say(sentence, " in one pair of runs: no verdict, use several seeds");
+        else if (!(f->difference.error > 0))
+            say(sentence, ", the same for all %d %s", pairs, f->pairs);
+        else
+            say_result(f, sentence);
+        say(sentence, ".");
+    }
+}
+
+/* ---- all groups ---- */
+
+/* "relu", "relu and gelu", "relu, gelu and silu": names first .. end - 1 that are chosen. */
+static int say_names(const char *const names[], const bool chosen[], int count, char sentence[VERDICT_SENTENCE])
+{
+    int left = 0, said = 0;
+    for (int i = 0; i < count; i++)
+        left += chosen[i];
+    for (int i = 0; i < count; i++)
+        if (chosen[i]) {
+            say(sentence, "%s%.*s",
+                said == 0   ? ""
+                : left == 1 ? " and "
+                            : ", ",
+                plain_length(names[i], NAME), names[i]);
+            said++;
+            left--;
+        }
+    return said;
+}
+
+/* The end of the tier that begins with a group: its members are alike, if relations below `least` are. */
+static int tier_end(const verdict_relation of[], int count, int begin, verdict_relation least)
+{
+    int end = begin + 1;
+    for (; end < count; end++)
+        for (int i = begin; i < end; i++)
+            if (of[i * count + end] >= least)
+                return end;
+    return end;
+}
+
+/* True if groups of different tiers are never alike. */
+static bool has_tiers(const verdict_relation of[], int count, verdict_relation least)
+{
+    for (int begin = 0; begin < count;) {
+        const int end = tier_end(of, count, begin, least);
+        for (int i = begin; i < end; i++)
+            for (int j = end; j < count; j++)
+                if (of[i * count + j] < least)
+                    return false;
+        begin = end;
+    }
+    return true;
+}
+
+/* The weakest relation between groups begin .. end - 1 and all before, or for the first ones all behind. */
+static verdict_relation weakest(const verdict_relation of[], int count, int begin, int end)
+{
+    verdict_relation least = VERDICT_DIFFER;
+    for (int i = 0; i < (begin ? begin : end); i++)
+        for (int j = begin ? begin : end; j < (begin ? end : count); j++)
+            least = of[i * count + j] < least ? of[i * count + j] : least;
+    return least;
+}
+
+enum { MOST_NAMES = 64 };
+
+static void say_tiers(const char *const names[], const verdict_relation of[], int count, verdict_relation least,
+                      const char *pairs, char sentence[VERDICT_SENTENCE])
+{
+    int tier = 0;
+    for (int begin = 0; begin < count; tier++) {
+        const int end = tier_end(of, count, begin, least);
+        const bool several = end - begin > 1, sure = weakest(of, count, begin, end) == VERDICT_DIFFER;
+        bool chosen[MOST_NAMES] = {false};
+        for (int i = begin; i < end; i++)
+            chosen[i] = true;
+        say(sentence, tier ? "; " : "");
+        say_names(names, chosen, count, sentence);
+        if (tier == 0)
+            say(sentence, several ? " cannot be told apart" : sure ? " is best" : " came first");
+        else if (sure)
+            say(sentence, "%s worse%s", several ? " are" : " is", tier > 1 ? " still" : "");
+        else
+            say(sentence, " %s worse in all %s, though not significantly", several ? "were" : "was", pairs);
+        begin = end;
+    }
+}
+
+/* The groups than which group i is significantly better. */
+static int better_than(const verdict_relation of[], int count, int i, bool worse[MOST_NAMES])
+{
+    int any = 0;
+    for (int j = 0; j < count; j++)
+        any += worse[j] = i < j && of[i * count + j] == VERDICT_DIFFER;
+    return any;
+}
+
+/* Groups that are better than the same others are named together. */
+static void say_relations(const char *const names[], const verdict_relation of[], int count,
+                          char sentence[VERDICT_SENTENCE])
+{
+    bool done[MOST_NAMES] = {false}, worse[MOST_NAMES], other[MOST_NAMES], same[MOST_NAMES];
+    int said = 0;
+    for (int i = 0; i < count; i++) {
+        if (done[i] || !better_than(of, count, i, worse))
+            continue;
+        for (int k = 0; k < count; k++) {
+            better_than(of, count, k, other);
+            done[k] |= same[k] = memcmp(worse, other, sizeof worse[0] * (size_t)count) == 0;
+        }
+        say(sentence, said++ ? "; " : "");
+        say(sentence, "%s better than ", say_names(names, same, count, sentence) > 1 ? " are" : " is");
+        say_names(names, worse, count, sentence);
+    }
+    say(sentence, "; other pairs cannot be told apart");
+}
+
+/* Pairs that agree in all runs, where they are not part of the tiers: those with the same worse one together. */
+static void say_unanimous(const char *const names[], const verdict_relation of[], int count, const char *pairs,
+                          char sentence[VERDICT_SENTENCE])
+{
+    for (int j = 0; j < count; j++) {
+        bool better[MOST_NAMES] = {false}, any = false;
+        for (int i = 0; i < j; i++)
+            any |= better[i] = of[i * count + j] == VERDICT_UNANIMOUS;
+        if (!any)
+            continue;
+        say(sentence, "; %.*s was worse than ", plain_length(names[j], NAME), names[j]);
+        say_names(names, better, count, sentence);
+        say(sentence, " in all %s", pairs);
+    }
+}
+
+void verdict_headline(const char *const names[], const verdict_relation of[], int count, const char *pairs,
+                      char sentence[VERDICT_SENTENCE])
+{
+    *sentence = '\0';
+    if (count > MOST_NAMES)
+        say(sentence, "%d forms: see the pairs", count);
+    else if (has_tiers(of, count, VERDICT_UNANIMOUS))
+        say_tiers(names, of, count, VERDICT_UNANIMOUS, pairs, sentence);
+    else {
+        if (has_tiers(of, count, VERDICT_DIFFER))
+            say_tiers(names, of, count, VERDICT_DIFFER, pairs, sentence);
+        else
+            say_relations(names, of, count, sentence);
+        say_unanimous(names, of, count, pairs, sentence);
     }
 }

@@ -1,10 +1,15 @@
-/* The conclusions of a comparison in sentences, computed from its intervals; and hints on what to do first.
+/* The conclusions of a comparison in sentences, computed from its intervals.
+ *
+ *     const char *names[] = {"gelu_exact", "relu", "swiglu"};           // from the best to the worst
+ *     verdict_relation of[9] = {[2] = VERDICT_DIFFER, [5] = VERDICT_DIFFER};        // [better, worse]
+ *     verdict_headline(names, of, 3, "10 seeds", sentence);
+ *     // gelu_exact and relu cannot be told apart; swiglu is worse
  *
  *     verdict_write(&(verdict_facts){.name = "gelu_exact", .against = "relu", .measure = "test accuracy",
- *                                    .share = true, .difference = statistics_paired(gelu, relu, 10), .p = 0.01,
- *                                    .comparisons = 3, .pairs = "seeds"}, sentence);
- *     // gelu_exact against relu: test accuracy +1.2 points (0.3 to 2.1), significant at the 5 % level among 3
- *     // comparisons (Holm); 10 seeds.
+ *                                    .share = true, .more_is_better = true, .difference = statistics_paired(gelu, relu,
+ * 10), .better = 9, .p = 0.01, .comparisons = 3, .pairs = "seeds"}, sentence);
+ *     // gelu_exact against relu: test accuracy +1.2 points (0.3 to 2.1), better in 9 of 10 seeds: significant, p =
+ * 0.01.
  */
 #ifndef REPORT_VERDICT_H
 #define REPORT_VERDICT_H
@@ -13,26 +18,37 @@
 
 #include <stdbool.h>
 
-enum { VERDICT_SENTENCE = 512, VERDICT_MOST_PAIRS = 1000000 };
+enum { VERDICT_SENTENCE = 512 };
 
 typedef struct verdict_facts {
     const char *name, *against, *measure;
     const char *pairs; /* name of the pairs: "seeds" */
     bool share;        /* between 0 and 1: differences are in percentage points */
-    statistics_estimate difference;
-    double p;       /* p-value of the difference, corrected for `comparisons` */
-    double overlap; /* statistics_correct_overlap */
+    bool more_is_better;
+    double base;                    /* mean of `against`, of which differences are a percentage; 0: none */
+    statistics_estimate difference; /* of `name` less `against` */
+    int better, worse;              /* pairs in which `name` is better, and worse */
+    double p;                       /* p-value of the difference, corrected for `comparisons` */
+    double margin;                  /* equal means: within this share of the base (of 1 for shares) */
+    double equal_p;                 /* p-value of the test of that, corrected; NaN: not tested */
     int comparisons;
 } verdict_facts;
 
-/* If significant: the difference and its 95 % interval. Otherwise the largest difference that the interval allows, and
- * how many pairs would show a quarter of it. */
+/* One pair: the difference with its 95 % interval, in how many pairs of runs it has this sign, and whether it is
+ * significant, or too small to matter; otherwise how many seeds would show a difference of the margin, from five seeds
+ * on. If all pairs of runs agree, it never says that there is no difference. */
 void verdict_write(const verdict_facts *facts, char sentence[VERDICT_SENTENCE]);
 
-/* The number of pairs that show a difference in 80 % of cases, with a t test at 5 % divided by the number of
- * comparisons (Bonferroni, with which Holm begins): the smallest n >= 2 with 1 >= ((t(1 - 0.05 / 2m; n - 1) + t(0.8; n
- * - 1)) deviation / difference)^2 (1 / n + overlap). A million if more are needed, or if no number is enough. */
-int verdict_pairs_needed(double deviation, double difference, int comparisons, double overlap);
+typedef enum {
+    VERDICT_ALIKE,
+    VERDICT_UNANIMOUS, /* not significant, but the same one is better in each of at least three pairs of runs */
+    VERDICT_DIFFER     /* significantly */
+} verdict_relation;
+
+/* All groups in one sentence, without a full stop: which cannot be told apart, and which are better. `names` are sorted
+ * from the best to the worst; of[i * count + j], i < j, is the relation of i and j; `pairs` is "10 seeds". */
+void verdict_headline(const char *const names[], const verdict_relation of[], int count, const char *pairs,
+                      char sentence[VERDICT_SENTENCE]);
 
 /* True if a validation loss was still falling when training ended: the best of the last quarter of the epochs is more
  * than 1 % below the best before. False for fewer than four epochs. */

@@ -20,12 +20,14 @@ static bool write_page(const void *context, FILE *to)
     const page *p = context;
     const comparison *c = &p->from->c;
     html_begin(to, p->settings->runs, NULL, false);
-    comparison_print(c, "html", to);
+    comparison_print_results(c, "html", to);
     for (int m = 0; p->from->steps && m < c->measure_count; m++) {
         chart_line *lines = runs_lines(p->from, m);
         chart_write(to, c->measures[m].name, "step", lines, c->run_count);
         free(lines);
     }
+    html_element(to, "h2", "What the words mean");
+    comparison_print_definitions(c, "html", to);
     html_element(to, "h2", "To repeat it");
     html_element(to, "pre class=\"words\"", p->command);
     html_end(to);
@@ -38,10 +40,16 @@ static bool write_summary(const void *context, FILE *to)
     return true;
 }
 
+static bool write_pairs(const void *context, FILE *to)
+{
+    comparison_write_pairs(&((const page *)context)->from->c, to);
+    return true;
+}
+
 /* A given option that has no effect with --runs; NULL: none. */
 static const char *useless(void)
 {
-    static const char *const used[] = {"runs", "measures", "format", "report", "out", NULL};
+    static const char *const used[] = {"runs", "measures", "margin", "format", "report", "out", NULL};
     for (const program_option *o = experiment_program()->table; options_more(o); o++)
         if (o->name && !used[options_position(used, o->name)] && options_given(o->name))
             return o->name;
@@ -51,8 +59,6 @@ static const char *useless(void)
 static bool check(const experiment_settings *s, tg_error *error)
 {
     const char *other = useless();
-    if (!s->runs)
-        return tg_fail(error, "--measures is for --runs");
     if (other)
         return tg_fail(error, "--%s: --runs trains nothing", other);
     if (s->run.report && !s->run.out)
@@ -65,13 +71,18 @@ int compare_elsewhere(const experiment_settings *s, const char *command)
     runs_file from;
     tg_error error;
     const page of = {s, &from, command};
-    if (!check(s, &error) || !runs_read(s->runs, s->measures, &from, &error)) {
+    double margin;
+    if (!check(s, &error) || !experiment_margin(s, &margin, &error) ||
+        !runs_read(s->runs, s->measures, &from, &error)) {
         terminal_say("compare", NULL, error.text);
         return 2;
     }
+    from.c.margin = margin;
+    from.c.tests_margin = margin > 0;
     comparison_print(&from.c, s->format, stdout);
     bool fine = !s->run.out || (files_make_folder(s->run.out, &error) &&
-                                files_write(s->run.out, "summary.csv", write_summary, &of, &error));
+                                files_write(s->run.out, "summary.csv", write_summary, &of, &error) &&
+                                files_write(s->run.out, "pairs.csv", write_pairs, &of, &error));
     fine = fine && (!s->run.report || files_write(s->run.out, "report.html", write_page, &of, &error));
     if (!fine)
         terminal_say("compare", NULL, error.text);

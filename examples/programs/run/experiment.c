@@ -26,8 +26,13 @@ static const program_option own_options[] = {
      "compare results of other programs: a CSV file with columns group, seed and measures, one exported by W&B or "
      "TensorBoard, or a folder of such files",
      OPTION_TEXT, AT(runs)},
-    {"measures", "NAMES", "columns of --runs to compare; all columns of numbers if not given", OPTION_TEXT,
-     AT(measures)},
+    {"measures", "NAMES",
+     "columns of the table, comma-separated: test_loss, test_accuracy, best_val_loss, ...; of --runs: columns to "
+     "compare",
+     OPTION_TEXT, AT(measures)},
+    {"margin", "M",
+     "test whether activations are equal within this share of the loss, or this difference in accuracy: 1% or 0.01",
+     OPTION_TEXT, AT(margin)},
     {.type = OPTION_GROUP,
      .help = "What is compared (every option of model and training that is a number or a name takes a comma-separated "
              "list; all combinations are tried):"},
@@ -356,10 +361,26 @@ static void name_folder(experiment *e)
     json_decref(lists);
 }
 
+bool experiment_margin(const experiment_settings *s, double *margin, tg_error *error)
+{
+    char *end;
+    *margin = 0;
+    if (!s->margin)
+        return true;
+    *margin = strtod(s->margin, &end);
+    if (strcmp(end, "%") == 0) {
+        *margin /= 100;
+        end++;
+    }
+    return (end != s->margin && !*end && *margin > 0 && *margin < 1) ||
+           tg_fail(error, "--margin: expected a share like 1%% or 0.01, not '%.40s'", s->margin);
+}
+
 bool experiment_prepare(experiment *e, tg_error *error)
 {
     run_spec *s = &e->settings.run;
-    if (!sweep_prepare(&e->settings.sweep, error) || !read_activations(e, error) || !read_lists(e, error))
+    if (!experiment_margin(&e->settings, &e->margin, error) || !runlog_check_measures(e->settings.measures, error) ||
+        !sweep_prepare(&e->settings.sweep, error) || !read_activations(e, error) || !read_lists(e, error))
         return false;
     e->runs = e->activation_count * e->points * e->settings.seeds * folds(e);
     e->parameters = calloc((size_t)(e->activation_count * e->points), sizeof *e->parameters);

@@ -26,7 +26,7 @@ typedef struct experiment_settings {
     const char *list[OPTIONS_MOST]; /* [place in run_options]: the option's values, if it has several */
     sweep sweep;
     int seeds;
-    const char *format, *config, *runs, *measures;
+    const char *format, *config, *runs, *measures, *margin;
     bool keep_models;
 } experiment_settings;
 
@@ -45,6 +45,7 @@ typedef struct experiment {
     experiment_axis axes[EXPERIMENT_AXES];
     int axis_count;
     char name[RUN_NAME]; /* of the folder if no option names it: data, model and the given options */
+    double margin;       /* of the test of equality; 0: none */
     int points;          /* size of the grid: the product of the axes' counts */
     int runs;            /* number of runs: activations times points times seeds times folds */
     long *parameters;    /* [activation_count * points]: of the nets of the first runs; the other runs have the same */
@@ -52,6 +53,9 @@ typedef struct experiment {
 
 const options_program *experiment_program(void);
 experiment experiment_defaults(void);
+
+/* Reads --margin, "1%" or "0.01"; 0 without the option. On failure false and one line. */
+bool experiment_margin(const experiment_settings *s, double *margin, tg_error *error);
 
 /* Checks the combination of options and loads the data. On failure false and one line. */
 bool experiment_prepare(experiment *e, tg_error *error);

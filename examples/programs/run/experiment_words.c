@@ -5,15 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The ratio of test to training samples if splits of one file are redrawn, else 0. */
-static double overlap_of(const experiment *e)
+/* True if each seed draws its training and test rows from one file. Lines of a text are redrawn for each seed; a
+ * running text is split at one position. */
+static bool is_redrawn(const experiment *e)
 {
-    const dataset *data = &e->from.data;
-    const bool redrawn = e->settings.run.folds || (e->settings.run.split[0] != 'f' && data->test_rows == 0);
-    if (e->from.is_text) /* lines are redrawn for each seed; a running text is split at one position */
-        return e->from.letters.lines ? (double)e->from.valid.count / (double)e->from.train.count : 0;
-    const size_t reported = data->test.rows ? data->test.rows : data->validation.rows;
-    return redrawn && data->train.rows ? (double)reported / (double)data->train.rows : 0;
+    if (e->from.is_text)
+        return e->from.letters.lines;
+    return e->settings.run.folds || (e->settings.run.split[0] != 'f' && e->from.data.test_rows == 0);
 }
 
 /* The split of the rows, in a sentence. */
@@ -21,14 +19,14 @@ static const char *split_of(const experiment *e)
 {
     const bool fixed = e->settings.run.split[0] == 'f';
     if (e->settings.run.folds)
-        return fixed
-                   ? "Folds: drawn once, the same for all seeds; intervals allow for their common samples."
-                   : "Folds: redrawn per seed, the same for all activations; intervals allow for their common samples.";
+        return fixed ? "Folds: drawn once, the same for all seeds; intervals allow for samples that seeds share."
+                     : "Folds: redrawn per seed, the same for all activations; intervals allow for samples that seeds "
+                       "share.";
     if (fixed)
         return "Split fixed: intervals do not cover the effect of another split.";
     return e->from.data.test_rows
                ? "Training samples redrawn per seed, the same for all activations; test samples fixed."
-               : "Splits redrawn per seed, the same for all activations; intervals allow for their common samples.";
+               : "Splits redrawn per seed, the same for all activations; intervals allow for samples that seeds share.";
 }
 
 runlog_about experiment_about(const experiment *e)
@@ -38,7 +36,9 @@ runlog_about experiment_about(const experiment *e)
     const bool classes = !e->from.is_text && source_classifies(s, &e->from);
     return (runlog_about){.note =
                               e->from.is_text ? "Losses are in nats a character; 1 nat is 1.4427 bits." : split_of(e),
-                          .overlap = overlap_of(e),
+                          .margin = e->margin,
+                          .measures = e->settings.measures,
+                          .redrawn = is_redrawn(e),
                           .same_folds = s->folds && s->split[0] == 'f',
                           .remedy = run_spec_remedy(&first),
                           .class_names = classes ? data->class_names : NULL,

@@ -250,7 +250,7 @@ finding claim_cells(const claims *c)
     const claim *about = c->about;
     const claim_measure *m = about->measure;
     static const int sign[CLAIM_CELLS] = {1, -1, -1, 1};
-    double by_seed[CLAIM_CELLS][STUDY_SEEDS], sum[STUDY_SEEDS] = {0}, overlap = 0;
+    double by_seed[CLAIM_CELLS][STUDY_SEEDS], sum[STUDY_SEEDS] = {0};
     statistics_estimate one[CLAIM_CELLS];
     int cells = 0, seeds = 0;
     for (; cells < CLAIM_CELLS && about->of[cells]; cells++) {
@@ -258,14 +258,12 @@ finding claim_cells(const claims *c)
         if (!cell.whole)
             return finding_none();
         seeds = cell.seeds;
-        overlap = cell.grid->data == STUDY_DIGITS ? 0.2 / 0.6 : 0;
         measure(&cell, m, by_seed[cells]);
         for (int i = 0; i < seeds; i++)
             sum[i] += sign[cells] * by_seed[cells][i];
         one[cells] = statistics_of(by_seed[cells], (size_t)seeds);
     }
-    statistics_estimate all = statistics_of(sum, (size_t)seeds);
-    statistics_correct_overlap(overlap, &all, NULL);
+    const statistics_estimate all = statistics_of(sum, (size_t)seeds);
     return say(c, m, one, &all, cells);
 }
 

@@ -1,0 +1,103 @@
+/* intervals: how often the intervals of a comparison cover the truth, by method and number of seeds
+ * (docs/comparing.md).
+ *
+ *     intervals [TABLES [POPULATION ROWS SEEDS]...]     200 tables of each cell; all cells if none is given
+ *
+ * Prints a line for each cell, pair of nets and number of seeds, and then, over all of them, a line for each number of
+ * seeds and method.
+ */
+#include "tests/intervals/simulate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const int seeds[] = {3, 5, 10, 30, 100};
+enum { COUNTS = sizeof seeds / sizeof *seeds };
+
+/* Over all cells. */
+static struct {
+    int cells;
+    simulation_result sum, least, most;
+} all[COUNTS][SIMULATION_METHODS];
+
+static void count(int k, int method, const simulation_result *r)
+{
+    simulation_result *sum = &all[k][method].sum, *least = &all[k][method].least, *most = &all[k][method].most;
+    if (all[k][method].cells++ == 0)
+        *least = *most = *r;
+    sum->false_alarm += r->false_alarm;
+    sum->width += r->width;
+    sum->power += r->power;
+    least->coverage = fmin(least->coverage, r->coverage);
+    least->power = fmin(least->power, r->power);
+    most->coverage = fmax(most->coverage, r->coverage);
+    most->false_alarm = fmax(most->false_alarm, r->false_alarm);
+    most->width = fmax(most->width, r->width);
+}
+
+static void print_row(const simulation *s, const char *name, simulation_measure measure, const char *pair, int number,
+                      int k)
+{
+    printf("%-9s %5d  %-8s  %-7s %4d ", s->cell.population, s->cell.rows, name, pair, seeds[k]);
+    for (int method = 0; method < SIMULATION_METHODS; method++) {
+        const simulation_result r = simulation_judge(s, measure, number, (simulation_method)method, seeds[k]);
+        printf("  | %5.1f %5.1f %5.2f %5.0f", 100 * r.coverage, 100 * r.false_alarm, r.width, 100 * r.power);
+        count(k, method, &r);
+    }
+    putchar('\n');
+}
+
+static void print_cell(const simulation_cell *cell)
+{
+    static const char *const pairs[SIMULATION_PAIRS] = {"gelu", "swiglu", "twin"};
+    simulation s = simulate(cell, 1);
+    const int classes = simulation_has_classes(cell->population);
+    for (int pair = 0; pair < SIMULATION_PAIRS; pair++)
+        for (int k = 0; k < COUNTS && seeds[k] <= cell->seeds; k++) {
+            print_row(&s, "loss", SIMULATION_LOSS, pairs[pair], pair, k);
+            print_row(&s, classes ? "accuracy" : "R2", classes ? SIMULATION_ACCURACY : SIMULATION_R2, pairs[pair], pair,
+                      k);
+        }
+    simulation_free(&s);
+    fflush(stdout);
+}
+
+static void print_summary(void)
+{
+    static const char *const names[SIMULATION_METHODS] = {"Student's t over seeds", "Nadeau and Bengio",
+                                                          "seeds and rows"};
+    puts("\nover all cells\nseeds  method                  covered %       false alarms %  half-width     power %\n"
+         "                               least to most   mean, most      mean, most     mean, least");
+    for (int k = 0; k < COUNTS; k++)
+        for (int method = 0; method < SIMULATION_METHODS; method++) {
+            const double cells = all[k][method].cells;
+            const simulation_result *sum = &all[k][method].sum, *least = &all[k][method].least,
+                                    *most = &all[k][method].most;
+            if (cells > 0)
+                printf("%5d  %-22s  %5.1f to %5.1f  %5.1f, %5.1f   %6.2f, %5.2f  %5.0f, %3.0f\n", seeds[k],
+                       names[method], 100 * least->coverage, 100 * most->coverage, 100 * sum->false_alarm / cells,
+                       100 * most->false_alarm, sum->width / cells, most->width, 100 * sum->power / cells,
+                       100 * least->power);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        int rows, seeds;
+    } sizes[] = {{200, 100}, {500, 30}, {2000, 10}};
+    const int tables = argc > 1 ? atoi(argv[1]) : 200;
+    if (tables < 2 || (argc > 2 && (argc - 2) % 3 != 0))
+        return fprintf(stderr, "intervals: expected [TABLES [POPULATION ROWS SEEDS]...], at least 2 tables\n"), 2;
+    printf("covered %%, false alarms %%, half-width over the needed one, power %% where a z test has 80 %%\n"
+           "population rows  measure   pair    seeds  | Student's t over seeds  | Nadeau and Bengio       | seeds "
+           "and rows\n");
+    for (int a = 2; a < argc; a += 3)
+        print_cell(&(simulation_cell){argv[a], atoi(argv[a + 1]), tables, atoi(argv[a + 2])});
+    for (int i = 0; argc < 3 && simulation_populations[i]; i++)
+        for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++)
+            print_cell(&(simulation_cell){simulation_populations[i], sizes[k].rows, tables, sizes[k].seeds});
+    print_summary();
+    return fflush(stdout) != 0;
+}

@@ -1,0 +1,251 @@
+#include "tests/intervals/simulate.h"
+
+#include "examples/programs/report/memory.h"
+#include "examples/programs/report/statistics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tapegrad.h>
+
+enum { FEATURES = 8, NETS = SIMULATION_PAIRS + 1 };
+
+/* ---- populations ---- */
+
+const char *const simulation_populations[] = {"classes", "coin", "numbers", "outliers", "skewed", NULL};
+
+int simulation_has_classes(const char *population)
+{
+    return strcmp(population, "classes") == 0 || strcmp(population, "coin") == 0;
+}
+
+/* Student's t with 3 degrees of freedom: heavy tails. */
+static double heavy(tg_rng *rng)
+{
+    double squares = 0;
+    const double z = tg_rng_normal(rng);
+    for (int i = 0; i < 3; i++)
+        squares += pow(tg_rng_normal(rng), 2);
+    return z / sqrt(squares / 3);
+}
+
+/* classes: depends on the features; coin: does not; numbers: normal noise; outliers: noise with heavy tails; skewed:
+ * log-normal. */
+static float draw_target(const char *population, const float *x, tg_rng *rng)
+{
+    const double signal = sin(1.5 * x[0]) + x[1] * x[2] + 0.5 * x[3];
+    if (strcmp(population, "classes") == 0)
+        return tg_rng_uniform(rng) < 1 / (1 + exp(-2.5 * signal));
+    if (strcmp(population, "coin") == 0)
+        return tg_rng_uniform(rng) < 0.5;
+    if (strcmp(population, "numbers") == 0)
+        return (float)(signal + 0.5 * tg_rng_normal(rng));
+    if (strcmp(population, "outliers") == 0)
+        return (float)(signal + 0.5 * heavy(rng));
+    return (float)exp(0.5 * signal + 0.5 * tg_rng_normal(rng));
+}
+
+/* ---- training ---- */
+
+typedef struct split {
+    int train, rest; /* rows for training; for validation and for testing, each */
+    float *x, *y;    /* [train + 2 rest, FEATURES] and [train + 2 rest], in the order of the split */
+    bool classes;
+} split;
+
+static tg_tensor losses_of(const split *s, tg_mlp *net, tg_tape *tape, int first, int count, tg_tensor *output)
+{
+    tg_tensor x = tg_borrow(tape, TG_F32, s->x + first * FEATURES, TG_SHAPE(count, FEATURES));
+    tg_tensor y = tg_borrow(tape, TG_F32, s->y + first, TG_SHAPE(count, 1));
+    *output = tg_mlp_forward(net, x);
+    return s->classes ? tg_bce_on_logits(*output, y) : tg_mse(*output, y);
+}
+
+/* Losses and hits of the test rows by the weights of the best epoch on the validation rows. */
+static void train(const split *s, tg_activation activation, const tg_rng *rng, float *loss, float *hit)
+{
+    enum { EPOCHS = 12, BATCH = 16 };
+    tg_rng order_of = tg_rng_stream(rng, "order");
+    tg_mlp *net =
+        tg_mlp_new(rng, &(tg_mlp_config){.inputs = FEATURES, .hidden = {16}, .outputs = 1, .activation = activation});
+    tg_optimizer *adamw = tg_optimizer_new(tg_mlp_parameters(net), &(tg_optimizer_config){.lr = 0.01});
+    tg_tape *tape = tg_tape_new();
+    float *best = memory_checked(malloc(tg_parameters_bytes(tg_mlp_parameters(net))));
+    double lowest = INFINITY;
+    tg_tensor output;
+    for (int epoch = 0; epoch < EPOCHS; epoch++) {
+        for (int step = 0; step < s->train / BATCH; step++) {
+            tg_tape_reset(tape);
+            const int first = (int)tg_rng_below(&order_of, (uint64_t)(s->train - BATCH + 1));
+            tg_backward(losses_of(s, net, tape, first, BATCH, &output));
+            tg_optimizer_step(adamw);
+        }
+        tg_tape_reset(tape);
+        const double now = tg_item(losses_of(s, net, tape, s->train, s->rest, &output));
+        if (now < lowest || epoch == 0)
+            memcpy(best, tg_parameters_values(tg_mlp_parameters(net)), tg_parameters_bytes(tg_mlp_parameters(net)));
+        lowest = fmin(lowest, now);
+    }
+    tg_parameters_swap(tg_mlp_parameters(net), best);
+    tg_tape_reset(tape);
+    losses_of(s, net, tape, s->train + s->rest, s->rest, &output);
+    for (int i = 0; i < s->rest; i++) {
+        const double z = tg_at(output, i), y = s->y[s->train + s->rest + i];
+        loss[i] = (float)(s->classes ? fmax(z, 0) - z * y + log1p(exp(-fabs(z))) : (z - y) * (z - y));
+        hit[i] = (z > 0) == (y > 0.5);
+    }
+    free(best);
+    tg_tape_free(tape);
+    tg_optimizer_free(adamw);
+    tg_mlp_free(net);
+}
+
+/* One seed of a table: splits it, trains the nets, and notes the rows. */
+static void run_seed(simulation *s, int64_t at, const float *x, const float *y, const tg_rng *rng)
+{
+    static const tg_activation activations[NETS] = {TG_RELU, TG_GELU_EXACT, TG_SWIGLU, TG_RELU};
+    const int rows = s->cell.rows, rest = rows / 5;
+    split of = {.train = rows - 2 * rest, .rest = rest, .classes = simulation_has_classes(s->cell.population)};
+    int32_t *order = memory_checked(malloc((size_t)rows * sizeof *order));
+    of.x = memory_checked(malloc((size_t)rows * FEATURES * sizeof *of.x));
+    of.y = memory_checked(malloc((size_t)rows * sizeof *of.y));
+    tg_rng shuffle = tg_rng_stream(rng, "split");
+    for (int i = 0; i < rows; i++)
+        order[i] = i;
+    tg_rng_shuffle(&shuffle, (size_t)rows, order);
+    double sum = 0, squares = 0;
+    for (int i = 0; i < rows; i++) {
+        memcpy(of.x + i * FEATURES, x + order[i] * FEATURES, FEATURES * sizeof *x);
+        of.y[i] = y[order[i]];
+        if (i >= rows - rest) {
+            s->row[at * rest + i - (rows - rest)] = (uint32_t)order[i];
+            sum += of.y[i];
+            squares += of.y[i] * of.y[i];
+        }
+    }
+    s->spread[at] = (float)(squares / rest - sum / rest * (sum / rest));
+    for (int net = 0; net < NETS; net++) {
+        const tg_rng own = net == NETS - 1 ? tg_rng_split(rng, 1) : *rng;
+        train(&of, activations[net], &own, s->loss + (at * NETS + net) * rest, s->hit + (at * NETS + net) * rest);
+    }
+    free(order);
+    free(of.x);
+    free(of.y);
+}
+
+simulation simulate(const simulation_cell *cell, uint64_t seed)
+{
+    const size_t runs = (size_t)cell->tables * (size_t)cell->seeds, rest = (size_t)cell->rows / 5;
+    simulation s = {.cell = *cell,
+                    .row = memory_checked(malloc(runs * rest * sizeof *s.row)),
+                    .loss = memory_checked(malloc(runs * NETS * rest * sizeof *s.loss)),
+                    .hit = memory_checked(malloc(runs * NETS * rest * sizeof *s.hit)),
+                    .spread = memory_checked(malloc(runs * sizeof *s.spread))};
+    float *x = memory_checked(malloc((size_t)cell->rows * FEATURES * sizeof *x));
+    float *y = memory_checked(malloc((size_t)cell->rows * sizeof *y));
+    const tg_rng root = tg_rng_seed(seed), of = tg_rng_stream(&root, cell->population);
+    for (int table = 0; table < cell->tables; table++) {
+        const tg_rng own = tg_rng_split(&of, (uint64_t)table);
+        tg_rng draw = tg_rng_stream(&own, "rows");
+        for (int i = 0; i < cell->rows; i++) {
+            for (int k = 0; k < FEATURES; k++)
+                x[i * FEATURES + k] = (float)tg_rng_normal(&draw);
+            y[i] = draw_target(cell->population, x + i * FEATURES, &draw);
+        }
+        for (int k = 0; k < cell->seeds; k++) {
+            const tg_rng run = tg_rng_split(&own, (uint64_t)k + 1);
+            run_seed(&s, (int64_t)table * cell->seeds + k, x, y, &run);
+        }
+    }
+    free(x);
+    free(y);
+    return s;
+}
+
+void simulation_free(simulation *s)
+{
+    free(s->row);
+    free(s->loss);
+    free(s->hit);
+    free(s->spread);
+}
+
+/* ---- judging ---- */
+
+/* The differences of a pair on the test rows of a run; their mean is the difference of the measure. */
+static void differences(const simulation *s, int64_t at, simulation_measure measure, int pair, double *to)
+{
+    const int rest = s->cell.rows / 5;
+    const float *of = (measure == SIMULATION_ACCURACY ? s->hit : s->loss) + at * NETS * rest;
+    const double scale = measure == SIMULATION_R2 ? -1 / (double)s->spread[at] : 1;
+    for (int i = 0; i < rest; i++)
+        to[i] = scale * ((double)of[(pair + 1) * rest + i] - (double)of[i]);
+}
+
+static statistics_estimate estimate(const simulation *s, int table, simulation_measure measure, int pair,
+                                    simulation_method method, int seeds, double *memory)
+{
+    const int rest = s->cell.rows / 5;
+    statistics_rows *runs = memory_checked(calloc((size_t)seeds, sizeof *runs));
+    double *means = memory_checked(calloc((size_t)seeds, sizeof *means));
+    for (int k = 0; k < seeds; k++) {
+        const int64_t at = (int64_t)table * s->cell.seeds + k;
+        double *value = memory + k * rest;
+        differences(s, at, measure, pair, value);
+        for (int i = 0; i < rest; i++)
+            means[k] += value[i] / rest;
+        runs[k] = (statistics_rows){(size_t)rest, s->row + at * rest, value};
+    }
+    statistics_estimate e =
+        method == SIMULATION_ROWS ? statistics_of_rows(runs, (size_t)seeds) : statistics_of(means, (size_t)seeds);
+    if (method == SIMULATION_CORRECTED) {
+        const double factor = sqrt(1 + seeds / 3.);
+        e.error *= factor;
+        e.margin *= factor;
+    }
+    free(runs);
+    free(means);
+    return e;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+simulation_result simulation_judge(const simulation *s, simulation_measure measure, int pair, simulation_method method,
+                                   int seeds)
+{
+    const int tables = s->cell.tables;
+    double *memory = memory_checked(malloc((size_t)s->cell.seeds * (size_t)s->cell.rows / 5 * sizeof *memory));
+    double *means = memory_checked(malloc((size_t)tables * sizeof *means));
+    double *margins = memory_checked(malloc((size_t)tables * sizeof *margins)), truth = 0, sum = 0, squares = 0;
+    simulation_result r = {0};
+    for (int t = 0; t < tables; t++)
+        truth += pair == SIMULATION_PAIRS - 1
+                     ? 0
+                     : estimate(s, t, measure, pair, SIMULATION_SEEDS, s->cell.seeds, memory).mean / tables;
+    for (int t = 0; t < tables; t++) {
+        statistics_estimate e = estimate(s, t, measure, pair, method, seeds, memory);
+        means[t] = e.mean;
+        margins[t] = e.margin;
+        sum += e.mean / tables;
+        e.mean -= truth;
+        r.false_alarm += (statistics_p(&e) < 0.05) / (double)tables;
+    }
+    for (int t = 0; t < tables; t++)
+        squares += pow(means[t] - sum, 2) / (tables - 1);
+    const double deviation = sqrt(squares), effect = 2.8 * deviation;
+    for (int t = 0; t < tables; t++) {
+        const double off = means[t] - truth;
+        r.coverage += (fabs(off) <= margins[t] + 1e-12) / (double)tables;
+        r.power += ((fabs(off + effect) > margins[t]) + (fabs(off - effect) > margins[t])) / (2. * tables);
+    }
+    qsort(margins, (size_t)tables, sizeof *margins, ascending);
+    r.width = margins[tables / 2] / (1.96 * deviation);
+    free(memory);
+    free(means);
+    free(margins);
+    return r;
+}

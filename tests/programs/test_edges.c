@@ -144,6 +144,10 @@ START_TEST(hints_can_be_pasted)
         ck_assert_msg(strstr(train_output, expected) != NULL, "%s", train_output);
         expect_fine(train_run(names[i][1], "--model o%d/best.safetensors --data train.csv", i));
     }
+    ck_assert_int_eq(train_run("./tapegrad-train", "--help"), 0);
+    ck_assert_msg(strstr(train_output, "Usage: tapegrad-train [OPTION...]\n") &&
+                      strstr(train_output, "\ntapegrad-train --data csv:housing.csv "),
+                  "%s", train_output);
 }
 END_TEST
 

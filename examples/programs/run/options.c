@@ -403,6 +403,36 @@ static void list_options(const options_program *program, const void *settings, b
                                      .flags = brief ? 0 : OPTION_HIDDEN};
 }
 
+/* The last part of the name by which the program was called, such as tapegrad-train; its own name where that is
+ * another. */
+static const char *called_name(void)
+{
+    const char *slash = called ? strrchr(called, '/') : NULL, *last = slash ? slash + 1 : called;
+    return last && ends_with_name(last, parsed->name) ? last : parsed->name;
+}
+
+/* The text below the options, in which commands begin with the program's name. */
+static char *with_called_name(const char *text)
+{
+    static const char *const before[] = {"\n", "Example: "};
+    const size_t length = strlen(parsed->name);
+    char *whole = memory_text("%s", "");
+    for (const char *at = text; *at;) {
+        const char *next = NULL;
+        for (size_t i = 0; i < sizeof before / sizeof *before; i++)
+            for (const char *found = strstr(at, before[i]); found && !next; found = strstr(found + 1, before[i]))
+                if (strncmp(found + strlen(before[i]), parsed->name, length) == 0 &&
+                    found[strlen(before[i]) + length] == ' ')
+                    next = found + strlen(before[i]);
+        const size_t plain_part = next ? (size_t)(next - at) : strlen(at);
+        char *longer = memory_text("%s%.*s%s", whole, (int)plain_part, at, next ? called_name() : "");
+        free(whole);
+        whole = longer;
+        at += plain_part + (next ? length : 0);
+    }
+    return whole;
+}
+
 void options_parse(const options_program *program, int argc, char **argv, void *settings)
 {
     memset(given, 0, sizeof given);
@@ -414,17 +444,14 @@ void options_parse(const options_program *program, int argc, char **argv, void *
         atexit(close_output);
     printing = program->name;
     list_options(program, settings, false);
-    char *about;
-    if (asprintf(&about, "%s%s%s", program->about, program->after ? "\v" : "", program->after ? program->after : "") <
-        0) {
-        fprintf(stderr, "%s: out of memory\n", program->name);
-        exit(1);
-    }
+    char *after = program->after ? with_called_name(program->after) : NULL;
+    char *about = memory_text("%s%s%s", program->about, after ? "\v" : "", after ? after : "");
+    free(after);
     argp_err_exit_status = 2;
     argp_program_version_hook = print_version;
     const struct argp argp = {.options = listed, .parser = parse, .args_doc = program->words, .doc = about};
     char *program_name = argv[0];
-    argv[0] = (char *)(size_t)program->name; /* messages begin with the program's name */
+    argv[0] = (char *)(size_t)called_name(); /* messages begin with it */
     const int failure = argp_parse(&argp, argc, argv, 0, NULL, &(reading){program, settings});
     if (failure) {
         fprintf(stderr, "%s: the options cannot be read: %s\n", program->name, strerror(failure));

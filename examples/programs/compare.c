@@ -381,8 +381,8 @@ int main(int argc, char **argv)
         fprintf(stderr,
                 "part %s: %d of all %d run%s complete; without --part the command trains the rest and shows all\n",
                 c.e.settings.sweep.part, finished, c.e.runs, plural(c.e.runs));
-    const bool ended = !outcome.refused && !outcome.interrupted && !outcome.failed, there = !ended || is_all_there(&c);
     const int shown = whole && !outcome.refused ? show_results(&c) : 0;
+    const bool ended = !outcome.refused && !outcome.interrupted && !outcome.failed, there = !ended || is_all_there(&c);
     free(c.names);
     free(c.pending);
     free(c.command);

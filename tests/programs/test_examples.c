@@ -3,6 +3,7 @@
 #include "tests/support/temporary_files.h"
 
 #include <check.h>
+#include <glob.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,6 +122,27 @@ START_TEST(the_readmes_command_on_a_table_works_as_it_is)
 }
 END_TEST
 
+START_TEST(an_example_is_short_and_opens_with_what_it_shows)
+{
+    glob_t found;
+    ck_assert_int_eq(glob("examples/*.c", 0, NULL, &found), 0);
+    ck_assert_uint_ge(found.gl_pathc, 10);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        char text[400] = "";
+        int lines = 0;
+        FILE *file = fopen(found.gl_pathv[i], "r");
+        ck_assert(file && fgets(text, sizeof text, file));
+        ck_assert_msg(strncmp(text, "/* ", 3) == 0, "%s", found.gl_pathv[i]);
+        do
+            lines++;
+        while (fgets(text, sizeof text, file));
+        fclose(file);
+        ck_assert_msg(lines <= 160, "%s has %d lines", found.gl_pathv[i], lines);
+    }
+    globfree(&found);
+}
+END_TEST
+
 Suite *examples_suite(void)
 {
     Suite *suite = suite_create("examples");
@@ -129,6 +151,7 @@ Suite *examples_suite(void)
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, the_solution_of_burgers_equation_is_that_of_cole_and_hopf);
     tcase_add_test(tests, sines_learn_an_image_whose_derivatives_are_those_of_the_formula);
+    tcase_add_test(tests, an_example_is_short_and_opens_with_what_it_shows);
     tcase_add_test(tests, the_readmes_command_on_a_table_works_as_it_is);
     suite_add_tcase(suite, tests);
     return suite;

@@ -298,9 +298,10 @@ START_TEST(a_run_has_the_numbers_of_a_plain_loop)
     run.spec.net.activation = "relu";
     run.spec.net.dropout = 0;
     study_record record = train(&run);
-    dataset set = moons.data;
+    run_source from = moons;
     tg_error error;
-    ck_assert(study_run_split(&run, &set, &error));
+    ck_assert(source_split(&run.spec, &from, &error));
+    dataset set = from.data;
     const tg_rng seed = tg_rng_seed(1), weights = tg_rng_stream(&seed, "weights");
     tg_mlp *plain =
         tg_mlp_new(&weights, &(tg_mlp_config){.inputs = 2, .hidden = {8, 8}, .outputs = 2, .activation = TG_RELU});

@@ -86,11 +86,6 @@ void sheet_table(sheet *s, int keys, const char *headings)
     add(s, (item){.kind = TABLE, .table = s->filled});
 }
 
-void sheet_column(sheet *s, const char *heading)
-{
-    table_add_columns(s->filled, heading);
-}
-
 void sheet_row(sheet *s, const char *format, ...)
 {
     va_list arguments;
@@ -111,12 +106,6 @@ void sheet_number(sheet *s, const char *key, double value)
 {
     if (isfinite(value))
         json_object_set_new(s->numbers, key, json_real(value));
-}
-
-double sheet_number_of(const sheet *s, const char *key)
-{
-    const json_t *number = json_object_get(s->numbers, key);
-    return number ? json_number_value(number) : NAN;
 }
 
 /* ---- the terminal and files ---- */

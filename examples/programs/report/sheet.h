@@ -31,14 +31,11 @@ void sheet_verdict(sheet *s, const char *format, ...) __attribute__((format(prin
 void sheet_table(sheet *s, int keys, const char *headings);
 void sheet_row(sheet *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* One more column, before the first row; one more cell of the last row. */
-void sheet_column(sheet *s, const char *heading);
+/* One more cell of the last row. */
 void sheet_cell(sheet *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Stores a number under a name, for other programs: numbers.json. Infinities and NaN are omitted. The second reads it
- * back; NaN if there is none. */
+/* Stores a number under a name, for other programs: numbers.json. Infinities and NaN are omitted. */
 void sheet_number(sheet *s, const char *key, double value);
-double sheet_number_of(const sheet *s, const char *key);
 
 /* An .svg file in the folder of the report. */
 void sheet_picture(sheet *s, const char *file, const char *says);

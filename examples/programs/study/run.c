@@ -33,15 +33,6 @@ static bool open_source(const study_run *run, run_spec *spec, run_source *from, 
     return source_complete(spec, from, error) && source_split(spec, from, error);
 }
 
-bool study_run_split(const study_run *run, dataset *data, tg_error *error)
-{
-    run_spec spec = run->spec;
-    run_source from = {.data = *data};
-    const bool fine = source_split(&spec, &from, error);
-    *data = from.data;
-    return fine;
-}
-
 /* ---- identity of a run ---- */
 
 static const char *const not_compared[] = {"epochs", NULL};

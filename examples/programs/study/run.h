@@ -46,9 +46,6 @@ bool study_run_train(const study_run *run, const char *folder, bool overwrite, j
 /* True if its record in FOLDER/NAME is complete. */
 bool study_run_is_complete(const study_run *run, const char *folder);
 
-/* Splits `data` into the rows on which the run is trained and measured. */
-bool study_run_split(const study_run *run, dataset *data, tg_error *error);
-
 /* ---- results ---- */
 
 /* Measures after an epoch; NaN if not measured. */

@@ -326,6 +326,8 @@ static bool options_matter(const experiment *e, tg_error *error)
         return tg_fail(error, "%s", problem);
     for (int run = 0; run < nets; run++) {
         const run_spec spec = experiment_spec(e, run);
+        if (spec.validation && strcmp(spec.validation, "none") == 0)
+            return tg_fail(error, "--validation none: a comparison needs validation rows to choose the best epoch");
         if (!run_spec_check(&spec, source_classifies(&spec, &e->from), error) ||
             (e->parameters[run] = run_parameters(&spec, &e->from, error)) < 0)
             return false;

@@ -162,7 +162,6 @@ bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
         options_given("end") && !tg_schedule_uses(schedule, "end") ? "--end has no effect with this --schedule"
         : options_given("warmup") && s->warmup > 0 && !tg_schedule_uses(schedule, "warmup")
             ? "--warmup has no effect with this --schedule, which has its own"
-        : !validates(s) && s->paired ? "--validation none: a comparison needs validation rows to choose the best epoch"
         : options_given("validation") && !validates(s) && !options_given("epochs")
             ? "--validation none: nothing chooses the best epoch; --epochs N says how many there are"
         : !validates(s) && s->patience > 0       ? "--patience needs validation rows"

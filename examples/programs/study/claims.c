@@ -92,8 +92,8 @@ static const struct part {
      claim_costs},
     {"Training",
      "Differences between runs are paired by seed, with 95 % intervals of the mean by Student's t, and ratios are of "
-     "geometric means. Where training and test rows of one table are redrawn for each seed, intervals are widened for "
-     "it (Nadeau and Bengio). Each net has the best of its grid's rates by validation; the grids are below. All of "
+     "geometric means. Seeds that redraw the rows of a table count as independent. Each net has the best of its grid's "
+     "rates by validation; the grids are below. All of "
      "these statements are one family: p is the level at which an interval would just decide, corrected by Holm's "
      "method for their number, so that at most one family in twenty has a wrong decision. Nets are small, and so are "
      "most numbers of seeds: what is not shown may still be so.",

@@ -264,7 +264,7 @@ static study_record train(const study_run *run)
     study_record record;
     tg_error error;
     ck_assert_msg(study_run_train(run, temporary_folder(), false, NULL, &error), "%s", error.text);
-    study_record_read(&record, run, temporary_folder());
+    ck_assert(study_record_read(&record, run, temporary_folder(), &error));
     return record;
 }
 
@@ -345,12 +345,12 @@ START_TEST(a_record_of_other_options_is_refused_or_removed)
     tg_error error;
     study_record a = train(&run), other;
     run.spec.lr = 2e-2;
-    study_record_read(&other, &run, temporary_folder());
+    ck_assert(study_record_read(&other, &run, temporary_folder(), &error));
     ck_assert_int_eq(other.epochs, 0);
     ck_assert(!study_run_train(&run, temporary_folder(), false, NULL, &error));
     ASSERT_SAYS(error.text, "has results with another --lr: 0.01, not 0.02");
     ck_assert_msg(study_run_train(&run, temporary_folder(), true, NULL, &error), "%s", error.text);
-    study_record_read(&other, &run, temporary_folder());
+    ck_assert(study_record_read(&other, &run, temporary_folder(), &error));
     ck_assert_int_eq(other.epochs, 6);
     ck_assert_double_ne(study_record_at(&a, 1, STUDY_STEP_LOSS), study_record_at(&other, 1, STUDY_STEP_LOSS));
     study_record_free(&a);

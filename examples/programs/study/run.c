@@ -100,7 +100,8 @@ static bool train(const study_run *run, const char *path, jobs_link *link, tg_er
 bool study_run_is_complete(const study_run *run, const char *folder)
 {
     study_record record;
-    study_record_read(&record, run, folder);
+    tg_error unread;
+    study_record_read(&record, run, folder, &unread);
     const bool complete = record.complete;
     study_record_free(&record);
     return complete;
@@ -163,21 +164,24 @@ static void summarise(study_record *record)
     put(record, "gradient_range", most / least);
 }
 
-void study_record_read(study_record *record, const study_run *run, const char *folder)
+bool study_record_read(study_record *record, const study_run *run, const char *folder, tg_error *error)
 {
-    tg_error error;
+    tg_error foreign, unread;
     char path[PATH_MAX];
     *record = (study_record){0};
-    if (study_record_is_foreign(run, folder, &error))
-        return;
+    if (study_record_is_foreign(run, folder, &foreign))
+        return true;
     folder_of(run, folder, path);
-    tg_error unread; /* such a run counts as missing, and training it then fails with the reason */
     record->results = record_results(path, &unread);
-    record->epoch = record_epochs(path, &record->epochs, &unread);
+    const bool read = !unread.text[0];
+    record->epoch = read ? record_epochs(path, &record->epochs, &unread) : NULL;
+    if (!record->epoch)
+        return tg_fail(error, "%s", unread.text);
     record->diverged = (int)json_integer_value(json_object_get(record->results, "diverged"));
     record->complete = record->results && (record->diverged || record->epochs >= run->spec.epochs);
     if (record->complete && !record->diverged && record->epochs)
         summarise(record);
+    return true;
 }
 
 void study_record_free(study_record *record)

@@ -6,7 +6,7 @@
  *     run.spec.lr = 1e-3, run.spec.batch = 128, run.spec.epochs = 50, run.spec.validation = "first:5000";
  *     if (!study_run_train(&run, folder, false, NULL, &error)) ... // continues FOLDER/NAME
  *     study_record record;
- *     study_record_read(&record, &run, folder);
+ *     if (!study_record_read(&record, &run, folder, &error)) ...
  *     double loss = study_record_result(&record, "best_val_loss");
  *     study_record_free(&record);
  *
@@ -65,8 +65,8 @@ typedef struct study_record {
     json_t *results;     /* numbers of the run: those of the end, and those that the epochs give; NULL: none */
 } study_record;
 
-/* Reads FOLDER/NAME; an empty record if there is none of this run. */
-void study_record_read(study_record *record, const study_run *run, const char *folder);
+/* Reads FOLDER/NAME; an empty record if there is none of this run. False and one line if it cannot be read. */
+bool study_record_read(study_record *record, const study_run *run, const char *folder, tg_error *error);
 
 /* True if FOLDER/NAME contains another run, with one line that names the difference. */
 bool study_record_is_foreign(const study_run *run, const char *folder, tg_error *error);

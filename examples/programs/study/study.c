@@ -94,9 +94,11 @@ int study_do(const study *what, const study_context *c)
 double study_number(const study_context *c, const char *name, const char *key)
 {
     const study_context other = study_context_of(c->settings, name, NULL);
-    char path[PATH_MAX + 16];
-    snprintf(path, sizeof path, "%s/numbers.json", other.folder);
-    json_t *file = json_load_file(path, 0, NULL);
+    tg_error unread;
+    FILE *from = files_read(other.folder, "numbers.json", &unread);
+    json_t *file = from ? json_loadf(from, 0, NULL) : NULL;
+    if (unread.text[0] || (from && !files_end_reading(from, other.folder, "numbers.json", &unread)))
+        exit(study_refuse(unread.text, 2));
     const json_t *number = json_object_get(file, key);
     const double value = json_is_number(number) ? json_number_value(number) : NAN;
     json_decref(file);

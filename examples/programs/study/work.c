@@ -242,7 +242,8 @@ static bool read_records(study_work *work, study_outcome *outcome)
         if (!s->overwrite && is_wanted(work, i) &&
             study_record_is_foreign(&work->run[i], work->c->records, &outcome->error))
             return false;
-        study_record_read(&work->record[i], &work->run[i], work->c->records);
+        if (!study_record_read(&work->record[i], &work->run[i], work->c->records, &outcome->error))
+            return false;
     }
     if (!read_kept(work, &outcome->error))
         return false;

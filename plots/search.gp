@@ -14,13 +14,13 @@ best(dummy) = column("best_at_number") == 1 ? finite(column("best_val_loss_mean"
 set xrange [*:*]
 stats search using (column("number")) name "NUMBER" nooutput
 stats search using (best(0)) name "LOSS" nooutput
-if (NUMBER_min > 0 && NUMBER_max / NUMBER_min > 10) {
+if (NUMBER_min > 0 && (searched eq "lr" || NUMBER_max / NUMBER_min > 10)) {
     set logscale x
     set xrange [NUMBER_min / 1.1 : NUMBER_max * 1.1]
     set xtics ()
     far = NUMBER_max / NUMBER_min        # as many labels as there is room for
     do for [power=-12:6:far > 1e9 ? 3 : 1] {
-        do for [digit in far > 1e4 ? "1" : "1 3"] { set xtics add (sprintf("%g", digit * 10.0**power) digit * 10.0**power) }
+        do for [digit in far > 1e4 ? "1" : far > 30 ? "1 3" : "1 2 3 5"] { set xtics add (sprintf("%g", digit * 10.0**power) digit * 10.0**power) }
     }
 } else {
     width = NUMBER_max - NUMBER_min

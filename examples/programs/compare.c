@@ -70,6 +70,8 @@ static json_t *config_of(const comparison *c)
     json_object_set_new(config, "version", json_string(tg_version()));
     options_record(experiment_program()->table, &c->e.settings, config);
     json_object_set_new(config, "overwrite", json_false());
+    if (c->e.brackets)
+        json_object_set_new(config, "lr", json_string("auto"));
     json_object_set_new(config, "checksum", json_integer((json_int_t)source_checksum(&c->e.from)));
     return config;
 }
@@ -78,6 +80,9 @@ static json_t *config_of(const comparison *c)
 static bool name_runs(comparison *c, tg_error *error)
 {
     char folder[PATH_MAX];
+    free(c->names);
+    free(c->pending);
+    c->pending_count = c->missing = 0;
     c->names = calloc((size_t)c->e.runs, sizeof *c->names);
     c->pending = calloc((size_t)c->e.runs, sizeof *c->pending);
     if (!c->names || !c->pending)
@@ -353,6 +358,30 @@ static bool prepare(comparison *c, tg_error *error)
     return claim(c, error) && name_runs(c, error);
 }
 
+static bool has_ended(const jobs_outcome *outcome)
+{
+    return !outcome->refused && !outcome->interrupted && !outcome->failed;
+}
+
+/* With --lr auto: adds rates and their runs, if the search is not finished. */
+static bool grow(comparison *c)
+{
+    double best[EXPERIMENT_ACTIVATIONS];
+    tg_error error;
+    runlog *log = c->e.brackets ? read_all(c) : NULL;
+    if (!log)
+        return false;
+    for (int a = 0; a < c->e.activation_count; a++)
+        best[a] = experiment_given(&c->e, runlog_best_run(log, a)).lr;
+    runlog_free(log);
+    const bool grown = experiment_grow(&c->e, best, &error) && name_runs(c, &error);
+    if (grown)
+        fprintf(stderr, "learning rates %s\n", experiment_list(&c->e, "lr"));
+    else if (error.text[0])
+        terminal_say("compare", "--lr auto", error.text);
+    return grown;
+}
+
 int main(int argc, char **argv)
 {
     static comparison c;
@@ -370,7 +399,9 @@ int main(int argc, char **argv)
     print_wrapped(stderr, experiment_describe, &c.e);
     if (!c.e.from.is_text)
         columns_print(&c.e.from.data, stderr);
-    const jobs_outcome outcome = run_all(&c);
+    jobs_outcome outcome = run_all(&c);
+    while (whole && has_ended(&outcome) && grow(&c))
+        outcome = run_all(&c);
     const int finished = count_finished(&c);
     if (outcome.refused)
         terminal_say("compare", NULL, outcome.error.text);
@@ -382,7 +413,7 @@ int main(int argc, char **argv)
                 "part %s: %d of all %d run%s complete; without --part the command trains the rest and shows all\n",
                 c.e.settings.sweep.part, finished, c.e.runs, plural(c.e.runs));
     const int shown = whole && !outcome.refused ? show_results(&c) : 0;
-    const bool ended = !outcome.refused && !outcome.interrupted && !outcome.failed, there = !ended || is_all_there(&c);
+    const bool there = !has_ended(&outcome) || is_all_there(&c);
     free(c.names);
     free(c.pending);
     free(c.command);

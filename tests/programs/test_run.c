@@ -67,6 +67,44 @@ START_TEST(lists_of_numbers_and_names_are_tried)
 }
 END_TEST
 
+/* The default rate is 0.001; on these data all are best far above it, so the list grows. */
+START_TEST(rates_are_bracketed_for_each_activation)
+{
+    static const char *const command =
+        "--data moons --rows 120 --hidden 8 --epochs 4 --activations relu,silu --seeds 1 "
+        "--lr auto --no-plots --out auto";
+    static const char *const names[] = {"relu", "silu"};
+    expect_fine(train_run("compare", "%s", command));
+    ck_assert_msg(strstr(train_output, "learning rates 0.000316,0.001,0.00316,0.01\n") != NULL, "%s", train_output);
+    const char *search = temporary_text("auto/search.csv");
+    for (int i = 0; i < 2; i++) { /* by the file: the best has neighbours on both sides */
+        double best = NAN, least = INFINITY, lowest = INFINITY, greatest = 0;
+        for (const char *line = search; (line = strchr(line, '\n')) && line[1];) {
+            char name[20];
+            double rate, loss;
+            if (sscanf(++line, "%19[^,],lr %*g,%lg,1,1,0,%lg", name, &rate, &loss) != 3 || strcmp(name, names[i]) != 0)
+                continue;
+            best = loss < least ? rate : best;
+            least = fmin(least, loss);
+            lowest = fmin(lowest, rate);
+            greatest = fmax(greatest, rate);
+        }
+        ck_assert_msg(lowest < best && best < greatest, "%s: %g in %g to %g", names[i], best, lowest, greatest);
+    }
+    ck_assert_ptr_null(strstr(train_output, "edge"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("auto/config.json"), "\"lr\": \"auto\""));
+    expect_fine(train_run("compare", "%s", command)); /* again: all runs are there */
+    ck_assert_ptr_null(strstr(train_output, ": done"));
+    expect_refused(train_run("compare", "%s --part 1/2", command),
+                   "--lr auto chooses rates by the results of all runs");
+    expect_fine(train_run("compare", "--data moons --rows 120 --hidden 8 --epochs 4 --activations relu,silu --seeds 1 "
+                                     "--lr 1e-5,1e-4 --no-plots --out edge"));
+    ck_assert_msg(strstr(train_output, "Best at the edge of the learning rates: relu at 0.0001, silu at 0.0001.") !=
+                      NULL,
+                  "%s", train_output);
+}
+END_TEST
+
 START_TEST(heads_may_share_keys_and_values_and_an_epoch_have_any_number_of_windows)
 {
     expect_fine(train_run("compare", "--model gpt --data text:text --layers 1 --heads 2 --kv-heads 0,1 --width 8 "
@@ -387,6 +425,7 @@ Suite *run_suite(void)
     tcase_add_checked_fixture(tests, train_folder_make, temporary_folder_remove);
     tcase_add_loop_test(tests, every_model_is_compared_seed_by_seed, 0, sizeof models / sizeof *models);
     tcase_add_test(tests, lists_of_numbers_and_names_are_tried);
+    tcase_add_test(tests, rates_are_bracketed_for_each_activation);
     tcase_add_test(tests, heads_may_share_keys_and_values_and_an_epoch_have_any_number_of_windows);
     tcase_add_test(tests, blocks_may_normalise_after_the_residual_sum);
     tcase_add_test(tests, a_search_is_drawn_over_its_numbers_or_else_its_words);

@@ -166,6 +166,9 @@ bool runlog_is_search(const runlog *log);
  * whose runs it uses. */
 runlog *runlog_at_best(const runlog *log, bool common);
 
+/* The first run, in the order in which they were added, at the best point of an activation. */
+int runlog_best_run(const runlog *log, int activation);
+
 /* Prints the comparison of the activations; for a search, that of runlog_at_best, and the common one if it differs. The
  * format is "table" (as many columns as fit into a terminal; elsewhere all), or with all columns "markdown", "latex"
  * (the rows of a tabular, and notes as comments), "csv" (without notes) or "html". */

@@ -1,6 +1,7 @@
 /* Makes a comparison of the activations of a run log. */
 #include "examples/programs/report/runlog_internal.h"
 #include "examples/programs/report/comparison.h"
+#include "examples/programs/report/terminal.h"
 #include "examples/programs/report/verdict.h"
 
 #include <math.h>
@@ -295,6 +296,10 @@ static void print_all(const runlog *log, printer *print, const char *format, FIL
 
 void runlog_print_table_as(const runlog *log, const char *format, FILE *out)
 {
+    char *hint = runlog_is_search(log) ? runlog_edge_hint(log) : NULL;
+    if (hint && hint[0] && strcmp(format, "table") == 0)
+        terminal_wrap(out, hint, NULL);
+    free(hint);
     print_all(log, comparison_print, format, out);
 }
 

@@ -26,6 +26,9 @@ typedef struct {
     runlog_numbers series[RUNLOG_SERIES];
 } runlog_run;
 
+/* For people: the activations that are best at the smallest or largest learning rate; empty if none is. To be freed. */
+char *runlog_edge_hint(const runlog *log);
+
 struct runlog {
     char *directory;
     runlog_run *runs; /* [count] */

@@ -3,6 +3,7 @@
 #include "examples/programs/report/files.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bool runlog_is_search(const runlog *log)
 {
@@ -84,6 +85,15 @@ int runlog_best_point(const runlog *log, int activation)
     return best;
 }
 
+int runlog_best_run(const runlog *log, int activation)
+{
+    const int point = runlog_best_point(log, activation);
+    int run = 0;
+    while (run < log->count && (log->runs[run].activation != activation || log->runs[run].point != point))
+        run++;
+    return run < log->count ? run : 0;
+}
+
 /* Says if a point is the smallest or the largest one tried: a better one may lie outside. */
 static const char *edge(const runlog *log, int point)
 {
@@ -94,6 +104,35 @@ static const char *edge(const runlog *log, int point)
         greatest = fmax(greatest, run->number);
     }
     return least < greatest && (number == least || number == greatest) ? " (the edge of the list)" : "";
+}
+
+/* The learning rate in a point like "width 8, lr 0.01"; NaN if it has none. */
+static double rate_of(const char *point)
+{
+    const char *at = strncmp(point, "lr ", 3) == 0 ? point : strstr(point, ", lr ");
+    return at ? strtod(strstr(at, "lr ") + 3, NULL) : NAN;
+}
+
+char *runlog_edge_hint(const runlog *log)
+{
+    char *hint = NULL;
+    size_t size;
+    int count = 0;
+    double least = INFINITY, greatest = -INFINITY;
+    FILE *words = memory_checked(open_memstream(&hint, &size));
+    for (size_t i = 0; i < log->points.count; i++) {
+        least = fmin(least, rate_of(log->points.list[i]));
+        greatest = fmax(greatest, rate_of(log->points.list[i]));
+    }
+    for (int a = 0; least < greatest && a < (int)log->activations.count; a++) {
+        const double rate = rate_of(log->points.list[runlog_best_point(log, a)]);
+        if (rate == least || rate == greatest)
+            fprintf(words, "%s%s at %g",
+                    count++ ? ", " : "Best at the edge of the learning rates: ", log->activations.list[a], rate);
+    }
+    if (count)
+        fputs(". A better rate may lie outside: try a longer list, or --lr auto.\n\n", words);
+    return files_close_memory(words, &hint) ? hint : NULL;
 }
 
 runlog *runlog_at_best(const runlog *log, bool common)

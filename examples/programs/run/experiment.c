@@ -82,6 +82,11 @@ const options_program *experiment_program(void)
     for (program_option *o = table; options_more(o); o++)
         if (o->name && is_listed(place_of(o->name))) {
             o->list = true;
+            if (strcmp(o->name, "lr") == 0) {
+                o->word = "auto";
+                o->help = "learning rates; 0: the model's default; auto: bracket the best of each activation by "
+                          "validation";
+            }
             o->offset = AT(list) + (size_t)place_of(o->name) * sizeof(const char *);
         }
     options_join(table, own_options, NULL);
@@ -359,6 +364,8 @@ static void name_folder(experiment *e)
         const char *option = e->axes[i].option->name;
         json_object_set_new(lists, option, json_string(experiment_list(e, option)));
     }
+    if (e->brackets)
+        json_object_set_new(lists, "lr", json_string("auto"));
     run_spec_name(&e->settings.run, lists, &usual.settings.run, e->name);
     json_decref(lists);
 }
@@ -378,24 +385,102 @@ bool experiment_margin(const experiment_settings *s, double *margin, tg_error *e
            tg_fail(error, "--margin: expected a share like 1%% or 0.01, not '%.40s'", s->margin);
 }
 
+/* Sets the runs from the lists, and checks them. */
+static bool make_grid(experiment *e, tg_error *error)
+{
+    if (!read_lists(e, error))
+        return false;
+    e->runs = e->activation_count * e->points * e->settings.seeds * folds(e);
+    free(e->parameters);
+    e->parameters = calloc((size_t)(e->activation_count * e->points), sizeof *e->parameters);
+    return e->parameters ? points_differ(e, error) && options_matter(e, error) : tg_fail(error, "out of memory");
+}
+
+/* ---- --lr auto ---- */
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Adds the rate that is this many quarters of a decade above another one, with three digits, if it is new and there is
+ * room. All rates lie on one grid through the default. */
+static void add_rate(experiment *e, double from, long quarters)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.3g",
+             e->usual * pow(10, 0.25 * (double)(lround(4 * log10(from / e->usual)) + quarters)));
+    const double rate = strtod(text, NULL);
+    for (int i = 0; i < e->rate_count; i++)
+        if (e->rates[i] == rate)
+            return;
+    if (e->rate_count < OPTIONS_NUMBERS)
+        e->rates[e->rate_count++] = rate;
+}
+
+/* Makes the option's list of the rates. */
+static bool list_rates(experiment *e, tg_error *error)
+{
+    char text[24 * OPTIONS_NUMBERS];
+    size_t used = 0;
+    qsort(e->rates, (size_t)e->rate_count, sizeof *e->rates, by_size);
+    for (int i = 0; i < e->rate_count; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%g", i ? "," : "", e->rates[i]);
+    e->settings.list[place_of("lr")] = net_keep_text(text);
+    return make_grid(e, error);
+}
+
+static bool start_rates(experiment *e, tg_error *error)
+{
+    e->usual = experiment_spec(e, 0).lr;
+    for (int i = -1; i <= 1; i++)
+        add_rate(e, e->usual, 2 * i);
+    return list_rates(e, error);
+}
+
+bool experiment_grow(experiment *e, const double best[], tg_error *error)
+{
+    enum { MOST = 9 };
+    const int count = e->rate_count;
+    const double least = e->rates[0], greatest = e->rates[count - 1];
+    bool below = false, above = false;
+    error->text[0] = '\0';
+    for (int a = 0; a < e->activation_count; a++) {
+        below |= best[a] == least;
+        above |= best[a] == greatest;
+    }
+    if (!e->brackets || e->refined)
+        return false;
+    if (below && e->rate_count < MOST)
+        add_rate(e, least, -2);
+    if (above && e->rate_count < MOST)
+        add_rate(e, greatest, 2);
+    e->refined = e->rate_count == count;
+    for (int a = 0; e->refined && a < e->activation_count; a++) {
+        add_rate(e, best[a], -1);
+        add_rate(e, best[a], 1);
+    }
+    return e->rate_count > count && list_rates(e, error);
+}
+
 bool experiment_prepare(experiment *e, tg_error *error)
 {
     run_spec *s = &e->settings.run;
+    e->brackets = strcmp(experiment_list(e, "lr"), "auto") == 0;
+    if (e->brackets && e->settings.sweep.part)
+        return tg_fail(error, "--lr auto chooses rates by the results of all runs: leave out --part");
+    if (e->brackets)
+        e->settings.list[place_of("lr")] = "0"; /* the model's default, until start_rates */
     if (!experiment_margin(&e->settings, &e->margin, error) || !runlog_check_measures(e->settings.measures, error) ||
         !sweep_prepare(&e->settings.sweep, error) || !read_activations(e, error) || !read_lists(e, error))
         return false;
-    e->runs = e->activation_count * e->points * e->settings.seeds * folds(e);
-    e->parameters = calloc((size_t)(e->activation_count * e->points), sizeof *e->parameters);
-    if (!e->parameters)
-        return tg_fail(error, "out of memory");
     if (!source_open(s, &e->from, error))
         return false;
     name_folder(e);
     run_spec first = experiment_given(e, 0);
-    if (!source_split(&first, &e->from, error) || !keep_choices(e, error) || !points_differ(e, error) ||
-        !options_matter(e, error))
-        return false;
-    return true;
+    return source_split(&first, &e->from, error) && keep_choices(e, error) &&
+           (e->brackets ? start_rates(e, error) : make_grid(e, error));
 }
 
 void experiment_free(experiment *e)

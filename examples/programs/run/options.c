@@ -132,6 +132,8 @@ static bool is_list(const program_option *o, const char *list)
 {
     double values[OPTIONS_NUMBERS];
     int count = 0;
+    if (o->word && strcmp(list, o->word) == 0)
+        return true;
     for (char word[64]; next_word(&list, word, sizeof word); count++) {
         if (count == OPTIONS_NUMBERS || !read_value(o, word, &values[count]))
             return false;

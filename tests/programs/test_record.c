@@ -232,6 +232,17 @@ START_TEST(files_for_people_are_not_read)
 }
 END_TEST
 
+/* Runs whose rates differ in the seventh digit have folders and lines of their own. */
+START_TEST(runs_of_close_values_are_told_apart)
+{
+    expect_fine(train_run("compare", MOONS "--epochs 1 --lr 0.0012345671,0.0012345672 --activations relu --seeds 1 "
+                                           "--out c"));
+    ck_assert(temporary_exists("c/runs/relu-lr0.0012345671-seed1/result.json"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("c/runs.csv"), "\nrelu,0.0012345671,1,0,finished,"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("c/runs.csv"), "\nrelu,0.0012345672,1,0,finished,"));
+}
+END_TEST
+
 /* A net that overfits: its last validation loss, the lowest of the mean curve and the mean of the best epochs are three
  * numbers, of which table, pictures and files show the last. */
 START_TEST(a_validation_loss_is_the_same_in_table_pictures_and_files)
@@ -337,6 +348,7 @@ Suite *record_suite(void)
     tcase_add_loop_test(tests, the_same_command_again_leaves_the_same_bytes, 0, 2);
     tcase_add_test(tests, a_killed_run_that_continues_leaves_the_same_bytes);
     tcase_add_test(tests, files_for_people_are_not_read);
+    tcase_add_test(tests, runs_of_close_values_are_told_apart);
     tcase_add_test(tests, a_validation_loss_is_the_same_in_table_pictures_and_files);
     tcase_add_test(tests, more_epochs_are_measured_anew);
     tcase_add_test(tests, rows_have_their_index_in_the_file);

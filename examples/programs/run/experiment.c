@@ -1,5 +1,6 @@
 #include "examples/programs/run/experiment.h"
 
+#include "examples/programs/data/number.h"
 #include "examples/programs/data/words.h"
 #include "examples/programs/run/run.h"
 
@@ -211,6 +212,15 @@ run_spec experiment_spec(const experiment *e, int run)
     return s;
 }
 
+/* The word for a value in names: 0.001, and 1e+06 for a million; all digits where six are not enough to tell values
+ * apart. */
+static const char *point_word(const program_option *o, const char *value, char text[NUMBER_TEXT])
+{
+    const double number = strtod(value, NULL);
+    snprintf(text, NUMBER_TEXT, "%g", number);
+    return o->type == OPTION_CHOICE ? value : strtod(text, NULL) == number ? text : number_text(number, text);
+}
+
 void experiment_point(const experiment *e, int run, char text[EXPERIMENT_POINT])
 {
     size_t used = 0;
@@ -220,9 +230,8 @@ void experiment_point(const experiment *e, int run, char text[EXPERIMENT_POINT])
         const char *value = value_at(e, run, i);
         used += (size_t)snprintf(text + used, EXPERIMENT_POINT - used, "%s%s ", used ? ", " : "", o->name);
         if (used < EXPERIMENT_POINT)
-            used += (size_t)(o->type == OPTION_CHOICE
-                                 ? snprintf(text + used, EXPERIMENT_POINT - used, "%s", value)
-                                 : snprintf(text + used, EXPERIMENT_POINT - used, "%g", strtod(value, NULL)));
+            used += (size_t)snprintf(text + used, EXPERIMENT_POINT - used, "%s",
+                                     point_word(o, value, (char[NUMBER_TEXT]){0}));
     }
 }
 

@@ -1,7 +1,7 @@
 """Random commands of `train` and `compare`, run and checked. Each has the data, rows, weights and epochs that its options
 mean, which records.py and verdicts.py compute again."""
 import csv
-import filecmp
+import itertools
 import json
 import math
 import os
@@ -312,10 +312,15 @@ class Commands:
         o, means = self.training(table, True)
         means["least"], means["loose"] = 2 if norm == "batch" else 1, 1 if norm == "none" else 10
         seeds, first = rng.randint(1, 4), means["seed"]
-        rates = [str(o[o.index("--lr") + 1])]
+        lists = {}  # options with several values, in the order of the options
+        if "--norm" not in net and rng.random() < 0.2:
+            lists["norm"] = ["none", "layer"]
+            net += ["--norm", "none,layer"]
+            means["loose"] = 10
         if rng.random() < 0.3:
-            rates = ["0.001", "0.02"]
-            o[o.index("--lr") + 1] = ",".join(rates)
+            lists["lr"] = ["0.001", "0.02"]
+            o[o.index("--lr") + 1] = "0.001,0.02"
+        points = [", ".join(words) for words in itertools.product(*[[n + " " + v for v in vs] for n, vs in lists.items()])]
         noise = rng.random() < 0.3
         o += ["--test-noise", "0,0.5"] if noise else []
         out = "compare%d" % index
@@ -324,16 +329,19 @@ class Commands:
              "--keep-predictions"]
         if rng.random() < 0.25:
             self.interrupt("compare", options + ["--out", out], rng.choice([signal.SIGKILL, signal.SIGINT]))
+        elif rng.random() < 0.2:
+            self.run("compare", options + ["--part", "1/2", "--out", out])
         printed = self.run("compare", options + ["--out", out])
         folder = os.path.join(self.folder, out)
         lines = records.read_csv(folder + "/runs.csv")
-        expect(len(lines) == len(activations) * len(rates) * seeds * max(1, means["folds"]), folder, "has", len(lines),
+        expect(len(lines) == len(activations) * len(points) * seeds * max(1, means["folds"]), folder, "has", len(lines),
                "runs")
         groups, splits, losses = {}, {}, {}
         redrawn, diverged = False, False
         for line in lines:
-            seed, fold, rate = int(line["seed"]), int(line["fold"]), line.get("lr", "")
-            name = line["activation"] + ("-lr%s" % rate if rate else "") + "-seed%d" % seed
+            seed, fold = int(line["seed"]), int(line["fold"])
+            point = ", ".join("%s %s" % (name, line[name]) for name in lists)
+            name = line["activation"] + ("-" + point.replace(" ", "").replace(",", "-") if point else "") + "-seed%d" % seed
             name += "-fold%d" % (fold + 1) if means["folds"] else ""
             found = records.check_run(os.path.join(folder, "runs", name), dict(means, fold=fold), table)
             if found is None:
@@ -356,8 +364,8 @@ class Commands:
                                 tested + "loss": np.array([float(r["loss"]) for r in rows])}
             if table.task == "classes":
                 measures["rows"][tested + "accuracy"] = np.array([float(r["correct"]) for r in rows])
-            groups.setdefault((line["activation"], rate), {})[seed, fold] = measures
-            losses.setdefault((line["activation"], rate), []).append(result["validation"]["loss"])
+            groups.setdefault((line["activation"], point), {})[seed, fold] = measures
+            losses.setdefault((line["activation"], point), []).append(result["validation"]["loss"])
             redrawn = bool(means["folds"] or not means["fixed"])
         self.check_splits(folder, means, splits, table)
         merged = records.read_csv(folder + "/curves.csv")
@@ -366,11 +374,12 @@ class Commands:
             raise Refused("a run diverged")
         best = {}
         for activation in activations:
-            best[activation] = min((r if len(rates) > 1 else "" for r in rates),
-                                   key=lambda r: np.mean(losses[activation, r]))
-        if len(rates) > 1:
-            for line in records.read_csv(folder + "/search.csv"):
-                expect_close(folder + ": search.csv", np.mean(losses[line["activation"], line["point"].split()[1]]),
+            best[activation] = min(points, key=lambda p: np.mean(losses[activation, p]))
+        if lists:
+            searched = records.read_csv(folder + "/search.csv")
+            expect({(line["activation"], line["point"]) for line in searched} == set(losses), folder, "search.csv has others")
+            for line in searched:
+                expect_close(folder + ": search.csv", np.mean(losses[line["activation"], line["point"]]),
                              number(line["best_val_loss_mean"]), 1e-8)
         summary = {line["activation"]: line for line in records.read_csv(folder + "/summary.csv")}
         kind = ["accuracy", "loss"] if table.task == "classes" else ["loss"]
@@ -379,7 +388,7 @@ class Commands:
         chosen = {a: groups[a, best[a]] for a in activations}
         compared = verdicts.check(summary, records.read_csv(folder + "/pairs.csv"), chosen, judged, redrawn,
                                   bool(means["folds"] and means["fixed"]))
-        if len(rates) == 1:
+        if not lists:
             verdicts.check_sentences(printed, compared, judged)
             self.check_table(options + ["--out", out], summary, judged)
         if rng.random() < 0.2:

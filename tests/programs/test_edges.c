@@ -164,6 +164,18 @@ START_TEST(data_may_be_named_by_its_path)
 }
 END_TEST
 
+/* JSON is UTF-8, and the name of a file need not be. */
+START_TEST(a_name_that_is_not_utf8_is_kept)
+{
+    expect_fine(train_run("sh",
+                          "-c 'cp train.csv \"$(printf \"caf\\\\351.csv\")\"; for e in 1 2; do train --data \"$(printf "
+                          "\"caf\\\\351.csv\")\" --hidden 4 --epochs 1 --no-plots --out o || exit; done'"));
+    ck_assert(strstr(temporary_text("o/config.json"), "caf\xee\xbf\xa9.csv") != NULL);
+    expect_fine(train_run("train", "--resume --out o --no-plots"));
+    ck_assert_ptr_nonnull(strstr(train_output, "300 rows"));
+}
+END_TEST
+
 /* Scripts of another user, in the current folder or above that of the program. */
 START_TEST(scripts_of_pictures_are_those_of_the_program)
 {
@@ -194,6 +206,7 @@ Suite *edges_suite(void)
     tcase_add_test(tests, more_shards_than_rows_are_named);
     tcase_add_test(tests, hints_can_be_pasted);
     tcase_add_test(tests, data_may_be_named_by_its_path);
+    tcase_add_test(tests, a_name_that_is_not_utf8_is_kept);
     tcase_add_test(tests, scripts_of_pictures_are_those_of_the_program);
     suite_add_tcase(suite, tests);
     return suite;

@@ -84,3 +84,38 @@ const char *plain_name(const char *name, char text[PLAIN_NAME])
     snprintf(text, PLAIN_NAME, "%.*s", plain_length(name, PLAIN_NAME - 1), name);
     return plain_text(text);
 }
+
+char *text_to_utf8(const char *text)
+{
+    char *whole = malloc(3 * strlen(text) + 1), *to = whole;
+    for (const unsigned char *from = (const unsigned char *)text; whole && *from;) {
+        uint32_t code;
+        const int length = character_at(from, &code);
+        const bool fine = length > 0 && (code < 0xef80 || code > 0xefff);
+        if (fine)
+            to = (char *)memcpy(to, from, (size_t)length) + length;
+        else /* byte 0x80 + i is U+EF80 + i */
+            to += sprintf(to, "\xee%c%c", 0xbe + (*from >= 0xc0), 0x80 | (*from & 0x3f));
+        from += fine ? length : 1;
+    }
+    if (whole)
+        *to = '\0';
+    return whole;
+}
+
+char *text_from_utf8(const char *text)
+{
+    char *whole = malloc(strlen(text) + 1), *to = whole;
+    for (const unsigned char *from = (const unsigned char *)text; whole && *from;) {
+        uint32_t code;
+        const int length = character_at(from, &code);
+        if (length > 0 && code >= 0xef80 && code <= 0xefff)
+            *to++ = (char)(code - 0xef00);
+        else
+            to = (char *)memcpy(to, from, (size_t)(length ? length : 1)) + (length ? length : 1);
+        from += length ? length : 1;
+    }
+    if (whole)
+        *to = '\0';
+    return whole;
+}

@@ -28,6 +28,11 @@ const char *plain(const char *text);
 /* The length of the text's beginning of at most so many bytes that ends with a whole character, for "%.*s". */
 int plain_length(const char *text, int most);
 
+/* A text for JSON, which is UTF-8: each byte that is not becomes one of U+EF80 to U+EFFF; and back, to the same bytes.
+ * Names of files have such bytes. To be freed; NULL when memory runs out. */
+char *text_to_utf8(const char *text);
+char *text_from_utf8(const char *text);
+
 /* A clean beginning of a name: fputs(plain_name(name, (char[PLAIN_NAME]){0}), stdout). */
 enum { PLAIN_NAME = 41 };
 const char *plain_name(const char *name, char text[PLAIN_NAME]);

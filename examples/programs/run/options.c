@@ -204,6 +204,24 @@ const char *options_called(const char *program)
 
 /* ---- a file ---- */
 
+/* A text of JSON with its own bytes; lives as long as the program if they differ. */
+static const char *kept_text(const char *text)
+{
+    char *own = memory_checked(text_from_utf8(text));
+    if (strcmp(own, text) != 0)
+        return own;
+    free(own);
+    return text;
+}
+
+static json_t *json_of_text(const char *text)
+{
+    char *utf8 = memory_checked(text_to_utf8(text));
+    json_t *string = json_string(utf8);
+    free(utf8);
+    return string;
+}
+
 /* null is valid only if the option's default is NULL. A number for a list is converted to a text in the file. */
 bool options_take(const program_option *o, void *settings, json_t *object)
 {
@@ -221,7 +239,7 @@ bool options_take(const program_option *o, void *settings, json_t *object)
     if (o->type == OPTION_FLAG)
         return json_is_boolean(value) && (*(bool *)at = json_is_true(value), true);
     if (json_is_string(value))
-        return is_text(o) && options_set(o, settings, json_string_value(value));
+        return is_text(o) && options_set(o, settings, kept_text(json_string_value(value)));
     if (!json_is_number(value) || is_text(o))
         return false;
     snprintf(number, sizeof number, "%.17g", json_number_value(value));
@@ -499,7 +517,7 @@ void options_record(const program_option *table, const void *settings, json_t *o
         const char *text = is_text(o) ? *(const char *const *)at : NULL;
         if (o->type != OPTION_GROUP)
             json_object_set_new(object, o->name,
-                                is_text(o)               ? text ? json_string(text) : json_null()
+                                is_text(o)               ? text ? json_of_text(text) : json_null()
                                               : o->type == OPTION_FLAG ? json_boolean(*(const bool *)at)
                                 : o->type == OPTION_INT  ? json_integer(*(const int *)at)
                                                          : json_real(*(const double *)at));

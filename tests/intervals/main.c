@@ -3,8 +3,8 @@
  *
  *     intervals [TABLES [POPULATION ROWS SEEDS]...]     200 tables of each cell; all cells if none is given
  *
- * Prints a line for each cell, pair of nets and number of seeds, and then, over all of them, a line for each number of
- * seeds and method.
+ * Prints a line for each cell, pair of nets and number of seeds, and then, over all cells with light tails and over
+ * those with heavy ones, a line for each number of seeds and method.
  */
 #include "tests/intervals/simulate.h"
 
@@ -15,16 +15,17 @@
 static const int seeds[] = {3, 5, 10, 30, 100};
 enum { COUNTS = sizeof seeds / sizeof *seeds };
 
-/* Over all cells. */
+/* Over the cells of populations with light tails, and of those with heavy ones. */
 static struct {
     int cells;
     simulation_result sum, least, most;
-} all[COUNTS][SIMULATION_METHODS];
+} all[2][COUNTS][SIMULATION_METHODS];
 
-static void count(int k, int method, const simulation_result *r)
+static void count(int heavy, int k, int method, const simulation_result *r)
 {
-    simulation_result *sum = &all[k][method].sum, *least = &all[k][method].least, *most = &all[k][method].most;
-    if (all[k][method].cells++ == 0)
+    simulation_result *sum = &all[heavy][k][method].sum, *least = &all[heavy][k][method].least,
+                      *most = &all[heavy][k][method].most;
+    if (all[heavy][k][method].cells++ == 0)
         *least = *most = *r;
     sum->false_alarm += r->false_alarm;
     sum->width += r->width;
@@ -43,7 +44,7 @@ static void print_row(const simulation *s, const char *name, simulation_measure 
     for (int method = 0; method < SIMULATION_METHODS; method++) {
         const simulation_result r = simulation_judge(s, measure, number, (simulation_method)method, seeds[k]);
         printf("  | %5.1f %5.1f %5.2f %5.0f", 100 * r.coverage, 100 * r.false_alarm, r.width, 100 * r.power);
-        count(k, method, &r);
+        count(simulation_has_heavy_tails(s->cell.population), k, method, &r);
     }
     putchar('\n');
 }
@@ -63,17 +64,18 @@ static void print_cell(const simulation_cell *cell)
     fflush(stdout);
 }
 
-static void print_summary(void)
+static void print_summary(int heavy)
 {
     static const char *const names[SIMULATION_METHODS] = {"Student's t over seeds", "Nadeau and Bengio",
                                                           "seeds and rows"};
-    puts("\nover all cells\nseeds  method                  covered %       false alarms %  half-width     power %\n"
-         "                               least to most   mean, most      mean, most     mean, least");
+    printf("\n%s tails\nseeds  method                  covered %%       false alarms %%  half-width     power %%\n"
+           "                               least to most   mean, most      mean, most     mean, least\n",
+           heavy ? "heavy" : "light");
     for (int k = 0; k < COUNTS; k++)
         for (int method = 0; method < SIMULATION_METHODS; method++) {
-            const double cells = all[k][method].cells;
-            const simulation_result *sum = &all[k][method].sum, *least = &all[k][method].least,
-                                    *most = &all[k][method].most;
+            const double cells = all[heavy][k][method].cells;
+            const simulation_result *sum = &all[heavy][k][method].sum, *least = &all[heavy][k][method].least,
+                                    *most = &all[heavy][k][method].most;
             if (cells > 0)
                 printf("%5d  %-22s  %5.1f to %5.1f  %5.1f, %5.1f   %6.2f, %5.2f  %5.0f, %3.0f\n", seeds[k],
                        names[method], 100 * least->coverage, 100 * most->coverage, 100 * sum->false_alarm / cells,
@@ -98,6 +100,7 @@ int main(int argc, char **argv)
     for (int i = 0; argc < 3 && simulation_populations[i]; i++)
         for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++)
             print_cell(&(simulation_cell){simulation_populations[i], sizes[k].rows, tables, sizes[k].seeds});
-    print_summary();
+    print_summary(0);
+    print_summary(1);
     return fflush(stdout) != 0;
 }

@@ -19,6 +19,11 @@ int simulation_has_classes(const char *population)
     return strcmp(population, "classes") == 0 || strcmp(population, "coin") == 0;
 }
 
+int simulation_has_heavy_tails(const char *population)
+{
+    return strcmp(population, "outliers") == 0 || strcmp(population, "skewed") == 0;
+}
+
 /* Student's t with 3 degrees of freedom: heavy tails. */
 static double heavy(tg_rng *rng)
 {

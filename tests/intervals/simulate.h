@@ -40,8 +40,9 @@ typedef struct simulation {
 
 extern const char *const simulation_populations[]; /* ends with NULL */
 
-/* True if the population has classes: then accuracy is measured, otherwise R2. */
+/* True if the population has classes: then accuracy is measured, otherwise R2; and if its targets have heavy tails. */
 int simulation_has_classes(const char *population);
+int simulation_has_heavy_tails(const char *population);
 
 /* Trains all nets of a cell; memory that runs out ends the program. */
 simulation simulate(const simulation_cell *cell, uint64_t seed);

@@ -114,7 +114,7 @@ START_TEST(what_cannot_be_compared_is_refused)
     expect_refused(train_run("compare", "--runs words.csv"), "no column of numbers to compare");
     expect_refused(train_run("compare", "--runs seed.csv"), "seed.csv:3, column 'seed'");
     expect_refused(train_run("compare", "--runs twice.csv --lr 0.1"), "--lr: --runs trains nothing");
-    expect_refused(train_run("compare", "--measures loss"), "--measures is for --runs");
+    expect_refused(train_run("compare", "--measures loss"), "--measures: 'loss' is none of test_accuracy,");
     expect_refused(train_run("compare", "--runs twice.csv --report"), "--report needs --out");
 }
 END_TEST
@@ -143,7 +143,7 @@ START_TEST(groups_seeds_and_folds_are_texts)
         "group,seed,loss\n1.0,x,0.5\n1.0,y,0.7\n1.00,x,0.2\n1.00,y,0.3\n"};
     write_text("r.csv", tables[_i]);
     expect_fine(train_run("compare", "--runs r.csv --out o"));
-    ck_assert_msg(strstr(train_output, "-0.350 +/-0.6"), "%s", train_output);
+    ck_assert_msg(strstr(train_output, "-0.350 (-58.3 %)"), "%s", train_output);
     ck_assert_double_eq(csv_cell("o/summary.csv", _i == 4 ? "1.0" : "a", "runs"), 2);
 }
 END_TEST

@@ -42,16 +42,19 @@ static picture picture_of(const comparison_picture *p)
         *b = (bar){.low = mean - margin, .mean = mean, .high = mean + margin};
         snprintf(b->label, sizeof b->label, "%.*s - %.*s", plain_length(p->groups[pair->b].name, 38),
                  p->groups[pair->b].name, plain_length(p->groups[pair->a].name, 38), p->groups[pair->a].name);
+        plain_text(b->label);
         const int width = terminal_width(b->label);
         to.label_width = width > to.label_width ? width : to.label_width;
         to.left = fmin(to.left, b->low);
         to.right = fmax(to.right, b->high);
     }
-    snprintf(to.title, sizeof to.title, "Difference in %s%s, with 95 %% intervals; %s is better", m->words,
+    snprintf(to.title, sizeof to.title, "Difference in %.*s%s, with 95 %% intervals; %s is better",
+             plain_length(m->words, 100), m->words,
              m->share  ? ", points"
              : percent ? ", % of the second's"
                        : "",
              m->more_is_better ? "right" : "left");
+    plain_text(to.title);
     return to;
 }
 

@@ -436,6 +436,8 @@ void table_print(const table *t, const char *format, FILE *out)
 void table_print_sentence(const char *sentence, bool verdict, const char *name, FILE *out)
 {
     const struct format *format = format_of(name);
+    char *clean = plain_text(memory_text("%s", sentence));
     if (format->before)
-        put_note(format, verdict ? format->verdict : format->before, sentence, out);
+        put_note(format, verdict ? format->verdict : format->before, clean, out);
+    free(clean);
 }

@@ -431,6 +431,7 @@ const claim claim_use[] = {
      NOT_CHECKED("so do their published configurations, GPT's in the tanh form")},
     {"CLIP uses GELU", NOT_CHECKED("its published configuration has QuickGELU")},
     {"LLaMA and PaLM use GELU", NOT_CHECKED("their papers have SwiGLU")},
+    {"Chinchilla uses GELU; BERT's paper showed gains over ReLU", NOT_CHECKED("the papers were not read for this")},
     {"GPT-J and Falcon use GEGLU", NOT_CHECKED("their published configurations have plain GELU")},
     {"T5 uses GELU", NOT_CHECKED("its paper has ReLU, version 1.1 a gated GELU")},
     {"DETR uses GELU", NOT_CHECKED("its published code has ReLU")},

@@ -292,7 +292,7 @@ static bool write_forms(const void *context, FILE *to)
 
 static void draw_curves(const compared *c, sheet *s)
 {
-    if (!c->of->grids[0].keeps_curves || !c->r->outcome.complete)
+    if (!c->of->grids[0].keeps_curves || !c->r->outcome.complete || !sweep_is_whole(&c->r->c->settings->sweep))
         return;
     study_file(c->r, "curves.csv", write_curves, c);
     study_file(c->r, "published.csv", write_published, c);

@@ -370,6 +370,8 @@ ORACLE ?= $(firstword $(wildcard /usr/bin/python3) $(PYTHON))
 check-all: all $(OUT)/bin/tests
 	$(OUT)/bin/tests all
 	$(ORACLE) tests/oracle/run.py $(OUT)/bin 500 1
+	$(ORACLE) tests/oracle/troubles.py $(OUT)/bin 300 1
+	$(ORACLE) tests/oracle/measures.py $(OUT)/bin 200 1
 	@touch $(OUT)/checked
 
 # The library needs no package.

@@ -131,7 +131,11 @@ static void warn(const inputs_trouble *trouble, const char *one, const char *mor
 
 static bool predict_rows(const tg_model *model, const card *c, inputs *rows, bool probabilities, tg_error *error)
 {
-    pass p = {.model = model, .c = c, .rows = rows, .probabilities = probabilities};
+    pass p = {.model = model,
+              .c = c,
+              .rows = rows,
+              .probabilities = probabilities,
+              .sums = {.by_class = c->task == CARD_CLASSES}};
     char name[40];
     predictions_header(c, probabilities, stdout);
     putchar('\n');

@@ -25,8 +25,8 @@ static void make_housing(void)
     }
     fclose(file);
     temporary_write("new.csv", rows, sizeof rows - 1);
-    expect_fine(
-        train_run("train", "--data csv:housing.csv --hidden 16 --epochs 20 --refit no --no-plots --out housing"));
+    expect_fine(train_run(
+        "train", "--data csv:housing.csv --hidden 16 --epochs 20 --lr 0.002 --refit no --no-plots --out housing"));
 }
 
 /* The two numbers that predict prints under its header. */

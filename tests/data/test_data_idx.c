@@ -309,6 +309,39 @@ START_TEST(mnist_has_its_counts_its_mean_and_its_labels)
 }
 END_TEST
 
+/* As other programs unpack them, and as EMNIST has them, whose letters begin with 1. */
+START_TEST(files_may_have_other_names_and_labels_begin_with_1)
+{
+    static const char *const names[][4] = {
+        {"train-images.idx3-ubyte", "train-labels.idx1-ubyte", "t10k-images.idx3-ubyte", "t10k-labels.idx1-ubyte"},
+        {"emnist-letters-train-images-idx3-ubyte", "emnist-letters-train-labels-idx1-ubyte",
+         "emnist-letters-test-images-idx3-ubyte", "emnist-letters-test-labels-idx1-ubyte"}};
+    static const unsigned char labels[TRAIN] = {3, 1, 1, 2, 1}, more[TEST] = {1, 5};
+    unsigned char bytes[100];
+    for (int i = 0; i < 2; i++) {
+        dataset set;
+        tg_error error;
+        temporary_write(names[i][0], bytes, images_file(bytes, TRAIN));
+        temporary_write(names[i][1], bytes, labels_file(bytes, labels, TRAIN));
+        temporary_write(names[i][2], bytes, images_file(bytes, TEST));
+        temporary_write(names[i][3], bytes, labels_file(bytes, more, TEST));
+        if (i == 1) {
+            expect_error(": several files are called ...train-images-idx3-ubyte; keep the four files of one set in a "
+                         "folder");
+            for (int k = 0; k < 4; k++)
+                unlink(temporary_path(names[0][k]));
+        }
+        ck_assert_msg(load("0.2", &set, &error), "%s", error.text);
+        ck_assert_uint_eq(set.classes, 5);
+        ck_assert_str_eq(set.class_names[0], "1");
+        ck_assert_str_eq(set.class_names[4], "5");
+        ck_assert_mem_eq(set.labels, ((int32_t[]){2, 0, 0, 1, 0, 0, 4}), 7 * sizeof(int32_t));
+        ck_assert_uint_eq(set.test_rows, 2);
+        dataset_free(&set);
+    }
+}
+END_TEST
+
 Suite *data_idx_suite(void)
 {
     Suite *suite = suite_create("data_idx");
@@ -322,6 +355,7 @@ Suite *data_idx_suite(void)
     tcase_add_test(tests, sizes_in_the_header_are_not_trusted);
     tcase_add_test(tests, test_images_must_have_the_size_of_training_images);
     tcase_add_test(tests, every_truncation_is_noticed);
+    tcase_add_test(tests, files_may_have_other_names_and_labels_begin_with_1);
     tcase_add_test(tests, no_corrupt_byte_of_gzip_data_goes_unnoticed);
     suite_add_tcase(suite, tests);
     TCase *real = tcase_create("MNIST");

@@ -114,6 +114,13 @@ def measures_of(table, outputs, losses, rows, scales):
         m["calibration_error"] = sum(abs((confidence - hit)[bins == b].sum()) for b in range(15)) / len(rows)
         counts = np.zeros((len(table.classes),) * 2)
         np.add.at(counts, (labels, answer), 1)
+        present = counts.sum(1) > 0
+        m["balanced_accuracy"] = (counts.diagonal()[present] / counts.sum(1)[present]).mean()
+        both = counts.sum(0) + counts.sum(1)
+        m["macro_f1"] = (2 * counts.diagonal()[both > 0] / both[both > 0]).mean()
+        if len(counts) == 2 and present.all():
+            positive, negative = outputs[labels == 1, 1][:, None], outputs[labels == 0, 1][None, :]
+            m["auc"] = ((positive > negative) + (positive == negative) / 2).mean()
         return m, counts.ravel()
     z, scale = scales
     error, wanted = outputs - z[rows], z[rows].astype(np.float64)

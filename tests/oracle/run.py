@@ -10,7 +10,8 @@ that differ; the status is 1 if any differs. Without NumPy or SciPy it says so a
 runs one command alone and keeps its folder.
 
 tables.py reads data, nets.py computes nets, records.py checks a run's folder, verdicts.py the judgement of a comparison,
-commands.py makes the commands.
+commands.py makes the commands. troubles.py and measures.py are oracles of their own, for files as people have them and
+for scikit-learn's measures.
 """
 import collections
 import multiprocessing

@@ -131,7 +131,7 @@ END_TEST
 
 START_TEST(predictions_follow_names_of_columns_and_name_classes)
 {
-    expect_fine(train_run("train", "--data csv:train.csv --hidden 32 --epochs 60 --no-plots --out m"));
+    expect_fine(train_run("train", "--data csv:train.csv --hidden 32 --epochs 60 --lr 0.002 --no-plots --out m"));
     ck_assert_ptr_nonnull(strstr(train_output, "test: loss"));
     write_table("new.csv", "colour,extra,size,b,a\n", "c,7,k,b,a\n", 300); /* the same rows in other columns */
     expect_fine(train_run("predict", "--model m --data csv:train.csv --probabilities > old"));
@@ -371,7 +371,7 @@ START_TEST(a_run_begins_with_the_weights_of_another)
     expect_fine(train_run(
         "train",
         "--data csv:train.csv --start old/best.safetensors --activation gelu_exact --activation-from model --epochs "
-        "20 --no-plots --out new"));
+        "20 --lr 0.002 --no-plots --out new"));
     ck_assert_ptr_nonnull(strstr(train_output, "32x2-2, gelu_exact"));
     ck_assert_msg(number_behind("validation: loss ") < 0.2, "%s", train_output);
     train_run("rm", "old/best.safetensors"); /* resuming does not need it */

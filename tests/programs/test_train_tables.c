@@ -65,7 +65,8 @@ START_TEST(categories_that_are_large_numbers_stay_apart)
 {
     write_rows("codes.csv", "code,y\n", 90, large_codes);
     expect_fine(train_run(
-        "train", "--data csv:codes.csv --categorical code --hidden 16 --epochs 80 --dropout 0 --no-plots --out m"));
+        "train",
+        "--data csv:codes.csv --categorical code --hidden 16 --epochs 80 --dropout 0 --lr 0.002 --no-plots --out m"));
     write_text_file("new.csv", "code\n1234567891\n1234567892\n1234567893\n");
     expect_fine(train_run("predict", "--model m/best.safetensors --data csv:new.csv > p"));
     ck_assert_double_eq_tol(atof(line_of("p", 1)), 1, 0.5);

@@ -109,12 +109,34 @@ static bool are_commas_decimal(const unsigned char *from)
     return decimal > 0;
 }
 
+static size_t count_outside_quotes(const unsigned char *line, unsigned char letter)
+{
+    size_t count = 0;
+    bool quoted = false;
+    for (const unsigned char *end = csv_line_end(line); line < end; line++) {
+        quoted ^= *line == '"';
+        count += !quoted && *line == letter;
+    }
+    return count;
+}
+
+/* True if the first lines all have as many of these between their cells, at least one. */
+static bool is_steady(const unsigned char *line, unsigned char letter)
+{
+    enum { LINES = 10 };
+    const size_t count = count_outside_quotes(line, letter);
+    bool steady = count > 0;
+    for (int i = 0; i < LINES && *line; i++, line = csv_line_end(line))
+        steady &= after_blanks(line) >= csv_line_end(line) || count == count_outside_quotes(line, letter);
+    return steady;
+}
+
 /* From the first line, and for commas and blanks from the next lines too. A comma counts last: it may be decimal, as in
  * 1,5;2,5 or between tabs or blanks. */
 char csv_find_separator(const unsigned char *first)
 {
     const unsigned char *line = first, *line_ends = csv_line_end(first);
-    bool quoted = false, semicolons = false, commas = false, blanks = false, pipes = false;
+    bool quoted = false, semicolons = false, commas = false, blanks = false;
     bool tabs = false, padding = false; /* tabs between cells; tabs beside a comma or at an end */
     trim(&line, &line_ends);
     for (const unsigned char *letter = line; letter < line_ends; letter++) {
@@ -124,16 +146,18 @@ char csv_find_separator(const unsigned char *first)
         const bool beside = letter == line || letter + 1 == line_ends || letter[-1] == ',' || letter[1] == ',';
         semicolons |= *letter == ';';
         commas |= *letter == ',';
-        pipes |= *letter == '|';
         blanks |= *letter == ' ';
         tabs |= *letter == '\t' && !beside;
         padding |= *letter == '\t' && beside;
     }
+    for (const char *other = "\t|,"; semicolons && *other && !is_steady(first, ';'); other++)
+        if (is_steady(first, (unsigned char)*other))
+            return *other;
     if (semicolons)
         return ';';
     if (tabs || (padding && !commas))
         return '\t';
-    if (pipes && !commas)
+    if (is_steady(first, '|') && !is_steady(first, ','))
         return '|';
     if (blanks && (!commas || are_commas_decimal(first)))
         return ' ';

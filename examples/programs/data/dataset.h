@@ -165,7 +165,8 @@ typedef struct dataset {
  *   sine       sin(3x) + x/2 for x in [-2, 2]; regression; noise 0.1
  *   glyphs     28x28 grey digits drawn with random strokes, in [0, 1]; 10 classes; noise 0.06
  *   idx:DIR    MNIST as it ships: train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte,
- *              t10k-labels-idx1-ubyte, plain or with .gz; pixels in [0, 1]
+ *              t10k-labels-idx1-ubyte, plain or with .gz, also as train-images.idx3-ubyte, or as EMNIST's
+ *              emnist-letters-test-images-idx3-ubyte; pixels in [0, 1]; classes from the least label to the largest
  *   csv:FILE   a table with a separator (comma, semicolon, tab, |, or blanks; a decimal comma is read too, unless
  *              commas separate cells), a header or none, plain or with .gz; lines above the first row that begin with #
  *              are left out. Features are numbers; of a column of words each word becomes a feature that is 1 or 0.

@@ -5,10 +5,11 @@
  *
  * The third byte says unsigned bytes, the fourth how many dimensions follow.
  */
+#include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "examples/programs/data/internal.h"
 #include "examples/programs/data/words.h"
@@ -22,14 +23,16 @@ typedef struct idx_file {
 
 enum { TRAIN_IMAGES, TRAIN_LABELS, TEST_IMAGES, TEST_LABELS, IDX_FILES };
 
+/* Names end so: with a point in place of the last hyphen but one if another program has unpacked them, and after
+ * emnist-letters- or the like in EMNIST, whose test files are called test. */
 static const struct {
-    const char *name;
+    const char *name, *begin, *other, *end;
     size_t dimensions;
 } idx_names[IDX_FILES] = {
-    {"train-images-idx3-ubyte", 3},
-    {"train-labels-idx1-ubyte", 1},
-    {"t10k-images-idx3-ubyte", 3},
-    {"t10k-labels-idx1-ubyte", 1},
+    {"train-images-idx3-ubyte", "train-images", "train-images", "idx3-ubyte", 3},
+    {"train-labels-idx1-ubyte", "train-labels", "train-labels", "idx1-ubyte", 1},
+    {"t10k-images-idx3-ubyte", "t10k-images", "test-images", "idx3-ubyte", 3},
+    {"t10k-labels-idx1-ubyte", "t10k-labels", "test-labels", "idx1-ubyte", 1},
 };
 
 static size_t big_endian(const unsigned char *bytes)
@@ -70,19 +73,49 @@ static bool parse(idx_file *file, size_t dimensions, tg_error *error)
     return true;
 }
 
-/* Sets the path to DIR/NAME or, if that does not exist, to DIR/NAME.gz. */
+/* True if a file's name ends with BEGIN, a hyphen or a point, END, and perhaps .gz. */
+static bool is_called(const char *file, const char *begin, const char *end)
+{
+    char name[64];
+    size_t length = strlen(file);
+    length -= length > 3 && strcmp(file + length - 3, ".gz") == 0 ? 3 : 0;
+    const size_t wanted = (size_t)snprintf(name, sizeof name, "%s-%s", begin, end);
+    if (length < wanted)
+        return false;
+    const char *tail = file + length - wanted, joint = tail[strlen(begin)];
+    return strncmp(tail, begin, strlen(begin)) == 0 && (joint == '-' || joint == '.') &&
+           strncmp(tail + strlen(begin) + 1, end, strlen(end)) == 0;
+}
+
+/* The file of the folder that has one of the names; the plain one if there is a packed one, too. */
 static bool find(const char *folder, int which, idx_file *file, tg_error *error)
 {
-    const char *name = idx_names[which].name;
-    const int length = snprintf(file->path, sizeof file->path, "%s/%s", folder, name);
-    if (length < 0 || (size_t)length + sizeof ".gz" > sizeof file->path)
-        return tg_fail(error, "%.40s...: the path is too long", folder);
-    if (access(file->path, F_OK) == 0)
-        return true;
-    if (access(folder, F_OK) != 0)
-        return tg_fail(error, "%s: no such folder", folder);
-    memcpy(file->path + length, ".gz", sizeof ".gz");
-    return access(file->path, F_OK) == 0 || tg_fail(error, "%s: found neither %s nor %s.gz", folder, name, name);
+    const char *begin = idx_names[which].begin, *other = idx_names[which].other, *end = idx_names[which].end;
+    DIR *listing = opendir(folder);
+    char found[256] = "";
+    size_t stem = 0; /* of the name that was found */
+    bool several = false;
+    if (!listing)
+        return tg_fail(error, "%s: %s", folder, errno == ENOENT ? "no such folder" : strerror(errno));
+    for (struct dirent *entry; (entry = readdir(listing));) {
+        const char *name = entry->d_name;
+        if (!is_called(name, begin, end) && !is_called(name, other, end))
+            continue;
+        const size_t length = strlen(name) - (strcmp(name + strlen(name) - 3, ".gz") == 0 ? 3 : 0);
+        several |= stem && (stem != length || strncmp(found, name, stem) != 0);
+        if (!stem || length == strlen(name)) /* not packed */
+            snprintf(found, sizeof found, "%s", name);
+        stem = length;
+    }
+    closedir(listing);
+    if (several)
+        return tg_fail(error, "%s: several files are called ...%s-%s; keep the four files of one set in a folder",
+                       folder, begin, end);
+    if (!stem)
+        return tg_fail(error, "%s: found neither %s nor %s.gz", folder, idx_names[which].name, idx_names[which].name);
+    const int length = snprintf(file->path, sizeof file->path, "%s/%s", folder, found);
+    return (length > 0 && (size_t)length < sizeof file->path) ||
+           tg_fail(error, "%.40s...: the path is too long", folder);
 }
 
 static bool read_idx(const char *folder, int which, idx_file *file, tg_error *error)
@@ -116,33 +149,51 @@ static void copy_rows(const idx_file *images, const idx_file *labels, size_t off
     }
 }
 
-static size_t count_classes(const idx_file *labels)
+/* Marks the labels that occur. */
+static void see_labels(const idx_file *labels, bool seen[256])
 {
-    size_t classes = 0;
-    for (size_t row = 0; row < labels->sizes[0]; row++)
-        if (labels->items[row] >= classes)
-            classes = labels->items[row] + (size_t)1;
-    return classes;
+    for (size_t row = 0; labels->items && row < labels->sizes[0]; row++)
+        seen[labels->items[row]] = true;
+}
+
+/* Classes are the labels from the first to the last that occur: 0 to 9, or 1 to 26 for the letters of EMNIST. */
+static bool name_classes(dataset *set, const bool seen[256], int *first)
+{
+    int last = 255;
+    char number[24];
+    for (*first = 0; !seen[*first];)
+        ++*first;
+    while (!seen[last])
+        last--;
+    set->classes = (size_t)(last - *first + 1);
+    set->class_names = dataset_new(&set->memory, set->classes, 1, sizeof *set->class_names);
+    for (size_t i = 0; set->class_names && i < set->classes; i++) {
+        snprintf(number, sizeof number, "%d", *first + (int)i);
+        set->class_names[i] = dataset_text(&set->memory, number);
+    }
+    return !set->memory.failed;
 }
 
 static bool fill(const idx_file files[IDX_FILES], dataset *set, tg_error *error)
 {
     const idx_file *train = &files[TRAIN_IMAGES], *test = &files[TEST_IMAGES];
-    const size_t classes = count_classes(&files[TRAIN_LABELS]),
-                 of_test = test->items ? count_classes(&files[TEST_LABELS]) : 0;
+    bool seen[256] = {false};
+    int first;
+    see_labels(&files[TRAIN_LABELS], seen);
+    see_labels(&files[TEST_LABELS], seen);
     set->task = DATASET_CLASSIFICATION;
     set->rows = train->sizes[0] + test->sizes[0];
     set->test_rows = test->sizes[0];
     set->height = train->sizes[1];
     set->width = train->sizes[2];
     set->features = set->height * set->width;
-    set->classes = classes > of_test ? classes : of_test;
-    if (!dataset_allocate(set, error))
-        return false;
-    dataset_number_classes(set);
+    if (!name_classes(set, seen, &first) || !dataset_allocate(set, error))
+        return tg_fail(error, "%s: out of memory", set->name);
     copy_rows(train, &files[TRAIN_LABELS], 0, set);
     if (test->items)
         copy_rows(test, &files[TEST_LABELS], train->sizes[0], set);
+    for (size_t row = 0; row < set->rows; row++)
+        set->labels[row] -= first;
     for (size_t i = 0; i < set->features; i++)
         set->feature_scale[i] = 255;
     return true;

@@ -60,13 +60,16 @@ typedef struct {
     double accuracy;    /* 0 to 1 */
     double calibration; /* expected calibration error, 0 to 1: distance of confidence from accuracy, in 15 equal bins
                            (Guo et al., 2017) */
+    double balanced;    /* balanced accuracy, 0 to 1: the mean over the classes that have rows of their share of hits */
+    double f1;          /* macro F1, 0 to 1: the mean of F1 over the classes that are a label or an answer */
+    double auc;         /* of two classes: area under the ROC curve of the second one's probability, 0 to 1 */
     double rmse, mae,
         r2; /* of one target, in its own unit; r2 is 1 - squared error / variance, the mean over several targets */
 } runlog_measures;
 
-#define RUNLOG_NO_MEASURES           \
-    {                                \
-        NAN, NAN, NAN, NAN, NAN, NAN \
+#define RUNLOG_NO_MEASURES                          \
+    {                                               \
+        NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN \
     }
 
 /* One finished epoch of one run. */

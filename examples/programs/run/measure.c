@@ -162,7 +162,9 @@ static bool measure(trainer *t, kept *k, json_t *results, tg_error *error)
         runlog_measures m;
         if (rows_of(t, split)->count == 0 || (split == RUNLOG_TRAIN && t->from->is_text))
             continue; /* training windows of a text are drawn at random */
-        t->sums = (tally){.confusion = split == reported(t) ? k->confusion : NULL, .each = each->loss ? each : NULL};
+        t->sums = (tally){.confusion = split == reported(t) ? k->confusion : NULL,
+                          .each = each->loss ? each : NULL,
+                          .by_class = t->about.task == CARD_CLASSES};
         fine = run_measure(t, rows_of(t, split), &m) || tg_fail(error, "%s", tg_fit_error(t->fit));
         t->sums = (tally){0};
         if (fine)

@@ -86,10 +86,20 @@ static bool validates(const run_spec *s)
     return !s->validation || strcmp(s->validation, "none") != 0;
 }
 
-/* The defaults of `train` for an MLP on a table, measured in docs/tables.md. */
-static void complete_table(run_spec *s, int64_t rows)
+/* The defaults of `train` for an MLP on a table, measured in docs/tables.md; `rate` is the optimiser's learning rate
+ * over AdamW's. */
+static void complete_table(run_spec *s, int64_t rows, double rate)
 {
-    enum { BATCH = 128, STEPS = 1500, FEWEST = 20, MOST = 200, PATIENCE = 10, ROWS_PER_INPUT = 200, FEW = 20000 };
+    enum {
+        BATCH = 128, /* at most, and half of the rows */
+        STEPS = 1500,
+        FEWEST = 20,
+        MOST = 200, /* epochs, for so many steps */
+        PATIENCE = 10,
+        PER_INPUT = 200, /* rows without dropout */
+        FEW = 1000,
+        REFIT = 20000
+    };
     if (s->batch == 0)
         for (s->batch = 8; s->batch < BATCH && 2 * s->batch <= rows / 2;)
             s->batch *= 2;
@@ -100,9 +110,11 @@ static void complete_table(run_spec *s, int64_t rows)
             s->patience = s->epochs / 4 < PATIENCE ? PATIENCE : s->epochs / 4;
     }
     if (s->net.dropout < 0)
-        s->net.dropout = rows < (int64_t)ROWS_PER_INPUT * s->net.inputs ? 0.2 : 0;
+        s->net.dropout = rows >= (int64_t)PER_INPUT * s->net.inputs ? 0 : rows < FEW ? 0.3 : 0.2;
+    if (s->lr == 0 && rows < FEW)
+        s->lr = 1e-3 * rate;
     if (strcmp(s->refit, "auto") == 0)
-        s->refit = refits[rows < FEW && validates(s) && s->ema == 0 ? 1 : 2];
+        s->refit = refits[rows < REFIT && validates(s) && s->ema == 0 ? 1 : 2];
 }
 
 void run_spec_complete(run_spec *s, int64_t rows)
@@ -112,7 +124,7 @@ void run_spec_complete(run_spec *s, int64_t rows)
     tg_optimizer_from_name(s->optimizer, &optimizer);
     net_spec_complete(&s->net);
     if (!s->paired && strncmp(s->data, "csv:", 4) == 0 && strcmp(s->net.model, "mlp") == 0)
-        complete_table(s, rows);
+        complete_table(s, rows, tg_optimizer_rate_over_adamw(optimizer));
     s->net.dropout = s->net.dropout < 0 ? 0 : s->net.dropout;
     s->patience = s->patience < 0 ? 0 : s->patience;
     if (!s->refit || strcmp(s->refit, "auto") == 0)

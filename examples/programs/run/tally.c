@@ -3,6 +3,7 @@
 #include "examples/programs/data/words.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 int64_t tally_class(const float *logits, int64_t classes, double *confidence)
@@ -48,6 +49,79 @@ static double add_loss(tally *sums, double loss)
     return loss;
 }
 
+/* ---- measures by class ---- */
+
+static bool make_room(tally_classes *of, size_t classes)
+{
+    if (!of->labels && (of->labels = calloc(3 * classes, sizeof *of->labels))) {
+        of->count = classes;
+        of->answers = of->labels + classes;
+        of->hits = of->answers + classes;
+    }
+    if (classes != 2 || of->rows < of->room)
+        return of->labels;
+    const size_t room = of->room ? 2 * of->room : 256;
+    struct tally_score *larger = realloc(of->score, room * sizeof *larger);
+    of->score = larger ? larger : of->score;
+    of->room = larger ? room : of->room;
+    return of->labels && larger;
+}
+
+/* Without memory there are no such measures. */
+static void add_to_class(tally *sums, const float *logits, size_t classes, int32_t label, int64_t answer, bool hit)
+{
+    tally_classes *of = &sums->classes;
+    sums->by_class = sums->by_class && make_room(of, classes);
+    if (!sums->by_class)
+        return;
+    of->labels[label]++;
+    of->answers[answer]++;
+    of->hits[label] += hit;
+    if (classes == 2) {
+        const double other = exp((double)logits[1 - answer] - logits[answer]), both = 1 + other;
+        of->score[of->rows++] = (struct tally_score){answer == 1 ? 1 / both : other / both, label == 1};
+    }
+}
+
+static int by_probability(const void *a, const void *b)
+{
+    const struct tally_score *left = a, *right = b;
+    return (left->probability > right->probability) - (left->probability < right->probability);
+}
+
+/* The share of pairs of a positive and a negative row in which the positive one is more probable; equal ones are half a
+ * pair. */
+static double area(tally_classes *of)
+{
+    double pairs = 0, negatives = 0, positives = 0;
+    qsort(of->score, of->rows, sizeof *of->score, by_probability);
+    for (size_t i = 0, next; i < of->rows; i = next) {
+        double same[2] = {0, 0};
+        for (next = i; next < of->rows && of->score[next].probability == of->score[i].probability; next++)
+            same[of->score[next].positive]++;
+        pairs += same[1] * (negatives + same[0] / 2);
+        negatives += same[0];
+        positives += same[1];
+    }
+    return pairs / (positives * negatives); /* NaN if a class has no row */
+}
+
+static void measure_classes(tally_classes *of, runlog_measures *m)
+{
+    double recalls = 0, f1 = 0, with_label = 0, seen = 0;
+    for (size_t i = 0; i < of->count; i++) {
+        const double both = of->labels[i] + of->answers[i];
+        with_label += of->labels[i] > 0;
+        seen += both > 0;
+        recalls += of->labels[i] > 0 ? of->hits[i] / of->labels[i] : 0;
+        f1 += both > 0 ? 2 * of->hits[i] / both : 0;
+    }
+    m->balanced = recalls / with_label;
+    m->f1 = f1 / seen;
+    if (of->count == 2)
+        m->auc = area(of);
+}
+
 static double add_class(tally *sums, const float *logits, int64_t classes, int32_t label)
 {
     double confidence;
@@ -61,6 +135,7 @@ static double add_class(tally *sums, const float *logits, int64_t classes, int32
     sums->hits[bin] += hit;
     if (sums->confusion)
         sums->confusion[label * classes + answer]++;
+    add_to_class(sums, logits, (size_t)classes, label, answer, hit);
     if (sums->each && sums->each->hit)
         sums->each->hit[sums->rows] = hit;
     return add_loss(sums, tally_entropy(logits, classes, label));
@@ -128,7 +203,11 @@ runlog_measures tally_measures(tally *sums, const card *c)
     }
     if (c->task == CARD_TARGETS && c->targets <= TALLY_TARGETS)
         m.r2 = determination(sums, rows, c->targets);
-    *sums = (tally){.confusion = sums->confusion, .each = sums->each};
+    if (sums->by_class && sums->classes.count)
+        measure_classes(&sums->classes, &m);
+    free(sums->classes.labels);
+    free(sums->classes.score);
+    *sums = (tally){.confusion = sums->confusion, .each = sums->each, .by_class = sums->by_class};
     return m;
 }
 
@@ -139,6 +218,12 @@ void tally_print(const card *c, const char *split, const runlog_measures *m, FIL
         fprintf(out, " nats a character (%.4f bits)", m->loss / log(2));
     if (!isnan(m->accuracy))
         fprintf(out, ", accuracy %.2f %%", 100 * m->accuracy);
+    if (!isnan(m->balanced))
+        fprintf(out, ", balanced accuracy %.2f %%", 100 * m->balanced);
+    if (!isnan(m->f1))
+        fprintf(out, ", macro F1 %.4f", m->f1);
+    if (!isnan(m->auc))
+        fprintf(out, ", AUC %.4f", m->auc);
     if (isfinite(m->r2))
         fprintf(out, ", R2 %.4f", m->r2);
     if (!isnan(m->rmse))

@@ -24,6 +24,16 @@ typedef struct tally_rows {
     float *output;    /* [rows, outputs]; NULL: not kept */
 } tally_rows;
 
+/* Numbers of rows by class, and the second one's probabilities of two classes. */
+typedef struct tally_classes {
+    size_t count, rows, room;
+    double *labels, *answers, *hits; /* [count] each, in one block that `labels` owns */
+    struct tally_score {
+        double probability;
+        bool positive;
+    } * score; /* [rows] of [room]; NULL: there are not two */
+} tally_classes;
+
 typedef struct tally {
     long rows, correct, in_bin[TALLY_BINS];
     double loss;                                     /* sum over the rows */
@@ -33,6 +43,8 @@ typedef struct tally {
     double error[TALLY_TARGETS];                           /* squared */
     double *confusion; /* [classes, classes]: rows by label and by prediction; NULL: not counted */
     tally_rows *each;  /* with room for all rows; NULL: not kept */
+    bool by_class;     /* measure balanced accuracy, macro F1 and AUC, too */
+    tally_classes classes;
 } tally;
 
 /* The class with the largest of some logits, the first of equal ones, and its probability, NaN if a logit is NaN. */
@@ -53,7 +65,7 @@ double tally_add(tally *sums, const card *c, tg_tensor output, tg_tensor wanted)
 /* The measures of the rows added since the last call; resets the tally. */
 runlog_measures tally_measures(tally *sums, const card *c);
 
-/* A line: "test: loss 0.1234, accuracy 97.50 %". */
+/* A line: "test: loss 0.1234, accuracy 97.50 %, balanced accuracy 96.10 %, macro F1 0.9600". */
 void tally_print(const card *c, const char *split, const runlog_measures *m, FILE *out);
 
 #endif

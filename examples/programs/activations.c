@@ -15,7 +15,7 @@
 typedef struct settings {
     const char *out;
     double from, to;
-    int points;
+    int points, moments;
     bool no_plots;
 } settings;
 
@@ -27,6 +27,9 @@ static const program_option options[] = {
     {"to", "X", "right end", OPTION_REAL, AT(to), -1e6, 1e6},
     {"points", "N", "points between the ends, both included", OPTION_INT, AT(points), 2, 10e6},
     {"no-plots", NULL, "draw nothing", OPTION_FLAG, AT(no_plots)},
+    {"moments", "WIDTH",
+     "instead, print the second moments of signals and gradients in nets of this width at the start", OPTION_INT,
+     AT(moments), 0, 4096},
     {0}};
 
 static const options_program program = {
@@ -163,6 +166,67 @@ static bool write_curves(const void *context, FILE *file)
     return !tg_tape_error(d->tape);
 }
 
+/* ---- second moments in nets at the start ---- */
+
+/* Of a net with as many inputs and outputs as its hidden layers have units, for 64 normal rows: forward E y^2 and
+ * backward E (dL/dx)^2 for dL/dy of moment 1, both without the tenth in the default's output layer. */
+static void measure(tg_init init, tg_activation activation, int width, int depth, double moments[2])
+{
+    enum { ROWS = 64 };
+    tg_mlp_config config = {.inputs = width,
+                            .outputs = width,
+                            .activation = activation,
+                            .equal_width = true,
+                            .init = init,
+                            .dtype = TG_F64};
+    const double output = init == TG_INIT_DEFAULT ? 0.1 : 1;
+    const int64_t size = (int64_t)ROWS * width;
+    for (int i = 0; i < depth; i++)
+        config.hidden[i] = width;
+    tg_rng rng = tg_rng_seed(1);
+    tg_mlp *net = tg_mlp_new(&rng, &config);
+    tg_tape *tape = tg_tape_new();
+    double *normal = malloc((size_t)size * sizeof *normal);
+    for (int64_t i = 0; normal && i < size; i++)
+        normal[i] = tg_rng_normal(&rng);
+    const tg_tensor x = tg_variable(tape, TG_F64, normal, TG_SHAPE(ROWS, width)), y = tg_mlp_forward(net, x);
+    for (int64_t i = 0; normal && i < size; i++)
+        normal[i] = tg_rng_normal(&rng);
+    const tg_tensor loss = tg_sum(tg_mul(y, tg_constant(tape, TG_F64, normal, TG_SHAPE(ROWS, width))));
+    const bool fine = tg_backward(loss);
+    const double *out = fine ? tg_f64(y) : NULL, *in = fine ? tg_f64(tg_gradient(x)) : NULL;
+    moments[0] = moments[1] = out && in ? 0 : NAN;
+    for (int64_t i = 0; out && in && i < size; i++) {
+        moments[0] += out[i] * out[i] / (double)size / (output * output);
+        moments[1] += in[i] * in[i] / (double)size / (output * output);
+    }
+    free(normal);
+    tg_tape_free(tape);
+    tg_mlp_free(net);
+}
+
+static void print_moments(int width)
+{
+    static const int depths[] = {2, 8, 32};
+    static const tg_init inits[] = {TG_INIT_VARIANCE_PRESERVING, TG_INIT_DEFAULT};
+    table *t = table_new(1);
+    table_add_columns(t, "activation|initialiser|forward, 2|8|32|backward, 2|8|32");
+    for (int a = 0; tg_activation_name((tg_activation)a); a++)
+        for (int i = 0; i < 2; i++) {
+            double moments[3][2];
+            for (int d = 0; d < 3; d++)
+                measure(inits[i], (tg_activation)a, width, depths[d], moments[d]);
+            table_add_row(t);
+            table_add_cell(t, "%s", tg_activation_name((tg_activation)a));
+            table_add_cell(t, "%s", tg_init_name(inits[i]));
+            for (int direction = 0; direction < 2; direction++)
+                for (int d = 0; d < 3; d++)
+                    table_add_cell(t, "%.2g", moments[d][direction]);
+        }
+    table_print(t, "markdown", stdout);
+    table_free(t);
+}
+
 /* ---- the program ---- */
 
 /* Writes and draws the curves; returns the exit status. */
@@ -194,6 +258,10 @@ int main(int argc, char **argv)
     if (s.from >= s.to) {
         fprintf(stderr, "activations: --from %g is not left of --to %g\n", s.from, s.to);
         return 2;
+    }
+    if (s.moments) {
+        print_moments(s.moments);
+        return 0;
     }
     if (!files_check_folder(s.out, &error) || !files_check_name(s.out, "activations.csv", &error)) {
         terminal_say("activations", "--out", error.text);

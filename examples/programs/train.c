@@ -171,6 +171,8 @@ static void describe_run(const void *context, FILE *out)
     fputs(s->refit[0] == 'y' ? ", refit\n" : "\n", out);
     if (s->start)
         fprintf(out, "begins with the weights of %s\n", s->start);
+    else if (net_warning(&s->net))
+        fprintf(out, "Warning: %s %s\n", s->net.activation, net_warning(&s->net));
 }
 
 /* "iris: 4-32x2-3 gelu_exact", over pictures and report. */

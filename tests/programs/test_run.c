@@ -105,6 +105,28 @@ START_TEST(rates_are_bracketed_for_each_activation)
 }
 END_TEST
 
+START_TEST(a_net_that_no_initial_weights_suit_gets_a_warning)
+{
+    static const struct {
+        const char *options, *warning;
+    } cases[] = {{"compare --activations relu,swiglu --seeds 1 --hidden 4x3 --init default,he_normal",
+                  "Warning: swiglu grows or"},
+                 {"compare --activations relu,swiglu --seeds 1 --hidden 4x3 --init he_normal --norm rms", NULL},
+                 {"compare --activations relu,swiglu,relu_squared --seeds 1 --hidden 4x4", NULL},
+                 {"train --activation relu_squared --hidden 4x5", "Warning: relu_squared has vanishing"},
+                 {"train --activation swiglu --hidden 4x5", NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *options = strchr(cases[i].options, ' ');
+        char program[20];
+        snprintf(program, sizeof program, "%.*s", (int)(options - cases[i].options), cases[i].options);
+        expect_fine(train_run(program, "--data moons --rows 60 --epochs 1 --no-plots --out w%zu %s", i, options));
+        const char *found = strstr(train_output, "Warning: ");
+        ck_assert_msg(cases[i].warning ? found && strstr(found, cases[i].warning) : !found, "%s: %s", options,
+                      train_output);
+    }
+}
+END_TEST
+
 START_TEST(heads_may_share_keys_and_values_and_an_epoch_have_any_number_of_windows)
 {
     expect_fine(train_run("compare", "--model gpt --data text:text --layers 1 --heads 2 --kv-heads 0,1 --width 8 "
@@ -426,6 +448,7 @@ Suite *run_suite(void)
     tcase_add_loop_test(tests, every_model_is_compared_seed_by_seed, 0, sizeof models / sizeof *models);
     tcase_add_test(tests, lists_of_numbers_and_names_are_tried);
     tcase_add_test(tests, rates_are_bracketed_for_each_activation);
+    tcase_add_test(tests, a_net_that_no_initial_weights_suit_gets_a_warning);
     tcase_add_test(tests, heads_may_share_keys_and_values_and_an_epoch_have_any_number_of_windows);
     tcase_add_test(tests, blocks_may_normalise_after_the_residual_sum);
     tcase_add_test(tests, a_search_is_drawn_over_its_numbers_or_else_its_words);

@@ -72,4 +72,13 @@ void experiment_describe(const void *context, FILE *out)
                 plural(steps), first.batch);
     fprintf(out, ", %s %s, %s; %d run%s\n", experiment_list(e, "optimizer"), experiment_list(e, "lr"),
             experiment_list(e, "schedule"), e->runs, plural(e->runs));
+    for (int a = 0; a < e->activation_count; a++) { /* at the first point of the grid that has one */
+        const char *warning = NULL;
+        for (int point = 0; point < e->points && !warning; point++) {
+            const run_spec spec = experiment_spec(e, point * e->activation_count + a);
+            warning = net_warning(&spec.net);
+        }
+        if (warning)
+            fprintf(out, "Warning: %s %s\n", e->activations[a], warning);
+    }
 }

@@ -369,6 +369,26 @@ int net_least_rows(const net_spec *spec)
     return strcmp(spec->norm, tg_norm_name(TG_NORM_BATCH)) == 0 && net_traits_of(spec->model)->rows_alone ? 2 : 1;
 }
 
+const char *net_warning(const net_spec *spec)
+{
+    tg_activation activation;
+    tg_error error;
+    int64_t widths[TG_MLP_HIDDEN + 1];
+    int depth = 0;
+    if (strcmp(spec->model, "mlp") != 0 || strcmp(spec->norm, tg_norm_name(TG_NORM_NONE)) != 0 ||
+        !tg_activation_from_name(spec->activation, &activation) || tg_activation_open_gain(activation, 0.1) == 0 ||
+        !read_widths("hidden", spec->hidden, widths, TG_MLP_HIDDEN, &error))
+        return NULL;
+    while (widths[depth])
+        depth++;
+    const bool by_default = strcmp(spec->init, tg_init_name(TG_INIT_DEFAULT)) == 0;
+    return depth >= 3 && !by_default ? "grows or vanishes in three or more hidden layers with this --init; what helps: "
+                                       "--norm rms, or --init default"
+           : depth >= 5 && !tg_activation_is_gated(activation)
+               ? "has vanishing gradients in five or more hidden layers; what helps: --norm rms"
+               : NULL;
+}
+
 bool net_residual_is_idle(const net_spec *spec)
 {
     int64_t widths[TG_MLP_HIDDEN + 1];

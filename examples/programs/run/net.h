@@ -74,6 +74,10 @@ bool net_takes(const char *model, const char *option);
 /* The minimum number of rows of a training pass: 2 for batch norm with one number per row and channel, else 1. */
 int net_least_rows(const net_spec *spec);
 
+/* A warning before training, if no initial weights of this net keep the size of its signals or gradients: deep products
+ * and squares without a normalisation (docs/initial-weights.md); else NULL. */
+const char *net_warning(const net_spec *spec);
+
 /* True if a residual connection would have no effect: no two successive hidden layers have the same width. */
 bool net_residual_is_idle(const net_spec *spec);
 

@@ -147,12 +147,17 @@ static bool predict_rows(const tg_model *model, const card *c, inputs *rows, boo
     inputs_keep_answered(rows, c);
     if (rows->count == 0)
         return true;
-    if (!each_batch(&p, true, error))
-        return false;
-    const runlog_measures m = tally_measures(&p.sums, c);
-    snprintf(name, sizeof name, "%zu sample%s", rows->count, plural((long long)rows->count));
-    tally_print(c, name, &m, stderr);
-    return true;
+    p.sums.confusion = c->task == CARD_CLASSES ? calloc(c->classes * c->classes, sizeof *p.sums.confusion) : NULL;
+    const bool fine = each_batch(&p, true, error);
+    if (fine) {
+        const runlog_measures m = tally_measures(&p.sums, c);
+        snprintf(name, sizeof name, "%zu sample%s", rows->count, plural((long long)rows->count));
+        tally_print(c, name, &m, stderr);
+        if (p.sums.confusion)
+            tally_print_confusion(c, p.sums.confusion, stderr);
+    }
+    free(p.sums.confusion);
+    return fine;
 }
 
 /* ---- the program ---- */

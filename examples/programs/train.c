@@ -253,6 +253,19 @@ static bool print_sample(const training *t, tg_error *error)
     return fine;
 }
 
+/* The confusion matrix of the split that is reported. */
+static void print_confusion(const training *t, const json_t *results)
+{
+    const json_t *listed = json_object_get(results, "confusion");
+    const size_t count = json_array_size(listed);
+    double *confusion = count ? calloc(count, sizeof *confusion) : NULL;
+    for (size_t i = 0; confusion && i < count; i++)
+        confusion[i] = json_number_value(json_array_get(listed, i));
+    if (confusion && count == t->run.about.classes * t->run.about.classes)
+        tally_print_confusion(&t->run.about, confusion, stdout);
+    free(confusion);
+}
+
 /* Measures the saved weights, unless the folder has their measures, and prints those. */
 static bool print_measures(training *t, tg_error *error)
 {
@@ -270,6 +283,7 @@ static bool print_measures(training *t, tg_error *error)
         if (json_object_get(results, runlog_splits[split]))
             tally_print(&t->run.about, runlog_splits[split], &m, stdout);
     }
+    print_confusion(t, results);
     json_decref(results);
     return true;
 }

@@ -32,6 +32,16 @@ static bool takes(reader *r, char c)
     return true;
 }
 
+/* The same for null, which some programs write for no metadata. */
+static bool takes_null(reader *r)
+{
+    skip_space(r);
+    if (r->end - r->at < 4 || memcmp(r->at, "null", 4) != 0)
+        return false;
+    r->at += 4;
+    return true;
+}
+
 static bool expect(reader *r, char c)
 {
     return takes(r, c) || tg_fail_first(&r->problem, "the header is not valid: '%c' is missing", c);
@@ -260,7 +270,7 @@ static bool read_entry(reader *r, const char *name)
         if (r->has_metadata)
             return tg_fail_first(&r->problem, "the header has metadata twice");
         r->has_metadata = true;
-        return read_object(r, read_line);
+        return takes_null(r) || read_object(r, read_line);
     }
     tg_file_tensor *larger = room_for_one(r, h->tensors, h->count, sizeof *larger);
     if (!larger)

@@ -95,6 +95,21 @@ START_TEST(a_file_of_pythons_package_is_read)
 }
 END_TEST
 
+static const char *written(const char *header, long long size, size_t data);
+
+/* null in place of an object, as some programs write it and Python's package reads it. */
+START_TEST(metadata_may_be_null)
+{
+    tg_safetensors *file = tg_safetensors_open(
+        written("{\"__metadata__\": null,\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}", -1, 4),
+        &error);
+    ck_assert_msg(file != NULL, "%s", error.text);
+    ck_assert_ptr_nonnull(tg_safetensors_find(file, "a"));
+    ck_assert_ptr_null(tg_safetensors_metadata(file, "a"));
+    tg_safetensors_close(file);
+}
+END_TEST
+
 /* Writes a file with this header, a right or wrong header size, and this many bytes after it. */
 static const char *written(const char *header, long long size, size_t data)
 {
@@ -402,6 +417,7 @@ Suite *safetensors_suite(void)
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, what_is_saved_is_loaded_in_either_type);
     tcase_add_test(tests, a_file_of_pythons_package_is_read);
+    tcase_add_test(tests, metadata_may_be_null);
     tcase_add_loop_test(tests, a_malformed_file_is_refused_in_one_line, 0, sizeof malformed / sizeof malformed[0]);
     tcase_add_test(tests, no_damage_to_a_file_does_damage_to_its_reader);
     tcase_add_test(tests, names_and_shapes_must_agree_unless_told_otherwise);

@@ -133,6 +133,12 @@ START_TEST(predictions_follow_names_of_columns_and_name_classes)
 {
     expect_fine(train_run("train", "--data csv:train.csv --hidden 32 --epochs 60 --lr 0.002 --no-plots --out m"));
     ck_assert_ptr_nonnull(strstr(train_output, "test: loss"));
+    const char *matrix = strstr(train_output, "in the same order:\n");
+    int right[2], wrong[2];
+    ck_assert_ptr_nonnull(matrix);
+    ck_assert_int_eq(sscanf(matrix, "in the same order:\n%d %d large\n%d %d small", right, wrong, wrong + 1, right + 1),
+                     4);
+    ck_assert_int_eq(right[0] + right[1] + wrong[0] + wrong[1], 60);
     write_table("new.csv", "colour,extra,size,b,a\n", "c,7,k,b,a\n", 300); /* the same rows in other columns */
     expect_fine(train_run("predict", "--model m --data csv:train.csv --probabilities > old"));
     expect_fine(train_run("predict", "--model m --data csv:new.csv --probabilities > new"));

@@ -231,3 +231,16 @@ void tally_print(const card *c, const char *split, const runlog_measures *m, FIL
                 plain_name(c->target[0].name, (char[PLAIN_NAME]){0}));
     putc('\n', out);
 }
+
+void tally_print_confusion(const card *c, const double *confusion, FILE *out)
+{
+    enum { MOST = 12 };
+    if (c->classes > MOST)
+        return;
+    fputs("confusion matrix, a line for each class and a column for each prediction, in the same order:\n", out);
+    for (size_t i = 0; i < c->classes; i++) {
+        for (size_t k = 0; k < c->classes; k++)
+            fprintf(out, "%8.0f", confusion[i * c->classes + k]);
+        fprintf(out, "  %s\n", plain_name(c->class_names[i], (char[PLAIN_NAME]){0}));
+    }
+}

@@ -68,4 +68,7 @@ runlog_measures tally_measures(tally *sums, const card *c);
 /* A line: "test: loss 0.1234, accuracy 97.50 %, balanced accuracy 96.10 %, macro F1 0.9600". */
 void tally_print(const card *c, const char *split, const runlog_measures *m, FILE *out);
 
+/* A confusion matrix of up to 12 classes, [classes, classes]: a line for each label, a column for each prediction. */
+void tally_print_confusion(const card *c, const double *confusion, FILE *out);
+
 #endif

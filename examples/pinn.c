@@ -44,8 +44,8 @@ static void draw_points(tg_rng rng)
         edge_u[i] = i % 3 ? 0 : -sin(pi * edge_x[i]);
     }
     for (int i = 0; i < INNER; i++) {
-        inner_t[i] = (i + tg_rng_uniform(&rng)) / INNER;
         inner_x[i] = (2 * tg_rng_uniform(&rng) - 1) * (i % 4 ? 1 : 0.2);
+        inner_t[i] = (i + tg_rng_uniform(&rng)) / INNER;
     }
     for (int i = 0; i < GRID; i++)
         grid_t[i] = (double)(i / PLACES) / (TIMES - 1), grid_x[i] = 2. * (i % PLACES) / (PLACES - 1) - 1;

@@ -51,7 +51,7 @@ static const struct {
     {"--data moons --validation 0.6 --test 0.5", "leave none for training"},
     {"stray", "'stray' is not an option"},
     {"--unheard-of", "unrecognized option '--unheard-of'"},
-    {"--config /", "--config: /: Is a directory\n"},
+    {"--config /", "--config: cannot read '/': Is a directory\n"},
     {"--config /nowhere", "--config: /nowhere: No such file or directory\n"},
 };
 

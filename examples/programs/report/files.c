@@ -315,7 +315,7 @@ bool files_close_memory(FILE *to, char **text)
 
 static FILE *fail_to_read(const char *folder, const char *name, const char *why, tg_error *error)
 {
-    tg_fail(error, "cannot read '%.300s/%.80s': %s", folder, name, why);
+    tg_fail(error, "cannot read '%.300s%s%.300s': %s", folder ? folder : "", folder ? "/" : "", name, why);
     return NULL;
 }
 
@@ -324,9 +324,9 @@ FILE *files_read(const char *folder, const char *name, tg_error *error)
     char path[PATH_MAX];
     struct stat status;
     *error = (tg_error){0};
-    if (!join(path, folder, NULL, name, error))
+    if (folder && !join(path, folder, NULL, name, error))
         return NULL;
-    const int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    const int descriptor = open(folder ? path : name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (descriptor < 0)
         return errno == ENOENT ? NULL : fail_to_read(folder, name, strerror(errno), error);
     const int unknown = fstat(descriptor, &status);

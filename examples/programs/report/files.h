@@ -65,9 +65,10 @@ char *files_text(void (*write)(const void *context, FILE *to), const void *conte
 /* Closes a stream of open_memstream. False, with *text set to NULL, if there was not enough memory for its content. */
 bool files_close_memory(FILE *to, char **text);
 
-/* Opens a file for reading, without waiting for one that is not regular, such as a pipe, which is refused. NULL with an
- * empty error if there is no such file, else with one line. After reading, files_end_reading closes it; false and one
- * line if something could not be read: such a file is not an empty file. */
+/* Opens FOLDER/NAME, or the path NAME if there is no folder, for reading, without waiting for one that is not regular,
+ * such as a pipe, which is refused. NULL with an empty error if there is no such file, else with one line. After
+ * reading, files_end_reading closes it; false and one line if something could not be read: such a file is not an empty
+ * file. */
 FILE *files_read(const char *folder, const char *name, tg_error *error);
 bool files_end_reading(FILE *file, const char *folder, const char *name, tg_error *error);
 

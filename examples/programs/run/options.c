@@ -254,14 +254,11 @@ bool options_load(const options_program *program, const char *path, void *settin
     json_t *value;
     json_decref(file);
     file = NULL;
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : NULL;
-    FILE *text = files_read(folder ? folder : ".", slash ? slash + 1 : path, error);
-    free(folder);
+    FILE *text = files_read(NULL, path, error);
     if (!text)
         return error->text[0] ? false : tg_fail(error, "%s: %s", path, strerror(ENOENT));
     file = json_loadf(text, 0, &wrong);
-    if (!files_end_reading(text, ".", path, error))
+    if (!files_end_reading(text, NULL, path, error))
         return false;
     if (!file || !json_is_object(file))
         return tg_fail(error, "%s:%d: %s", path, file ? 1 : wrong.line, file ? "expected an object" : wrong.text);

@@ -1,8 +1,8 @@
-"""Writes tests/golden/layers/*.safetensors: layers of PyTorch with their weights, an input, what comes out, and all gradients.
+"""Writes tests/golden/layers.safetensors: layers of PyTorch with their weights, an input, what comes out, and all gradients.
 
     /usr/bin/python3 tests/golden/make_layers.py        (needs torch; Debian's 1.13 wrote the files that are kept)
 
-A file has the parameters under their names, "input", "output", "cotangent", and the gradients of sum(output * cotangent): "grad.input"
+NAME/ stands before the parameters' names of a layer, "input", "output", "cotangent", and the gradients of sum(output * cotangent): "grad.input"
 and "grad.NAME". All numbers are doubles.
 """
 import json
@@ -15,19 +15,24 @@ from torch import nn
 from torch.nn import functional as F
 
 torch.set_default_dtype(torch.float64)
-FOLDER = os.path.join(os.path.dirname(__file__), "layers")
+FILE = os.path.join(os.path.dirname(__file__), "layers.safetensors")
+all_tensors = {}
 
 
 def write(name, tensors):
+    all_tensors.update((name + "/" + key, tensor) for key, tensor in tensors.items())
+
+
+def write_all():
     header, data = {}, b""
-    for key, tensor in tensors.items():
+    for key, tensor in sorted(all_tensors.items()):
         numbers = tensor.detach().contiguous().double()
         raw = struct.pack(f"<{numbers.numel()}d", *numbers.flatten().tolist())
         header[key] = {"dtype": "F64", "shape": list(numbers.shape), "data_offsets": [len(data), len(data) + len(raw)]}
         data += raw
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
-    with open(os.path.join(FOLDER, name + ".safetensors"), "wb") as file:
+    with open(FILE, "wb") as file:
         file.write(struct.pack("<Q", len(text)) + text + data)
 
 
@@ -319,3 +324,5 @@ if __name__ == "__main__":
     models()
     small_models()
     sequences()
+
+write_all()

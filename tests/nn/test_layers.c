@@ -9,8 +9,6 @@
 
 Suite *layers_suite(void);
 
-static tg_error error;
-
 /* A layer under test. It is built in `set`, whose parameters come from the file, and run on x. */
 typedef struct setting {
     tg_parameters *set;
@@ -78,7 +76,7 @@ static tg_tensor convolution(const setting *s, int64_t inputs, tg_window window)
 {
     static tg_convolution layer;
     if (!s->x.value) {
-        const tg_file_tensor *weight = tg_safetensors_find(s->file.file, "weight");
+        const tg_file_tensor *weight = pytorch_find(&s->file, "weight");
         layer =
             tg_convolution_add(s->set, "",
                                &(tg_convolution_config){
@@ -274,9 +272,6 @@ enum { CASES = sizeof cases / sizeof cases[0] };
 
 /* ---- the comparison ---- */
 
-/* PyTorch's names have no leading dot, unlike those of a layer without a name. */
-static const tg_rename unnamed[] = {{"*", ".*"}};
-
 static void discard(setting *s)
 {
     pytorch_close(&s->file);
@@ -292,9 +287,7 @@ static setting build(const char *name, tg_dtype dtype, layer_function layer, boo
     layer(&s);
     tg_tape_clear_error(tape);
     ck_assert_msg(!tg_parameters_error(s.set), "%s", tg_parameters_error(s.set));
-    const tg_load_options options = {
-        .allow_unknown = true, .allow_missing = !evaluation, .renames = unnamed, .rename_count = 1};
-    ck_assert_msg(tg_parameters_load(s.set, s.file.path, &options, &error), "%s", error.text);
+    pytorch_load(&s.file, s.set, ".*", evaluation);
     return s;
 }
 

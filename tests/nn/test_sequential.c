@@ -11,10 +11,8 @@ static tg_rng rng;
 
 static void load(const pytorch *file, tg_parameters *set)
 {
-    tg_error error;
-    const tg_load_options options = {.allow_unknown = true, .allow_missing = true};
     ck_assert_msg(!tg_parameters_error(set), "%s", tg_parameters_error(set));
-    ck_assert_msg(tg_parameters_load(set, file->path, &options, &error), "%s", error.text);
+    pytorch_load(file, set, "*", false);
 }
 
 /* Linear, LayerNorm, GELU, a residual sum around two linear layers, GLU, Linear. */

@@ -6,14 +6,30 @@
 #include <string.h>
 
 static tg_error error;
+static const char path[] = "tests/golden/layers.safetensors";
 
 pytorch pytorch_open(const char *name, tg_dtype dtype)
 {
-    pytorch p = {.dtype = dtype};
-    snprintf(p.path, sizeof p.path, "tests/golden/layers/%s.safetensors", name);
-    p.file = tg_safetensors_open(p.path, &error);
+    pytorch p = {.dtype = dtype, .file = tg_safetensors_open(path, &error)};
+    snprintf(p.name, sizeof p.name, "%s", name);
     ck_assert_msg(p.file != NULL, "%s", error.text);
     return p;
+}
+
+const tg_file_tensor *pytorch_find(const pytorch *p, const char *name)
+{
+    char whole[TG_NAME_SIZE];
+    snprintf(whole, sizeof whole, "%s/%s", p->name, name);
+    return tg_safetensors_find(p->file, whole);
+}
+
+void pytorch_load(const pytorch *p, tg_parameters *set, const char *to, bool all)
+{
+    char from[TG_NAME_SIZE];
+    snprintf(from, sizeof from, "%s/*", p->name);
+    const tg_load_options options = {
+        .allow_unknown = true, .allow_missing = !all, .renames = &(tg_rename){from, to}, .rename_count = 1};
+    ck_assert_msg(tg_parameters_load(set, path, &options, &error), "%s", error.text);
 }
 
 void pytorch_close(pytorch *p)
@@ -23,12 +39,12 @@ void pytorch_close(pytorch *p)
 
 bool pytorch_has(const pytorch *p, const char *name)
 {
-    return tg_safetensors_find(p->file, name) != NULL;
+    return pytorch_find(p, name) != NULL;
 }
 
 int64_t pytorch_dim(const pytorch *p, const char *name, int axis)
 {
-    const tg_file_tensor *tensor = tg_safetensors_find(p->file, name);
+    const tg_file_tensor *tensor = pytorch_find(p, name);
     ck_assert_msg(tensor && axis < tensor->shape.rank, "%s", name);
     return tensor->shape.dim[axis];
 }
@@ -36,7 +52,7 @@ int64_t pytorch_dim(const pytorch *p, const char *name, int axis)
 /* The numbers of a tensor, to be freed. */
 static void *numbers_of(const pytorch *p, const char *name, tg_dtype dtype)
 {
-    const tg_file_tensor *tensor = tg_safetensors_find(p->file, name);
+    const tg_file_tensor *tensor = pytorch_find(p, name);
     ck_assert_msg(tensor != NULL, "%s", name);
     void *numbers = malloc((size_t)tensor->size * sizeof(double) + 1);
     ck_assert_msg(tg_safetensors_read(p->file, tensor, dtype, numbers, &error), "%s", error.text);
@@ -47,7 +63,7 @@ tg_tensor pytorch_tensor(const pytorch *p, const char *name)
 {
     const bool whole = strcmp(name, "input") == 0 && !pytorch_has(p, "grad.input");
     double *numbers = numbers_of(p, name, whole ? TG_F64 : p->dtype);
-    const tg_file_tensor *tensor = tg_safetensors_find(p->file, name);
+    const tg_file_tensor *tensor = pytorch_find(p, name);
     int32_t ids[64];
     for (int64_t i = 0; whole && i < tensor->size; i++)
         ids[i] = (int32_t)numbers[i];
@@ -60,13 +76,13 @@ tg_tensor pytorch_tensor(const pytorch *p, const char *name)
 void pytorch_assert(const pytorch *p, const char *name, const void *numbers, int64_t size)
 {
     double *expected = numbers_of(p, name, TG_F64), largest = 0;
-    ck_assert_msg(tg_safetensors_find(p->file, name)->size == size, "%s", name);
+    ck_assert_msg(pytorch_find(p, name)->size == size, "%s", name);
     for (int64_t i = 0; i < size; i++)
         largest = fmax(largest, fabs(expected[i]));
     const double tolerance = (p->dtype == TG_F64 ? 1e-10 : 2e-5) * fmax(largest, 0.1);
     for (int64_t i = 0; i < size; i++) {
         const double is = p->dtype == TG_F32 ? ((const float *)numbers)[i] : ((const double *)numbers)[i];
-        ck_assert_msg(fabs(is - expected[i]) <= tolerance, "%s: %s[%lld] is %.17g, should be %.17g", p->path, name,
+        ck_assert_msg(fabs(is - expected[i]) <= tolerance, "%s: %s[%lld] is %.17g, should be %.17g", p->name, name,
                       (long long)i, is, expected[i]);
     }
     free(expected);

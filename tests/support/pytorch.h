@@ -1,5 +1,5 @@
-/* PyTorch's results, from the files of tests/golden/make_layers.py: weights, input, output, cotangent and all gradients
- * of a layer or model.
+/* PyTorch's results, from tests/golden/layers.safetensors (made by make_layers.py): weights, input, output, cotangent
+ * and all gradients of a layer or model.
  *
  *     pytorch p = pytorch_open("linear_1", TG_F64);
  *     tg_tensor x = pytorch_tensor(&p, "input"), y = ...;
@@ -14,14 +14,20 @@
 typedef struct pytorch {
     tg_safetensors *file;
     tg_dtype dtype; /* the type of the test's tensors */
-    char path[200];
+    char name[64];  /* of the layer or model */
 } pytorch;
 
 pytorch pytorch_open(const char *name, tg_dtype dtype);
 void pytorch_close(pytorch *p);
 
+/* NULL, or false, if it has none of that name. */
+const tg_file_tensor *pytorch_find(const pytorch *p, const char *name);
 bool pytorch_has(const pytorch *p, const char *name);
 int64_t pytorch_dim(const pytorch *p, const char *name, int axis);
+
+/* Loads the weights into a set whose names are `to` with PyTorch's for the *: "*", or ".*" of a layer without a name.
+ * `all`: each parameter has its numbers there. */
+void pytorch_load(const pytorch *p, tg_parameters *set, const char *to, bool all);
 
 /* A tensor of the file as a variable on the tape, in the type of the test; "input" as whole numbers where it has no
  * gradient. */

@@ -98,7 +98,8 @@ tg_tensor tg_checkpoint(tg_function function, const tg_tensor *inputs, int count
 
 tg_value *tg_stand_in(const tg_recompute *r, tg_value *value)
 {
-    tg_value *other = r->stand_in && value->index < r->count ? r->stand_in[value->index] : NULL;
+    const bool known = r->stand_in && value->index >= r->first && value->index < r->end;
+    tg_value *other = known ? r->stand_in[value->index - r->first] : NULL;
     return other ? other : value;
 }
 
@@ -108,7 +109,8 @@ static bool append_again(tg_recompute *r, const tg_region *region, int64_t index
 {
     tg_program *program = &r->tape->program;
     const tg_value *value = tg_program_at(program, index);
-    if (!value->op || !value->slot.released || (r->stand_in[index] && is_kept(region->result, value)))
+    tg_value **stand_in = &r->stand_in[index - r->first];
+    if (!value->op || !value->slot.released || (*stand_in && is_kept(region->result, value)))
         return true;
     tg_value *again = tg_program_append(program);
     if (!again)
@@ -127,7 +129,7 @@ static bool append_again(tg_recompute *r, const tg_region *region, int64_t index
     again->requires_grad = value->requires_grad;
     again->is_saved = value->is_saved;
     again->mode |= value->mode & (TG_MODE_DETACHED | TG_MODE_WITHOUT_GRAPH);
-    r->stand_in[index] = again;
+    *stand_in = again;
     return true;
 }
 
@@ -136,7 +138,7 @@ static bool recompute_region(tg_recompute *r, const tg_region *region)
 {
     tg_recomputed *one = tg_tape_scratch(r->tape, 1, sizeof *one);
     if (!r->stand_in)
-        r->stand_in = tg_tape_scratch(r->tape, (size_t)r->count, sizeof *r->stand_in);
+        r->stand_in = tg_tape_scratch(r->tape, (size_t)(r->end - r->first), sizeof *r->stand_in);
     if (!one || !r->stand_in)
         return false;
     *one = (tg_recomputed){.next = r->regions, .region = region};

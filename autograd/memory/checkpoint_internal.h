@@ -21,7 +21,7 @@ typedef struct tg_recomputed {
 
 typedef struct tg_recompute {
     tg_tape *tape;
-    int64_t count;       /* values that may have been released: those before the pass */
+    int64_t first, end;  /* values first .. end - 1 may have been released: those that the pass walks */
     tg_value **stand_in; /* the recomputed value of each, or NULL; the whole array is NULL at first */
     const tg_recomputed *regions;
 } tg_recompute;

@@ -15,6 +15,7 @@
 #include "autograd/memory/checkpoint_internal.h"
 #include "autograd/reverse/notes.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Marks on the values that a pass visits. */
@@ -26,13 +27,19 @@ typedef struct links {
     bool *wanted;
 } links;
 
+/* Values have places: first some that lie far before the others, such as parameters that an earlier pass placed on the
+ * tape; then a range, of all values that the outputs were computed from by operations. So a pass costs no more if many
+ * others lie before it. */
 typedef struct pass {
     tg_tape *tape;
     const tg_request *request;
-    bool by_inputs;        /* for tg_grad: gradients of given inputs, not of parameters and variables */
-    int64_t from, to;      /* range of values, walked from `from` down to `to`, both included */
+    bool by_inputs;   /* for tg_grad: gradients of given inputs, not of parameters and variables */
+    tg_value **early; /* values before `to`, in order */
+    int64_t early_count;
+    int64_t from, to;      /* the range: values `to` .. `from`, both included */
+    int64_t count;         /* of all places, which are walked from the last to the first */
     int64_t recorded;      /* index of the pass's first own value */
-    tg_value **cotangents; /* cotangents of these values, or NULL */
+    tg_value **cotangents; /* the cotangent of the value in each place, or NULL */
     uint8_t *marks;
     int most_inputs; /* of one of these values */
     links links;     /* capacity */
@@ -40,14 +47,48 @@ typedef struct pass {
     uint8_t mode_outside;
 } pass;
 
+static int by_index(const void *a, const void *b)
+{
+    const int64_t one = (*(tg_value *const *)a)->index, other = (*(tg_value *const *)b)->index;
+    return (one > other) - (one < other);
+}
+
+static int64_t early_place_of(const pass *p, const tg_value *value)
+{
+    tg_value **found =
+        p->early_count ? bsearch(&value, p->early, (size_t)p->early_count, sizeof *p->early, by_index) : NULL;
+    return found ? found - p->early : -1;
+}
+
+/* The place of a value; -1 if the pass does not reach it. */
+static inline int64_t place_of(const pass *p, const tg_value *value)
+{
+    if (value->index < p->to)
+        return early_place_of(p, value);
+    return value->index <= p->from ? p->early_count + value->index - p->to : -1;
+}
+
+static tg_value *value_at(const pass *p, int64_t place)
+{
+    return place < p->early_count ? p->early[place] : tg_program_at(&p->tape->program, p->to + place - p->early_count);
+}
+
 static tg_value **cotangent_of(const pass *p, const tg_value *value)
 {
-    return &p->cotangents[value->index - p->to];
+    return &p->cotangents[place_of(p, value)];
+}
+
+static void mark(const pass *p, const tg_value *value, uint8_t marks)
+{
+    const int64_t place = place_of(p, value);
+    if (place >= 0)
+        p->marks[place] |= marks;
 }
 
 static bool is_marked(const pass *p, const tg_value *value, uint8_t mark)
 {
-    return value->index >= p->to && value->index <= p->from && p->marks[value->index - p->to] & mark;
+    const int64_t place = place_of(p, value);
+    return place >= 0 && p->marks[place] & mark;
 }
 
 /* ---- computing what was recorded ---- */
@@ -95,10 +136,10 @@ static bool compute(const pass *p, bool complete)
         for (int k = 0; !value->is_saved && k < value->input_count; k++)
             read_until(p, value->inputs[k], i);
     }
-    for (int64_t i = 0; i <= p->from - p->to; i++)
+    for (int64_t i = 0; i < p->count; i++)
         if (p->cotangents[i])
             read_until(p, p->cotangents[i], TG_ALWAYS);
-    for (int64_t i = 0; !complete && p->recompute.stand_in && i < p->recompute.count; i++)
+    for (int64_t i = 0; !complete && p->recompute.stand_in && i < p->recompute.end - p->recompute.first; i++)
         if (p->recompute.stand_in[i])
             read_until(p, p->recompute.stand_in[i], TG_ALWAYS);
     for (int64_t i = tape->run.computed; i < program->count; i++) {
@@ -311,23 +352,21 @@ static void mark_paths(pass *p)
 {
     const tg_request *r = p->request;
     for (int j = 0; j < r->input_count; j++)
-        p->marks[r->inputs[j].value->index - p->to] |= WANTED | INPUT;
-    for (int64_t index = p->to; index <= p->from; index++) {
-        const tg_value *value = tg_program_at(&p->tape->program, index);
+        mark(p, r->inputs[j].value, WANTED | INPUT);
+    for (int64_t place = 0; place < p->count; place++) {
+        const tg_value *value = value_at(p, place);
         p->most_inputs = value->input_count > p->most_inputs ? value->input_count : p->most_inputs;
         bool wanted = !p->by_inputs && value->requires_grad;
         if (p->by_inputs && value->op && !(value->op->flags & TG_CONSTANT) && !(value->mode & TG_MODE_DETACHED))
             for (int i = 0; i < value->input_count && !wanted; i++)
                 wanted = is_marked(p, value->inputs[i], WANTED);
-        p->marks[index - p->to] |= wanted ? WANTED : 0;
+        p->marks[place] |= wanted ? WANTED : 0;
     }
     const tg_notes *notes = tg_notes_of(p->tape);
     for (const tg_retained *one = notes->retained; one && !p->by_inputs; one = one->next)
-        if (one->value->index >= p->to && one->value->index <= p->from)
-            p->marks[one->value->index - p->to] |= RETAINED;
+        mark(p, one->value, RETAINED);
     for (const tg_hook *hook = notes->hooks; hook; hook = hook->next)
-        if (hook->value->index >= p->to && hook->value->index <= p->from)
-            p->marks[hook->value->index - p->to] |= HOOKED;
+        mark(p, hook->value, HOOKED);
 }
 
 /* Sets the cotangent of an output, where the pass starts; an inert one means ones. */
@@ -360,8 +399,8 @@ static bool walk(pass *p)
         if (is_marked(p, r->outputs[i].value, WANTED) &&
             !seed(p, r->outputs[i].value, r->cotangents ? r->cotangents[i] : (tg_tensor){0}))
             return false;
-    for (int64_t index = p->from; index >= p->to; index--)
-        if (!visit(p, tg_program_at(program, index)) || program->failed)
+    for (int64_t place = p->count - 1; place >= 0; place--)
+        if (!visit(p, value_at(p, place)) || program->failed)
             return false;
     for (int j = 0; j < r->input_count; j++) {
         tg_value *input = r->inputs[j].value, **cotangent = cotangent_of(p, input);
@@ -371,25 +410,81 @@ static bool walk(pass *p)
     return compute(p, true);
 }
 
-/* The range that a pass must walk; for tg_backward all values before the output. */
-static pass pass_for(tg_tape *tape, const tg_request *r)
+/* Extends the range down to the first value that may have to pass a gradient on to its inputs: not one that requires
+ * none, nor the first of the given inputs or a value before it. Checkpoints are included as a whole, as they are
+ * recomputed. */
+static void extend(pass *p)
 {
-    pass p = {.tape = tape,
-              .request = r,
-              .by_inputs = r->input_count > 0,
-              .recorded = tape->program.count,
-              .mode_outside = tape->program.mode};
-    for (int i = 0; i < r->output_count; i++)
-        p.from = r->outputs[i].value->index > p.from ? r->outputs[i].value->index : p.from;
-    p.to = p.by_inputs ? p.from : 0;
-    for (int j = 0; j < r->input_count; j++) {
-        p.from = r->inputs[j].value->index > p.from ? r->inputs[j].value->index : p.from;
-        p.to = r->inputs[j].value->index < p.to ? r->inputs[j].value->index : p.to;
+    int64_t first_input = p->from;
+    for (int j = 0; j < p->request->input_count; j++)
+        first_input =
+            p->request->inputs[j].value->index < first_input ? p->request->inputs[j].value->index : first_input;
+    for (int64_t index = p->from; index >= p->to; index--) {
+        const tg_value *value = tg_program_at(&p->tape->program, index);
+        for (const tg_region *region = value->region; region; region = region->parent)
+            p->to = region->start < p->to ? region->start : p->to;
+        for (int i = 0; i < value->input_count; i++) {
+            const tg_value *input = value->inputs[i];
+            if (input->index < p->to && input->input_count > 0 &&
+                (p->by_inputs ? input->index > first_input : input->requires_grad))
+                p->to = input->index;
+        }
     }
-    for (int i = 0; p.by_inputs && i < r->output_count; i++)
-        p.to = r->outputs[i].value->index < p.to ? r->outputs[i].value->index : p.to;
-    p.recompute = (tg_recompute){.tape = tape, .count = p.recorded};
-    return p;
+}
+
+/* Lists what the range reads before it, and the given inputs there; to == NULL: only counts. */
+static int64_t list_early(const pass *p, tg_value **to)
+{
+    int64_t count = 0;
+    for (int j = 0; j < p->request->input_count; j++)
+        if (p->request->inputs[j].value->index < p->to && ++count && to)
+            to[count - 1] = p->request->inputs[j].value;
+    for (int64_t index = p->to; index <= p->from; index++) {
+        const tg_value *value = tg_program_at(&p->tape->program, index);
+        for (int i = 0; i < value->input_count; i++)
+            if (value->inputs[i]->index < p->to && ++count && to)
+                to[count - 1] = value->inputs[i];
+    }
+    return count;
+}
+
+static bool find_early(pass *p)
+{
+    const int64_t count = p->to > 0 ? list_early(p, NULL) : 0;
+    if (count == 0)
+        return true;
+    p->early = tg_tape_scratch(p->tape, (size_t)count, sizeof *p->early);
+    if (!p->early)
+        return false;
+    list_early(p, p->early);
+    qsort(p->early, (size_t)count, sizeof *p->early, by_index);
+    for (int64_t i = 0; i < count; i++)
+        if (i == 0 || p->early[i] != p->early[p->early_count - 1])
+            p->early[p->early_count++] = p->early[i];
+    return true;
+}
+
+/* The values that a pass must walk. */
+static bool find_values(pass *p)
+{
+    const tg_request *r = p->request;
+    for (int i = 0; i < r->output_count; i++)
+        p->from = r->outputs[i].value->index > p->from ? r->outputs[i].value->index : p->from;
+    p->to = p->from;
+    for (int i = 0; i < r->output_count; i++)
+        p->to = r->outputs[i].value->index < p->to ? r->outputs[i].value->index : p->to;
+    extend(p);
+    if (2 * p->to <= p->from) /* hardly more, and nothing is listed apart */
+        p->to = 0;
+    for (int j = 0; j < r->input_count; j++)
+        p->from = r->inputs[j].value->index > p->from ? r->inputs[j].value->index : p->from;
+    if (!find_early(p))
+        return false;
+    p->count = p->early_count + p->from - p->to + 1;
+    p->recompute = (tg_recompute){.tape = p->tape, .first = p->to, .end = p->recorded};
+    p->cotangents = tg_tape_scratch(p->tape, (size_t)p->count, sizeof *p->cotangents);
+    p->marks = tg_tape_scratch(p->tape, (size_t)p->count, sizeof *p->marks);
+    return p->cotangents && p->marks;
 }
 
 static bool make_links(pass *p)
@@ -408,16 +503,17 @@ bool tg_record_pass(tg_tape *tape, const tg_request *r)
             tape,
             "%s: %d backward passes, each in a hook of another: does a hook differentiate a result of its own tensor?",
             r->function, DEEPEST);
-    pass p = pass_for(tape, r);
     tg_program *program = &tape->program;
+    pass p = {.tape = tape,
+              .request = r,
+              .by_inputs = r->input_count > 0,
+              .recorded = program->count,
+              .mode_outside = program->mode};
     const tg_arena_position scratch = tg_arena_here(&tape->scratch);
     tg_program_cut(program, program->count);
     for (int i = 0; i < r->output_count; i++) /* hooks may read it, and the caller afterwards */
         r->outputs[i].value->is_kept = true;
-    const size_t count = (size_t)(p.from - p.to) + 1;
-    p.cotangents = tg_tape_scratch(tape, count, sizeof *p.cotangents);
-    p.marks = tg_tape_scratch(tape, count, sizeof *p.marks);
-    bool fine = p.cotangents && p.marks;
+    bool fine = find_values(&p);
     if (fine) {
         const tg_value *derived_from = program->derived_from;
         mark_paths(&p);

@@ -118,7 +118,8 @@ tg_tape_counts tg_tape_count(const tg_tape *tape);
 
 /* Anomaly mode: while on, the first operation, forward or backward, that makes a NaN from inputs without one, or an
  * infinity from finite inputs, is an error of the tape. The error names the operation, its inputs' ranges, the step and
- * the place. Costs a pass over each result. */
+ * the place. If the NaN comes from data or from a parameter, the error names that ("input x, element 13": see tg_named)
+ * and the operation that read it. Costs a pass over each result. */
 void tg_tape_watch(tg_tape *tape, bool on);
 
 /* Profiling: while on, the time of each operation is added up, in this step and in steps that repeat it. Switching it

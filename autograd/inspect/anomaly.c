@@ -66,6 +66,25 @@ static bool is_overwritten(const tg_value *input, const tg_value *by)
            !(by->op->flags & TG_VIEW);
 }
 
+/* Records that a NaN of the result comes from a tensor that no operation made: data, or a parameter. */
+static bool blame_leaf(const tg_value *value, const tg_value *leaf, int input)
+{
+    tg_error error;
+    tg_text t = {error.text, sizeof error.text, 0};
+    const char *name = tg_name_of(leaf);
+    const range r = range_of(leaf);
+    int64_t element = r.first;
+    while (!isnan(tg_element(leaf->dtype, leaf->slot.data, element)))
+        element++;
+    tg_text_add(&t, "%s %s, element %lld, is NaN; ", leaf->parameter ? "parameter" : "input",
+                name ? name : "without a name", (long long)element);
+    tg_text_add(&t, "it is input %d of ", input);
+    tg_text_call(&t, value);
+    tg_text_add(&t, " in step %lld", (long long)value->program->steps);
+    tg_text_place(&t, value);
+    return tg_program_fail(value->program, "%s", error.text);
+}
+
 /* False, with the error recorded, if the value has a NaN or an infinity that its inputs do not explain. */
 static bool check(const tg_value *value, anomalies of_inputs)
 {
@@ -74,6 +93,9 @@ static bool check(const tg_value *value, anomalies of_inputs)
     range out = range_of(value);
     if (!out.nan && !out.infinite)
         return true;
+    for (int i = 0; out.nan && of_inputs.nan && i < value->input_count; i++)
+        if (!value->inputs[i]->op && range_of(value->inputs[i]).nan)
+            return blame_leaf(value, value->inputs[i], i);
     /* A NaN in an input explains NaN and infinities in the result; an infinity explains infinities. */
     if (of_inputs.nan || (!out.nan && of_inputs.infinite) || value->input_count == 0)
         return true;

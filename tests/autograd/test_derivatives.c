@@ -148,6 +148,32 @@ START_TEST(anomaly_mode_looks_at_the_backward_pass_and_lets_given_infinities_pas
 }
 END_TEST
 
+START_TEST(anomaly_mode_names_the_element_of_the_data_or_parameter_that_is_nan)
+{
+    double data[8][3] = {{0}};
+    tg_parameter w = {.name = "w", .dtype = TG_F64, .shape = TG_SHAPE(3), .data = data[0], .gradient = data[1]};
+    data[4][0] = INFINITY;
+    data[4][1] = NAN;
+    tg_tape_watch(tape, true);
+    tg_tensor x = tg_named(tg_borrow(tape, TG_F64, data, TG_SHAPE(8, 3)), "x");
+    tg_tensor known = tg_equal(x, x); /* reads it, and has none: missing numbers may be left out */
+    tg_tensor mean = tg_mean(tg_square(tg_where(known, x, tg_parameter_tensor(tape, &w))));
+    ck_assert_msg(tg_ok(mean), "%s", tg_tape_error(tape));
+    ck_assert(!tg_ok(tg_reshape(x, TG_SHAPE(24))));
+    ck_assert_msg(strstr(tg_tape_error(tape), "input x, element 13, is NaN; it is input 0 of reshape(x f64[8, 3])"),
+                  "%s", tg_tape_error(tape));
+    tg_tape_clear_error(tape);
+    data[0][2] = NAN;
+    tg_parameter_changed(&w);
+    tg_tape_reset(tape);
+    tg_tensor one = tg_full(tape, TG_F64, TG_SHAPE(3), 1);
+    ck_assert(!tg_ok(tg_mul(one, tg_parameter_tensor(tape, &w))));
+    ck_assert_msg(strstr(tg_tape_error(tape), "parameter w, element 2, is NaN; it is input 1 of mul("), "%s",
+                  tg_tape_error(tape));
+    tg_tape_clear_error(tape);
+}
+END_TEST
+
 START_TEST(anomaly_mode_says_so_if_an_input_has_no_range)
 {
     const int32_t label[1] = {1};
@@ -218,6 +244,7 @@ Suite *derivatives_suite(void)
     tcase_add_test(tests, anomaly_mode_names_the_first_operation_that_made_an_infinity);
     tcase_add_test(tests, anomaly_mode_names_the_derivative_that_made_an_infinity);
     tcase_add_test(tests, anomaly_mode_looks_at_the_backward_pass_and_lets_given_infinities_pass);
+    tcase_add_test(tests, anomaly_mode_names_the_element_of_the_data_or_parameter_that_is_nan);
     tcase_add_test(tests, anomaly_mode_says_so_if_an_input_has_no_range);
     tcase_add_test(tests, the_tape_lists_itself_and_says_how_long_the_list_is);
     suite_add_tcase(suite, tests);

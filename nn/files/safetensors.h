@@ -2,7 +2,7 @@
  *
  *     tg_error error;
  *     if (!tg_parameters_save(set, "net.safetensors", NULL, 0, &error))
- *         fprintf(stderr, "%s\n", &error);
+ *         fprintf(stderr, "%s\n", error.text);
  *     if (!tg_parameters_load(set, "net.safetensors", NULL, &error)) ...
  *
  *     8 bytes      header's size N, little-endian

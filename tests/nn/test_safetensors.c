@@ -181,6 +181,7 @@ static const struct {
      "tensor a: there are two of this name", -1, 8},
     {"{\"__metadata__\":{},\"__metadata__\":{}}", "metadata twice", -1, 0},
     {"{\"__metadata__\":{\"a\":1}}", "'\"' is missing", -1, 0},
+    {"{\"__metadata__\":nul}", "'{' is missing", -1, 0},
 };
 
 START_TEST(a_malformed_file_is_refused_in_one_line)

@@ -38,12 +38,12 @@ int main(void)
     draw_spirals(&rng);
     for (int step = 1; step <= STEPS; step++) {
         tg_tape_reset(tape); /* last step's tensors end here */
-        tg_tensor x = tg_borrow(tape, TG_F32, points, TG_SHAPE(POINTS, 2));
-        tg_tensor logits = tg_mlp_forward(net, x);
+        tg_tensor logits = tg_mlp_forward(net, tg_borrow(tape, TG_F32, points, TG_SHAPE(POINTS, 2)));
         tg_tensor loss = tg_cross_entropy(logits, tg_borrow(tape, TG_I32, labels, TG_SHAPE(POINTS)));
         if (!tg_backward(loss))
             return fprintf(stderr, "%s\n", tg_tape_error(tape)), 1;
-        tg_optimizer_step(adamw);
+        if (!tg_optimizer_step(adamw))
+            return fprintf(stderr, "%s\n", tg_optimizer_error(adamw)), 1;
         if (step == 1 || step % 100 == 0)
             printf("step %4d   loss %.4f   accuracy %5.1f %%\n", step, tg_item(loss), accuracy(logits));
     }

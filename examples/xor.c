@@ -16,7 +16,8 @@ int main(void)
         tg_tensor loss = tg_cross_entropy(logits, tg_borrow(tape, TG_I32, y, TG_SHAPE(4)));
         if (!tg_backward(loss))
             return fprintf(stderr, "%s\n", tg_tape_error(tape)), 1;
-        tg_optimizer_step(adamw);
+        if (!tg_optimizer_step(adamw))
+            return fprintf(stderr, "%s\n", tg_optimizer_error(adamw)), 1;
         if (step % 50 == 0)
             printf("step %3d   loss %.4f   accuracy %3.0f %%\n", step, tg_item(loss),
                    100 * tg_accuracy(logits, tg_borrow(tape, TG_I32, y, TG_SHAPE(4))));

@@ -19,7 +19,8 @@ int main(void)
         tg_tensor target = tg_named(tg_borrow(tape, TG_F32, targets, TG_SHAPE(2, 1)), "target");
         if (!tg_backward(tg_mse(y, target)))
             return fprintf(stderr, "%s\n", tg_tape_error(tape)), 1;
-        tg_optimizer_step(adamw);
+        if (!tg_optimizer_step(adamw))
+            return fprintf(stderr, "%s\n", tg_optimizer_error(adamw)), 1;
         if (step == 1) {
             char table[4096];
             tg_tape_table(tape, table, sizeof table);

@@ -14,7 +14,8 @@ TG_API_BEGIN
 /* A tensor with a copy of the data; not differentiated. NULL data is allowed when there are no elements. */
 tg_tensor tg_constant(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape shape);
 
-/* tg_constant without the copy: `data` stays yours and must neither change nor be freed before the tape is reset. */
+/* tg_constant without the copy: `data` stays yours and must neither change nor be freed before the tape is reset. The
+ * tape cannot see a change of it: a backward pass after one would read the new numbers, without an error. */
 tg_tensor tg_borrow(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape shape);
 
 /* A tensor with a copy of the data; tg_backward computes its gradient, and tg_gradient returns it. */
@@ -45,13 +46,19 @@ typedef struct tg_parameter {
     bool has_gradient;
     bool decay; /* weight decay applies by default: true for weights, false for biases and norms */
     tg_initial initial;
+    int64_t version; /* the number of its latest change: see tg_parameter_changed */
 } tg_parameter;
 
 /* The parameter's tensor on this tape, the same one each time until the tape is reset. It uses the parameter's own
  * memory and only reads it: many tapes, each on its own thread, may evaluate one model at once. (Backward passes write
- * the gradient, so run one at a time.) A backward pass reads the values again: change them after it, not before, by the
- * optimiser of another loss for example. */
+ * the gradient, so run one at a time.) A backward pass reads the values again, so they change after it: once they have
+ * changed, by the optimiser of another loss for example, an operation or a derivative of the same step that reads them
+ * is an error, which names the parameter. So is this call. */
 tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter);
+
+/* Notes that the values have changed. The library's functions do so themselves, an optimiser's step for the parameters
+ * that it moves; call it after you have written `data` yourself. */
+void tg_parameter_changed(tg_parameter *parameter);
 
 /* Overwrites the elements of a constant or variable made from a copy. Type and shape must match. */
 bool tg_set(tg_tensor x, tg_dtype dtype, const void *data, tg_shape shape);

@@ -57,13 +57,17 @@ void tg_parameter_put(tg_parameter *parameter, int64_t index, double value);
 void tg_parameter_fill(tg_parameter *parameter, double value);
 void tg_parameter_fill_normal(tg_parameter *parameter, double deviation, tg_rng *rng);
 
-/* The two blocks: each has `size` numbers of `dtype`, `bytes` bytes. tg_parameters_gradients first fills the gradient
- * of each parameter whose has_gradient is false with zeros and sets has_gradient. */
+/* The two blocks: each has `size` numbers of `dtype`, `bytes` bytes. After writing values yourself, call
+ * tg_parameters_changed. tg_parameters_gradients first fills the gradient of each parameter whose has_gradient is false
+ * with zeros and sets has_gradient. */
 tg_dtype tg_parameters_dtype(const tg_parameters *set);
 int64_t tg_parameters_size(const tg_parameters *set);
 size_t tg_parameters_bytes(const tg_parameters *set);
 void *tg_parameters_values(const tg_parameters *set);
 void *tg_parameters_gradients(tg_parameters *set);
+
+/* tg_parameter_changed (autograd/leaf.h) for all parameters of the set. */
+void tg_parameters_changed(tg_parameters *set);
 
 /* Where the numbers of a parameter of the set begin in the blocks, in bytes. */
 size_t tg_parameter_offset(const tg_parameters *set, const tg_parameter *parameter);

@@ -97,6 +97,7 @@ bool tg_ema_update(tg_ema *ema)
         else
             average_f64(q->data, p->data, size, 1 - decay);
     }
+    tg_parameters_changed(ema->average);
     ema->updates++;
     return true;
 }
@@ -109,6 +110,7 @@ bool tg_ema_swap(tg_ema *ema)
         return tg_fail(&ema->error, "tg_ema_swap: the parameter set has grown since the average was made");
     tg_parameters_swap(ema->average,
                        tg_parameters_values(ema->model)); /* parameters added since are at the end and stay */
+    tg_parameters_changed(ema->model);
     ema->swapped = !ema->swapped;
     ema->error.text[0] = '\0';
     return true;

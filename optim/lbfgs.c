@@ -173,6 +173,7 @@ static void put_values(tg_lbfgs *l, double t)
         else
             ((double *)values)[i] = value;
     }
+    tg_parameters_changed(l->parameters);
 }
 
 /* Copies the gradient; zeros for parameters that no backward pass reached or that are not trained. */

@@ -369,6 +369,7 @@ void tg_check_put_back(tg_check *c)
         tg_parameter *parameter = c->report.inputs[c->parts[p].input].parameter;
         if (parameter && c->parts[p].size > 0)
             memcpy(parameter->data, c->point + c->parts[p].offset, (size_t)c->parts[p].size * sizeof(double));
+        tg_parameter_changed(parameter);
         if (parameter && c->before) {
             parameter->gradient = c->before[p].gradient;
             parameter->has_gradient = c->before[p].has_gradient;

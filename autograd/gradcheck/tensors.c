@@ -14,6 +14,7 @@ static tg_tensor put_input(tg_check *c, const tg_gradcheck_input *input, const t
     if (input->parameter) {
         if (part && part->size > 0)
             memcpy(input->parameter->data, x + part->offset, (size_t)part->size * sizeof *x);
+        tg_parameter_changed(input->parameter);
         return tg_parameter_tensor(c->tape, input->parameter);
     }
     const double *data = part ? x + part->offset : input->data;

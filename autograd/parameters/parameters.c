@@ -4,6 +4,7 @@
 #include "autograd/base/shape_internal.h"
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/parallel.h"
+#include "autograd/tape/changes.h"
 
 #include <math.h>
 #include <search.h>
@@ -260,12 +261,14 @@ void tg_parameter_put(tg_parameter *parameter, int64_t index, double value)
     if (index < 0 || index >= size_of(parameter))
         return;
     tg_set_element(parameter->dtype, parameter->data, index, value);
+    tg_parameter_changed(parameter);
 }
 
 void tg_parameter_fill(tg_parameter *parameter, double value)
 {
     for (int64_t i = 0; i < size_of(parameter); i++)
-        tg_parameter_put(parameter, i, value);
+        tg_set_element(parameter->dtype, parameter->data, i, value);
+    tg_parameter_changed(parameter);
 }
 
 void tg_parameter_fill_normal(tg_parameter *parameter, double deviation, tg_rng *rng)
@@ -275,6 +278,14 @@ void tg_parameter_fill_normal(tg_parameter *parameter, double deviation, tg_rng 
     if (size_of(parameter) > 0)
         TG_KERNEL_CALL(parameter->dtype, normal_fill, (size_t)size_of(parameter), stream, 0, deviation,
                        parameter->data);
+    tg_parameter_changed(parameter);
+}
+
+void tg_parameters_changed(tg_parameters *set)
+{
+    const int64_t now = tg_next_change();
+    for (int i = 0; set && i < set->count; i++)
+        set->members[i]->parameter.version = now;
 }
 
 /* ---- gradients ---- */
@@ -400,11 +411,12 @@ int tg_parameters_copy(tg_parameters *to, const tg_parameters *from)
 {
     int copied = 0;
     for (int i = 0; to && from && i < to->count; i++) {
-        const tg_parameter *target = &to->members[i]->parameter;
+        tg_parameter *target = &to->members[i]->parameter;
         const tg_parameter *source = tg_parameters_find(from, target->name);
         if (!source || !tg_shape_equal(&source->shape, &target->shape))
             continue;
         copy_values(target, source, to->members[i]->size);
+        tg_parameter_changed(target);
         copied++;
     }
     return copied;
@@ -419,4 +431,5 @@ void tg_parameters_swap(tg_parameters *set, void *values)
         memcpy(own, other, count);
         memcpy(other, some, count);
     }
+    tg_parameters_changed(set);
 }

@@ -2,6 +2,7 @@
 
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/parallel.h"
+#include "autograd/tape/changes.h"
 
 void tg_update_adamw(const tg_update *u)
 {
@@ -92,6 +93,18 @@ static void update_whole(const work *w)
     }
 }
 
+/* Not for those that keep their values: without a gradient, or frozen by their factors. */
+static void note_changes(const work *w)
+{
+    const int64_t now = tg_next_change();
+    const int count = tg_parameters_count(w->set);
+    for (int i = 0; i < count; i++) {
+        tg_parameter *p = tg_parameters_at(w->set, i);
+        if (p->gradient && !(w->factors && w->factors[i].rate == 0 && w->factors[i].decay == 0))
+            p->version = now;
+    }
+}
+
 void tg_parameters_update_parts(tg_parameters *set, tg_update_loop loop, const tg_update *step,
                                 const tg_update_factor *factors, int first, int count)
 {
@@ -105,6 +118,7 @@ void tg_parameters_update_parts(tg_parameters *set, tg_update_loop loop, const t
                            &w);
     else if (count == TG_PARTS)
         update_whole(&w);
+    note_changes(&w);
 }
 
 void tg_parameters_update(tg_parameters *set, tg_update_loop loop, const tg_update *step,

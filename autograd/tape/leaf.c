@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "autograd/leaf.h"
 
+#include "autograd/tape/changes.h"
 #include "autograd/tape/tape_internal.h"
 
 #include <search.h>
@@ -218,7 +219,7 @@ tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter)
             return (tg_tensor){0};
         tg_value *leaf = known_leaf(here, program, &l);
         if (leaf)
-            return tg_tensor_of(leaf);
+            return tg_is_unchanged(leaf, tape->run.began) ? tg_tensor_of(leaf) : (tg_tensor){0};
         if (!parameter->data && tg_shape_size(&parameter->shape) > 0) {
             tg_program_fail(&tape->program, "parameter %s has no data",
                             parameter->name ? parameter->name : "without a name");
@@ -230,6 +231,7 @@ tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter)
     }
     value->name = parameter->name;
     value->named_in = program->steps;
+    value->placed = tg_latest_change();
     return tg_tensor_of(value);
 }
 

@@ -1,5 +1,6 @@
 #include "autograd/tape/run.h"
 
+#include "autograd/tape/changes.h"
 #include "autograd/tape/elementwise.h"
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/parallel.h"
@@ -60,6 +61,7 @@ static bool is_in_block(const tg_run *run, const tg_value *value)
 void tg_run_reset(tg_run *run)
 {
     run->computed = 0;
+    run->began = tg_latest_change();
     forget_free_buffers(run); /* their buffers are written by the next run */
 }
 
@@ -302,6 +304,8 @@ static void add_magnitudes(tg_magnitudes *m, const tg_value *value)
 
 bool tg_run_to(tg_run *run, tg_program *program, int64_t end)
 {
+    if (tg_latest_change() != run->began && !tg_reads_unchanged(program, run->computed, end, run->began))
+        return false;
     for (; run->computed < end && !program->failed; run->computed++) {
         tg_value *value = tg_program_at(program, run->computed);
         if (!value->op && value->parameter) /* its set may have grown since the replayed step */

@@ -52,6 +52,7 @@ struct tg_run {
     tg_free_buffer *released[TG_RELEASED_LISTS]; /* by size, reused for values of exactly that size; the latest first,
                                                     as it is still in the cache */
     int64_t computed;                            /* values before this one have been computed in this step */
+    int64_t began;                               /* the latest change of a parameter when that began (changes.h) */
     const void **in;                             /* input pointers of one call */
     int in_capacity;
     void *scratch; /* scratch memory for a gradient before it is added to another */

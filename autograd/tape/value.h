@@ -50,7 +50,8 @@ struct tg_value {
 
     tg_program *program;
     int64_t index;                /* position in the program */
-    tg_parameter *parameter;      /* of a parameter's leaf */
+    tg_parameter *parameter;      /* of a parameter's leaf, */
+    int64_t placed;               /* which keeps the latest change (changes.h) of when the step placed it */
     tg_parameter *sink;           /* the parameter whose gradient this value is computed into or added to */
     const tg_value *derived_from; /* the value whose derivative this is part of */
     const tg_scope *scope;

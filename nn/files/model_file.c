@@ -86,6 +86,7 @@ static bool disagree(tg_parameters *set, const char *path, tg_activation theirs,
         if (tg_parameters_load(set, path, &o->load, error))
             add_difference(difference, sizeof difference, o, theirs, ours, set);
         memcpy(tg_parameters_values(set), own, bytes);
+        tg_parameters_changed(set);
         free(own);
     }
     return tg_file_refuse(error, path, "it was trained with %s, and the model has %s%s", tg_activation_name(theirs),

@@ -265,6 +265,8 @@ static bool read_values(tg_safetensors *f, tg_parameters *set, const tg_file_ten
                                        error);
     if (fine && bytes)
         memcpy(tg_parameters_values(set), values, bytes);
+    if (fine)
+        tg_parameters_changed(set);
     free(values);
     return fine;
 }

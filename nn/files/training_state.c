@@ -230,6 +230,9 @@ static bool read_all(tg_training_state *state, tg_safetensors *file, const char 
     free(read);
     if (!fine)
         return false;
+    tg_parameters_changed(state->parameters);
+    if (state->ema)
+        tg_parameters_changed(tg_ema_parameters(state->ema));
     if (state->update) {
         state->update->steps = n.update.steps;
         memcpy(state->update->product, n.update.product, sizeof n.update.product);

@@ -136,7 +136,9 @@ bool tg_fit_run(tg_fit *fit)
         fine = advance(fit, &stop);
     if (fine && begun)
         fine = tg_fit_gather_state(fit) && tg_fit_save(fit);
-    if ((!fine || tg_fit_finished(fit)) && fit->best >= 0)
+    if ((!fine || tg_fit_finished(fit)) && fit->best >= 0) {
         memcpy(tg_parameters_values(fit->parameters), fit->best_values, tg_parameters_bytes(fit->parameters));
+        tg_parameters_changed(fit->parameters);
+    }
     return fine;
 }

@@ -53,10 +53,13 @@ static size_t bytes_of(const tg_parameter *p)
 static void copy_moved(tg_fit *fit, bool back)
 {
     for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
-        const tg_parameter *p = tg_parameters_at(fit->parameters, i);
+        tg_parameter *p = tg_parameters_at(fit->parameters, i);
         char *kept = fit->moved + tg_parameter_offset(fit->parameters, p);
-        if (!p->gradient)
-            memcpy(back ? p->data : kept, back ? kept : p->data, bytes_of(p));
+        if (p->gradient)
+            continue;
+        memcpy(back ? p->data : kept, back ? kept : p->data, bytes_of(p));
+        if (back)
+            tg_parameter_changed(p);
     }
 }
 
@@ -248,9 +251,11 @@ static void take_root(tg_fit *fit)
     if (!has_one_shard(fit))
         memcpy(tg_parameters_gradients(fit->parameters), numbers, tg_parameters_bytes(fit->parameters));
     for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
-        const tg_parameter *p = tg_parameters_at(fit->parameters, i);
-        if (!p->gradient)
-            tg_fit_adder(p->dtype)(p->data, numbers + tg_parameter_offset(fit->parameters, p), bytes_of(p));
+        tg_parameter *p = tg_parameters_at(fit->parameters, i);
+        if (p->gradient)
+            continue;
+        tg_fit_adder(p->dtype)(p->data, numbers + tg_parameter_offset(fit->parameters, p), bytes_of(p));
+        tg_parameter_changed(p);
     }
 }
 

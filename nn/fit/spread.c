@@ -216,7 +216,9 @@ bool tg_fit_spread_update(tg_fit *fit)
         sum += squares[part];
     if (tg_optimizer_step_parts(fit->config.optimizer, sqrt(sum), own.first, own.count)) {
         fit->state_is_spread = true;
-        return exchange_block(fit, tg_parameters_values(set), true);
+        const bool fine = exchange_block(fit, tg_parameters_values(set), true);
+        tg_parameters_changed(set);
+        return fine;
     }
     return false;
 }

@@ -34,16 +34,17 @@ static void put_swapped(json_t *results, const char *name, trainer *r, const cha
 /* The test loss after weights were rounded to a shorter format; they stay rounded. */
 static void put_half(json_t *results, const char *name, trainer *r, float (*nearest)(float), const float *weights)
 {
-    const tg_parameters *set = tg_model_parameters(r->model);
+    tg_parameters *set = tg_model_parameters(r->model);
     float *to = tg_parameters_values(set);
     for (int64_t i = 0; i < tg_parameters_size(set); i++)
         to[i] = nearest(weights[i]);
+    tg_parameters_changed(set);
     put(results, name, r);
 }
 
 static void measure_net(trainer *r, json_t *results)
 {
-    const tg_parameters *set = tg_model_parameters(r->model);
+    tg_parameters *set = tg_model_parameters(r->model);
     const size_t size = (size_t)tg_parameters_size(set) * sizeof(float);
     float *weights = malloc(size);
     if (strcmp(r->spec->net.activation, "gelu_exact") != 0 || !weights) {
@@ -57,6 +58,7 @@ static void measure_net(trainer *r, json_t *results)
     put_half(results, "fp16", r, half_f16_round, weights);
     put_half(results, "bf16", r, half_bf16_round, weights);
     memcpy(tg_parameters_values(set), weights, size);
+    tg_parameters_changed(set);
     free(weights);
 }
 

@@ -1,0 +1,39 @@
+#include "autograd/tape/changes.h"
+
+atomic_int_fast64_t tg_changes;
+
+int64_t tg_next_change(void)
+{
+    return atomic_fetch_add_explicit(&tg_changes, 1, memory_order_relaxed) + 1;
+}
+
+void tg_parameter_changed(tg_parameter *parameter)
+{
+    if (parameter)
+        parameter->version = tg_next_change();
+}
+
+bool tg_is_unchanged(const tg_value *leaf, int64_t began)
+{
+    const tg_parameter *parameter = leaf->parameter;
+    const int64_t read = leaf->placed > began ? leaf->placed : began;
+    return parameter->version <= read ||
+           tg_program_fail(leaf->program,
+                           "parameter %s has changed since the forward pass read it, by an optimiser's step perhaps: "
+                           "finish all backward passes before the step, or call tg_tape_reset and compute the forward "
+                           "pass again",
+                           parameter->name ? parameter->name : "without a name");
+}
+
+bool tg_reads_unchanged(const tg_program *program, int64_t first, int64_t end, int64_t began)
+{
+    for (int64_t index = first; index < end; index++) {
+        const tg_value *value = tg_program_at(program, index);
+        for (int i = 0; i < value->input_count; i++) {
+            const tg_value *root = tg_root_of(value->inputs[i]);
+            if (!root->op && root->parameter && !tg_is_unchanged(root, began))
+                return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,35 @@
+/* Parameters that change while a step is under way. Internal.
+ *
+ *     forward pass: y = w x      an optimiser's step: w = w - 0.1 g      backward pass: dy / dx = w, which w?
+ *
+ * Every change of a parameter gets the next number of one counter, and the parameter keeps it as its version. A leaf
+ * keeps the count of when its step placed it, and the run that of when it began to compute the step, the second time
+ * too. An operation that reads a parameter with a newer version is an error. As long as nothing has changed since the
+ * step began, that is one comparison for each operation.
+ */
+#ifndef TG_CHANGES_H
+#define TG_CHANGES_H
+
+#include "autograd/tape/program.h"
+
+#include <stdatomic.h>
+
+extern atomic_int_fast64_t tg_changes;
+
+/* The number of the latest change of any parameter. */
+static inline int64_t tg_latest_change(void)
+{
+    return atomic_load_explicit(&tg_changes, memory_order_relaxed);
+}
+
+/* A new number, for the parameters that change now. */
+int64_t tg_next_change(void);
+
+/* True if the parameter of this leaf has not changed since its step read it, in a run that began at this change;
+ * otherwise the error is recorded. */
+bool tg_is_unchanged(const tg_value *leaf, int64_t began);
+
+/* The same for all parameters that values first .. end - 1 read. */
+bool tg_reads_unchanged(const tg_program *program, int64_t first, int64_t end, int64_t began);
+
+#endif

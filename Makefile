@@ -352,7 +352,7 @@ golden: $(OUT)/bin/golden-samples
 # The sanitizer's allocator aborts on too large a request unless told to return NULL, which our tests expect. It also keeps freed
 # memory: in the process that waits for the tests this would grow to hundreds of megabytes, which each test would search for leaks.
 # libcheck's limit of 4 seconds a test would fail on a loaded machine; ours is only there to end endless loops.
-export CK_DEFAULT_TIMEOUT ?= 120
+export CK_DEFAULT_TIMEOUT ?= 400
 export ASAN_OPTIONS ?= allocator_may_return_null=1:quarantine_size_mb=8
 export TSAN_OPTIONS ?= allocator_may_return_null=1
 

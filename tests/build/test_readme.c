@@ -45,6 +45,13 @@ START_TEST(the_programs_in_the_documents_are_those_in_the_tree)
 }
 END_TEST
 
+/* A step that fails, for a gradient that is not finite, must not go unseen in a loop that people copy. */
+START_TEST(every_loop_that_is_shown_looks_at_the_optimisers_step)
+{
+    ck_assert_int_eq(system("! grep -nE '^ *tg_optimizer_step\\(' README.md docs/*.md docs/*/*.c examples/*.c"), 0);
+}
+END_TEST
+
 /* The index names every page, the README five of them, on two screens. */
 START_TEST(the_readme_is_short_and_the_index_whole)
 {
@@ -83,6 +90,7 @@ Suite *readme_suite(void)
     tcase_add_loop_test(tests, the_programs_in_the_documents_are_those_in_the_tree, 0,
                         sizeof programs / sizeof programs[0]);
     tcase_add_test(tests, the_readme_is_short_and_the_index_whole);
+    tcase_add_test(tests, every_loop_that_is_shown_looks_at_the_optimisers_step);
     suite_add_tcase(suite, tests);
     return suite;
 }

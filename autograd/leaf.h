@@ -60,7 +60,9 @@ tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter);
  * that it moves; call it after you have written `data` yourself. */
 void tg_parameter_changed(tg_parameter *parameter);
 
-/* Overwrites the elements of a constant or variable made from a copy. Type and shape must match. */
+/* Overwrites the elements of a constant or variable made from a copy. Type and shape must match. If operations have
+ * read it, tg_replay comes next: an operation or derivative that reads it before is an error, as for a parameter that
+ * has changed. */
 bool tg_set(tg_tensor x, tg_dtype dtype, const void *data, tg_shape shape);
 
 TG_API_END

@@ -25,13 +25,23 @@ bool tg_is_unchanged(const tg_value *leaf, int64_t began)
                            parameter->name ? parameter->name : "without a name");
 }
 
+static bool not_set_since(const tg_value *leaf, int64_t began)
+{
+    return leaf->set <= began ||
+           tg_program_fail(
+               leaf->program,
+               "tensor %lld has got other numbers by tg_set since the forward pass read it: call tg_replay, "
+               "or compute the forward pass again",
+               (long long)leaf->index);
+}
+
 bool tg_reads_unchanged(const tg_program *program, int64_t first, int64_t end, int64_t began)
 {
     for (int64_t index = first; index < end; index++) {
         const tg_value *value = tg_program_at(program, index);
         for (int i = 0; i < value->input_count; i++) {
             const tg_value *root = tg_root_of(value->inputs[i]);
-            if (!root->op && root->parameter && !tg_is_unchanged(root, began))
+            if (!root->op && !(root->parameter ? tg_is_unchanged(root, began) : not_set_since(root, began)))
                 return false;
         }
     }

@@ -1,4 +1,4 @@
-/* Parameters that change while a step is under way. Internal.
+/* Parameters, and constants by tg_set, that change while a step is under way. Internal.
  *
  *     forward pass: y = w x      an optimiser's step: w = w - 0.1 g      backward pass: dy / dx = w, which w?
  *
@@ -29,7 +29,7 @@ int64_t tg_next_change(void);
  * otherwise the error is recorded. */
 bool tg_is_unchanged(const tg_value *leaf, int64_t began);
 
-/* The same for all parameters that values first .. end - 1 read. */
+/* The same for all leaves that values first .. end - 1 read. */
 bool tg_reads_unchanged(const tg_program *program, int64_t first, int64_t end, int64_t began);
 
 #endif

@@ -253,7 +253,11 @@ bool tg_set(tg_tensor x, tg_dtype dtype, const void *data, tg_shape shape)
                         tg_shape_text(&value->shape, wants, sizeof wants));
     else if (!data && value->size > 0)
         tg_program_fail(&tape->program, "tg_set: the data is NULL");
-    else if (value->size > 0)
-        memcpy(value->slot.data, data, (size_t)value->size * tg_dtype_size(dtype));
+    else {
+        if (value->size > 0)
+            memcpy(value->slot.data, data, (size_t)value->size * tg_dtype_size(dtype));
+        if (tg_is_read(value))
+            value->set = tg_next_change();
+    }
     return !value->program->failed;
 }

@@ -51,7 +51,8 @@ struct tg_value {
     tg_program *program;
     int64_t index;                /* position in the program */
     tg_parameter *parameter;      /* of a parameter's leaf, */
-    int64_t placed;               /* which keeps the latest change (changes.h) of when the step placed it */
+    int64_t placed;               /* which keeps the latest change (changes.h) of when the step placed it; */
+    int64_t set;                  /* of another leaf: the change by tg_set after operations had read it; 0: none */
     tg_parameter *sink;           /* the parameter whose gradient this value is computed into or added to */
     const tg_value *derived_from; /* the value whose derivative this is part of */
     const tg_scope *scope;

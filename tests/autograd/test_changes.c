@@ -202,6 +202,27 @@ START_TEST(a_change_of_what_a_pass_does_not_read_is_none_of_its_business)
 }
 END_TEST
 
+START_TEST(a_constant_that_tg_set_overwrites_is_read_by_a_replay_only)
+{
+    const double one[2] = {1, 2}, other[2] = {10, 20};
+    tg_tensor x = tg_variable(tape, TG_F64, one, TG_SHAPE(2));
+    ck_assert(tg_set(x, TG_F64, other, TG_SHAPE(2))); /* nothing has read it */
+    tg_tensor loss = tg_sum(tg_square(tg_reshape(x, TG_SHAPE(2, 1))));
+    ck_assert(tg_backward(loss));
+    ck_assert(tg_set(x, TG_F64, one, TG_SHAPE(2)));
+    ck_assert(!tg_backward(loss));
+    expect_error("has got other numbers by tg_set since the forward pass read it: call tg_replay");
+    ck_assert(!tg_ok(tg_exp(x)));
+    expect_error("by tg_set");
+    ck_assert(tg_replay(tape) && tg_ok(tg_exp(x)));
+    ck_assert_double_eq(tg_item(loss), 5);
+    ck_assert_double_eq(tg_at(tg_gradient(x), 1), 4);
+    tg_tape_reset(tape);
+    x = tg_variable(tape, TG_F64, one, TG_SHAPE(2));
+    ck_assert(tg_backward(tg_sum(tg_square(x))));
+}
+END_TEST
+
 /* ---- random programs ---- */
 
 /* A program has losses over nodes over parameters, and computes them, differentiates them, moves parameters and replays
@@ -555,6 +576,7 @@ Suite *changes_suite(void)
                         (int)(sizeof writers / sizeof *writers));
     tcase_add_test(tests, so_are_an_operation_and_the_next_forward_pass_of_the_same_step);
     tcase_add_test(tests, a_change_of_what_a_pass_does_not_read_is_none_of_its_business);
+    tcase_add_test(tests, a_constant_that_tg_set_overwrites_is_read_by_a_replay_only);
     tcase_add_test(tests, random_programs_have_the_right_gradient_or_an_error);
     tcase_add_loop_test(tests, a_pass_costs_no_more_on_a_tape_that_is_never_reset, 0, 3);
     suite_add_tcase(suite, tests);

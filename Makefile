@@ -304,9 +304,10 @@ $(OUT)/install/%: $(OUT)/obj/examples/programs/%.o $(COMMON_OBJECTS) $(STATIC) $
 $(OUT)/bin/gradcheck $(OUT)/install/gradcheck: LINK += -rdynamic
 
 # The benchmark counts the library's allocations, and tests make the n-th one fail (tests/support/wrapped_memory.h). Tests also split
-# parallel work into small pieces (tests/support/cut_finely.h) and pretend to be a terminal (tests/support/pseudo_terminal.c).
+# parallel work into small pieces (tests/support/cut_finely.h), pretend to be a terminal (tests/support/pseudo_terminal.c) and make fclose
+# fail (tests/nn/test_safetensors.c).
 $(OUT)/bin/bench $(OUT)/bin/tests: LINK = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc
-$(OUT)/bin/tests: LINK += -Wl,--wrap=tg_parallel,--wrap=isatty,--wrap=ioctl
+$(OUT)/bin/tests: LINK += -Wl,--wrap=tg_parallel,--wrap=isatty,--wrap=ioctl,--wrap=fclose
 
 # The benchmark's hand-written loops are compiled for this machine's processor, as a user would compile a program of his own.
 FLOOR_CFLAGS := -O3 $(call if_known,-march=native) -ffp-contract=fast -fno-math-errno -fno-trapping-math \

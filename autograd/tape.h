@@ -29,10 +29,10 @@ tg_tape *tg_tape_new(void);
 /* Frees the tape with all its memory. Handles of its tensors must not be used afterwards. */
 void tg_tape_free(tg_tape *tape);
 
-/* Ends every tensor of the tape and keeps its memory for the next step. A step like the last one allocates nothing; as
- * long as it records the same operations on the same shapes, it reuses the recorded program, the backward pass
- * included. Once steps have repeated, the tensors move into one block of just the size that they need. An error
- * stays. */
+/* Ends every tensor and every no-grad scope of the tape, and keeps its memory for the next step. A step like the last
+ * one allocates nothing; as long as it records the same operations on the same shapes, it reuses the recorded program,
+ * the backward pass included. Once steps have repeated, the tensors move into one block of just the size that they
+ * need. An error stays. */
 void tg_tape_reset(tg_tape *tape);
 
 /* Whether the tape forgets results, to save memory: once an operation has used a result, its elements cannot be read

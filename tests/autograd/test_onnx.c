@@ -236,20 +236,20 @@ START_TEST(a_model_has_the_fields_that_onnx_wants)
 }
 END_TEST
 
-/* A number of a model in double precision is a double. */
+/* A number of a model in double precision is a double; an infinite one keeps its sign. */
 START_TEST(numbers_have_the_type_of_the_model)
 {
+    const double number = (const double[]){0.1, INFINITY, -INFINITY}[_i];
     const tg_tensor x = tg_constant(tape, TG_F64, (double[]){1}, TG_SHAPE(1, 1));
     field model = {0};
-    char *bytes = exported(&(tg_export_config){.input = {x}, .output = {tg_mul_scalar(x, 0.1)}}, &model.integer);
+    char *bytes = exported(&(tg_export_config){.input = {x}, .output = {tg_mul_scalar(x, number)}}, &model.integer);
     model.bytes = (const unsigned char *)bytes;
     const field graph = find_field(model, 7, 0), constant = find_field(graph, 1, 0),
                 tensor = find_field(find_field(constant, 5, 0), 5, 0), raw = find_field(tensor, 9, 0);
-    const double tenth = 0.1;
     expect_sound(bytes, model.integer);
     expect_text(find_field(constant, 4, 0), "Constant");
     ck_assert_uint_eq(find_field(tensor, 2, 0).integer, 11); /* DOUBLE */
-    ck_assert(raw.integer == sizeof tenth && memcmp(raw.bytes, &tenth, sizeof tenth) == 0);
+    ck_assert(raw.integer == sizeof number && memcmp(raw.bytes, &number, sizeof number) == 0);
     free(bytes);
 }
 END_TEST
@@ -480,7 +480,7 @@ Suite *onnx_suite(void)
     TCase *bytes = tcase_create("bytes"), *runs = tcase_create("runs"), *programs = tcase_create("programs");
     tcase_add_checked_fixture(bytes, make_folder, remove_folder);
     tcase_add_test(bytes, a_model_has_the_fields_that_onnx_wants);
-    tcase_add_test(bytes, numbers_have_the_type_of_the_model);
+    tcase_add_loop_test(bytes, numbers_have_the_type_of_the_model, 0, 3);
     tcase_add_test(bytes, what_onnx_cannot_express_is_refused);
     tcase_add_test(bytes, want_of_memory_is_an_error);
     tcase_add_checked_fixture(runs, make_folder, remove_folder);

@@ -332,6 +332,21 @@ START_TEST(large_tensors_that_grow_a_little_each_step_do_not_pile_up)
 }
 END_TEST
 
+START_TEST(a_no_grad_scope_left_open_ends_with_its_step)
+{
+    learner l;
+    make(&l);
+    tg_no_grad_begin(tape);
+    ck_assert(tg_ok(product(&l)));
+    tg_tape_reset(tape);
+    tg_no_grad_begin(tape); /* its end is that of the only scope */
+    ck_assert(tg_ok(product(&l)));
+    tg_no_grad_end(tape);
+    ck_assert_msg(tg_backward(product(&l)), "%s", tg_tape_error(tape));
+    ck_assert_double_eq(l.gradient[1], 5);
+}
+END_TEST
+
 Suite *steps_suite(void)
 {
     Suite *suite = suite_create("steps");
@@ -345,6 +360,7 @@ Suite *steps_suite(void)
     tcase_add_test(tests, a_replay_goes_through_checkpoints);
     tcase_add_test(tests, two_tapes_of_one_thread_keep_a_parameter_apart);
     tcase_add_test(tests, evaluation_only_reads_the_model_in_eight_threads_at_once);
+    tcase_add_test(tests, a_no_grad_scope_left_open_ends_with_its_step);
     tcase_add_test(tests, large_tensors_that_grow_a_little_each_step_do_not_pile_up);
     suite_add_tcase(suite, tests);
     return suite;

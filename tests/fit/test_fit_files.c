@@ -148,7 +148,7 @@ START_TEST(the_files_of_another_run_are_refused_in_a_line)
     fit_begin(&r, 0, TG_NORM_NONE);
     fit_in_folder(&r, "run");
     fit_train(&r);
-    for (int c = 0; c < 6; c++) {
+    for (int c = 0; c < 7; c++) {
         fit_begin(&other, 0, c == 4 ? TG_NORM_LAYER : TG_NORM_NONE);
         fit_in_folder(&other, "run");
         other.config.resume = true;
@@ -157,13 +157,16 @@ START_TEST(the_files_of_another_run_are_refused_in_a_line)
         other.config.accumulate = c == 2 ? 2 : 1;
         other.config.epochs = c == 3 ? 2 : 4;
         other.config.ema.decay = c == 5 ? 0.9 : 0;
+        other.config.least_rows = c == 6 ? 2 : 0;
         other.fit = tg_fit_new(&other.config);
         static const char *const parts[] = {"seed 11, and this one has",
                                             "seed 11, and this one has",
                                             "seed 11, and this one has",
                                             "more epochs",
                                             "norm",
-                                            "averages of decay 0.9"};
+                                            "averages of decay 0.9",
+                                            "passes of 2 or more"};
+        ck_assert_msg(tg_fit_error(other.fit), "no refusal for %s", parts[c]);
         ck_assert_msg(strstr(tg_fit_error(other.fit), parts[c]) && strstr(tg_fit_error(other.fit), "run/"), "%s",
                       tg_fit_error(other.fit));
         ck_assert(!tg_fit_run(other.fit) && !strchr(tg_fit_error(other.fit), '\n'));

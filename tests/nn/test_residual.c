@@ -8,14 +8,14 @@
 
 Suite *residual_suite(void);
 
-/* A net without its residual connections, layer by layer, with the sums added here. One hidden layer has none, as its
- * width differs from the input's. */
+/* A net without its residual connections, layer by layer, with the sums added here. The first hidden layer has none,
+ * nor have two whose widths are less and more than their input's. */
 START_TEST(a_residual_net_adds_what_goes_into_a_layer_to_what_comes_out)
 {
     const tg_activation activation = (tg_activation)_i;
     tg_rng rng = tg_rng_seed(5);
     tg_mlp_config config = {.inputs = 6,
-                            .hidden = {6, 6, 6, 4},
+                            .hidden = {6, 6, 6, 4, 6},
                             .outputs = 2,
                             .activation = activation,
                             .dtype = TG_F64,
@@ -25,9 +25,9 @@ START_TEST(a_residual_net_adds_what_goes_into_a_layer_to_what_comes_out)
     tg_mlp *net = tg_mlp_new(&rng, &config);
     const tg_parameters *set = tg_mlp_parameters(net);
     tg_tensor x = drawn(TG_F64, TG_SHAPE(5, 6)), y = tg_mlp_forward(net, x), h = x;
-    for (int layer = 0; layer < 4; layer++) {
+    for (int layer = 0; layer < 5; layer++) {
         tg_rng own = tg_rng_seed(5);
-        tg_mlp *single = tg_mlp_new(&own, &(tg_mlp_config){.inputs = 6,
+        tg_mlp *single = tg_mlp_new(&own, &(tg_mlp_config){.inputs = tg_dim(h, -1),
                                                            .hidden = {config.hidden[layer]},
                                                            .outputs = config.hidden[layer],
                                                            .activation = activation,
@@ -49,7 +49,7 @@ START_TEST(a_residual_net_adds_what_goes_into_a_layer_to_what_comes_out)
         h = layer == 1 || layer == 2 ? tg_add(h, out) : out;
         tg_mlp_free(single);
     }
-    h = tg_linear(h, tg_parameter_tensor(tape, tg_parameters_find(set, "layers.4.weight")),
+    h = tg_linear(h, tg_parameter_tensor(tape, tg_parameters_find(set, "layers.5.weight")),
                   TG_NONE); /* the bias is 0 */
     for (int i = 0; i < 10; i++)
         assert_close(tg_at(y, i), tg_at(h, i), TG_F64);

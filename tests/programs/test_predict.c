@@ -1,4 +1,5 @@
-/* The score that predict prints if the data has the target, and categories that a model does not know. */
+/* The score that predict prints if the data has the target, calibration, and categories that a model does not know. */
+#include "examples/programs/run/tally.h"
 #include "tests/support/run_train.h"
 #include "tests/support/temporary_files.h"
 
@@ -169,6 +170,26 @@ START_TEST(an_unknown_category_is_named_or_ignored)
 }
 END_TEST
 
+/* ---- calibration ---- */
+
+/* Two rows of confidence 1/2, both right, and three of 9/10, one of them right: (|1 - 2| + |2.7 - 1|) / 5. */
+START_TEST(the_calibration_error_is_that_of_its_definition)
+{
+    static const int32_t labels[] = {0, 0, 1, 0, 0};
+    const float certain = logf(9);
+    const float logits[] = {0, 0, 0, 0, 0, certain, 0, certain, 0, certain};
+    tg_tape *tape = tg_tape_new();
+    tally sums = {0};
+    const card c = {.task = CARD_CLASSES, .classes = 2};
+    tally_add(&sums, &c, tg_constant(tape, TG_F32, logits, TG_SHAPE(5, 2)),
+              tg_constant(tape, TG_I32, labels, TG_SHAPE(5)));
+    const runlog_measures m = tally_measures(&sums, &c);
+    ck_assert_double_eq_tol(m.calibration, (1 + 1.7) / 5, 1e-6);
+    ck_assert_double_eq(m.accuracy, 3. / 5);
+    tg_tape_free(tape);
+}
+END_TEST
+
 Suite *predict_suite(void)
 {
     Suite *suite = suite_create("predict");
@@ -181,6 +202,7 @@ Suite *predict_suite(void)
     tcase_add_test(tests, images_with_labels_have_a_score);
     tcase_add_test(tests, images_of_a_file_and_of_its_folder_are_predicted_alike);
     tcase_add_test(tests, an_unknown_category_is_named_or_ignored);
+    tcase_add_test(tests, the_calibration_error_is_that_of_its_definition);
     suite_add_tcase(suite, tests);
     return suite;
 }

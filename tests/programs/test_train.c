@@ -244,6 +244,8 @@ START_TEST(texts_are_written_with_temperature_and_top_k)
     ck_assert_ptr_nonnull(strstr(train_output, " bits), accuracy "));
     expect_fine(train_run("predict", "--model g/best.safetensors --prompt tw --temperature 0 --length 60 > cold"));
     expect_fine(train_run("predict", "--model g/best.safetensors --prompt tw --top-k 1 --length 60 > one"));
+    expect_fine(
+        train_run("predict", "--model g/best.safetensors --prompt tw --temperature 9 --top-k 2 --length 60 > two"));
     expect_refused(train_run("predict", "--model g/best.safetensors --header no"),
                    "the model writes texts, and --header is for rows");
     expect_refused(train_run("predict", "--model g/best.safetensors --temperature 0 --top-k 5"),
@@ -253,6 +255,7 @@ START_TEST(texts_are_written_with_temperature_and_top_k)
     expect_fine(train_run("predict", "--model g/best.safetensors --prompt tw --length 60 > warm"));
     expect_fine(train_run("predict", "--model g/best.safetensors --prompt tw --length 60 --seed 2 > other"));
     assert_same_files("cold", "one");
+    ck_assert_int_ne(train_run("cmp", "cold two"), 0);
     ck_assert_ptr_eq(strstr(temporary_text("cold"), "two "), temporary_text("cold"));
     ck_assert_int_ne(train_run("cmp", "warm other"), 0);
     expect_fine(train_run("train", "--data lines:text --embedding 8 --hidden 32 --epochs 5 --no-plots --out l"));

@@ -4,6 +4,7 @@
 #include "plots/plots.h"
 #include "examples/programs/report/runlog.h"
 #include "tests/support/run_logs.h"
+#include "tests/support/run_train.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>
@@ -59,6 +60,7 @@ START_TEST(the_table_comes_in_other_formats)
                  {"latex", "\\begin{tabular}{lrrrrrrr}\n\\hline\nactivation & val acc \\% & $\\Delta$ val acc & "},
                  {"latex", "\\end{tabular}\n"},
                  {"csv", "activation,best_val_accuracy,best_val_accuracy_low,"},
+                 {"csv", "\ngelu,0.8125,0,1,0.125,"},
                  {"csv", "\n\"si,lu\",0.5,,,-0.25,"}};
     static char text[8192];
     runlog *log = run_log_small(true);
@@ -309,6 +311,25 @@ static int entries_like(const char *begin)
     return count;
 }
 
+/* A copy without scripts beside it. The second list is followed by a variable that must not be read as a part of it. */
+START_TEST(a_program_moved_alone_finds_its_scripts_in_a_list_of_folders)
+{
+    static const char *const lists[] = {"XDG_DATA_DIRS=/none::$PWD/data", "XDG_DATA_DIRS=/none $PWD/data:=1"};
+    if (!have_gnuplot())
+        return;
+    expect_fine(train_run("build=$(dirname $(dirname $(command -v activations)))",
+                          "&& mkdir -p alone/bin data/tapegrad && cp $build/bin/activations alone/bin && "
+                          "ln -s $build/lib*.so* alone && cp -r $(readlink -f $build/plots) data/tapegrad/plots"));
+    for (int i = 0; i < 2; i++) {
+        expect_fine(train_run("env",
+                              "-u HOME -u XDG_DATA_HOME -u XDG_DATA_DIRS %s alone/bin/activations --points 5 --out o%d",
+                              lists[i], i));
+        ck_assert_msg(temporary_exists(i ? "o1/activations.png" : "o0/activations.png") == (i == 0), "%s",
+                      train_output);
+    }
+}
+END_TEST
+
 START_TEST(a_full_disk_keeps_the_old_pictures_and_is_told)
 {
     tg_error error = {""};
@@ -486,6 +507,7 @@ Suite *plots_suite(void)
     tcase_add_test(tests, a_search_is_drawn);
     tcase_add_test(tests, curves_are_drawn_in_letters);
     tcase_add_test(tests, without_gnuplot_one_line_says_so);
+    tcase_add_test(tests, a_program_moved_alone_finds_its_scripts_in_a_list_of_folders);
     tcase_add_test(tests, a_full_disk_keeps_the_old_pictures_and_is_told);
     tcase_add_test(tests, a_signal_ends_gnuplot_and_leaves_nothing_behind);
     tcase_add_test(tests, what_a_killed_program_left_is_removed);

@@ -149,6 +149,7 @@ static void wait_for_one(counts *all)
             s->used = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
                       1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
             read_suite(s, status, all);
+            s->process = 0; /* a later suite may get its number */
         }
 }
 

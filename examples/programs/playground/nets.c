@@ -192,15 +192,18 @@ bool playground_net(playground *p, int which, int activation, int depth, int wid
     for (int i = 0; i < depth; i++)
         n->config.hidden[i] = width;
     const tg_optimizer_config how = {.kind = (tg_optimizer_kind)optimizer, .lr = rate};
+    const char *why = tg_mlp_config_error(&n->config);
+    why = why ? why : tg_optimizer_config_error(&how);
+    if (why)
+        return playground_fail(p, why);
     n->mlp = tg_mlp_new(&rng, &n->config);
     n->optimizer = tg_optimizer_new(tg_mlp_parameters(n->mlp), &how);
     n->tape = tg_tape_new();
     n->training = tg_rng_stream(&rng, "training");
     if (n->mlp && n->optimizer && n->tape)
         return true;
-    const char *why = tg_mlp_config_error(&n->config);
     free_net(n);
-    return playground_fail(p, why ? why : tg_optimizer_config_error(&how));
+    return playground_fail(p, "out of memory");
 }
 
 double playground_train(playground *p, int which, int steps)

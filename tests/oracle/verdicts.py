@@ -180,6 +180,6 @@ def check_sentences(printed, found, judged):
         said = [s for s in lines if s.startswith(words + ", ")]
         if all(c["pairs"] > 1 for c in of):
             expect(len(said) == 1, "no answer, or several, on", words)
-            plain_words = "worse" not in said[0] and "better" not in said[0] and "best" not in said[0]
+            plain_words = not any(word in said[0] for word in ("worse", "better", "best", ", then "))
             clear = any(c["corrected"] < 0.05 or (c["pairs"] > 2 and c["pairs"] in (c["better"], c["worse"])) for c in of)
             expect(clear != plain_words, "'%s'" % said[0])

@@ -215,6 +215,8 @@ START_TEST(a_headline_says_which_groups_differ)
                      "a, b and c cannot be told apart; d was worse in all 5 seeds, though not significantly");
     ck_assert_str_eq(headline("uuu==="), "a came first; b, c and d were worse in all 5 seeds, though not "
                                          "significantly");
+    ck_assert_str_eq(headline("uuuuuu"), "a, then b, then c, then d in all 5 seeds, though not significantly");
+    ck_assert_str_eq(headline("uuu=uu"), "a, then b and c, then d in all 5 seeds, though not significantly");
     ck_assert_str_eq(headline("==u=u="), "a, b, c and d cannot be told apart; d was worse than a and b in all 5 seeds");
     ck_assert_str_eq(headline("==<=<u"), "a, b and c cannot be told apart; d was worse in all 5 seeds, though not "
                                          "significantly");

@@ -198,6 +198,35 @@ static verdict_relation weakest(const verdict_relation of[], int count, int begi
 
 enum { MOST_NAMES = 64 };
 
+/* Names begin .. end - 1. */
+static void say_tier(const char *const names[], int count, int begin, int end, char sentence[VERDICT_SENTENCE])
+{
+    bool chosen[MOST_NAMES] = {false};
+    for (int i = begin; i < end; i++)
+        chosen[i] = true;
+    say_names(names, chosen, count, sentence);
+}
+
+/* Three tiers or more that only the agreement of all runs tells apart: "a, then b and c, then d in all 5 seeds". False,
+ * with nothing said, for others. */
+static bool say_order(const char *const names[], const verdict_relation of[], int count, const char *pairs,
+                      char sentence[VERDICT_SENTENCE])
+{
+    int tiers = 0;
+    for (int begin = 0; begin < count; begin = tier_end(of, count, begin, VERDICT_UNANIMOUS))
+        tiers++;
+    for (int i = 0; i < count * count; i++)
+        tiers = of[i] == VERDICT_DIFFER ? 0 : tiers;
+    for (int begin = 0, end; begin < count && tiers > 2; begin = end) {
+        end = tier_end(of, count, begin, VERDICT_UNANIMOUS);
+        say(sentence, begin ? ", then " : "");
+        say_tier(names, count, begin, end, sentence);
+    }
+    if (tiers > 2)
+        say(sentence, " in all %s, though not significantly", pairs);
+    return tiers > 2;
+}
+
 static void say_tiers(const char *const names[], const verdict_relation of[], int count, verdict_relation least,
                       const char *pairs, char sentence[VERDICT_SENTENCE])
 {
@@ -205,11 +234,8 @@ static void say_tiers(const char *const names[], const verdict_relation of[], in
     for (int begin = 0; begin < count; tier++) {
         const int end = tier_end(of, count, begin, least);
         const bool several = end - begin > 1, sure = weakest(of, count, begin, end) == VERDICT_DIFFER;
-        bool chosen[MOST_NAMES] = {false};
-        for (int i = begin; i < end; i++)
-            chosen[i] = true;
         say(sentence, tier ? "; " : "");
-        say_names(names, chosen, count, sentence);
+        say_tier(names, count, begin, end, sentence);
         if (tier == 0)
             say(sentence, several ? " cannot be told apart" : sure ? " is best" : " came first");
         else if (sure)
@@ -271,6 +297,8 @@ void verdict_headline(const char *const names[], const verdict_relation of[], in
     *sentence = '\0';
     if (count > MOST_NAMES)
         say(sentence, "%d forms: see the pairs", count);
+    else if (has_tiers(of, count, VERDICT_UNANIMOUS) && say_order(names, of, count, pairs, sentence))
+        return;
     else if (has_tiers(of, count, VERDICT_UNANIMOUS))
         say_tiers(names, of, count, VERDICT_UNANIMOUS, pairs, sentence);
     else {

@@ -292,11 +292,11 @@ TG_INLINE void multiply(size_t m, size_t n, size_t k, const tg_real *a, size_t a
 static tg_real memory[96];
 static tg_real weights[13] = {
     /* layers.0.weight [3, 2] */
-    0x1.cef608p-3f, -0x1.5e8decp-1f, -0x1.1ac272p+0f, -0x1.e8836p+0f, -0x1.6cd262p-1f, -0x1.8cd0f2p-1f,
+    0x1.475ce8p-3f, -0x1.efc23ep-2f, -0x1.8fe1e6p-1f, -0x1.596e56p+0f, -0x1.01f7ccp-1f, -0x1.189768p-1f,
     /* layers.0.bias [3] */
     0, 0, 0,
     /* layers.1.weight [1, 3] */
-    0x1.271832p-1f, 0x1.32184ap-4f, -0x1.7adbd2p-4f,
+    0x1.d826b6p-5f, 0x1.e9c078p-8f, -0x1.2f1642p-7f,
     /* layers.1.bias [1] */
     0,
 };

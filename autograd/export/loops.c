@@ -442,5 +442,6 @@ bool tg_writer_loops(tg_writer *w)
             return true;
         }
     return elementwise(w, value) ||
-           tg_program_fail(w->program, "export: the operation %s cannot be written as C", value->op->name);
+           tg_program_fail(w->program, "export: the operation %s cannot be written as C%s", value->op->name,
+                           value->op == &tg_op_random_stream ? "; a net without dropout has none" : "");
 }

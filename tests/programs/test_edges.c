@@ -68,7 +68,9 @@ START_TEST(what_is_gone_at_the_end_is_a_failure)
         train_start(_i ? "compare" : "train", "%s --no-plots --out o >said 2>&1", strchr(programs[_i], ' '));
     for (int i = 0; i < 2000 && !temporary_exists(_i ? "o/runs/relu-seed1/curves.csv" : "o/curves.csv"); i++)
         usleep(1000);
-    ck_assert_int_eq(rename(temporary_path("o"), strdup(temporary_path("o2"))), 0);
+    char *aside = strdup(temporary_path("o2"));
+    ck_assert_int_eq(rename(temporary_path("o"), aside), 0);
+    free(aside);
     int status;
     waitpid(child, &status, 0);
     ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) != 0, "%s", temporary_text("said"));

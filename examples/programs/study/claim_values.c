@@ -1,5 +1,5 @@
 /* Statements about values: functions of a number, computed on the tape in double precision, and compared with constants
- * and integrals that are computed without its kernels. */
+ * and integrals that are computed without its kernels; and about costs. */
 #include "examples/programs/study/claims.h"
 
 #include <math.h>
@@ -66,11 +66,6 @@ static double error_of_quick_form(const claims *c, double x)
 static double relative_error_of_tanh_form(const claims *c, double x)
 {
     return error_of_tanh_form(c, x) / fabs(gelu(c, x));
-}
-
-static double relative_error_on_right(const claims *c)
-{
-    return largest(c, relative_error_of_tanh_form, 1e-3, 8, 1e-3, NULL);
 }
 
 /* ---- with a normal distribution ---- */
@@ -169,98 +164,140 @@ static double error_of_difference(const claims *c, double x)
     return fabs((gelu(c, high) - gelu(c, low)) / (high - low) / slope(c, x) - 1);
 }
 
-/* ---- findings ---- */
+/* ---- operations and memory ---- */
 
-/* The finding of a number, and the words for it; `at` is for a point that the number lies at. */
-#define FOUND(name, number, ...)                \
-    static finding find_##name(const claims *c) \
-    {                                           \
-        double at = 0;                          \
-        const double n = number;                \
-        (void)c, (void)at;                      \
-        return finding_number(n, __VA_ARGS__);  \
-    }
+/* Operations of a feed-forward layer, 768-3072-768, in relation to GELU's: its weights, as each meets each row once. */
+static double operations_of_swiglu(bool equal_width)
+{
+    tg_mlp_config config = {
+        .inputs = 768, .hidden = {3072}, .outputs = 768, .no_bias = true, .activation = TG_GELU_EXACT};
+    const double plain = (double)tg_mlp_size(&config, NULL);
+    config.activation = TG_SWIGLU;
+    config.equal_width = equal_width;
+    return (double)tg_mlp_size(&config, NULL) / plain;
+}
 
-FOUND(at_minus_1, gelu(c, -1), "%.6f; the tanh form has %.6f", n, value(c, TG_GELU_TANH, -1))
-FOUND(at_minus_fifth, gelu(c, -0.2), "%.6f: ten times as much", n)
-FOUND(tanh_error, largest(c, error_of_tanh_form, 0, 8, 1e-3, &at), /* the error is symmetric */
-      "%.2e at x = -%.3f and %.3f", n, at, at)
-FOUND(quick_error, largest(c, error_of_quick_form, 0, 8, 1e-3, NULL) / largest(c, error_of_tanh_form, 0, 8, 1e-3, NULL),
-      "largest error %.4f, %.0f times that of the tanh form", largest(c, error_of_quick_form, 0, 8, 1e-3, NULL), n)
-FOUND(formulas, largest(c, error_of_formula, -6, 6, 1. / 64, NULL),
-      "Phi + x phi and those of the tanh and sigmoid forms: within %.0e", n)
-FOUND(middle_slope, slope(c, 0), "%.6f; ReLU has none there", n)
-FOUND(two_directions, fmin(slope(c, -1), slope(c, 1)), "slope %.4f at -1 and %.4f at 1", slope(c, -1), slope(c, 1))
-FOUND(extremes, error_of_extremes(c),
-      "%g at 1e300 and %g at -1e300; code with 1 + erf has 0 for all x < -8.3, where the tape has %.1e at -9",
-      gelu(c, 1e300), fabs(gelu(c, -1e300)), gelu(c, -9))
-FOUND(tanh_relative_error, fmax(relative_error_of_tanh_form(c, -4), relative_error_on_right(c)),
-      "relative error up to %.1e for x > 0; %.0f %% at x = -4", relative_error_on_right(c),
-      100 * relative_error_of_tanh_form(c, -4))
-FOUND(near_minimum, gelu(c, -0.75), "%.6f", n)
-FOUND(minimum, minimum(c), "at %.6f", n)
-FOUND(maximum, gelu(c, minimum(c)) - gelu(c, -3), /* of the minimum above another point on its left */
-      "that is the minimum: GELU(-3) = %.6f is larger", gelu(c, -3))
-FOUND(lowest, gelu(c, minimum(c)), "from %.7f, at x = %.7f, upwards", n, minimum(c))
-FOUND(line_below, gelu(c, -1) - 0.17, "at -1 that is 0.17, and GELU(-1) = %.6f; the bound is a constant", gelu(c, -1))
-FOUND(mean, mean(c), "mean %.7f for inputs of N(0,1)", n)
-FOUND(expectation_above, gelu(c, 1) - drop(1), "at 1 that is %.6f, and GELU(1) = %.6f", drop(1), gelu(c, 1))
-FOUND(expectation_below, gelu(c, 1) - probability_below(1), "at 1 that is %.6f", probability_below(1))
-FOUND(drops, fmax(fabs(drop(-1) - 0.84), fmax(fabs(drop(0) - 0.5), fabs(drop(1) - 0.16))), "%.4f, %.4f, %.4f", drop(-1),
-      drop(0), drop(1))
-FOUND(steepest, (largest(c, slope, -8, 8, 1e-3, &at), at), "%.6f at x = %.3f", slope(c, at), at)
-FOUND(limits, fmax(fabs(slope(c, -6)), fabs(slope(c, 6) - 1)), "1 %+.1e at 6 and %.1e at -6", slope(c, 6) - 1,
-      slope(c, -6))
-FOUND(left_end, fmax(largest(c, turn_of_slope, -6, -2.001, 1e-3, NULL), fabs(slope(c, -6)) - 1e-6),
-      "from below: %.4f at -2, %.1e at -6", slope(c, -2), slope(c, -6))
-FOUND(slope_inside, slope(c, -0.9), "%.6f at x = -0.9", n)
-FOUND(slope_at_zero, fabs(slope(c, minimum(c))), "it is at x = %.7f", minimum(c))
-FOUND(small_slopes, fabs(slope(c, -6)), "on the left only: %.1e at -6, %.6f at 6", slope(c, -6), slope(c, 6))
-FOUND(orders, largest(c, error_of_orders, -6, 6, 0.1, NULL),
-      "as x Phi(x) is; orders 2 to %d on the tape are within %.0e of the formula", ORDERS, n)
-FOUND(saturation, fabs(slope(c, -20)), "both do: slopes at -20 are %.1e and %.1e", derivative(c, TG_ELU, -20),
-      slope(c, -20))
-FOUND(threshold, fabs(derivative(c, TG_ELU, 1e-6) - derivative(c, TG_ELU, -1e-6)),
-      "with alpha = 1 its slope is %.6f at -1e-6 and %.6f at 1e-6", derivative(c, TG_ELU, -1e-6),
-      derivative(c, TG_ELU, 1e-6))
-FOUND(differences, largest(c, error_of_difference, 0.5, 6, 1. / 64, NULL),
-      "relative error up to %.0e: %.0f of 16 digits are lost", n, 16 + log10(n))
+enum { VOCABULARY = 64, POSITIONS = 64, BATCH = 8 };
+
+/* The bytes of a training step's tensors, without weights and optimiser, of BERT's blocks; NaN on failure. */
+static double step_bytes(tg_activation activation, bool recompute)
+{
+    const tg_rng rng = tg_rng_seed(1);
+    tg_transformer_config config = {
+        .vocabulary = VOCABULARY, .context = POSITIONS, .layers = 4, .block = tg_block_bert(128, 4)};
+    config.block.activation = activation;
+    config.block.recompute = recompute;
+    tg_transformer *bert = tg_transformer_new(&rng, &config);
+    tg_tape *tape = tg_tape_new();
+    static int32_t ids[BATCH * POSITIONS];
+    for (int i = 0; i < BATCH * POSITIONS; i++)
+        ids[i] = (i * 7) % VOCABULARY;
+    tg_tensor tokens = tg_borrow(tape, TG_I32, ids, TG_SHAPE(BATCH, POSITIONS));
+    const bool fine = bert && tg_backward(tg_cross_entropy(tg_transformer_forward(bert, tokens, NULL), tokens));
+    const double bytes = fine ? (double)tg_tape_count(tape).bytes_used : NAN;
+    tg_tape_free(tape);
+    tg_transformer_free(bert);
+    return bytes;
+}
 
 /* ---- statements ---- */
 
-/* clang-format off */
-const claim claim_values[] = {
-    {"GELU(-1) = -0.1588", find_at_minus_1, NEAR(-0.1588, 5e-5)},
-    {"GELU(-0.2) = -0.0084", find_at_minus_fifth, NEAR(-0.0084, 5e-5)},
-    {"the tanh form is within 0.0002", find_tanh_error, BELOW(2e-4)},
-    {"the tanh form is within 0.001", find_tanh_error, BELOW(1e-3)},
-    {"the tanh form is about 99.99 % accurate", find_tanh_relative_error, BELOW(1e-4)},
-    {"QuickGELU is slightly less accurate than the tanh form", find_quick_error, ABOVE(1)},
-    {"GELU(-0.75) is about -0.17", find_near_minimum, NEAR(-0.17, 5e-3)},
-    {"the minimum is at -0.75", find_minimum, NEAR(-0.75, 5e-3)},
-    {"the minimum is at -0.76", find_minimum, NEAR(-0.76, 5e-3)},
-    {"there is a maximum on the negative side, about -0.17", find_maximum, ABOVE(0)},
-    {"the range is all numbers", find_lowest, BELOW(-1e300)},
-    {"the range is (-0.17, infinity)", find_lowest, NEAR(-0.17, 5e-3)},
-    {"GELU is bounded below by -0.17x", find_line_below, ABOVE(0)},
-    {"GELU is non-monotonic", find_two_directions, BELOW(0)},
-    {"GELU is well-behaved at extreme values", find_extremes, BELOW(1e-15)},
-    {"GELU is zero-centred", find_mean, NEAR(0, 1e-3)},
-    {"GELU is not zero-centred", find_mean, ABOVE(1e-3)},
-    {"GELU(x) = E[x 1{x <= X}]", find_expectation_above, NEAR(0, 1e-9)},
-    {"GELU(x) = E[x 1{X <= x}]", find_expectation_below, NEAR(0, 1e-9)},
-    {"the formulas of the three derivatives are right", find_formulas, BELOW(1e-12)},
-    {"the slope at 0 is 1/2", find_middle_slope, NEAR(0.5, 0)},
-    {"the gradient's maximum is near x = 1.4", find_steepest, NEAR(1.4, 0.05)},
-    {"the gradient goes to 1 and to 0", find_limits, BELOW(1e-6)},
-    {"the gradient approaches 0 smoothly for x < -2", find_left_end, BELOW(0)},
-    {"the gradient is positive for x > -1", find_slope_inside, ABOVE(0)},
-    {"the gradient is never zero", find_slope_at_zero, ABOVE(1e-9)},
-    {"gradients can be small for large abs(x)", find_small_slopes, BELOW(1e-3)},
-    {"x is dropped at -1, 0, 1 with 0.84, 0.5, 0.16", find_drops, BELOW(5e-3)},
-    {"GELU is infinitely differentiable", find_orders, BELOW(1e-10)},
-    {"ELU saturates on the left, GELU does not", find_saturation, ABOVE(1e-6)},
-    {"ELU has a hard threshold at 0", find_threshold, ABOVE(1e-3)},
-    {"finite differences with h = 1e-5 show the derivative", find_differences, BELOW(1e-9)},
-    {0}};
-/* clang-format on */
+void claim_values(claims *c)
+{
+    double at = 0, steepest = 0;
+    const double lowest = minimum(c), quick_error = largest(c, error_of_quick_form, 0, 8, 1e-3, NULL),
+                 tanh_error = largest(c, error_of_tanh_form, 0, 8, 1e-3, &at), /* which is symmetric */
+        relative = largest(c, relative_error_of_tanh_form, 1e-3, 8, 1e-3, NULL),
+                 relative_at_minus_4 = relative_error_of_tanh_form(c, -4),
+                 largest_slope = largest(c, slope, -8, 8, 1e-3, &steepest);
+    CLAIM("GELU(-1) = -0.1588", NEAR(-0.1588, 5e-5), gelu(c, -1), "%.6f; the tanh form has %.6f", n,
+          value(c, TG_GELU_TANH, -1));
+    CLAIM("GELU(-0.2) = -0.0084", NEAR(-0.0084, 5e-5), gelu(c, -0.2), "%.6f: ten times as much", n);
+    CLAIM("the tanh form is within 0.0002", BELOW(2e-4), tanh_error, "%.2e at x = -%.3f and %.3f", n, at, at);
+    CLAIM("the tanh form is within 0.001", BELOW(1e-3), tanh_error, "%.2e at x = -%.3f and %.3f", n, at, at);
+    CLAIM("the tanh form is about 99.99 % accurate", BELOW(1e-4), fmax(relative_at_minus_4, relative),
+          "relative error up to %.1e for x > 0; %.0f %% at x = -4", relative, 100 * relative_at_minus_4);
+    CLAIM("QuickGELU is slightly less accurate than the tanh form", ABOVE(1), quick_error / tanh_error,
+          "largest error %.4f, %.0f times that of the tanh form", quick_error, n);
+    CLAIM("GELU(-0.75) is about -0.17", NEAR(-0.17, 5e-3), gelu(c, -0.75), "%.6f", n);
+    CLAIM("the minimum is at -0.75", NEAR(-0.75, 5e-3), lowest, "at %.6f", n);
+    CLAIM("the minimum is at -0.76", NEAR(-0.76, 5e-3), lowest, "at %.6f", n);
+    CLAIM("there is a maximum on the negative side, about -0.17", ABOVE(0), gelu(c, lowest) - gelu(c, -3),
+          "that is the minimum: GELU(-3) = %.6f is larger", gelu(c, -3));
+    CLAIM("the range is all numbers", BELOW(-1e300), gelu(c, lowest), "from %.7f, at x = %.7f, upwards", n, lowest);
+    CLAIM("the range is (-0.17, infinity)", NEAR(-0.17, 5e-3), gelu(c, lowest), "from %.7f, at x = %.7f, upwards", n,
+          lowest);
+    CLAIM("GELU is bounded below by -0.17x", ABOVE(0), gelu(c, -1) - 0.17,
+          "at -1 that is 0.17, and GELU(-1) = %.6f; the bound is a constant", gelu(c, -1));
+    CLAIM("GELU is non-monotonic", BELOW(0), fmin(slope(c, -1), slope(c, 1)), "slope %.4f at -1 and %.4f at 1",
+          slope(c, -1), slope(c, 1));
+    CLAIM("GELU is well-behaved at extreme values", BELOW(1e-15), error_of_extremes(c),
+          "%g at 1e300 and %g at -1e300; code with 1 + erf has 0 for all x < -8.3, where the tape has %.1e at -9",
+          gelu(c, 1e300), fabs(gelu(c, -1e300)), gelu(c, -9));
+    CLAIM("GELU is zero-centred", NEAR(0, 1e-3), mean(c), "mean %.7f for inputs of N(0,1)", n);
+    CLAIM("GELU is not zero-centred", ABOVE(1e-3), mean(c), "mean %.7f for inputs of N(0,1)", n);
+    CLAIM("GELU(x) = E[x 1{x <= X}]", NEAR(0, 1e-9), gelu(c, 1) - drop(1), "at 1 that is %.6f, and GELU(1) = %.6f",
+          drop(1), gelu(c, 1));
+    CLAIM("GELU(x) = E[x 1{X <= x}]", NEAR(0, 1e-9), gelu(c, 1) - probability_below(1), "at 1 that is %.6f",
+          probability_below(1));
+    CLAIM("the formulas of the three derivatives are right", BELOW(1e-12),
+          largest(c, error_of_formula, -6, 6, 1. / 64, NULL),
+          "Phi + x phi and those of the tanh and sigmoid forms: within %.0e", n);
+    CLAIM("the slope at 0 is 1/2", NEAR(0.5, 0), slope(c, 0), "%.6f; ReLU has none there", n);
+    CLAIM("the gradient's maximum is near x = 1.4", NEAR(1.4, 0.05), steepest, "%.6f at x = %.3f", largest_slope,
+          steepest);
+    CLAIM("the gradient goes to 1 and to 0", BELOW(1e-6), fmax(fabs(slope(c, -6)), fabs(slope(c, 6) - 1)),
+          "1 %+.1e at 6 and %.1e at -6", slope(c, 6) - 1, slope(c, -6));
+    CLAIM("the gradient approaches 0 smoothly for x < -2", BELOW(0),
+          fmax(largest(c, turn_of_slope, -6, -2.001, 1e-3, NULL), fabs(slope(c, -6)) - 1e-6),
+          "from below: %.4f at -2, %.1e at -6", slope(c, -2), slope(c, -6));
+    CLAIM("the gradient is positive for x > -1", ABOVE(0), slope(c, -0.9), "%.6f at x = -0.9", n);
+    CLAIM("the gradient is never zero", ABOVE(1e-9), fabs(slope(c, lowest)), "it is at x = %.7f", lowest);
+    CLAIM("gradients can be small for large abs(x)", BELOW(1e-3), fabs(slope(c, -6)),
+          "on the left only: %.1e at -6, %.6f at 6", slope(c, -6), slope(c, 6));
+    CLAIM("x is dropped at -1, 0, 1 with 0.84, 0.5, 0.16", BELOW(5e-3),
+          fmax(fabs(drop(-1) - 0.84), fmax(fabs(drop(0) - 0.5), fabs(drop(1) - 0.16))), "%.4f, %.4f, %.4f", drop(-1),
+          drop(0), drop(1));
+    CLAIM("GELU is infinitely differentiable", BELOW(1e-10), largest(c, error_of_orders, -6, 6, 0.1, NULL),
+          "as x Phi(x) is; orders 2 to %d on the tape are within %.0e of the formula", ORDERS, n);
+    CLAIM("ELU saturates on the left, GELU does not", ABOVE(1e-6), fabs(slope(c, -20)),
+          "both do: slopes at -20 are %.1e and %.1e", derivative(c, TG_ELU, -20), slope(c, -20));
+    CLAIM("ELU has a hard threshold at 0", ABOVE(1e-3),
+          fabs(derivative(c, TG_ELU, 1e-6) - derivative(c, TG_ELU, -1e-6)),
+          "with alpha = 1 its slope is %.6f at -1e-6 and %.6f at 1e-6", derivative(c, TG_ELU, -1e-6),
+          derivative(c, TG_ELU, 1e-6));
+    CLAIM("finite differences with h = 1e-5 show the derivative", BELOW(1e-9),
+          largest(c, error_of_difference, 0.5, 6, 1. / 64, NULL),
+          "relative error up to %.0e: %.0f of 16 digits are lost", n, 16 + log10(n));
+}
+
+/* A ratio of times of study cost. */
+#define TIMES(text, range, key) claim_study(c, text, range, "cost", key, "time")
+
+void claim_costs(claims *c)
+{
+    double gelu, again;
+    TIMES("exact GELU costs 3.0 times ReLU, per element", NEAR(3, 0.5), "value gelu_exact");
+    TIMES("the tanh form 1.5 times, per element", NEAR(1.5, 0.25), "value gelu_tanh");
+    TIMES("QuickGELU 1.2 times, per element", NEAR(1.2, 0.2), "value gelu_quick");
+    TIMES("SwiGLU 2.0 times, per element", NEAR(2, 0.3), "value swiglu");
+    TIMES("exact GELU costs 3.0 times ReLU, in a training step", NEAR(3, 0.5), "step gelu_exact");
+    TIMES("SwiGLU costs 2.0 times ReLU, in a training step at equal parameters", NEAR(2, 0.3), "step swiglu");
+    TIMES("SwiGLU costs 2.0 times ReLU, in a training step at equal width", NEAR(2, 0.3), "step swiglu of equal width");
+    TIMES("exact GELU costs 2 times the tanh form, per element", NEAR(2, 0.5), "value gelu_exact over gelu_tanh");
+    TIMES("derivatives of GELU cost more than those of ReLU, per element", ABOVE(1), "derivative gelu_exact");
+    TIMES("QuickGELU is cheaper than exact GELU, per element (for mobile)", BELOW(1),
+          "value gelu_quick over gelu_exact");
+    TIMES("Hardswish is cheaper than exact GELU, per element (for mobile)", BELOW(1),
+          "value hardswish over gelu_exact");
+    CLAIM("SwiGLU needs 1.5 times the operations of GELU", NEAR(1.5, 0.01), operations_of_swiglu(true),
+          "768-3072-768: %.2f times at equal width, %.2f at two thirds of it", n, operations_of_swiglu(false));
+    TIMES("QuickGELU makes the forward pass of a net faster than exact GELU", BELOW(1),
+          "forward gelu_quick over gelu_exact");
+    gelu = step_bytes(TG_GELU_EXACT, false);
+    CLAIM("GELU is no memory bottleneck: at most a tenth more than ReLU", BELOW(1.1), gelu / step_bytes(TG_RELU, false),
+          "%.2f times a step's memory with ReLU (4 blocks of BERT, width 128: %.1f MB)", n, 1e-6 * gelu);
+    again = step_bytes(TG_GELU_EXACT, true);
+    CLAIM("recomputation in the backward pass saves memory", BELOW(0.95), again / gelu,
+          "%.1f MB in place of %.1f MB where whole blocks are recomputed", 1e-6 * again, 1e-6 * gelu);
+}

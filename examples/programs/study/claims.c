@@ -6,17 +6,38 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* ---- findings ---- */
-
-finding finding_interval(double low, double high, const char *format, ...)
+const char *claim_verdict(const claim *about)
 {
-    finding found = {low, high, NAN};
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(found.words, sizeof found.words, format, arguments);
-    va_end(arguments);
-    return found;
+    const double from = about->from, to = about->to, low = about->low, high = about->high;
+    const bool one_sided = isinf(from) || isinf(to); /* the bound is then excluded */
+    const bool inside = one_sided ? low > from && high < to : low >= from && high <= to;
+    const bool outside = one_sided ? low >= to || high <= from : low > to || high < from;
+    return isnan(low + high)  ? "not measured"
+           : about->p >= 0.05 ? "not shown"
+           : about->p < 0.05  ? (about->inside ? "yes" : "no")
+           : inside           ? "yes"
+           : outside          ? "no"
+                              : "not shown";
 }
+
+claim *claim_interval(claims *c, const char *text, double from, double to, double low, double high, const char *format,
+                      ...)
+{
+    claim *about = &c->row[c->count++];
+    va_list arguments;
+    *about = (claim){.text = text, .study = "claims", .from = from, .to = to, .low = low, .high = high, .p = NAN};
+    va_start(arguments, format);
+    vsnprintf(about->words, sizeof about->words, format, arguments);
+    va_end(arguments);
+    return about;
+}
+
+static claim *unmeasured(claims *c, const char *text, double from, double to)
+{
+    return claim_interval(c, text, from, to, NAN, NAN, "run the command first");
+}
+
+/* ---- estimates over seeds ---- */
 
 /* The two-sided p-value of a distance between an estimate and a bound, by Student's t; 0 if nothing scatters. */
 static double p_of(const statistics_estimate *e, double bound)
@@ -27,42 +48,129 @@ static double p_of(const statistics_estimate *e, double bound)
                                           : statistics_incomplete_beta(degrees / (degrees + t * t), degrees / 2, 0.5);
 }
 
-finding finding_estimate(const claims *c, const statistics_estimate *e, bool ratio, const char *words)
+static double shown(bool ratio, double number)
 {
-    const double low = e->mean - e->margin, high = e->mean + e->margin;
-    const double from = ratio && !isinf(c->about->from) ? log(c->about->from) : c->about->from,
-                 to = ratio && !isinf(c->about->to) ? log(c->about->to) : c->about->to;
-    finding found = finding_interval(ratio ? exp(low) : low, ratio ? exp(high) : high, "%s", words);
-    found.inside = e->mean >= from && e->mean <= to;
-    found.p = found.inside ? fmax(p_of(e, from), p_of(e, to)) : p_of(e, e->mean < from ? from : to);
-    return found;
+    return ratio ? exp(number) : number;
 }
 
-finding finding_none(void)
+/* Adds a claim about an estimate; of a ratio the estimate has the logarithm. */
+static claim *estimated(claims *c, const char *text, double from, double to, const statistics_estimate *e, bool ratio,
+                        const char *words)
 {
-    return finding_number(NAN, "run the command first");
+    claim *about = claim_interval(c, text, from, to, shown(ratio, e->mean - e->margin),
+                                  shown(ratio, e->mean + e->margin), "%s", words);
+    const double low = ratio && !isinf(from) ? log(from) : from, high = ratio && !isinf(to) ? log(to) : to;
+    about->inside = e->mean >= low && e->mean <= high;
+    about->p = about->inside ? fmax(p_of(e, low), p_of(e, high)) : p_of(e, e->mean < low ? low : high);
+    return about;
 }
 
-finding claim_stated(const claims *c)
+/* The measure of each seed, at the cell's best rate; of a ratio the logarithm. */
+static void measure(const study_cell *cell, const claim_measure *m, double values[STUDY_SEEDS])
 {
-    finding found = finding_number(0, "%s", c->about->of[1]);
-    found.verdict = c->about->of[0];
-    return found;
+    double over[STUDY_SEEDS];
+    if (!m->of)
+        study_cell_values(cell, cell->best, m->result, values);
+    if (m->over)
+        study_cell_values(cell, cell->best, m->over, over);
+    for (int i = 0; i < cell->seeds; i++) {
+        values[i] = (m->of ? m->of(cell, i + 1) : values[i]) / (m->over ? over[i] : 1);
+        values[i] = m->scale != 0 ? m->scale * values[i] : log(values[i]);
+    }
 }
 
-const char *claim_verdict(const claim *about, const finding *found)
+/* "0.92 times (0.84 to 1.00)", "-0.31 (-0.40 to -0.22)" of differences; of one number in its own format. */
+static void say_interval(char text[120], const claim_measure *m, const statistics_estimate *e, bool difference)
 {
-    const double low = found->low, high = found->high;
-    const bool one_sided = isinf(about->from) || isinf(about->to); /* the bound is then excluded */
-    const bool inside = one_sided ? low > about->from && high < about->to : low >= about->from && high <= about->to;
-    const bool outside = one_sided ? low >= about->to || high <= about->from : low > about->to || high < about->from;
-    return found->verdict      ? found->verdict
-           : isnan(low + high) ? "not measured"
-           : found->p >= 0.05  ? "not shown"
-           : found->p < 0.05   ? (found->inside ? "yes" : "no")
-           : inside            ? "yes"
-           : outside           ? "no"
-                               : "not shown";
+    const bool ratio = m->scale == 0;
+    const char *number = !difference ? m->format : ratio ? "%.3f" : "%+.3f";
+    char format[80];
+    snprintf(format, sizeof format, "%s%s (%s to %s)", number, difference && ratio ? " times" : "", number, number);
+    snprintf(text, 120, format, shown(ratio, e->mean), shown(ratio, e->mean - e->margin),
+             shown(ratio, e->mean + e->margin));
+}
+
+/* "test loss 0.0711 against 0.0776: 0.92 times (0.84 to 1.00)" */
+void claim_cells(claims *c, const char *text, double from, double to, const claim_measure *m,
+                 const char *const names[CLAIM_CELLS])
+{
+    static const int sign[CLAIM_CELLS] = {1, -1, -1, 1};
+    static const char *const before[CLAIM_CELLS] = {" ", " against ", ", and ", " against "};
+    double by_seed[STUDY_SEEDS], sum[STUDY_SEEDS] = {0};
+    char words[240], interval[120];
+    int cells = 0, seeds = 0;
+    snprintf(words, sizeof words, "%s", m->name);
+    for (; cells < CLAIM_CELLS && names[cells]; cells++) {
+        const study_cell cell = study_cell_of(c->work, names[cells]);
+        if (!cell.whole) {
+            unmeasured(c, text, from, to);
+            return;
+        }
+        seeds = cell.seeds;
+        measure(&cell, m, by_seed);
+        for (int i = 0; i < seeds; i++)
+            sum[i] += sign[cells] * by_seed[i];
+        const size_t used = strlen(words);
+        char each[40];
+        snprintf(each, sizeof each, "%s%s", before[cells], m->format);
+        if (names[1])
+            snprintf(words + used, sizeof words - used, each,
+                     shown(m->scale == 0, statistics_of(by_seed, (size_t)seeds).mean));
+    }
+    const statistics_estimate all = statistics_of(sum, (size_t)seeds);
+    const size_t used = strlen(words);
+    say_interval(interval, m, &all, cells > 1);
+    snprintf(words + used, sizeof words - used, "%s %s", cells > 1 ? ":" : "", interval);
+    estimated(c, text, from, to, &all, m->scale == 0, words);
+}
+
+/* Over the tables, of means over the seeds. */
+void claim_tables(claims *c, const char *text, double from, double to, const claim_measure *m, const char *one,
+                  const char *other)
+{
+    const int tables = study_tables(c->work->c);
+    double log_ratio[STUDY_TABLES];
+    for (int i = 0; i < tables; i++) {
+        double of[2][STUDY_SEEDS];
+        int seeds = 0;
+        for (int k = 0; k < 2; k++) {
+            char name[STUDY_NAME];
+            snprintf(name, sizeof name, "%s-%s", study_table_name(c->work->c, i), k ? other : one);
+            const study_cell cell = study_cell_of(c->work, name);
+            if (!cell.whole) {
+                unmeasured(c, text, from, to);
+                return;
+            }
+            measure(&cell, m, of[k]);
+            seeds = cell.seeds;
+        }
+        log_ratio[i] = statistics_paired(of[0], of[1], (size_t)seeds).mean;
+    }
+    const statistics_estimate e = statistics_of(log_ratio, (size_t)tables);
+    char interval[120], words[240];
+    say_interval(interval, m, &e, true);
+    snprintf(words, sizeof words, "%s %s, over %d tables", m->name, interval, tables);
+    estimated(c, text, from, to, &e, true, words);
+}
+
+void claim_study(claims *c, const char *text, double from, double to, const char *name, const char *key,
+                 const char *what)
+{
+    static const char *const suffix[] = {"", "_low", "_high", "_seeds"};
+    double of[4];
+    char number[100], words[240];
+    for (int i = 0; i < 4; i++) {
+        snprintf(number, sizeof number, "%s%s", key, suffix[i]);
+        of[i] = study_number(c->work->c, name, number);
+    }
+    const statistics_estimate e = {.count = (size_t)of[3], .mean = of[0], .margin = (of[2] - of[1]) / 2};
+    const bool ratio = of[3] > 0; /* of losses over seeds, or else of times */
+    snprintf(words, sizeof words, "%s %.3f times (%.3f to %.3f)", what, shown(ratio, of[0]), shown(ratio, of[1]),
+             shown(ratio, of[2]));
+    claim *about = isnan(of[0] + of[1] + of[2]) ? unmeasured(c, text, from, to)
+                   : ratio                      ? estimated(c, text, from, to, &e, true, words)
+                                                : claim_interval(c, text, from, to, of[1], of[2], "%s", words);
+    about->study = name;
 }
 
 /* ---- the report ---- */
@@ -80,16 +188,17 @@ static void say_range(char text[60], const claim *about)
 
 static const struct part {
     const char *heading, *text;
-    const claim *claims;
+    void (*state)(claims *c);
+    bool family;
 } parts[] = {
     {"Values",
      "In double precision, by the operations of the tape; beside them erfc of libm for the normal distribution and "
      "Hermite polynomials for higher derivatives.",
-     claim_values},
+     claim_values, false},
     {"Costs",
      "Times are medians of processor time, of one thread, with their 95 % intervals. Operations and memory are "
      "counted.",
-     claim_costs},
+     claim_costs, false},
     {"Training",
      "Differences between runs are paired by seed, with 95 % intervals of the mean by Student's t, and ratios are of "
      "geometric means. Seeds that redraw the rows of a table count as independent. Each net has the best of its grid's "
@@ -97,49 +206,32 @@ static const struct part {
      "these statements are one family: p is the level at which an interval would just decide, corrected by Holm's "
      "method for their number, so that at most one family in twenty has a wrong decision. Nets are small, and so are "
      "most numbers of seeds: what is not shown may still be so.",
-     claim_training},
-    {"Use", "What texts say of other models, which are not trained here.", claim_use},
-    {"Blocks", "What the texts show as code, and where it is here.", claim_blocks},
+     claim_training, true},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
-enum { ROWS = 64 };
-
-static void put_part(claims *all, sheet *s, const struct part *part)
+static void put_part(claims *c, sheet *s, const struct part *part)
 {
-    static finding found[ROWS];
-    double p[ROWS];
-    const bool blocks = part->claims == claim_blocks, family = part->claims == claim_training;
-    int count = 0;
-    for (; part->claims[count].text; count++) {
-        all->about = &part->claims[count];
-        found[count] = all->about->find(all);
-        p[count] = found[count].p;
-    }
-    statistics_holm(p, (size_t)count);
+    double p[CLAIMS];
+    c->count = 0;
+    part->state(c);
+    for (int i = 0; i < c->count; i++)
+        p[i] = c->row[i].p;
+    statistics_holm(p, (size_t)c->count);
     sheet_heading(s, part->heading);
     sheet_text(s, "%s", part->text);
     sheet_table(s, 1,
-                blocks   ? "block|there|as|command"
-                : family ? "statement|true|if the number is|found|p|corrected|command"
-                         : "statement|true|if the number is|found|command");
-    for (int i = 0; i < count; i++) {
-        const claim *about = &part->claims[i];
-        char range[60] = "", text[2][16] = {"", ""};
-        if (!isnan(p[i])) {
-            snprintf(text[0], sizeof text[0], "%.2g", found[i].p);
-            snprintf(text[1], sizeof text[1], "%.2g", p[i]);
-            found[i].p = p[i];
-        }
-        sheet_row(s, "%s|%s", about->text, claim_verdict(about, &found[i]));
-        if (!found[i].verdict)
-            say_range(range, about);
-        if (!blocks)
-            sheet_cell(s, "%s", range);
-        sheet_cell(s, "%s", found[i].words);
-        for (int k = 0; family && k < 2; k++)
-            sheet_cell(s, "%s", text[k]);
-        sheet_cell(s, "study %s", about->study ? about->study : "claims");
+                part->family ? "statement|true|if the number is|found|p|corrected|command"
+                             : "statement|true|if the number is|found|command");
+    for (int i = 0; i < c->count; i++) {
+        claim *about = &c->row[i];
+        char range[60], text[40] = "|";
+        if (!isnan(p[i]))
+            snprintf(text, sizeof text, "%.2g|%.2g", about->p, p[i]);
+        about->p = p[i];
+        say_range(range, about);
+        sheet_row(s, part->family ? "%s|%s|%s|%s|%s|study %s" : "%s|%s|%s|%s%s|study %s", about->text,
+                  claim_verdict(about), range, about->words, part->family ? text : "", about->study);
     }
 }
 
@@ -164,7 +256,9 @@ static void put_grids(sheet *s)
 
 static void report(study_results *r, sheet *s)
 {
-    claims all = {&r->work, tg_tape_new()};
+    static claims all;
+    all.work = &r->work;
+    all.tape = tg_tape_new();
     sheet_text(s, "Statements that texts on GELU, and the paper that they cite (arXiv 1606.08415), make. A statement "
                   "is true if the number, or its whole interval, lies where the third column says; it is not true if "
                   "all of it lies elsewhere; otherwise it is not shown.");

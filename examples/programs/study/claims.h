@@ -1,9 +1,9 @@
-/* Claims about GELU and related activations, each an entry of a table: a measurement, and the range in which it must
- * lie for the statement to be true.
+/* Claims about GELU and related activations. Each is a call: the statement, the range in which a number must lie for it
+ * to be true, and the number.
  *
- *     {"the minimum is at -0.75", find_minimum, NEAR(-0.75, 5e-3)},
- *     {"GELU has fewer dead units than ReLU, 8 layers", claim_cells, BELOW(0),
- *      {"depth-gelu_exact-he_normal-hidden64x8", "depth-relu-he_normal-hidden64x8"}, &dead_units},
+ *     CLAIM("the minimum is at -0.75", NEAR(-0.75, 5e-3), minimum(c), "at %.6f", n);
+ *     CELLS("GELU has fewer dead units, 8 layers", BELOW(0), dead_units,
+ *           "depth-gelu_exact-he_normal-hidden64x8", "depth-relu-he_normal-hidden64x8");
  *
  * One rule for all: yes if the number, or its whole interval, lies in the range; no if all of it lies outside; else not
  * shown. Intervals of times are 95 % ones. Statements that rest on seeds are one family: the level of their intervals
@@ -14,31 +14,44 @@
 
 #include "examples/programs/study/study.h"
 
-struct claims;
-
-typedef struct finding {
-    double low, high;    /* a 95 % interval, or a number twice; NaN: it could not be measured */
-    double p;            /* of seeds: the smallest p at which an interval decides; else NaN */
-    bool inside;         /* of seeds: the estimate lies in the range */
-    const char *verdict; /* replaces the rule's verdict; NULL: the rule's */
+typedef struct claim {
+    const char *text, *study; /* the study whose runs decide it */
+    double from, to;          /* the range of the number, if the statement is true */
+    double low, high;         /* a 95 % interval, or a number twice; NaN: it could not be measured */
+    double p;                 /* of seeds: the smallest p at which an interval decides; else NaN */
+    bool inside;              /* of seeds: the estimate lies in the range */
     char words[240];
-} finding;
+} claim;
 
-finding finding_interval(double low, double high, const char *format, ...) __attribute__((format(printf, 3, 4)));
-#define finding_number(number, ...) finding_interval(number, number, __VA_ARGS__)
-finding finding_none(void); /* of what was not run */
-
-/* Of an estimate over seeds; of a ratio it has the logarithm. `c` has the range. */
-finding finding_estimate(const struct claims *c, const statistics_estimate *e, bool ratio, const char *words);
-
-/* What a claim is measured with. */
+/* The claims of one part of the report. */
+enum { CLAIMS = 64 };
 typedef struct claims {
     const study_work *work;
     tg_tape *tape; /* for values; any function may reset it */
-    const struct claim *about;
+    int count;
+    claim row[CLAIMS];
 } claims;
 
-typedef finding claim_find(const claims *c);
+#define NEAR(number, off) (number) - (off), (number) + (off)
+#define BELOW(number)     -INFINITY, number
+#define ABOVE(number)     number, INFINITY
+#define RANGE(from, to)   from, to
+
+/* "yes", "no", "not shown" by the rule above, or "not measured". The p of the claim is corrected. */
+const char *claim_verdict(const claim *about);
+
+/* Adds a claim about an interval, or about a number; `format` and what follows are what was found. */
+claim *claim_interval(claims *c, const char *text, double from, double to, double low, double high, const char *format,
+                      ...) __attribute__((format(printf, 7, 8)));
+#define CLAIM(text, range, number, ...)                    \
+    do {                                                   \
+        const double n = number;                           \
+        claim_interval(c, text, range, n, n, __VA_ARGS__); \
+    } while (0)
+
+/* About a number of the report of the study with this name (`key`), with its interval; `what` names the measure. */
+void claim_study(claims *c, const char *text, double from, double to, const char *name, const char *key,
+                 const char *what);
 
 /* A result of runs (study_record_result) that is compared between cells, by seed. */
 typedef struct claim_measure {
@@ -46,51 +59,23 @@ typedef struct claim_measure {
     const char *over;   /* it is divided by this result; NULL: not */
     const char *format; /* of one number */
     double scale;       /* it is multiplied by this; 0: its logarithm is compared, and differences are ratios */
-    /* In place of the result: a measure of a cell's runs of one seed. */
-    double (*of)(const study_cell *cell, int seed);
+    double (*of)(const study_cell *cell, int seed); /* in place of the result */
 } claim_measure;
 
+/* About a measure of the first cell; or its difference from that of the second, paired by seed; or that difference
+ * minus the difference of the last two. */
 enum { CLAIM_CELLS = 4 };
+void claim_cells(claims *c, const char *text, double from, double to, const claim_measure *measure,
+                 const char *const cells[CLAIM_CELLS]);
+#define CELLS(text, range, measure, ...) \
+    claim_cells(c, text, range, &measure, (const char *const[CLAIM_CELLS]){__VA_ARGS__})
 
-typedef struct claim {
-    const char *text;
-    claim_find *find;
-    double from, to;             /* the range of the number, if the statement is true */
-    const char *of[CLAIM_CELLS]; /* subjects of the statement; `find` defines their meaning */
-    const claim_measure *measure;
-    const char *study; /* the study whose runs decide it; NULL: claims */
-} claim;
+/* About the geometric mean over all tables of the ratio of a measure, of one cell over the other. */
+void claim_tables(claims *c, const char *text, double from, double to, const claim_measure *measure, const char *one,
+                  const char *other);
 
-#define NEAR(number, off) (number) - (off), (number) + (off)
-#define BELOW(number)     -INFINITY, number
-#define ABOVE(number)     number, INFINITY
-#define RANGE(from, to)   from, to
-
-/* "yes", "no", "not shown" by the rule above; "not measured", or the finding's own. The p of the finding is corrected.
- */
-const char *claim_verdict(const claim *about, const finding *found);
-
-/* The statements about values, which need only the tape; costs; training; use; and about what the library has. Each
- * ends with a line of zeros. */
-extern const claim claim_values[], claim_costs[], claim_training[], claim_use[], claim_blocks[];
-
-/* For what is not computed here: of[0] is the verdict, of[1] the reason. */
-claim_find claim_stated;
-#define STATED(verdict, where) \
-    claim_stated, 0, 0,        \
-    {                          \
-        verdict, where         \
-    }
-
-/* The number of[0] of another study's report, with its interval; of[1] names the measure. */
-claim_find claim_study;
-
-/* A measure of the cell of[0]; or its difference from that of of[1], paired by seed; or that difference minus the
- * difference of of[2] and of[3]. */
-claim_find claim_cells;
-
-/* The geometric mean over all tables of the ratio of test losses, of[0] over of[1]. */
-claim_find claim_tables;
+/* The parts. */
+void claim_values(claims *c), claim_costs(claims *c), claim_training(claims *c);
 
 enum { CLAIM_GRIDS = 9 };
 extern const study_grid claim_grids[CLAIM_GRIDS];

@@ -56,10 +56,9 @@ static const study *find_study(const char *name)
 }
 
 /* Reads the options after the study's name; false, with a message, if one has no effect. */
-static bool read_options(int argc, char **argv, const study *chosen, study_settings *s)
+static bool read_options(int argc, char **argv, study_settings *s)
 {
-    static const char *const of_runs[] = {"jobs", "part", "data", "epochs", "only", "overwrite", NULL},
-                             *const of_training[] = {"only", "jobs", "part", NULL};
+    static const char *const of_training[] = {"only", "jobs", "part", NULL};
     static options_program program; /* the runs need it to know which options were given */
     program = (options_program){.name = "study",
                                 .about = "study NAME [OPTION...]: repeats published experiments and settles "
@@ -68,10 +67,7 @@ static bool read_options(int argc, char **argv, const study *chosen, study_setti
                                 .table = table,
                                 .after = files_text(list_studies, "Studies")};
     options_parse(&program, argc, argv, s);
-    const char *idle = chosen && !chosen->grids ? options_first_given(of_runs) : NULL;
-    if (idle)
-        return fprintf(stderr, "study: --%s: %s trains nothing\n", idle, chosen->name), false;
-    idle = s->report_only ? options_first_given(of_training) : NULL;
+    const char *idle = s->report_only ? options_first_given(of_training) : NULL;
     if (idle)
         return fprintf(stderr, "study: --%s: with --report-only nothing is trained\n", idle), false;
     if (s->quick && options_given("data"))
@@ -116,7 +112,7 @@ int main(int argc, char **argv)
     char *command = named ? options_command(argv) : NULL;
     argv[named] = own;
     int status = argc > 1 ? 2 : 0;
-    if (!read_options(argc - named, argv + named, chosen, &s))
+    if (!read_options(argc - named, argv + named, &s))
         status = 2;
     else if (named)
         status = run(chosen, &s, command);

@@ -271,29 +271,11 @@ void claim_values(claims *c)
           "relative error up to %.0e: %.0f of 16 digits are lost", n, 16 + log10(n));
 }
 
-/* A ratio of times of study cost. */
-#define TIMES(text, range, key) claim_study(c, text, range, "cost", key, "time")
-
 void claim_costs(claims *c)
 {
     double gelu, again;
-    TIMES("exact GELU costs 3.0 times ReLU, per element", NEAR(3, 0.5), "value gelu_exact");
-    TIMES("the tanh form 1.5 times, per element", NEAR(1.5, 0.25), "value gelu_tanh");
-    TIMES("QuickGELU 1.2 times, per element", NEAR(1.2, 0.2), "value gelu_quick");
-    TIMES("SwiGLU 2.0 times, per element", NEAR(2, 0.3), "value swiglu");
-    TIMES("exact GELU costs 3.0 times ReLU, in a training step", NEAR(3, 0.5), "step gelu_exact");
-    TIMES("SwiGLU costs 2.0 times ReLU, in a training step at equal parameters", NEAR(2, 0.3), "step swiglu");
-    TIMES("SwiGLU costs 2.0 times ReLU, in a training step at equal width", NEAR(2, 0.3), "step swiglu of equal width");
-    TIMES("exact GELU costs 2 times the tanh form, per element", NEAR(2, 0.5), "value gelu_exact over gelu_tanh");
-    TIMES("derivatives of GELU cost more than those of ReLU, per element", ABOVE(1), "derivative gelu_exact");
-    TIMES("QuickGELU is cheaper than exact GELU, per element (for mobile)", BELOW(1),
-          "value gelu_quick over gelu_exact");
-    TIMES("Hardswish is cheaper than exact GELU, per element (for mobile)", BELOW(1),
-          "value hardswish over gelu_exact");
     CLAIM("SwiGLU needs 1.5 times the operations of GELU", NEAR(1.5, 0.01), operations_of_swiglu(true),
           "768-3072-768: %.2f times at equal width, %.2f at two thirds of it", n, operations_of_swiglu(false));
-    TIMES("QuickGELU makes the forward pass of a net faster than exact GELU", BELOW(1),
-          "forward gelu_quick over gelu_exact");
     gelu = step_bytes(TG_GELU_EXACT, false);
     CLAIM("GELU is no memory bottleneck: at most a tenth more than ReLU", BELOW(1.1), gelu / step_bytes(TG_RELU, false),
           "%.2f times a step's memory with ReLU (4 blocks of BERT, width 128: %.1f MB)", n, 1e-6 * gelu);

@@ -164,12 +164,9 @@ void claim_study(claims *c, const char *text, double from, double to, const char
         of[i] = study_number(c->work->c, name, number);
     }
     const statistics_estimate e = {.count = (size_t)of[3], .mean = of[0], .margin = (of[2] - of[1]) / 2};
-    const bool ratio = of[3] > 0; /* of losses over seeds, or else of times */
-    snprintf(words, sizeof words, "%s %.3f times (%.3f to %.3f)", what, shown(ratio, of[0]), shown(ratio, of[1]),
-             shown(ratio, of[2]));
-    claim *about = isnan(of[0] + of[1] + of[2]) ? unmeasured(c, text, from, to)
-                   : ratio                      ? estimated(c, text, from, to, &e, true, words)
-                                                : claim_interval(c, text, from, to, of[1], of[2], "%s", words);
+    snprintf(words, sizeof words, "%s %.3f times (%.3f to %.3f)", what, exp(of[0]), exp(of[1]), exp(of[2]));
+    claim *about =
+        isnan(of[0] + of[1] + of[2]) ? unmeasured(c, text, from, to) : estimated(c, text, from, to, &e, true, words);
     about->study = name;
 }
 
@@ -195,10 +192,7 @@ static const struct part {
      "In double precision, by the operations of the tape; beside them erfc of libm for the normal distribution and "
      "Hermite polynomials for higher derivatives.",
      claim_values, false},
-    {"Costs",
-     "Times are medians of processor time, of one thread, with their 95 % intervals. Operations and memory are "
-     "counted.",
-     claim_costs, false},
+    {"Costs", "Operations and memory are counted.", claim_costs, false},
     {"Training",
      "Differences between runs are paired by seed, with 95 % intervals of the mean by Student's t, and ratios are of "
      "geometric means. Seeds that redraw the rows of a table count as independent. Each net has the best of its grid's "

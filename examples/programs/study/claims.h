@@ -6,7 +6,7 @@
  *           "depth-gelu_exact-he_normal-hidden64x8", "depth-relu-he_normal-hidden64x8");
  *
  * One rule for all: yes if the number, or its whole interval, lies in the range; no if all of it lies outside; else not
- * shown. Intervals of times are 95 % ones. Statements that rest on seeds are one family: the level of their intervals
+ * shown. Statements that rest on seeds are one family: the level of their intervals
  * is that of Holm's method for all of them together.
  */
 #ifndef STUDY_CLAIMS_H
@@ -49,7 +49,7 @@ claim *claim_interval(claims *c, const char *text, double from, double to, doubl
         claim_interval(c, text, range, n, n, __VA_ARGS__); \
     } while (0)
 
-/* About a number of the report of the study with this name (`key`), with its interval; `what` names the measure. */
+/* About a ratio of the report of the study with this name: `key` has its logarithm; `what` names the measure. */
 void claim_study(claims *c, const char *text, double from, double to, const char *name, const char *key,
                  const char *what);
 

@@ -47,7 +47,7 @@ typedef struct study_results {
 
 typedef struct study {
     const char *name, *about, *title, *protocol;
-    const study_grid *grids; /* NULL: it trains nothing */
+    const study_grid *grids;
     int grid_count;
 
     const char *const *cells; /* that are shown, ended by NULL */
@@ -64,7 +64,7 @@ typedef struct study {
 } study;
 
 /* The studies, in the order in which they are listed and, with the name `all`, done. */
-#define STUDIES     STUDY(gelu_mnist) STUDY(gelu_autoencoder) STUDY(shakespeare) STUDY(cost) STUDY(claims)
+#define STUDIES     STUDY(gelu_mnist) STUDY(gelu_autoencoder) STUDY(shakespeare) STUDY(claims)
 #define STUDY(name) extern const study study_##name;
 STUDIES
 #undef STUDY
@@ -84,7 +84,7 @@ void study_file(study_results *r, const char *name, files_writer *write, const v
 void study_picture(study_results *r, sheet *s, const char *script, const char *file, const char *says);
 
 /* Adds a number and its 95 % interval to those of the report: KEY, KEY_low and KEY_high; and KEY_seeds, the number of
- * seeds whose logarithms or losses it is the mean of, 0 if it is a median of times. */
+ * seeds whose logarithms or losses it is the mean of. */
 void study_put_interval(sheet *s, const char *key, double number, double low, double high, int seeds);
 
 /* A number of another study's report (sheet_number), of the quick version if this is one; NaN if there is none. */

@@ -112,9 +112,8 @@ END_TEST
 /* Fills the study's grid `gpt` with invented records; the function `loss` gives each run's loss. */
 static void invent(study_work *work, double (*loss)(const study_run *run))
 {
-    work->record = calloc((size_t)work->count, sizeof *work->record);
     for (int i = 0; i < work->count; i++) {
-        study_record *r = &work->record[i];
+        study_record *r = &work->run[i].record;
         r->epochs = work->run[i].spec.epochs;
         r->complete = true;
         r->results = json_pack("{s:f}", "best_val_loss", loss(&work->run[i]));
@@ -172,7 +171,7 @@ START_TEST(cells_are_compared_by_seed_at_their_best_rates)
     claim_cells(&all, "alike", 0, 0, &perplexity, four);
     ck_assert_double_eq_tol(all.row[1].low, 1, 1e-9);
     ck_assert_double_eq_tol(all.row[1].high, 1, 1e-9);
-    work.record[0].complete = false;
+    work.run[0].record.complete = false;
     claim_cells(&all, "better", -INFINITY, 1, &perplexity, two);
     ck_assert_str_eq(claim_verdict(&all.row[2]), "not measured");
     study_work_free(&work);

@@ -114,12 +114,6 @@ const study_grid claim_grids[CLAIM_GRIDS] = {
      .seeds = 3},
     {ON_PLAYS(" warmup=0.1"), .name = "gpt", .factors = {"activation=relu,gelu_exact", "post-norm=0,1"}},
     {ON_PLAYS(""), .name = "nowarmup", .factors = {"activation=gelu_exact", "post-norm=0,1"}},
-    {.each_table = true,
-     .fixed = "split=redrawn hidden=64x2 init=variance_preserving",
-     .quick = "hidden=16x2",
-     .factors = {"activation=relu,gelu_exact,swiglu"},
-     .rates = {3e-4, 1e-3, 3e-3, 1e-2, 3e-2},
-     .seeds = 5},
 };
 
 /* ---- measures ---- */
@@ -258,8 +252,6 @@ void claim_training(claims *c)
           "rates-relu-adamw");
     CELLS("GELU regularises: its gap of validation and training loss is smaller", BELOW(0), gap_of_losses,
           "mnist-gelu_exact", "mnist-relu");
-    claim_tables(c, "migrating from ReLU to GELU is a gain, on tables", BELOW(1), &test_loss, "gelu_exact", "relu");
-    claim_tables(c, "migrating from GELU to SwiGLU is a gain, on tables", BELOW(1), &test_loss, "swiglu", "gelu_exact");
     CELLS("a trained net works with the tanh form in place of the exact one: within 1 %", NEAR(1, 0.01), with_tanh,
           "mnist-gelu_exact");
     CELLS("a trained net works with QuickGELU in place of the exact form: within 1 %", NEAR(1, 0.01), with_quick,

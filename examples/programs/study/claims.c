@@ -124,35 +124,6 @@ void claim_cells(claims *c, const char *text, double from, double to, const clai
     estimated(c, text, from, to, &all, m->scale == 0, words);
 }
 
-/* Over the tables, of means over the seeds. */
-void claim_tables(claims *c, const char *text, double from, double to, const claim_measure *m, const char *one,
-                  const char *other)
-{
-    const int tables = study_tables(c->work->c);
-    double log_ratio[STUDY_TABLES];
-    for (int i = 0; i < tables; i++) {
-        double of[2][STUDY_SEEDS];
-        int seeds = 0;
-        for (int k = 0; k < 2; k++) {
-            char name[STUDY_NAME];
-            snprintf(name, sizeof name, "%s-%s", study_table_name(c->work->c, i), k ? other : one);
-            const study_cell cell = study_cell_of(c->work, name);
-            if (!cell.whole) {
-                unmeasured(c, text, from, to);
-                return;
-            }
-            measure(&cell, m, of[k]);
-            seeds = cell.seeds;
-        }
-        log_ratio[i] = statistics_paired(of[0], of[1], (size_t)seeds).mean;
-    }
-    const statistics_estimate e = statistics_of(log_ratio, (size_t)tables);
-    char interval[120], words[240];
-    say_interval(interval, m, &e, true);
-    snprintf(words, sizeof words, "%s %s, over %d tables", m->name, interval, tables);
-    estimated(c, text, from, to, &e, true, words);
-}
-
 void claim_study(claims *c, const char *text, double from, double to, const char *name, const char *key,
                  const char *what)
 {
@@ -242,8 +213,7 @@ static void put_grids(sheet *s)
                      grid->factors[f]);
         for (int rate = 0; rate < GRID_RATES && grid->rates[rate] > 0; rate++)
             snprintf(rates + strlen(rates), sizeof rates - strlen(rates), "%s%g", rate ? ", " : "", grid->rates[rate]);
-        sheet_row(s, "%s|%s|%s|%s|%s|%d", grid->each_table ? "tables" : grid->name,
-                  grid->each_table ? "nine tables" : study_source_name(grid->data), grid->fixed, factors, rates,
+        sheet_row(s, "%s|%s|%s|%s|%s|%d", grid->name, study_source_name(grid->data), grid->fixed, factors, rates,
                   grid->seeds);
     }
 }

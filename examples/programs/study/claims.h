@@ -70,14 +70,10 @@ void claim_cells(claims *c, const char *text, double from, double to, const clai
 #define CELLS(text, range, measure, ...) \
     claim_cells(c, text, range, &measure, (const char *const[CLAIM_CELLS]){__VA_ARGS__})
 
-/* About the geometric mean over all tables of the ratio of a measure, of one cell over the other. */
-void claim_tables(claims *c, const char *text, double from, double to, const claim_measure *measure, const char *one,
-                  const char *other);
-
 /* The parts. */
 void claim_values(claims *c), claim_costs(claims *c), claim_training(claims *c);
 
-enum { CLAIM_GRIDS = 9 };
+enum { CLAIM_GRIDS = 8 };
 extern const study_grid claim_grids[CLAIM_GRIDS];
 
 #endif

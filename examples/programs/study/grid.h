@@ -19,21 +19,10 @@
 
 #include "examples/programs/study/work.h"
 
-/* The training data, in the folder of --data; the quick version has synthetic data instead, and only the first
- * STUDY_QUICK_TABLES tables. */
+/* The training data, in the folder of --data; the quick version has synthetic data instead. */
 typedef enum study_source {
-    STUDY_CONCRETE,
-    STUDY_ENERGY,
-    STUDY_AIRFOIL,
-    STUDY_IRIS,
-    STUDY_QUICK_TABLES,
-    STUDY_WDBC = STUDY_QUICK_TABLES,
-    STUDY_WINE_RED,
-    STUDY_WINE_WHITE,
-    STUDY_CALIFORNIA,
     STUDY_DIGITS, /* optdigits, a table of 8 x 8 pixels */
-    STUDY_TABLES,
-    STUDY_MNIST = STUDY_TABLES,
+    STUDY_MNIST,
     STUDY_PLAYS, /* Shakespeare's, the only text */
     STUDY_SOURCES
 } study_source;
@@ -41,7 +30,7 @@ typedef enum study_source {
 const char *study_source_name(study_source which);
 
 typedef struct study_sources {
-    const char *name[STUDY_SOURCES];
+    bool is_loaded[STUDY_SOURCES];
     run_source source[STUDY_SOURCES];
 } study_sources;
 
@@ -56,19 +45,12 @@ typedef struct study_grid {
     int seeds;                         /* the quick version has two */
     bool keeps_model, reconstructs;    /* as in study_run and run_spec */
     bool keeps_curves;                 /* in curves.csv.gz */
-    bool each_table; /* runs on each table: cells begin with its name; batch and epochs follow from its rows */
     void (*more)(trainer *finished, json_t *results);
 } study_grid;
 
 /* Loads what some grids train on. False, said, if that fails; to be freed also then. */
 bool study_sources_load(study_sources *from, const study_context *c, const study_grid grids[], int count);
 void study_sources_free(study_sources *from);
-
-/* The number of tables: all, or the first in the quick version. */
-int study_tables(const study_context *c);
-
-/* The name of a table, of --quick's data if that is given. */
-const char *study_table_name(const study_context *c, int table);
 
 /* Adds the runs of some grids, all of the first seed first. False where an option is none, or memory runs out. */
 bool study_grids_add(study_work *work, const study_grid grids[], int count, const study_sources *from);

@@ -18,19 +18,10 @@ run_spec study_spec(void)
 }
 
 /* The folder of a run, for which STUDY_OUT leaves room. */
-static char *folder_of(const study_run *run, const char *folder, char path[PATH_MAX])
+static const char *folder_of(const study_run *run, const char *folder, char path[PATH_MAX])
 {
     snprintf(path, PATH_MAX, "%.*s/%s", PATH_MAX - 2 * STUDY_NAME, folder, run->name);
     return path;
-}
-
-/* Opens the run's rows with splits of their own; free source.data.order. */
-static bool open_source(const study_run *run, run_spec *spec, run_source *from, tg_error *error)
-{
-    *spec = run->spec;
-    *from = *run->from;
-    from->data.order = NULL;
-    return source_complete(spec, from, error) && source_split(spec, from, error);
 }
 
 /* ---- identity of a run ---- */
@@ -61,14 +52,6 @@ bool study_record_is_foreign(const study_run *run, const char *folder, tg_error 
     return !ours;
 }
 
-static bool claim(const study_run *run, const char *path, record_claims claims, tg_error *error)
-{
-    json_t *config = config_of(run);
-    const bool fine = record_claim(path, config, claims, not_compared, error);
-    json_decref(config);
-    return fine;
-}
-
 /* ---- training ---- */
 
 /* A diverged run is concluded with its last epoch. */
@@ -83,12 +66,18 @@ static json_t *results_of(const study_run *run, trainer *r, tg_error *error)
 static bool train(const study_run *run, const char *path, jobs_link *link, tg_error *error)
 {
     static const card of_no_model;
-    run_source from;
+    run_source from = *run->from; /* with splits of its own */
     trainer r;
-    run_setup setup = {
-        .from = &from, .folder = path, .numbers_only = !run->keeps_model, .link = link, .started = &of_no_model};
+    run_setup setup = {.spec = run->spec,
+                       .from = &from,
+                       .folder = path,
+                       .numbers_only = !run->keeps_model,
+                       .link = link,
+                       .started = &of_no_model};
     tg_set_threads(1); /* runs share the processors among themselves */
-    bool fine = open_source(run, &setup.spec, &from, error) && run_open(&r, &setup, error);
+    from.data.order = NULL;
+    bool fine = source_complete(&setup.spec, &from, error) && source_split(&setup.spec, &from, error) &&
+                run_open(&r, &setup, error);
     if (fine) {
         fine = (run_train(&r, error) || tg_fit_diverged(r.fit)) && run_conclude(&r, results_of(run, &r, error), error);
         run_close(&r);
@@ -102,19 +91,22 @@ bool study_run_is_complete(const study_run *run, const char *folder)
     study_record record;
     tg_error unread;
     study_record_read(&record, run, folder, &unread);
-    const bool complete = record.complete;
     study_record_free(&record);
-    return complete;
+    return record.complete;
 }
 
 bool study_run_train(const study_run *run, const char *folder, bool overwrite, jobs_link *link, tg_error *error)
 {
     char path[PATH_MAX];
     tg_error other;
-    const bool foreign = overwrite && study_record_is_foreign(run, folder, &other);
-    folder_of(run, folder, path);
-    return study_run_is_complete(run, folder) ||
-           (claim(run, path, foreign ? RECORD_OVERWRITE : RECORD_SAME, error) && train(run, path, link, error));
+    if (study_run_is_complete(run, folder))
+        return true;
+    const record_claims claims =
+        overwrite && study_record_is_foreign(run, folder, &other) ? RECORD_OVERWRITE : RECORD_SAME;
+    json_t *config = config_of(run);
+    const bool fine = record_claim(folder_of(run, folder, path), config, claims, not_compared, error);
+    json_decref(config);
+    return fine && train(run, path, link, error);
 }
 
 /* ---- results ---- */
@@ -124,8 +116,7 @@ double study_record_at(const study_record *record, int epoch, study_column colum
     if (epoch < 1 || epoch > record->epochs || !record->epoch)
         return NAN;
     const runlog_epoch *e = &record->epoch[epoch - 1];
-    const double of[STUDY_COLUMNS] = {e->train_loss, e->val_loss, e->test_loss, e->whole_train_loss};
-    return of[column];
+    return (const double[STUDY_COLUMNS]){e->train_loss, e->val_loss, e->test_loss, e->whole_train_loss}[column];
 }
 
 double study_record_result(const study_record *record, const char *name)
@@ -134,14 +125,8 @@ double study_record_result(const study_record *record, const char *name)
     return json_is_number(number) ? json_number_value(number) : NAN;
 }
 
-static void put(study_record *record, const char *name, double number)
-{
-    if (isfinite(number))
-        json_object_set_new(record->results, name, json_real(number));
-}
-
 /* Adds what the epochs give to the results. */
-static void summarise(study_record *record)
+static void summarise(const study_record *record)
 {
     const runlog_epoch *e = record->epoch, *last = e + record->epochs - 1, *best = e;
     const runlog_measures test = record_measures(record->results, RUNLOG_TEST); /* of the best epoch */
@@ -152,16 +137,22 @@ static void summarise(study_record *record)
         most = fmax(most, e->grad_norm);
         least = fmin(least, e->grad_norm);
     }
+    const struct {
+        const char *name;
+        double number;
+    } given[] = {{"best_val_loss", best->val_loss},
+                 {"best_val_accuracy", best->val_accuracy},
+                 {"test_loss", isnan(test.loss) ? last->test_loss : test.loss},
+                 {"test_accuracy", test.accuracy},
+                 {"epoch_2_loss", study_record_at(record, 2, STUDY_STEP_LOSS)},
+                 {"dead", last->dead_fraction},
+                 {"gap", last->val_loss - last->whole_train_loss},
+                 {"rise", rise},
+                 {"gradient_range", most / least}};
     json_object_set_new(record->results, "best_epoch", json_integer(best->epoch));
-    put(record, "best_val_loss", best->val_loss);
-    put(record, "best_val_accuracy", best->val_accuracy);
-    put(record, "test_loss", isnan(test.loss) ? last->test_loss : test.loss);
-    put(record, "test_accuracy", test.accuracy);
-    put(record, "epoch_2_loss", study_record_at(record, 2, STUDY_STEP_LOSS));
-    put(record, "dead", last->dead_fraction);
-    put(record, "gap", last->val_loss - last->whole_train_loss);
-    put(record, "rise", rise);
-    put(record, "gradient_range", most / least);
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        if (isfinite(given[i].number))
+            json_object_set_new(record->results, given[i].name, json_real(given[i].number));
 }
 
 bool study_record_read(study_record *record, const study_run *run, const char *folder, tg_error *error)
@@ -171,10 +162,8 @@ bool study_record_read(study_record *record, const study_run *run, const char *f
     *record = (study_record){0};
     if (study_record_is_foreign(run, folder, &foreign))
         return true;
-    folder_of(run, folder, path);
-    record->results = record_results(path, &unread);
-    const bool read = !unread.text[0];
-    record->epoch = read ? record_epochs(path, &record->epochs, &unread) : NULL;
+    record->results = record_results(folder_of(run, folder, path), &unread);
+    record->epoch = unread.text[0] ? NULL : record_epochs(path, &record->epochs, &unread);
     if (!record->epoch)
         return tg_fail(error, "%s", unread.text);
     record->diverged = (int)json_integer_value(json_object_get(record->results, "diverged"));
@@ -188,5 +177,6 @@ void study_record_free(study_record *record)
 {
     free(record->epoch);
     json_decref(record->results);
-    *record = (study_record){0};
+    record->epoch = NULL;
+    record->results = NULL;
 }

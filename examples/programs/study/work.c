@@ -33,17 +33,10 @@ study_run *study_work_add(study_work *work)
     return &work->run[work->count++];
 }
 
-static void free_records(study_work *work)
-{
-    for (int i = 0; work->record && i < work->count; i++)
-        study_record_free(&work->record[i]);
-    free(work->record);
-    work->record = NULL;
-}
-
 void study_work_free(study_work *work)
 {
-    free_records(work);
+    for (int i = 0; i < work->count; i++)
+        study_record_free(&work->run[i].record);
     free(work->run);
     free(work->pending);
     *work = (study_work){0};
@@ -53,7 +46,6 @@ void study_work_free(study_work *work)
 
 static const char *const before[] = {"group", "options", "lr", "seed", "state", "epochs"};
 enum { GROUP, OPTIONS, LR, SEED, STATE, EPOCHS, BEFORE };
-static const char *const columns[STUDY_COLUMNS] = {"step_loss", "val_loss", "test_loss", "train_loss"};
 
 /* "relu-dropout0-lr0.001": the name of a run without its seed. */
 static int group_length(const study_run *run)
@@ -71,12 +63,12 @@ static void put(FILE *to, double number)
 /* The names of all numbers that some run has, in order; to be freed. */
 static json_t *names_of(const study_work *work)
 {
-    json_t *names = json_object(), *value;
-    const char *name;
+    json_t *names = json_object();
     for (int i = 0; i < work->count; i++)
-        json_object_foreach(work->record[i].results, name,
-                            value) if (json_is_number(value) && strcmp(name, "diverged") != 0 &&
-                                       strcmp(name, "epochs") != 0) json_object_set_new(names, name, json_true());
+        json_object_update(names, work->run[i].record.results);
+    for (int i = 0; i < BEFORE; i++)
+        json_object_del(names, before[i]);
+    json_object_del(names, "diverged");
     return names;
 }
 
@@ -87,20 +79,17 @@ static bool write_runs(const void *context, FILE *to)
     const char *name;
     for (int i = 0; i < BEFORE; i++)
         fprintf(to, "%s%s", i ? "," : "", before[i]);
-    json_object_foreach(names, name, value) fprintf(to, ",%s", name);
-    for (int i = 0; i < work->count; i++) {
-        const study_run *run = &work->run[i];
-        const study_record *r = &work->record[i];
+    json_object_foreach(names, name, value) if (json_is_number(value)) fprintf(to, ",%s", name);
+    fputc('\n', to);
+    for (const study_run *run = work->run; run < work->run + work->count; run++) {
+        const study_record *r = &run->record;
         if (!r->complete)
             continue;
-        fprintf(to, "\n%.*s,\"%s\",%g,%d,%s,%d", group_length(run), run->name, run->options, run->spec.lr,
-                run->spec.seed, r->diverged ? "diverged" : "finished", r->epochs);
-        json_object_foreach(names, name, value)
-        {
-            put(to, study_record_result(r, name));
-        }
+        fprintf(to, "%.*s,\"%s\",%g,%d,%s,%d", group_length(run), run->name, run->options, run->spec.lr, run->spec.seed,
+                r->diverged ? "diverged" : "finished", r->epochs);
+        json_object_foreach(names, name, value) if (json_is_number(value)) put(to, study_record_result(r, name));
+        fputc('\n', to);
     }
-    fputc('\n', to);
     const bool fine = names;
     json_decref(names);
     return fine;
@@ -109,16 +98,12 @@ static bool write_runs(const void *context, FILE *to)
 static void write_curves(const void *context, FILE *to)
 {
     const study_work *work = context;
-    fputs("group,seed,epoch", to);
-    for (int c = 0; c < STUDY_COLUMNS; c++)
-        fprintf(to, ",%s", columns[c]);
-    fputc('\n', to);
-    for (int i = 0; i < work->count; i++)
-        for (int e = 1; work->record[i].complete && e <= work->record[i].epochs; e++) {
-            fprintf(to, "%.*s,%d,%d", group_length(&work->run[i]), work->run[i].name, work->run[i].spec.seed, e);
-            for (int c = 0; c < STUDY_COLUMNS; c++) {
-                put(to, study_record_at(&work->record[i], e, (study_column)c));
-            }
+    fputs("group,seed,epoch,step_loss,val_loss,test_loss,train_loss\n", to);
+    for (const study_run *run = work->run; run < work->run + work->count; run++)
+        for (int e = 1; run->record.complete && e <= run->record.epochs; e++) {
+            fprintf(to, "%.*s,%d,%d", group_length(run), run->name, run->spec.seed, e);
+            for (int c = 0; c < STUDY_COLUMNS; c++)
+                put(to, study_record_at(&run->record, e, (study_column)c));
             fputc('\n', to);
         }
 }
@@ -150,30 +135,29 @@ static bool write_kept(const study_work *work, tg_error *error)
 
 /* ---- reading ---- */
 
-/* The number of the run of this group and seed that has no complete record; -1 if there is none. */
-static int find_run(const study_work *work, const char *group, double seed)
-{
-    int run = 0;
-    while (run < work->count &&
-           (work->run[run].spec.seed != seed || strlen(group) != (size_t)group_length(&work->run[run]) ||
-            strncmp(work->run[run].name, group, strlen(group)) != 0))
-        run++;
-    return run < work->count ? run : -1;
-}
-
-static void read_run(study_work *work, const csv_source *s, size_t row)
+/* The run of a row's group and seed; NULL if there is none. */
+static study_run *find_run(const study_work *work, const csv_source *s, size_t row, size_t seed)
 {
     const char *group = csv_word_at(s, row, GROUP);
-    const int number = group ? find_run(work, group, csv_value(s, row, SEED)) : -1;
-    study_record *r = number >= 0 ? &work->record[number] : NULL;
+    for (study_run *run = work->run; group && run < work->run + work->count; run++)
+        if (run->spec.seed == csv_value(s, row, seed) && strlen(group) == (size_t)group_length(run) &&
+            strncmp(run->name, group, strlen(group)) == 0)
+            return run;
+    return NULL;
+}
+
+static void read_run(const study_work *work, const csv_source *s, size_t row)
+{
+    study_run *run = find_run(work, s, row, SEED);
+    study_record *r = run ? &run->record : NULL;
     const char *options = csv_word_at(s, row, OPTIONS); /* the next word takes its place */
-    if (!r || r->complete || !options || strcmp(options, work->run[number].options) != 0)
+    if (!r || r->complete || !options || strcmp(options, run->options) != 0)
         return;
     study_record_free(r);
     const char *state = csv_word_at(s, row, STATE);
     r->epochs = (int)csv_value(s, row, EPOCHS);
     r->diverged = state && strcmp(state, "diverged") == 0 ? r->epochs : 0;
-    r->complete = r->diverged || r->epochs >= work->run[number].spec.epochs;
+    r->complete = r->diverged || r->epochs >= run->spec.epochs;
     r->results = json_object();
     for (size_t i = BEFORE; i < s->table.columns; i++)
         if (!csv_word_at(s, row, i))
@@ -181,12 +165,11 @@ static void read_run(study_work *work, const csv_source *s, size_t row)
 }
 
 /* Adds an epoch to the record of a run that is known by its row only. */
-static void read_epoch(study_work *work, const csv_source *s, size_t row)
+static void read_epoch(const study_work *work, const csv_source *s, size_t row)
 {
-    const char *group = csv_word_at(s, row, 0);
-    const int number = group ? find_run(work, group, csv_value(s, row, 1)) : -1;
+    study_run *run = find_run(work, s, row, 1);
+    study_record *r = run ? &run->record : NULL;
     const int epoch = (int)csv_value(s, row, 2);
-    study_record *r = number >= 0 ? &work->record[number] : NULL;
     if (!r || epoch < 1 || epoch > r->epochs)
         return;
     if (!r->epoch)
@@ -199,8 +182,8 @@ static void read_epoch(study_work *work, const csv_source *s, size_t row)
                                              .whole_train_loss = csv_value(s, row, 6)};
 }
 
-static bool read_file(study_work *work, const char *name, void (*read)(study_work *, const csv_source *, size_t),
-                      tg_error *error)
+static bool read_file(const study_work *work, const char *name,
+                      void (*read)(const study_work *, const csv_source *, size_t), tg_error *error)
 {
     char path[PATH_MAX + 20];
     csv_source s;
@@ -214,7 +197,7 @@ static bool read_file(study_work *work, const char *name, void (*read)(study_wor
     return fine;
 }
 
-static bool read_kept(study_work *work, tg_error *error)
+static bool read_kept(const study_work *work, tg_error *error)
 {
     return read_file(work, "runs.csv", read_run, error) &&
            (!has_curves(work) || read_file(work, "curves.csv.gz", read_epoch, error));
@@ -222,33 +205,30 @@ static bool read_kept(study_work *work, tg_error *error)
 
 /* ---- records ---- */
 
-static bool is_wanted(const study_work *work, int run)
+static bool is_wanted(const study_work *work, const study_run *run)
 {
     const char *only = work->c->settings->only;
-    return !only || fnmatch(only, work->run[run].name, 0) == 0;
+    return !only || fnmatch(only, run->name, 0) == 0;
 }
 
-static bool read_records(study_work *work, study_outcome *outcome)
+static bool read_records(const study_work *work, study_outcome *outcome)
 {
     const study_settings *s = work->c->settings;
-    free_records(work);
-    outcome->complete = 0;
-    work->record = calloc((size_t)work->count + 1, sizeof *work->record);
-    if (!work->record)
-        return tg_fail(&outcome->error, "out of memory");
-    for (int i = 0; i < work->count; i++) {
+    for (study_run *run = work->run; run < work->run + work->count; run++) {
+        study_record_free(&run->record);
+        run->record = (study_record){0};
         if (s->report_only) /* the data that says whether a folder is ours is not read */
             continue;
-        if (!s->overwrite && is_wanted(work, i) &&
-            study_record_is_foreign(&work->run[i], work->c->records, &outcome->error))
+        if (!s->overwrite && is_wanted(work, run) && study_record_is_foreign(run, work->c->records, &outcome->error))
             return false;
-        if (!study_record_read(&work->record[i], &work->run[i], work->c->records, &outcome->error))
+        if (!study_record_read(&run->record, run, work->c->records, &outcome->error))
             return false;
     }
     if (!read_kept(work, &outcome->error))
         return false;
+    outcome->complete = 0;
     for (int i = 0; i < work->count; i++)
-        outcome->complete += work->record[i].complete;
+        outcome->complete += work->run[i].record.complete;
     return true;
 }
 
@@ -304,7 +284,7 @@ static void do_pending(study_work *work, study_outcome *outcome, FILE *out)
 static bool check_only(const study_work *work, tg_error *error)
 {
     for (int i = 0; i < work->count; i++)
-        if (is_wanted(work, i))
+        if (is_wanted(work, &work->run[i]))
             return true;
     return tg_fail(error, "--only: none of the %d runs is called like '%.80s'; the first is %s", work->count,
                    work->c->settings->only, work->count ? work->run[0].name : "not there");
@@ -324,7 +304,7 @@ study_outcome study_work_do(study_work *work, FILE *out)
                      : !read_records(work, &outcome)                                          ? 2
                                                                                               : 0;
     for (int i = 0; !outcome.broken && i < work->count; i++)
-        if (!work->record[i].complete && is_wanted(work, i) && sweep_has(&s->sweep, i))
+        if (!work->run[i].record.complete && is_wanted(work, &work->run[i]) && sweep_has(&s->sweep, i))
             work->pending[work->pending_count++] = &work->run[i];
     if (work->pending_count > 0 && !s->report_only) {
         do_pending(work, &outcome, out);

@@ -47,9 +47,8 @@ study_context study_context_of(const study_settings *settings, const char *name,
 typedef struct study_work {
     const study_context *c;
     int count;
-    study_run *run;       /* [count] */
-    study_record *record; /* [count], after study_work_do */
-    study_run **pending;  /* [pending_count]: that this process may train */
+    study_run *run;      /* [count], with records after study_work_do */
+    study_run **pending; /* [pending_count]: that this process may train */
     int pending_count;
 } study_work;
 

@@ -11,6 +11,7 @@ import time
 
 import numpy as np
 
+import moments
 import nets
 import records
 import tables
@@ -207,6 +208,11 @@ class Commands:
         result = records.check_text(folder, means, text, model, context)
         records.check_line(records.read_csv(folder + "/runs.csv")[0], result, folder)
 
+    def moments(self, index):
+        width, seed = self.rng.choice([32, 48, 64]), self.rng.randrange(10**6)
+        self.said = "activations --moments %d" % width
+        moments.check(self.binaries, width, seed)
+
     FILES = ["result.json", "rows.csv", "predictions.csv", "curves.csv", "runs.csv", "summary.csv", "best.safetensors",
              "last.safetensors"]
 
@@ -311,7 +317,7 @@ class Commands:
         activations = rng.sample(nets.ACTIVATIONS, rng.randint(2, 3))
         o, means = self.training(table, True)
         means["least"], means["loose"] = 2 if norm == "batch" else 1, 1 if norm == "none" else 10
-        seeds, first = rng.randint(1, 4), means["seed"]
+        seeds, first = rng.choice([1, 2, 3, 4, 6]), means["seed"]
         lists = {}  # options with several values, in the order of the options
         if "--norm" not in net and rng.random() < 0.2:
             lists["norm"] = ["none", "layer"]
@@ -323,6 +329,8 @@ class Commands:
         points = [", ".join(words) for words in itertools.product(*[[n + " " + v for v in vs] for n, vs in lists.items()])]
         noise = rng.random() < 0.3
         o += ["--test-noise", "0,0.5"] if noise else []
+        equal = rng.choice([None, None, 0.01, 0.02, 0.1])
+        o += ["--margin", rng.choice(["%g" % equal, "%g%%" % (100 * equal)])] if equal else []
         out = "compare%d" % index
         options = ["--data", "csv:" + table.path] + table.options + net + o + \
             ["--activations", ",".join(activations), "--seeds", seeds, "--jobs", 1, "--no-plots", "--keep-models",
@@ -387,13 +395,43 @@ class Commands:
         judged = [tested + k for k in kind]
         chosen = {a: groups[a, best[a]] for a in activations}
         compared = verdicts.check(summary, records.read_csv(folder + "/pairs.csv"), chosen, judged, redrawn,
-                                  bool(means["folds"] and means["fixed"]))
+                                  bool(means["folds"] and means["fixed"]), equal)
         if not lists:
-            verdicts.check_sentences(printed, compared, judged)
+            verdicts.check_sentences(printed, compared, judged, equal, "folds" if means["folds"] else "seeds")
             self.check_table(options + ["--out", out], summary, judged)
         if rng.random() < 0.2:
             self.run("compare", ["--config", out + "/config.json", "--out", out + "config"])
             expect(self.without_seconds(out + "config") == self.without_seconds(out), out, "by --config has other runs.csv")
+
+    # ---- --lr auto ----
+
+    def auto(self, index):
+        """The rates of the search, and the best of each activation, follow from the validation losses in runs.csv."""
+        rng = self.rng
+        table = tables.Table(rng, os.path.join(self.folder, "data%d.csv" % index))
+        activations = rng.sample(nets.ACTIVATIONS, rng.randint(2, 3))
+        usual, optimizer = rng.choice([("0.001", "adamw"), ("0.02", "sgd")])
+        o = ["--folds", 2] if rng.random() < 0.2 else []
+        out = "auto%d" % index
+        printed = self.run("compare", ["--data", "csv:" + table.path] + table.options + o + [
+            "--hidden", "5", "--activations", ",".join(activations), "--optimizer", optimizer, "--seeds", rng.randint(1, 3),
+            "--epochs", rng.randint(2, 6), "--seed", rng.randint(1, 50), "--lr", "auto", "--jobs", 1, "--no-plots", "--out",
+            out])
+        losses = {}
+        for line in records.read_csv(os.path.join(self.folder, out, "runs.csv")):
+            expect(line["state"] in ("finished", "diverged"), out, "has a run that is", line["state"])
+            loss = number(line["best_val_loss"]) if line["state"] == "finished" else math.nan
+            losses.setdefault((line["activation"], float(line["lr"])), []).append(loss)
+        means = {key: math.inf if np.isnan(of).any() else np.mean(of) for key, of in losses.items()}
+        if any(all(math.isinf(means[a, r]) for r in {r for _, r in means}) for a in activations):
+            raise Refused("an activation diverged at all rates")
+        rates, best = verdicts.search(float(usual), activations, means)
+        expect(rates == {r for _, r in means}, out, "has the rates", sorted({r for _, r in means}), "and not", sorted(rates))
+        said = [line for line in printed.splitlines() if "Each at its best by validation:" in line]
+        expect(len(said) == 1, out, "says", len(said), "times what is best")
+        for activation in activations:
+            expect("%s lr %g" % (activation, best[activation]) in said[0], "'%s' and not %s at %g" % (
+                said[0], activation, best[activation]))
 
     def without_seconds(self, out):
         return [{k: v for k, v in line.items() if k != "seconds"}

@@ -9,9 +9,9 @@ A part of the commands trains with one step an epoch, and NumPy trains beside it
 that differ; the status is 1 if any differs. Without NumPy or SciPy it says so and ends with status 0. A fourth number
 runs one command alone and keeps its folder.
 
-tables.py reads data, nets.py computes nets, records.py checks a run's folder, verdicts.py the judgement of a comparison,
-commands.py makes the commands. troubles.py and measures.py are oracles of their own, for files as people have them and
-for scikit-learn's measures.
+tables.py reads data, nets.py computes nets, records.py checks a run's folder, verdicts.py the judgement of a comparison
+and the search of learning rates, moments.py those of nets at the start, commands.py makes the commands. troubles.py and
+measures.py are oracles of their own, for files as people have them and for scikit-learn's measures.
 """
 import collections
 import multiprocessing
@@ -34,6 +34,9 @@ import commands  # noqa: E402
 from records import Differs  # noqa: E402
 
 
+KINDS = {"train": 16, "retrain": 8, "compare": 8, "auto": 2, "synthetic": 2, "images": 4, "text": 4, "moments": 1}
+
+
 def one(job):
     """Runs a command; its kind, and None, what differs or why it was refused."""
     binaries, seed, index, keep = job
@@ -41,7 +44,7 @@ def one(job):
         rng = random.Random("%d %d %d" % (seed, index, attempt))
         folder = tempfile.mkdtemp(prefix="tapegrad-oracle-")
         c = commands.Commands(binaries, folder, rng)
-        kind = rng.choices(["train", "retrain", "compare", "synthetic", "images", "text"], [8, 4, 4, 1, 2, 2])[0]
+        kind = rng.choices(list(KINDS), KINDS.values())[0]
         try:
             getattr(c, kind)(index)
             return kind, None, attempt

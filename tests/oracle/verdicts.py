@@ -5,6 +5,7 @@ formula of the interval; here it is written with arrays over seeds and rows.
 """
 import itertools
 import math
+import re
 
 import numpy as np
 from scipy import stats
@@ -23,12 +24,13 @@ def units(runs, measure, same_folds):
 
 
 def plain(values):
-    """Mean, deviation, standard error and degrees of freedom of values that are independent."""
+    """Mean, deviation, standard error, degrees of freedom of values that are independent; and 0, the part of the error
+    that more seeds would not mend."""
     n = len(values)
     deviation = np.std(values, ddof=1) if n > 1 else math.nan
     if deviation <= 1e-12 * max(abs(np.array(values))):
         deviation = 0.0
-    return np.mean(values), deviation, deviation / math.sqrt(n) if n > 1 else math.nan, n - 1
+    return np.mean(values), deviation, deviation / math.sqrt(n) if n > 1 else math.nan, n - 1, 0.0
 
 
 def by_rows(values, rows):
@@ -41,7 +43,7 @@ def by_rows(values, rows):
         share[s, r] = (v - means[s]) / (n * len(v))
         if len(v) > 1:
             within += v.var(ddof=1) / len(v) / n ** 2
-    _, deviation, error, _ = plain(means)
+    _, deviation, error, _, _ = plain(means)
     between = error ** 2
     weight = min(1.0, within / between) if between > 0 else 1.0
     pooled = ((n - 1) * between + weight * within) / (n - 1 + weight)
@@ -51,11 +53,11 @@ def by_rows(values, rows):
     variance = pooled + 2 * shared
     spread = 2 * pooled ** 2 / (n - 1 + weight) + (4 * (r ** 2).sum() if shared > 0 else 0)
     degrees = max(1.0, 2 * variance ** 2 / spread) if variance > 0 else n - 1
-    return means.mean(), deviation, math.sqrt(variance), degrees
+    return means.mean(), deviation, math.sqrt(variance), degrees, math.sqrt(2 * shared)
 
 
 def estimate(runs, others, measure, redrawn, same_folds):
-    """Of a measure's mean over runs or, with others, of the mean difference to them: mean, deviation, error, degrees."""
+    """Of a measure's mean over runs or, with others, of the mean difference to them: what plain returns."""
     ours = units(runs, measure, same_folds)
     values = np.array(list(ours.values()))
     if others:
@@ -63,7 +65,7 @@ def estimate(runs, others, measure, redrawn, same_folds):
         values = values - np.array([theirs[unit] for unit in ours])
     rows = [run["rows"] for run in runs.values()]
     if not (redrawn and not same_folds and len(values) > 1 and all(measure in r for r in rows)):
-        return plain(values) if len(values) else (math.nan,) * 4
+        return plain(values) if len(values) else (math.nan,) * 5
     seen = [r[measure] - (others[key]["rows"][measure] if others else 0) for key, r in zip(runs, rows)]
     return by_rows(seen, [r["row"] for r in rows])
 
@@ -74,6 +76,26 @@ def margin(error, degrees):
 
 def p_of(mean, error, degrees):
     return 2 * stats.t.sf(abs(mean) / error, degrees) if error > 0 else math.nan
+
+
+def equal_p_of(mean, error, degrees, bound):
+    """Two one-sided tests: that the mean is not above -bound, and not below bound. The larger p-value counts."""
+    if not error > 0:
+        return math.nan
+    return max(stats.t.sf((mean + bound) / error, degrees), stats.t.cdf((mean - bound) / error, degrees))
+
+
+def seeds_needed(error, floor, n, effect, comparisons):
+    """With how many seeds a t test shows the effect in 80 % of cases: for the variance found, and for its upper 90 %
+    limit; infinite beyond 1,000."""
+    counts = np.arange(2, 1001)
+    quantiles = stats.t.ppf(1 - 0.025 / max(1, comparisons), counts - 1) + stats.t.ppf(0.8, counts - 1)
+    found = (error ** 2 - floor ** 2) * n
+    both = []
+    for variance in (found, found * (n - 1) / stats.chi2.ppf(0.1, n - 1)):
+        enough = counts[quantiles * np.sqrt(variance / counts + floor ** 2) <= effect]
+        both.append(int(enough[0]) if len(enough) else math.inf)
+    return both
 
 
 def share_interval(mean, half):
@@ -102,7 +124,7 @@ def check_means(summary, groups, redrawn, same_folds):
         for measure in next(iter(runs.values())):
             if measure + "_mean" not in line:
                 continue
-            mean, deviation, error, degrees = estimate(runs, None, measure, redrawn, same_folds)
+            mean, deviation, error, degrees, _ = estimate(runs, None, measure, redrawn, same_folds)
             what = "%s: %s" % (activation, measure)
             expect_close(what + " mean", mean, number(line[measure + "_mean"]), 1e-7)
             if error > 0 and deviation > 0:
@@ -115,11 +137,24 @@ def check_means(summary, groups, redrawn, same_folds):
                 expect_close(what + " high", high, number(line[measure + "_high"]), 1e-5, 1e-7)
 
 
+def rows_won(runs, others, measure, redrawn, same_folds):
+    """The largest share of one row in the loss of all rows, and the interval of the share of rows with less loss; None
+    where rows are not compared."""
+    if not redrawn or same_folds or len(runs) < 2 or any(measure not in run["rows"] for run in runs.values()):
+        return None
+    ours, theirs = ([run["rows"][measure] for run in of.values()] for of in (runs, others))
+    heaviest = max(np.concatenate(of).max() / max(np.concatenate(of).sum(), 1e-300) for of in (ours, theirs))
+    won = [(a < b) + 0.5 * (a == b) for a, b in zip(ours, theirs)]
+    mean, _, error, degrees, _ = by_rows(won, [run["rows"]["row"] for run in runs.values()])
+    half = margin(error, degrees)
+    return heaviest, error, mean, max(0, mean - half), min(1, mean + half)
+
+
 def check_pair(line, what, ours, theirs, measure, redrawn, same_folds):
     """A line of pairs.csv; returns what was computed for it."""
     common = {key: run for key, run in ours.items() if key in theirs}
     others = {key: theirs[key] for key in common}
-    mean, deviation, error, degrees = estimate(common, others, measure, redrawn, same_folds)
+    mean, deviation, error, degrees, floor = estimate(common, others, measure, redrawn, same_folds)
     a, b = units(others, measure, same_folds), units(common, measure, same_folds)
     greater, less = sum(b[u] > a[u] for u in b), sum(b[u] < a[u] for u in b)
     better, worse = (greater, less) if measure in SHARES else (less, greater)
@@ -132,12 +167,16 @@ def check_pair(line, what, ours, theirs, measure, redrawn, same_folds):
         expect_close(what + " difference high", mean + half, number(line.get("difference_high")), 1e-5, 1e-8)
     p = p_of(mean, error, degrees)
     expect(close(p, number(line.get("p")), 1e-5, 1e-8), what, "p is", line.get("p"), "and not", p)
-    return {"mean": mean, "p": p, "better": better, "worse": worse, "pairs": len(b)}
+    base = 1 if measure in SHARES else abs(estimate(theirs, None, measure, redrawn, same_folds)[0])
+    won = None if measure in SHARES else rows_won(common, others, measure, redrawn, same_folds)
+    return {"mean": mean, "error": error, "degrees": degrees, "floor": floor, "p": p, "better": better, "worse": worse,
+            "pairs": len(b), "base": base, "won": won}
 
 
-def check(summary, pairs, groups, judged, redrawn, same_folds):
+def check(summary, pairs, groups, judged, redrawn, same_folds, margin_of=None):
     """summary.csv, as lines by activation, and pairs.csv against the runs of each group:
-    groups = {activation: {(seed, fold): measures}}. Returns what was computed, by measure, activation and other."""
+    groups = {activation: {(seed, fold): measures}}; margin_of is --margin. Returns what was computed, by measure,
+    activation and other."""
     check_means(summary, groups, redrawn, same_folds)
     lines = {(line["measure"], line["name"], line["against"]): line for line in pairs}
     expect(len(lines) == len(judged) * len(groups) * (len(groups) - 1) // 2, "pairs.csv has", len(lines), "lines")
@@ -150,16 +189,74 @@ def check(summary, pairs, groups, judged, redrawn, same_folds):
         for key, corrected in zip(keys, holm([found[key]["p"] for key in keys])):
             said = number(lines[key].get("p_corrected"))
             expect(close(corrected, said, 1e-5, 1e-8), *key, "corrected p", said, "and not", corrected)
-            found[key]["corrected"] = corrected
+            found[key].update(corrected=corrected, effect=found[key]["base"] * (margin_of or 0.01),
+                              comparisons=len(keys))
             if key[2] == next(iter(groups)):
                 expect(close(corrected, number(summary[key[1]].get(measure + "_p_corrected")), 1e-5, 1e-8), *key,
                        "has another p in summary.csv")
+        equal = [equal_p_of(*[found[key][k] for k in ("mean", "error", "degrees", "effect")]) if margin_of else math.nan
+                 for key in keys]
+        for key, corrected in zip(keys, holm(equal)):
+            said = number(lines[key].get("p_equal_within_margin"))
+            expect(close(corrected, said, 1e-5, 1e-8), *key, "p of equality", said, "and not", corrected)
+            found[key]["equal"] = corrected
     return found
 
 
-def check_sentences(printed, found, judged):
-    """A sentence for each pair of the first judged measure, that says significant where Holm's p is below 5 %; and
-    nothing that contradicts runs which all agree."""
+def search(usual, activations, means):
+    """--lr auto: the rates that are tried, and the best of each activation. means = {(activation, rate): loss}. Rates are
+    quarters of a decade away from the usual one."""
+    def rate(quarters):
+        return float("%.3g" % (usual * 10 ** (quarters / 4)))
+
+    tried, grows = {-2, 0, 2}, True
+    while True:
+        best = {a: min(sorted(tried), key=lambda q: means.get((a, rate(q)), math.inf)) for a in activations}
+        if not grows:
+            return {rate(q) for q in tried}, {a: rate(q) for a, q in best.items()}
+        more = {q for end, q in ((min(tried), min(tried) - 2), (max(tried), max(tried) + 2)) if end in best.values()}
+        if len(tried) >= 9 or not more:
+            more, grows = {q + side for q in best.values() for side in (-1, 1)}, False
+        tried |= more
+
+
+def check_seeds(said, c, pairs, what):
+    """The sentence's range of seeds that would show the margin. The quantile of chi-square is approximate there."""
+    unclear = not (c["corrected"] < 0.05 or c["equal"] < 0.05)
+    range_said = re.search(r"; (?:more than )?(\d+) (?:to (\d+)|or many more)? ?%s would show %s" % (pairs, re.escape(what)), said)
+    if not unclear or c["pairs"] < 5 or not c["error"] > 0 or not c["effect"] > 0:
+        expect(not range_said, "'%s' has a number of %s" % (said, pairs))
+        return
+    low, high = seeds_needed(c["error"], c["floor"], c["pairs"], c["effect"], c["comparisons"])
+    if high <= 0.97 * c["pairs"]:
+        expect(not range_said, "'%s' has a number of %s, where %g are enough" % (said, pairs, high))
+    elif low < 970 and high > 1.03 * c["pairs"]:
+        expect(range_said is not None, "'%s' and not %g to %g %s" % (said, low, high, pairs))
+        expect(close(low, int(range_said.group(1)), 1e-9), "'%s' and not %g" % (said, low))
+        if range_said.group(2):
+            expect(close(high, int(range_said.group(2)), 0.03, 1), "'%s' and not %g" % (said, high))
+        else:
+            expect(high > 970, "'%s' and not %g" % (said, high))
+
+
+def check_single_rows(lines, name, against, words, c):
+    """Where a row has more than a quarter of a loss, a line has the share of rows that were won."""
+    said = [s for s in lines if s.startswith("One sample makes") and " %s is better than %s on " % (name, against) in s]
+    if c["won"] is None or abs(c["won"][0] - 0.25) < 1e-6:
+        return
+    heaviest, error, mean, low, high = c["won"]
+    expect(len(said) == (heaviest > 0.25 and error > 0), name, against, "say", said, "where a row makes", heaviest)
+    for line in said:
+        numbers = [float(n) for n in re.findall(r"(\d+) (?:%|to)", line)]
+        ours = [100 * x for x in (heaviest, mean, low, high)]
+        expect(len(numbers) == 4 and all(abs(a - b) < 0.5001 for a, b in zip(numbers, ours)), line, "and not", ours)
+        expect("of a %s there" % words in line, line)
+
+
+def check_sentences(printed, found, judged, margin_of, pairs):
+    """A sentence for each pair of the first judged measure, that says significant where Holm's p is below 5 %, and equal
+    where that of the margin is; how many seeds, or folds (`pairs`), would show the margin; and nothing that contradicts
+    runs which all agree."""
     lines = printed.splitlines()
     for (measure, name, against), c in found.items():
         if measure != judged[0] or c["pairs"] < 2:
@@ -170,6 +267,13 @@ def check_sentences(printed, found, judged):
         expect(len(said) == 1, "no sentence, or several, on", start)
         expect((": significant" in said[0]) == (c["corrected"] < 0.05), "'%s'" % said[0], "where p is", c["corrected"])
         expect("no difference" not in said[0], "'%s'" % said[0])
+        if c["error"] > 0:
+            expect((": equal within" in said[0]) == (c["equal"] < 0.05 <= c["corrected"]), "'%s'" % said[0], "where p is",
+                   c["equal"])
+            percent = 100 * (margin_of or 0.01)
+            what = "%g %s" % (percent, "%" if measure not in SHARES else "point" if percent == 1 else "points")
+            check_seeds(said[0], c, pairs, what)
+            check_single_rows(lines, name, against, words, c)
         if not math.isnan(c["p"]):
             agree = "better in %d of %d" % (c["better"], c["pairs"]) if c["better"] >= c["worse"] else \
                 "worse in %d of %d" % (c["worse"], c["pairs"])

@@ -162,7 +162,7 @@ static bool record_step(ports *p, tg_tape *tape, const card *c, const tg_model *
     const tg_tensor y = tg_named(tg_constant(tape, classes ? TG_I32 : TG_F32, answers, shape), "y");
     p->step = (tg_export_step){.input = {x, p->config.input.mean, p->config.input.scale, NULL},
                                .target = {y, p->config.output.mean, p->config.output.scale, NULL},
-                               .loss = tally_loss(c, output, y, 0),
+                               .loss = tally_loss(c, output, y, TG_NONE, 0),
                                .rule = (tg_export_rule)options_position(optimizers, s->optimizer),
                                .rate = s->lr > 0 ? s->lr : traits->lr,
                                .weight_decay = s->decay,
@@ -274,8 +274,10 @@ int main(int argc, char **argv)
     bool fine = !conflict(&s);
     if (!fine)
         tg_fail(&error, "%s", conflict(&s));
-    fine = fine && card_read(&c, s.model, &error) && (model = card_model(&c, NULL, NULL, &error)) &&
-           export_model(&s, &c, model, &error);
+    fine = fine && card_read(&c, s.model, &error) &&
+           (!s.train || !(c.weights || c.class_weight) ||
+            tg_fail(&error, "--train: the model was trained with weights of rows or classes, and a step has none")) &&
+           (model = card_model(&c, NULL, NULL, &error)) && export_model(&s, &c, model, &error);
     if (!fine)
         terminal_say("emit", NULL, error.text);
     tg_model_free(model);

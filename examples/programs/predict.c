@@ -93,7 +93,9 @@ static bool score_batch(pass *p, size_t first, int64_t count, tg_tensor x, tg_te
         p->c->task == CARD_IMAGES ? x
         : p->rows->y ? tg_borrow(tape, TG_F32, p->rows->y + first * targets, TG_SHAPE(count, (int64_t)targets))
                      : tg_borrow(tape, TG_I32, p->rows->labels + first, TG_SHAPE(count));
-    tally_add(&p->sums, p->c, output, wanted);
+    const tg_tensor weights =
+        p->rows->weight ? tg_borrow(tape, TG_F32, p->rows->weight + first, TG_SHAPE(count)) : TG_NONE;
+    tally_add(&p->sums, p->c, output, wanted, weights);
     return tg_ok(wanted);
 }
 
@@ -151,7 +153,11 @@ static bool predict_rows(const tg_model *model, const card *c, inputs *rows, boo
     const bool fine = each_batch(&p, true, error);
     if (fine) {
         const runlog_measures m = tally_measures(&p.sums, c);
-        snprintf(name, sizeof name, "%zu sample%s", rows->count, plural((long long)rows->count));
+        snprintf(name, sizeof name, "%zu %ssample%s", rows->count, rows->weight ? "weighted " : "",
+                 plural((long long)rows->count));
+        if (c->weights && !rows->weight)
+            fputs("predict: warning: the data has no column of weights, so each row counts once in the measures\n",
+                  stderr);
         tally_print(c, name, &m, stderr);
         if (p.sums.confusion)
             tally_print_confusion(c, p.sums.confusion, stderr);

@@ -21,6 +21,7 @@
 
 typedef struct settings {
     run_spec run; /* first: run_options */
+    const char *config;
     int threads;
     bool resume, profile;
 } settings;
@@ -52,6 +53,8 @@ static int fail(const char *message)
 /* ---- options ---- */
 
 static const program_option own_options[] = {
+    {"config", "FILE", "take the options from a config.json; options given here override them", OPTION_TEXT,
+     offsetof(settings, config)},
     {"resume", NULL, "continue the run in the folder, with its options; options given here override them", OPTION_FLAG,
      offsetof(settings, resume)},
     {"threads", "N", "threads for long operations; 0: one per processor", OPTION_INT, offsetof(settings, threads), 0,
@@ -391,6 +394,20 @@ static bool resume(training *t, int argc, char **argv, tg_error *error)
     return true;
 }
 
+/* Reads the options of an earlier run from its config.json, then those of the command line. */
+static bool repeat(training *t, int argc, char **argv, tg_error *error)
+{
+    const char *config = t->s.config;
+    if (t->s.resume)
+        return tg_fail(error, "--config begins a run, and --resume continues one");
+    t->s = (settings){.run = run_spec_defaults()};
+    if (!options_load(&program, config, &t->s, error))
+        return false;
+    t->s.run.out = NULL; /* that is the folder of the earlier run */
+    options_parse(&program, argc, argv, &t->s);
+    return true;
+}
+
 /* True if the options of this program are compatible. */
 static bool check(const settings *s, tg_error *error)
 {
@@ -411,7 +428,7 @@ static bool check(const settings *s, tg_error *error)
 static bool take_folder(const training *t, tg_error *error)
 {
     static const char *const ignored[] = {"version",  "out",    "overwrite",   "resume",           "threads", "profile",
-                                          "no-plots", "report", "tensorboard", "keep-predictions", NULL};
+                                          "no-plots", "report", "tensorboard", "keep-predictions", "config",  NULL};
     const run_spec *s = &t->s.run;
     json_t *config = config_of(t);
     const bool there = files_make_folder(s->out, error),
@@ -458,7 +475,8 @@ int main(int argc, char **argv)
     options_parse(&program, argc, argv, &t.s);
     team_begin();
     tg_set_threads(t.s.threads);
-    const bool ready = (!t.s.resume || resume(&t, argc, argv, &error)) && prepare(&t, &error);
+    const bool ready = (!t.s.resume || t.s.config || resume(&t, argc, argv, &error)) &&
+                       (!t.s.config || repeat(&t, argc, argv, &error)) && prepare(&t, &error);
     if (ready && !team_follows())
         describe(&t);
     else if (!ready && (t.agreed || !team_follows())) /* before that, all processes would print the same */

@@ -294,6 +294,16 @@ START_TEST(what_columns_are_not_is_told)
                      ": column 't' is a target, expected a feature");
     csv_expect_error("x,y,t\n1,0,0\n2,1,1\n", (dataset_options){.ignore = "x", .categorical = "y,0"},
                      ": column '0' is ignored, expected a feature");
+    csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.weights = "t"},
+                     ": column 't' is a target, expected another one for weights");
+    csv_expect_error("x,w,t\n1,1,0\n2,1,1\n", (dataset_options){.weights = "w", .categorical = "w"},
+                     ": column 'w' is of weights, expected a feature");
+    csv_expect_error("x,w,t\n1,1,0\n2,-1,1\n", (dataset_options){.weights = "w"},
+                     ":3, column 'w': a negative weight, expected a number from 0 on");
+    csv_expect_error("x,w,t\n1,1,0\n2,two,1\n", (dataset_options){.weights = "w"},
+                     ":3, column 'w': 'two' is not a number");
+    csv_expect_error("x,w,t\n1,1,0\n2,,1\n", (dataset_options){.weights = "w"},
+                     ":3, column 'w': empty, expected a number; use --missing drop or --missing mean");
     csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "z"},
                      ": no column 'z', expected a name of the header or a number from -2 to 1");
     csv_expect_error("@relation iris\n@attribute a numeric\n@data\n1,2\n", standard,

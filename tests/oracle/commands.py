@@ -23,6 +23,12 @@ class Refused(Exception):
     """The program refused the combination of options, or training diverged."""
 
 
+def weighed(values, weights):
+    """Each value as far from the weighted mean as its weight says: plain means of these are weighted ones."""
+    mean = np.average(values, weights=weights)
+    return mean + weights / weights.mean() * (np.array(values) - mean)
+
+
 class Commands:
     def __init__(self, binaries, folder, rng):
         self.binaries, self.folder, self.rng, self.said = binaries, folder, rng, ""
@@ -67,7 +73,7 @@ class Commands:
         rng = self.rng
         means = {"epochs": rng.randint(1, 7), "batch": rng.choice([4, 7, 16, 32]), "accumulate": 1, "patience": 0,
                  "best": "loss", "ema": 0, "drop_last": False, "folds": 0, "fold": 0, "validation": "0.2",
-                 "test": "0.2", "least": 1, "loose": 1, "fixed": False}
+                 "test": "0.2", "least": 1, "loose": 1, "fixed": False, "class_weights": None}
         o = ["--epochs", means["epochs"], "--batch", means["batch"]]
 
         def maybe(share, name, value, key=None):
@@ -82,6 +88,8 @@ class Commands:
         if table.task == "classes":
             maybe(0.35, "best", "accuracy", "best")
             maybe(0.2, "label-smoothing", 0.2)
+            if not isinstance(table, tables.Text):
+                o += self.weights_of_classes(table, means)
         maybe(0.3, "patience", rng.randint(1, 3), "patience")
         if means["patience"] >= means["epochs"]:
             means["epochs"] = means["patience"] + rng.randint(1, 4)
@@ -110,6 +118,17 @@ class Commands:
         means["fixed"] = "fixed" in o
         maybe(0.15, "train-loss-every", 2)
         return o, means
+
+    def weights_of_classes(self, table, means):
+        how = self.rng.choice([None] * 4 + ["balanced", "file"])
+        if how != "file":
+            means["class_weights"] = how
+            return ["--class-weights", how] if how else []
+        means["class_weights"] = {name: self.rng.choice([0.2, 1, 7]) for name in table.classes[:2]}
+        path = os.path.join(self.folder, "weights.csv")
+        with open(path, "w") as file:
+            file.writelines("%s,%g\n" % line for line in means["class_weights"].items())
+        return ["--class-weights", path]
 
     # ---- train ----
 
@@ -286,6 +305,8 @@ class Commands:
             options += ["--" + name, o[key]] if o[key] else []
         if rng.random() < 0.3:
             options += ["--shards", rng.choice([2, 3])]
+        means = {"class_weights": None}
+        options += self.weights_of_classes(table, means) if table.task == "classes" else []
         self.run("train", options)
         folder = os.path.join(self.folder, out)
         curves = records.read_csv(folder + "/curves.csv")
@@ -299,10 +320,12 @@ class Commands:
             return None if values is None else values[rows_of]
 
         labels = table.labels if table.task == "classes" else None
+        of_classes = records.class_weights(means["class_weights"], table, split["train"])
+        of_rows = {name: records.row_weights(table, of_classes, np.array(split[name]))[1] for name in split}
         for curve, (loss, norm, weights) in zip(curves, nets.train(o, w, x[split["train"]], part(labels, split["train"]),
-                                                                 part(z, split["train"]))):
+                                                                 part(z, split["train"]), of_rows["train"])):
             valid, _ = nets.loss_and_gradient(activation, weights, x[split["validation"]], part(labels, split["validation"]),
-                                              part(z, split["validation"]), 0)
+                                              part(z, split["validation"]), 0, of_rows["validation"])
             what = "%s: epoch %s: " % (folder, curve["epoch"])
             expect_close(what + "training loss", loss, number(curve["train_loss"]), 2e-3, 1e-5)
             expect_close(what + "norm of the gradient", norm, number(curve["grad_norm"]), 1e-2, 1e-4)
@@ -368,10 +391,13 @@ class Commands:
             measures = {records.NAMES[s] + "_" + key: value for s in records.NAMES for key, value in result.get(s, {}).items()}
             tested = "test_" if split["test"] else "best_val_"
             rows = records.read_csv(os.path.join(folder, "runs", name, "rows.csv"))
+            of_classes = records.class_weights(means["class_weights"], table, split["train"])
+            place = np.array([table.kept.index(int(r["row"])) for r in rows])
+            weight, of_loss = records.row_weights(table, of_classes, place)
             measures["rows"] = {"row": np.array([int(r["row"]) for r in rows]),
-                                tested + "loss": np.array([float(r["loss"]) for r in rows])}
+                                tested + "loss": weighed([float(r["loss"]) for r in rows], of_loss)}
             if table.task == "classes":
-                measures["rows"][tested + "accuracy"] = np.array([float(r["correct"]) for r in rows])
+                measures["rows"][tested + "accuracy"] = weighed([float(r["correct"]) for r in rows], weight)
             groups.setdefault((line["activation"], point), {})[seed, fold] = measures
             losses.setdefault((line["activation"], point), []).append(result["validation"]["loss"])
             redrawn = bool(means["folds"] or not means["fixed"])

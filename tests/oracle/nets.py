@@ -210,22 +210,23 @@ SLOPES = {
 }
 
 
-def loss_and_gradient(activation, w, x, labels, targets, smoothing):
-    """Of a plain mlp without norms; w: [(weight, bias), ...]."""
+def loss_and_gradient(activation, w, x, labels, targets, smoothing, of_rows):
+    """Of a plain mlp without norms; w: [(weight, bias), ...]; of_rows: weights of the rows."""
     inputs, before = [x], []
     for weight, bias in w[:-1]:
         before.append(inputs[-1] @ weight.T + bias)
         inputs.append(PLAIN[activation](before[-1]))
     out = inputs[-1] @ w[-1][0].T + w[-1][1]
-    rows = len(x)
+    share = (of_rows / of_rows.sum())[:, None]
     if labels is not None:
         classes = out.shape[1]
         wanted = np.eye(classes)[labels] * (1 - smoothing) + smoothing / classes
         logs = out - out.max(1, keepdims=True)
         logs -= np.log(np.exp(logs).sum(1, keepdims=True))
-        loss, g = -(wanted * logs).sum() / rows, (np.exp(logs) - wanted) / rows
+        loss, g = -(wanted * logs * share).sum(), (np.exp(logs) - wanted) * share
     else:
-        loss, g = np.mean((out - targets) ** 2), 2 * (out - targets) / out.size
+        share = share / out.shape[1]
+        loss, g = ((out - targets) ** 2 * share).sum(), 2 * (out - targets) * share
     gradient = []
     for i in reversed(range(len(w))):
         gradient.append((g.T @ inputs[i], g.sum(0)))
@@ -249,7 +250,7 @@ def factor(schedule, step, steps, warmup, end):
     return 1
 
 
-def train(o, w, x, labels, targets):
+def train(o, w, x, labels, targets, of_rows):
     """Trains with options `o` (lr, optimizer, schedule, ...) a step an epoch; yields the loss of the step, the norm of
     the gradient and the weights, averaged if asked for, after each epoch."""
     w = [[np.array(part, np.float64) for part in layer] for layer in w]
@@ -258,7 +259,7 @@ def train(o, w, x, labels, targets):
     average = None
     steps, warmup = o["epochs"], int(o["warmup"] * o["epochs"])
     for step in range(steps):
-        loss, gradient = loss_and_gradient(o["activation"], w, x, labels, targets, o["smoothing"])
+        loss, gradient = loss_and_gradient(o["activation"], w, x, labels, targets, o["smoothing"], of_rows)
         norm = math.sqrt(sum((part**2).sum() for layer in gradient for part in layer))
         scale = o["clip"] / norm if o["clip"] and norm > o["clip"] else 1
         rate = o["lr"] * factor(o["schedule"], step, steps, warmup, o["end"])

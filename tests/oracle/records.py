@@ -100,35 +100,59 @@ def check_split(folder, o, split, table):
         expect(split[name] == sorted(split[name]), folder, name, "rows are not in the order of the file")
 
 
-def measures_of(table, outputs, losses, rows, scales):
+def class_weights(how, table, train):
+    """Weights of classes in the loss, by the rows `train`; None without any. `how`: "balanced", or given weights."""
+    if not how:
+        return None
+    weight = np.ones(len(table.kept)) if table.weight is None else table.weight
+    sums = np.bincount(table.labels[train], weight[train], len(table.classes))
+    if how == "balanced":
+        with np.errstate(divide="ignore"):
+            balanced = np.where(sums > 0, sums.sum() / ((sums > 0).sum() * sums), 1)
+        return balanced.astype(np.float32).astype(np.float64)
+    given = np.array([how.get(name, 1.0) for name in table.classes])
+    return (given * sums.sum() / (sums * given).sum()).astype(np.float32).astype(np.float64)
+
+
+def row_weights(table, of_classes, rows):
+    """Weights of rows in all measures, and in the loss."""
+    weight = np.ones(len(rows)) if table.weight is None else table.weight[rows]
+    return weight, weight if of_classes is None else weight * of_classes[table.labels[rows]]
+
+
+def measures_of(table, outputs, losses, rows, scales, of_classes):
     """Measures of rows, from outputs [rows, outputs]: probabilities, or standardised predictions."""
-    m = {"loss": math.fsum(losses) / len(rows)}
+    weight, of_loss = row_weights(table, of_classes, rows)
+    m = {"loss": math.fsum(losses * of_loss) / of_loss.sum()}
+    total = weight.sum()
     if table.task == "images":
         return m, None
     if table.task == "classes":
         labels = table.labels[rows]
         answer, confidence = outputs.argmax(1), outputs.max(1)
         hit = answer == labels
-        m["accuracy"] = hit.mean()
+        m["accuracy"] = (hit * weight).sum() / total
         bins = np.minimum((confidence * 15).astype(int), 14)
-        m["calibration_error"] = sum(abs((confidence - hit)[bins == b].sum()) for b in range(15)) / len(rows)
+        m["calibration_error"] = sum(abs(((confidence - hit) * weight)[bins == b].sum()) for b in range(15)) / total
         counts = np.zeros((len(table.classes),) * 2)
-        np.add.at(counts, (labels, answer), 1)
+        np.add.at(counts, (labels, answer), weight)
         present = counts.sum(1) > 0
         m["balanced_accuracy"] = (counts.diagonal()[present] / counts.sum(1)[present]).mean()
-        both = counts.sum(0) + counts.sum(1)
-        m["macro_f1"] = (2 * counts.diagonal()[both > 0] / both[both > 0]).mean()
+        both, seen = counts.sum(0) + counts.sum(1), np.union1d(labels, answer)
+        m["macro_f1"] = (2 * counts.diagonal()[seen] / np.maximum(both[seen], 1e-300)).mean()
         if len(counts) == 2 and present.all():
             positive, negative = outputs[labels == 1, 1][:, None], outputs[labels == 0, 1][None, :]
-            m["auc"] = ((positive > negative) + (positive == negative) / 2).mean()
+            pairs = weight[labels == 1][:, None] * weight[labels == 0][None, :]
+            m["auc"] = (pairs * ((positive > negative) + (positive == negative) / 2)).sum() / pairs.sum()
         return m, counts.ravel()
     z, scale = scales
     error, wanted = outputs - z[rows], z[rows].astype(np.float64)
     if table.targets == 1:
-        m["rmse"] = math.sqrt(np.mean(error**2)) * scale[0]
-        m["mae"] = np.mean(np.abs(error)) * scale[0]
+        m["rmse"] = math.sqrt(np.average(error[:, 0]**2, weights=weight)) * scale[0]
+        m["mae"] = np.average(np.abs(error[:, 0]), weights=weight) * scale[0]
+    each, mean = weight[:, None], np.average(wanted, axis=0, weights=weight)
     with np.errstate(all="ignore"):
-        m["r2"] = np.mean(1 - (error**2).sum(0) / ((wanted - wanted.mean(0)) ** 2).sum(0))
+        m["r2"] = np.mean(1 - (each * error**2).sum(0) / (each * (wanted - mean) ** 2).sum(0))
     return m, None
 
 
@@ -143,6 +167,9 @@ def check_rows(folder, o, table, spec, tensors, result):
     if isinstance(table, tables.Synthetic):
         table.fill(rows, listed)
     check_split(folder, o, split, table)
+    of_classes = class_weights(o["class_weights"], table, split["train"])
+    expect(table.weight is None or all(np.float32(line["weight"]) == w for line, w in zip(listed, table.weight[rows])),
+           folder, "has other weights than the file")
     x, z, mean, scale = table.standardised(split["train"])
     with np.errstate(all="ignore"):
         raw = None if x is None else nets.forward(spec, tensors, x[rows])
@@ -171,7 +198,8 @@ def check_rows(folder, o, table, spec, tensors, result):
         expect(np.allclose(((raw - z[rows]) ** 2).mean(1), losses, rtol=1e-3, atol=1e-6), folder, "losses of rows differ")
     else:
         names = columns[-table.targets:]
-        true = np.array([[float(line[c]) for c in columns[3:3 + table.targets]] for line in listed])
+        first = 3 + ("weight" in columns)
+        true = np.array([[float(line[c]) for c in columns[first:first + table.targets]] for line in listed])
         expect((true == table.y[rows]).all(), folder, "right answers are not those of the file")
         said = ((np.array([[float(line[c]) for c in names] for line in listed]) - mean) / scale).astype(np.float32)
         said = said.astype(np.float64)
@@ -185,7 +213,7 @@ def check_rows(folder, o, table, spec, tensors, result):
         if not of:
             continue
         here = np.array([line["split"] == name for line in listed])
-        m, counts = measures_of(table, said[here], losses[here], rows[here], (z, scale))
+        m, counts = measures_of(table, said[here], losses[here], rows[here], (z, scale), of_classes)
         exact = 1e-9 if table.task == "classes" else 1e-4
         for key, value in m.items():
             if np.isfinite(value):
@@ -193,9 +221,13 @@ def check_rows(folder, o, table, spec, tensors, result):
                              1e-12 if key in ("loss", "accuracy") else exact, 1e-12 if key != "r2" else 1e-6)
         expect(set(result[name]) <= set(m), folder, name, "has further measures", set(result[name]) - set(m))
         if counts is not None and name == ("test" if split["test"] else "validation"):
-            expect(list(counts) == result.get("confusion"), folder, "confusion differs")
-    kept = [line for line in listed if line["split"] == ("test" if split["test"] else "validation")]
-    for ours, theirs in zip(kept, read_csv(folder + "/rows.csv")):
+            expect(np.allclose(counts, result["confusion"], 1e-12, 0), folder, "confusion differs")
+    here = [line["split"] == ("test" if split["test"] else "validation") for line in listed]
+    kept = [line for line, is_here in zip(listed, here) if is_here]
+    weight, of_loss = row_weights(table, of_classes, rows[np.array(here)])
+    for ours, theirs, w, l in zip(kept, read_csv(folder + "/rows.csv"), weight, of_loss):
+        expect_close(folder + ": a row's weight", w, float(theirs.get("weight", 1)), 1e-7)
+        expect_close(folder + ": a row's weight in the loss", l, float(theirs.get("loss_weight", w)), 1e-6)
         expect(ours["row"] == theirs["row"] and ours["loss"] == theirs["loss"], folder, "rows.csv differs")
         expect(table.task != "classes" or int(theirs["correct"]) == (ours["class"] == ours["true_class"]), folder,
                "row", ours["row"], "is not as correct as rows.csv says")
@@ -203,15 +235,15 @@ def check_rows(folder, o, table, spec, tensors, result):
     return split
 
 
-def loss_of(spec, weights, x, labels, z):
-    """Mean loss of rows: cross-entropy with labels, or squared error."""
+def loss_of(spec, weights, x, labels, z, of_rows=None):
+    """Mean loss of rows, with their weights: cross-entropy with labels, or squared error."""
     with np.errstate(all="ignore"):
         out = nets.forward(spec, weights, x)
         if labels is None:
-            return np.mean((out - z) ** 2)
+            return np.average(((out - z) ** 2).mean(1), weights=of_rows)
         out, labels = out.reshape(-1, out.shape[-1]), labels.reshape(-1)
         out = out - out.max(1, keepdims=True)
-        return np.mean(np.log(np.exp(out).sum(1)) - out[np.arange(len(labels)), labels])
+        return np.average(np.log(np.exp(out).sum(1)) - out[np.arange(len(labels)), labels], weights=of_rows)
 
 
 def last_weights(folder, o):
@@ -252,7 +284,8 @@ def check_last(folder, o, table, spec, curves, best, split):
         return
     rows = np.array(split["validation"])
     classes = table.task == "classes"
-    loss = loss_of(spec, weights, x[rows], table.labels[rows] if classes else None, None if classes else z[rows])
+    of_rows = row_weights(table, class_weights(o["class_weights"], table, split["train"]), rows)[1]
+    loss = loss_of(spec, weights, x[rows], table.labels[rows] if classes else None, None if classes else z[rows], of_rows)
     if np.isfinite(loss):
         expect_close(folder + ": the last validation loss", loss, number(curves[-1]["val_loss"]), 2e-3 * o["loose"], 2e-5)
     if best == len(curves) - 1:

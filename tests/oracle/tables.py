@@ -14,6 +14,7 @@ class Table:
     """A file `path` with `rows` rows of cells; the options that say how it is read."""
 
     own_test = 0  # the number of last rows that the source defines as the test split
+    weight = None  # of each used row
 
     def __init__(self, rng, path):
         self.path, self.options = path, []
@@ -55,6 +56,14 @@ class Table:
             for i, _ in enumerate(targets if self.task != "classes" else []):
                 row.append("%.6g" % (hidden * (i + 1) * 7.5 + rng.gauss(0, 0.3 + i)))
             cells.append(row)
+        self.weighted = rng.random() < 0.3
+        if self.weighted:  # the column before the targets
+            own = rng.choice([[0, 1, 1, 2], [0.1, 0.25, 3], [1, 5, 1000]])
+            for row in cells:
+                row.insert(len(kinds), str(rng.choice(own)))
+            kinds.append("weight")
+            self.names.insert(len(kinds) - 1, "weight")
+            self.options += ["--weights", "weight" if self.header else str(len(kinds) - 1)]
         self.kinds = kinds + [self.task] * len(targets)
         self.names = self.names[:len(kinds)] + targets
         self.cells = cells
@@ -87,7 +96,8 @@ class Table:
         """Sets kept (indices of the used rows), and of these source [rows, inputs], labels or y."""
         with open(self.path, newline="") as file:
             cells = list(csv.reader(file, delimiter=self.delimiter))[self.header:]
-        features = [i for i in range(len(self.names) - self.targets) if i not in self.ignored]
+        features = [i for i in range(len(self.names) - self.targets)
+                    if i not in self.ignored and self.kinds[i] != "weight"]
         lacks = [[cell in MISSING for cell in row] for row in cells]
         self.kept = [r for r in range(len(cells))
                      if self.missing != "drop" or not any(lacks[r][i] for i in features)]
@@ -104,6 +114,8 @@ class Table:
             if self.missing == "mean" and any(gone):
                 columns.append([float(lack) for lack in gone])
         self.source = np.array(columns).T.reshape(len(rows), -1)
+        weights = [row[self.kinds.index("weight")] for row in rows] if self.weighted else None
+        self.weight = np.array(weights, np.float32).astype(np.float64) if self.weighted else None
         answers = [row[len(row) - self.targets:] for row in rows]
         if self.task == "classes":
             found = {answer[0] for answer in answers}
@@ -114,16 +126,22 @@ class Table:
 
     def standardised(self, train):
         """Inputs (and targets, with their means and scales) by the mean and deviation over the rows `train`, which are
-        positions among the used rows. Inputs that are 0 or 1 there stay so."""
+        positions among the used rows, with their weights. Inputs that are 0 or 1 there stay so."""
+        weight = np.ones(len(train)) if self.weight is None else self.weight[train]
+
+        def moments(c):
+            here = ~np.isnan(c) & (weight > 0)
+            mean = np.average(c[here], weights=weight[here]) if here.any() else 0
+            return mean, math.sqrt(np.average((c[here] - mean)**2, weights=weight[here])) if len(set(c[here])) > 1 else 0
+
         def scale(block, keeps):
             with np.errstate(all="ignore"):
-                mean = np.array([np.mean(c[~np.isnan(c)]) if (~np.isnan(c)).any() else 0 for c in block[train].T])
-                deviation = np.array([0 if len(set(c[~np.isnan(c)])) < 2 else np.std(c[~np.isnan(c)])
-                                      for c in block[train].T])
+                mean, deviation = np.array([moments(c) for c in block[train].T]).T
                 if keeps:
                     deviation[deviation == 0] = 1
                 for i in range(0 if keeps else block.shape[1]):
-                    if deviation[i] > 0 and set(block[train, i][~np.isnan(block[train, i])]) <= {0.0, 1.0}:
+                    used = block[train, i][~np.isnan(block[train, i]) & (weight > 0)]
+                    if deviation[i] > 0 and set(used) <= {0.0, 1.0}:
                         mean[i], deviation[i] = 0, 1
                 z = (block - mean) / deviation
             z[:, deviation == 0] = 0
@@ -136,7 +154,7 @@ class Table:
 class Synthetic:
     """Data that programs make: only the right answers are known, from what a run kept."""
 
-    own_test, missing = 0, "error"
+    own_test, missing, weight = 0, "error", None
 
     def __init__(self, rng):
         name, count = rng.choice(["moons", "circles", "spirals", "sine"]), rng.randint(40, 120)
@@ -159,7 +177,7 @@ class Synthetic:
 class Images:
     """A folder with MNIST's four files of small images."""
 
-    missing, targets = "error", 0
+    missing, targets, weight = "error", 0, None
 
     def __init__(self, rng, path, reconstructs):
         os.mkdir(path)

@@ -12,7 +12,8 @@ from scipy import stats
 
 from records import close, expect, expect_close, number
 
-SHARES = ("test_accuracy", "best_val_accuracy", "test_calibration_error")
+SHARES = ("test_calibration_error",) + tuple(
+    split + measure for split in ("test_", "best_val_") for measure in ("accuracy", "balanced_accuracy", "macro_f1", "auc"))
 
 
 def units(runs, measure, same_folds):

@@ -182,7 +182,7 @@ START_TEST(the_calibration_error_is_that_of_its_definition)
     tally sums = {0};
     const card c = {.task = CARD_CLASSES, .classes = 2};
     tally_add(&sums, &c, tg_constant(tape, TG_F32, logits, TG_SHAPE(5, 2)),
-              tg_constant(tape, TG_I32, labels, TG_SHAPE(5)));
+              tg_constant(tape, TG_I32, labels, TG_SHAPE(5)), TG_NONE);
     const runlog_measures m = tally_measures(&sums, &c);
     ck_assert_double_eq_tol(m.calibration, (1 + 1.7) / 5, 1e-6);
     ck_assert_double_eq(m.accuracy, 3. / 5);

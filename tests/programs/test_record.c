@@ -121,6 +121,20 @@ static const char *const trained[] = {
     "--data csv:price.csv --hidden 8 --epochs 40 --lr 0.05 --patience 3 --activation swiglu",
 };
 
+/* The options that a rule chose, and those that were given, make the same run again. */
+START_TEST(a_configuration_repeats_its_run)
+{
+    static const char *const files[] = {"best.safetensors", "refit.safetensors", "result.json", "curves.csv"};
+    expect_fine(train_run("train", "--data csv:train.csv --hidden 8 --class-weights balanced --weights a --epochs 9 "
+                                   "--no-plots --out m"));
+    expect_fine(train_run("train", "--config m/config.json --out again"));
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        expect_fine(train_run("cmp", "m/%s again/%s", files[i], files[i]));
+    expect_fine(train_run("train", "--config m/config.json --seed 2 --out other"));
+    ck_assert(result("other", "test/loss") != result("m", "test/loss"));
+}
+END_TEST
+
 /* Whatever is validated, chosen and saved is what predict computes from the files, to the last digit. Validation rows
  * are measured before a refit trains on them too, by the weights of the best epoch. */
 START_TEST(predict_gives_the_recorded_numbers)
@@ -348,6 +362,7 @@ Suite *record_suite(void)
     TCase *tests = tcase_create("record");
     tcase_set_timeout(tests, 240);
     tcase_add_checked_fixture(tests, train_folder_make, temporary_folder_remove);
+    tcase_add_test(tests, a_configuration_repeats_its_run);
     tcase_add_test(tests, measures_are_those_of_the_epoch_with_the_best_accuracy);
     tcase_add_loop_test(tests, predict_gives_the_recorded_numbers, 0, sizeof trained / sizeof *trained);
     tcase_add_loop_test(tests, the_same_command_again_leaves_the_same_bytes, 0, 2);

@@ -40,7 +40,30 @@ START_TEST(wrong_options_are_told_in_a_line)
         {"--data csv:train.csv --hidden 4 --residual", "--residual: no two successive hidden layers"},
         {"--data csv:train.csv --epochs 2 --patience 5",
          "--patience has no effect: a run has no more epochs; choose fewer, or more --epochs"},
+        {"--data csv:train.csv --weights colour", "is not a number"},
+        {"--data moons --weights w", "a column of weights is for csv: only"},
+        {"--data text:text --weights w", "--weights is for rows, and a text has none"},
+        {"--data text:text --class-weights balanced", "--class-weights is for rows, and a text has none"},
+        {"--data csv:price.csv --class-weights balanced", "--class-weights is for classes only"},
+        {"--data idx:images --model autoencoder --class-weights balanced", "--class-weights is for classes only"},
+        {"--data csv:train.csv --class-weights even",
+         "--class-weights: expected balanced or a file: even: No such file or directory"},
+        {"--data csv:train.csv --class-weights unknown.csv",
+         "unknown.csv:2, column 0 (of 0 to 1): 'huge' is no class of "
+         "the data"},
+        {"--data csv:train.csv --class-weights twice.csv", "'large' has a weight already"},
+        {"--data csv:train.csv --class-weights bad.csv", "expected the weight of a class, a number from 0 on"},
+        {"--data csv:train.csv --class-weights zero.csv", "all classes that have training rows weigh 0"},
+        {"--data csv:train.csv --class-weights wide.csv", "expected two: class and weight"},
+        {"--data csv:train.csv --resume --config m/config.json", "--config begins a run, and --resume continues one"},
         {"--data csv:train.csv --out text/x", "text"}};
+    static const char *const weights[][2] = {{"unknown.csv", "large,2\nhuge,1\n"},
+                                             {"twice.csv", "large,2\nlarge,1\n"},
+                                             {"bad.csv", "large,-2\n"},
+                                             {"zero.csv", "large,0\nsmall,0\n"},
+                                             {"wide.csv", "large,0,1\n"}};
+    for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++)
+        temporary_write(weights[i][0], weights[i][1], strlen(weights[i][1]));
     for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++)
         expect_refused(train_run("train", "%s", mistakes[i][0]), mistakes[i][1]);
     expect_refused(train_run("predict", "--data csv:train.csv"), "--model FILE is missing");

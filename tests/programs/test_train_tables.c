@@ -502,6 +502,80 @@ START_TEST(predictions_of_random_tables_are_those_of_a_net_by_hand)
 }
 END_TEST
 
+/* ---- weights ---- */
+
+enum { WEIGHED = 60 };
+
+/* A validation row is written once; of training rows, each as often as it weighs, or once with its weight. */
+static void write_weighed(const char *name, bool repeated)
+{
+    FILE *file = fopen(temporary_path(name), "w");
+    ck_assert_ptr_nonnull(file);
+    fputs("a,b,c,w,class\n", file);
+    for (int row = 0; row < WEIGHED; row++) {
+        const int weight = row < 20 ? 1 : row % 4, times = repeated ? weight : 1;
+        for (int i = 0; i < times; i++)
+            fprintf(file, "%d,%d,%d,%d,%s\n", row % 2, row * row % 31, row * 13 % 17, repeated ? 1 : weight,
+                    row * 7919 % 5 < 2 ? "no" : "yes");
+    }
+    fclose(file);
+}
+
+START_TEST(a_weight_of_two_is_a_row_twice)
+{
+    static const char *const with[] = {"", "--class-weights balanced", "--class-weights classes.csv",
+                                       "--label-smoothing 0.2 --class-weights balanced"};
+    for (size_t i = 0; i < sizeof with / sizeof *with; i++) {
+        double loss[2], accuracy[2];
+        write_text_file("classes.csv", "no,3\n");
+        for (int repeated = 0; repeated < 2; repeated++) {
+            write_weighed("weighed.csv", repeated);
+            expect_fine(train_run("train",
+                                  "--data csv:weighed.csv --weights w --validation first:20 --test none --batch 1000 "
+                                  "--hidden 8 --epochs 6 --dropout 0 --lr 0.05 --refit no --no-plots --overwrite %s "
+                                  "--out m",
+                                  with[i]));
+            loss[repeated] = printed("validation:", "loss ");
+            accuracy[repeated] = printed("validation:", "accuracy ");
+        }
+        ck_assert_double_eq_tol(loss[0], loss[1], 2e-4);
+        ck_assert_double_eq_tol(accuracy[0], accuracy[1], 1e-6);
+    }
+}
+END_TEST
+
+static void exact_line(FILE *file, int row)
+{
+    fprintf(file, "%d,%d,%d\n", row, row < 40 ? 0 : 2, 3 * row + (row < 40) * 50000);
+}
+
+START_TEST(rows_of_weight_0_are_neither_learnt_nor_measured)
+{
+    write_rows("line.csv", "x,w,y\n", 200, exact_line);
+    expect_fine(train_run("train", "--data csv:line.csv --target y --weights w --dropout 0 --no-plots --out m"));
+    ck_assert_double_gt(printed("test:", "R2 "), 0.99);
+    expect_fine(train_run("predict", "--model m --data csv:line.csv > p"));
+    ck_assert_double_gt(printed("200 weighted samples:", "R2 "), 0.99);
+}
+END_TEST
+
+START_TEST(predict_says_that_weights_are_missing)
+{
+    write_rows("line.csv", "x,w,y\n", 200, exact_line);
+    expect_fine(train_run("train", "--data csv:line.csv --target y --weights w --epochs 2 --no-plots --out m"));
+    write_text_file("new.csv", "x,y\n1,3\n2,6\n");
+    expect_fine(train_run("predict", "--model m --data csv:new.csv > p"));
+    ck_assert_msg(strstr(train_output, "the data has no column of weights, so each row counts once"), "%s",
+                  train_output);
+    write_text_file("new.csv", "x,w,y\n1,2,3\n2,many,6\n");
+    expect_fine(train_run("predict", "--model m --data csv:new.csv > p"));
+    ck_assert_msg(strstr(train_output, "1 answer left out of the score; the first: new.csv:3, column 'w': 'many' is no "
+                                       "weight"),
+                  "%s", train_output);
+    expect_refused(train_run("emit", "--model m --train > code.c"), "trained with weights of rows or classes");
+}
+END_TEST
+
 Suite *train_tables_suite(void)
 {
     Suite *suite = suite_create("train_tables");
@@ -518,6 +592,9 @@ Suite *train_tables_suite(void)
     tcase_add_test(tests, a_column_is_not_taken_for_two_of_one_name);
     tcase_add_test(tests, weights_of_other_targets_or_columns_are_refused);
     tcase_add_test(tests, a_file_that_is_not_utf8_is_refused_with_its_line);
+    tcase_add_test(tests, a_weight_of_two_is_a_row_twice);
+    tcase_add_test(tests, rows_of_weight_0_are_neither_learnt_nor_measured);
+    tcase_add_test(tests, predict_says_that_weights_are_missing);
     tcase_add_test(tests, an_allocation_that_fails_is_told_and_never_changes_a_model);
     tcase_add_test(tests, an_allocation_that_fails_is_told_and_never_changes_a_table);
     tcase_add_loop_test(tests, predictions_of_random_tables_are_those_of_a_net_by_hand, 0, seeds(12, 500));

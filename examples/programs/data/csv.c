@@ -37,7 +37,7 @@ static bool check_numbers(const csv_source *source, size_t column, bool may_miss
     while (csv_kind_at(source, row, column) == CSV_NUMBER || (may_miss && csv_is_missing_at(source, row, column)))
         row++;
     option_name(source, column, name);
-    if (numbers->role == CSV_TARGET && csv_kind_at(source, row, column) != CSV_WORD)
+    if (numbers->role == CSV_WEIGHTS || (numbers->role == CSV_TARGET && csv_kind_at(source, row, column) != CSV_WORD))
         hint[0] = '\0';
     else if (numbers->role == CSV_TARGET)
         snprintf(hint, sizeof hint, "; --task classification makes each cell a class");
@@ -205,6 +205,30 @@ static bool targets_are_numbers(const csv_source *source)
     return true;
 }
 
+/* Weights are numbers from 0 on. */
+static bool check_weights(const csv_source *source)
+{
+    const size_t column = source->weight_column;
+    if (!source->weighted)
+        return true;
+    if (!check_numbers(source, column, false))
+        return false;
+    for (size_t row = 0; row < source->rows; row++)
+        if (csv_value(source, row, column) < 0)
+            return csv_fail_at(source, row, column, "a negative weight, expected a number from 0 on");
+    return true;
+}
+
+static void copy_weights(const csv_source *source, dataset *set)
+{
+    if (!source->weighted)
+        return;
+    set->weight_column = source->weight_column;
+    set->weight = dataset_new(&set->memory, set->rows, 1, sizeof *set->weight);
+    for (size_t row = 0; set->weight && row < set->rows; row++)
+        set->weight[row] = (float)csv_value(source, row, source->weight_column);
+}
+
 static void name_targets(const csv_source *source, dataset *set)
 {
     set->target_column = dataset_new(&set->memory, source->targets, 1, sizeof *set->target_column);
@@ -248,7 +272,7 @@ static bool collect(csv_source *source, dataset *set)
 static bool build(csv_source *source, const dataset_options *options, dataset *set)
 {
     const size_t rows_of_file = source->rows;
-    if (!csv_choose_columns(source, options) || !check_features(source, options->missing) ||
+    if (!csv_choose_columns(source, options) || !check_features(source, options->missing) || !check_weights(source) ||
         !choose_task(source, options, set) || (set->task == DATASET_REGRESSION && !targets_are_numbers(source)) ||
         !collect(source, set) || !plan_features(source, options->missing, set))
         return false;
@@ -264,6 +288,7 @@ static bool build(csv_source *source, const dataset_options *options, dataset *s
     if (!dataset_allocate(set, source->error))
         return false;
     name_targets(source, set);
+    copy_weights(source, set);
     describe_features(source, set);
     if (set->task == DATASET_CLASSIFICATION) {
         name_classes(&source->column[source->target_columns[0]].classes, set);

@@ -48,7 +48,7 @@ typedef struct csv_classes {
     } * class;       /* [count] */
 } csv_classes;
 
-typedef enum csv_role { CSV_NUMBERS = 0, CSV_CATEGORIES, CSV_TARGET, CSV_IGNORED } csv_role; /* features come first */
+typedef enum csv_role { CSV_NUMBERS = 0, CSV_CATEGORIES, CSV_TARGET, CSV_WEIGHTS, CSV_IGNORED } csv_role;
 
 typedef struct csv_column {
     csv_role role;
@@ -77,8 +77,10 @@ typedef struct csv_source {
     csv_column *column; /* [columns] */
     size_t targets;
     size_t target_columns[CSV_MOST_TARGETS]; /* [targets], in the order they were asked for */
-    dataset_memory memory;                   /* owns all of these but the text, */
-    dataset_memory values;                   /* and this one table.values and numbers */
+    bool weighted;
+    size_t weight_column;  /* if so */
+    dataset_memory memory; /* owns all of these but the text, */
+    dataset_memory values; /* and this one table.values and numbers */
 } csv_source;
 
 /* Reads a file, plain or gzip, or standard input for "-", and finds its header. The path must outlive the source; free

@@ -1,6 +1,8 @@
-/* The distinct entries of columns: classes to predict, or categories. */
+/* The distinct entries of columns: classes to predict, or categories; and weights of classes. */
 #include "examples/programs/data/csv.h"
+#include "examples/programs/data/words.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -171,4 +173,47 @@ bool csv_join_rare(csv_source *source, size_t column, size_t most)
     classes->class[kept] = (struct csv_class){.word = ""};
     c->joined = true;
     return kept > 0;
+}
+
+/* The weight in a row goes to its class. */
+static bool take_weight(const csv_source *source, size_t row, const dataset *set, bool *named, double *weight)
+{
+    char number[NUMBER_TEXT], problem[PLAIN_NAME + 80];
+    const bool is_number = csv_kind_at(source, row, 0) == CSV_NUMBER;
+    const char *word = csv_text(source, row, 0);
+    size_t i = 0;
+    while (i < set->classes && strcmp(set->class_names[i], word) != 0)
+        i++;
+    if (i == set->classes && is_number) { /* 1.0 is the class 1 */
+        word = number_text(csv_value(source, row, 0), number);
+        for (i = 0; i < set->classes && strcmp(set->class_names[i], word) != 0;)
+            i++;
+    }
+    snprintf(problem, sizeof problem, "'%s' %s", plain_name(word, (char[PLAIN_NAME]){0}),
+             i == set->classes ? "is no class of the data" : "has a weight already");
+    if (i == set->classes || named[i])
+        return csv_fail_at(source, row, 0, problem);
+    if (csv_kind_at(source, row, 1) != CSV_NUMBER || csv_value(source, row, 1) < 0)
+        return csv_fail_at(source, row, 1, "expected the weight of a class, a number from 0 on");
+    named[i] = true;
+    weight[i] = csv_value(source, row, 1);
+    return true;
+}
+
+bool dataset_read_class_weights(const char *path, const dataset *set, double *weight, tg_error *error)
+{
+    csv_source source;
+    bool *named = dataset_array(set->classes, 1, sizeof *named);
+    bool fine = csv_read(path, DATASET_HEADER_NO, &source, error);
+    if (fine && source.table.columns != 2)
+        fine = tg_fail(error, "%s: %zu column%s, expected two: class and weight", path, source.table.columns,
+                       plural((long long)source.table.columns));
+    for (size_t i = 0; i < set->classes; i++)
+        weight[i] = 1;
+    for (size_t row = 0; named && fine && row < source.rows; row++)
+        fine = take_weight(&source, row, set, named, weight);
+    fine = fine && (named || csv_out_of_memory(&source));
+    csv_source_free(&source);
+    free(named);
+    return fine;
 }

@@ -174,13 +174,20 @@ static bool add(csv_source *source, const char *text, csv_role role)
     csv_role *is = &source->column[column].role;
     if (role == CSV_TARGET && *is == CSV_TARGET)
         return tg_fail(source->error, "%s: target '%.60s' is named twice", path, text);
-    if (*is == CSV_TARGET || (*is == CSV_IGNORED && role != CSV_IGNORED))
-        return tg_fail(source->error, "%s: column '%.60s' is %s, expected a feature", path, text,
-                       *is == CSV_TARGET ? "a target" : "ignored");
+    if (*is == CSV_TARGET || *is == CSV_WEIGHTS || (*is == CSV_IGNORED && role != CSV_IGNORED))
+        return tg_fail(source->error, "%s: column '%.60s' is %s, expected %s", path, text,
+                       *is == CSV_TARGET    ? "a target"
+                       : *is == CSV_WEIGHTS ? "of weights"
+                                            : "ignored",
+                       role == CSV_WEIGHTS ? "another one for weights" : "a feature");
     if (role == CSV_TARGET && source->targets == CSV_MOST_TARGETS)
         return tg_fail(source->error, "%s: more than %d targets", path, CSV_MOST_TARGETS);
     if (role == CSV_TARGET)
         source->target_columns[source->targets++] = column;
+    if (role == CSV_WEIGHTS) {
+        source->weighted = true;
+        source->weight_column = column;
+    }
     *is = role;
     return true;
 }
@@ -216,7 +223,7 @@ static bool find_categories(csv_source *source, dataset_task task)
         const bool asked =
             column->role == CSV_CATEGORIES || (column->role == CSV_TARGET && task == DATASET_CLASSIFICATION);
         column->named = asked ? words > 0 : 2 * of[CSV_WORD] > source->rows - missing;
-        if (column->role == CSV_TARGET && task == DATASET_REGRESSION)
+        if (column->role == CSV_WEIGHTS || (column->role == CSV_TARGET && task == DATASET_REGRESSION))
             column->named = false;
         column->missing = of[CSV_MISSING] + (column->named ? 0 : of[CSV_MAYBE_MISSING]);
         if (column->named && column->role == CSV_NUMBERS)
@@ -225,12 +232,13 @@ static bool find_categories(csv_source *source, dataset_task task)
     return true;
 }
 
-/* True if the target of a row is missing or, with `features`, any cell that is used. */
+/* True if the target or weight of a row is missing or, with `features`, any cell that is used. */
 static bool is_incomplete(const csv_source *source, size_t row, bool features)
 {
     for (size_t i = 0; i < source->table.columns; i++) {
         const csv_role role = source->column[i].role;
-        if ((role == CSV_TARGET || (features && role != CSV_IGNORED)) && csv_is_missing_at(source, row, i))
+        if ((role == CSV_TARGET || role == CSV_WEIGHTS || (features && role != CSV_IGNORED)) &&
+            csv_is_missing_at(source, row, i))
             return true;
     }
     return false;
@@ -270,7 +278,8 @@ bool csv_choose_columns(csv_source *source, const dataset_options *options)
     if (source->targets == columns)
         return tg_fail(source->error, "%s: %zu %s, all of them targets, expected features as well", source->table.path,
                        columns, columns == 1 ? "column" : "columns");
-    if (!add_columns(source, options->ignore, CSV_IGNORED) ||
+    if ((options->weights && !add(source, options->weights, CSV_WEIGHTS)) ||
+        !add_columns(source, options->ignore, CSV_IGNORED) ||
         !add_columns(source, options->categorical, CSV_CATEGORIES))
         return false;
     if (!find_categories(source, options->task))

@@ -124,11 +124,11 @@ static const char *doubt(const csv_source *source, size_t column, dataset *set)
 
 static void describe(const csv_source *source, size_t column, dataset *set)
 {
-    static const char *const kinds[] = {"number", "categorical", "target", "ignored"};
+    static const char *const kinds[] = {"number", "categorical", "target", "weight", "ignored"};
     const csv_column *from = &source->column[column];
     dataset_column *to = &set->column[column];
     const bool class = from->role == CSV_TARGET && set->task == DATASET_CLASSIFICATION;
-    const bool numbers = from->role == CSV_NUMBERS || (from->role == CSV_TARGET && !class);
+    const bool numbers = !class && from->role != CSV_CATEGORIES && from->role != CSV_IGNORED;
     char number[NUMBER_TEXT];
     to->kind = class ? "class" : kinds[from->role];
     to->name = source->names ? dataset_text(&set->memory, source->names[column]) : NULL;

@@ -152,6 +152,8 @@ static bool options_fit(const char *spec, const dataset_kind *kind, const datase
         return tg_fail(error, "%s: target column and header are for csv: only", spec);
     if (!kind->columns && (options->ignore || options->categorical || options->missing != DATASET_MISSING_ERROR))
         return tg_fail(error, "%s: ignored, categorical and missing columns are for csv: only", spec);
+    if (!kind->columns && options->weights)
+        return tg_fail(error, "%s: a column of weights is for csv: only", spec);
     if (kind->path && (options->rows || options->noise != 0))
         return tg_fail(error, "%s: rows and noise are for synthetic data only", spec);
     if (!(options->noise <= 1000))

@@ -58,6 +58,8 @@ typedef struct dataset_options {
     const char *ignore;      /* columns that are not features, written as in `target`; NULL: none */
     const char *categorical; /* columns whose cells are categories, written as in `target`; columns with more words than
                                 numbers always are. If there are words among its numbers, each cell is a word. */
+    const char *weights; /* column with the weight of each row, written as in `target`; it is no feature. Rows without
+                            one are treated like rows without a target. NULL: all rows count once */
     dataset_missing missing;
 } dataset_options;
 
@@ -98,7 +100,7 @@ typedef struct dataset_feature {
 /* A column of a CSV file and its role; examples/programs/report/columns.h prints them. */
 typedef struct dataset_column {
     char *name;        /* NULL if the file has none */
-    const char *kind;  /* "number", "categorical", "target", "class" or "ignored" */
+    const char *kind;  /* "number", "categorical", "target", "class", "weight" or "ignored" */
     size_t entries;    /* number of distinct categories or classes; else 0 */
     double low, high;  /* for numbers: the smallest and the largest; else NaN */
     char *example;     /* the first entry, empty if all are missing */
@@ -125,12 +127,14 @@ typedef struct dataset {
     size_t targets;        /* regression: number of targets; else 0 */
     char **target_names;   /* regression: [targets], empty where they have none; or NULL */
     size_t *target_column; /* columns of the targets in a CSV file: [targets], or [1] for a classification; else NULL */
+    size_t weight_column;  /* if there are weights */
     size_t width, height;  /* of images, row-major, features = height * width; else 0 */
     size_t test_rows;      /* number of last rows that the source defines as the test split; else 0 */
 
     float *x;        /* [rows, features] */
     int32_t *labels; /* [rows], 0 .. classes-1, for a classification; else NULL */
     float *y;        /* [rows, targets] for a regression; else NULL */
+    float *weight;   /* [rows]: weights, none negative, some positive in each split; NULL: all are 1 */
     double *cells;  /* [rows, columns] of a CSV file: the number, or the index of the category or class; NaN: missing */
     size_t *number; /* [rows]: index of each row in the source, from 0, where some were dropped; NULL: the same */
 
@@ -145,9 +149,9 @@ typedef struct dataset {
     size_t marks;             /* features that mark missing cells */
 
     /* value in the source = value here * scale + mean. CSV columns are standardised to mean 0 and deviation 1 over the
-     * training rows, except features that are only 0 or 1 there, categories above all, which have mean 0 and scale 1; a
-     * feature that is constant there is 0 in every row and has scale 0, a constant target has scale 1. Pixels of IDX
-     * files have mean 0 and scale 255, synthetic data mean 0 and scale 1. */
+     * weighted training rows, except features that are only 0 or 1 there, categories above all, which have mean 0 and
+     * scale 1; a feature that is constant there is 0 in every row and has scale 0, a constant target has scale 1.
+     * Pixels of IDX files have mean 0 and scale 255, synthetic data mean 0 and scale 1. */
     double *feature_mean, *feature_scale; /* [features] */
     double *target_mean, *target_scale;   /* [targets]; NULL for a classification */
 
@@ -180,6 +184,10 @@ typedef struct dataset {
 bool dataset_is_kind(const char *spec);
 
 bool dataset_load(const char *spec, const dataset_options *options, dataset *set, tg_error *error);
+
+/* Reads the weights of classes from a CSV file with two columns, class and weight, without a header, into weight
+ * [set->classes]; a class without a line weighs 1. On failure false and one line. */
+bool dataset_read_class_weights(const char *path, const dataset *set, double *weight, tg_error *error);
 
 /* The largest size of an unpacked file, in megabytes of 2^20 bytes. A larger file is an error: before memory is
  * allocated if its size is known, else as soon as the limit is reached. */

@@ -3,7 +3,8 @@
  *     dataset_feed train = {&set, &set.train}, valid = {&set, &set.validation};
  *     tg_fit_config config = {.train = dataset_feed_rows(&train), .valid = dataset_feed_rows(&valid), ...};
  *
- * Column 0 is the features, f32 [features]; column 1 the label, i32, or the targets, f32 [targets].
+ * Column 0 is the features, f32 [features]; column 1 the label, i32, or the targets, f32 [targets]; column 2, if the
+ * rows have weights, the weight, f32.
  */
 #ifndef DATA_FEED_H
 #define DATA_FEED_H

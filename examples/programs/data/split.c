@@ -177,7 +177,8 @@ static double value_of(const dataset *set, size_t row, size_t i)
     return feature->missing ? isnan(cell) : feature->category ? cell == (double)feature->index : cell;
 }
 
-/* Mean and deviation over the training rows (Welford, 1962: exactly 0 for a constant column, however large). */
+/* Mean and deviation over the training rows that weigh something (Welford, 1962: exactly 0 for a constant column,
+ * however large). */
 typedef struct moments {
     double count, mean, squares;
     bool flags; /* all values are 0 or 1 */
@@ -187,16 +188,20 @@ static void measure(const dataset *set, moments *of, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         of[i].flags = true;
-    for (size_t t = 0; t < set->train.rows; t++)
-        for (size_t i = 0; i < count; i++) {
+    for (size_t t = 0; t < set->train.rows; t++) {
+        const size_t row = (size_t)set->train.row[t];
+        const double weight = set->weight ? set->weight[row] : 1;
+        for (size_t i = 0; weight > 0 && i < count; i++) {
             moments *m = &of[i];
-            const double value = value_of(set, (size_t)set->train.row[t], i), away = value - m->mean;
+            const double value = value_of(set, row, i), away = value - m->mean;
             if (isnan(value))
                 continue;
             m->flags &= value == 0 || value == 1;
-            m->mean += away / ++m->count;
-            m->squares += away * (value - m->mean);
+            m->count += weight;
+            m->mean += away * weight / m->count;
+            m->squares += away * weight * (value - m->mean);
         }
+    }
 }
 
 /* Features that are 0 or 1 stay so: standardised, a category of one row in a thousand would be an input of 31. A target
@@ -243,6 +248,22 @@ static bool standardise(dataset *set)
     return true;
 }
 
+/* True if the rows of each split weigh something. */
+static bool check_weights(const dataset *set, tg_error *error)
+{
+    const dataset_part *part[] = {&set->train, &set->validation, &set->test};
+    static const char *const name[] = {"training", "validation", "test"};
+    for (int i = 0; i < 3 && set->weight; i++) {
+        double sum = 0;
+        for (size_t k = 0; k < part[i]->rows; k++)
+            sum += set->weight[part[i]->row[k]];
+        if (part[i]->rows && !(sum > 0 && sum < INFINITY))
+            return tg_fail(error, "%s: the weights of the %zu %s rows add up to %g, expected a number above 0",
+                           set->name, part[i]->rows, name[i], sum);
+    }
+    return true;
+}
+
 bool dataset_split(dataset *set, const dataset_parts *parts, tg_error *error)
 {
     static const dataset_parts standard;
@@ -260,5 +281,7 @@ bool dataset_split(dataset *set, const dataset_parts *parts, tg_error *error)
     complete = complete && choose(set, parts, validation, test, of, random) && (!set->cells || standardise(set));
     free(of);
     free(random);
-    return complete || tg_fail(error, "%s: out of memory for %zu rows", set->name, set->rows);
+    if (!complete)
+        return tg_fail(error, "%s: out of memory for %zu rows", set->name, set->rows);
+    return check_weights(set, error);
 }

@@ -57,6 +57,19 @@ static const struct kind {
      "share of the targets' variance that is explained"},
     {OF(TEST, calibration), CLASSES, WITH_TEST, SHARE | ASKED, "test_calibration_error", "ECE %", NULL,
      "expected calibration error, the mean distance of confidence from accuracy in 15 bins"},
+    {OF(TEST, balanced), CLASSES, WITH_TEST, SHARE | MORE_IS_BETTER | ASKED, "test_balanced_accuracy", "balanced %",
+     NULL,
+     "balanced accuracy, the mean over the classes of the share of their test samples that are classified correctly"},
+    {OF(VALIDATION, balanced), CLASSES, NO_TEST, SHARE | MORE_IS_BETTER | ASKED, "best_val_balanced_accuracy",
+     "val balanced %", NULL, "the same, of validation samples"},
+    {OF(TEST, f1), CLASSES, WITH_TEST, SHARE | MORE_IS_BETTER | ASKED, "test_macro_f1", "macro F1 %", NULL,
+     "mean over the classes of F1 on test samples"},
+    {OF(VALIDATION, f1), CLASSES, NO_TEST, SHARE | MORE_IS_BETTER | ASKED, "best_val_macro_f1", "val macro F1 %", NULL,
+     "mean over the classes of F1 on validation samples"},
+    {OF(TEST, auc), CLASSES, WITH_TEST, SHARE | MORE_IS_BETTER | ASKED, "test_auc", "AUC %", NULL,
+     "area under the ROC curve of the second of two classes, on test samples"},
+    {OF(VALIDATION, auc), CLASSES, NO_TEST, SHARE | MORE_IS_BETTER | ASKED, "best_val_auc", "val AUC %", NULL,
+     "area under the ROC curve of the second of two classes, on validation samples"},
 };
 
 /* True if a list, comma-separated, has the name. */
@@ -119,7 +132,7 @@ static int list_measures(const runlog *log, comparison_measure measures[], const
     int count = 0;
     for (const struct kind *k = kinds; k < kinds + sizeof kinds / sizeof *kinds; k++) {
         if ((k->task != ANY && k->task != task) || (k->with != ANY && k->with != with) ||
-            (k->task != CLASSES && !is_known(log, k)))
+            ((k->task != CLASSES || k->flags & ASKED) && !is_known(log, k)))
             continue;
         of[count] = k;
         measures[count++] = (comparison_measure){.name = k->name,

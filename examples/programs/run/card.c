@@ -29,7 +29,8 @@ static char *data_text(const run_spec *s, const run_source *from)
 {
     const dataset *data = &from->data;
     json_t *inputs = json_array(), *targets = json_array(), *answers = json_array(), *classes = json_array(),
-           *letters = json_array();
+           *letters = json_array(), *weights = data->weight ? json_array() : NULL,
+           *class_weights = from->class_weight ? json_array() : NULL;
     const card_task task = from->is_text                          ? CARD_LETTERS
                            : source_reconstructs(s)               ? CARD_IMAGES
                            : data->task == DATASET_CLASSIFICATION ? CARD_CLASSES
@@ -47,14 +48,19 @@ static char *data_text(const run_spec *s, const run_source *from)
         const char *name = number < data->columns ? data->column[number].name : NULL;
         json_array_append_new(answers, column_json(NULL, NULL, (json_int_t)number, "column", name, NULL));
     }
+    if (data->weight)
+        json_array_append_new(weights, column_json(NULL, NULL, (json_int_t)data->weight_column, "column",
+                                                   data->column[data->weight_column].name, NULL));
     for (size_t i = 0; i < data->classes; i++)
         json_array_append_new(classes, json_string(data->class_names[i]));
+    for (size_t i = 0; from->class_weight && i < data->classes; i++)
+        json_array_append_new(class_weights, json_real(from->class_weight[i]));
     for (int i = 0; i < from->letters.vocabulary; i++)
         json_array_append_new(letters, json_integer(from->letters.letter[i]));
-    json_t *object =
-        json_pack("{s:s, s:o, s:o, s:o, s:o, s:f, s:b, s:o}", "task", tasks[task], "inputs", inputs, "classes", classes,
-                  "targets", targets, "answers", answers, "pixel_scale", data->width ? data->feature_scale[0] : 1.,
-                  "lines", from->letters.lines, "letters", letters);
+    json_t *object = json_pack("{s:s, s:o, s:o, s:o, s:o, s:f, s:b, s:o, s:o*, s:o*}", "task", tasks[task], "inputs",
+                               inputs, "classes", classes, "targets", targets, "answers", answers, "pixel_scale",
+                               data->width ? data->feature_scale[0] : 1., "lines", from->letters.lines, "letters",
+                               letters, "weights", weights, "class_weights", class_weights);
     char *text = json_dumps(object, JSON_COMPACT);
     json_decref(object);
     return text;
@@ -97,6 +103,17 @@ static bool read_classes(card *c, const json_t *classes)
     for (size_t i = 0; fine && i < c->classes; i++)
         fine = (c->class_names[i] = json_string_value(json_array_get(classes, i)));
     return fine;
+}
+
+static bool read_class_weights(card *c, const json_t *weights)
+{
+    bool fine = !weights || (json_array_size(weights) == c->classes && c->classes > 0);
+    c->class_weight = weights && fine ? calloc(c->classes, sizeof *c->class_weight) : NULL;
+    for (size_t i = 0; c->class_weight && i < c->classes; i++) {
+        c->class_weight[i] = (float)json_number_value(json_array_get(weights, i));
+        fine = fine && c->class_weight[i] >= 0 && c->class_weight[i] < INFINITY;
+    }
+    return fine && (c->class_weight || !weights);
 }
 
 static bool read_letters(card *c, const json_t *letters)
@@ -160,10 +177,12 @@ static bool parse(card *c, tg_error *error)
                named = read_columns(json_object_get(data, "targets"), "{s:F, s:F, s?I, s?s, s:s, s?s, s?b, s?b}",
                                     &c->target, &c->targets),
                answered = read_columns(json_object_get(data, "answers"), "{s?F, s?F, s:I, s?s, s?s, s?s, s?b, s?b}",
-                                       &c->answer, &c->answers);
+                                       &c->answer, &c->answers),
+               weighted = read_columns(json_object_get(data, "weights"), "{s?F, s?F, s:I, s?s, s?s, s?s, s?b, s?b}",
+                                       &c->weight, &c->weights);
     c->classes = json_array_size(classes);
     c->class_names = calloc(c->classes + 1, sizeof *c->class_names);
-    if (!c->input || !c->target || !c->answer || !c->class_names)
+    if (!c->input || !c->target || !c->answer || !c->weight || !c->class_names)
         return tg_fail(error, "out of memory");
     if (!read || !json_is_array(inputs))
         return refuse(error, "the description of the inputs is missing or wrong");
@@ -171,6 +190,8 @@ static bool parse(card *c, tg_error *error)
         return refuse(error, "the names of classes or targets are missing or wrong");
     if (!answered || (c->answers && c->answers != (c->targets ? c->targets : 1))) /* older files do not name them */
         return refuse(error, "the columns of the class or the targets are wrong");
+    if (!weighted || c->weights > 1 || !read_class_weights(c, json_object_get(data, "class_weights")))
+        return refuse(error, "the weights of rows or classes are wrong");
     if (!read_letters(c, json_object_get(data, "letters")))
         return refuse(error, "the characters are missing or wrong");
     const char *problem = disagreement(c);
@@ -222,7 +243,9 @@ void card_free(card *c)
 {
     free(c->input);
     free(c->answer);
+    free(c->weight);
     free(c->class_names);
+    free(c->class_weight);
     free(c->target);
     free(c->model_text);
     free(c->data_text);

@@ -43,8 +43,11 @@ typedef struct card {
     card_column *input;
     size_t answers; /* columns of a table with the class or the targets; 0 if the file does not say */
     card_column *answer;
+    size_t weights; /* columns with the weights of rows: 0 or 1 */
+    card_column *weight;
     size_t classes, targets;
     const char **class_names;
+    float *class_weight; /* [classes]: in the loss; NULL: all are 1 */
     card_column *target;
     double pixel_scale; /* 255 for images; 1 if the card has none */
     bool lines;         /* the text is a list of words, one per line */

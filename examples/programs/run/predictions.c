@@ -105,11 +105,22 @@ static bool list_rows(const void *context, FILE *to)
     const listing *l = context;
     const tally_rows *each = &l->of->split[l->split];
     const dataset_part *part = part_of(l->of, l->split);
+    const dataset *set = &l->of->from->data;
+    const float *of_class = l->of->of->class_weight;
     const bool classes = l->of->of->task == CARD_CLASSES;
-    fputs(classes ? "row,loss,correct\n" : "row,loss\n", to);
+    fprintf(to, "row,loss%s%s%s\n", classes ? ",correct" : "", set->weight ? ",weight" : "",
+            of_class ? ",loss_weight" : "");
     for (size_t i = 0; i < part->rows; i++) {
-        fprintf(to, "%zu,%.17g", number_of(&l->of->from->data, part->row[i]), each->loss[i]);
-        fprintf(to, classes ? ",%d\n" : "\n", each->hit[i]);
+        const int32_t row = part->row[i];
+        const double weight = set->weight ? set->weight[row] : 1;
+        fprintf(to, "%zu,%.17g", number_of(set, row), each->loss[i]);
+        if (classes)
+            fprintf(to, ",%d", each->hit[i]);
+        if (set->weight)
+            fprintf(to, ",%.9g", weight);
+        if (of_class)
+            fprintf(to, ",%.17g", weight * of_class[set->labels[row]]);
+        putc('\n', to);
     }
     return true;
 }
@@ -134,7 +145,7 @@ static bool list_predictions(const void *context, FILE *to)
     const predictions *p = context;
     const dataset *set = &p->from->data;
     const card *c = p->of;
-    fputs(c->task == CARD_CLASSES ? "row,split,loss,true_class," : "row,split,loss,", to);
+    fprintf(to, "row,split,loss,%s%s", set->weight ? "weight," : "", c->task == CARD_CLASSES ? "true_class," : "");
     for (size_t i = 0; c->task == CARD_TARGETS && i < c->targets; i++) {
         put_target(c, i, "true_", to);
         putc(',', to);
@@ -147,6 +158,8 @@ static bool list_predictions(const void *context, FILE *to)
         for (size_t i = 0; each->output && i < part->rows; i++) {
             const int32_t row = part->row[i];
             fprintf(to, "%zu,%s,%.17g", number_of(set, row), runlog_splits[split], each->loss[i]);
+            if (set->weight)
+                fprintf(to, ",%.9g", set->weight[row]);
             put_answer(p, row, to);
             putc(',', to);
             predictions_row(c, each->output + i * predictions_width(c), set->x + (size_t)row * set->features, true, to);

@@ -155,10 +155,11 @@ static const char *const columns[] = {
 #undef FIELD
 static const char *const step_columns[] = {"step", "train_loss"};
 enum { COLUMNS = sizeof columns / sizeof *columns };
-static const char *const row_columns[] = {"row", "loss", "correct"};
+static const char *const row_columns[] = {"row", "loss", "correct", "weight", "loss_weight"};
+enum { ROW_COLUMNS = sizeof row_columns / sizeof *row_columns };
 static const kind curves = {"curves.csv", columns, COLUMNS, 1}, steps = {"steps.csv", step_columns, 2, 0},
                   curves_without = {"curves.csv", columns, COLUMNS - 1, 1}, /* the loss on all training rows */
-    rows = {"rows.csv", row_columns, 3, 0, true};
+    rows = {"rows.csv", row_columns, ROW_COLUMNS, 0, true};
 
 /* The member of an epoch that this column holds; columns 0 and 1, epoch and step, are not read by it. */
 static double *member_of(runlog_epoch *e, int column)
@@ -208,7 +209,7 @@ static table read_table(const char *folder, const kind *of, long step, tg_error 
             width = fields;
             for (int c = 0; c < of->count; c++)
                 for (place[c] = 0; place[c] < fields && strcmp(field[place[c]], of->columns[c]) != 0;)
-                    place[c]++;
+                    place[c]++;      /* `fields` if it is not there */
         } else if (line[0] == '#') { /* sum and number of pending losses at a step */
             if (atol(line + 1) == step && fields > 1)
                 sscanf(field[1], "%lf %ld", &t.sum, &t.pending);
@@ -367,13 +368,39 @@ bool record_is_finished(const char *folder)
     return measured; /* older versions measured while they trained, and not the saved weights */
 }
 
+/* Moves a column of rows.csv away from its weighted mean by each row's weight, so that plain means and variances of it
+ * are those of a weighted mean. */
+static void weigh(table *t, int column, int by)
+{
+    double sum = 0, weights = 0;
+    for (double *row = t->number; row < t->number + t->rows * ROW_COLUMNS; row += ROW_COLUMNS) {
+        sum += row[by] * row[column];
+        weights += row[by];
+    }
+    for (double *row = t->number; row < t->number + t->rows * ROW_COLUMNS; row += ROW_COLUMNS)
+        row[column] = sum / weights + row[by] * t->rows / weights * (row[column] - sum / weights);
+}
+
+/* The numbers, losses and hits [rows, 3] of rows.csv, in the place of the table's numbers. */
+static void take_rows(table *t)
+{
+    const bool weighted = t->rows && !isnan(t->number[3]), of_classes = t->rows && !isnan(t->number[4]);
+    if (weighted || of_classes)
+        weigh(t, 1, of_classes ? 4 : 3);
+    if (weighted)
+        weigh(t, 2, 3);
+    for (int i = 0; i < t->rows; i++)
+        memmove(t->number + i * 3, t->number + i * ROW_COLUMNS, 3 * sizeof *t->number);
+}
+
 void record_read(const char *folder, runlog *log, int run)
 {
     int count;
     tg_error error[4];
     runlog_epoch *epochs = record_epochs(folder, &count, &error[0]);
-    const table losses = read_table(folder, &steps, LONG_MAX, &error[1]),
-                of_rows = read_table(folder, &rows, LONG_MAX, &error[2]);
+    const table losses = read_table(folder, &steps, LONG_MAX, &error[1]);
+    table of_rows = read_table(folder, &rows, LONG_MAX, &error[2]);
+    take_rows(&of_rows);
     for (int i = 0; i < count; i++)
         runlog_add_epoch(log, run, &epochs[i]);
     runlog_add_series(log, run, RUNLOG_STEPS, losses.number, 2 * (size_t)losses.rows);

@@ -24,12 +24,12 @@ static tg_tensor forward(trainer *r, tg_tensor x, tg_rng *training)
 
 /* Adds an evaluation's batch to the tally; the loss and the score by which tg_fit chooses the best epoch are those of
  * the tally too. */
-static tg_tensor measured(trainer *r, tg_tensor output, tg_tensor wanted, double *score)
+static tg_tensor measured(trainer *r, tg_tensor output, tg_tensor wanted, tg_tensor weights, double *score)
 {
-    const long rows = r->sums.rows, correct = r->sums.correct;
-    const double mean = tally_add(&r->sums, &r->about, output, wanted);
+    const long rows = r->sums.rows;
+    const double correct = r->sums.correct, mean = tally_add(&r->sums, &r->about, output, wanted, weights);
     if (score)
-        *score = (double)(r->sums.correct - correct) / (double)(r->sums.rows - rows);
+        *score = (r->sums.correct - correct) / (double)(r->sums.rows - rows);
     return tg_ok(output) && tg_ok(wanted) ? tg_constant(tg_tape_of(output), TG_F64, &mean, TG_SCALAR) : output;
 }
 
@@ -41,9 +41,13 @@ static tg_tensor loss(void *context, const tg_tensor *batch, tg_rng *training, d
         tg_tape_time(r->tape, r->setup.profile);
     }
     tg_tensor output = forward(r, batch[0], training);
-    const tg_tensor wanted = r->about.task == CARD_IMAGES ? batch[0] : batch[1];
-    return training ? tally_loss(&r->about, output, wanted, r->spec->label_smoothing)
-                    : measured(r, output, wanted, score);
+    const tg_tensor wanted = r->about.task == CARD_IMAGES ? batch[0] : batch[1],
+                    weights = r->from->data.weight ? batch[2] : TG_NONE;
+    if (!training)
+        return measured(r, output, wanted, weights, score);
+    return tally_loss(&r->about, output, wanted,
+                      r->from->data.weight ? tg_mul_scalar(weights, r->weight_scale) : TG_NONE,
+                      r->spec->label_smoothing);
 }
 
 static void order(void *context, int64_t epoch, tg_rng *rng, int32_t *rows, int64_t count)
@@ -192,6 +196,7 @@ static bool make(trainer *r, tg_error *error)
         !card_of_source(&r->about, s, r->from, error) ||
         (s->start && !card_start(s, r->model, r->from, &r->about, r->setup.started, error)))
         return false;
+    r->weight_scale = source_weight_scale(&r->from->data, &r->from->data.train);
     r->dead = net_mlp(r->model) ? tg_dead_units_new(net_mlp(r->model)) : NULL;
     return true;
 }
@@ -385,6 +390,7 @@ bool run_refit(trainer *r, tg_error *error)
     /* The validation rows follow the training rows in the order of the splits. */
     again.part = (dataset_part){data->train.rows + data->validation.rows, data->train.row};
     again.feed = (dataset_feed){data, &again.part, source_reconstructs(s)};
+    again.r.weight_scale = source_weight_scale(data, &again.part);
     const bool fine = again.r.model &&
                       (!s->start || card_start(s, again.r.model, r->from, &r->about, r->setup.started, error)) &&
                       train_again(r, &again, error);

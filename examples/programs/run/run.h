@@ -51,6 +51,7 @@ typedef struct trainer {
     tg_fit *fit;
     tg_tape *tape; /* the training steps' */
     int64_t steps_of_epoch;
+    double weight_scale;       /* makes the mean weight of the training rows 1 */
     tally sums;                /* tally of the current evaluation */
     double accuracy;           /* results of the last validation */
     double seconds, since;     /* seconds of training, and the start of the current part */

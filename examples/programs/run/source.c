@@ -8,6 +8,55 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
+/* ---- weights of classes ---- */
+
+static bool open_class_weights(const char *how, run_source *from, tg_error *error)
+{
+    const size_t classes = from->data.classes;
+    const bool balanced = strcmp(how, "balanced") == 0;
+    from->class_weight = calloc(classes, sizeof *from->class_weight);
+    from->class_given = balanced ? NULL : calloc(classes, sizeof *from->class_given);
+    if (!from->class_weight || (!balanced && !from->class_given))
+        return tg_fail(error, "out of memory");
+    tg_error wrong;
+    return balanced || dataset_read_class_weights(how, &from->data, from->class_given, &wrong) ||
+           tg_fail(error, "--class-weights: expected balanced or a file: %s", wrong.text);
+}
+
+double source_weight_scale(const dataset *data, const dataset_part *part)
+{
+    double sum = 0;
+    for (size_t i = 0; data->weight && i < part->rows; i++)
+        sum += data->weight[part->row[i]];
+    return data->weight ? (double)part->rows / sum : 1;
+}
+
+/* Balanced, the training rows of each class that has any weigh the same together; a class without any weighs 1. */
+static bool weigh_classes(run_source *from, tg_error *error)
+{
+    const dataset *data = &from->data;
+    double *sum = from->class_weight ? calloc(data->classes, sizeof *sum) : NULL, all = 0, weighted = 0, present = 0;
+    if (!from->class_weight)
+        return true;
+    for (size_t i = 0; sum && i < data->train.rows; i++) {
+        const size_t row = (size_t)data->train.row[i];
+        sum[data->labels[row]] += data->weight ? data->weight[row] : 1;
+    }
+    for (size_t i = 0; sum && i < data->classes; i++) {
+        all += sum[i];
+        present += sum[i] > 0;
+        weighted += sum[i] * (from->class_given ? from->class_given[i] : 1);
+    }
+    for (size_t i = 0; sum && i < data->classes; i++)
+        from->class_weight[i] = (float)(from->class_given ? from->class_given[i] * all / weighted
+                                        : sum[i] > 0      ? all / (present * sum[i])
+                                                          : 1);
+    free(sum);
+    return !sum           ? tg_fail(error, "out of memory")
+           : weighted > 0 ? true
+                          : tg_fail(error, "--class-weights: all classes that have training rows weigh 0");
+}
+
 /* ---- tables and images ---- */
 
 static bool open_rows(run_spec *s, run_source *from, tg_error *error)
@@ -20,8 +69,10 @@ static bool open_rows(run_spec *s, run_source *from, tg_error *error)
                                      .header = (dataset_header)options_position(spec_headers, s->header),
                                      .ignore = s->ignore,
                                      .categorical = s->categorical,
+                                     .weights = s->weights,
                                      .missing = (dataset_missing)options_position(spec_missings, s->missing)};
-    return dataset_load(s->data, &options, &from->data, error) && source_complete(s, from, error);
+    return dataset_load(s->data, &options, &from->data, error) && source_complete(s, from, error) &&
+           (!s->class_weights || !from->data.labels || open_class_weights(s->class_weights, from, error));
 }
 
 static bool complete_text(run_spec *s, const text_source *letters, tg_error *error)
@@ -72,7 +123,7 @@ static bool split_rows(run_spec *s, run_source *from, tg_error *error)
         from->parts[i] = (dataset_feed){data, which[i], source_reconstructs(s)};
         *to[i] = dataset_feed_rows(&from->parts[i]);
     }
-    return true;
+    return weigh_classes(from, error);
 }
 
 /* ---- text ---- */
@@ -149,6 +200,8 @@ unsigned long source_checksum(const run_source *from)
         at += some;
         left -= some;
     }
+    if (from->class_given)
+        sum = crc32(sum, (const void *)from->class_given, (unsigned)(data->classes * sizeof *from->class_given));
     return sum;
 }
 
@@ -156,6 +209,10 @@ void source_free(run_source *from)
 {
     text_free(&from->letters);
     dataset_free(&from->data);
+    free(from->class_given);
+    free(from->class_weight);
+    from->class_given = NULL;
+    from->class_weight = NULL;
 }
 
 /* ---- in words ---- */
@@ -209,6 +266,21 @@ static void describe_absent(const dataset *data, const dataset_part *part, const
     free(has);
 }
 
+static void describe_weights(const run_source *from, FILE *out)
+{
+    enum { MOST = 12 };
+    const dataset *data = &from->data;
+    if (data->weight && data->column[data->weight_column].name)
+        fprintf(out, "Rows have the weights in column '%s'.\n",
+                plain_name(data->column[data->weight_column].name, (char[PLAIN_NAME]){0}));
+    else if (data->weight)
+        fprintf(out, "Rows have the weights in column %zu.\n", data->weight_column);
+    for (size_t i = 0; from->class_weight && i < data->classes && data->classes <= MOST; i++)
+        fprintf(out, "%s%s %.4g%s",
+                i ? ", " : "Weights of classes in the loss: ", plain_name(data->class_names[i], (char[PLAIN_NAME]){0}),
+                from->class_weight[i], i + 1 == data->classes ? "\n" : "");
+}
+
 static void describe_text(const text_source *t, FILE *out)
 {
     fprintf(out, "%s: %lld characters, %d different; the last %lld are held out%s\n", t->name, (long long)t->size,
@@ -235,4 +307,5 @@ void source_describe(const run_spec *s, const run_source *from, const char *spli
         describe_absent(data, &data->validation, "validation", out);
         describe_absent(data, &data->test, "test", out);
     }
+    describe_weights(from, out);
 }

@@ -54,6 +54,10 @@ bool text_rows(text_source *source, const net_spec *spec, int64_t epoch_windows,
 typedef struct run_source {
     bool is_text;
     dataset data;
+    /* With --class-weights, [classes]: those of the file, 1 for a class without a line, or NULL if they are balanced;
+     * and the weights of the classes in the loss, whose mean over the training rows is 1. */
+    double *class_given;
+    float *class_weight;
     text_source letters;
     dataset_feed parts[3];
     tg_fit_rows train, valid, test;
@@ -68,6 +72,9 @@ bool source_split(run_spec *s, run_source *from, tg_error *error);
 
 /* The part of source_open after reading, for rows that were read in another way: from->data is set. */
 bool source_complete(run_spec *s, const run_source *from, tg_error *error);
+
+/* The factor that makes the mean weight of some rows 1; 1 if rows have no weights. */
+double source_weight_scale(const dataset *data, const dataset_part *part);
 
 /* True if the targets are the inputs. */
 bool source_reconstructs(const run_spec *s);

@@ -149,9 +149,9 @@ void run_spec_complete(run_spec *s, int64_t rows)
 
 bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
 {
-    static const char *const of_rows[] = {"target", "task",  "header", "ignore", "categorical", "missing",
-                                          "rows",   "noise", "split",  "folds",  "test-noise",  "keep-predictions",
-                                          NULL};
+    static const char *const of_rows[] = {
+        "target", "task",  "header",     "ignore",           "categorical", "missing",       "rows", "noise",
+        "split",  "folds", "test-noise", "keep-predictions", "weights",     "class-weights", NULL};
     const char *model = s->net.model, *of_rows_only = net_traits_of(model)->text ? options_first_given(of_rows) : NULL;
     tg_optimizer_kind optimizer = TG_ADAMW;
     tg_optimizer_from_name(s->optimizer, &optimizer);
@@ -187,10 +187,12 @@ bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
             ? "--patience has no effect: a run has no more epochs; choose fewer, or more --epochs"
         : s->label_smoothing > 0 && !classifies           ? "--label-smoothing is for classes and characters only"
         : strcmp(s->best, "accuracy") == 0 && !classifies ? "--best accuracy is for classes and characters only"
-        : options_given("target") && !is_table            ? "--target is for csv: only"
-        : options_given("task") && !is_table              ? "--task is for csv: only"
-        : options_given("missing") && !is_table           ? "--missing is for csv: only"
-                                                          : NULL;
+        : s->class_weights && !classifies                 ? "--class-weights is for classes only"
+        : s->weights && (s->reconstructs || net_traits_of(model)->reconstructs) ? "--weights is not for an autoencoder"
+        : options_given("target") && !is_table                                  ? "--target is for csv: only"
+        : options_given("task") && !is_table                                    ? "--task is for csv: only"
+        : options_given("missing") && !is_table                                 ? "--missing is for csv: only"
+                                                                                : NULL;
     if (conflict)
         tg_fail(error, "%s", conflict);
     return !conflict;

@@ -18,11 +18,11 @@
 typedef struct run_spec {
     net_spec net; /* first: net_options */
     const char *gated;
-    const char *data, *validation, *test, *split, *target, *task, *header, *ignore, *categorical, *missing;
+    const char *data, *validation, *test, *split, *target, *task, *header, *ignore, *categorical, *missing, *weights;
     int rows, folds, fold;
     double noise;
     int epochs, epoch_windows, batch, accumulate, shards, patience, seed;
-    const char *optimizer, *schedule, *best, *refit;
+    const char *optimizer, *schedule, *best, *refit, *class_weights;
     double lr, warmup, end, weight_decay, momentum, beta1, beta2, clip, ema, label_smoothing;
     const char *test_noise;
     int train_loss_every;

@@ -39,24 +39,27 @@ double tally_squares(const float *output, const float *wanted, int64_t width)
     return sum / (double)width;
 }
 
-/* Adds the loss of the next row, and returns it. */
-static double add_loss(tally *sums, double loss)
+/* Adds the next row, and returns its weighted loss. */
+static double add_loss(tally *sums, double loss, double weight, double of_class)
 {
     if (sums->each)
         sums->each->loss[sums->rows] = loss;
-    sums->loss += loss;
     sums->rows++;
-    return loss;
+    sums->weight += weight;
+    sums->loss_weight += weight * of_class;
+    sums->loss += loss * weight * of_class;
+    return loss * weight * of_class;
 }
 
 /* ---- measures by class ---- */
 
 static bool make_room(tally_classes *of, size_t classes)
 {
-    if (!of->labels && (of->labels = calloc(3 * classes, sizeof *of->labels))) {
+    if (!of->labels && (of->labels = calloc(4 * classes, sizeof *of->labels))) {
         of->count = classes;
         of->answers = of->labels + classes;
         of->hits = of->answers + classes;
+        of->seen = of->hits + classes;
     }
     if (classes != 2 || of->rows < of->room)
         return of->labels;
@@ -68,18 +71,21 @@ static bool make_room(tally_classes *of, size_t classes)
 }
 
 /* Without memory there are no such measures. */
-static void add_to_class(tally *sums, const float *logits, size_t classes, int32_t label, int64_t answer, bool hit)
+static void add_to_class(tally *sums, const float *logits, size_t classes, int32_t label, int64_t answer, bool hit,
+                         double weight)
 {
     tally_classes *of = &sums->classes;
     sums->by_class = sums->by_class && make_room(of, classes);
     if (!sums->by_class)
         return;
-    of->labels[label]++;
-    of->answers[answer]++;
-    of->hits[label] += hit;
+    of->labels[label] += weight;
+    of->answers[answer] += weight;
+    of->hits[label] += hit * weight;
+    of->seen[label]++;
+    of->seen[answer]++;
     if (classes == 2) {
         const double other = exp((double)logits[1 - answer] - logits[answer]), both = 1 + other;
-        of->score[of->rows++] = (struct tally_score){answer == 1 ? 1 / both : other / both, label == 1};
+        of->score[of->rows++] = (struct tally_score){answer == 1 ? 1 / both : other / both, weight, label == 1};
     }
 }
 
@@ -89,8 +95,8 @@ static int by_probability(const void *a, const void *b)
     return (left->probability > right->probability) - (left->probability < right->probability);
 }
 
-/* The share of pairs of a positive and a negative row in which the positive one is more probable; equal ones are half a
- * pair. */
+/* The share of pairs of a positive and a negative row in which the positive one is more probable, each pair times both
+ * weights; equal ones are half a pair. */
 static double area(tally_classes *of)
 {
     double pairs = 0, negatives = 0, positives = 0;
@@ -98,7 +104,7 @@ static double area(tally_classes *of)
     for (size_t i = 0, next; i < of->rows; i = next) {
         double same[2] = {0, 0};
         for (next = i; next < of->rows && of->score[next].probability == of->score[i].probability; next++)
-            same[of->score[next].positive]++;
+            same[of->score[next].positive] += of->score[next].weight;
         pairs += same[1] * (negatives + same[0] / 2);
         negatives += same[0];
         positives += same[1];
@@ -112,7 +118,7 @@ static void measure_classes(tally_classes *of, runlog_measures *m)
     for (size_t i = 0; i < of->count; i++) {
         const double both = of->labels[i] + of->answers[i];
         with_label += of->labels[i] > 0;
-        seen += both > 0;
+        seen += of->seen[i] > 0;
         recalls += of->labels[i] > 0 ? of->hits[i] / of->labels[i] : 0;
         f1 += both > 0 ? 2 * of->hits[i] / both : 0;
     }
@@ -122,43 +128,42 @@ static void measure_classes(tally_classes *of, runlog_measures *m)
         m->auc = area(of);
 }
 
-static double add_class(tally *sums, const float *logits, int64_t classes, int32_t label)
+static double add_class(tally *sums, const card *c, const float *logits, int64_t classes, int32_t label, double weight)
 {
     double confidence;
     const int64_t answer = tally_class(logits, classes, &confidence);
     const bool hit = answer == label && !isnan(confidence);
     int bin = (int)(confidence * TALLY_BINS);
     bin = bin < 0 ? 0 : bin >= TALLY_BINS ? TALLY_BINS - 1 : bin; /* converting NaN to an integer is undefined */
-    sums->correct += hit;
-    sums->in_bin[bin]++;
-    sums->confidence[bin] += confidence;
-    sums->hits[bin] += hit;
+    sums->correct += hit * weight;
+    sums->confidence[bin] += confidence * weight;
+    sums->hits[bin] += hit * weight;
     if (sums->confusion)
-        sums->confusion[label * classes + answer]++;
-    add_to_class(sums, logits, (size_t)classes, label, answer, hit);
+        sums->confusion[label * classes + answer] += weight;
+    add_to_class(sums, logits, (size_t)classes, label, answer, hit, weight);
     if (sums->each && sums->each->hit)
         sums->each->hit[sums->rows] = hit;
-    return add_loss(sums, tally_entropy(logits, classes, label));
+    return add_loss(sums, tally_entropy(logits, classes, label), weight, c->class_weight ? c->class_weight[label] : 1);
 }
 
-static double add_targets(tally *sums, const float *output, const float *targets, int64_t width)
+static double add_targets(tally *sums, const float *output, const float *targets, int64_t width, double weight)
 {
     for (int64_t i = 0; i < width && i < TALLY_TARGETS; i++) {
         const double error = (double)output[i] - targets[i];
-        sums->absolutes += i == 0 ? fabs(error) : 0;
-        sums->error[i] += error * error;
-        sums->sum[i] += targets[i];
-        sums->sum_squares[i] += (double)targets[i] * targets[i];
+        sums->absolutes += i == 0 ? fabs(error) * weight : 0;
+        sums->error[i] += error * error * weight;
+        sums->sum[i] += targets[i] * weight;
+        sums->sum_squares[i] += (double)targets[i] * targets[i] * weight;
     }
-    return add_loss(sums, tally_squares(output, targets, width));
+    return add_loss(sums, tally_squares(output, targets, width), weight, 1);
 }
 
 /* The mean over the targets of 1 - squared error / variance. */
-static double determination(const tally *sums, double rows, size_t targets)
+static double determination(const tally *sums, size_t targets)
 {
     double mean = 0;
     for (size_t i = 0; i < targets; i++)
-        mean += 1 - sums->error[i] / (sums->sum_squares[i] - sums->sum[i] * sums->sum[i] / rows);
+        mean += 1 - sums->error[i] / (sums->sum_squares[i] - sums->sum[i] * sums->sum[i] / sums->weight);
     return mean / (double)targets;
 }
 
@@ -167,32 +172,56 @@ static bool classifies(const card *c)
     return c->task == CARD_CLASSES || c->task == CARD_LETTERS;
 }
 
-tg_tensor tally_loss(const card *c, tg_tensor output, tg_tensor wanted, double smoothing)
+/* The cross-entropy to one-hot targets, each times the weight of its class and its row [rows, 1]. */
+static tg_tensor weighted_entropy(const card *c, tg_tensor logits, tg_tensor labels, tg_tensor weights,
+                                  double smoothing)
 {
-    return classifies(c) ? tg_cross_entropy_with(output, wanted, smoothing, TG_NO_LABEL) : tg_mse(output, wanted);
+    const int64_t classes = tg_dim(logits, -1);
+    const tg_tensor label = tg_one_hot(labels, classes, TG_F32);
+    tg_tensor target =
+        smoothing > 0 ? tg_add_scalar(tg_mul_scalar(label, 1 - smoothing), smoothing / (double)classes) : label;
+    if (c->class_weight) {
+        const tg_tensor of_class = tg_borrow(tg_tape_of(logits), TG_F32, c->class_weight, TG_SHAPE(classes));
+        target = tg_mul(target, tg_sum_over(tg_mul(label, of_class), TG_AXES(-1), true));
+    }
+    return tg_cross_entropy_to(logits, tg_ok(weights) ? tg_mul(target, weights) : target);
 }
 
-double tally_add(tally *sums, const card *c, tg_tensor output, tg_tensor wanted)
+tg_tensor tally_loss(const card *c, tg_tensor output, tg_tensor wanted, tg_tensor weights, double smoothing)
+{
+    const bool weighted = tg_ok(weights);
+    if (weighted)
+        weights = tg_reshape(weights, TG_SHAPE(-1, 1));
+    if (classifies(c))
+        return weighted || c->class_weight ? weighted_entropy(c, output, wanted, weights, smoothing)
+                                           : tg_cross_entropy_with(output, wanted, smoothing, TG_NO_LABEL);
+    return weighted ? tg_mean(tg_mul(tg_square(tg_sub(output, wanted)), weights)) : tg_mse(output, wanted);
+}
+
+double tally_add(tally *sums, const card *c, tg_tensor output, tg_tensor wanted, tg_tensor weights)
 {
     const int64_t width = tg_dim(output, -1), rows = width ? tg_size(output) / width : 0;
     const float *from = tg_f32(output), *targets = classifies(c) ? NULL : tg_f32(wanted);
     const int32_t *labels = classifies(c) ? tg_i32(wanted) : NULL;
+    const float *weight = tg_f32(weights);
     double loss = 0;
     for (int64_t r = 0; from && (labels || targets) && r < rows; r++, from += width) {
         if (sums->each && sums->each->output)
             memcpy(sums->each->output + sums->rows * width, from, (size_t)width * sizeof *from);
-        loss += labels ? add_class(sums, from, width, labels[r]) : add_targets(sums, from, targets + r * width, width);
+        const double of_row = weight ? weight[r] : 1;
+        loss += labels ? add_class(sums, c, from, width, labels[r], of_row)
+                       : add_targets(sums, from, targets + r * width, width, of_row);
     }
     return loss / (double)rows;
 }
 
 runlog_measures tally_measures(tally *sums, const card *c)
 {
-    const double rows = (double)sums->rows;
+    const double rows = sums->weight;
     runlog_measures m = RUNLOG_NO_MEASURES;
-    m.loss = sums->loss / rows;
+    m.loss = sums->loss / sums->loss_weight;
     if (classifies(c)) {
-        m.accuracy = (double)sums->correct / rows;
+        m.accuracy = sums->correct / rows;
         m.calibration = 0;
         for (int bin = 0; bin < TALLY_BINS; bin++)
             m.calibration += fabs(sums->confidence[bin] - sums->hits[bin]) / rows;
@@ -202,7 +231,7 @@ runlog_measures tally_measures(tally *sums, const card *c)
         m.mae = sums->absolutes / rows * c->target[0].scale.scale;
     }
     if (c->task == CARD_TARGETS && c->targets <= TALLY_TARGETS)
-        m.r2 = determination(sums, rows, c->targets);
+        m.r2 = determination(sums, c->targets);
     if (sums->by_class && sums->classes.count)
         measure_classes(&sums->classes, &m);
     free(sums->classes.labels);
@@ -240,7 +269,7 @@ void tally_print_confusion(const card *c, const double *confusion, FILE *out)
     fputs("confusion matrix, a line for each class and a column for each prediction, in the same order:\n", out);
     for (size_t i = 0; i < c->classes; i++) {
         for (size_t k = 0; k < c->classes; k++)
-            fprintf(out, "%8.0f", confusion[i * c->classes + k]);
+            fprintf(out, "%8.7g", confusion[i * c->classes + k]);
         fprintf(out, "  %s\n", plain_name(c->class_names[i], (char[PLAIN_NAME]){0}));
     }
 }

@@ -1,13 +1,14 @@
 /* Measures of a net on some rows, added up from batches. All programs compute their scores here.
  *
  *     tally sums = {0};
- *     tally_add(&sums, &card, output, wanted);               // the net's output for a batch, and the correct one
+ *     tally_add(&sums, &card, output, wanted, TG_NONE);      // the net's output for a batch, and the correct one
  *     ...
  *     runlog_measures m = tally_measures(&sums, &card);
  *     tally_print(&card, "test", &m, stdout);                      // test: loss 0.1234, accuracy 97.50 %
  *
  * The loss is computed in double precision and added row by row, so measures do not depend on the size of batches:
- * those of the trainer and of `predict` agree to the last digit.
+ * those of the trainer and of `predict` agree to the last digit. With weights of rows every measure is scikit-learn's
+ * with sample_weight; weights of classes (of the card) are for the loss only.
  */
 #ifndef RUN_TALLY_H
 #define RUN_TALLY_H
@@ -24,24 +25,25 @@ typedef struct tally_rows {
     float *output;    /* [rows, outputs]; NULL: not kept */
 } tally_rows;
 
-/* Numbers of rows by class, and the second one's probabilities of two classes. */
+/* Weights of rows by class, and the second one's probabilities of two classes. */
 typedef struct tally_classes {
     size_t count, rows, room;
-    double *labels, *answers, *hits; /* [count] each, in one block that `labels` owns */
+    double *labels, *answers, *hits, *seen; /* [count] each, in one block that `labels` owns; seen: rows, not weights */
     struct tally_score {
-        double probability;
+        double probability, weight;
         bool positive;
     } * score; /* [rows] of [room]; NULL: there are not two */
 } tally_classes;
 
 typedef struct tally {
-    long rows, correct, in_bin[TALLY_BINS];
-    double loss;                                     /* sum over the rows */
+    long rows;
+    double weight, correct;                          /* sums of the weights of all rows, and of those that are right */
+    double loss, loss_weight;                        /* sums over the rows, with the weights of classes */
     double confidence[TALLY_BINS], hits[TALLY_BINS]; /* for each bin of confidence: sums of confidence and of hits */
     double absolutes;                                /* of the errors of the first target, standardised */
     double sum[TALLY_TARGETS], sum_squares[TALLY_TARGETS]; /* of the standardised targets */
     double error[TALLY_TARGETS];                           /* squared */
-    double *confusion; /* [classes, classes]: rows by label and by prediction; NULL: not counted */
+    double *confusion; /* [classes, classes]: weights by label and by prediction; NULL: not counted */
     tally_rows *each;  /* with room for all rows; NULL: not kept */
     bool by_class;     /* measure balanced accuracy, macro F1 and AUC, too */
     tally_classes classes;
@@ -54,13 +56,14 @@ int64_t tally_class(const float *logits, int64_t classes, double *confidence);
 double tally_entropy(const float *logits, int64_t classes, int64_t label);
 double tally_squares(const float *output, const float *wanted, int64_t width);
 
-/* The loss that is trained: cross-entropy, or the mean squared error to `wanted`, which for an autoencoder is its
- * input. `smoothing` is --label-smoothing's. */
-tg_tensor tally_loss(const card *c, tg_tensor output, tg_tensor wanted, double smoothing);
+/* The loss that is trained, a mean over the rows: cross-entropy, or the mean squared error to `wanted`, which for an
+ * autoencoder is its input, each row times its weight and its class's. `weights` [rows] may be TG_NONE; `smoothing` is
+ * --label-smoothing's. */
+tg_tensor tally_loss(const card *c, tg_tensor output, tg_tensor wanted, tg_tensor weights, double smoothing);
 
-/* Adds a batch: logits with labels, or outputs with standardised targets. Returns its mean loss. A row with a NaN
- * counts as wrong. */
-double tally_add(tally *sums, const card *c, tg_tensor output, tg_tensor wanted);
+/* Adds a batch: logits with labels, or outputs with standardised targets, and the rows' weights, or TG_NONE. Returns
+ * the mean over its rows of loss times weight. A row with a NaN counts as wrong. */
+double tally_add(tally *sums, const card *c, tg_tensor output, tg_tensor wanted, tg_tensor weights);
 
 /* The measures of the rows added since the last call; resets the tally. */
 runlog_measures tally_measures(tally *sums, const card *c);

@@ -204,7 +204,19 @@ static float target_of(const csv_source *source, const card *c, size_t row, size
     return !number ? NAN : (float)standardised(c->target[target].scale, csv_value(source, row, column));
 }
 
-/* Reads the classes or targets, if the file has their columns. */
+static bool read_weights(const csv_source *source, size_t column, inputs *out)
+{
+    out->weight = dataset_array(out->count, 1, sizeof *out->weight);
+    for (size_t row = 0; out->weight && row < out->count; row++) {
+        const double value = csv_value(source, row, column); /* NaN: a word */
+        if (!(value >= 0) && !csv_is_missing_at(source, row, column))
+            note(&out->unscored, source, row, column, " is no weight");
+        out->weight[row] = value >= 0 ? (float)value : NAN;
+    }
+    return out->weight || tg_fail(source->error, "%s: out of memory", source->table.path);
+}
+
+/* Reads the classes or targets and the weights, if the file has their columns. */
 static bool read_answers(const csv_source *source, const card *c, inputs *out)
 {
     csv_source quiet = *source;
@@ -227,7 +239,7 @@ static bool read_answers(const csv_source *source, const card *c, inputs *out)
         for (size_t i = 0; out->y && i < c->targets; i++)
             out->y[row * c->targets + i] = target_of(source, c, row, i, column[i], &out->unscored);
     }
-    return true;
+    return !c->weights || !find_column(&quiet, c, &c->weight[0], &column[0]) || read_weights(source, column[0], out);
 }
 
 void inputs_keep_answered(inputs *rows, const card *c)
@@ -236,6 +248,7 @@ void inputs_keep_answered(inputs *rows, const card *c)
     size_t kept = 0;
     for (size_t row = 0; row < rows->count; row++) {
         bool answered = c->task == CARD_IMAGES || (rows->labels && rows->labels[row] >= 0) || rows->y;
+        answered &= !rows->weight || !isnan(rows->weight[row]);
         for (size_t i = 0; rows->y && i < targets; i++)
             answered &= !isnan(rows->y[row * targets + i]);
         if (!answered)
@@ -243,6 +256,8 @@ void inputs_keep_answered(inputs *rows, const card *c)
         memmove(rows->x + kept * width, rows->x + row * width, width * sizeof *rows->x);
         if (rows->labels)
             rows->labels[kept] = rows->labels[row];
+        if (rows->weight)
+            rows->weight[kept] = rows->weight[row];
         for (size_t i = 0; rows->y && i < targets; i++)
             rows->y[kept * targets + i] = rows->y[row * targets + i];
         kept++;
@@ -337,5 +352,6 @@ void inputs_free(inputs *rows)
     free(rows->x);
     free(rows->labels);
     free(rows->y);
+    free(rows->weight);
     *rows = (inputs){0};
 }

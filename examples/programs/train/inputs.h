@@ -26,10 +26,11 @@ typedef struct inputs_trouble {
 typedef struct inputs {
     size_t count;
     float *x;
-    int32_t *labels;         /* [count]: classes, if the source has them; -1: missing or unknown */
-    float *y;                /* [count, targets]: standardised targets, if the source has them; NaN: missing */
+    int32_t *labels; /* [count]: classes, if the source has them; -1: missing or unknown */
+    float *y;        /* [count, targets]: standardised targets, if the source has them; NaN: missing */
+    float *weight;   /* [count], if the model was trained with weights and the source has answers and their column */
     inputs_trouble unknown;  /* categories that were ignored */
-    inputs_trouble unscored; /* classes that the model does not know, targets that are not numbers */
+    inputs_trouble unscored; /* classes that the model does not know, targets and weights that are not numbers */
 } inputs;
 
 /* Loads csv:FILE, with a header that names the columns, or with the columns in the order of the training file; or

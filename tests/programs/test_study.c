@@ -422,20 +422,6 @@ START_TEST(a_run_that_diverges_is_a_result)
 }
 END_TEST
 
-/* ---- numbers over seeds ---- */
-
-START_TEST(the_spread_leaves_out_what_was_not_measured)
-{
-    const double values[] = {3, NAN, 1, 2, 10};
-    const study_spread s = study_spread_of(values, 5);
-    ck_assert_int_eq(s.count, 4);
-    ck_assert_double_eq(s.median, 2.5);
-    ck_assert_double_eq(s.low, 1);
-    ck_assert_double_eq(s.high, 10);
-    ck_assert(isnan(study_spread_of(values + 1, 1).median));
-}
-END_TEST
-
 Suite *study_suite(void)
 {
     Suite *suite = suite_create("study");
@@ -460,7 +446,6 @@ Suite *study_suite(void)
     tcase_add_test(tests, what_a_run_is_follows_from_its_options_and_rows);
     tcase_add_test(tests, a_run_that_cannot_be_kept_has_failed);
     tcase_add_test(tests, a_run_that_diverges_is_a_result);
-    tcase_add_test(tests, the_spread_leaves_out_what_was_not_measured);
     suite_add_tcase(suite, tests);
     return suite;
 }

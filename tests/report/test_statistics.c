@@ -373,6 +373,18 @@ START_TEST(what_is_undefined_is_not_a_number)
 }
 END_TEST
 
+START_TEST(the_spread_leaves_out_what_was_not_measured)
+{
+    const double values[] = {3, NAN, 1, 2, 10};
+    const statistics_spread s = statistics_spread_of(values, 5);
+    ck_assert_uint_eq(s.count, 4);
+    ck_assert_double_eq(s.median, 2.5);
+    ck_assert_double_eq(s.low, 1);
+    ck_assert_double_eq(s.high, 10);
+    ck_assert(isnan(statistics_spread_of(values + 1, 1).median));
+}
+END_TEST
+
 Suite *statistics_suite(void)
 {
     Suite *suite = suite_create("statistics");
@@ -395,6 +407,7 @@ Suite *statistics_suite(void)
     tcase_add_test(tests, p_values_are_those_of_the_tables);
     tcase_add_test(tests, holm_corrects_step_by_step);
     tcase_add_test(tests, what_is_undefined_is_not_a_number);
+    tcase_add_test(tests, the_spread_leaves_out_what_was_not_measured);
     suite_add_tcase(suite, tests);
     return suite;
 }

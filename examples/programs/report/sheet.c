@@ -4,8 +4,6 @@
 #include "examples/programs/report/table.h"
 #include "examples/programs/report/terminal.h"
 
-#include <jansson.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,14 +22,12 @@ struct sheet {
     int count;
     table *filled; /* the last table */
     texts texts;   /* of the items */
-    json_t *numbers;
 };
 
 sheet *sheet_new(const char *title)
 {
     sheet *s = memory_checked(calloc(1, sizeof *s));
     s->title = texts_add(&s->texts, "%s", title);
-    s->numbers = json_object();
     return s;
 }
 
@@ -41,7 +37,6 @@ void sheet_free(sheet *s)
         table_free(s->items[i].table);
     texts_free(&s->texts);
     free(s->items);
-    json_decref(s->numbers);
     free(s);
 }
 
@@ -92,20 +87,6 @@ void sheet_row(sheet *s, const char *format, ...)
     va_start(arguments, format);
     table_add_cells(s->filled, texts_add_list(&s->texts, format, arguments));
     va_end(arguments);
-}
-
-void sheet_cell(sheet *s, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    table_add_cell(s->filled, "%s", texts_add_list(&s->texts, format, arguments));
-    va_end(arguments);
-}
-
-void sheet_number(sheet *s, const char *key, double value)
-{
-    if (isfinite(value))
-        json_object_set_new(s->numbers, key, json_real(value));
 }
 
 /* ---- the terminal and files ---- */
@@ -183,16 +164,9 @@ static bool write_markdown(const void *context, FILE *to)
     return true;
 }
 
-static bool write_numbers(const void *context, FILE *to)
-{
-    const writing *w = context;
-    return json_dumpf(w->sheet->numbers, to, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0 && putc('\n', to) != EOF;
-}
-
 bool sheet_write(const sheet *s, const char *folder, const char *command, bool drawn, tg_error *error)
 {
     const writing w = {s, folder, command, drawn};
     return files_write(folder, "report.html", write_html, &w, error) &&
-           files_write(folder, "report.md", write_markdown, &w, error) &&
-           files_write(folder, "numbers.json", write_numbers, &w, error);
+           files_write(folder, "report.md", write_markdown, &w, error);
 }

@@ -31,12 +31,6 @@ void sheet_verdict(sheet *s, const char *format, ...) __attribute__((format(prin
 void sheet_table(sheet *s, int keys, const char *headings);
 void sheet_row(sheet *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* One more cell of the last row. */
-void sheet_cell(sheet *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* Stores a number under a name, for other programs: numbers.json. Infinities and NaN are omitted. */
-void sheet_number(sheet *s, const char *key, double value);
-
 /* An .svg file in the folder of the report. */
 void sheet_picture(sheet *s, const char *file, const char *says);
 
@@ -44,7 +38,7 @@ void sheet_picture(sheet *s, const char *file, const char *says);
  * below, with the key columns repeated. */
 void sheet_print(const sheet *s, FILE *out);
 
-/* Writes report.html, with embedded pictures, report.md and numbers.json into the folder; `command` repeats it. Leaves
+/* Writes report.html, with embedded pictures, and report.md into the folder; `command` repeats it. Leaves
  * out pictures unless they have been `drawn`, as existing ones show earlier numbers. On failure false and one line. */
 bool sheet_write(const sheet *s, const char *folder, const char *command, bool drawn, tg_error *error);
 

@@ -134,6 +134,20 @@ double statistics_median(double values[], size_t count)
     return count % 2 ? values[count / 2] : 0.5 * (values[count / 2 - 1] + values[count / 2]);
 }
 
+statistics_spread statistics_spread_of(const double values[], size_t count)
+{
+    statistics_spread spread = {0, NAN, NAN, NAN};
+    double *sorted = memory_checked(calloc(count + 1, sizeof *sorted));
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(values[i]))
+            sorted[spread.count++] = values[i];
+    spread.median = statistics_median(sorted, spread.count);
+    spread.low = spread.count ? sorted[0] : NAN;
+    spread.high = spread.count ? sorted[spread.count - 1] : NAN;
+    free(sorted);
+    return spread;
+}
+
 statistics_range statistics_interval(const statistics_estimate *estimate)
 {
     return (statistics_range){estimate->mean - estimate->margin, estimate->mean + estimate->margin};

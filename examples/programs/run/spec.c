@@ -71,6 +71,19 @@ run_spec run_spec_defaults(void)
                       .clip = 1};
 }
 
+bool run_spec_set(run_spec *s, const char *options)
+{
+    char option[40], value[80];
+    int used = 0;
+    for (const char *at = options; sscanf(at, " %39[^=]=%79s%n", option, value, &used) == 2; at += used) {
+        const program_option *o = options_find(run_options, option);
+        const char *kept = o ? net_keep_text(value) : NULL;
+        if (!kept || !((o->type == OPTION_FLAG && strcmp(kept, "0") == 0) || options_set(o, s, kept)))
+            return false;
+    }
+    return true;
+}
+
 /* ---- defaults for data and model ---- */
 
 /* Enough steps to see a difference, and few enough epochs not to overfit a few rows. */

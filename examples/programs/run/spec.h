@@ -44,6 +44,10 @@ extern const program_option run_options[];
 
 run_spec run_spec_defaults(void);
 
+/* Sets options of a text: "epochs=3 hidden=64x2 residual=1"; a flag has the values 0 and 1. False if one is not an
+ * option, or has no such value. */
+bool run_spec_set(run_spec *s, const char *options);
+
 /* Sets options that are 0, -1 or auto to defaults for the data and the model: batch, epochs, patience, learning rate,
  * widths, dropout, refit. */
 void run_spec_complete(run_spec *s, int64_t training_rows);

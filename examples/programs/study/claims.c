@@ -1,5 +1,4 @@
-/* study claims: claims about GELU and related activations, each with a verdict, the number, and the command that shows
- * it. */
+/* study claims: claims about GELU and related activations, each with a verdict and the number. */
 #include "examples/programs/study/claims.h"
 
 #include <math.h>
@@ -20,12 +19,11 @@ const char *claim_verdict(const claim *about)
                               : "not shown";
 }
 
-claim *claim_interval(claims *c, const char *text, double from, double to, double low, double high, const char *format,
-                      ...)
+claim *claim_add(claims *c, const char *text, double from, double to, double low, double high, const char *format, ...)
 {
     claim *about = &c->row[c->count++];
     va_list arguments;
-    *about = (claim){.text = text, .study = "claims", .from = from, .to = to, .low = low, .high = high, .p = NAN};
+    *about = (claim){.text = text, .from = from, .to = to, .low = low, .high = high, .p = NAN};
     va_start(arguments, format);
     vsnprintf(about->words, sizeof about->words, format, arguments);
     va_end(arguments);
@@ -34,18 +32,17 @@ claim *claim_interval(claims *c, const char *text, double from, double to, doubl
 
 static claim *unmeasured(claims *c, const char *text, double from, double to)
 {
-    return claim_interval(c, text, from, to, NAN, NAN, "run the command first");
+    return claim_add(c, text, from, to, NAN, NAN, "run the command first");
 }
 
 /* ---- estimates over seeds ---- */
 
-/* The two-sided p-value of a distance between an estimate and a bound, by Student's t; 0 if nothing scatters. */
+/* The two-sided p-value of a distance between an estimate and a bound; 0 if nothing scatters. */
 static double p_of(const statistics_estimate *e, double bound)
 {
-    const double degrees = (double)e->count - 1, error = e->margin / statistics_student_quantile(0.975, degrees);
-    const double t = (e->mean - bound) / error;
-    return isinf(bound) || e->margin == 0 ? 0
-                                          : statistics_incomplete_beta(degrees / (degrees + t * t), degrees / 2, 0.5);
+    statistics_estimate distance = *e;
+    distance.mean -= bound;
+    return isinf(bound) || e->error == 0 ? 0 : statistics_p(&distance);
 }
 
 static double shown(bool ratio, double number)
@@ -57,37 +54,20 @@ static double shown(bool ratio, double number)
 static claim *estimated(claims *c, const char *text, double from, double to, const statistics_estimate *e, bool ratio,
                         const char *words)
 {
-    claim *about = claim_interval(c, text, from, to, shown(ratio, e->mean - e->margin),
-                                  shown(ratio, e->mean + e->margin), "%s", words);
+    claim *about =
+        claim_add(c, text, from, to, shown(ratio, e->mean - e->margin), shown(ratio, e->mean + e->margin), "%s", words);
     const double low = ratio && !isinf(from) ? log(from) : from, high = ratio && !isinf(to) ? log(to) : to;
     about->inside = e->mean >= low && e->mean <= high;
     about->p = about->inside ? fmax(p_of(e, low), p_of(e, high)) : p_of(e, e->mean < low ? low : high);
     return about;
 }
 
-/* The measure of each seed, at the cell's best rate; of a ratio the logarithm. */
-static void measure(const study_cell *cell, const claim_measure *m, double values[STUDY_SEEDS])
+/* The measure of a seed, at the cell's best rate; of a ratio the logarithm. */
+static double measure(const study_cell *cell, const claim_measure *m, int seed)
 {
-    double over[STUDY_SEEDS];
-    if (!m->of)
-        study_cell_values(cell, cell->best, m->result, values);
-    if (m->over)
-        study_cell_values(cell, cell->best, m->over, over);
-    for (int i = 0; i < cell->seeds; i++) {
-        values[i] = (m->of ? m->of(cell, i + 1) : values[i]) / (m->over ? over[i] : 1);
-        values[i] = m->scale != 0 ? m->scale * values[i] : log(values[i]);
-    }
-}
-
-/* "0.92 times (0.84 to 1.00)", "-0.31 (-0.40 to -0.22)" of differences; of one number in its own format. */
-static void say_interval(char text[120], const claim_measure *m, const statistics_estimate *e, bool difference)
-{
-    const bool ratio = m->scale == 0;
-    const char *number = !difference ? m->format : ratio ? "%.3f" : "%+.3f";
-    char format[80];
-    snprintf(format, sizeof format, "%s%s (%s to %s)", number, difference && ratio ? " times" : "", number, number);
-    snprintf(text, 120, format, shown(ratio, e->mean), shown(ratio, e->mean - e->margin),
-             shown(ratio, e->mean + e->margin));
+    const double value = m->of ? m->of(cell, seed) : study_cell_value(cell, cell->best, m->result, seed),
+                 over = m->over ? study_cell_value(cell, cell->best, m->over, seed) : 1;
+    return m->scale != 0 ? m->scale * value / over : log(value / over);
 }
 
 /* "test loss 0.0711 against 0.0776: 0.92 times (0.84 to 1.00)" */
@@ -97,7 +77,7 @@ void claim_cells(claims *c, const char *text, double from, double to, const clai
     static const int sign[CLAIM_CELLS] = {1, -1, -1, 1};
     static const char *const before[CLAIM_CELLS] = {" ", " against ", ", and ", " against "};
     double by_seed[STUDY_SEEDS], sum[STUDY_SEEDS] = {0};
-    char words[240], interval[120];
+    char words[240], interval[STUDY_INTERVAL];
     int cells = 0, seeds = 0;
     snprintf(words, sizeof words, "%s", m->name);
     for (; cells < CLAIM_CELLS && names[cells]; cells++) {
@@ -107,9 +87,10 @@ void claim_cells(claims *c, const char *text, double from, double to, const clai
             return;
         }
         seeds = cell.seeds;
-        measure(&cell, m, by_seed);
-        for (int i = 0; i < seeds; i++)
+        for (int i = 0; i < seeds; i++) {
+            by_seed[i] = measure(&cell, m, i + 1);
             sum[i] += sign[cells] * by_seed[i];
+        }
         const size_t used = strlen(words);
         char each[40];
         snprintf(each, sizeof each, "%s%s", before[cells], m->format);
@@ -119,26 +100,13 @@ void claim_cells(claims *c, const char *text, double from, double to, const clai
     }
     const statistics_estimate all = statistics_of(sum, (size_t)seeds);
     const size_t used = strlen(words);
-    say_interval(interval, m, &all, cells > 1);
+    study_say_interval(&all,
+                       !names[1]       ? m->format
+                       : m->scale == 0 ? "%.3f"
+                                       : "%+.3f",
+                       m->scale == 0, names[1] && m->scale == 0, interval);
     snprintf(words + used, sizeof words - used, "%s %s", cells > 1 ? ":" : "", interval);
     estimated(c, text, from, to, &all, m->scale == 0, words);
-}
-
-void claim_study(claims *c, const char *text, double from, double to, const char *name, const char *key,
-                 const char *what)
-{
-    static const char *const suffix[] = {"", "_low", "_high", "_seeds"};
-    double of[4];
-    char number[100], words[240];
-    for (int i = 0; i < 4; i++) {
-        snprintf(number, sizeof number, "%s%s", key, suffix[i]);
-        of[i] = study_number(c->work->c, name, number);
-    }
-    const statistics_estimate e = {.count = (size_t)of[3], .mean = of[0], .margin = (of[2] - of[1]) / 2};
-    snprintf(words, sizeof words, "%s %.3f times (%.3f to %.3f)", what, exp(of[0]), exp(of[1]), exp(of[2]));
-    claim *about =
-        isnan(of[0] + of[1] + of[2]) ? unmeasured(c, text, from, to) : estimated(c, text, from, to, &e, true, words);
-    about->study = name;
 }
 
 /* ---- the report ---- */
@@ -186,8 +154,8 @@ static void put_part(claims *c, sheet *s, const struct part *part)
     sheet_heading(s, part->heading);
     sheet_text(s, "%s", part->text);
     sheet_table(s, 1,
-                part->family ? "statement|true|if the number is|found|p|corrected|command"
-                             : "statement|true|if the number is|found|command");
+                part->family ? "statement|true|if the number is|found|p|corrected"
+                             : "statement|true|if the number is|found");
     for (int i = 0; i < c->count; i++) {
         claim *about = &c->row[i];
         char range[60], text[40] = "|";
@@ -195,8 +163,8 @@ static void put_part(claims *c, sheet *s, const struct part *part)
             snprintf(text, sizeof text, "%.2g|%.2g", about->p, p[i]);
         about->p = p[i];
         say_range(range, about);
-        sheet_row(s, part->family ? "%s|%s|%s|%s|%s|study %s" : "%s|%s|%s|%s%s|study %s", about->text,
-                  claim_verdict(about), range, about->words, part->family ? text : "", about->study);
+        sheet_row(s, part->family ? "%s|%s|%s|%s|%s" : "%s|%s|%s|%s%s", about->text, claim_verdict(about), range,
+                  about->words, part->family ? text : "");
     }
 }
 
@@ -236,7 +204,7 @@ static void report(study_results *r, sheet *s)
 
 const study study_claims = {
     .name = "claims",
-    .about = "claims about GELU, each with verdict, number and command",
+    .about = "claims about GELU, each with verdict and number",
     .report = report,
     .title = "What is said of GELU",
     .grids = claim_grids,

@@ -15,11 +15,11 @@
 #include "examples/programs/study/study.h"
 
 typedef struct claim {
-    const char *text, *study; /* the study whose runs decide it */
-    double from, to;          /* the range of the number, if the statement is true */
-    double low, high;         /* a 95 % interval, or a number twice; NaN: it could not be measured */
-    double p;                 /* of seeds: the smallest p at which an interval decides; else NaN */
-    bool inside;              /* of seeds: the estimate lies in the range */
+    const char *text;
+    double from, to;  /* the range of the number, if the statement is true */
+    double low, high; /* a 95 % interval, or a number twice; NaN: it could not be measured */
+    double p;         /* of seeds: the smallest p at which an interval decides; else NaN */
+    bool inside;      /* of seeds: the estimate lies in the range */
     char words[240];
 } claim;
 
@@ -41,17 +41,13 @@ typedef struct claims {
 const char *claim_verdict(const claim *about);
 
 /* Adds a claim about an interval, or about a number; `format` and what follows are what was found. */
-claim *claim_interval(claims *c, const char *text, double from, double to, double low, double high, const char *format,
-                      ...) __attribute__((format(printf, 7, 8)));
-#define CLAIM(text, range, number, ...)                    \
-    do {                                                   \
-        const double n = number;                           \
-        claim_interval(c, text, range, n, n, __VA_ARGS__); \
+claim *claim_add(claims *c, const char *text, double from, double to, double low, double high, const char *format, ...)
+    __attribute__((format(printf, 7, 8)));
+#define CLAIM(text, range, number, ...)               \
+    do {                                              \
+        const double n = number;                      \
+        claim_add(c, text, range, n, n, __VA_ARGS__); \
     } while (0)
-
-/* About a ratio of the report of the study with this name: `key` has its logarithm; `what` names the measure. */
-void claim_study(claims *c, const char *text, double from, double to, const char *name, const char *key,
-                 const char *what);
 
 /* A result of runs (study_record_result) that is compared between cells, by seed. */
 typedef struct claim_measure {

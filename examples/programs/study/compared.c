@@ -3,7 +3,6 @@
 #include "examples/programs/study/study.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { CELLS = 16, RATES = GRID_RATES };
@@ -44,12 +43,9 @@ static double shown(const compared *c, double number)
     return c->of->ratio ? exp(number) : number;
 }
 
-/* "-0.0306 (-0.0478 to -0.0135)", "0.44 times (0.32 to 0.77)" */
-static void say_difference(const compared *c, const statistics_estimate *d, char text[80])
+static void say_difference(const compared *c, const statistics_estimate *d, char text[STUDY_INTERVAL])
 {
-    const double low = d->mean - d->margin, high = d->mean + d->margin;
-    snprintf(text, 80, c->of->ratio ? "%.3f times (%.3f to %.3f)" : "%+.4f (%+.4f to %+.4f)", shown(c, d->mean),
-             shown(c, low), shown(c, high));
+    study_say_interval(d, c->of->ratio ? "%.3f" : "%+.4f", c->of->ratio, c->of->ratio, text);
 }
 
 /* ---- comparisons ---- */
@@ -71,8 +67,8 @@ static void test_pairs(const compared *c, double p[CELLS][CELLS])
 /* The answers; those that are not among the pairs are corrected among themselves. */
 static void judge(const compared *c, sheet *s)
 {
-    double p[CELLS][CELLS], list[CELLS];
-    int others = 0, next = 0;
+    double p[CELLS][CELLS], list[2 * CELLS];
+    int others = 0;
     test_pairs(c, p);
     for (const study_comparison *of = c->of->comparisons; of->cell; of++) {
         const int one = cell_called(c, of->cell), other = cell_called(c, of->other);
@@ -80,18 +76,14 @@ static void judge(const compared *c, sheet *s)
             list[others++] = statistics_compare(c->values[one], c->values[other], (size_t)c->seeds).p;
     }
     statistics_holm(list, (size_t)others);
+    const double *next = list;
     for (const study_comparison *of = c->of->comparisons; of->cell; of++) {
         const int one = cell_called(c, of->cell), other = cell_called(c, of->other);
         const bool paired = one < c->of->pairs && other < c->of->pairs;
-        const double corrected = paired ? p[one][other] : list[next];
+        const double corrected = paired ? p[one][other] : *next++;
         const statistics_estimate d = statistics_paired(c->values[one], c->values[other], (size_t)c->seeds);
-        char interval[80], key[200];
-        next += !paired;
+        char interval[STUDY_INTERVAL];
         say_difference(c, &d, interval);
-        snprintf(key, sizeof key, "%s_less_%s", of->cell, of->other);
-        study_put_interval(s, key, d.mean, d.mean - d.margin, d.mean + d.margin, c->seeds);
-        snprintf(key, sizeof key, "%s_less_%s_p", of->cell, of->other);
-        sheet_number(s, key, corrected);
         sheet_verdict(s, "%s %s: %s %s %s is %s over %d seeds (p = %.2g, corrected for %d questions).", of->text,
                       !(corrected < 0.05) ? "Not decided"
                       : d.mean < 0        ? "Yes"
@@ -109,7 +101,7 @@ static void put_cells(const compared *c, sheet *s)
                              : "form|rate|seeds|mean|95 % interval|least|greatest");
     for (int i = 0; i < c->count; i++) {
         const statistics_estimate e = statistics_of(c->values[i], (size_t)c->seeds);
-        const study_spread all = study_spread_of(c->values[i], c->seeds);
+        const statistics_spread all = statistics_spread_of(c->values[i], (size_t)c->seeds);
         sheet_row(s, "%s|%g|%d|%.5f|%.5f to %.5f|%.5f|%.5f", c->cell[i].name, c->rate[i], c->seeds, shown(c, e.mean),
                   shown(c, e.mean - e.margin), shown(c, e.mean + e.margin), shown(c, all.low), shown(c, all.high));
     }
@@ -124,7 +116,7 @@ static void put_pairs(const compared *c, sheet *s)
     for (int i = 0; i < c->of->pairs; i++)
         for (int j = 0; j < i; j++) {
             const statistics_estimate d = statistics_paired(c->values[i], c->values[j], (size_t)c->seeds);
-            char interval[80];
+            char interval[STUDY_INTERVAL];
             say_difference(c, &d, interval);
             sheet_row(s, "%s less %s|%s|%.2g|%.2g", c->cell[i].name, c->cell[j].name, interval,
                       statistics_compare(c->values[i], c->values[j], (size_t)c->seeds).p, p[i][j]);
@@ -148,18 +140,38 @@ static void put_rates(const compared *c, sheet *s)
 
 /* ---- published numbers ---- */
 
-static study_spread ours_of(const compared *c, const study_published *of, double rate)
+/* Of a column after an epoch, over the seeds. */
+static statistics_spread spread_at(const study_cell *cell, double rate, int epoch, study_column column)
 {
-    const study_cell *cell = &c->cell[cell_called(c, of->cell)];
-    const study_record *records[STUDY_SEEDS];
+    double values[STUDY_SEEDS];
+    for (int i = 0; i < cell->seeds; i++) {
+        const study_record *record = study_cell_record(cell, rate, i + 1);
+        values[i] = record ? study_record_at(record, epoch, column) : NAN;
+    }
+    return statistics_spread_of(values, (size_t)cell->seeds);
+}
+
+/* The epochs of the first complete run. */
+static int epochs_of(const study_cell *cell, double rate)
+{
+    const study_record *record = NULL;
+    for (int seed = 1; seed <= cell->seeds && !record; seed++)
+        record = study_cell_record(cell, rate, seed);
+    return record ? record->epochs : 0;
+}
+
+static statistics_spread ours_of(const study_cell *cell, const study_published *of, double rate)
+{
     double values[STUDY_SEEDS];
     if (of->result)
-        return study_spread_of(values, study_cell_values(cell, rate, of->result, values));
-    const int n = study_cell_records(cell, rate, records), last = n ? records[0]->epochs : 0;
-    const int epoch = of->epoch == STUDY_LOWEST ? study_lowest_median(records, n, last, of->column)
-                      : of->epoch == STUDY_LAST ? last
-                                                : of->epoch;
-    return study_spread_at(records, n, epoch, of->column);
+        return statistics_spread_of(values, (size_t)study_cell_values(cell, rate, of->result, values));
+    const int last = epochs_of(cell, rate);
+    statistics_spread spread = spread_at(cell, rate, of->epoch == STUDY_LAST ? last : of->epoch, of->column);
+    for (int e = 1; of->epoch == STUDY_LOWEST && e <= last; e++) {
+        const statistics_spread here = spread_at(cell, rate, e, of->column);
+        spread = here.median >= spread.median || !here.count ? spread : here;
+    }
+    return spread;
 }
 
 static const char *what_of(const study_published *of, char text[60])
@@ -176,13 +188,13 @@ static const char *what_of(const study_published *of, char text[60])
 }
 
 /* A row; true if the number is met. */
-static bool put_one(sheet *s, const study_published *of, double rate, const study_spread *ours)
+static bool put_one(sheet *s, const study_published *of, double rate, const statistics_spread *ours)
 {
     char what[60];
     const bool near = fabs(ours->median - of->value) <= of->within,
                among = of->value >= ours->low && of->value <= ours->high;
-    sheet_row(s, "%s|%s|%s|%.5g|%g|%d|%.5g|%.5g to %.5g|%s", of->cell, what_of(of, what), of->source, of->value, rate,
-              ours->count, STUDY_SPREAD(*ours),
+    sheet_row(s, "%s|%s|%s|%.5g|%g|%zu|%.5g|%.5g to %.5g|%s", of->cell, what_of(of, what), of->source, of->value, rate,
+              ours->count, ours->median, ours->low, ours->high,
               near || among           ? "yes"
               : of->value < ours->low ? "ours are greater"
                                       : "ours are less");
@@ -199,7 +211,7 @@ static void put_published(const compared *c, sheet *s)
         bool any = false, found = false;
         for (int rate = 0; rate < cell->rates; rate++) {
             const double at = cell->grid->rates[rate];
-            const study_spread ours = ours_of(c, of, at);
+            const statistics_spread ours = ours_of(cell, of, at);
             if (ours.count && (of->rate > 0 ? at == of->rate : rate == 0 || at == cell->best)) {
                 any |= put_one(s, of, at, &ours);
                 found = true;
@@ -236,15 +248,13 @@ static void each_curve(const compared *c, curve_writer *write, FILE *to)
 
 static void write_curve(const compared *c, int cell, double rate, const char *panel, FILE *to)
 {
-    const study_record *records[STUDY_SEEDS];
     const char *name = c->cell[cell].name;
-    const int n = study_cell_records(&c->cell[cell], rate, records), last = n ? records[0]->epochs : 0;
-    for (int e = 1; e <= last; e++) {
-        const study_spread of = study_spread_at(records, n, e, c->of->curve),
-                           train = study_spread_at(records, n, e, STUDY_TRAIN_LOSS);
+    for (int e = 1; e <= epochs_of(&c->cell[cell], rate); e++) {
+        const statistics_spread of = spread_at(&c->cell[cell], rate, e, c->of->curve),
+                                train = spread_at(&c->cell[cell], rate, e, STUDY_TRAIN_LOSS);
         if (of.count)
-            fprintf(to, "%s,%.*s,loss,%g,%d,%.6g,%.6g,%.6g,", panel, (int)strcspn(name, "-"), name, rate, e,
-                    STUDY_SPREAD(of));
+            fprintf(to, "%s,%.*s,loss,%g,%d,%.6g,%.6g,%.6g,", panel, (int)strcspn(name, "-"), name, rate, e, of.median,
+                    of.low, of.high);
         if (of.count)
             fprintf(to, train.count ? "%.6g\n" : "\n", train.median);
     }
@@ -279,7 +289,8 @@ static bool write_forms(const void *context, FILE *to)
     fputs("form,rate,mean,low,high,kind,loss\n", to);
     for (int i = 0; i < c->count; i++) {
         const statistics_estimate e = statistics_of(c->values[i], (size_t)c->seeds);
-        fprintf(to, "%s,%g,%.6g,%.6g,%.6g,mean,%.6g\n", c->cell[i].name, c->rate[i], STUDY_INTERVAL(e), e.mean);
+        fprintf(to, "%s,%g,%.6g,%.6g,%.6g,mean,%.6g\n", c->cell[i].name, c->rate[i], e.mean, e.mean - e.margin,
+                e.mean + e.margin, e.mean);
         for (int seed = 0; seed < c->seeds; seed++)
             fprintf(to, "%s,,,,,seed,%.6g\n", c->cell[i].name, c->values[i][seed]);
         for (const study_published *of = c->of->published; of->cell; of++)

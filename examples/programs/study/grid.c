@@ -2,6 +2,7 @@
 #include "examples/programs/study/grid.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- data ---- */
@@ -71,20 +72,6 @@ void study_sources_free(study_sources *from)
 
 /* ---- runs ---- */
 
-/* "option=value option=value" */
-static bool set_options(run_spec *s, const char *text)
-{
-    char option[40], value[80];
-    int used = 0;
-    for (const char *at = text ? text : ""; sscanf(at, " %39[^=]=%79s%n", option, value, &used) == 2; at += used) {
-        const program_option *o = options_find(run_options, option);
-        const char *kept = o ? net_keep_text(value) : NULL;
-        if (!kept || !((o->type == OPTION_FLAG && strcmp(kept, "0") == 0) || options_set(o, s, kept)))
-            return false;
-    }
-    return true;
-}
-
 static int values_of(const char *factor)
 {
     int values = 1;
@@ -105,7 +92,7 @@ static bool set_factor(run_spec *s, const char *factor, int which, char name[STU
     snprintf(name + used, STUDY_NAME - used, "%s%.*s%.*s", used ? "-" : "", *value > '9' ? 0 : option, factor, length,
              value);
     snprintf(options + before, GRID_OPTIONS - before, " %.*s=%.*s", option, factor, length, value);
-    return set_options(s, options + before);
+    return run_spec_set(s, options + before);
 }
 
 static int rates_of(const study_work *work, const study_grid *grid)
@@ -135,7 +122,7 @@ static bool add_cell(study_work *work, const study_grid *grid, const study_sourc
                      .more = grid->more};
     snprintf(name, sizeof name, "%s", grid->name ? grid->name : "");
     snprintf(options, sizeof options, "%s%s%s", grid->fixed, s->quick ? " " : "", s->quick ? grid->quick : "");
-    bool fine = set_options(&run.spec, options);
+    bool fine = run_spec_set(&run.spec, options);
     for (int f = 0; f < GRID_FACTORS && grid->factors[f]; f++) {
         const int values = values_of(grid->factors[f]);
         fine = fine && set_factor(&run.spec, grid->factors[f], which % values, name, options);
@@ -148,12 +135,13 @@ static bool add_cell(study_work *work, const study_grid *grid, const study_sourc
     run.spec.epochs = s->epochs ? s->epochs : run.spec.epochs;
     run.spec.seed = seed;
     for (int rate = 0; fine && rate < rates_of(work, grid); rate++) {
-        study_run *to = run.cell && run.options ? study_work_add(work) : NULL;
-        if (!to)
+        study_run *more = realloc(work->run, ((size_t)work->count + 1) * sizeof *more);
+        work->run = more ? more : work->run;
+        if (!more || !run.cell || !run.options)
             return false;
-        *to = run;
-        to->spec.lr = grid->rates[rate];
-        snprintf(to->name, sizeof to->name, "%.80s-lr%g-seed%d", run.cell, grid->rates[rate], seed);
+        run.spec.lr = grid->rates[rate];
+        snprintf(run.name, sizeof run.name, "%.80s-lr%g-seed%d", run.cell, grid->rates[rate], seed);
+        more[work->count++] = run;
     }
     return fine;
 }
@@ -172,45 +160,6 @@ bool study_grids_add(study_work *work, const study_grid grids[], int count, cons
     return fine;
 }
 
-/* ---- numbers over seeds ---- */
-
-study_spread study_spread_of(const double values[], int count)
-{
-    double sorted[STUDY_SEEDS];
-    study_spread spread = {0, NAN, NAN, NAN};
-    for (int i = 0; i < count && spread.count < STUDY_SEEDS; i++)
-        if (!isnan(values[i]))
-            sorted[spread.count++] = values[i];
-    if (!spread.count)
-        return spread;
-    spread.median = statistics_median(sorted, (size_t)spread.count);
-    spread.low = sorted[0];
-    spread.high = sorted[spread.count - 1];
-    return spread;
-}
-
-study_spread study_spread_at(const study_record *const records[], int count, int epoch, study_column column)
-{
-    double values[STUDY_SEEDS];
-    for (int i = 0; i < count; i++)
-        values[i] = study_record_at(records[i], epoch, column);
-    return study_spread_of(values, count);
-}
-
-int study_lowest_median(const study_record *const records[], int count, int epochs, study_column column)
-{
-    int lowest = 0;
-    double least = NAN;
-    for (int e = 1; e <= epochs; e++) {
-        const double median = study_spread_at(records, count, e, column).median;
-        if (lowest ? median < least : !isnan(median)) {
-            least = median;
-            lowest = e;
-        }
-    }
-    return lowest;
-}
-
 /* ---- cells ---- */
 
 const study_record *study_cell_record(const study_cell *cell, double rate, int seed)
@@ -223,22 +172,18 @@ const study_record *study_cell_record(const study_cell *cell, double rate, int s
     return NULL;
 }
 
-int study_cell_records(const study_cell *cell, double rate, const study_record *records[STUDY_SEEDS])
+double study_cell_value(const study_cell *cell, double rate, const char *name, int seed)
 {
-    int count = 0;
-    for (int seed = 1; seed <= cell->seeds; seed++)
-        if ((records[count] = study_cell_record(cell, rate, seed)))
-            count++;
-    return count;
+    const study_record *record = study_cell_record(cell, rate, seed);
+    return record && !record->diverged ? study_record_result(record, name) : NAN;
 }
 
 int study_cell_values(const study_cell *cell, double rate, const char *name, double values[STUDY_SEEDS])
 {
     int complete = 0;
     for (int seed = 1; seed <= cell->seeds; seed++) {
-        const study_record *record = study_cell_record(cell, rate, seed);
-        values[seed - 1] = record && !record->diverged ? study_record_result(record, name) : NAN;
-        complete += record && complete == seed - 1;
+        values[seed - 1] = study_cell_value(cell, rate, name, seed);
+        complete += complete == seed - 1 && study_cell_record(cell, rate, seed);
     }
     return complete;
 }

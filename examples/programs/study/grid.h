@@ -55,26 +55,7 @@ void study_sources_free(study_sources *from);
 /* Adds the runs of some grids, all of the first seed first. False where an option is none, or memory runs out. */
 bool study_grids_add(study_work *work, const study_grid grids[], int count, const study_sources *from);
 
-/* ---- numbers over seeds ---- */
-
 enum { STUDY_SEEDS = 32 };
-
-/* Median, least and greatest; NaN of none. Of five runs the least and the greatest hold the true median with a
- * probability of 94 %. */
-typedef struct study_spread {
-    int count;
-    double median, low, high;
-} study_spread;
-study_spread study_spread_of(const double values[], int count);
-
-/* Three arguments of a format: a number and its range. */
-#define STUDY_SPREAD(s)   (s).median, (s).low, (s).high
-#define STUDY_INTERVAL(e) (e).mean, (e).mean - (e).margin, (e).mean + (e).margin
-#define STUDY_RATIO(e)    exp((e).mean), exp((e).mean - (e).margin), exp((e).mean + (e).margin) /* of logarithms */
-
-/* The spread of a column after an epoch; and the epoch with the lowest median, 0 if there is none. */
-study_spread study_spread_at(const study_record *const records[], int count, int epoch, study_column column);
-int study_lowest_median(const study_record *const records[], int count, int epochs, study_column column);
 
 /* ---- cells ---- */
 
@@ -95,11 +76,9 @@ study_cell study_cell_of(const study_work *work, const char *name);
 /* The record of a run of the cell; NULL if the run is not complete. */
 const study_record *study_cell_record(const study_cell *cell, double rate, int seed);
 
-/* The records that are complete; returns their number. */
-int study_cell_records(const study_cell *cell, double rate, const study_record *records[STUDY_SEEDS]);
-
 /* A number of the results (study_record_result) of each seed at a rate, NaN for a run that diverged or is not complete;
  * returns the number of seeds, from the first on, that are complete. */
+double study_cell_value(const study_cell *cell, double rate, const char *name, int seed);
 int study_cell_values(const study_cell *cell, double rate, const char *name, double values[STUDY_SEEDS]);
 
 #endif

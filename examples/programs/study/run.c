@@ -7,13 +7,9 @@
 
 run_spec study_spec(void)
 {
-    run_spec s = run_spec_defaults();
-    s.net.model = "mlp";
-    s.split = "fixed";
-    s.schedule = "constant";
-    s.warmup = s.weight_decay = s.clip = 0; /* AdamW without decay is Adam */
+    run_spec s = run_spec_defaults(); /* AdamW without decay is Adam */
+    run_spec_set(&s, "model=mlp split=fixed schedule=constant warmup=0 weight-decay=0 clip=0 activation-from=model");
     s.paired = true;
-    s.activation_from = "model";
     return s;
 }
 

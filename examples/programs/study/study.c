@@ -4,9 +4,7 @@
 #include "plots/plots.h"
 #include "examples/programs/data/words.h"
 
-#include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 int study_refuse(const char *message, int status)
@@ -55,7 +53,7 @@ static int show(const study_results *r, const sheet *s)
     const bool written =
         files_make_folder(c->folder, &error) && sheet_write(s, c->folder, c->command, r->drawn == PLOTS_DRAWN, &error);
     if (written)
-        printf("in %s/: report.html, report.md, numbers.json%s\n", plain(c->folder),
+        printf("in %s/: report.html, report.md%s\n", plain(c->folder),
                r->work.count ? ", runs.csv, and a record of each run in runs/" : "");
     else
         study_refuse(error.text, 1);
@@ -83,7 +81,7 @@ static int work_on(const study *what, study_results *r)
 
 int study_do(const study *what, const study_context *c)
 {
-    study_results r = {.of = what, .c = c, .work = study_work_of(c), .drawn = PLOTS_NOTHING};
+    study_results r = {.of = what, .c = c, .work = {.c = c}, .drawn = PLOTS_NOTHING};
     const bool loaded = study_sources_load(&r.from, c, what->grids, what->grid_count);
     const int status = loaded ? work_on(what, &r) : 2;
     study_work_free(&r.work);
@@ -91,28 +89,12 @@ int study_do(const study *what, const study_context *c)
     return status;
 }
 
-double study_number(const study_context *c, const char *name, const char *key)
+void study_say_interval(const statistics_estimate *e, const char *format, bool ratio, bool times,
+                        char text[STUDY_INTERVAL])
 {
-    const study_context other = study_context_of(c->settings, name, NULL);
-    tg_error unread;
-    FILE *from = files_read(other.folder, "numbers.json", &unread);
-    json_t *file = from ? json_loadf(from, 0, NULL) : NULL;
-    if (unread.text[0] || (from && !files_end_reading(from, other.folder, "numbers.json", &unread)))
-        exit(study_refuse(unread.text, 2));
-    const json_t *number = json_object_get(file, key);
-    const double value = json_is_number(number) ? json_number_value(number) : NAN;
-    json_decref(file);
-    return value;
-}
-
-void study_put_interval(sheet *s, const char *key, double number, double low, double high, int seeds)
-{
-    char name[100];
-    sheet_number(s, key, number);
-    snprintf(name, sizeof name, "%s_low", key);
-    sheet_number(s, name, low);
-    snprintf(name, sizeof name, "%s_high", key);
-    sheet_number(s, name, high);
-    snprintf(name, sizeof name, "%s_seeds", key);
-    sheet_number(s, name, seeds);
+    const double numbers[3] = {e->mean, e->mean - e->margin, e->mean + e->margin};
+    char each[3][24];
+    for (int i = 0; i < 3; i++)
+        snprintf(each[i], sizeof each[i], format, ratio ? exp(numbers[i]) : numbers[i]);
+    snprintf(text, STUDY_INTERVAL, "%s%s (%s to %s)", each[0], times ? " times" : "", each[1], each[2]);
 }

@@ -78,16 +78,14 @@ int study_refuse(const char *message, int status);
 /* The report of a study's data (compared.c). */
 void study_compare(study_results *r, sheet *s);
 
+/* "0.442 times (0.321 to 0.770)", "-0.31 (-0.40 to -0.22)": an estimate, of a ratio its logarithm, and its interval. */
+enum { STUDY_INTERVAL = 120 };
+void study_say_interval(const statistics_estimate *e, const char *format, bool ratio, bool times,
+                        char text[STUDY_INTERVAL]);
+
 /* For a report: writes FOLDER/NAME, and draws by a script of plots/ the picture that the report then has, unless
  * something could not be written. */
 void study_file(study_results *r, const char *name, files_writer *write, const void *context);
 void study_picture(study_results *r, sheet *s, const char *script, const char *file, const char *says);
-
-/* Adds a number and its 95 % interval to those of the report: KEY, KEY_low and KEY_high; and KEY_seeds, the number of
- * seeds whose logarithms or losses it is the mean of. */
-void study_put_interval(sheet *s, const char *key, double number, double low, double high, int seeds);
-
-/* A number of another study's report (sheet_number), of the quick version if this is one; NaN if there is none. */
-double study_number(const study_context *c, const char *name, const char *key);
 
 #endif

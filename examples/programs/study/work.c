@@ -8,29 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
 study_context study_context_of(const study_settings *settings, const char *name, const char *command)
 {
-    study_context c = {.settings = settings, .name = name, .command = command};
+    study_context c = {.settings = settings, .command = command};
     const char *suffix = settings->quick ? "-quick" : "";
     snprintf(c.folder, sizeof c.folder, "%.*s/%s%s", STUDY_OUT, settings->out, name, suffix);
     snprintf(c.records, sizeof c.records, "%.*s/%s%s/runs", STUDY_OUT, settings->out, name, suffix);
     return c;
-}
-
-study_work study_work_of(const study_context *c)
-{
-    return (study_work){.c = c};
-}
-
-study_run *study_work_add(study_work *work)
-{
-    study_run *more = realloc(work->run, ((size_t)work->count + 1) * sizeof *more);
-    if (!more)
-        return NULL;
-    work->run = more;
-    return &work->run[work->count++];
 }
 
 void study_work_free(study_work *work)
@@ -108,19 +93,6 @@ static void write_curves(const void *context, FILE *to)
         }
 }
 
-/* The curves, packed; gzip's header has no time, so that the same runs are the same bytes. */
-static bool write_packed(const void *context, FILE *to)
-{
-    char *text = files_text(write_curves, context);
-    const int copy = text && fflush(to) == 0 ? dup(fileno(to)) : -1;
-    gzFile packed = copy >= 0 ? gzdopen(copy, "wb9") : NULL;
-    const bool fine = packed && gzputs(packed, text) >= 0;
-    free(text);
-    if (!packed && copy >= 0)
-        close(copy);
-    return packed && gzclose(packed) == Z_OK && fine;
-}
-
 static bool has_curves(const study_work *work)
 {
     return work->count && work->run[0].keeps_curves;
@@ -130,7 +102,7 @@ static bool write_kept(const study_work *work, tg_error *error)
 {
     const char *folder = work->c->folder;
     return files_write(folder, "runs.csv", write_runs, work, error) &&
-           (!has_curves(work) || files_write(folder, "curves.csv.gz", write_packed, work, error));
+           (!has_curves(work) || files_write_packed(folder, "curves.csv.gz", write_curves, work, error));
 }
 
 /* ---- reading ---- */

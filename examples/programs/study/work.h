@@ -1,8 +1,7 @@
 /* The runs of a study: those without a record are trained, a few at once; the records of all are read.
  *
- *     study_work work = study_work_of(&context);
- *     study_run *run = study_work_add(&work);                      // NULL if memory runs out
- *     *run = (study_run){...};
+ *     study_work work = {.c = &context};
+ *     study_grids_add(&work, grids, count, &sources);
  *     study_outcome outcome = study_work_do(&work, stderr);
  *     study_work_free(&work);
  *
@@ -33,23 +32,20 @@ typedef struct study_settings {
 
 typedef struct study_context {
     const study_settings *settings;
-    const char *name;       /* of the study */
     const char *command;    /* that repeats it */
     char folder[PATH_MAX];  /* OUT/NAME, or OUT/NAME-quick */
     char records[PATH_MAX]; /* its records: FOLDER/runs */
 } study_context;
 
-/* The context of the study with this name. `out` has at most STUDY_OUT letters, so that there is room for runs and
- * their files. */
+/* `out` has at most STUDY_OUT letters, so that there is room for runs and their files. */
 enum { STUDY_OUT = PATH_MAX - 4 * STUDY_NAME };
 study_context study_context_of(const study_settings *settings, const char *name, const char *command);
 
 typedef struct study_work {
     const study_context *c;
-    int count;
+    int count, pending_count;
     study_run *run;      /* [count], with records after study_work_do */
     study_run **pending; /* [pending_count]: that this process may train */
-    int pending_count;
 } study_work;
 
 typedef struct study_outcome {
@@ -59,9 +55,6 @@ typedef struct study_outcome {
     tg_error error;
 } study_outcome;
 
-/* An empty list of runs whose records lie in the study's folder. */
-study_work study_work_of(const study_context *c);
-study_run *study_work_add(study_work *work);
 void study_work_free(study_work *work);
 
 /* Trains the missing runs and reads all records, of folders or, where there is none, of the kept files, which

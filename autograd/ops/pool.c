@@ -78,12 +78,12 @@ static void pool_image(const pooling *p, int64_t image)
     const int64_t down = tg_windows(w, 0), across = tg_windows(w, 1), width = w->size.dim[1];
     const int64_t element = (int64_t)tg_dtype_size(p->dtype);
     const char *from = p->images + image * w->size.dim[0] * width * element;
-    for (int64_t y = 0; y < down; y++) {
+    for (int64_t x = 0, run; x < across; x += run) {
         int64_t line, column;
-        const int64_t rows = part_in_image(w, 0, y, &line);
-        for (int64_t x = 0, run; x < across; x += run) {
-            const int64_t columns = part_in_image(w, 1, x, &column), at = (image * down + y) * across + x;
-            run = whole_windows(w, x);
+        const int64_t columns = part_in_image(w, 1, x, &column);
+        run = whole_windows(w, x);
+        for (int64_t y = 0; y < down; y++) {
+            const int64_t rows = part_in_image(w, 0, y, &line), at = (image * down + y) * across + x;
             TG_KERNEL_CALL(p->dtype, max_windows, (size_t)run, (size_t)(line * width + column),
                            (size_t)w->stride.dim[1], (size_t)rows, (size_t)(w->dilation.dim[0] * width),
                            (size_t)columns, (size_t)w->dilation.dim[1], from,

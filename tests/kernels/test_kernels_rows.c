@@ -2,6 +2,7 @@
  * precision. */
 #include "autograd/kernels/kernels.h"
 #include "autograd/rng.h"
+#include "tests/support/guarded_memory.h"
 
 #include <check.h>
 #include <math.h>
@@ -213,6 +214,79 @@ START_TEST(attention_with_its_gradient)
 }
 END_TEST
 
+/* ---- windows ---- */
+
+typedef struct window_case {
+    size_t windows, step, rows, row_stride, columns, column_stride;
+} window_case;
+
+/* Where in the image the largest element of a window is that begins at `start`: the first of equal ones, the first NaN.
+ */
+static size_t largest_place(const window_case *c, const double *image, size_t start)
+{
+    size_t best = start;
+    for (size_t i = 0; i < c->rows; i++)
+        for (size_t j = 0; j < c->columns; j++) {
+            const size_t at = start + i * c->row_stride + j * c->column_stride;
+            if (image[at] > image[best] || (isnan(image[at]) && !isnan(image[best])))
+                best = at;
+        }
+    return best;
+}
+
+static void assert_windows(const window_case *c, const tg_kernel_set *set, tg_dtype dtype, guarded_memory *memory,
+                           tg_rng *rng)
+{
+    static const double values[] = {0, -0.0, 1, 1, 2, -3, -INFINITY, -INFINITY, INFINITY, NAN};
+    static double exact[4000], result[64];
+    static float narrow[4000];
+    int32_t places[64];
+    const size_t first = tg_rng_below(rng, 3), size = dtype == TG_F32 ? sizeof(float) : sizeof(double),
+                 count = first + (c->windows - 1) * c->step + (c->rows - 1) * c->row_stride +
+                         (c->columns - 1) * c->column_stride + 1,
+                 kinds = 2 + tg_rng_below(rng, sizeof values / sizeof *values - 1);
+    ck_assert_uint_le(count, sizeof exact / sizeof *exact);
+    for (size_t i = 0; i < count; i++)
+        narrow[i] = (float)(exact[i] = values[tg_rng_below(rng, kinds)]);
+    const void *image =
+        guarded_memory_put(memory, dtype == TG_F32 ? (void *)narrow : exact, count * size, GUARDED_BEHIND);
+    const bool no_values = tg_rng_below(rng, 4) == 0, no_places = !no_values && tg_rng_below(rng, 4) == 0;
+    set->of[dtype]->max_windows(c->windows, first, c->step, c->rows, c->row_stride, c->columns, c->column_stride, image,
+                                no_values ? NULL : result, no_places ? NULL : places);
+    for (size_t w = 0; w < c->windows; w++) {
+        const size_t place = largest_place(c, exact, first + w * c->step);
+        const double found = dtype == TG_F32 ? (double)((float *)result)[w] : result[w];
+        if (!no_places)
+            ck_assert_uint_eq((size_t)places[w], place);
+        if (!no_values)
+            ck_assert_msg(isnan(exact[place]) ? isnan(found)
+                                              : found == exact[place] && !signbit(found) == !signbit(exact[place]),
+                          "window %zu of %zu, %s: %g, not %g", w, c->windows, set->isa, found, exact[place]);
+    }
+}
+
+/* Every number of windows up to 40; images end where no more memory may be read. */
+START_TEST(the_largest_of_windows)
+{
+    static const window_case kinds[] = {{0, 2, 2, 90, 2, 1}, {0, 2, 1, 1, 2, 1},   {0, 2, 3, 90, 3, 1},
+                                        {0, 1, 3, 50, 3, 1}, {0, 3, 2, 150, 2, 2}, {0, 1, 1, 1, 1, 1},
+                                        {0, 2, 2, 90, 2, 3}, {0, 5, 3, 200, 4, 1}};
+    tg_rng rng = tg_rng_seed(3);
+    guarded_memory memory;
+    guarded_memory_open(&memory, 4000 * sizeof(double));
+    for (int number = 0; tg_kernel_set_at(number); number++)
+        for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds && tg_kernel_set_runs(tg_kernel_set_at(number));
+             kind++)
+            for (size_t windows = 1; windows <= 40; windows++)
+                for (int draw = 0; draw < 4; draw++) {
+                    window_case c = kinds[kind];
+                    c.windows = windows;
+                    assert_windows(&c, tg_kernel_set_at(number), draw % 2 ? TG_F64 : TG_F32, &memory, &rng);
+                }
+    guarded_memory_close(&memory);
+}
+END_TEST
+
 Suite *kernels_rows_suite(void)
 {
     Suite *suite = suite_create("kernels_rows");
@@ -222,6 +296,7 @@ Suite *kernels_rows_suite(void)
     tcase_add_test(tests, cross_entropy_with_its_gradient);
     tcase_add_test(tests, norms_with_their_gradient);
     tcase_add_test(tests, attention_with_its_gradient);
+    tcase_add_test(tests, the_largest_of_windows);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -80,7 +80,7 @@ void fuzz_text(const uint8_t *bytes, size_t size)
     tg_error error = {""};
     char spec[160];
     text_source text;
-    tg_fit_rows train, valid;
+    tg_fit_rows train, valid, test;
     if (size == 0)
         return;
     const bool lines = bytes[0] & 1, windows = bytes[0] & 2;
@@ -89,12 +89,14 @@ void fuzz_text(const uint8_t *bytes, size_t size)
     if (!text_load(spec, &text, &error))
         fuzz_require(fuzz_is_one_line(error.text), "no message of one line");
     else {
-        if (!text_split(&text, parts[bytes[0] >> 2 & 3], 1, &error) ||
-            !text_rows(&text, &net, 0, &train, &valid, &error))
+        if (!text_split(&text, parts[bytes[0] >> 2 & 3], bytes[0] >> 6 & 1 ? 0.2 : 0, 1, &error) ||
+            !text_rows(&text, &net, 0, &train, &valid, &test, &error))
             fuzz_require(fuzz_is_one_line(error.text), "no message of one line");
         else {
             check_batches(&train, text.vocabulary, net.context);
             check_batches(&valid, text.vocabulary, net.context);
+            if (test.count)
+                check_batches(&test, text.vocabulary, net.context);
         }
         text_free(&text);
     }

@@ -214,6 +214,9 @@ class Commands:
         if rng.random() < 0.4:
             means["validation"] = "0.3"
             o += ["--validation", "0.3"]
+        means["test"] = rng.choice(["0", "0.2"])
+        if means["test"] != "0":
+            o += ["--test", means["test"]]
         if model == "gpt":
             o += ["--layers", rng.choice([1, 2]), "--heads", 2, "--width", 8, "--activation", rng.choice(list(nets.PLAIN)),
                   "--norm", rng.choice(["layer", "rms", "none"])]

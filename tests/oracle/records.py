@@ -255,19 +255,23 @@ def last_weights(folder, o):
 
 
 def check_text(folder, o, text, model, context):
-    """A run on a text: the best epoch, and the validation losses of the saved and of the last weights."""
+    """A run on a text: the best epoch, and the losses of the saved and of the last weights."""
     with open(folder + "/result.json") as file:
         result = json.load(file)
     curves = read_csv(folder + "/curves.csv")
     meta, tensors = nets.read(folder + "/best.safetensors")
     spec = json.loads(meta["tapegrad.model"])
-    x, labels, train = text.rows(model, context, 0.1 if o["validation"] == "0.2" else float(o["validation"]))
+    (x, labels), test, train = text.rows(model, context, 0.1 if o["validation"] == "0.2" else float(o["validation"]),
+                                         float(o["test"]))
     best = check_epochs(folder, o, curves, result, train)
     expect(int(meta["fit.epoch"]) == best + 1, folder, "saved the weights of epoch", meta["fit.epoch"])
     expect(result["validation"]["loss"] == number(curves[best]["val_loss"]), folder, "has another validation loss")
     expect_close(folder + ": validation loss", loss_of(spec, tensors, x, labels, None), result["validation"]["loss"], 2e-5)
     expect_close(folder + ": the last validation loss", loss_of(spec, last_weights(folder, o), x, labels, None),
                  number(curves[-1]["val_loss"]), 2e-5)
+    expect(("test" in result) == (o["test"] != "0"), folder, "has test rows:", "test" in result)
+    if "test" in result:
+        expect_close(folder + ": test loss", loss_of(spec, tensors, *test, None), result["test"]["loss"], 2e-5)
     right = nets.forward(spec, tensors, x).argmax(-1) == labels
     expect(abs(right.sum() - result["validation"]["accuracy"] * right.size) < 2.5, folder, "accuracy",
            result["validation"]["accuracy"], "and not", right.mean())

@@ -217,14 +217,18 @@ class Text:
         known = sorted(set(text))
         self.ids, self.end = np.array([known.index(c) for c in text]), known.index("\n") if "\n" in known else 0
 
-    def rows(self, model, context, validation):
-        """Inputs and right answers of the validation rows, and the number of training rows."""
+    def rows(self, model, context, validation, test):
+        """Inputs and right answers of the validation and of the test rows, and the number of training rows."""
         size = len(self.ids)
-        first = size - int(validation * size + 0.5)
-        part = self.ids[first:]
+        last = size - int(test * size + 0.5)
+        first = last - int(validation * size + 0.5)
+        parts = [self.part(model, context, self.ids[a:b]) for a, b in ((first, last), (last, size))]
+        return parts + [(first - 1) // context if model == "gpt" else first]
+
+    def part(self, model, context, part):
         if model == "gpt":
             count = (len(part) - 1) // context
             at = np.arange(count)[:, None] * context + np.arange(context)
-            return part[at], part[at + 1], (first - 1) // context
+            return part[at], part[at + 1]
         before = np.concatenate([np.full(context, self.end), part])
-        return before[np.arange(len(part))[:, None] + np.arange(context)], part, first
+        return before[np.arange(len(part))[:, None] + np.arange(context)], part

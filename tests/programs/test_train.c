@@ -280,6 +280,29 @@ static double number_behind(const char *words)
     return at ? atof(at + strlen(words)) : NAN;
 }
 
+/* Other characters in the test part of a text change the test loss and nothing else. */
+START_TEST(the_test_part_of_a_text_chooses_nothing)
+{
+    static const char command[] = "--data text:%s --layers 1 --heads 2 --width 8 --context 8 --epochs 3 --test 0.2 "
+                                  "--validation 0.1 --no-plots --out %s";
+    char *text = strdup(temporary_text("text"));
+    const size_t size = strlen(text), tested = size - (size_t)(0.2 * (double)size + 0.5);
+    for (size_t i = tested, end = size - 1; i < end; i++, end--) {
+        const char other = text[i];
+        text[i] = text[end];
+        text[end] = other;
+    }
+    temporary_write("changed", text, size);
+    free(text);
+    expect_fine(train_run("train", command, "text", "one"));
+    ck_assert_ptr_nonnull(strstr(train_output, " are for testing, "));
+    const double before = number_behind("test: loss ");
+    expect_fine(train_run("train", command, "changed", "other"));
+    ck_assert(number_behind("test: loss ") != before);
+    assert_same_files("one/curves.csv", "other/curves.csv");
+}
+END_TEST
+
 START_TEST(with_ema_the_averages_are_kept_and_measured)
 {
     static const char *const same = "--data csv:train.csv --hidden 32 --epochs 8 --refit no --no-plots";
@@ -487,6 +510,7 @@ Suite *train_suite(void)
     tcase_add_test(tests, what_a_terminal_would_obey_is_not_printed);
     tcase_add_test(tests, the_last_line_of_progress_is_of_the_last_validation);
     tcase_add_test(tests, images_are_told_apart_and_drawn_again);
+    tcase_add_test(tests, the_test_part_of_a_text_chooses_nothing);
     tcase_add_test(tests, texts_are_written_with_temperature_and_top_k);
     tcase_add_test(tests, the_profile_names_operations_and_layers);
     suite_add_tcase(suite, tests);

@@ -130,21 +130,30 @@ static bool split_rows(run_spec *s, run_source *from, tg_error *error)
 
 static bool open_text(run_spec *s, run_source *from, tg_error *error)
 {
-    if (s->test)
-        return tg_fail(error, "--test: a text has a validation split only");
     return text_load(s->data, &from->letters, error) && source_complete(s, from, error);
+}
+
+/* The fraction of a text that an option holds out. */
+static bool read_fraction(const char *option, const char *value, double *fraction, tg_error *error)
+{
+    char *end = NULL;
+    if (!value || (strcmp(option, "test") == 0 && strcmp(value, "none") == 0))
+        return true;
+    *fraction = strtod(value, &end);
+    return (!*end && *fraction > 0 && *fraction < 1) ||
+           tg_fail(error, "--%s '%.60s': expected a fraction between 0 and 1 for a text", option, value);
 }
 
 static bool split_text(run_spec *s, run_source *from, tg_error *error)
 {
-    char *end = NULL;
-    const double validation = s->validation ? strtod(s->validation, &end) : 0.1;
-    if ((end && *end) || !(validation > 0 && validation < 1))
-        return tg_fail(error, "--validation '%.60s': expected a fraction between 0 and 1 for a text", s->validation);
+    double validation = 0.1, test = 0;
+    if (!read_fraction("validation", s->validation, &validation, error) ||
+        !read_fraction("test", s->test, &test, error))
+        return false;
     net_spec complete = s->net; /* the context is wanted below */
     net_spec_complete(&complete);
-    return text_split(&from->letters, validation, (uint64_t)s->seed, error) &&
-           text_rows(&from->letters, &complete, s->epoch_windows, &from->train, &from->valid, error);
+    return text_split(&from->letters, validation, test, (uint64_t)s->seed, error) &&
+           text_rows(&from->letters, &complete, s->epoch_windows, &from->train, &from->valid, &from->test, error);
 }
 
 /* ---- either ---- */
@@ -283,8 +292,13 @@ static void describe_weights(const run_source *from, FILE *out)
 
 static void describe_text(const text_source *t, FILE *out)
 {
-    fprintf(out, "%s: %lld characters, %d different; the last %lld are held out%s\n", t->name, (long long)t->size,
-            t->vocabulary, (long long)(t->size - t->held_out), t->lines ? ", of lines in random order" : "");
+    fprintf(out, "%s: %lld characters, %d different; ", t->name, (long long)t->size, t->vocabulary);
+    if (t->tested < t->size)
+        fprintf(out, "the last %lld are for testing, %lld before them for validation", (long long)(t->size - t->tested),
+                (long long)(t->tested - t->held_out));
+    else
+        fprintf(out, "the last %lld are held out", (long long)(t->size - t->held_out));
+    fprintf(out, "%s\n", t->lines ? ", of lines in random order" : "");
 }
 
 void source_describe(const run_spec *s, const run_source *from, const char *split, FILE *out)

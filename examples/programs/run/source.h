@@ -33,21 +33,21 @@ typedef struct text_source {
     int vocabulary;
     unsigned char letter[256]; /* [vocabulary]: the byte of each number */
     int end;                   /* the number of a newline, 0 if there is none */
-    int64_t held_out;          /* start of the validation split */
-    text_part train, valid;
+    int64_t held_out, tested;  /* starts of the validation split, and of the test split: `size` if there is none */
+    text_part train, valid, test;
 } text_source;
 
 bool text_is_named(const char *spec);
 bool text_load(const char *spec, text_source *out, tg_error *error);
 void text_free(text_source *source);
 
-/* Holds this fraction out: the end of a running text, or any lines. */
-bool text_split(text_source *source, double validation, uint64_t seed, tg_error *error);
+/* Holds these fractions out, the test split last: the end of a running text, or any lines. */
+bool text_split(text_source *source, double validation, double test, uint64_t seed, tg_error *error);
 
-/* The rows on which a model with this specification trains and is validated. An epoch has this many windows, at random
- * positions; 0: enough to cover the characters of the training split once. */
+/* The rows on which a model with this specification trains, is validated and is tested (count 0: not). An epoch has
+ * this many windows, at random positions; 0: enough to cover the characters of the training split once. */
 bool text_rows(text_source *source, const net_spec *spec, int64_t epoch_windows, tg_fit_rows *train, tg_fit_rows *valid,
-               tg_error *error);
+               tg_fit_rows *test, tg_error *error);
 
 /* ---- any data ---- */
 

@@ -85,8 +85,14 @@ void text_free(text_source *t)
 
 /* ---- splitting ---- */
 
+/* The share of a number of bytes or lines, rounded. */
+static int64_t share_of(int64_t count, double share)
+{
+    return (int64_t)(share * (double)count + 0.5);
+}
+
 /* Shuffles the lines. Each keeps the newline after it; the first newline stays in front. */
-static bool shuffle_lines(text_source *t, uint64_t seed, int64_t *lines, double validation)
+static bool shuffle_lines(text_source *t, uint64_t seed, int64_t *lines, double validation, double test)
 {
     int64_t count = 0;
     for (int64_t i = 1; i < t->size; i++)
@@ -106,10 +112,12 @@ static bool shuffle_lines(text_source *t, uint64_t seed, int64_t *lines, double 
             order[i] = (int32_t)i;
         tg_rng_shuffle(&rng, (size_t)count, order);
         ids[out++] = t->end;
-        const int64_t kept = count - (int64_t)(validation * (double)count + 0.5);
+        const int64_t used = count - share_of(count, test), kept = used - share_of(count, validation);
         for (int64_t i = 0; i < count; i++) {
             if (i == kept)
                 t->held_out = out;
+            if (i == used)
+                t->tested = out;
             const int64_t length = begin[order[i] + 1] - begin[order[i]];
             memcpy(ids + out, t->read + begin[order[i]], (size_t)length * sizeof *ids);
             out += length;
@@ -118,7 +126,7 @@ static bool shuffle_lines(text_source *t, uint64_t seed, int64_t *lines, double 
             free(t->ids);
         t->ids = ids;
         ids = NULL;
-        *lines = kept < 1 || kept >= count ? 0 : count;
+        *lines = kept < 1 || kept >= used ? 0 : count;
     }
     free(begin);
     free(order);
@@ -126,14 +134,15 @@ static bool shuffle_lines(text_source *t, uint64_t seed, int64_t *lines, double 
     return fine;
 }
 
-bool text_split(text_source *t, double validation, uint64_t seed, tg_error *error)
+bool text_split(text_source *t, double validation, double test, uint64_t seed, tg_error *error)
 {
     int64_t lines = 1;
-    t->held_out = t->size - (int64_t)(validation * (double)t->size + 0.5);
-    if (t->lines && !shuffle_lines(t, seed, &lines, validation))
+    t->tested = t->size - share_of(t->size, test);
+    t->held_out = t->tested - share_of(t->size, validation);
+    if (t->lines && !shuffle_lines(t, seed, &lines, validation, test))
         return tg_fail(error, "%s: out of memory", t->name);
-    if (lines < 1 || t->held_out < 2 || t->held_out > t->size - 2)
-        return tg_fail(error, "%s: too short to hold %g of it out", t->name, validation);
+    if (lines < 1 || t->held_out < 2 || t->held_out > t->tested - 2 || (test > 0 && t->tested > t->size - 2))
+        return tg_fail(error, "%s: too short to hold %g of it out", t->name, validation + test);
     return true;
 }
 
@@ -193,21 +202,32 @@ static void describe_rows(text_part *part, int64_t windows, tg_fit_rows *rows)
         rows->column[1].shape = TG_SHAPE(part->context);
 }
 
-bool text_rows(text_source *t, const net_spec *spec, int64_t epoch_windows, tg_fit_rows *train, tg_fit_rows *valid,
-               tg_error *error)
+/* The part [first, last) as rows: of windows, at random positions in training, or of single characters. */
+static bool rows_of_part(text_source *t, text_part *part, const net_spec *spec, int64_t windows, tg_fit_rows *rows,
+                         tg_error *error)
 {
-    const bool windows = net_traits_of(spec->model)->every_position;
-    if (windows && t->lines)
+    const int64_t size = part->last - part->first;
+    part->of = t;
+    part->context = spec->context;
+    part->windows = net_traits_of(spec->model)->every_position;
+    if (part->windows && size <= spec->context + 1)
+        return tg_fail(error, "%s: a part of %lld character%s, expected more than the context of %d", t->name,
+                       (long long)size, plural(size), spec->context);
+    describe_rows(part, part->windows ? windows : 0, rows);
+    return true;
+}
+
+bool text_rows(text_source *t, const net_spec *spec, int64_t epoch_windows, tg_fit_rows *train, tg_fit_rows *valid,
+               tg_fit_rows *test, tg_error *error)
+{
+    if (net_traits_of(spec->model)->every_position && t->lines)
         return tg_fail(error, "--model gpt reads text:FILE; lines:FILE is for charmlp");
     const int64_t first = t->lines; /* no character comes before the first newline */
-    t->train = (text_part){
-        .of = t, .first = first, .last = t->held_out, .context = spec->context, .windows = windows, .training = true};
-    t->valid =
-        (text_part){.of = t, .first = t->held_out, .last = t->size, .context = spec->context, .windows = windows};
-    if (windows && (t->held_out <= spec->context + 1 || t->size - t->held_out <= spec->context + 1))
-        return tg_fail(error, "%s: %lld character%s held out, expected more than the context of %d", t->name,
-                       (long long)(t->size - t->held_out), plural(t->size - t->held_out), spec->context);
-    describe_rows(&t->train, windows ? epoch_windows : 0, train);
-    describe_rows(&t->valid, 0, valid);
-    return true;
+    t->train = (text_part){.first = first, .last = t->held_out, .training = true};
+    t->valid = (text_part){.first = t->held_out, .last = t->tested};
+    t->test = (text_part){.first = t->tested, .last = t->size};
+    *test = (tg_fit_rows){0};
+    return rows_of_part(t, &t->train, spec, epoch_windows, train, error) &&
+           rows_of_part(t, &t->valid, spec, 0, valid, error) &&
+           (t->tested == t->size || rows_of_part(t, &t->test, spec, 0, test, error));
 }

@@ -48,7 +48,7 @@ static bool load(const study_context *c, study_source i, run_source *to, tg_erro
             !files_write(c->folder, "sentences.txt", write_sentences, NULL, error))
             return false;
     }
-    return text_load(spec, &to->letters, error) && text_split(&to->letters, 0.1, 1, error);
+    return text_load(spec, &to->letters, error) && text_split(&to->letters, 0.1, 0, 1, error);
 }
 
 bool study_sources_load(study_sources *from, const study_context *c, const study_grid grids[], int count)

@@ -122,6 +122,24 @@ tg_tape_counts tg_tape_count(const tg_tape *tape);
  * and the operation that read it. Costs a pass over each result. */
 void tg_tape_watch(tg_tape *tape, bool on);
 
+/* Training in 16 bits, emulated with floats: from now on operations, those of backward passes too, read their f32
+ * inputs rounded to this format and round their f32 results, the gradients of parameters included; inside an operation
+ * sums are floats. Parameters keep their floats (master weights): operations read rounded copies. Scalars, such as a
+ * loss, are not rounded, and their derivative is rounded as a whole: so a loss can be scaled before that. Gradients
+ * that are added up are rounded after each addition. TG_FLOAT32 ends it.
+ *
+ *     tg_tape_round(tape, TG_BFLOAT16); */
+typedef enum tg_format {
+    TG_FLOAT32,
+    TG_BFLOAT16, /* 8 binary digits, and the range of floats */
+    TG_FLOAT16,  /* IEEE 754's binary16: 11 binary digits, of magnitude 65504 at most, and multiples of 2^-24 */
+} tg_format;
+
+void tg_tape_round(tg_tape *tape, tg_format format);
+
+/* The nearest number of the format, ties to even; infinite from half a unit above the largest on. NaN stays NaN. */
+float tg_round(tg_format format, float x);
+
 /* Profiling: while on, the time of each operation is added up, in this step and in steps that repeat it. Switching it
  * on resets the times. */
 void tg_tape_time(tg_tape *tape, bool on);

@@ -135,6 +135,11 @@ typedef struct tg_fit_config {
     /* With a decay, {.decay = 0.999}, the run validates, chooses the best epoch and ends with the moving average of the
      * weights; with 0, with the weights themselves. */
     tg_ema_config ema;
+    /* Training in 16 bits, emulated (tg_tape_round): training passes are rounded to this format, while weights, and
+     * evaluation, are floats. For TG_FLOAT16 the loss is multiplied by a scale, 65536 at first, so that small gradients
+     * are not rounded to 0; where a gradient is not finite, the step is left out and the scale halved, and after 2,000
+     * steps without that it is doubled. For float models in one process. 0: TG_FLOAT32. */
+    tg_format round;
     bool best_by_score; /* the best epoch has the highest validation score, not the lowest validation loss */
     uint64_t seed;
 

@@ -43,6 +43,8 @@ struct tg_fit {
     int64_t steps_of_epoch, rows_of_epoch;
     int64_t step;              /* steps done */
     double loss_sum, norm_sum; /* sums of this epoch so far */
+    double scale;              /* of the loss, a power of two; 1 unless config.round is TG_FLOAT16 */
+    int scaled_steps;          /* steps since the scale changed */
     tg_fit_epoch *epochs;      /* [config.epochs] */
     int64_t epoch_count, best,
         ordered;       /* best: index, or -1; ordered: the epoch, from 0, for which train.order is set, or -1 */
@@ -80,6 +82,12 @@ bool tg_fit_trains(const tg_fit_config *config);
 /* One pass over rows of the epoch, whose gradients are weighted by `share`; returns their mean loss, NaN on error.
  * Random numbers depend on the step, the number of the pass in it, and the shard. */
 double tg_fit_pass(tg_fit *fit, int64_t number, int64_t shard, int64_t first, int64_t count, double share);
+
+/* ---- scale.c ---- */
+
+/* The optimiser's step, for gradients of the loss times fit->scale. A step that it refuses may be left out, with a
+ * smaller scale from then on: then `left_out` is set. False on error. */
+bool tg_fit_scaled_step(tg_fit *fit, bool *left_out);
 
 /* ---- shards.c ---- */
 

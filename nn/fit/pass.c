@@ -18,7 +18,8 @@ double tg_fit_pass(tg_fit *fit, int64_t number, int64_t shard, int64_t first, in
     }
     tg_tensor loss = config->loss(config->model, batch, &training, NULL);
     const double value = tg_size(loss) == 1 ? tg_item(loss) : NAN;
-    if (isfinite(value) && tg_backward(share == 1 ? loss : tg_mul_scalar(loss, share)))
+    const double factor = share * fit->scale;
+    if (isfinite(value) && tg_backward(factor == 1 ? loss : tg_mul_scalar(loss, factor)))
         return value;
     const char *error = tg_tape_error(fit->training);
     fit->diverged = !error && tg_ok(loss) && tg_size(loss) == 1;

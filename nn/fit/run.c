@@ -39,14 +39,16 @@ static bool take_step(tg_fit *fit, tg_fit_step *now, bool *stop)
     if (!fine || *stop)
         return fine;
     now->loss = sums.loss;
+    bool left_out = false;
     const bool reached = tg_parameters_have_gradient(fit->parameters),
-               stepped = fit->is_spread ? tg_fit_spread_update(fit) : tg_optimizer_step(config->optimizer);
-    now->gradient_norm = tg_optimizer_gradient_norm(config->optimizer);
+               stepped = fit->is_spread ? tg_fit_spread_update(fit) : tg_fit_scaled_step(fit, &left_out);
+    now->gradient_norm = left_out ? 0 : tg_optimizer_gradient_norm(config->optimizer);
     fit->diverged = reached && !stepped && !fit->error.text[0];
     if (!stepped)
         return tg_fail_first(&fit->error, "epoch %lld: %s", (long long)now->epoch,
                              tg_optimizer_error(config->optimizer));
-    tg_ema_update(fit->ema);
+    if (!left_out)
+        tg_ema_update(fit->ema);
     fit->step++;
     fit->loss_sum += sums.rows_loss;
     fit->norm_sum += now->gradient_norm;

@@ -92,6 +92,7 @@ static bool allocate(tg_fit *fit)
     const bool validates = config->valid.count > 0, averages = config->ema.decay != 0;
     fit->training = tg_tape_new();
     tg_tape_save_memory(fit->training, true);
+    tg_tape_round(fit->training, config->round);
     fit->epochs = calloc((size_t)config->epochs, sizeof *fit->epochs);
     bool fine = tg_fit_feed_init(&fit->train, &config->train, config->batch, false) && fit->training && fit->epochs;
     if (validates)
@@ -111,6 +112,9 @@ static bool prepare(tg_fit *fit)
     fit->parameters = tg_optimizer_parameters(config->optimizer);
     if (!fit->parameters)
         return tg_fail_first(&fit->error, "training: %s", tg_optimizer_error(NULL));
+    if (config->round != TG_FLOAT32 && (tg_parameters_dtype(fit->parameters) != TG_F32 || config->communicator))
+        return tg_fail_first(&fit->error, "training: only models of floats, in one process, can be rounded to 16 bits");
+    fit->scale = config->round == TG_FLOAT16 ? 65536 : 1;
     fit->steps_of_epoch = steps_of_epoch(config);
     fit->rows_of_epoch = rows_of_epoch(config);
     fit->step = config->epochs_before * fit->steps_of_epoch;

@@ -35,6 +35,8 @@ static void describe(const tg_fit *fit, char run[RUN])
         used += snprintf(run + used, RUN - (size_t)used, ", passes of %" PRId64 " or more", c->least_rows);
     if (c->shards > 1)
         used += snprintf(run + used, RUN - (size_t)used, ", %d shards", c->shards);
+    if (c->round != TG_FLOAT32)
+        used += snprintf(run + used, RUN - (size_t)used, ", in %s", c->round == TG_FLOAT16 ? "float16" : "bfloat16");
     if (fit->ema)
         tg_print(run + used, RUN - (size_t)used, ", averages of decay %.17g%s", c->ema.decay,
                  c->ema.warmup ? " from less" : "");
@@ -46,11 +48,12 @@ static void describe(const tg_fit *fit, char run[RUN])
  * files. */
 static char *epochs_text(const tg_fit *fit)
 {
-    char *text = malloc((size_t)(fit->epoch_count + 1) * LINE);
+    char *text = malloc((size_t)(fit->epoch_count + 2) * LINE);
     if (!text)
         return NULL;
-    int length = tg_print(text, LINE, "%a %a", fit->loss_sum, fit->norm_sum);
-    char *end = text + length;
+    char *end = text + tg_print(text, LINE, "%a %a", fit->loss_sum, fit->norm_sum);
+    if (fit->config.round == TG_FLOAT16)
+        end += tg_print(end, LINE, " %a %d", fit->scale, fit->scaled_steps);
     for (int64_t i = 0; i < fit->epoch_count; i++) {
         const tg_fit_epoch *e = &fit->epochs[i];
         end += tg_print(end, LINE, ";%" PRId64 " %a %a %a %a %a %d", e->step, e->rate, e->train_loss, e->valid_loss,
@@ -149,7 +152,13 @@ static bool read_epochs(tg_fit *fit, const char *text)
     int used = 0;
     if (tg_scan(text, "%la %la%n", &fit->loss_sum, &fit->norm_sum, &used) != 2)
         return false;
-    for (text += used; *text == ';' && fit->epoch_count < fit->config.epochs; text += used) {
+    text += used;
+    if (fit->config.round == TG_FLOAT16) {
+        if (tg_scan(text, " %la %d%n", &fit->scale, &fit->scaled_steps, &used) != 2)
+            return false;
+        text += used;
+    }
+    for (; *text == ';' && fit->epoch_count < fit->config.epochs; text += used) {
         tg_fit_epoch e = {.epoch = fit->epoch_count + 1};
         int best;
         if (tg_scan(text, ";%" SCNd64 " %la %la %la %la %la %d%n", &e.step, &e.rate, &e.train_loss, &e.valid_loss,

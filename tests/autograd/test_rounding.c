@@ -1,5 +1,5 @@
-/* The 16-bit formats. */
-#include "examples/programs/data/half.h"
+/* The 16-bit formats, and a tape that rounds to them. */
+#include "tapegrad.h"
 
 #include <check.h>
 #include <float.h>
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-Suite *half_suite(void);
+Suite *rounding_suite(void);
 
 typedef struct known {
     float x;
@@ -46,13 +46,13 @@ static const known bf16[] = {{0, 0x0000},           {-0.0f, 0x8000},       {1, 0
 typedef struct format {
     const char *name;
     int fraction_bits, bias;
-    float (*round)(float x);
+    tg_format format;
     const known *known;
     size_t count;
 } format;
 
-static const format formats[] = {{"f16", 10, 15, half_f16_round, f16, sizeof f16 / sizeof *f16},
-                                 {"bf16", 7, 127, half_bf16_round, bf16, sizeof bf16 / sizeof *bf16}};
+static const format formats[] = {{"f16", 10, 15, TG_FLOAT16, f16, sizeof f16 / sizeof *f16},
+                                 {"bf16", 7, 127, TG_BFLOAT16, bf16, sizeof bf16 / sizeof *bf16}};
 
 /* The value that the definition of a format gives to bits. */
 static float defined(const format *f, unsigned bits)
@@ -70,7 +70,7 @@ static float defined(const format *f, unsigned bits)
 /* The same number with the same sign. */
 static void expect(const format *f, float x, unsigned bits)
 {
-    const float rounded = f->round(x), expected = defined(f, bits);
+    const float rounded = tg_round(f->format, x), expected = defined(f, bits);
     ck_assert_msg(rounded == expected && !signbit(rounded) == !signbit(expected), "%s of %a: %a, expected %a", f->name,
                   (double)x, (double)rounded, (double)expected);
 }
@@ -82,7 +82,7 @@ START_TEST(known_numbers_are_rounded_to_theirs)
         expect(f, f->known[i].x, f->known[i].bits);
     float nan; /* its only fraction bit is one that bf16 drops */
     memcpy(&nan, &(uint32_t){0x7f800001}, sizeof nan);
-    ck_assert(isnan(f->round(nan)) && isnan(f->round(-NAN)));
+    ck_assert(isnan(tg_round(f->format, nan)) && isnan(tg_round(f->format, -NAN)));
 }
 END_TEST
 
@@ -105,12 +105,105 @@ START_TEST(every_number_and_every_middle_between_two_is_rounded_to_the_nearest)
 }
 END_TEST
 
-Suite *half_suite(void)
+/* ---- a tape that rounds ---- */
+
+enum { ROWS = 5, IN = 3, OUT = 4 };
+
+/* Parameters of one linear layer without bias, and rows: numbers that are none of the formats'. */
+static tg_parameters *make_weight(float x[ROWS][IN], float wanted[ROWS][OUT])
 {
-    Suite *suite = suite_create("half");
-    TCase *tests = tcase_create("half");
+    tg_rng rng = tg_rng_seed(5);
+    tg_parameters *set = tg_parameters_new(TG_F32);
+    tg_parameter_fill_normal(tg_parameters_add(set, "weight", TG_SHAPE(OUT, IN), true), 1, &rng);
+    for (int r = 0; r < ROWS; r++) {
+        for (int i = 0; i < IN; i++)
+            x[r][i] = (float)tg_rng_normal(&rng);
+        for (int o = 0; o < OUT; o++)
+            wanted[r][o] = (float)tg_rng_normal(&rng);
+    }
+    return set;
+}
+
+/* mse(relu(x w'), wanted), times a factor, and its gradient. */
+static float run_step(tg_tape *tape, tg_parameters *set, const float *x, const float *wanted, double factor, float *y)
+{
+    tg_tape_reset(tape);
+    tg_tensor in = tg_constant(tape, TG_F32, x, TG_SHAPE(ROWS, IN)),
+              weight = tg_parameter_tensor(tape, tg_parameters_at(set, 0)),
+              out = tg_keep(tg_relu(tg_matmul(in, tg_transpose(weight, 0, 1)))),
+              loss = tg_keep(tg_mse(out, tg_constant(tape, TG_F32, wanted, TG_SHAPE(ROWS, OUT))));
+    ck_assert_msg(tg_backward(tg_mul_scalar(loss, factor)), "%s", tg_tape_error(tape));
+    memcpy(y, tg_f32(out), ROWS * OUT * sizeof *y);
+    return (float)tg_item(loss);
+}
+
+/* The same by loops, rounded after each operation. A sum is of so few numbers of 16 bits that doubles hold it. */
+static void expect_step(const format *f, const float *weight, float x[ROWS][IN], float wanted[ROWS][OUT], double factor,
+                        float y[ROWS][OUT], float gradient[OUT][IN])
+{
+    float slope[ROWS][OUT];
+#define ROUNDED(number) tg_round(f->format, (float)(number))
+    for (int r = 0; r < ROWS; r++)
+        for (int o = 0; o < OUT; o++) {
+            double sum = 0;
+            for (int i = 0; i < IN; i++)
+                sum += (double)ROUNDED(x[r][i]) * (double)ROUNDED(weight[o * IN + i]);
+            y[r][o] = ROUNDED(sum) > 0 ? ROUNDED(sum) : 0;
+            const float off = y[r][o] - ROUNDED(wanted[r][o]), share = (float)(factor / (ROWS * OUT)) * 2;
+            slope[r][o] = y[r][o] > 0 ? ROUNDED(off * share) : 0;
+        }
+    for (int o = 0; o < OUT; o++)
+        for (int i = 0; i < IN; i++) {
+            double sum = 0;
+            for (int r = 0; r < ROWS; r++)
+                sum += (double)slope[r][o] * (double)ROUNDED(x[r][i]);
+            gradient[o][i] = ROUNDED(sum);
+        }
+#undef ROUNDED
+}
+
+/* Two steps, the second with other weights; then one that is not rounded. The scaled loss is far below the least number
+ * of float16, and the factor far above its largest. */
+START_TEST(a_tape_rounds_what_operations_read_and_make)
+{
+    const format *f = &formats[_i];
+    float x[ROWS][IN], wanted[ROWS][OUT], y[ROWS][OUT], expected[ROWS][OUT], gradient[OUT][IN];
+    tg_parameters *set = make_weight(x, wanted);
+    tg_parameter *weight = tg_parameters_at(set, 0);
+    tg_tape *tape = tg_tape_new();
+    tg_tape_save_memory(tape, true);
+    tg_tape_round(tape, f->format);
+    for (int step = 0; step < 4; step++) {
+        const double factor = step % 2 ? 0x1p20 : 1;
+        float before[OUT * IN];
+        memcpy(before, weight->data, sizeof before);
+        run_step(tape, set, x[0], wanted[0], factor, y[0]);
+        ck_assert_mem_eq(before, weight->data, sizeof before);
+        expect_step(f, before, x, wanted, factor, expected, gradient);
+        ck_assert_mem_eq(y, expected, sizeof y);
+        ck_assert_mem_eq(weight->gradient, gradient, sizeof gradient);
+        for (int i = 0; i < OUT * IN; i++)
+            tg_parameter_put(weight, i, 0.7 * tg_parameter_get(weight, i));
+        tg_parameter_changed(weight);
+        tg_parameters_clear_gradients(set);
+    }
+    const float loss = run_step(tape, set, x[0], wanted[0], 1, y[0]);
+    tg_tape_round(tape, TG_FLOAT32);
+    tg_parameters_clear_gradients(set);
+    ck_assert(run_step(tape, set, x[0], wanted[0], 1, y[0]) != loss);
+    tg_tape_free(tape);
+    tg_parameters_free(set);
+    tg_tape_round(NULL, TG_BFLOAT16);
+}
+END_TEST
+
+Suite *rounding_suite(void)
+{
+    Suite *suite = suite_create("rounding");
+    TCase *tests = tcase_create("rounding");
     tcase_add_loop_test(tests, known_numbers_are_rounded_to_theirs, 0, 2);
     tcase_add_loop_test(tests, every_number_and_every_middle_between_two_is_rounded_to_the_nearest, 0, 2);
+    tcase_add_loop_test(tests, a_tape_rounds_what_operations_read_and_make, 0, 2);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -1,7 +1,5 @@
 #include "tests/gradcheck/taped_box.h"
 
-#include "examples/programs/data/half.h"
-
 enum { MOST = 8 };
 
 static tg_dtype dtype_of(const taped_box *of)
@@ -26,7 +24,7 @@ static bool read_into(const taped_box *of, tg_tensor from, void *out)
 {
     const bool fine = tg_read(from, dtype_of(of), out, tg_size(from));
     for (int64_t i = 0; of->type == TG_GRADCHECK_BF16 && i < tg_size(from); i++)
-        ((float *)out)[i] = half_bf16_round(((float *)out)[i]);
+        ((float *)out)[i] = tg_round(TG_BFLOAT16, ((float *)out)[i]);
     return fine;
 }
 

@@ -1,5 +1,4 @@
 /* Derivatives of black boxes: the checker of black boxes on C functions in three types. */
-#include "examples/programs/data/half.h"
 #include "tests/gradcheck/right_functions.h"
 #include "tests/support/seeds.h"
 #include "tests/gradcheck/taped_box.h"
@@ -54,7 +53,7 @@ static void put(const product *p, void *to, int i, double x)
     if (p->type == TG_GRADCHECK_F64)
         ((double *)to)[i] = x;
     else
-        ((float *)to)[i] = p->type == TG_GRADCHECK_F32 ? (float)x : half_bf16_round((float)x);
+        ((float *)to)[i] = p->type == TG_GRADCHECK_F32 ? (float)x : tg_round(TG_BFLOAT16, (float)x);
 }
 
 /* The derivatives as a matrix: [P, m] by [A, B], so that each product with a vector is a plain loop over it. */

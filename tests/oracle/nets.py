@@ -210,13 +210,29 @@ SLOPES = {
 }
 
 
-def loss_and_gradient(activation, w, x, labels, targets, smoothing, of_rows):
-    """Of a plain mlp without norms; w: [(weight, bias), ...]; of_rows: weights of the rows."""
-    inputs, before = [x], []
+def to_bfloat16(a):
+    """The nearest numbers of 8 binary digits, ties to even; for numbers far from the largest and the least."""
+    fraction, exponent = np.frexp(a)
+    return np.ldexp(np.rint(np.ldexp(fraction, 8)), exponent - 8)
+
+
+def to_float16(a):
+    with np.errstate(all="ignore"):
+        return a.astype(np.float16).astype(np.float64)
+
+
+ROUND = {"float32": lambda a: a, "bfloat16": to_bfloat16, "float16": to_float16}
+
+
+def loss_and_gradient(activation, w, x, labels, targets, smoothing, of_rows, r=ROUND["float32"], scale=1):
+    """Of a plain mlp without norms; w: [(weight, bias), ...]; of_rows: weights of the rows. `r` rounds what
+    operations read and make; the gradient is that of the loss times `scale`, divided by it."""
+    w, inputs, before = [(r(weight), r(bias)) for weight, bias in w], [r(x)], []
     for weight, bias in w[:-1]:
-        before.append(inputs[-1] @ weight.T + bias)
-        inputs.append(PLAIN[activation](before[-1]))
-    out = inputs[-1] @ w[-1][0].T + w[-1][1]
+        before.append(r(inputs[-1] @ weight.T + bias))
+        inputs.append(r(PLAIN[activation](before[-1])))
+    out = r(inputs[-1] @ w[-1][0].T + w[-1][1])
+    targets = None if targets is None else r(targets)
     share = (of_rows / of_rows.sum())[:, None]
     if labels is not None:
         classes = out.shape[1]
@@ -227,11 +243,11 @@ def loss_and_gradient(activation, w, x, labels, targets, smoothing, of_rows):
     else:
         share = share / out.shape[1]
         loss, g = ((out - targets) ** 2 * share).sum(), 2 * (out - targets) * share
-    gradient = []
+    gradient, g = [], r(g * scale)
     for i in reversed(range(len(w))):
-        gradient.append((g.T @ inputs[i], g.sum(0)))
+        gradient.append((r(g.T @ inputs[i]) / scale, r(g.sum(0)) / scale))
         if i:
-            g = (g @ w[i][0]) * SLOPES[activation](before[i - 1])
+            g = r(r(g @ w[i][0]) * r(SLOPES[activation](before[i - 1])))
     return loss, gradient[::-1]
 
 
@@ -256,16 +272,22 @@ def train(o, w, x, labels, targets, of_rows):
     w = [[np.array(part, np.float64) for part in layer] for layer in w]
     first = [[np.zeros_like(part) for part in layer] for layer in w]
     second = [[np.zeros_like(part) for part in layer] for layer in w]
-    average = None
-    steps, warmup = o["epochs"], int(o["warmup"] * o["epochs"])
-    for step in range(steps):
-        loss, gradient = loss_and_gradient(o["activation"], w, x, labels, targets, o["smoothing"], of_rows)
+    average, scale = None, 65536 if o["round"] == "float16" else 1
+    steps, warmup, step = o["epochs"], int(o["warmup"] * o["epochs"]), -1
+    for _ in range(steps):
+        loss, gradient = loss_and_gradient(o["activation"], w, x, labels, targets, o["smoothing"], of_rows,
+                                           ROUND[o["round"]], scale)
         norm = math.sqrt(sum((part**2).sum() for layer in gradient for part in layer))
-        scale = o["clip"] / norm if o["clip"] and norm > o["clip"] else 1
+        if scale > 1 and not math.isfinite(norm):  # the step is left out
+            scale /= 2
+            yield loss, 0, average or w
+            continue
+        step += 1
+        shrunk = o["clip"] / norm if o["clip"] and norm > o["clip"] else 1
         rate = o["lr"] * factor(o["schedule"], step, steps, warmup, o["end"])
         for i, layer in enumerate(w):
             for k, part in enumerate(layer):
-                g, decay = gradient[i][k] * scale, o["decay"] if k == 0 else 0
+                g, decay = gradient[i][k] * shrunk, o["decay"] if k == 0 else 0
                 if o["optimizer"] == "sgd":
                     g = g + decay * part
                     if o["momentum"]:

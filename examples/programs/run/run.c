@@ -219,6 +219,7 @@ static tg_fit_config config_of(trainer *r)
                            .epochs = s->epochs,
                            .patience = s->patience,
                            .ema = {.decay = s->ema, .warmup = true},
+                           .round = run_spec_format(s),
                            .best_by_score = strcmp(s->best, "accuracy") == 0,
                            .seed = (uint64_t)s->seed,
                            .folder = r->setup.folder,

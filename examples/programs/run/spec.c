@@ -22,6 +22,7 @@ static const char *const schedules[] = {
 #undef TG_SCHEDULE
 static const char *const bests[] = {"loss", "accuracy", NULL};
 static const char *const refits[] = {"auto", "yes", "no", NULL};
+static const char *const rounds[] = {"float32", "bfloat16", "float16", NULL};
 static const char *const splits[] = {"redrawn", "fixed", NULL};
 static const char *const gated_widths[] = {"parameters", "width", NULL};
 static const char *const deciders[] = {"file", "model", NULL};
@@ -263,6 +264,11 @@ void run_spec_name(const run_spec *s, const json_t *lists, const run_spec *defau
         *c = *c == '?' ? '_' : *c;
     json_decref(ours);
     json_decref(usual);
+}
+
+tg_format run_spec_format(const run_spec *s)
+{
+    return s->round ? (tg_format)options_position(rounds, s->round) : TG_FLOAT32;
 }
 
 tg_optimizer_config run_spec_optimizer(const run_spec *s, int64_t steps)

@@ -23,6 +23,7 @@ typedef struct run_spec {
     double noise;
     int epochs, epoch_windows, batch, accumulate, shards, patience, seed;
     const char *optimizer, *schedule, *best, *refit, *class_weights;
+    const char *round; /* of training passes; NULL: not rounded */
     double lr, warmup, end, weight_decay, momentum, beta1, beta2, clip, ema, label_smoothing;
     const char *test_noise;
     int train_loss_every;
@@ -57,6 +58,9 @@ const char *run_spec_remedy(const run_spec *s);
 
 /* False and one line if an option of the command line has no effect together with the others. */
 bool run_spec_check(const run_spec *s, bool classifies, tg_error *error);
+
+/* What training passes are rounded to. */
+tg_format run_spec_format(const run_spec *s);
 
 tg_optimizer_config run_spec_optimizer(const run_spec *s, int64_t steps);
 

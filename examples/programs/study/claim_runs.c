@@ -1,5 +1,4 @@
 /* Statements about training: the grids of runs that decide them, and the measures of a run. */
-#include "examples/programs/data/half.h"
 #include "examples/programs/study/claims.h"
 #include "examples/programs/run/run.h"
 
@@ -9,7 +8,7 @@
 /* ---- additional measures of a finished net ---- */
 
 /* The test loss of a net with the same weights and another activation, or with weights rounded to a shorter format. */
-static void put_variant(json_t *results, const char *name, trainer *r, const char *activation, float (*nearest)(float))
+static void put_variant(json_t *results, const char *name, trainer *r, const char *activation, tg_format format)
 {
     const tg_rng rng = tg_rng_seed(1);
     tg_error error;
@@ -21,8 +20,8 @@ static void put_variant(json_t *results, const char *name, trainer *r, const cha
     tg_parameters *set = tg_model_parameters(r->model);
     if (r->model && tg_parameters_copy(set, tg_model_parameters(own)) > 0) {
         float *weights = tg_parameters_values(set);
-        for (int64_t i = 0; nearest && i < tg_parameters_size(set); i++)
-            weights[i] = nearest(weights[i]);
+        for (int64_t i = 0; i < tg_parameters_size(set); i++)
+            weights[i] = tg_round(format, weights[i]);
         tg_parameters_changed(set);
         if (run_measure(r, &r->from->test, &m) && isfinite(m.loss))
             json_object_set_new(results, name, json_real(m.loss));
@@ -33,11 +32,11 @@ static void put_variant(json_t *results, const char *name, trainer *r, const cha
 
 static void put_variants(json_t *results, trainer *r)
 {
-    put_variant(results, "own", r, "gelu_exact", NULL);
-    put_variant(results, "gelu_tanh", r, "gelu_tanh", NULL);
-    put_variant(results, "gelu_quick", r, "gelu_quick", NULL);
-    put_variant(results, "fp16", r, "gelu_exact", half_f16_round);
-    put_variant(results, "bf16", r, "gelu_exact", half_bf16_round);
+    put_variant(results, "own", r, "gelu_exact", TG_FLOAT32);
+    put_variant(results, "gelu_tanh", r, "gelu_tanh", TG_FLOAT32);
+    put_variant(results, "gelu_quick", r, "gelu_quick", TG_FLOAT32);
+    put_variant(results, "fp16", r, "gelu_exact", TG_FLOAT16);
+    put_variant(results, "bf16", r, "gelu_exact", TG_BFLOAT16);
 }
 
 /* The accuracy on noisy rows, a mean over the sizes of the noise, and the test loss with other activations. */

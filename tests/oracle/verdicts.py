@@ -242,7 +242,8 @@ def check_seeds(said, c, pairs, what):
 
 def check_single_rows(lines, name, against, words, c):
     """Where a row has more than a quarter of a loss, a line has the share of rows that were won."""
-    said = [s for s in lines if s.startswith("One sample makes") and " %s is better than %s on " % (name, against) in s]
+    said = [s for s in lines if s.startswith("One sample makes") and
+            "of a %s, so" % words in s and " %s is better than %s on " % (name, against) in s]
     if c["won"] is None or abs(c["won"][0] - 0.25) < 1e-6:
         return
     heaviest, error, mean, low, high = c["won"]
@@ -251,7 +252,6 @@ def check_single_rows(lines, name, against, words, c):
         numbers = [float(n) for n in re.findall(r"(\d+) (?:%|to)", line)]
         ours = [100 * x for x in (heaviest, mean, low, high)]
         expect(len(numbers) == 4 and all(abs(a - b) < 0.5001 for a, b in zip(numbers, ours)), line, "and not", ours)
-        expect("of a %s there" % words in line, line)
 
 
 def check_sentences(printed, found, judged, margin_of, pairs):
@@ -260,24 +260,28 @@ def check_sentences(printed, found, judged, margin_of, pairs):
     runs which all agree."""
     lines = printed.splitlines()
     for (measure, name, against), c in found.items():
+        words = measure.replace("best_val_", "validation ").replace("_", " ")
+        if c["pairs"] > 1:
+            check_single_rows(lines, name, against, words, c)
         if measure != judged[0] or c["pairs"] < 2:
             continue
-        words = measure.replace("best_val_", "validation ").replace("_", " ")
         start = "%s against %s: %s " % (name, against, words)
         said = [s for s in lines if s.startswith(start)]
         expect(len(said) == 1, "no sentence, or several, on", start)
         expect((": significant" in said[0]) == (c["corrected"] < 0.05), "'%s'" % said[0], "where p is", c["corrected"])
         expect("no difference" not in said[0], "'%s'" % said[0])
+        expect(("among %d comparisons" % c["comparisons"] in said[0]) ==
+               (c["p"] < 0.05 <= c["corrected"] and not c["equal"] < 0.05), "'%s'" % said[0], "where p is", c["p"])
         if c["error"] > 0:
             expect((": equal within" in said[0]) == (c["equal"] < 0.05 <= c["corrected"]), "'%s'" % said[0], "where p is",
                    c["equal"])
             percent = 100 * (margin_of or 0.01)
             what = "%g %s" % (percent, "%" if measure not in SHARES else "point" if percent == 1 else "points")
             check_seeds(said[0], c, pairs, what)
-            check_single_rows(lines, name, against, words, c)
         if not math.isnan(c["p"]):
-            agree = "better in %d of %d" % (c["better"], c["pairs"]) if c["better"] >= c["worse"] else \
-                "worse in %d of %d" % (c["worse"], c["pairs"])
+            count = "better in %d" % c["better"] if c["better"] > c["worse"] else "worse in %d" % c["worse"]
+            both = "better in %d and " % c["better"] if c["better"] == c["worse"] else ""
+            agree = ", %s%s of %d" % (both, count, c["pairs"])
             expect(agree in said[0], "'%s' and not %s" % (said[0], agree))
     for measure in judged:
         of = [c for key, c in found.items() if key[0] == measure]

@@ -263,16 +263,25 @@ START_TEST(a_search_is_judged_at_the_best_points)
         ck_assert(!runlog_is_search(best) && groups[0].runs == 2 && groups[1].runs == 2);
         ck_assert_double_eq(groups[0].of[TEST_LOSS].value.mean, 0.1);
         ck_assert_double_eq(groups[1].of[TEST_LOSS].value.mean, 0.1);
-        ck_assert_str_eq(best->note, common ? "Said before. All at lr 0.1, the best for all together by validation."
-                                            : "Said before. Each at its best by validation: relu lr 0.1; gelu lr 0.1");
+        ck_assert_str_eq(best->note, common ? "All at lr 0.1, the best for all together by validation."
+                                            : "Each at its best by validation: relu lr 0.1; gelu lr 0.1.");
         free(groups);
         runlog_free(best);
     }
     run_log_finish(log, 10, 0.145, NAN, 1); /* now relu's best rate counts, for relu alone */
     runlog *best = runlog_at_best(log, false);
-    ck_assert_str_eq(best->note,
-                     "Said before. Each at its best by validation: relu lr 1 (the edge of the list); gelu lr 0.1");
+    ck_assert_str_eq(best->note, "Each at its best by validation: relu lr 1 (the edge of the list); gelu lr 0.1.");
     runlog_free(best);
+    FILE *out = tmpfile();
+    char text[8192];
+    runlog_print_table_as(log, "table", out); /* what differs comes with each table, what words mean once */
+    rewind(out);
+    text[fread(text, 1, sizeof text - 1, out)] = '\0';
+    fclose(out);
+    const char *hint = strstr(text, "Hint: best at the edge"), *each = strstr(text, "Each at its best"),
+               *all = strstr(text, "All at lr 0.1"), *once = strstr(text, "Said before.");
+    ck_assert_msg(hint == text && hint < each && each < all && all < once && !strstr(once + 1, "Said before."), "%s",
+                  text);
     run_log_write(log);
     ck_assert_ptr_nonnull(strstr(temporary_text("search.csv"), "\nrelu,lr 0.1,0.1,1,2,0,0.265,"));
     ck_assert_ptr_nonnull(strstr(temporary_text("curves.csv"), "\nrelu,lr 1,2,0,1,1,0,0.145,,0,0,1,"));

@@ -121,9 +121,9 @@ static const char *table_with_failures(size_t classes, int failed)
 START_TEST(where_runs_diverge_the_table_says_of_what_and_how_many)
 {
     const char *text = table_with_failures(2, 4);
-    ck_assert_msg(strstr(text, "relu") && strstr(text, "parameters") && !strstr(text, "MSE"), "%s", text);
+    ck_assert_msg(strstr(text, "relu") && strstr(text, "parameters") && !strstr(text, "loss"), "%s", text);
     ck_assert_msg(strstr(text, "\nNo run has finished.\n") && !strstr(text, "seed"), "%s", text);
-    ck_assert_ptr_nonnull(strstr(table_with_failures(0, 2), "val std. MSE"));
+    ck_assert_ptr_nonnull(strstr(table_with_failures(0, 2), "val loss"));
     text = table_with_failures(2, 2);
     ck_assert_msg(strstr(text, "\nNo two runs of one kind have finished: no intervals.\ndiff: difference to relu"),
                   "%s", text);

@@ -165,15 +165,19 @@ START_TEST(a_verdict_says_what_the_interval_says)
                      "gelu against relu: test loss -0.50 (-25 %; -37 to -13 %), better in 3 of 3 seeds: significant, "
                      "p < 0.001.");
     /* All seeds agree: it does not say that there is no difference. */
+    ck_assert_str_eq(said(false, (double[]){-0.5, -0.1, -0.9}, 3, 2, 0.3, NAN),
+                     "gelu against relu: test loss -0.50 (-25 %; -75 to 25 %), better in 3 of 3 seeds: not significant "
+                     "with 3 seeds, p = 0.30.");
+    /* The interval leaves 0 out, which is not enough among all pairs. */
     ck_assert_str_eq(said(false, losses, 3, 2, 0.09, NAN),
                      "gelu against relu: test loss -0.50 (-25 %; -37 to -13 %), better in 3 of 3 seeds: not "
-                     "significant with 3 seeds, p = 0.090.");
+                     "significant among 3 comparisons, p = 0.090.");
     ck_assert_str_eq(said(true, (double[]){0.001, -0.001, 0}, 3, 0.9, 1, 0.003),
-                     "gelu against relu: test accuracy +0.0 points (-0.2 to 0.2), better in 1 of 3 seeds: equal within "
-                     "1 point, p = 0.003.");
+                     "gelu against relu: test accuracy +0.0 points (-0.2 to 0.2), better in 1 and worse in 1 of 3 "
+                     "seeds: equal within 1 point, p = 0.003.");
     ck_assert_str_eq(said(true, (double[]){0.01, -0.01, 0.02, -0.02, 0}, 5, 0.9, 1, NAN),
-                     "gelu against relu: test accuracy +0.0 points (-2.0 to 2.0), better in 2 of 5 seeds: not "
-                     "significant, p = 1.00; 29 to 102 seeds would show 1 point in 4 of 5 cases.");
+                     "gelu against relu: test accuracy +0.0 points (-2.0 to 2.0), better in 2 and worse in 2 of 5 "
+                     "seeds: not significant, p = 1.00; 29 to 102 seeds would show 1 point in 4 of 5 cases.");
     ck_assert_str_eq(
         said(true, (double[]){0.01}, 1, 0.9, NAN, NAN),
         "gelu against relu: test accuracy +1.0 points in one pair of runs: no verdict, use several seeds.");
@@ -218,6 +222,12 @@ START_TEST(a_headline_says_which_groups_differ)
     ck_assert_str_eq(headline("uuuuuu"), "a, then b, then c, then d in all 5 seeds, though not significantly");
     ck_assert_str_eq(headline("uuu=uu"), "a, then b and c, then d in all 5 seeds, though not significantly");
     ck_assert_str_eq(headline("==u=u="), "a, b, c and d cannot be told apart; d was worse than a and b in all 5 seeds");
+    ck_assert_str_eq(headline("==uuuu"), "a, b and c cannot be told apart; d was worse in all 5 seeds, though not "
+                                         "significantly; c was worse than b in all 5 seeds");
+    ck_assert_str_eq(
+        headline("=<<=<u"),
+        "a is better than c and d; b is better than d; other pairs cannot be told apart; d was worse than c "
+        "in all 5 seeds");
     ck_assert_str_eq(headline("==<=<u"), "a, b and c cannot be told apart; d was worse in all 5 seeds, though not "
                                          "significantly");
 }
@@ -381,9 +391,9 @@ static void print_comparison(FILE *out, const void *c)
     comparison_print(c, "table", out);
 }
 
-START_TEST(at_forty_columns_a_comparison_has_all_its_figures)
+START_TEST(at_forty_columns_a_comparison_has_its_figures)
 {
-    static const char *const has[] = {"relu", "gelu", "mish", "loss", "better", "parameters", "1,234,567"};
+    static const char *const has[] = {"relu", "gelu", "mish", "loss", "better"};
     static comparison_run runs[GROUPS * MOST_SEEDS];
     tg_rng rng = tg_rng_seed(7);
     comparison c = simulated(&rng, 4, 1, runs);
@@ -396,6 +406,33 @@ START_TEST(at_forty_columns_a_comparison_has_all_its_figures)
         snprintf(line, sizeof line, "%.*s", (int)strcspn(text, "\n"), text);
         ck_assert_msg(terminal_width(line) <= 40, "'%s'", line);
     }
+}
+END_TEST
+
+/* A table of accuracy and loss has room for what decides, and one line for each activation. */
+START_TEST(at_eighty_columns_a_comparison_is_one_table)
+{
+    static comparison_run runs[GROUPS * MOST_SEEDS];
+    tg_rng rng = tg_rng_seed(7);
+    comparison c = simulated(&rng, 4, 1, runs);
+    c.measures[0] = (comparison_measure){.name = "test_accuracy",
+                                         .title = "test acc %",
+                                         .words = "test accuracy",
+                                         .share = true,
+                                         .more_is_better = true,
+                                         .judged = true};
+    c.measures[c.measure_count++] = (comparison_measure){
+        .name = "test_loss", .title = "test loss", .words = "test loss", .judged = true, .spare = true};
+    for (int i = 0; i < c.run_count; i++) {
+        runs[i].values[1] = runs[i].values[0] / 100;
+        runs[i].values[0] = 0.5 + 0.001 * (runs[i].values[0] - 100);
+        runs[i].parameters = 1234567;
+    }
+    const char *text = terminal_output(80, 40, print_comparison, &c), *heading = strstr(text, "activation");
+    ck_assert_msg(heading && !strstr(heading + 1, "activation"), "%s", text);
+    ck_assert_msg(strstr(heading, "test acc %") && strstr(heading, "better"), "%s", text);
+    const char *wide = terminal_output(120, 40, print_comparison, &c);
+    ck_assert_msg(strstr(wide, "1,234,567") && strstr(wide, "test loss"), "%s", wide);
 }
 END_TEST
 
@@ -528,7 +565,8 @@ Suite *report_suite(void)
     tcase_add_test(tests, a_loss_that_still_falls_is_seen);
     tcase_add_test(tests, verdicts_are_right_where_the_truth_is_known);
     tcase_add_test(tests, hints_are_given_where_they_are_due);
-    tcase_add_test(tests, at_forty_columns_a_comparison_has_all_its_figures);
+    tcase_add_test(tests, at_forty_columns_a_comparison_has_its_figures);
+    tcase_add_test(tests, at_eighty_columns_a_comparison_is_one_table);
     tcase_add_test(tests, a_page_reloads_itself_only_while_it_is_running);
     suite_add_tcase(suite, tests);
     return suite;

@@ -29,6 +29,7 @@ typedef struct comparison_measure {
     bool share;          /* between 0 and 1 */
     bool more_is_better;
     bool judged; /* shows differences in a column, with a star if significant, and in sentences */
+    bool spare;  /* its columns are left out where a terminal is too narrow */
 } comparison_measure;
 
 typedef struct comparison_run {

@@ -122,7 +122,7 @@ static void add_measure_columns(const view *v, table *t, const comparison_measur
 {
     char csv[256], title[64];
     snprintf(csv, sizeof csv, "%s,%s_low,%s_high", m->name, m->name, m->name);
-    table_add_column(t, &(table_column){.name = m->title, .csv = csv, .meaning = m->meaning});
+    table_add_column(t, &(table_column){.name = m->title, .csv = csv, .meaning = m->meaning, .optional = m->spare});
     if (!m->judged || v->count < 2)
         return;
     snprintf(csv, sizeof csv, "%s_difference,%s_difference_low,%s_difference_high,%s_p_corrected", m->name, m->name,
@@ -130,7 +130,7 @@ static void add_measure_columns(const view *v, table *t, const comparison_measur
     const int length = (int)strlen(m->title);
     snprintf(title, sizeof title, "Δ %.*s ", m->share && length > 2 ? length - 2 : length,
              m->title); /* without the % */
-    table_add_column(t, &(table_column){.name = title, .csv = csv});
+    table_add_column(t, &(table_column){.name = title, .csv = csv, .optional = m->spare});
 }
 
 static void add_columns(const view *v, table *t)
@@ -148,8 +148,9 @@ static void add_columns(const view *v, table *t)
     }
     table_add_column(t, &(table_column){.name = "µs/step",
                                         .csv = "microseconds_per_step",
-                                        .meaning = "microseconds of training for one step, validation left out"});
-    table_add_column(t, &(table_column){.name = "parameters"});
+                                        .meaning = "microseconds of training for one step, validation left out",
+                                        .optional = true});
+    table_add_column(t, &(table_column){.name = "parameters", .optional = true});
 }
 
 static void add_row(const view *v, table *t, const comparison_group *group)
@@ -228,7 +229,6 @@ static int named_pairs(const view *v)
 
 static void add_pair(const view *v, table *t, const comparison_pair *p)
 {
-    enum { HEAVY = 4 }; /* one row has more than a quarter of the loss */
     const comparison *c = v->c;
     const comparison_measure *m = &c->measures[v->decides];
     const char *name = v->groups[p->b].name, *against = v->groups[p->a].name;
@@ -249,20 +249,36 @@ static void add_pair(const view *v, table *t, const comparison_pair *p)
                                    .comparisons = v->pair_count},
                   sentence);
     table_add_verdict(t, "%s", sentence);
-    if (HEAVY * p->heaviest > 1 && p->rows_won.error > 0) {
-        const statistics_range range = statistics_interval(&p->rows_won);
+}
+
+/* Where a row has more than a quarter of a loss, the share of rows that were won. */
+static void add_single_rows(const view *v, table *t, const comparison_pair *p, int measure)
+{
+    enum { HEAVY = 4 };
+    const char *name = v->groups[p->b].name, *against = v->groups[p->a].name;
+    const statistics_range range = statistics_interval(&p->rows_won);
+    if (HEAVY * p->heaviest > 1 && p->rows_won.error > 0)
         table_add_verdict(t,
-                          "One sample makes %.0f %% of a %s there, so its mean says little: of single samples, %.*s is "
+                          "One sample makes %.0f %% of a %s, so its mean says little: of single samples, %.*s is "
                           "better than %.*s on %.0f %% (%.0f to %.0f %%).",
-                          100 * p->heaviest, m->words, SHORT(name), SHORT(against), 100 * p->rows_won.mean,
-                          100 * fmax(0, range.low), 100 * fmin(1, range.high));
-    }
+                          100 * p->heaviest, v->c->measures[measure].words, SHORT(name), SHORT(against),
+                          100 * p->rows_won.mean, 100 * fmax(0, range.low), 100 * fmin(1, range.high));
 }
 
 static void add_verdicts(const view *v, table *t)
 {
-    for (int i = 0; i < named_pairs(v) && v->most > 0; i++)
+    for (int i = 0; i < named_pairs(v) && v->most > 0; i++) {
         add_pair(v, t, &v->pairs[i]);
+        add_single_rows(v, t, &v->pairs[i], v->decides);
+    }
+    for (int m = v->decides + 1; m < v->c->measure_count && v->pairs && v->most > 0; m++) {
+        if (!v->c->measures[m].judged)
+            continue;
+        comparison_pair *pairs = comparison_pairs(v->c, v->groups, v->count, m);
+        for (int i = 0; i < named_pairs(v); i++)
+            add_single_rows(v, t, &pairs[i], m);
+        free(pairs);
+    }
     if (named_pairs(v) < v->pair_count)
         table_add_verdict(t, "All %d pairs: pairs.csv.", v->pair_count);
 }

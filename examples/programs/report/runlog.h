@@ -165,7 +165,7 @@ bool runlog_is_search(const runlog *log);
 
 /* A log with the runs of one point for each activation: each activation's best point, or with `common` the point that
  * is best for all. Best means the lowest mean validation loss of the best epochs (for all: of its logarithm); a point
- * with an unfinished run is chosen only if there is no other. The log's note names the points. Free it before `log`,
+ * with an unfinished run is chosen only if there is no other. Its results begin with the points. Free it before `log`,
  * whose runs it uses. */
 runlog *runlog_at_best(const runlog *log, bool common);
 

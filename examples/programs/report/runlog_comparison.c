@@ -1,7 +1,7 @@
 /* Makes a comparison of the activations of a run log. */
 #include "examples/programs/report/runlog_internal.h"
 #include "examples/programs/report/comparison.h"
-#include "examples/programs/report/terminal.h"
+#include "examples/programs/report/table.h"
 #include "examples/programs/report/verdict.h"
 
 #include <math.h>
@@ -37,15 +37,12 @@ static const struct kind {
      "validation accuracy", "validation accuracy of the net of the best epoch"},
     {OF(TEST, loss), CLASSES, WITH_TEST, JUDGED, "test_loss", "test loss", "test loss",
      "mean cross-entropy on test samples, of the same net"},
-    {OF(TEST, loss), NUMBERS, WITH_TEST, JUDGED, "test_loss", "test std. MSE", "test loss",
+    {OF(TEST, loss), NUMBERS, WITH_TEST, JUDGED, "test_loss", "test loss", "test loss",
      "mean squared error of targets standardised by the training split, by the net of the best epoch"},
-    {OF(VALIDATION, loss), CLASSES, WITH_TEST, ASKED, "best_val_loss", "val loss", NULL,
-     "validation loss of the same net"},
+    {OF(VALIDATION, loss), ANY, WITH_TEST, ASKED, "best_val_loss", "val loss", NULL, "validation loss of the same net"},
     {OF(VALIDATION, loss), CLASSES, NO_TEST, JUDGED, "best_val_loss", "val loss", "validation loss",
      "validation loss (cross-entropy) of the same net"},
-    {OF(VALIDATION, loss), NUMBERS, WITH_TEST, ASKED, "best_val_loss", "val std. MSE", NULL,
-     "validation loss of the same net"},
-    {OF(VALIDATION, loss), NUMBERS, NO_TEST, JUDGED, "best_val_loss", "val std. MSE", "validation loss",
+    {OF(VALIDATION, loss), NUMBERS, NO_TEST, JUDGED, "best_val_loss", "val loss", "validation loss",
      "validation loss of the net of the best epoch: mean squared error of targets standardised by the training split"},
     {OF(TRAIN, loss), ANY, ANY, ASKED, "best_train_loss", "train loss", NULL,
      "loss on training samples of the same net"},
@@ -130,6 +127,7 @@ static int list_measures(const runlog *log, comparison_measure measures[], const
 {
     const int task = has_classes(log) ? CLASSES : NUMBERS, with = log->has_test ? WITH_TEST : NO_TEST;
     int count = 0;
+    bool decided = false; /* a measure before decides which run is better */
     for (const struct kind *k = kinds; k < kinds + sizeof kinds / sizeof *kinds; k++) {
         if ((k->task != ANY && k->task != task) || (k->with != ANY && k->with != with) ||
             ((k->task != CLASSES || k->flags & ASKED) && !is_known(log, k)))
@@ -141,7 +139,9 @@ static int list_measures(const runlog *log, comparison_measure measures[], const
                                                  .meaning = k->meaning,
                                                  .share = k->flags & SHARE,
                                                  .more_is_better = k->flags & MORE_IS_BETTER,
-                                                 .judged = k->flags & JUDGED};
+                                                 .judged = k->flags & JUDGED,
+                                                 .spare = decided && !log->about.measures};
+        decided |= k->flags & JUDGED;
     }
     return count;
 }
@@ -272,13 +272,15 @@ void runlog_write_pairs(const runlog *log, FILE *to)
     free(c.runs);
 }
 
-typedef void printer(const comparison *c, const char *format, FILE *out);
+/* ---- output ---- */
 
-static void print_one(const runlog *log, printer *print, const char *format, FILE *out)
+static void print_results(const runlog *log, const char *format, FILE *out)
 {
     comparison c;
     runlog_comparison(log, &c);
-    print(&c, format, out);
+    if (log->note)
+        table_print_sentence(log->note, false, format, out);
+    comparison_print_results(&c, format, out);
     free(c.runs);
 }
 
@@ -290,38 +292,39 @@ static bool same_points(const runlog *a, const runlog *b)
     return same;
 }
 
-/* The comparison, or those of a search: at each activation's best point, and at the common one if it differs. */
-static void print_all(const runlog *log, printer *print, const char *format, FILE *out)
+void runlog_print_results(const runlog *log, const char *format, FILE *out)
 {
     if (!runlog_is_search(log)) {
-        print_one(log, print, format, out);
+        print_results(log, format, out);
         return;
     }
     runlog *best = runlog_at_best(log, false), *common = runlog_at_best(log, true);
-    print_one(best, print, format, out);
+    char *hint = runlog_edge_hint(log);
+    if (hint && hint[0])
+        table_print_sentence(hint, true, format, out);
+    print_results(best, format, out);
     if (!same_points(best, common)) {
         fputs("\n", out);
-        print_one(common, print, format, out);
+        print_results(common, format, out);
     }
     runlog_free(best);
     runlog_free(common);
-}
-
-void runlog_print_table_as(const runlog *log, const char *format, FILE *out)
-{
-    char *hint = runlog_is_search(log) ? runlog_edge_hint(log) : NULL;
-    if (hint && hint[0] && strcmp(format, "table") == 0)
-        terminal_wrap(out, hint, NULL);
     free(hint);
-    print_all(log, comparison_print, format, out);
-}
-
-void runlog_print_results(const runlog *log, const char *format, FILE *out)
-{
-    print_all(log, comparison_print_results, format, out);
 }
 
 void runlog_print_definitions(const runlog *log, const char *format, FILE *out)
 {
-    print_all(log, comparison_print_definitions, format, out);
+    comparison c;
+    runlog *best = runlog_is_search(log) ? runlog_at_best(log, false) : NULL;
+    runlog_comparison(best ? best : log, &c);
+    comparison_print_definitions(&c, format, out);
+    free(c.runs);
+    if (best)
+        runlog_free(best);
+}
+
+void runlog_print_table_as(const runlog *log, const char *format, FILE *out)
+{
+    runlog_print_results(log, format, out);
+    runlog_print_definitions(log, format, out);
 }

@@ -38,7 +38,7 @@ struct runlog {
     bool has_accuracy, has_test; /* any epoch has a validation accuracy, any run a test loss */
     json_t *options;
     runlog_about about;
-    char *note; /* that of `about` where it is ours */
+    char *note; /* the points of a search that this is about; NULL: all runs */
     tg_error unread;
 };
 

@@ -128,10 +128,10 @@ char *runlog_edge_hint(const runlog *log)
         const double rate = rate_of(log->points.list[runlog_best_point(log, a)]);
         if (rate == least || rate == greatest)
             fprintf(words, "%s%s at %g",
-                    count++ ? ", " : "Best at the edge of the learning rates: ", log->activations.list[a], rate);
+                    count++ ? ", " : "Hint: best at the edge of the learning rates: ", log->activations.list[a], rate);
     }
     if (count)
-        fputs(". A better rate may lie outside: try a longer list, or --lr auto.\n\n", words);
+        fputs(". A better rate may lie outside: try a longer list, or --lr auto.", words);
     return files_close_memory(words, &hint) ? hint : NULL;
 }
 
@@ -147,8 +147,6 @@ runlog *runlog_at_best(const runlog *log, bool common)
     best->activations = log->activations;
     best->points = log->points;
     best->runs = memory_checked(calloc((size_t)log->count + 1, sizeof *best->runs));
-    if (log->about.note)
-        fprintf(words, "%s ", log->about.note);
     if (of_all >= 0)
         fprintf(words, "All at %s%s, the best for all together by validation.", log->points.list[of_all],
                 edge(log, of_all));
@@ -163,9 +161,9 @@ runlog *runlog_at_best(const runlog *log, bool common)
             if (run->activation == a && run->point == point)
                 best->runs[best->count++] = *run;
     }
+    fputs(of_all < 0 ? "." : "", words);
     memory_checked(files_close_memory(words, &best->note) ? best->note : NULL);
     best->about = log->about;
-    best->about.note = best->note;
     runlog_options(best, json_incref(log->options));
     return best;
 }

@@ -103,11 +103,16 @@ static void say_result(const verdict_facts *f, char sentence[VERDICT_SENTENCE])
     const int pairs = (int)f->difference.count, same = f->better > f->worse ? f->better : f->worse;
     char margin[32];
     write_margin(f, margin, sizeof margin);
-    say(sentence, ", %s in %d of %d %s: ", f->better >= f->worse ? "better" : "worse", same, pairs, f->pairs);
+    if (f->better == f->worse)
+        say(sentence, ", better in %d and worse in %d of %d %s: ", same, same, pairs, f->pairs);
+    else
+        say(sentence, ", %s in %d of %d %s: ", f->better > f->worse ? "better" : "worse", same, pairs, f->pairs);
     if (f->p < 0.05)
         say(sentence, "significant, ");
     else if (f->equal_p < 0.05)
         say(sentence, "equal within %s, ", margin);
+    else if (statistics_p(&f->difference) < 0.05) /* its own interval leaves 0 out */
+        say(sentence, "not significant among %d comparisons, ", f->comparisons);
     else if (same == pairs)
         say(sentence, "not significant with %d %s, ", pairs, f->pairs);
     else
@@ -161,29 +166,31 @@ static int say_names(const char *const names[], const bool chosen[], int count, 
     return said;
 }
 
-/* The end of the tier that begins with a group: its members are alike, if relations below `least` are. */
-static int tier_end(const verdict_relation of[], int count, int begin, verdict_relation least)
+/* The end of the tier that begins with a group: all before it are better than all behind, in all runs at least. */
+static int tier_end(const verdict_relation of[], int count, int begin)
 {
-    int end = begin + 1;
-    for (; end < count; end++)
-        for (int i = begin; i < end; i++)
-            if (of[i * count + end] >= least)
-                return end;
-    return end;
+    for (int end = begin + 1; end < count; end++) {
+        bool apart = true;
+        for (int i = 0; i < end; i++)
+            for (int j = end; j < count; j++)
+                apart &= of[i * count + j] >= VERDICT_UNANIMOUS;
+        if (apart)
+            return end;
+    }
+    return count;
 }
 
-/* True if groups of different tiers are never alike. */
-static bool has_tiers(const verdict_relation of[], int count, verdict_relation least)
+/* The strongest relation within a tier. */
+static verdict_relation strongest(const verdict_relation of[], int count)
 {
-    for (int begin = 0; begin < count;) {
-        const int end = tier_end(of, count, begin, least);
+    verdict_relation most = VERDICT_ALIKE;
+    for (int begin = 0, end; begin < count; begin = end) {
+        end = tier_end(of, count, begin);
         for (int i = begin; i < end; i++)
-            for (int j = end; j < count; j++)
-                if (of[i * count + j] < least)
-                    return false;
-        begin = end;
+            for (int j = i + 1; j < end; j++)
+                most = of[i * count + j] > most ? of[i * count + j] : most;
     }
-    return true;
+    return most;
 }
 
 /* The weakest relation between groups begin .. end - 1 and all before, or for the first ones all behind. */
@@ -213,12 +220,12 @@ static bool say_order(const char *const names[], const verdict_relation of[], in
                       char sentence[VERDICT_SENTENCE])
 {
     int tiers = 0;
-    for (int begin = 0; begin < count; begin = tier_end(of, count, begin, VERDICT_UNANIMOUS))
+    for (int begin = 0; begin < count; begin = tier_end(of, count, begin))
         tiers++;
     for (int i = 0; i < count * count; i++)
         tiers = of[i] == VERDICT_DIFFER ? 0 : tiers;
     for (int begin = 0, end; begin < count && tiers > 2; begin = end) {
-        end = tier_end(of, count, begin, VERDICT_UNANIMOUS);
+        end = tier_end(of, count, begin);
         say(sentence, begin ? ", then " : "");
         say_tier(names, count, begin, end, sentence);
     }
@@ -227,12 +234,12 @@ static bool say_order(const char *const names[], const verdict_relation of[], in
     return tiers > 2;
 }
 
-static void say_tiers(const char *const names[], const verdict_relation of[], int count, verdict_relation least,
-                      const char *pairs, char sentence[VERDICT_SENTENCE])
+static void say_tiers(const char *const names[], const verdict_relation of[], int count, const char *pairs,
+                      char sentence[VERDICT_SENTENCE])
 {
     int tier = 0;
     for (int begin = 0; begin < count; tier++) {
-        const int end = tier_end(of, count, begin, least);
+        const int end = tier_end(of, count, begin);
         const bool several = end - begin > 1, sure = weakest(of, count, begin, end) == VERDICT_DIFFER;
         say(sentence, tier ? "; " : "");
         say_tier(names, count, begin, end, sentence);
@@ -275,13 +282,13 @@ static void say_relations(const char *const names[], const verdict_relation of[]
     say(sentence, "; other pairs cannot be told apart");
 }
 
-/* Pairs that agree in all runs, where they are not part of the tiers: those with the same worse one together. */
-static void say_unanimous(const char *const names[], const verdict_relation of[], int count, const char *pairs,
-                          char sentence[VERDICT_SENTENCE])
+/* The pairs of groups begin .. end - 1 that agree in all runs: those with the same worse one together. */
+static void say_unanimous(const char *const names[], const verdict_relation of[], int count, int begin, int end,
+                          const char *pairs, char sentence[VERDICT_SENTENCE])
 {
-    for (int j = 0; j < count; j++) {
+    for (int j = begin; j < end; j++) {
         bool better[MOST_NAMES] = {false}, any = false;
-        for (int i = 0; i < j; i++)
+        for (int i = begin; i < j; i++)
             any |= better[i] = of[i * count + j] == VERDICT_UNANIMOUS;
         if (!any)
             continue;
@@ -297,15 +304,14 @@ void verdict_headline(const char *const names[], const verdict_relation of[], in
     *sentence = '\0';
     if (count > MOST_NAMES)
         say(sentence, "%d forms: see the pairs", count);
-    else if (has_tiers(of, count, VERDICT_UNANIMOUS) && say_order(names, of, count, pairs, sentence))
-        return;
-    else if (has_tiers(of, count, VERDICT_UNANIMOUS))
-        say_tiers(names, of, count, VERDICT_UNANIMOUS, pairs, sentence);
-    else {
-        if (has_tiers(of, count, VERDICT_DIFFER))
-            say_tiers(names, of, count, VERDICT_DIFFER, pairs, sentence);
-        else
-            say_relations(names, of, count, sentence);
-        say_unanimous(names, of, count, pairs, sentence);
+    else if (strongest(of, count) == VERDICT_DIFFER) {
+        say_relations(names, of, count, sentence);
+        say_unanimous(names, of, count, 0, count, pairs, sentence);
+    } else if (strongest(of, count) == VERDICT_UNANIMOUS || !say_order(names, of, count, pairs, sentence)) {
+        say_tiers(names, of, count, pairs, sentence);
+        for (int begin = 0, end; begin < count; begin = end) {
+            end = tier_end(of, count, begin);
+            say_unanimous(names, of, count, begin, end, pairs, sentence);
+        }
     }
 }

@@ -385,7 +385,7 @@ endif
 # clang compiles everything with the fuzzer's coverage and the sanitizers. New inputs stay in $(OUT)/corpus for the next run; an input
 # that fails goes to $(OUT)/failed. Once it is fixed, move it to tests/fuzz/corpus.
 FUZZ_SECONDS ?= 60
-FUZZ ?= $(shell sed -n 's/^FUZZ_TARGET(\([a-z]*\),.*/\1/p' tests/fuzz/targets.def)
+FUZZ ?= $(shell sed -n 's/^FUZZ_TARGET.\([a-z]*\),.*/\1/p' tests/fuzz/targets.def)
 CLANG ?= clang
 FUZZ_SANITIZE := fuzzer-no-link,address,undefined
 fuzz:

@@ -71,6 +71,15 @@ START_TEST(objects_for_link_time_optimisation_make_a_library_that_links)
 }
 END_TEST
 
+/* No test runs these, for they take hours: make expands all their commands, those of make fuzz among them, and starts
+ * none. */
+START_TEST(make_can_expand_the_commands_that_tests_never_run)
+{
+    ck_assert(
+        succeeds("MAKEFLAGS='' SANITIZE= make -n check-long bench golden fingerprints DEPENDENCIES=skip >/dev/null"));
+}
+END_TEST
+
 START_TEST(includes_and_calls_run_downward_only)
 {
     char command[600];
@@ -166,6 +175,7 @@ Suite *build_suite(void)
     tcase_add_test(tests, a_change_rebuilds_what_depends_on_it);
     tcase_add_test(tests, the_library_asks_for_a_compiler_alone_and_installing_it_never_calls_a_package_manager);
     tcase_add_test(tests, objects_for_link_time_optimisation_make_a_library_that_links);
+    tcase_add_test(tests, make_can_expand_the_commands_that_tests_never_run);
     tcase_add_test(tests, includes_and_calls_run_downward_only);
     tcase_add_test(tests, the_files_to_read_have_as_many_lines_as_the_tour_says);
     tcase_add_test(tests, an_include_that_runs_up_is_found);

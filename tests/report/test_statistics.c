@@ -41,6 +41,21 @@ START_TEST(student_quantiles_agree_with_the_table)
 }
 END_TEST
 
+/* The sums by NumPy: what each term takes off the residual of the least squares fit of all the others. */
+START_TEST(a_grid_is_decomposed_as_by_least_squares)
+{
+    static const double values[2 * 3 * 4] = {0.35, 0.82,  0.33,  -1.30, 0.91,  0.45,  -0.54, 0.58,
+                                             0.36, 0.29,  0.03,  0.55,  -0.74, -0.16, -0.48, 0.60,
+                                             0.04, -0.29, -0.78, -0.26, 0.01,  -0.28, 1.29,  1.01};
+    static const double expected[8] = {9.1331625000, 0.3432041667, 1.0476750000, 0.7613583333,
+                                       0.1704458333, 1.8125791667, 2.5505916667, 2.4473083333};
+    double sums[8];
+    statistics_decompose(values, (const int[]){2, 3, 4}, 3, sums);
+    for (int set = 0; set < 8; set++)
+        ck_assert_double_eq_tol(sums[set], expected[set], 1e-9);
+}
+END_TEST
+
 START_TEST(student_quantiles_have_their_closed_forms)
 {
     for (double p = 0.001; p < 1; p += 0.037) {
@@ -390,6 +405,7 @@ Suite *statistics_suite(void)
     Suite *suite = suite_create("statistics");
     TCase *tests = tcase_create("statistics");
     tcase_add_test(tests, student_quantiles_agree_with_the_table);
+    tcase_add_test(tests, a_grid_is_decomposed_as_by_least_squares);
     tcase_add_test(tests, student_quantiles_have_their_closed_forms);
     tcase_add_test(tests, student_quantiles_at_the_edges);
     tcase_add_test(tests, incomplete_beta_has_its_closed_forms);

@@ -148,6 +148,50 @@ statistics_spread statistics_spread_of(const double values[], size_t count)
     return spread;
 }
 
+/* The place of a combination in a table that has only the factors of `set`. */
+static size_t place_in(size_t combination, const int levels[], int factors, unsigned set)
+{
+    size_t place = 0, size = 1;
+    for (int f = factors - 1; f >= 0; f--) {
+        if (set >> f & 1) {
+            place += combination % (size_t)levels[f] * size;
+            size *= (size_t)levels[f];
+        }
+        combination /= (size_t)levels[f];
+    }
+    return place;
+}
+
+/* The sum of squares of the means over the other factors, as distances from the mean of all. */
+static double sum_between(const double values[], const int levels[], int factors, unsigned set)
+{
+    size_t count = 1, places = 1;
+    for (int f = 0; f < factors; f++) {
+        count *= (size_t)levels[f];
+        places *= set >> f & 1 ? (size_t)levels[f] : 1;
+    }
+    double *mean = calloc(places, sizeof *mean), all = 0, sum = mean ? 0 : NAN;
+    for (size_t i = 0; mean && i < count; i++) {
+        mean[place_in(i, levels, factors, set)] += values[i] / (double)(count / places);
+        all += values[i] / (double)count;
+    }
+    for (size_t i = 0; mean && i < places; i++)
+        sum += (double)(count / places) * (mean[i] - all) * (mean[i] - all);
+    free(mean);
+    return sum;
+}
+
+void statistics_decompose(const double values[], const int levels[], int factors, double sums[])
+{
+    const unsigned all = (1u << factors) - 1;
+    for (unsigned set = 1; set <= all; set++) {
+        sums[set] = sum_between(values, levels, factors, set);
+        for (unsigned part = 1; part < set; part++)
+            sums[set] -= (part & set) == part ? sums[part] : 0;
+    }
+    sums[0] = sum_between(values, levels, factors, all);
+}
+
 statistics_range statistics_interval(const statistics_estimate *estimate)
 {
     return (statistics_range){estimate->mean - estimate->margin, estimate->mean + estimate->margin};

@@ -41,6 +41,14 @@ typedef struct {
 } statistics_spread;
 statistics_spread statistics_spread_of(const double values[], size_t count);
 
+/* How much of the spread of a balanced grid is due to each factor and to each interaction. values[] has one number for
+ * each combination of levels, the last factor fastest. sums[m], 0 < m < 2^factors, gets the sum of squares of the
+ * interaction of the factors whose bits are set in m (bit 0: the first factor; one bit: the factor itself), which add
+ * up to sums[0], that of all distances from the mean: the analysis of variance of a full factorial without repetition.
+ * At most STATISTICS_FACTORS factors. */
+enum { STATISTICS_FACTORS = 6 };
+void statistics_decompose(const double values[], const int levels[], int factors, double sums[]);
+
 /* A 95 % interval. */
 typedef struct {
     double low, high;

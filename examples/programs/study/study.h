@@ -64,7 +64,7 @@ typedef struct study {
 } study;
 
 /* The studies, in the order in which they are listed and, with the name `all`, done. */
-#define STUDIES     STUDY(gelu_mnist) STUDY(gelu_autoencoder) STUDY(shakespeare) STUDY(claims)
+#define STUDIES     STUDY(gelu_mnist) STUDY(gelu_autoencoder) STUDY(shakespeare) STUDY(deviation) STUDY(claims)
 #define STUDY(name) extern const study study_##name;
 STUDIES
 #undef STUDY

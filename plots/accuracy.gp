@@ -42,7 +42,7 @@ if (by_error) {
 set ylabel by_error ? "validation accuracy (%), logarithmic in the error" : "validation accuracy (%)"
 set key title "validation accuracy\nof the best epoch"
 beside(i) = epochs > 1 ? epoch(i) : epoch(i) + 0.1 * (i - (count + 1) / 2.0)     # one epoch: bars side by side
-name(i) = sprintf("%s  %.2f %%", word(names, i), best_accuracy[i])
+name(i) = sprintf("%s  %.2f %%", full_name(i), best_accuracy[i])
 heading = over
 if (count >= too_many) {
     picture = "accuracy"

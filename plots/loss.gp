@@ -28,7 +28,7 @@ load folder . "loss_axis.gp"
 edge(i, name) = of(i, "val_loss") > peak ? NaN : within(of(i, name))       # a band whose mean has left the picture is not drawn
 set ylabel is_regression ? "mean squared error, standardised targets" : "mean loss per example (cross-entropy)"
 set key title "validation loss\nof the best epoch"
-name(i) = best_loss[i] <= peak ? sprintf("%s  %#.3g", word(names, i), best_loss[i]) : word(names, i) . "  diverged"
+name(i) = best_loss[i] <= peak ? sprintf("%s  %#.3g", full_name(i), best_loss[i]) : full_name(i) . "  diverged"
 heading = "solid: validation, dashed: training; " . over
 if (count >= too_many) {
     picture = "loss"

@@ -62,7 +62,7 @@ do for [format in "png svg"] {
     if (format eq "png") { set key outside right center vertical } else { set key outside bottom center horizontal }
     set key maxrows 14 Left reverse samplen 2.5 spacing 1.3 noenhanced notitle
     plot for [i=1:count] noise using (column("noise")):(edge(i, "loss_low")):(edge(i, "loss_high")) with filledcurves linetype shade(i) notitle, \
-         for [i=1:count] noise using (column("noise")):(of_noise(i, "loss")) with linespoints linetype solid(i) title word(names, i)
+         for [i=1:count] noise using (column("noise")):(of_noise(i, "loss")) with linespoints linetype solid(i) title full_name(i)
     unset multiplot
     set output
 }

@@ -26,7 +26,7 @@ long = 6
 load folder . "loss_axis.gp"
 edge(i, name) = of_step(i, name) > peak ? NaN : within(of_step(i, name))
 
-name(i) = best_loss[i] == best_loss[i] ? sprintf("%s  %#.3g", word(names, i), best_loss[i]) : word(names, i) . "  diverged"
+name(i) = best_loss[i] == best_loss[i] ? sprintf("%s  %#.3g", full_name(i), best_loss[i]) : full_name(i) . "  diverged"
 set key title "validation loss\nof the best epoch"
 set xlabel "step"
 set xtics autofreq

@@ -35,6 +35,18 @@ do for [i=1:count] {
     if (!is_regression) { stats summary using (is(i) ? (best_accuracy[i] = 100 * number("best_val_accuracy_mean"), 0) : 0) nooutput }
 }
 
+# ---- in a search the curves are those of each activation's best point, which its name in the legend includes
+array point[count]
+do for [i=1:count] {
+    point[i] = ""
+    lowest = 1e300
+    if (exists("searched")) {
+        stats dir . "/search.csv" using (is(i) && column("best_val_loss_mean") < lowest ? \
+            (lowest = column("best_val_loss_mean"), point[i] = ", " . strcol("point"), 0) : 0) nooutput
+    }
+}
+full_name(i) = word(names, i) . point[i]
+
 # ---- colours that colour-blind readers can tell apart (Okabe and Ito; Tol), and marks for print
 colours = "000000 0072B2 D55E00 009E73 CC79A7 56B4E9 E69F00 882255 999933 44AA99 AA4499 888888"
 marks = "7 5 9 11 13 15 6 4 8 10 12 14"

@@ -254,6 +254,7 @@ START_TEST(a_search_is_drawn)
     ck_assert_picture("search.png", "\x89PNG\r\n");
     ck_assert_picture("search.svg", "<?xml");
     ck_assert_fits_a_report("search.svg");
+    ck_assert_ptr_nonnull(strstr(temporary_text("loss.svg"), "gelu, lr 0."));
     ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){0}, &error) == PLOTS_DRAWN, "%s", error.text);
     ck_assert(!temporary_exists("search.png") && !temporary_exists("search.svg"));
     runlog_free(log);

@@ -5,6 +5,7 @@
 
 #include <check.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,6 +214,61 @@ START_TEST(the_default_net_is_that_of_the_help)
 }
 END_TEST
 
+static void ck_assert_help(const char *option, const char *format, ...)
+{
+    char words[200];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
+    const char *help = options_find(experiment_program()->table, option)->help;
+    ck_assert_msg(strstr(help, words) != NULL, "--%s has no '%s': %s", option, words, help);
+}
+
+static net_spec default_net(const char *model)
+{
+    net_spec net = {.model = model};
+    net_spec_complete(&net);
+    return net;
+}
+
+/* The run of a comparison whose training split has this many rows. */
+static run_spec completed(const char *model, int64_t rows)
+{
+    run_spec s = experiment_defaults().settings.run;
+    s.data = "csv:x.csv";
+    s.net.model = model;
+    run_spec_complete(&s, rows);
+    return s;
+}
+
+START_TEST(the_help_has_the_defaults_of_the_code)
+{
+    const net_spec mlp = default_net("mlp"), charmlp = default_net("charmlp"), gpt = default_net("gpt"),
+                   vit = default_net("vit"), autoencoder = default_net("autoencoder");
+    ck_assert_help("hidden", "mlp (%s by default), charmlp (%s) and autoencoder (%s)", mlp.hidden, charmlp.hidden,
+                   autoencoder.hidden);
+    ck_assert_help("filters", "%s by default", default_net("convnet").filters);
+    ck_assert_help("code", "0: %d", autoencoder.code);
+    ck_assert_help("patch", "0: %d", vit.patch);
+    ck_assert_help("embedding", "0: %d", charmlp.embedding);
+    ck_assert_help("context", "0: %d and %d", gpt.context, charmlp.context);
+    ck_assert(gpt.layers == vit.layers && gpt.heads == vit.heads && gpt.width == vit.width);
+    ck_assert_help("layers", "0: %d", gpt.layers);
+    ck_assert_help("heads", "0: %d", gpt.heads);
+    ck_assert_help("width", "0: %d", gpt.width);
+    ck_assert_help("batch", "0: %d, fewer for small data, %d for gpt", completed("mlp", 1000000).batch,
+                   completed("gpt", 1000000).batch);
+    ck_assert_help("epochs", "%d to %d", completed("mlp", 1000000).epochs, completed("mlp", 20).epochs);
+    ck_assert_help("epochs", "about 1,500 steps");
+    const run_spec some = completed("mlp", 2560); /* 20 passes of 128 rows */
+    ck_assert_int_eq(some.epochs * (2560 / some.batch), 1500);
+    ck_assert_help("patience", "0 or -1: never");
+    ck_assert_help("dropout", "-1: none");
+    ck_assert(some.patience == 0 && some.net.dropout == 0);
+}
+END_TEST
+
 START_TEST(what_was_read_is_told_before_training)
 {
     char errors[4000], arguments[600];
@@ -377,6 +433,7 @@ Suite *compare_suite(void)
     tcase_add_test(tests, the_constant_schedule_warms_up_as_the_others_do);
     tcase_add_loop_test(tests, every_option_of_a_run_changes_it, 0, 2);
     tcase_add_test(tests, the_default_net_is_that_of_the_help);
+    tcase_add_test(tests, the_help_has_the_defaults_of_the_code);
     tcase_add_test(tests, what_was_read_is_told_before_training);
     tcase_add_loop_test(tests, an_interruption_keeps_what_is_finished, 0, 3);
     if (ADDRESS_SPACE_CAN_BE_LIMITED)

@@ -77,17 +77,27 @@ const options_program *experiment_program(void)
                  "command gives the same curves for any --jobs, and continues where it was stopped or killed.\n\n"
                  "Example: compare --data glyphs --activations relu,silu --seeds 5 --out results"};
     static const char *const not_ours[] = {"activation", "start", "rename", "activation-from", "drop-last", NULL};
+    static const struct {
+        const char *option, *help, *word;
+    } differ[] = {{"lr",
+                   "learning rates; 0: the model's default; auto: bracket the best of each activation by validation",
+                   "auto"},
+                  {"epochs", "passes over the training rows; 0: 10 to 100, for about 1,500 steps", NULL},
+                  {"patience", "stop after this many epochs without a new best; 0 or -1: never", NULL},
+                  {"dropout", "dropout rate in training; -1: none", NULL}};
     if (table[0].help)
         return &program;
     options_join(table, run_options, not_ours);
+    for (size_t i = 0; i < sizeof differ / sizeof *differ; i++) {
+        program_option *o = table;
+        while (!o->name || strcmp(o->name, differ[i].option) != 0)
+            o++;
+        o->help = differ[i].help;
+        o->word = differ[i].word;
+    }
     for (program_option *o = table; options_more(o); o++)
         if (o->name && is_listed(place_of(o->name))) {
             o->list = true;
-            if (strcmp(o->name, "lr") == 0) {
-                o->word = "auto";
-                o->help = "learning rates; 0: the model's default; auto: bracket the best of each activation by "
-                          "validation";
-            }
             o->offset = AT(list) + (size_t)place_of(o->name) * sizeof(const char *);
         }
     options_join(table, own_options, NULL);

@@ -64,7 +64,7 @@ typedef struct ports {
 } ports;
 
 /* "colour = red", "age", "age is missing" */
-static const char *input_name(const card_column *input, char *text, size_t size)
+static const char *input_name(const tg_card_input *input, char *text, size_t size)
 {
     char number[32];
     snprintf(number, sizeof number, "column %d", input->number);
@@ -76,11 +76,11 @@ static const char *input_name(const card_column *input, char *text, size_t size)
     return text;
 }
 
-static bool describe_rows(ports *p, const card *c)
+static bool describe_rows(ports *p, const tg_card *c)
 {
     enum { NAME = 400 };
-    const size_t in = (size_t)c->spec.inputs, out = c->task == CARD_IMAGES ? in : (size_t)c->spec.outputs;
-    const card_scale pixel = {0, c->pixel_scale};
+    const size_t in = (size_t)c->spec.inputs, out = c->task == TG_CARD_IMAGES ? in : (size_t)c->spec.outputs;
+    const tg_card_scale pixel = {0, c->pixel_scale};
     double *const mean = p->number = calloc(2 * (in + out) + 1, sizeof *p->number), *const scale = mean + in + out;
     bool changed = false;
     p->name = calloc(in + out + 1, sizeof *p->name);
@@ -88,27 +88,29 @@ static bool describe_rows(ports *p, const card *c)
     if (!p->number || !p->name || !p->texts)
         return false;
     for (size_t i = 0; i < in + out; i++) {
-        const card_scale of = i < in                    ? c->inputs ? c->input[i].scale : pixel
-                              : c->task == CARD_TARGETS ? c->target[i - in].scale
-                                                        : pixel;
+        const tg_card_scale of = i < in                       ? c->inputs ? c->input[i].scale : pixel
+                                 : c->task == TG_CARD_TARGETS ? c->target[i - in].scale
+                                                              : pixel;
         mean[i] = of.mean;
         scale[i] = of.scale;
         changed |= i < in && (of.mean != 0 || of.scale != 1);
     }
     for (size_t i = 0; i < c->inputs; i++)
         p->name[i] = input_name(&c->input[i], p->texts + i * NAME, NAME);
-    for (size_t i = 0; c->task == CARD_TARGETS && i < c->targets; i++)
+    for (size_t i = 0; c->task == TG_CARD_TARGETS && i < c->targets; i++)
         p->name[in + i] = c->target[i].name;
     p->config.input.mean = mean;
     p->config.input.scale = changed ? scale : NULL;
     p->config.input.names = c->inputs ? p->name : NULL;
-    p->config.output.mean = c->task == CARD_CLASSES ? NULL : mean + in;
-    p->config.output.scale = c->task == CARD_CLASSES ? NULL : scale + in;
-    p->config.output.names = c->task == CARD_CLASSES ? c->class_names : c->task == CARD_TARGETS ? p->name + in : NULL;
+    p->config.output.mean = c->task == TG_CARD_CLASSES ? NULL : mean + in;
+    p->config.output.scale = c->task == TG_CARD_CLASSES ? NULL : scale + in;
+    p->config.output.names = c->task == TG_CARD_CLASSES   ? c->class_names
+                             : c->task == TG_CARD_TARGETS ? p->name + in
+                                                          : NULL;
     return true;
 }
 
-static bool describe_letters(ports *p, const card *c)
+static bool describe_letters(ports *p, const tg_card *c)
 {
     p->letters = calloc((size_t)c->vocabulary + 1, sizeof *p->letters);
     p->name = calloc((size_t)c->vocabulary + 1, sizeof *p->name);
@@ -133,9 +135,9 @@ static void free_ports(ports *p)
 /* ---- the program of a prediction ---- */
 
 /* Records the model on one row of zeros: only the shapes matter. */
-static bool record(ports *p, tg_tape *tape, const card *c, const tg_model *model)
+static bool record(ports *p, tg_tape *tape, const tg_card *c, const tg_model *model)
 {
-    const bool text = c->task == CARD_LETTERS;
+    const bool text = c->task == TG_CARD_LETTERS;
     const int64_t columns = text ? c->spec.context : c->spec.inputs;
     void *zeros = calloc((size_t)columns + 1, sizeof(double));
     tg_no_grad_begin(tape);
@@ -147,10 +149,10 @@ static bool record(ports *p, tg_tape *tape, const card *c, const tg_model *model
 }
 
 /* Records a training step on a batch of zeros, which serve as rows, labels, targets or characters. */
-static bool record_step(ports *p, tg_tape *tape, const card *c, const tg_model *model, const emit_settings *s)
+static bool record_step(ports *p, tg_tape *tape, const tg_card *c, const tg_model *model, const emit_settings *s)
 {
-    const net_traits *traits = net_traits_of(c->spec.model);
-    const bool text = c->task == CARD_LETTERS, classes = text || c->task == CARD_CLASSES;
+    const tg_model_traits *traits = tg_model_traits_of(c->spec.model);
+    const bool text = c->task == TG_CARD_LETTERS, classes = text || c->task == TG_CARD_CLASSES;
     const int64_t rows = s->batch ? s->batch : traits->batch, columns = text ? c->spec.context : c->spec.inputs;
     tg_rng rng = tg_rng_seed(1);
     void *zeros = calloc((size_t)(rows * columns) + 1, sizeof(double));
@@ -225,13 +227,13 @@ static bool write_as(form what, const ports *p, tg_tape *tape, const char *path,
     return !tg_tape_error(tape) ? fine : tg_fail(error, "%s", tg_tape_error(tape));
 }
 
-static bool export_model(const emit_settings *s, const card *c, const tg_model *model, tg_error *error)
+static bool export_model(const emit_settings *s, const tg_card *c, const tg_model *model, tg_error *error)
 {
     char title[1000];
     ports p = {.config = {.name = s->name, .title = title, .weights_apart = s->weights}};
-    net_describe(&c->spec, title, sizeof title);
+    tg_model_spec_describe(&c->spec, title, sizeof title);
     tg_tape *tape = tg_tape_new();
-    bool fine = tape && (c->task == CARD_LETTERS ? describe_letters(&p, c) : describe_rows(&p, c)) &&
+    bool fine = tape && (c->task == TG_CARD_LETTERS ? describe_letters(&p, c) : describe_rows(&p, c)) &&
                 record(&p, tape, c, model) && (!s->train || record_step(&p, tape, c, model, s));
     if (!fine)
         tg_fail(error, "%s", tape && tg_tape_error(tape) ? tg_tape_error(tape) : "out of memory");
@@ -268,19 +270,19 @@ int main(int argc, char **argv)
 {
     emit_settings s = {.out = "-", .name = "net", .optimizer = "adamw", .decay = 0.01};
     tg_error error;
-    static card c;
+    tg_card *c = NULL;
     tg_model *model = NULL;
     options_parse(&program, argc, argv, &s);
     bool fine = !conflict(&s);
     if (!fine)
         tg_fail(&error, "%s", conflict(&s));
-    fine = fine && card_read(&c, s.model, &error) &&
-           (!s.train || !(c.weights || c.class_weight) ||
+    fine = fine && (c = tg_card_read(s.model, &error)) &&
+           (!s.train || !(c->weights || c->class_weight) ||
             tg_fail(&error, "--train: the model was trained with weights of rows or classes, and a step has none")) &&
-           (model = card_model(&c, NULL, NULL, &error)) && export_model(&s, &c, model, &error);
+           (model = card_model(c, NULL, NULL, &error)) && export_model(&s, c, model, &error);
     if (!fine)
         terminal_say("emit", NULL, error.text);
     tg_model_free(model);
-    card_free(&c);
+    tg_card_free(c);
     return fine ? 0 : 2;
 }

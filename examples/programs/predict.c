@@ -70,7 +70,7 @@ static const options_program program = {
 
 typedef struct pass {
     const tg_model *model;
-    const card *c;
+    const tg_card *c;
     const inputs *rows;
     bool probabilities;
     tally sums;
@@ -90,7 +90,7 @@ static bool score_batch(pass *p, size_t first, int64_t count, tg_tensor x, tg_te
     tg_tape *tape = tg_tape_of(x);
     const size_t targets = p->c->targets;
     const tg_tensor wanted =
-        p->c->task == CARD_IMAGES ? x
+        p->c->task == TG_CARD_IMAGES ? x
         : p->rows->y ? tg_borrow(tape, TG_F32, p->rows->y + first * targets, TG_SHAPE(count, (int64_t)targets))
                      : tg_borrow(tape, TG_I32, p->rows->labels + first, TG_SHAPE(count));
     const tg_tensor weights =
@@ -131,13 +131,13 @@ static void warn(const inputs_trouble *trouble, const char *one, const char *mor
                 trouble->count == 1 ? one : more, done, plain(trouble->first.text));
 }
 
-static bool predict_rows(const tg_model *model, const card *c, inputs *rows, bool probabilities, tg_error *error)
+static bool predict_rows(const tg_model *model, const tg_card *c, inputs *rows, bool probabilities, tg_error *error)
 {
     pass p = {.model = model,
               .c = c,
               .rows = rows,
               .probabilities = probabilities,
-              .sums = {.by_class = c->task == CARD_CLASSES}};
+              .sums = {.by_class = c->task == TG_CARD_CLASSES}};
     char name[40];
     predictions_header(c, probabilities, stdout);
     putchar('\n');
@@ -149,7 +149,7 @@ static bool predict_rows(const tg_model *model, const card *c, inputs *rows, boo
     inputs_keep_answered(rows, c);
     if (rows->count == 0)
         return true;
-    p.sums.confusion = c->task == CARD_CLASSES ? calloc(c->classes * c->classes, sizeof *p.sums.confusion) : NULL;
+    p.sums.confusion = c->task == TG_CARD_CLASSES ? calloc(c->classes * c->classes, sizeof *p.sums.confusion) : NULL;
     const bool fine = each_batch(&p, true, error);
     if (fine) {
         const runlog_measures m = tally_measures(&p.sums, c);
@@ -168,27 +168,28 @@ static bool predict_rows(const tg_model *model, const card *c, inputs *rows, boo
 
 /* ---- the program ---- */
 
-static bool write_texts(const tg_model *model, const card *c, const predict_settings *s, tg_error *error)
+static bool write_texts(const tg_model *model, const predict_settings *s, tg_error *error)
 {
     tg_rng rng = tg_rng_seed((uint64_t)s->seed);
-    const sample_options how = {.prompt = s->prompt, .length = s->length, .temperature = s->temperature, .top = s->top};
+    const tg_write_options how = {
+        .prompt = s->prompt, .length = s->length, .temperature = s->temperature, .top = s->top};
     bool fine = true;
     for (int i = 0; fine && i < s->samples; i++)
-        fine = sample_write(model, c, &how, &rng, stdout, error);
+        fine = sample_write(model, &how, &rng, stdout, error);
     return fine;
 }
 
 /* Options that have no effect with this model. */
-static const char *conflict(const card *c, const predict_settings *s)
+static const char *conflict(const tg_card *c, const predict_settings *s)
 {
     static const char *const of_text[] = {"prompt", "length", "temperature", "top-k", "samples", "seed", NULL};
-    const bool text = c->task == CARD_LETTERS;
+    const bool text = c->task == TG_CARD_LETTERS;
     if (!text && options_first_given(of_text))
         return "the model reads rows, and --prompt, --length, --temperature, --top-k, --samples and --seed are for "
                "texts";
     if (s->rename && !s->weights)
         return "--rename is for --weights only";
-    if (s->probabilities && c->task != CARD_CLASSES)
+    if (s->probabilities && c->task != TG_CARD_CLASSES)
         return "--probabilities is for models of classes";
     if (text && options_given("header"))
         return "the model writes texts, and --header is for rows";
@@ -203,12 +204,12 @@ static const char *conflict(const card *c, const predict_settings *s)
     return text || s->data ? NULL : "the model needs --data";
 }
 
-static bool work(const predict_settings *s, const card *c, const tg_model *model, tg_error *error)
+static bool work(const predict_settings *s, const tg_card *c, const tg_model *model, tg_error *error)
 {
     inputs rows = {0};
     const inputs_options how = {.header = s->header, .ignore_unknown = strcmp(s->unknown, "ignore") == 0};
-    if (c->task == CARD_LETTERS)
-        return write_texts(model, c, s, error);
+    if (c->task == TG_CARD_LETTERS)
+        return write_texts(model, s, error);
     const bool fine = inputs_load(source_named(s->data, c->spec.image_width > 0), &how, c, &rows, error) &&
                       predict_rows(model, c, &rows, s->probabilities, error);
     inputs_free(&rows);
@@ -220,17 +221,22 @@ int main(int argc, char **argv)
     predict_settings s = {
         .header = "auto", .unknown = "error", .length = 400, .temperature = 1, .samples = 1, .seed = 1};
     tg_error error;
-    static card c;
+    tg_card *c = NULL;
     tg_model *model = NULL;
     options_parse(&program, argc, argv, &s);
     bool fine = s.model || tg_fail(&error, "--model FILE is missing; see --help");
-    fine = fine && card_read(&c, s.model, &error);
-    if (fine && conflict(&c, &s))
-        fine = tg_fail(&error, "%s", conflict(&c, &s));
-    fine = fine && (model = card_model(&c, s.weights, s.rename, &error)) && work(&s, &c, model, &error);
+    fine = fine && (c = tg_card_read(s.model, &error));
+    if (fine && conflict(c, &s))
+        fine = tg_fail(&error, "%s", conflict(c, &s));
+    fine = fine && (model = card_model(c, s.weights, s.rename, &error));
+    if (fine) {
+        tg_model_set_card(model, c);
+        fine = work(&s, c, model, &error);
+    } else {
+        tg_card_free(c);
+    }
     if (!fine)
         terminal_say("predict", NULL, error.text);
     tg_model_free(model);
-    card_free(&c);
     return fine ? 0 : 2;
 }

@@ -29,7 +29,7 @@ typedef struct settings {
 typedef struct training {
     settings s;
     run_source from;
-    card started; /* the card of --start's file */
+    tg_card *started; /* the card of --start's file */
     trainer run;
     progress *view;
     double shown, next_report;
@@ -159,7 +159,7 @@ static void describe_run(const void *context, FILE *out)
     const training *t = context;
     const run_spec *s = t->run.spec;
     char model[300];
-    net_describe(&s->net, model, sizeof model);
+    tg_model_spec_describe(&s->net, model, sizeof model);
     source_describe(s, &t->from, NULL, out);
     if (!t->from.is_text)
         columns_print(&t->from.data, out);
@@ -182,7 +182,7 @@ static void describe_run(const void *context, FILE *out)
 static void title_of(const training *t, char title[TITLE])
 {
     char model[300];
-    net_describe(&t->run.spec->net, model, sizeof model);
+    tg_model_spec_describe(&t->run.spec->net, model, sizeof model);
     snprintf(title, TITLE, "%.150s: %s", t->from.is_text ? t->from.letters.name : t->from.data.name, model);
 }
 
@@ -245,13 +245,13 @@ static plots_outcome draw(const training *t)
 
 static bool print_sample(const training *t, tg_error *error)
 {
-    const card *about = &t->run.about;
+    const tg_card *about = t->run.about;
     const tg_rng seed = tg_rng_seed((uint64_t)t->run.spec->seed);
     tg_rng rng = tg_rng_stream(&seed, "sample");
     bool fine = true;
     puts("");
     for (int i = 0; fine && i < (about->lines ? 10 : 1); i++)
-        fine = sample_write(t->run.model, about, &(sample_options){.length = about->lines ? 40 : 400, .temperature = 1},
+        fine = sample_write(t->run.model, &(tg_write_options){.length = about->lines ? 40 : 400, .temperature = 1},
                             &rng, stdout, error);
     return fine;
 }
@@ -264,8 +264,8 @@ static void print_confusion(const training *t, const json_t *results)
     double *confusion = count ? calloc(count, sizeof *confusion) : NULL;
     for (size_t i = 0; confusion && i < count; i++)
         confusion[i] = json_number_value(json_array_get(listed, i));
-    if (confusion && count == t->run.about.classes * t->run.about.classes)
-        tally_print_confusion(&t->run.about, confusion, stdout);
+    if (confusion && count == t->run.about->classes * t->run.about->classes)
+        tally_print_confusion(t->run.about, confusion, stdout);
     free(confusion);
 }
 
@@ -284,7 +284,7 @@ static bool print_measures(training *t, tg_error *error)
     for (int split = RUNLOG_VALIDATION; split <= RUNLOG_TEST; split++) {
         const runlog_measures m = record_measures(results, (runlog_split)split);
         if (json_object_get(results, runlog_splits[split]))
-            tally_print(&t->run.about, runlog_splits[split], &m, stdout);
+            tally_print(t->run.about, runlog_splits[split], &m, stdout);
     }
     print_confusion(t, results);
     json_decref(results);
@@ -294,10 +294,10 @@ static bool print_measures(training *t, tg_error *error)
 /* Writes measures, files, pictures and a sample; returns the exit status. */
 static int show_results(training *t)
 {
-    static const char *const use[] = {[CARD_CLASSES] = "--data FILE",
-                                      [CARD_TARGETS] = "--data FILE",
-                                      [CARD_IMAGES] = "--data FILE",
-                                      [CARD_LETTERS] = "--prompt TEXT"};
+    static const char *const use[] = {[TG_CARD_CLASSES] = "--data FILE",
+                                      [TG_CARD_TARGETS] = "--data FILE",
+                                      [TG_CARD_IMAGES] = "--data FILE",
+                                      [TG_CARD_LETTERS] = "--prompt TEXT"};
     tg_error error;
     trainer *r = &t->run;
     const run_spec *s = r->spec;
@@ -317,7 +317,7 @@ static int show_results(training *t)
     const bool reported = !s->report || write_report(t, drawn == PLOTS_DRAWN, false);
     if (!s->report)
         runlog_remove_drawn(s->out);
-    if (r->about.task == CARD_LETTERS && !print_sample(t, &error))
+    if (r->about->task == TG_CARD_LETTERS && !print_sample(t, &error))
         return fail(error.text);
     if (!is_all_there(t, &error))
         return fail(error.text);
@@ -330,7 +330,7 @@ static int show_results(training *t)
     fputs(s->report && reported ? "; report.html" : "", stdout);
     printf("\nto use it: %s --model ", options_called("predict"));
     options_print_word(s->out, stdout);
-    printf(" %s\n", use[s->net.image_width ? CARD_IMAGES : r->about.task]);
+    printf(" %s\n", use[s->net.image_width ? TG_CARD_IMAGES : r->about->task]);
     return drawn == PLOTS_INTERRUPTED ? signals_status() : !reported || drawn == PLOTS_FAILED;
 }
 
@@ -453,7 +453,7 @@ static bool prepare(training *t, tg_error *error)
     s->out = s->out ? s->out : t->name;
     run_setup setup = {.spec = *s,
                        .from = &t->from,
-                       .started = &t->started,
+                       .started = t->started,
                        .profile = t->s.profile,
                        .context = t,
                        .on_progress = team_follows() ? NULL : on_progress};
@@ -484,7 +484,7 @@ int main(int argc, char **argv)
     const int status = ready ? train(&t) : 2;
     if (ready)
         run_close(&t.run);
-    card_free(&t.started);
+    tg_card_free(t.started);
     source_free(&t.from);
     free(t.command);
     return team_end(status);

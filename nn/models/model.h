@@ -52,6 +52,8 @@ struct tg_model {
     tg_init init; /* initialiser and scale for tg_parameters_initialize; build sets them */
     double scale;
     bool failed; /* out of memory while layers were added */
+    void *card;  /* what its file says about the data (nn/saved/card.h), freed by free_card with the model; else NULL */
+    void (*free_card)(void *card);
 };
 
 /* A model with initial weights. `rng` is not advanced. NULL if out of memory or if the configuration is wrong. */

@@ -203,7 +203,7 @@ END_TEST
 
 static void expect_model(net_spec spec, compilers_of which)
 {
-    net_spec_complete(&spec);
+    tg_model_spec_complete(&spec);
     tg_model *model = exported_model(&spec);
     tg_tensor x;
     const tg_tensor y = exported_prediction(&spec, model, tape, &x);
@@ -267,8 +267,8 @@ enum { ROWS = 4 };
 static void expect_training(net_spec spec, const tg_optimizer_config *how, tg_export_rule rule, int steps,
                             compilers_of which)
 {
-    net_spec_complete(&spec);
-    const bool text = net_traits_of(spec.model)->text, images = net_traits_of(spec.model)->reconstructs;
+    tg_model_spec_complete(&spec);
+    const bool text = tg_model_traits_of(spec.model)->text, images = tg_model_traits_of(spec.model)->reconstructs;
     const int64_t width = text ? spec.context : spec.inputs;
     tg_model *model = exported_model(&spec);
     tg_parameters *set = tg_model_parameters(model);
@@ -436,7 +436,7 @@ START_TEST(weights_may_lie_in_a_file_of_their_own)
 {
     const net_spec plain = {.model = "mlp", .inputs = 5, .outputs = 3, .hidden = "7"};
     net_spec spec = plain;
-    net_spec_complete(&spec);
+    tg_model_spec_complete(&spec);
     tg_model *model = exported_model(&spec);
     const tg_tensor x = tg_constant(tape, TG_F32, (float[]){1, 2, 3, 4, 5}, TG_SHAPE(1, 5)),
                     y = tg_model_forward(model, x, NULL);

@@ -189,7 +189,7 @@ START_TEST(a_model_has_the_fields_that_onnx_wants)
     static const char *const classes[] = {"a\"b", "caf\xc3\xa9", "\xe9\n"};
     static const double mean[] = {1, 2}, scale[] = {0.5, 0};
     net_spec spec = {.model = "mlp", .inputs = 2, .outputs = 3, .hidden = "4", .activation = "gelu_tanh"};
-    net_spec_complete(&spec);
+    tg_model_spec_complete(&spec);
     tg_model *net = exported_model(&spec);
     tg_no_grad_begin(tape);
     const tg_tensor x = tg_constant(tape, TG_F32, (float[]){1, 2}, TG_SHAPE(1, 2)), y = tg_model_forward(net, x, NULL);
@@ -360,7 +360,7 @@ static void expect_agreement(double bound)
 
 static void add_net(const char *name, net_spec spec)
 {
-    net_spec_complete(&spec);
+    tg_model_spec_complete(&spec);
     tg_model *model = exported_model(&spec);
     tg_tensor x;
     const tg_tensor y = exported_prediction(&spec, model, tape, &x);

@@ -1,5 +1,6 @@
 /* The readers of files that the library and its programs write: model files, training states, configurations. */
 #include "examples/programs/run/card.h"
+#include "nn/saved/spec_internal.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <ctype.h>
@@ -115,37 +116,46 @@ void fuzz_config(const uint8_t *bytes, size_t size)
     tg_error error = {""};
     char text[200];
     net_spec spec;
-    json_t *object = json_loadb((const char *)bytes, size, 0, NULL);
-    if (!net_spec_read(&spec, object, &error))
+    char *copy = malloc(size + 1);
+    fuzz_require(copy != NULL, "out of memory");
+    memcpy(copy, bytes, size);
+    copy[size] = '\0';
+    tg_json *object = tg_json_read(copy, size, "it", &error);
+    if (!object || !tg_model_spec_read(&spec, object, &error))
         fuzz_require(fuzz_is_one_line(error.text), "no message of one line");
     else {
-        net_spec_complete(&spec);
-        net_describe(&spec, text, sizeof text);
+        tg_model_spec_complete(&spec);
+        tg_model_spec_describe(&spec, text, sizeof text);
         const tg_rng rng = tg_rng_seed(1);
         tg_model *model = is_small(bytes, size) ? net_new(&spec, &rng, &error) : NULL;
         fuzz_require(model || !is_small(bytes, size) || fuzz_is_one_line(error.text), "no message of one line");
-        json_t *again = net_spec_json(&spec);
+        json_t *written = net_spec_json(&spec);
+        char *again = json_dumps(written, JSON_COMPACT);
         net_spec same;
-        fuzz_require(net_spec_read(&same, again, &error) && !net_difference(&spec, &same), "it comes back otherwise");
-        json_decref(again);
+        tg_json *read = tg_json_read(again, strlen(again), "it", &error);
+        fuzz_require(read && tg_model_spec_read(&same, read, &error) && !net_difference(&spec, &same),
+                     "it comes back otherwise");
+        json_decref(written);
+        free(read);
+        free(again);
         tg_model_free(model);
     }
-    json_decref(object);
+    free(object);
+    free(copy);
 }
 
 void fuzz_card(const uint8_t *bytes, size_t size)
 {
     tg_error error = {""};
-    card c;
     char *text = calloc(size + 2, 1);
     fuzz_require(text != NULL, "out of memory");
     memcpy(text, bytes, size);
     const tg_metadata lines[] = {{"tapegrad.model", text}, {"tapegrad.data", text + strlen(text) + 1}};
     const char *path = fuzz_file("card", "", 0);
     if (tg_safetensors_write(path, NULL, 0, lines, 2, &error)) {
-        if (card_read(&c, path, &error))
-            card_free(&c);
-        else
+        tg_card *card = tg_card_read(path, &error);
+        tg_card_free(card);
+        if (!card)
             fuzz_require(fuzz_is_one_line(error.text), "no message of one line");
     }
     free(text);

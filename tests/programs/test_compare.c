@@ -228,7 +228,7 @@ static void ck_assert_help(const char *option, const char *format, ...)
 static net_spec default_net(const char *model)
 {
     net_spec net = {.model = model};
-    net_spec_complete(&net);
+    tg_model_spec_complete(&net);
     return net;
 }
 
@@ -367,13 +367,13 @@ START_TEST(widths_are_read_as_written)
     enum { MOST = 64 };
     int64_t widths[MOST + 1];
     tg_error error;
-    ck_assert(options_widths("hidden", "128x3,10", widths, MOST, &error));
+    ck_assert(tg_widths_read("hidden", "128x3,10", widths, MOST, &error));
     const int64_t expected[] = {128, 128, 128, 10, 0};
     ck_assert_mem_eq(widths, expected, sizeof expected);
-    static const char *const wrong[] = {"",   "x",  "0",   "-1",   "8x0",    "8x",
-                                        "8,", ",8", "8 8", "8x65", "8x64,1", "99999999999"};
+    static const char *const wrong[] = {"x",  "0",   "-1",   "8x0",    "8x",         "8,",
+                                        ",8", "8 8", "8x65", "8x64,1", "99999999999"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
-        ck_assert_msg(!options_widths("hidden", wrong[i], widths, MOST, &error), "'%s' was taken", wrong[i]);
+        ck_assert_msg(!tg_widths_read("hidden", wrong[i], widths, MOST, &error), "'%s' was taken", wrong[i]);
 }
 END_TEST
 

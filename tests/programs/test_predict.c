@@ -180,7 +180,7 @@ START_TEST(the_calibration_error_is_that_of_its_definition)
     const float logits[] = {0, 0, 0, 0, 0, certain, 0, certain, 0, certain};
     tg_tape *tape = tg_tape_new();
     tally sums = {0};
-    const card c = {.task = CARD_CLASSES, .classes = 2};
+    const tg_card c = {.task = TG_CARD_CLASSES, .classes = 2};
     tally_add(&sums, &c, tg_constant(tape, TG_F32, logits, TG_SHAPE(5, 2)),
               tg_constant(tape, TG_I32, labels, TG_SHAPE(5)), TG_NONE);
     const runlog_measures m = tally_measures(&sums, &c);

@@ -92,7 +92,7 @@ bool exported_spec(int i, const char *norm, net_spec *spec)
                        .layers = 2,
                        .width = 16,
                        .context = 12};
-    net_spec_complete(spec);
+    tg_model_spec_complete(spec);
     return attends ? by_rows : !(by_rows && strcmp(model, "convnet") == 0);
 }
 
@@ -106,8 +106,8 @@ tg_tensor exported_prediction(const net_spec *spec, const tg_model *model, tg_ta
     for (int i = 0; i < 64; i++)
         letters[i] = (int32_t)(tg_rng_uniform(&rng) * spec->vocabulary);
     tg_no_grad_begin(tape);
-    *x = net_traits_of(spec->model)->text ? tg_constant(tape, TG_I32, letters, TG_SHAPE(1, spec->context))
-                                          : tg_constant(tape, TG_F32, row, TG_SHAPE(1, spec->inputs));
+    *x = tg_model_traits_of(spec->model)->text ? tg_constant(tape, TG_I32, letters, TG_SHAPE(1, spec->context))
+                                               : tg_constant(tape, TG_F32, row, TG_SHAPE(1, spec->inputs));
     const tg_tensor y = tg_model_forward(model, *x, NULL);
     tg_no_grad_end(tape);
     ck_assert_msg(tg_ok(y), "%s", tg_tape_error(tape));

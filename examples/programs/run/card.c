@@ -1,16 +1,10 @@
 #include "examples/programs/run/card.h"
+#include "examples/programs/data/words.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-static const char *const tasks[] = {"classes", "targets", "images", "letters", NULL};
-
-static bool refuse(tg_error *error, const char *what)
-{
-    return tg_fail(error, "the metadata is not that of this program: %s", what);
-}
+enum { SAMPLE_ROWS = 16 };
 
 /* ---- writing ---- */
 
@@ -31,10 +25,10 @@ static char *data_text(const run_spec *s, const run_source *from)
     json_t *inputs = json_array(), *targets = json_array(), *answers = json_array(), *classes = json_array(),
            *letters = json_array(), *weights = data->weight ? json_array() : NULL,
            *class_weights = from->class_weight ? json_array() : NULL;
-    const card_task task = from->is_text                          ? CARD_LETTERS
-                           : source_reconstructs(s)               ? CARD_IMAGES
-                           : data->task == DATASET_CLASSIFICATION ? CARD_CLASSES
-                                                                  : CARD_TARGETS;
+    const char *task = from->is_text                          ? "letters"
+                       : source_reconstructs(s)               ? "images"
+                       : data->task == DATASET_CLASSIFICATION ? "classes"
+                                                              : "targets";
     for (size_t i = 0; i < data->features && !data->width; i++) {
         const dataset_feature *f = data->feature ? &data->feature[i] : &(dataset_feature){.number = i};
         json_array_append_new(inputs, column_json(&data->feature_mean[i], &data->feature_scale[i],
@@ -57,8 +51,8 @@ static char *data_text(const run_spec *s, const run_source *from)
         json_array_append_new(class_weights, json_real(from->class_weight[i]));
     for (int i = 0; i < from->letters.vocabulary; i++)
         json_array_append_new(letters, json_integer(from->letters.letter[i]));
-    json_t *object = json_pack("{s:s, s:o, s:o, s:o, s:o, s:f, s:b, s:o, s:o*, s:o*}", "task", tasks[task], "inputs",
-                               inputs, "classes", classes, "targets", targets, "answers", answers, "pixel_scale",
+    json_t *object = json_pack("{s:s, s:o, s:o, s:o, s:o, s:f, s:b, s:o, s:o*, s:o*}", "task", task, "inputs", inputs,
+                               "classes", classes, "targets", targets, "answers", answers, "pixel_scale",
                                data->width ? data->feature_scale[0] : 1., "lines", from->letters.lines, "letters",
                                letters, "weights", weights, "class_weights", class_weights);
     char *text = json_dumps(object, JSON_COMPACT);
@@ -66,189 +60,185 @@ static char *data_text(const run_spec *s, const run_source *from)
     return text;
 }
 
-void card_metadata(const card *c, tg_metadata lines[CARD_LINES])
-{
-    lines[0] = (tg_metadata){"tapegrad.version", tg_version()};
-    lines[1] = (tg_metadata){"tapegrad.model", c->model_text};
-    lines[2] = (tg_metadata){"tapegrad.data", c->data_text};
-    lines[3] = (tg_metadata){"activation", c->spec.activation};
-}
-
-/* ---- reading ---- */
-
-/* Reads a list of columns; `format` says which members each must have. */
-static bool read_columns(const json_t *list, const char *format, card_column **columns, size_t *count)
-{
-    *count = json_array_size(list);
-    *columns = calloc(*count + 1, sizeof **columns);
-    bool fine = *columns;
-    for (size_t i = 0; fine && i < *count; i++) {
-        card_column *to = &(*columns)[i];
-        json_int_t number = 0;
-        int missing = 0, other = 0;
-        fine = json_unpack(json_array_get(list, i), format, "mean", &to->scale.mean, "scale", &to->scale.scale,
-                           "number", &number, "column", &to->name, "name", &to->name, "category", &to->category,
-                           "other", &other, "missing", &missing) == 0 &&
-               isfinite(to->scale.mean) && isfinite(to->scale.scale) && number >= 0 && number < 1 << 30;
-        to->number = (int)number;
-        to->other = other;
-        to->missing = missing;
-    }
-    return fine;
-}
-
-static bool read_classes(card *c, const json_t *classes)
-{
-    bool fine = true;
-    for (size_t i = 0; fine && i < c->classes; i++)
-        fine = (c->class_names[i] = json_string_value(json_array_get(classes, i)));
-    return fine;
-}
-
-static bool read_class_weights(card *c, const json_t *weights)
-{
-    bool fine = !weights || (json_array_size(weights) == c->classes && c->classes > 0);
-    c->class_weight = weights && fine ? calloc(c->classes, sizeof *c->class_weight) : NULL;
-    for (size_t i = 0; c->class_weight && i < c->classes; i++) {
-        c->class_weight[i] = (float)json_number_value(json_array_get(weights, i));
-        fine = fine && c->class_weight[i] >= 0 && c->class_weight[i] < INFINITY;
-    }
-    return fine && (c->class_weight || !weights);
-}
-
-static bool read_letters(card *c, const json_t *letters)
-{
-    const size_t count = json_array_size(letters);
-    bool fine = count <= 256;
-    for (size_t i = 0; fine && i < count; i++) {
-        const json_t *byte = json_array_get(letters, i);
-        fine = json_is_integer(byte) && json_integer_value(byte) >= 0 && json_integer_value(byte) < 256;
-        c->letter[i] = (unsigned char)json_integer_value(byte);
-    }
-    c->vocabulary = (int)count;
-    return fine;
-}
-
-/* NULL, or the difference between the data and the model that the card describes. */
-static const char *disagreement(const card *c)
-{
-    const net_spec *s = &c->spec;
-    const net_traits *model = net_traits_of(s->model);
-    const bool images = s->image_width > 0, letters = model->text;
-    const bool autoencoder = model->reconstructs || (c->task == CARD_IMAGES && s->outputs == s->inputs);
-    if (letters != (c->task == CARD_LETTERS) || autoencoder != (c->task == CARD_IMAGES))
-        return "the model does not support the task";
-    if (letters)
-        return s->vocabulary == c->vocabulary && c->vocabulary > 0
-                   ? NULL
-                   : "the number of characters differs from the model's";
-    if (images && ((int64_t)s->image_width * s->image_height != s->inputs || s->inputs < 1))
-        return "the size of the images differs from the model's";
-    if (!images && (size_t)s->inputs != c->inputs)
-        return "the number of inputs differs from the model's";
-    if (c->task == CARD_CLASSES && (size_t)s->outputs != c->classes)
-        return "the number of classes differs from the model's outputs";
-    return c->task == CARD_TARGETS && (size_t)s->outputs != c->targets
-               ? "the number of targets differs from the model's outputs"
-               : NULL;
-}
-
-/* Parses c->model_text and c->data_text, which belong to the card. */
-static bool parse(card *c, tg_error *error)
-{
-    json_error_t wrong;
-    json_t *model = json_loads(c->model_text, 0, &wrong), *data = model ? json_loads(c->data_text, 0, &wrong) : NULL;
-    c->json = json_pack("{s:o?, s:o?}", "model", model, "data", data);
-    if ((!model || !data) && json_error_code(&wrong) == json_error_out_of_memory)
-        return tg_fail(error, "out of memory");
-    if (!json_is_object(model) || !json_is_object(data))
-        return refuse(error, wrong.text);
-    if (!net_spec_read(&c->spec, model, error))
-        return false;
-    const char *task = json_string_value(json_object_get(data, "task"));
-    c->task = (card_task)options_position(tasks, task ? task : "");
-    if (!tasks[c->task])
-        return refuse(error, "the task is unknown");
-    c->lines = json_is_true(json_object_get(data, "lines"));
-    const double pixel_scale = json_number_value(json_object_get(data, "pixel_scale"));
-    c->pixel_scale = pixel_scale > 0 ? pixel_scale : 1;
-    const json_t *inputs = json_object_get(data, "inputs"), *classes = json_object_get(data, "classes");
-    const bool read = read_columns(inputs, "{s:F, s:F, s:I, s?s, s?s, s?s, s?b, s?b}", &c->input, &c->inputs),
-               named = read_columns(json_object_get(data, "targets"), "{s:F, s:F, s?I, s?s, s:s, s?s, s?b, s?b}",
-                                    &c->target, &c->targets),
-               answered = read_columns(json_object_get(data, "answers"), "{s?F, s?F, s:I, s?s, s?s, s?s, s?b, s?b}",
-                                       &c->answer, &c->answers),
-               weighted = read_columns(json_object_get(data, "weights"), "{s?F, s?F, s:I, s?s, s?s, s?s, s?b, s?b}",
-                                       &c->weight, &c->weights);
-    c->classes = json_array_size(classes);
-    c->class_names = calloc(c->classes + 1, sizeof *c->class_names);
-    if (!c->input || !c->target || !c->answer || !c->weight || !c->class_names)
-        return tg_fail(error, "out of memory");
-    if (!read || !json_is_array(inputs))
-        return refuse(error, "the description of the inputs is missing or wrong");
-    if (!named || !read_classes(c, classes))
-        return refuse(error, "the names of classes or targets are missing or wrong");
-    if (!answered || (c->answers && c->answers != (c->targets ? c->targets : 1))) /* older files do not name them */
-        return refuse(error, "the columns of the class or the targets are wrong");
-    if (!weighted || c->weights > 1 || !read_class_weights(c, json_object_get(data, "class_weights")))
-        return refuse(error, "the weights of rows or classes are wrong");
-    if (!read_letters(c, json_object_get(data, "letters")))
-        return refuse(error, "the characters are missing or wrong");
-    const char *problem = disagreement(c);
-    return !problem || refuse(error, problem);
-}
-
-bool card_of_source(card *c, const run_spec *s, const run_source *from, tg_error *error)
+tg_card *card_of_source(const run_spec *s, const run_source *from, tg_error *error)
 {
     json_t *model = net_spec_json(&s->net);
-    *c = (card){.model_text = json_dumps(model, JSON_COMPACT), .data_text = data_text(s, from)};
+    char *model_text = json_dumps(model, JSON_COMPACT), *data = data_text(s, from);
+    tg_card *made = model_text && data ? tg_card_parse(model_text, data, error) : NULL;
+    if (!model_text || !data)
+        tg_fail(error, "out of memory");
     json_decref(model);
-    const bool fine = c->model_text && c->data_text ? parse(c, error) : tg_fail(error, "out of memory");
-    if (!fine)
-        card_free(c);
-    return fine;
+    free(model_text);
+    free(data);
+    return made;
 }
 
-bool card_read(card *c, const char *path, tg_error *error)
+/* ---- the weights of --start and --weights ---- */
+
+static bool decides(const run_spec *s, const char *which)
 {
-    struct stat status;
-    *c = (card){0};
-    const bool folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-    snprintf(c->path, sizeof c->path, "%s%s", path, folder ? "/refit.safetensors" : "");
-    if (folder && stat(c->path, &status) != 0)
-        snprintf(c->path, sizeof c->path, "%s/best.safetensors", path);
-    tg_safetensors *file = tg_safetensors_open(c->path, error);
-    if (!file)
-        return false;
-    const char *model = tg_safetensors_metadata(file, "tapegrad.model"),
-               *data = tg_safetensors_metadata(file, "tapegrad.data");
-    bool fine = model && data;
-    if (!fine)
-        tg_fail(error, "%.200s: a model file, but not one of train: 'tapegrad.model' and 'tapegrad.data' are missing",
-                c->path);
-    else {
-        c->model_text = strdup(model);
-        c->data_text = strdup(data);
-        fine = c->model_text && c->data_text ? parse(c, error) : tg_fail(error, "out of memory");
-        if (!fine && error)
-            tg_fail(error, "%.200s: %s", c->path, error->text);
+    return s->activation_from && strcmp(s->activation_from, which) == 0;
+}
+
+/* The rules of --rename, "FROM=TO,...", as tg_load_options takes them. */
+enum { RULES_MOST = 64 };
+typedef struct rules {
+    tg_rename rule[RULES_MOST];
+    int count;
+} rules;
+
+/* False and one line if the text is invalid, which may be NULL; the parts live as long as the program. */
+static bool read_rules(const char *text, rules *out, tg_error *error)
+{
+    char rule[300];
+    out->count = 0;
+    while (next_word(&text, rule, sizeof rule)) {
+        char *equals = strchr(rule, '=');
+        if (!equals || equals == rule || !equals[1] || out->count == RULES_MOST)
+            return tg_fail(error, "--rename: '%.80s': expected FROM=TO, at most %d of them, with commas between", rule,
+                           RULES_MOST);
+        *equals = '\0';
+        out->rule[out->count++] = (tg_rename){net_keep_text(rule), net_keep_text(equals + 1)};
     }
+    return true;
+}
+
+bool card_adopt(run_spec *s, tg_card **theirs, tg_error *error)
+{
+    tg_activation named;
+    *theirs = NULL;
+    tg_safetensors *file = tg_safetensors_open(s->start, error);
+    const bool opened = file, is_ours = opened && tg_safetensors_metadata(file, "tapegrad.model");
     tg_safetensors_close(file);
-    if (!fine)
-        card_free(c);
+    if (!opened || (decides(s, "file") && !tg_model_activation(s->start, &named, error)))
+        return tg_fail(error, "--start: %s", error->text);
+    if (is_ours && !(*theirs = tg_card_read(s->start, error)))
+        return false;
+    for (const program_option *o = net_options; is_ours && o->name; o++) {
+        const size_t size = o->type == OPTION_FLAG   ? sizeof(bool)
+                            : o->type == OPTION_INT  ? sizeof(int)
+                            : o->type == OPTION_REAL ? sizeof(double)
+                                                     : sizeof(const char *);
+        if (!options_given(o->name))
+            memcpy((char *)&s->net + o->offset, (const char *)&(*theirs)->spec + o->offset, size);
+    }
+    if (decides(s, "file"))
+        s->net.activation = tg_activation_name(named);
+    return true;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool same_columns(const tg_card_input a[], size_t a_count, const tg_card_input b[], size_t b_count)
+{
+    bool same = a_count == b_count;
+    for (size_t i = 0; same && i < a_count; i++)
+        same = same_text(a[i].name, b[i].name) && (a[i].name || a[i].number == b[i].number) &&
+               same_text(a[i].category, b[i].category) && a[i].missing == b[i].missing;
+    return same;
+}
+
+/* Names what differs between the file's data and this data, in a word; NULL: nothing. */
+static const char *difference(const tg_card *a, const tg_card *b)
+{
+    bool same =
+        a->vocabulary == b->vocabulary && a->lines == b->lines && memcmp(a->letter, b->letter, sizeof a->letter) == 0;
+    if (!same)
+        return "characters";
+    if (!same_columns(a->input, a->inputs, b->input, b->inputs))
+        return "columns";
+    same = a->classes == b->classes;
+    for (size_t i = 0; same && i < a->classes; i++)
+        same = strcmp(a->class_names[i], b->class_names[i]) == 0;
+    if (!same)
+        return "classes";
+    return same_columns(a->target, a->targets, b->target, b->targets) ? NULL : "targets";
+}
+
+typedef struct sample {
+    const net_spec *spec;
+    const tg_fit_rows *rows;
+    void *batch; /* the first column of the first rows */
+    int64_t count;
+} sample;
+
+/* The outputs of a second model with these weights. */
+static tg_tensor outputs(tg_tape *tape, tg_activation activation, const tg_parameters *weights, void *user)
+{
+    const sample *of = user;
+    const tg_fit_column *column = &of->rows->column[0];
+    const tg_rng rng = tg_rng_seed(1);
+    tg_error error;
+    net_spec spec = *of->spec;
+    spec.activation = tg_activation_name(activation);
+    tg_model *twin = net_new(&spec, &rng, &error);
+    if (!twin)
+        return TG_NONE;
+    tg_shape shape = {.rank = column->shape.rank + 1, .dim = {of->count}};
+    memcpy(shape.dim + 1, column->shape.dim, (size_t)column->shape.rank * sizeof shape.dim[0]);
+    tg_tensor y = TG_NONE;
+    if (tg_parameters_copy(tg_model_parameters(twin), weights) == tg_parameters_count(weights))
+        y = tg_model_forward(twin, tg_borrow(tape, column->dtype, of->batch, shape), NULL);
+    tg_model_free(twin);
+    return y;
+}
+
+/* Takes the first rows of the training split. */
+static bool take_sample(sample *of, const tg_fit_rows *rows, const net_spec *spec)
+{
+    void *columns[TG_FIT_COLUMNS] = {NULL};
+    int32_t numbers[SAMPLE_ROWS];
+    tg_rng rng = tg_rng_seed(1);
+    *of = (sample){spec, rows, NULL, rows->count < SAMPLE_ROWS ? rows->count : SAMPLE_ROWS};
+    bool fine = true;
+    for (int c = 0; c < rows->columns; c++) {
+        columns[c] = calloc((size_t)(tg_shape_size(&rows->column[c].shape) * of->count) + 1,
+                            tg_dtype_size(rows->column[c].dtype));
+        fine = fine && columns[c];
+    }
+    for (int i = 0; i < SAMPLE_ROWS; i++)
+        numbers[i] = i;
+    fine = fine && rows->fill(rows->context, numbers, of->count, &rng, columns);
+    for (int c = 1; c < rows->columns; c++)
+        free(columns[c]);
+    of->batch = columns[0];
     return fine;
 }
 
-void card_free(card *c)
+bool card_start(const run_spec *s, tg_model *model, const run_source *from, const tg_card *ours, const tg_card *theirs,
+                tg_error *error)
 {
-    free(c->input);
-    free(c->answer);
-    free(c->weight);
-    free(c->class_names);
-    free(c->class_weight);
-    free(c->target);
-    free(c->model_text);
-    free(c->data_text);
-    json_decref(c->json);
-    *c = (card){0};
+    tg_activation activation;
+    sample of;
+    rules renames;
+    if (!read_rules(s->rename, &renames, error))
+        return false;
+    const char *other = theirs ? difference(ours, theirs) : NULL;
+    if (other)
+        return tg_fail(error, "--start: %.200s: its %s differ from those of the data", s->start, other);
+    tg_activation_from_name(s->net.activation, &activation);
+    const bool sampled = take_sample(&of, &from->train, &s->net);
+    const tg_model_load_options options = {
+        .load = {.allow_unknown = true, .renames = renames.rule, .rename_count = renames.count},
+        .migrate = decides(s, "model"),
+        .outputs = sampled ? outputs : NULL,
+        .user = &of};
+    const bool fine = tg_model_load(tg_model_parameters(model), s->start, activation, &options, error);
+    free(of.batch);
+    if (!fine)
+        tg_fail(error, "--start: %s%s", error->text,
+                strstr(error->text, "it was trained with ") ? "; choose with --activation-from file or model" : "");
+    return fine;
+}
+
+tg_model *card_model(const tg_card *c, const char *other, const char *rename, tg_error *error)
+{
+    rules renames;
+    if (!read_rules(rename, &renames, error))
+        return NULL;
+    const tg_load_options load = {.renames = renames.rule, .rename_count = renames.count};
+    return tg_model_of_card(c, other, &load, error);
 }

@@ -48,7 +48,7 @@ runlog_about experiment_about(const experiment *e)
 void experiment_net(const experiment *e, char text[EXPERIMENT_POINT])
 {
     const run_spec s = experiment_spec(e, 0);
-    net_describe(&s.net, text, EXPERIMENT_POINT);
+    tg_model_spec_describe(&s.net, text, EXPERIMENT_POINT);
     *strrchr(text, ',') = '\0';        /* the activation */
     if (strncmp(text, "mlp ", 4) == 0) /* mlp is the default */
         memmove(text, text + 4, strlen(text + 4) + 1);

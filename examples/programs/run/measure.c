@@ -132,12 +132,13 @@ static int reported(const trainer *t)
 static bool allocate(kept *k, const trainer *t)
 {
     const bool all = t->spec->keep_predictions;
-    const size_t classes = t->about.task == CARD_CLASSES && t->about.classes <= RUNLOG_CLASSES ? t->about.classes : 0;
+    const size_t classes =
+        t->about->task == TG_CARD_CLASSES && t->about->classes <= RUNLOG_CLASSES ? t->about->classes : 0;
     bool fine = true;
-    k->rows.of = &t->about;
+    k->rows.of = t->about;
     k->rows.from = t->from;
     for (int split = all ? RUNLOG_TRAIN : reported(t); split < (all ? RUNLOG_SPLITS : reported(t) + 1); split++) {
-        const size_t rows = (size_t)rows_of(t, split)->count, width = predictions_width(&t->about);
+        const size_t rows = (size_t)rows_of(t, split)->count, width = tg_card_results(t->about);
         tally_rows *to = &k->rows.split[split];
         to->loss = calloc(rows + 1, sizeof *to->loss);
         to->hit = calloc(rows + 1, sizeof *to->hit);
@@ -164,7 +165,7 @@ static bool measure(trainer *t, kept *k, json_t *results, tg_error *error)
             continue; /* training windows of a text are drawn at random */
         t->sums = (tally){.confusion = split == reported(t) ? k->confusion : NULL,
                           .each = each->loss ? each : NULL,
-                          .by_class = t->about.task == CARD_CLASSES};
+                          .by_class = t->about->task == TG_CARD_CLASSES};
         fine = run_measure(t, rows_of(t, split), &m) || tg_fail(error, "%s", tg_fit_error(t->fit));
         t->sums = (tally){0};
         if (fine)
@@ -216,8 +217,8 @@ json_t *run_results(trainer *t, bool surface, tg_error *error)
         results = NULL;
     }
     if (results && k.confusion)
-        put(results, "confusion", k.confusion, t->about.classes * t->about.classes);
-    if (results && t->about.task == CARD_CLASSES && t->from->data.features == 2 && surface)
+        put(results, "confusion", k.confusion, t->about->classes * t->about->classes);
+    if (results && t->about->task == TG_CARD_CLASSES && t->from->data.features == 2 && surface)
         tell_surface(t, results);
     if (results && !t->from->is_text)
         run_noise(t, results);

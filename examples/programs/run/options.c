@@ -80,39 +80,6 @@ static bool read_value(const program_option *o, const char *word, double *value)
     return end != word && *end == '\0' && errno == 0 && whole && *value >= o->low && *value <= o->high;
 }
 
-/* One item of a list of widths: "128" or "128x8". */
-static bool read_width(const char *word, int64_t widths[], int most, int *count)
-{
-    char *after;
-    const long width = strtol(word, &after, 10);
-    long times = 1;
-    if (after == word || width < 1 || width > 1000000)
-        return false;
-    if (*after == 'x') {
-        word = after + 1;
-        times = strtol(word, &after, 10);
-        if (after == word || times < 1)
-            return false;
-    }
-    if (*after || times > most - *count)
-        return false;
-    while (times-- > 0)
-        widths[(*count)++] = width;
-    return true;
-}
-
-bool options_widths(const char *option, const char *text, int64_t widths[], int most, tg_error *error)
-{
-    char word[64];
-    int count = 0;
-    for (const char *left = text; next_word(&left, word, sizeof word);)
-        if (!read_width(word, widths, most, &count))
-            return tg_fail(error, "--%s: '%.100s' is not a list of at most %d widths such as 128x8 or 512,128", option,
-                           text, most);
-    widths[count] = 0;
-    return true;
-}
-
 int options_position(const char *const *choices, const char *word)
 {
     int i = 0;

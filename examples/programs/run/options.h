@@ -74,10 +74,6 @@ void options_join(program_option *table, const program_option *more, const char 
  */
 void options_parse(const options_program *program, int argc, char **argv, void *settings);
 
-/* Reads widths of layers, "128x8" or "512,256x2", into widths[most + 1], ended by 0. False and one line that names the
- * option if the text is invalid, or has more than `most` widths. */
-bool options_widths(const char *option, const char *text, int64_t widths[], int most, tg_error *error);
-
 /* The index of a word among an option's choices. */
 int options_position(const char *const *choices, const char *word);
 

@@ -27,7 +27,7 @@ static void put_number(double number, FILE *to)
 }
 
 /* The name of a target, after a word that says what is listed. */
-static void put_target(const card *c, size_t i, const char *before, FILE *to)
+static void put_target(const tg_card *c, size_t i, const char *before, FILE *to)
 {
     const char *of = c->target[i].name;
     char *name = *of ? memory_text("%s%s", before, of) : memory_text("%starget_%zu", before, i);
@@ -35,52 +35,47 @@ static void put_target(const card *c, size_t i, const char *before, FILE *to)
     free(name);
 }
 
-void predictions_header(const card *c, bool probabilities, FILE *to)
+void predictions_header(const tg_card *c, bool probabilities, FILE *to)
 {
-    if (c->task == CARD_CLASSES)
+    if (c->task == TG_CARD_CLASSES)
         fputs("class,probability", to);
-    for (size_t i = 0; c->task == CARD_CLASSES && probabilities && i < c->classes; i++) {
+    for (size_t i = 0; c->task == TG_CARD_CLASSES && probabilities && i < c->classes; i++) {
         putc(',', to);
         put_word(c->class_names[i], to);
     }
-    for (size_t i = 0; c->task == CARD_TARGETS && i < c->targets; i++) {
+    for (size_t i = 0; c->task == TG_CARD_TARGETS && i < c->targets; i++) {
         fputs(i ? "," : "", to);
         put_target(c, i, "", to);
     }
-    if (c->task == CARD_IMAGES)
+    if (c->task == TG_CARD_IMAGES)
         fputs("squared_error", to);
 }
 
-static void put_classes(const card *c, const float *logits, bool all, FILE *to)
+static void put_classes(const tg_card *c, const float *logits, const double *probability, bool all, FILE *to)
 {
-    double confidence, sum = 0;
-    const int64_t best = tally_class(logits, (int64_t)c->classes, &confidence);
-    for (size_t i = 0; i < c->classes; i++)
-        sum += exp((double)logits[i] - logits[best]);
-    put_word(c->class_names[best], to);
+    double confidence;
+    put_word(c->class_names[tally_class(logits, (int64_t)c->classes, &confidence)], to);
     putc(',', to);
     put_number(confidence, to);
     for (size_t i = 0; all && i < c->classes; i++) {
         putc(',', to);
-        put_number(exp((double)logits[i] - logits[best]) / sum, to);
+        put_number(probability[i], to);
     }
 }
 
-void predictions_row(const card *c, const float *output, const float *input, bool probabilities, FILE *to)
+void predictions_row(const tg_card *c, const float *output, const float *input, bool probabilities, FILE *to)
 {
-    if (c->task == CARD_CLASSES)
-        put_classes(c, output, probabilities, to);
-    for (size_t i = 0; c->task == CARD_TARGETS && i < c->targets; i++) {
+    double *results = memory_checked(calloc(tg_card_results(c), sizeof *results));
+    tg_card_decode(c, output, results);
+    if (c->task == TG_CARD_CLASSES)
+        put_classes(c, output, results, probabilities, to);
+    for (size_t i = 0; c->task == TG_CARD_TARGETS && i < c->targets; i++) {
         fputs(i ? "," : "", to);
-        put_number(output[i] * c->target[i].scale.scale + c->target[i].scale.mean, to);
+        put_number(results[i], to);
     }
-    if (c->task == CARD_IMAGES)
+    if (c->task == TG_CARD_IMAGES)
         put_number(tally_squares(output, input, c->spec.inputs), to);
-}
-
-size_t predictions_width(const card *c)
-{
-    return (size_t)(c->task == CARD_IMAGES ? c->spec.inputs : c->spec.outputs);
+    free(results);
 }
 
 /* ---- files of a run ---- */
@@ -107,7 +102,7 @@ static bool list_rows(const void *context, FILE *to)
     const dataset_part *part = part_of(l->of, l->split);
     const dataset *set = &l->of->from->data;
     const float *of_class = l->of->of->class_weight;
-    const bool classes = l->of->of->task == CARD_CLASSES;
+    const bool classes = l->of->of->task == TG_CARD_CLASSES;
     fprintf(to, "row,loss%s%s%s\n", classes ? ",correct" : "", set->weight ? ",weight" : "",
             of_class ? ",loss_weight" : "");
     for (size_t i = 0; i < part->rows; i++) {
@@ -130,11 +125,11 @@ static void put_answer(const predictions *p, int32_t row, FILE *to)
 {
     const dataset *set = &p->from->data;
     const double *cells = set->cells ? set->cells + (size_t)row * set->columns : NULL;
-    if (p->of->task == CARD_CLASSES) {
+    if (p->of->task == TG_CARD_CLASSES) {
         putc(',', to);
         put_word(set->class_names[set->labels[row]], to);
     }
-    for (size_t i = 0; p->of->task == CARD_TARGETS && i < set->targets; i++) {
+    for (size_t i = 0; p->of->task == TG_CARD_TARGETS && i < set->targets; i++) {
         putc(',', to);
         put_number(cells ? cells[set->target_column[i]] : set->y[(size_t)row * set->targets + i], to);
     }
@@ -144,9 +139,9 @@ static bool list_predictions(const void *context, FILE *to)
 {
     const predictions *p = context;
     const dataset *set = &p->from->data;
-    const card *c = p->of;
-    fprintf(to, "row,split,loss,%s%s", set->weight ? "weight," : "", c->task == CARD_CLASSES ? "true_class," : "");
-    for (size_t i = 0; c->task == CARD_TARGETS && i < c->targets; i++) {
+    const tg_card *c = p->of;
+    fprintf(to, "row,split,loss,%s%s", set->weight ? "weight," : "", c->task == TG_CARD_CLASSES ? "true_class," : "");
+    for (size_t i = 0; c->task == TG_CARD_TARGETS && i < c->targets; i++) {
         put_target(c, i, "true_", to);
         putc(',', to);
     }
@@ -162,7 +157,7 @@ static bool list_predictions(const void *context, FILE *to)
                 fprintf(to, ",%.9g", set->weight[row]);
             put_answer(p, row, to);
             putc(',', to);
-            predictions_row(c, each->output + i * predictions_width(c), set->x + (size_t)row * set->features, true, to);
+            predictions_row(c, each->output + i * tg_card_results(c), set->x + (size_t)row * set->features, true, to);
             putc('\n', to);
         }
     }

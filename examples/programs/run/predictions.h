@@ -16,15 +16,12 @@
 
 /* The columns and a row of outputs, without the line's end. `input` is the row of an autoencoder, which is compared
  * with its output; others ignore it. A terminal gets no control characters. */
-void predictions_header(const card *c, bool probabilities, FILE *to);
-void predictions_row(const card *c, const float *output, const float *input, bool probabilities, FILE *to);
-
-/* The numbers that a net gives for a row: those of an autoencoder are as many as its inputs. */
-size_t predictions_width(const card *c);
+void predictions_header(const tg_card *c, bool probabilities, FILE *to);
+void predictions_row(const tg_card *c, const float *output, const float *input, bool probabilities, FILE *to);
 
 /* The splits of a run with the results of their rows; loss is NULL for a split that is left out. */
 typedef struct predictions {
-    const card *of;
+    const tg_card *of;
     const run_source *from;
     tally_rows split[RUNLOG_SPLITS];
 } predictions;

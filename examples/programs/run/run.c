@@ -27,7 +27,7 @@ static tg_tensor forward(trainer *r, tg_tensor x, tg_rng *training)
 static tg_tensor measured(trainer *r, tg_tensor output, tg_tensor wanted, tg_tensor weights, double *score)
 {
     const long rows = r->sums.rows;
-    const double correct = r->sums.correct, mean = tally_add(&r->sums, &r->about, output, wanted, weights);
+    const double correct = r->sums.correct, mean = tally_add(&r->sums, r->about, output, wanted, weights);
     if (score)
         *score = (r->sums.correct - correct) / (double)(r->sums.rows - rows);
     return tg_ok(output) && tg_ok(wanted) ? tg_constant(tg_tape_of(output), TG_F64, &mean, TG_SCALAR) : output;
@@ -41,11 +41,11 @@ static tg_tensor loss(void *context, const tg_tensor *batch, tg_rng *training, d
         tg_tape_time(r->tape, r->setup.profile);
     }
     tg_tensor output = forward(r, batch[0], training);
-    const tg_tensor wanted = r->about.task == CARD_IMAGES ? batch[0] : batch[1],
+    const tg_tensor wanted = r->about->task == TG_CARD_IMAGES ? batch[0] : batch[1],
                     weights = r->from->data.weight ? batch[2] : TG_NONE;
     if (!training)
         return measured(r, output, wanted, weights, score);
-    return tally_loss(&r->about, output, wanted,
+    return tally_loss(r->about, output, wanted,
                       r->from->data.weight ? tg_mul_scalar(weights, r->weight_scale) : TG_NONE,
                       r->spec->label_smoothing);
 }
@@ -144,7 +144,7 @@ static bool measure_test(trainer *r, double *mean)
 static bool on_epoch(void *context, const tg_fit_epoch *now)
 {
     trainer *r = context;
-    const runlog_measures valid = tally_measures(&r->sums, &r->about);
+    const runlog_measures valid = tally_measures(&r->sums, r->about);
     runlog_epoch row = {.epoch = (int)now->epoch,
                         .step = (long)now->step,
                         .train_loss = now->train_loss,
@@ -193,8 +193,10 @@ static bool make(trainer *r, tg_error *error)
         return false;
     run_spec_complete(s, r->from->train.count);
     if (!run_spec_check(s, source_classifies(s, r->from), error) || !(r->model = make_net(s, error)) ||
-        !card_of_source(&r->about, s, r->from, error) ||
-        (s->start && !card_start(s, r->model, r->from, &r->about, r->setup.started, error)))
+        !(r->about = card_of_source(s, r->from, error)))
+        return false;
+    tg_model_set_card(r->model, r->about);
+    if (s->start && !card_start(s, r->model, r->from, r->about, r->setup.started, error))
         return false;
     r->weight_scale = source_weight_scale(&r->from->data, &r->from->data.train);
     r->dead = net_mlp(r->model) ? tg_dead_units_new(net_mlp(r->model)) : NULL;
@@ -250,12 +252,12 @@ long run_parameters(const run_spec *spec, const run_source *from, tg_error *erro
 
 static bool make_fit(trainer *r, tg_error *error)
 {
-    static tg_metadata lines[CARD_LINES];
+    static tg_metadata lines[TG_CARD_LINES];
     const run_spec *s = r->spec;
     tg_fit_config config = config_of(r);
-    card_metadata(&r->about, lines);
+    tg_card_metadata(r->about, lines);
     config.metadata = lines;
-    config.metadata_count = CARD_LINES;
+    config.metadata_count = TG_CARD_LINES;
     const tg_optimizer_config how = run_spec_optimizer(s, tg_fit_steps(&config));
     r->steps_of_epoch = tg_fit_steps(&config) / s->epochs;
     r->every = (long)((how.schedule.steps + RUN_CHUNKS - 1) / RUN_CHUNKS);
@@ -304,7 +306,6 @@ void run_close(trainer *r)
     tg_optimizer_free(r->optimizer);
     tg_dead_units_free(r->dead);
     tg_model_free(r->model);
-    card_free(&r->about);
     *r = (trainer){.spec = NULL};
 }
 
@@ -344,13 +345,13 @@ static bool until_steps(void *context, const tg_fit_step *now)
 static bool keep_refit(trainer *r, refit *again, tg_error *error)
 {
     char path[PATH_MAX];
-    tg_metadata lines[CARD_LINES];
-    card_metadata(&r->about, lines);
+    tg_metadata lines[TG_CARD_LINES];
+    tg_card_metadata(r->about, lines);
     tg_parameters_swap(tg_model_parameters(r->model), tg_parameters_values(tg_model_parameters(again->r.model)));
     if (!r->setup.folder || r->setup.numbers_only)
         return true;
     snprintf(path, sizeof path, "%s/%s", r->setup.folder, refit_file);
-    return tg_parameters_save(tg_model_parameters(r->model), path, lines, CARD_LINES, error);
+    return tg_parameters_save(tg_model_parameters(r->model), path, lines, TG_CARD_LINES, error);
 }
 
 static bool train_again(trainer *r, refit *again, tg_error *error)
@@ -393,7 +394,7 @@ bool run_refit(trainer *r, tg_error *error)
     again.feed = (dataset_feed){data, &again.part, source_reconstructs(s)};
     again.r.weight_scale = source_weight_scale(data, &again.part);
     const bool fine = again.r.model &&
-                      (!s->start || card_start(s, again.r.model, r->from, &r->about, r->setup.started, error)) &&
+                      (!s->start || card_start(s, again.r.model, r->from, r->about, r->setup.started, error)) &&
                       train_again(r, &again, error);
     tg_model_free(again.r.model);
     return fine;
@@ -407,7 +408,7 @@ bool run_finished(const trainer *r)
 bool run_measure(trainer *r, const tg_fit_rows *rows, runlog_measures *m)
 {
     const bool fine = tg_fit_evaluate(r->fit, rows, NULL, NULL);
-    *m = tally_measures(&r->sums, &r->about);
+    *m = tally_measures(&r->sums, r->about);
     return fine;
 }
 

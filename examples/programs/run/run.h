@@ -27,15 +27,15 @@
 enum { RUN_CHUNKS = 500 };
 
 typedef struct run_setup {
-    run_spec spec;       /* completed by run_spec_complete */
-    run_source *from;    /* opened; split by run_open */
-    const char *folder;  /* exists; NULL: nothing is written */
-    bool numbers_only;   /* run_conclude removes the model files, also those of a diverged run */
-    const card *started; /* from the file of spec.start, by card_adopt; or NULL */
-    bool profile;        /* times operations, and leaves out an incomplete last step */
-    bool together;       /* runs on all processes of the team (team.h), each with the same rows */
-    jobs_link *link;     /* called after a step or epoch; may be NULL */
-    void *context;       /* for on_progress, */
+    run_spec spec;          /* completed by run_spec_complete */
+    run_source *from;       /* opened; split by run_open */
+    const char *folder;     /* exists; NULL: nothing is written */
+    bool numbers_only;      /* run_conclude removes the model files, also those of a diverged run */
+    const tg_card *started; /* from the file of spec.start, by card_adopt; or NULL */
+    bool profile;           /* times operations, and leaves out an incomplete last step */
+    bool together;          /* runs on all processes of the team (team.h), each with the same rows */
+    jobs_link *link;        /* called after a step or epoch; may be NULL */
+    void *context;          /* for on_progress, */
     /* Called at the same times; may be NULL; false stops the run. */
     bool (*on_progress)(void *context, const jobs_progress *now);
 } run_setup;
@@ -44,7 +44,7 @@ typedef struct trainer {
     run_setup setup;
     run_spec *spec; /* the setup's */
     run_source *from;
-    card about;
+    tg_card *about; /* belongs to the model */
     tg_model *model;
     tg_optimizer *optimizer;
     tg_dead_units *dead; /* of an mlp; NULL for others */

@@ -79,7 +79,7 @@ static bool complete_text(run_spec *s, const text_source *letters, tg_error *err
 {
     net_spec *spec = &s->net;
     spec->model = spec->model ? spec->model : letters->lines ? "charmlp" : "gpt";
-    if (!net_traits_of(spec->model)->text)
+    if (!tg_model_traits_of(spec->model)->text)
         return tg_fail(error, "--model %s does not read characters; gpt and charmlp do", spec->model);
     spec->vocabulary = letters->vocabulary;
     spec->inputs = spec->outputs = spec->image_height = spec->image_width = 0;
@@ -93,9 +93,9 @@ bool source_complete(run_spec *s, const run_source *from, tg_error *error)
     if (from->is_text)
         return complete_text(s, &from->letters, error);
     spec->model = spec->model ? spec->model : data->width && !s->paired ? "convnet" : "mlp";
-    if (net_traits_of(spec->model)->text)
+    if (tg_model_traits_of(spec->model)->text)
         return tg_fail(error, "--model %s reads characters; use --data text:FILE or lines:FILE", spec->model);
-    if (net_traits_of(spec->model)->images && !data->width)
+    if (tg_model_traits_of(spec->model)->images && !data->width)
         return tg_fail(error, "--model %s needs images: idx:DIR or glyphs", spec->model);
     spec->inputs = (int)data->features;
     spec->outputs = (int)(s->reconstructs                        ? data->features
@@ -151,7 +151,7 @@ static bool split_text(run_spec *s, run_source *from, tg_error *error)
         !read_fraction("test", s->test, &test, error))
         return false;
     net_spec complete = s->net; /* the context is wanted below */
-    net_spec_complete(&complete);
+    tg_model_spec_complete(&complete);
     return text_split(&from->letters, validation, test, (uint64_t)s->seed, error) &&
            text_rows(&from->letters, &complete, s->epoch_windows, &from->train, &from->valid, &from->test, error);
 }
@@ -185,7 +185,7 @@ bool source_split(run_spec *s, run_source *from, tg_error *error)
 
 bool source_reconstructs(const run_spec *s)
 {
-    return s->reconstructs || net_traits_of(s->net.model)->reconstructs;
+    return s->reconstructs || tg_model_traits_of(s->net.model)->reconstructs;
 }
 
 bool source_classifies(const run_spec *s, const run_source *from)

@@ -133,10 +133,10 @@ static void complete_table(run_spec *s, int64_t rows, double rate)
 
 void run_spec_complete(run_spec *s, int64_t rows)
 {
-    const net_traits *model = net_traits_of(s->net.model);
+    const tg_model_traits *model = tg_model_traits_of(s->net.model);
     tg_optimizer_kind optimizer = TG_ADAMW;
     tg_optimizer_from_name(s->optimizer, &optimizer);
-    net_spec_complete(&s->net);
+    tg_model_spec_complete(&s->net);
     if (!s->paired && strncmp(s->data, "csv:", 4) == 0 && strcmp(s->net.model, "mlp") == 0)
         complete_table(s, rows, tg_optimizer_rate_over_adamw(optimizer));
     s->net.dropout = s->net.dropout < 0 ? 0 : s->net.dropout;
@@ -166,7 +166,8 @@ bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
     static const char *const of_rows[] = {
         "target", "task",  "header",     "ignore",           "categorical", "missing",       "rows", "noise",
         "split",  "folds", "test-noise", "keep-predictions", "weights",     "class-weights", NULL};
-    const char *model = s->net.model, *of_rows_only = net_traits_of(model)->text ? options_first_given(of_rows) : NULL;
+    const char *model = s->net.model,
+               *of_rows_only = tg_model_traits_of(model)->text ? options_first_given(of_rows) : NULL;
     tg_optimizer_kind optimizer = TG_ADAMW;
     tg_optimizer_from_name(s->optimizer, &optimizer);
     for (const program_option *o = run_options; options_more(o); o++) {
@@ -202,11 +203,12 @@ bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
         : s->label_smoothing > 0 && !classifies           ? "--label-smoothing is for classes and characters only"
         : strcmp(s->best, "accuracy") == 0 && !classifies ? "--best accuracy is for classes and characters only"
         : s->class_weights && !classifies                 ? "--class-weights is for classes only"
-        : s->weights && (s->reconstructs || net_traits_of(model)->reconstructs) ? "--weights is not for an autoencoder"
-        : options_given("target") && !is_table                                  ? "--target is for csv: only"
-        : options_given("task") && !is_table                                    ? "--task is for csv: only"
-        : options_given("missing") && !is_table                                 ? "--missing is for csv: only"
-                                                                                : NULL;
+        : s->weights && (s->reconstructs || tg_model_traits_of(model)->reconstructs)
+            ? "--weights is not for an autoencoder"
+        : options_given("target") && !is_table  ? "--target is for csv: only"
+        : options_given("task") && !is_table    ? "--task is for csv: only"
+        : options_given("missing") && !is_table ? "--missing is for csv: only"
+                                                : NULL;
     if (conflict)
         tg_fail(error, "%s", conflict);
     return !conflict;

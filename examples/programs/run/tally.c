@@ -128,7 +128,8 @@ static void measure_classes(tally_classes *of, runlog_measures *m)
         m->auc = area(of);
 }
 
-static double add_class(tally *sums, const card *c, const float *logits, int64_t classes, int32_t label, double weight)
+static double add_class(tally *sums, const tg_card *c, const float *logits, int64_t classes, int32_t label,
+                        double weight)
 {
     double confidence;
     const int64_t answer = tally_class(logits, classes, &confidence);
@@ -167,13 +168,13 @@ static double determination(const tally *sums, size_t targets)
     return mean / (double)targets;
 }
 
-static bool classifies(const card *c)
+static bool classifies(const tg_card *c)
 {
-    return c->task == CARD_CLASSES || c->task == CARD_LETTERS;
+    return c->task == TG_CARD_CLASSES || c->task == TG_CARD_LETTERS;
 }
 
 /* The cross-entropy to one-hot targets, each times the weight of its class and its row [rows, 1]. */
-static tg_tensor weighted_entropy(const card *c, tg_tensor logits, tg_tensor labels, tg_tensor weights,
+static tg_tensor weighted_entropy(const tg_card *c, tg_tensor logits, tg_tensor labels, tg_tensor weights,
                                   double smoothing)
 {
     const int64_t classes = tg_dim(logits, -1);
@@ -187,7 +188,7 @@ static tg_tensor weighted_entropy(const card *c, tg_tensor logits, tg_tensor lab
     return tg_cross_entropy_to(logits, tg_ok(weights) ? tg_mul(target, weights) : target);
 }
 
-tg_tensor tally_loss(const card *c, tg_tensor output, tg_tensor wanted, tg_tensor weights, double smoothing)
+tg_tensor tally_loss(const tg_card *c, tg_tensor output, tg_tensor wanted, tg_tensor weights, double smoothing)
 {
     const bool weighted = tg_ok(weights);
     if (weighted)
@@ -198,7 +199,7 @@ tg_tensor tally_loss(const card *c, tg_tensor output, tg_tensor wanted, tg_tenso
     return weighted ? tg_mean(tg_mul(tg_square(tg_sub(output, wanted)), weights)) : tg_mse(output, wanted);
 }
 
-double tally_add(tally *sums, const card *c, tg_tensor output, tg_tensor wanted, tg_tensor weights)
+double tally_add(tally *sums, const tg_card *c, tg_tensor output, tg_tensor wanted, tg_tensor weights)
 {
     const int64_t width = tg_dim(output, -1), rows = width ? tg_size(output) / width : 0;
     const float *from = tg_f32(output), *targets = classifies(c) ? NULL : tg_f32(wanted);
@@ -215,7 +216,7 @@ double tally_add(tally *sums, const card *c, tg_tensor output, tg_tensor wanted,
     return loss / (double)rows;
 }
 
-runlog_measures tally_measures(tally *sums, const card *c)
+runlog_measures tally_measures(tally *sums, const tg_card *c)
 {
     const double rows = sums->weight;
     runlog_measures m = RUNLOG_NO_MEASURES;
@@ -226,11 +227,11 @@ runlog_measures tally_measures(tally *sums, const card *c)
         for (int bin = 0; bin < TALLY_BINS; bin++)
             m.calibration += fabs(sums->confidence[bin] - sums->hits[bin]) / rows;
     }
-    if (c->task == CARD_TARGETS && c->targets == 1) {
+    if (c->task == TG_CARD_TARGETS && c->targets == 1) {
         m.rmse = sqrt(sums->error[0] / rows) * c->target[0].scale.scale;
         m.mae = sums->absolutes / rows * c->target[0].scale.scale;
     }
-    if (c->task == CARD_TARGETS && c->targets <= TALLY_TARGETS)
+    if (c->task == TG_CARD_TARGETS && c->targets <= TALLY_TARGETS)
         m.r2 = determination(sums, c->targets);
     if (sums->by_class && sums->classes.count)
         measure_classes(&sums->classes, &m);
@@ -240,10 +241,10 @@ runlog_measures tally_measures(tally *sums, const card *c)
     return m;
 }
 
-void tally_print(const card *c, const char *split, const runlog_measures *m, FILE *out)
+void tally_print(const tg_card *c, const char *split, const runlog_measures *m, FILE *out)
 {
     fprintf(out, "%s: loss %.4f", split, m->loss);
-    if (c->task == CARD_LETTERS)
+    if (c->task == TG_CARD_LETTERS)
         fprintf(out, " nats a character (%.4f bits)", m->loss / log(2));
     if (!isnan(m->accuracy))
         fprintf(out, ", accuracy %.2f %%", 100 * m->accuracy);
@@ -261,7 +262,7 @@ void tally_print(const card *c, const char *split, const runlog_measures *m, FIL
     putc('\n', out);
 }
 
-void tally_print_confusion(const card *c, const double *confusion, FILE *out)
+void tally_print_confusion(const tg_card *c, const double *confusion, FILE *out)
 {
     enum { MOST = 12 };
     if (c->classes > MOST)

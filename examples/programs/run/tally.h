@@ -59,19 +59,19 @@ double tally_squares(const float *output, const float *wanted, int64_t width);
 /* The loss that is trained, a mean over the rows: cross-entropy, or the mean squared error to `wanted`, which for an
  * autoencoder is its input, each row times its weight and its class's. `weights` [rows] may be TG_NONE; `smoothing` is
  * --label-smoothing's. */
-tg_tensor tally_loss(const card *c, tg_tensor output, tg_tensor wanted, tg_tensor weights, double smoothing);
+tg_tensor tally_loss(const tg_card *c, tg_tensor output, tg_tensor wanted, tg_tensor weights, double smoothing);
 
 /* Adds a batch: logits with labels, or outputs with standardised targets, and the rows' weights, or TG_NONE. Returns
  * the mean over its rows of loss times weight. A row with a NaN counts as wrong. */
-double tally_add(tally *sums, const card *c, tg_tensor output, tg_tensor wanted, tg_tensor weights);
+double tally_add(tally *sums, const tg_card *c, tg_tensor output, tg_tensor wanted, tg_tensor weights);
 
 /* The measures of the rows added since the last call; resets the tally. */
-runlog_measures tally_measures(tally *sums, const card *c);
+runlog_measures tally_measures(tally *sums, const tg_card *c);
 
 /* A line: "test: loss 0.1234, accuracy 97.50 %, balanced accuracy 96.10 %, macro F1 0.9600". */
-void tally_print(const card *c, const char *split, const runlog_measures *m, FILE *out);
+void tally_print(const tg_card *c, const char *split, const runlog_measures *m, FILE *out);
 
 /* A confusion matrix of up to 12 classes, [classes, classes]: a line for each label, a column for each prediction. */
-void tally_print_confusion(const card *c, const double *confusion, FILE *out);
+void tally_print_confusion(const tg_card *c, const double *confusion, FILE *out);
 
 #endif

@@ -209,7 +209,7 @@ static bool rows_of_part(text_source *t, text_part *part, const net_spec *spec, 
     const int64_t size = part->last - part->first;
     part->of = t;
     part->context = spec->context;
-    part->windows = net_traits_of(spec->model)->every_position;
+    part->windows = tg_model_traits_of(spec->model)->every_position;
     if (part->windows && size <= spec->context + 1)
         return tg_fail(error, "%s: a part of %lld character%s, expected more than the context of %d", t->name,
                        (long long)size, plural(size), spec->context);
@@ -220,7 +220,7 @@ static bool rows_of_part(text_source *t, text_part *part, const net_spec *spec, 
 bool text_rows(text_source *t, const net_spec *spec, int64_t epoch_windows, tg_fit_rows *train, tg_fit_rows *valid,
                tg_fit_rows *test, tg_error *error)
 {
-    if (net_traits_of(spec->model)->every_position && t->lines)
+    if (tg_model_traits_of(spec->model)->every_position && t->lines)
         return tg_fail(error, "--model gpt reads text:FILE; lines:FILE is for charmlp");
     const int64_t first = t->lines; /* no character comes before the first newline */
     t->train = (text_part){.first = first, .last = t->held_out, .training = true};

@@ -33,7 +33,7 @@ static json_t *config_of(const study_run *run)
     if (run->from != known)
         sum = source_checksum(run->from);
     known = run->from;
-    net_spec_complete(&spec.net); /* an explicit default is the same run */
+    tg_model_spec_complete(&spec.net); /* an explicit default is the same run */
     json_t *config = run_spec_json(&spec);
     json_object_set_new(config, "checksum", json_integer((json_int_t)sum));
     return config;
@@ -61,15 +61,10 @@ static json_t *results_of(const study_run *run, trainer *r, tg_error *error)
 
 static bool train(const study_run *run, const char *path, jobs_link *link, tg_error *error)
 {
-    static const card of_no_model;
     run_source from = *run->from; /* with splits of its own */
     trainer r;
-    run_setup setup = {.spec = run->spec,
-                       .from = &from,
-                       .folder = path,
-                       .numbers_only = !run->keeps_model,
-                       .link = link,
-                       .started = &of_no_model};
+    run_setup setup = {
+        .spec = run->spec, .from = &from, .folder = path, .numbers_only = !run->keeps_model, .link = link};
     tg_set_threads(1); /* runs share the processors among themselves */
     from.data.order = NULL;
     bool fine = source_complete(&setup.spec, &from, error) && source_split(&setup.spec, &from, error) &&

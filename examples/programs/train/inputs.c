@@ -4,7 +4,6 @@
 #include "examples/programs/data/number.h"
 #include "examples/programs/data/words.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 
 /* Finds the column of an input: by name if both the model and the file have names, else by number. If several columns
  * have this name, in the file or in the model, it is the one with the number that it had in training. */
-static bool find_column(const csv_source *source, const card *c, const card_column *input, size_t *column)
+static bool find_column(const csv_source *source, const tg_card *c, const tg_card_input *input, size_t *column)
 {
     const char *path = source->table.path;
     const size_t columns = source->table.columns, number = (size_t)input->number;
@@ -41,12 +40,6 @@ static bool find_column(const csv_source *source, const card *c, const card_colu
            tg_fail(source->error, "%s: there is no column '%.60s', which the model needs", path, input->name);
 }
 
-static double standardised(card_scale s, double value)
-{
-    value = s.scale > 0 && !isnan(value) ? (value - s.mean) / s.scale : 0; /* missing values become the mean */
-    return fmax(fmin(value, (double)FLT_MAX), -(double)FLT_MAX);
-}
-
 /* Counts a cell that cannot be used, and describes the first. */
 static void note(inputs_trouble *trouble, const csv_source *source, size_t row, size_t column, const char *what)
 {
@@ -61,120 +54,96 @@ static void note(inputs_trouble *trouble, const csv_source *source, size_t row, 
     csv_fail_at(&noting, row, column, problem);
 }
 
-/* Inputs first .. last - 1 of the card, which all come from one column. */
-typedef struct group {
-    size_t first, last, column;
-} group;
-
 typedef struct reading {
     const csv_source *source;
-    const card *c;
-    const group **of; /* [columns]: the inputs that come from a column; NULL: none */
-    bool ignore;      /* unknown categories */
+    const tg_card *c;
+    size_t *from; /* [columns of the card]: the column of the file */
+    size_t *of;   /* [columns of the file]: the column of the card */
+    bool ignore;  /* unknown categories */
     inputs *out;
 } reading;
 
-static bool fill_number(const reading *r, const group *g, size_t row)
+static bool encode(const reading *r, size_t row, size_t column, double value)
 {
-    const card_column *input = &r->c->input[g->first];
-    const bool missing = csv_is_missing_at(r->source, row, g->column), may_miss = r->c->input[g->last - 1].missing;
-    float *x = r->out->x + row * r->c->inputs;
-    if (missing && !may_miss)
-        return csv_fail_at(r->source, row, g->column,
-                           "missing, and the model was trained on rows without missing values");
-    if (!missing && csv_kind_at(r->source, row, g->column) != CSV_NUMBER)
-        return csv_fail_at_word(r->source, row, g->column, NULL);
-    x[g->first] = (float)standardised(input->scale, csv_value(r->source, row, g->column));
-    if (may_miss)
-        x[g->last - 1] = (float)standardised(r->c->input[g->last - 1].scale, missing);
-    return true;
+    const char *wrong = tg_card_encode(r->c, column, value, r->out->x + row * r->c->inputs);
+    return !wrong || csv_fail_at(r->source, row, r->from[column], wrong);
 }
 
-/* The input of a category; `last` if the model does not know it. Numbers are compared as texts, then as numbers. */
-static size_t find_category(const reading *r, const group *g, size_t row, const char *text)
+static bool fill_number(const reading *r, size_t column, size_t row)
+{
+    const size_t at = r->from[column];
+    const bool missing = csv_is_missing_at(r->source, row, at);
+    if (!missing && csv_kind_at(r->source, row, at) != CSV_NUMBER)
+        return csv_fail_at_word(r->source, row, at, NULL);
+    return encode(r, row, column, missing ? NAN : csv_value(r->source, row, at));
+}
+
+/* The category of a cell as a number. Numbers are compared as texts, then as numbers. */
+static double category_of(const reading *r, size_t column, size_t row, const char *text)
 {
     char number[NUMBER_TEXT];
-    for (int pass = 0; pass < 2; pass++) {
-        size_t other = g->last;
-        for (size_t i = g->first; i < g->last; i++) {
-            const card_column *input = &r->c->input[i];
-            if (input->other)
-                other = i;
-            else if (input->category && strcmp(input->category, text) == 0)
-                return i;
-        }
-        if (pass == 1 || csv_kind_at(r->source, row, g->column) != CSV_NUMBER)
-            return other;
-        text = number_text(csv_value(r->source, row, g->column), number);
-    }
-    return g->last;
+    const size_t at = r->from[column];
+    const double found = tg_card_category(r->c, column, text);
+    if (tg_card_category_name(r->c, column, found) || csv_kind_at(r->source, row, at) != CSV_NUMBER)
+        return found;
+    return tg_card_category(r->c, column, number_text(csv_value(r->source, row, at), number));
 }
 
 /* Fills the inputs of a column of categories. */
-static bool fill_category(void *context, size_t row, size_t column, const char *text, size_t length)
+static bool fill_category(void *context, size_t row, size_t at, const char *text, size_t length)
 {
     const reading *r = context;
-    const group *g = r->of[column];
-    const csv_kind kind = csv_kind_at(r->source, row, column);
-    const bool may_miss = r->c->input[g->last - 1].missing;
+    const size_t column = r->of[at];
+    const csv_kind kind = csv_kind_at(r->source, row, at);
+    const bool may_miss = r->c->column[column].may_miss;
     (void)length;
-    size_t is = kind == CSV_MISSING ? g->last : find_category(r, g, row, text);
-    const bool missing = kind == CSV_MISSING || (kind == CSV_MAYBE_MISSING && may_miss && is == g->last);
-    if (missing && may_miss)
-        is = g->last - 1;
-    if (is == g->last && r->ignore) {
-        note(&r->out->unknown, r->source, row, column, "");
-    } else if (is == g->last && missing) {
-        return csv_fail_at(r->source, row, column, "missing, and the model was trained on rows without missing values");
-    } else if (is == g->last) {
-        inputs_trouble trouble = {0};
-        note(&trouble, r->source, row, column,
-             " is a category that the model does not know; --unknown ignore treats it as none of the known ones");
-        return tg_fail(r->source->error, "%s", trouble.first.text);
+    const double found = kind == CSV_MISSING ? -1 : category_of(r, column, row, text);
+    const bool missing = kind == CSV_MISSING || (kind == CSV_MAYBE_MISSING && may_miss && found < 0);
+    if (found < 0 && !(missing && may_miss) && r->ignore) {
+        note(&r->out->unknown, r->source, row, at, "");
+        return encode(r, row, column, -1);
     }
-    for (size_t i = g->first; i < g->last; i++)
-        r->out->x[row * r->c->inputs + i] = (float)standardised(r->c->input[i].scale, i == is);
-    return true;
+    if (found >= 0 || missing)
+        return encode(r, row, column, found >= 0 ? found : NAN);
+    inputs_trouble trouble = {0};
+    note(&trouble, r->source, row, at,
+         " is a category that the model does not know; --unknown ignore treats it as none of the known ones");
+    return tg_fail(r->source->error, "%s", trouble.first.text);
 }
 
-static bool read_groups(reading *r, group *groups, bool *flags)
+static bool read_columns(reading *r, bool *flags)
 {
     const csv_source *source = r->source;
-    const card *c = r->c;
-    size_t count = 0;
-    for (size_t first = 0, last; first < c->inputs; first = last) {
-        group *g = &groups[count++];
-        for (last = first + 1; last < c->inputs && c->input[last].number == c->input[first].number;)
-            last++;
-        *g = (group){first, last, 0};
-        if (!find_column(source, c, &c->input[first], &g->column))
+    const tg_card *c = r->c;
+    for (size_t i = 0; i < c->columns; i++) {
+        if (!find_column(source, c, &c->input[c->column[i].first], &r->from[i]))
             return false;
-        r->of[g->column] = g;
-        flags[g->column] = c->input[first].category;
+        r->of[r->from[i]] = i;
+        flags[r->from[i]] = c->column[i].categorical;
     }
     for (size_t row = 0; row < source->rows; row++)
-        for (size_t i = 0; i < count; i++)
-            if (!flags[groups[i].column] && !fill_number(r, &groups[i], row))
+        for (size_t i = 0; i < c->columns; i++)
+            if (!c->column[i].categorical && !fill_number(r, i, row))
                 return false;
     return csv_each_text(source, flags, fill_category, r);
 }
 
-static bool read_inputs(const csv_source *source, const card *c, bool ignore, inputs *out)
+static bool read_inputs(const csv_source *source, const tg_card *c, bool ignore, inputs *out)
 {
     const size_t columns = source->table.columns;
-    reading r = {source, c, dataset_array(columns, 1, sizeof *r.of), ignore, out};
-    group *groups = dataset_array(c->inputs, 1, sizeof *groups);
+    reading r = {source, c,  dataset_array(c->columns, 1, sizeof *r.from), dataset_array(columns, 1, sizeof *r.of),
+                 ignore, out};
     bool *flags = dataset_array(columns, 1, sizeof *flags);
-    const bool fine = r.of && groups && flags ? read_groups(&r, groups, flags)
+    const bool fine = r.of && r.from && flags ? read_columns(&r, flags)
                                               : tg_fail(source->error, "%s: out of memory", source->table.path);
     free(r.of);
-    free(groups);
+    free(r.from);
     free(flags);
     return fine;
 }
 
 /* The class of a cell; -1 if it is missing, or unknown to the model. */
-static int32_t label_of(const csv_source *source, const card *c, size_t row, size_t column, inputs_trouble *trouble)
+static int32_t label_of(const csv_source *source, const tg_card *c, size_t row, size_t column, inputs_trouble *trouble)
 {
     char number[NUMBER_TEXT];
     const csv_kind kind = csv_kind_at(source, row, column);
@@ -195,13 +164,13 @@ static int32_t label_of(const csv_source *source, const card *c, size_t row, siz
     return -1;
 }
 
-static float target_of(const csv_source *source, const card *c, size_t row, size_t target, size_t column,
+static float target_of(const csv_source *source, const tg_card *c, size_t row, size_t target, size_t column,
                        inputs_trouble *trouble)
 {
     const bool number = csv_kind_at(source, row, column) == CSV_NUMBER;
     if (!number && !csv_is_missing_at(source, row, column))
         note(trouble, source, row, column, " is no number");
-    return !number ? NAN : (float)standardised(c->target[target].scale, csv_value(source, row, column));
+    return !number ? NAN : (float)tg_card_standardise(c->target[target].scale, csv_value(source, row, column));
 }
 
 static bool read_weights(const csv_source *source, size_t column, inputs *out)
@@ -217,7 +186,7 @@ static bool read_weights(const csv_source *source, size_t column, inputs *out)
 }
 
 /* Reads the classes or targets and the weights, if the file has their columns. */
-static bool read_answers(const csv_source *source, const card *c, inputs *out)
+static bool read_answers(const csv_source *source, const tg_card *c, inputs *out)
 {
     csv_source quiet = *source;
     size_t column[CSV_MOST_TARGETS];
@@ -242,12 +211,12 @@ static bool read_answers(const csv_source *source, const card *c, inputs *out)
     return !c->weights || !find_column(&quiet, c, &c->weight[0], &column[0]) || read_weights(source, column[0], out);
 }
 
-void inputs_keep_answered(inputs *rows, const card *c)
+void inputs_keep_answered(inputs *rows, const tg_card *c)
 {
     const size_t width = (size_t)c->spec.inputs, targets = c->targets;
     size_t kept = 0;
     for (size_t row = 0; row < rows->count; row++) {
-        bool answered = c->task == CARD_IMAGES || (rows->labels && rows->labels[row] >= 0) || rows->y;
+        bool answered = c->task == TG_CARD_IMAGES || (rows->labels && rows->labels[row] >= 0) || rows->y;
         answered &= !rows->weight || !isnan(rows->weight[row]);
         for (size_t i = 0; rows->y && i < targets; i++)
             answered &= !isnan(rows->y[row * targets + i]);
@@ -266,13 +235,13 @@ void inputs_keep_answered(inputs *rows, const card *c)
 }
 
 /* Unset options are as in training: a model whose columns have no names was trained on a file without a header. */
-static dataset_header header_of(const char *asked, const card *c)
+static dataset_header header_of(const char *asked, const tg_card *c)
 {
     const dataset_header header = (dataset_header)options_position(spec_headers, asked);
     return header == DATASET_HEADER_AUTO && c->inputs > 0 && !c->input[0].name ? DATASET_HEADER_NO : header;
 }
 
-static bool load_csv(const char *path, const inputs_options *options, const card *c, inputs *out, tg_error *error)
+static bool load_csv(const char *path, const inputs_options *options, const tg_card *c, inputs *out, tg_error *error)
 {
     csv_source source;
     bool fine = csv_read(path, header_of(options->header, c), &source, error);
@@ -289,14 +258,14 @@ static bool load_csv(const char *path, const inputs_options *options, const card
 
 /* ---- images ---- */
 
-static bool of_size(const char *path, const card *c, size_t height, size_t width, tg_error *error)
+static bool of_size(const char *path, const tg_card *c, size_t height, size_t width, tg_error *error)
 {
     return (height == (size_t)c->spec.image_height && width == (size_t)c->spec.image_width) ||
            tg_fail(error, "%s: images of %zux%zu, and the model takes %dx%d", path, height, width, c->spec.image_height,
                    c->spec.image_width);
 }
 
-static bool load_folder(const char *spec, const card *c, inputs *out, tg_error *error)
+static bool load_folder(const char *spec, const tg_card *c, inputs *out, tg_error *error)
 {
     dataset set;
     if (!dataset_load(spec, NULL, &set, error))
@@ -317,7 +286,7 @@ static bool load_folder(const char *spec, const card *c, inputs *out, tg_error *
     return fine;
 }
 
-static bool load_images(const char *path, const card *c, inputs *out, tg_error *error)
+static bool load_images(const char *path, const tg_card *c, inputs *out, tg_error *error)
 {
     size_t sizes[3] = {0};
     out->x = dataset_read_images(path, sizes, error);
@@ -325,7 +294,7 @@ static bool load_images(const char *path, const card *c, inputs *out, tg_error *
     return out->x && of_size(path, c, sizes[1], sizes[2], error);
 }
 
-bool inputs_load(const char *spec, const inputs_options *options, const card *c, inputs *out, tg_error *error)
+bool inputs_load(const char *spec, const inputs_options *options, const tg_card *c, inputs *out, tg_error *error)
 {
     struct stat status;
     *out = (inputs){0};

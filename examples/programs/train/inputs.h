@@ -35,10 +35,10 @@ typedef struct inputs {
 
 /* Loads csv:FILE, with a header that names the columns, or with the columns in the order of the training file; or
  * idx:PATH, a file of images, or a folder with MNIST's four files, whose test images are used. */
-bool inputs_load(const char *spec, const inputs_options *options, const card *c, inputs *out, tg_error *error);
+bool inputs_load(const char *spec, const inputs_options *options, const tg_card *c, inputs *out, tg_error *error);
 
 /* Removes the rows without an answer. */
-void inputs_keep_answered(inputs *rows, const card *c);
+void inputs_keep_answered(inputs *rows, const tg_card *c);
 void inputs_free(inputs *rows);
 
 #endif

@@ -2,121 +2,40 @@
 
 #include "examples/programs/data/words.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static int number_of(const card *c, unsigned char byte)
-{
-    for (int i = 0; i < c->vocabulary; i++)
-        if (c->letter[i] == byte)
-            return i;
-    return -1;
-}
-
-static int larger_first(const void *a, const void *b)
-{
-    const float x = *(const float *)a, y = *(const float *)b;
-    return (x < y) - (x > y);
-}
-
-/* The smallest logit among the `top` largest. */
-static double threshold(const float *logits, int count, int top)
-{
-    float sorted[256];
-    if (top <= 0 || top > count)
-        return -INFINITY;
-    memcpy(sorted, logits, (size_t)count * sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, larger_first);
-    return sorted[top - 1];
-}
-
-static int draw(const float *logits, int count, const sample_options *options, tg_rng *rng)
-{
-    int best = 0;
-    double total = 0;
-    for (int i = 1; i < count; i++)
-        best = logits[i] > logits[best] ? i : best;
-    if (options->temperature <= 0)
-        return best;
-    const double limit = threshold(logits, count, options->top), largest = logits[best];
-    for (int i = 0; i < count; i++)
-        total += logits[i] >= limit ? exp((logits[i] - largest) / options->temperature) : 0;
-    double left = tg_rng_uniform(rng) * total;
-    for (int i = 0; i < count; i++)
-        if (logits[i] >= limit && (left -= exp((logits[i] - largest) / options->temperature)) < 0)
-            return i;
-    return best;
-}
-
-/* The logits of the next character after ids[0 .. count - 1]; NULL if there is an error. */
-static const float *logits_after(const tg_model *model, const card *c, tg_tape *tape, const int32_t *ids, int64_t count,
-                                 int32_t *window)
-{
-    const int64_t context = c->spec.context, seen = count < context ? count : context;
-    const int end = number_of(c, '\n');
-    tg_tape_reset(tape);
-    if (net_traits_of(c->spec.model)->every_position) {
-        const tg_tensor x = tg_borrow(tape, TG_I32, ids + count - seen, TG_SHAPE(1, seen));
-        const float *logits = tg_f32(tg_model_forward(model, x, NULL));
-        return logits ? logits + (seen - 1) * c->vocabulary : NULL;
-    }
-    for (int64_t i = 0; i < context; i++)
-        window[i] = i < context - seen ? (end < 0 ? 0 : end) : ids[count - context + i];
-    return tg_f32(tg_model_forward(model, tg_borrow(tape, TG_I32, window, TG_SHAPE(1, context)), NULL));
-}
+typedef struct output {
+    FILE *to;
+    char pending[8]; /* the beginning of a character, for a terminal */
+} output;
 
 /* Writes a byte; to a terminal, which executes control characters, character by character and cleaned. */
-static void put_byte(FILE *to, char pending[8], int byte)
+static void put_byte(void *user, char letter)
 {
-    const size_t length = strlen(pending);
-    if (!isatty(fileno(to))) {
-        fputc(byte, to);
+    output *o = user;
+    const size_t length = strlen(o->pending);
+    const int byte = (unsigned char)letter;
+    if (!isatty(fileno(o->to))) {
+        fputc(byte, o->to);
         return;
     }
     const bool follows = (byte & 0xc0) == 0x80 && length > 0 && length < 4;
     if (!follows)
-        fputs(plain_lines(pending), to);
-    pending[follows ? length : 0] = byte ? (char)byte : '?';
-    pending[follows ? length + 1 : 1] = '\0';
+        fputs(plain_lines(o->pending), o->to);
+    o->pending[follows ? length : 0] = byte ? letter : '?';
+    o->pending[follows ? length + 1 : 1] = '\0';
 }
 
-bool sample_write(const tg_model *model, const card *c, const sample_options *options, tg_rng *rng, FILE *to,
-                  tg_error *error)
+bool sample_write(const tg_model *model, const tg_write_options *options, tg_rng *rng, FILE *to, tg_error *error)
 {
-    const char *prompt = options->prompt ? options->prompt : "";
-    const int64_t given = (int64_t)strlen(prompt), most = given + options->length + 1;
-    const int end = number_of(c, '\n');
-    int32_t *ids = malloc((size_t)most * sizeof *ids), *window = malloc((size_t)c->spec.context * sizeof *window);
-    tg_tape *tape = tg_tape_new();
-    bool fine = (ids && window && tape) || tg_fail(error, "out of memory");
-    int64_t count = 0;
+    output o = {.to = to};
+    tg_write_options how = *options;
+    how.each = put_byte;
+    how.user = &o;
+    const bool fine = tg_model_write(model, &how, rng, NULL, error) >= 0;
     if (fine)
-        ids[count++] = end < 0 ? 0 : end;
-    for (const char *byte = prompt; fine && *byte; byte++) {
-        ids[count++] = number_of(c, (unsigned char)*byte);
-        fine =
-            ids[count - 1] >= 0 || tg_fail(error, "the model does not know the character '%c' (byte %d) of the prompt",
-                                           *byte, (unsigned char)*byte);
-    }
-    char pending[8] = "";
-    for (const char *byte = prompt; fine && *byte; byte++)
-        put_byte(to, pending, (unsigned char)*byte);
-    const int64_t first = c->lines || !given ? 0 : 1; /* a prompt replaces the newline at the beginning */
-    while (fine && count < most) {
-        const float *logits = logits_after(model, c, tape, ids + first, count - first, window);
-        fine = logits || tg_fail(error, "%s", tg_tape_error(tape) ? tg_tape_error(tape) : "no logits");
-        ids[count] = fine ? draw(logits, c->vocabulary, options, rng) : end;
-        if (!fine || (c->lines && ids[count] == end))
-            break;
-        put_byte(to, pending, c->letter[ids[count++]]);
-    }
-    if (fine)
-        put_byte(to, pending, '\n');
-    fputs(pending, to);
-    free(ids);
-    free(window);
-    tg_tape_free(tape);
+        put_byte(&o, '\n');
+    fputs(o.pending, to);
     return fine;
 }

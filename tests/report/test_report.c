@@ -221,12 +221,13 @@ START_TEST(a_headline_says_which_groups_differ)
                                          "significantly");
     ck_assert_str_eq(headline("uuuuuu"), "a, then b, then c, then d in all 5 seeds, though not significantly");
     ck_assert_str_eq(headline("uuu=uu"), "a, then b and c, then d in all 5 seeds, though not significantly");
-    ck_assert_str_eq(headline("==u=u="), "a, b, c and d cannot be told apart; d was worse than a and b in all 5 seeds");
+    ck_assert_str_eq(headline("==u=u="),
+                     "a, b, c and d cannot be told apart, but d was worse than a and b in all 5 seeds");
     ck_assert_str_eq(headline("==uuuu"), "a, b and c cannot be told apart; d was worse in all 5 seeds, though not "
                                          "significantly; c was worse than b in all 5 seeds");
     ck_assert_str_eq(
         headline("=<<=<u"),
-        "a is better than c and d; b is better than d; other pairs cannot be told apart; d was worse than c "
+        "a is better than c and d; b is better than d; other pairs cannot be told apart, but d was worse than c "
         "in all 5 seeds");
     ck_assert_str_eq(headline("==<=<u"), "a, b and c cannot be told apart; d was worse in all 5 seeds, though not "
                                          "significantly");
@@ -431,6 +432,10 @@ START_TEST(at_eighty_columns_a_comparison_is_one_table)
     const char *text = terminal_output(80, 40, print_comparison, &c), *heading = strstr(text, "activation");
     ck_assert_msg(heading && !strstr(heading + 1, "activation"), "%s", text);
     ck_assert_msg(strstr(heading, "test acc %") && strstr(heading, "better"), "%s", text);
+    c.measures[0].title = NULL; /* what is not shown decides nothing */
+    text = terminal_output(80, 40, print_comparison, &c);
+    ck_assert_msg(!strstr(text, "accuracy") && strstr(text, "gelu against relu: test loss "), "%s", text);
+    c.measures[0].title = "test acc %";
     const char *wide = terminal_output(120, 40, print_comparison, &c);
     ck_assert_msg(strstr(wide, "1,234,567") && strstr(wide, "test loss"), "%s", wide);
 }

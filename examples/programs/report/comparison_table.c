@@ -20,14 +20,23 @@ typedef struct view {
     const comparison *c;
     const comparison_group *groups; /* [count] */
     int count;
-    int folds;                    /* number of folds per seed; 1 without folds */
-    bool by_fold;                 /* there is one seed, so its folds are the values */
-    int decides;                  /* the measure that decides which run is better: the first judged one; -1: none */
-    int pair_count;               /* of each judged measure */
+    int folds;      /* number of folds per seed; 1 without folds */
+    bool by_fold;   /* there is one seed, so its folds are the values */
+    int decides;    /* the measure that decides which run is better: the first one that speaks; -1: none */
+    int pair_count; /* of each judged measure */
     const comparison_pair *pairs; /* [pair_count], of the measure that decides */
     int least, most;              /* values of a group */
     int decimals[COMPARISON_MEASURES];
 } view;
+
+/* True if there are sentences on a measure: it is judged and shown, or judged if no such one is shown. */
+static bool speaks(const view *v, int measure)
+{
+    bool shown = false;
+    for (int m = 0; m < v->c->measure_count; m++)
+        shown |= v->c->measures[m].judged && v->c->measures[m].title;
+    return v->c->measures[measure].judged && (!shown || v->c->measures[measure].title);
+}
 
 /* ---- cells ---- */
 
@@ -272,7 +281,7 @@ static void add_verdicts(const view *v, table *t)
         add_single_rows(v, t, &v->pairs[i], v->decides);
     }
     for (int m = v->decides + 1; m < v->c->measure_count && v->pairs && v->most > 0; m++) {
-        if (!v->c->measures[m].judged)
+        if (!speaks(v, m))
             continue;
         comparison_pair *pairs = comparison_pairs(v->c, v->groups, v->count, m);
         for (int i = 0; i < named_pairs(v); i++)
@@ -342,7 +351,7 @@ static void print_answers(const view *v, const char *format, FILE *out)
 {
     char answer[2 * VERDICT_SENTENCE];
     for (int m = 0; m < v->c->measure_count && v->count > 1; m++) {
-        if (!v->c->measures[m].judged)
+        if (!speaks(v, m))
             continue;
         comparison_pair *pairs = m == v->decides ? NULL : comparison_pairs(v->c, v->groups, v->count, m);
         if (write_answer(v, m, pairs ? pairs : v->pairs, answer, sizeof answer))
@@ -396,10 +405,10 @@ static void add_hints(const view *v, table *t)
                           "Hint: the validation loss still fell in the last epochs of %d of %d runs: train longer "
                           "before you compare.",
                           v->c->still_falling, finished);
-    if (v->c->test_samples > 0 && v->c->test_samples < FEW_SAMPLES)
+    if (v->c->test_samples > 0 && v->c->test_samples < FEW_SAMPLES && v->c->measures[v->decides].share)
         table_add_verdict(t,
                           "Hint: accuracy is measured on %d test samples, of which one is %.1f points: use more seeds "
-                          "or folds, or judge by the loss.",
+                          "or folds, or judge by the loss (--measures test_loss).",
                           v->c->test_samples, 100. / v->c->test_samples);
 }
 
@@ -417,7 +426,7 @@ static void look(view *v)
     v->by_fold &= v->folds > 1;
     v->decides = -1;
     for (int m = v->c->measure_count - 1; m >= 0; m--) {
-        v->decides = v->c->measures[m].judged ? m : v->decides;
+        v->decides = speaks(v, m) ? m : v->decides;
         v->decimals[m] = decimals_of(v, m);
     }
     for (int i = 0; i < v->count; i++) {

@@ -36,7 +36,7 @@ static const struct kind {
     {OF(VALIDATION, accuracy), CLASSES, NO_TEST, SHARE | MORE_IS_BETTER | JUDGED, "best_val_accuracy", "val acc %",
      "validation accuracy", "validation accuracy of the net of the best epoch"},
     {OF(TEST, loss), CLASSES, WITH_TEST, JUDGED, "test_loss", "test loss", "test loss",
-     "mean cross-entropy on test samples, of the same net"},
+     "mean cross-entropy on test samples, of the net of the best epoch"},
     {OF(TEST, loss), NUMBERS, WITH_TEST, JUDGED, "test_loss", "test loss", "test loss",
      "mean squared error of targets standardised by the training split, by the net of the best epoch"},
     {OF(VALIDATION, loss), ANY, WITH_TEST, ASKED, "best_val_loss", "val loss", NULL, "validation loss of the same net"},

@@ -286,13 +286,15 @@ static void say_relations(const char *const names[], const verdict_relation of[]
 static void say_unanimous(const char *const names[], const verdict_relation of[], int count, int begin, int end,
                           const char *pairs, char sentence[VERDICT_SENTENCE])
 {
+    const char *link = end - begin == count ? ", but" : ";"; /* behind "cannot be told apart" */
     for (int j = begin; j < end; j++) {
         bool better[MOST_NAMES] = {false}, any = false;
         for (int i = begin; i < j; i++)
             any |= better[i] = of[i * count + j] == VERDICT_UNANIMOUS;
         if (!any)
             continue;
-        say(sentence, "; %.*s was worse than ", plain_length(names[j], NAME), names[j]);
+        say(sentence, "%s %.*s was worse than ", link, plain_length(names[j], NAME), names[j]);
+        link = ";";
         say_names(names, better, count, sentence);
         say(sentence, " in all %s", pairs);
     }

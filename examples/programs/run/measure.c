@@ -56,13 +56,14 @@ static void find_range(const dataset *data, size_t feature, double range[2])
     range[1] += margin;
 }
 
-/* One row of the surface: x, y, the class and its probability. */
-static void tell_surface_row(trainer *t, json_t *results, tg_tape *tape, double y, const double range[2])
+enum { SURFACE_NUMBERS = 4 }; /* x, y, the class and its probability */
+
+static void fill_surface_row(trainer *t, tg_tape *tape, double y, const double range[2],
+                             double row[RUNLOG_SURFACE_SIDE][SURFACE_NUMBERS])
 {
     const dataset *data = &t->from->data;
     const int64_t classes = (int64_t)data->classes;
     float place[RUNLOG_SURFACE_SIDE][2];
-    double row[RUNLOG_SURFACE_SIDE][4];
     for (int i = 0; i < RUNLOG_SURFACE_SIDE; i++) {
         place[i][0] = (float)(range[0] + (range[1] - range[0]) * i / (RUNLOG_SURFACE_SIDE - 1));
         place[i][1] = (float)y;
@@ -75,27 +76,33 @@ static void tell_surface_row(trainer *t, json_t *results, tg_tape *tape, double 
         row[i][1] = in_source(data, 1, y);
         row[i][2] = (double)tally_class(logits + i * classes, classes, &row[i][3]);
     }
-    if (logits)
-        put(results, "surface", row[0], sizeof row / sizeof row[0][0]);
 }
 
-static void tell_surface(trainer *t, json_t *results)
+/* The class at each point of a grid, into a file of the record; and some rows, into the results. */
+static bool write_surface(trainer *t, json_t *results, tg_error *error)
 {
     const dataset *data = &t->from->data;
     const dataset_part *part = reported_part(t)->part;
-    tg_tape *tape = tg_tape_new();
+    double(*surface)[RUNLOG_SURFACE_SIDE][SURFACE_NUMBERS] = calloc(RUNLOG_SURFACE_SIDE, sizeof *surface);
+    tg_tape *tape = surface ? tg_tape_new() : NULL;
     double across[2], up[2];
     find_range(data, 0, across);
     find_range(data, 1, up);
     tg_no_grad_begin(tape);
-    for (int i = 0; i < RUNLOG_SURFACE_SIDE; i++)
-        tell_surface_row(t, results, tape, up[0] + (up[1] - up[0]) * i / (RUNLOG_SURFACE_SIDE - 1), across);
+    for (int i = 0; tape && i < RUNLOG_SURFACE_SIDE; i++)
+        fill_surface_row(t, tape, up[0] + (up[1] - up[0]) * i / (RUNLOG_SURFACE_SIDE - 1), across, surface[i]);
+    const bool fine =
+        !tape || tg_tape_error(tape)
+            ? tg_fail(error, "%s", tape ? tg_tape_error(tape) : "out of memory")
+            : record_put_surface(t->setup.folder, surface[0][0], RUNLOG_SURFACE_SIDE * RUNLOG_SURFACE_SIDE, error);
     tg_tape_free(tape);
+    free(surface);
     for (size_t i = 0; i < part->rows && i < RUNLOG_POINTS_MOST; i++) {
         const float *x = data->x + 2 * (size_t)part->row[i];
         put(results, "points",
             (double[]){in_source(data, 0, x[0]), in_source(data, 1, x[1]), data->labels[part->row[i]]}, 3);
     }
+    return fine;
 }
 
 /* ---- the splits ---- */
@@ -212,14 +219,13 @@ json_t *run_results(trainer *t, bool surface, tg_error *error)
         return run_outcome(t, error);
     json_t *results =
         t->from->is_text || allocate(&k, t) ? outcome(t, &k, error) : (tg_fail(error, "out of memory"), NULL);
-    if (results && !write_rows(t, &k, error)) {
+    const bool drawn = t->about->task == TG_CARD_CLASSES && t->from->data.features == 2 && surface;
+    if (results && (!write_rows(t, &k, error) || (drawn && !write_surface(t, results, error)))) {
         json_decref(results);
         results = NULL;
     }
     if (results && k.confusion)
         put(results, "confusion", k.confusion, t->about->classes * t->about->classes);
-    if (results && t->about->task == TG_CARD_CLASSES && t->from->data.features == 2 && surface)
-        tell_surface(t, results);
     if (results && !t->from->is_text)
         run_noise(t, results);
     free_kept(&k);

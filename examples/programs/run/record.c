@@ -70,9 +70,9 @@ static const char *difference(json_t *ours, json_t *theirs, const char *const *i
 
 static void remove_results(const char *folder)
 {
-    static const char *const names[] = {"runs",       "last.safetensors", "best.safetensors",
-                                        "curves.csv", "steps.csv",        "result.json",
-                                        "rows.csv",   "predictions.csv",  "refit.safetensors"};
+    static const char *const names[] = {
+        "runs",        "last.safetensors", "best.safetensors", "curves.csv",        "steps.csv",
+        "result.json", "rows.csv",         "predictions.csv",  "refit.safetensors", "grid.csv"};
     char path[PATH_MAX];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (path_of(folder, names[i], path))
@@ -157,9 +157,11 @@ static const char *const step_columns[] = {"step", "train_loss"};
 enum { COLUMNS = sizeof columns / sizeof *columns };
 static const char *const row_columns[] = {"row", "loss", "correct", "weight", "loss_weight"};
 enum { ROW_COLUMNS = sizeof row_columns / sizeof *row_columns };
+static const char *const grid_columns[] = {"x", "y", "class", "probability"};
+enum { GRID_COLUMNS = sizeof grid_columns / sizeof *grid_columns };
 static const kind curves = {"curves.csv", columns, COLUMNS, 1}, steps = {"steps.csv", step_columns, 2, 0},
                   curves_without = {"curves.csv", columns, COLUMNS - 1, 1}, /* the loss on all training rows */
-    rows = {"rows.csv", row_columns, ROW_COLUMNS, 0, true};
+    rows = {"rows.csv", row_columns, ROW_COLUMNS, 0, true}, grid = {"grid.csv", grid_columns, GRID_COLUMNS, 0};
 
 /* The member of an epoch that this column holds; columns 0 and 1, epoch and step, are not read by it. */
 static double *member_of(runlog_epoch *e, int column)
@@ -239,10 +241,8 @@ static double number_of(const json_t *number)
     return json_is_number(number) ? json_number_value(number) : NAN;
 }
 
-static const char *const series[RUNLOG_SERIES] = {[RUNLOG_CONFUSION] = "confusion",
-                                                  [RUNLOG_NOISE] = "noise",
-                                                  [RUNLOG_SURFACE] = "surface",
-                                                  [RUNLOG_POINTS] = "points"};
+static const char *const series[RUNLOG_SERIES] = {
+    [RUNLOG_CONFUSION] = "confusion", [RUNLOG_NOISE] = "noise", [RUNLOG_POINTS] = "points"};
 
 runlog_measures record_measures(const json_t *results, runlog_split split)
 {
@@ -396,20 +396,23 @@ static void take_rows(table *t)
 void record_read(const char *folder, runlog *log, int run)
 {
     int count;
-    tg_error error[4];
+    tg_error error[5];
     runlog_epoch *epochs = record_epochs(folder, &count, &error[0]);
     const table losses = read_table(folder, &steps, LONG_MAX, &error[1]);
+    const table of_grid = read_table(folder, &grid, LONG_MAX, &error[4]);
     table of_rows = read_table(folder, &rows, LONG_MAX, &error[2]);
     take_rows(&of_rows);
     for (int i = 0; i < count; i++)
         runlog_add_epoch(log, run, &epochs[i]);
     runlog_add_series(log, run, RUNLOG_STEPS, losses.number, 2 * (size_t)losses.rows);
     runlog_add_series(log, run, RUNLOG_ROWS, of_rows.number, 3 * (size_t)of_rows.rows);
+    runlog_add_series(log, run, RUNLOG_SURFACE, of_grid.number, GRID_COLUMNS * (size_t)of_grid.rows);
     free(epochs);
     free(losses.number);
     free(of_rows.number);
+    free(of_grid.number);
     json_t *results = record_results(folder, &error[3]);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         if (error[i].text[0])
             runlog_fail(log, error[i].text);
     read_series(log, run, results);
@@ -465,6 +468,12 @@ static bool write_table(const void *context, FILE *to)
     for (int i = 0; i < t->rows; i++)
         put_row(to, t->number + i * t->of->count, t->of->count);
     return true;
+}
+
+bool record_put_surface(const char *folder, const double *numbers, int points, tg_error *error)
+{
+    const table t = {.of = &grid, .number = (double *)numbers, .rows = points};
+    return !folder || files_write(folder, grid.name, write_table, &t, error);
 }
 
 /* Writes the rows of a table to its file, and opens it to append others; NULL and one line on failure. */

@@ -69,6 +69,9 @@ bool record_put_pending(record_files *files, long step);
  * be written. */
 bool record_put_test(events *to, const json_t *results, const char *folder);
 
+/* Writes grid.csv: points of a plane [points, 4], as RUNLOG_SURFACE has them. False and one line on failure. */
+bool record_put_surface(const char *folder, const double *numbers, int points, tg_error *error);
+
 /* Adds the measures on a split to the results. */
 void record_put_measures(json_t *results, runlog_split split, const runlog_measures *m);
 

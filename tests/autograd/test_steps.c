@@ -347,6 +347,21 @@ START_TEST(a_no_grad_scope_left_open_ends_with_its_step)
 }
 END_TEST
 
+START_TEST(a_gradient_that_is_kept_is_kept_in_its_step_only)
+{
+    const double three = 3;
+    for (int step = 0; step < 3; step++) {
+        tg_tape_reset(tape);
+        tg_tensor x = tg_variable(tape, TG_F64, &three, TG_SCALAR), y = tg_square(x);
+        if (step == 0)
+            tg_retain_gradient(y);
+        ck_assert(tg_backward(tg_square(y)));
+        ck_assert_double_eq(tg_item(tg_gradient(x)), 108);
+        ck_assert(tg_ok(tg_gradient(y)) == (step == 0));
+    }
+}
+END_TEST
+
 Suite *steps_suite(void)
 {
     Suite *suite = suite_create("steps");
@@ -361,6 +376,7 @@ Suite *steps_suite(void)
     tcase_add_test(tests, two_tapes_of_one_thread_keep_a_parameter_apart);
     tcase_add_test(tests, evaluation_only_reads_the_model_in_eight_threads_at_once);
     tcase_add_test(tests, a_no_grad_scope_left_open_ends_with_its_step);
+    tcase_add_test(tests, a_gradient_that_is_kept_is_kept_in_its_step_only);
     tcase_add_test(tests, large_tensors_that_grow_a_little_each_step_do_not_pile_up);
     suite_add_tcase(suite, tests);
     return suite;

@@ -14,25 +14,6 @@
 
 Suite *compare_suite(void);
 
-/* The rows of a curves.csv without their last column, the seconds. */
-static char *rows_without_seconds(const char *folder)
-{
-    char path[400], line[400], *text = NULL;
-    size_t size = 0;
-    snprintf(path, sizeof path, "%s/curves.csv", folder);
-    FILE *file = fopen(path, "r"), *rows = open_memstream(&text, &size);
-    ck_assert_msg(file && rows, "no %s", path);
-    while (fgets(line, sizeof line, file))
-        fprintf(rows, "%.*s\n", (int)(strrchr(line, ',') - line), line);
-    fclose(file);
-    fclose(rows);
-    return text;
-}
-
-#define SMALL                                                                                    \
-    "--data moons --rows 300 --hidden 8x2 --activations relu,gelu_exact,swiglu,stochastic_gelu " \
-    "--dropout 0.1 --seeds 2 --epochs 2 --batch 32 --no-plots "
-
 START_TEST(the_same_command_gives_the_same_curves_with_any_number_of_jobs)
 {
     char errors[4000], arguments[600], *first = NULL;
@@ -93,105 +74,6 @@ START_TEST(a_seed_is_the_same_run_in_any_comparison)
     ck_assert_str_eq(rows[0], rows[1]);
     free(rows[0]);
     free(rows[1]);
-}
-END_TEST
-
-START_TEST(a_configuration_runs_again)
-{
-    char errors[4000], arguments[600], folder[300], *rows[2];
-    snprintf(arguments, sizeof arguments, SMALL "--lr 1e-3,1e-2 --test none --out '%s/first'", temporary_folder());
-    ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
-    snprintf(arguments, sizeof arguments, "--config '%s/first/config.json' --out '%s/again'", temporary_folder(),
-             temporary_folder());
-    ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
-    for (int i = 0; i < 2; i++) {
-        snprintf(folder, sizeof folder, "%s/%s", temporary_folder(), i ? "again" : "first");
-        rows[i] = rows_without_seconds(folder);
-    }
-    ck_assert_uint_gt(strlen(rows[0]), 1000);
-    ck_assert_str_eq(rows[0], rows[1]);
-    free(rows[0]);
-    free(rows[1]);
-    static const struct {
-        const char *text, *says;
-    } wrong[] = {{"{\"lr\": \"fast\"}", "\"lr\" has a value that the option does not take"},
-                 {"{\"epochs\": 2.5}", "\"epochs\" has a value"},
-                 {"{\"colour\": 1}", "\"colour\" is not an option"},
-                 {"[]", "expected an object"},
-                 {"{\"lr\"", "config.json:1: "}};
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        temporary_write("config.json", wrong[i].text, strlen(wrong[i].text));
-        snprintf(arguments, sizeof arguments, "--config '%s'", temporary_path("config.json"));
-        ck_assert_int_eq(compare_run(arguments, errors, sizeof errors), 2);
-        ck_assert_msg(strstr(errors, wrong[i].says) != NULL, "%s", errors);
-    }
-}
-END_TEST
-
-/* The default and the explicit option give the same run, and the configuration records the options' values. */
-START_TEST(the_constant_schedule_warms_up_as_the_others_do)
-{
-    char errors[4000], arguments[700], folder[300], *rows[4];
-    static const char *const options[] = {"--schedule constant --warmup 0", "--schedule constant",
-                                          "--schedule constant --warmup 0.05"};
-    for (int i = 0; i < 4; i++) {
-        if (i < 3)
-            snprintf(arguments, sizeof arguments, SMALL "--activations relu --epochs 10 %s --out '%s/%d'", options[i],
-                     temporary_folder(), i);
-        else
-            snprintf(arguments, sizeof arguments, "--config '%s/0/config.json' --out '%s/3'", temporary_folder(),
-                     temporary_folder());
-        ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
-        snprintf(folder, sizeof folder, "%s/%d", temporary_folder(), i);
-        rows[i] = rows_without_seconds(folder);
-    }
-    ck_assert_str_ne(rows[0], rows[1]);
-    ck_assert_str_eq(rows[1], rows[2]);
-    ck_assert_str_eq(rows[0], rows[3]);
-    for (int i = 0; i < 4; i++)
-        free(rows[i]);
-}
-END_TEST
-
-/* Every setting of training changes the curves of a classification and of a regression, or is refused. */
-START_TEST(every_option_of_a_run_changes_it)
-{
-    static const char *const options[] = {
-        "--validation 0.4",   "--test 0.4",
-        "--test none",        "--split fixed",
-        "--folds 3",          "--rows 70",
-        "--noise 0.5",        "--noise -1",
-        "--hidden 5x2",       "--gated width",
-        "--init he_normal",   "--init-scale 0.5",
-        "--norm rms",         "--residual",
-        "--dropout 0.3",      "--seed 7",
-        "--epochs 1",         "--batch 16",
-        "--lr 0.01",          "--optimizer lion",
-        "--weight-decay 0.5", "--optimizer sgd --momentum 0.9",
-        "--schedule step",    "--warmup 0.5",
-        "--clip 0.01",        "--label-smoothing 0.2",
-    };
-    char errors[4000], arguments[600], folder[300], *plain = NULL;
-    for (size_t i = 0; i <= sizeof options / sizeof options[0]; i++) {
-        const char *option = i > 0 ? options[i - 1] : "";
-        snprintf(arguments, sizeof arguments,
-                 "--data %s --rows 60 --hidden 4x2 --activations swiglu --seeds 1 --epochs 2 --batch 8 --no-plots %s "
-                 "--out '%s/%zu'",
-                 _i ? "sine" : "moons", option, temporary_folder(), i);
-        const int status = compare_run(arguments, errors, sizeof errors);
-        if (_i && strstr(option, "label-smoothing")) {
-            ck_assert_int_eq(status, 2);
-            continue;
-        }
-        ck_assert_msg(status == 0, "%s", errors);
-        snprintf(folder, sizeof folder, "%s/%zu", temporary_folder(), i);
-        char *rows = rows_without_seconds(folder);
-        ck_assert_msg(!plain || strcmp(rows, plain) != 0, "%s changes nothing", option);
-        if (!plain)
-            plain = strdup(rows);
-        free(rows);
-    }
-    free(plain);
 }
 END_TEST
 
@@ -314,7 +196,7 @@ END_TEST
 START_TEST(short_memory_is_told_and_does_not_hang)
 {
     char command[1500];
-    for (int kilobytes = 100000; kilobytes <= 300000; kilobytes += 50000) {
+    for (int kilobytes = 100000; kilobytes <= 300000; kilobytes += 100000) {
         snprintf(command, sizeof command,
                  "ulimit -v %d; OPENBLAS_NUM_THREADS=4 timeout -s KILL 20 %s/bin/compare " SMALL
                  "--out '%s/short' >/dev/null 2>&1",
@@ -338,27 +220,6 @@ START_TEST(a_full_disk_is_reported_before_anything_is_trained)
     const int status = pclose(pipe);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 2);
     ck_assert_msg(strstr(output, "full/config.json") && strstr(output, "File too large") != NULL, "%s", output);
-}
-END_TEST
-
-/* The picture of boundaries has a part for each activation, whatever the number of epochs. */
-START_TEST(each_activation_has_its_own_boundary_however_few_the_epochs)
-{
-    static char few[1 << 20], errors[4000];
-    char command[2000];
-    snprintf(command, sizeof command,
-             "--data moons --rows 60 --hidden 2 --epochs 1 --seeds 1 --activations relu,silu --report --out '%s'",
-             temporary_folder());
-    ck_assert_msg(compare_run(command, errors, sizeof errors) == 0, "%s", errors);
-    if (!temporary_exists("boundary.svg"))
-        return; /* gnuplot is missing */
-    strcpy(few, temporary_text("boundary.svg"));
-    snprintf(command, sizeof command,
-             "cd '%s' && sed -i 's/^\\([a-z]*\\),1,/\\1,9,/' bands.csv && "
-             "gnuplot -e \"dir='.'; title='moons: 2-2-2, adamw'\" \"$OLDPWD/plots/boundary.gp\"",
-             temporary_folder());
-    ck_assert_int_eq(system(command), 0);
-    ck_assert(strcmp(few, temporary_text("boundary.svg")) == 0);
 }
 END_TEST
 
@@ -398,29 +259,6 @@ START_TEST(batch_norm_does_without_a_row_that_is_left_alone)
 }
 END_TEST
 
-START_TEST(regression_and_every_kind_of_option_run)
-{
-    char errors[4000], arguments[600];
-    static const char *const more[] = {
-        "--data sine --optimizer sgd --momentum 0.9 --lr 0.01 --schedule step",
-        "--data circles --optimizer adam --clip 1 --label-smoothing 0.1 --schedule constant",
-        "--data spirals --init unit_rows --gated width --weight-decay 0",
-        "--data moons --init orthogonal --validation 0.5 --noise -1",
-        "--data moons --lr 1e-3,1e-2 --dropout 0,0.1 --test none --patience 1",
-        "--data moons --norm batch --activations relu,swiglu --optimizer lion",
-        "--data moons --hidden 8x2 --residual --batch 16,32 --warmup 0,0.1 --epochs 1,2",
-        "--data moons --hidden 9x4 --residual --activations relu,swiglu",
-    };
-    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
-        snprintf(
-            arguments, sizeof arguments,
-            "--hidden 6,5 --activations elu,geglu %s --rows 200 --seeds 1 --epochs 2 --no-plots --out '%s/options%zu'",
-            more[i], temporary_folder(), i);
-        ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s: %s", more[i], errors);
-    }
-}
-END_TEST
-
 Suite *compare_suite(void)
 {
     Suite *suite = suite_create("compare");
@@ -429,9 +267,6 @@ Suite *compare_suite(void)
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, the_same_command_gives_the_same_curves_with_any_number_of_jobs);
     tcase_add_test(tests, a_seed_is_the_same_run_in_any_comparison);
-    tcase_add_test(tests, a_configuration_runs_again);
-    tcase_add_test(tests, the_constant_schedule_warms_up_as_the_others_do);
-    tcase_add_loop_test(tests, every_option_of_a_run_changes_it, 0, 2);
     tcase_add_test(tests, the_default_net_is_that_of_the_help);
     tcase_add_test(tests, the_help_has_the_defaults_of_the_code);
     tcase_add_test(tests, what_was_read_is_told_before_training);
@@ -439,10 +274,8 @@ Suite *compare_suite(void)
     if (ADDRESS_SPACE_CAN_BE_LIMITED)
         tcase_add_test(tests, short_memory_is_told_and_does_not_hang);
     tcase_add_test(tests, a_full_disk_is_reported_before_anything_is_trained);
-    tcase_add_test(tests, each_activation_has_its_own_boundary_however_few_the_epochs);
     tcase_add_test(tests, widths_are_read_as_written);
     tcase_add_test(tests, batch_norm_does_without_a_row_that_is_left_alone);
-    tcase_add_test(tests, regression_and_every_kind_of_option_run);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -279,58 +279,6 @@ START_TEST(the_short_programs_explain_themselves_and_do_nothing_else)
 }
 END_TEST
 
-START_TEST(what_was_drawn_is_named)
-{
-    static const char *const pictures[] = {"loss", "steps", "accuracy", "noise", "boundary", "search"};
-    static const char *const commands[] = {"compare --data moons --activations relu --epochs 2 --seeds 1",
-                                           "train --data moons --epochs 2", "train --data sine --epochs 2"};
-    for (size_t i = 0; system("gnuplot --version >/dev/null 2>&1") == 0 && i < sizeof commands / sizeof commands[0];
-         i++) {
-        char arguments[400], name[64];
-        snprintf(arguments, sizeof arguments, "%s --rows 200 --out '%s/%zu'", commands[i], temporary_folder(), i);
-        ck_assert_msg(run(arguments, output, sizeof output) == 0, "%s", output);
-        const char *files = strstr(output, "config.json; ");
-        ck_assert_msg(files != NULL, "%s", output);
-        for (int p = 0; p < 6; p++) {
-            snprintf(name, sizeof name, "%zu/%s.png", i, pictures[p]);
-            const bool drawn = temporary_exists(name);
-            snprintf(name, sizeof name, " %s,", pictures[p]);
-            ck_assert_msg((strstr(files, name) != NULL) == drawn, "%s:%s %s", commands[i], name, files);
-        }
-    }
-}
-END_TEST
-
-/* gnuplot runs file names that look like pipes as commands, and expands home folders and names of data blocks. */
-START_TEST(folders_of_any_name_have_their_pictures)
-{
-    static const struct {
-        const char *program, *arguments, *picture;
-    } commands[] = {{"activations", "--points 5", "activations.png"},
-                    {"compare", "--overwrite --data moons --rows 60 --epochs 2 --seeds 1 --activations relu --hidden 4",
-                     "boundary.svg"},
-                    {"train", "--overwrite --data moons --rows 60 --epochs 2", "loss.png"},
-                    {"study", "gelu-mnist --quick --only 'relu-dropout0-*seed1'", "gelu-mnist-quick/curves.svg"},
-                    {"gradcheck", "--plot gelu_exact", "steps.svg"}};
-    static const char *const names[] = {"< touch ran #", "|touch ran", "~/x",         "a\nb",         "~root", "$HOME",
-                                        "$data",         "-",          "-e",          "\nit's",       "a\\nb", "a\"b",
-                                        "`touch ran`",   "%s",         "a|touch ran", "with a blank "};
-    const size_t others = getenv("TG_LONG") ? 4 : 1; /* names for the other programs, which take longer */
-    if (system("gnuplot --version >/dev/null 2>&1") != 0)
-        return;
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
-        for (size_t n = 0; n < (i ? others : sizeof names / sizeof names[0]); n++) {
-            char arguments[400], picture[400];
-            setenv("FOLDER", names[n], 1); /* no quoting for a shell is needed */
-            snprintf(arguments, sizeof arguments, "%s --out=\"$FOLDER\"", commands[i].arguments);
-            snprintf(picture, sizeof picture, "%s/%s", names[n], commands[i].picture);
-            ck_assert_msg(run_there(commands[i].program, arguments) == 0 && temporary_exists(picture), "%s in '%s': %s",
-                          arguments, names[n], temporary_text("out"));
-        }
-    ck_assert(!temporary_exists("ran"));
-}
-END_TEST
-
 /* Messages use the singular for one: not "1 epochs". */
 START_TEST(what_is_counted_is_singular_where_it_is_one)
 {
@@ -428,8 +376,6 @@ Suite *programs_suite(void)
     tcase_add_test(tests, every_program_explains_itself_and_refuses_nonsense);
     tcase_add_test(tests, help_fits_a_screen_and_help_all_has_the_rest);
     tcase_add_test(tests, the_short_programs_explain_themselves_and_do_nothing_else);
-    tcase_add_test(tests, what_was_drawn_is_named);
-    tcase_add_test(tests, folders_of_any_name_have_their_pictures);
     tcase_add_test(tests, what_is_counted_is_singular_where_it_is_one);
     tcase_add_test(tests, the_short_programs_fail_where_they_cannot_print);
     tcase_add_test(tests, what_cannot_be_printed_is_told);

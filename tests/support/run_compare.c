@@ -3,6 +3,7 @@
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 
 const char *compare_build(void)
@@ -21,4 +22,18 @@ int compare_run(const char *arguments, char *errors, size_t size)
     errors[length] = '\0';
     int status = pclose(pipe);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+char *rows_without_seconds(const char *folder)
+{
+    char path[400], line[400], *text = NULL;
+    size_t size = 0;
+    snprintf(path, sizeof path, "%s/curves.csv", folder);
+    FILE *file = fopen(path, "r"), *rows = open_memstream(&text, &size);
+    ck_assert_msg(file && rows, "no %s", path);
+    while (fgets(line, sizeof line, file))
+        fprintf(rows, "%.*s\n", (int)(strrchr(line, ',') - line), line);
+    fclose(file);
+    fclose(rows);
+    return text;
 }

@@ -1,0 +1,101 @@
+/* What the programs draw: they name it, and folders of any name receive it. */
+#include "tests/support/run_compare.h"
+#include "tests/support/run_train.h"
+#include "tests/support/temporary_files.h"
+
+#include <check.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+Suite *pictures_suite(void);
+
+START_TEST(what_was_drawn_is_named)
+{
+    static const char *const pictures[] = {"loss", "steps", "accuracy", "noise", "boundary", "search"};
+    static const struct {
+        const char *program, *arguments;
+    } commands[] = {{"compare", "--data moons --activations relu --epochs 2 --seeds 1"},
+                    {"train", "--data moons --epochs 2"},
+                    {"train", "--data sine --epochs 2"}};
+    for (size_t i = 0; system("gnuplot --version >/dev/null 2>&1") == 0 && i < sizeof commands / sizeof commands[0];
+         i++) {
+        char name[64];
+        expect_fine(train_run(commands[i].program, "%s --rows 60 --out %zu", commands[i].arguments, i));
+        const char *files = strstr(train_output, "config.json; ");
+        ck_assert_msg(files != NULL, "%s", train_output);
+        for (int p = 0; p < 6; p++) {
+            snprintf(name, sizeof name, "%zu/%s.png", i, pictures[p]);
+            const bool drawn = temporary_exists(name);
+            snprintf(name, sizeof name, " %s,", pictures[p]);
+            ck_assert_msg((strstr(files, name) != NULL) == drawn, "%s:%s %s", commands[i].arguments, name, files);
+        }
+    }
+}
+END_TEST
+
+/* gnuplot runs file names that look like pipes as commands, and expands home folders and names of data blocks. */
+START_TEST(folders_of_any_name_have_their_pictures)
+{
+    static const struct {
+        const char *program, *arguments, *picture;
+    } commands[] = {{"activations", "--points 5", "activations.png"},
+                    {"compare", "--overwrite --data moons --rows 60 --epochs 2 --seeds 1 --activations relu --hidden 4",
+                     "boundary.svg"},
+                    {"train", "--overwrite --data moons --rows 60 --epochs 2", "loss.png"},
+                    {"study", "gelu-mnist --quick --only 'relu-dropout0-*seed1'", "gelu-mnist-quick/curves.svg"},
+                    {"gradcheck", "--plot gelu_exact", "steps.svg"}};
+    static const char *const names[] = {"< touch ran #", "|touch ran", "~/x",         "a\nb",         "~root", "$HOME",
+                                        "$data",         "-",          "-e",          "\nit's",       "a\\nb", "a\"b",
+                                        "`touch ran`",   "%s",         "a|touch ran", "with a blank "};
+    const bool all = getenv("TG_LONG") != NULL;
+    const size_t others = all ? 4 : 1; /* names for the other programs, which take longer */
+    if (system("gnuplot --version >/dev/null 2>&1") != 0)
+        return;
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        for (size_t n = 0; n < (i ? others : sizeof names / sizeof names[0]); n += all ? 1 : 2) {
+            char arguments[400], picture[400];
+            setenv("FOLDER", names[n], 1); /* no quoting for a shell is needed */
+            snprintf(arguments, sizeof arguments, "%s --out=\"$FOLDER\"", commands[i].arguments);
+            snprintf(picture, sizeof picture, "%s/%s", names[n], commands[i].picture);
+            ck_assert_msg(train_run(commands[i].program, "%s", arguments) == 0 && temporary_exists(picture),
+                          "%s in '%s': %s", arguments, names[n], train_output);
+        }
+    ck_assert(!temporary_exists("ran"));
+}
+END_TEST
+
+/* The picture of boundaries has a part for each activation, whatever the number of epochs. */
+START_TEST(each_activation_has_its_own_boundary_however_few_the_epochs)
+{
+    static char few[1 << 20], errors[4000];
+    char command[2000];
+    snprintf(command, sizeof command,
+             "--data moons --rows 60 --hidden 2 --epochs 1 --seeds 1 --activations relu,silu --report --out '%s'",
+             temporary_folder());
+    ck_assert_msg(compare_run(command, errors, sizeof errors) == 0, "%s", errors);
+    if (!temporary_exists("boundary.svg"))
+        return; /* gnuplot is missing */
+    strcpy(few, temporary_text("boundary.svg"));
+    snprintf(command, sizeof command,
+             "cd '%s' && sed -i 's/^\\([a-z]*\\),1,/\\1,9,/' bands.csv && "
+             "gnuplot -e \"dir='.'; title='moons: 2-2-2, adamw'\" \"$OLDPWD/plots/boundary.gp\"",
+             temporary_folder());
+    ck_assert_int_eq(system(command), 0);
+    ck_assert(strcmp(few, temporary_text("boundary.svg")) == 0);
+}
+END_TEST
+
+Suite *pictures_suite(void)
+{
+    Suite *suite = suite_create("pictures");
+    TCase *tests = tcase_create("pictures");
+    tcase_set_timeout(tests, 240);
+    tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
+    tcase_add_test(tests, what_was_drawn_is_named);
+    tcase_add_test(tests, folders_of_any_name_have_their_pictures);
+    tcase_add_test(tests, each_activation_has_its_own_boundary_however_few_the_epochs);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

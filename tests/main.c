@@ -7,6 +7,8 @@
  *     TG_TIMES=1 tests      ends with the time of every suite, not of the five slowest
  *
  * The last line is libcheck's, over all of them. */
+#include "tests/support/temporary_root.h"
+
 #include <check.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -159,28 +161,16 @@ static int compare_used(const void *left, const void *right)
     return (a->used < b->used) - (a->used > b->used);
 }
 
-int main(int argc, char **argv)
+static int run_one(void)
 {
-    const bool all = argc == 2 && strcmp(argv[1], "all") == 0, rest = argc == 2 && strcmp(argv[1], "rest") == 0;
-    int wanted = 0;
-    for (struct suite *s = suites; s < suites + COUNT; s++)
-        wanted += s->wanted = all || ((argc < 2 || rest) && (s->place == OF_ALL) == rest);
-    for (int a = 1; a < argc && !all && !rest; a++) {
-        struct suite *s = suites;
-        while (s < suites + COUNT && strcmp(argv[a], s->name) != 0)
-            s++;
-        if (s == suites + COUNT)
-            return fprintf(stderr, "tests: there is no suite '%s' in tests/suites.def\n", argv[a]), 2;
-        wanted += !s->wanted;
-        s->wanted = true;
-    }
-    if (completes_environment()) /* and starts again, as sanitizers have already read theirs */
-        execv("/proc/self/exe", argv);
-    if (wanted == 1)
-        for (struct suite *s = suites; s < suites + COUNT; s++)
-            if (s->wanted)
-                return run_here(s);
+    struct suite *s = suites;
+    while (!s->wanted)
+        s++;
+    return run_here(s);
+}
 
+static int run_all(void)
+{
     const char *given = getenv("TG_JOBS");
     const long jobs = given && atol(given) > 0 ? atol(given) : sysconf(_SC_NPROCESSORS_ONLN);
     const double began = now();
@@ -207,4 +197,28 @@ int main(int argc, char **argv)
     printf("\n%d%%: Checks: %d, Failures: %d, Errors: %d\n", sum.checks ? 100 * (sum.checks - wrong) / sum.checks : 0,
            sum.checks, sum.failures, sum.errors);
     return wrong ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+    const bool all = argc == 2 && strcmp(argv[1], "all") == 0, rest = argc == 2 && strcmp(argv[1], "rest") == 0;
+    int wanted = 0;
+    for (struct suite *s = suites; s < suites + COUNT; s++)
+        wanted += s->wanted = all || ((argc < 2 || rest) && (s->place == OF_ALL) == rest);
+    for (int a = 1; a < argc && !all && !rest; a++) {
+        struct suite *s = suites;
+        while (s < suites + COUNT && strcmp(argv[a], s->name) != 0)
+            s++;
+        if (s == suites + COUNT)
+            return fprintf(stderr, "tests: there is no suite '%s' in tests/suites.def\n", argv[a]), 2;
+        wanted += !s->wanted;
+        s->wanted = true;
+    }
+    if (completes_environment()) /* and starts again, as sanitizers have already read theirs */
+        execv("/proc/self/exe", argv);
+    if (!temporary_root_make())
+        return perror("tests: no folder for temporary files"), 2;
+    const int status = wanted == 1 ? run_one() : run_all();
+    temporary_root_remove();
+    return status;
 }

@@ -169,8 +169,9 @@ static bool write_curves(const void *context, FILE *file)
 /* ---- second moments in nets at the start ---- */
 
 /* Of a net with as many inputs and outputs as its hidden layers have units, for 64 normal rows: forward E y^2 and
- * backward E (dL/dx)^2 for dL/dy of moment 1, both without the tenth in the default's output layer. */
-static void measure(tg_init init, tg_activation activation, int width, int depth, double moments[2])
+ * backward E (dL/dx)^2 for dL/dy of moment 1, both without the tenth in the default's output layer. Infinite or NaN
+ * where a number of the net overflows. False if it cannot be measured. */
+static bool measure(tg_init init, tg_activation activation, int width, int depth, double moments[2])
 {
     enum { ROWS = 64 };
     tg_mlp_config config = {.inputs = width,
@@ -195,7 +196,7 @@ static void measure(tg_init init, tg_activation activation, int width, int depth
     const tg_tensor loss = tg_sum(tg_mul(y, tg_constant(tape, TG_F64, normal, TG_SHAPE(ROWS, width))));
     const bool fine = tg_backward(loss);
     const double *out = fine ? tg_f64(y) : NULL, *in = fine ? tg_f64(tg_gradient(x)) : NULL;
-    moments[0] = moments[1] = out && in ? 0 : NAN;
+    moments[0] = moments[1] = 0;
     for (int64_t i = 0; out && in && i < size; i++) {
         moments[0] += out[i] * out[i] / (double)size / (output * output);
         moments[1] += in[i] * in[i] / (double)size / (output * output);
@@ -203,10 +204,13 @@ static void measure(tg_init init, tg_activation activation, int width, int depth
     free(normal);
     tg_tape_free(tape);
     tg_mlp_free(net);
+    return out && in;
 }
 
-static void print_moments(int width)
+/* Returns the exit status. */
+static int print_moments(int width)
 {
+    bool fine = true;
     static const int depths[] = {2, 8, 32};
     static const tg_init inits[] = {TG_INIT_VARIANCE_PRESERVING, TG_INIT_DEFAULT};
     table *t = table_new(1);
@@ -215,16 +219,20 @@ static void print_moments(int width)
         for (int i = 0; i < 2; i++) {
             double moments[3][2];
             for (int d = 0; d < 3; d++)
-                measure(inits[i], (tg_activation)a, width, depths[d], moments[d]);
+                fine &= measure(inits[i], (tg_activation)a, width, depths[d], moments[d]);
             table_add_row(t);
             table_add_cell(t, "%s", tg_activation_name((tg_activation)a));
             table_add_cell(t, "%s", tg_init_name(inits[i]));
             for (int direction = 0; direction < 2; direction++)
                 for (int d = 0; d < 3; d++)
-                    table_add_cell(t, "%.2g", moments[d][direction]);
+                    table_add_cell(t, isfinite(moments[d][direction]) ? "%.2g" : "overflows", moments[d][direction]);
         }
-    table_print(t, "markdown", stdout);
+    if (fine)
+        table_print(t, "markdown", stdout);
+    else
+        terminal_say("activations", NULL, "out of memory");
     table_free(t);
+    return !fine;
 }
 
 /* ---- the program ---- */
@@ -259,10 +267,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "activations: --from %g is not left of --to %g\n", s.from, s.to);
         return 2;
     }
-    if (s.moments) {
-        print_moments(s.moments);
-        return 0;
-    }
+    if (s.moments)
+        return print_moments(s.moments);
     if (!files_check_folder(s.out, &error) || !files_check_name(s.out, "activations.csv", &error)) {
         terminal_say("activations", "--out", error.text);
         return 2;

@@ -143,6 +143,14 @@ START_TEST(activations_finds_the_minimum_of_gelu)
 }
 END_TEST
 
+START_TEST(moments_that_overflow_are_called_so)
+{
+    ck_assert_msg(run("activations --moments 8", output, sizeof output) == 0, "%s", output);
+    ck_assert_ptr_nonnull(strstr(output, "| overflows |"));
+    ck_assert_ptr_null(strstr(output, "nan |"));
+}
+END_TEST
+
 /* A missing tool or file is reported: no signal ends the program, and no incomplete file remains. */
 START_TEST(activations_survives_short_memory)
 {
@@ -289,7 +297,7 @@ START_TEST(what_is_counted_is_singular_where_it_is_one)
         "train --data 'csv:%s/one.csv' --epochs 1 --validation first:1 --test none --no-plots",
         "train --data 'lines:%s/lines' --epochs 1 --no-plots",
         "train --data 'text:%s/text' --epochs 1 --layers 1 --heads 1 --width 4 --context 4 --no-plots",
-        "study gelu-autoencoder --quick --epochs 1"};
+        "study gelu-autoencoder --quick --epochs 1 --no-plots --only '*seed1'"};
     static char text[300];
     regex_t plural;
     temporary_write("one.csv", "x,y\n1,0\n2,1\n3,0\n4,1\n", 20);
@@ -368,6 +376,7 @@ Suite *programs_suite(void)
     tcase_add_test(tests, mnist_without_its_files_says_so);
     tcase_add_test(tests, an_operation_of_ones_own_passes_the_gradient_check);
     tcase_add_test(tests, activations_finds_the_minimum_of_gelu);
+    tcase_add_test(tests, moments_that_overflow_are_called_so);
     if (ADDRESS_SPACE_CAN_BE_LIMITED)
         tcase_add_test(tests, activations_survives_short_memory);
     tcase_add_test(tests, programs_end_however_short_memory_is);

@@ -134,37 +134,38 @@ void events_close(events *to)
 
 /* ---- runs ---- */
 
+typedef struct number {
+    const char *tag; /* NULL: it is not shown */
+    double value;
+} number;
+
+static bool put_numbers(events *to, const number all[], size_t count, const char *split, long step)
+{
+    bool fine = true;
+    for (size_t i = 0; i < count; i++) {
+        char tag[64];
+        snprintf(tag, sizeof tag, "%s%s", all[i].tag ? all[i].tag : "", split);
+        fine = fine && (!all[i].tag || isnan(all[i].value) || events_scalar(to, tag, step, all[i].value));
+    }
+    return fine;
+}
+
 bool events_epoch(events *to, const runlog_epoch *e)
 {
 #define FIELD(name, member, tag) {tag, e->member},
-    const struct {
-        const char *tag;
-        double value;
-    } all[] = {
+    const number all[] = {
 #include "examples/programs/report/epoch_fields.def"
     };
 #undef FIELD
-    bool fine = true;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        fine = fine && (!all[i].tag || isnan(all[i].value) || events_scalar(to, all[i].tag, e->step, all[i].value));
-    return fine;
+    return put_numbers(to, all, sizeof all / sizeof *all, "", e->step);
 }
 
 bool events_measures(events *to, const char *split, long step, const runlog_measures *m)
 {
-#define FIELD(member, name, tag) {tag, m->member},
-    const struct {
-        const char *tag;
-        double value;
-    } all[] = {
+#define FIELD(member, name, tag) {tag "/", m->member},
+    const number all[] = {
 #include "examples/programs/report/measure_fields.def"
     };
 #undef FIELD
-    bool fine = true;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        char tag[64];
-        snprintf(tag, sizeof tag, "%s/%s", all[i].tag, split);
-        fine = fine && (isnan(all[i].value) || events_scalar(to, tag, step, all[i].value));
-    }
-    return fine;
+    return put_numbers(to, all, sizeof all / sizeof *all, split, step);
 }

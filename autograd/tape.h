@@ -88,9 +88,9 @@ tg_tape *tg_tape_of(tg_tensor x);
  *
  *     tg_tensor x = tg_borrow(tape, TG_F32, batch, TG_SHAPE(32, 784));   // record one step ...
  *     tg_tensor loss = tg_cross_entropy(tg_mlp_forward(net, x), labels);
- *     tg_backward(loss), tg_optimizer_step(adamw);
- *     while (fill(batch))                                                // ... and run it on new numbers
- *         tg_replay(tape), tg_optimizer_step(adamw);
+ *     bool fine = tg_backward(loss) && tg_optimizer_step(adamw);
+ *     while (fine && fill(batch))                                        // ... and run it on new numbers
+ *         fine = tg_replay(tape) && tg_optimizer_step(adamw);
  *
  * New data is written to borrowed memory, or with tg_set. Gradients of parameters are overwritten where has_gradient is
  * false and added to where it is true, as in tg_backward. Random streams are redrawn, so results are bit-identical to

@@ -9,8 +9,8 @@
  *     }
  *     ...
  *     double loss;
- *     if (tg_accumulate(tape, 8, part, &batch, &loss))        // batches of 256 in the memory of 32
- *         tg_optimizer_step(adamw);
+ *     if (!tg_accumulate(tape, 8, part, &batch, &loss) || !tg_optimizer_step(adamw))  // batches of 256 in 32's memory
+ *         return false;
  */
 #ifndef TG_ACCUMULATE_H
 #define TG_ACCUMULATE_H

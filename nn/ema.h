@@ -2,7 +2,8 @@
  *
  *     tg_ema *ema = tg_ema_new(set, &(tg_ema_config){.decay = 0.999});
  *     ...
- *     tg_backward(loss), tg_optimizer_step(adamw), tg_ema_update(ema);
+ *     if (!tg_backward(loss) || !tg_optimizer_step(adamw) || !tg_ema_update(ema))
+ *         return false;
  *     ...
  *     tg_ema_swap(ema);          // the model has the averages ...
  *     evaluate(model);

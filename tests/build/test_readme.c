@@ -49,6 +49,7 @@ END_TEST
 START_TEST(every_loop_that_is_shown_looks_at_the_optimisers_step)
 {
     ck_assert_int_eq(system("! grep -nE '^ *tg_optimizer_step\\(' README.md docs/*.md docs/*/*.c examples/*.c"), 0);
+    ck_assert_int_eq(system("! grep -nE '[*,)] +tg_optimizer_step\\(' autograd/*.h nn/*.h nn/*/*.h optim/*.h"), 0);
 }
 END_TEST
 

@@ -14,6 +14,7 @@
 
 #include "nn/models/autoencoder.h"
 #include "nn/models/char_mlp.h"
+#include "nn/models/char_rnn.h"
 #include "nn/models/convnet.h"
 #include "nn/models/mlp.h"
 #include "nn/models/transformer.h"

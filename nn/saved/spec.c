@@ -162,6 +162,36 @@ static tg_model *make_gpt(const tg_model_spec *s, const tg_rng *rng, tg_error *e
                : NULL;
 }
 
+static tg_model *make_cell(const tg_model_spec *s, tg_cell cell, const tg_rng *rng, tg_error *error)
+{
+    tg_char_rnn_config c = {.vocabulary = s->vocabulary,
+                            .cell = cell,
+                            .embedding = s->embedding,
+                            .width = s->width,
+                            .layers = s->layers,
+                            .dropout = s->dropout,
+                            .last = s->last,
+                            .scale = s->init_scale};
+    const bool fine = read_names(s, &c.activation, &c.norm, &c.init, error) &&
+                      tg_widths_read("hidden", s->hidden, c.hidden, TG_CHAR_RNN_HIDDEN, error);
+    return fine ? finish(&tg_char_rnn_kind, &c, rng, error) : NULL;
+}
+
+static tg_model *make_rnn(const tg_model_spec *s, const tg_rng *rng, tg_error *error)
+{
+    return make_cell(s, TG_RNN, rng, error);
+}
+
+static tg_model *make_gru(const tg_model_spec *s, const tg_rng *rng, tg_error *error)
+{
+    return make_cell(s, TG_GRU, rng, error);
+}
+
+static tg_model *make_lstm(const tg_model_spec *s, const tg_rng *rng, tg_error *error)
+{
+    return make_cell(s, TG_LSTM, rng, error);
+}
+
 #define DESCRIBE(name, ...)                                                      \
     static void describe_##name(const tg_model_spec *s, char *text, size_t size) \
     {                                                                            \
@@ -181,6 +211,13 @@ DESCRIBE(autoencoder, "autoencoder %d-%s-%d, %s", s->inputs, s->hidden, s->code,
 DESCRIBE(charmlp, "charmlp %d x %d-%s-%d, %s", s->context, s->embedding, s->hidden, s->vocabulary, s->activation)
 DESCRIBE(gpt, "gpt of %d layer%s, %d head%s, width %d, context %d, %s", s->layers, plural(s->layers), s->heads,
          plural(s->heads), s->width, s->context, s->activation)
+
+#define DESCRIBE_CELL(name)                                                                                   \
+    DESCRIBE(name, #name " of %d layer%s, width %d, hidden %s, context %d, %s", s->layers, plural(s->layers), \
+             s->width, s->hidden, s->context, s->activation)
+DESCRIBE_CELL(rnn)
+DESCRIBE_CELL(gru)
+DESCRIBE_CELL(lstm)
 
 #define KIND(name) #name, make_##name, describe_##name
 static const kind mlp_kind = {
@@ -221,6 +258,26 @@ static const kind gpt_kind = {
      .batch = 32,
      .lr = 3e-3},
     {.layers = 4, .heads = 4, .width = 64, .context = 64, .norm = "layer", .activation = "gelu_tanh"}};
+
+#define CELL(name)                                                                                      \
+    static const kind name##_kind = {KIND(name),                                                        \
+                                     {.options = "hidden layers width context embedding epoch-windows", \
+                                      .text = true,                                                     \
+                                      .every_position = true,                                           \
+                                      .lines = true,                                                    \
+                                      .batch = 32,                                                      \
+                                      .lr = 3e-3,                                                       \
+                                      .gated = AT(hidden)},                                             \
+                                     {.hidden = "128",                                                  \
+                                      .layers = 1,                                                      \
+                                      .width = 128,                                                     \
+                                      .context = 32,                                                    \
+                                      .embedding = 24,                                                  \
+                                      .norm = "none",                                                   \
+                                      .activation = "gelu_exact"}};
+CELL(rnn)
+CELL(gru)
+CELL(lstm)
 
 #define TG_NET(name) &name##_kind,
 static const kind *const kinds[] = {
@@ -328,6 +385,8 @@ bool tg_model_spec_read(tg_model_spec *spec, const tg_json *object, tg_error *er
                 return tg_fail(error, "the model's \"%s\" is missing or wrong", m->name);
         }
     spec->equal_width = equal && equal->kind == TG_JSON_BOOL && equal->number != 0;
+    const tg_json *last = tg_json_get(object, "last_position");
+    spec->last = last && last->kind == TG_JSON_BOOL && last->number != 0;
     tg_norm norm;
     tg_init init;
     return (tg_norm_from_name(spec->norm, &norm) && tg_init_from_name(spec->init, &init)) ||

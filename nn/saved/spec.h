@@ -26,6 +26,7 @@ typedef struct tg_model_spec {
     double dropout, init_scale;
     bool residual, rotary, post_norm;
     bool equal_width; /* gated: the configured widths, not those with as many parameters as a plain net */
+    bool last;        /* of a model that may predict at every position: it predicts at the last one only */
 
     int inputs, outputs;           /* of rows: features or pixels, and classes or targets */
     int image_height, image_width; /* for images, else 0 */
@@ -38,6 +39,7 @@ typedef struct tg_model_traits {
     bool text, images;      /* reads characters; needs images */
     bool reconstructs;      /* its outputs are its inputs */
     bool every_position;    /* predicts a character at each position of a context; contexts may be shorter */
+    bool lines;             /* may predict at the last position alone, for lists of lines */
     bool rows_alone;        /* a channel has one number per row, so batch norm needs two rows */
     int batch;              /* maximum rows of a training pass, if no option says so */
     double lr, compared_lr; /* default learning rate for AdamW; compared_lr is that of a comparison, 0: lr */
@@ -51,9 +53,9 @@ const tg_model_traits *tg_model_traits_of(const char *name);
 void tg_model_spec_complete(tg_model_spec *spec);
 
 /* The model, freshly initialised, whose forward pass takes rows [batch, inputs] to [batch, outputs] (autoencoder:
- * [batch, inputs]), and characters i32 [batch, context] to [batch, context, vocabulary] (gpt) or [batch, vocabulary]
- * (charmlp). To be freed by tg_model_free. NULL, with the error, if the description is wrong or out of memory. `rng` is
- * not advanced. */
+ * [batch, inputs]), and characters i32 [batch, context] to [batch, context, vocabulary] (gpt, rnn, gru, lstm) or
+ * [batch, vocabulary] (charmlp). To be freed by tg_model_free. NULL, with the error, if the description is wrong or out
+ * of memory. `rng` is not advanced. */
 tg_model *tg_model_of_spec(const tg_model_spec *spec, const tg_rng *rng, tg_error *error);
 
 /* "mlp 784-128x4-10, gelu_exact", for messages; cut to `size` bytes. */

@@ -56,7 +56,7 @@ static const float *logits_after(const tg_model *model, const tg_card *c, tg_tap
     const int64_t context = c->spec.context, seen = count < context ? count : context;
     const int end = number_of(c, '\n');
     tg_tape_reset(tape);
-    if (tg_model_traits_of(c->spec.model)->every_position) {
+    if (tg_model_traits_of(c->spec.model)->every_position && !c->spec.last) {
         const tg_tensor x = tg_borrow(tape, TG_I32, ids + count - seen, TG_SHAPE(1, seen));
         const float *logits = tg_f32(tg_model_forward(model, x, NULL));
         return logits ? logits + (seen - 1) * c->vocabulary : NULL;

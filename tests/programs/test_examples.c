@@ -30,6 +30,18 @@ static double number_after(const char *words)
     return atof(at + strlen(words));
 }
 
+START_TEST(recurrent_nets_learn_the_adding_problem)
+{
+    static const char *const cells[] = {"gru", "lstm"};
+    ck_assert_int_eq(run("rnn", cells[_i]), 0);
+    const char *out = temporary_text("out"), *last = strstr(out, "squared error ");
+    for (const char *next = last; next; next = strstr(next + 1, "squared error "))
+        last = next;
+    ck_assert_msg(last && atof(last + 14) < 0.01, "%s", out);
+    ck_assert_int_eq(run("rnn", "gnu"), 2);
+}
+END_TEST
+
 /* Both integrals of the Cole-Hopf transformation by NumPy: sums over two million values of y. */
 START_TEST(the_solution_of_burgers_equation_is_that_of_cole_and_hopf)
 {
@@ -149,6 +161,7 @@ Suite *examples_suite(void)
     TCase *tests = tcase_create("examples");
     tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
+    tcase_add_loop_test(tests, recurrent_nets_learn_the_adding_problem, 0, 2);
     tcase_add_test(tests, the_solution_of_burgers_equation_is_that_of_cole_and_hopf);
     tcase_add_test(tests, sines_learn_an_image_whose_derivatives_are_those_of_the_formula);
     tcase_add_test(tests, an_example_is_short_and_opens_with_what_it_shows);

@@ -25,6 +25,9 @@ static const struct {
 } models[] = {
     {"gpt", "--data text:text --layers 1 --heads 2 --width 16 --context 8", "val loss"},
     {"charmlp", "--data text:text --hidden 32", "val loss"},
+    {"rnn", "--data text:text --hidden 16 --width 8 --context 8", "val loss"},
+    {"gru", "--data text:text --hidden 16 --width 8 --context 8 --layers 2", "val loss"},
+    {"lstm", "--data lines:words --hidden 16 --width 8 --context 8", "val loss"},
     {"convnet", "--data idx:images --filters 4,8", "test acc %"},
     {"vit", "--data idx:images --layers 1 --heads 2 --width 16 --patch 4 --init orthogonal", "test acc %"},
     {"autoencoder", "--data idx:images --hidden 32 --code 8", "test loss"},
@@ -34,6 +37,8 @@ static const struct {
 START_TEST(every_model_is_compared_seed_by_seed)
 {
     const char *options = models[_i].options;
+    if (strstr(options, "lines:"))
+        expect_fine(train_run("sh", "-c 'tr -s \" \" \"\\n\" < text > words'"));
     expect_fine(train_run("compare",
                           "--model %s %s --activations relu,gelu_tanh,swiglu --seeds 2 --epochs 1 --batch 32 "
                           "--no-plots --keep-models --out c",
@@ -51,7 +56,7 @@ START_TEST(every_model_is_compared_seed_by_seed)
                       gated < 1.1 * plain,
                   "%g and %g parameters", plain, gated);
     /* the folder of a run can be loaded as a model */
-    expect_fine(strstr(options, "text:")
+    expect_fine(strstr(options, "text:") || strstr(options, "lines:")
                     ? train_run("predict", "--model c/runs/swiglu-seed2 --length 5")
                     : train_run("predict", "--model c/runs/swiglu-seed2 --data idx:images/t10k-images-idx3-ubyte"));
 }
@@ -256,7 +261,7 @@ START_TEST(help_lists_every_activation_optimizer_and_model)
 #include "nn/activations.def"
 #define TG_OPTIMIZER(constant, name) #name,
 #include "optim/optimizers.def"
-        "mlp", "convnet", "vit", "autoencoder", "charmlp", "gpt",
+        "mlp", "convnet", "vit", "autoencoder", "charmlp", "gpt", "rnn", "gru", "lstm",
     };
     for (int p = 0; p < 2; p++) {
         train_run(programs[p], "--help-all | tr -s '\\n ' '  '");

@@ -6,11 +6,17 @@
 #include <string.h>
 
 static tg_error error;
-static const char path[] = "tests/golden/layers.safetensors";
 
 pytorch pytorch_open(const char *name, tg_dtype dtype)
 {
-    pytorch p = {.dtype = dtype, .file = tg_safetensors_open(path, &error)};
+    pytorch p = pytorch_open_file("tests/golden/layers.safetensors", name, dtype);
+    p.within = 1e-10;
+    return p;
+}
+
+pytorch pytorch_open_file(const char *path, const char *name, tg_dtype dtype)
+{
+    pytorch p = {.dtype = dtype, .path = path, .within = 1e-12, .file = tg_safetensors_open(path, &error)};
     snprintf(p.name, sizeof p.name, "%s", name);
     ck_assert_msg(p.file != NULL, "%s", error.text);
     return p;
@@ -29,7 +35,7 @@ void pytorch_load(const pytorch *p, tg_parameters *set, const char *to, bool all
     snprintf(from, sizeof from, "%s/*", p->name);
     const tg_load_options options = {
         .allow_unknown = true, .allow_missing = !all, .renames = &(tg_rename){from, to}, .rename_count = 1};
-    ck_assert_msg(tg_parameters_load(set, path, &options, &error), "%s", error.text);
+    ck_assert_msg(tg_parameters_load(set, p->path, &options, &error), "%s", error.text);
 }
 
 void pytorch_close(pytorch *p)
@@ -79,7 +85,7 @@ void pytorch_assert(const pytorch *p, const char *name, const void *numbers, int
     ck_assert_msg(pytorch_find(p, name)->size == size, "%s", name);
     for (int64_t i = 0; i < size; i++)
         largest = fmax(largest, fabs(expected[i]));
-    const double tolerance = (p->dtype == TG_F64 ? 1e-10 : 2e-5) * fmax(largest, 0.1);
+    const double tolerance = (p->dtype == TG_F64 ? p->within : 2e-5) * fmax(largest, 0.1);
     for (int64_t i = 0; i < size; i++) {
         const double is = p->dtype == TG_F32 ? ((const float *)numbers)[i] : ((const double *)numbers)[i];
         ck_assert_msg(fabs(is - expected[i]) <= tolerance, "%s: %s[%lld] is %.17g, should be %.17g", p->name, name,

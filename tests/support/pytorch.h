@@ -14,10 +14,15 @@
 typedef struct pytorch {
     tg_safetensors *file;
     tg_dtype dtype; /* the type of the test's tensors */
-    char name[64];  /* of the layer or model */
+    const char *path;
+    double within; /* relative error allowed in double */
+    char name[64]; /* of the layer or model */
 } pytorch;
 
 pytorch pytorch_open(const char *name, tg_dtype dtype);
+
+/* The same from another file, to 1e-12 in double. */
+pytorch pytorch_open_file(const char *path, const char *name, tg_dtype dtype);
 void pytorch_close(pytorch *p);
 
 /* NULL, or false, if it has none of that name. */
@@ -33,8 +38,8 @@ void pytorch_load(const pytorch *p, tg_parameters *set, const char *to, bool all
  * gradient. */
 tg_tensor pytorch_tensor(const pytorch *p, const char *name);
 
-/* Asserts equality to 1e-10 in double and 2e-5 in float, relative to the largest number of the tensor, or to 0.1 if all
- * are smaller: the gradient of the keys' bias is rounding error only. */
+/* Asserts equality to 1e-10 in double (see `within`) and 2e-5 in float, relative to the largest number of the tensor,
+ * or to 0.1 if all are smaller: the gradient of the keys' bias is rounding error only. */
 void pytorch_assert(const pytorch *p, const char *name, const void *numbers, int64_t size);
 
 /* Asserts that y equals the file's output, and that the gradients of x and of the parameters, from the cotangent, equal

@@ -26,6 +26,8 @@ json_t *net_spec_json(const net_spec *spec)
     options_record(spec_sizes, spec, object);
     if (spec->equal_width)
         json_object_set_new(object, "equal_width", json_true());
+    if (spec->last)
+        json_object_set_new(object, "last_position", json_true());
     return object;
 }
 

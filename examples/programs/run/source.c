@@ -80,7 +80,8 @@ static bool complete_text(run_spec *s, const text_source *letters, tg_error *err
     net_spec *spec = &s->net;
     spec->model = spec->model ? spec->model : letters->lines ? "charmlp" : "gpt";
     if (!tg_model_traits_of(spec->model)->text)
-        return tg_fail(error, "--model %s does not read characters; gpt and charmlp do", spec->model);
+        return tg_fail(error, "--model %s does not read characters; gpt, charmlp, rnn, gru and lstm do", spec->model);
+    spec->last = letters->lines && tg_model_traits_of(spec->model)->lines;
     spec->vocabulary = letters->vocabulary;
     spec->inputs = spec->outputs = spec->image_height = spec->image_width = 0;
     return true;
@@ -104,6 +105,7 @@ bool source_complete(run_spec *s, const run_source *from, tg_error *error)
     spec->image_height = (int)data->height;
     spec->image_width = (int)data->width;
     spec->vocabulary = 0;
+    spec->last = false;
     return true;
 }
 

@@ -209,7 +209,7 @@ static bool rows_of_part(text_source *t, text_part *part, const net_spec *spec, 
     const int64_t size = part->last - part->first;
     part->of = t;
     part->context = spec->context;
-    part->windows = tg_model_traits_of(spec->model)->every_position;
+    part->windows = tg_model_traits_of(spec->model)->every_position && !spec->last;
     if (part->windows && size <= spec->context + 1)
         return tg_fail(error, "%s: a part of %lld character%s, expected more than the context of %d", t->name,
                        (long long)size, plural(size), spec->context);
@@ -220,8 +220,8 @@ static bool rows_of_part(text_source *t, text_part *part, const net_spec *spec, 
 bool text_rows(text_source *t, const net_spec *spec, int64_t epoch_windows, tg_fit_rows *train, tg_fit_rows *valid,
                tg_fit_rows *test, tg_error *error)
 {
-    if (tg_model_traits_of(spec->model)->every_position && t->lines)
-        return tg_fail(error, "--model gpt reads text:FILE; lines:FILE is for charmlp");
+    if (tg_model_traits_of(spec->model)->every_position && !spec->last && t->lines)
+        return tg_fail(error, "--model gpt reads text:FILE; lines:FILE is for charmlp, rnn, gru and lstm");
     const int64_t first = t->lines; /* no character comes before the first newline */
     t->train = (text_part){.first = first, .last = t->held_out, .training = true};
     t->valid = (text_part){.first = t->held_out, .last = t->tested};

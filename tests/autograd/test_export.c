@@ -15,6 +15,7 @@
 #include <string.h>
 
 Suite *export_suite(void);
+Suite *exported_suite(void);
 
 /* ---- compiling and running ---- */
 
@@ -196,6 +197,15 @@ static void expect_operations(tg_dtype dtype, int part)
 START_TEST(operations_give_the_bits_of_their_kernels)
 {
     expect_operations(types[_i / PARTS], _i % PARTS);
+}
+END_TEST
+
+/* The quick one, for each `make check`. */
+START_TEST(shapes_that_are_broadcast_give_the_same_bits)
+{
+    static const double numbers[6] = {1, -2, 0.5, 3, -0.25, 7};
+    const tg_tensor x = tg_constant(tape, TG_F64, numbers, TG_SHAPE(6)), column = tg_reshape(x, TG_SHAPE(6, 1));
+    expect_same(&(tg_export_config){.input = {x}, .output = {tg_gelu_exact(tg_add(column, x))}}, COMPILERS_ONE);
 }
 END_TEST
 
@@ -611,6 +621,13 @@ static TCase *new_case(Suite *suite, const char *name)
     tcase_add_checked_fixture(tests, make_folder, remove_folder);
     suite_add_tcase(suite, tests);
     return tests;
+}
+
+Suite *exported_suite(void)
+{
+    Suite *suite = suite_create("exported");
+    tcase_add_test(new_case(suite, "broadcast"), shapes_that_are_broadcast_give_the_same_bits);
+    return suite;
 }
 
 Suite *export_suite(void)

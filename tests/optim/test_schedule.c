@@ -57,6 +57,8 @@ START_TEST(line_and_cycle_are_those_of_pytorch)
     for (int step = 0; step < 20; step++)
         ck_assert_double_eq_tol(tg_schedule_factor(&one_cycle, step), cycle[step], 1e-15);
     ck_assert_double_eq_tol(tg_schedule_factor(&one_cycle, 100), 4e-6, 1e-20);
+    tg_schedule longer = {.kind = TG_LINEAR_DECAY, .steps = 7, .end = 0.1};
+    ck_assert_double_eq(tg_schedule_factor(&longer, 7), 0.1); /* not 1 - (1 - 0.1) */
 }
 END_TEST
 

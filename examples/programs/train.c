@@ -171,7 +171,10 @@ static void describe_run(const void *context, FILE *out)
         fprintf(out, ", patience %d", s->patience);
     if (s->net.dropout > 0)
         fprintf(out, ", dropout %g", s->net.dropout);
-    fputs(s->refit[0] == 'y' ? ", refit\n" : "\n", out);
+    if (s->nets > 1)
+        fprintf(out, ", refit of %d nets\n", s->nets);
+    else
+        fputs(s->refit[0] == 'y' ? ", refit\n" : "\n", out);
     if (s->start)
         fprintf(out, "begins with the weights of %s\n", s->start);
     else if (net_warning(&s->net))
@@ -304,6 +307,8 @@ static int show_results(training *t)
     const tg_fit_epoch *best = tg_fit_best(r->fit);
     if (best)
         printf(r->from->valid.count == 0 ? "%lld epochs are done, and the weights of the last are kept\n"
+               : s->nets > 1 ? "epoch %lld of %lld is the best; the mean of nets that are trained again on training "
+                               "and validation rows is kept\n"
                : s->refit[0] == 'y' ? "epoch %lld of %lld is the best; the weights are trained again for as many steps "
                                       "on training and validation rows\n"
                                     : "epoch %lld of %lld is the best, and its weights are kept\n",

@@ -140,7 +140,10 @@ class Commands:
         o, means = self.training(table, False)
         means["least"], means["loose"] = 2 if norm == "batch" else 1, 1 if norm == "none" else 10
         if rng.random() < 0.4:
-            o += ["--refit", "no" if means["ema"] else rng.choice(["yes", "no"])]
+            again = "no" if means["ema"] else rng.choice(["yes", "no"])
+            o += ["--refit", again]
+            if again == "yes" and norm == "none" and activation in nets.PLAIN and rng.random() < 0.5:
+                o += ["--nets", rng.choice([1, 2, 3])]
         out = "train%d" % index
         options = ["--data", "csv:" + table.path] + table.options + net + ["--activation", activation] + o + \
             ["--no-plots", "--keep-predictions", "--threads", 1, "--out"]
@@ -303,8 +306,11 @@ class Commands:
             ["--hidden", hidden, "--activation", activation, "--start", "start%d.safetensors" % index, "--epochs", o["epochs"],
              "--batch", batch, "--accumulate", passes, "--lr", o["lr"], "--optimizer", o["optimizer"], "--schedule",
              o["schedule"], "--warmup", o["warmup"], "--clip", o["clip"], "--weight-decay", o["decay"], "--seed",
-             rng.randint(1, 99), "--dropout", 0, "--refit", "no", "--no-plots", "--keep-predictions", "--threads", 1,
-             "--out", out]
+             rng.randint(1, 99), "--dropout", 0, "--no-plots", "--keep-predictions", "--threads", 1, "--out", out]
+        again = rng.choice([0, 0, 1, 3]) if not o["ema"] else 0
+        options += ["--refit", "yes", "--nets", again] if again else ["--refit", "no"]
+        if again == 3:  # all begin with the same weights, and have the same validation rows
+            options += ["--validation", "first:9"]
         for name, key in (("end", "end"), ("momentum", "momentum"), ("ema", "ema"), ("label-smoothing", "smoothing")):
             options += ["--" + name, o[key]] if o[key] else []
         if o["round"] != "float32":
@@ -337,6 +343,19 @@ class Commands:
             expect_close(what + "training loss", loss, number(curve["train_loss"]), 1e-5 if first else 2e-3, 1e-5)
             expect_close(what + "norm of the gradient", norm, number(curve["grad_norm"]), 1e-2, 1e-4)
             expect_close(what + "validation loss", valid, number(curve["val_loss"]), 3e-3, 1e-5)
+        if not again:
+            return
+        best, both = int(curves[-1]["epoch"]), split["train"] + split["validation"]
+        while number(curves[best - 1]["best"]) != 1:
+            best -= 1
+        of_rows["both"] = records.row_weights(table, of_classes, np.array(both))[1]
+        *_, (_, _, weights) = itertools.islice(
+            nets.train(o, w, x[both], part(labels, both), part(z, both), of_rows["both"]), best)
+        with open(folder + "/result.json") as file:
+            said = json.load(file)["test"]["loss"]
+        test, _ = nets.loss_and_gradient(activation, weights, x[split["test"]], part(labels, split["test"]),
+                                         part(z, split["test"]), 0, of_rows["test"])
+        expect_close("%s: test loss of the refit" % folder, test, said, 3e-3, 1e-5)
 
     # ---- compare ----
 

@@ -175,7 +175,8 @@ def check_rows(folder, o, table, spec, tensors, result):
         raw = None if x is None else nets.forward(spec, tensors, x[rows])
         if os.path.exists(folder + "/refit.safetensors"):  # validation rows are measured before they are trained on
             again = np.array([line["split"] != "validation" for line in listed])
-            raw[again] = nets.forward(spec, nets.read(folder + "/refit.safetensors")[1], x[rows])[again]
+            meta, kept = nets.read(folder + "/refit.safetensors")
+            raw[again] = nets.forward(json.loads(meta["tapegrad.model"]), kept, x[rows])[again]
     losses = np.array([float(line["loss"]) for line in listed])
     columns, said = list(listed[0]), raw
     if table.task == "classes":

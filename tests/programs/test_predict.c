@@ -190,6 +190,51 @@ START_TEST(the_calibration_error_is_that_of_its_definition)
 }
 END_TEST
 
+/* ---- several nets in one ---- */
+
+START_TEST(joined_nets_give_the_mean_of_their_outputs)
+{
+    static const net_spec specs[] = {
+        {.model = "mlp", .hidden = "5,3", .activation = "gelu_exact", .inputs = 4, .outputs = 2},
+        {.model = "mlp", .hidden = "6x3", .activation = "tanh", .inputs = 1, .outputs = 3, .residual = true},
+        {.model = "mlp", .hidden = "none", .activation = "relu", .inputs = 3, .outputs = 1}};
+    enum { NETS = 3, JOINED_ROWS = 7 };
+    net_spec spec = specs[_i];
+    tg_model *nets[NETS];
+    tg_error error;
+    tg_rng rng = tg_rng_seed(5);
+    float x[JOINED_ROWS * 4], wanted[JOINED_ROWS * 3] = {0};
+    tg_model_spec_complete(&spec);
+    ck_assert(net_joins(&spec));
+    for (int i = 0; i < JOINED_ROWS * spec.inputs; i++)
+        x[i] = (float)tg_rng_normal(&rng);
+    tg_tape *tape = tg_tape_new();
+    const tg_tensor input = tg_constant(tape, TG_F32, x, TG_SHAPE(JOINED_ROWS, spec.inputs));
+    for (int net = 0; net < NETS; net++) {
+        const tg_rng weights = tg_rng_seed((uint64_t)net);
+        ck_assert_ptr_nonnull(nets[net] = net_new(&spec, &weights, &error));
+        for (int p = 1; p < tg_parameters_count(tg_model_parameters(nets[net])); p += 2)
+            tg_parameter_fill_normal(tg_parameters_at(tg_model_parameters(nets[net]), p), 1, &rng); /* biases */
+        const float *output = tg_f32(tg_model_forward(nets[net], input, NULL));
+        for (int i = 0; i < JOINED_ROWS * spec.outputs; i++)
+            wanted[i] += output[i] / NETS;
+    }
+    tg_model *joined = net_join(&spec, nets, NETS, &error);
+    const float *output = tg_f32(tg_model_forward(joined, input, NULL));
+    for (int i = 0; i < JOINED_ROWS * spec.outputs; i++)
+        ck_assert_float_eq_tol(output[i], wanted[i], 2e-6F);
+    for (int net = 0; net < NETS; net++)
+        tg_model_free(nets[net]);
+    tg_model_free(joined);
+    tg_tape_free(tape);
+    spec.norm = "rms";
+    ck_assert(!net_joins(&spec));
+    spec.norm = "none";
+    spec.activation = "swiglu";
+    ck_assert(!net_joins(&spec));
+}
+END_TEST
+
 Suite *predict_suite(void)
 {
     Suite *suite = suite_create("predict");
@@ -203,6 +248,7 @@ Suite *predict_suite(void)
     tcase_add_test(tests, images_of_a_file_and_of_its_folder_are_predicted_alike);
     tcase_add_test(tests, an_unknown_category_is_named_or_ignored);
     tcase_add_test(tests, the_calibration_error_is_that_of_its_definition);
+    tcase_add_loop_test(tests, joined_nets_give_the_mean_of_their_outputs, 0, 3);
     suite_add_tcase(suite, tests);
     return suite;
 }

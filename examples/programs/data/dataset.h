@@ -204,6 +204,10 @@ const char *dataset_kinds(void);
  * one line, and no splits. */
 bool dataset_split(dataset *set, const dataset_parts *parts, tg_error *error);
 
+/* Writes some rows into order [from->rows], in a random order in which, in a table of classes, every part has all
+ * classes in about the same proportion. False without memory. */
+bool dataset_shuffle(const dataset *set, const dataset_part *from, uint64_t seed, int32_t *order);
+
 /* Frees what dataset_load filled, and empties it. An empty or NULL data set is left alone. */
 void dataset_free(dataset *set);
 

@@ -133,6 +133,14 @@ static bool stratify(const dataset *set, int32_t *random, size_t rows)
     return fine;
 }
 
+bool dataset_shuffle(const dataset *set, const dataset_part *from, uint64_t seed, int32_t *order)
+{
+    tg_rng rng = tg_rng_seed(seed);
+    memcpy(order, from->row, from->rows * sizeof *order);
+    tg_rng_shuffle(&rng, from->rows, order);
+    return !set->kind->columns || !set->labels || stratify(set, order, from->rows);
+}
+
 /* The test split begins at its fold in the random order, and the validation rows follow. */
 static bool choose(dataset *set, const dataset_parts *parts, portion validation, portion test, purpose *of,
                    int32_t *random)

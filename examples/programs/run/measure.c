@@ -70,7 +70,7 @@ static void fill_surface_row(trainer *t, tg_tape *tape, double y, const double r
     }
     tg_tape_reset(tape);
     const float *logits =
-        tg_f32(tg_model_forward(t->model, tg_borrow(tape, TG_F32, place, TG_SHAPE(RUNLOG_SURFACE_SIDE, 2)), NULL));
+        tg_f32(tg_model_forward(run_model(t), tg_borrow(tape, TG_F32, place, TG_SHAPE(RUNLOG_SURFACE_SIDE, 2)), NULL));
     for (int i = 0; logits && i < RUNLOG_SURFACE_SIDE; i++) {
         row[i][0] = in_source(data, 0, place[i][0]);
         row[i][1] = in_source(data, 1, y);

@@ -199,3 +199,55 @@ const tg_mlp *net_mlp(const tg_model *model)
 {
     return model->kind == &tg_mlp_kind ? model : NULL;
 }
+
+/* ---- the mean of several nets ---- */
+
+bool net_joins(const net_spec *s)
+{
+    tg_activation activation;
+    return strcmp(s->model, "mlp") == 0 && strcmp(s->norm, tg_norm_name(TG_NORM_NONE)) == 0 &&
+           tg_activation_from_name(s->activation, &activation) && !tg_activation_is_gated(activation);
+}
+
+/* Adds a parameter times a factor to the elements of a larger one from this row and column on; a bias is a column. */
+static void place(tg_parameter *to, const tg_parameter *from, int64_t row, int64_t column, double factor)
+{
+    const bool matrix = from->shape.rank == 2;
+    const int64_t width = matrix ? from->shape.dim[1] : 1, stride = matrix ? to->shape.dim[1] : 1;
+    for (int64_t i = 0; i < from->shape.dim[0] * width; i++) {
+        const int64_t at = (row + i / width) * stride + column + i % width;
+        tg_parameter_put(to, at, tg_parameter_get(to, at) + factor * tg_parameter_get(from, i));
+    }
+}
+
+/* The widths of all nets together. */
+static bool join_widths(net_spec *s, int count, int64_t widths[], tg_error *error)
+{
+    char text[TG_MLP_HIDDEN * 12] = "";
+    if (!tg_widths_read("hidden", s->hidden, widths, TG_MLP_HIDDEN, error))
+        return false;
+    for (int i = 0; widths[i]; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%lld", i ? "," : "",
+                 (long long)(count * widths[i]));
+    s->hidden = widths[0] ? net_keep_text(text) : s->hidden;
+    return s->hidden || tg_fail(error, "out of memory");
+}
+
+tg_model *net_join(net_spec *s, tg_model *const nets[], int count, tg_error *error)
+{
+    int64_t widths[TG_MLP_HIDDEN + 1];
+    const tg_rng any = tg_rng_seed(1);
+    tg_model *joined = join_widths(s, count, widths, error) ? net_new(s, &any, error) : NULL;
+    tg_parameters *to = joined ? tg_model_parameters(joined) : NULL;
+    for (int p = 0; joined && p < tg_parameters_count(to); p++) {
+        const int layer = p / 2; /* its weight, and then its bias */
+        const bool weight = p % 2 == 0, last = widths[layer] == 0;
+        tg_parameter_fill(tg_parameters_at(to, p), 0);
+        for (int i = 0; i < count; i++)
+            place(tg_parameters_at(to, p), tg_parameters_at(tg_model_parameters(nets[i]), p),
+                  last ? 0 : i * widths[layer], weight && layer ? i * widths[layer - 1] : 0, last ? 1. / count : 1);
+    }
+    if (joined)
+        tg_parameters_changed(to);
+    return joined;
+}

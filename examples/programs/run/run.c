@@ -15,8 +15,8 @@ static tg_tensor forward(trainer *r, tg_tensor x, tg_rng *training)
 {
     tg_mlp_trace trace;
     const tg_mlp *mlp = net_mlp(r->model);
-    if (training || !mlp)
-        return tg_model_forward(r->model, x, training);
+    if (training || !mlp || r->refit)
+        return tg_model_forward(run_model(r), x, training);
     tg_tensor output = tg_mlp_forward_with(mlp, x, NULL, &trace);
     tg_dead_units_see(r->dead, &trace);
     return output;
@@ -173,9 +173,15 @@ static bool on_epoch(void *context, const tg_fit_epoch *now)
 
 /* ---- making a run ---- */
 
-static tg_model *new_net(const run_spec *s, tg_error *error)
+/* The seed of one of the nets that are trained. */
+static uint64_t seed_of(const run_spec *s, int net)
 {
-    const tg_rng seed = tg_rng_seed((uint64_t)s->seed), weights = tg_rng_stream(&seed, "weights");
+    return (uint64_t)s->seed + ((uint64_t)net << 32);
+}
+
+static tg_model *new_net(const run_spec *s, int net, tg_error *error)
+{
+    const tg_rng seed = tg_rng_seed(seed_of(s, net)), weights = tg_rng_stream(&seed, "weights");
     return net_new(&s->net, &weights, error);
 }
 
@@ -183,7 +189,7 @@ static tg_model *new_net(const run_spec *s, tg_error *error)
 static tg_model *make_net(run_spec *s, tg_error *error)
 {
     const bool equal = s->gated && s->gated[0] == 'p';
-    return !equal || net_spec_equalize(&s->net, error) ? new_net(s, error) : NULL;
+    return !equal || net_spec_equalize(&s->net, error) ? new_net(s, 0, error) : NULL;
 }
 
 static bool make(trainer *r, tg_error *error)
@@ -306,6 +312,7 @@ void run_close(trainer *r)
     tg_optimizer_free(r->optimizer);
     tg_dead_units_free(r->dead);
     tg_model_free(r->model);
+    tg_model_free(r->refit);
     *r = (trainer){.spec = NULL};
 }
 
@@ -328,11 +335,11 @@ bool run_train(trainer *r, tg_error *error)
 
 /* ---- training again on training and validation rows ---- */
 
-/* The net that is trained again. */
+/* A net that is trained again. */
 typedef struct refit {
     trainer r; /* first, as order() expects: its own net; the other members are those of the run */
-    dataset_part part;
-    dataset_feed feed;
+    dataset_part rows, train, valid; /* training and validation rows, and another division of them */
+    uint64_t seed;
     int64_t steps;
 } refit;
 
@@ -341,63 +348,105 @@ static bool until_steps(void *context, const tg_fit_step *now)
     return now->step < ((const refit *)context)->steps;
 }
 
-/* The weights become those of the run; best.safetensors keeps those of the best epoch, from which more epochs go on. */
-static bool keep_refit(trainer *r, refit *again, tg_error *error)
-{
-    char path[PATH_MAX];
-    tg_metadata lines[TG_CARD_LINES];
-    tg_card_metadata(r->about, lines);
-    tg_parameters_swap(tg_model_parameters(r->model), tg_parameters_values(tg_model_parameters(again->r.model)));
-    if (!r->setup.folder || r->setup.numbers_only)
-        return true;
-    snprintf(path, sizeof path, "%s/%s", r->setup.folder, refit_file);
-    return tg_parameters_save(tg_model_parameters(r->model), path, lines, TG_CARD_LINES, error);
-}
-
-static bool train_again(trainer *r, refit *again, tg_error *error)
+/* Trains a new net, its number `net`, on these rows with the rates of the run: until validation rows end it, and sets
+ * `steps` to those of the best epoch; or without validation rows for `steps` steps. NULL and one line on failure. */
+static tg_model *train_net(trainer *r, refit *again, int net, const dataset_part *rows, const dataset_part *valid,
+                           tg_error *error)
 {
     const run_spec *s = r->spec;
     tg_fit_config config = config_of(r);
-    /* The same rates at the same steps. */
     const tg_optimizer_config how = run_spec_optimizer(s, tg_fit_steps(&config));
+    dataset_feed train = {&r->from->data, rows, source_reconstructs(s)},
+                 other = {&r->from->data, valid, train.inputs_only};
+    tg_model *made = again->r.model = new_net(s, net, error);
+    if (!made || (s->start && !card_start(s, made, r->from, r->about, r->setup.started, error))) {
+        tg_model_free(made);
+        return NULL;
+    }
+    again->r.tape = NULL;
+    again->r.weight_scale = source_weight_scale(&r->from->data, rows);
     config.model = &again->r;
-    config.train = dataset_feed_rows(&again->feed);
-    config.valid = (tg_fit_rows){.count = 0};
-    config.epochs = 1;
-    config.epochs = again->steps / tg_fit_steps(&config) + 1;
-    config.patience = 0;
+    config.train = dataset_feed_rows(&train);
+    config.valid = valid ? dataset_feed_rows(&other) : (tg_fit_rows){.count = 0};
+    config.seed = seed_of(s, net);
     config.folder = NULL;
     config.resume = config.only_to_resume = false;
     config.communicator = NULL; /* shards give the same bytes in one process */
-    config.on_step = until_steps;
+    config.on_step = valid ? NULL : until_steps;
     config.on_epoch = NULL;
     config.context = again;
-    config.optimizer = tg_optimizer_new(tg_model_parameters(again->r.model), &how);
+    if (!valid) {
+        config.epochs = 1;
+        config.epochs = again->steps / tg_fit_steps(&config) + 1;
+        config.patience = 0;
+    }
+    config.optimizer = tg_optimizer_new(tg_model_parameters(made), &how);
     tg_fit *fit = tg_fit_new(&config);
     const bool fine = tg_fit_run(fit) || tg_fail(error, "%s", tg_fit_error(fit));
+    if (fine && valid)
+        again->steps = tg_fit_best(fit)->step;
     tg_fit_free(fit);
     tg_optimizer_free(config.optimizer);
-    return fine && keep_refit(r, again, error);
+    if (!fine)
+        tg_model_free(made);
+    return fine ? made : NULL;
+}
+
+/* Divides training and validation rows in another way, and finds out how long a net has to be trained. */
+static bool search_steps(trainer *r, refit *again, int net, int32_t *order, tg_error *error)
+{
+    const dataset *data = &r->from->data;
+    const size_t valid = data->validation.rows;
+    if (!dataset_shuffle(data, &again->rows, seed_of(r->spec, net), order))
+        return tg_fail(error, "out of memory");
+    again->valid = (dataset_part){valid, order};
+    again->train = (dataset_part){again->rows.rows - valid, order + valid};
+    tg_model *searched = train_net(r, again, net, &again->train, &again->valid, error);
+    tg_model_free(searched);
+    return searched;
+}
+
+/* best.safetensors keeps the weights of the best epoch, from which more epochs go on. */
+static bool keep_refit(trainer *r, const run_spec *kept, tg_error *error)
+{
+    char path[PATH_MAX];
+    tg_metadata lines[TG_CARD_LINES];
+    if (!r->setup.folder || r->setup.numbers_only)
+        return true;
+    tg_card *card = card_of_source(kept, r->from, error);
+    if (!card)
+        return false;
+    tg_card_metadata(card, lines);
+    snprintf(path, sizeof path, "%s/%s", r->setup.folder, refit_file);
+    const bool fine = tg_parameters_save(tg_model_parameters(r->refit), path, lines, TG_CARD_LINES, error);
+    tg_card_free(card);
+    return fine;
 }
 
 bool run_refit(trainer *r, tg_error *error)
 {
-    const run_spec *s = r->spec;
+    run_spec kept = *r->spec;
     const tg_fit_epoch *best = tg_fit_best(r->fit);
     const dataset *data = &r->from->data;
-    if (!s->refit || s->refit[0] != 'y' || !best || r->from->valid.count == 0)
+    if (!kept.refit || kept.refit[0] != 'y' || !best || r->from->valid.count == 0)
         return true;
     refit again = {.r = {.spec = r->spec, .about = r->about, .from = r->from}, .steps = best->step};
-    again.r.model = new_net(s, error);
     /* The validation rows follow the training rows in the order of the splits. */
-    again.part = (dataset_part){data->train.rows + data->validation.rows, data->train.row};
-    again.feed = (dataset_feed){data, &again.part, source_reconstructs(s)};
-    again.r.weight_scale = source_weight_scale(data, &again.part);
-    const bool fine = again.r.model &&
-                      (!s->start || card_start(s, again.r.model, r->from, r->about, r->setup.started, error)) &&
-                      train_again(r, &again, error);
-    tg_model_free(again.r.model);
-    return fine;
+    again.rows = (dataset_part){data->train.rows + data->validation.rows, data->train.row};
+    const bool redrawn = !kept.validation || kept.validation[0] != 'f'; /* first:N */
+    tg_model **nets = calloc((size_t)kept.nets, sizeof *nets);
+    int32_t *order = calloc(again.rows.rows, sizeof *order);
+    bool fine = (nets && order) || tg_fail(error, "out of memory");
+    for (int i = 0; fine && i < kept.nets; i++)
+        fine = (i == 0 || !redrawn || search_steps(r, &again, i, order, error)) &&
+               (nets[i] = train_net(r, &again, i, &again.rows, NULL, error));
+    r->refit = !fine ? NULL : kept.nets > 1 ? net_join(&kept.net, nets, kept.nets, error) : nets[0];
+    for (int i = 0; nets && i < kept.nets; i++)
+        if (nets[i] != r->refit)
+            tg_model_free(nets[i]);
+    free(nets);
+    free(order);
+    return r->refit && keep_refit(r, &kept, error);
 }
 
 bool run_finished(const trainer *r)

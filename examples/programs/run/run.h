@@ -47,6 +47,7 @@ typedef struct trainer {
     run_source *from;
     tg_card *about; /* belongs to the model */
     tg_model *model;
+    tg_model *refit; /* the net that was trained again, or the mean of several; NULL: none was */
     tg_optimizer *optimizer;
     tg_dead_units *dead; /* of an mlp; NULL for others */
     tg_fit *fit;
@@ -74,10 +75,18 @@ void run_close(trainer *r);
 
 /* Trains to the end, or until on_progress stops it. False and one line if training fails. */
 bool run_train(trainer *r, tg_error *error);
+
+/* The net that is kept: that of the best epoch, or after a refit the new one. */
+static inline const tg_model *run_model(const trainer *r)
+{
+    return r->refit ? r->refit : r->model;
+}
+
 bool run_finished(const trainer *r);
 
-/* If --refit says so, trains again from the first step on training and validation rows, for as many steps as the best
- * epoch had, and keeps these weights. The validation rows must be measured before. */
+/* If --refit says so, trains --nets nets again from the first step on training and validation rows, and measures and
+ * keeps their mean from here on. The first is trained for as many steps as the best epoch had, another one for as many
+ * as with validation rows of its own, unless these are the first rows. The validation rows must be measured before. */
 bool run_refit(trainer *r, tg_error *error);
 
 /* Writes result.json; takes over the caller's reference to the results. False if they are NULL, or with one line. */

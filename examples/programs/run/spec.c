@@ -112,7 +112,9 @@ static void complete_table(run_spec *s, int64_t rows, double rate)
         PATIENCE = 10,
         PER_INPUT = 200, /* rows without dropout */
         FEW = 1000,
-        REFIT = 20000
+        REFIT = 20000,
+        NETS = 4, /* below so many rows */
+        JOINED = 5000
     };
     if (s->batch == 0)
         for (s->batch = 8; s->batch < BATCH && 2 * s->batch <= rows / 2;)
@@ -129,6 +131,8 @@ static void complete_table(run_spec *s, int64_t rows, double rate)
         s->lr = 1e-3 * rate;
     if (strcmp(s->refit, "auto") == 0)
         s->refit = refits[rows < REFIT && validates(s) && s->ema == 0 ? 1 : 2];
+    if (s->nets == 0 && s->refit[0] == 'y' && rows < JOINED && !s->start && net_joins(&s->net))
+        s->nets = NETS;
 }
 
 void run_spec_complete(run_spec *s, int64_t rows)
@@ -143,6 +147,8 @@ void run_spec_complete(run_spec *s, int64_t rows)
     s->patience = s->patience < 0 ? 0 : s->patience;
     if (!s->refit || strcmp(s->refit, "auto") == 0)
         s->refit = refits[2];
+    const bool joins = s->refit[0] == 'y' && net_joins(&s->net);
+    s->nets = s->nets == 0 || (!joins && !options_given("nets")) ? 1 : s->nets;
     if (s->batch == 0)
         for (s->batch = 8; s->batch < model->batch && 2 * s->batch <= rows / 16;)
             s->batch *= 2;
@@ -194,8 +200,11 @@ bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
         : !validates(s) && s->patience > 0       ? "--patience needs validation rows"
         : !validates(s) && options_given("best") ? "--best needs validation rows"
         : !validates(s) && s->refit[0] == 'y'    ? "--refit: without validation rows all rows are training rows"
-        : s->ema > 0 && s->refit[0] == 'y'       ? "--refit trains weights, not the averages of --ema"
-        : s->batch < least                       ? "--batch: --norm batch needs at least two rows"
+        : s->nets > 1 && s->refit[0] != 'y'      ? "--nets is for --refit"
+        : s->nets > 1 && !net_joins(&s->net)
+            ? "--nets: only an mlp without a normalisation or a gated activation has a mean of several nets"
+        : s->ema > 0 && s->refit[0] == 'y' ? "--refit trains weights, not the averages of --ema"
+        : s->batch < least                 ? "--batch: --norm batch needs at least two rows"
         : options_given("residual") && !s->paired && net_residual_is_idle(&s->net)
             ? "--residual: no two successive hidden layers have the same width"
         : options_given("patience") && s->patience >= s->epochs && s->patience > 0

@@ -21,7 +21,7 @@ typedef struct run_spec {
     const char *data, *validation, *test, *split, *target, *task, *header, *ignore, *categorical, *missing, *weights;
     int rows, folds, fold;
     double noise;
-    int epochs, epoch_windows, batch, accumulate, shards, patience, seed;
+    int epochs, epoch_windows, batch, accumulate, shards, patience, nets, seed;
     const char *optimizer, *schedule, *best, *refit, *class_weights;
     const char *round; /* of training passes; NULL: not rounded */
     double lr, warmup, end, weight_decay, momentum, beta1, beta2, clip, ema, label_smoothing;
@@ -50,7 +50,7 @@ run_spec run_spec_defaults(void);
 bool run_spec_set(run_spec *s, const char *options);
 
 /* Sets options that are 0, -1 or auto to defaults for the data and the model: batch, epochs, patience, learning rate,
- * widths, dropout, refit. */
+ * widths, dropout, refit, nets. */
 void run_spec_complete(run_spec *s, int64_t training_rows);
 
 /* Advice if such a complete run diverges: "a lower learning rate (--lr)". */

@@ -313,7 +313,7 @@ $(OUT)/bin/tests: LINK += -Wl,--wrap=tg_parallel,--wrap=isatty,--wrap=ioctl,--wr
 FLOOR_CFLAGS := -O3 $(call if_known,-march=native) -ffp-contract=fast -fno-math-errno -fno-trapping-math \
                 $(call if_known,-Wno-pass-failed) -fopenmp-simd
 $(OUT)/obj/tests/bench/floor.o: ALL_CFLAGS += $(FLOOR_CFLAGS)
-$(OUT)/obj/tests/bench/peak.o: ALL_CFLAGS += -O3 -ffp-contract=fast
+$(OUT)/obj/tests/bench/machine.o: ALL_CFLAGS += -O3 -ffp-contract=fast
 
 $(OUT)/bin/bench: LIBS = $(PROGRAM_LIBS) $(BLAS_LIBS)
 $(OUT)/bin/bench: $(call objects,$(BENCH_SOURCES)) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags

@@ -1,4 +1,4 @@
-#include "tests/bench/emitted.h"
+#include "tests/bench/modes.h"
 
 #include "tests/bench/race.h"
 #include "tests/bench/step.h"

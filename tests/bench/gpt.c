@@ -1,4 +1,4 @@
-#include "tests/bench/gpt.h"
+#include "tests/bench/modes.h"
 
 #include "tests/bench/blas.h"
 #include "tests/bench/race.h"

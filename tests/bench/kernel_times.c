@@ -1,4 +1,4 @@
-#include "tests/bench/kernel_times.h"
+#include "tests/bench/modes.h"
 
 #include "autograd/kernels/kernels.h"
 #include "tests/bench/blas.h"

@@ -1,14 +1,7 @@
 /* bench: measures speed, as ratios within one run. */
 #include "examples/programs/run/options.h"
 #include "tests/bench/blas.h"
-#include "tests/bench/emitted.h"
-#include "tests/bench/gpt.h"
-#include "tests/bench/kernel_times.h"
-#include "tests/bench/memory.h"
-#include "tests/bench/processes.h"
-#include "tests/bench/products.h"
-#include "tests/bench/steps.h"
-#include "tests/bench/table.h"
+#include "tests/bench/modes.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
-#include "tests/bench/memory.h"
+#include "tests/bench/modes.h"
 
-#include "tests/bench/gpt.h"
 #include "tests/bench/step.h"
 
 #include <stdio.h>

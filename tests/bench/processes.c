@@ -1,4 +1,4 @@
-#include "tests/bench/processes.h"
+#include "tests/bench/modes.h"
 
 #include "examples/programs/run/jobs.h"
 #include "examples/programs/run/team.h"

@@ -1,10 +1,10 @@
-#include "tests/bench/products.h"
+#include "tests/bench/modes.h"
 
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/product.h"
 #include "tests/bench/blas.h"
 #include "tests/bench/nets.h"
-#include "tests/bench/peak.h"
+#include "tests/bench/machine.h"
 #include "tests/bench/race.h"
 
 #include <cblas.h>

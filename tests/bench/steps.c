@@ -1,9 +1,9 @@
-#include "tests/bench/steps.h"
+#include "tests/bench/modes.h"
 
 #include "tests/support/wrapped_memory.h"
 #include "tests/bench/blas.h"
 #include "tests/bench/floor.h"
-#include "tests/bench/handover.h"
+#include "tests/bench/machine.h"
 #include "tests/bench/race.h"
 #include "tests/bench/step.h"
 

@@ -1,4 +1,4 @@
-#include "tests/bench/table.h"
+#include "tests/bench/modes.h"
 
 #include "examples/programs/data/dataset.h"
 

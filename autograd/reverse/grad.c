@@ -12,7 +12,7 @@ static bool is_usable(tg_tape *tape, const tg_request *r, const char *what, cons
 {
     for (int i = 0; i < count; i++) {
         const char *problem = tg_tape_problem(tape, tensors[i]);
-        if (!problem && tg_dtype_of(tensors[i]) == TG_I32)
+        if (!problem && tensors[i].value->dtype == TG_I32)
             problem = "an integer tensor";
         if (problem)
             return tg_tape_fail(tape, "%s: %s %d is %s", r->function, what, i, problem);
@@ -26,7 +26,8 @@ static bool is_same(const tg_tape *tape, const tg_pass *pass, const tg_request *
 {
     const tg_program *program = &tape->program;
     bool same = pass->output_count == r->output_count && pass->input_count == r->input_count &&
-                pass->create_graph == r->create_graph &&
+                pass->create_graph == r->create_graph && pass->region == program->region &&
+                pass->mode == (program->mode & TG_MODE_DETACHED) &&
                 (r->input_count > 0 || pass->retained_count == tg_notes_of(tape)->retained_count);
     for (int i = 0; same && i < r->output_count; i++)
         same = pass->outputs[i] == r->outputs[i].value &&
@@ -37,11 +38,6 @@ static bool is_same(const tg_tape *tape, const tg_pass *pass, const tg_request *
         same = pass->inputs[j] == r->inputs[j].value;
     for (int i = 0; same && i < pass->retained_count; i++)
         same = tg_is_retained(tape, pass->retained[i]);
-    if (same && pass->start < pass->end) { /* recorded under the same conditions */
-        const tg_value *first = tg_program_at(program, pass->start);
-        same =
-            (first->mode & TG_MODE_DETACHED) == (program->mode & TG_MODE_DETACHED) && first->region == program->region;
-    }
     return same;
 }
 
@@ -82,6 +78,8 @@ static bool remember(tg_tape *tape, const tg_request *r, int64_t start)
                       .input_count = r->input_count,
                       .retained_count = retained_count,
                       .create_graph = r->create_graph,
+                      .mode = program->mode & TG_MODE_DETACHED,
+                      .region = program->region,
                       .outputs = keep(tape, r->outputs, r->output_count),
                       .cotangents = keep(tape, r->cotangents, r->output_count),
                       .inputs = keep(tape, r->inputs, r->input_count),

@@ -36,6 +36,8 @@ typedef struct tg_pass {
     int64_t start, end;
     int output_count, input_count, retained_count; /* no inputs: tg_backward */
     bool create_graph;
+    uint8_t mode;                           /* TG_MODE_DETACHED or 0, */
+    const tg_region *region;                /* and the checkpoint, in which it was recorded */
     const tg_value **outputs, **cotangents; /* NULL for a cotangent of ones */
     const tg_value **inputs, **retained;
     tg_value **gradients; /* of the inputs */

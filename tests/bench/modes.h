@@ -165,7 +165,7 @@ int processes_bench(const processes_settings *settings);
 /* ---- tables ---- */
 
 /* Reads a table once, for tests/bench/tables.py, which takes the time and memory of the process: the file, and one
- * split with standardised columns. returns the exit status. */
+ * split with standardised columns. Returns the exit status. */
 int table_read_once(const char *path);
 
 #endif

@@ -7,7 +7,7 @@
  *     TG_TIMES=1 tests      ends with the time of every suite, not of the five slowest
  *
  * The last line is libcheck's, over all of them. */
-#include "tests/support/temporary_root.h"
+#include "tests/support/temporary_files.h"
 
 #include <check.h>
 #include <limits.h>

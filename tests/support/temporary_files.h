@@ -1,4 +1,6 @@
-/* Files that a test writes into a folder of its own, which is removed after the test.
+/* Files that a test writes into a folder of its own, which is removed after the test. All these folders, and what
+ * programs put into TMPDIR, lie in one root for each run of the tests; a run that is killed leaves its root, which is
+ * locked no longer, and the next run removes it.
  *
  *     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
  *     ...
@@ -10,6 +12,10 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/* For main: sets TMPDIR. False, with errno, if there can be no folder. */
+bool temporary_root_make(void);
+void temporary_root_remove(void);
 
 void temporary_folder_make(void);
 void temporary_folder_remove(void);

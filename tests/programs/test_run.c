@@ -25,6 +25,7 @@ static const struct {
 } models[] = {
     {"gpt", "--data text:text --layers 1 --heads 2 --width 16 --context 8", "val loss"},
     {"charmlp", "--data text:text --hidden 32", "val loss"},
+    {"charmlp", "--data text:text --hidden 32 --test 0.2", "test loss"},
     {"rnn", "--data text:text --hidden 16 --width 8 --context 8", "val loss"},
     {"gru", "--data text:text --hidden 16 --width 8 --context 8 --layers 2", "val loss"},
     {"lstm", "--data lines:words --hidden 16 --width 8 --context 8", "val loss"},
@@ -46,6 +47,8 @@ START_TEST(every_model_is_compared_seed_by_seed)
     ck_assert_msg(strstr(train_output, models[_i].measure) && strstr(train_output, "gelu_tanh against relu: "), "%s",
                   train_output);
     ck_assert_ptr_null(strstr(train_output, "nan"));
+    ck_assert_msg((strstr(models[_i].measure, "acc") != NULL) == (strstr(train_output, " acc %") != NULL), "%s",
+                  train_output);
     ck_assert_msg(strstr(models[_i].name, "gpt") == NULL || strstr(train_output, "nats a character"), "%s",
                   train_output);
     ck_assert_int_eq((int)csv_cell("c/summary.csv", "swiglu", "runs"), 2);

@@ -223,6 +223,9 @@ START_TEST(a_headline_says_which_groups_differ)
     ck_assert_str_eq(headline("uuu=uu"), "a, then b and c, then d in all 5 seeds, though not significantly");
     ck_assert_str_eq(headline("==u=u="),
                      "a, b, c and d cannot be told apart, but d was worse than a and b in all 5 seeds");
+    ck_assert_str_eq(headline("=uuuuu"), "a and b, then c, then d in all 5 seeds, though not significantly");
+    ck_assert_str_eq(headline("=uu<uu"), "a and b cannot be told apart; c was worse in all 5 seeds, though not "
+                                         "significantly; d was worse still in all 5 seeds");
     ck_assert_str_eq(headline("==uuuu"), "a, b and c cannot be told apart; d was worse in all 5 seeds, though not "
                                          "significantly; c was worse than b in all 5 seeds");
     ck_assert_str_eq(

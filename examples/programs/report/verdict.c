@@ -238,6 +238,7 @@ static void say_tiers(const char *const names[], const verdict_relation of[], in
                       char sentence[VERDICT_SENTENCE])
 {
     int tier = 0;
+    bool doubted = false; /* said of one tier, which is enough */
     for (int begin = 0; begin < count; tier++) {
         const int end = tier_end(of, count, begin);
         const bool several = end - begin > 1, sure = weakest(of, count, begin, end) == VERDICT_DIFFER;
@@ -248,7 +249,9 @@ static void say_tiers(const char *const names[], const verdict_relation of[], in
         else if (sure)
             say(sentence, "%s worse%s", several ? " are" : " is", tier > 1 ? " still" : "");
         else
-            say(sentence, " %s worse in all %s, though not significantly", several ? "were" : "was", pairs);
+            say(sentence, " %s worse%s in all %s%s", several ? "were" : "was", tier > 1 ? " still" : "", pairs,
+                doubted ? "" : ", though not significantly");
+        doubted |= tier > 0 && !sure;
         begin = end;
     }
 }

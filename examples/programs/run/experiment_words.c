@@ -34,10 +34,13 @@ runlog_about experiment_about(const experiment *e)
     const dataset *data = &e->from.data;
     const run_spec first = experiment_spec(e, 0), *s = &e->settings.run;
     const bool classes = !e->from.is_text && source_classifies(s, &e->from);
+    const bool tested = s->test && strcmp(s->test, "none") != 0;
+    const char *usual =
+        e->from.is_text ? tested ? "test_loss" : "best_val_loss" : NULL; /* characters are not judged by accuracy */
     return (runlog_about){.note =
                               e->from.is_text ? "Losses are in nats a character; 1 nat is 1.4427 bits." : split_of(e),
                           .margin = e->margin,
-                          .measures = e->settings.measures,
+                          .measures = e->settings.measures ? e->settings.measures : usual,
                           .redrawn = is_redrawn(e),
                           .same_folds = s->folds && s->split[0] == 'f',
                           .remedy = run_spec_remedy(&first),

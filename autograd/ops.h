@@ -135,10 +135,8 @@ tg_tensor tg_scaled_dot_product_attention(tg_tensor query, tg_tensor key, tg_ten
 tg_tensor tg_split_heads(tg_tensor x, int64_t heads);
 tg_tensor tg_merge_heads(tg_tensor x);
 
-/* Convolutions (cross-correlations, as usual in this field): x [batch, channels, height, width], weight [out, channels
- * / groups, kernel height, kernel width], bias [out] or TG_NONE. In one dimension without the heights.
- */
-tg_tensor tg_conv2d(tg_tensor x, tg_tensor weight, tg_tensor bias, tg_window window);
+/* tg_conv2d in one dimension: x [batch, channels, length], weight [out, channels / groups, kernel], bias [out] or
+ * TG_NONE. */
 tg_tensor tg_conv1d(tg_tensor x, tg_tensor weight, tg_tensor bias, tg_window window);
 
 /* The mean of each window, zeros of the padding included; and pools in one dimension, of x [batch, channels,

@@ -20,11 +20,6 @@ static long long dim(const tg_value *value, int axis)
     return (long long)value->shape.dim[axis < 0 ? value->shape.rank + axis : axis];
 }
 
-static long long number(const tg_value *value)
-{
-    return (long long)value->index;
-}
-
 static void linear(const tg_writer *w, const tg_value *value, tg_text *to)
 {
     (void)w;
@@ -36,44 +31,21 @@ static void linear(const tg_writer *w, const tg_value *value, tg_text *to)
                                : "MatMul($0, Transpose[perm={1, 0}]($1))");
 }
 
-/* The windows of an image behind a value and its views; NULL: there are none. ONNX has no such operation. */
-static const tg_value *windows_of(const tg_value *value)
+static void conv2d(const tg_writer *w, const tg_value *value, tg_text *to)
 {
-    const tg_value *root = tg_root_of(value);
-    return root->op == &tg_op_unfold ? root : NULL;
-}
-
-/* Whether a product is a convolution as ops/convolution.c makes it: of weights [groups, out, in height width] with the
- * windows of an image. */
-static bool is_convolution(const tg_value *value)
-{
-    return value->op == &tg_op_matmul && windows_of(value->inputs[1]) && !windows_of(value->inputs[0]) &&
-           value->shape.rank == 3 && value->inputs[0]->shape.rank == 3 && value->inputs[1]->shape.rank == 3 &&
-           tg_writer_word(value, "transpose_a") == 0 && tg_writer_word(value, "transpose_b") == 0;
-}
-
-static void convolution(const tg_writer *w, const tg_value *value, tg_text *to)
-{
-    const tg_value *windows = windows_of(value->inputs[1]);
-    char window[300];
-    tg_writer_expand(w, windows,
-                     "kernel_shape={$kernel}, strides={$stride}, pads={$padding, $padding}, dilations={$dilation}",
-                     window, sizeof window);
+    (void)w;
     tg_text_add(to,
-                "Reshape(Transpose[perm={1, 0, 2, 3}](Conv[group=%lld, %s](v%lld,\n"
-                "    Reshape($0, {%lld, %lld, %lld, %lld}))), {$shape})",
-                dim(value, 0), window, number(windows->inputs[0]), dim(value, 0) * dim(value, 1),
-                dim(windows, 0) / dim(value, 0), dim(windows, 1), dim(windows, 2));
+                "Conv[group=$groups, kernel_shape={$kernel}, strides={$stride}, pads={$padding, $padding},\n"
+                "    dilations={$dilation}]($0, $1%s)",
+                value->input_count > 2 ? ", $2" : "");
 }
 
 static void matmul(const tg_writer *w, const tg_value *value, tg_text *to)
 {
+    (void)w;
     const bool ta = tg_writer_word(value, "transpose_a") != 0, tb = tg_writer_word(value, "transpose_b") != 0;
-    if (is_convolution(value))
-        convolution(w, value, to);
-    else
-        tg_text_add(to, "MatMul(%s, %s)", ta ? "Transpose[perm={$swapped0}]($0)" : "$0",
-                    tb ? "Transpose[perm={$swapped1}]($1)" : "$1");
+    tg_text_add(to, "MatMul(%s, %s)", ta ? "Transpose[perm={$swapped0}]($0)" : "$0",
+                tb ? "Transpose[perm={$swapped1}]($1)" : "$1");
 }
 
 /* Concatenates matrices along their rows, which works for an existing axis and for a new one. */
@@ -131,6 +103,7 @@ static const struct {
 #include "autograd/export/onnx.def"
     {&tg_op_linear, NULL, NULL, linear},
     {&tg_op_matmul, NULL, NULL, matmul},
+    {&tg_op_conv2d, NULL, NULL, conv2d},
     {&tg_op_concat, NULL, NULL, concat},
     {&tg_op_self_attention, NULL, NULL, self_attention},
 };
@@ -145,9 +118,6 @@ static bool put_operation(tg_onnx *o, const tg_value *value)
 {
     char text[TG_WRITER_EXPANDED], expanded[TG_WRITER_EXPANDED];
     tg_text to = {text, sizeof text, 0};
-    for (int k = 0; k < value->input_count; k++)
-        if (windows_of(value->inputs[k]) && !is_convolution(value))
-            return refuse(o, &tg_op_unfold);
     for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
         if (nodes[i].op != value->op || (nodes[i].condition && tg_writer_word(value, nodes[i].condition) == 0))
             continue;
@@ -219,14 +189,14 @@ static bool put_values(tg_onnx *o)
     const tg_exported *f = &o->w->function[TG_PREDICT];
     for (int64_t i = 0; i < o->w->program->count; i++) {
         const tg_value *value = tg_program_at(o->w->program, i);
-        if (f->places[i].kind == TG_PLACE_NONE || windows_of(value))
+        if (f->places[i].kind == TG_PLACE_NONE)
             continue;
         if (value == f->argument[0] ? !put_input(o, value) : value->op && value->size > 0 && !put_operation(o, value))
             return false;
         if ((!value->op && value != f->argument[0]) || value->size == 0)
             put_leaf(o, value); /* empty tensors need no computation */
     }
-    return windows_of(f->result) ? refuse(o, &tg_op_unfold) : put_output(o, f->result);
+    return put_output(o, f->result);
 }
 
 /* ---- the model ---- */
@@ -258,7 +228,7 @@ static void put_types(tg_onnx *o)
     put_type(o->to, 12, "y", f->result);
     for (int64_t i = 0; i < o->w->program->count; i++) {
         const tg_value *value = tg_program_at(o->w->program, i);
-        if (f->places[i].kind != TG_PLACE_NONE && value->op && !windows_of(value))
+        if (f->places[i].kind != TG_PLACE_NONE && value->op)
             put_type(o->to, 13, tg_onnx_name(o, value, name), value);
     }
 }

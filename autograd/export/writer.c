@@ -175,10 +175,12 @@ static const char *put_word(const tg_writer *w, const tg_value *value, const cha
     tg_shape list;
     const size_t length = strspn(at, "abcdefghijklmnopqrstuvwxyz_0123456789");
     snprintf(word, sizeof word, "%.*s", (int)length, at);
-    const bool is_input = isdigit((unsigned char)word[0]), is_loss = strcmp(word, "loss") == 0;
+    const bool is_input = isdigit((unsigned char)word[0]), is_loss = strcmp(word, "loss") == 0,
+               is_bias = strcmp(word, "bias") == 0;
     const tg_value *named = is_input                 ? value->inputs[atoi(word)]
                             : strcmp(word, "y") == 0 ? value
                             : is_loss                ? loss_of(w, value)
+                            : is_bias                ? (value->input_count > 2 ? value->inputs[2] : NULL)
                                                      : NULL;
     if (at[length] == '.' && (isdigit((unsigned char)at[length + 1]) || at[length + 1] == '-')) {
         const tg_shape *shape = named ? &named->shape : tg_writer_shape(value, word);
@@ -190,7 +192,7 @@ static const char *put_word(const tg_writer *w, const tg_value *value, const cha
     }
     if (named)
         snprintf(line, size, "v%lld", (long long)named->index);
-    else if (is_loss)
+    else if (is_loss || is_bias)
         snprintf(line, size, "NULL");
     else if (strcmp(word, "scratch") == 0)
         snprintf(line, size, "memory + %lld", (long long)w->places[value->index].scratch_offset);

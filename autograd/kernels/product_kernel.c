@@ -175,9 +175,13 @@ typedef void (*compute_tile)(const tile *t);
     }
 ROW_COUNTS(COMPUTES)
 
+#include "autograd/kernels/product_windows.h"
+
 /* Indexed by rows. */
 #define COMPUTE_NAME(rows) compute_##rows,
 static const compute_tile computes[] = {NULL, ROW_COUNTS(COMPUTE_NAME)};
+static const convolve_tile convolves[] = {NULL, ROW_COUNTS(CONVOLVE_NAME)};
+static const correlate_tile correlates[] = {NULL, ROW_COUNTS(CORRELATE_NAME)};
 
 /* ---- pieces of nearly equal size ---- */
 
@@ -408,11 +412,58 @@ static bool packs_part(const tg_product_part *p)
     return p->n >= (p->a_row % PAGE == 0 ? CONFLICT : VERY_MANY);
 }
 
+/* ---- windows of images ---- */
+
+static void convolve_windows(const tg_windows_product *p)
+{
+    const pieces tiles = cut(p->m, ROWS);
+    for (size_t column = 0; column < p->n; column += COLUMNS)
+        for (size_t i = 0, row = 0; i < tiles.count; row += piece(tiles, i++))
+            convolves[piece(tiles, i)](&(listed){{.k = p->k,
+                                                  .a = (const real *)p->a + row * p->k,
+                                                  .b = (const real *)p->b + column,
+                                                  .out = (real *)p->out + row * p->out_row + column,
+                                                  .out_row = p->out_row,
+                                                  .start = p->more ? TG_START_OUT : TG_START_ZERO},
+                                                 p->at});
+}
+
+static void correlate_windows(const tg_windows_sum *p)
+{
+    const pieces tiles = cut(p->m, ROWS);
+    for (size_t column = 0, width; column < p->n; column += width) {
+        width = p->n - column > LANES ? COLUMNS : LANES;
+        for (size_t i = 0, row = 0; i < tiles.count; row += piece(tiles, i++))
+            correlates[piece(tiles, i)](&(in_runs){{.k = p->run,
+                                                    .a = (const real *)p->a + row * p->a_row,
+                                                    .a_row = p->a_row,
+                                                    .a_step = 1,
+                                                    .b = (const real *)p->b + column,
+                                                    .b_step = p->n,
+                                                    .out = (real *)p->out + row * p->n + column,
+                                                    .out_row = p->n,
+                                                    .last = LANES,
+                                                    .start = TG_START_OUT,
+                                                    .wide = width == COLUMNS},
+                                                   p->runs,
+                                                   p->a_jump});
+    }
+}
+
+static void transpose_rows(const void *from, size_t apart, size_t n, size_t k, size_t to_row, void *to)
+{
+    pack(from, apart, 1, n, k, to_row, to);
+}
+
 #define JOIN_(a, b, c, d) a##b##c##d
 #define JOIN(a, b, c, d)  JOIN_(a, b, c, d)
 const tg_product_kernels JOIN(tg_product_kernels_, TG_ISA, _, TG_TYPE) = {
     .multiply = multiply_part,
     .packs_a = packs_part,
+    .convolve = convolve_windows,
+    .correlate = correlate_windows,
+    .put = put_windows,
+    .transpose = transpose_rows,
     .rows = ROWS,
     .columns = COLUMNS,
 #if defined __FMA__ || defined __aarch64__

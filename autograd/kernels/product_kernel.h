@@ -27,10 +27,51 @@ typedef struct tg_product_part {
     tg_product_start start;
 } tg_product_part;
 
+/* Products with the windows of an image, which are not laid out: step l of the windows that are next to each other is
+ * a run of the image, shifted (ops/convolution.c). n is a multiple of `columns`, and room for as many is behind each
+ * row of `out` and each run.
+ *
+ *     convolve     out [m, n] = A B, or, with `more`, += that: A packed as [rows of a tile, k, rows] (tiles of nearly
+ * equal size), step l of B at b + at[l] */
+typedef struct tg_windows_product {
+    size_t m, n, k;
+    const void *a, *b;
+    const size_t *at;
+    void *out;
+    size_t out_row;
+    bool more;
+} tg_windows_product;
+
+/*     correlate    out [m, n] += A B over runs * run steps: element (i, l) of A at a[i * a_row + l], and a_jump more
+ * after each run; B [runs run, n], n a multiple of half of `columns` */
+typedef struct tg_windows_sum {
+    size_t m, n, runs, run;
+    const void *a;
+    size_t a_row, a_jump;
+    const void *b;
+    void *out;
+} tg_windows_sum;
+
+/*     put          results [m, lines, across] out of such rows, plus bias[m] unless it is NULL */
+typedef struct tg_windows_put {
+    size_t m, lines, across;
+    const void *from;
+    size_t from_row, from_line; /* from row to row, and from line to line */
+    const void *bias;
+    void *to;
+    size_t to_row, to_line, to_step;
+} tg_windows_put;
+
 typedef struct tg_product_kernels {
     /* With scratch, TG_SCRATCH bytes (scratch.h), A is packed; NULL: it is not. */
     void (*multiply)(const tg_product_part *part, void *scratch);
     bool (*packs_a)(const tg_product_part *part); /* true if packing A is faster */
+    void (*convolve)(const tg_windows_product *product);
+    void (*correlate)(const tg_windows_sum *sum);
+    void (*put)(const tg_windows_put *results);
+    /* to [k, n] = from^T: columns `apart` from each other; what is behind column n, up to whole vectors, has any
+     * numbers. */
+    void (*transpose)(const void *from, size_t apart, size_t n, size_t k, size_t to_row, void *to);
     size_t rows, columns; /* rows and columns computed at a time: divide products at multiples of these */
     bool fused;           /* with fused multiply-adds */
 } tg_product_kernels;

@@ -1,257 +1,871 @@
-/* Convolutions: the windows laid out as columns of a matrix, and a matrix product. unfold lays them out, fold adds them
- * up where they came from; each is the other's derivative.
+/* Convolutions and their two gradients. All three are the same sum seen from three sides,
  *
- *     image [N, C, H, W]  --unfold-->  columns [C, kernel height, kernel width, N, windows down, windows across]
- *     weight [out, C kernel height kernel width] x columns [.., N windows]  =  [out, N windows]
+ *     sum over n, o, y, x, c, i, j of g[n, o, y, x] weight[o, c, i, j] image[n, c, y stride + i dilation - padding, ..]
+ *
+ * so the derivatives of each are the other two. Each element of a result is one chain of multiply-adds (product.h):
+ *
+ *     conv2d               over c, i, j; then the bias is added
+ *     conv2d_grad_image    over o, i, j: a convolution of the cotangent, for each place of a pixel within a stride
+ *     conv2d_grad_weight   over n, y, x
+ *
+ * The windows are never laid out for all images. Some rows of an image are copied with their padding, so that element
+ * i, j of adjacent windows are adjacent, too: each step of the product reads the copy at another place. A stride s
+ * takes s copies, of every s-th column. Where that would compute many places that are no window, between the rows of
+ * small images, the windows of some images are laid out instead. Either stays in the second cache.
  */
+#include <stdatomic.h>
+#include <string.h>
+
 #include "autograd/kernels/parallel.h"
+#include "autograd/kernels/product.h"
+#include "autograd/kernels/scratch.h"
 #include "autograd/ops/axes.h"
 #include "autograd/ops/category.h"
 #include "autograd/ops/window.h"
 #include "autograd/tape/strided.h"
 
-#include <string.h>
+typedef struct convolution_attributes {
+    tg_window_layout window;
+    int64_t groups;
+} convolution_attributes;
 
+static const tg_field convolution_fields[] = {
+    TG_FIELD_NAMED("kernel", convolution_attributes, window.kernel, TG_FIELD_SHAPE),
+    TG_FIELD_NAMED("stride", convolution_attributes, window.stride, TG_FIELD_SHAPE),
+    TG_FIELD_NAMED("padding", convolution_attributes, window.padding, TG_FIELD_SHAPE),
+    TG_FIELD_NAMED("dilation", convolution_attributes, window.dilation, TG_FIELD_SHAPE),
+    TG_FIELD_NAMED("size", convolution_attributes, window.size, TG_FIELD_SHAPE),
+    TG_FIELD(convolution_attributes, groups, TG_FIELD_INT),
+    {0}};
 #include "autograd/ops/samples/convolution.h"
 
-/* ---- shared by unfold and fold ---- */
+/* ---- what is computed ---- */
 
-/* All rows of windows, and which way elements go: from the image to the columns, or added to the image, which is
- * cleared first. */
-typedef struct window_rows {
-    tg_dtype dtype;
-    const tg_window_layout *w;
-    int64_t batch, channels;
-    const char *from;
-    char *to;
-    bool adds;
-} window_rows;
+/* Along one axis, element `tap` of window y is number first + y stride + tap step of the image; 0 outside. */
+typedef struct axis {
+    int64_t size, windows, stride, taps, first, step;
+    int64_t part; /* windows computed at a time */
+} axis;
 
-/* One row of windows at one place of the kernel: `count` elements of the columns from `column` on. The first `before`
- * of them and those from `end` on lie in the padding; window x belongs to element image + x stride of the image. */
-typedef struct row {
-    int64_t image, column, before, end, count;
-} row;
+/* out[n, m, y, x] = sum over c, i, j of weight[m, c, i, j] image[n, c, window y, x at i, j] for each group. Distances
+ * are in elements. */
+typedef struct convolution {
+    const tg_value *value;
+    const tg_product_kernels *kernels;
+    size_t element;
+    axis axis[2];
+    int64_t batch, groups, m, c; /* rows and channels of a group */
+    const char *image, *weight, *bias, *cotangent;
+    int64_t weight_group, weight_row, weight_channel, weight_tap[2];
+    char *out;
+    int64_t out_image, out_channel, out_line, out_step;
+    bool laid_out;               /* the windows are laid out */
+    int64_t images, rows, steps; /* in a block, of which the steps of a channel are the taps */
+    atomic_bool without_memory;
+} convolution;
 
-static void unfold_row(const window_rows *v, const row *r)
+static int64_t taps(const convolution *v)
 {
-    const int64_t stride = v->w->stride.dim[1];
-    TG_FOR_ELEMENT_SIZE(tg_dtype_size(v->dtype), {
-        char *column = v->to + r->column * BYTES;
-        const char *image = v->from + r->image * BYTES;
-        for (int64_t x = 0; x < r->before; x++)
-            memset(column + x * BYTES, 0, BYTES);
-        if (stride == 1 && r->end > r->before)
-            memcpy(column + r->before * BYTES, image + r->before * BYTES, (size_t)(r->end - r->before) * BYTES);
+    return v->axis[0].taps * v->axis[1].taps;
+}
+
+static int64_t pieces(int64_t whole, int64_t piece)
+{
+    return (whole + piece - 1) / piece;
+}
+
+static int64_t rounded(int64_t count, int64_t unit)
+{
+    return pieces(count, unit) * unit;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- blocks ---- */
+
+enum {
+    STEPS = 4096,         /* most steps of a product */
+    STEPS_LAID_OUT = 384, /* where windows are laid out */
+    IMAGES = 128 << 10,   /* bytes of a copy, */
+    RESULTS = 128 << 10,  /* of results, or of the cotangent, */
+    WEIGHTS = 640 << 10,  /* and of weights, or of their gradient */
+    MOST_COLUMNS = 64,    /* computed at a time by any kernel */
+    ALIGNED = 64,
+};
+_Static_assert(IMAGES + RESULTS + WEIGHTS + (STEPS + 8 * MOST_COLUMNS) * 8 < TG_SCRATCH,
+               "the scratch memory is too small");
+
+/* How far from the first element of a window its last one is, in windows. */
+static int64_t reach(const axis *a)
+{
+    return (a->taps - 1) * (a->step < 0 ? -a->step : a->step) / a->stride;
+}
+
+/* The places within a stride at which a window has elements. */
+static int64_t phases(const axis *a)
+{
+    return smaller(a->stride, (a->taps - 1) * (a->step < 0 ? -a->step : a->step) + 1);
+}
+
+/* The first element of any window. */
+static int64_t lowest(const axis *a)
+{
+    return a->step < 0 ? a->first + (a->taps - 1) * a->step : a->first;
+}
+
+/* A copy of a channel for some windows is [phases, lines, columns]. */
+static int64_t plane(const convolution *v, int64_t down, int64_t across)
+{
+    return phases(&v->axis[0]) * phases(&v->axis[1]) * (down + reach(&v->axis[0])) * (across + reach(&v->axis[1]));
+}
+
+static int64_t line_of(const convolution *v)
+{
+    return v->laid_out ? v->axis[1].part : v->axis[1].part + reach(&v->axis[1]);
+}
+
+/* Windows laid out: as many steps and windows as the memory takes. */
+static void lay_out(convolution *v, int64_t unit)
+{
+    const int64_t element = (int64_t)v->element;
+    axis *down = &v->axis[0], *across = &v->axis[1];
+    v->laid_out = true;
+    v->steps = smaller(v->c * taps(v), STEPS_LAID_OUT);
+    v->rows = smaller(rounded(v->m, unit),
+                      smaller(WEIGHTS / element / (v->steps + 1), RESULTS / element / MOST_COLUMNS / 2) / unit * unit);
+    const int64_t windows =
+        smaller(IMAGES / element / (v->steps + 1), RESULTS / element / v->rows) / MOST_COLUMNS * MOST_COLUMNS;
+    const int64_t most = windows > 32 ? windows : 32;
+    across->part = smaller(across->windows, most);
+    down->part =
+        across->part < across->windows ? 1 : smaller(down->windows, pieces(most + 1 - across->part, across->part));
+    v->images = down->part < down->windows || v->batch == 0
+                    ? 1
+                    : smaller(v->batch, pieces(most + 1 - down->part * across->part, down->part * across->part));
+}
+
+/* Divides the work. `unit` rows are computed at a time. */
+static void divide(convolution *v, int64_t unit)
+{
+    const int64_t element = (int64_t)v->element, all = taps(v), columns = (int64_t)v->kernels->columns;
+    axis *down = &v->axis[0], *across = &v->axis[1];
+    v->laid_out = false;
+    v->images = 1;
+    v->rows = rounded(v->m, unit);
+    v->steps = all <= STEPS ? smaller(v->c, STEPS / all) * all : 0;
+    down->part = down->windows;
+    across->part = across->windows;
+    for (;;) {
+        const bool weights_fit = v->rows * v->steps * element <= WEIGHTS;
+        const bool image_fits = v->steps / all * plane(v, down->part, across->part) * element <= IMAGES;
+        const bool results_fit = v->rows * (down->part * line_of(v) + columns) * element <= RESULTS;
+        if (all > STEPS)
+            return lay_out(v, unit);
+        if (weights_fit && image_fits && results_fit)
+            break;
+        if (!weights_fit && v->rows > 4 * unit)
+            v->rows = rounded(v->rows / 2, unit);
+        else if (!weights_fit && v->steps > all)
+            v->steps = pieces(v->steps / all, 2) * all;
+        else if (down->part > 4)
+            down->part = pieces(down->part, 2);
+        else if (across->part > 128) {
+            down->part = 1;
+            across->part = pieces(across->part, 2);
+        } else if (!results_fit && v->rows > unit)
+            v->rows = rounded(v->rows / 2, unit);
+        else if (!image_fits && v->steps > all)
+            v->steps = pieces(v->steps / all, 2) * all;
+        else if (down->part > 1)
+            down->part = 1;
         else
-            for (int64_t x = r->before; x < r->end; x++)
-                memcpy(column + x * BYTES, image + x * stride * BYTES, BYTES);
-        for (int64_t x = r->end; x < r->count; x++)
-            memset(column + x * BYTES, 0, BYTES);
+            return lay_out(v, unit);
+    }
+    down->part = pieces(down->windows, pieces(down->windows, down->part));
+    const int64_t computed = rounded((down->part - 1) * line_of(v) + across->part, columns),
+                  windows = down->part * across->part;
+    if (2 * computed > 3 * windows)
+        lay_out(v, unit);
+}
+
+/* Some windows of some images, rows of the result and steps of the sums: numbers of the first, and how many. */
+typedef struct block {
+    int64_t n, images, y, down, x, across;
+    int64_t group, row, rows, step, steps;
+} block;
+
+static int64_t blocks_of_windows(const convolution *v)
+{
+    return pieces(v->batch, v->images) * pieces(v->axis[0].windows, v->axis[0].part) *
+           pieces(v->axis[1].windows, v->axis[1].part);
+}
+
+/* Sets the windows, those of block `number` in the order of n, y and x. */
+static void find_windows(const convolution *v, int64_t number, block *b)
+{
+    const int64_t across = pieces(v->axis[1].windows, v->axis[1].part),
+                  down = pieces(v->axis[0].windows, v->axis[0].part);
+    b->x = number % across * v->axis[1].part;
+    b->y = number / across % down * v->axis[0].part;
+    b->n = number / across / down * v->images;
+    b->across = smaller(v->axis[1].part, v->axis[1].windows - b->x);
+    b->down = smaller(v->axis[0].part, v->axis[0].windows - b->y);
+    b->images = smaller(v->images, v->batch - b->n);
+}
+
+/* The thread's memory. */
+typedef struct room {
+    size_t *at;   /* where each step of a product begins in the images: */
+    block listed; /* those of this block */
+    char *images, *results, *weights;
+} room;
+
+static bool find_room(convolution *v, room *r)
+{
+    char *memory = tg_scratch();
+    r->listed = (block){0};
+    if (!memory) {
+        v->without_memory = true;
+        return false;
+    }
+    r->at = (size_t *)(void *)memory;
+    r->images = memory + STEPS * sizeof(size_t);
+    r->results = r->images + IMAGES + 2 * MOST_COLUMNS * 8;
+    r->weights = r->results + RESULTS + 2 * MOST_COLUMNS * 8;
+    return true;
+}
+
+/* ---- copies of images ---- */
+
+/* to[x] = line[first + x stride], 0 outside the line of `size` elements; NULL: an empty one. */
+static void take_line(size_t element, const char *line, int64_t size, int64_t first, int64_t stride, int64_t count,
+                      char *to)
+{
+    int64_t before = first >= 0 ? 0 : smaller(stride == 1 ? -first : pieces(-first, stride), count);
+    int64_t end = first >= size ? before
+                  : stride == 1 ? smaller(size - first, count)
+                                : smaller((size - 1 - first) / stride + 1, count);
+    if (!line || end < before)
+        before = end = 0;
+    TG_FOR_ELEMENT_SIZE(element, {
+        const char *from = line + first * BYTES;
+        int64_t x = before;
+        for (int64_t i = 0; i < before; i++)
+            memset(to + i * BYTES, 0, BYTES);
+        for (; stride == 1 && x + 16 / BYTES <= end; x += 16 / BYTES)
+            memcpy(to + x * BYTES, from + x * BYTES, 16);
+        for (; x < end; x++)
+            memcpy(to + x * BYTES, from + x * stride * BYTES, BYTES);
+        for (; x < count; x++)
+            memset(to + x * BYTES, 0, BYTES);
     })
 }
 
-static void fold_row(const window_rows *v, const row *r)
+/* Line y of a channel of a group; NULL: it is outside. */
+static const char *line_at(const convolution *v, const block *b, int64_t n, int64_t channel, int64_t y)
 {
-    const int64_t element = (int64_t)tg_dtype_size(v->dtype), stride = v->w->stride.dim[1];
-    if (r->end <= r->before)
-        return;
-    const size_t count = (size_t)(r->end - r->before);
-    const char *column = v->from + (r->column + r->before) * element;
-    char *image = v->to + (r->image + r->before * stride) * element;
-    if (stride == 1)
-        TG_KERNEL_CALL(v->dtype, accumulate, count, column, image);
-    else
-        TG_KERNEL_CALL(v->dtype, accumulate_strided, count, column, image, (size_t)stride);
+    if (y < 0 || y >= v->axis[0].size)
+        return NULL;
+    const int64_t number = ((n * v->groups + b->group) * v->c + channel) * v->axis[0].size + y;
+    return v->image + number * v->axis[1].size * (int64_t)v->element;
 }
 
-static int64_t clip(int64_t value, int64_t low, int64_t high)
+/* The windows of the block, as [step, image, y, x]. */
+static void lay_windows_out(const convolution *v, const block *b, char *to)
 {
-    return value < low ? low : value > high ? high : value;
-}
-
-/* The windows 0 .. count - 1 whose element at kernel place `at` lies inside an axis of the image: before .. end - 1. */
-static void inside(const tg_window_layout *w, int axis, int64_t at, int64_t count, int64_t *before, int64_t *end)
-{
-    const int64_t first = at * w->dilation.dim[axis] - w->padding.dim[axis], stride = w->stride.dim[axis];
-    *before = clip(first >= 0 ? 0 : (-first + stride - 1) / stride, 0, count);
-    *end = first >= w->size.dim[axis] ? *before : clip((w->size.dim[axis] - 1 - first) / stride + 1, *before, count);
-}
-
-static void clear_channel(const window_rows *v, int64_t c)
-{
-    const size_t element = tg_dtype_size(v->dtype), image = (size_t)(v->w->size.dim[0] * v->w->size.dim[1]);
-    for (int64_t n = 0; n < v->batch; n++)
-        memset(v->to + (size_t)(n * v->channels + c) * image * element, 0, image * element);
-}
-
-static void rows_at(const window_rows *v, int64_t c, int64_t i, int64_t j)
-{
-    const tg_window_layout *w = v->w;
-    const int64_t down = tg_windows(w, 0), across = tg_windows(w, 1);
-    row r = {.count = across, .column = ((c * w->kernel.dim[0] + i) * w->kernel.dim[1] + j) * v->batch * down * across};
-    int64_t before_x, end_x, before_y, end_y;
-    inside(w, 0, i, down, &before_y, &end_y);
-    inside(w, 1, j, across, &before_x, &end_x);
-    for (int64_t n = 0; n < v->batch; n++)
-        for (int64_t y = 0; y < down; y++, r.column += across) {
-            const bool out_of_image = y < before_y || y >= end_y;
-            const int64_t line = y * w->stride.dim[0] + i * w->dilation.dim[0] - w->padding.dim[0];
-            r.image = ((n * v->channels + c) * w->size.dim[0] + line) * w->size.dim[1] + j * w->dilation.dim[1] -
-                      w->padding.dim[1];
-            r.before = out_of_image ? across : before_x;
-            r.end = out_of_image ? across : end_x;
-            (v->adds ? fold_row : unfold_row)(v, &r);
-        }
-}
-
-/* Processes some channels, which are independent: a tg_parallel_part. */
-static void some_channels(void *context, size_t first, size_t count)
-{
-    const window_rows *v = context;
-    for (int64_t c = (int64_t)first; c < (int64_t)(first + count); c++) {
-        if (v->adds)
-            clear_channel(v, c);
-        for (int64_t i = 0; i < v->w->kernel.dim[0]; i++)
-            for (int64_t j = 0; j < v->w->kernel.dim[1]; j++)
-                rows_at(v, c, i, j);
+    const axis *down = &v->axis[0], *across = &v->axis[1];
+    for (int64_t step = b->step; step < b->step + b->steps; step++) {
+        const int64_t channel = step / taps(v), i = step % taps(v) / across->taps, j = step % across->taps;
+        for (int64_t n = 0; n < b->images; n++)
+            for (int64_t y = b->y; y < b->y + b->down; y++, to += b->across * (int64_t)v->element)
+                take_line(v->element, line_at(v, b, b->n + n, channel, down->first + y * down->stride + i * down->step),
+                          across->size, across->first + b->x * across->stride + j * across->step, across->stride,
+                          b->across, to);
     }
 }
 
-/* `columns`: how many elements they have. */
-static void all_channels(window_rows *v, int64_t columns)
+/* The part of an image that the block's windows read, as [channel, phases down, phases across, lines, columns]. */
+static void copy_image(const convolution *v, const block *b, char *to)
 {
-    enum { WORTH_SHARING = 1 << 14 }; /* elements for each thread */
-    const int64_t each = columns / (v->channels ? v->channels : 1);
-    tg_parallel((size_t)v->channels, (size_t)(WORTH_SHARING / (each + 1) + 1), 1, some_channels, v);
+    const axis *down = &v->axis[0], *across = &v->axis[1];
+    const int64_t lines = b->down + reach(down), columns = b->across + reach(across), first = b->step / taps(v);
+    for (int64_t channel = first; channel < first + b->steps / taps(v); channel++)
+        for (int64_t i = 0; i < phases(down); i++)
+            for (int64_t j = 0; j < phases(across); j++)
+                for (int64_t k = 0; k < lines; k++, to += columns * (int64_t)v->element)
+                    take_line(v->element, line_at(v, b, b->n, channel, lowest(down) + (b->y + k) * down->stride + i),
+                              across->size, lowest(across) + b->x * across->stride + j, across->stride, columns, to);
 }
 
-/* ---- unfold ---- */
-
-static bool unfold_shape(tg_value *out)
+static void prepare_images(const convolution *v, const block *b, char *to)
 {
-    const tg_window_layout *w = out->attributes;
-    const tg_shape *in = &out->inputs[0]->shape;
-    if (!tg_window_fits_input(out, w))
-        return false;
-    out->shape =
-        TG_SHAPE(in->dim[1], w->kernel.dim[0], w->kernel.dim[1], in->dim[0], tg_windows(w, 0), tg_windows(w, 1));
-    return true;
+    (v->laid_out ? lay_windows_out : copy_image)(v, b, to);
 }
 
-static void unfold_forward(const tg_call *call)
+/* Where a step begins, or tap i, j of the first channel, in what prepare_images has made. */
+static int64_t place_of_tap(const convolution *v, const block *b, int64_t i, int64_t j)
 {
-    const tg_value *out = call->value;
-    const tg_shape *in = &out->inputs[0]->shape;
-    window_rows v = {out->dtype, out->attributes, in->dim[0], in->dim[1], call->in[0], call->out, false};
-    if (out->size > 0)
-        all_channels(&v, out->size);
+    const axis *down = &v->axis[0], *across = &v->axis[1];
+    const int64_t columns = b->across + reach(across), y = down->first + i * down->step - lowest(down),
+                  x = across->first + j * across->step - lowest(across),
+                  phase = y % down->stride * phases(across) + x % across->stride;
+    return (phase * (b->down + reach(down)) + y / down->stride) * columns + x / across->stride;
 }
 
-TG_GRADIENT(unfold, TG_APPLY(&tg_op_fold, d->attributes, d->cotangent))
-
-TG_USUAL_OPERATION(unfold, 1, TG_WINDOW_ATTRIBUTES);
-
-tg_tensor tg_unfold(tg_tensor image, int64_t kernel_height, int64_t kernel_width, tg_window window)
+static int64_t place_of_step(const convolution *v, const block *b, int64_t step)
 {
-    const tg_window_layout w = tg_window_over(image, kernel_height, kernel_width, &window);
-    return TG_APPLY(&tg_op_unfold, &w, image);
+    if (v->laid_out)
+        return (step - b->step) * b->images * b->down * b->across;
+    const int64_t tap = step % taps(v);
+    return (step - b->step) / taps(v) * plane(v, b->down, b->across) +
+           place_of_tap(v, b, tap / v->axis[1].taps, tap % v->axis[1].taps);
 }
 
-/* ---- fold ---- */
-
-static bool fold_shape(tg_value *out)
+static void list_steps(const convolution *v, const block *b, room *r)
 {
-    const tg_window_layout *w = out->attributes;
-    const tg_shape *in = &out->inputs[0]->shape;
-    if (!tg_same_floating_type(out) || !tg_window_fits(out, w))
-        return false;
-    if (in->rank != 6)
-        return tg_expected(out,
-                           "expected [channels, kernel height, kernel width, batch, windows down, windows across]");
-    const tg_shape expected =
-        TG_SHAPE(in->dim[0], w->kernel.dim[0], w->kernel.dim[1], in->dim[3], tg_windows(w, 0), tg_windows(w, 1));
-    char columns[128];
-    if (!tg_shape_equal(in, &expected))
-        return tg_expected(out, "expected columns %s for images of %lld x %lld",
-                           tg_shape_text(&expected, columns, sizeof columns), (long long)w->size.dim[0],
-                           (long long)w->size.dim[1]);
-    out->shape = TG_SHAPE(in->dim[3], in->dim[0], w->size.dim[0], w->size.dim[1]);
-    return true;
+    const block *l = &r->listed;
+    if (l->step == b->step && l->steps == b->steps && l->images == b->images && l->down == b->down &&
+        l->across == b->across)
+        return;
+    for (int64_t step = 0; step < b->steps; step++)
+        r->at[step] = (size_t)place_of_step(v, b, b->step + step);
+    r->listed = *b;
 }
 
-static void fold_forward(const tg_call *call)
+/* ---- products ---- */
+
+/* Packs the block's weights as [tile, step, row of the tile]. */
+static void pack_weights(const convolution *v, const block *b, char *to)
 {
-    const tg_value *out = call->value;
-    window_rows v = {out->dtype, out->attributes, out->shape.dim[0], out->shape.dim[1], call->in[0], call->out, true};
-    all_channels(&v, out->inputs[0]->size);
+    const int64_t tiles = pieces(b->rows, (int64_t)v->kernels->rows), across = v->axis[1].taps;
+    TG_FOR_ELEMENT_SIZE(v->element, {
+        for (int64_t tile = 0, row = b->row; tile < tiles; tile++) {
+            const int64_t rows = b->rows / tiles + (tile < b->rows % tiles);
+            for (int64_t step = b->step; step < b->step + b->steps; step++) {
+                const int64_t channel = step / taps(v), tap = step % taps(v);
+                const char *from =
+                    v->weight + (b->group * v->weight_group + row * v->weight_row + channel * v->weight_channel +
+                                 tap / across * v->weight_tap[0] + tap % across * v->weight_tap[1]) *
+                                    BYTES;
+                for (int64_t r = 0; r < rows; r++, to += BYTES)
+                    memcpy(to, from + r * v->weight_row * BYTES, BYTES);
+            }
+            row += rows;
+        }
+    })
 }
 
-TG_GRADIENT(fold, TG_APPLY(&tg_op_unfold, d->attributes, d->cotangent))
-
-TG_USUAL_OPERATION(fold, 1, TG_WINDOW_ATTRIBUTES);
-
-tg_tensor tg_fold(tg_tensor columns, int64_t height, int64_t width, tg_window window)
+/* The results of one image of the block, in `out`. */
+static char *results_at(const convolution *v, const block *b, int64_t n)
 {
-    tg_window_layout w = tg_window_over(columns, tg_dim(columns, 1), tg_dim(columns, 2), &window);
-    w.size = TG_SHAPE(height, width);
-    return TG_APPLY(&tg_op_fold, &w, columns);
+    return v->out + ((b->n + n) * v->out_image + (b->group * v->m + b->row) * v->out_channel + b->y * v->out_line +
+                     b->x * v->out_step) *
+                        (int64_t)v->element;
 }
 
-/* ---- conv2d and conv1d ---- */
-
-/* True if the shapes match; otherwise an error on the tape. */
-static bool conv_fits(const char *operation, tg_tensor image, tg_tensor weight, tg_tensor bias, int groups)
+/* Continues the sums of earlier steps. */
+static void take_results(const convolution *v, const block *b, int64_t line, int64_t row, char *to)
 {
-    if (!tg_ok(image) || !tg_ok(weight))
-        return true; /* the product reports the error */
-    char shape[128];
-    const tg_shape w = tg_shape_of(weight);
-    const int64_t channels = tg_dim(image, 1), out = tg_dim(weight, 0);
-    if (tg_rank(image) != 4 || w.rank != 4)
-        tg_refuse(operation, image, "expected an input and a weight with axes for channels and space, not a weight %s",
-                  tg_shape_text(&w, shape, sizeof shape));
-    else if (groups < 1 || channels % groups != 0 || out % groups != 0)
-        tg_refuse(operation, image, "%lld input and %lld output channels do not divide into %d equal groups",
-                  (long long)channels, (long long)out, groups);
-    else if (tg_dim(weight, 1) != channels / groups)
-        tg_refuse(operation, image, "expected a weight for %lld channels, not %s", (long long)(channels / groups),
-                  tg_shape_text(&w, shape, sizeof shape));
-    else if (tg_ok(bias) && (tg_rank(bias) != 1 || tg_size(bias) != out))
-        tg_refuse(operation, bias, "expected a bias [%lld]", (long long)out);
+    const int64_t element = (int64_t)v->element;
+    for (int64_t n = 0; n < b->images; n++)
+        for (int64_t r = 0; r < b->rows; r++)
+            for (int64_t y = 0; y < b->down; y++)
+                take_line(v->element, results_at(v, b, n) + (r * v->out_channel + y * v->out_line) * element,
+                          b->across * v->out_step, 0, v->out_step, b->across,
+                          to + (r * row + (n * b->down + y) * line) * element);
+}
+
+static void convolve_block(const convolution *v, const block *b, room *r)
+{
+    const int64_t line = v->laid_out ? b->across : b->across + reach(&v->axis[1]), element = (int64_t)v->element,
+                  columns = (int64_t)v->kernels->columns,
+                  width = rounded((b->images * b->down - 1) * line + b->across, columns);
+    const bool more = b->step > 0, last = b->step + b->steps == v->c * taps(v);
+    prepare_images(v, b, r->images);
+    list_steps(v, b, r);
+    if (more)
+        take_results(v, b, line, width, r->results);
+    v->kernels->convolve(&(tg_windows_product){.m = (size_t)b->rows,
+                                               .n = (size_t)width,
+                                               .k = (size_t)b->steps,
+                                               .a = r->weights,
+                                               .b = r->images,
+                                               .at = r->at,
+                                               .out = r->results,
+                                               .out_row = (size_t)width,
+                                               .more = more});
+    for (int64_t n = 0; n < b->images; n++)
+        v->kernels->put(
+            &(tg_windows_put){.m = (size_t)b->rows,
+                              .lines = (size_t)b->down,
+                              .across = (size_t)b->across,
+                              .from = r->results + n * b->down * line * element,
+                              .from_row = (size_t)width,
+                              .from_line = (size_t)line,
+                              .bias = last && v->bias ? v->bias + (b->group * v->m + b->row) * element : NULL,
+                              .to = results_at(v, b, n),
+                              .to_row = (size_t)v->out_channel,
+                              .to_line = (size_t)v->out_line,
+                              .to_step = (size_t)v->out_step});
+}
+
+/* A tg_parallel_part: blocks of windows. */
+static void convolve_some(void *context, size_t first, size_t count)
+{
+    convolution *v = context;
+    room r;
+    if (!find_room(v, &r))
+        return;
+    block b;
+    const int64_t all = v->c * taps(v);
+    for (b.group = 0; b.group < v->groups; b.group++)
+        for (b.row = 0; b.row < v->m; b.row += v->rows) {
+            b.rows = smaller(v->rows, v->m - b.row);
+            b.step = 0;
+            do { /* once without steps, too */
+                b.steps = smaller(v->steps, all - b.step);
+                pack_weights(v, &b, r.weights);
+                for (size_t i = first; i < first + count; i++) {
+                    find_windows(v, (int64_t)i, &b);
+                    convolve_block(v, &b, &r);
+                }
+                b.step += b.steps;
+            } while (b.step < all);
+        }
+}
+
+/* Multiplications that are worth another thread. */
+enum { WORTH_SHARING = 1 << 18 };
+
+static size_t least(int64_t each)
+{
+    return (size_t)(WORTH_SHARING / (each + 1) + 1);
+}
+
+static void convolve(convolution *v)
+{
+    if (v->batch * v->groups * v->m * v->axis[0].windows * v->axis[1].windows <= 0)
+        return;
+    divide(v, (int64_t)v->kernels->rows);
+    const int64_t blocks = blocks_of_windows(v), windows = v->images * v->axis[0].part * v->axis[1].part;
+    tg_parallel((size_t)blocks, least(windows * v->groups * v->m * v->c * taps(v)), 1, convolve_some, v);
+}
+
+/* ---- the gradient of the weights ---- */
+
+/* Adds the block's products of cotangent and windows to `sums`: [i, j, channel, row], or [step, row] where windows are
+ * laid out. */
+static void correlate_block(const convolution *v, const block *b, const room *r)
+{
+    const int64_t element = (int64_t)v->element, windows = v->axis[0].windows * v->axis[1].windows,
+                  rows = rounded(b->rows, (int64_t)v->kernels->columns / 2), channels = b->steps / taps(v),
+                  some = b->down * b->across;
+    prepare_images(v, b, r->images);
+    for (int64_t n = 0; n < b->images; n++) {
+        const int64_t row = ((b->n + n) * v->groups + b->group) * v->m + b->row;
+        v->kernels->transpose(v->cotangent + (row * windows + b->y * v->axis[1].windows + b->x) * element,
+                              (size_t)windows, (size_t)b->rows, (size_t)some, (size_t)rows,
+                              r->results + n * some * rows * element);
+    }
+    tg_windows_sum sum = {.m = (size_t)b->steps,
+                          .n = (size_t)rows,
+                          .runs = 1,
+                          .run = (size_t)(b->images * some),
+                          .a = r->images,
+                          .a_row = (size_t)(b->images * some),
+                          .b = r->results,
+                          .out = r->weights};
+    if (v->laid_out) {
+        v->kernels->correlate(&sum);
+        return;
+    }
+    sum.m = (size_t)channels;
+    sum.runs = (size_t)b->down;
+    sum.run = (size_t)b->across;
+    sum.a_row = (size_t)plane(v, b->down, b->across);
+    sum.a_jump = (size_t)reach(&v->axis[1]);
+    for (int64_t tap = 0; tap < taps(v); tap++) {
+        sum.a = r->images + place_of_tap(v, b, tap / v->axis[1].taps, tap % v->axis[1].taps) * element;
+        sum.out = r->weights + tap * channels * rows * element;
+        v->kernels->correlate(&sum);
+    }
+}
+
+/* Writes the gradient of the block's weights. */
+static void put_weights(const convolution *v, const block *b, const char *sums)
+{
+    const int64_t rows = rounded(b->rows, (int64_t)v->kernels->columns / 2), all = taps(v), channels = b->steps / all;
+    TG_FOR_ELEMENT_SIZE(v->element, {
+        for (int64_t row = 0; row < b->rows; row++)
+            for (int64_t step = 0; step < b->steps; step++) {
+                const int64_t from = v->laid_out ? step : step % all * channels + step / all;
+                memcpy(v->out + ((b->group * v->m + b->row + row) * v->c * all + b->step + step) * BYTES,
+                       sums + (from * rows + row) * BYTES, BYTES);
+            }
+    })
+}
+
+/* The gradients of weights [group, row.. , step..], of so many rows and steps. */
+static void correlate_weights(const convolution *v, const room *r, int64_t group, int64_t row, int64_t rows,
+                              int64_t step, int64_t steps)
+{
+    block b = {.group = group};
+    for (b.row = row; b.row < row + rows; b.row += b.rows) {
+        b.rows = smaller(v->rows, row + rows - b.row);
+        for (b.step = step; b.step < step + steps; b.step += b.steps) {
+            b.steps = smaller(v->steps, step + steps - b.step);
+            memset(r->weights, 0, (size_t)(b.steps * rounded(b.rows, (int64_t)v->kernels->columns / 2)) * v->element);
+            for (int64_t i = 0; i < blocks_of_windows(v); i++) {
+                find_windows(v, i, &b);
+                correlate_block(v, &b, r);
+            }
+            put_weights(v, &b, r->weights);
+        }
+    }
+}
+
+/* Tg_parallel_parts: channels of all groups, and rows of the only group. */
+static void correlate_channels(void *context, size_t first, size_t count)
+{
+    convolution *v = context;
+    room r;
+    if (!find_room(v, &r))
+        return;
+    for (int64_t channel = (int64_t)first, some; channel < (int64_t)(first + count); channel += some) {
+        some = smaller(v->c - channel % v->c, (int64_t)(first + count) - channel);
+        correlate_weights(v, &r, channel / v->c, 0, v->m, channel % v->c * taps(v), some * taps(v));
+    }
+}
+
+static void correlate_rows(void *context, size_t first, size_t count)
+{
+    convolution *v = context;
+    room r;
+    if (find_room(v, &r))
+        correlate_weights(v, &r, 0, (int64_t)first, (int64_t)count, 0, v->c * taps(v));
+}
+
+static void correlate(convolution *v)
+{
+    enum { FEW = 4 }; /* channels: too few for the rows of a tile */
+    const int64_t unit = (int64_t)v->kernels->columns / 2, channels = v->groups * v->c,
+                  each = v->batch * v->axis[0].windows * v->axis[1].windows;
+    divide(v, unit);
+    if (v->c < FEW && taps(v) > 1)
+        lay_out(v, unit);
+    if (v->groups == 1 && v->c < FEW)
+        tg_parallel((size_t)v->m, least(each * v->c * taps(v)), (size_t)unit, correlate_rows, v);
     else
-        return true;
-    return false;
+        tg_parallel((size_t)channels, least(each * v->m * taps(v)), 1, correlate_channels, v);
 }
 
-static tg_tensor convolve(const char *operation, tg_tensor image, tg_tensor weight, tg_tensor bias,
-                          const tg_window *window)
+/* ---- shared by the three operations ---- */
+
+/* For an image, weights and a cotangent or result of these shapes. */
+static bool shapes_fit(const tg_value *out, const tg_shape *image, const tg_shape *weight, const tg_shape *result)
 {
-    const int groups = window->groups ? window->groups : 1;
-    if (!conv_fits(operation, image, weight, bias, groups))
-        return TG_NONE;
-    tg_tensor columns = tg_unfold(image, tg_dim(weight, 2), tg_dim(weight, 3), *window);
-    const int64_t batch = tg_dim(image, 0), out = tg_dim(weight, 0), down = tg_dim(columns, 4),
-                  across = tg_dim(columns, 5);
-    const int64_t inner = tg_dim(weight, 1) * tg_dim(weight, 2) * tg_dim(weight, 3), windows = batch * down * across;
-    columns = tg_reshape(columns, TG_SHAPE(groups, inner, windows));
-    tg_tensor y = tg_matmul(tg_reshape(weight, TG_SHAPE(groups, out / groups, inner)), columns);
-    y = tg_reshape(y, TG_SHAPE(out, batch, down * across));
-    if (bias.value)
-        y = tg_add(y, tg_reshape(bias, TG_SHAPE(out, 1, 1)));
-    return tg_reshape(tg_transpose(y, 0, 1), TG_SHAPE(batch, out, down, across));
+    char text[128];
+    const convolution_attributes *a = out->attributes;
+    const tg_window_layout *w = &a->window;
+    const int64_t channels = image->dim[1], outputs = weight->dim[0], groups = a->groups;
+    if (image->rank != 4 || weight->rank != 4)
+        return tg_expected(out, "expected [batch, channels, height, width] and a weight [outputs, channels / groups, "
+                                "height, width]");
+    if (groups < 1 || channels % groups != 0 || outputs % groups != 0)
+        return tg_expected(out, "%lld input and %lld output channels do not divide into %lld equal groups",
+                           (long long)channels, (long long)outputs, (long long)groups);
+    if (weight->dim[1] != channels / groups)
+        return tg_expected(out, "expected a weight for %lld channels, not %s", (long long)(channels / groups),
+                           tg_shape_text(weight, text, sizeof text));
+    if (!tg_window_fits(out, w))
+        return false;
+    if (w->size.dim[0] != image->dim[2] || w->size.dim[1] != image->dim[3] || w->kernel.dim[0] != weight->dim[2] ||
+        w->kernel.dim[1] != weight->dim[3])
+        return tg_expected(out, "the window is for images of %lld x %lld and kernels of %lld x %lld",
+                           (long long)w->size.dim[0], (long long)w->size.dim[1], (long long)w->kernel.dim[0],
+                           (long long)w->kernel.dim[1]);
+    const tg_shape expected = TG_SHAPE(image->dim[0], outputs, tg_windows(w, 0), tg_windows(w, 1));
+    return !result || tg_shape_equal(result, &expected) ||
+           tg_expected(out, "expected a cotangent %s", tg_shape_text(&expected, text, sizeof text));
+}
+
+/* Of images and weights of these shapes, with the window's own axes. */
+static convolution convolution_of(const tg_call *call, const tg_shape *image, const tg_shape *weight)
+{
+    const convolution_attributes *a = call->value->attributes;
+    const tg_window_layout *w = &a->window;
+    convolution v = {.value = call->value,
+                     .kernels = tg_kernels.products[call->value->dtype],
+                     .element = tg_dtype_size(call->value->dtype),
+                     .batch = image->dim[0],
+                     .groups = a->groups,
+                     .m = weight->dim[0] / a->groups,
+                     .c = weight->dim[1],
+                     .out = call->out};
+    for (int i = 0; i < 2; i++)
+        v.axis[i] = (axis){.size = w->size.dim[i],
+                           .windows = tg_windows(w, i),
+                           .stride = w->stride.dim[i],
+                           .taps = w->kernel.dim[i],
+                           .first = -w->padding.dim[i],
+                           .step = w->dilation.dim[i]};
+    return v;
+}
+
+static void report_memory(const convolution *v)
+{
+    if (v->without_memory)
+        tg_expected(v->value, "no memory for the windows of an image");
+}
+
+/* Multiply-adds for each element of the result count twice. */
+static double work_of(const tg_shape *weight, int64_t batch, const tg_window_layout *w)
+{
+    return 2 * (double)tg_shape_size(weight) * (double)batch * (double)tg_windows(w, 0) * (double)tg_windows(w, 1);
+}
+
+/* ---- conv2d ---- */
+
+static bool conv2d_shape(tg_value *out)
+{
+    const convolution_attributes *a = out->attributes;
+    if (!tg_same_floating_type(out))
+        return false;
+    if (out->input_count < 2 || out->input_count > 3)
+        return tg_expected(out, "expected images, a weight and perhaps a bias");
+    const tg_shape *image = &out->inputs[0]->shape, *weight = &out->inputs[1]->shape;
+    if (!shapes_fit(out, image, weight, NULL))
+        return false;
+    if (out->input_count == 3 && !tg_shape_equal(&out->inputs[2]->shape, &TG_SHAPE(weight->dim[0])))
+        return tg_expected(out, "expected a bias [%lld]", (long long)weight->dim[0]);
+    out->shape = TG_SHAPE(image->dim[0], weight->dim[0], tg_windows(&a->window, 0), tg_windows(&a->window, 1));
+    return true;
+}
+
+static void conv2d_forward(const tg_call *call)
+{
+    const tg_value *out = call->value;
+    convolution v = convolution_of(call, &out->inputs[0]->shape, &out->inputs[1]->shape);
+    const int64_t all = v.axis[0].taps * v.axis[1].taps, windows = v.axis[0].windows * v.axis[1].windows;
+    v.image = call->in[0];
+    v.weight = call->in[1];
+    v.bias = out->input_count == 3 ? call->in[2] : NULL;
+    v.weight_group = v.m * v.c * all;
+    v.weight_row = v.c * all;
+    v.weight_channel = all;
+    v.weight_tap[0] = v.axis[1].taps;
+    v.weight_tap[1] = 1;
+    v.out_image = v.groups * v.m * windows;
+    v.out_channel = windows;
+    v.out_line = v.axis[1].windows;
+    v.out_step = 1;
+    convolve(&v);
+    report_memory(&v);
+}
+
+static void conv2d_derivative(const tg_derive *d)
+{
+    if (d->count == 3 && d->wanted[2])
+        d->gradient[2] = tg_sum_over(d->cotangent, TG_AXES(0, 2, 3), false);
+    if (d->wanted[1])
+        d->gradient[1] = TG_APPLY(&tg_op_conv2d_grad_weight, d->attributes, d->cotangent, d->in[0]);
+    if (d->wanted[0])
+        d->gradient[0] = TG_APPLY(&tg_op_conv2d_grad_image, d->attributes, d->cotangent, d->in[1]);
+}
+
+static double conv2d_work(const tg_value *out)
+{
+    const convolution_attributes *a = out->attributes;
+    return work_of(&out->inputs[1]->shape, out->shape.dim[0], &a->window);
+}
+
+TG_USUAL_OPERATION(conv2d, TG_VARIADIC, TG_ATTRIBUTES(convolution_attributes, convolution_fields), .work = conv2d_work);
+
+static convolution_attributes attributes_of(tg_tensor image, int64_t kernel_height, int64_t kernel_width,
+                                            const tg_window *window)
+{
+    return (convolution_attributes){tg_window_over(image, kernel_height, kernel_width, window),
+                                    window->groups ? window->groups : 1};
 }
 
 tg_tensor tg_conv2d(tg_tensor x, tg_tensor weight, tg_tensor bias, tg_window window)
 {
-    return convolve("conv2d", x, weight, bias, &window);
+    const convolution_attributes a = attributes_of(x, tg_dim(weight, 2), tg_dim(weight, 3), &window);
+    return tg_apply(&tg_op_conv2d, &a, bias.value ? 3 : 2, (tg_tensor[]){x, weight, bias});
 }
 
 tg_tensor tg_conv1d(tg_tensor x, tg_tensor weight, tg_tensor bias, tg_window window)
 {
     if (tg_ok(x) && tg_rank(x) != 3)
         return tg_refuse("conv1d", x, "expected [batch, channels, length]");
-    window = tg_window_across(window);
     const tg_tensor kernel = tg_with_height(weight);
-    return tg_without_height(convolve("conv1d", tg_with_height(x), kernel, bias, &window));
+    return tg_without_height(tg_conv2d(tg_with_height(x), kernel, bias, tg_window_across(window)));
+}
+
+/* ---- conv2d_grad_image ---- */
+
+static bool conv2d_grad_image_shape(tg_value *out)
+{
+    const convolution_attributes *a = out->attributes;
+    const tg_shape *cotangent = &out->inputs[0]->shape, *weight = &out->inputs[1]->shape;
+    if (!tg_same_floating_type(out))
+        return false;
+    if (cotangent->rank != 4 || weight->rank != 4 || a->window.size.rank != 2)
+        return tg_expected(out, "expected a cotangent and a weight of four axes");
+    const tg_shape image =
+        TG_SHAPE(cotangent->dim[0], a->groups * weight->dim[1], a->window.size.dim[0], a->window.size.dim[1]);
+    if (!shapes_fit(out, &image, weight, cotangent))
+        return false;
+    out->shape = image;
+    return true;
+}
+
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+    return b == 0 ? a : common_divisor(b, a % b);
+}
+
+/* The pixels that are `place` behind a multiple of the stride, counted from the padding's edge, are the results of a
+ * convolution of the cotangent, over those elements of the kernel that windows put there. Returns the first such pixel
+ * and changes the axis from that of the image to that of the cotangent; `tap` is the first element of the kernel, and
+ * `tap_step` leads to the next one. */
+static int64_t axis_of_cotangent(axis *a, int64_t place, int64_t *tap, int64_t *tap_step)
+{
+    const axis of = *a;
+    const int64_t padding = -of.first, before = padding - place, first = before > 0 ? pieces(before, of.stride) : 0,
+                  pixel = first * of.stride + place - padding;
+    *tap = 0;
+    *tap_step = of.stride / common_divisor(of.stride, of.step);
+    while (*tap < of.taps && *tap < *tap_step && *tap * of.step % of.stride != place)
+        ++*tap;
+    const bool any = *tap < of.taps && *tap < *tap_step;
+    *a = (axis){.size = of.windows,
+                .windows = pixel < of.size ? (of.size - 1 - pixel) / of.stride + 1 : 0,
+                .stride = 1,
+                .taps = any ? (of.taps - 1 - *tap) / *tap_step + 1 : 0,
+                .first = first - (*tap * of.step - place) / of.stride,
+                .step = -(*tap_step * of.step / of.stride)};
+    return pixel;
+}
+
+/* Pixels at one place within a stride, down and across. */
+static void grad_at_place(const tg_call *call, const convolution *whole, int64_t down, int64_t across)
+{
+    convolution v = *whole;
+    int64_t tap[2], step[2];
+    const int64_t all = taps(&v), width = v.axis[1].taps, stride[2] = {v.axis[0].stride, v.axis[1].stride},
+                  size[2] = {v.axis[0].size, v.axis[1].size};
+    const int64_t y = axis_of_cotangent(&v.axis[0], down, &tap[0], &step[0]),
+                  x = axis_of_cotangent(&v.axis[1], across, &tap[1], &step[1]);
+    v.m = whole->c;
+    v.c = whole->m;
+    if (taps(&v) == 0) { /* no window reads these pixels */
+        v.axis[0].taps = v.axis[1].taps = 1;
+        v.c = 0;
+        tap[0] = tap[1] = 0;
+    }
+    v.image = call->in[0];
+    v.weight = (const char *)call->in[1] + (tap[0] * width + tap[1]) * (int64_t)v.element;
+    v.weight_group = whole->m * whole->c * all;
+    v.weight_row = all;
+    v.weight_channel = whole->c * all;
+    v.weight_tap[0] = step[0] * width;
+    v.weight_tap[1] = step[1];
+    v.out += (y * size[1] + x) * (int64_t)v.element;
+    v.out_image = v.groups * v.m * size[0] * size[1];
+    v.out_channel = size[0] * size[1];
+    v.out_line = stride[0] * size[1];
+    v.out_step = stride[1];
+    convolve(&v);
+    report_memory(&v);
+}
+
+static void conv2d_grad_image_forward(const tg_call *call)
+{
+    const tg_value *out = call->value;
+    const convolution whole = convolution_of(call, &out->shape, &out->inputs[1]->shape);
+    for (int64_t y = 0; y < smaller(whole.axis[0].stride, whole.axis[0].size); y++)
+        for (int64_t x = 0; x < smaller(whole.axis[1].stride, whole.axis[1].size); x++)
+            grad_at_place(call, &whole, (y - whole.axis[0].first) % whole.axis[0].stride,
+                          (x - whole.axis[1].first) % whole.axis[1].stride);
+}
+
+static void conv2d_grad_image_derivative(const tg_derive *d)
+{
+    if (d->wanted[0])
+        d->gradient[0] = TG_APPLY(&tg_op_conv2d, d->attributes, d->cotangent, d->in[1]);
+    if (d->wanted[1])
+        d->gradient[1] = TG_APPLY(&tg_op_conv2d_grad_weight, d->attributes, d->in[0], d->cotangent);
+}
+
+static double conv2d_grad_image_work(const tg_value *out)
+{
+    const convolution_attributes *a = out->attributes;
+    return work_of(&out->inputs[1]->shape, out->shape.dim[0], &a->window);
+}
+
+TG_USUAL_OPERATION(conv2d_grad_image, 2, TG_ATTRIBUTES(convolution_attributes, convolution_fields),
+                   .work = conv2d_grad_image_work);
+
+tg_tensor tg_conv2d_grad_image(tg_tensor cotangent, tg_tensor weight, int64_t height, int64_t width, tg_window window)
+{
+    convolution_attributes a = attributes_of(cotangent, tg_dim(weight, 2), tg_dim(weight, 3), &window);
+    a.window.size = TG_SHAPE(height, width);
+    return TG_APPLY(&tg_op_conv2d_grad_image, &a, cotangent, weight);
+}
+
+/* ---- conv2d_grad_weight ---- */
+
+static bool conv2d_grad_weight_shape(tg_value *out)
+{
+    const convolution_attributes *a = out->attributes;
+    const tg_shape *cotangent = &out->inputs[0]->shape, *image = &out->inputs[1]->shape;
+    if (!tg_same_floating_type(out))
+        return false;
+    if (cotangent->rank != 4 || image->rank != 4 || a->window.kernel.rank != 2)
+        return tg_expected(out, "expected a cotangent and images of four axes");
+    const tg_shape weight = TG_SHAPE(cotangent->dim[1], image->dim[1] / (a->groups > 0 ? a->groups : 1),
+                                     a->window.kernel.dim[0], a->window.kernel.dim[1]);
+    if (!shapes_fit(out, image, &weight, cotangent))
+        return false;
+    out->shape = weight;
+    return true;
+}
+
+static void conv2d_grad_weight_forward(const tg_call *call)
+{
+    const tg_value *out = call->value;
+    convolution v = convolution_of(call, &out->inputs[1]->shape, &out->shape);
+    v.cotangent = call->in[0];
+    v.image = call->in[1];
+    if (out->size > 0)
+        correlate(&v);
+    report_memory(&v);
+}
+
+static void conv2d_grad_weight_derivative(const tg_derive *d)
+{
+    if (d->wanted[0])
+        d->gradient[0] = TG_APPLY(&tg_op_conv2d, d->attributes, d->in[1], d->cotangent);
+    if (d->wanted[1])
+        d->gradient[1] = TG_APPLY(&tg_op_conv2d_grad_image, d->attributes, d->in[0], d->cotangent);
+}
+
+static double conv2d_grad_weight_work(const tg_value *out)
+{
+    const convolution_attributes *a = out->attributes;
+    return work_of(&out->shape, out->inputs[0]->shape.dim[0], &a->window);
+}
+
+TG_USUAL_OPERATION(conv2d_grad_weight, 2, TG_ATTRIBUTES(convolution_attributes, convolution_fields),
+                   .work = conv2d_grad_weight_work);
+
+tg_tensor tg_conv2d_grad_weight(tg_tensor cotangent, tg_tensor image, int64_t kernel_height, int64_t kernel_width,
+                                tg_window window)
+{
+    const convolution_attributes a = attributes_of(image, kernel_height, kernel_width, &window);
+    return TG_APPLY(&tg_op_conv2d_grad_weight, &a, cotangent, image);
 }

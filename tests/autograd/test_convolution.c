@@ -65,6 +65,77 @@ START_TEST(conv2d_is_its_definition)
 }
 END_TEST
 
+/* The convolution as a product of the weights with all windows, laid out. */
+static tg_tensor product_with_windows(tg_tensor x, tg_tensor weight, tg_tensor bias, tg_window s)
+{
+    const int64_t groups = s.groups, out = tg_dim(weight, 0);
+    const tg_tensor columns = tg_unfold(x, tg_dim(weight, 2), tg_dim(weight, 3), s);
+    const int64_t batch = tg_dim(x, 0), down = tg_dim(columns, 4), across = tg_dim(columns, 5),
+                  inner = tg_dim(weight, 1) * tg_dim(weight, 2) * tg_dim(weight, 3);
+    const tg_tensor rows = tg_reshape(weight, TG_SHAPE(groups, out / groups, inner)),
+                    product = tg_matmul(rows, tg_reshape(columns, TG_SHAPE(groups, inner, batch * down * across))),
+                    y = tg_add(tg_reshape(product, TG_SHAPE(out, batch, down * across)),
+                               tg_reshape(bias, TG_SHAPE(out, 1, 1)));
+    return tg_reshape(tg_transpose(y, 0, 1), TG_SHAPE(batch, out, down, across));
+}
+
+static const struct {
+    int64_t batch, channels, height, width, out, kernel[2];
+    tg_window window;
+} convolutions[] = {
+    {3, 1, 28, 28, 16, {3, 3}, {.padding = {1, 1}, .groups = 1}},
+    {2, 16, 14, 14, 32, {3, 3}, {.padding = {1, 1}, .groups = 1}},
+    {5, 33, 7, 7, 29, {3, 3}, {.padding = {1, 1}, .groups = 1}},
+    {2, 3, 33, 31, 17, {5, 3}, {.stride = {2, 2}, .padding = {2, 1}, .groups = 1}},
+    {1, 6, 40, 37, 6, {3, 3}, {.stride = {1, 3}, .padding = {2, 4}, .dilation = {2, 3}, .groups = 3}},
+    {2, 8, 20, 20, 8, {3, 3}, {.padding = {1, 1}, .groups = 8}},
+    {9, 70, 2, 2, 40, {3, 3}, {.padding = {1, 1}, .groups = 1}},
+    {40, 20, 1, 1, 15, {1, 1}, {.groups = 1}},
+    {1, 2, 150, 130, 3, {2, 2}, {.groups = 1}},   /* bands of an image */
+    {1, 1, 3, 40000, 2, {2, 2}, {.groups = 1}},   /* parts of a line */
+    {2, 1, 1, 5000, 2, {1, 4200}, {.groups = 1}}, /* more steps than a product takes */
+    {1, 2, 1, 70000, 3, {1, 2}, {.dilation = {1, 65000}, .groups = 1}},
+    {1, 600, 5, 33, 20, {3, 3}, {.padding = {1, 1}, .groups = 1}}, /* more steps than the memory takes */
+    {1, 4, 6, 40, 700, {2, 2}, {.groups = 1}},
+};
+
+/* Every sum has one order, so the bits are those of the product, with any number of threads; the gradient of the images
+ * adds up in another order than the windows' way back. */
+START_TEST(convolutions_are_products_with_their_windows)
+{
+    const tg_dtype dtype = _i % 2 ? TG_F64 : TG_F32;
+    const int number = _i / 2, threads = tg_threads();
+    tg_window s = convolutions[number].window;
+    const int64_t channels = convolutions[number].channels, out = convolutions[number].out;
+    for (int i = 0; i < 2; i++) {
+        s.stride[i] = s.stride[i] ? s.stride[i] : 1;
+        s.dilation[i] = s.dilation[i] ? s.dilation[i] : 1;
+    }
+    const tg_tensor x = drawn(dtype, TG_SHAPE(convolutions[number].batch, channels, convolutions[number].height,
+                                              convolutions[number].width)),
+                    weight = drawn(dtype, TG_SHAPE(out, channels / s.groups, convolutions[number].kernel[0],
+                                                   convolutions[number].kernel[1])),
+                    bias = drawn(dtype, TG_SHAPE(out)), inputs[] = {x, weight, bias};
+    for (int k = 1; k <= 3; k += 2) {
+        tg_set_threads(k);
+        const tg_tensor y = tg_conv2d(x, weight, bias, s), same = product_with_windows(x, weight, bias, s);
+        const tg_tensor g = drawn(dtype, tg_shape_of(y));
+        tg_tensor gradient[3], expected[3];
+        ck_assert(tg_grad(&y, 1, inputs, 3, &g, false, gradient) && tg_grad(&same, 1, inputs, 3, &g, false, expected));
+        const size_t size = tg_dtype_size(dtype);
+        ck_assert_mem_eq(tg_data(y), tg_data(same), (size_t)tg_size(y) * size);
+        ck_assert_mem_eq(tg_data(gradient[1]), tg_data(expected[1]), (size_t)tg_size(weight) * size);
+        const double terms = sqrt((double)(tg_size(weight) / tg_dim(weight, 1)));
+        for (int64_t i = 0; i < tg_size(x); i++)
+            ck_assert_double_le(fabs(tg_at(gradient[0], i) - tg_at(expected[0], i)),
+                                terms * (dtype == TG_F32 ? 3e-5 : 1e-13));
+        for (int64_t i = 0; i < out; i++)
+            assert_relative(tg_at(gradient[2], i), tg_at(expected[2], i), dtype == TG_F32 ? 1e-4 : 1e-10);
+    }
+    tg_set_threads(threads);
+}
+END_TEST
+
 START_TEST(conv1d_is_conv2d_of_height_one)
 {
     tg_tensor x = drawn(TG_F64, TG_SHAPE(2, 4, 9)), weight = drawn(TG_F64, TG_SHAPE(6, 2, 3)),
@@ -160,18 +231,19 @@ START_TEST(windows_that_do_not_fit_are_named)
 {
     tg_tensor x = drawn(TG_F32, TG_SHAPE(1, 4, 5, 5)), weight = drawn(TG_F32, TG_SHAPE(8, 4, 3, 3));
     tg_conv2d(x, weight, TG_NONE, (tg_window){.dilation = {3, 1}});
-    expect_error("unfold(f32[1, 4, 5, 5]): a kernel that reaches over 7 does not fit the height 5 with a "
-                 "padding of 0");
+    expect_error(
+        "conv2d(f32[1, 4, 5, 5], f32[8, 4, 3, 3]): a kernel that reaches over 7 does not fit the height 5 with a "
+        "padding of 0");
     tg_conv2d(x, weight, TG_NONE, (tg_window){.stride = {-1, 1}});
     expect_error("expected a kernel, stride and dilation of at least 1");
     tg_conv2d(x, weight, TG_NONE, (tg_window){.groups = 2});
-    expect_error("conv2d(f32[1, 4, 5, 5]): expected a weight for 2 channels, not [8, 4, 3, 3]");
+    expect_error("conv2d(f32[1, 4, 5, 5], f32[8, 4, 3, 3]): expected a weight for 2 channels, not [8, 4, 3, 3]");
     tg_conv2d(x, weight, TG_NONE, (tg_window){.groups = 3});
     expect_error("4 input and 8 output channels do not divide into 3 equal groups");
     tg_conv2d(x, weight, drawn(TG_F32, TG_SHAPE(4)), (tg_window){0});
-    expect_error("conv2d(f32[4]): expected a bias [8]");
+    expect_error("conv2d(f32[1, 4, 5, 5], f32[8, 4, 3, 3], f32[4]): expected a bias [8]");
     tg_conv2d(x, drawn(TG_F32, TG_SHAPE(8, 4)), TG_NONE, (tg_window){0});
-    expect_error("expected an input and a weight with axes for channels and space, not a weight [8, 4]");
+    expect_error("expected [batch, channels, height, width] and a weight [outputs, channels / groups, height, width]");
     tg_conv1d(x, weight, TG_NONE, (tg_window){0});
     expect_error("conv1d(f32[1, 4, 5, 5]): expected [batch, channels, length]");
     tg_max_pool2d(x, 2, 2, (tg_window){.padding = {2, 0}});
@@ -208,6 +280,8 @@ Suite *convolution_suite(void)
     TCase *tests = tcase_create("convolution");
     tcase_add_checked_fixture(tests, start_tape, finish_tape);
     tcase_add_test(tests, conv2d_is_its_definition);
+    tcase_add_loop_test(tests, convolutions_are_products_with_their_windows, 0,
+                        2 * (int)(sizeof convolutions / sizeof *convolutions));
     tcase_add_test(tests, conv1d_is_conv2d_of_height_one);
     tcase_add_test(tests, fold_is_the_adjoint_of_unfold);
     tcase_add_test(tests, convolutions_can_be_differentiated_twice);

@@ -431,7 +431,8 @@ static tg_tensor constant(void)
     CALL(tg_one_hot(x(), size(), type())) CALL(tg_softmax(x(), number())) CALL(tg_log_softmax(x(), number()))          \
     CALL(tg_flip(x(), axes())) CALL(tg_pad(x(), shape(), shape(), 1)) CALL(tg_repeat(x(), number(), size()))           \
     CALL(tg_tile(x(), shape())) CALL(tg_unfold(x(), size(), size(), window())) CALL(tg_fold(x(), size(), size(), window())) \
-    CALL(tg_conv2d(x(), x(), TG_NONE, window())) CALL(tg_conv1d(x(), x(), TG_NONE, window()))                          \
+    CALL(tg_conv2d(x(), x(), TG_NONE, window())) CALL(tg_conv2d_grad_image(x(), x(), size(), size(), window()))            \
+    CALL(tg_conv2d_grad_weight(x(), x(), size(), size(), window())) CALL(tg_conv1d(x(), x(), TG_NONE, window()))                          \
     CALL(tg_max_pool2d(x(), number(), number(), window())) CALL(tg_max_pool2d_index(x(), number(), number(), window())) \
     CALL(tg_average_pool2d(x(), number(), number(), window())) CALL(tg_max_pool1d(x(), number(), window()))            \
     CALL(tg_average_pool1d(x(), number(), window())) CALL(tg_group_norm(x(), number(), TG_NONE, TG_NONE, 1))           \

@@ -131,6 +131,9 @@ static tg_tensor take_tensor(machine *m)
     WAY(xxi, (T, T, int), T a = X; T b = X; int i = take_int(m), (a, b, i))                                           \
     WAY(xxllb, (T, T, int64_t, int64_t, bool), T a = X; T b = X; int64_t k = take_size(m); int64_t l = take_size(m);  \
         bool c = take_bool(m), (a, b, k, l, c))                                                                       \
+    WAY(xxllw, (T, T, int64_t, int64_t, tg_window), T a = X; T b = X; int64_t k = take_size(m);                       \
+        int64_t l = take_size(m); tg_window w = take_window(m), (a, b, k, l, w))                                      \
+    WAY(xxxw, (T, T, T, tg_window), T a = X; T b = X; T c = X; tg_window w = take_window(m), (a, b, c, w))            \
     WAY(list, (const T *, int, int), T list[3] = {X}; list[1] = X; list[2] = X; int n = 1 + take(m) % 3;              \
         int axis = take_int(m), (list, n, axis))                                                                      \
     WAY(full, (tg_tape *, tg_dtype, tg_shape, double), tg_dtype t = take_dtype(m); tg_shape s = take_shape(m);        \

@@ -174,11 +174,6 @@ static const tg_field window_fields[] = {
     TG_FIELD_NAMED("groups", window_attributes, window.groups, TG_FIELD_INT),
     {0}};
 
-static tg_tensor call_conv2d(const tg_tensor *x, int count, const void *attributes)
-{
-    return tg_conv2d(x[0], x[1], optional(x, count, 2), ((const window_attributes *)attributes)->window);
-}
-
 static tg_tensor call_conv1d(const tg_tensor *x, int count, const void *attributes)
 {
     return tg_conv1d(x[0], x[1], optional(x, count, 2), ((const window_attributes *)attributes)->window);
@@ -213,19 +208,6 @@ static tg_tensor call_max_pool1d(const tg_tensor *x, int count, const void *attr
 }
 
 #define CONV(inputs, ...) .attributes = &(window_attributes){.window = {__VA_ARGS__}}, .count = inputs
-static const tg_sample conv2d_samples[] = {
-    {CONV(3, {0}), .input = {DRAWN(4, {1, 1, 3, 4}), DRAWN(4, {1, 1, 2, 2}), DRAWN(1, {1})}},
-    {CONV(3, .padding = {1, 1}), .input = {DRAWN(4, {2, 3, 4, 3}), DRAWN(4, {2, 3, 3, 3}), DRAWN(1, {2})}},
-    {CONV(2, .stride = {2, 1}, .padding = {0, 2}), .input = {DRAWN(4, {1, 2, 5, 3}), DRAWN(4, {3, 2, 2, 3})}},
-    {CONV(3, .dilation = {2, 3}), .input = {DRAWN(4, {1, 1, 5, 7}), DRAWN(4, {2, 1, 2, 2}), DRAWN(1, {2})}},
-    {CONV(3, .groups = 2), .input = {DRAWN(4, {2, 4, 3, 3}), DRAWN(4, {6, 2, 2, 2}), DRAWN(1, {6})}},
-    {CONV(2, .groups = 3, .padding = {1, 0}), .input = {DRAWN(4, {1, 3, 3, 4}), DRAWN(4, {3, 1, 3, 2})}},
-    {CONV(3, {0}), .input = {DRAWN(4, {2, 2, 1, 1}), DRAWN(4, {3, 2, 1, 1}), DRAWN(1, {3})}},
-    {CONV(3, .stride = {3, 2}, .padding = {2, 1}, .dilation = {2, 1}, .groups = 2),
-     .input = {DRAWN(4, {2, 4, 6, 5}), DRAWN(4, {2, 2, 3, 2}), DRAWN(1, {2})}},
-    {CONV(3, {0}), .input = {DRAWN(4, {0, 2, 3, 3}), DRAWN(4, {2, 2, 2, 2}), DRAWN(1, {2})}},
-};
-
 static const tg_sample conv1d_samples[] = {
     {CONV(3, {0}), .input = {DRAWN(3, {1, 1, 5}), DRAWN(3, {1, 1, 3}), DRAWN(1, {1})}},
     {CONV(3, .padding = {2}), .input = {DRAWN(3, {2, 3, 4}), DRAWN(3, {2, 3, 3}), DRAWN(1, {2})}},
@@ -275,7 +257,6 @@ const golden_function golden_layers[] = {
     GOLDEN_FUNCTION(batch_norm_with, TG_VARIADIC, norm_fields),
     GOLDEN_FUNCTION(group_norm, TG_VARIADIC, norm_fields),
     GOLDEN_FUNCTION(scaled_dot_product_attention, TG_VARIADIC, attention_fields),
-    GOLDEN_FUNCTION(conv2d, TG_VARIADIC, window_fields),
     GOLDEN_FUNCTION(conv1d, TG_VARIADIC, window_fields),
     GOLDEN_FUNCTION(average_pool2d, 1, window_fields),
     GOLDEN_FUNCTION(max_pool2d_of_settings, 1, window_fields),

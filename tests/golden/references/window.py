@@ -1,5 +1,6 @@
 """Windows of images [batch, channels, height, width], as convolutions and pools take them."""
 
+import torch
 import torch.nn.functional as F
 
 from .common import EVERYTHING, GRADIENTS, by_torch
@@ -29,6 +30,26 @@ def fold(columns, kernel, stride, padding, dilation, size):
     return F.fold(rows, size, kernel, dilation=dilation, padding=padding, stride=stride)
 
 
+def conv2d(x, weight, bias=None, *, kernel, stride, padding, dilation, size, groups):
+    return F.conv2d(x, weight, bias, stride, padding, dilation, groups)
+
+
+def conv2d_grad_image(cotangent, weight, kernel, stride, padding, dilation, size, groups):
+    """The transposed convolution; rows and columns that no window reaches are added as zeros."""
+    unread = [(n + 2 * p - d * (k - 1) - 1) % s for n, k, s, p, d in zip(size, kernel, stride, padding, dilation)]
+    return F.conv_transpose2d(cotangent, weight, None, stride, padding, unread, groups, dilation)
+
+
+def conv2d_grad_weight(cotangent, image, kernel, stride, padding, dilation, size, groups):
+    batch, outputs = cotangent.shape[:2]
+    channels = image.shape[1] // groups
+    if batch == 0:
+        return (cotangent.sum() + image.sum()) * image.new_zeros(outputs, channels, *kernel)
+    columns = unfold_columns(image, kernel, stride, padding, dilation).reshape(batch, groups, channels * kernel[0] * kernel[1], -1)
+    rows = cotangent.reshape(batch, groups, outputs // groups, -1)
+    return torch.einsum("ngop,ngkp->gok", rows, columns).reshape(outputs, channels, *kernel)
+
+
 def max_pool2d(x, kernel, stride, padding, dilation, size, index=False):
     return F.max_pool2d(x, kernel, stride, padding, dilation, return_indices=True)[1 if index else 0]
 
@@ -56,7 +77,9 @@ def of_settings(function, dimensions, pool):
 REFERENCES = {
     "unfold": by_torch(unfold, sums=GRADIENTS),
     "fold": by_torch(fold, sums=("output",)),
-    "conv2d": of_settings(F.conv2d, 2, pool=False),
+    "conv2d": by_torch(conv2d, sums=EVERYTHING),
+    "conv2d_grad_image": by_torch(conv2d_grad_image, sums=EVERYTHING),
+    "conv2d_grad_weight": by_torch(conv2d_grad_weight, sums=EVERYTHING),
     "conv1d": of_settings(F.conv1d, 1, pool=False),
     "average_pool2d": of_settings(F.avg_pool2d, 2, pool=True),
     "average_pool1d": of_settings(F.avg_pool1d, 1, pool=True),

@@ -90,6 +90,15 @@ const study_grid claim_grids[CLAIM_GRIDS] = {
      .factors = {"activation=relu,gelu_exact"},
      .rates = {2e-3},
      .seeds = 3},
+    {.name = "rounded",
+     .data = STUDY_MNIST,
+     .fixed = "hidden=128x2 batch=128 epochs=2 validation=first:5000",
+     .quick = "hidden=16x2 batch=32 epochs=1 validation=first:60",
+     .factors = {"activation=relu,gelu_exact", "round=float32,bfloat16,float16"},
+     .rates = {1e-3},
+     .seeds = 5},
+    {ON_PLAYS(" warmup=0.1"), .name = "roundedgpt",
+     .factors = {"activation=relu,gelu_exact", "round=float32,bfloat16,float16"}},
     {ON_PLAYS(" warmup=0.1"), .name = "gpt", .factors = {"activation=relu,gelu_exact", "post-norm=0,1"}},
     {ON_PLAYS(""), .name = "nowarmup", .factors = {"activation=gelu_exact", "post-norm=0,1"}},
 };
@@ -223,6 +232,17 @@ void claim_training(claims *c)
     CELLS("a trained net's weights may be rounded to half precision: within 1 %", NEAR(1, 0.01), in_fp16,
           "mnist-gelu_exact");
     CELLS("a trained net's weights may be rounded to bfloat16: within 1 %", NEAR(1, 0.01), in_bf16, "mnist-gelu_exact");
+    CELLS("GELU works well with fp16 training, MNIST: accuracy within half a percent of float's", NEAR(0, 0.5),
+          test_accuracy, "rounded-gelu_exact-float16", "rounded-gelu_exact-float32");
+    CELLS("GELU works well with fp16 training, small GPT: perplexity within 1 % of float's", NEAR(1, 0.01), perplexity,
+          "roundedgpt-gelu_exact-float16", "roundedgpt-gelu_exact-float32");
+    CELLS("fp16 training costs GELU as much as ReLU, small GPT: within 1 %", NEAR(1, 0.01), perplexity,
+          "roundedgpt-gelu_exact-float16", "roundedgpt-relu-float16", "roundedgpt-gelu_exact-float32",
+          "roundedgpt-relu-float32");
+    CELLS("GELU works well with bfloat16 training, MNIST: accuracy within half a percent of float's", NEAR(0, 0.5),
+          test_accuracy, "rounded-gelu_exact-bfloat16", "rounded-gelu_exact-float32");
+    CELLS("GELU works well with bfloat16 training, small GPT: perplexity within 1 % of float's", NEAR(1, 0.01),
+          perplexity, "roundedgpt-gelu_exact-bfloat16", "roundedgpt-gelu_exact-float32");
     CELLS("the stochastic form matches in training: within 10 %", NEAR(1, 0.1), test_loss, "mnist-stochastic_gelu",
           "mnist-gelu_exact");
     CELLS("GELU is better than ReLU on MNIST (paper; six epochs)", BELOW(1), test_loss, "mnist-gelu_exact",

@@ -45,7 +45,7 @@ do for [format in "png svg"] {
     unset grid
     unset ylabel
     set grid xtics linecolor rgb "#e0e0e0" linetype 1 linewidth 1
-    set xlabel "share of the spread of all runs, %"
+    set xlabel "share of the spread, %"
     set xrange [0 : 100]
     set yrange [5.5 : 0.5]
     set xtics 20

@@ -13,7 +13,8 @@
     GRID(called, STUDY_PLAYS,                                                                                      \
          "model=gpt init=gpt2 heads=4 context=64 schedule=cosine end=0.1 warmup=0.05 weight-decay=0.1 beta2=0.99 " \
          "clip=1 batch=12 validation=0.05 test=0.1 epochs=2 " options,                                             \
-         "layers=1 width=16 context=16 epoch-windows=120", forms, scales, count, 1e-3, 2e-3, 4e-3, 8e-3, 1.6e-2, 3.2e-2)
+         "layers=1 width=16 context=16 epoch-windows=120", forms, scales, count, 1e-3, 2e-3, 4e-3, 8e-3, 1.6e-2,   \
+         3.2e-2)
 
 /* Scales of GPT-2's deviation 0.02: it itself, the default sqrt(2 / (5 width)), and 1 / sqrt(width); of the default for
  * MLPs. */

@@ -128,13 +128,13 @@ START_TEST(the_help_has_the_defaults_of_the_code)
 {
     const net_spec mlp = default_net("mlp"), charmlp = default_net("charmlp"), gpt = default_net("gpt"),
                    vit = default_net("vit"), autoencoder = default_net("autoencoder");
-    ck_assert_help("hidden", "mlp (%s by default), charmlp (%s) and autoencoder (%s)", mlp.hidden, charmlp.hidden,
+    ck_assert_help("hidden", "mlp (%s by default), charmlp (%s), autoencoder (%s)", mlp.hidden, charmlp.hidden,
                    autoencoder.hidden);
     ck_assert_help("filters", "%s by default", default_net("convnet").filters);
     ck_assert_help("code", "0: %d", autoencoder.code);
     ck_assert_help("patch", "0: %d", vit.patch);
     ck_assert_help("embedding", "0: %d", charmlp.embedding);
-    ck_assert_help("context", "0: %d and %d", gpt.context, charmlp.context);
+    ck_assert_help("context", "0: %d, %d and %d", gpt.context, charmlp.context, default_net("gru").context);
     ck_assert(gpt.layers == vit.layers && gpt.heads == vit.heads && gpt.width == vit.width);
     ck_assert_help("layers", "0: %d", gpt.layers);
     ck_assert_help("heads", "0: %d", gpt.heads);

@@ -1,6 +1,5 @@
 /* A check of a user's function that works on plain arrays, not on tensors. */
 #include "autograd/gradcheck/check.h"
-#include "autograd/gradcheck/tolerances.h"
 #include "autograd/base/numbers.h"
 
 #include <string.h>
@@ -12,7 +11,7 @@ typedef enum { VALUE, VJP, JVP, JACOBIAN } box_function;
 
 static size_t size_of(const tg_check *c)
 {
-    return c->numbers->digits == 53 ? sizeof(double) : sizeof(float);
+    return c->type == TG_GRADCHECK_F64 ? sizeof(double) : sizeof(float);
 }
 
 static void put(const tg_check *c, const double *numbers, int64_t count, void *to)
@@ -56,21 +55,21 @@ struct tg_check_room {
 
 static size_t bytes_of(const tg_check *c, int input)
 {
-    const tg_gradcheck_input *in = &c->report.inputs[input];
+    const tg_gradcheck_input *in = &c->inputs[input];
     const size_t each = in->integers ? sizeof(int32_t) : size_of(c), align = 16;
     return ((size_t)tg_shape_size(&in->shape) * each + align - 1) / align * align;
 }
 
 static void cut_inputs(tg_check *c, struct tg_check_room *r)
 {
-    for (int i = 0; i < c->report.count; i++)
+    for (int i = 0; i < c->count; i++)
         r->bytes += bytes_of(c, i);
-    r->given = tg_check_take_from(c, &c->arena, (int64_t)r->bytes, 1);
-    r->kept = tg_check_take_from(c, &c->arena, (int64_t)r->bytes, 1);
-    r->in = tg_check_take_from(c, &c->arena, c->report.count, sizeof(void *));
+    r->given = tg_check_take(c, (int64_t)r->bytes, 1);
+    r->kept = tg_check_take(c, (int64_t)r->bytes, 1);
+    r->in = tg_check_take(c, c->count, sizeof(void *));
     char *at = r->given;
-    for (int i = 0; i < c->report.count; at += bytes_of(c, i++)) {
-        const tg_gradcheck_input *in = &c->report.inputs[i];
+    for (int i = 0; i < c->count; at += bytes_of(c, i++)) {
+        const tg_gradcheck_input *in = &c->inputs[i];
         const int64_t size = tg_shape_size(&in->shape);
         r->in[i] = at;
         if (in->integers)
@@ -82,8 +81,8 @@ static void cut_inputs(tg_check *c, struct tg_check_room *r)
 
 static void **cut_outputs(tg_check *c)
 {
-    void **arrays = tg_check_take_from(c, &c->arena, output_count(c), sizeof(void *));
-    char *block = (char *)tg_check_take(c, c->level[0].length + 1);
+    void **arrays = tg_check_take(c, output_count(c), sizeof(void *));
+    char *block = (char *)tg_check_numbers(c, c->level[0].length + 1);
     for (int i = 0; i < output_count(c); i++) {
         arrays[i] = block;
         block += (size_t)tg_shape_size(output_shape(c, i)) * size_of(c);
@@ -93,8 +92,8 @@ static void **cut_outputs(tg_check *c)
 
 static void **cut_variables(tg_check *c)
 {
-    void **arrays = tg_check_take_from(c, &c->arena, c->report.count, sizeof(void *));
-    char *block = (char *)tg_check_take(c, c->variables + 1);
+    void **arrays = tg_check_take(c, c->count, sizeof(void *));
+    char *block = (char *)tg_check_numbers(c, c->variables + 1);
     for (int p = 0; p < c->part_count; p++)
         arrays[c->parts[p].input] = block + (size_t)c->parts[p].offset * size_of(c);
     return arrays;
@@ -102,21 +101,21 @@ static void **cut_variables(tg_check *c)
 
 static void measure(tg_check *c)
 {
-    struct tg_check_room *r = c->room = tg_check_take_from(c, &c->arena, 1, sizeof *r);
+    struct tg_check_room *r = c->room = tg_check_take(c, 1, sizeof *r);
     int64_t outputs = 0;
     for (int i = 0; i < output_count(c); i++)
         outputs += tg_shape_size(output_shape(c, i));
     c->level[0].length = outputs;
     if (c->box->jacobian && outputs > 0 && c->variables > INT64_MAX / 16 / outputs)
-        tg_check_out_of_memory(c);
+        tg_check_stop(c, TG_GRADCHECK_REFUSED, "out of memory");
     cut_inputs(c, r);
     r->outputs = cut_outputs(c);
     r->cotangents = cut_outputs(c);
     r->gradients = cut_variables(c);
     r->tangents = cut_variables(c);
-    r->unit = tg_check_take(c, c->variables);
-    r->product = tg_check_take(c, outputs);
-    r->jacobian = c->box->jacobian ? tg_check_take(c, outputs * c->variables) : NULL;
+    r->unit = tg_check_numbers(c, c->variables);
+    r->product = tg_check_numbers(c, outputs);
+    r->jacobian = c->box->jacobian ? tg_check_numbers(c, outputs * c->variables) : NULL;
 }
 
 /* ---- calls ---- */
@@ -213,51 +212,30 @@ static void gradient(tg_check *c, const double *x, const double *v, double *out)
     }
 }
 
-static void evaluate(tg_check *c, int level, const double *x, double *const *out)
+static void evaluate(tg_check *c, int level, const double *x, double *out)
 {
-    if (out[0]) {
-        call(c, VALUE, x);
-        read_block(c, c->room->outputs, c->level[0].length, out[0]);
+    if (level > 0) {
+        gradient(c, x, c->level[0].cotangent, out);
+        return;
     }
-    if (level > 0 && out[1])
-        gradient(c, x, c->level[0].cotangent, out[1]);
+    call(c, VALUE, x);
+    read_block(c, c->room->outputs, c->level[0].length, out);
 }
 
 /* ---- invariants ---- */
-
-/* Intermediate values of a black box are unknown. They are assumed to be as close to 1 as its inputs and outputs are,
- * with a margin, or as the squares of these. */
-static void set_magnitudes(tg_check *c)
-{
-    const double margin = c->numbers->digits == 53 ? 0x1p300 : 0x1p20;
-    tg_magnitudes m = {1, 1};
-    const struct {
-        const double *numbers;
-        int64_t count;
-    } all[] = {{c->point, c->variables},
-               {c->level[0].value, c->level[0].length},
-               {c->level[0].cotangent, c->level[0].length},
-               {c->level[1].value, c->variables}};
-    for (size_t k = 0; k < sizeof all / sizeof all[0]; k++)
-        for (int64_t i = 0; i < all[k].count; i++) {
-            const double size = fabs(all[k].numbers[i]);
-            m.largest = fmax(m.largest, size);
-            m.least = size > 0 ? fmin(m.least, size) : m.least;
-        }
-    c->magnitudes[0] = m;
-    c->magnitudes[1] = (tg_magnitudes){m.least * m.least / margin, m.largest * m.largest * margin};
-}
 
 /* The function is evaluated at another point before the gradient, so values that it caches for the gradient are wrong
  * then. */
 static void expect_no_disturbance(tg_check *c)
 {
+    double *other = tg_check_numbers(c, c->variables), *found = tg_check_numbers(c, c->variables),
+           *values = tg_check_numbers(c, c->level[0].length);
     for (int64_t i = 0; i < c->variables; i++)
-        c->moved[i] = tg_check_round(c, 0.75 * c->point[i] + 0.125 * c->scale[i]);
-    tg_check_evaluate(c, 0, c->point, c->ahead);
-    tg_check_evaluate(c, 0, c->moved, c->ahead);
-    tg_check_evaluate(c, 1, c->point, c->ahead);
-    tg_check_same(c, 1, c->ahead, TG_GRADCHECK_DISTURBED,
+        other[i] = tg_check_round(c, 0.75 * c->point[i] + 0.125 * c->scale[i]);
+    evaluate(c, 0, c->point, values);
+    evaluate(c, 0, other, values);
+    evaluate(c, 1, c->point, found);
+    tg_check_same(c, 1, found, TG_GRADCHECK_DISTURBED,
                   "the gradient changes when the function is evaluated on other numbers before");
 }
 
@@ -265,7 +243,7 @@ static void expect_no_disturbance(tg_check *c)
 static void expect_product(tg_check *c, const double *u, const double *expected, double bound,
                            tg_gradcheck_status status, const char *what)
 {
-    double *const found = c->behind, largest = 0;
+    double *found = tg_check_numbers(c, c->level[0].length), largest = 0;
     multiply(c, JVP, c->point, u, found);
     for (int64_t j = 0; j < c->level[0].length; j++)
         largest = fmax(largest, fabs(expected[j]));
@@ -278,10 +256,12 @@ static void expect_product(tg_check *c, const double *u, const double *expected,
     }
 }
 
-static void draw_direction(tg_check *c, double *u)
+static double *draw_direction(tg_check *c)
 {
+    double *u = tg_check_numbers(c, c->variables);
     for (int64_t i = 0; i < c->variables; i++)
         u[i] = tg_check_round(c, fmin(1, c->scale[i]) * tg_check_weight(c));
+    return u;
 }
 
 /* J u twice; J 0; J (s u) for powers of two and signs; J (u + w). */
@@ -289,38 +269,36 @@ static void expect_linear_products(tg_check *c)
 {
     static const double factors[] = {0, -1, 0x1p10, -0x1p-10};
     const int64_t length = c->level[0].length;
-    double *u = tg_check_take(c, c->variables), *w = tg_check_take(c, c->variables), *of_u = tg_check_take(c, length),
-           *of_w = tg_check_take(c, length);
-    draw_direction(c, u);
-    draw_direction(c, w);
+    double *u = draw_direction(c), *w = draw_direction(c), *moved = tg_check_numbers(c, c->variables),
+           *of_u = tg_check_numbers(c, length), *of_w = tg_check_numbers(c, length);
     multiply(c, JVP, c->point, u, of_u);
     expect_product(c, u, of_u, 0, TG_GRADCHECK_NOT_REPEATABLE, "called again,");
     for (size_t k = 0; k < sizeof factors / sizeof factors[0]; k++) {
         char what[64];
         for (int64_t i = 0; i < c->variables; i++)
-            c->moved[i] = factors[k] * u[i];
+            moved[i] = factors[k] * u[i];
         for (int64_t j = 0; j < length; j++)
             of_w[j] = factors[k] * of_u[j];
         tg_print(what, sizeof what, "for a tangent times %g", factors[k]);
-        expect_product(c, c->moved, of_w, 0, factors[k] == 0 ? TG_GRADCHECK_ZERO : TG_GRADCHECK_NOT_LINEAR, what);
+        expect_product(c, moved, of_w, 0, factors[k] == 0 ? TG_GRADCHECK_ZERO : TG_GRADCHECK_NOT_LINEAR, what);
     }
     multiply(c, JVP, c->point, w, of_w);
     for (int64_t i = 0; i < c->variables; i++)
-        w[i] += u[i];
+        moved[i] = tg_check_round(c, w[i] + u[i]);
     for (int64_t j = 0; j < length; j++)
         of_w[j] += of_u[j];
-    expect_product(c, w, of_w, tg_check_to(c, 1e-10), TG_GRADCHECK_NOT_LINEAR, "for the sum of two tangents");
+    expect_product(c, moved, of_w, c->terms * c->epsilon, TG_GRADCHECK_NOT_LINEAR, "for the sum of two tangents");
 }
 
 /* <v, J u> against <J^T v, u> for several u. */
 static void expect_adjoint(tg_check *c, box_function which, const char *of_what)
 {
     enum { DIRECTIONS = 3 };
-    double *u = tg_check_take(c, c->variables);
+    double *product = tg_check_numbers(c, c->level[0].length);
     for (int k = 0; k < DIRECTIONS; k++) {
-        draw_direction(c, u);
-        multiply(c, which, c->point, u, c->behind);
-        tg_check_is_adjoint(c, u, c->behind, of_what);
+        const double *u = draw_direction(c);
+        multiply(c, which, c->point, u, product);
+        tg_check_is_adjoint(c, u, product, of_what);
     }
 }
 
@@ -359,16 +337,18 @@ static const char *misuse(const tg_black_box *box, const tg_gradcheck_input *inp
     return NULL;
 }
 
-static const tg_check_kind kind = {measure, evaluate, invariants, set_magnitudes, NULL};
+const tg_check_kind tg_check_of_boxes = {measure, evaluate, invariants};
 
 tg_gradcheck_result tg_gradcheck_function(const tg_black_box *box, const tg_gradcheck_input *inputs, int count,
                                           const tg_gradcheck_options *options)
 {
-    tg_check c = {
-        .report = {box && box->name ? box->name : "the function", inputs, count, .result = tg_check_no_result(-1)},
-        .kind = &kind,
-        .box = box,
-        .options = tg_check_options(options)};
+    tg_check c = {.name = box && box->name ? box->name : "the function",
+                  .inputs = inputs,
+                  .count = count,
+                  .result = tg_check_no_result(-1),
+                  .kind = &tg_check_of_boxes,
+                  .box = box,
+                  .options = tg_check_options(options)};
     c.options.order = 1;
     return tg_check_answer(&c, misuse(box, inputs, count));
 }

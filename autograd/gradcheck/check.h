@@ -1,388 +1,310 @@
-/* One check of one function. Internal to the checker.
+/* The gradient checker's parts. Internal. The theory is in docs/gradcheck.md; the constants are here.
  *
- *     operation.c localise.c black_box.c      the public calls: what is checked is made a function
- *     driver.c                                compares every derivative, by elements or along directions
- *     function.c tensors.c black_box.c        evaluate the function and its derivatives, measure their rounding
- *     together.c                              elements that can be moved at once
- *     differences.c one_sided.c integral.c    the numbers to compare with
- *     compare.c                               compares and judges
- *     invariants.c forms.c                    what must hold exactly; float and other shapes
- *     report.c explain.c                      sentences
+ *     operation.c tensors.c black_box.c     the public calls: what is checked becomes a function with values and
+ * products check.c                               the order of a check: the caller's point, invariants, other points
+ *     compare.c                             every input, element by element or along directions
+ *     judge.c slopes.c                      one comparison: the verdict, and the differences it rests on
+ *     invariants.c forms.c                  what holds exactly; an operation in float, replayed, in other shapes
+ *     explain.c report.c                    words
+ *
+ * All that is checked is one thing. Derivative number 0 is the function F; number k + 1 is the product of number k with
+ * a cotangent, that is, the gradient of <cotangent k, derivative k>. To check order k + 1 is to compare derivative
+ * number k + 1 with differences of number k.
  *
  * A failure ends the check from wherever it is found: tg_check_stop writes the result and jumps to the tg_check_try
- * that runs this part of the check. So no function here returns an error, and memory is always there. What a jump
- * leaves behind (memory, tapes, a parameter's numbers) belongs to the check, and tg_check_close puts it in order.
- */
+ * around it. Memory and tapes belong to the check, so that tg_check_close frees them after a jump, too. */
 #ifndef TG_GRADCHECK_CHECK_H
 #define TG_GRADCHECK_CHECK_H
 
+#include "autograd/gradcheck.h"
 #include "autograd/base/arena.h"
-#include "autograd/gradcheck/report.h"
-#include "autograd/rng.h"
-#include "autograd/tape/run.h"
+#include "autograd/base/text.h"
 
 #include <math.h>
 #include <setjmp.h>
 
-/* The floating type of a function. */
-typedef struct tg_check_numbers {
-    int digits;             /* bits of the significand */
-    double epsilon;         /* rounding of one operation: 2^-digits */
-    double least, largest;  /* normal numbers */
-    double lost;            /* numbers below this may come from ones so small that bits were lost */
-    double lost_in_scaling; /* the same for cotangents divided by the largest power */
-    double safety;          /* the factor by which an error estimate may be too small */
-    double rounding_safety; /* the same for measured rounding of an analytic derivative, of which the measurement does
-                               not see what it has in common with its neighbours' */
-    double noise_step;      /* over steps of this size a function is a parabola, to rounding */
-    double stretch;         /* half of an integral's stretch, as a part of the first step */
-    double sharp;           /* largest bound of a sharp comparison, as a part of the derivative's size */
-    int power_divisor;      /* largest exponent of the powers of two that scale cotangents */
-} tg_check_numbers;
+/* ---- constants: all there are ---- */
 
-extern const tg_check_numbers tg_check_numbers_of[]; /* by tg_gradcheck_type */
+/* 1. The promise: an error of more than this part of the derivative is caught. Rounding e (2^-53, 2^-24, 2^-8) and the
+ * first step below leave 8 e^(4/5): 1e-12, 1e-5, 0.1 of what x contributes to the function. The promise leaves a factor
+ * of 10^6 in double and 100 in float for derivatives that are that much smaller, and none in bfloat16. */
+#define TG_PROMISE_F64  1e-6
+#define TG_PROMISE_F32  1e-3
+#define TG_PROMISE_BF16 0.25
 
-enum { TG_CHECK_WINDOWS = 5 };
+/* 2. The part of the promise within which a derivative agrees with a difference; the rest is for rounding. A power of
+ * two below 1/2, so that an error of the promised size cannot agree. */
+#define TG_TOLERANCE 0.125
 
-/* A varied input, and the position of its elements among the variables. */
-typedef struct tg_check_part {
-    int input;
-    tg_shape shape;
-    int64_t offset, size;
-} tg_check_part;
+/* 3. If each halving of the step leaves at most 7/8 of an error, as for one of t^0.2 or any smoother one, all later
+ * changes together are at most 1 / (1 - 7/8) = 8 times the last. Rounding is measured as a standard deviation; 8 of
+ * these are beyond chance. */
+#define TG_SAFETY 8
 
-/* Derivative number k of the function, as a vector: 0 is the function itself, k + 1 the gradient of
- * <cotangent of k, derivative k> by all variables. */
-typedef struct tg_check_level {
-    int64_t length;
-    double epsilon; /* how many numbers the function has */
-    double *cotangent;
-    double *value;                   /* at the point */
-    double *noise[TG_CHECK_WINDOWS]; /* scaled third differences at tiny steps, which are nothing but rounding */
-    double *value_rounding;          /* the rounding of each value, measured by these */
-    double *relative_rounding;       /* the same relative to the value, or to its usual size */
-    double rounding;                 /* of <cotangent, value> */
-    double assumed_rounding;         /* extra rounding assumed on the second try; otherwise 0 */
-    double size;                     /* root of the sum of squares of cotangent_i value_i */
-} tg_check_level;
+/* 4. Three digits: a difference that knows less proves nothing. */
+#define TG_COARSE 0x1p-10
+
+/* 5. Rounding that the derivative itself may have, in units of that of the function's values and of its own terms: an
+ * exponential multiplies the rounding of its argument by up to 2^10 (it ends at 709), times the safety. */
+#define TG_TERMS 0x1p13
+
+/* 6. The first step t: what one extrapolation leaves, t^4, equals the rounding e / t of the difference: t = e^(1/5),
+ * 2^-10, 2^-4, 2^-1. Tables of extrapolations begin at 1/8 and end at 16 e. At kinks slopes are taken e^(3/8) away,
+ * where they have changed by that part of their size, in steps of e^(9/16): their rounding, e^(7/16), is no more, and
+ * few neighbours are so near to a tie that a step crosses it. */
+static inline double tg_check_first_step(double epsilon)
+{
+    return exp2(ceil(log2(epsilon) / 5));
+}
+
+/* 7. Steps are relative to |x|, but to no less and no more than these: functions made of exponentials vary over
+ * distances of 1, however large x is, and 0 has no size. What does not agree then is tried on the element's own
+ * scale. */
+#define TG_LEAST_SCALE 0x1p-4
+#define TG_MOST_SCALE  0x1p3
+
+/* 8. Rows of a table. Seven extrapolations of steps that halve are exact for polynomials of degree 16; more would only
+ * combine rounding. */
+enum { TG_ROWS = 8 };
+
+/* ---- the check ---- */
 
 typedef struct tg_check tg_check;
 
-/* A kind of function, of tensors or a black box: how to evaluate it, and its own invariants. */
+/* An input that is differentiated; its elements are the variables offset .. offset + size - 1. */
+typedef struct tg_check_part {
+    int input;
+    int64_t offset, size;
+    tg_shape shape;
+    bool wrong;
+} tg_check_part;
+
+/* One of the derivatives, at the point. */
+typedef struct tg_check_level {
+    int64_t length;
+    double *value, *cotangent;
+    double *noise; /* rounding of each value: one unit, or measured */
+    bool measured;
+} tg_check_level;
+
+/* A kind of function: of tensors, or a black box. */
 typedef struct tg_check_kind {
-    void (*measure)(tg_check *c); /* sets output_shape and the length of level 0 */
-    /* Computes the derivatives up to number `level` at x whose output is not NULL. */
-    void (*evaluate)(tg_check *c, int level, const double *x, double *const *out /* [level + 1] */);
-    void (*invariants)(tg_check *c);
-    void (*set_magnitudes)(tg_check *c); /* called after the first evaluation; NULL if that has set the magnitudes */
-    void (*localise)(tg_check *c, void *result); /* adds the part of it that is wrong to a failure; or NULL */
+    void (*measure)(tg_check *c);                                           /* sets level[0].length */
+    void (*evaluate)(tg_check *c, int level, const double *x, double *out); /* derivative number `level` at x */
+    void (*invariants)(tg_check *c);                                        /* those of this kind alone */
 } tg_check_kind;
 
-extern const tg_check_kind tg_check_of_tensors;
+extern const tg_check_kind tg_check_of_tensors, tg_check_of_boxes;
 
 struct tg_check {
-    tg_check_report report; /* its inputs are the function's */
+    const char *name;
+    const tg_gradcheck_input *inputs;
+    int count;
+    tg_gradcheck_options options;
+    tg_gradcheck_result result, undecided;
     const tg_check_kind *kind;
-    tg_function function; /* of tensors */
-    void *user;
-    const tg_black_box *box; /* or a black box; `function` is then NULL */
-    const tg_check_numbers *numbers;
-    tg_gradcheck_options options; /* with the defaults filled in */
     tg_rng rng;
-    jmp_buf *stop; /* where a failure jumps to */
+    tg_arena arena;
+    jmp_buf *stop;
 
-    /* The variables: all elements of all varied inputs in a row.
-     *
-     *     point      [ a a a | b b b b b b ]        parts[0] = {offset 0, size 3}, parts[1] = {offset 3, size 6}
-     *     scale      the size of a step for each: a power of two near |x| or the input's root mean square
-     *     own_scale  the same without the latter, where |x| is far smaller: 1e-12 beside 0.5 */
+    tg_gradcheck_type type;
+    double epsilon, promise, least; /* rounding, relative; what is promised; the least number above 0 */
+    double first, first_of_table;   /* steps */
+    double near, far, near_step;    /* how far away neighbours are, and the steps there */
+    double coarse;                  /* TG_COARSE, or the promise if that is larger */
+    double terms;                   /* TG_TERMS, or fewer in a type where these would exceed the promise */
+    bool elementwise;               /* value k depends on element k of each input alone */
+    bool composed;                  /* a function of several operations */
+    bool along;                     /* a large model: along directions, however small an input is */
+    bool nothing;                   /* to compare: all inputs are empty */
+    const double *low, *high;       /* [count] the range of each input for points of the checker's; NULL: anywhere */
+
     tg_check_part *parts;
     int part_count;
     int64_t variables;
-    double *point, *scale, *own_scale;
-    double *moved, *ahead, *behind; /* a point in between, and the function on both sides of it */
-    double *moves; /* 1 for each element of a level that changes along the direction of a difference, else 0 */
+    double *point, *caller;    /* where it is checked now, and what the caller gave */
+    double *scale, *own_scale; /* of each variable: powers of two */
+    double *moved, *ahead, *behind;
+    bool *changed; /* the values that a direction has changed */
     tg_check_level level[TG_GRADCHECK_MAX_ORDER + 1];
-    tg_magnitudes magnitudes[2]; /* of all that the point needs: forward and backward passes */
-    tg_shape output_shape;
-    bool outputs_finite;
-    bool nothing_compared; /* true if all inputs are empty */
-    bool elementwise;      /* element i of the result depends on elements i of inputs of the same shape only */
-    int64_t places;        /* the number of these elements if all are compared at once, otherwise 0 */
-    bool as_constants;     /* inputs are recorded as constants, but can still be differentiated by */
+    const char *at; /* " (with zeros put in)"; "" for the caller's point */
 
+    /* of a function of tensors */
+    tg_function function;
+    void *user;
     tg_tape *tape, *other_tape;
-    struct tg_check_room *room; /* arrays of a black box */
-    tg_arena arena;
-    tg_arena steps;                                       /* memory of the current differences, or of a form */
-    tg_tensor *tensors;                                   /* [count of inputs] */
-    tg_tensor *varied, *results, *gradients, *cotangents; /* [part_count] */
-    tg_parameter *before; /* [part_count] parameters whose gradients are replaced; otherwise NULL */
+    tg_tensor *tensors, *varied, *gradients, *below, *cotangents;
+    tg_shape output_shape;
+    bool as_constants;
+    tg_parameter *before; /* parameters, as they are to be put back */
+
+    /* of a black box */
+    const tg_black_box *box;
+    struct tg_check_room *room;
 };
 
-/* ---- one check (driver.c) ---- */
+/* ---- check.c: the order of things ---- */
 
-/* Replaces zero options by the defaults, and empties the buffer for the report. */
 tg_gradcheck_options tg_check_options(const tg_gradcheck_options *options);
+tg_gradcheck_result tg_check_no_result(int sample);
 
-/* Runs a check that is filled in up to `rng`; the result is in its report. Close the check afterwards. */
-void tg_check_run(tg_check *c);
-
-/* The whole answer to a user, for a check that is filled in up to the options; NULL if it is not misused. */
-tg_gradcheck_result tg_check_answer(tg_check *c, const char *misuse);
-
-/* One operation with its attributes as a function of its inputs; several inputs may be the same tensor. */
-typedef struct tg_check_call {
-    const tg_op *op;
-    const void *attributes;
-    int count;
-    const int *which;  /* [count] the tensor that each input is */
-    tg_tensor *inputs; /* [count] room */
-} tg_check_call;
-
-/* The check of a call on these inputs, with options that are filled in. */
-tg_check tg_check_of_call(tg_check_call *call, const tg_gradcheck_input *inputs, int count, int sample,
-                          const tg_gradcheck_options *options, tg_rng rng);
-
-/* ---- failures and memory (function.c) ---- */
-
-/* Runs a part of the check. False, with the result written, if it has stopped at a failure. */
+/* Runs a part that may stop; false if it did. */
 bool tg_check_try(tg_check *c, void (*part)(tg_check *c, void *of), void *of);
-
-/* Ends the part with this failure and its sentence. */
 #if defined __GNUC__
 __attribute__((format(printf, 3, 4)))
 #endif
 _Noreturn void
 tg_check_stop(tg_check *c, tg_gradcheck_status status, const char *format, ...);
-_Noreturn void tg_check_out_of_memory(tg_check *c);
 
-/* Memory for `count` elements of `size` bytes, zeroed, which lives as long as the arena keeps it. */
-void *tg_check_take_from(tg_check *c, tg_arena *arena, int64_t count, size_t size);
+/* Zeroed memory of the check, until tg_check_close. */
+void *tg_check_take(tg_check *c, int64_t count, size_t size);
+static inline double *tg_check_numbers(tg_check *c, int64_t count)
+{
+    return tg_check_take(c, count, sizeof(double));
+}
 
-/* The same for doubles that live until the check is closed; an array of each level's length. */
-double *tg_check_take(tg_check *c, int64_t count);
-void tg_check_take_values(tg_check *c, double *values[TG_GRADCHECK_MAX_ORDER + 1]);
-
-/* ---- the function (function.c) ---- */
-
-/* Evaluates every level at the point. Close the check even if this fails. */
+/* Sets up parts, point and cotangents; without it nothing can be evaluated. */
 void tg_check_open(tg_check *c);
 void tg_check_close(tg_check *c);
 
-/* The part that contains the variable of this number. */
-const tg_check_part *tg_check_part_at(const tg_check *c, int64_t variable);
+/* Measures the noise of one derivative at c->point, unless that is done. */
+void tg_check_measure_noise(tg_check *c, int level);
 
-/* Restores the numbers of parameters to those at the point, and their gradients. */
-void tg_check_put_back(tg_check *c);
+/* Evaluates the derivatives up to this number at c->point. */
+void tg_check_at_point(tg_check *c, int last);
 
-/* Sums of squares are long double: in double the square of 1e-226 is 0 and that of 1e300 is infinite. */
-static inline void tg_check_add_square(long double *sum, double x)
+/* The whole check at the caller's point and at others; the result is in c->result. */
+void tg_check_run(tg_check *c);
+
+/* The same for a public function: fails with `misuse`, if any; explains, and closes. */
+tg_gradcheck_result tg_check_answer(tg_check *c, const char *misuse);
+
+static inline bool tg_check_is_varied(const tg_gradcheck_input *input)
 {
-    *sum += (long double)x * x;
+    return !input->fixed && !input->integers;
 }
-
-static inline double tg_check_root(long double sum)
+static inline const tg_shape *tg_check_shape_of(const tg_gradcheck_input *input)
 {
-    return (double)sqrtl(sum);
+    return input->parameter ? &input->parameter->shape : &input->shape;
 }
+const double *tg_check_data_of(const tg_check *c, int input);
+double tg_check_round(const tg_check *c, double x); /* to the type */
+double tg_check_weight(tg_check *c);                /* random, 1/2 to 3/2 in size */
+double tg_check_power_below(double x);              /* of two */
 
-/* Converts a tolerance for double to the function's type: a third of double's digits becomes a third of its digits. */
-static inline double tg_check_to(const tg_check *c, double tolerance)
-{
-    return c->numbers->digits == 53 ? tolerance : pow(tolerance, c->numbers->digits / 53.);
-}
+/* ---- slopes.c: what differences know ---- */
 
-/* A random number of the function's type, of either sign and not near zero. */
-double tg_check_weight(tg_check *c);
-
-/* x rounded to the function's type. */
-double tg_check_round(const tg_check *c, double x);
-
-/* Computes derivative number `level` of the function at x, or all of them. Results that are not finite are kept. */
-void tg_check_evaluate(tg_check *c, int level, const double *x, double *out);
-void tg_check_evaluate_all(tg_check *c, const double *x,
-                           double *const *out /* [order + 1], each as long as its level */);
-
-/* The measured rounding of <weights, derivative number `level`>, where the weights are 0 outside [from, to). */
-double tg_check_noise(const tg_check *c, int level, const double *weights, int64_t from, int64_t to);
-
-/* Records a function of tensors at x on the check's tape, which is emptied (tensors.c). */
-tg_tensor tg_check_record(tg_check *c, const double *x);
-
-/* ---- elements that move at once (together.c) ---- */
-
-/* The variables of a part in sets: no value depends on two variables of one set. Each value then changes by one
- * variable only, and one evaluation serves for all of them (A. Curtis, M. Powell and J. Reid, IMA Journal of Applied
- * Mathematics 13, 1974).
- *
- * In the left factor of a matrix product, one element in each row may move at once; likewise in rows that are
- * normalised. The dependencies are measured by moving each variable alone to both sides, so this works for any
- * function; a failure must be confirmed by moving the variable alone. */
-typedef struct tg_check_sets {
-    int64_t count;
-    const int64_t *set_of; /* [size of the part] the set of each variable */
-    bool by_place;         /* one set, and value k depends on variable k alone (modulo the size of the part) */
-    const bool *moves;     /* [size of the part, length]; NULL if by place, or if each variable moves alone */
-} tg_check_sets;
-
-/* Finds the sets for derivative number `level` by the variables of a part. */
-tg_check_sets tg_check_find_sets(tg_check *c, int level, const tg_check_part *part);
-
-/* Measures whether value number i of a level depends on variable number i of the part alone, as in an elementwise
- * function: moves half of the variables at a time, such that of any two variables one moves and the other does not. */
-bool tg_check_by_place(tg_check *c, int level, const tg_check_part *part);
-
-/* ---- differences (differences.c, one_sided.c, integral.c) ---- */
-
-typedef struct tg_check_difference {
-    double value;
-    double error;             /* estimated; infinite if the difference does not converge */
-    double rounding;          /* rounding of the values it is made of */
-    double size;              /* sum of |cotangent_i d out_i| */
-    double expected_rounding; /* the part of the derivative's rounding that the function's own rounding explains */
-    double argument_rounding; /* effect of rounding the arguments: second derivative times that rounding */
-    double length_scale;      /* part of the direction over which the function changes by about its own size */
-    bool contradicts;         /* taken in far smaller steps, where it contradicts the usual difference */
-
-    /* Over the values that change, each times its cotangent: the root of the sum of squares, and the sum of the
-     * rounding errors. */
-    double norm, rounding_sum;
-} tg_check_difference;
-
-/* One-sided derivatives, summed over the outputs: the lower of each output's two sides, and the higher. */
-typedef struct tg_check_one_sided {
-    double low, high;
-    double error; /* of both */
-    double size;
-    bool jumps; /* true if the values on both sides differ for at least one output */
-} tg_check_one_sided;
-
-/* The mean derivative over a stretch around the point, and the function's change over it. */
-typedef struct tg_check_integral {
-    double mean;     /* of the derivative */
-    double change;   /* change of the function divided by the length of the stretch */
-    double error;    /* estimated error of the mean, or of one derivative relative to the others */
-    double rounding; /* of the change */
-} tg_check_integral;
-
-/* Variables that move together along a direction, and all that is found out about their derivative. */
-typedef struct tg_check_group {
-    bool wanted;     /* true until its comparison is decided */
-    double largest;  /* largest element of the direction */
-    double smallest; /* steps need not begin below this times the direction */
-    double first;    /* the first step of the current differences; 0: it does not move */
-
-    /* The analytic derivative, the root of the sum of squares of its terms, and its measured rounding. */
-    double analytic, size, rounding;
-    /* The size of each lower level; of a single element of an elementwise function, its place alone counts. */
-    double below[TG_GRADCHECK_MAX_ORDER];
-
-    /* Set by tg_check_central; `in_larger_steps` is the difference there if in smaller steps no value changes at all,
-     * or NaN. */
-    double largest_change, in_larger_steps;
-    tg_check_difference difference;
-    tg_check_one_sided one_sided;
-    tg_check_integral integral;
-
-    double allowed; /* rounding allowed in the comparison with a difference */
-    bool converged, noise;
-    tg_gradcheck_result result;
-} tg_check_group;
-
-/* A direction: a step for each variable. The variables form one group, or several if each value depends on one group
- * only. Then all groups move at once, each by its own steps, and one evaluation gives the derivatives of all groups. */
+/* A direction: the variables from .. to - 1 move by t times these steps, in group g times ratio[g]. Values fall into
+ * groups, value k into k % groups: one, or as many as an elementwise function has places, or one for each value. */
 typedef struct tg_check_way {
-    int level; /* number of the derivative of which differences are taken */
+    int level;
     const double *direction;
-    int64_t groups;
-    tg_check_group *group; /* [groups] */
-    /* The group of each variable, and of each value: -1 if it depends on none. NULL if there is one group. */
-    const int64_t *of_variable, *of_value;
-    long double unmoved; /* sum of tg_check_unmoved squared over the values in no group */
+    int64_t groups, from, to;
+    const double *ratio; /* [groups]; NULL: 1 */
 } tg_check_way;
 
-/* The group of a value, or NULL. */
-static inline tg_check_group *tg_check_owner(const tg_check_way *way, int64_t value)
+static inline double tg_check_step(const tg_check_way *way, double t, int64_t group)
 {
-    const int64_t g = way->of_value ? way->of_value[value] : 0;
-    return g >= 0 ? &way->group[g] : NULL;
+    return way->ratio ? t * way->ratio[group] : t;
 }
 
-/* The first step along a direction whose largest element is this. */
-double tg_check_first_step(double largest);
+typedef struct tg_check_estimate {
+    double value, error, rounding;
+} tg_check_estimate;
 
-/* The size of a derivative by variable i that changes the function, or the derivative below, by its own size within
- * four first steps. Terms of a sum may be this large even if they cancel. */
-double tg_check_typical_derivative(const tg_check *c, int order, int64_t i);
+/* What is known of <cotangent, values> of one group, by t. */
+typedef struct tg_check_slope {
+    double analytic, floor;      /* the derivative that is checked, and the rounding that it may have */
+    tg_check_estimate now, best; /* by this table, and by all */
+    double move;                 /* the sizes of the slopes on both sides, in the largest step so far */
+    double bend;                 /* by how much the slopes of the two sides differ in the last step */
+    double kink;                 /* the same in half the first step, if it is as large as in the first; else 0 */
+    double values;               /* the sum of |cotangent value| */
+    bool decided;
+    double last, last_rounding; /* the difference over the smallest step */
 
-/* Derivative number `level` at the point, moved by `part` times each group's first step. */
-void tg_check_evaluate_along(tg_check *c, int level, const tg_check_way *way, double part, double *out);
+    double row[TG_ROWS]; /* the last one of the table */
+    int rows;
+    double plain, plain_rounding, plain_move; /* in the last step */
+    double largest;                           /* the step of `move` */
+} tg_check_slope;
 
-/* Sets for each wanted group the derivative of <cotangent, derivative number `level`> at the point along the direction,
- * by central differences. */
-void tg_check_central(tg_check *c, const tg_check_way *way);
+/* True if t moves a variable of the group by less than 16 of its own roundings. */
+bool tg_check_is_too_small(const tg_check *c, const tg_check_way *way, double t, int64_t group);
 
-/* The same in far smaller steps, where that contradicts the usual difference. Call it after tg_check_central. */
-void tg_check_small_steps(tg_check *c, const tg_check_way *way);
+/* The own scale of what moves, if it moves alone, per step of the direction. */
+const double *tg_check_ratios(tg_check *c, const tg_check_way *way);
 
-/* Evaluates the level a quarter of the direction ahead and behind, into [2, length]. Differences taken afterwards count
- * only the values that change. */
-void tg_check_moves(tg_check *c, int level, const double *direction, double *ahead);
+/* Adds a row, of step t, to the table of each group that is not decided. */
+void tg_check_add_row(tg_check *c, const tg_check_way *way, double t, tg_check_slope *slopes);
 
-/* The share in the usual size of a value that the direction does not change: a change smaller than its rounding may be
- * hidden in it. */
-double tg_check_unmoved(const tg_check_level *level, int64_t value);
+/* Begins a table: what the last one knew is kept if it is the best. */
+void tg_check_new_table(tg_check *c, const tg_check_way *way, tg_check_slope *slopes);
 
-/* Sets the one-sided derivatives of each wanted group. */
-void tg_check_both_sides(tg_check *c, const tg_check_way *way);
+/* The slopes of each value at points around this one: the lowest and the highest. */
+typedef struct tg_check_around {
+    double *low, *high;         /* [length], near */
+    double *far_low, *far_high; /* 2^8 times as far */
+    bool *ends;                 /* the domain, for this value */
+    int looks;
+} tg_check_around;
 
-/* The derivative of each value of the level, without cotangents: the mean of both sides. */
-void tg_check_each_side(tg_check *c, const tg_check_way *way, double *values);
+void tg_check_look_around(tg_check *c, const tg_check_way *way, tg_check_around *a);
 
-/* Sets the integral of each group that has a first step: over so much of the direction to each side. */
-void tg_check_integrals(tg_check *c, const tg_check_way *way);
+/* ---- judge.c ---- */
 
-/* ---- comparisons (compare.c) ---- */
+/* Compares along a direction; v[groups] get the results per unit of it. */
+void tg_check_compare(tg_check *c, const tg_check_way *way, tg_gradcheck_result *v);
 
-/* Compares along a direction that is 0 outside [from, to). Results are per unit of the direction. */
-tg_gradcheck_result tg_check_compare(tg_check *c, int order, const double *direction, int64_t from, int64_t to);
+/* Differences of each value by variable i, all cotangents being one; found[k * stride] is what the derivative gives. */
+void tg_check_column(tg_check *c, int level, double *direction, int64_t i, const double *found, int64_t stride,
+                     double *expected);
 
-/* Compares all elements of a set at once. v[i] is the result of element i, as if that had been moved alone by one
- * unit. */
-void tg_check_compare_set(tg_check *c, int order, const tg_check_part *part, const tg_check_sets *sets, int64_t set,
-                          tg_gradcheck_result *v /* [size of the part] */);
+/* ---- compare.c ---- */
 
-/* Divides all numbers of a result by `unit`. */
-void tg_check_divide(tg_gradcheck_result *v, double unit);
+/* Every input, up to this order. */
+void tg_check_compare_all(tg_check *c, int orders);
 
-/* ---- properties that every derivative has, exactly or to rounding (invariants.c, forms.c) ---- */
+/* ---- invariants.c: what every derivative has exactly, or to rounding ---- */
 
-/* Checks all invariants of a function that is set up. */
 void tg_check_invariants(tg_check *c);
-
-/* Makes the result name derivative number `order` by variable i; -1 for no variable in particular. */
 void tg_check_set_place(tg_check *c, int order, int64_t i, double analytic, double expected);
-
-/* Compares `found` with the derivative of this order, bit by bit. */
 void tg_check_same(tg_check *c, int order, const double *found, tg_gradcheck_status status, const char *what);
-
-/* Compares <v, J u> with <J^T v, u>, where v is the cotangent. The caller gives J u and its source, for messages. */
+void tg_check_close_to(tg_check *c, int64_t from, int64_t to, const double *found, tg_gradcheck_status status,
+                       const char *when);
 void tg_check_is_adjoint(tg_check *c, const double *u, const double *product, const char *of_what);
 
-/* Of an operation that has passed: compares value and gradient in float with those in double, on its inputs rounded to
- * float; and of an elementwise one, all inputs [n], with the same elements in other shapes, and broadcast if it
- * broadcasts. */
-void tg_check_single(tg_check *c);
-void tg_check_shapes(tg_check *c, bool broadcast);
+/* ---- an operation's calls (tensors.c), and its other forms (forms.c) ---- */
 
-/* ---- the long report (explain.c, localise.c) ---- */
+typedef struct tg_check_call {
+    const tg_op *op;
+    const void *attributes;
+    int count;        /* of the operation's inputs */
+    const int *which; /* the check's input that is the operation's input i */
+    tg_tensor *room;  /* [count] */
+} tg_check_call;
 
-/* Writes the report of a failed check into the buffer of the options, if any, under a heading; the result does not
- * change. */
-void tg_check_explain(tg_check *c, const char *heading);
+tg_check tg_check_of_call(tg_check_call *call, const tg_gradcheck_input *inputs, int count, int sample,
+                          const tg_gradcheck_options *options, tg_rng rng);
+tg_tensor tg_check_record(tg_check *c, const double *x);
+void tg_check_put_back(tg_check *c); /* parameters */
+void tg_check_forms(tg_check *c, const tg_op *op);
 
-/* Adds to the result of a function of tensors the first recorded operation that is wrong by itself. */
-void tg_check_localise(tg_check *c, void *result);
+/* ---- report.c, explain.c: words ---- */
+
+void tg_check_add_element(tg_text *text, const tg_check *c, int input, int64_t index);
+void tg_check_add_index(tg_text *text, const tg_shape *shape, int64_t index);
+const char *tg_check_factor(const tg_check *c, double factor, char *text, size_t size);
+void tg_check_where(const tg_check *c, tg_gradcheck_result *v);
+void tg_check_say_failure(tg_check *c, tg_gradcheck_result *v, const char *how);
+void tg_check_say_inputs(tg_check *c, tg_text *text);
+void tg_check_say_success(const char *name, double promise, tg_gradcheck_result *v);
+
+/* Adds the result of a comparison, or of a part of the check, to the total. */
+void tg_check_add(tg_gradcheck_result *total, tg_gradcheck_result *undecided, const tg_gradcheck_result *part);
+void tg_check_end(tg_gradcheck_result *total, const tg_gradcheck_result *undecided);
+
+/* Fills in the report of a failure. */
+void tg_check_explain(tg_check *c);
 
 #endif

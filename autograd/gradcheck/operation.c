@@ -1,13 +1,31 @@
 /* Checks an operation: turns its samples into functions. */
-#include "autograd/apply.h"
 #include "autograd/gradcheck/check.h"
 
-#include <stdio.h>
+#include "autograd/apply.h"
+
 #include <string.h>
 
-/* The half width of the default range, and the factor of the wider range from which every second element is redrawn, to
- * reach the tails. */
-enum { RANGE = 3, WIDER = 4 };
+enum { MOST = TG_SAMPLE_INPUTS };
+
+/* The check of an operation, sample by sample. */
+typedef struct trial {
+    const tg_op *op;
+    tg_check all; /* the result over all samples so far, and the memory of the current one's inputs */
+    const tg_sample *sample;
+    int number, count;
+    tg_gradcheck_input inputs[MOST];
+    double low[MOST], high[MOST]; /* of special points */
+    int which[MOST];
+    tg_tensor room[MOST];
+    tg_check_call call;
+    tg_rng rng;
+} trial;
+
+_Noreturn static void refuse(trial *t, const char *why)
+{
+    t->all.result = tg_check_no_result(-1);
+    tg_check_stop(&t->all, TG_GRADCHECK_REFUSED, "%s", why);
+}
 
 /* ---- drawing ---- */
 
@@ -16,69 +34,38 @@ static bool is_default_range(const tg_sample_input *in)
     return !in->index && in->value_count == 0 && in->low == 0 && in->high == 0;
 }
 
-static double low_of(const tg_sample_input *in)
+static double lowest(const tg_sample_input *in)
 {
-    return is_default_range(in) ? -RANGE : in->low;
+    return is_default_range(in) ? -3 : in->low;
 }
 
-static double high_of(const tg_sample_input *in)
+static double highest(const tg_sample_input *in)
 {
-    return is_default_range(in) ? RANGE : in->high;
+    return is_default_range(in) ? 3 : in->high;
 }
 
-/* ---- one sample ---- */
-
-/* The check of an operation, sample by sample. */
-typedef struct trial {
-    const tg_op *op;
-    tg_check all; /* the result over all samples so far, and the memory of the current one's inputs */
-    const tg_sample *sample;
-    int number;
-    tg_gradcheck_input inputs[TG_SAMPLE_INPUTS];
-    int count;
-    int which[TG_SAMPLE_INPUTS];
-    tg_tensor room[TG_SAMPLE_INPUTS];
-    tg_check_call call;
-    tg_rng rng;
-} trial;
-
-/* Ends the check of the operation; the sample is -1 if the reason is not in one. */
-_Noreturn static void refuse(trial *t, int sample, const char *why)
+static double draw(trial *t, const tg_sample_input *in, int64_t i)
 {
-    t->all.report.result = tg_check_no_result(sample);
-    tg_check_stop(&t->all, TG_GRADCHECK_REFUSED, "%s", why);
+    return in->value_count > 0 ? in->values[i % in->value_count]
+                               : lowest(in) + (highest(in) - lowest(in)) * tg_rng_uniform(&t->rng);
 }
 
-static void *take(trial *t, int64_t count, size_t size)
+static const double *draw_numbers(trial *t, const tg_sample_input *in, int64_t size)
 {
-    void *memory = tg_arena_take(&t->all.arena, (size_t)count * size, size);
-    if (!memory)
-        refuse(t, t->number, "out of memory");
-    return memory;
+    double *numbers = tg_check_numbers(&t->all, size);
+    for (int64_t i = 0; i < size; i++)
+        numbers[i] = draw(t, in, i);
+    return numbers;
 }
 
 static const int32_t *draw_integers(trial *t, const tg_sample_input *in, int64_t size)
 {
-    int32_t *integers = take(t, size, sizeof *integers);
-    int64_t low = (int64_t)in->low, span = (int64_t)in->high - low;
+    int32_t *integers = tg_check_take(&t->all, size, sizeof *integers);
+    const double span = fmax(1, in->high - in->low);
     for (int64_t i = 0; i < size; i++)
-        integers[i] = in->value_count > 0
-                          ? (int32_t)in->values[i % in->value_count]
-                          : (int32_t)(low + (int64_t)tg_rng_below(&t->rng, span > 0 ? (uint64_t)span : 1));
+        integers[i] = in->value_count > 0 ? (int32_t)in->values[i % in->value_count]
+                                          : (int32_t)in->low + (int32_t)tg_rng_below(&t->rng, (uint64_t)span);
     return integers;
-}
-
-static const double *draw_numbers(trial *t, const tg_sample_input *in, int64_t size, double stretch)
-{
-    double *numbers = take(t, size, sizeof *numbers);
-    double low = low_of(in), high = high_of(in);
-    for (int64_t i = 0; i < size; i++) {
-        numbers[i] =
-            in->value_count > 0 ? in->values[i % in->value_count] : low + (high - low) * tg_rng_uniform(&t->rng);
-        if (i % 2 == 1 && is_default_range(in))
-            numbers[i] *= stretch;
-    }
-    return numbers;
 }
 
 static void start_sample(trial *t, int number)
@@ -92,17 +79,19 @@ static void start_sample(trial *t, int number)
     t->rng = tg_rng_split(&rng, (uint64_t)number);
 }
 
-static void draw_inputs(trial *t, double stretch)
+static void draw_inputs(trial *t)
 {
     for (int i = 0; i < t->count; i++) {
         const tg_sample_input *in = &t->sample->input[i];
-        int64_t size = tg_shape_size(&in->shape) > 0 ? tg_shape_size(&in->shape) : 0;
+        const int64_t size = tg_shape_size(&in->shape) > 0 ? tg_shape_size(&in->shape) : 0;
         t->inputs[i] = (tg_gradcheck_input){.shape = in->shape, .fixed = in->fixed};
+        t->low[i] = is_default_range(in) ? -INFINITY : in->value_count > 0 ? INFINITY : in->low;
+        t->high[i] = is_default_range(in) ? INFINITY : in->high;
         t->which[i] = i;
         if (in->index)
             t->inputs[i].integers = draw_integers(t, in, size);
         else
-            t->inputs[i].data = draw_numbers(t, in, size, stretch);
+            t->inputs[i].data = draw_numbers(t, in, size);
     }
 }
 
@@ -110,7 +99,7 @@ static void draw_inputs(trial *t, double stretch)
 static bool is_for_derivatives(const trial *t)
 {
     bool varied = false;
-    for (int i = 0; i < t->count && t->count <= TG_SAMPLE_INPUTS; i++) {
+    for (int i = 0; i < t->count && t->count <= MOST; i++) {
         const tg_sample_input *in = &t->sample->input[i];
         varied |= !in->index && !in->fixed;
         for (int k = 0; k < in->value_count; k++)
@@ -120,216 +109,151 @@ static bool is_for_derivatives(const trial *t)
     return varied;
 }
 
-static bool has_values(const trial *t)
-{
-    for (int i = 0; i < t->count; i++)
-        if (t->sample->input[i].value_count > 0 && !t->sample->input[i].index)
-            return true;
-    return false;
-}
+/* ---- one sample ---- */
 
 static tg_check check_of(trial *t)
 {
     t->call = (tg_check_call){t->op, t->sample->attributes, t->count, t->which, t->room};
-    return tg_check_of_call(&t->call, t->inputs, t->count, t->number, &t->all.options, tg_rng_stream(&t->rng, "check"));
+    tg_check c =
+        tg_check_of_call(&t->call, t->inputs, t->count, t->number, &t->all.options, tg_rng_stream(&t->rng, "check"));
+    c.low = t->low;
+    c.high = t->high;
+    return c;
 }
 
-static void check_in_float(tg_check *c, void *none)
+static void check_forms(tg_check *c, void *of)
 {
-    (void)none;
-    tg_check_single(c);
+    tg_check_forms(c, ((const trial *)of)->op);
 }
 
-static void check_in_shapes(tg_check *c, void *trial_of)
-{
-    const trial *t = trial_of;
-    tg_check_shapes(c, !t->op->shape); /* a shape rule may reject them */
-}
-
-/* Checks the current inputs and adds the outcome to the total. Values at the edge of a range, wider ranges and the mean
- * of no elements may give infinities or NaN. False in these cases, or if the check failed. */
-static bool run_variant(trial *t, bool may_be_infinite, bool in_shapes, const char *note)
+/* Checks the current inputs and adds the outcome to the total. False if it failed, or if there is nothing to check: a
+ * value that is not finite, as in samples at the end of a range, or the mean of no elements. */
+static bool run_variant(trial *t, const char *note)
 {
     tg_check c = check_of(t);
     tg_check_run(&c);
-    tg_gradcheck_result *v = &c.report.result;
-    if (v->passed && !t->all.options.double_only)
-        tg_check_try(&c, check_in_float, NULL);
-    if (v->passed && in_shapes)
-        tg_check_try(&c, check_in_shapes, t);
-    bool passed = v->passed || c.nothing_compared;
-    if ((!c.outputs_finite && (may_be_infinite || c.variables == 0)) || c.nothing_compared)
-        *v = (tg_gradcheck_result){.passed = true, .operation = -1};
-    if (!v->passed) {
-        size_t length = strlen(v->why);
-        snprintf(v->why + length, sizeof v->why - length, "%s", note);
-        tg_check_explain(&c, "");
+    tg_gradcheck_result *v = &c.result;
+    if (v->passed && !note[0])
+        tg_check_try(&c, check_forms, t);
+    const bool passed = v->passed, nothing = (v->status == TG_GRADCHECK_NOT_FINITE && v->order == 0) || c.nothing;
+    if (!passed && !nothing) {
+        tg_text text = {v->why, sizeof v->why, strlen(v->why)};
+        tg_text_add(&text, "%s", note);
+        tg_check_explain(&c);
     }
-    tg_check_add_part(&t->all.report, v);
+    if (!nothing)
+        tg_check_add(&t->all.result, &t->all.undecided, v);
     tg_check_close(&c);
     return passed;
 }
 
-/* Makes one tensor serve for several inputs (a bitmask). Its values lie in the ranges of all of them, or are those that
+/* Makes one tensor serve for the inputs in a bitmask. Its values lie in the ranges of all of them, or are those that
  * one of them prescribes. False if that is impossible. */
 static bool make_same(trial *t, unsigned group)
 {
-    const tg_sample_input *first = NULL, *prescribes = NULL;
-    double low = -INFINITY, high = INFINITY;
-    int at = 0;
-    for (int i = t->count - 1; i >= 0; i--) {
+    const int first = __builtin_ctz(group);
+    const tg_sample_input *prescribes = NULL;
+    tg_sample_input all = {.shape = t->sample->input[first].shape, .low = -INFINITY, .high = INFINITY};
+    draw_inputs(t);
+    for (int i = first; i < t->count; i++) {
         const tg_sample_input *in = &t->sample->input[i];
         if (!(group >> i & 1))
             continue;
-        if (in->index || in->fixed || (first && !tg_shape_equal(&in->shape, &first->shape)) ||
-            (in->value_count > 0 && prescribes))
+        if (in->index || in->fixed || !tg_shape_equal(&in->shape, &all.shape) || (in->value_count > 0 && prescribes))
             return false;
-        first = in;
-        at = i;
-        if (in->value_count > 0)
-            prescribes = in;
-        low = fmax(low, low_of(in));
-        high = fmin(high, high_of(in));
+        prescribes = in->value_count > 0 ? in : prescribes;
+        all.low = fmax(all.low, lowest(in));
+        all.high = fmin(all.high, highest(in));
+        t->low[first] = fmax(t->low[first], t->low[i]);
+        t->high[first] = fmin(t->high[first], t->high[i]);
+        t->inputs[i].fixed = i > first; /* no longer used */
+        t->which[i] = first;
     }
-    if (tg_shape_size(&first->shape) <= 0 || (!prescribes && low >= high))
+    if (tg_shape_size(&all.shape) <= 0 || (!prescribes && all.low >= all.high))
         return false;
-    draw_inputs(t, 1);
-    tg_sample_input all = prescribes ? *prescribes : (tg_sample_input){.low = low, .high = high};
-    t->inputs[at].data = draw_numbers(t, &all, tg_shape_size(&first->shape), 1);
-    for (int i = at + 1; i < t->count; i++)
-        if (group >> i & 1) {
-            t->inputs[i].fixed = true; /* no longer used */
-            t->which[i] = at;
-        }
+    t->inputs[first].data = draw_numbers(t, prescribes ? prescribes : &all, tg_shape_size(&all.shape));
     return true;
 }
 
-/* ---- points of the checker's own ---- */
+/* ---- points of an elementwise operation ---- */
 
-enum { POINTS = 32 };
-
-/* Points for an elementwise operation: zeros, halves, whole numbers, tiny and large ones within the sample's ranges,
- * and random ones. Each input takes them in a different order. */
-static double draw_point(trial *t, const tg_sample_input *in, int k)
-{
-    static const double special[] = {0,    -0.0,  1,  -1,  0.5,  -0.5,  2,    -2,    3,     -3,  1.5,  -1.5, 4,
-                                     12.5, -12.5, 20, -20, 1e-3, -1e-3, 1e-8, -1e-8, 1e-30, 100, -100, 1e4,  -1e4};
-    const bool anywhere = is_default_range(in);
-    if (in->value_count > 0)
-        return in->values[k % in->value_count];
-    double x = k < (int)(sizeof special / sizeof special[0]) ? special[k] : NAN;
-    if (isnan(x) || (!anywhere && !(x >= in->low && x <= in->high)))
-        x = low_of(in) + (high_of(in) - low_of(in)) * tg_rng_uniform(&t->rng);
-    return x;
-}
-
-/* Where values are this close to the largest number, right derivatives may overflow. */
-#define NEARLY_INFINITE 0x1p900
-
-/* Removes points whose value is not finite, or nearly infinite. False if none is left. */
-static bool keep_finite(trial *t, double *points[])
-{
-    tg_tape *tape = tg_tape_new();
-    tg_tensor in[TG_SAMPLE_INPUTS];
-    int64_t count = 0;
-    for (int i = 0; i < t->count; i++)
-        in[i] = tg_constant(tape, TG_F64, points[i], TG_SHAPE(POINTS));
-    const double *value = tg_f64(tg_apply(t->op, t->sample->attributes, t->count, in));
-    for (int64_t k = 0; value && k < POINTS; k++) {
-        if (!(fabs(value[k]) < NEARLY_INFINITE))
-            continue;
-        for (int i = 0; i < t->count; i++)
-            points[i][count] = points[i][k];
-        count++;
-    }
-    for (int i = 0; i < t->count; i++)
-        t->inputs[i].shape = TG_SHAPE(count);
-    char why[sizeof t->all.report.result.why];
-    snprintf(why, sizeof why, "the tape says: %s", !tape ? "out of memory" : value ? "" : tg_tape_error(tape));
-    tg_tape_free(tape);
-    if (!value)
-        refuse(t, t->number, why);
-    return count > 0;
-}
-
-static bool has_same_ranges(const tg_sample *a, const tg_sample *b, int count)
-{
-    for (int i = 0; i < count; i++) {
-        const tg_sample_input *x = &a->input[i], *y = &b->input[i];
-        if (x->low != y->low || x->high != y->high || x->values != y->values || x->value_count != y->value_count ||
-            x->fixed != y->fixed || x->index != y->index)
-            return false;
-    }
-    return a->attributes == b->attributes && a->count == b->count;
-}
-
-/* True if an earlier sample has had the same points: these depend on its ranges, not on its shapes. */
-static bool had_these_points(const trial *t)
-{
-    for (int k = 0; k < t->number; k++)
-        if (has_same_ranges(&t->op->samples[k], t->sample, t->count))
-            return true;
-    return false;
-}
-
+/* Zeros, halves, whole numbers, tiny and large ones within the sample's ranges, and random ones, each of one input
+ * beside each of the others somewhere; without places where the value is not finite. False if none is left. */
 static bool choose_points(trial *t)
 {
-    static const int stride[TG_SAMPLE_INPUTS] = {1, 11, 7, 13, 5, 3};
-    double *points[TG_SAMPLE_INPUTS], drawn[POINTS];
+    enum { POINTS = 32, SPECIAL = 26 };
+    static const double special[SPECIAL] = {0,     -0.0, 1,     -1,    0.5,  -0.5,  2,   -2,  3,
+                                            -3,    1.5,  -1.5,  4,     12.5, -12.5, 20,  -20, 1e-3,
+                                            -1e-3, 1e-8, -1e-8, 1e-30, 100,  -100,  1e4, -1e4};
+    static const int stride[MOST] = {1, 11, 7, 13, 5, 3};
+    double *points[MOST];
+    tg_tensor in[MOST];
+    int64_t left = 0;
+    tg_tape *tape = tg_tape_new();
     for (int i = 0; i < t->count; i++) {
-        const tg_sample_input *in = &t->sample->input[i];
-        if (in->index)
-            return false;
-        points[i] = take(t, POINTS, sizeof *points[i]);
-        for (int k = 0; k < POINTS; k++)
-            drawn[k] = draw_point(t, in, k);
-        for (int k = 0; k < POINTS; k++)
-            points[i][k] = drawn[k * stride[i] % POINTS];
-        t->inputs[i] = (tg_gradcheck_input){.data = points[i], .fixed = in->fixed};
-        t->which[i] = i;
+        points[i] = tg_check_numbers(&t->all, POINTS);
+        for (int k = 0; k < POINTS; k++) {
+            const int at = k * stride[i] % POINTS;
+            const bool fits = at < SPECIAL && special[at] >= t->low[i] && special[at] <= t->high[i];
+            points[i][k] = fits ? special[at] : draw(t, &t->sample->input[i], at);
+        }
+        in[i] = tg_constant(tape, TG_F64, points[i], TG_SHAPE(POINTS));
     }
-    return keep_finite(t, points);
-}
-
-static bool can_stretch(const trial *t)
-{
+    const double *value = tg_f64(tg_apply(t->op, t->sample->attributes, t->count, in));
+    for (int k = 0; value && k < POINTS; k++)
+        if (fabs(value[k]) < 0x1p900) { /* the derivative may be larger */
+            for (int i = 0; i < t->count; i++)
+                points[i][left] = points[i][k];
+            left++;
+        }
+    tg_tape_free(tape);
     for (int i = 0; i < t->count; i++)
-        if (is_default_range(&t->sample->input[i]) && !t->sample->input[i].fixed &&
-            tg_shape_size(&t->inputs[i].shape) > 1)
-            return true;
-    return false;
+        t->inputs[i] =
+            (tg_gradcheck_input){.shape = TG_SHAPE(left), .data = points[i], .fixed = t->sample->input[i].fixed};
+    return left > 0;
 }
 
-/* Checks the sample as it is, with wider ranges, and with each pair of inputs of one shape as one tensor. */
-static void run_variants(trial *t)
+/* Points depend on the ranges of a sample, not on its shapes: of samples with the same ranges as the first, that one
+ * has them. */
+static bool has_points(const trial *t)
 {
-    tg_gradcheck_result *total = &t->all.report.result;
-    char note[80];
-    bool edges = has_values(t);
-    draw_inputs(t, 1);
-    if (!run_variant(t, edges, false, "") && total->undecided == 0) {
+    const tg_sample *first = &t->op->samples[0];
+    bool same = t->number > 0 && t->sample->attributes == first->attributes && t->sample->count == first->count;
+    for (int i = 0; i < t->count; i++) {
+        const tg_sample_input *x = &t->sample->input[i], *y = &first->input[i];
+        if (x->index)
+            return false;
+        same &= x->low == y->low && x->high == y->high && x->values == y->values && x->fixed == y->fixed;
+    }
+    return t->op->flags & TG_ELEMENTWISE && !same;
+}
+
+/* Checks the sample as it is, with inputs of one shape as one tensor, and at special points. */
+static void run_sample(trial *t)
+{
+    tg_gradcheck_result *total = &t->all.result;
+    draw_inputs(t);
+    if (!run_variant(t, "")) {
         total->skipped += total->passed;
         return;
     }
     total->samples++;
-    snprintf(note, sizeof note, " (every second element drawn from %d to %d)", -WIDER * RANGE, WIDER * RANGE);
-    if (can_stretch(t)) {
-        draw_inputs(t, WIDER);
-        run_variant(t, true, false, note);
-    }
     for (unsigned group = 3; group < 1u << t->count && total->passed; group++) {
-        bool pair = __builtin_popcount(group) == 2, all = group == (1u << t->count) - 1;
+        char note[80];
+        tg_text text = {note, sizeof note, 0};
+        const bool pair = __builtin_popcount(group) == 2, all = group == (1u << t->count) - 1;
         if ((!pair && !all) || !make_same(t, group))
             continue;
-        strcpy(note, " (inputs");
+        tg_text_add(&text, " (inputs");
         for (int i = 0; i < t->count; i++)
             if (group >> i & 1)
-                snprintf(note + strlen(note), sizeof note - strlen(note), " %d", i);
-        strcat(note, " are the same tensor)");
-        run_variant(t, edges, false, note);
+                tg_text_add(&text, " %d", i);
+        tg_text_add(&text, " are the same tensor)");
+        run_variant(t, note);
     }
-    if (total->passed && t->op->flags & TG_ELEMENTWISE && !had_these_points(t) && choose_points(t))
-        run_variant(t, false, true, " (at points of the checker's own)");
+    draw_inputs(t);
+    if (total->passed && has_points(t) && choose_points(t))
+        run_variant(t, " (at points of the checker's own)");
 }
 
 /* ---- the operation ---- */
@@ -337,105 +261,91 @@ static void run_variants(trial *t)
 static void run_samples(tg_check *all, void *of)
 {
     trial *t = of;
+    tg_gradcheck_result *total = &all->result;
     const char *missing = tg_op_missing(t->op);
-    tg_gradcheck_result *total = &all->report.result;
     if (missing)
-        refuse(t, -1, missing);
+        refuse(t, missing);
     if (!t->op->derivative || t->op->flags & (TG_CONSTANT | TG_SOURCE))
-        refuse(t, -1, "the operation has no derivative by nature");
+        refuse(t, "the operation has no derivative by nature");
     total->passed = true;
     for (int number = 0; number < t->op->sample_count && total->passed; number++) {
         start_sample(t, number);
         if (is_for_derivatives(t))
-            run_variants(t);
+            run_sample(t);
         else
             total->skipped++;
     }
     if (total->passed && total->comparisons == 0 && total->undecided == 0)
-        refuse(t, -1, "it has no sample with inputs that can be differentiated");
-    tg_check_end_parts(&all->report);
+        refuse(t, "it has no sample with inputs that can be differentiated");
+    tg_check_end(total, &all->undecided);
     if (total->passed)
-        tg_check_explain_success(t->op->name, tg_check_numbers_of[TG_GRADCHECK_F64].sharp, total);
+        tg_check_say_success(t->op->name, TG_PROMISE_F64, total);
 }
 
 tg_gradcheck_result tg_gradcheck_op(const tg_op *op, const tg_gradcheck_options *options)
 {
-    trial t = {.op = op, .all.options = tg_check_options(options), .all.report.result = tg_check_no_result(-1)};
-    t.all.report.name = op && op->name ? op->name : "an operation without a name";
+    trial t = {.op = op, .all.options = tg_check_options(options), .all.result = tg_check_no_result(-1)};
+    t.all.name = op && op->name ? op->name : "an operation without a name";
     tg_check_try(&t.all, run_samples, &t);
     tg_check_close(&t.all);
-    return t.all.report.result;
+    return t.all.result;
 }
 
 /* ---- error against step ---- */
 
-/* The number of a place among the variables; fills in what the place leaves open. -1 if there is no such place. */
-static int64_t choose_element(const tg_check *c, tg_gradcheck_place *place)
-{
-    const tg_check_level *gradient = &c->level[1];
-    int64_t chosen = -1;
-    for (int p = 0; p < c->part_count; p++) {
-        const tg_check_part *part = &c->parts[p];
-        for (int64_t index = 0; index < part->size; index++) {
-            const int64_t i = part->offset + index;
-            if ((place->input >= 0 && place->input != part->input) || (place->index >= 0 && place->index != index))
-                continue;
-            if (chosen < 0 || fabs(gradient->value[i]) * c->scale[i] > fabs(gradient->value[chosen]) * c->scale[chosen])
-                chosen = i;
-        }
-    }
-    if (chosen >= 0) {
-        const tg_check_part *part = tg_check_part_at(c, chosen);
-        place->input = part->input;
-        place->index = chosen - part->offset;
-        place->value = c->point[chosen];
-        place->derivative = gradient->value[chosen];
-    }
-    return chosen;
-}
-
-static double error_of(double numeric, double analytic)
-{
-    return analytic != 0 ? fabs(numeric / analytic - 1) : fabs(numeric);
-}
-
-static double plain_difference(tg_check *c, const double *direction, double step)
-{
-    tg_check_group all = {.first = step};
-    const tg_check_way way = {0, direction, 1, &all};
-    double change = 0;
-    tg_check_evaluate_along(c, 0, &way, 1, c->ahead);
-    tg_check_evaluate_along(c, 0, &way, -1, c->behind);
-    for (int64_t i = 0; i < c->level[0].length; i++)
-        change += c->level[0].cotangent[i] * (c->ahead[i] - c->behind[i]);
-    return change / (2 * step);
-}
-
-/* The curve of one sample. */
 typedef struct curve {
-    tg_gradcheck_place *place;
+    trial t;
+    tg_gradcheck_place place;
     tg_gradcheck_step *steps;
     int count, filled;
 } curve;
+
+/* The variable at the place, or the one of what the place leaves open whose derivative is largest; -1 if there is none.
+ */
+static int64_t choose_element(const tg_check *c, tg_gradcheck_place *place)
+{
+    const tg_gradcheck_place given = *place;
+    int64_t chosen = -1;
+    double largest = -1;
+    for (int p = 0; p < c->part_count; p++)
+        for (int64_t k = 0; k < c->parts[p].size; k++) {
+            const int64_t i = c->parts[p].offset + k;
+            const double size = fabs(c->level[1].value[i]) * c->scale[i];
+            if ((given.input >= 0 && given.input != c->parts[p].input) || (given.index >= 0 && given.index != k) ||
+                !(size > largest))
+                continue;
+            largest = size;
+            chosen = i;
+            *place = (tg_gradcheck_place){place->sample, c->parts[p].input, k, c->point[i], c->level[1].value[i]};
+        }
+    return chosen;
+}
+
+static double difference(tg_check *c, int64_t i, double step)
+{
+    double change = 0;
+    for (int side = 1; side >= -1; side -= 2) {
+        c->moved[i] = c->point[i] + side * step;
+        c->kind->evaluate(c, 0, c->moved, c->ahead);
+        for (int64_t k = 0; k < c->level[0].length; k++)
+            change += side * c->level[0].cotangent[k] * c->ahead[k];
+    }
+    c->moved[i] = c->point[i];
+    return change / (2 * step);
+}
 
 static void fill_steps(tg_check *c, void *of)
 {
     curve *v = of;
     tg_check_open(c);
-    const int64_t element = choose_element(c, v->place);
-    if (element < 0)
-        return;
-    double *direction = tg_check_take(c, c->variables), above[2] = {NAN, NAN};
-    const double analytic = v->place->derivative * c->scale[element];
-    direction[element] = c->scale[element];
-    for (; v->filled < v->count; v->filled++) {
-        tg_gradcheck_step *step = &v->steps[v->filled];
-        step->step = ldexp(0.5, -v->filled);
-        const double plain = plain_difference(c, direction, step->step);
-        const double once = plain + (plain - above[0]) / 3, twice = once + (once - above[1]) / 15;
-        step->central = error_of(plain, analytic);
-        step->once = error_of(once, analytic);
-        step->twice = error_of(twice, analytic);
+    const int64_t i = choose_element(c, &v->place);
+    const double analytic = v->place.derivative, unit = analytic == 0 ? 1 : fabs(analytic);
+    double above[2] = {NAN, NAN};
+    for (; i >= 0 && v->filled < v->count; v->filled++) {
+        const double step = ldexp(0.5, -v->filled), plain = difference(c, i, step * c->scale[i]),
+                     once = plain + (plain - above[0]) / 3, twice = once + (once - above[1]) / 15;
+        v->steps[v->filled] = (tg_gradcheck_step){step, fabs(plain - analytic) / unit, fabs(once - analytic) / unit,
+                                                  fabs(twice - analytic) / unit};
         above[0] = plain;
         above[1] = once;
     }
@@ -443,32 +353,32 @@ static void fill_steps(tg_check *c, void *of)
 
 static void draw_curve(tg_check *all, void *of)
 {
-    trial *t = of;
+    curve *v = of;
     (void)all;
-    draw_inputs(t, 1);
+    draw_inputs(&v->t);
+    tg_check c = check_of(&v->t);
+    tg_check_try(&c, fill_steps, v);
+    tg_check_close(&c);
 }
 
 int tg_gradcheck_steps(const tg_op *op, tg_gradcheck_place *place, uint64_t seed, tg_gradcheck_step *steps, int count)
 {
     if (tg_op_missing(op) || !op->derivative || !place || !steps)
         return 0;
-    trial t = {.op = op, .all.options = tg_check_options(&(tg_gradcheck_options){.seed = seed})};
-    curve v = {NULL, steps, count, 0};
+    curve v = {.t = {.op = op, .all.options = tg_check_options(&(tg_gradcheck_options){.seed = seed})},
+               .steps = steps,
+               .count = count};
     for (int sample = 0; sample < op->sample_count && v.filled == 0; sample++) {
-        tg_gradcheck_place here = *place;
-        here.sample = sample;
-        v.place = &here;
         if (place->sample >= 0 && place->sample != sample)
             continue;
-        start_sample(&t, sample);
-        if (!is_for_derivatives(&t) || !tg_check_try(&t.all, draw_curve, &t))
-            continue;
-        tg_check c = check_of(&t);
-        tg_check_try(&c, fill_steps, &v);
-        tg_check_close(&c);
-        if (v.filled > 0)
-            *place = here;
+        v.place = *place;
+        v.place.sample = sample;
+        start_sample(&v.t, sample);
+        if (is_for_derivatives(&v.t))
+            tg_check_try(&v.t.all, draw_curve, &v);
     }
-    tg_check_close(&t.all);
+    if (v.filled > 0)
+        *place = v.place;
+    tg_check_close(&v.t.all);
     return v.filled;
 }

@@ -1,24 +1,60 @@
-#include "autograd/gradcheck/report.h"
+/* Results: adding them up, and their sentences. */
+#include "autograd/gradcheck/check.h"
 
 #include "autograd/base/numbers.h"
 
 #include <float.h>
-#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-void tg_check_add_element(tg_text *text, const tg_check_report *r, int input, int64_t index)
+/* ---- adding up ---- */
+
+void tg_check_add(tg_gradcheck_result *total, tg_gradcheck_result *undecided, const tg_gradcheck_result *part)
 {
-    const tg_gradcheck_input *in = &r->inputs[input];
+    const tg_gradcheck_result before = *total;
+    const bool open = part->status == TG_GRADCHECK_CANNOT_TELL, first = before.comparisons == before.undecided;
+    const bool failed = before.status != TG_GRADCHECK_PASSED && before.status != TG_GRADCHECK_CANNOT_TELL;
+    if (open && before.undecided == 0)
+        *undecided = *part;
+    if (!open && !failed && (!part->passed || first || part->relative > before.relative))
+        *total = *part;
+    total->samples = before.samples;
+    total->skipped = before.skipped;
+    total->comparisons = before.comparisons + part->comparisons;
+    total->kinks = before.kinks + part->kinks;
+    total->sharp = before.sharp + part->sharp;
+    total->undecided = before.undecided + part->undecided;
+}
+
+/* What is undecided becomes the result if all else passes. */
+void tg_check_end(tg_gradcheck_result *total, const tg_gradcheck_result *undecided)
+{
+    const tg_gradcheck_result before = *total;
+    if (!before.passed || before.undecided == 0)
+        return;
+    *total = *undecided;
+    total->samples = before.samples;
+    total->skipped = before.skipped;
+    total->comparisons = before.comparisons;
+    total->kinks = before.kinks;
+    total->sharp = before.sharp;
+    total->undecided = before.undecided;
+}
+
+/* ---- places ---- */
+
+void tg_check_add_element(tg_text *text, const tg_check *c, int input, int64_t index)
+{
+    const tg_gradcheck_input *in = &c->inputs[input];
     const char *name = in->name ? in->name : in->parameter ? in->parameter->name : NULL;
     if (name)
         tg_text_add(text, "%s", name);
     else
         tg_text_add(text, "input %d", input);
-    const tg_shape *shape = tg_check_shape_of(in);
     if (index < 0)
         return;
-    tg_text_add(text, shape->rank > 0 ? " at " : "");
-    tg_check_add_index(text, shape, index);
+    tg_text_add(text, tg_check_shape_of(in)->rank > 0 ? " at " : "");
+    tg_check_add_index(text, tg_check_shape_of(in), index);
 }
 
 void tg_check_add_index(tg_text *text, const tg_shape *shape, int64_t index)
@@ -30,71 +66,32 @@ void tg_check_add_index(tg_text *text, const tg_shape *shape, int64_t index)
         at[axis] = index % shape->dim[axis];
         index /= shape->dim[axis];
     }
-    tg_text_add(text, "[");
     for (int axis = 0; axis < shape->rank; axis++)
-        tg_text_add(text, "%s%lld", axis ? ", " : "", (long long)at[axis]);
+        tg_text_add(text, "%s%lld", axis ? ", " : "[", (long long)at[axis]);
     tg_text_add(text, "]");
 }
 
-void tg_check_add_part(tg_check_report *r, const tg_gradcheck_result *part)
-{
-    tg_gradcheck_result *total = &r->result, before = *total;
-    const bool undecided = part->status == TG_GRADCHECK_CANNOT_TELL, first = before.comparisons == before.undecided;
-    if (undecided && before.undecided == 0)
-        r->undecided = *part;
-    const bool failed = before.status != TG_GRADCHECK_PASSED && before.status != TG_GRADCHECK_CANNOT_TELL;
-    if (!undecided && !failed && (!part->passed || first || part->relative > before.relative))
-        *total = *part;
-    total->samples = before.samples;
-    total->skipped = before.skipped;
-    total->comparisons = before.comparisons + part->comparisons;
-    total->kinks = before.kinks + part->kinks;
-    total->integrals = before.integrals + part->integrals;
-    total->sharp = before.sharp + part->sharp;
-    total->undecided = before.undecided + part->undecided;
-}
-
-void tg_check_end_parts(tg_check_report *r)
-{
-    if (!r->result.passed || r->result.undecided == 0)
-        return;
-    r->undecided.samples = r->result.samples;
-    r->undecided.comparisons = r->result.comparisons;
-    r->undecided.undecided = r->result.undecided;
-    r->result = r->undecided;
-}
-
-void tg_check_where(const tg_check_report *r, tg_gradcheck_result *v)
+void tg_check_where(const tg_check *c, tg_gradcheck_result *v)
 {
     tg_text text = {v->where, sizeof v->where, 0};
     v->where[0] = '\0';
     if (v->sample >= 0)
         tg_text_add(&text, "sample %d", v->sample);
-    if (v->input >= 0 && v->input < r->count) {
+    if (v->input >= 0 && v->input < c->count) {
         tg_text_add(&text, text.used ? ", " : "");
-        tg_check_add_element(&text, r, v->input, v->index);
+        tg_check_add_element(&text, c, v->input, v->index);
     }
     if (v->order > 0)
         tg_text_add(&text, "%sorder %d", text.used ? ", " : "", v->order);
 }
 
-void tg_check_fail(tg_check_report *r, tg_gradcheck_status status, const char *format, va_list arguments)
-{
-    tg_gradcheck_result *v = &r->result;
-    v->passed = false;
-    v->status = status;
-    tg_check_where(r, v);
-    tg_text text = {v->why, sizeof v->why, 0};
-    tg_text_add(&text, "%s%s%s: ", r->name, v->where[0] ? ", " : "", v->where);
-    tg_text_add_arguments(&text, format, arguments);
-}
+/* ---- sentences ---- */
 
-/* The largest n for which the factors n and 1/n count as simple. */
-enum { SIMPLE = 1000 };
-
-const char *tg_check_factor(double factor, double like, char *text, size_t size)
+/* Words for a simple factor between found and expected, like "twice as large"; NULL for other factors. */
+const char *tg_check_factor(const tg_check *c, double factor, char *text, size_t size)
 {
-    const double whole = round(fabs(factor)), part = round(1 / fabs(factor));
+    enum { SIMPLE = 1000 };
+    const double whole = round(fabs(factor)), part = round(1 / fabs(factor)), like = c->promise;
     const char *sign = factor < 0 ? ", and of the opposite sign" : "";
     text[0] = '\0';
     if (fabs(factor + 1) < like)
@@ -108,52 +105,62 @@ const char *tg_check_factor(double factor, double like, char *text, size_t size)
 }
 
 /* Compares the two numbers in words. */
-static void add_suspicion(tg_text *text, const tg_check_report *r, double analytic, double numeric)
+static void add_suspicion(tg_text *text, const tg_check *c, double analytic, double numeric)
 {
     char words[80];
-    const char *factor = tg_check_factor(analytic / numeric, r->like, words, sizeof words);
+    const char *factor = tg_check_factor(c, analytic / numeric, words, sizeof words);
     if (analytic == 0)
         tg_text_add(text, "; nothing arrives at this input");
-    else if (fabs(analytic / numeric - 1) < FLT_EPSILON * 8 && r->like < 1e-5)
-        tg_text_add(text, "; it is as good as single precision would make it");
     else if (factor)
         tg_text_add(text, "; it is %s", factor);
 }
 
-/* The value of the element. */
-static void add_value(tg_text *text, const tg_check_report *r, const tg_gradcheck_result *v)
+/* How many decimal digits the values keep, by their measured rounding: few where a function subtracts what is nearly
+ * equal. */
+static void add_digits(tg_text *text, const tg_check *c, int level)
 {
-    const double *data = v->input >= 0 ? tg_check_data_of(&r->inputs[v->input]) : NULL;
-    if (data && v->index >= 0)
-        tg_text_add(text, ", where it is %.9g", data[v->index]);
+    const tg_check_level *of = &c->level[level];
+    double noise = 0, size = 0;
+    for (int64_t k = 0; k < of->length; k++) {
+        noise += fabs(of->cotangent[k]) * of->noise[k];
+        size += fabs(of->cotangent[k] * of->value[k]);
+    }
+    const double lost = noise / (c->epsilon * size);
+    if (lost > 1 / TG_COARSE)
+        tg_text_add(text, "; the values have rounding errors %.0e times as large as usual: digits cancel in them",
+                    lost);
 }
 
-void tg_check_explain_failure(const tg_check_report *r, tg_gradcheck_result *v, const char *how)
+void tg_check_say_failure(tg_check *c, tg_gradcheck_result *v, const char *how)
 {
-    tg_check_where(r, v);
     tg_text text = {v->why, sizeof v->why, 0};
-    tg_text_add(&text, "%s, %s%s", r->name, v->where, how);
-    add_value(&text, r, v);
-    tg_text_add(&text, ": ");
+    tg_check_put_back(c);
+    tg_check_where(c, v);
+    tg_text_add(&text, "%s, %s%s", c->name, v->where, how);
+    for (int p = 0; p < c->part_count && v->index >= 0; p++)
+        if (c->parts[p].input == v->input)
+            tg_text_add(&text, ", where it is %.9g%s", c->point[c->parts[p].offset + v->index], c->at);
+    if (v->index < 0)
+        tg_text_add(&text, "%s", c->at);
+    tg_text_add(&text, ": the derivative gives %.9g, ", v->analytic);
     if (v->status == TG_GRADCHECK_CANNOT_TELL)
         tg_text_add(&text,
-                    "the derivative gives %.9g, but finite differences converge neither around the point (%.9g) nor "
-                    "on one of its sides, so that they cannot tell whether it is right",
-                    v->analytic, v->numeric);
+                    "but finite differences converge neither at the point (%.9g) nor around it, so that they cannot "
+                    "tell whether it is right",
+                    v->numeric);
+    else if (v->status == TG_GRADCHECK_NOT_FINITE)
+        tg_text_add(&text, "finite differences %.9g", v->numeric);
     else {
         tg_text_add(&text,
-                    "the derivative gives %.9g, %s %.9g: off by %.3g, where %.3g is the largest error that "
-                    "differences and rounding explain",
-                    v->analytic,
-                    v->kinks       ? "the nearest of the one-sided derivatives is"
-                    : v->integrals ? "its integral, which is the function's change, asks for"
-                                   : "finite differences give",
-                    v->numeric, v->error, v->bound);
-        add_suspicion(&text, r, v->analytic, v->numeric);
+                    "%s %.9g: off by %.3g, where %.3g is the largest error that differences and rounding explain",
+                    v->kinks ? "the nearest of the slopes around it is" : "finite differences give", v->numeric,
+                    v->error, v->bound);
+        add_suspicion(&text, c, v->analytic, v->numeric);
     }
+    add_digits(&text, c, v->order - 1);
 }
 
-void tg_check_explain_success(const char *name, double sharp, tg_gradcheck_result *v)
+void tg_check_say_success(const char *name, double promise, tg_gradcheck_result *v)
 {
     tg_text text = {v->why, sizeof v->why, 0};
     tg_text_add(&text, "%s: %lld derivatives agree", name, (long long)v->comparisons);
@@ -161,9 +168,28 @@ void tg_check_explain_success(const char *name, double sharp, tg_gradcheck_resul
         tg_text_add(&text, " on %d samples", v->samples);
     if (v->comparisons > 0)
         tg_text_add(&text, ", the worst to %.2g (%s); %.0f %% are known to %.0e", v->relative, v->where,
-                    floor(100 * (double)v->sharp / (double)v->comparisons), sharp);
-    if (v->integrals > 0)
-        tg_text_add(&text, " (%lld by the derivative's integral)", (long long)v->integrals);
+                    floor(100 * (double)v->sharp / (double)v->comparisons), promise);
     if (v->kinks > 0)
-        tg_text_add(&text, ", %lld only by one-sided differences", (long long)v->kinks);
+        tg_text_add(&text, ", %lld at kinks", (long long)v->kinks);
+}
+
+void tg_check_say_inputs(tg_check *c, tg_text *text)
+{
+    int wrong = 0, named = 0;
+    enum { MOST_NAMED = 12 };
+    for (int p = 0; p < c->part_count; p++)
+        wrong += c->parts[p].wrong;
+    if (c->part_count < 2 || wrong == 0)
+        return;
+    tg_text_add(text, "  %-12s", "in all");
+    for (int p = 0; p < c->part_count && named < MOST_NAMED; p++) {
+        if (!c->parts[p].wrong && c->part_count > MOST_NAMED)
+            continue;
+        tg_text_add(text, named++ ? ", " : "");
+        tg_check_add_element(text, c, c->parts[p].input, -1);
+        tg_text_add(text, c->parts[p].wrong ? " wrong" : " right");
+    }
+    if (c->part_count > MOST_NAMED)
+        tg_text_add(text, "; %d of %d inputs are wrong", wrong, c->part_count);
+    tg_text_add(text, "\n");
 }

@@ -5,14 +5,14 @@ a pipe. With a Python that has PyTorch or JAX:
     build/bin/gradcheck --command 'python3 tests/gradcheck/faults.py jax' --seed 1
     build/bin/gradcheck --command 'python3 tests/gradcheck/faults.py jax float32'
 
-It says at the end what was missed, and fails if any fault was, or if anything right was called wrong. In float32, faults smaller than 1e-4 are
-left out. Those of peers.py are here with inputs at which they show; a fault that no input shows is none of the function.
+It says at the end what was missed, and fails if any fault was, or if anything right was called wrong. Faults below the
+promise, a millionth in float64 and a thousandth in float32, are left out. Those of peers.py are here with inputs at which they show; a fault that no input shows is none of the function.
 """
 import os
 import sys
 
 here = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [here, os.path.join(here, "..", "..", "examples", "gradcheck")]
+sys.path[:0] = [here]
 from tapegrad_check import check  # noqa: E402, first: it keeps what is printed out of the pipe
 from peers import FAULTS  # noqa: E402
 
@@ -47,6 +47,8 @@ FINE = {"1e-9 of the cotangent's square mixed in", "pseudo-random errors of 1e-4
         "pseudo-random errors of 1e-7 in 100 elements", "pseudo-random errors of 1e-10 in 100 elements", "off by 1e-5 relative",
         "off by 1e-9 relative", "1e-10 added", "the cotangent clipped at 10,000", "a gradient rounded to single precision",
         "a slope kept with half of its digits"}
+BELOW = {"pseudo-random errors of 1e-7 in 100 elements", "pseudo-random errors of 1e-10 in 100 elements", "off by 1e-9 relative",
+         "a gradient rounded to single precision"}  # errors of less than a millionth, which are not promised to be caught
 
 square = lambda x: x * x
 sech2 = lambda x: 1 - xp.tanh(x) ** 2
@@ -149,7 +151,7 @@ RIGHT = [
     ("gelu_tanh", gelu_tanh, lambda g, x: g * gelu_tanh_slope(x), draw(9)),
     ("relu", lambda x: xp.where(x > 0, x, 0 * x), lambda g, x: g * xp.where(x > 0, 1 + 0 * x, 0 * x), np.array([-1, 0, 1, 2.0])),
     ("log of small ones", xp.log, lambda g, x: g / x, np.array([1e-6, 0.5, 3])),
-    ("norm", lambda x: xp.sqrt((x * x).sum()), lambda g, x: g * x / xp.sqrt((x * x).sum()), draw(100)),
+    ("norm", lambda x: xp.sqrt((x * x).sum()), lambda g, x: g * x / xp.sqrt((x * x).sum() + 1e-30), draw(100)),
     ("log sum exp", lambda x: xp.log(xp.exp(x).sum()), lambda g, x: g * xp.exp(x) / xp.exp(x).sum(), draw(5)),
     ("mean of squares", mse, lambda g, x, y: (mean_gradient(g, x, y), -mean_gradient(g, x, y)), (draw(5), draw(5))),
     ("roll", lambda x: roll(x) * 1, (lambda g, x: xp.roll(g, -1)) if library == "jax" else (lambda g, x: xp.roll(g, -1, 0)), draw(5)),
@@ -198,7 +200,7 @@ def row_of(name, value, vjp, shapes):
 def main():
     peers = [row_of(*fault) for fault in FAULTS if fault[0] != "nothing wrong"]
     wrong = peers + MORE + (TORCH_ONLY if library == "torch" else [])
-    wrong = [row for row in wrong if dtype == "float64" or row[0] not in FINE]
+    wrong = [row for row in wrong if row[0] not in BELOW and (dtype == "float64" or row[0] not in FINE)]
     missed, rejected, undecided = [], [], 0
     for rows, is_right in ((RIGHT, True), (wrong, False)):
         for name, f, vjp, x in rows:

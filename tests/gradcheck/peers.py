@@ -3,8 +3,8 @@
     make && python3 tests/gradcheck/peers.py tapegrad > tapegrad.csv
     python3 tests/gradcheck/peers.py torch > torch.csv      # with a Python that has PyTorch
     python3 tests/gradcheck/peers.py jax > jax.csv
-    python3 tests/gradcheck/peers.py table tapegrad.csv torch.csv jax.csv   # the table of docs/gradcheck.md
-    python3 tests/gradcheck/peers.py sharp                  # in how many comparisons tapegrad sees an error of 1e-12
+    python3 tests/gradcheck/peers.py table tapegrad.csv torch.csv jax.csv   # side by side
+    python3 tests/gradcheck/peers.py sharp                  # in how many comparisons tapegrad sees an error of 1e-6
 
 Every fault is a function with its right value and a wrong vector-Jacobian product. Each is checked in double at default settings, to
 first order, for 10 seeds: by PyTorch and JAX on the inputs that tapegrad's samples have, [3, 4] and [33] numbers from -3 to 3; by tapegrad as

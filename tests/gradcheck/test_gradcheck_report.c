@@ -1,5 +1,5 @@
 /* The report of a failure: the place, the size and the likely fault. */
-#include "autograd/gradcheck/report.h"
+#include "autograd/gradcheck/check.h"
 #include "tests/gradcheck/wrong_ops.h"
 
 #include <check.h>
@@ -120,14 +120,13 @@ END_TEST
 
 START_TEST(a_result_says_how_much_it_would_have_seen)
 {
-    tg_gradcheck_result sums = tg_gradcheck_op(&tg_op_add, NULL), roots = tg_gradcheck_op(&tg_op_rsqrt, NULL);
+    tg_gradcheck_result sums = tg_gradcheck_op(&tg_op_add, NULL);
     ck_assert_int_gt(10 * sums.sharp, 7 * sums.comparisons);
     ck_assert_int_le(sums.sharp, sums.comparisons);
-    ck_assert_int_lt(roots.sharp, roots.comparisons); /* the derivative at large numbers is relatively small */
-    ck_assert_msg(strstr(sums.why, " % are known to 1e-12") != NULL, "%s", sums.why);
+    ck_assert_msg(strstr(sums.why, " % are known to 1e-06") != NULL, "%s", sums.why);
     tg_gradcheck_result bent = tg_gradcheck_op(&tg_op_relu, NULL);
     ck_assert_int_gt(bent.kinks, 0);
-    ck_assert_msg(strstr(bent.why, "by one-sided differences") != NULL, "%s", bent.why);
+    ck_assert_msg(strstr(bent.why, " at kinks") != NULL, "%s", bent.why);
 }
 END_TEST
 
@@ -181,10 +180,19 @@ START_TEST(a_fault_in_a_few_elements_says_in_how_many)
 }
 END_TEST
 
+static void slightly_off(const tg_derive *d)
+{
+    d->gradient[0] = tg_mul(d->cotangent, tg_mul_scalar(d->in[0], 2 * (1 + 6e-7)));
+}
+
 START_TEST(a_fault_too_small_for_the_table_says_how_small)
 {
-    check_wrong_op("off by 1e-9 relative");
-    assert_reports("off by 1e-09 of what is expected, too little to be seen here\n");
+    tg_op op = tg_op_square;
+    tg_gradcheck_options options = reporting();
+    op.name = "nearly_square";
+    op.derivative = slightly_off;
+    ck_assert(!tg_gradcheck_op(&op, &options).passed);
+    assert_reports("off by 6e-07 of what is expected, too little to be seen here\n");
 }
 END_TEST
 
@@ -192,55 +200,6 @@ START_TEST(a_fault_in_the_use_of_the_cotangent_is_told_from_one_in_the_derivativ
 {
     check_wrong_op("no gradient for negative cotangents");
     assert_reports("for a cotangent of one at one element it is right");
-}
-END_TEST
-
-/* ---- the faulty operation ---- */
-
-static void half_derivative(const tg_derive *d)
-{
-    d->gradient[0] = tg_mul(d->cotangent, d->in[0]);
-}
-
-static tg_op half_op(void)
-{
-    tg_op op = tg_op_square;
-    op.name = "half_square";
-    op.derivative = half_derivative;
-    return op;
-}
-
-static tg_tensor with_a_wrong_operation(tg_tape *tape, const tg_tensor *in, int count, void *user)
-{
-    (void)tape, (void)count;
-    tg_tensor y = tg_exp(tg_tanh(in[0]));
-    return tg_sum(tg_apply(user, NULL, 1, &y));
-}
-
-START_TEST(the_guilty_operation_of_a_function_has_a_report_of_its_own)
-{
-    tg_op op = half_op();
-    tg_gradcheck_options options = reporting();
-    ck_assert(!tg_gradcheck(with_a_wrong_operation, &op, inputs, 1, &options).passed);
-    const char *own =
-        strstr(report, "The first operation on its tape that is wrong by itself:\n\nhalf_square, input 0 at [0]");
-    ck_assert_msg(own != NULL, "%s", report);
-    ck_assert(strstr(own, "all derivatives by this input are half as large\n") != NULL);
-}
-END_TEST
-
-/* If the comparisons of the first part are all undecided and an invariant fails, the result is that failure. */
-START_TEST(a_failure_is_not_replaced_by_a_part_that_passes)
-{
-    tg_check_report parts = {.result = tg_check_no_result(-1)};
-    const tg_gradcheck_result failed = {.status = TG_GRADCHECK_NOT_LINEAR, .comparisons = 2, .undecided = 2},
-                              passed = {.passed = true, .comparisons = 3, .relative = 1e-9};
-    tg_check_add_part(&parts, &failed);
-    tg_check_add_part(&parts, &passed);
-    tg_check_end_parts(&parts);
-    ck_assert(!parts.result.passed);
-    ck_assert_int_eq(parts.result.status, TG_GRADCHECK_NOT_LINEAR);
-    ck_assert_int_eq(parts.result.comparisons, 5);
 }
 END_TEST
 
@@ -261,8 +220,6 @@ Suite *gradcheck_report_suite(void)
     tcase_add_test(tests, a_fault_in_a_few_elements_says_in_how_many);
     tcase_add_test(tests, a_fault_in_the_use_of_the_cotangent_is_told_from_one_in_the_derivative);
     tcase_add_test(tests, a_fault_too_small_for_the_table_says_how_small);
-    tcase_add_test(tests, the_guilty_operation_of_a_function_has_a_report_of_its_own);
-    tcase_add_test(tests, a_failure_is_not_replaced_by_a_part_that_passes);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -126,8 +126,7 @@ static tg_tensor forward(tg_tape *tape, const tg_tensor *inputs, int inputs_coun
 
 static tg_gradcheck_result refuse(const subject *s, const char *why)
 {
-    tg_gradcheck_result result = {
-        .status = TG_GRADCHECK_REFUSED, .sample = -1, .input = -1, .index = -1, .operation = -1};
+    tg_gradcheck_result result = {.status = TG_GRADCHECK_REFUSED, .sample = -1, .input = -1, .index = -1};
     const char *error = s->set ? tg_parameters_error(s->set) : NULL;
     snprintf(result.why, sizeof result.why, "%s", error ? error : why);
     return result;

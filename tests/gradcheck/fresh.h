@@ -1,0 +1,26 @@
+/* Wrong and right derivatives written down before the checker that they test: fresh_wrong.def and fresh_right.def.
+ *
+ *     for (int i = 0; i < fresh_wrong_count; i++)
+ *         ck_assert_msg(!fresh_check(&fresh_wrong[i], &options).passed, "%s", fresh_wrong[i].what);
+ */
+#ifndef FRESH_H
+#define FRESH_H
+
+#include <tapegrad.h>
+
+enum { FRESH_MOST = 256 };
+
+typedef struct fresh_box {
+    const char *name, *what;
+    int n, m;
+    double point[FRESH_MOST];
+    void (*body)(const double *x, double *y, const double *v, double *g, bool back);
+} fresh_box;
+
+extern const fresh_box fresh_wrong[], fresh_right[];
+extern const int fresh_wrong_count, fresh_right_count;
+
+/* Where the list gives fewer numbers than there are inputs, they are repeated. */
+tg_gradcheck_result fresh_check(const fresh_box *box, const tg_gradcheck_options *options);
+
+#endif

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -73,6 +74,27 @@ bool command_has_ended(command_pipe *c, bool early)
 
 /* ---- start and end ---- */
 
+/* Python finds tapegrad_check: of the installed program in share/tapegrad/python, of BUILD/bin in the source. */
+static void add_python_path(void)
+{
+    static const char *const places[] = {"share/tapegrad/python", "plots/../examples/programs/gradcheck"};
+    char program[PATH_MAX], place[2 * PATH_MAX], path[3 * PATH_MAX];
+    const char *before = getenv("PYTHONPATH");
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[length > 0 ? length : 0] = '\0';
+    for (int up = 0; up < 2; up++)
+        *(strrchr(program, '/') ? strrchr(program, '/') : program) = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        snprintf(place, sizeof place, "%s/%s", program, places[i]);
+        if (!realpath(place, path))
+            continue;
+        if (before && *before)
+            snprintf(path + strlen(path), sizeof path - strlen(path), ":%s", before);
+        setenv("PYTHONPATH", path, 1);
+        return;
+    }
+}
+
 static void be_child(const char *line, const int in[2], const int out[2], pid_t parent)
 {
     setpgid(0, 0);
@@ -87,6 +109,7 @@ static void be_child(const char *line, const int in[2], const int out[2], pid_t 
     dup2(in[0], STDIN_FILENO);
     dup2(out[1], STDOUT_FILENO);
     setenv("TAPEGRAD_GRADCHECK", "1", 1);
+    add_python_path();
     execl("/bin/sh", "sh", "-c", line, (char *)NULL);
     _exit(127);
 }

@@ -1,4 +1,4 @@
-"""Checks derivatives of NumPy, PyTorch and JAX functions with tapegrad's gradcheck. Copy this file beside your own:
+"""Checks derivatives of NumPy, PyTorch and JAX functions with tapegrad's gradcheck, which finds this file by itself:
 
     # mine.py
     import numpy as np
@@ -6,16 +6,19 @@
 
     check(np.tanh, lambda x, v: v * (1 - np.tanh(x) ** 2), np.array([0.3, -1.2, 2.0]))
     check(lambda a, b: a @ b, lambda a, b, v: (v @ b.T, a.T @ v), (np.random.rand(2, 3), np.random.rand(3, 2)))
+    check(lambda w: (w ** 2).sum(), lambda w: 2 * w, np.array([0.3, -1.2]))  # the gradient of a scalar
 
     gradcheck --command 'python3 mine.py'
 
 f takes the arrays of x and gives an array, or a tuple of them; vjp takes the same and v, one for each output, and gives
-J^T v for each array of x, None for integers and what is fixed. Without a vjp, that of PyTorch (torch.autograd) or JAX
+J^T v for each array of x, None for integers and what is fixed. Of a scalar f it may take x alone and give the gradient.
+Without a vjp, that of PyTorch (torch.autograd) or JAX
 (jax.vjp) is checked, as defined by your Function or custom_vjp. The type of x is that of the check: float64, float32 or
 bfloat16. What the program prints goes to standard error.
 """
 import base64
 import collections
+import inspect
 import json
 import os
 import sys
@@ -140,6 +143,26 @@ def _library_of(x):
     return _Torch(x) if "torch" in modules else _Jax(x) if modules & {"jax", "jaxlib"} else _NumPy(x)
 
 
+def _parameters(f):
+    """The names of the parameters that f must be given by position; None if it does not say."""
+    try:
+        parameters = inspect.signature(f).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    needed = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]
+    return None if any(p.kind == p.VAR_POSITIONAL for p in parameters) else needed
+
+
+def _product(gradient, count):
+    """The vjp of a scalar function from its gradient."""
+
+    def vjp(*x_and_v):
+        found = _tuple(gradient(*x_and_v[:count]))
+        return tuple(None if g is None else x_and_v[count] * g for g in found)
+
+    return vjp
+
+
 def check(f, vjp=None, x=(), *, jvp=None, name=None, fixed=(), order=1):
     """Has f and its vjp (or jvp, which takes x and u, or both) checked at x, and gives a Result. `fixed` are the numbers
     of arrays that are not differentiated. Where the vjp is PyTorch's or JAX's, `order` 2 checks the vjp as a function, too."""
@@ -147,6 +170,11 @@ def check(f, vjp=None, x=(), *, jvp=None, name=None, fixed=(), order=1):
     of = _library_of(x)
     outputs = _tuple(f(*x))
     name = name or getattr(f, "__name__", "f")
+    names = _parameters(f) or []
+    if vjp is not None and _parameters(vjp) is not None and len(_parameters(vjp)) == len(x):
+        if len(outputs) != 1 or np.shape(outputs[0]) != ():
+            raise TypeError(f"{name} gives no scalar: expected a vjp, which takes x and v")
+        vjp = _product(vjp, len(x))
     if vjp is None and jvp is None:
         f, vjp = of.value(f), of.vjp(f, len(x))
         if order > 1:
@@ -158,7 +186,8 @@ def check(f, vjp=None, x=(), *, jvp=None, name=None, fixed=(), order=1):
     kinds = {of.kind(a) for a in x} - {"i32"}
     if len(kinds) != 1 or None in kinds:
         raise TypeError("expected arrays of one type: float64, float32 or bfloat16 (and integers)")
-    inputs = [{"shape": list(np.shape(a)), "data": _encoded(of.numbers(a)), "type": of.kind(a), "fixed": i in fixed} for i, a in enumerate(x)]
+    names = names if len(names) == len(x) else [f"input {i}" for i in range(len(x))]
+    inputs = [{"name": names[i], "shape": list(np.shape(a)), "data": _encoded(of.numbers(a)), "type": of.kind(a), "fixed": i in fixed} for i, a in enumerate(x)]
     gives = [what for what, function in (("vjp", vjp), ("jvp", jvp)) if function]
     _send({"function": name, "type": kinds.pop(), "inputs": inputs, "outputs": [list(np.shape(y)) for y in outputs], "gives": gives, "encoding": "base64"})
     return _serve({"value": f, "vjp": vjp, "jvp": jvp}, of, outputs)

@@ -103,6 +103,7 @@ typedef struct tg_gradcheck_result {
     int samples;         /* checked */
     int skipped;         /* samples with infinities or NaN, or without a differentiable input */
     int64_t comparisons; /* derivatives compared */
+    int64_t along;       /* of these, along directions; the others by a single element */
     int64_t undecided;   /* of these, those that differences cannot decide: CANNOT_TELL, unless something else fails */
     int64_t kinks;       /* of these, at kinks */
     int64_t sharp;       /* of these, those that would have shown an error of the promised size */

@@ -22,6 +22,7 @@ static bool fails(const tg_gradcheck_result *v)
 static void count_in(tg_check *c, tg_gradcheck_result *v, tg_check_part *part, const char *how)
 {
     v->input = part->input;
+    v->along = v->index < 0;
     if (v->undecided && c->at[0])
         return;
     part->wrong |= fails(v);

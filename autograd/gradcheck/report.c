@@ -9,6 +9,17 @@
 
 /* ---- adding up ---- */
 
+static void add_counts(tg_gradcheck_result *v, const tg_gradcheck_result *before, const tg_gradcheck_result *part)
+{
+    v->samples = before->samples;
+    v->skipped = before->skipped;
+    v->comparisons = before->comparisons + part->comparisons;
+    v->along = before->along + part->along;
+    v->kinks = before->kinks + part->kinks;
+    v->sharp = before->sharp + part->sharp;
+    v->undecided = before->undecided + part->undecided;
+}
+
 void tg_check_add(tg_gradcheck_result *total, tg_gradcheck_result *undecided, const tg_gradcheck_result *part)
 {
     const tg_gradcheck_result before = *total;
@@ -18,27 +29,17 @@ void tg_check_add(tg_gradcheck_result *total, tg_gradcheck_result *undecided, co
         *undecided = *part;
     if (!open && !failed && (!part->passed || first || part->relative > before.relative))
         *total = *part;
-    total->samples = before.samples;
-    total->skipped = before.skipped;
-    total->comparisons = before.comparisons + part->comparisons;
-    total->kinks = before.kinks + part->kinks;
-    total->sharp = before.sharp + part->sharp;
-    total->undecided = before.undecided + part->undecided;
+    add_counts(total, &before, part);
 }
 
 /* What is undecided becomes the result if all else passes. */
 void tg_check_end(tg_gradcheck_result *total, const tg_gradcheck_result *undecided)
 {
-    const tg_gradcheck_result before = *total;
+    const tg_gradcheck_result before = *total, none = {0};
     if (!before.passed || before.undecided == 0)
         return;
     *total = *undecided;
-    total->samples = before.samples;
-    total->skipped = before.skipped;
-    total->comparisons = before.comparisons;
-    total->kinks = before.kinks;
-    total->sharp = before.sharp;
-    total->undecided = before.undecided;
+    add_counts(total, &before, &none);
 }
 
 /* ---- places ---- */
@@ -126,7 +127,7 @@ static void add_digits(tg_text *text, const tg_check *c, int level)
         size += fabs(of->cotangent[k] * of->value[k]);
     }
     const double lost = noise / (c->epsilon * size);
-    if (lost > 1 / TG_COARSE)
+    if (size > 0 && lost > 1 / TG_COARSE)
         tg_text_add(text, "; the values have rounding errors %.0e times as large as usual: digits cancel in them",
                     lost);
 }
@@ -169,8 +170,10 @@ void tg_check_say_success(const char *name, double promise, tg_gradcheck_result 
     if (v->comparisons > 0)
         tg_text_add(&text, ", the worst to %.2g (%s); %.0f %% are known to %.0e", v->relative, v->where,
                     floor(100 * (double)v->sharp / (double)v->comparisons), promise);
+    if (v->along > 0)
+        tg_text_add(&text, "; %lld are along directions, the others by single elements", (long long)v->along);
     if (v->kinks > 0)
-        tg_text_add(&text, ", %lld at kinks", (long long)v->kinks);
+        tg_text_add(&text, "; %lld are at kinks", (long long)v->kinks);
 }
 
 void tg_check_say_inputs(tg_check *c, tg_text *text)

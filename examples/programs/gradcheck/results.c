@@ -21,6 +21,7 @@ void gradcheck_result_join(tg_gradcheck_result *total, const tg_gradcheck_result
         *total = *next;
     total->samples = before.samples;
     total->comparisons = before.comparisons + next->comparisons;
+    total->along = before.along + next->along;
     total->undecided = before.undecided + next->undecided;
     total->kinks = before.kinks + next->kinks;
     total->sharp = before.sharp + next->sharp;

@@ -294,10 +294,12 @@ static void put_others(const study_work *work, sheet *s)
         for (int scale = 0; t.seeds && scale < DEVIATION_SCALES; scale++)
             for (int f = 0; f < DEVIATION_FORMS; f++) {
                 const statistics_estimate e = statistics_of(t.loss[scale][f], (size_t)t.seeds);
+                char interval[STUDY_INTERVAL] = "one seed";
+                if (t.seeds > 1)
+                    snprintf(interval, sizeof interval, "%.4f to %.4f", e.mean - e.margin, e.mean + e.margin);
                 if (t.cell[scale][f].name)
-                    sheet_row(s, "%s|%s|%s|%g|%d|%.4f|%.4f to %.4f", deviation_others[i].about,
-                              deviation_others[i].shown[scale], deviation_forms[f], t.cell[scale][f].best, t.seeds,
-                              e.mean, e.mean - e.margin, e.mean + e.margin);
+                    sheet_row(s, "%s|%s|%s|%g|%d|%.4f|%s", deviation_others[i].about, deviation_others[i].shown[scale],
+                              deviation_forms[f], t.cell[scale][f].best, t.seeds, e.mean, interval);
             }
     }
 }

@@ -424,7 +424,9 @@ static void convolve_windows(const tg_windows_product *p)
                                                   .b = (const real *)p->b + column,
                                                   .out = (real *)p->out + row * p->out_row + column,
                                                   .out_row = p->out_row,
-                                                  .start = p->more ? TG_START_OUT : TG_START_ZERO},
+                                                  .last = LANES,
+                                                  .start = p->more ? TG_START_OUT : TG_START_ZERO,
+                                                  .wide = p->n - column > LANES},
                                                  p->at});
 }
 
@@ -463,6 +465,7 @@ const tg_product_kernels JOIN(tg_product_kernels_, TG_ISA, _, TG_TYPE) = {
     .convolve = convolve_windows,
     .correlate = correlate_windows,
     .put = put_windows,
+    .take = take_lines,
     .transpose = transpose_rows,
     .rows = ROWS,
     .columns = COLUMNS,

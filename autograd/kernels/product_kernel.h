@@ -28,8 +28,8 @@ typedef struct tg_product_part {
 } tg_product_part;
 
 /* Products with the windows of an image, which are not laid out: step l of the windows that are next to each other is
- * a run of the image, shifted (ops/convolution.c). n is a multiple of `columns`, and room for as many is behind each
- * row of `out` and each run.
+ * a run of the image, shifted (ops/convolution.c). n is a multiple of half of `columns`, and room for as many
+ * is behind each row of `out` and each run.
  *
  *     convolve     out [m, n] = A B, or, with `more`, += that: A packed as [rows of a tile, k, rows] (tiles of nearly
  * equal size), step l of B at b + at[l] */
@@ -62,6 +62,16 @@ typedef struct tg_windows_put {
     size_t to_row, to_line, to_step;
 } tg_windows_put;
 
+/*     take         to [lines, count] = the lines' elements first .. first + count - 1, zeros outside of 0 .. size - 1
+ */
+typedef struct tg_windows_take {
+    size_t lines, count;
+    const void *from;
+    size_t from_line;
+    ptrdiff_t first, size;
+    void *to;
+} tg_windows_take;
+
 typedef struct tg_product_kernels {
     /* With scratch, TG_SCRATCH bytes (scratch.h), A is packed; NULL: it is not. */
     void (*multiply)(const tg_product_part *part, void *scratch);
@@ -69,6 +79,7 @@ typedef struct tg_product_kernels {
     void (*convolve)(const tg_windows_product *product);
     void (*correlate)(const tg_windows_sum *sum);
     void (*put)(const tg_windows_put *results);
+    void (*take)(const tg_windows_take *lines);
     /* to [k, n] = from^T: columns `apart` from each other; what is behind column n, up to whole vectors, has any
      * numbers. */
     void (*transpose)(const void *from, size_t apart, size_t n, size_t k, size_t to_row, void *to);

@@ -9,19 +9,28 @@ typedef struct listed {
     const size_t *at; /* where each step of B begins */
 } listed;
 
-INLINE void add_listed(size_t rows, const listed *t, vector sum[][2])
+INLINE void add_listed(size_t rows, size_t vectors, const listed *t, vector sum[][2])
 {
     const real *a = t->tile.a;
 #pragma GCC unroll 2
     for (size_t l = 0; l < t->tile.k; l++, a += rows) {
         const real *b = t->tile.b + t->at[l];
-        const vector y[2] = {load(b), load(b + LANES)};
+        const vector y[2] = {load(b), load(b + (vectors - 1) * LANES)};
         UNROLL
         for (size_t r = 0; r < rows; r++) {
-            sum[r][0] = a[r] * y[0] + sum[r][0];
-            sum[r][1] = a[r] * y[1] + sum[r][1];
+            UNROLL
+            for (size_t v = 0; v < vectors; v++)
+                sum[r][v] = a[r] * y[v] + sum[r][v];
         }
     }
+}
+
+INLINE void compute_listed(size_t rows, size_t vectors, const listed *t)
+{
+    vector sum[ROWS][2];
+    begin(rows, vectors, true, &t->tile, sum);
+    add_listed(rows, vectors, t, sum);
+    end(rows, vectors, true, &t->tile, sum);
 }
 
 typedef void (*convolve_tile)(const listed *t);
@@ -29,10 +38,10 @@ typedef void (*convolve_tile)(const listed *t);
 #define CONVOLVES(rows)                          \
     static void convolve_##rows(const listed *t) \
     {                                            \
-        vector sum[ROWS][2];                     \
-        begin(rows, 2, true, &t->tile, sum);     \
-        add_listed(rows, t, sum);                \
-        end(rows, 2, true, &t->tile, sum);       \
+        if (t->tile.wide)                        \
+            compute_listed(rows, 2, t);          \
+        else                                     \
+            compute_listed(rows, 1, t);          \
     }
 ROW_COUNTS(CONVOLVES)
 #define CONVOLVE_NAME(rows) convolve_##rows,
@@ -70,7 +79,27 @@ typedef void (*correlate_tile)(const in_runs *t);
 ROW_COUNTS(CORRELATES)
 #define CORRELATE_NAME(rows) correlate_##rows,
 
-/* ---- put ---- */
+/* ---- take and put ---- */
+
+static void take_lines(const tg_windows_take *p)
+{
+    const size_t before = p->first < 0 ? smaller((size_t)-p->first, p->count) : 0,
+                 end = p->size > p->first ? smaller((size_t)(p->size - p->first), p->count) : 0,
+                 inside = end > before ? end - before : 0, whole = inside / LANES * LANES;
+    const mask last = first_lanes(inside - whole);
+    for (size_t line = 0; line < p->lines; line++) {
+        const real *from = (const real *)p->from + line * p->from_line + p->first + (ptrdiff_t)before;
+        real *to = (real *)p->to + line * p->count;
+        for (size_t x = 0; x < before; x++)
+            *to++ = 0;
+        for (size_t x = 0; x < whole; x += LANES)
+            *(loose *)(to + x) = load(from + x);
+        if (inside > whole)
+            store_part(to + whole, last, load_part(from + whole, last));
+        for (size_t x = inside; x < p->count - before; x++)
+            to[x] = 0;
+    }
+}
 
 static void put_windows(const tg_windows_put *p)
 {

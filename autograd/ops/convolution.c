@@ -185,7 +185,7 @@ static void divide(convolution *v, int64_t unit)
             return lay_out(v, unit);
     }
     down->part = pieces(down->windows, pieces(down->windows, down->part));
-    const int64_t computed = rounded((down->part - 1) * line_of(v) + across->part, columns),
+    const int64_t computed = rounded((down->part - 1) * line_of(v) + across->part, columns / 2),
                   windows = down->part * across->part;
     if (2 * computed > 3 * windows)
         lay_out(v, unit);
@@ -291,13 +291,28 @@ static void lay_windows_out(const convolution *v, const block *b, char *to)
 static void copy_image(const convolution *v, const block *b, char *to)
 {
     const axis *down = &v->axis[0], *across = &v->axis[1];
-    const int64_t lines = b->down + reach(down), columns = b->across + reach(across), first = b->step / taps(v);
+    const int64_t lines = b->down + reach(down), columns = b->across + reach(across), first = b->step / taps(v),
+                  left = lowest(across) + b->x * across->stride, element = (int64_t)v->element;
     for (int64_t channel = first; channel < first + b->steps / taps(v); channel++)
-        for (int64_t i = 0; i < phases(down); i++)
-            for (int64_t j = 0; j < phases(across); j++)
-                for (int64_t k = 0; k < lines; k++, to += columns * (int64_t)v->element)
-                    take_line(v->element, line_at(v, b, b->n, channel, lowest(down) + (b->y + k) * down->stride + i),
-                              across->size, lowest(across) + b->x * across->stride + j, across->stride, columns, to);
+        for (int64_t i = 0; i < phases(down); i++) {
+            const int64_t top =
+                              lowest(down) + b->y * down->stride + i, /* the lines begin .. end - 1 lie in the image */
+                begin = top >= 0 ? 0 : smaller(pieces(-top, down->stride), lines),
+                          end = top >= down->size ? begin : smaller((down->size - 1 - top) / down->stride + 1, lines);
+            const int64_t inside = end > begin ? end - begin : 0;
+            for (int64_t j = 0; j < phases(across); j++, to += lines * columns * element) {
+                const char *from = line_at(v, b, b->n, channel, top + begin * down->stride);
+                char *const at = to + begin * columns * element;
+                memset(to, 0, (size_t)(begin * columns * element));
+                memset(at + inside * columns * element, 0, (size_t)((lines - begin - inside) * columns * element));
+                if (inside > 0 && across->stride == 1)
+                    v->kernels->take(&(tg_windows_take){(size_t)inside, (size_t)columns, from,
+                                                        (size_t)(down->stride * across->size), left, across->size, at});
+                for (int64_t k = 0; k < inside && across->stride != 1; k++)
+                    take_line(v->element, from + k * down->stride * across->size * element, across->size, left + j,
+                              across->stride, columns, at + k * columns * element);
+            }
+        }
 }
 
 static void prepare_images(const convolution *v, const block *b, char *to)
@@ -381,8 +396,8 @@ static void take_results(const convolution *v, const block *b, int64_t line, int
 static void convolve_block(const convolution *v, const block *b, room *r)
 {
     const int64_t line = v->laid_out ? b->across : b->across + reach(&v->axis[1]), element = (int64_t)v->element,
-                  columns = (int64_t)v->kernels->columns,
-                  width = rounded((b->images * b->down - 1) * line + b->across, columns);
+                  lanes = (int64_t)v->kernels->columns / 2,
+                  width = rounded((b->images * b->down - 1) * line + b->across, lanes);
     const bool more = b->step > 0, last = b->step + b->steps == v->c * taps(v);
     prepare_images(v, b, r->images);
     list_steps(v, b, r);

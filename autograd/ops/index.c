@@ -1,5 +1,6 @@
 /* Elements picked by integer tensors. gather and scatter_add, index_select and index_add are each other's derivatives.
  */
+#include "autograd/kernels/parallel.h"
 #include "autograd/ops/axes.h"
 #include "autograd/ops/category.h"
 #include "autograd/tape/strided.h"
@@ -29,9 +30,18 @@ static const tg_field one_hot_fields[] = {
 /* True if all indices are in [0, bound); otherwise refuses, naming the first that is not. */
 static bool indices_fit(const tg_call *call, int input, int64_t bound)
 {
+    enum { SOME = 256 };
     const tg_value *out = call->value, *index = out->inputs[input];
     const int32_t *i = call->in[input];
-    for (int64_t element = 0; element < index->size; element++)
+    int64_t element = 0;
+    for (; element + SOME <= index->size; element += SOME) { /* without branches, in vectors */
+        uint32_t outside = 0;
+        for (int k = 0; k < SOME; k++)
+            outside |= i[element + k] < 0 || i[element + k] >= bound;
+        if (outside)
+            break;
+    }
+    for (; element < index->size; element++)
         if (i[element] < 0 || i[element] >= bound) {
             char position[128];
             return tg_expected(out, "index %d at %s is out of range: expected 0 to below %lld", (int)i[element],
@@ -116,17 +126,38 @@ static bool scatter_add_shape(tg_value *out)
     return true;
 }
 
+typedef struct scattering {
+    const tg_call *call;
+    tg_blocks blocks;
+    size_t size, element;
+} scattering;
+
+/* A tg_parallel_part: some of the outer indices, each of which is added up while it is in the cache. */
+static void scatter_some(void *context, size_t first, size_t count)
+{
+    const scattering *s = context;
+    const tg_call *call = s->call;
+    const size_t n = (size_t)s->blocks.n, inner = (size_t)s->blocks.inner;
+    for (size_t o = first; o < first + count; o++) {
+        char *to = (char *)call->out + o * s->size * inner * s->element;
+        memset(to, 0, s->size * inner * s->element);
+        TG_KERNEL_CALL(call->value->dtype, scatter_add, 1, n, inner, s->size,
+                       (const int32_t *)call->in[1] + o * n * inner,
+                       (const char *)call->in[0] + o * n * inner * s->element, to);
+    }
+}
+
 static void scatter_add_forward(const tg_call *call)
 {
+    enum { WORTH_SHARING = 1 << 14 }; /* elements for each thread */
     const tg_value *out = call->value;
     const int axis = ((const index_attributes *)out->attributes)->axis;
     const int64_t size = out->shape.dim[axis];
     const tg_blocks b = tg_blocks_of(&out->inputs[0]->shape, axis, 1);
     if (!indices_fit(call, 1, size))
         return;
-    tg_fill(out->dtype, out->size, 0, call->out);
-    TG_KERNEL_CALL(out->dtype, scatter_add, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, (size_t)size, call->in[1],
-                   call->in[0], call->out);
+    scattering s = {call, b, (size_t)size, tg_dtype_size(out->dtype)};
+    tg_parallel((size_t)b.outer, WORTH_SHARING / ((size_t)(size * b.inner) + 1) + 1, 1, scatter_some, &s);
 }
 
 TG_GRADIENT(scatter_add, tg_gather(d->cotangent, ((const index_attributes *)d->attributes)->axis, d->in[1]))

@@ -156,7 +156,7 @@ START_TEST(activations_survives_short_memory)
 {
     const char *build = getenv("TG_BUILD");
     char command[1000];
-    for (int kilobytes = 20000; kilobytes <= 160000; kilobytes += 10000) {
+    for (int kilobytes = 20000; kilobytes <= 160000; kilobytes += 20000) {
         snprintf(command, sizeof command,
                  "ulimit -v %d; OPENBLAS_NUM_THREADS=2 timeout -s KILL 20 %s/bin/activations --no-plots --out '%s' "
                  ">/dev/null 2>&1",
@@ -176,7 +176,7 @@ START_TEST(programs_end_however_short_memory_is)
     static const char *const programs[] = {"gradcheck gelu_exact", "quickstart"};
     const char *build = getenv("TG_BUILD");
     char command[600];
-    for (int kilobytes = 60000; ADDRESS_SPACE_CAN_BE_LIMITED && kilobytes <= 180000; kilobytes += 40000)
+    for (int kilobytes = 60000; ADDRESS_SPACE_CAN_BE_LIMITED && kilobytes <= 180000; kilobytes += 60000)
         for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
             snprintf(command, sizeof command,
                      "ulimit -v %d; OPENBLAS_NUM_THREADS=2 timeout -s KILL 20 %s/bin/%s >/dev/null 2>&1", kilobytes,

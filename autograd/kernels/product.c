@@ -3,6 +3,7 @@
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/parallel.h"
 #include "autograd/kernels/scratch.h"
+#include "autograd/products.h"
 
 #include <string.h>
 
@@ -69,12 +70,12 @@ static void multiply_by_own(operands *o)
  * most programs use only our own products; if memory is short, such a program hangs at exit. */
 #if defined TG_NO_BLAS
 
-static bool has_openblas(void)
+bool tg_has_openblas(void)
 {
     return false;
 }
 
-static void multiply_by_openblas(const operands *o)
+static void multiply_by_openblas(operands *o)
 {
     (void)o;
 }
@@ -119,16 +120,15 @@ static void load(void)
                       look_up(library, "openblas_set_num_threads", &openblas.set_threads);
 }
 
-/* False if it is not installed. */
-static bool has_openblas(void)
+bool tg_has_openblas(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load);
     return openblas.loaded;
 }
 
-/* It computes on one thread, as sums that are divided among threads round differently; then its number of threads is
- * restored. */
+/* Each call computes on one thread, as sums that are divided among threads round differently; then its number of
+ * threads is restored. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int products;       /* number of running products */
 static int threads_before; /* OpenBLAS's number of threads before the first of them */
@@ -172,19 +172,39 @@ static void begin_with_bias(const operands *o)
         memcpy(o->out + i * row, o->bias, row);
 }
 
-static void multiply_by_openblas(const operands *o)
+/* Rows or columns of the result, counted in blocks. The blocks of a product are the same for any number of threads. */
+enum { BLOCK = 256, WORTH_DIVIDING = 1 << 24 };
+
+static void multiply_blocks(void *context, size_t first, size_t count)
+{
+    const operands *o = context;
+    const tg_product *p = o->p;
+    const bool rows = p->m >= p->n, whole = p->m * p->n * p->k < WORTH_DIVIDING;
+    const int of_a = p->transpose_a ? TRANSPOSE : NO_TRANSPOSE, of_b = p->transpose_b ? TRANSPOSE : NO_TRANSPOSE,
+              row_a = (int)(p->transpose_a ? p->m : p->k), row_b = (int)(p->transpose_b ? p->k : p->n), k = (int)p->k,
+              adds = o->bias != NULL;
+    const int64_t length = rows ? p->m : p->n, element = (int64_t)tg_dtype_size(o->dtype);
+    for (int64_t block = (int64_t)first; block < (int64_t)(first + count); block++) {
+        const int64_t at = block * BLOCK, left = length - at, some = whole || left < BLOCK ? left : BLOCK;
+        const int m = (int)(rows ? some : p->m), n = (int)(rows ? p->n : some);
+        const char *a = o->a + (rows ? at * element * (p->transpose_a ? 1 : p->k) : 0),
+                   *b = o->b + (rows ? 0 : at * element * (p->transpose_b ? p->k : 1));
+        char *out = o->out + at * element * (rows ? p->n : 1);
+        if (o->dtype == TG_F32)
+            openblas.single(ROW_MAJOR, of_a, of_b, m, n, k, 1, a, row_a, b, row_b, (float)adds, out, (int)p->n);
+        else
+            openblas.twofold(ROW_MAJOR, of_a, of_b, m, n, k, 1, a, row_a, b, row_b, adds, out, (int)p->n);
+    }
+}
+
+static void multiply_by_openblas(operands *o)
 {
     const tg_product *p = o->p;
-    const int m = (int)p->m, n = (int)p->n, k = (int)p->k, adds = o->bias != NULL;
-    const int of_a = p->transpose_a ? TRANSPOSE : NO_TRANSPOSE, of_b = p->transpose_b ? TRANSPOSE : NO_TRANSPOSE;
-    const int row_a = p->transpose_a ? m : k, row_b = p->transpose_b ? k : n;
+    const size_t length = (size_t)(p->m >= p->n ? p->m : p->n);
     if (o->bias)
         begin_with_bias(o);
     limit_threads();
-    if (o->dtype == TG_F32)
-        openblas.single(ROW_MAJOR, of_a, of_b, m, n, k, 1, o->a, row_a, o->b, row_b, (float)adds, o->out, n);
-    else
-        openblas.twofold(ROW_MAJOR, of_a, of_b, m, n, k, 1, o->a, row_a, o->b, row_b, adds, o->out, n);
+    tg_parallel(p->m * p->n * p->k < WORTH_DIVIDING ? 1 : (length + BLOCK - 1) / BLOCK, 1, 1, multiply_blocks, o);
     restore_threads();
 }
 
@@ -192,23 +212,17 @@ static void multiply_by_openblas(const operands *o)
 
 /* ---- choice between them ---- */
 
-static tg_products in_use = TG_PRODUCTS_AUTO;
-
-void tg_products_use(tg_products whose)
-{
-    in_use = whose;
-}
-
 /* True if OpenBLAS computes this product. Ours are as fast or faster, except where they lack fused multiply-adds and
  * OpenBLAS has wider vectors than SSE's. docs/products.md has the measurements. OpenBLAS does not write the result of
  * sums over zero elements. */
 static bool by_openblas(const operands *o)
 {
+    const tg_products in_use = tg_products_now();
     bool serves = in_use == TG_PRODUCTS_OPENBLAS || (in_use == TG_PRODUCTS_AUTO && !o->kernels->fused);
 #if defined __x86_64__
     serves &= in_use == TG_PRODUCTS_OPENBLAS || __builtin_cpu_supports("avx");
 #endif
-    return serves && o->p->k > 0 && has_openblas();
+    return serves && o->p->k > 0 && tg_has_openblas();
 }
 
 void tg_multiply(tg_dtype dtype, const tg_product *p, const void *a, const void *b, const void *bias, void *out)

@@ -5,7 +5,7 @@
  *
  * The result is the same to the bit with any number of threads. Our kernels add every sum in the order of k, so a
  * product may be divided anywhere; they give the same bits on all instruction sets with a fused multiply-add. OpenBLAS
- * rounds differently if a product is divided, so it works on one thread.
+ * rounds differently if a product is divided, so it is divided in the same way for any number of threads.
  */
 #ifndef TG_PRODUCT_H
 #define TG_PRODUCT_H
@@ -22,11 +22,7 @@ typedef struct tg_product {
 /* The bias [n] is added to every row; NULL: none. */
 void tg_multiply(tg_dtype dtype, const tg_product *p, const void *a, const void *b, const void *bias, void *out);
 
-/* Whose products are used. TG_PRODUCTS_AUTO: our own, but OpenBLAS's where ours lack fused multiply-adds and the
- * processor has AVX. */
-typedef enum tg_products { TG_PRODUCTS_AUTO, TG_PRODUCTS_OWN, TG_PRODUCTS_OPENBLAS } tg_products;
-
-/* Not thread-safe: for tests and benchmarks. */
-void tg_products_use(tg_products whose);
+/* Loads OpenBLAS; false if it is not installed. */
+bool tg_has_openblas(void);
 
 #endif

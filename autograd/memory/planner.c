@@ -2,6 +2,7 @@
 #include "autograd/memory/planner.h"
 
 #include "autograd/memory/lifetimes.h"
+#include "autograd/products.h"
 
 #include <stdlib.h>
 
@@ -52,6 +53,8 @@ tg_tape *tg_tape_new(void)
         tg_tape_free(tape);
         return NULL;
     }
+    if (tape && tg_products_error())
+        tg_tape_fail(tape, "%s", tg_products_error());
     return tape;
 }
 

@@ -7,6 +7,7 @@
 #include "examples/programs/report/files.h"
 #include "examples/programs/run/jobs.h"
 #include "examples/programs/run/options.h"
+#include "examples/programs/run/spec.h"
 #include "examples/programs/report/signals.h"
 #include "examples/programs/report/terminal.h"
 
@@ -19,7 +20,7 @@ enum { ALL_PASSED, SOMETHING_FAILED, TROUBLE, SOMETHING_UNDECIDED };
 typedef struct settings {
     int order, seed, seeds;
     const char *const *names;
-    const char *load, *command, *plot, *out, *html, *junit;
+    const char *load, *command, *plot, *out, *html, *junit, *products;
     double limit;
     bool csv, list;
 } settings;
@@ -31,6 +32,8 @@ static const program_option options[] = {
     {"load", "FILE",
      "a shared library with operations of your own; without names, these are checked (docs/gradcheck.md)", OPTION_TEXT,
      offsetof(settings, load)},
+    {"products", "WHOSE", "matrix products: our own or OpenBLAS's; as TG_PRODUCTS says without it", OPTION_CHOICE,
+     offsetof(settings, products), .choices = spec_products},
     {"command", "COMMAND",
      "check functions of another program, which computes them on request over a pipe: 'python3 mine.py' "
      "(docs/gradcheck.md)",
@@ -319,6 +322,8 @@ int main(int argc, char **argv)
         return refuse("", "--out is for --plot only");
     if (!suits_command(&s))
         return TROUBLE;
+    if (!spec_take_products(s.products, &error))
+        return refuse("", error.text);
     if (s.load && !(own = user_ops_load(s.load, &error)))
         return refuse("--load", error.text);
     if (own)

@@ -15,7 +15,7 @@
 enum { BATCH = 256 };
 
 typedef struct predict_settings {
-    const char *model, *weights, *rename, *data, *header, *unknown, *prompt;
+    const char *model, *weights, *rename, *data, *header, *unknown, *prompt, *products;
     bool probabilities;
     int length, top, samples, seed;
     double temperature;
@@ -35,6 +35,8 @@ static const program_option options[] = {
      "renames tensors of --weights' file: '0.*=layers.0.*,2.*=layers.1.*' for two layers of an "
      "nn.Sequential; * matches the same text in both",
      OPTION_TEXT, AT(rename)},
+    {"products", "WHOSE", "matrix products: our own or OpenBLAS's; as TG_PRODUCTS says without it", OPTION_CHOICE,
+     AT(products), .choices = spec_products},
     {.type = OPTION_GROUP, .help = "Rows and images:"},
     {"data", "SPEC",
      "FILE, a table, or of images; or idx:DIR (the test images of MNIST's files); csv:- reads standard input",
@@ -225,6 +227,7 @@ int main(int argc, char **argv)
     tg_model *model = NULL;
     options_parse(&program, argc, argv, &s);
     bool fine = s.model || tg_fail(&error, "--model FILE is missing; see --help");
+    fine = fine && spec_take_products(s.products, &error);
     fine = fine && (c = tg_card_read(s.model, &error));
     if (fine && conflict(c, &s))
         fine = tg_fail(&error, "%s", conflict(c, &s));

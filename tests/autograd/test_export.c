@@ -23,14 +23,14 @@ Suite *exported_suite(void);
 static void make_folder(void)
 {
     temporary_folder_make();
-    tg_products_use(TG_PRODUCTS_OWN);
+    tg_products_by(TG_PRODUCTS_OWN, NULL);
     start_tape();
 }
 
 static void remove_folder(void)
 {
     finish_tape();
-    tg_products_use(TG_PRODUCTS_AUTO);
+    tg_products_by(TG_PRODUCTS_AUTO, NULL);
     temporary_folder_remove();
 }
 

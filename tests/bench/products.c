@@ -146,7 +146,7 @@ bool products_bench(const products_settings *s)
     const bool enough = allocate(&c);
     if (!enough)
         fprintf(stderr, "bench: out of memory\n");
-    tg_products_use(TG_PRODUCTS_OWN);
+    tg_products_by(TG_PRODUCTS_OWN, NULL);
     bench_blas_threads(s->threads);
     const double peak = enough ? s->threads * bench_peak_gflops(tg_kernels.isa, c.dtype == TG_F64) : NAN,
                  bandwidth = enough ? bench_read_gbytes(c.a, MOST * tg_dtype_size(c.dtype)) : NAN;
@@ -157,7 +157,7 @@ bool products_bench(const products_settings *s)
             c.p = (tg_product){order & 2, order & 1, shapes[i].m, shapes[i].n, shapes[i].k};
             compete(&c, shapes[i].net, s, peak, bandwidth);
         }
-    tg_products_use(TG_PRODUCTS_AUTO);
+    tg_products_by(TG_PRODUCTS_AUTO, NULL);
     free(c.a);
     free(c.b);
     free(c.out);

@@ -230,8 +230,8 @@ static bool train_perceptrons(const char *pattern, FILE *to)
 
 bool fingerprint_print(const char *pattern, FILE *to)
 {
-    tg_products_use(TG_PRODUCTS_OWN); /* OpenBLAS sums in a different order */
+    tg_products_by(TG_PRODUCTS_OWN, NULL); /* OpenBLAS sums in a different order */
     const bool fine = train_samples(pattern, to) && train_perceptrons(pattern, to);
-    tg_products_use(TG_PRODUCTS_AUTO);
+    tg_products_by(TG_PRODUCTS_AUTO, NULL);
     return fine;
 }

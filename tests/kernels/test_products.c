@@ -314,7 +314,7 @@ START_TEST(any_number_of_threads_gives_the_same_bits)
     const tg_dtype dtype = _i % 2 ? TG_F64 : TG_F32;
     const tg_products whose = _i / 2 % 2 ? TG_PRODUCTS_OPENBLAS : TG_PRODUCTS_OWN;
     const int which = _i / 4, threads = tg_threads();
-    tg_products_use(whose);
+    tg_products_by(whose, NULL);
     tg_set_threads(1);
     void *alone = multiply_large(dtype, which);
     for (int n = 2; n <= 8; n++) {
@@ -325,7 +325,23 @@ START_TEST(any_number_of_threads_gives_the_same_bits)
     }
     free(alone);
     tg_set_threads(threads);
-    tg_products_use(TG_PRODUCTS_AUTO);
+    tg_products_by(TG_PRODUCTS_AUTO, NULL);
+}
+END_TEST
+
+START_TEST(the_environment_and_the_call_choose_and_name_what_is_wrong)
+{
+    tg_error error = {""};
+    const tg_products before = tg_products_now();
+    ck_assert_str_eq(tg_products_name(TG_PRODUCTS_OPENBLAS), "openblas");
+    ck_assert_ptr_null(tg_products_name((tg_products)3));
+    ck_assert(!tg_products_by((tg_products)7, &error) && strstr(error.text, "no such choice"));
+    const bool installed = tg_products_by(TG_PRODUCTS_OPENBLAS, &error);
+    ck_assert(installed == tg_has_openblas());
+    ck_assert(installed ? tg_products_now() == TG_PRODUCTS_OPENBLAS
+                        : strstr(error.text, "OpenBLAS is not installed") != NULL);
+    ck_assert(tg_products_by(before, &error));
+    ck_assert_int_eq(tg_products_now(), before);
 }
 END_TEST
 
@@ -335,10 +351,10 @@ START_TEST(own_products_and_those_of_openblas_agree)
     for (int which = 0; which < LARGE; which++) {
         void *products[2];
         for (int whose = 0; whose < 2; whose++) {
-            tg_products_use(whose ? TG_PRODUCTS_OPENBLAS : TG_PRODUCTS_OWN);
+            tg_products_by(whose ? TG_PRODUCTS_OPENBLAS : TG_PRODUCTS_OWN, NULL);
             products[whose] = multiply_large(TG_F64, which);
         }
-        tg_products_use(TG_PRODUCTS_AUTO);
+        tg_products_by(TG_PRODUCTS_AUTO, NULL);
         for (int64_t i = 0; i < large[which].m * large[which].n; i++)
             ck_assert_double_eq_tol(((double *)products[0])[i], ((double *)products[1])[i],
                                     1e-14 * (double)(10 * large[which].k));
@@ -356,6 +372,7 @@ Suite *products_suite(void)
     tcase_add_test(tests, random_products_are_their_sums_within_the_bound_on_every_instruction_set);
     tcase_add_test(tests, what_is_not_a_number_stays_in_its_row_and_column);
     tcase_add_loop_test(tests, any_number_of_threads_gives_the_same_bits, 0, 4 * LARGE);
+    tcase_add_test(tests, the_environment_and_the_call_choose_and_name_what_is_wrong);
     tcase_add_test(tests, own_products_and_those_of_openblas_agree);
     suite_add_tcase(suite, tests);
     return suite;

@@ -41,7 +41,7 @@ START_TEST(the_page_s_numbers_are_those_of_the_baseline)
     if (!page)
         return;
     ck_assert(tg_kernels_use("baseline"));
-    tg_products_use(TG_PRODUCTS_OWN);
+    tg_products_by(TG_PRODUCTS_OWN, NULL);
     playground *p = playground_new();
     while (fgets(line, sizeof line, page)) { /* data activation optimizer loss loss ... */
         char *data = strtok(line, " \n"), *activation = strtok(NULL, " \n"), *optimizer = strtok(NULL, " \n");

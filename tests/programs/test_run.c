@@ -35,11 +35,16 @@ static const struct {
     {"mlp", "--data idx:images --hidden 16x2", "test acc %"},
 };
 
+/* The text's words, one per line. */
+static void make_words(void)
+{
+    expect_fine(train_run("sh", "-c 'tr -s \" \" \"\\n\" < text > words'"));
+}
+
 START_TEST(every_model_is_compared_seed_by_seed)
 {
     const char *options = models[_i].options;
-    if (strstr(options, "lines:"))
-        expect_fine(train_run("sh", "-c 'tr -s \" \" \"\\n\" < text > words'"));
+    make_words();
     expect_fine(train_run("compare",
                           "--model %s %s --activations relu,gelu_tanh,swiglu --seeds 2 --epochs 1 --batch 32 "
                           "--no-plots --keep-models --out c",
@@ -62,6 +67,47 @@ START_TEST(every_model_is_compared_seed_by_seed)
     expect_fine(strstr(options, "text:") || strstr(options, "lines:")
                     ? train_run("predict", "--model c/runs/swiglu-seed2 --length 5")
                     : train_run("predict", "--model c/runs/swiglu-seed2 --data idx:images/t10k-images-idx3-ubyte"));
+}
+END_TEST
+
+/* Losses by OpenBLAS's products are those by our own but for rounding. Without OpenBLAS: an error. */
+START_TEST(products_of_openblas_train_alike)
+{
+    static const char *const whose[] = {"own", "openblas"};
+    double loss[2];
+    tg_error error;
+    make_words();
+    if (!tg_products_by(TG_PRODUCTS_OPENBLAS, &error)) {
+        expect_refused(train_run("train", "--data idx:images --products openblas"), "OpenBLAS is not installed");
+        return;
+    }
+    tg_products_by(TG_PRODUCTS_AUTO, NULL);
+    for (int i = 0; i < 2; i++) {
+        expect_fine(train_run("train", "--model %s %s --epochs 2 --batch 32 --no-plots --products %s --out %s",
+                              models[_i].name, models[_i].options, whose[i], whose[i]));
+        char file[40];
+        snprintf(file, sizeof file, "%s/curves.csv", whose[i]);
+        loss[i] = csv_cell(file, "2", "train_loss");
+    }
+    ck_assert_msg(loss[0] > 0 && fabs(loss[0] - loss[1]) <= 1e-4 * loss[0], "%.9g and %.9g", loss[0], loss[1]);
+}
+END_TEST
+
+START_TEST(without_openblas_its_products_are_an_error)
+{
+    const char *compiler = getenv("TG_CC") ? getenv("TG_CC") : "cc";
+    static const char source[] = "void *dlopen(const char *name, int flags) { (void)name, (void)flags; return 0; }";
+    temporary_write("none.c", source, strlen(source));
+    expect_fine(train_run("sh", "-c '%s -shared -fPIC -o none.so none.c'", compiler));
+    static const char *const commands[] = {"train --data idx:images --out o --products openblas",
+                                           "compare --data idx:images --out o --products openblas --seeds 1",
+                                           "gradcheck --products openblas linear"};
+    for (int i = 0; i < 3; i++) {
+        expect_refused(train_run("sh", "-c 'LD_PRELOAD=./none.so %s'", commands[i]),
+                       "--products: OpenBLAS is not installed: there is no libopenblas.so.0");
+    }
+    train_run("sh", "-c 'LD_PRELOAD=./none.so TG_PRODUCTS=openblas train --data idx:images --out o'");
+    ck_assert_ptr_nonnull(strstr(train_output, "train: epoch 1, step 1: OpenBLAS is not installed"));
 }
 END_TEST
 
@@ -458,6 +504,8 @@ Suite *run_suite(void)
     Suite *suite = suite_create("run");
     TCase *tests = tcase_create("run");
     tcase_set_timeout(tests, getenv("TG_LONG") ? 1200 : 240);
+    tcase_add_loop_test(tests, products_of_openblas_train_alike, 0, sizeof models / sizeof models[0]);
+    tcase_add_test(tests, without_openblas_its_products_are_an_error);
     tcase_add_checked_fixture(tests, train_folder_make, temporary_folder_remove);
     tcase_add_loop_test(tests, every_model_is_compared_seed_by_seed, 0, sizeof models / sizeof *models);
     tcase_add_test(tests, lists_of_numbers_and_names_are_tried);

@@ -494,7 +494,7 @@ bool experiment_prepare(experiment *e, tg_error *error)
     if (!experiment_margin(&e->settings, &e->margin, error) || !runlog_check_measures(e->settings.measures, error) ||
         !sweep_prepare(&e->settings.sweep, error) || !read_activations(e, error) || !read_lists(e, error))
         return false;
-    if (!source_open(s, &e->from, error))
+    if (!spec_take_products(s->products, error) || !source_open(s, &e->from, error))
         return false;
     name_folder(e);
     run_spec first = experiment_given(e, 0);

@@ -292,7 +292,7 @@ bool run_open(trainer *r, const run_setup *setup, tg_error *error)
     *r = (trainer){.setup = *setup, .from = setup->from, .accuracy = NAN};
     r->spec = &r->setup.spec;
     const bool writes = setup->folder && !team_follows();
-    const bool fine = make(r, error) && make_fit(r, error) &&
+    const bool fine = spec_take_products(r->spec->products, error) && make(r, error) && make_fit(r, error) &&
                       (!writes || record_continue(&r->files, setup->folder, (long)tg_optimizer_steps(r->optimizer),
                                                   r->spec->train_loss_every > 0, error)) &&
                       open_board(r, error);

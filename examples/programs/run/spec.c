@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const spec_products[] = {"auto", "own", "openblas", NULL};
 const char *const spec_tasks[] = {"auto", "classification", "regression", NULL};
 const char *const spec_headers[] = {"auto", "yes", "no", NULL};
 const char *const spec_missings[] = {"error", "drop", "mean", NULL};
@@ -52,6 +53,12 @@ const program_option run_options[] = {
 #include "examples/programs/run/run_options.def"
     {0}};
 
+bool spec_take_products(const char *products, tg_error *error)
+{
+    return !products || tg_products_by((tg_products)options_position(spec_products, products), error) ||
+           tg_fail(error, "--products: %s", error->text);
+}
+
 run_spec run_spec_defaults(void)
 {
     return (run_spec){.data = "glyphs",
@@ -59,6 +66,7 @@ run_spec run_spec_defaults(void)
                       .task = "auto",
                       .header = "auto",
                       .missing = "error",
+                      .products = tg_products_now() == TG_PRODUCTS_AUTO ? NULL : tg_products_name(tg_products_now()),
                       .seed = 1,
                       .net.dropout = -1,
                       .patience = -1,

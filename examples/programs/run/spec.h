@@ -23,7 +23,8 @@ typedef struct run_spec {
     double noise;
     int epochs, epoch_windows, batch, accumulate, shards, patience, nets, seed;
     const char *optimizer, *schedule, *best, *refit, *class_weights;
-    const char *round; /* of training passes; NULL: not rounded */
+    const char *products; /* one of spec_products; NULL: auto */
+    const char *round;    /* of training passes; NULL: not rounded */
     double lr, warmup, end, weight_decay, momentum, beta1, beta2, clip, ema, label_smoothing;
     const char *test_noise;
     int train_loss_every;
@@ -36,8 +37,12 @@ typedef struct run_spec {
     bool overwrite, no_plots, report, tensorboard, keep_predictions;
 } run_spec;
 
-extern const char *const spec_tasks[], *const spec_headers[],
-                                           *const spec_missings[]; /* ended by NULL, in the order of the enumerations */
+extern const char *const spec_products[],
+    *const spec_tasks[], *const spec_headers[],
+                             *const spec_missings[]; /* ended by NULL, in the order of the enumerations */
+
+/* Takes the products that an option names; NULL: those of TG_PRODUCTS. False and one line without OpenBLAS. */
+bool spec_take_products(const char *products, tg_error *error);
 
 /* Every option of a run, in groups. Those below "Running:" are not part of the JSON form. A line of zeros ends the
  * table. */

@@ -1,4 +1,4 @@
-/* Multi-head self-attention (Vaswani and others, arXiv 1706.03762).
+/* Multi-head attention (Vaswani and others, arXiv 1706.03762), of a sequence to itself or to another one.
  *
  *     q, k, v = x Wq^T + bq, x Wk^T + bk, x Wv^T + bv, each cut into heads
  *     head    = softmax(q k^T / sqrt(size)) v
@@ -7,6 +7,9 @@
  *     tg_attention attention = tg_attention_add(set, "self_attn", &(tg_attention_config){
  *         .width = 64, .heads = 4, .causal = true});
  *     tg_tensor y = tg_attention_forward(&attention, x, NULL, NULL);       // [batch, positions, 64] -> the same
+ *
+ *     const tg_attention_context of = {.memory = encoded, .memory_padding = keep};       // cross-attention:
+ *     tg_tensor z = tg_attention_forward(&cross, y, &of, NULL);                          // k and v from `encoded`
  *
  * With fewer key and value heads than query heads, each is shared by a group of neighbouring query heads (Ainslie and
  * others, arXiv 2305.13245).
@@ -44,7 +47,8 @@ typedef struct tg_attention {
 tg_attention tg_attention_add(tg_parameters *set, const char *name, const tg_attention_config *config);
 
 /* x [batch, positions, width] -> the same. `context` NULL: none. `training` is the generator of a training pass, NULL
- * means evaluation. A layer that is not `separate`, without context and dropout, computes all heads by one operation,
+ * means evaluation. With a memory, position i sees all of its positions that are not masked (with `causal`, 0 .. i). A
+ * layer that is not `separate`, without context and dropout, computes all heads by one operation,
  * tg_self_attention, which stores no scores. */
 tg_tensor tg_attention_forward(const tg_attention *attention, tg_tensor x, const tg_attention_context *context,
                                tg_rng *training);

@@ -44,8 +44,10 @@ typedef struct tg_rotary {
 
 /* Optional arguments of attention; zeros: none. */
 typedef struct tg_attention_context {
-    tg_tensor padding;       /* [batch, positions], same type as x: 0 = masked */
-    const tg_rotary *rotary; /* rotates queries and keys; NULL: no rotation */
+    tg_tensor padding;        /* [batch, positions], same type as x: 0 = masked */
+    const tg_rotary *rotary;  /* rotates queries and keys of one sequence; NULL: no rotation */
+    tg_tensor memory;         /* [batch, others, width]: keys and values are of this sequence; TG_NONE: of x */
+    tg_tensor memory_padding; /* [batch, others], same type: 0 = masked; with a memory, in place of `padding` */
 } tg_attention_context;
 
 /* Data of one pass, handed from layer to layer. Zeros: a pass in evaluation. */

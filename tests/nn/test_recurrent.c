@@ -84,7 +84,7 @@ static tg_tensor last_of(const stack *s)
 START_TEST(a_recurrent_layer_is_that_of_pytorch)
 {
     for (int dtype = TG_F32; dtype <= TG_F64; dtype++) {
-        pytorch p = pytorch_open_file("tests/golden/recurrent.safetensors", cases[_i].name, (tg_dtype)dtype);
+        pytorch p = pytorch_open_file("tests/golden/sequences.safetensors", cases[_i].name, (tg_dtype)dtype);
         stack s = stack_new(_i, (tg_dtype)dtype);
         pytorch_load(&p, s.set, "*", true);
         const tg_tensor x = pytorch_tensor(&p, "input"),
@@ -101,7 +101,7 @@ END_TEST
 
 START_TEST(twenty_steps_of_adamw_come_to_pytorchs_weights)
 {
-    pytorch p = pytorch_open_file("tests/golden/recurrent.safetensors", cases[_i].name, TG_F64);
+    pytorch p = pytorch_open_file("tests/golden/sequences.safetensors", cases[_i].name, TG_F64);
     stack s = stack_new(_i, TG_F64);
     pytorch_load(&p, s.set, "*", true);
     tg_optimizer *adamw = tg_optimizer_new(s.set, &(tg_optimizer_config){.lr = 0.01, .weight_decay = 0.1});

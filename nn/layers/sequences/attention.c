@@ -71,30 +71,35 @@ static tg_tensor part_forward(const tg_linear_layer *layer, tg_tensor x, int64_t
     return tg_linear(x, tg_narrow(tg_parameter_tensor(tape, layer->weight), 0, first, count), bias);
 }
 
-static projections project(const tg_attention *a, tg_tensor x)
+/* Queries of x; keys and values of the memory, which may be x. */
+static projections project(const tg_attention *a, tg_tensor x, tg_tensor memory)
 {
     const int heads = a->config.heads, shared = a->config.key_value_heads;
     if (a->config.separate)
         return (projections){tg_split_heads(tg_linear_layer_forward(&a->query, x), heads),
-                             tg_split_heads(tg_linear_layer_forward(&a->key, x), shared),
-                             tg_split_heads(tg_linear_layer_forward(&a->value, x), shared)};
+                             tg_split_heads(tg_linear_layer_forward(&a->key, memory), shared),
+                             tg_split_heads(tg_linear_layer_forward(&a->value, memory), shared)};
     const int64_t width = a->config.width, both = width / heads * shared;
     return (projections){tg_split_heads(part_forward(&a->fused, x, 0, width), heads),
-                         tg_split_heads(part_forward(&a->fused, x, width, both), shared),
-                         tg_split_heads(part_forward(&a->fused, x, width + both, both), shared)};
+                         tg_split_heads(part_forward(&a->fused, memory, width, both), shared),
+                         tg_split_heads(part_forward(&a->fused, memory, width + both, both), shared)};
 }
 
-/* Checks the arguments of a pass; records the error if they are wrong. */
-static bool fits(const tg_attention *a, tg_tensor x, tg_tensor padding)
+/* Checks the arguments of a pass; records the error if they are wrong. `memory` has the keys that `padding` masks. */
+static bool fits(const tg_attention *a, tg_tensor x, tg_tensor memory, tg_tensor padding)
 {
     tg_tape *tape = tg_tape_of(x);
-    const tg_shape of_padding = tg_shape_of(padding), positions = TG_SHAPE(tg_dim(x, 0), tg_dim(x, 1));
+    const tg_shape of_padding = tg_shape_of(padding), positions = TG_SHAPE(tg_dim(memory, 0), tg_dim(memory, 1));
     char has[128];
     if (!a || !a->out.weight)
         tg_tape_fail(tape, "tg_attention_forward: the layer has no weights: its widths and heads do not divide, or "
                            "tg_parameters_error says why");
     else if (tg_ok(x) && tg_rank(x) != 3)
         tg_tape_fail(tape, "tg_attention_forward: expected x [batch, positions, %lld]", (long long)a->config.width);
+    else if (tg_ok(x) && tg_ok(memory) &&
+             (tg_rank(memory) != 3 || tg_dim(memory, 0) != tg_dim(x, 0) || tg_dim(memory, 2) != a->config.width))
+        tg_tape_fail(tape, "tg_attention_forward: expected a memory [%lld, positions, %lld]", (long long)tg_dim(x, 0),
+                     (long long)a->config.width);
     else if (tg_ok(x) && tg_ok(padding) &&
              !tg_shape_equal(&of_padding, &positions)) /* any tensor with that many numbers could be reshaped */
         tg_tape_fail(tape, "tg_attention_forward: expected padding [%lld, %lld], got %s", (long long)positions.dim[0],
@@ -107,16 +112,19 @@ static bool fits(const tg_attention *a, tg_tensor x, tg_tensor padding)
 tg_tensor tg_attention_forward(const tg_attention *a, tg_tensor x, const tg_attention_context *context,
                                tg_rng *training)
 {
-    const tg_tensor padding = context ? context->padding : TG_NONE;
-    if (!fits(a, x, padding))
+    const bool crosses = context && context->memory.value;
+    const tg_tensor memory = crosses ? context->memory : x, padding = crosses   ? context->memory_padding
+                                                                      : context ? context->padding
+                                                                                : TG_NONE;
+    if (!fits(a, x, memory, padding))
         return TG_NONE;
     const tg_attention_config *c = &a->config;
     const bool dropout = training && c->dropout > 0;
-    if (!c->separate && !padding.value && !dropout && !(context && context->rotary))
+    if (!c->separate && !padding.value && !dropout && !crosses && !(context && context->rotary))
         return tg_linear_layer_forward(
             &a->out, tg_self_attention(tg_linear_layer_forward(&a->fused, x), c->heads, c->key_value_heads, c->causal));
-    projections p = project(a, x);
-    if (context && context->rotary) {
+    projections p = project(a, x, memory);
+    if (context && context->rotary && !crosses) {
         p.q = tg_rotary_turn(context->rotary, p.q);
         p.k = tg_rotary_turn(context->rotary, p.k);
     }
@@ -126,7 +134,7 @@ tg_tensor tg_attention_forward(const tg_attention *a, tg_tensor x, const tg_atte
     }
     tg_tensor mask = TG_NONE;
     if (padding.value)
-        mask = tg_reshape(padding, TG_SHAPE(1, tg_dim(x, 0), 1, tg_dim(x, 1)));
+        mask = tg_reshape(padding, TG_SHAPE(1, tg_dim(memory, 0), 1, tg_dim(memory, 1)));
     tg_tensor heads = dropout ? attend_with_dropout(c, p.q, p.k, p.v, mask, training)
                               : tg_scaled_dot_product_attention(p.q, p.k, p.v, mask, c->causal);
     return tg_linear_layer_forward(&a->out, tg_merge_heads(heads));
@@ -139,16 +147,27 @@ static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
 }
 
 static const tg_attention_config sample_config[] = {
-    {0}, {.causal = true}, {.key_value_heads = 1, .separate = true, .no_bias = true}, {0}, {.dropout = 0.3}};
+    {0}, {.causal = true}, {.key_value_heads = 1, .separate = true, .no_bias = true}, {0}, {.dropout = 0.3}, {0}};
+
+/* Attention to x and its tanh, one after the other; the first sequence's last position is masked. */
+static tg_tensor forward_crossed(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
+{
+    const int64_t batch = tg_dim(x, 0), others = 2 * tg_dim(x, 1);
+    const tg_tensor both[] = {x, tg_tanh(x)}, all = tg_full(tg_tape_of(x), tg_dtype_of(x), TG_SHAPE(batch, others), 1);
+    const tg_attention_context context = {.memory = tg_concat(both, 2, 1),
+                                          .memory_padding = others > 4 ? tg_tril(all, (int)others - 2) : all};
+    return tg_attention_forward(self->layer, x, &context, pass->training);
+}
 
 static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
 {
+    static const tg_layer_kind crossed = {"attention", "layer", sizeof(tg_attention), forward_crossed, NULL, NULL};
     tg_attention *l = layer;
     tg_attention_config config = sample_config[sample];
     config.width = tg_last(x);
     config.heads = 2;
     *l = tg_attention_add(set, name, &config);
-    return (tg_layer){.kind = &tg_attention_kind, .layer = l};
+    return (tg_layer){.kind = sample == 5 ? &crossed : &tg_attention_kind, .layer = l};
 }
 
 static const tg_layer_sample samples[] = {
@@ -158,6 +177,7 @@ static const tg_layer_sample samples[] = {
      .rotary = 2},
     {"padded", "one position is hidden", tg_sample_sequences, .padded = true},
     {"training", "dropout of attention weights", tg_sample_sequences, .training = true},
+    {"cross", "attention to another sequence, with a mask", tg_sample_sequences},
     {0}};
 
 const tg_layer_kind tg_attention_kind = {"attention", "layer", sizeof(tg_attention), forward, add, samples};

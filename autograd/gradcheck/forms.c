@@ -135,29 +135,36 @@ static form own_form(tg_check *c, bool in_float)
 
 /* ---- in float; replayed, transposed, as parts ---- */
 
-/* Numbers near the ends of float's range are not compared. A rounding of float is 2^29 times one of double; that of the
- * function shows in the gradient, per 1 or per scale of x. */
+/* Numbers near the ends of float's range are not compared. Float may give what double gives for inputs that are a few
+ * roundings away; and the rounding of the function shows in the gradient, per 1 or per scale of x. */
 static void check_in_float(tg_check *c)
 {
-    form twice = own_form(c, true), single = twice;
-    double noise[2] = {0}, size = 0, least = 1;
-    memcpy(c->point, c->caller, (size_t)c->variables * sizeof(double));
-    tg_check_at_point(c, 1);
-    for (int level = 0; level < 2; level++) {
-        tg_check_measure_noise(c, level);
-        for (int64_t k = 0; k < c->level[level].length; k++)
-            noise[level] = fmax(noise[level], TG_SAFETY * 0x1p29 * c->level[level].noise[k] + FLT_MIN);
-    }
-    for (int64_t k = 0; k < c->level[0].length; k++)
-        size += fabs(c->level[0].cotangent[k] * c->level[0].value[k]);
-    for (int64_t i = 0; i < c->variables; i++)
-        least = fmin(least, c->scale[i]);
-    noise[1] += TG_SAFETY * 0x1p-24 * size / least;
+    enum { AWAY = 3 };
+    form twice = own_form(c, true), single = twice, near = twice;
+    double noise[2] = {FLT_MIN, FLT_MIN}, size = 0, least = 1;
     single.dtype = TG_F32;
     single.status = TG_GRADCHECK_SINGLE;
     single.what = "in float";
     run(c, &twice);
     run(c, &single);
+    for (int n = 0; n < AWAY; n++) {
+        for (int i = 0; i < c->count; i++) {
+            double *data = tg_check_numbers(c, result_size(&near, 1 + i));
+            for (int64_t k = 0; k < result_size(&near, 1 + i); k++)
+                data[k] = twice.data[i][k] * (1 + (tg_rng_below(&c->rng, 2) ? 0x1p-24 : -0x1p-24));
+            near.data[i] = data;
+        }
+        run(c, &near);
+        for (int r = 0; r <= c->count; r++)
+            for (int64_t k = 0; k < result_size(&near, r); k++)
+                if (isfinite(near.results[r][k] - twice.results[r][k]))
+                    noise[r > 0] = fmax(noise[r > 0], TG_SAFETY * fabs(near.results[r][k] - twice.results[r][k]));
+    }
+    for (int64_t k = 0; k < result_size(&twice, 0); k++)
+        size += fabs(twice.cotangent[k] * twice.results[0][k]);
+    for (int64_t i = 0; i < c->variables; i++)
+        least = fmin(least, c->scale[i]);
+    noise[1] += TG_SAFETY * 0x1p-24 * size / least;
     for (int r = 0; r <= c->count; r++)
         for (int64_t k = 0; k < result_size(&single, r); k++)
             if (fabs(twice.results[r][k]) > 0.01 * FLT_MAX || fabs(twice.results[r][k]) < 100 * FLT_MIN)
@@ -238,13 +245,18 @@ static void check_shape(tg_check *c, const form *own, int which, const tg_shape 
         run(c, &full);
     for (int r = 0; r <= c->count && same; r++)
         full.results[r] = repeated(c, own->results[r], start, size);
+    const double part = 4 * c->terms * c->epsilon;
+    double noise[2] = {0};
     for (int i = 0; i < c->count; i++) { /* the gradients add up where an element is read several times */
         double *sum = tg_check_numbers(c, result_size(&f, 1 + i));
-        for (int64_t k = 0; k < size; k++)
-            sum[source_of(&f.shape[i], &f.output, k)] += full.results[1 + i][k];
+        for (int64_t k = 0; k < size; k++) {
+            const double term = full.results[1 + i][k];
+            sum[source_of(&f.shape[i], &f.output, k)] += term;
+            noise[1] = fmax(noise[1], isfinite(term) ? part * fabs(term) : 0);
+        }
         full.results[1 + i] = sum;
     }
-    expect(c, &f, full.results, 4 * c->terms * c->epsilon, NULL);
+    expect(c, &f, full.results, part, noise);
 }
 
 static void check_shapes(tg_check *c)

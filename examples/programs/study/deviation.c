@@ -25,7 +25,7 @@ static const study_grid grids[] = {
     GRID("digits", STUDY_DIGITS, "split=redrawn hidden=64x2 batch=64 epochs=20", "batch=16 epochs=2", FEW, "0.25,1,2",
          3, 1e-3, 3e-3, 1e-2),
     GRID("mnist", STUDY_MNIST, "hidden=128x2 batch=128 epochs=2 validation=first:5000",
-         "hidden=16x2 batch=32 epochs=2 validation=first:60", FEW, "0.25,1,2", 1e-3, 3e-3, 1e-2),
+         "hidden=16x2 batch=32 epochs=2 validation=first:60", FEW, "0.25,1,2", 3, 1e-3, 3e-3, 1e-2),
 };
 const char *const deviation_forms[DEVIATION_FORMS] = {"relu", "relu_squared", "gelu_tanh", "gelu_exact",
                                                       "silu", "swiglu",       "geglu",     "reglu"};

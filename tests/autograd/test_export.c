@@ -285,7 +285,7 @@ static void expect_training(net_spec spec, const tg_optimizer_config *how, tg_ex
     tg_optimizer *optimizer = tg_optimizer_new(set, how);
     ck_assert_ptr_nonnull(optimizer);
     tg_rng rng = tg_rng_seed(5);
-    const int64_t positions = strcmp(spec.model, "gpt") == 0 ? spec.context : 1;
+    const int64_t positions = tg_model_traits_of(spec.model)->every_position ? spec.context : 1;
     const int64_t each = ROWS * width, each_target = images ? each : ROWS * positions;
     union {
         float f;

@@ -5,7 +5,6 @@
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/parallel.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -291,17 +290,6 @@ static void poison_inputs(const tg_run *run, const tg_value *value)
 }
 #endif
 
-static void add_magnitudes(tg_magnitudes *m, const tg_value *value)
-{
-    for (int64_t i = 0; value->dtype == TG_F64 && value->slot.data && i < value->size; i++) {
-        const double size = fabs(((const double *)value->slot.data)[i]);
-        if (size > 0 && size < m->least)
-            m->least = size;
-        if (isfinite(size) && size > m->largest)
-            m->largest = size;
-    }
-}
-
 bool tg_run_to(tg_run *run, tg_program *program, int64_t end)
 {
     if (tg_latest_change() != run->began && !tg_reads_unchanged(program, run->computed, end, run->began))
@@ -312,8 +300,6 @@ bool tg_run_to(tg_run *run, tg_program *program, int64_t end)
             value->slot.data = value->parameter->data;
         if (value->op && !(run->is_observed ? tg_run_compute(run, run->features, value) : compute(run, value)))
             return false;
-        if (run->magnitudes && value->op)
-            add_magnitudes(&run->magnitudes[value->derived_from != NULL], value);
 #ifdef TG_DEBUG
         poison_inputs(run, value);
 #endif

@@ -36,11 +36,6 @@ struct tg_feature {
     bool computes; /* `compute` is called now */
 };
 
-/* The smallest positive number of a type, and the largest finite one. */
-typedef struct tg_magnitudes {
-    double least, largest;
-} tg_magnitudes;
-
 enum { TG_RELEASED_LISTS = 32, TG_BUFFER_ALIGNMENT = 64 };
 
 #define TG_ALWAYS INT64_MAX
@@ -58,8 +53,7 @@ struct tg_run {
     void *scratch; /* scratch memory for a gradient before it is added to another */
     size_t scratch_size;
     tg_feature *features;
-    bool is_observed;          /* one of them computes */
-    tg_magnitudes *magnitudes; /* [2]: range of the numbers in forward and backward passes; NULL: not measured */
+    bool is_observed; /* one of them computes */
     int64_t allocations;
 };
 

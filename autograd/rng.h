@@ -12,7 +12,7 @@
 #ifndef TG_RNG_H
 #define TG_RNG_H
 
-#include "autograd/api.h"
+#include "autograd/shape.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -40,6 +40,13 @@ double tg_rng_uniform(tg_rng *rng);
 
 /* Standard normal (Box and Muller, 1958); draws two numbers. */
 double tg_rng_normal(tg_rng *rng);
+
+/* Fill an array of f32 or f64, on all threads; not NULL, and no other type. Element i is a function of the generator
+ * and i alone, whatever the count and the number of threads. They draw TG_STREAM_NUMBERS numbers, and give others than
+ * tg_rng_uniform and tg_rng_normal one by one: 32 bits each, so uniform numbers in [low, high) are multiples of
+ * (high - low) / 2^32. */
+void tg_rng_fill_uniform(tg_rng *rng, tg_dtype dtype, size_t count, double low, double high, void *to);
+void tg_rng_fill_normal(tg_rng *rng, tg_dtype dtype, size_t count, double mean, double deviation, void *to);
 
 /* Uniform in [0, bound) without bias (Lemire, 2019). Returns 0 if the bound is 0. */
 uint64_t tg_rng_below(tg_rng *rng, uint64_t bound);

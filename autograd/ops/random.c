@@ -84,7 +84,7 @@ static bool fill_shape(tg_value *out)
     static void random_##distribution##_forward(const tg_call *call)                                                  \
     {                                                                                                                 \
         const fill_attributes *a = call->value->attributes;                                                           \
-        TG_KERNEL_CALL(call->value->dtype, distribution##_fill, (size_t)call->value->size, call->in[0], a->first,     \
+        TG_KERNEL_CALL(call->value->dtype, distribution##_fill, 0, (size_t)call->value->size, call->in[0], a->first,  \
                        a->second, call->out);                                                                         \
     }                                                                                                                 \
     TG_OPERATION(random_##distribution, 1, TG_RANDOM | TG_CONSTANT, fill_samples,                                     \

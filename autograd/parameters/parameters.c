@@ -273,11 +273,8 @@ void tg_parameter_fill(tg_parameter *parameter, double value)
 
 void tg_parameter_fill_normal(tg_parameter *parameter, double deviation, tg_rng *rng)
 {
-    uint32_t stream[4];
-    tg_rng_draw_stream(rng, stream);
-    if (size_of(parameter) > 0)
-        TG_KERNEL_CALL(parameter->dtype, normal_fill, (size_t)size_of(parameter), stream, 0, deviation,
-                       parameter->data);
+    tg_rng_fill_normal(rng, parameter ? parameter->dtype : TG_F32, (size_t)size_of(parameter), 0, deviation,
+                       parameter ? parameter->data : NULL);
     tg_parameter_changed(parameter);
 }
 

@@ -75,8 +75,48 @@ START_TEST(shuffle_reaches_every_order_equally)
 }
 END_TEST
 
+/* Word i % 4 of the block at counter i / 4, as a number in [-1, 3); and pairs of words by Box and Muller's formula. */
+START_TEST(arrays_are_filled_by_the_words_of_a_stream)
+{
+    enum { N = 100003 };
+    static double uniform[N], normal[N];
+    static float narrow[N], some[500];
+    const int before = tg_threads();
+    const tg_rng start = tg_rng_seed(5);
+    for (int threads = 1; threads <= 3; threads++) {
+        tg_rng rng = start, same = start;
+        uint32_t stream[2][4], words[4];
+        tg_set_threads(threads);
+        tg_rng_fill_uniform(&rng, TG_F64, N, -1, 3, uniform);
+        tg_rng_fill_normal(&rng, TG_F64, N, 2, 0.5, normal);
+        tg_rng_draw_stream(&same, stream[0]);
+        tg_rng_draw_stream(&same, stream[1]);
+        ck_assert_uint_eq(rng.position, same.position);
+        for (uint32_t i = 0; i < N - 1; i++) {
+            tg_philox((uint32_t[]){i / 4, 0, stream[0][2], stream[0][3]}, stream[0], words);
+            ck_assert_double_eq(uniform[i], -1 + words[i % 4] * 0x1p-30);
+            tg_philox((uint32_t[]){i / 4, 0, stream[1][2], stream[1][3]}, stream[1], words);
+            const double radius = sqrt(-2 * log((words[i % 4 & 2] + 1.) * 0x1p-32)),
+                         angle = 6.283185307179586 * 0x1p-32 * words[i % 4 | 1];
+            ck_assert_double_eq_tol(normal[i], 2 + 0.5 * radius * (i % 2 ? sin(angle) : cos(angle)), 1e-13);
+        }
+        rng = same = start;
+        tg_rng_fill_uniform(&rng, TG_F32, N, 0, 1, narrow);
+        tg_rng_fill_uniform(&same, TG_F32, 500, 0, 1, some);
+        ck_assert_mem_eq(narrow, some, sizeof some);
+    }
+    tg_set_threads(before);
+}
+END_TEST
+
 START_TEST(null_generators_are_survived)
 {
+    float filled[3] = {9, 9, 9};
+    tg_rng_fill_uniform(NULL, TG_F32, 3, 0, 1, filled);
+    ck_assert(filled[0] >= 0 && filled[0] < 1);
+    tg_rng_fill_normal(NULL, TG_F32, 3, 0, 1, NULL);
+    tg_rng_fill_normal(NULL, TG_I32, 3, 0, 1, filled);
+    ck_assert(filled[0] < 1);
     ck_assert_uint_eq(tg_rng_bits(NULL), 0);
     ck_assert_uint_eq(tg_rng_below(NULL, 5), 0);
     tg_rng_shuffle(NULL, 3, NULL);
@@ -93,6 +133,7 @@ Suite *rng_suite(void)
     tcase_add_test(tests, moments_of_uniform_and_normal_are_right);
     tcase_add_test(tests, streams_do_not_depend_on_what_was_drawn);
     tcase_add_test(tests, shuffle_reaches_every_order_equally);
+    tcase_add_test(tests, arrays_are_filled_by_the_words_of_a_stream);
     tcase_add_test(tests, null_generators_are_survived);
     suite_add_tcase(suite, tests);
     return suite;

@@ -27,9 +27,9 @@ kernel_data *kernel_data_new(size_t n)
                        array[4], array[5], array[6], .block = block, .labels = (int32_t *)(block + ARRAYS * length)};
     memset(block, 0, ARRAYS * length * sizeof *block);
     const uint32_t streams[3][4] = {{1}, {2}, {3}};
-    tg_kernels.of[TG_F32]->normal_fill(n, streams[0], 0, 1, d->x);
-    tg_kernels.of[TG_F32]->uniform_fill(n, streams[1], 0.1, 1, d->second);
-    tg_kernels.of[TG_F32]->normal_fill(n, streams[2], 0, 1, d->cotangent);
+    tg_kernels.of[TG_F32]->normal_fill(0, n, streams[0], 0, 1, d->x);
+    tg_kernels.of[TG_F32]->uniform_fill(0, n, streams[1], 0.1, 1, d->second);
+    tg_kernels.of[TG_F32]->normal_fill(0, n, streams[2], 0, 1, d->cotangent);
     for (size_t row = 0; row < rows; row++)
         d->labels[row] = (int32_t)(row * 37 % KERNEL_COLUMNS);
     return d;

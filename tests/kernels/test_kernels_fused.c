@@ -259,8 +259,8 @@ START_TEST(random_kernels_take_word_i_for_element_i)
         set->of[TG_F32]->dropout(N, x, stream, 0.8, y);
         set->of[TG_F64]->dropout(N, wide, stream, 0.8, wide_y);
         set->of[TG_F32]->stochastic_gate(N, x, p, stream, gate);
-        set->of[TG_F32]->uniform_fill(N, stream, -1, 3, uniform);
-        set->of[TG_F64]->uniform_fill(N, stream, -1, 3, wide_uniform);
+        set->of[TG_F32]->uniform_fill(0, N, stream, -1, 3, uniform);
+        set->of[TG_F64]->uniform_fill(0, N, stream, -1, 3, wide_uniform);
         for (size_t i = 0; i < N; i++) {
             const double u = word_of(i) * 0x1p-32;
             ck_assert_float_eq(y[i], u < 0.8 ? x[i] * (float)(1 / 0.8) : 0);
@@ -269,6 +269,13 @@ START_TEST(random_kernels_take_word_i_for_element_i)
             ck_assert_double_eq(wide_uniform[i], -1 + u * 4);
             ck_assert_float_eq(uniform[i], (float)(-1 + u * 4));
         }
+        set->of[TG_F64]->uniform_fill(128, N - 128, stream, -1, 3, wide_y); /* from another element on */
+        ck_assert_mem_eq(wide_y, wide_uniform + 128, (N - 128) * sizeof *wide_y);
+        set->of[TG_F64]->normal_fill(0, N, stream, 0, 1, wide);
+        set->of[TG_F64]->normal_fill(128, N - 128, stream, 0, 1, wide_y);
+        ck_assert_mem_eq(wide_y, wide + 128, (N - 128) * sizeof *wide_y);
+        for (int i = 0; i < N; i++)
+            wide[i] = i + 1;
     }
 }
 END_TEST
@@ -295,7 +302,7 @@ START_TEST(normal_numbers_are_normal_and_the_same_for_every_instruction_set)
     enum { N = 200001 };
     static double first[N], y[N];
     static float narrow[N];
-    tg_kernel_set_at(0)->of[TG_F64]->normal_fill(N, stream, 1, 2, first);
+    tg_kernel_set_at(0)->of[TG_F64]->normal_fill(0, N, stream, 1, 2, first);
     for (size_t i = 0; i < 1000; i += 2) { /* Box and Muller's formula with the C library's functions */
         const double radius = sqrt(-2 * log((word_of(i) + 1.) * 0x1p-32));
         const double angle = 6.283185307179586 * 0x1p-32 * word_of(i + 1);
@@ -313,9 +320,9 @@ START_TEST(normal_numbers_are_normal_and_the_same_for_every_instruction_set)
     close_to("fourth moment", moments[4] - 3, 0, 5 * sqrt(96. / N));
     FOR_EACH_SET(set)
     {
-        set->of[TG_F64]->normal_fill(N, stream, 1, 2, y);
+        set->of[TG_F64]->normal_fill(0, N, stream, 1, 2, y);
         ck_assert_mem_eq(y, first, sizeof y);
-        set->of[TG_F32]->normal_fill(N, stream, 1, 2, narrow);
+        set->of[TG_F32]->normal_fill(0, N, stream, 1, 2, narrow);
         for (int i = 0; i < N; i++)
             ck_assert_float_eq(narrow[i], (float)first[i]);
     }

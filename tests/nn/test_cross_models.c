@@ -472,7 +472,7 @@ START_TEST(random_models_come_to_the_same_numbers_however_they_are_trained)
 {
     const int models = getenv("TG_LONG") ? 1000 : 32, large = 8;
     const int threads = tg_threads();
-    tg_rng choices = tg_rng_seed(getenv("TG_LONG") ? 2 : 1);
+    tg_rng choices = tg_rng_seed(getenv("TG_LONG") ? 2 : 3);
     int replayed = 0, refused = 0, kinds = 0;
     const tg_layer_kind *kind[100];
     for (int i = 0; tg_layer_kind_at(i); i++) /* an embedding cannot be a stage: it takes integers */

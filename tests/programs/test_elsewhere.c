@@ -135,8 +135,8 @@ END_TEST
 START_TEST(groups_seeds_and_folds_are_texts)
 {
     static const char *const tables[] = {
-        "group,seed,step,loss\na,9007199254740992,1,0.5\na,9007199254740993,1,0.7\nb,9007199254740992,1,0.2\n"
-        "b,9007199254740993,1,0.3\n",
+        ("group,seed,step,loss\na,9007199254740992,1,0.5\na,9007199254740993,1,0.7\nb,9007199254740992,1,0.2\n"
+         "b,9007199254740993,1,0.3\n"),
         "group,seed,step,loss\na,0.6,1,0.5\na,0.9,1,0.7\nb,0.6,1,0.2\nb,0.9,1,0.3\n",
         "group,seed,step,loss\na,1,1,0.5\na,01,1,0.7\nb,1,1,0.2\nb,01,1,0.3\n",
         "group,seed,fold,step,loss\na,1,A,1,0.5\na,1,B,1,0.7\nb,1,A,1,0.2\nb,1,B,1,0.3\n",

@@ -42,8 +42,8 @@ static const char *const pieces[] = {"a",
                                      "`touch pwned`",
                                      "\033]0;OWNED\007",
                                      "\033[31m",
-                                     "\302\233"
-                                     "31m",
+                                     ("\302\233"
+                                      "31m"),
                                      "\177",
                                      "\001",
                                      "\b\b\b",

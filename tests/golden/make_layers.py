@@ -23,16 +23,16 @@ def write(name, tensors):
     all_tensors.update((name + "/" + key, tensor) for key, tensor in tensors.items())
 
 
-def write_all():
+def write_all(path, tensors):
     header, data = {}, b""
-    for key, tensor in sorted(all_tensors.items()):
+    for key, tensor in sorted(tensors.items()):
         numbers = tensor.detach().contiguous().double()
         raw = struct.pack(f"<{numbers.numel()}d", *numbers.flatten().tolist())
         header[key] = {"dtype": "F64", "shape": list(numbers.shape), "data_offsets": [len(data), len(data) + len(raw)]}
         data += raw
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
-    with open(FILE, "wb") as file:
+    with open(path, "wb") as file:
         file.write(struct.pack("<Q", len(text)) + text + data)
 
 
@@ -315,7 +315,6 @@ def models():
 
 
 if __name__ == "__main__":
-    os.makedirs(FOLDER, exist_ok=True)
     torch.manual_seed(0)
     simple_layers()
     feed_forwards()
@@ -325,4 +324,4 @@ if __name__ == "__main__":
     small_models()
     sequences()
 
-write_all()
+    write_all(FILE, all_tensors)

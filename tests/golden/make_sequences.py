@@ -8,13 +8,13 @@ after it, one layer after the other (h, then c of an LSTM), and "trained.NAME" a
 mean((output - cotangent)^2), with weight decay on matrices alone. Names of cells have no number. "memory" is the second sequence of
 attention, and "padding" then its own.
 """
-import json
 import os
-import struct
 
 import torch
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from make_layers import write_all
 
 torch.set_default_dtype(torch.float64)
 FILE = os.path.join(os.path.dirname(__file__), "sequences.safetensors")
@@ -103,13 +103,4 @@ torch.manual_seed(0)
 sequences()
 cells()
 cross_attention()
-header, data = {}, b""
-for key, tensor in sorted(all_tensors.items()):
-    numbers = tensor.detach().contiguous().double()
-    raw = struct.pack(f"<{numbers.numel()}d", *numbers.flatten().tolist())
-    header[key] = {"dtype": "F64", "shape": list(numbers.shape), "data_offsets": [len(data), len(data) + len(raw)]}
-    data += raw
-text = json.dumps(header, separators=(",", ":")).encode()
-text += b" " * (-len(text) % 8)
-with open(FILE, "wb") as file:
-    file.write(struct.pack("<Q", len(text)) + text + data)
+write_all(FILE, all_tensors)

@@ -11,6 +11,9 @@
  *     const tg_attention_context of = {.memory = encoded, .memory_padding = keep};       // cross-attention:
  *     tg_tensor z = tg_attention_forward(&cross, y, &of, NULL);                          // k and v from `encoded`
  *
+ * T5 (Raffel and others, arXiv 1910.10683) does not divide by sqrt(size), `unscaled`, and adds a bias to q k^T
+ * (nn/layers/relative.h).
+ *
  * With fewer key and value heads than query heads, each is shared by a group of neighbouring query heads (Ainslie and
  * others, arXiv 2305.13245).
  */
@@ -30,6 +33,7 @@ typedef struct tg_attention_config {
     int key_value_heads; /* the heads must be a multiple of it; 0: as many as heads */
     bool separate;       /* three matrices for queries, keys and values instead of one */
     bool no_bias;
+    bool unscaled;  /* softmax(q k^T): the scores are not divided by sqrt(size) */
     bool causal;    /* position i sees positions 0 .. i only */
     double dropout; /* rate for the attention weights, in training */
 } tg_attention_config;
@@ -48,7 +52,7 @@ tg_attention tg_attention_add(tg_parameters *set, const char *name, const tg_att
 
 /* x [batch, positions, width] -> the same. `context` NULL: none. `training` is the generator of a training pass, NULL
  * means evaluation. With a memory, position i sees all of its positions that are not masked (with `causal`, 0 .. i). A
- * layer that is not `separate`, without context and dropout, computes all heads by one operation,
+ * layer that is neither `separate` nor `unscaled`, without context and dropout, computes all heads by one operation,
  * tg_self_attention, which stores no scores. */
 tg_tensor tg_attention_forward(const tg_attention *attention, tg_tensor x, const tg_attention_context *context,
                                tg_rng *training);

@@ -1,6 +1,7 @@
-/* Transformer blocks: attention and a feed-forward layer, each with a normalisation and a residual connection.
+/* Transformer blocks: attention and a feed-forward layer, each with a normalisation and a residual connection; in a
+ * decoder (`cross`) attention to a memory stands between them, likewise.
  *
- *     pre-norm     x = x + attention(norm1(x));   y = x + feed_forward(norm2(x))          GPT-2, ViT, LLaMA
+ *     pre-norm     x = x + attention(norm1(x));   y = x + feed_forward(norm2(x))          GPT-2, ViT, LLaMA, T5
  *     post-norm    x = norm1(x + attention(x));   y = norm2(x + feed_forward(x))          BERT, Vaswani and others
  *
  *     tg_block_config gpt = tg_block_gpt(64, 4);
@@ -27,6 +28,7 @@ typedef struct tg_block_config {
     tg_norm norm;             /* TG_NORM_LAYER, TG_NORM_RMS; 0: none */
     double epsilon;           /* 0: the norm's default */
     bool post_norm;
+    bool cross;     /* attention to the context's memory, after that of x to itself */
     bool no_bias;   /* in the feed-forward layer; attention has its own */
     double dropout; /* rate, see above; attention weights have their own */
     bool recompute; /* checkpoint: nothing inside the block is stored; a backward pass recomputes it */
@@ -42,21 +44,27 @@ const char *tg_block_config_error(const tg_block_config *config);
  *     vit      pre-norm LayerNorm of epsilon 1e-6, gelu_exact, biases                       arXiv 2010.11929
  *     llama    pre-norm RMSNorm of epsilon 1e-6, swiglu of 8/3 the width, no biases, causal,
  *              separate projections; needs rotary positions                                 arXiv 2302.13971
+ *     t5       pre-norm RMSNorm of epsilon 1e-6, relu (T5 1.1: geglu_tanh), no biases, separate
+ *              projections, scores that are not divided; needs a relative bias              arXiv 1910.10683
+ *
+ * t5 is the block of its encoder; that of its decoder is causal and has cross-attention.
  */
 tg_block_config tg_block_bert(int64_t width, int heads);
 tg_block_config tg_block_gpt(int64_t width, int heads);
 tg_block_config tg_block_vit(int64_t width, int heads);
 tg_block_config tg_block_llama(int64_t width, int heads);
+tg_block_config tg_block_t5(int64_t width, int heads);
 
 typedef struct tg_block {
     tg_block_config config;
-    tg_attention attention;
+    tg_attention attention, cross; /* cross: if the configuration has it */
     tg_feed_forward feed_forward;
-    tg_norm_layer norm1, norm2;
+    tg_norm_layer norm[3]; /* of attention, of cross-attention if there is one, of the feed-forward layer */
 } tg_block;
 
 /* Adds NAME.self_attn.*, NAME.linear1.*, NAME.linear2.*, NAME.norm1.* and NAME.norm2.*, as PyTorch's
- * TransformerEncoderLayer; a gated feed-forward layer has NAME.mlp.gate_proj.*, up_proj.* and down_proj.*. The set
+ * TransformerEncoderLayer, and with `cross` NAME.multihead_attn.* and NAME.norm3.*, as its TransformerDecoderLayer; a
+ * gated feed-forward layer has NAME.mlp.gate_proj.*, up_proj.* and down_proj.*. The set
  * remembers errors. If the configuration is wrong, nothing is added, and forward reports it. */
 tg_block tg_block_add(tg_parameters *set, const char *name, const tg_block_config *config);
 

@@ -46,6 +46,7 @@ typedef struct tg_rotary {
 typedef struct tg_attention_context {
     tg_tensor padding;        /* [batch, positions], same type as x: 0 = masked */
     const tg_rotary *rotary;  /* rotates queries and keys of one sequence; NULL: no rotation */
+    tg_tensor bias;           /* [heads, 1, positions, others]: added to the scores (nn/layers/relative.h); TG_NONE */
     tg_tensor memory;         /* [batch, others, width]: keys and values are of this sequence; TG_NONE: of x */
     tg_tensor memory_padding; /* [batch, others], same type: 0 = masked; with a memory, in place of `padding` */
 } tg_attention_context;
@@ -55,6 +56,10 @@ typedef struct tg_layer_pass {
     tg_rng *training;         /* the generator of a training pass; NULL: evaluation */
     tg_tensor padding;        /* for attention: [batch, positions], 0 = masked; TG_NONE: nothing is masked */
     tg_rotary rotary;         /* for attention: the angles of rotary positions; zeros: none */
+    tg_tensor bias;           /* for attention of a sequence to itself: added to its scores; TG_NONE: nothing is */
+    tg_tensor memory;         /* for cross-attention: what an encoder has made of the source, [batch, others, width] */
+    tg_tensor memory_padding; /* [batch, others], 0 = masked; TG_NONE: nothing is masked */
+    tg_tensor target;         /* i32 [batch, positions]: the tokens that a decoder will read; TG_NONE: none */
     tg_tensor *preactivation; /* where the next hidden layer writes the input of its activation; NULL: nowhere */
 } tg_layer_pass;
 

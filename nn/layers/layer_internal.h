@@ -18,10 +18,11 @@ bool tg_layer_has(tg_tape *tape, const char *function, const tg_parameter *weigh
 /* Runs x through layers, each in a scope of its name. */
 tg_tensor tg_layers_forward(const tg_layer *layers, int count, tg_tensor x, tg_layer_pass *pass);
 
-/* The part of a pass that attention uses. */
+/* The part of a pass that attention of a sequence to itself uses. */
 static inline tg_attention_context tg_context_of(const tg_layer_pass *pass)
 {
-    return (tg_attention_context){.padding = pass->padding, .rotary = pass->rotary.cosine.value ? &pass->rotary : NULL};
+    return (tg_attention_context){
+        .padding = pass->padding, .rotary = pass->rotary.cosine.value ? &pass->rotary : NULL, .bias = pass->bias};
 }
 
 /* f(x); for a gated activation x is split in halves along the axis, value and gate as in PyTorch: value f(gate). */

@@ -17,6 +17,7 @@
 #include "nn/models/char_rnn.h"
 #include "nn/models/convnet.h"
 #include "nn/models/mlp.h"
+#include "nn/models/seq2seq.h"
 #include "nn/models/transformer.h"
 #include "nn/models/vit.h"
 

@@ -223,7 +223,7 @@ START_TEST(null_and_inert_arguments_are_survived)
     const tg_block nowhere = tg_block_add(NULL, NULL, &config);
     ck_assert(!tg_ok(tg_block_forward(&nowhere, x, NULL, NULL)));
     expect_error("no weight");
-    ck_assert_ptr_null(tg_block_add(set, "b", NULL).norm1.weight);
+    ck_assert_ptr_null(tg_block_add(set, "b", NULL).norm[0].weight);
     ck_assert_ptr_null(tg_attention_add(set, "b", NULL).out.weight);
     ck_assert_ptr_null(tg_convolution_add(set, "b", NULL).weight);
     const tg_block block = tg_block_add(set, "b", &config);

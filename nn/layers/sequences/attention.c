@@ -45,12 +45,15 @@ tg_attention tg_attention_add(tg_parameters *set, const char *name, const tg_att
     return a;
 }
 
-/* softmax(q k^T / sqrt(size)) v with dropout of the weights. */
-static tg_tensor attend_with_dropout(const tg_attention_config *c, tg_tensor q, tg_tensor k, tg_tensor v,
-                                     tg_tensor mask, tg_rng *training)
+/* softmax(q k^T / sqrt(size) + bias) v with dropout of the weights. */
+static tg_tensor attend(const tg_attention_config *c, tg_tensor q, tg_tensor k, tg_tensor v, tg_tensor mask,
+                        tg_tensor bias, tg_rng *training)
 {
-    const double scale = 1 / sqrt((double)tg_dim(q, -1));
-    tg_tensor scores = tg_matmul_transposed(tg_mul_scalar(q, scale), k, false, true);
+    if (!c->unscaled)
+        q = tg_mul_scalar(q, 1 / sqrt((double)tg_dim(q, -1)));
+    tg_tensor scores = tg_matmul_transposed(q, k, false, true);
+    if (bias.value)
+        scores = tg_add(scores, bias);
     if (tg_ok(mask))
         scores = tg_where(mask, scores, tg_full(tg_tape_of(q), tg_dtype_of(q), TG_SCALAR, -(double)INFINITY));
     tg_tensor weights = c->causal ? tg_causal_softmax(scores) : tg_softmax(scores, -1);
@@ -119,8 +122,10 @@ tg_tensor tg_attention_forward(const tg_attention *a, tg_tensor x, const tg_atte
     if (!fits(a, x, memory, padding))
         return TG_NONE;
     const tg_attention_config *c = &a->config;
+    const tg_tensor bias = context ? context->bias : TG_NONE;
     const bool dropout = training && c->dropout > 0;
-    if (!c->separate && !padding.value && !dropout && !crosses && !(context && context->rotary))
+    if (!c->separate && !c->unscaled && !padding.value && !bias.value && !dropout && !crosses &&
+        !(context && context->rotary))
         return tg_linear_layer_forward(
             &a->out, tg_self_attention(tg_linear_layer_forward(&a->fused, x), c->heads, c->key_value_heads, c->causal));
     projections p = project(a, x, memory);
@@ -135,8 +140,9 @@ tg_tensor tg_attention_forward(const tg_attention *a, tg_tensor x, const tg_atte
     tg_tensor mask = TG_NONE;
     if (padding.value)
         mask = tg_reshape(padding, TG_SHAPE(1, tg_dim(memory, 0), 1, tg_dim(memory, 1)));
-    tg_tensor heads = dropout ? attend_with_dropout(c, p.q, p.k, p.v, mask, training)
-                              : tg_scaled_dot_product_attention(p.q, p.k, p.v, mask, c->causal);
+    const bool usual = !dropout && !bias.value && !c->unscaled;
+    tg_tensor heads = usual ? tg_scaled_dot_product_attention(p.q, p.k, p.v, mask, c->causal)
+                            : attend(c, p.q, p.k, p.v, mask, bias, training);
     return tg_linear_layer_forward(&a->out, tg_merge_heads(heads));
 }
 

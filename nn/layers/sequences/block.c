@@ -40,6 +40,16 @@ tg_block_config tg_block_llama(int64_t width, int heads)
         .no_bias = true};
 }
 
+tg_block_config tg_block_t5(int64_t width, int heads)
+{
+    return (tg_block_config){
+        .attention = {.width = width, .heads = heads, .separate = true, .no_bias = true, .unscaled = true},
+        .activation = TG_RELU,
+        .norm = TG_NORM_RMS,
+        .epsilon = 1e-6,
+        .no_bias = true};
+}
+
 const char *tg_block_config_error(const tg_block_config *config)
 {
     if (!config)
@@ -77,36 +87,55 @@ static tg_feed_forward feed_forward_part(tg_parameters *set, const char *name, c
     return layer;
 }
 
+/* The number of sublayers: each has a norm and a residual connection. */
+static int sublayers(const tg_block_config *c)
+{
+    return c->cross ? 3 : 2;
+}
+
 tg_block tg_block_add(tg_parameters *set, const char *name, const tg_block_config *config)
 {
+    static const char *const norms[] = {"norm1", "norm2", "norm3"};
     tg_block block = {0};
     if (tg_block_config_error(config))
         return block;
     block.config = *config;
     block.attention = tg_attention_add(set, tg_name_in(name, "self_attn").text, &config->attention);
+    if (config->cross) {
+        tg_attention_config cross = config->attention;
+        cross.causal = false;
+        block.cross = tg_attention_add(set, tg_name_in(name, "multihead_attn").text, &cross);
+    }
     block.feed_forward = feed_forward_part(set, name, config);
-    block.norm1 =
-        tg_norm_layer_add(set, tg_name_in(name, "norm1").text, config->norm, config->attention.width, config->epsilon);
-    block.norm2 =
-        tg_norm_layer_add(set, tg_name_in(name, "norm2").text, config->norm, config->attention.width, config->epsilon);
+    for (int i = 0; i < sublayers(config); i++)
+        block.norm[i] = tg_norm_layer_add(set, tg_name_in(name, norms[i]).text, config->norm, config->attention.width,
+                                          config->epsilon);
     return block;
+}
+
+/* Adds x and what a sublayer has made of it. */
+static tg_tensor join(const tg_block *block, int sublayer, tg_tensor x, tg_tensor h, tg_rng *training)
+{
+    x = tg_add(x, tg_dropout_forward(h, block->config.dropout, training));
+    return block->config.post_norm ? tg_norm_layer_forward(&block->norm[sublayer], x, training) : x;
 }
 
 static tg_tensor inside(const void *self, tg_tensor x, tg_layer_pass *pass)
 {
     const tg_block *block = self;
-    const tg_attention_context context = tg_context_of(pass);
+    const tg_attention_context alone = tg_context_of(pass),
+                               both = {.memory = pass->memory, .memory_padding = pass->memory_padding};
     tg_rng *training = pass->training;
-    const double rate = block->config.dropout;
-    const bool post = block->config.post_norm;
-    tg_tensor h = post ? x : tg_norm_layer_forward(&block->norm1, x, training);
-    h = tg_dropout_forward(tg_attention_forward(&block->attention, h, &context, training), rate, training);
-    x = tg_add(x, h);
-    x = post ? tg_norm_layer_forward(&block->norm1, x, training) : x;
-    h = post ? x : tg_norm_layer_forward(&block->norm2, x, training);
-    h = tg_dropout_forward(tg_feed_forward_forward(&block->feed_forward, h, training), rate, training);
-    x = tg_add(x, h);
-    return post ? tg_norm_layer_forward(&block->norm2, x, training) : x;
+    const int count = sublayers(&block->config);
+    for (int i = 0; i < count; i++) {
+        const tg_tensor h = block->config.post_norm ? x : tg_norm_layer_forward(&block->norm[i], x, training);
+        x = join(block, i, x,
+                 i == 0           ? tg_attention_forward(&block->attention, h, &alone, training)
+                 : i == count - 1 ? tg_feed_forward_forward(&block->feed_forward, h, training)
+                                  : tg_attention_forward(&block->cross, h, &both, training),
+                 training);
+    }
+    return x;
 }
 
 static tg_tensor run(const tg_block *block, tg_tensor x, tg_layer_pass *pass)
@@ -115,6 +144,8 @@ static tg_tensor run(const tg_block *block, tg_tensor x, tg_layer_pass *pass)
         return TG_FAIL(tg_tape_of(x), "tg_block_forward: %s",
                        block ? "the block has no weight: tg_block_config_error or tg_parameters_error says why"
                              : "there is no block");
+    if (block->config.cross && !pass->memory.value)
+        return TG_FAIL(tg_tape_of(x), "tg_block_forward: the block has cross-attention and needs a memory");
     return tg_layer_call(inside, block, x, pass, block->config.recompute);
 }
 
@@ -122,7 +153,11 @@ tg_tensor tg_block_forward(const tg_block *block, tg_tensor x, const tg_attentio
 {
     tg_layer_pass pass = {.training = training};
     if (context)
-        pass.padding = context->padding;
+        pass = (tg_layer_pass){.training = training,
+                               .padding = context->padding,
+                               .bias = context->bias,
+                               .memory = context->memory,
+                               .memory_padding = context->memory_padding};
     if (context && context->rotary)
         pass.rotary = *context->rotary;
     return run(block, x, &pass);
@@ -133,16 +168,33 @@ static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
     return run(self->layer, x, pass);
 }
 
+/* With a memory: x in reverse order, of which the last position of the first sequence is masked; and a bias, from x. */
+static tg_tensor forward_crossed(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
+{
+    const int64_t batch = tg_dim(x, 0), positions = tg_dim(x, 1);
+    const tg_tensor all = tg_full(tg_tape_of(x), tg_dtype_of(x), TG_SHAPE(batch, positions), 1),
+                    scores = tg_matmul_transposed(tg_narrow(x, 0, 0, 1), tg_narrow(x, 0, 0, 1), false, true);
+    pass->memory = tg_tanh(tg_flip(x, TG_AXES(1)));
+    pass->memory_padding = positions > 2 ? tg_tril(all, (int)positions - 2) : all;
+    pass->bias = tg_reshape(tg_sin(tg_concat((const tg_tensor[]){scores, tg_neg(scores)}, 2, 0)),
+                            TG_SHAPE(2, 1, positions, positions));
+    return forward(self, x, pass);
+}
+
 static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
 {
-    static tg_block_config (*const published[])(int64_t width, int heads) = {
-        tg_block_bert, tg_block_gpt, tg_block_vit, tg_block_llama, tg_block_gpt, tg_block_gpt};
+    static tg_block_config (*const published[])(int64_t width, int heads) = {tg_block_bert,  tg_block_gpt, tg_block_vit,
+                                                                             tg_block_llama, tg_block_gpt, tg_block_gpt,
+                                                                             tg_block_t5,    tg_block_t5};
+    static const tg_layer_kind crossed = {"block", "block", sizeof(tg_block), forward_crossed, NULL, NULL};
     tg_block *l = layer;
     tg_block_config config = published[sample](tg_last(x), 2);
     config.dropout = config.attention.dropout = 0.2;
-    config.recompute = sample == 5;
+    config.recompute = sample == 5 || sample == 7;
+    config.cross = sample >= 6;
+    config.attention.causal |= config.cross;
     *l = tg_block_add(set, name, &config);
-    return (tg_layer){.kind = &tg_block_kind, .layer = l};
+    return (tg_layer){.kind = sample >= 6 ? &crossed : &tg_block_kind, .layer = l};
 }
 
 static const tg_layer_sample samples[] = {
@@ -152,6 +204,8 @@ static const tg_layer_sample samples[] = {
     {"llama", "pre-norm RMSNorm, swiglu, causal, rotated positions", tg_sample_sequences, .rotary = 2},
     {"training", "GPT-2's block with dropout", tg_sample_sequences, .training = true},
     {"recompute", "the same, computed again in the backward pass", tg_sample_sequences, .training = true},
+    {"t5", "T5's decoder: RMSNorm, relu, a bias of the scores, cross-attention", tg_sample_sequences},
+    {"t5.recompute", "the same, computed again in the backward pass", tg_sample_sequences},
     {0}};
 
 const tg_layer_kind tg_block_kind = {"block", "block", sizeof(tg_block), forward, add, samples};

@@ -80,7 +80,7 @@ static void build(tg_model *model, void *config)
     p.positions = tg_embedding_layer_add(set, "position_embedding", tokens, width);
     tg_parameter_initial(p.positions.weight, (tg_initial){.deviation = 0.02});
     tg_model_add(model, "embedding", (tg_layer){.kind = &patches_kind, .layer = &p});
-    tg_model_add_blocks(model, c->layers, &c->block, c->dropout);
+    tg_model_add_blocks(model, "", c->layers, &c->block, c->dropout);
     const tg_linear_layer head = tg_linear_layer_add(set, "head", width, c->outputs, true);
     tg_parameter_initial(head.weight, (tg_initial){0});
     tg_model_add(model, "head", (tg_layer){.kind = &pool_kind, .count = c->mean_pool});

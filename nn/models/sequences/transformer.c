@@ -3,8 +3,6 @@
 #include "nn/models/model_internal.h"
 #include "nn/models/sequences/blocks.h"
 
-#include <math.h>
-
 static const char *config_error(const void *config)
 {
     const tg_transformer_config *c = config;
@@ -43,31 +41,6 @@ static const tg_layer_kind embeddings_kind = {.name = "embeddings", .size = size
 
 /* ---- the model ---- */
 
-static void set_sums(tg_parameter *weight, int sums)
-{
-    if (weight)
-        weight->initial.sums = sums;
-}
-
-/* Embeddings are weights like others, and results of blocks are added up. Their own deviation is that of SmallInit,
- * sqrt(2 / (5 width)), whatever their fan_in. */
-static void set_initial(const tg_model *model, const embeddings *e, int layers, int64_t width)
-{
-    tg_parameter_initial(e->tokens.weight, (tg_initial){.gain = 1});
-    tg_parameter_initial(e->positions.weight, (tg_initial){.gain = 1});
-    for (int i = 0; i < model->count; i++)
-        if (model->layers[i].kind == &tg_block_kind && model->layers[i].layer) {
-            const tg_block *block = model->layers[i].layer;
-            set_sums(block->attention.out.weight, 2 * layers);
-            set_sums(block->feed_forward.out.weight, 2 * layers);
-        }
-    for (int i = 0; i < tg_parameters_count(model->parameters); i++) {
-        tg_parameter *p = tg_parameters_at(model->parameters, i);
-        if (p->shape.rank == 2)
-            p->initial.own = sqrt(0.4 * (double)p->shape.dim[1] / (double)width);
-    }
-}
-
 static void build(tg_model *model, void *config)
 {
     const tg_transformer_config *c = config;
@@ -78,13 +51,13 @@ static void build(tg_model *model, void *config)
     if (c->rotary_base == 0)
         e.positions = tg_embedding_layer_add(set, "position_embedding", c->context, a->width);
     tg_model_add(model, "embedding", (tg_layer){.kind = &embeddings_kind, .layer = &e});
-    tg_model_add_blocks(model, c->layers, &c->block, c->dropout);
+    tg_model_add_blocks(model, "", c->layers, &c->block, c->dropout);
     tg_linear_layer head = {.weight = e.tokens.weight};
     if (!c->tied && !c->no_head)
         head = tg_linear_layer_add(set, "head", a->width, c->vocabulary, false);
     if (!c->no_head)
         tg_model_add(model, "head", tg_sequential_linear(&head));
-    set_initial(model, &e, c->layers, a->width);
+    tg_model_initial_blocks(model, &e.tokens, &e.positions, c->layers, a->width);
     model->init = c->init;
     model->scale = c->scale;
 }

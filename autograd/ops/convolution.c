@@ -244,21 +244,23 @@ static bool find_room(convolution *v, room *r)
 static void take_line(size_t element, const char *line, int64_t size, int64_t first, int64_t stride, int64_t count,
                       char *to)
 {
-    int64_t before = first >= 0 ? 0 : smaller(stride == 1 ? -first : pieces(-first, stride), count);
-    int64_t end = first >= size ? before
-                  : stride == 1 ? smaller(size - first, count)
-                                : smaller((size - 1 - first) / stride + 1, count);
-    if (!line || end < before)
-        before = end = 0;
+    const int64_t before = first >= 0 ? 0 : smaller(stride == 1 ? -first : pieces(-first, stride), count);
+    const int64_t end = first >= size ? before
+                        : stride == 1 ? smaller(size - first, count)
+                                      : smaller((size - 1 - first) / stride + 1, count);
+    if (!line || end <= before) {
+        memset(to, 0, (size_t)count * element);
+        return;
+    }
     TG_FOR_ELEMENT_SIZE(element, {
-        const char *from = line + first * BYTES;
+        const char *from = line + (first + before * stride) * BYTES;
         int64_t x = before;
         for (int64_t i = 0; i < before; i++)
             memset(to + i * BYTES, 0, BYTES);
         for (; stride == 1 && x + 16 / BYTES <= end; x += 16 / BYTES)
-            memcpy(to + x * BYTES, from + x * BYTES, 16);
+            memcpy(to + x * BYTES, from + (x - before) * BYTES, 16);
         for (; x < end; x++)
-            memcpy(to + x * BYTES, from + x * stride * BYTES, BYTES);
+            memcpy(to + x * BYTES, from + (x - before) * stride * BYTES, BYTES);
         for (; x < count; x++)
             memset(to + x * BYTES, 0, BYTES);
     })

@@ -39,32 +39,27 @@ void *tg_arena_take_slowly(tg_arena *arena, size_t size, size_t alignment)
         return NULL;
     while (arena->current && arena->current->next) {
         arena->current = arena->current->next;
+        arena->current->before = arena->bytes_used;
         if (arena->current->size - arena->current->used >= room)
             return tg_arena_take(arena, size, alignment);
     }
     tg_chunk *chunk = new_chunk(arena, room);
     if (!chunk)
         return NULL;
+    chunk->before = arena->bytes_used;
     arena->current = chunk;
     return tg_arena_take(arena, size, alignment);
 }
 
-tg_arena_position tg_arena_here(const tg_arena *arena)
+void tg_arena_rewind(tg_arena *arena, int64_t position)
 {
-    const bool empty = !arena->current || (arena->current == arena->first && arena->first->used == 0);
-    return empty ? (tg_arena_position){0}
-                 : (tg_arena_position){arena->current, arena->current->used, arena->bytes_used};
-}
-
-void tg_arena_rewind(tg_arena *arena, tg_arena_position position)
-{
-    tg_chunk *after = position.chunk ? position.chunk->next : arena->first;
-    for (; after; after = after->next)
-        after->used = 0;
-    if (position.chunk)
-        position.chunk->used = position.used;
-    arena->current = position.chunk ? position.chunk : arena->first;
-    arena->bytes_used = position.bytes_used;
+    tg_chunk *chunk = arena->first;
+    while (chunk != arena->current && chunk->before + (int64_t)chunk->used < position)
+        chunk = chunk->next;
+    for (tg_chunk *after = chunk; after; after = after->next)
+        after->used = after == chunk ? (size_t)(position - chunk->before) : 0;
+    arena->current = chunk;
+    arena->bytes_used = position;
 }
 
 void tg_arena_trim(tg_arena *arena, int64_t used)
@@ -72,7 +67,7 @@ void tg_arena_trim(tg_arena *arena, int64_t used)
     enum { SLACK = 1 << 20 };
     arena->peak -= arena->peak / 8;
     arena->peak = used > arena->peak ? used : arena->peak;
-    const bool empty = !tg_arena_here(arena).chunk; /* not even the first chunk is used */
+    const bool empty = arena->bytes_used == 0; /* not even the first chunk is used */
     tg_chunk **link = empty ? &arena->first : &arena->current->next;
     while (*link && arena->bytes_held > 2 * arena->peak + SLACK) {
         tg_chunk *chunk = *link;
@@ -80,13 +75,13 @@ void tg_arena_trim(tg_arena *arena, int64_t used)
         arena->bytes_held -= (int64_t)chunk->size;
         free(chunk);
     }
-    if (empty)
-        arena->current = arena->first;
+    if (empty && (arena->current = arena->first))
+        arena->first->before = 0;
 }
 
 void tg_arena_empty(tg_arena *arena)
 {
-    tg_arena_rewind(arena, (tg_arena_position){0});
+    tg_arena_rewind(arena, 0);
 }
 
 void tg_arena_free(tg_arena *arena)

@@ -16,6 +16,7 @@ enum { TG_CHUNK_ALIGNMENT = 64 };
 typedef struct tg_chunk {
     struct tg_chunk *next;
     size_t used, size; /* of the memory after this header; the header is as long as the alignment */
+    int64_t before;    /* bytes in use in the chunks before this one */
 } tg_chunk;
 
 typedef struct tg_arena {
@@ -42,15 +43,13 @@ static inline void *tg_arena_take(tg_arena *arena, size_t size, size_t alignment
     return tg_arena_take_slowly(arena, size, alignment);
 }
 
-/* The current position, and a rewind to it, which frees everything taken since. */
-typedef struct tg_arena_position {
-    tg_chunk *chunk;
-    size_t used;
-    int64_t bytes_used;
-} tg_arena_position;
+/* The current position, in bytes, and a rewind to it, which frees everything taken since. */
+static inline int64_t tg_arena_here(const tg_arena *arena)
+{
+    return arena->bytes_used;
+}
 
-tg_arena_position tg_arena_here(const tg_arena *arena);
-void tg_arena_rewind(tg_arena *arena, tg_arena_position position);
+void tg_arena_rewind(tg_arena *arena, int64_t position);
 
 /* After a rewind from a position with `used` bytes in use: frees chunks after the current position until the arena has
  * at most a mebibyte plus twice the recent use. The recent use is `used`, or seven eighths of its previous value if

@@ -37,6 +37,8 @@ bool tg_shape_equal(const tg_shape *a, const tg_shape *b)
 {
     if (!has_rank(a) || !b || a->rank != b->rank)
         return false;
+    if (a == b)
+        return true;
     for (int axis = 0; axis < a->rank; axis++)
         if (a->dim[axis] != b->dim[axis])
             return false;

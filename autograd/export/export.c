@@ -13,7 +13,7 @@
 static double number_at(const tg_writer *w, const tg_value *leaf, int64_t i)
 {
     if (w->function[TG_PREDICT].places[leaf->index].transposed)
-        i = i % leaf->shape.dim[0] * leaf->shape.dim[1] + i / leaf->shape.dim[0];
+        i = i % leaf->shape->dim[0] * leaf->shape->dim[1] + i / leaf->shape->dim[0];
     return tg_element(leaf->dtype, tg_writer_data(leaf), i);
 }
 
@@ -33,7 +33,7 @@ static void put_numbers(tg_writer *w, const tg_value *leaf)
     const char *name = tg_name_of(leaf);
     tg_text_add(&w->text, "    /* ");
     tg_writer_quote(w, name ? name : "a constant");
-    tg_text_add(&w->text, " %s%s */", tg_shape_text(&leaf->shape, shape, sizeof shape),
+    tg_text_add(&w->text, " %s%s */", tg_shape_text(leaf->shape, shape, sizeof shape),
                 w->function[TG_PREDICT].places[leaf->index].transposed ? ", transposed" : "");
     for (int64_t i = 0; i < leaf->size; i++) {
         tg_text_add(&w->text, i % 8 == 0 ? "\n    " : " ");
@@ -69,14 +69,14 @@ static void put_head(tg_writer *w)
     tg_text_add(text, "\n *");
     tg_writer_heads(w);
     tg_text_add(text, "\n *\n * %s_predict: x is %s, y %s. The result is 0, or -1 if an index is out of range.\n",
-                w->name, tg_shape_text(&f->argument[0]->shape, shape[0], sizeof shape[0]),
-                tg_shape_text(&f->result->shape, shape[1], sizeof shape[1]));
+                w->name, tg_shape_text(f->argument[0]->shape, shape[0], sizeof shape[0]),
+                tg_shape_text(f->result->shape, shape[1], sizeof shape[1]));
     if (w->config->step)
         tg_text_add(
             text,
             " * %s_train: a step for each batch of %lld of the n rows. The result is the last one's loss, or NaN if\n"
             " * an index is out of range. %s_rate sets the learning rate of the steps to come.\n",
-            w->name, (long long)w->function[TG_STEP].argument[0]->shape.dim[0], w->name);
+            w->name, (long long)w->function[TG_STEP].argument[0]->shape->dim[0], w->name);
     if (w->config->weights_apart)
         tg_text_add(
             text, " * First comes %s_weights(w), w with the %lld bytes of the file of weights; they are not copied.\n",

@@ -21,7 +21,7 @@ static void put_comment(tg_writer *w, const tg_value *value)
     char shape[128];
     const char *name = tg_name_of(value), *formula = value->op ? tg_op_formula(value->op) : NULL;
     tg_text_add(&w->text, "\n    /* v%lld %s", (long long)value->index,
-                tg_shape_text(&value->shape, shape, sizeof shape));
+                tg_shape_text(value->shape, shape, sizeof shape));
     if (name)
         tg_text_add(&w->text, " ");
     tg_writer_quote(w, name ? name : "");
@@ -227,7 +227,7 @@ static bool put_step(tg_writer *w)
     const tg_exported *f = &w->function[TG_STEP];
     const tg_export_step *s = w->config->step;
     const bool adam = s->rule != TG_EXPORT_SGD;
-    const long long size = (long long)w->sizes.parameters, rows = (long long)f->argument[0]->shape.dim[0];
+    const long long size = (long long)w->sizes.parameters, rows = (long long)f->argument[0]->shape->dim[0];
     tg_text_add(&w->text, "\n/* What training keeps from step to step: all of it is 0 at first. */\nstatic struct {\n");
     tg_text_add(&w->text,
                 adam ? "    tg_real gradients[%lld], moment1[%lld], moment2[%lld];\n"
@@ -262,7 +262,7 @@ static bool put_step(tg_writer *w)
                   "}\n"
                   "return loss;",
                   rows, rows, (long long)f->argument[0]->size / rows,
-                  (long long)(f->argument[1]->size / f->argument[1]->shape.dim[0]));
+                  (long long)(f->argument[1]->size / f->argument[1]->shape->dim[0]));
     tg_text_add(&w->text, "}\n");
     return true;
 }

@@ -65,9 +65,9 @@ static tg_strided loops_of(const tg_value *value)
 {
     int64_t stride[TG_STRIDED_ARRAYS][TG_MAX_RANK];
     for (int k = 0; k < value->input_count; k++)
-        tg_broadcast_strides(&value->inputs[k]->shape, value->shape.rank, stride[k]);
-    tg_strides(&value->shape, stride[value->input_count]);
-    return tg_strided_over(&value->shape, value->input_count + 1, stride);
+        tg_broadcast_strides(value->inputs[k]->shape, value->shape->rank, stride[k]);
+    tg_strides(value->shape, stride[value->input_count]);
+    return tg_strided_over(value->shape, value->input_count + 1, stride);
 }
 
 /* The formula of an operation that is a loop around one; NULL: none. The operation of a user may have the name of one
@@ -92,7 +92,7 @@ const tg_value *tg_writer_joined(const tg_writer *w, const tg_value *value)
     while (i < w->program->count && w->places[i].kind == TG_PLACE_NONE)
         i++;
     const tg_value *next = i < w->program->count ? tg_program_at(w->program, i) : NULL;
-    if (!next || !may_join(w, value) || !may_join(w, next) || !tg_shape_equal(&value->shape, &next->shape))
+    if (!next || !may_join(w, value) || !may_join(w, next) || !tg_shape_equal(value->shape, next->shape))
         return NULL;
     const tg_strided a = loops_of(value), b = loops_of(next);
     return a.rank == b.rank && memcmp(a.dim, b.dim, (size_t)a.rank * sizeof a.dim[0]) == 0 ? next : NULL;
@@ -239,7 +239,7 @@ static void multiply(tg_writer *w, int indent, const product *given)
 static product linear_product(const tg_writer *w, const tg_value *value)
 {
     const tg_value *weight = value->inputs[1];
-    const int64_t in = weight->shape.dim[1], out = weight->shape.dim[0];
+    const int64_t in = weight->shape->dim[1], out = weight->shape->dim[0];
     const bool transposed = w->places[weight->index].transposed;
     return (product){.m = out ? value->size / out : 0,
                      .n = out,
@@ -254,7 +254,7 @@ static product linear_product(const tg_writer *w, const tg_value *value)
 static product matrices_product(const tg_value *value)
 {
     const bool ta = tg_writer_word(value, "transpose_a") != 0, tb = tg_writer_word(value, "transpose_b") != 0;
-    const tg_shape *a = &value->inputs[0]->shape, *out = &value->shape;
+    const tg_shape *a = value->inputs[0]->shape, *out = value->shape;
     const int64_t m = out->dim[out->rank - 2], n = out->dim[out->rank - 1], k = a->dim[a->rank - (ta ? 2 : 1)];
     return (product){.m = m,
                      .n = n,
@@ -268,7 +268,7 @@ int64_t tg_writer_scratch(const tg_writer *w, const tg_value *value)
 {
     const bool forward = value->op == &tg_op_self_attention;
     if (forward || value->op == &tg_op_self_attention_grad) {
-        const tg_shape *x = &value->inputs[value->input_count - 1]->shape;
+        const tg_shape *x = value->inputs[value->input_count - 1]->shape;
         return x->dim[x->rank - 2] * (forward ? 1 : 2);
     }
     if (value->op != &tg_op_linear && value->op != &tg_op_matmul)
@@ -291,10 +291,10 @@ static void matmul(tg_writer *w, const tg_value *value)
     int64_t stride[3][TG_MAX_RANK];
     char index[200];
     product p = matrices_product(value);
-    tg_shape batch = value->shape;
+    tg_shape batch = *value->shape;
     batch.rank -= 2;
     for (int k = 0; k < 3; k++) {
-        tg_shape matrices = k < 2 ? value->inputs[k]->shape : value->shape;
+        tg_shape matrices = *(k < 2 ? value->inputs[k] : value)->shape;
         const int64_t size = matrices.dim[matrices.rank - 1] * matrices.dim[matrices.rank - 2];
         matrices.rank -= 2;
         tg_broadcast_strides(&matrices, batch.rank, stride[k]);
@@ -347,10 +347,10 @@ static void sum_over(tg_writer *w, const tg_value *value)
 {
     const tg_value *in = value->inputs[0];
     const int axes = (int)tg_writer_word(value, "axes");
-    const tg_sum_plan p = tg_plan_sum(&in->shape, axes);
+    const tg_sum_plan p = tg_plan_sum(in->shape, axes);
     if (in->size == 0)
         tg_writer_say(w, 1, "memset($y, 0, $count * sizeof *$y);");
-    else if (in->shape.rank == 2 && axes == 1)
+    else if (in->shape->rank == 2 && axes == 1)
         tg_writer_say(w, 1, "sum_matrix($0.0, $0.1, 0, $0.1, $0, $y);");
     else if (p.run_summed && p.summed.rank == 0 && p.kept.rank <= 1)
         tg_writer_say(w, 1, "sum_rows($count, %lld, $0, $y);", (long long)(in->size / value->size));
@@ -364,19 +364,19 @@ static void permute(tg_writer *w, const tg_value *value)
 {
     const tg_shape *order = tg_writer_shape(value, "order");
     int64_t in[TG_MAX_RANK], stride[2][TG_MAX_RANK];
-    tg_strides(&value->inputs[0]->shape, in);
-    tg_strides(&value->shape, stride[1]);
-    for (int axis = 0; axis < value->shape.rank; axis++)
+    tg_strides(value->inputs[0]->shape, in);
+    tg_strides(value->shape, stride[1]);
+    for (int axis = 0; axis < value->shape->rank; axis++)
         stride[0][axis] = in[order->dim[axis]];
-    copy(w, &value->shape, stride, 0, 0, 0);
+    copy(w, value->shape, stride, 0, 0, 0);
 }
 
 static void expand(tg_writer *w, const tg_value *value)
 {
     int64_t stride[2][TG_MAX_RANK];
-    tg_broadcast_strides(&value->inputs[0]->shape, value->shape.rank, stride[0]);
-    tg_strides(&value->shape, stride[1]);
-    copy(w, &value->shape, stride, 0, 0, 0);
+    tg_broadcast_strides(value->inputs[0]->shape, value->shape->rank, stride[0]);
+    tg_strides(value->shape, stride[1]);
+    copy(w, value->shape, stride, 0, 0, 0);
 }
 
 /* Copies between a whole tensor and the slice of it that the attributes name. */
@@ -384,7 +384,7 @@ static void slice(tg_writer *w, const tg_value *value)
 {
     const bool scatters = value->op == &tg_op_scatter_slice;
     const tg_value *in = value->inputs[0];
-    const tg_shape *whole = scatters ? &value->shape : &in->shape, *part = scatters ? &in->shape : &value->shape;
+    const tg_shape *whole = scatters ? value->shape : in->shape, *part = scatters ? in->shape : value->shape;
     const tg_shape *start = tg_writer_shape(value, "start"), *step = tg_writer_shape(value, "step");
     int64_t stride[2][TG_MAX_RANK], offset = 0;
     int64_t *const of_whole = stride[scatters];
@@ -403,7 +403,7 @@ static void concat(tg_writer *w, const tg_value *value)
 {
     int64_t outer = 1, begin = 0;
     for (int axis = 0; axis < (int)tg_writer_word(value, "axis"); axis++)
-        outer *= value->shape.dim[axis];
+        outer *= value->shape->dim[axis];
     for (int i = 0; i < value->input_count; i++) {
         const int64_t row = value->inputs[i]->size / outer;
         const tg_shape rows = TG_SHAPE(outer, row);

@@ -17,14 +17,14 @@ enum { IR_VERSION = 9, OPSET = 20 };
 
 static long long dim(const tg_value *value, int axis)
 {
-    return (long long)value->shape.dim[axis < 0 ? value->shape.rank + axis : axis];
+    return (long long)value->shape->dim[axis < 0 ? value->shape->rank + axis : axis];
 }
 
 static void linear(const tg_writer *w, const tg_value *value, tg_text *to)
 {
     (void)w;
     const bool biased = value->input_count > 2;
-    if (value->inputs[0]->shape.rank == 2)
+    if (value->inputs[0]->shape->rank == 2)
         tg_text_add(to, biased ? "Gemm[transB=1]($0, $1, $2)" : "Gemm[transB=1]($0, $1)");
     else
         tg_text_add(to, biased ? "Add(MatMul($0, Transpose[perm={1, 0}]($1)), $2)"
@@ -133,8 +133,8 @@ static bool put_operation(tg_onnx *o, const tg_value *value)
 static void put_leaf(tg_onnx *o, const tg_value *leaf)
 {
     char name[TG_ONNX_NAME];
-    tg_onnx_tensor(o->to, 5, tg_onnx_name(o, leaf, name), tg_writer_onnx_type(leaf->dtype), leaf->shape.rank,
-                   leaf->shape.dim, tg_writer_data(leaf), (size_t)leaf->size * tg_dtype_size(leaf->dtype));
+    tg_onnx_tensor(o->to, 5, tg_onnx_name(o, leaf, name), tg_writer_onnx_type(leaf->dtype), leaf->shape->rank,
+                   leaf->shape->dim, tg_writer_data(leaf), (size_t)leaf->size * tg_dtype_size(leaf->dtype));
 }
 
 /* Means or scales, in double. A column of scale 0 is 0 for the net: divided by infinity. */
@@ -208,9 +208,9 @@ static void put_type(tg_text *to, int field, const char *name, const tg_value *v
     const size_t type = tg_proto_begin(to, 2), tensor = tg_proto_begin(to, 1);
     tg_proto_int(to, 1, tg_writer_onnx_type(value->dtype));
     const size_t shape = tg_proto_begin(to, 2);
-    for (int axis = 0; axis < value->shape.rank; axis++) {
+    for (int axis = 0; axis < value->shape->rank; axis++) {
         const size_t dimension = tg_proto_begin(to, 1);
-        tg_proto_int(to, 1, value->shape.dim[axis]);
+        tg_proto_int(to, 1, value->shape->dim[axis]);
         tg_proto_end(to, dimension);
     }
     tg_proto_end(to, shape);

@@ -68,7 +68,7 @@ void tg_places_transpose(tg_writer *w, const tg_exported *f)
     w->places = f->places;
     for (int64_t i = 0; i < w->program->count; i++)
         w->places[i].transposed =
-            w->places[i].kind == TG_PLACE_WEIGHTS && tg_program_at(w->program, i)->shape.rank == 2;
+            w->places[i].kind == TG_PLACE_WEIGHTS && tg_program_at(w->program, i)->shape->rank == 2;
     for (int64_t i = 0; i < w->program->count; i++) {
         const tg_value *value = tg_program_at(w->program, i);
         for (int k = 0; k < value->input_count && is_needed(w, i); k++)

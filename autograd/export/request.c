@@ -64,8 +64,8 @@ static bool take_step(tg_writer *w, const tg_export_step *s)
         has_gradients |= tg_program_at(w->program, i)->sink != NULL;
     if (!has_gradients || f->result->size != 1)
         return refuse(w, "a step needs a loss, of which tg_backward has been called");
-    if (f->argument[0]->shape.rank == 0 || f->argument[1]->shape.rank == 0 ||
-        f->argument[0]->shape.dim[0] != f->argument[1]->shape.dim[0])
+    if (f->argument[0]->shape->rank == 0 || f->argument[1]->shape->rank == 0 ||
+        f->argument[0]->shape->dim[0] != f->argument[1]->shape->dim[0])
         return refuse(w, "input and target of the step have no equal number of rows");
     return !tape->not_replayed || refuse(w, tape->not_replayed);
 }

@@ -27,7 +27,7 @@ int tg_writer_onnx_type(tg_dtype dtype)
 
 int64_t tg_writer_columns(const tg_value *value)
 {
-    return value->shape.rank > 0 ? value->shape.dim[value->shape.rank - 1] : 1;
+    return value->shape->rank > 0 ? value->shape->dim[value->shape->rank - 1] : 1;
 }
 
 const void *tg_writer_data(const tg_value *leaf)
@@ -82,7 +82,7 @@ static const tg_value *loss_of(const tg_writer *w, const tg_value *gradient)
 /* As in ops/self_attention.c. */
 static int64_t queries_together(const tg_value *x)
 {
-    const int64_t positions = x->shape.dim[x->shape.rank - 2];
+    const int64_t positions = x->shape->dim[x->shape->rank - 2];
     const int64_t fit = positions ? TG_SCRATCH / (2 * (int64_t)tg_dtype_size(x->dtype) * positions) : 1,
                   most = positions < TG_QUERIES ? positions : TG_QUERIES;
     return fit < most ? fit : most;
@@ -112,12 +112,12 @@ double tg_writer_word(const tg_value *value, const char *word)
     if (strcmp(name, "queries") == 0)
         return (double)queries_together(value->inputs[1]);
     if (strcmp(name, "rank") == 0)
-        return value->shape.rank;
+        return value->shape->rank;
     if (strcmp(name, "columns") == 0)
         return (double)tg_writer_columns(value);
     if (strcmp(name, "rows") == 0)
         return tg_writer_columns(value) ? (double)(value->size / tg_writer_columns(value)) : 0;
-    const tg_blocks b = blocks_of(value, *of || value->input_count == 0 ? &value->shape : &value->inputs[0]->shape);
+    const tg_blocks b = blocks_of(value, *of || value->input_count == 0 ? value->shape : value->inputs[0]->shape);
     return strcmp(name, "outer") == 0   ? (double)b.outer
            : strcmp(name, "n") == 0     ? (double)b.n
            : strcmp(name, "inner") == 0 ? (double)b.inner
@@ -128,7 +128,7 @@ double tg_writer_word(const tg_value *value, const char *word)
 static int64_t end_of_slice(const tg_value *value, int axis)
 {
     const int64_t step = tg_writer_shape(value, "step")->dim[axis];
-    const int64_t end = tg_writer_shape(value, "start")->dim[axis] + step * value->shape.dim[axis];
+    const int64_t end = tg_writer_shape(value, "start")->dim[axis] + step * value->shape->dim[axis];
     return end < 0 ? INT64_MIN : end;
 }
 
@@ -137,7 +137,7 @@ static bool list_of(const tg_value *value, const char *word, tg_shape *list)
 {
     const tg_field *field = field_of(value, word);
     const char *input = word + strcspn(word, "0123456789");
-    *list = *input ? value->inputs[*input - '0']->shape : value->shape;
+    *list = *(*input ? value->inputs[*input - '0'] : value)->shape;
     if (strncmp(word, "shape", 5) == 0)
         return true;
     if (field && field->type == TG_FIELD_SHAPE) {
@@ -146,7 +146,7 @@ static bool list_of(const tg_value *value, const char *word, tg_shape *list)
     }
     if (field && strcmp(word, "axes") == 0) {
         list->rank = 0;
-        for (int axis = 0; axis < value->inputs[0]->shape.rank; axis++)
+        for (int axis = 0; axis < value->inputs[0]->shape->rank; axis++)
             if ((int)tg_writer_word(value, word) >> axis & 1)
                 list->dim[list->rank++] = axis;
         return true;
@@ -183,7 +183,7 @@ static const char *put_word(const tg_writer *w, const tg_value *value, const cha
                             : is_bias                ? (value->input_count > 2 ? value->inputs[2] : NULL)
                                                      : NULL;
     if (at[length] == '.' && (isdigit((unsigned char)at[length + 1]) || at[length + 1] == '-')) {
-        const tg_shape *shape = named ? &named->shape : tg_writer_shape(value, word);
+        const tg_shape *shape = named ? named->shape : tg_writer_shape(value, word);
         char *end;
         long axis = strtol(at + length + 1, &end, 10);
         axis += axis < 0 ? shape->rank : 0;

@@ -198,7 +198,7 @@ void tg_check_measure_noise(tg_check *c, int number)
 {
     enum { POINTS = 6 };
     tg_check_level *level = &c->level[number];
-    const tg_arena_position here = tg_arena_here(&c->arena);
+    const int64_t here = tg_arena_here(&c->arena);
     if (level->measured)
         return;
     level->measured = true;

@@ -186,7 +186,7 @@ void tg_check_compare_all(tg_check *c, int orders)
     double *direction = tg_check_numbers(c, c->variables);
     for (int order = 1; order <= orders && c->result.passed; order++)
         for (int p = 0; p < c->part_count; p++) {
-            const tg_arena_position here = tg_arena_here(&c->arena);
+            const int64_t here = tg_arena_here(&c->arena);
             if (c->parts[p].size > 0)
                 compare_part(c, order, &c->parts[p], direction);
             tg_arena_rewind(&c->arena, here);

@@ -285,7 +285,7 @@ static void check_shapes(tg_check *c)
                        *others = pair ? &pair[1 - i % 2] : &line;
         const bool same = tg_shape_equal(small, others);
         for (int which = 0; which < (same ? 1 : c->count > 1 ? c->count : 0); which++) {
-            const tg_arena_position here = tg_arena_here(&c->arena);
+            const int64_t here = tg_arena_here(&c->arena);
             check_shape(c, &own, which, small, others, start);
             tg_arena_rewind(&c->arena, here);
         }

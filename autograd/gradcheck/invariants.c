@@ -110,7 +110,7 @@ static int farthest_power(const tg_check *c)
 static void expect_scaled(tg_check *c, int order, double sign, int power, double *out)
 {
     const tg_check_level *below = &c->level[order - 1], *level = &c->level[order];
-    const tg_arena_position here = tg_arena_here(&c->arena);
+    const int64_t here = tg_arena_here(&c->arena);
     const double least = c->type == TG_GRADCHECK_F64 ? 0x1p-900 : 0x1p-90;
     double *scaled = tg_check_numbers(c, below->length);
     for (int64_t i = 0; i < below->length; i++)

@@ -303,7 +303,7 @@ static bool are_kinks(tg_check *c, const tg_check_way *way, const tg_check_slope
 
 void tg_check_compare(tg_check *c, const tg_check_way *way, tg_gradcheck_result *v)
 {
-    const tg_arena_position here = tg_arena_here(&c->arena);
+    const int64_t here = tg_arena_here(&c->arena);
     tg_check_slope *slopes = tg_check_take(c, way->groups, sizeof *slopes);
     double *bend = tg_check_numbers(c, way->groups);
     tg_check_around a = {0};
@@ -334,7 +334,7 @@ void tg_check_compare(tg_check *c, const tg_check_way *way, tg_gradcheck_result 
 void tg_check_column(tg_check *c, int level, double *direction, int64_t i, const double *found, int64_t stride,
                      double *expected)
 {
-    const tg_arena_position here = tg_arena_here(&c->arena);
+    const int64_t here = tg_arena_here(&c->arena);
     const int64_t length = c->level[level].length;
     const tg_check_way way = {level, direction, length, i, i + 1, NULL};
     tg_check_slope *slopes = tg_check_take(c, length, sizeof *slopes);

@@ -180,7 +180,7 @@ void tg_check_look_around(tg_check *c, const tg_check_way *way, tg_check_around 
         *ends[i] = tg_check_numbers(c, length);
     if (a->looks == 0)
         a->ends = tg_check_take(c, length, sizeof *a->ends);
-    const tg_arena_position here = tg_arena_here(&c->arena);
+    const int64_t here = tg_arena_here(&c->arena);
     find_ends(c, way, a, c->near, a->low, a->high);
     find_ends(c, way, a, c->far, a->far_low, a->far_high);
     tg_arena_rewind(&c->arena, here);

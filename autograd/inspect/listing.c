@@ -174,7 +174,7 @@ static void add_line(tg_text *text, const tg_value *value, const layer *l)
         tg_text_add(text, "(outside)");
     const int wide = (int)(text->used - start);
     if (l->result)
-        tg_shape_text(&l->result->shape, shape, sizeof shape);
+        tg_shape_text(l->result->shape, shape, sizeof shape);
     tg_text_add(text, "%*s %-18s %12lld %14.0f\n", wide < 20 ? 20 - wide : 0, "", shape, (long long)l->parameters,
                 l->operations);
 }

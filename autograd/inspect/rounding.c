@@ -68,14 +68,14 @@ static void round_all(const rounding *r, const float *from, float *to, int64_t c
 static const tg_value *loss_of(const tg_value *value)
 {
     const tg_value *of = value->is_saved ? tg_program_at(value->program, value->index - 1) : value->derived_from;
-    return of && of->shape.rank == 0 ? of : NULL;
+    return of && of->shape->rank == 0 ? of : NULL;
 }
 
 /* Whether an operation reads a rounded copy of its input. */
 static bool is_copied(const tg_value *input, const tg_value *reader)
 {
     const tg_value *loss = loss_of(input);
-    return input->dtype == TG_F32 && input->shape.rank > 0 && input->slot.data &&
+    return input->dtype == TG_F32 && input->shape->rank > 0 && input->slot.data &&
            (!input->op || (loss && loss != loss_of(reader)));
 }
 
@@ -132,7 +132,7 @@ static bool compute(tg_feature *feature, tg_run *run, tg_value *value)
 {
     rounding *r = (rounding *)feature;
     const bool fine = compute_from(r, run, value, 0);
-    if (fine && value->dtype == TG_F32 && value->shape.rank > 0 && !(value->op->flags & TG_VIEW) && !loss_of(value))
+    if (fine && value->dtype == TG_F32 && value->shape->rank > 0 && !(value->op->flags & TG_VIEW) && !loss_of(value))
         round_all(r, value->slot.data, value->slot.data, value->size);
     return fine;
 }

@@ -18,7 +18,7 @@ static void plan(tg_run *run, const tg_program *program, bool saves_memory)
     }
     for (int64_t i = 0; block && i < program->known; i++) {
         tg_value *value = tg_program_at(program, i);
-        value->slot.at = (tg_arena_position){0};
+        value->slot.at = 0;
         value->slot.until = uses[i].until;
         if (tg_has_buffer(value))
             value->slot.data = block + uses[uses[i].buffer].at;

@@ -13,12 +13,12 @@
 static bool causal_softmax_shape(tg_value *out)
 {
     return tg_shape_same_floating(out) &&
-           (out->shape.rank >= 2 || tg_expected(out, "expected matrices in the last two axes"));
+           (out->shape->rank >= 2 || tg_expected(out, "expected matrices in the last two axes"));
 }
 
 static void causal_softmax_of_rows(const tg_value *out, const tg_rows *r)
 {
-    const size_t bytes = r->columns * tg_dtype_size(out->dtype), rows = (size_t)out->shape.dim[out->shape.rank - 2];
+    const size_t bytes = r->columns * tg_dtype_size(out->dtype), rows = (size_t)out->shape->dim[out->shape->rank - 2];
     const char *from = r->in[0];
     char *to = r->out;
     for (size_t k = 0; k < r->count; k++, from += bytes, to += bytes) {

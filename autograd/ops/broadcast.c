@@ -28,7 +28,7 @@ static bool full_shape(tg_value *out)
 {
     const full_attributes *a = out->attributes;
     out->dtype = (tg_dtype)a->dtype;
-    out->shape = a->shape;
+    *out->shape = a->shape;
     return tg_fits(out, out->dtype, a->value);
 }
 
@@ -62,12 +62,12 @@ bool tg_is_plain_one(tg_tensor cotangent)
 
 static bool expand_shape(tg_value *out)
 {
-    const tg_shape *from = &out->inputs[0]->shape, *to = &((const shape_attributes *)out->attributes)->shape;
+    const tg_shape *from = out->inputs[0]->shape, *to = &((const shape_attributes *)out->attributes)->shape;
     tg_shape both;
     char target[128];
     if (tg_shape_size(to) < 0 || !tg_shape_broadcast(from, to, &both) || !tg_shape_equal(&both, to))
         return tg_expected(out, "the shape does not broadcast to %s", tg_shape_text(to, target, sizeof target));
-    out->shape = *to;
+    *out->shape = *to;
     return true;
 }
 
@@ -75,9 +75,9 @@ static void expand_forward(const tg_call *call)
 {
     const tg_value *out = call->value;
     int64_t stride[2][TG_MAX_RANK];
-    tg_broadcast_strides(&out->inputs[0]->shape, out->shape.rank, stride[0]);
-    tg_strides(&out->shape, stride[1]);
-    tg_strided_copy(out->dtype, &out->shape, stride, call->in[0], call->out);
+    tg_broadcast_strides(out->inputs[0]->shape, out->shape->rank, stride[0]);
+    tg_strides(out->shape, stride[1]);
+    tg_strided_copy(out->dtype, out->shape, stride, call->in[0], call->out);
 }
 
 TG_GRADIENT(expand, tg_sum_to(d->cotangent, tg_shape_of(d->in[0])))
@@ -93,12 +93,12 @@ tg_tensor tg_expand(tg_tensor x, tg_shape shape)
 
 static bool reshape_shape(tg_value *out)
 {
-    out->shape = ((const shape_attributes *)out->attributes)->shape;
-    if (tg_shape_size(&out->shape) == out->inputs[0]->size)
+    *out->shape = ((const shape_attributes *)out->attributes)->shape;
+    if (tg_shape_size(out->shape) == out->inputs[0]->size)
         return true;
     char target[128];
     return tg_expected(out, "%lld elements do not fill %s", (long long)out->inputs[0]->size,
-                       tg_shape_text(&out->shape, target, sizeof target));
+                       tg_shape_text(out->shape, target, sizeof target));
 }
 
 TG_GRADIENT(reshape, tg_reshape(d->cotangent, tg_shape_of(d->in[0])))

@@ -10,13 +10,13 @@ bool tg_inputs_alike(const tg_value *out, int count)
     const tg_value *first = out->inputs[0];
     bool fits = tg_dtype_is_floating(first->dtype);
     for (int i = 1; i < count; i++)
-        fits &= out->inputs[i]->dtype == first->dtype && tg_shape_equal(&out->inputs[i]->shape, &first->shape);
+        fits &= out->inputs[i]->dtype == first->dtype && tg_shape_equal(out->inputs[i]->shape, first->shape);
     return fits || tg_expected(out, "expected tensors of one floating type and shape");
 }
 
 bool tg_shape_same(tg_value *out)
 {
-    out->shape = out->inputs[0]->shape;
+    *out->shape = *out->inputs[0]->shape;
     return true;
 }
 

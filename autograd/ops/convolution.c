@@ -653,19 +653,19 @@ static bool conv2d_shape(tg_value *out)
         return false;
     if (out->input_count < 2 || out->input_count > 3)
         return tg_expected(out, "expected images, a weight and perhaps a bias");
-    const tg_shape *image = &out->inputs[0]->shape, *weight = &out->inputs[1]->shape;
+    const tg_shape *image = out->inputs[0]->shape, *weight = out->inputs[1]->shape;
     if (!shapes_fit(out, image, weight, NULL))
         return false;
-    if (out->input_count == 3 && !tg_shape_equal(&out->inputs[2]->shape, &TG_SHAPE(weight->dim[0])))
+    if (out->input_count == 3 && !tg_shape_equal(out->inputs[2]->shape, &TG_SHAPE(weight->dim[0])))
         return tg_expected(out, "expected a bias [%lld]", (long long)weight->dim[0]);
-    out->shape = TG_SHAPE(image->dim[0], weight->dim[0], tg_windows(&a->window, 0), tg_windows(&a->window, 1));
+    *out->shape = TG_SHAPE(image->dim[0], weight->dim[0], tg_windows(&a->window, 0), tg_windows(&a->window, 1));
     return true;
 }
 
 static void conv2d_forward(const tg_call *call)
 {
     const tg_value *out = call->value;
-    convolution v = convolution_of(call, &out->inputs[0]->shape, &out->inputs[1]->shape);
+    convolution v = convolution_of(call, out->inputs[0]->shape, out->inputs[1]->shape);
     const int64_t all = v.axis[0].taps * v.axis[1].taps, windows = v.axis[0].windows * v.axis[1].windows;
     v.image = call->in[0];
     v.weight = call->in[1];
@@ -696,7 +696,7 @@ static void conv2d_derivative(const tg_derive *d)
 static double conv2d_work(const tg_value *out)
 {
     const convolution_attributes *a = out->attributes;
-    return work_of(&out->inputs[1]->shape, out->shape.dim[0], &a->window);
+    return work_of(out->inputs[1]->shape, out->shape->dim[0], &a->window);
 }
 
 TG_USUAL_OPERATION(conv2d, TG_VARIADIC, TG_ATTRIBUTES(convolution_attributes, convolution_fields), .work = conv2d_work);
@@ -727,7 +727,7 @@ tg_tensor tg_conv1d(tg_tensor x, tg_tensor weight, tg_tensor bias, tg_window win
 static bool conv2d_grad_image_shape(tg_value *out)
 {
     const convolution_attributes *a = out->attributes;
-    const tg_shape *cotangent = &out->inputs[0]->shape, *weight = &out->inputs[1]->shape;
+    const tg_shape *cotangent = out->inputs[0]->shape, *weight = out->inputs[1]->shape;
     if (!tg_same_floating_type(out))
         return false;
     if (cotangent->rank != 4 || weight->rank != 4 || a->window.size.rank != 2)
@@ -736,7 +736,7 @@ static bool conv2d_grad_image_shape(tg_value *out)
         TG_SHAPE(cotangent->dim[0], a->groups * weight->dim[1], a->window.size.dim[0], a->window.size.dim[1]);
     if (!shapes_fit(out, &image, weight, cotangent))
         return false;
-    out->shape = image;
+    *out->shape = image;
     return true;
 }
 
@@ -803,7 +803,7 @@ static void grad_at_place(const tg_call *call, const convolution *whole, int64_t
 static void conv2d_grad_image_forward(const tg_call *call)
 {
     const tg_value *out = call->value;
-    const convolution whole = convolution_of(call, &out->shape, &out->inputs[1]->shape);
+    const convolution whole = convolution_of(call, out->shape, out->inputs[1]->shape);
     for (int64_t y = 0; y < smaller(whole.axis[0].stride, whole.axis[0].size); y++)
         for (int64_t x = 0; x < smaller(whole.axis[1].stride, whole.axis[1].size); x++)
             grad_at_place(call, &whole, (y - whole.axis[0].first) % whole.axis[0].stride,
@@ -821,7 +821,7 @@ static void conv2d_grad_image_derivative(const tg_derive *d)
 static double conv2d_grad_image_work(const tg_value *out)
 {
     const convolution_attributes *a = out->attributes;
-    return work_of(&out->inputs[1]->shape, out->shape.dim[0], &a->window);
+    return work_of(out->inputs[1]->shape, out->shape->dim[0], &a->window);
 }
 
 TG_USUAL_OPERATION(conv2d_grad_image, 2, TG_ATTRIBUTES(convolution_attributes, convolution_fields),
@@ -839,7 +839,7 @@ tg_tensor tg_conv2d_grad_image(tg_tensor cotangent, tg_tensor weight, int64_t he
 static bool conv2d_grad_weight_shape(tg_value *out)
 {
     const convolution_attributes *a = out->attributes;
-    const tg_shape *cotangent = &out->inputs[0]->shape, *image = &out->inputs[1]->shape;
+    const tg_shape *cotangent = out->inputs[0]->shape, *image = out->inputs[1]->shape;
     if (!tg_same_floating_type(out))
         return false;
     if (cotangent->rank != 4 || image->rank != 4 || a->window.kernel.rank != 2)
@@ -848,14 +848,14 @@ static bool conv2d_grad_weight_shape(tg_value *out)
                                      a->window.kernel.dim[0], a->window.kernel.dim[1]);
     if (!shapes_fit(out, image, &weight, cotangent))
         return false;
-    out->shape = weight;
+    *out->shape = weight;
     return true;
 }
 
 static void conv2d_grad_weight_forward(const tg_call *call)
 {
     const tg_value *out = call->value;
-    convolution v = convolution_of(call, &out->inputs[1]->shape, &out->shape);
+    convolution v = convolution_of(call, out->inputs[1]->shape, out->shape);
     v.cotangent = call->in[0];
     v.image = call->in[1];
     if (out->size > 0)
@@ -874,7 +874,7 @@ static void conv2d_grad_weight_derivative(const tg_derive *d)
 static double conv2d_grad_weight_work(const tg_value *out)
 {
     const convolution_attributes *a = out->attributes;
-    return work_of(&out->shape, out->inputs[0]->shape.dim[0], &a->window);
+    return work_of(out->shape, out->inputs[0]->shape->dim[0], &a->window);
 }
 
 TG_USUAL_OPERATION(conv2d_grad_weight, 2, TG_ATTRIBUTES(convolution_attributes, convolution_fields),

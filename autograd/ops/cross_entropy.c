@@ -22,10 +22,10 @@ static const tg_field label_fields[] = {
 static bool labels_fit(tg_value *out, const tg_value *logits, const tg_value *labels)
 {
     const label_attributes *a = out->attributes;
-    tg_shape rows = logits->shape;
+    tg_shape rows = *logits->shape;
     if (logits->dtype == TG_I32 || labels->dtype != TG_I32)
         return tg_expected(out, "expected logits of f32 or f64 and labels of i32");
-    if (rows.rank-- == 0 || !tg_shape_equal(&rows, &labels->shape))
+    if (rows.rank-- == 0 || !tg_shape_equal(&rows, labels->shape))
         return tg_expected(out, "expected logits [..., classes] and labels [...]");
     return (a->smoothing >= 0 && a->smoothing <= 1) ||
            tg_expected(out, "expected smoothing from 0 to 1, not %g", a->smoothing);
@@ -39,7 +39,7 @@ static bool is_ignored(const label_attributes *a, int32_t label)
 
 static int64_t classes_of(const tg_value *logits)
 {
-    return logits->shape.dim[logits->shape.rank - 1];
+    return logits->shape->dim[logits->shape->rank - 1];
 }
 
 /* Records the error of an invalid label. */
@@ -87,7 +87,7 @@ static double sum_losses(const tg_call *call, int64_t used, void *gradient)
 
 static bool cross_entropy_shape(tg_value *out)
 {
-    out->shape = TG_SCALAR;
+    *out->shape = TG_SCALAR;
     return labels_fit(out, out->inputs[0], out->inputs[1]);
 }
 
@@ -123,7 +123,7 @@ tg_tensor tg_cross_entropy_with(tg_tensor logits, tg_tensor labels, double smoot
 
 static bool cross_entropy_grad_shape(tg_value *out)
 {
-    out->shape = out->inputs[0]->shape;
+    *out->shape = *out->inputs[0]->shape;
     return labels_fit(out, out->inputs[0], out->inputs[1]);
 }
 
@@ -156,7 +156,7 @@ tg_tensor tg_cross_entropy_grad(tg_tensor logits, tg_tensor labels, double smoot
 
 static bool label_weights_shape(tg_value *out)
 {
-    out->shape = out->inputs[1]->shape;
+    *out->shape = *out->inputs[1]->shape;
     return labels_fit(out, out->inputs[0], out->inputs[1]);
 }
 

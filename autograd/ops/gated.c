@@ -47,7 +47,7 @@ static const gate silu_gate = {tg_silu, tg_silu_grad, tg_silu_grad_grad};
 
 static bool gradients_shape(tg_value *out)
 {
-    out->shape = TG_SHAPE(2, out->inputs[0]->size);
+    *out->shape = TG_SHAPE(2, out->inputs[0]->size);
     return tg_inputs_alike(out, 3);
 }
 

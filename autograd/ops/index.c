@@ -45,7 +45,7 @@ static bool indices_fit(const tg_call *call, int input, int64_t bound)
         if (i[element] < 0 || i[element] >= bound) {
             char position[128];
             return tg_expected(out, "index %d at %s is out of range: expected 0 to below %lld", (int)i[element],
-                               tg_position_text(&index->shape, element, position, sizeof position), (long long)bound);
+                               tg_position_text(index->shape, element, position, sizeof position), (long long)bound);
         }
     return true;
 }
@@ -65,7 +65,7 @@ static bool takes_an_index(tg_value *out)
 /* The index has the shape of x except along the axis. */
 static bool index_lies_along(tg_value *out, int axis)
 {
-    const tg_shape *x = &out->inputs[0]->shape, *index = &out->inputs[1]->shape;
+    const tg_shape *x = out->inputs[0]->shape, *index = out->inputs[1]->shape;
     bool fits = x->rank == index->rank && axis >= 0 && axis < x->rank;
     for (int i = 0; fits && i < x->rank; i++)
         fits = i == axis || x->dim[i] == index->dim[i];
@@ -75,7 +75,7 @@ static bool index_lies_along(tg_value *out, int axis)
 static bool gather_shape(tg_value *out)
 {
     const index_attributes *a = out->attributes;
-    out->shape = out->inputs[1]->shape;
+    *out->shape = *out->inputs[1]->shape;
     return takes_an_index(out) && index_lies_along(out, a->axis);
 }
 
@@ -83,8 +83,8 @@ static void gather_forward(const tg_call *call)
 {
     const tg_value *out = call->value;
     const int axis = ((const index_attributes *)out->attributes)->axis;
-    const int64_t n = out->inputs[0]->shape.dim[axis];
-    const tg_blocks b = tg_blocks_of(&out->shape, axis, 1);
+    const int64_t n = out->inputs[0]->shape->dim[axis];
+    const tg_blocks b = tg_blocks_of(out->shape, axis, 1);
     if (!indices_fit(call, 1, n))
         return;
     const int32_t *index = call->in[1];
@@ -119,10 +119,10 @@ static bool scatter_add_shape(tg_value *out)
     const index_attributes *a = out->attributes;
     if (!tg_is_floating(out) || !takes_an_index(out) || !index_lies_along(out, a->axis))
         return false;
-    out->shape = out->inputs[0]->shape;
-    if (!tg_shape_equal(&out->shape, &out->inputs[1]->shape))
+    *out->shape = *out->inputs[0]->shape;
+    if (!tg_shape_equal(out->shape, out->inputs[1]->shape))
         return tg_expected(out, "expected an index for each element");
-    out->shape.dim[a->axis] = a->size;
+    out->shape->dim[a->axis] = a->size;
     return true;
 }
 
@@ -152,8 +152,8 @@ static void scatter_add_forward(const tg_call *call)
     enum { WORTH_SHARING = 1 << 14 }; /* elements for each thread */
     const tg_value *out = call->value;
     const int axis = ((const index_attributes *)out->attributes)->axis;
-    const int64_t size = out->shape.dim[axis];
-    const tg_blocks b = tg_blocks_of(&out->inputs[0]->shape, axis, 1);
+    const int64_t size = out->shape->dim[axis];
+    const tg_blocks b = tg_blocks_of(out->inputs[0]->shape, axis, 1);
     if (!indices_fit(call, 1, size))
         return;
     scattering s = {call, b, (size_t)size, tg_dtype_size(out->dtype)};
@@ -181,20 +181,20 @@ tg_tensor tg_scatter_add(tg_tensor x, int axis, tg_tensor index, int64_t size)
 static bool index_select_shape(tg_value *out)
 {
     const int axis = ((const index_attributes *)out->attributes)->axis;
-    const tg_shape *x = &out->inputs[0]->shape, *index = &out->inputs[1]->shape;
+    const tg_shape *x = out->inputs[0]->shape, *index = out->inputs[1]->shape;
     if (!takes_an_index(out))
         return false;
     if (axis < 0 || axis >= x->rank)
         return tg_expected(out, "there is no axis %d", axis);
     if (x->rank - 1 + index->rank > TG_MAX_RANK)
         return tg_expected(out, "the result would be of a rank over %d", TG_MAX_RANK);
-    out->shape.rank = 0;
+    out->shape->rank = 0;
     for (int i = 0; i < axis; i++)
-        out->shape.dim[out->shape.rank++] = x->dim[i];
+        out->shape->dim[out->shape->rank++] = x->dim[i];
     for (int i = 0; i < index->rank; i++)
-        out->shape.dim[out->shape.rank++] = index->dim[i];
+        out->shape->dim[out->shape->rank++] = index->dim[i];
     for (int i = axis + 1; i < x->rank; i++)
-        out->shape.dim[out->shape.rank++] = x->dim[i];
+        out->shape->dim[out->shape->rank++] = x->dim[i];
     return true;
 }
 
@@ -202,7 +202,7 @@ static void index_select_forward(const tg_call *call)
 {
     const tg_value *out = call->value;
     const tg_value *in = out->inputs[0], *index = out->inputs[1];
-    const tg_blocks b = tg_blocks_of(&in->shape, ((const index_attributes *)out->attributes)->axis, 1);
+    const tg_blocks b = tg_blocks_of(in->shape, ((const index_attributes *)out->attributes)->axis, 1);
     if (!indices_fit(call, 1, b.n) || out->size == 0)
         return;
     const int32_t *row = call->in[1];
@@ -238,7 +238,7 @@ tg_tensor tg_embedding(tg_tensor table, tg_tensor index)
 static bool index_add_shape(tg_value *out)
 {
     const index_attributes *a = out->attributes;
-    const tg_shape *x = &out->inputs[0]->shape, *index = &out->inputs[1]->shape;
+    const tg_shape *x = out->inputs[0]->shape, *index = out->inputs[1]->shape;
     if (!tg_is_floating(out) || !takes_an_index(out))
         return false;
     bool fits = a->axis >= 0 && a->axis <= x->rank - index->rank;
@@ -248,12 +248,12 @@ static bool index_add_shape(tg_value *out)
         return tg_expected(out, "expected the axes of the index in the first input, from axis %d on", a->axis);
     if (x->rank - index->rank + 1 > TG_MAX_RANK)
         return tg_expected(out, "the result would be of a rank over %d", TG_MAX_RANK);
-    out->shape.rank = 0;
+    out->shape->rank = 0;
     for (int i = 0; i < a->axis; i++)
-        out->shape.dim[out->shape.rank++] = x->dim[i];
-    out->shape.dim[out->shape.rank++] = a->size;
+        out->shape->dim[out->shape->rank++] = x->dim[i];
+    out->shape->dim[out->shape->rank++] = a->size;
     for (int i = a->axis + index->rank; i < x->rank; i++)
-        out->shape.dim[out->shape.rank++] = x->dim[i];
+        out->shape->dim[out->shape->rank++] = x->dim[i];
     return true;
 }
 
@@ -261,7 +261,7 @@ static void index_add_forward(const tg_call *call)
 {
     const tg_value *out = call->value;
     const tg_value *index = out->inputs[1];
-    const tg_blocks b = tg_blocks_of(&out->shape, ((const index_attributes *)out->attributes)->axis, 1);
+    const tg_blocks b = tg_blocks_of(out->shape, ((const index_attributes *)out->attributes)->axis, 1);
     if (!indices_fit(call, 1, b.n))
         return;
     memset(call->out, 0, (size_t)out->size * tg_dtype_size(out->dtype));
@@ -292,14 +292,14 @@ tg_tensor tg_index_add(tg_tensor x, int axis, tg_tensor index, int64_t size)
 static bool one_hot_shape(tg_value *out)
 {
     const one_hot_attributes *a = out->attributes;
-    const tg_shape *index = &out->inputs[0]->shape;
+    const tg_shape *index = out->inputs[0]->shape;
     if (out->inputs[0]->dtype != TG_I32)
         return tg_expected(out, "expected an index of type i32");
     if (a->classes < 0 || index->rank == TG_MAX_RANK)
         return tg_expected(out, "expected at least 0 classes and a rank below %d", TG_MAX_RANK);
     out->dtype = (tg_dtype)a->dtype;
-    out->shape = *index;
-    out->shape.dim[out->shape.rank++] = a->classes;
+    *out->shape = *index;
+    out->shape->dim[out->shape->rank++] = a->classes;
     return true;
 }
 

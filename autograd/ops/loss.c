@@ -9,7 +9,7 @@ static const tg_field huber_fields[] = {TG_NUMBER_FIELD("delta"), {0}};
 
 static bool mean_shape(tg_value *out)
 {
-    out->shape = TG_SCALAR;
+    *out->shape = TG_SCALAR;
     return tg_inputs_alike(out, 2);
 }
 
@@ -116,5 +116,5 @@ static void kl_derivative(const tg_derive *d)
         d->gradient[1] = tg_mul(tg_sub(tg_add_scalar(tg_log(p), 1), l), share);
 }
 
-MEAN_FORWARD(kl, divergence, distributions(in->size, &in->shape), &sum)
+MEAN_FORWARD(kl, divergence, distributions(in->size, in->shape), &sum)
 TG_OPERATION(kl, 2, 0, kl_samples, MEAN_LOSS(kl));

@@ -27,7 +27,7 @@ static bool fits_the_blas(tg_value *out, const tg_product *p)
 static tg_product product_of(const tg_value *out)
 {
     const matmul_attributes *attributes = out->attributes;
-    const tg_shape *a = &out->inputs[0]->shape, *b = &out->inputs[1]->shape;
+    const tg_shape *a = out->inputs[0]->shape, *b = out->inputs[1]->shape;
     return (tg_product){.transpose_a = attributes->transpose_a,
                         .transpose_b = attributes->transpose_b,
                         .m = a->dim[a->rank - (attributes->transpose_a ? 1 : 2)],
@@ -47,7 +47,7 @@ static bool matmul_shape(tg_value *out)
     if (!tg_same_floating_type(out))
         return false;
     const matmul_attributes *attributes = out->attributes;
-    const tg_shape *a = &out->inputs[0]->shape, *b = &out->inputs[1]->shape;
+    const tg_shape *a = out->inputs[0]->shape, *b = out->inputs[1]->shape;
     if (a->rank < 2 || b->rank < 2)
         return tg_expected(out, "expected matrices, or vectors; a scalar multiplies with tg_mul");
     tg_product p = product_of(out);
@@ -57,14 +57,14 @@ static bool matmul_shape(tg_value *out)
                            p.transpose_a ? " (of the first, transposed)" : "", (long long)rows_of_b,
                            p.transpose_b ? " (of the second, transposed)" : "");
     if (a->rank == 2 && b->rank == 2) {
-        out->shape = TG_SHAPE(p.m, p.n);
+        *out->shape = TG_SHAPE(p.m, p.n);
         return fits_the_blas(out, &p);
     }
     tg_shape batch_a = batch_of(*a), batch_b = batch_of(*b);
-    if (!tg_shape_broadcast(&batch_a, &batch_b, &out->shape))
+    if (!tg_shape_broadcast(&batch_a, &batch_b, out->shape))
         return tg_expected(out, "the axes before the last two do not broadcast");
-    out->shape.dim[out->shape.rank++] = p.m;
-    out->shape.dim[out->shape.rank++] = p.n;
+    out->shape->dim[out->shape->rank++] = p.m;
+    out->shape->dim[out->shape->rank++] = p.n;
     return fits_the_blas(out, &p);
 }
 
@@ -95,10 +95,10 @@ static void multiply_batch(const tg_call *call, const tg_product *p)
     enum { WORTH_SHARING = 1 << 19 }; /* multiplications for each thread */
     enum { FEW = 8 };                 /* products that may not divide evenly */
     const tg_value *out = call->value;
-    const tg_shape shape = batch_of(out->shape);
+    const tg_shape shape = batch_of(*out->shape);
     int64_t stride[2][TG_MAX_RANK];
     for (int k = 0; k < 2; k++) {
-        const tg_shape in = out->inputs[k]->shape, matrices = batch_of(in);
+        const tg_shape in = *out->inputs[k]->shape, matrices = batch_of(in);
         tg_broadcast_strides(&matrices, shape.rank, stride[k]);
         for (int axis = 0; axis < shape.rank; axis++)
             stride[k][axis] *= in.dim[in.rank - 1] * in.dim[in.rank - 2];
@@ -117,7 +117,7 @@ static void matmul_forward(const tg_call *call)
     const tg_product p = product_of(out);
     if (out->size == 0)
         return;
-    if (out->shape.rank > 2)
+    if (out->shape->rank > 2)
         multiply_batch(call, &p);
     else
         tg_multiply(out->dtype, &p, call->in[0], call->in[1], NULL, call->out);
@@ -204,13 +204,13 @@ static bool linear_shape(tg_value *out)
         return false;
     if (out->input_count < 2 || out->input_count > 3)
         return tg_expected(out, "expected x, a weight and perhaps a bias");
-    const tg_shape *x = &out->inputs[0]->shape, *weight = &out->inputs[1]->shape;
+    const tg_shape *x = out->inputs[0]->shape, *weight = out->inputs[1]->shape;
     if (x->rank < 1 || weight->rank != 2 || x->dim[x->rank - 1] != weight->dim[1])
         return tg_expected(out, "expected x [..., in] and a weight [out, in]");
-    if (out->input_count == 3 && !tg_shape_equal(&out->inputs[2]->shape, &TG_SHAPE(weight->dim[0])))
+    if (out->input_count == 3 && !tg_shape_equal(out->inputs[2]->shape, &TG_SHAPE(weight->dim[0])))
         return tg_expected(out, "expected a bias [%lld], one for each row of the weight", (long long)weight->dim[0]);
-    out->shape = *x;
-    out->shape.dim[x->rank - 1] = weight->dim[0];
+    *out->shape = *x;
+    out->shape->dim[x->rank - 1] = weight->dim[0];
     return true;
 }
 
@@ -219,9 +219,9 @@ static void linear_forward(const tg_call *call)
     const tg_value *out = call->value;
     const tg_value *weight = out->inputs[1];
     const tg_product p = {.transpose_b = true,
-                          .n = weight->shape.dim[0],
-                          .k = weight->shape.dim[1],
-                          .m = out->size / (weight->shape.dim[0] > 0 ? weight->shape.dim[0] : 1)};
+                          .n = weight->shape->dim[0],
+                          .k = weight->shape->dim[1],
+                          .m = out->size / (weight->shape->dim[0] > 0 ? weight->shape->dim[0] : 1)};
     tg_multiply(out->dtype, &p, call->in[0], call->in[1], out->input_count == 3 ? call->in[2] : NULL, call->out);
 }
 
@@ -242,7 +242,7 @@ static void linear_derivative(const tg_derive *d)
 /* The sums start from the bias. */
 static double linear_work(const tg_value *out)
 {
-    return 2 * (double)out->inputs[1]->shape.dim[1] * (double)out->size;
+    return 2 * (double)out->inputs[1]->shape->dim[1] * (double)out->size;
 }
 
 TG_USUAL_OPERATION(linear, TG_VARIADIC, .work = linear_work);

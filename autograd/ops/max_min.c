@@ -10,8 +10,8 @@ static bool max_min_shape(tg_value *out)
 {
     if (!tg_reduce_block_shape(out))
         return false;
-    const int64_t n = tg_reduce_blocks(&out->inputs[0]->shape, out->attributes).n;
-    if (n == 0 && tg_shape_size(&out->shape) != 0)
+    const int64_t n = tg_reduce_blocks(out->inputs[0]->shape, out->attributes).n;
+    if (n == 0 && tg_shape_size(out->shape) != 0)
         return tg_expected(out, "there is no largest or smallest of no elements");
     return n <= INT_MAX || tg_expected(out, "more than %d elements to choose from", INT_MAX);
 }

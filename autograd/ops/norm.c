@@ -22,7 +22,8 @@ static const normalize_attributes *of(const tg_value *out)
 
 static bool normalize_shape(tg_value *out)
 {
-    return tg_shape_same_floating(out) && (out->shape.rank > 0 || tg_expected(out, "a scalar has no row to normalise"));
+    return tg_shape_same_floating(out) &&
+           (out->shape->rank > 0 || tg_expected(out, "a scalar has no row to normalise"));
 }
 
 static void normalize_derivative(const tg_derive *d)

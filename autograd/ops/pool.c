@@ -28,7 +28,7 @@ static bool pool_shape(tg_value *out)
 {
     static const char *const axes[2] = {"height", "width"};
     const tg_window_layout *w = out->attributes;
-    const tg_shape *in = &out->inputs[0]->shape;
+    const tg_shape *in = out->inputs[0]->shape;
     if (!tg_window_fits_input(out, w))
         return false;
     int64_t first;
@@ -42,7 +42,7 @@ static bool pool_shape(tg_value *out)
     }
     if (in->dim[2] * in->dim[3] > INT_MAX)
         return tg_expected(out, "an image has more than %d elements", INT_MAX);
-    out->shape = TG_SHAPE(in->dim[0], in->dim[1], tg_windows(w, 0), tg_windows(w, 1));
+    *out->shape = TG_SHAPE(in->dim[0], in->dim[1], tg_windows(w, 0), tg_windows(w, 1));
     return true;
 }
 
@@ -103,7 +103,8 @@ static void pool_windows(const tg_call *call, void *largest, int32_t *places)
 {
     enum { WORTH_SHARING = 1 << 13 }; /* elements of the images */
     const tg_value *in = call->value->inputs[0];
-    const size_t images = (size_t)(in->shape.dim[0] * in->shape.dim[1]), each = images ? (size_t)in->size / images : 0;
+    const size_t images = (size_t)(in->shape->dim[0] * in->shape->dim[1]),
+                 each = images ? (size_t)in->size / images : 0;
     pooling p = {call->value->attributes, in->dtype, call->in[0], largest, places};
     if (call->value->size > 0)
         tg_parallel(images, WORTH_SHARING / each + 1, 1, pool_images, &p);

@@ -45,7 +45,7 @@ static bool is_stream(const tg_value *out, const tg_value *stream)
 static bool random_stream_shape(tg_value *out)
 {
     out->dtype = TG_I32;
-    out->shape = TG_SHAPE(4);
+    *out->shape = TG_SHAPE(4);
     return ((const stream_attributes *)out->attributes)->rng || tg_expected(out, "expected a generator, not NULL");
 }
 
@@ -74,7 +74,7 @@ static bool fill_shape(tg_value *out)
 {
     const fill_attributes *a = out->attributes;
     out->dtype = (tg_dtype)a->dtype;
-    out->shape = a->shape;
+    *out->shape = a->shape;
     if (out->dtype == TG_I32)
         return tg_expected(out, "expected to make f32 or f64");
     return is_stream(out, out->inputs[0]);
@@ -130,7 +130,7 @@ tg_tensor tg_dropout(tg_tensor x, tg_tensor stream, double drop)
 
 static bool stochastic_gate_shape(tg_value *out)
 {
-    out->shape = out->inputs[0]->shape;
+    *out->shape = *out->inputs[0]->shape;
     return tg_inputs_alike(out, 2) && is_stream(out, out->inputs[2]);
 }
 

@@ -68,7 +68,7 @@ static void sum_some_columns(void *context, size_t first, size_t count)
 {
     const tg_call *call = context;
     const tg_value *out = call->value, *in = out->inputs[0];
-    TG_KERNEL_CALL(out->dtype, sum_matrix, (size_t)in->shape.dim[0], (size_t)in->shape.dim[1], first, count,
+    TG_KERNEL_CALL(out->dtype, sum_matrix, (size_t)in->shape->dim[0], (size_t)in->shape->dim[1], first, count,
                    call->in[0], call->out);
 }
 
@@ -91,12 +91,12 @@ static void sum_over_forward(const tg_call *call)
         return;
     }
     const int axes = ((const tg_reduce_attributes *)out->attributes)->axes;
-    if (in->shape.rank == 2 && axes == 1) { /* the gradient of a bias: not worth a plan */
-        tg_parallel((size_t)out->size, WORTH_SHARING / (size_t)in->shape.dim[0] + TG_LINE / 2, TG_LINE,
+    if (in->shape->rank == 2 && axes == 1) { /* the gradient of a bias: not worth a plan */
+        tg_parallel((size_t)out->size, WORTH_SHARING / (size_t)in->shape->dim[0] + TG_LINE / 2, TG_LINE,
                     sum_some_columns, (void *)call);
         return;
     }
-    const tg_sum_plan p = tg_plan_sum(&in->shape, axes);
+    const tg_sum_plan p = tg_plan_sum(in->shape, axes);
     if (p.run_summed && p.summed.rank == 0 && p.kept.rank <= 1) {
         tg_parallel((size_t)out->size, WORTH_SHARING / (size_t)p.run + 1, 1, sum_some_rows, (void *)call);
         return;

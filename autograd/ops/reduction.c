@@ -15,14 +15,14 @@ static tg_reduce_needs met_by(int axes, int rank)
 bool tg_reduce_shape(tg_value *out)
 {
     const tg_reduce_attributes *a = out->attributes;
-    const tg_shape *in = &out->inputs[0]->shape;
+    const tg_shape *in = out->inputs[0]->shape;
     if (!tg_is_floating(out))
         return false;
-    out->shape.rank = 0;
+    out->shape->rank = 0;
     for (int axis = 0; axis < in->rank; axis++) {
         const bool reduced = a->axes >> axis & 1;
         if (!reduced || a->keep)
-            out->shape.dim[out->shape.rank++] = reduced ? 1 : in->dim[axis];
+            out->shape->dim[out->shape->rank++] = reduced ? 1 : in->dim[axis];
     }
     return true;
 }
@@ -30,7 +30,7 @@ bool tg_reduce_shape(tg_value *out)
 static bool shape_where(tg_value *out, tg_reduce_needs needs, const char *expected)
 {
     const tg_reduce_attributes *a = out->attributes;
-    return (met_by(a->axes, out->inputs[0]->shape.rank) >= needs || tg_expected(out, "expected %s", expected)) &&
+    return (met_by(a->axes, out->inputs[0]->shape->rank) >= needs || tg_expected(out, "expected %s", expected)) &&
            tg_reduce_shape(out);
 }
 

@@ -39,7 +39,7 @@ tg_blocks tg_reduce_blocks(const tg_shape *in, const tg_reduce_attributes *a);
             TG_KERNEL_CALL(out->inputs[0]->dtype, kernel, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, __VA_ARGS__, \
                            call->out);                                                                                \
     }
-#define TG_REDUCED_BLOCKS tg_reduce_blocks(&out->inputs[0]->shape, out->attributes)
+#define TG_REDUCED_BLOCKS tg_reduce_blocks(out->inputs[0]->shape, out->attributes)
 
 /* The tensor with the reduced axes kept as 1, so that it broadcasts against the input. */
 tg_tensor tg_as_kept(tg_tensor reduced, tg_tensor input, const tg_reduce_attributes *a);

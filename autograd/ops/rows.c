@@ -26,6 +26,6 @@ void tg_over_rows(const tg_call *call, void (*work)(const tg_value *out, const t
     enum { WORTH_SHARING = 1 << 14 }; /* elements for each thread */
     if (out->size == 0)
         return;
-    all_rows all = {call, work, (size_t)out->shape.dim[out->shape.rank - 1]};
+    all_rows all = {call, work, (size_t)out->shape->dim[out->shape->rank - 1]};
     tg_parallel((size_t)out->size / all.columns, WORTH_SHARING / all.columns + 1, 1, work_on_part, &all);
 }

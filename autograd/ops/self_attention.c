@@ -56,10 +56,10 @@ static int64_t size_of_head(const tg_shape *x, const self_attention_attributes *
 
 static bool self_attention_shape(tg_value *out)
 {
-    if (!tg_shape_same_floating(out) || !fits(out, &out->shape))
+    if (!tg_shape_same_floating(out) || !fits(out, out->shape))
         return false;
     const self_attention_attributes *a = out->attributes;
-    out->shape.dim[out->shape.rank - 1] = a->heads * size_of_head(&out->shape, a);
+    out->shape->dim[out->shape->rank - 1] = a->heads * size_of_head(out->shape, a);
     return true;
 }
 
@@ -254,13 +254,13 @@ static void work_on_all(const tg_call *call, const tg_value *x, attention t)
         return;
     t.value = call->value;
     t.element = tg_dtype_size(x->dtype);
-    t.positions = (size_t)x->shape.dim[x->shape.rank - 2];
+    t.positions = (size_t)x->shape->dim[x->shape->rank - 2];
     t.heads = (size_t)a->heads;
     t.shared = (size_t)a->key_value_heads;
-    t.size = (size_t)size_of_head(&x->shape, a);
+    t.size = (size_t)size_of_head(x->shape, a);
     t.causal = a->causal;
     t.scale = 1 / sqrt((double)t.size);
-    t.row = (size_t)x->shape.dim[x->shape.rank - 1];
+    t.row = (size_t)x->shape->dim[x->shape->rank - 1];
     t.row_of_heads = t.heads * t.size;
     const size_t batches = (size_t)x->size / (t.positions * t.row),
                  each = t.heads / t.shared * t.positions * t.positions * t.size * 2;
@@ -273,7 +273,7 @@ static void work_on_all(const tg_call *call, const tg_value *x, attention t)
 static double work_of(const tg_value *out, const tg_value *x, int products)
 {
     const self_attention_attributes *a = out->attributes;
-    const double positions = (double)x->shape.dim[x->shape.rank - 2],
+    const double positions = (double)x->shape->dim[x->shape->rank - 2],
                  seen = a->causal ? (positions + 1) / 2 : positions;
     return products * seen * 2 * (double)x->size * (double)a->heads / (double)(a->heads + 2 * a->key_value_heads);
 }
@@ -308,13 +308,13 @@ tg_tensor tg_self_attention(tg_tensor x, int64_t heads, int64_t key_value_heads,
 
 static bool self_attention_grad_shape(tg_value *out)
 {
-    const tg_shape *cotangent = &out->inputs[0]->shape, *x = &out->inputs[1]->shape;
+    const tg_shape *cotangent = out->inputs[0]->shape, *x = out->inputs[1]->shape;
     tg_shape expected = *x;
     if (!tg_same_floating_type(out) || !fits(out, x))
         return false;
     const self_attention_attributes *a = out->attributes;
     expected.dim[x->rank - 1] = a->heads * size_of_head(x, a);
-    out->shape = *x;
+    *out->shape = *x;
     return tg_shape_equal(cotangent, &expected) || tg_expected(out, "expected a cotangent like the result");
 }
 

@@ -41,10 +41,10 @@ static bool in_order(const tg_shape *in, const tg_shape *order, tg_shape *result
 
 static bool permute_shape(tg_value *out)
 {
-    const tg_shape *order = &((const permute_attributes *)out->attributes)->order, *in = &out->inputs[0]->shape;
+    const tg_shape *order = &((const permute_attributes *)out->attributes)->order, *in = out->inputs[0]->shape;
     char list[128];
-    return in_order(in, order, &out->shape) || tg_expected(out, "expected each of the %d axes once, not %s", in->rank,
-                                                           tg_shape_text(order, list, sizeof list));
+    return in_order(in, order, out->shape) || tg_expected(out, "expected each of the %d axes once, not %s", in->rank,
+                                                          tg_shape_text(order, list, sizeof list));
 }
 
 static void permute_forward(const tg_call *call)
@@ -52,11 +52,11 @@ static void permute_forward(const tg_call *call)
     const tg_value *out = call->value;
     const tg_shape *order = &((const permute_attributes *)out->attributes)->order;
     int64_t in[TG_MAX_RANK], stride[2][TG_MAX_RANK];
-    tg_strides(&out->inputs[0]->shape, in);
-    tg_strides(&out->shape, stride[1]);
-    for (int axis = 0; axis < out->shape.rank; axis++)
+    tg_strides(out->inputs[0]->shape, in);
+    tg_strides(out->shape, stride[1]);
+    for (int axis = 0; axis < out->shape->rank; axis++)
         stride[0][axis] = in[order->dim[axis]];
-    tg_strided_copy(out->dtype, &out->shape, stride, call->in[0], call->out);
+    tg_strided_copy(out->dtype, out->shape, stride, call->in[0], call->out);
 }
 
 static void permute_derivative(const tg_derive *d)
@@ -111,7 +111,7 @@ tg_tensor tg_transpose(tg_tensor x, int axis, int other)
 /* The shapes of the inputs must agree, except along the axis on which they are joined. */
 static bool fits_the_first(tg_value *out, int input, int but_axis)
 {
-    const tg_shape *first = &out->inputs[0]->shape, *shape = &out->inputs[input]->shape;
+    const tg_shape *first = out->inputs[0]->shape, *shape = out->inputs[input]->shape;
     char is[128], should_be[128];
     bool fits = shape->rank == first->rank;
     for (int axis = 0; fits && axis < first->rank; axis++)
@@ -127,7 +127,7 @@ static bool fits_the_first(tg_value *out, int input, int but_axis)
 static bool concat_shape(tg_value *out)
 {
     const concat_attributes *a = out->attributes;
-    const tg_shape *first = &out->inputs[0]->shape;
+    const tg_shape *first = out->inputs[0]->shape;
     if (!a->stack && first->rank == 0)
         return tg_expected(out, "scalars have no axis to be joined along; tg_stack makes one");
     if (a->axis < 0 || a->axis >= first->rank + a->stack)
@@ -136,20 +136,20 @@ static bool concat_shape(tg_value *out)
     for (int i = 0; i < out->input_count; i++) {
         if (!fits_the_first(out, i, a->stack ? -1 : a->axis))
             return false;
-        const int64_t more = a->stack ? 1 : out->inputs[i]->shape.dim[a->axis];
+        const int64_t more = a->stack ? 1 : out->inputs[i]->shape->dim[a->axis];
         if (more > INT64_MAX - total)
             return tg_expected(out, "the result would be too large");
         total += more;
     }
     if (a->stack && first->rank == TG_MAX_RANK)
         return tg_expected(out, "the result would be of a rank over %d", TG_MAX_RANK);
-    out->shape = *first;
+    *out->shape = *first;
     if (a->stack) {
-        out->shape.rank++;
+        out->shape->rank++;
         for (int axis = first->rank; axis > a->axis; axis--)
-            out->shape.dim[axis] = first->dim[axis - 1];
+            out->shape->dim[axis] = first->dim[axis - 1];
     }
-    out->shape.dim[a->axis] = total;
+    out->shape->dim[a->axis] = total;
     return true;
 }
 
@@ -160,7 +160,7 @@ static void concat_forward(const tg_call *call)
     if (out->size == 0)
         return;
     const concat_attributes *a = out->attributes;
-    const tg_blocks blocks = tg_blocks_of(&out->shape, a->axis, 1);
+    const tg_blocks blocks = tg_blocks_of(out->shape, a->axis, 1);
     char *to = call->out;
     for (int i = 0; i < out->input_count; i++) {
         const tg_value *in = out->inputs[i];
@@ -260,7 +260,7 @@ tg_tensor tg_tile(tg_tensor x, tg_shape times)
 
 static bool triangle_shape(tg_value *out)
 {
-    return tg_shape_same(out) && (out->shape.rank >= 2 || tg_expected(out, "expected matrices in the last two axes"));
+    return tg_shape_same(out) && (out->shape->rank >= 2 || tg_expected(out, "expected matrices in the last two axes"));
 }
 
 static void triangle_forward(const tg_call *call)
@@ -270,7 +270,7 @@ static void triangle_forward(const tg_call *call)
         return;
     const bool upper = out->op == &tg_op_triu;
     const int64_t diagonal = ((const triangle_attributes *)out->attributes)->diagonal;
-    const int64_t columns = out->shape.dim[out->shape.rank - 1], rows = out->shape.dim[out->shape.rank - 2];
+    const int64_t columns = out->shape->dim[out->shape->rank - 1], rows = out->shape->dim[out->shape->rank - 2];
     const size_t element = tg_dtype_size(out->dtype);
     const char *from = call->in[0];
     char *to = call->out;

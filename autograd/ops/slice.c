@@ -78,8 +78,8 @@ static bool in_one_piece(const slice_attributes *a, const tg_shape *whole)
 static bool slice_shape(tg_value *out)
 {
     const slice_attributes *a = out->attributes;
-    out->shape = a->size;
-    return slice_fits(out, a, &out->inputs[0]->shape);
+    *out->shape = a->size;
+    return slice_fits(out, a, out->inputs[0]->shape);
 }
 
 static void slice_forward(const tg_call *call)
@@ -89,9 +89,9 @@ static void slice_forward(const tg_call *call)
         return;
     const tg_value *in = out->inputs[0];
     int64_t stride[2][TG_MAX_RANK];
-    const int64_t offset = slice_strides(out->attributes, &in->shape, stride[0]);
-    tg_strides(&out->shape, stride[1]);
-    tg_strided_copy(out->dtype, &out->shape, stride,
+    const int64_t offset = slice_strides(out->attributes, in->shape, stride[0]);
+    tg_strides(out->shape, stride[1]);
+    tg_strided_copy(out->dtype, out->shape, stride,
                     (const char *)call->in[0] + offset * (int64_t)tg_dtype_size(out->dtype), call->out);
 }
 
@@ -108,15 +108,15 @@ TG_USUAL_OPERATION(slice, 1, TG_ATTRIBUTES(slice_attributes, slice_fields));
 static bool narrow_shape(tg_value *out)
 {
     const slice_attributes *a = out->attributes;
-    out->shape = a->size;
-    return slice_fits(out, a, &out->inputs[0]->shape) &&
-           (in_one_piece(a, &out->inputs[0]->shape) || tg_expected(out, "expected a slice in one piece of memory"));
+    *out->shape = a->size;
+    return slice_fits(out, a, out->inputs[0]->shape) &&
+           (in_one_piece(a, out->inputs[0]->shape) || tg_expected(out, "expected a slice in one piece of memory"));
 }
 
 static int64_t narrow_offset(const tg_value *out)
 {
     int64_t stride[TG_MAX_RANK];
-    return out->size > 0 ? slice_strides(out->attributes, &out->inputs[0]->shape, stride) : 0;
+    return out->size > 0 ? slice_strides(out->attributes, out->inputs[0]->shape, stride) : 0;
 }
 
 TG_OPERATION(narrow, 1, TG_VIEW, narrow_samples, TG_ATTRIBUTES(slice_attributes, slice_fields), .shape = narrow_shape,
@@ -132,9 +132,9 @@ static slice_attributes slice_of(const scatter_slice_attributes *a, tg_shape siz
 static bool scatter_slice_shape(tg_value *out)
 {
     const scatter_slice_attributes *a = out->attributes;
-    const slice_attributes slice = slice_of(a, out->inputs[0]->shape);
+    const slice_attributes slice = slice_of(a, *out->inputs[0]->shape);
     char whole[128];
-    out->shape = a->shape;
+    *out->shape = a->shape;
     if (tg_shape_size(&a->shape) < 0)
         return tg_expected(out, "there is no shape %s", tg_shape_text(&a->shape, whole, sizeof whole));
     return tg_fits(out, out->inputs[0]->dtype, a->fill) && slice_fits(out, &slice, &a->shape);
@@ -149,11 +149,11 @@ static void scatter_slice_forward(const tg_call *call)
         tg_fill(out->dtype, out->size, a->fill, call->out);
     if (in->size == 0)
         return;
-    const slice_attributes slice = slice_of(a, in->shape);
+    const slice_attributes slice = slice_of(a, *in->shape);
     int64_t stride[2][TG_MAX_RANK];
-    tg_strides(&in->shape, stride[0]);
-    const int64_t offset = slice_strides(&slice, &out->shape, stride[1]);
-    tg_strided_copy(out->dtype, &in->shape, stride, call->in[0],
+    tg_strides(in->shape, stride[0]);
+    const int64_t offset = slice_strides(&slice, out->shape, stride[1]);
+    tg_strided_copy(out->dtype, in->shape, stride, call->in[0],
                     (char *)call->out + offset * (int64_t)tg_dtype_size(out->dtype));
 }
 

@@ -13,7 +13,7 @@ static const tg_field axis_fields[] = {TG_FIELD(axis_attributes, axis, TG_FIELD_
 
 static bool last_axis_shape(tg_value *out)
 {
-    const tg_shape *in = &out->inputs[0]->shape;
+    const tg_shape *in = out->inputs[0]->shape;
     const int axis = tg_axis_of(out, in, ((const axis_attributes *)out->attributes)->axis);
     return axis >= 0 && tg_shape_same_floating(out) &&
            (axis == in->rank - 1 || tg_expected(out, "expected the last axis"));
@@ -22,7 +22,7 @@ static bool last_axis_shape(tg_value *out)
 /* The shape rule for a cotangent and its output. */
 static bool two_rows_shape(tg_value *out)
 {
-    return tg_shape_alike(out) && (out->shape.rank > 0 || tg_expected(out, "expected a rank of 1 at least"));
+    return tg_shape_alike(out) && (out->shape->rank > 0 || tg_expected(out, "expected a rank of 1 at least"));
 }
 
 /* Applies the operation along another axis: moves that axis last, and back. */

@@ -75,7 +75,7 @@ tg_tensor tg_norm_over(tg_tensor x, tg_axes axes, bool keep)
 static void logsumexp_over_forward(const tg_call *call)
 {
     const tg_value *out = call->value;
-    const tg_blocks b = tg_reduce_blocks(&out->inputs[0]->shape, out->attributes);
+    const tg_blocks b = tg_reduce_blocks(out->inputs[0]->shape, out->attributes);
     TG_KERNEL_CALL(out->dtype, logsumexp_rows, (size_t)out->size, (size_t)b.n, call->in[0], call->out);
 }
 
@@ -101,10 +101,10 @@ static bool cumsum_shape(tg_value *out)
 {
     const cumsum_attributes *a = out->attributes;
     return tg_shape_same_floating(out) &&
-           ((a->axis >= 0 && a->axis < out->shape.rank) || tg_expected(out, "there is no axis %d", a->axis));
+           ((a->axis >= 0 && a->axis < out->shape->rank) || tg_expected(out, "there is no axis %d", a->axis));
 }
 
-TG_BLOCKS_FORWARD(cumsum, cumulate, tg_blocks_of(&out->shape, ((const cumsum_attributes *)out->attributes)->axis, 1),
+TG_BLOCKS_FORWARD(cumsum, cumulate, tg_blocks_of(out->shape, ((const cumsum_attributes *)out->attributes)->axis, 1),
                   ((const cumsum_attributes *)out->attributes)->reverse, call->in[0])
 
 static void cumsum_derivative(const tg_derive *d)

@@ -129,10 +129,10 @@ static void all_channels(window_rows *v, int64_t columns)
 static bool unfold_shape(tg_value *out)
 {
     const tg_window_layout *w = out->attributes;
-    const tg_shape *in = &out->inputs[0]->shape;
+    const tg_shape *in = out->inputs[0]->shape;
     if (!tg_window_fits_input(out, w))
         return false;
-    out->shape =
+    *out->shape =
         TG_SHAPE(in->dim[1], w->kernel.dim[0], w->kernel.dim[1], in->dim[0], tg_windows(w, 0), tg_windows(w, 1));
     return true;
 }
@@ -140,7 +140,7 @@ static bool unfold_shape(tg_value *out)
 static void unfold_forward(const tg_call *call)
 {
     const tg_value *out = call->value;
-    const tg_shape *in = &out->inputs[0]->shape;
+    const tg_shape *in = out->inputs[0]->shape;
     window_rows v = {out->dtype, out->attributes, in->dim[0], in->dim[1], call->in[0], call->out, false};
     if (out->size > 0)
         all_channels(&v, out->size);
@@ -161,7 +161,7 @@ tg_tensor tg_unfold(tg_tensor image, int64_t kernel_height, int64_t kernel_width
 static bool fold_shape(tg_value *out)
 {
     const tg_window_layout *w = out->attributes;
-    const tg_shape *in = &out->inputs[0]->shape;
+    const tg_shape *in = out->inputs[0]->shape;
     if (!tg_same_floating_type(out) || !tg_window_fits(out, w))
         return false;
     if (in->rank != 6)
@@ -174,14 +174,14 @@ static bool fold_shape(tg_value *out)
         return tg_expected(out, "expected columns %s for images of %lld x %lld",
                            tg_shape_text(&expected, columns, sizeof columns), (long long)w->size.dim[0],
                            (long long)w->size.dim[1]);
-    out->shape = TG_SHAPE(in->dim[3], in->dim[0], w->size.dim[0], w->size.dim[1]);
+    *out->shape = TG_SHAPE(in->dim[3], in->dim[0], w->size.dim[0], w->size.dim[1]);
     return true;
 }
 
 static void fold_forward(const tg_call *call)
 {
     const tg_value *out = call->value;
-    window_rows v = {out->dtype, out->attributes, out->shape.dim[0], out->shape.dim[1], call->in[0], call->out, true};
+    window_rows v = {out->dtype, out->attributes, out->shape->dim[0], out->shape->dim[1], call->in[0], call->out, true};
     all_channels(&v, out->inputs[0]->size);
 }
 

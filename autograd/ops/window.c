@@ -48,7 +48,7 @@ bool tg_window_fits(const tg_value *out, const tg_window_layout *w)
 
 bool tg_window_fits_input(tg_value *out, const tg_window_layout *w)
 {
-    const tg_shape *in = &out->inputs[0]->shape;
+    const tg_shape *in = out->inputs[0]->shape;
     if (!tg_same_floating_type(out))
         return false;
     if (in->rank != 4)

@@ -94,20 +94,22 @@ static bool is_marked(const pass *p, const tg_value *value, uint8_t mark)
 /* ---- computing what was recorded ---- */
 
 /* The value whose memory a view shows; for others the value itself. */
-static tg_value *root_of(const tg_value *value)
+static tg_value *root_of(tg_value *value)
 {
-    return tg_program_at(value->program, tg_root_of(value)->index);
+    while (value->op && value->op->flags & TG_VIEW)
+        value = value->inputs[0];
+    return value;
 }
 
 /* Excludes the value's buffer from being released. */
-static void keep_buffer(const tg_value *value)
+static void keep_buffer(tg_value *value)
 {
     root_of(value)->slot.kept = true;
     root_of(value)->slot.owned = false;
 }
 
 /* Value number `index` reads this one; with TG_ALWAYS, what is recorded later may. */
-static void read_until(const pass *p, const tg_value *value, int64_t index)
+static void read_until(const pass *p, tg_value *value, int64_t index)
 {
     tg_value *root = root_of(value);
     if (root->index >= p->recorded)
@@ -115,7 +117,7 @@ static void read_until(const pass *p, const tg_value *value, int64_t index)
 }
 
 /* Releases the buffers that the value was the last to read; its own if nothing reads that. */
-static void release_read(const pass *p, const tg_value *value)
+static void release_read(const pass *p, tg_value *value)
 {
     for (int i = -1; i < value->input_count; i++) {
         tg_value *root = root_of(i < 0 ? value : value->inputs[i]);
@@ -131,7 +133,7 @@ static bool compute(const pass *p, bool complete)
     tg_tape *tape = p->tape;
     tg_program *program = &tape->program;
     for (int64_t i = tape->run.computed; i < program->count; i++) {
-        const tg_value *value = tg_program_at(program, i);
+        tg_value *value = tg_program_at(program, i);
         read_until(p, value, i);
         for (int k = 0; !value->is_saved && k < value->input_count; k++)
             read_until(p, value->inputs[k], i);
@@ -183,8 +185,9 @@ static bool add_to_parameter(pass *p, tg_value *leaf, tg_tensor addend, bool fre
 static bool fits(const tg_value *result, const tg_value *input)
 {
     tg_shape both;
-    return result->dtype == input->dtype && tg_shape_broadcast(&result->shape, &input->shape, &both) &&
-           tg_shape_equal(&both, &result->shape);
+    return result->dtype == input->dtype &&
+           (tg_shape_equal(result->shape, input->shape) ||
+            (tg_shape_broadcast(result->shape, input->shape, &both) && tg_shape_equal(&both, result->shape)));
 }
 
 /* Passes one result of a derivative on to the input it belongs to. */
@@ -199,10 +202,10 @@ static bool deliver(pass *p, const tg_value *from, tg_value *input, tg_tensor gr
     char has[128], wants[128];
     if (!fits(value, input))
         return tg_tape_fail(p->tape, "the derivative of %s gives %s%s for an input %s%s", from->op->name,
-                            tg_dtype_name(value->dtype), tg_shape_text(&value->shape, has, sizeof has),
-                            tg_dtype_name(input->dtype), tg_shape_text(&input->shape, wants, sizeof wants));
-    if (!tg_shape_equal(&value->shape, &input->shape)) {
-        gradient = tg_sum_to(gradient, input->shape);
+                            tg_dtype_name(value->dtype), tg_shape_text(value->shape, has, sizeof has),
+                            tg_dtype_name(input->dtype), tg_shape_text(input->shape, wants, sizeof wants));
+    if (!tg_shape_equal(value->shape, input->shape)) {
+        gradient = tg_sum_to(gradient, *input->shape);
         fresh = true;
         if (!gradient.value)
             return false;
@@ -294,7 +297,7 @@ static tg_value *call_hooks(pass *p, const tg_value *value, tg_value *cotangent)
         tape->program.mode = mode;
         tg_value *after = tg_value_of(returned);
         const char *problem = tg_tape_problem(tape, returned);
-        if (!problem && (after->dtype != value->dtype || !tg_shape_equal(&after->shape, &value->shape)))
+        if (!problem && (after->dtype != value->dtype || !tg_shape_equal(after->shape, value->shape)))
             problem = "a tensor of another shape or type";
         if (problem)
             return tg_tape_fail(tape, "a hook on tensor %lld (%s) returned %s", (long long)value->index,
@@ -374,7 +377,7 @@ static bool seed(pass *p, tg_value *output, tg_tensor cotangent)
 {
     tg_tape *tape = p->tape;
     if (!cotangent.value)
-        cotangent = tg_full(tape, output->dtype, output->shape, 1);
+        cotangent = tg_full(tape, output->dtype, *output->shape, 1);
     const tg_value *value = tg_value_of(cotangent);
     const char *function = p->request->function,
                *name = p->request->cotangent_name ? p->request->cotangent_name : "cotangent";
@@ -382,10 +385,10 @@ static bool seed(pass *p, tg_value *output, tg_tensor cotangent)
     char has[128], wants[128];
     if (problem)
         tg_tape_fail(tape, "%s: the %s is %s", function, name, problem);
-    else if (value->dtype != output->dtype || !tg_shape_equal(&value->shape, &output->shape))
+    else if (value->dtype != output->dtype || !tg_shape_equal(value->shape, output->shape))
         tg_tape_fail(tape, "%s: the %s is %s%s, but what it belongs to is %s%s", function, name,
-                     tg_dtype_name(value->dtype), tg_shape_text(&value->shape, has, sizeof has),
-                     tg_dtype_name(output->dtype), tg_shape_text(&output->shape, wants, sizeof wants));
+                     tg_dtype_name(value->dtype), tg_shape_text(value->shape, has, sizeof has),
+                     tg_dtype_name(output->dtype), tg_shape_text(output->shape, wants, sizeof wants));
     else
         return add_cotangent(p, output, cotangent);
     return false;
@@ -404,7 +407,7 @@ static bool walk(pass *p)
             return false;
     for (int j = 0; j < r->input_count; j++) {
         tg_value *input = r->inputs[j].value, **cotangent = cotangent_of(p, input);
-        *cotangent = *cotangent ? *cotangent : tg_value_of(tg_full(p->tape, input->dtype, input->shape, 0));
+        *cotangent = *cotangent ? *cotangent : tg_value_of(tg_full(p->tape, input->dtype, *input->shape, 0));
         r->gradients[j] = tg_tensor_of(*cotangent);
     }
     return compute(p, true);
@@ -509,7 +512,7 @@ bool tg_record_pass(tg_tape *tape, const tg_request *r)
               .by_inputs = r->input_count > 0,
               .recorded = program->count,
               .mode_outside = program->mode};
-    const tg_arena_position scratch = tg_arena_here(&tape->scratch);
+    const int64_t scratch = tg_arena_here(&tape->scratch);
     tg_program_cut(program, program->count);
     for (int i = 0; i < r->output_count; i++) /* hooks may read it, and the caller afterwards */
         r->outputs[i].value->is_kept = true;

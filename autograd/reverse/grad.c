@@ -123,7 +123,7 @@ static bool is_scalar(const char *function, tg_tensor loss, const char *advice)
     char shape[128];
     if (value && value->size != 1)
         tg_tape_fail(tg_tape_at(value), "%s: expected a loss of one element, not %s%s", function,
-                     tg_shape_text(&value->shape, shape, sizeof shape), advice);
+                     tg_shape_text(value->shape, shape, sizeof shape), advice);
     return value && value->size == 1;
 }
 
@@ -215,7 +215,7 @@ static bool differentiate_twice(tg_request first, const char *vector, const tg_t
                                 int count, tg_tensor *results)
 {
     tg_tape *tape = tg_tape_of(first.outputs[0]);
-    const tg_arena_position scratch = tg_arena_here(&tape->scratch);
+    const int64_t scratch = tg_arena_here(&tape->scratch);
     first.gradients = tg_tape_scratch(tape, (size_t)first.input_count, sizeof *first.gradients);
     first.create_graph = true;
     tg_request second = request_of(first.function, first.gradients, first.input_count, vectors, by, count, results);
@@ -286,7 +286,7 @@ static tg_tensor jacobian_of(const char *function, tg_tensor y, tg_tensor x)
     const tg_request r = {.function = function};
     if (!is_usable(tape, &r, "tensor", (tg_tensor[]){y, x}, 2))
         return TG_NONE;
-    const tg_arena_position scratch = tg_arena_here(&tape->scratch);
+    const int64_t scratch = tg_arena_here(&tape->scratch);
     const tg_tensor result = jacobian(function, y, x);
     tg_arena_rewind(&tape->scratch, scratch);
     return result;

@@ -48,10 +48,11 @@ static bool broadcast_shape(tg_value *out)
     out->shape = out->inputs[0]->shape;
     out->size = out->inputs[0]->size;
     for (int i = 1; i < out->input_count; i++) {
-        if (tg_shape_equal(&out->shape, &out->inputs[i]->shape))
+        if (tg_shape_equal(out->shape, out->inputs[i]->shape))
             continue;
-        if (!tg_shape_broadcast(&out->shape, &out->inputs[i]->shape, &out->shape))
+        if (!tg_shape_broadcast(out->shape, out->inputs[i]->shape, &out->program->shape))
             return tg_expected(out, "the shapes do not broadcast: from the last axis on, sizes must be equal or 1");
+        out->shape = &out->program->shape;
         out->size = -1; /* to be counted */
     }
     return true;
@@ -60,18 +61,38 @@ static bool broadcast_shape(tg_value *out)
 static bool run_shape_rule(tg_value *out)
 {
     tg_program *program = out->program;
-    const tg_op *outer = program->rule; /* a derivative, say */
+    const tg_op *outer = program->rule;  /* a derivative, say */
+    if (out->shape != &program->shape) { /* which the rule may change */
+        program->shape = *out->shape;
+        out->shape = &program->shape;
+    }
     program->rule = out->op;
     const bool fits = out->op->shape(out);
     program->rule = outer;
     return fits && !program->failed;
 }
 
+/* Gives the value the shape that has been found for it: that of an input, if it is the same. */
+static bool keep_shape(tg_value *out)
+{
+    const tg_shape *found = out->shape;
+    if (found != &out->program->shape)
+        return true;
+    out->shape = NULL;
+    for (int i = 0; i < out->input_count && !out->shape; i++)
+        if (tg_shape_equal(found, out->inputs[i]->shape))
+            out->shape = out->inputs[i]->shape;
+    if (!out->shape && (out->shape = tg_program_take(out->program, sizeof *found, _Alignof(tg_shape))))
+        *out->shape = *found;
+    return out->shape != NULL;
+}
+
 static bool set_shape(tg_value *out)
 {
     const tg_op *op = out->op;
     bool fits = true;
-    out->shape.rank = 0;
+    out->shape = &out->program->shape;
+    out->shape->rank = 0;
     out->size = -1;
     if (op->flags & TG_ELEMENTWISE)
         fits = tg_same_floating_type(out) && broadcast_shape(out);
@@ -82,8 +103,10 @@ static bool set_shape(tg_value *out)
     if (tg_dtype_size(out->dtype) == 0)
         return tg_expected(out, "there is no type %d", (int)out->dtype);
     if (out->size < 0)
-        out->size = tg_shape_size(&out->shape);
-    return out->size >= 0 || tg_expected(out, "the result would be too large, or of a rank over %d", TG_MAX_RANK);
+        out->size = tg_shape_size(out->shape);
+    if (out->size < 0)
+        return tg_expected(out, "the result would be too large, or of a rank over %d", TG_MAX_RANK);
+    return keep_shape(out);
 }
 
 /* ---- checking the request ---- */
@@ -96,19 +119,17 @@ typedef struct request {
     const tg_tensor *inputs;
 } request;
 
-/* The tape on which an operation on these inputs is recorded; NULL if there is none. Two tapes, a tensor of a past
- * step, or a result that is forgotten are errors on the tape of the first valid input. */
-static tg_tape *common_tape(const tg_op *op, int count, const tg_tensor *inputs)
+/* Two tapes, a tensor of a past step, or a result that is forgotten are errors on the tape of the first valid input. */
+static bool check_inputs(const request *r)
 {
-    tg_tape *tape = tg_tape_of_any(inputs, count);
-    for (int i = 0; tape && i < count; i++) {
-        const char *problem = tg_tape_problem(tape, inputs[i]);
-        if (problem)
-            tg_tape_fail(tape, "%s: input %d is %s", op->name, i, problem);
+    for (int i = 0; i < r->count; i++) {
+        const tg_value *value = tg_value_of(r->inputs[i]);
+        if (value && tg_tape_at(value) == r->tape)
+            tg_tape_can_feed(r->tape, r->op, i, value);
         else
-            tg_tape_can_feed(tape, op, i, tg_value_of(inputs[i]));
+            tg_tape_fail(r->tape, "%s: input %d is %s", r->op->name, i, tg_tape_problem(r->tape, r->inputs[i]));
     }
-    return tape && !tape->program.failed ? tape : NULL;
+    return !r->tape->program.failed;
 }
 
 /* Records why the operation cannot take this many inputs; returns false. */
@@ -212,11 +233,13 @@ tg_tensor tg_apply(const tg_op *op, const void *attributes, int count, const tg_
     if (!op || count < 1 || !inputs)
         return (tg_tensor){0};
     const tg_value *first = tg_value_of(inputs[0]);
-    request r = {first ? tg_tape_at(first) : NULL, op, attributes, count, inputs};
-    tg_value *out = r.tape && !r.tape->program.failed ? match(&r) : NULL;
+    const request r = {first ? tg_tape_at(first) : tg_tape_of_any(inputs, count), op, attributes, count, inputs};
+    if (!r.tape || r.tape->program.failed)
+        return (tg_tensor){0};
+    tg_value *out = match(&r);
     if (out)
         return finish(&r, out, out->index);
-    if (!(r.tape = common_tape(op, count, inputs)))
+    if (!check_inputs(&r))
         return (tg_tensor){0};
     const int64_t before = r.tape->program.count;
     return finish(&r, admit(&r) ? append_all(&r) : NULL, before);

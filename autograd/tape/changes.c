@@ -16,7 +16,7 @@ void tg_parameter_changed(tg_parameter *parameter)
 bool tg_is_unchanged(const tg_value *leaf, int64_t began)
 {
     const tg_parameter *parameter = leaf->parameter;
-    const int64_t read = leaf->placed > began ? leaf->placed : began;
+    const int64_t read = leaf->change > began ? leaf->change : began;
     return parameter->version <= read ||
            tg_program_fail(leaf->program,
                            "parameter %s has changed since the forward pass read it, by an optimiser's step perhaps: "
@@ -27,7 +27,7 @@ bool tg_is_unchanged(const tg_value *leaf, int64_t began)
 
 static bool not_set_since(const tg_value *leaf, int64_t began)
 {
-    return leaf->set <= began ||
+    return leaf->change <= began ||
            tg_program_fail(
                leaf->program,
                "tensor %lld has got other numbers by tg_set since the forward pass read it: call tg_replay, "

@@ -2,7 +2,10 @@
 
 const char *tg_name_of(const tg_value *value)
 {
-    return value->named_in == value->program->steps ? value->name : NULL;
+    const tg_given_name *name = value->program->names;
+    while (name && name->value != value)
+        name = name->next;
+    return name ? name->text : !value->op && value->parameter ? value->parameter->name : NULL;
 }
 
 const char *tg_kind_of(const tg_value *value)
@@ -15,7 +18,7 @@ const char *tg_kind_of(const tg_value *value)
 void tg_text_type(tg_text *text, const tg_value *value)
 {
     char shape[128];
-    tg_text_add(text, "%s%s", tg_dtype_name(value->dtype), tg_shape_text(&value->shape, shape, sizeof shape));
+    tg_text_add(text, "%s%s", tg_dtype_name(value->dtype), tg_shape_text(value->shape, shape, sizeof shape));
 }
 
 void tg_text_attributes(tg_text *text, const tg_value *value)

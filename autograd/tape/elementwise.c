@@ -91,8 +91,8 @@ void tg_elementwise_forward(const tg_call *call)
 
     int64_t stride[TG_STRIDED_ARRAYS][TG_MAX_RANK];
     for (int k = 0; k < out->input_count; k++)
-        tg_broadcast_strides(&out->inputs[k]->shape, out->shape.rank, stride[k]);
-    const tg_strided s = tg_strided_over(&out->shape, out->input_count, stride);
+        tg_broadcast_strides(out->inputs[k]->shape, out->shape->rank, stride[k]);
+    const tg_strided s = tg_strided_over(out->shape, out->input_count, stride);
     loop.n = s.rank > 0 ? (size_t)s.dim[0] : 1;
     for (int k = 0; k < out->input_count; k++)
         loop.step[k] = s.rank > 0 && s.stride[k][0] != 0;

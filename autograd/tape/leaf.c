@@ -28,7 +28,7 @@ static bool is_like(const tg_value *value, const new_leaf *l)
 {
     return !value->op && value->dtype == l->dtype && value->parameter == l->parameter &&
            value->is_borrowed == (l->data != NULL) && value->is_variable == l->is_variable &&
-           value->requires_grad == requires_grad(l) && tg_shape_equal(&value->shape, l->shape);
+           value->requires_grad == requires_grad(l) && tg_shape_equal(value->shape, l->shape);
 }
 
 /* The leaf that the previous step had here. */
@@ -58,7 +58,10 @@ static tg_value *append(tg_tape *tape, const new_leaf *l)
         return NULL;
     value->slot.at = tg_arena_here(&tape->run.arena);
     value->dtype = l->dtype;
-    value->shape = *l->shape;
+    value->shape = tg_program_take(&tape->program, sizeof *value->shape, _Alignof(tg_shape));
+    if (!value->shape)
+        return NULL;
+    *value->shape = *l->shape;
     value->size = size;
     value->parameter = l->parameter;
     value->is_variable = l->is_variable;
@@ -229,9 +232,7 @@ tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter)
         if (!value || !add_leaf(tape, here, value))
             return (tg_tensor){0};
     }
-    value->name = parameter->name;
-    value->named_in = program->steps;
-    value->placed = tg_latest_change();
+    value->change = tg_latest_change();
     return tg_tensor_of(value);
 }
 
@@ -247,17 +248,17 @@ bool tg_set(tg_tensor x, tg_dtype dtype, const void *data, tg_shape shape)
     if (value->op || value->parameter || value->is_borrowed)
         tg_program_fail(&tape->program, "tg_set: tensor %lld is not one made by tg_constant or tg_variable",
                         (long long)value->index);
-    else if (dtype != value->dtype || !tg_shape_equal(&shape, &value->shape))
+    else if (dtype != value->dtype || !tg_shape_equal(&shape, value->shape))
         tg_program_fail(&tape->program, "tg_set: %s%s does not fit into %s%s; record the step again for new shapes",
                         tg_dtype_name(dtype), tg_shape_text(&shape, has, sizeof has), tg_dtype_name(value->dtype),
-                        tg_shape_text(&value->shape, wants, sizeof wants));
+                        tg_shape_text(value->shape, wants, sizeof wants));
     else if (!data && value->size > 0)
         tg_program_fail(&tape->program, "tg_set: the data is NULL");
     else {
         if (value->size > 0)
             memcpy(value->slot.data, data, (size_t)value->size * tg_dtype_size(dtype));
         if (tg_is_read(value))
-            value->set = tg_next_change();
+            value->change = tg_next_change();
     }
     return !value->program->failed;
 }

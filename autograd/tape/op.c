@@ -73,7 +73,7 @@ tg_dtype tg_value_dtype(const tg_value *value)
 const tg_shape *tg_value_shape(const tg_value *value)
 {
     static const tg_shape none = {0};
-    return value ? &value->shape : &none;
+    return value ? value->shape : &none;
 }
 
 int64_t tg_value_size(const tg_value *value)
@@ -86,5 +86,5 @@ void tg_value_set(tg_value *out, tg_dtype dtype, tg_shape shape)
     if (!out)
         return;
     out->dtype = dtype;
-    out->shape = shape;
+    *out->shape = shape;
 }

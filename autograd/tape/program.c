@@ -29,6 +29,7 @@ void tg_program_reset(tg_program *program)
     program->count = 0;
     program->passes.next = program->regions.next = 0;
     program->mode = 0;
+    program->names = NULL;
     program->scope = NULL;
     program->region = NULL;
     program->derived_from = NULL;
@@ -103,7 +104,8 @@ tg_value *tg_program_append(tg_program *program)
 {
     if (program->failed)
         return NULL;
-    tg_program_cut(program, program->count);
+    if (program->count < program->known)
+        tg_program_cut(program, program->count);
     if (program->count == program->block_count * TG_BLOCK_VALUES && !add_block(program)) {
         tg_program_fail(program, "out of memory for tensor number %lld of the tape", (long long)program->count);
         return NULL;
@@ -112,9 +114,10 @@ tg_value *tg_program_append(tg_program *program)
     const int64_t index = program->count++;
     program->known = program->count;
     program->recorded++;
-    /* Compares everything except the unused dimensions of a shape, which are never read. */
-    memset(value, 0, offsetof(tg_value, shape));
-    memset(&value->program, 0, sizeof *value - offsetof(tg_value, program));
+    /* In parts: for a longer one compilers choose an instruction that is slow to start. */
+    memset(value, 0, offsetof(tg_value, index));
+    memset(&value->index, 0, offsetof(tg_value, at) - offsetof(tg_value, index));
+    memset(&value->at, 0, sizeof *value - offsetof(tg_value, at));
     value->program = program;
     value->index = index;
     value->scope = program->scope;
@@ -127,7 +130,8 @@ tg_value *tg_program_append(tg_program *program)
 
 void *tg_program_take(tg_program *program, size_t size, size_t alignment)
 {
-    tg_program_cut(program, program->count);
+    if (program->count < program->known)
+        tg_program_cut(program, program->count);
     void *bytes = tg_arena_take(&program->arena, size, alignment);
     if (!bytes)
         tg_program_fail(program, "out of memory: %zu bytes for operation %lld of the tape", size,
@@ -147,13 +151,6 @@ tg_value *tg_saved_of(const tg_value *value)
 bool tg_has_buffer(const tg_value *value)
 {
     return value->op ? !(value->op->flags & TG_VIEW) && !value->sink : !value->parameter && !value->is_borrowed;
-}
-
-const tg_value *tg_root_of(const tg_value *value)
-{
-    while (value->op && value->op->flags & TG_VIEW)
-        value = value->inputs[0];
-    return value;
 }
 
 bool tg_is_read(const tg_value *value)

@@ -43,6 +43,13 @@ typedef struct tg_pass {
     tg_value **gradients; /* of the inputs */
 } tg_pass;
 
+/* A name that tg_named has given to a value in this step. */
+typedef struct tg_given_name {
+    const struct tg_given_name *next;
+    const tg_value *value;
+    const char *text;
+} tg_given_name;
+
 typedef struct tg_list {
     void **items;
     int count, capacity, next; /* next: the first item that this step has not reached */
@@ -61,6 +68,8 @@ struct tg_program {
     tg_list passes, regions;
     void (*before_cut)(tg_program *program, int64_t count); /* called before values from `count` on are removed */
     int64_t allocations;
+    tg_shape shape;             /* for the shape rule that runs */
+    const tg_given_name *names; /* of this step, the latest first */
 
     /* The mode in which the next value is recorded. */
     uint8_t mode;
@@ -124,7 +133,12 @@ void tg_program_enter_scope(tg_program *program, const char *name);
 tg_value *tg_saved_of(const tg_value *value);
 
 /* The value whose memory a view shows; for others the value itself. */
-const tg_value *tg_root_of(const tg_value *value);
+static inline const tg_value *tg_root_of(const tg_value *value)
+{
+    while (value->op && value->op->flags & TG_VIEW)
+        value = value->inputs[0];
+    return value;
+}
 
 /* True for a value with a buffer of the run: no view, and not in memory of the caller or of a parameter. */
 bool tg_has_buffer(const tg_value *value);

@@ -144,7 +144,7 @@ tg_tape_counts tg_tape_count(const tg_tape *tape)
     int64_t used = program->arena.bytes_used + run->arena.bytes_used;
     if (program->count < program->known) {
         const tg_value *next = tg_program_at(program, program->count);
-        used = next->at.bytes_used + next->slot.at.bytes_used;
+        used = next->at + next->slot.at;
     }
     if (program->count > 0)
         used += (int64_t)run->block_size;
@@ -247,11 +247,14 @@ tg_tape *tg_tape_of(tg_tensor x)
 
 tg_tensor tg_named(tg_tensor x, const char *name)
 {
-    tg_value *value = tg_value_of(x);
-    if (value) {
-        value->name = name;
-        value->named_in = value->program->steps;
-    }
+    const tg_value *value = tg_value_of(x);
+    tg_tape *tape = value ? tg_tape_at(value) : NULL;
+    tg_given_name *named = tape ? tg_arena_take(&tape->notes, sizeof *named, _Alignof(tg_given_name)) : NULL;
+    if (named) {
+        *named = (tg_given_name){tape->program.names, value, name};
+        tape->program.names = named;
+    } else
+        tg_tape_fail(tape, "out of memory: tg_named");
     return x;
 }
 

@@ -98,7 +98,7 @@ double tg_item(tg_tensor x)
     if (value->size != 1) {
         char shape[128];
         tg_tape_fail(tg_tape_at(value), "tg_item: expected a tensor of one element, not %s",
-                     tg_shape_text(&value->shape, shape, sizeof shape));
+                     tg_shape_text(value->shape, shape, sizeof shape));
         return NAN;
     }
     return tg_element(value->dtype, value->slot.data, 0);

@@ -4,7 +4,7 @@
  *     value --inputs--> value --inputs--> ... --inputs--> leaf (op NULL: a constant, a variable or a parameter)
  *
  * Most of it is written once, when the value is recorded. If it becomes a gradient, the backward pass sets `sink` and
- * `earlier`; `gradient`, `name` and `place` belong to the current step. Its numbers are not part of the program: the
+ * `earlier`; `gradient` belongs to the current step. Its numbers are not part of the program: the
  * run keeps their address in `slot`, which only the run uses.
  */
 #ifndef TG_VALUE_H
@@ -31,12 +31,12 @@ typedef enum tg_mode {
 
 /* Data that a run keeps for a value: where its elements are. */
 typedef struct tg_slot {
-    void *data;           /* NULL until computed */
-    bool owned;           /* the run's buffer, which may be released */
-    bool kept;            /* never released */
-    bool released;        /* released: the elements are valid only until the buffer is reused */
-    int64_t until;        /* the last value that reads it, where that is known: in a pass, or in the run's block */
-    tg_arena_position at; /* the run's memory position before this value */
+    void *data;    /* NULL until computed */
+    bool owned;    /* the run's buffer, which may be released */
+    bool kept;     /* never released */
+    bool released; /* released: the elements are valid only until the buffer is reused */
+    int64_t until; /* the last value that reads it, where that is known: in a pass, or in the run's block */
+    int64_t at;    /* the run's memory position before this value */
 } tg_slot;
 
 struct tg_value {
@@ -45,14 +45,14 @@ struct tg_value {
     tg_value **inputs;
     int input_count;
     tg_dtype dtype;
-    int64_t size; /* number of elements */
-    tg_shape shape;
+    int64_t size;    /* number of elements */
+    tg_shape *shape; /* perhaps that of an input */
 
     tg_program *program;
     int64_t index;                /* position in the program */
     tg_parameter *parameter;      /* of a parameter's leaf, */
-    int64_t placed;               /* which keeps the latest change (changes.h) of when the step placed it; */
-    int64_t set;                  /* of another leaf: the change by tg_set after operations had read it; 0: none */
+    int64_t change;               /* which keeps the latest change (changes.h) of when the step placed it; another leaf
+                                     that by tg_set after operations had read it, 0: none */
     tg_parameter *sink;           /* the parameter whose gradient this value is computed into or added to */
     const tg_value *derived_from; /* the value whose derivative this is part of */
     const tg_scope *scope;
@@ -67,9 +67,7 @@ struct tg_value {
 
     tg_value *gradient; /* of a leaf or retained value: its latest gradient, valid if that was recorded in this step, */
     tg_value *earlier;  /* and of a gradient: the value that it was added to */
-    const char *name;   /* valid in step `named_in` */
-    int64_t named_in;
-    tg_arena_position at; /* the program's memory position before this value */
+    int64_t at;         /* the program's memory position before this value */
     tg_slot slot;
 };
 

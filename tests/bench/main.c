@@ -10,7 +10,7 @@ typedef struct settings {
     const char *nets, *activations, *threads, *python, *jax_python, *only, *isa, *dtype, *cores, *compiler, *keep,
         *table;
     double seconds;
-    bool csv, peers, compile, kernels, products, gpt, mpi, memory, emitted;
+    bool csv, peers, compile, kernels, products, gpt, mpi, memory, emitted, recording;
 } settings;
 
 static const char *const isas[] = {"best", "baseline", "v3", "v4", NULL};
@@ -58,6 +58,10 @@ static const program_option table[] = {
      "measure the memory of training steps instead, also of the net gpt: values, gradients and AdamW's moments "
      "(trained), the tape, and the resident process",
      OPTION_FLAG, .offset = offsetof(settings, memory)},
+    {NULL, NULL, "Recording:", OPTION_GROUP},
+    {"recording", NULL,
+     "time operations on single numbers instead, which cost what the tape costs: graphs that repeat, and that change",
+     OPTION_FLAG, .offset = offsetof(settings, recording)},
     {NULL, NULL, "Tables:", OPTION_GROUP},
     {"table", "FILE", "read this CSV file once instead, for tests/bench/tables.py", OPTION_TEXT,
      .offset = offsetof(settings, table)},
@@ -90,7 +94,17 @@ static const options_program program = {
 
 /* ---- what is timed ---- */
 
-enum { STEPS = 1, GPT = 2, KERNELS = 4, PRODUCTS = 8, MPI = 16, MEMORY = 32, EMITTED = 64, TABLE = 128 };
+enum {
+    STEPS = 1,
+    GPT = 2,
+    KERNELS = 4,
+    PRODUCTS = 8,
+    MPI = 16,
+    MEMORY = 32,
+    EMITTED = 64,
+    TABLE = 128,
+    RECORDING = 256
+};
 
 /* Reject options that would have no effect. */
 static const struct {
@@ -121,9 +135,10 @@ static bool options_matter(const settings *s)
         bool chosen;
         const char *option;
         int mode;
-    } modes[] = {{s->gpt, "--gpt", GPT},      {s->kernels, "--kernels", KERNELS}, {s->products, "--products", PRODUCTS},
-                 {s->mpi, "--mpi", MPI},      {s->memory, "--memory", MEMORY},    {s->emitted, "--emitted", EMITTED},
-                 {s->table, "--table", TABLE}};
+    } modes[] = {
+        {s->gpt, "--gpt", GPT},       {s->kernels, "--kernels", KERNELS},      {s->products, "--products", PRODUCTS},
+        {s->mpi, "--mpi", MPI},       {s->memory, "--memory", MEMORY},         {s->emitted, "--emitted", EMITTED},
+        {s->table, "--table", TABLE}, {s->recording, "--recording", RECORDING}};
     int mode = STEPS;
     const char *option = NULL;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
@@ -226,6 +241,8 @@ int main(int argc, char **argv)
                                                  .csv = s.csv})
                    ? EXIT_SUCCESS
                    : 2;
+    if (s.recording)
+        return recording_bench(&(recording_settings){.seconds = s.seconds, .csv = s.csv}) ? EXIT_SUCCESS : 2;
     const steps_settings steps = {.nets = s.nets,
                                   .activations = s.activations,
                                   .threads = s.threads,

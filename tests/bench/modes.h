@@ -67,6 +67,22 @@ typedef struct memory_settings {
  * a message on standard error, for an invalid list or a failed step. */
 bool memory_bench(const memory_settings *settings);
 
+/* ---- recording ---- */
+
+/* The time and memory of an operation on single numbers, its backward pass included, where the tape itself is all that
+ * counts: of graphs that repeat, each on a tape of its own or in turn on one, and of graphs that change in each step.
+ *
+ *     recording_bench(&(recording_settings){.seconds = 2});
+ */
+typedef struct recording_settings {
+    double seconds; /* for all */
+    bool csv;
+} recording_settings;
+
+/* Prints a line for each case; the ratio is that to the first. False, with a message on standard error, if a step
+ * failed. */
+bool recording_bench(const recording_settings *settings);
+
 /* ---- the step as C ---- */
 
 /* The training step written as C (autograd/export.h), compiled by this system's compiler, against the step on the tape.

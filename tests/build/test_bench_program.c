@@ -56,6 +56,20 @@ START_TEST(memory_is_measured_for_each_net_and_activation)
 }
 END_TEST
 
+/* ---- recording ---- */
+
+START_TEST(recording_is_measured_for_graphs_that_repeat_and_that_change)
+{
+    double one[3], turn[3], changes[3];
+    ck_assert_int_eq(run("", "bench --recording --seconds 0 --csv"), 0);
+    ck_assert_int_eq(sscanf(output, "%*[^\n] %*[^,],%lf,%lf,%lf %*[^,],%lf,%lf,%lf %*[^,],%lf,%lf,%lf", &one[0],
+                            &one[1], &one[2], &turn[0], &turn[1], &turn[2], &changes[0], &changes[1], &changes[2]),
+                     9);
+    ck_assert(one[0] > 0 && one[1] == 1 && one[2] > 0 && turn[0] > 0 && changes[0] > 0 && changes[2] > 0);
+    ck_assert_int_eq(run("", "bench --recording --nets toy"), 2);
+}
+END_TEST
+
 /* ---- peers ---- */
 
 /* A fake Python whose steps take a fixed number of seconds. */
@@ -240,6 +254,7 @@ Suite *bench_program_suite(void)
     TCase *tests = tcase_create("bench");
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, memory_is_measured_for_each_net_and_activation);
+    tcase_add_test(tests, recording_is_measured_for_graphs_that_repeat_and_that_change);
     tcase_add_test(tests, peers_are_timed_beside_the_tape);
     tcase_add_test(tests, a_peer_that_is_named_and_does_not_start_ends_the_benchmark);
     tcase_add_test(tests, an_option_that_is_wrong_or_changes_nothing_is_refused);

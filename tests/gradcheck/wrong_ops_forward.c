@@ -125,7 +125,7 @@ typedef struct roll_attributes {
 
 static bool same_shape(tg_value *out)
 {
-    out->shape = out->inputs[0]->shape;
+    *out->shape = *out->inputs[0]->shape;
     return true;
 }
 
@@ -166,7 +166,7 @@ static void product_forward(const tg_call *call)
     const tg_value *value = call->value;
     const double *a = call->in[0], *b = call->in[1];
     double *y = call->out;
-    int64_t n = value->shape.dim[0];
+    int64_t n = value->shape->dim[0];
     for (int64_t i = 0; i < n * n; i++) {
         y[i] = 0;
         for (int64_t k = 0; k < n; k++)
@@ -276,8 +276,8 @@ tg_tensor rounded_to_single(tg_tensor x)
 
 static bool row_shape(tg_value *out)
 {
-    out->shape = (tg_shape){.rank = 1, .dim = {out->inputs[0]->shape.dim[1]}};
-    return out->inputs[0]->shape.dim[0] > 0;
+    *out->shape = (tg_shape){.rank = 1, .dim = {out->inputs[0]->shape->dim[1]}};
+    return out->inputs[0]->shape->dim[0] > 0;
 }
 
 static const tg_op row = {.name = "first_row", .arity = 1, .flags = TG_VIEW | TG_CONSTANT, .shape = row_shape};

@@ -1,0 +1,83 @@
+#include "tests/bench/modes.h"
+
+#include "tests/bench/race.h"
+
+#include <stdio.h>
+#include <tapegrad.h>
+
+enum { OPERATIONS = 1000, LEAVES = 2, REACH = 10, GRAPHS = 5, MOST_WARM = 100 };
+
+/* Steps on these tapes in turn, of this many graphs in turn; of a new graph each time if that is 0. */
+typedef struct course {
+    const char *name;
+    int tape_count, graphs;
+    tg_tape *tapes[GRAPHS];
+    uint64_t step;
+    bool failed;
+} course;
+
+/* A graph of single numbers, drawn from the seed, and its backward pass. */
+static bool record(tg_tape *tape, uint64_t seed)
+{
+    const float number = 0.5f;
+    tg_rng rng = tg_rng_seed(seed);
+    tg_tensor x[LEAVES + OPERATIONS];
+    tg_tape_reset(tape);
+    for (int i = 0; i < LEAVES; i++)
+        x[i] = tg_variable(tape, TG_F32, &number, TG_SCALAR);
+    for (int i = LEAVES; i < LEAVES + OPERATIONS; i++) {
+        const tg_tensor a = x[i - 1], b = x[i - 1 - (int)tg_rng_below(&rng, (uint64_t)(i < REACH ? i : REACH))];
+        const uint64_t kind = tg_rng_below(&rng, 3);
+        x[i] = kind == 0 ? tg_add(a, b) : kind == 1 ? tg_mul(a, b) : tg_tanh(a);
+    }
+    return tg_backward(x[LEAVES + OPERATIONS - 1]);
+}
+
+static double run(void *context, int steps)
+{
+    course *c = context;
+    const double start = race_clock(1);
+    for (; steps > 0 && !c->failed; steps--, c->step++)
+        c->failed = !record(c->tapes[c->step % (uint64_t)c->tape_count],
+                            c->graphs ? c->step % (uint64_t)c->graphs : GRAPHS + c->step);
+    return c->failed ? -1 : race_clock(1) - start;
+}
+
+static void print(const course *c, const race_entry *entry, bool csv)
+{
+    int64_t held = 0;
+    for (int i = 0; i < c->tape_count; i++)
+        held += tg_tape_count(c->tapes[i]).bytes_held;
+    printf(csv ? "%s,%.1f,%.3f,%.0f\n" : "%-46s%8.0f%8.2f%12.0f\n", c->name, 1e9 * entry->seconds / OPERATIONS,
+           entry->ratio, (double)held / c->tape_count / OPERATIONS);
+}
+
+bool recording_bench(const recording_settings *s)
+{
+    course courses[] = {{"five graphs on five tapes", GRAPHS, GRAPHS},
+                        {"five graphs in turn on one tape", 1, GRAPHS},
+                        {"a new graph in each step", 1, 0}};
+    enum { COURSES = sizeof courses / sizeof *courses };
+    race_entry entries[COURSES] = {{0}};
+    bool fine = true;
+    tg_set_threads(1);
+    for (int i = 0; i < COURSES; i++) {
+        for (int k = 0; k < courses[i].tape_count; k++)
+            courses[i].tapes[k] = tg_tape_new();
+        entries[i] = (race_entry){.run = run, .context = &courses[i]};
+        run(&courses[i], s->seconds > 0 ? MOST_WARM : 1);
+    }
+    race(entries, COURSES, s->seconds);
+    printf(s->csv ? "case,ns_per_operation,ratio,bytes_per_operation\n" : "%-46s%8s%8s%12s\n",
+           "1,000 operations and their backward pass", "ns each", "ratio", "bytes each");
+    for (int i = 0; i < COURSES; i++) {
+        if (courses[i].failed)
+            fprintf(stderr, "bench: %s: %s\n", courses[i].name, tg_tape_error(courses[i].tapes[0]));
+        else
+            print(&courses[i], &entries[i], s->csv);
+        fine = fine && !courses[i].failed;
+        for (int k = 0; k < courses[i].tape_count; k++)
+            tg_tape_free(courses[i].tapes[k]);
+    }
+    return fine;
+}

@@ -70,7 +70,7 @@ do for [format in "png svg"] {
     set multiplot layout down, across margins left, right, low, top spacing 62.0 / size_x, 76.0 / size_y
     do for [i=1:count] {
         if (i > 1) { unset label }
-        set title word(names, i) noenhanced offset 0, -0.6
+        set title full_name(i) noenhanced offset 0, -0.6
         set xlabel (i + across > count ? x_name[1:30] : "") noenhanced
         set ylabel ((i - 1) % across == 0 ? y_name[1:30] : "") noenhanced
         plot surface every ::(i - 1) * each::i * each - 1 using "x":"y":(shade_of(1)):(shade_of(2)):(shade_of(3)) with rgbimage notitle, \

@@ -421,6 +421,7 @@ static void write_screen(const void *context, FILE *to)
     const showing *s = context;
     const int half = s->screen.rows / 2, rows = !s->screen.live || half > 20 ? 20 : half < 14 ? 14 : half;
     set_path(to, "dir", s->directory);
+    fputs(is_file(s->directory, "search.csv") ? "searched=''; " : "", to); /* the legend has the points */
     fprintf(to, "columns=%d; rows=%d; colour=%d", s->screen.columns < 120 ? s->screen.columns - 1 : 119, rows,
             s->screen.colour);
 }

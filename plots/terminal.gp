@@ -39,6 +39,6 @@ do for [curve in "val_loss val_accuracy"] {
         set title (curve eq "val_loss" ? (is_regression ? "validation loss (MSE of standardised targets)" : "validation loss") : "validation accuracy (%)") . " over epochs, and of the best"
         plot for [i=1:count] bands using (epoch(i)):(times * of(i, curve)) with linespoints \
              linetype solid(i) pointtype i pointinterval marks_every \
-             title sprintf(times == 1 ? "%s %#.3g" : "%s %.2f", word(names, i), times == 1 ? best_loss[i] : best_accuracy[i])
+             title sprintf(times == 1 ? "%s %#.3g" : "%s %.2f", full_name(i), times == 1 ? best_loss[i] : best_accuracy[i])
     }
 }

@@ -255,6 +255,13 @@ START_TEST(a_search_is_drawn)
     ck_assert_picture("search.svg", "<?xml");
     ck_assert_fits_a_report("search.svg");
     ck_assert_ptr_nonnull(strstr(temporary_text("loss.svg"), "gelu, lr 0."));
+    FILE *letters = tmpfile();
+    ck_assert(plots_show(temporary_folder(), letters));
+    rewind(letters);
+    static char text[1 << 16];
+    text[fread(text, 1, sizeof text - 1, letters)] = '\0';
+    fclose(letters);
+    ck_assert_msg(strstr(text, "gelu, lr 0.") != NULL, "%s", text);
     ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){0}, &error) == PLOTS_DRAWN, "%s", error.text);
     ck_assert(!temporary_exists("search.png") && !temporary_exists("search.svg"));
     runlog_free(log);

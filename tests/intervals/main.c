@@ -23,6 +23,8 @@ static struct {
 
 static void count(int heavy, int k, int method, const simulation_result *r)
 {
+    if (isnan(r->coverage))
+        return;
     simulation_result *sum = &all[heavy][k][method].sum, *least = &all[heavy][k][method].least,
                       *most = &all[heavy][k][method].most;
     if (all[heavy][k][method].cells++ == 0)
@@ -67,7 +69,7 @@ static void print_cell(const simulation_cell *cell)
 static void print_summary(int heavy)
 {
     static const char *const names[SIMULATION_METHODS] = {"Student's t over seeds", "Nadeau and Bengio",
-                                                          "seeds and rows"};
+                                                          "seeds and rows", "the same table"};
     printf("\n%s tails\nseeds  method                  covered %%       false alarms %%  half-width     power %%\n"
            "                               least to most   mean, most      mean, most     mean, least\n",
            heavy ? "heavy" : "light");
@@ -94,7 +96,7 @@ int main(int argc, char **argv)
         return fprintf(stderr, "intervals: expected [TABLES [POPULATION ROWS SEEDS]...], at least 2 tables\n"), 2;
     printf("covered %%, false alarms %%, half-width over the needed one, power %% where a z test has 80 %%\n"
            "population rows  measure   pair    seeds  | Student's t over seeds  | Nadeau and Bengio       | seeds "
-           "and rows\n");
+           "and rows          | the same table\n");
     for (int a = 2; a < argc; a += 3)
         print_cell(&(simulation_cell){argv[a], atoi(argv[a + 1]), tables, atoi(argv[a + 2])});
     for (int i = 0; argc < 3 && simulation_populations[i]; i++)

@@ -187,14 +187,15 @@ static void differences(const simulation *s, int64_t at, simulation_measure meas
         to[i] = scale * ((double)of[(pair + 1) * rest + i] - (double)of[i]);
 }
 
+/* By a method from `seeds` seeds of a table, from seed `first` on. */
 static statistics_estimate estimate(const simulation *s, int table, simulation_measure measure, int pair,
-                                    simulation_method method, int seeds, double *memory)
+                                    simulation_method method, int first, int seeds, double *memory)
 {
     const int rest = s->cell.rows / 5;
-    statistics_rows *runs = memory_checked(calloc((size_t)seeds, sizeof *runs));
-    double *means = memory_checked(calloc((size_t)seeds, sizeof *means));
+    statistics_rows *runs = memory_checked(calloc((size_t)seeds + 1, sizeof *runs));
+    double *means = memory_checked(calloc((size_t)seeds + 1, sizeof *means));
     for (int k = 0; k < seeds; k++) {
-        const int64_t at = (int64_t)table * s->cell.seeds + k;
+        const int64_t at = (int64_t)table * s->cell.seeds + first + k;
         double *value = memory + k * rest;
         differences(s, at, measure, pair, value);
         for (int i = 0; i < rest; i++)
@@ -203,11 +204,11 @@ static statistics_estimate estimate(const simulation *s, int table, simulation_m
     }
     statistics_estimate e =
         method == SIMULATION_ROWS ? statistics_of_rows(runs, (size_t)seeds) : statistics_of(means, (size_t)seeds);
-    if (method == SIMULATION_CORRECTED) {
-        const double factor = sqrt(1 + seeds / 3.);
-        e.error *= factor;
-        e.margin *= factor;
-    }
+    const double factor = method == SIMULATION_CORRECTED ? sqrt(1 + seeds / 3.)
+                          : method == SIMULATION_SAME    ? sqrt(1 + seeds / (double)(s->cell.seeds - seeds))
+                                                         : 1;
+    e.error *= factor;
+    e.margin *= factor;
     free(runs);
     free(means);
     return e;
@@ -222,35 +223,36 @@ static int ascending(const void *a, const void *b)
 simulation_result simulation_judge(const simulation *s, simulation_measure measure, int pair, simulation_method method,
                                    int seeds)
 {
-    const int tables = s->cell.tables;
+    const int tables = s->cell.tables, others = s->cell.seeds - seeds;
     double *memory = memory_checked(malloc((size_t)s->cell.seeds * (size_t)s->cell.rows / 5 * sizeof *memory));
-    double *means = memory_checked(malloc((size_t)tables * sizeof *means));
+    double *off = memory_checked(malloc((size_t)tables * sizeof *off)); /* an estimate less the truth */
     double *margins = memory_checked(malloc((size_t)tables * sizeof *margins)), truth = 0, sum = 0, squares = 0;
     simulation_result r = {0};
     for (int t = 0; t < tables; t++)
         truth += pair == SIMULATION_PAIRS - 1
                      ? 0
-                     : estimate(s, t, measure, pair, SIMULATION_SEEDS, s->cell.seeds, memory).mean / tables;
+                     : estimate(s, t, measure, pair, SIMULATION_SEEDS, 0, s->cell.seeds, memory).mean / tables;
     for (int t = 0; t < tables; t++) {
-        statistics_estimate e = estimate(s, t, measure, pair, method, seeds, memory);
-        means[t] = e.mean;
+        statistics_estimate e = estimate(s, t, measure, pair, method, 0, seeds, memory);
+        e.mean -= method == SIMULATION_SAME
+                      ? estimate(s, t, measure, pair, SIMULATION_SEEDS, seeds, others, memory).mean
+                      : truth;
+        off[t] = e.mean;
         margins[t] = e.margin;
-        sum += e.mean / tables;
-        e.mean -= truth;
+        sum += off[t] / tables;
         r.false_alarm += (statistics_p(&e) < 0.05) / (double)tables;
     }
     for (int t = 0; t < tables; t++)
-        squares += pow(means[t] - sum, 2) / (tables - 1);
+        squares += pow(off[t] - sum, 2) / (tables - 1);
     const double deviation = sqrt(squares), effect = 2.8 * deviation;
     for (int t = 0; t < tables; t++) {
-        const double off = means[t] - truth;
-        r.coverage += (fabs(off) <= margins[t] + 1e-12) / (double)tables;
-        r.power += ((fabs(off + effect) > margins[t]) + (fabs(off - effect) > margins[t])) / (2. * tables);
+        r.coverage += (fabs(off[t]) <= margins[t] + 1e-12) / (double)tables;
+        r.power += ((fabs(off[t] + effect) > margins[t]) + (fabs(off[t] - effect) > margins[t])) / (2. * tables);
     }
     qsort(margins, (size_t)tables, sizeof *margins, ascending);
     r.width = margins[tables / 2] / (1.96 * deviation);
     free(memory);
-    free(means);
+    free(off);
     free(margins);
-    return r;
+    return method == SIMULATION_SAME && others < 1 ? (simulation_result){NAN, NAN, NAN, NAN} : r;
 }

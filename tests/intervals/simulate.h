@@ -22,6 +22,7 @@ typedef enum {
     SIMULATION_SEEDS,     /* Student's t over the seeds */
     SIMULATION_CORRECTED, /* the same with Nadeau and Bengio's correction, 1 / n + 1 / 3 */
     SIMULATION_ROWS,      /* statistics_of_rows */
+    SIMULATION_SAME,      /* Student's t over the seeds for other splits of the same table */
     SIMULATION_METHODS
 } simulation_method;
 
@@ -55,7 +56,8 @@ typedef struct simulation_result {
     double false_alarm; /* share of tables with p < 0.05 if the true difference is taken away */
 } simulation_result;
 
-/* A method's intervals from the first `seeds` seeds of each table. */
+/* A method's intervals from the first `seeds` seeds of each table. For other splits of a table the truth is the mean of
+ * its remaining seeds, for whose own error the intervals are widened; NaN if none remain. */
 simulation_result simulation_judge(const simulation *s, simulation_measure measure, int pair, simulation_method method,
                                    int seeds);
 

@@ -151,6 +151,22 @@ def rows_won(runs, others, measure, redrawn, same_folds):
     return heaviest, error, mean, max(0, mean - half), min(1, mean + half)
 
 
+def same_samples(runs, others, measure, redrawn, same_folds):
+    """For other splits of the same rows: the p-value of a t test of the seeds' differences, the fewest rows that make half
+    of the mean difference, and all rows; None where rows are not compared."""
+    if not redrawn or same_folds or len(runs) < 2 or any(measure not in run["rows"] for run in runs.values()):
+        return None
+    both = [(run["rows"], others[key]["rows"]) for key, run in runs.items()]
+    differences = [mine[measure] - theirs[measure] for mine, theirs in both]
+    rows = np.concatenate([mine["row"] for mine, _ in both])
+    sums = np.bincount(rows, np.concatenate([d / len(d) for d in differences]))
+    parts = np.cumsum(sorted(sums * np.sign(sums.sum()), reverse=True))
+    mean, _, error, degrees, _ = plain(np.array([d.mean() for d in differences]))
+    half = int(np.argmax(parts >= abs(sums.sum()) / 2)) + 1 if sums.sum() != 0 else 0
+    unsure = np.abs(parts - abs(sums.sum()) / 2).min() <= 1e-9 * abs(sums.sum())  # by rounding one row more or less
+    return p_of(mean, error, degrees), half, len(set(rows)), unsure
+
+
 def check_pair(line, what, ours, theirs, measure, redrawn, same_folds):
     """A line of pairs.csv; returns what was computed for it."""
     common = {key: run for key, run in ours.items() if key in theirs}
@@ -169,9 +185,10 @@ def check_pair(line, what, ours, theirs, measure, redrawn, same_folds):
     p = p_of(mean, error, degrees)
     expect(close(p, number(line.get("p")), 1e-5, 1e-8), what, "p is", line.get("p"), "and not", p)
     base = 1 if measure in SHARES else abs(estimate(theirs, None, measure, redrawn, same_folds)[0])
+    here = same_samples(common, others, measure, redrawn, same_folds)
     won = None if measure in SHARES else rows_won(common, others, measure, redrawn, same_folds)
     return {"mean": mean, "error": error, "degrees": degrees, "floor": floor, "p": p, "better": better, "worse": worse,
-            "pairs": len(b), "base": base, "won": won}
+            "pairs": len(b), "base": base, "won": won, "here": here}
 
 
 def check(summary, pairs, groups, judged, redrawn, same_folds, margin_of=None):
@@ -195,6 +212,10 @@ def check(summary, pairs, groups, judged, redrawn, same_folds, margin_of=None):
             if key[2] == next(iter(groups)):
                 expect(close(corrected, number(summary[key[1]].get(measure + "_p_corrected")), 1e-5, 1e-8), *key,
                        "has another p in summary.csv")
+        for key, corrected in zip(keys, holm([found[key]["here"][0] if found[key]["here"] else math.nan for key in keys])):
+            said = number(lines[key].get("p_same_samples"))
+            expect(close(corrected, said, 1e-5, 1e-8), *key, "p for the same samples", said, "and not", corrected)
+            found[key]["here_p"] = corrected
         equal = [equal_p_of(*[found[key][k] for k in ("mean", "error", "degrees", "effect")]) if margin_of else math.nan
                  for key in keys]
         for key, corrected in zip(keys, holm(equal)):
@@ -254,6 +275,18 @@ def check_single_rows(lines, name, against, words, c):
         expect(len(numbers) == 4 and all(abs(a - b) < 0.5001 for a, b in zip(numbers, ours)), line, "and not", ours)
 
 
+def check_here(said, c):
+    """Significant on these samples alone: said, with the fewest rows that make half of the difference if they are at most
+    a tenth of all."""
+    here = c["here_p"] < 0.05 and not c["corrected"] < 0.05 and not c["equal"] < 0.05
+    expect(("significant on these samples" in said) == here, "'%s'" % said, "where p is", c["here_p"], c["corrected"])
+    half = re.search(r"; (\d+) of (\d+) samples makes? half", said)
+    if here and not c["here"][3]:
+        few = 10 * c["here"][1] <= c["here"][2]
+        expect((half is not None) == few and (not few or half.groups() == (str(c["here"][1]), str(c["here"][2]))),
+               "'%s' and not %d of %d" % (said, *c["here"][1:3]))
+
+
 def check_sentences(printed, found, judged, margin_of, pairs):
     """A sentence for each pair of the first judged measure, that says significant where Holm's p is below 5 %, and equal
     where that of the margin is; how many seeds, or folds (`pairs`), would show the margin; and nothing that contradicts
@@ -263,15 +296,21 @@ def check_sentences(printed, found, judged, margin_of, pairs):
         words = measure.replace("best_val_", "validation ").replace("_", " ")
         if c["pairs"] > 1:
             check_single_rows(lines, name, against, words, c)
-        if measure != judged[0] or c["pairs"] < 2:
-            continue
         start = "%s against %s: %s " % (name, against, words)
         said = [s for s in lines if s.startswith(start)]
+        if measure != judged[0] and c["pairs"] > 1:
+            here = c["here_p"] < 0.05 and not c["corrected"] < 0.05
+            expect(len(said) == here, "'%s'" % said, "where p is", c["here_p"], c["corrected"])
+            if here:
+                check_here(said[0], c)
+        if measure != judged[0] or c["pairs"] < 2:
+            continue
         expect(len(said) == 1, "no sentence, or several, on", start)
-        expect((": significant" in said[0]) == (c["corrected"] < 0.05), "'%s'" % said[0], "where p is", c["corrected"])
+        expect((": significant, " in said[0]) == (c["corrected"] < 0.05), "'%s'" % said[0], "where p is", c["corrected"])
+        check_here(said[0], c)
         expect("no difference" not in said[0], "'%s'" % said[0])
         expect(("among %d comparisons" % c["comparisons"] in said[0]) ==
-               (c["p"] < 0.05 <= c["corrected"] and not c["equal"] < 0.05), "'%s'" % said[0], "where p is", c["p"])
+               (c["p"] < 0.05 <= c["corrected"] and not c["equal"] < 0.05 and not c["here_p"] < 0.05), "'%s'" % said[0], "where p is", c["p"])
         if c["error"] > 0:
             expect((": equal within" in said[0]) == (c["equal"] < 0.05 <= c["corrected"]), "'%s'" % said[0], "where p is",
                    c["equal"])
@@ -290,5 +329,5 @@ def check_sentences(printed, found, judged, margin_of, pairs):
         if all(c["pairs"] > 1 for c in of):
             expect(len(said) == 1, "no answer, or several, on", words)
             plain_words = not any(word in said[0] for word in ("worse", "better", "best", ", then "))
-            clear = any(c["corrected"] < 0.05 or (c["pairs"] > 2 and c["pairs"] in (c["better"], c["worse"])) for c in of)
+            clear = any(c["corrected"] < 0.05 or c["here_p"] < 0.05 and c["pairs"] > 1 or (c["pairs"] > 2 and c["pairs"] in (c["better"], c["worse"])) for c in of)
             expect(clear != plain_words, "'%s'" % said[0])

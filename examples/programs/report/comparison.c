@@ -4,6 +4,7 @@
 #include "examples/programs/report/table.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -213,15 +214,51 @@ static void look_at_rows(const comparison_measure *m, workspace *w, int count, c
     free(won);
 }
 
+static int descending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+/* Counts the test rows of a pair, and the fewest that make half of the mean difference. Before estimate_of. */
+static void count_half(const workspace *w, int count, comparison_pair *pair)
+{
+    size_t end = 0, rows = 0;
+    double total = 0, sum = 0;
+    for (size_t i = 0; i < w->row_count; i++)
+        end = w->rows[i] >= end ? (size_t)w->rows[i] + 1 : end;
+    double *part = memory_checked(calloc(end + 1, sizeof *part));
+    bool *seen = memory_checked(calloc(end + 1, sizeof *seen));
+    for (int s = 0; s < count; s++)
+        for (size_t i = w->units[s].row; i < w->units[s].row + w->units[s].row_count; i++) {
+            const double add = (w->row_values[i] - w->row_rivals[i]) / (double)w->units[s].row_count;
+            part[w->rows[i]] += add;
+            total += add;
+            rows += !seen[w->rows[i]];
+            seen[w->rows[i]] = true;
+        }
+    for (size_t i = 0; i < end && total < 0; i++)
+        part[i] = -part[i];
+    qsort(part, end, sizeof *part, descending);
+    for (; isfinite(total) && total != 0 && 2 * sum < fabs(total); pair->half++)
+        sum += part[pair->half];
+    pair->rows = (int)rows;
+    free(part);
+    free(seen);
+}
+
 static comparison_pair pair_of(const comparison *c, const comparison_group *groups, int a, int b, int measure,
                                workspace *w)
 {
-    comparison_pair pair = {.a = a, .b = b, .equal_p = NAN};
+    comparison_pair pair = {.a = a, .b = b, .equal_p = NAN, .here_p = NAN};
     const comparison_measure *m = &c->measures[measure];
     pair.pairs = gather(c, groups[b].name, groups[a].name, measure, w);
     pair.test = statistics_compare(w->values, w->rivals, (size_t)pair.pairs);
-    if (w->by_rows && pair.pairs > 1)
+    if (w->by_rows && pair.pairs > 1) {
+        pair.here_p = pair.test.p;
         look_at_rows(m, w, pair.pairs, &pair);
+        count_half(w, pair.pairs, &pair);
+    }
     pair.difference = estimate_of(w, pair.pairs, true);
     pair.corrected = pair.test.p = statistics_p(&pair.difference);
     const double bound =
@@ -231,28 +268,31 @@ static comparison_pair pair_of(const comparison *c, const comparison_group *grou
     return pair;
 }
 
+/* Corrects a p-value of all pairs. */
+static void correct(comparison_pair pairs[], size_t count, size_t offset)
+{
+    double *p = memory_checked(calloc(count + 1, sizeof *p));
+    for (size_t i = 0; i < count; i++)
+        p[i] = *(double *)((char *)&pairs[i] + offset);
+    statistics_holm(p, count);
+    for (size_t i = 0; i < count; i++)
+        *(double *)((char *)&pairs[i] + offset) = p[i];
+    free(p);
+}
+
 comparison_pair *comparison_pairs(const comparison *c, const comparison_group *groups, int count, int measure)
 {
     const size_t all = (size_t)count * (size_t)(count - 1) / 2;
     comparison_pair *pairs = memory_checked(calloc(all + 1, sizeof *pairs));
-    double *p = memory_checked(calloc(all + 1, sizeof *p));
     workspace w = workspace_new(c);
     size_t put = 0;
     for (int a = 0; a < count; a++)
         for (int b = a + 1; b < count; b++)
             pairs[put++] = pair_of(c, groups, a, b, measure, &w);
-    for (size_t i = 0; i < all; i++)
-        p[i] = pairs[i].corrected;
-    statistics_holm(p, all);
-    for (size_t i = 0; i < all; i++) {
-        pairs[i].corrected = p[i];
-        p[i] = pairs[i].equal_p;
-    }
-    statistics_holm(p, all);
-    for (size_t i = 0; i < all; i++)
-        pairs[i].equal_p = p[i];
+    correct(pairs, all, offsetof(comparison_pair, corrected));
+    correct(pairs, all, offsetof(comparison_pair, here_p));
+    correct(pairs, all, offsetof(comparison_pair, equal_p));
     workspace_free(&w);
-    free(p);
     return pairs;
 }
 
@@ -368,7 +408,7 @@ void comparison_write_pairs(const comparison *c, FILE *to)
     comparison_group *groups = comparison_groups(c, &count);
     table *t = table_new(3);
     table_add_columns(t, "measure|name|against|pairs|difference|difference_low|difference_high|p|p_corrected|"
-                         "p_equal_within_margin|better|worse");
+                         "p_same_samples|p_equal_within_margin|better|worse");
     for (int m = 0; m < c->measure_count; m++) {
         if (!c->measures[m].judged || count < 2)
             continue;
@@ -382,6 +422,7 @@ void comparison_write_pairs(const comparison *c, FILE *to)
                                       range.high,
                                       p->test.p,
                                       p->corrected,
+                                      p->here_p,
                                       p->equal_p,
                                       c->measures[m].more_is_better ? p->test.greater : p->test.less,
                                       c->measures[m].more_is_better ? p->test.less : p->test.greater};

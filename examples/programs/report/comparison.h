@@ -77,7 +77,10 @@ typedef struct comparison_pair {
     int pairs; /* runs of the same seed, or of the same fold */
     statistics_estimate difference;
     statistics_test test;
-    double corrected;             /* the p-value, corrected by Holm among all pairs of the measure */
+    double corrected; /* the p-value, corrected by Holm among all pairs of the measure */
+    double
+        here_p; /* for other splits of the same rows: Student's t over the seeds, corrected; NaN: it is `corrected` */
+    int half, rows;               /* the fewest test rows that make half of the difference, of how many; 0: unknown */
     double equal_p;               /* of the test that both are equal within the margin, likewise; NaN: not tested */
     double heaviest;              /* the largest share that one row has in the loss of either group; 0: unknown */
     statistics_estimate rows_won; /* share of rows on which b is better, half of equal ones; count 0: unknown */

@@ -204,6 +204,10 @@ static void add_meaning(const view *v, table *t)
                        v->most == 0 ? "No run has finished."
                        : unfinished ? "No two runs of one kind have finished: no intervals."
                                     : "One seed: no intervals.");
+    if (v->most > 1 && v->pair_count > 0 && v->pairs[0].rows > 0)
+        table_add_note(t,
+                       "On these samples: for other splits of them, by Student's t over the seeds; all else is meant "
+                       "for other samples of their kind.");
     if (v->most > 0 && v->count > 1)
         table_add_note(
             t, "Δ: difference to %.*s, %s%s.", SHORT(v->groups[0].name), v->folds > 1 ? "fold by fold" : "seed by seed",
@@ -236,10 +240,20 @@ static int named_pairs(const view *v)
     return v->pair_count <= MOST ? v->pair_count : v->count - 1;
 }
 
-static void add_pair(const view *v, table *t, const comparison_pair *p)
+/* What is known of a pair. What holds for other samples holds for these. */
+static int relation_of(const comparison_pair *p)
+{
+    enum { LEAST = 3 };
+    const bool agree = p->pairs >= LEAST && (p->test.greater == p->pairs || p->test.less == p->pairs);
+    return (agree ? VERDICT_UNANIMOUS : 0) | (p->corrected < 0.05 ? VERDICT_DIFFER | VERDICT_HERE
+                                              : p->here_p < 0.05  ? VERDICT_HERE
+                                                                  : 0);
+}
+
+static void add_pair(const view *v, table *t, const comparison_pair *p, int measure)
 {
     const comparison *c = v->c;
-    const comparison_measure *m = &c->measures[v->decides];
+    const comparison_measure *m = &c->measures[measure];
     const char *name = v->groups[p->b].name, *against = v->groups[p->a].name;
     char sentence[VERDICT_SENTENCE];
     verdict_write(&(verdict_facts){.name = name,
@@ -248,11 +262,14 @@ static void add_pair(const view *v, table *t, const comparison_pair *p)
                                    .pairs = pairs_of(v),
                                    .share = m->share,
                                    .more_is_better = m->more_is_better,
-                                   .base = v->groups[p->a].of[v->decides].value.mean,
+                                   .base = v->groups[p->a].of[measure].value.mean,
                                    .difference = p->difference,
                                    .better = m->more_is_better ? p->test.greater : p->test.less,
                                    .worse = m->more_is_better ? p->test.less : p->test.greater,
                                    .p = p->corrected,
+                                   .here_p = p->here_p,
+                                   .half = p->half,
+                                   .samples = p->rows,
                                    .margin = c->margin > 0 ? c->margin : COMPARISON_MARGIN,
                                    .equal_p = p->equal_p,
                                    .comparisons = v->pair_count},
@@ -277,15 +294,18 @@ static void add_single_rows(const view *v, table *t, const comparison_pair *p, i
 static void add_verdicts(const view *v, table *t)
 {
     for (int i = 0; i < named_pairs(v) && v->most > 0; i++) {
-        add_pair(v, t, &v->pairs[i]);
+        add_pair(v, t, &v->pairs[i], v->decides);
         add_single_rows(v, t, &v->pairs[i], v->decides);
     }
     for (int m = v->decides + 1; m < v->c->measure_count && v->pairs && v->most > 0; m++) {
         if (!speaks(v, m))
             continue;
         comparison_pair *pairs = comparison_pairs(v->c, v->groups, v->count, m);
-        for (int i = 0; i < named_pairs(v); i++)
+        for (int i = 0; i < named_pairs(v); i++) {
+            if ((relation_of(&pairs[i]) & (VERDICT_HERE | VERDICT_DIFFER)) == VERDICT_HERE) /* why not on others */
+                add_pair(v, t, &pairs[i], m);
             add_single_rows(v, t, &pairs[i], m);
+        }
         free(pairs);
     }
     if (named_pairs(v) < v->pair_count)
@@ -305,15 +325,6 @@ static int by_mean(const void *a, const void *b)
     return isnan(x) || isnan(y) ? isnan(x) - isnan(y) : (x > y) - (x < y);
 }
 
-static verdict_relation relation_of(const comparison_pair *p)
-{
-    enum { LEAST = 3 };
-    if (p->corrected < 0.05)
-        return VERDICT_DIFFER;
-    const bool agree = p->test.greater == p->pairs || p->test.less == p->pairs;
-    return p->pairs >= LEAST && agree ? VERDICT_UNANIMOUS : VERDICT_ALIKE;
-}
-
 /* The sentence on one measure; false if there is nothing to say. */
 static bool write_answer(const view *v, int measure, const comparison_pair *pairs, char *answer, size_t size)
 {
@@ -322,7 +333,7 @@ static bool write_answer(const view *v, int measure, const comparison_pair *pair
         return false;
     ranked *order = memory_checked(calloc((size_t)v->count, sizeof *order));
     const char **names = memory_checked(calloc((size_t)v->count, sizeof *names));
-    verdict_relation *of = memory_checked(calloc((size_t)(v->count * v->count), sizeof *of));
+    int *of = memory_checked(calloc((size_t)(v->count * v->count), sizeof *of));
     int *place = memory_checked(calloc((size_t)v->count, sizeof *place)), tested = 0;
     for (int i = 0; i < v->count; i++)
         order[i] = (ranked){i, (m->more_is_better ? -1 : 1) * v->groups[i].of[measure].value.mean};

@@ -98,27 +98,43 @@ static void say_power(const verdict_facts *f, char sentence[VERDICT_SENTENCE])
         say(sentence, "; %d to %d %s would show %s in 4 of 5 cases", needed.low, needed.high, f->pairs, what);
 }
 
+/* On which samples a difference is significant, and on how many it rests. */
+static void say_here(const verdict_facts *f, char sentence[VERDICT_SENTENCE])
+{
+    enum { FEW = 10 }; /* of so many samples one */
+    say(sentence, "significant on these samples, ");
+    say_p(f->here_p, sentence);
+    say(sentence, ", but not on others, ");
+    say_p(f->p, sentence);
+    if (f->half > 0 && FEW * f->half <= f->samples)
+        say(sentence, "; %d of %d samples make%s half of the difference", f->half, f->samples, f->half == 1 ? "s" : "");
+}
+
 static void say_result(const verdict_facts *f, char sentence[VERDICT_SENTENCE])
 {
     const int pairs = (int)f->difference.count, same = f->better > f->worse ? f->better : f->worse;
+    const bool significant = f->p < 0.05, equal = f->equal_p < 0.05, here = f->here_p < 0.05;
     char margin[32];
     write_margin(f, margin, sizeof margin);
     if (f->better == f->worse)
         say(sentence, ", better in %d and worse in %d of %d %s: ", same, same, pairs, f->pairs);
     else
         say(sentence, ", %s in %d of %d %s: ", f->better > f->worse ? "better" : "worse", same, pairs, f->pairs);
-    if (f->p < 0.05)
+    if (significant)
         say(sentence, "significant, ");
-    else if (f->equal_p < 0.05)
+    else if (equal)
         say(sentence, "equal within %s, ", margin);
+    else if (here)
+        say_here(f, sentence);
     else if (statistics_p(&f->difference) < 0.05) /* its own interval leaves 0 out */
         say(sentence, "not significant among %d comparisons, ", f->comparisons);
     else if (same == pairs)
         say(sentence, "not significant with %d %s, ", pairs, f->pairs);
     else
         say(sentence, "not significant, ");
-    say_p(f->p >= 0.05 && f->equal_p < 0.05 ? f->equal_p : f->p, sentence);
-    if (!(f->p < 0.05) && !(f->equal_p < 0.05))
+    if (significant || equal || !here)
+        say_p(!significant && equal ? f->equal_p : f->p, sentence);
+    if (!significant && !equal)
         say_power(f, sentence);
 }
 
@@ -166,41 +182,42 @@ static int say_names(const char *const names[], const bool chosen[], int count, 
     return said;
 }
 
-/* The end of the tier that begins with a group: all before it are better than all behind, in all runs at least. */
-static int tier_end(const verdict_relation of[], int count, int begin)
+/* What is known of each pair of one of the groups begin .. middle - 1 and one of middle .. end - 1. */
+static int common(const int of[], int count, int begin, int middle, int end)
 {
-    for (int end = begin + 1; end < count; end++) {
-        bool apart = true;
-        for (int i = 0; i < end; i++)
-            for (int j = end; j < count; j++)
-                apart &= of[i * count + j] >= VERDICT_UNANIMOUS;
-        if (apart)
-            return end;
-    }
-    return count;
+    int known = VERDICT_UNANIMOUS | VERDICT_HERE | VERDICT_DIFFER;
+    for (int i = begin; i < middle; i++)
+        for (int j = middle; j < end; j++)
+            known &= of[i * count + j];
+    return known;
 }
 
-/* The strongest relation within a tier. */
-static verdict_relation strongest(const verdict_relation of[], int count)
+/* The end of the tier that begins with a group: all before it are better than all behind, in one and the same sense. */
+static int tier_end(const int of[], int count, int begin)
 {
-    verdict_relation most = VERDICT_ALIKE;
+    int end = begin + 1;
+    while (end < count && !common(of, count, 0, end, count))
+        end++;
+    return end;
+}
+
+/* What is known of any pair: of those within a tier or, with `across`, of others. */
+static int any_pair(const int of[], int count, bool across)
+{
+    int known = 0;
     for (int begin = 0, end; begin < count; begin = end) {
         end = tier_end(of, count, begin);
         for (int i = begin; i < end; i++)
-            for (int j = i + 1; j < end; j++)
-                most = of[i * count + j] > most ? of[i * count + j] : most;
+            for (int j = across ? end : i + 1; j < (across ? count : end); j++)
+                known |= of[i * count + j];
     }
-    return most;
+    return known;
 }
 
-/* The weakest relation between groups begin .. end - 1 and all before, or for the first ones all behind. */
-static verdict_relation weakest(const verdict_relation of[], int count, int begin, int end)
+/* What is known of groups begin .. end - 1 and all before, or for the first ones all behind. */
+static int known_of(const int of[], int count, int begin, int end)
 {
-    verdict_relation least = VERDICT_DIFFER;
-    for (int i = 0; i < (begin ? begin : end); i++)
-        for (int j = begin ? begin : end; j < (begin ? end : count); j++)
-            least = of[i * count + j] < least ? of[i * count + j] : least;
-    return least;
+    return begin ? common(of, count, 0, begin, end) : common(of, count, 0, end, count);
 }
 
 enum { MOST_NAMES = 64 };
@@ -214,60 +231,69 @@ static void say_tier(const char *const names[], int count, int begin, int end, c
     say_names(names, chosen, count, sentence);
 }
 
-/* Three tiers or more that only the agreement of all runs tells apart: "a, then b and c, then d in all 5 seeds". False,
- * with nothing said, for others. */
-static bool say_order(const char *const names[], const verdict_relation of[], int count, const char *pairs,
+static const char perhaps[] = " on these samples, though perhaps not on others";
+
+/* Three tiers or more that are apart in one sense, and no pair in a stronger one: "a, then b and c, then d in all 5
+ * seeds". False, with nothing said, for others. */
+static bool say_order(const char *const names[], const int of[], int count, const char *pairs,
                       char sentence[VERDICT_SENTENCE])
 {
-    int tiers = 0;
-    for (int begin = 0; begin < count; begin = tier_end(of, count, begin))
+    const int any = any_pair(of, count, true);
+    int tiers = 0, known = VERDICT_HERE;
+    for (int begin = 0; begin < count; begin = tier_end(of, count, begin)) {
+        known &= begin ? common(of, count, 0, begin, count) : known;
         tiers++;
-    for (int i = 0; i < count * count; i++)
-        tiers = of[i] == VERDICT_DIFFER ? 0 : tiers;
-    for (int begin = 0, end; begin < count && tiers > 2; begin = end) {
+    }
+    if (tiers < 3 || any & VERDICT_DIFFER || (any & VERDICT_HERE && !known))
+        return false;
+    for (int begin = 0, end; begin < count; begin = end) {
         end = tier_end(of, count, begin);
         say(sentence, begin ? ", then " : "");
         say_tier(names, count, begin, end, sentence);
     }
-    if (tiers > 2)
+    if (known)
+        say(sentence, "%s", perhaps);
+    else
         say(sentence, " in all %s, though not significantly", pairs);
-    return tiers > 2;
+    return true;
 }
 
-static void say_tiers(const char *const names[], const verdict_relation of[], int count, const char *pairs,
+static void say_tiers(const char *const names[], const int of[], int count, const char *pairs,
                       char sentence[VERDICT_SENTENCE])
 {
-    int tier = 0;
-    bool doubted = false; /* said of one tier, which is enough */
+    int tier = 0, said = 0; /* reservations, each of which is said once */
     for (int begin = 0; begin < count; tier++) {
-        const int end = tier_end(of, count, begin);
-        const bool several = end - begin > 1, sure = weakest(of, count, begin, end) == VERDICT_DIFFER;
+        const int end = tier_end(of, count, begin), known = known_of(of, count, begin, end);
+        const bool several = end - begin > 1;
+        const char *still = tier > 1 ? " still" : "";
         say(sentence, tier ? "; " : "");
         say_tier(names, count, begin, end, sentence);
         if (tier == 0)
-            say(sentence, several ? " cannot be told apart" : sure ? " is best" : " came first");
-        else if (sure)
-            say(sentence, "%s worse%s", several ? " are" : " is", tier > 1 ? " still" : "");
+            say(sentence, several ? " cannot be told apart" : known & VERDICT_DIFFER ? " is best" : " came first");
+        else if (known & VERDICT_DIFFER)
+            say(sentence, "%s worse%s", several ? " are" : " is", still);
+        else if (known & VERDICT_HERE)
+            say(sentence, "%s worse%s%s", several ? " are" : " is", still,
+                said & VERDICT_HERE ? " on these samples" : perhaps);
         else
-            say(sentence, " %s worse%s in all %s%s", several ? "were" : "was", tier > 1 ? " still" : "", pairs,
-                doubted ? "" : ", though not significantly");
-        doubted |= tier > 0 && !sure;
+            say(sentence, " %s worse%s in all %s%s", several ? "were" : "was", still, pairs,
+                said & VERDICT_UNANIMOUS ? "" : ", though not significantly");
+        said |= tier == 0 || known & VERDICT_DIFFER ? 0 : known & VERDICT_HERE ? VERDICT_HERE : VERDICT_UNANIMOUS;
         begin = end;
     }
 }
 
 /* The groups than which group i is significantly better. */
-static int better_than(const verdict_relation of[], int count, int i, bool worse[MOST_NAMES])
+static int better_than(const int of[], int count, int i, bool worse[MOST_NAMES])
 {
     int any = 0;
     for (int j = 0; j < count; j++)
-        any += worse[j] = i < j && of[i * count + j] == VERDICT_DIFFER;
+        any += worse[j] = i < j && of[i * count + j] & VERDICT_DIFFER;
     return any;
 }
 
 /* Groups that are better than the same others are named together. */
-static void say_relations(const char *const names[], const verdict_relation of[], int count,
-                          char sentence[VERDICT_SENTENCE])
+static void say_relations(const char *const names[], const int of[], int count, char sentence[VERDICT_SENTENCE])
 {
     bool done[MOST_NAMES] = {false}, worse[MOST_NAMES], other[MOST_NAMES], same[MOST_NAMES];
     int said = 0;
@@ -285,38 +311,48 @@ static void say_relations(const char *const names[], const verdict_relation of[]
     say(sentence, "; other pairs cannot be told apart");
 }
 
-/* The pairs of groups begin .. end - 1 that agree in all runs: those with the same worse one together. */
-static void say_unanimous(const char *const names[], const verdict_relation of[], int count, int begin, int end,
-                          const char *pairs, char sentence[VERDICT_SENTENCE])
+/* The pairs of groups begin .. end - 1 of which no more is known than this; those with the same worse one together. */
+static void say_weaker(const char *const names[], const int of[], int count, int begin, int end, int known,
+                       const char *where, const char **link, char sentence[VERDICT_SENTENCE])
 {
-    const char *link = end - begin == count ? ", but" : ";"; /* behind "cannot be told apart" */
     for (int j = begin; j < end; j++) {
         bool better[MOST_NAMES] = {false}, any = false;
         for (int i = begin; i < j; i++)
-            any |= better[i] = of[i * count + j] == VERDICT_UNANIMOUS;
+            any |= better[i] = of[i * count + j] & known && of[i * count + j] < 2 * known;
         if (!any)
             continue;
-        say(sentence, "%s %.*s was worse than ", link, plain_length(names[j], NAME), names[j]);
-        link = ";";
+        say(sentence, "%s %.*s %s worse than ", *link, plain_length(names[j], NAME), names[j],
+            known == VERDICT_HERE ? "is" : "was");
         say_names(names, better, count, sentence);
-        say(sentence, " in all %s", pairs);
+        say(sentence, "%s", where);
+        *link = ";";
     }
 }
 
-void verdict_headline(const char *const names[], const verdict_relation of[], int count, const char *pairs,
+static void say_all_weaker(const char *const names[], const int of[], int count, int begin, int end, const char *pairs,
+                           char sentence[VERDICT_SENTENCE])
+{
+    const char *link = end - begin == count ? ", but" : ";"; /* behind "cannot be told apart" */
+    char in_all[48];
+    snprintf(in_all, sizeof in_all, " in all %.32s", pairs);
+    say_weaker(names, of, count, begin, end, VERDICT_HERE, perhaps, &link, sentence);
+    say_weaker(names, of, count, begin, end, VERDICT_UNANIMOUS, in_all, &link, sentence);
+}
+
+void verdict_headline(const char *const names[], const int of[], int count, const char *pairs,
                       char sentence[VERDICT_SENTENCE])
 {
     *sentence = '\0';
     if (count > MOST_NAMES)
         say(sentence, "%d forms: see the pairs", count);
-    else if (strongest(of, count) == VERDICT_DIFFER) {
+    else if (any_pair(of, count, false) & VERDICT_DIFFER) {
         say_relations(names, of, count, sentence);
-        say_unanimous(names, of, count, 0, count, pairs, sentence);
-    } else if (strongest(of, count) == VERDICT_UNANIMOUS || !say_order(names, of, count, pairs, sentence)) {
+        say_all_weaker(names, of, count, 0, count, pairs, sentence);
+    } else if (any_pair(of, count, false) || !say_order(names, of, count, pairs, sentence)) {
         say_tiers(names, of, count, pairs, sentence);
         for (int begin = 0, end; begin < count; begin = end) {
             end = tier_end(of, count, begin);
-            say_unanimous(names, of, count, begin, end, pairs, sentence);
+            say_all_weaker(names, of, count, begin, end, pairs, sentence);
         }
     }
 }

@@ -1,7 +1,7 @@
 /* The conclusions of a comparison in sentences, computed from its intervals.
  *
  *     const char *names[] = {"gelu_exact", "relu", "swiglu"};           // from the best to the worst
- *     verdict_relation of[9] = {[2] = VERDICT_DIFFER, [5] = VERDICT_DIFFER};        // [better, worse]
+ *     int of[9] = {[2] = VERDICT_DIFFER, [5] = VERDICT_DIFFER};        // [better, worse]
  *     verdict_headline(names, of, 3, "10 seeds", sentence);
  *     // gelu_exact and relu cannot be told apart; swiglu is worse
  *
@@ -29,6 +29,8 @@ typedef struct verdict_facts {
     statistics_estimate difference; /* of `name` less `against` */
     int better, worse;              /* pairs in which `name` is better, and worse */
     double p;                       /* p-value of the difference, corrected for `comparisons` */
+    double here_p;                  /* the same if only splits of these samples are meant; NaN: unknown */
+    int half, samples;              /* the fewest of the samples that make half of the difference; 0: unknown */
     double margin;                  /* equal means: within this share of the base (of 1 for shares) */
     double equal_p;                 /* p-value of the test of that, corrected; NaN: not tested */
     int comparisons;
@@ -39,15 +41,16 @@ typedef struct verdict_facts {
  * on. If all pairs of runs agree, it never says that there is no difference. */
 void verdict_write(const verdict_facts *facts, char sentence[VERDICT_SENTENCE]);
 
-typedef enum {
-    VERDICT_ALIKE,
-    VERDICT_UNANIMOUS, /* not significant, but the same one is better in each of at least three pairs of runs */
-    VERDICT_DIFFER     /* significantly */
-} verdict_relation;
+/* What is known of the order of two groups: any of these together. */
+enum {
+    VERDICT_UNANIMOUS = 1, /* the same one is better in each of at least three pairs of runs */
+    VERDICT_HERE = 2,      /* significant for other splits of these samples */
+    VERDICT_DIFFER = 4     /* significant for other samples, too */
+};
 
 /* All groups in one sentence, without a full stop: which cannot be told apart, and which are better. `names` are sorted
- * from the best to the worst; of[i * count + j], i < j, is the relation of i and j; `pairs` is "10 seeds". */
-void verdict_headline(const char *const names[], const verdict_relation of[], int count, const char *pairs,
+ * from the best to the worst; of[i * count + j], i < j, is what is known of i and j; `pairs` is "10 seeds". */
+void verdict_headline(const char *const names[], const int of[], int count, const char *pairs,
                       char sentence[VERDICT_SENTENCE]);
 
 /* True if a validation loss was still falling when training ended: the best of the last quarter of the epochs is more

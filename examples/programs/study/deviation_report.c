@@ -368,7 +368,7 @@ void deviation_report(study_results *r, sheet *s)
     put_sentences(&t, s, count, shares);
     study_file(r, "forms.csv", write_forms, &t);
     study_file(r, "shares.csv", write_shares, shares);
-    study_picture(r, s, "study_deviation.gp", "deviation.svg",
+    study_picture(r, s, "study_levels.gp", "deviation.svg",
                   "test loss of each form at each initial deviation, and what the spread is due to");
     sheet_text(s, "%s", r->of->protocol);
     put_shares(s, shares);

@@ -1,6 +1,6 @@
 # What each form came to at each deviation of the initial weights, and what the spread of all runs is due to.
 #
-#     gnuplot -e "dir='results/studies/deviation'" plots/study_deviation.gp
+#     gnuplot -e "dir='results/studies/deviation'" plots/study_levels.gp
 #                                        # reads forms.csv and shares.csv, draws deviation.png and .svg
 
 if (!exists("dir")) dir = "results"

@@ -23,8 +23,8 @@ static const program_option table[] = {
     {"out", "DIR",
      "parent of the studies' folders, which have runs.csv, report.html, report.md, pictures, and the runs", OPTION_TEXT,
      AT(out)},
-    {"data", "DIR", "folder that has mnist/ (the four files), optdigits/ and tinyshakespeare/input.txt", OPTION_TEXT,
-     AT(data)},
+    {"data", "DIR", "folder that has mnist/ (the four files), optdigits/, tinyshakespeare/input.txt and perldiag.pod",
+     OPTION_TEXT, AT(data)},
     {"epochs", "N",
      "number of epochs in place of the protocol's; finished runs are extended, never shortened; 0: the protocol's",
      OPTION_INT, AT(epochs), 0, 100000},
@@ -33,8 +33,8 @@ static const program_option table[] = {
      "runs",
      OPTION_TEXT, AT(only)},
     {"overwrite", NULL, "retrain runs that the folder has with other settings", OPTION_FLAG, AT(overwrite)},
-    {"report-only", NULL, "train nothing; report the runs in runs.csv and curves.csv.gz of the study's folder",
-     OPTION_FLAG, AT(report_only)},
+    {"report-only", NULL, "train nothing; report the runs in runs.csv of the study's folder", OPTION_FLAG,
+     AT(report_only)},
     {"no-plots", NULL, "draw nothing; a report then has no pictures", OPTION_FLAG, AT(no_plots)},
     {0}};
 

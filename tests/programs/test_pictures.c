@@ -44,7 +44,7 @@ START_TEST(folders_of_any_name_have_their_pictures)
                     {"compare", "--overwrite --data moons --rows 60 --epochs 2 --seeds 1 --activations relu --hidden 4",
                      "boundary.svg"},
                     {"train", "--overwrite --data moons --rows 60 --epochs 2", "loss.png"},
-                    {"study", "gelu-mnist --quick --only 'relu-dropout0-*seed1'", "gelu-mnist-quick/curves.svg"},
+                    {"study", "gelu-mnist --quick --only '[egr]*-lr0.001-*'", "gelu-mnist-quick/forms.svg"},
                     {"gradcheck", "--plot gelu_exact", "steps.svg"}};
     static const char *const names[] = {"< touch ran #", "|touch ran", "~/x",         "a\nb",         "~root", "$HOME",
                                         "$data",         "-",          "-e",          "\nit's",       "a\\nb", "a\"b",

@@ -15,7 +15,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <zlib.h>
 
 static bool complain(tg_error *error, const char *what, const char *path, const char *why)
 {
@@ -302,25 +301,6 @@ char *files_text(void (*write)(const void *context, FILE *to), const void *conte
     FILE *to = memory_checked(open_memstream(&text, &size));
     write(context, to);
     return memory_checked(files_close_memory(to, &text) ? text : NULL);
-}
-
-static bool write_packed(const void *text, FILE *to)
-{
-    const int copy = fflush(to) == 0 ? dup(fileno(to)) : -1;
-    gzFile packed = copy >= 0 ? gzdopen(copy, "wb9") : NULL;
-    const bool fine = packed && gzputs(packed, text) >= 0;
-    if (!packed && copy >= 0)
-        close(copy);
-    return packed && gzclose(packed) == Z_OK && fine;
-}
-
-bool files_write_packed(const char *folder, const char *name, void (*write)(const void *context, FILE *to),
-                        const void *context, tg_error *error)
-{
-    char *text = files_text(write, context);
-    const bool fine = text ? files_write(folder, name, write_packed, text, error) : tg_fail(error, "out of memory");
-    free(text);
-    return fine;
 }
 
 bool files_close_memory(FILE *to, char **text)

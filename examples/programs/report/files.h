@@ -62,10 +62,6 @@ void files_remove_left(const char *folder, const char *begin, const char *end);
 /* The output of `write` as a text to be freed. */
 char *files_text(void (*write)(const void *context, FILE *to), const void *context);
 
-/* Writes such a text into a file of gzip's, whose header has no time, so that the same text is the same bytes. */
-bool files_write_packed(const char *folder, const char *name, void (*write)(const void *context, FILE *to),
-                        const void *context, tg_error *error);
-
 /* Closes a stream of open_memstream. False, with *text set to NULL, if there was not enough memory for its content. */
 bool files_close_memory(FILE *to, char **text);
 

@@ -30,36 +30,19 @@ claim *claim_add(claims *c, const char *text, double from, double to, double low
     return about;
 }
 
-static claim *unmeasured(claims *c, const char *text, double from, double to)
-{
-    return claim_add(c, text, from, to, NAN, NAN, "run the command first");
-}
-
 /* ---- estimates over seeds ---- */
 
-/* The two-sided p-value of a distance between an estimate and a bound; 0 if nothing scatters. */
-static double p_of(const statistics_estimate *e, double bound)
+static double shown(const claim_measure *m, double number)
+{
+    return m->scale == 0 ? exp(number) : number;
+}
+
+/* The two-sided p-value of the distance of an estimate from a bound; 0 if nothing scatters. */
+static double p_of(const statistics_estimate *e, const claim_measure *m, double bound)
 {
     statistics_estimate distance = *e;
-    distance.mean -= bound;
+    distance.mean -= m->scale == 0 && !isinf(bound) ? log(bound) : bound;
     return isinf(bound) || e->error == 0 ? 0 : statistics_p(&distance);
-}
-
-static double shown(bool ratio, double number)
-{
-    return ratio ? exp(number) : number;
-}
-
-/* Adds a claim about an estimate; of a ratio the estimate has the logarithm. */
-static claim *estimated(claims *c, const char *text, double from, double to, const statistics_estimate *e, bool ratio,
-                        const char *words)
-{
-    claim *about =
-        claim_add(c, text, from, to, shown(ratio, e->mean - e->margin), shown(ratio, e->mean + e->margin), "%s", words);
-    const double low = ratio && !isinf(from) ? log(from) : from, high = ratio && !isinf(to) ? log(to) : to;
-    about->inside = e->mean >= low && e->mean <= high;
-    about->p = about->inside ? fmax(p_of(e, low), p_of(e, high)) : p_of(e, e->mean < low ? low : high);
-    return about;
 }
 
 /* The measure of a seed, at the cell's best rate; of a ratio the logarithm. */
@@ -77,36 +60,34 @@ void claim_cells(claims *c, const char *text, double from, double to, const clai
     static const int sign[CLAIM_CELLS] = {1, -1, -1, 1};
     static const char *const before[CLAIM_CELLS] = {" ", " against ", ", and ", " against "};
     double by_seed[STUDY_SEEDS], sum[STUDY_SEEDS] = {0};
-    char words[240], interval[STUDY_INTERVAL];
-    int cells = 0, seeds = 0;
-    snprintf(words, sizeof words, "%s", m->name);
-    for (; cells < CLAIM_CELLS && names[cells]; cells++) {
-        const study_cell cell = study_cell_of(c->work, names[cells]);
-        if (!cell.whole) {
-            unmeasured(c, text, from, to);
-            return;
-        }
-        seeds = cell.seeds;
-        for (int i = 0; i < seeds; i++) {
-            by_seed[i] = measure(&cell, m, i + 1);
-            sum[i] += sign[cells] * by_seed[i];
-        }
-        const size_t used = strlen(words);
-        char each[40];
-        snprintf(each, sizeof each, "%s%s", before[cells], m->format);
-        if (names[1])
-            snprintf(words + used, sizeof words - used, each,
-                     shown(m->scale == 0, statistics_of(by_seed, (size_t)seeds).mean));
+    char words[240], interval[STUDY_INTERVAL], each[40];
+    int used = snprintf(words, sizeof words, "%s", m->name), seeds = 0, i = 0;
+    const bool several = names[1];
+    for (; i < CLAIM_CELLS && names[i]; i++) {
+        const study_cell cell = study_cell_of(c->work, names[i]);
+        seeds = cell.whole ? cell.seeds : 0;
+        for (int seed = 0; seed < seeds; seed++)
+            sum[seed] += sign[i] * (by_seed[seed] = measure(&cell, m, seed + 1));
+        if (!seeds)
+            break;
+        snprintf(each, sizeof each, m->format, shown(m, statistics_of(by_seed, (size_t)seeds).mean));
+        used += several ? snprintf(words + used, sizeof words - (size_t)used, "%s%s", before[i], each) : 0;
     }
-    const statistics_estimate all = statistics_of(sum, (size_t)seeds);
-    const size_t used = strlen(words);
-    study_say_interval(&all,
-                       !names[1]       ? m->format
+    if (!seeds) {
+        claim_add(c, text, from, to, NAN, NAN, "run the command first");
+        return;
+    }
+    const statistics_estimate e = statistics_of(sum, (size_t)seeds);
+    study_say_interval(&e,
+                       !several        ? m->format
                        : m->scale == 0 ? "%.3f"
                                        : "%+.3f",
-                       m->scale == 0, names[1] && m->scale == 0, interval);
-    snprintf(words + used, sizeof words - used, "%s %s", cells > 1 ? ":" : "", interval);
-    estimated(c, text, from, to, &all, m->scale == 0, words);
+                       m->scale == 0, several && m->scale == 0, interval);
+    claim *about = claim_add(c, text, from, to, shown(m, e.mean - e.margin), shown(m, e.mean + e.margin), "%s%s %s",
+                             words, several ? ":" : "", interval);
+    const double mean = shown(m, e.mean), p[2] = {p_of(&e, m, from), p_of(&e, m, to)};
+    about->inside = mean >= from && mean <= to;
+    about->p = about->inside ? fmax(p[0], p[1]) : p[mean > from];
 }
 
 /* ---- the report ---- */
@@ -135,8 +116,8 @@ static const struct part {
     {"Training",
      "Differences between runs are paired by seed, with 95 % intervals of the mean by Student's t, and ratios are of "
      "geometric means. Seeds that redraw the rows of a table count as independent. Each net has the best of its grid's "
-     "rates by validation; the grids are below. All of "
-     "these statements are one family: p is the level at which an interval would just decide, corrected by Holm's "
+     "rates by validation; the options of each run are in runs.csv. All of these statements are one family: p is the "
+     "level at which an interval would just decide, corrected by Holm's "
      "method for their number, so that at most one family in twenty has a wrong decision. Nets are small, and so are "
      "most numbers of seeds: what is not shown may still be so.",
      claim_training, true},
@@ -168,38 +149,15 @@ static void put_part(claims *c, sheet *s, const struct part *part)
     }
 }
 
-/* Lists the grids that decide the statements about training. */
-static void put_grids(sheet *s)
-{
-    sheet_heading(s, "Runs of this study");
-    sheet_text(s, "Options are those of compare; Adam at a constant rate, where they say nothing else.");
-    sheet_table(s, 1, "grid|data|options|compared|rates|seeds");
-    for (const study_grid *grid = claim_grids; grid < claim_grids + CLAIM_GRIDS; grid++) {
-        char factors[200] = "", rates[100] = "";
-        for (int f = 0; f < GRID_FACTORS && grid->factors[f]; f++)
-            snprintf(factors + strlen(factors), sizeof factors - strlen(factors), "%s%s", f ? "; " : "",
-                     grid->factors[f]);
-        for (int rate = 0; rate < GRID_RATES && grid->rates[rate] > 0; rate++)
-            snprintf(rates + strlen(rates), sizeof rates - strlen(rates), "%s%g", rate ? ", " : "", grid->rates[rate]);
-        sheet_row(s, "%s|%s|%s|%s|%s|%d", grid->name, study_source_name(grid->data), grid->fixed, factors, rates,
-                  grid->seeds);
-    }
-}
-
 static void report(study_results *r, sheet *s)
 {
     static claims all;
     all.work = &r->work;
-    all.tape = tg_tape_new();
     sheet_text(s, "Statements that texts on GELU, and the paper that they cite (arXiv 1606.08415), make. A statement "
                   "is true if the number, or its whole interval, lies where the third column says; it is not true if "
                   "all of it lies elsewhere; otherwise it is not shown.");
     for (int part = 0; part < PARTS; part++)
         put_part(&all, s, &parts[part]);
-    put_grids(s);
-    if (!all.tape || tg_tape_error(all.tape))
-        sheet_text(s, "Rows are wrong: %s", all.tape ? tg_tape_error(all.tape) : "out of memory");
-    tg_tape_free(all.tape);
 }
 
 const study study_claims = {

@@ -1,7 +1,7 @@
 /* Claims about GELU and related activations. Each is a call: the statement, the range in which a number must lie for it
  * to be true, and the number.
  *
- *     CLAIM("the minimum is at -0.75", NEAR(-0.75, 5e-3), minimum(c), "at %.6f", n);
+ *     CLAIM("the minimum is at -0.75", NEAR(-0.75, 5e-3), minimum(), "at %.6f", n);
  *     CELLS("GELU has fewer dead units, 8 layers", BELOW(0), dead_units,
  *           "depth-gelu_exact-he_normal-hidden64x8", "depth-relu-he_normal-hidden64x8");
  *
@@ -27,7 +27,6 @@ typedef struct claim {
 enum { CLAIMS = 64 };
 typedef struct claims {
     const study_work *work;
-    tg_tape *tape; /* for values; any function may reset it */
     int count;
     claim row[CLAIMS];
 } claims;

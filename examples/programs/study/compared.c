@@ -1,4 +1,4 @@
-/* The report of a study whose cells are compared: verdicts, published numbers beside ours, pairs, rates, curves. */
+/* The report of a study whose cells are compared: verdicts, published numbers beside ours, pairs. */
 #include "examples/programs/data/words.h"
 #include "examples/programs/study/study.h"
 
@@ -14,6 +14,7 @@ typedef struct compared {
     double rate[CELLS];                /* at which a cell is compared; 0: not complete */
     double values[CELLS][STUDY_SEEDS]; /* of the measure, at this rate; of a ratio the logarithms */
     int count, seeds;                  /* complete for all cells */
+    double p[CELLS * CELLS];           /* of all pairs of the first cells, corrected among themselves */
 } compared;
 
 static int cell_called(const compared *c, const char *name)
@@ -50,26 +51,25 @@ static void say_difference(const compared *c, const statistics_estimate *d, char
 
 /* ---- comparisons ---- */
 
-/* p-values of all pairs of the first cells, corrected among themselves; NaN elsewhere. */
-static void test_pairs(const compared *c, double p[CELLS][CELLS])
+/* The number of a pair. */
+static int pair_of(int one, int other)
 {
-    double list[CELLS * CELLS];
-    int count = 0;
+    return one >= other ? one * (one - 1) / 2 + other : pair_of(other, one);
+}
+
+static void test_pairs(compared *c)
+{
     for (int i = 0; i < c->of->pairs; i++)
-        for (int j = 0; j < i; j++)
-            list[count++] = statistics_compare(c->values[i], c->values[j], (size_t)c->seeds).p;
-    statistics_holm(list, (size_t)count);
-    for (int i = c->of->pairs - 1; i >= 0; i--)
-        for (int j = i - 1; j >= 0; j--)
-            p[i][j] = p[j][i] = list[--count];
+        for (int k = 0; k < i; k++)
+            c->p[pair_of(i, k)] = statistics_compare(c->values[i], c->values[k], (size_t)c->seeds).p;
+    statistics_holm(c->p, (size_t)pair_of(c->of->pairs, 0));
 }
 
 /* The answers; those that are not among the pairs are corrected among themselves. */
 static void judge(const compared *c, sheet *s)
 {
-    double p[CELLS][CELLS], list[2 * CELLS];
+    double list[2 * CELLS];
     int others = 0;
-    test_pairs(c, p);
     for (const study_comparison *of = c->of->comparisons; of->cell; of++) {
         const int one = cell_called(c, of->cell), other = cell_called(c, of->other);
         if (one >= c->of->pairs || other >= c->of->pairs)
@@ -80,7 +80,7 @@ static void judge(const compared *c, sheet *s)
     for (const study_comparison *of = c->of->comparisons; of->cell; of++) {
         const int one = cell_called(c, of->cell), other = cell_called(c, of->other);
         const bool paired = one < c->of->pairs && other < c->of->pairs;
-        const double corrected = paired ? p[one][other] : *next++;
+        const double corrected = paired ? c->p[pair_of(one, other)] : *next++;
         const statistics_estimate d = statistics_paired(c->values[one], c->values[other], (size_t)c->seeds);
         char interval[STUDY_INTERVAL];
         say_difference(c, &d, interval);
@@ -89,7 +89,7 @@ static void judge(const compared *c, sheet *s)
                       : d.mean < 0        ? "Yes"
                                           : "No, it is worse",
                       of->cell, c->of->ratio ? "over" : "less", of->other, interval, c->seeds, corrected,
-                      paired ? c->of->pairs * (c->of->pairs - 1) / 2 : others);
+                      paired ? pair_of(c->of->pairs, 0) : others);
     }
 }
 
@@ -109,8 +109,6 @@ static void put_cells(const compared *c, sheet *s)
 
 static void put_pairs(const compared *c, sheet *s)
 {
-    double p[CELLS][CELLS];
-    test_pairs(c, p);
     sheet_heading(s, "All pairs, corrected by Holm's method");
     sheet_table(s, 1, "first less second|difference|p|p, corrected");
     for (int i = 0; i < c->of->pairs; i++)
@@ -119,86 +117,26 @@ static void put_pairs(const compared *c, sheet *s)
             char interval[STUDY_INTERVAL];
             say_difference(c, &d, interval);
             sheet_row(s, "%s less %s|%s|%.2g|%.2g", c->cell[i].name, c->cell[j].name, interval,
-                      statistics_compare(c->values[i], c->values[j], (size_t)c->seeds).p, p[i][j]);
-        }
-}
-
-/* Means of the measure, over all seeds that are complete. */
-static void put_rates(const compared *c, sheet *s)
-{
-    sheet_heading(s, "At each rate, mean of the complete seeds");
-    sheet_table(s, 1, "form|rate|seeds|mean");
-    for (int i = 0; i < c->count; i++)
-        for (int rate = 0; rate < c->cell[i].rates; rate++) {
-            double values[STUDY_SEEDS];
-            const int n = study_cell_values(&c->cell[i], c->cell[i].grid->rates[rate], c->of->measure, values);
-            if (n)
-                sheet_row(s, "%s|%g|%d|%.5f", c->cell[i].name, c->cell[i].grid->rates[rate], n,
-                          statistics_of(values, (size_t)n).mean);
+                      statistics_compare(c->values[i], c->values[j], (size_t)c->seeds).p, c->p[pair_of(i, j)]);
         }
 }
 
 /* ---- published numbers ---- */
 
-/* Of a column after an epoch, over the seeds. */
-static statistics_spread spread_at(const study_cell *cell, double rate, int epoch, study_column column)
+/* The spread of a result over the seeds; of "lowest RESULT" that with the lowest median of those after some epochs. */
+static statistics_spread ours_of(const study_cell *cell, double rate, const char *result)
 {
-    double values[STUDY_SEEDS];
-    for (int i = 0; i < cell->seeds; i++) {
-        const study_record *record = study_cell_record(cell, rate, i + 1);
-        values[i] = record ? study_record_at(record, epoch, column) : NAN;
+    statistics_spread lowest = {.median = INFINITY};
+    const bool search = strncmp(result, "lowest ", 7) == 0;
+    for (int i = 0; i < (search ? GRID_EPOCHS : 1); i++) {
+        double values[STUDY_SEEDS];
+        char name[40];
+        snprintf(name, sizeof name, search ? "%s_%d" : "%s", search ? result + 7 : result, cell->grid->epochs[i]);
+        const int seeds = study_cell_values(cell, rate, name, values);
+        const statistics_spread here = statistics_spread_of(values, (size_t)seeds);
+        lowest = here.median < lowest.median ? here : lowest;
     }
-    return statistics_spread_of(values, (size_t)cell->seeds);
-}
-
-/* The epochs of the first complete run. */
-static int epochs_of(const study_cell *cell, double rate)
-{
-    const study_record *record = NULL;
-    for (int seed = 1; seed <= cell->seeds && !record; seed++)
-        record = study_cell_record(cell, rate, seed);
-    return record ? record->epochs : 0;
-}
-
-static statistics_spread ours_of(const study_cell *cell, const study_published *of, double rate)
-{
-    double values[STUDY_SEEDS];
-    if (of->result)
-        return statistics_spread_of(values, (size_t)study_cell_values(cell, rate, of->result, values));
-    const int last = epochs_of(cell, rate);
-    statistics_spread spread = spread_at(cell, rate, of->epoch == STUDY_LAST ? last : of->epoch, of->column);
-    for (int e = 1; of->epoch == STUDY_LOWEST && e <= last; e++) {
-        const statistics_spread here = spread_at(cell, rate, e, of->column);
-        spread = here.median >= spread.median || !here.count ? spread : here;
-    }
-    return spread;
-}
-
-static const char *what_of(const study_published *of, char text[60])
-{
-    static const char *const columns[STUDY_COLUMNS] = {"loss of the steps", "validation loss", "test loss",
-                                                       "training loss"};
-    if (of->result)
-        snprintf(text, 60, "%s", of->result);
-    else if (of->epoch > 0)
-        snprintf(text, 60, "%s, epoch %d", columns[of->column], of->epoch);
-    else
-        snprintf(text, 60, "%s, %s", columns[of->column], of->epoch == STUDY_LAST ? "last" : "lowest");
-    return text;
-}
-
-/* A row; true if the number is met. */
-static bool put_one(sheet *s, const study_published *of, double rate, const statistics_spread *ours)
-{
-    char what[60];
-    const bool near = fabs(ours->median - of->value) <= of->within,
-               among = of->value >= ours->low && of->value <= ours->high;
-    sheet_row(s, "%s|%s|%s|%.5g|%g|%zu|%.5g|%.5g to %.5g|%s", of->cell, what_of(of, what), of->source, of->value, rate,
-              ours->count, ours->median, ours->low, ours->high,
-              near || among           ? "yes"
-              : of->value < ours->low ? "ours are greater"
-                                      : "ours are less");
-    return near || among;
+    return lowest;
 }
 
 static void put_published(const compared *c, sheet *s)
@@ -211,11 +149,18 @@ static void put_published(const compared *c, sheet *s)
         bool any = false, found = false;
         for (int rate = 0; rate < cell->rates; rate++) {
             const double at = cell->grid->rates[rate];
-            const statistics_spread ours = ours_of(cell, of, at);
-            if (ours.count && (of->rate > 0 ? at == of->rate : rate == 0 || at == cell->best)) {
-                any |= put_one(s, of, at, &ours);
-                found = true;
-            }
+            const statistics_spread ours = ours_of(cell, at, of->result);
+            if (!ours.count || !(of->rate > 0 ? at == of->rate : rate == 0 || at == cell->best))
+                continue;
+            const bool near =
+                fabs(ours.median - of->value) <= of->within || (of->value >= ours.low && of->value <= ours.high);
+            sheet_row(s, "%s|%s|%s|%.5g|%g|%zu|%.5g|%.5g to %.5g|%s", of->cell, of->result, of->source, of->value, at,
+                      ours.count, ours.median, ours.low, ours.high,
+                      near                   ? "yes"
+                      : of->value < ours.low ? "ours are greater"
+                                             : "ours are less");
+            any |= near;
+            found = true;
         }
         count += found;
         met += any;
@@ -227,61 +172,7 @@ static void put_published(const compared *c, sheet *s)
                       met, count);
 }
 
-/* ---- pictures ---- */
-
-/* Calls a function for every curve that is drawn: of each cell, at its best rate or, if all are compared at one, at
- * each rate. */
-typedef void curve_writer(const compared *c, int cell, double rate, const char *panel, FILE *to);
-
-static void each_curve(const compared *c, curve_writer *write, FILE *to)
-{
-    char panel[60];
-    for (int i = 0; i < c->count; i++)
-        for (int rate = 0; rate < c->cell[i].rates; rate++) {
-            const double at = c->cell[i].grid->rates[rate];
-            const char *dash = strchr(c->cell[i].name, '-');
-            snprintf(panel, sizeof panel, c->of->rate > 0 ? "rate %g" : "rate by validation", at);
-            if (c->of->rate > 0 || at == c->rate[i])
-                write(c, i, at, dash ? dash + 1 : panel, to);
-        }
-}
-
-static void write_curve(const compared *c, int cell, double rate, const char *panel, FILE *to)
-{
-    const char *name = c->cell[cell].name;
-    for (int e = 1; e <= epochs_of(&c->cell[cell], rate); e++) {
-        const statistics_spread of = spread_at(&c->cell[cell], rate, e, c->of->curve),
-                                train = spread_at(&c->cell[cell], rate, e, STUDY_TRAIN_LOSS);
-        if (of.count)
-            fprintf(to, "%s,%.*s,loss,%g,%d,%.6g,%.6g,%.6g,", panel, (int)strcspn(name, "-"), name, rate, e, of.median,
-                    of.low, of.high);
-        if (of.count)
-            fprintf(to, train.count ? "%.6g\n" : "\n", train.median);
-    }
-}
-
-static void write_marks(const compared *c, int cell, double rate, const char *panel, FILE *to)
-{
-    const char *name = c->cell[cell].name;
-    for (const study_published *of = c->of->published; of->cell; of++)
-        if (strcmp(of->cell, name) == 0 && of->epoch > 0 && (of->rate == 0 || of->rate == rate))
-            fprintf(to, "%s,%.*s,%s,%d,%g\n", panel, (int)strcspn(name, "-"), name,
-                    of->column == STUDY_TRAIN_LOSS ? "train" : "validation", of->epoch, of->value);
-}
-
-static bool write_curves(const void *context, FILE *to)
-{
-    fputs("panel,curve,measure,rate,epoch,median,low,high,train\n", to);
-    each_curve(context, write_curve, to);
-    return true;
-}
-
-static bool write_published(const void *context, FILE *to)
-{
-    fputs("panel,curve,kind,epoch,loss\n", to);
-    each_curve(context, write_marks, to);
-    return true;
-}
+/* ---- the picture ---- */
 
 static bool write_forms(const void *context, FILE *to)
 {
@@ -294,45 +185,29 @@ static bool write_forms(const void *context, FILE *to)
         for (int seed = 0; seed < c->seeds; seed++)
             fprintf(to, "%s,,,,,seed,%.6g\n", c->cell[i].name, c->values[i][seed]);
         for (const study_published *of = c->of->published; of->cell; of++)
-            if (strcmp(of->cell, c->cell[i].name) == 0)
+            if (strcmp(of->result, c->of->measure) == 0 && strcmp(of->cell, c->cell[i].name) == 0)
                 fprintf(to, "%s,,,,,published %d,%.6g\n", of->cell,
                         1 + (strcmp(of->source, c->of->published[0].source) != 0), of->value);
     }
     return true;
 }
 
-static void draw_curves(const compared *c, sheet *s)
-{
-    if (!c->of->grids[0].keeps_curves || !c->r->outcome.complete || !sweep_is_whole(&c->r->c->settings->sweep))
-        return;
-    study_file(c->r, "curves.csv", write_curves, c);
-    study_file(c->r, "published.csv", write_published, c);
-    study_picture(c->r, s, "study_curves.gp", "curves.svg",
-                  "medians of the seeds over the epochs and least to greatest; marks: published");
-}
-
-static void draw_forms(const compared *c, sheet *s)
-{
-    study_file(c->r, "forms.csv", write_forms, c);
-    study_picture(c->r, s, "study_forms.gp", "forms.svg", "mean, 95 % interval, seeds, and published runs");
-}
-
 void study_compare(study_results *r, sheet *s)
 {
     compared c = {.r = r, .of = r->of};
     gather(&c);
+    test_pairs(&c);
     sheet_text(s, "%s", r->of->protocol);
     if (c.seeds >= 2)
         judge(&c, s);
     else
         sheet_text(s, "Two seeds of each form must be complete before there is anything to compare.");
-    draw_curves(&c, s);
-    if (c.seeds >= 2 && r->of->pairs)
-        draw_forms(&c, s);
-    if (c.seeds >= 2)
+    if (c.seeds >= 2) {
+        study_file(r, "forms.csv", write_forms, &c);
+        study_picture(r, s, "study_forms.gp", "forms.svg", "mean, 95 % interval, seeds, and published runs");
         put_cells(&c, s);
+    }
     put_published(&c, s);
     if (c.seeds >= 2 && r->of->pairs)
         put_pairs(&c, s);
-    put_rates(&c, s);
 }

@@ -1,5 +1,5 @@
 #include "examples/programs/report/statistics.h"
-#include "examples/programs/study/grid.h"
+#include "examples/programs/study/runs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,17 +10,13 @@
 enum { QUICK_ROWS = 150, QUICK_IMAGES = 800, GRID_OPTIONS = 400 };
 
 static const struct {
-    const char *name, *kind, *path, *made;
+    const char *kind, *path, *made;
 } sources[STUDY_SOURCES] = {
-    [STUDY_DIGITS] = {"optdigits", "csv", "optdigits/optdigits.tra", "moons"},
-    [STUDY_MNIST] = {"mnist", "idx", "mnist", "glyphs"},
-    [STUDY_PLAYS] = {"tinyshakespeare", "text", "tinyshakespeare/input.txt", NULL},
+    [STUDY_DIGITS] = {"csv", "optdigits/optdigits.tra", "moons"},
+    [STUDY_MNIST] = {"idx", "mnist", "glyphs"},
+    [STUDY_PLAYS] = {"text", "tinyshakespeare/input.txt", NULL},
+    [STUDY_PERLDIAG] = {"text", "perldiag.pod", NULL},
 };
-
-const char *study_source_name(study_source which)
-{
-    return sources[which].name;
-}
 
 /* Sentences of a few words, for the quick version. */
 static bool write_sentences(const void *context, FILE *to)
@@ -38,7 +34,7 @@ static bool load(const study_context *c, study_source i, run_source *to, tg_erro
     char spec[PATH_MAX + 64];
     const bool quick = c->settings->quick;
     const dataset_options whole = {0}, making = {.rows = i == STUDY_MNIST ? QUICK_IMAGES : QUICK_ROWS};
-    to->is_text = i == STUDY_PLAYS;
+    to->is_text = i >= STUDY_PLAYS;
     snprintf(spec, sizeof spec, "%s:%s/%s", sources[i].kind, c->settings->data, sources[i].path);
     if (!to->is_text)
         return dataset_load(quick ? sources[i].made : spec, quick ? &making : &whole, &to->data, error);
@@ -114,12 +110,7 @@ static bool add_cell(study_work *work, const study_grid *grid, const study_sourc
     const study_settings *s = work->c->settings;
     const run_source *source = &from->source[grid->data];
     char name[STUDY_NAME], options[GRID_OPTIONS];
-    study_run run = {.grid = grid,
-                     .from = source,
-                     .spec = study_spec(),
-                     .keeps_model = grid->keeps_model,
-                     .keeps_curves = grid->keeps_curves,
-                     .more = grid->more};
+    study_run run = {.grid = grid, .from = source, .spec = study_spec()};
     snprintf(name, sizeof name, "%s", grid->name ? grid->name : "");
     snprintf(options, sizeof options, "%s%s%s", grid->fixed, s->quick ? " " : "", s->quick ? grid->quick : "");
     bool fine = run_spec_set(&run.spec, options);
@@ -215,15 +206,16 @@ study_cell study_cell_of(const study_work *work, const char *name)
     cell.seeds = seeds_of(work, cell.grid);
     cell.rates = rates_of(work, cell.grid);
     double lowest = INFINITY;
+    int most = 0;
     cell.whole = true;
     for (int rate = 0; rate < cell.rates; rate++) {
         int complete;
         const double loss = loss_at(&cell, cell.grid->rates[rate], &complete);
         cell.whole = cell.whole && complete == cell.seeds;
-        if (complete > cell.complete || (complete == cell.complete && loss < lowest)) {
+        if (complete > most || (complete == most && loss < lowest)) {
             lowest = loss;
             cell.best = complete ? cell.grid->rates[rate] : 0;
-            cell.complete = complete;
+            most = complete;
         }
     }
     return cell;

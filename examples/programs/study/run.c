@@ -1,4 +1,4 @@
-#include "examples/programs/study/run.h"
+#include "examples/programs/study/runs.h"
 
 #include <limits.h>
 #include <math.h>
@@ -54,8 +54,8 @@ bool study_record_is_foreign(const study_run *run, const char *folder, tg_error 
 static json_t *results_of(const study_run *run, trainer *r, tg_error *error)
 {
     json_t *results = run_outcome(r, error);
-    if (results && run->more && !tg_fit_diverged(r->fit))
-        run->more(r, results);
+    if (results && run->grid->more && !tg_fit_diverged(r->fit))
+        run->grid->more(r, results);
     return results;
 }
 
@@ -64,7 +64,7 @@ static bool train(const study_run *run, const char *path, jobs_link *link, tg_er
     run_source from = *run->from; /* with splits of its own */
     trainer r;
     run_setup setup = {
-        .spec = run->spec, .from = &from, .folder = path, .numbers_only = !run->keeps_model, .link = link};
+        .spec = run->spec, .from = &from, .folder = path, .numbers_only = !run->grid->keeps_model, .link = link};
     tg_set_threads(1); /* runs share the processors among themselves */
     from.data.order = NULL;
     bool fine = source_complete(&setup.spec, &from, error) && source_split(&setup.spec, &from, error) &&
@@ -102,48 +102,54 @@ bool study_run_train(const study_run *run, const char *folder, bool overwrite, j
 
 /* ---- results ---- */
 
-double study_record_at(const study_record *record, int epoch, study_column column)
-{
-    if (epoch < 1 || epoch > record->epochs || !record->epoch)
-        return NAN;
-    const runlog_epoch *e = &record->epoch[epoch - 1];
-    return (const double[STUDY_COLUMNS]){e->train_loss, e->val_loss, e->test_loss, e->whole_train_loss}[column];
-}
-
 double study_record_result(const study_record *record, const char *name)
 {
     const json_t *number = json_object_get(record->results, name);
     return json_is_number(number) ? json_number_value(number) : NAN;
 }
 
-/* Adds what the epochs give to the results. */
-static void summarise(const study_record *record)
+static void put(json_t *results, const char *name, double number)
 {
-    const runlog_epoch *e = record->epoch, *last = e + record->epochs - 1, *best = e;
+    if (isfinite(number))
+        json_object_set_new(results, name, json_real(number));
+}
+
+static void put_epoch(json_t *results, const char *name, double loss, int epoch)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%s_%d", name, epoch);
+    put(results, text, loss);
+}
+
+/* Adds what the epochs give to the results. */
+static void summarise(const study_record *record, const study_grid *grid)
+{
+    const runlog_epoch *first = record->epoch, *last = first + record->epochs - 1, *best = first;
     const runlog_measures test = record_measures(record->results, RUNLOG_TEST); /* of the best epoch */
+    json_t *results = record->results;
     double rise = -INFINITY, most = 0, least = INFINITY;
-    for (; e <= last; e++) {
+    for (const runlog_epoch *e = first; e <= last; e++) {
         best = !(e->val_loss >= best->val_loss) ? e : best;
-        rise = e > record->epoch ? fmax(rise, e->val_loss / e[-1].val_loss) : rise;
+        rise = e > first ? fmax(rise, e->val_loss / e[-1].val_loss) : rise;
         most = fmax(most, e->grad_norm);
         least = fmin(least, e->grad_norm);
     }
-    const struct {
-        const char *name;
-        double number;
-    } given[] = {{"best_val_loss", best->val_loss},
-                 {"best_val_accuracy", best->val_accuracy},
-                 {"test_loss", isnan(test.loss) ? last->test_loss : test.loss},
-                 {"test_accuracy", test.accuracy},
-                 {"epoch_2_loss", study_record_at(record, 2, STUDY_STEP_LOSS)},
-                 {"dead", last->dead_fraction},
-                 {"gap", last->val_loss - last->whole_train_loss},
-                 {"rise", rise},
-                 {"gradient_range", most / least}};
-    json_object_set_new(record->results, "best_epoch", json_integer(best->epoch));
-    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
-        if (isfinite(given[i].number))
-            json_object_set_new(record->results, given[i].name, json_real(given[i].number));
+    json_object_set_new(results, "best_epoch", json_integer(best->epoch));
+    put(results, "best_val_loss", best->val_loss);
+    put(results, "best_val_accuracy", best->val_accuracy);
+    put(results, "test_loss", isnan(test.loss) ? last->test_loss : test.loss);
+    put(results, "test_accuracy", test.accuracy);
+    put(results, "epoch_2_loss", last > first ? first[1].train_loss : NAN);
+    put(results, "dead", last->dead_fraction);
+    put(results, "gap", last->val_loss - last->whole_train_loss);
+    put(results, "rise", rise);
+    put(results, "gradient_range", most / least);
+    for (const int *after = grid->epochs; after<grid->epochs + GRID_EPOCHS && * after> 0; after++)
+        if (*after <= record->epochs) {
+            put_epoch(results, "val_loss", first[*after - 1].val_loss, *after);
+            put_epoch(results, "test_loss", first[*after - 1].test_loss, *after);
+            put_epoch(results, "train_loss", first[*after - 1].whole_train_loss, *after);
+        }
 }
 
 bool study_record_read(study_record *record, const study_run *run, const char *folder, tg_error *error)
@@ -160,7 +166,7 @@ bool study_record_read(study_record *record, const study_run *run, const char *f
     record->diverged = (int)json_integer_value(json_object_get(record->results, "diverged"));
     record->complete = record->results && (record->diverged || record->epochs >= run->spec.epochs);
     if (record->complete && !record->diverged && record->epochs)
-        summarise(record);
+        summarise(record, run->grid);
     return true;
 }
 

@@ -24,9 +24,9 @@ static const char *const cells[] = {"relu",  "relu_squared", "gelu_tanh", "gelu_
                                     "geglu", "reglu",        "rotary",    "rmsnorm",    "grouped", NULL};
 
 /* Validation losses of single runs. */
-#define SINGLE(cell, source, loss)                      \
-    {                                                   \
-        cell, source, 0, "best_val_loss", 0, 0, loss, 0 \
+#define SINGLE(cell, source, loss)                \
+    {                                             \
+        cell, source, 0, "best_val_loss", loss, 0 \
     }
 static const study_published published[] = {
     SINGLE("gelu_exact", "course report", 1.7587),

@@ -73,7 +73,7 @@ static int work_on(const study *what, study_results *r)
         return study_refuse(r->outcome.error.text, r->outcome.broken);
     sheet *s = sheet_new(what->title);
     say_state(r, s);
-    (what->report ? what->report : study_compare)(r, s);
+    (what->report ? what->report : what->levels ? study_compare_levels : study_compare)(r, s);
     const int status = r->broken ? study_refuse(r->error.text, 1) : show(r, s);
     sheet_free(s);
     return status;

@@ -14,25 +14,30 @@
 
 #include "examples/programs/report/sheet.h"
 #include "examples/programs/report/statistics.h"
-#include "examples/programs/study/grid.h"
+#include "examples/programs/study/runs.h"
 #include "plots/plots.h"
 
-/* A published number. It is compared with the median of our seeds: of a result of the runs or, if that is NULL, of a
- * column after an epoch, after the last one, or where the median is lowest. */
+/* A published number, which is compared with the median of our seeds. */
 typedef struct study_published {
     const char *cell, *source; /* NULL ends the list; "figure 2", "course report" */
     double rate;               /* at which it was measured; 0: not said, so ours is at the best and at the first rate */
-    const char *result;
-    study_column column;
-    int epoch;
-    double value, within; /* it is met within this, or between the least and the greatest of our seeds */
+    const char *result;        /* "test_loss", or "lowest val_loss": the lowest median after the epochs of the grid */
+    double value, within;      /* it is met within this, or between the least and the greatest of our seeds */
+    const char *less;          /* of a study with levels: the number is the difference from this form */
 } study_published;
-enum { STUDY_LOWEST = 0, STUDY_LAST = -1 };
 
 /* "Is SwiGLU better than GELU (both reports: yes)?": whether the cell's measure is lower than the other's. */
 typedef struct study_comparison {
     const char *cell, *other, *text; /* NULL ends the list */
 } study_comparison;
+
+/* Cells of one grid at three scales of the initial weights: PREFIX, a form of `cells`, and the scale. */
+enum { STUDY_LEVELS = 3 };
+typedef struct study_levels {
+    const char *prefix, *about; /* NULL ends the list */
+    bool is_text;               /* exp(loss) is a perplexity */
+    const char *level[STUDY_LEVELS], *shown[STUDY_LEVELS];
+} study_levels;
 
 typedef struct study_results {
     const struct study *of;
@@ -57,7 +62,7 @@ typedef struct study {
     int pairs;                /* so many cells, from the first on, are compared in all pairs */
     const study_published *published;
     const study_comparison *comparisons;
-    study_column curve; /* that is drawn if the runs keep curves */
+    const study_levels *levels; /* at each of which the cells are compared (levels.c) */
 
     /* In place of the report that follows from these. */
     void (*report)(study_results *r, sheet *s);
@@ -75,8 +80,9 @@ int study_do(const study *s, const study_context *c);
 /* Prints why a study cannot start or continue; returns the exit status. */
 int study_refuse(const char *message, int status);
 
-/* The report of a study's data (compared.c). */
+/* The reports of a study's data (compared.c, levels.c). */
 void study_compare(study_results *r, sheet *s);
+void study_compare_levels(study_results *r, sheet *s);
 
 /* "0.442 times (0.321 to 0.770)", "-0.31 (-0.40 to -0.22)": an estimate, of a ratio its logarithm, and its interval. */
 enum { STUDY_INTERVAL = 120 };

@@ -1,4 +1,4 @@
-#include "examples/programs/study/work.h"
+#include "examples/programs/study/runs.h"
 
 #include "examples/programs/data/csv.h"
 #include "examples/programs/data/words.h"
@@ -27,7 +27,7 @@ void study_work_free(study_work *work)
     *work = (study_work){0};
 }
 
-/* ---- the kept files ---- */
+/* ---- the kept file ---- */
 
 static const char *const before[] = {"group", "options", "lr", "seed", "state", "epochs"};
 enum { GROUP, OPTIONS, LR, SEED, STATE, EPOCHS, BEFORE };
@@ -40,31 +40,19 @@ static int group_length(const study_run *run)
 
 /* ---- writing ---- */
 
-static void put(FILE *to, double number)
-{
-    fprintf(to, ",%s", isnan(number) ? "" : number_text(number, (char[NUMBER_TEXT]){0}));
-}
-
-/* The names of all numbers that some run has, in order; to be freed. */
-static json_t *names_of(const study_work *work)
-{
-    json_t *names = json_object();
-    for (int i = 0; i < work->count; i++)
-        json_object_update(names, work->run[i].record.results);
-    for (int i = 0; i < BEFORE; i++)
-        json_object_del(names, before[i]);
-    json_object_del(names, "diverged");
-    return names;
-}
-
 static bool write_runs(const void *context, FILE *to)
 {
     const study_work *work = context;
-    json_t *names = names_of(work), *value;
+    json_t *names = json_object(), *value; /* of all numbers that some run has, in order */
     const char *name;
     for (int i = 0; i < BEFORE; i++)
         fprintf(to, "%s%s", i ? "," : "", before[i]);
-    json_object_foreach(names, name, value) if (json_is_number(value)) fprintf(to, ",%s", name);
+    for (int i = 0; i < work->count; i++)
+        json_object_foreach(work->run[i].record.results, name,
+                            value) if (json_is_number(value) && strcmp(name, "epochs") != 0 &&
+                                       strcmp(name, "diverged") != 0 &&
+                                       json_object_set_new(names, name, json_null()) != 0) return false;
+    json_object_foreach(names, name, value) fprintf(to, ",%s", name);
     fputc('\n', to);
     for (const study_run *run = work->run; run < work->run + work->count; run++) {
         const study_record *r = &run->record;
@@ -72,59 +60,31 @@ static bool write_runs(const void *context, FILE *to)
             continue;
         fprintf(to, "%.*s,\"%s\",%g,%d,%s,%d", group_length(run), run->name, run->options, run->spec.lr, run->spec.seed,
                 r->diverged ? "diverged" : "finished", r->epochs);
-        json_object_foreach(names, name, value) if (json_is_number(value)) put(to, study_record_result(r, name));
+        json_object_foreach(names, name, value)
+        {
+            const double number = study_record_result(r, name);
+            fprintf(to, ",%s", isnan(number) ? "" : number_text(number, (char[NUMBER_TEXT]){0}));
+        }
         fputc('\n', to);
     }
-    const bool fine = names;
     json_decref(names);
-    return fine;
-}
-
-static void write_curves(const void *context, FILE *to)
-{
-    const study_work *work = context;
-    fputs("group,seed,epoch,step_loss,val_loss,test_loss,train_loss\n", to);
-    for (const study_run *run = work->run; run < work->run + work->count; run++)
-        for (int e = 1; run->record.complete && e <= run->record.epochs; e++) {
-            fprintf(to, "%.*s,%d,%d", group_length(run), run->name, run->spec.seed, e);
-            for (int c = 0; c < STUDY_COLUMNS; c++)
-                put(to, study_record_at(&run->record, e, (study_column)c));
-            fputc('\n', to);
-        }
-}
-
-static bool has_curves(const study_work *work)
-{
-    return work->count && work->run[0].keeps_curves;
-}
-
-static bool write_kept(const study_work *work, tg_error *error)
-{
-    const char *folder = work->c->folder;
-    return files_write(folder, "runs.csv", write_runs, work, error) &&
-           (!has_curves(work) || files_write_packed(folder, "curves.csv.gz", write_curves, work, error));
+    return true;
 }
 
 /* ---- reading ---- */
 
-/* The run of a row's group and seed; NULL if there is none. */
-static study_run *find_run(const study_work *work, const csv_source *s, size_t row, size_t seed)
-{
-    const char *group = csv_word_at(s, row, GROUP);
-    for (study_run *run = work->run; group && run < work->run + work->count; run++)
-        if (run->spec.seed == csv_value(s, row, seed) && strlen(group) == (size_t)group_length(run) &&
-            strncmp(run->name, group, strlen(group)) == 0)
-            return run;
-    return NULL;
-}
-
+/* Gives a row's numbers to the run of its group and seed, if that has no record of its own. */
 static void read_run(const study_work *work, const csv_source *s, size_t row)
 {
-    study_run *run = find_run(work, s, row, SEED);
-    study_record *r = run ? &run->record : NULL;
+    const char *group = csv_word_at(s, row, GROUP);
+    study_run *run = work->run, *end = run + work->count;
+    while (run < end && (!group || run->spec.seed != csv_value(s, row, SEED) ||
+                         strlen(group) != (size_t)group_length(run) || strncmp(run->name, group, strlen(group)) != 0))
+        run++;
     const char *options = csv_word_at(s, row, OPTIONS); /* the next word takes its place */
-    if (!r || r->complete || !options || strcmp(options, run->options) != 0)
+    if (run == end || run->record.complete || !options || strcmp(options, run->options) != 0)
         return;
+    study_record *r = &run->record;
     study_record_free(r);
     const char *state = csv_word_at(s, row, STATE);
     r->epochs = (int)csv_value(s, row, EPOCHS);
@@ -136,43 +96,18 @@ static void read_run(const study_work *work, const csv_source *s, size_t row)
             json_object_set_new(r->results, csv_column_name(s, i), json_real(csv_value(s, row, i)));
 }
 
-/* Adds an epoch to the record of a run that is known by its row only. */
-static void read_epoch(const study_work *work, const csv_source *s, size_t row)
-{
-    study_run *run = find_run(work, s, row, 1);
-    study_record *r = run ? &run->record : NULL;
-    const int epoch = (int)csv_value(s, row, 2);
-    if (!r || epoch < 1 || epoch > r->epochs)
-        return;
-    if (!r->epoch)
-        r->epoch = calloc((size_t)r->epochs, sizeof *r->epoch);
-    if (r->epoch && !r->epoch[epoch - 1].epoch)
-        r->epoch[epoch - 1] = (runlog_epoch){.epoch = epoch,
-                                             .train_loss = csv_value(s, row, 3),
-                                             .val_loss = csv_value(s, row, 4),
-                                             .test_loss = csv_value(s, row, 5),
-                                             .whole_train_loss = csv_value(s, row, 6)};
-}
-
-static bool read_file(const study_work *work, const char *name,
-                      void (*read)(const study_work *, const csv_source *, size_t), tg_error *error)
+static bool read_kept(const study_work *work, tg_error *error)
 {
     char path[PATH_MAX + 20];
     csv_source s;
-    snprintf(path, sizeof path, "%s/%s", work->c->folder, name);
+    snprintf(path, sizeof path, "%s/runs.csv", work->c->folder);
     if (access(path, F_OK) != 0)
         return true;
     const bool fine = csv_read(path, DATASET_HEADER_YES, &s, error);
     for (size_t row = 0; fine && row < s.rows; row++)
-        read(work, &s, row);
+        read_run(work, &s, row);
     csv_source_free(&s);
     return fine;
-}
-
-static bool read_kept(const study_work *work, tg_error *error)
-{
-    return read_file(work, "runs.csv", read_run, error) &&
-           (!has_curves(work) || read_file(work, "curves.csv.gz", read_epoch, error));
 }
 
 /* ---- records ---- */
@@ -283,6 +218,6 @@ study_outcome study_work_do(study_work *work, FILE *out)
         outcome.broken |= !read_records(work, &outcome);
     }
     if (!outcome.broken && !s->report_only && outcome.complete && sweep_is_whole(&s->sweep))
-        outcome.broken = !write_kept(work, &outcome.error);
+        outcome.broken = !files_write(work->c->folder, "runs.csv", write_runs, work, &outcome.error);
     return outcome;
 }

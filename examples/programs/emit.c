@@ -134,11 +134,19 @@ static void free_ports(ports *p)
 
 /* ---- the program of a prediction ---- */
 
+/* The numbers of a row; of pairs those of a source and of a target. */
+static int64_t columns_of(const tg_card *c)
+{
+    return c->task != TG_CARD_LETTERS                 ? c->spec.inputs
+           : tg_model_traits_of(c->spec.model)->pairs ? 2 * c->spec.context
+                                                      : c->spec.context;
+}
+
 /* Records the model on one row of zeros: only the shapes matter. */
 static bool record(ports *p, tg_tape *tape, const tg_card *c, const tg_model *model)
 {
     const bool text = c->task == TG_CARD_LETTERS;
-    const int64_t columns = text ? c->spec.context : c->spec.inputs;
+    const int64_t columns = columns_of(c);
     void *zeros = calloc((size_t)columns + 1, sizeof(double));
     tg_no_grad_begin(tape);
     p->config.input.tensor = tg_named(tg_constant(tape, text ? TG_I32 : TG_F32, zeros, TG_SHAPE(1, columns)), "x");
@@ -153,7 +161,7 @@ static bool record_step(ports *p, tg_tape *tape, const tg_card *c, const tg_mode
 {
     const tg_model_traits *traits = tg_model_traits_of(c->spec.model);
     const bool text = c->task == TG_CARD_LETTERS, classes = text || c->task == TG_CARD_CLASSES;
-    const int64_t rows = s->batch ? s->batch : traits->batch, columns = text ? c->spec.context : c->spec.inputs;
+    const int64_t rows = s->batch ? s->batch : traits->batch, columns = columns_of(c);
     tg_rng rng = tg_rng_seed(1);
     void *zeros = calloc((size_t)(rows * columns) + 1, sizeof(double));
     const tg_tensor x = tg_named(tg_constant(tape, text ? TG_I32 : TG_F32, zeros, TG_SHAPE(rows, columns)), "x");

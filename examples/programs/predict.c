@@ -5,6 +5,7 @@
 #include "examples/programs/run/tally.h"
 #include "examples/programs/train/inputs.h"
 #include "examples/programs/train/sample.h"
+#include "examples/programs/data/internal.h"
 #include "examples/programs/data/words.h"
 
 #include <math.h>
@@ -17,7 +18,7 @@ enum { BATCH = 256 };
 typedef struct predict_settings {
     const char *model, *weights, *rename, *data, *header, *unknown, *prompt, *products;
     bool probabilities;
-    int length, top, samples, seed;
+    int length, top, samples, seed, beams;
     double temperature;
 } predict_settings;
 
@@ -39,7 +40,8 @@ static const program_option options[] = {
      AT(products), .choices = spec_products},
     {.type = OPTION_GROUP, .help = "Rows and images:"},
     {"data", "SPEC",
-     "FILE, a table, or of images; or idx:DIR (the test images of MNIST's files); csv:- reads standard input",
+     "FILE, a table, of images or of pairs; or idx:DIR (the test images of MNIST's files); csv:- and pairs:- read "
+     "standard input",
      OPTION_TEXT, AT(data)},
     {"header", "WHETHER", "whether a CSV file's first line names the columns", OPTION_CHOICE, AT(header),
      .choices = spec_headers},
@@ -48,8 +50,11 @@ static const program_option options[] = {
      "missing one",
      OPTION_CHOICE, AT(unknown), .choices = unknowns},
     {"probabilities", NULL, "print the probability of every class", OPTION_FLAG, AT(probabilities)},
+    {.type = OPTION_GROUP, .help = "Pairs:"},
+    {"beams", "N", "keep the N most probable beginnings of a target; 1: greedy decoding", OPTION_INT, AT(beams), 1,
+     1000},
     {.type = OPTION_GROUP, .help = "Texts:"},
-    {"prompt", "TEXT", "beginning of the text", OPTION_TEXT, AT(prompt)},
+    {"prompt", "TEXT", "beginning of the text; a source, for a model of pairs", OPTION_TEXT, AT(prompt)},
     {"length", "N", "largest number of characters", OPTION_INT, AT(length), 1, 1e7},
     {"temperature", "T", "below 1, likely characters become more likely; 0: always the most likely one", OPTION_REAL,
      AT(temperature), 0, 100},
@@ -60,13 +65,16 @@ static const program_option options[] = {
 
 static const options_program program = {
     .name = "predict",
-    .about = "Predicts with a model that train has saved. The predictions for rows are printed as CSV, a line for each "
-             "row; if the data has the class or target, a score is printed to standard error.",
+    .about =
+        "Predicts with a model that train has saved. The predictions for rows are printed as CSV, a line for each "
+        "row; if the data has the class or target, a score is printed to standard error. For pairs it is one target a "
+        "line.",
     .table = options,
     .after = "Columns, their standardisation and the names of classes are in the model file. A file "
              "without a header has the columns where the training file had them.\n\n"
              "Examples:\npredict --model housing --data new.csv\n"
-             "predict --model shakespeare --prompt ROMEO: --temperature 0.8"};
+             "predict --model shakespeare --prompt ROMEO: --temperature 0.8\n"
+             "predict --model reverse --data pairs:new.tsv --beams 4"};
 
 /* ---- rows ---- */
 
@@ -181,9 +189,41 @@ static bool write_texts(const tg_model *model, const predict_settings *s, tg_err
     return fine;
 }
 
+static bool reads_pairs(const tg_card *c)
+{
+    return c->task == TG_CARD_LETTERS && tg_model_traits_of(c->spec.model)->pairs;
+}
+
+/* Writes a target for each line of a file, or for --prompt. */
+static bool write_targets(const tg_model *model, const predict_settings *s, tg_error *error)
+{
+    dataset_bytes file = {0};
+    sample_score score;
+    const char *path = s->data && strncmp(s->data, "pairs:", 6) == 0 ? s->data + 6 : s->data;
+    char *given = s->prompt ? strdup(s->prompt) : NULL;
+    bool fine = s->prompt ? given || tg_fail(error, "out of memory") : dataset_read_file(path, &file, error);
+    fine = fine && sample_pairs(model, path ? dataset_path_name(path) : "--prompt", given ? given : (char *)file.bytes,
+                                s->beams, false, 0, stdout, &score, error);
+    fflush(stdout);
+    if (fine && score.pairs)
+        fprintf(stderr, "%ld pair%s: exact %.2f %%\n", score.pairs, plural(score.pairs),
+                100. * (double)score.exact / (double)score.pairs);
+    free(given);
+    free(file.bytes);
+    return fine;
+}
+
 /* Options that have no effect with this model. */
 static const char *conflict(const tg_card *c, const predict_settings *s)
 {
+    static const char *const of_samples[] = {"length", "temperature", "top-k", "samples", "seed", NULL};
+    if (!reads_pairs(c) && options_given("beams"))
+        return "--beams is for models of pairs";
+    if (reads_pairs(c) && options_first_given(of_samples))
+        return "the model writes a target for each source, and --length, --temperature, --top-k, --samples and --seed "
+               "are for texts";
+    if (reads_pairs(c) && !options_given("header") && !options_given("unknown") && !s->rename && !s->probabilities)
+        return !s->data == !s->prompt ? "the model reads sources: either --data pairs:FILE or --prompt SOURCE" : NULL;
     static const char *const of_text[] = {"prompt", "length", "temperature", "top-k", "samples", "seed", NULL};
     const bool text = c->task == TG_CARD_LETTERS;
     if (!text && options_first_given(of_text))
@@ -210,6 +250,8 @@ static bool work(const predict_settings *s, const tg_card *c, const tg_model *mo
 {
     inputs rows = {0};
     const inputs_options how = {.header = s->header, .ignore_unknown = strcmp(s->unknown, "ignore") == 0};
+    if (reads_pairs(c))
+        return write_targets(model, s, error);
     if (c->task == TG_CARD_LETTERS)
         return write_texts(model, s, error);
     const bool fine = inputs_load(source_named(s->data, c->spec.image_width > 0), &how, c, &rows, error) &&
@@ -221,7 +263,7 @@ static bool work(const predict_settings *s, const tg_card *c, const tg_model *mo
 int main(int argc, char **argv)
 {
     predict_settings s = {
-        .header = "auto", .unknown = "error", .length = 400, .temperature = 1, .samples = 1, .seed = 1};
+        .header = "auto", .unknown = "error", .length = 400, .temperature = 1, .samples = 1, .seed = 1, .beams = 1};
     tg_error error;
     tg_card *c = NULL;
     tg_model *model = NULL;

@@ -226,7 +226,7 @@ static void describe(const training *t)
     const int64_t done = tg_optimizer_steps(t->run.optimizer);
     if (!t->s.resume && !options_given("data"))
         fputs("no --data, so it trains on synthetic digits for a few seconds.\nWith your own: --data csv:FILE, "
-              "idx:FOLDER, text:FILE or lines:FILE; see --help.\n",
+              "idx:FOLDER, text:FILE, lines:FILE or pairs:FILE; see --help.\n",
               stderr);
     describe_run(t, stderr);
     if (done)
@@ -246,6 +246,20 @@ static plots_outcome draw(const training *t)
     return outcome;
 }
 
+/* Sources of the test or validation split, and what the model makes of them. */
+static bool print_targets(const training *t, tg_error *error)
+{
+    enum { MOST = 10 };
+    const run_source *from = &t->from;
+    const text_part *part = from->test.count ? &from->letters.test : &from->letters.valid;
+    char *text = text_letters(part);
+    sample_score score;
+    const bool fine = text ? sample_pairs(t->run.model, from->letters.name, text, 1, true, MOST, stdout, &score, error)
+                           : tg_fail(error, "out of memory");
+    free(text);
+    return fine;
+}
+
 static bool print_sample(const training *t, tg_error *error)
 {
     const tg_card *about = t->run.about;
@@ -253,6 +267,8 @@ static bool print_sample(const training *t, tg_error *error)
     tg_rng rng = tg_rng_stream(&seed, "sample");
     bool fine = true;
     puts("");
+    if (t->from.letters.pairs)
+        return print_targets(t, error);
     for (int i = 0; fine && i < (about->lines ? 10 : 1); i++)
         fine = sample_write(t->run.model, &(tg_write_options){.length = about->lines ? 40 : 400, .temperature = 1},
                             &rng, stdout, error);

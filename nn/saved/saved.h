@@ -65,5 +65,13 @@ typedef struct tg_write_options {
 int64_t tg_model_write(const tg_model *model, const tg_write_options *options, tg_rng *rng, char *text,
                        tg_error *error);
 
+/* Writes the target of a source with a model of pairs (seq2seq): the most probable one that a beam search finds, which
+ * keeps the `beams` most probable beginnings of each length; 1 is greedy decoding. `target` gets it, at most
+ * card->spec.context characters, and a zero byte; `log_probability` gets that of the target, NULL: it is not wanted.
+ * Returns its number of bytes; -1, with the error, if the model does not read pairs, does not know a character of the
+ * source, the source is too long, or out of memory. */
+int64_t tg_model_translate(const tg_model *model, const char *source, int beams, char *target, double *log_probability,
+                           tg_error *error);
+
 TG_API_END
 #endif

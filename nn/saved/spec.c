@@ -162,6 +162,22 @@ static tg_model *make_gpt(const tg_model_spec *s, const tg_rng *rng, tg_error *e
                : NULL;
 }
 
+static tg_model *make_seq2seq(const tg_model_spec *s, const tg_rng *rng, tg_error *error)
+{
+    tg_seq2seq_config c = {.vocabulary = s->vocabulary,
+                           .context = s->context,
+                           .layers = s->layers,
+                           .block = tg_block_t5(s->width, s->heads),
+                           .relative = s->relative,
+                           .scale = s->init_scale,
+                           .dropout = s->dropout};
+    c.block.dropout = s->dropout;
+    c.block.post_norm = s->post_norm;
+    c.block.attention.key_value_heads = s->kv_heads;
+    return read_names(s, &c.block.activation, &c.block.norm, &c.init, error) ? finish(&tg_seq2seq_kind, &c, rng, error)
+                                                                             : NULL;
+}
+
 static tg_model *make_cell(const tg_model_spec *s, tg_cell cell, const tg_rng *rng, tg_error *error)
 {
     tg_char_rnn_config c = {.vocabulary = s->vocabulary,
@@ -211,6 +227,8 @@ DESCRIBE(autoencoder, "autoencoder %d-%s-%d, %s", s->inputs, s->hidden, s->code,
 DESCRIBE(charmlp, "charmlp %d x %d-%s-%d, %s", s->context, s->embedding, s->hidden, s->vocabulary, s->activation)
 DESCRIBE(gpt, "gpt of %d layer%s, %d head%s, width %d, context %d, %s", s->layers, plural(s->layers), s->heads,
          plural(s->heads), s->width, s->context, s->activation)
+DESCRIBE(seq2seq, "seq2seq of %d and %d layer%s, %d head%s, width %d, context %d, %s", s->layers, s->layers,
+         plural(s->layers), s->heads, plural(s->heads), s->width, s->context, s->activation)
 
 #define DESCRIBE_CELL(name)                                                                                   \
     DESCRIBE(name, #name " of %d layer%s, width %d, hidden %s, context %d, %s", s->layers, plural(s->layers), \
@@ -258,6 +276,15 @@ static const kind gpt_kind = {
      .batch = 32,
      .lr = 3e-3},
     {.layers = 4, .heads = 4, .width = 64, .context = 64, .norm = "layer", .activation = "gelu_tanh"}};
+static const kind seq2seq_kind = {
+    KIND(seq2seq),
+    {.options = "layers heads kv-heads width context relative post-norm",
+     .text = true,
+     .pairs = true,
+     .every_position = true,
+     .batch = 64,
+     .lr = 1e-3},
+    {.layers = 2, .heads = 4, .width = 64, .context = 32, .norm = "rms", .activation = "relu"}};
 
 #define CELL(name)                                                                                      \
     static const kind name##_kind = {KIND(name),                                                        \
@@ -314,6 +341,7 @@ void tg_model_spec_complete(tg_model_spec *spec)
 {
     const kind *k = find_kind(spec->model);
     const tg_model_spec *by_default = &k->defaults;
+    spec->context = spec->context ? spec->context : spec->longest;
 #define OTHERWISE(member) spec->member = spec->member ? spec->member : by_default->member
     OTHERWISE(hidden), OTHERWISE(filters), OTHERWISE(activation), OTHERWISE(norm), OTHERWISE(code), OTHERWISE(patch);
     OTHERWISE(layers), OTHERWISE(heads), OTHERWISE(width), OTHERWISE(context), OTHERWISE(embedding);

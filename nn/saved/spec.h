@@ -24,19 +24,21 @@ typedef struct tg_model_spec {
     const char *activation, *norm, *init;
     int code, patch, layers, heads, kv_heads, width, context, embedding;
     double dropout, init_scale;
-    bool residual, rotary, post_norm;
+    bool residual, rotary, relative, post_norm;
     bool equal_width; /* gated: the configured widths, not those with as many parameters as a plain net */
     bool last;        /* of a model that may predict at every position: it predicts at the last one only */
 
     int inputs, outputs;           /* of rows: features or pixels, and classes or targets */
     int image_height, image_width; /* for images, else 0 */
     int vocabulary;                /* for text, else 0 */
+    int longest; /* for pairs: the context that the longest one needs, which is the default; not in files */
 } tg_model_spec;
 
 /* Properties of a model, found by its name. */
 typedef struct tg_model_traits {
     const char *options;    /* the options of nn/saved/options.def that only some models have */
     bool text, images;      /* reads characters; needs images */
+    bool pairs;             /* reads a source and writes a target */
     bool reconstructs;      /* its outputs are its inputs */
     bool every_position;    /* predicts a character at each position of a context; contexts may be shorter */
     bool lines;             /* may predict at the last position alone, for lists of lines */
@@ -54,8 +56,8 @@ void tg_model_spec_complete(tg_model_spec *spec);
 
 /* The model, freshly initialised, whose forward pass takes rows [batch, inputs] to [batch, outputs] (autoencoder:
  * [batch, inputs]), and characters i32 [batch, context] to [batch, context, vocabulary] (gpt, rnn, gru, lstm) or
- * [batch, vocabulary] (charmlp). To be freed by tg_model_free. NULL, with the error, if the description is wrong or out
- * of memory. `rng` is not advanced. */
+ * [batch, vocabulary] (charmlp); seq2seq reads i32 [batch, context + targets]. To be freed by tg_model_free. NULL, with
+ * the error, if the description is wrong or out of memory. `rng` is not advanced. */
 tg_model *tg_model_of_spec(const tg_model_spec *spec, const tg_rng *rng, tg_error *error);
 
 /* "mlp 784-128x4-10, gelu_exact", for messages; cut to `size` bytes. */

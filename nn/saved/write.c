@@ -1,6 +1,7 @@
 #include "nn/saved/saved.h"
 
 #include "autograd/grad.h"
+#include "nn/models/seq2seq.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -73,6 +74,8 @@ int64_t tg_model_write(const tg_model *model, const tg_write_options *options, t
         return tg_fail(error, "tg_model_write: %s",
                        c ? "the model reads rows" : "the model was not opened from a file"),
                -1;
+    if (tg_model_traits_of(c->spec.model)->pairs)
+        return tg_fail(error, "tg_model_write: the model reads pairs; see tg_model_translate"), -1;
     const char *prompt = options->prompt ? options->prompt : "";
     const int64_t given = (int64_t)strlen(prompt), most = given + options->length + 1;
     const int end = number_of(c, '\n');
@@ -109,5 +112,134 @@ int64_t tg_model_write(const tg_model *model, const tg_write_options *options, t
     free(ids);
     free(window);
     tg_tape_free(tape);
+    return fine ? written : -1;
+}
+
+/* ---- pairs ---- */
+
+/* A target, or its beginning, and how probable it is. */
+typedef struct beam {
+    double score;  /* the logarithm of its probability */
+    int parent;    /* the beam that it extends, */
+    int32_t token; /* by this */
+    bool done;
+} beam;
+
+typedef struct search {
+    const tg_model *model;
+    const tg_card *card;
+    tg_tape *tape;
+    int most, count; /* beams */
+    beam *beams, *next;
+    int32_t *ids, *extended; /* [most, 2 context + 1]: the source, a newline and the target so far */
+    int64_t stride;
+    int32_t end;
+} search;
+
+/* Keeps a beam among the next ones if it is one of the most probable. */
+static void consider(search *s, int *count, beam candidate)
+{
+    int at = *count < s->most ? (*count)++ : s->most;
+    for (; at > 0 && s->next[at - 1].score < candidate.score; at--)
+        if (at < s->most)
+            s->next[at] = s->next[at - 1];
+    if (at < s->most)
+        s->next[at] = candidate;
+}
+
+/* Extends all beams to targets of `length` tokens with the newline; false if there is an error. */
+static bool extend(search *s, int64_t length)
+{
+    const int64_t context = s->card->spec.context, width = context + length, classes = s->card->vocabulary;
+    int count = 0;
+    tg_tape_reset(s->tape);
+    int32_t *rows = s->extended; /* used as room */
+    for (int b = 0; b < s->count; b++)
+        memcpy(rows + b * width, s->ids + b * s->stride, (size_t)width * sizeof *rows);
+    const tg_tensor x = tg_constant(s->tape, TG_I32, rows, TG_SHAPE(s->count, width));
+    const float *logits = tg_f32(tg_model_forward(s->model, x, NULL));
+    for (int b = 0; logits && b < s->count; b++) {
+        const float *row = logits + ((b + 1) * length - 1) * classes;
+        double sum = 0, largest = -INFINITY;
+        if (s->beams[b].done) {
+            consider(s, &count, (beam){s->beams[b].score, b, TG_SEQ2SEQ_PADDING, true});
+            continue;
+        }
+        for (int64_t i = 1; i < classes; i++)
+            largest = fmax(largest, row[i]);
+        for (int64_t i = 1; i < classes; i++) /* number 0 is padding */
+            sum += exp(row[i] - largest);
+        for (int32_t i = 1; i < classes; i++)
+            consider(s, &count, (beam){s->beams[b].score + row[i] - largest - log(sum), b, i, i == s->end});
+    }
+    for (int b = 0; b < count; b++) {
+        int32_t *to = s->extended + b * s->stride;
+        memcpy(to, s->ids + s->next[b].parent * s->stride, (size_t)s->stride * sizeof *to);
+        to[width] = s->next[b].token;
+    }
+    int32_t *ids = s->ids;
+    beam *beams = s->beams;
+    s->ids = s->extended, s->extended = ids;
+    s->beams = s->next, s->next = beams;
+    s->count = count;
+    return logits;
+}
+
+/* The source and its newline; false if it does not fit or has unknown characters. */
+static bool take_source(search *s, const char *source, tg_error *error)
+{
+    const int64_t context = s->card->spec.context, length = (int64_t)strlen(source);
+    if (length >= context)
+        return tg_fail(error, "the source has %lld characters, and the model reads %lld at most", (long long)length,
+                       (long long)context - 1);
+    for (int64_t i = 0; i < length; i++) {
+        s->ids[i] = number_of(s->card, (unsigned char)source[i]);
+        if (s->ids[i] <= TG_SEQ2SEQ_PADDING || s->ids[i] == s->end)
+            return tg_fail(error, "the model does not know the character '%c' (byte %d) of the source", source[i],
+                           (unsigned char)source[i]);
+    }
+    s->ids[length] = s->ids[context] = s->end;
+    return true;
+}
+
+int64_t tg_model_translate(const tg_model *model, const char *source, int beams, char *target, double *log_probability,
+                           tg_error *error)
+{
+    const tg_card *c = tg_model_card(model);
+    if (!c || c->task != TG_CARD_LETTERS || !tg_model_traits_of(c->spec.model)->pairs || !source || !target)
+        return tg_fail(error, "tg_model_translate: %s",
+                       !c                   ? "the model was not opened from a file"
+                       : !source || !target ? "there is no source, or no room for the target"
+                                            : "the model does not read pairs"),
+               -1;
+    const int most = beams < 1 ? 1 : beams;
+    const int64_t context = c->spec.context;
+    search s = {.model = model,
+                .card = c,
+                .tape = tg_tape_new(),
+                .most = most,
+                .count = 1,
+                .stride = 2 * context + 1,
+                .end = number_of(c, '\n')};
+    s.beams = calloc((size_t)most, sizeof *s.beams);
+    s.next = calloc((size_t)most, sizeof *s.next);
+    s.ids = calloc((size_t)(most * s.stride), sizeof *s.ids);
+    s.extended = calloc((size_t)(most * s.stride), sizeof *s.extended);
+    bool fine = (s.tape && s.beams && s.next && s.ids && s.extended) || tg_fail(error, "out of memory");
+    fine = fine && take_source(&s, source, error);
+    for (int64_t length = 1; fine && length <= context && !s.beams[0].done; length++)
+        fine =
+            extend(&s, length) || tg_fail(error, "%s", tg_tape_error(s.tape) ? tg_tape_error(s.tape) : "out of memory");
+    int64_t written = 0;
+    for (int64_t i = context + 1; fine && i < s.stride && s.ids[i] != s.end; i++)
+        target[written++] = (char)c->letter[s.ids[i]];
+    target[written] = '\0';
+    if (fine && log_probability)
+        *log_probability = s.beams[0].score;
+    tg_tape_free(s.tape);
+    free(s.beams);
+    free(s.next);
+    free(s.ids);
+    free(s.extended);
     return fine ? written : -1;
 }

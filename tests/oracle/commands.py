@@ -40,7 +40,8 @@ class Commands:
 
     def run(self, program, arguments):
         self.said = " ".join(self.argv(program, arguments))
-        done = subprocess.run(self.argv(program, arguments), capture_output=True, text=True, cwd=self.folder)
+        done = subprocess.run(self.argv(program, arguments), capture_output=True, text=True, errors="surrogateescape",
+                              cwd=self.folder)
         if done.returncode == 2 or "is infinite or not a number" in done.stderr:
             raise Refused(done.stderr.strip().splitlines()[-1])
         expect(done.returncode == 0, "status", done.returncode, done.stderr[-300:])
@@ -88,7 +89,7 @@ class Commands:
         if table.task == "classes":
             maybe(0.35, "best", "accuracy", "best")
             maybe(0.2, "label-smoothing", 0.2)
-            if not isinstance(table, tables.Text):
+            if not isinstance(table, (tables.Text, tables.Pairs)):
                 o += self.weights_of_classes(table, means)
         maybe(0.3, "patience", rng.randint(1, 3), "patience")
         if means["patience"] >= means["epochs"]:
@@ -232,6 +233,31 @@ class Commands:
         folder = os.path.join(self.folder, out)
         result = records.check_text(folder, means, text, model, context)
         records.check_line(records.read_csv(folder + "/runs.csv")[0], result, folder)
+
+    def pairs(self, index):
+        rng = self.rng
+        pairs = tables.Pairs(rng, os.path.join(self.folder, "pairs%d" % index))
+        o, means = self.training(pairs, False)
+        for name in ("--test", "--split", "--validation"):
+            if name in o:
+                del o[o.index(name):o.index(name) + 2]
+        means["validation"] = rng.choice(["0.1", "0.2"])
+        means["test"] = rng.choice(["0", "0.1", "0.2"])
+        o += ["--validation", means["validation"], "--test", means["test"] if means["test"] != "0" else "none"]
+        o += ["--layers", rng.choice([1, 2]), "--heads", 2, "--width", 8, "--activation", rng.choice(nets.ACTIVATIONS),
+              "--norm", rng.choice(["rms", "rms", "layer", "none"])]
+        for option in ("--relative", "--post-norm"):
+            o += [option] if rng.random() < 0.3 else []
+        o += ["--kv-heads", 1] if rng.random() < 0.3 else []
+        context = pairs.longest + rng.choice([0, 0, 2])
+        o += ["--context", context] if context > pairs.longest else []
+        out = "pairs%dout" % index
+        self.run("train", ["--data", "pairs:" + pairs.path] + o + ["--no-plots", "--threads", 1, "--out", out])
+        folder = os.path.join(self.folder, out)
+        records.check_line(records.read_csv(folder + "/runs.csv")[0], records.check_pairs(folder, means, pairs, context), folder)
+        for beams in (1, rng.randint(2, 5)):
+            said = self.run("predict", ["--model", folder, "--data", "pairs:" + pairs.path, "--beams", beams])
+            records.check_targets(folder, pairs, context, said, beams)
 
     def moments(self, index):
         width, seed = self.rng.choice([32, 48, 64]), self.rng.randrange(10**6)

@@ -188,7 +188,69 @@ def gpt(spec, t, ids):
     return normalise(spec["norm"], x, part_of(t, "norm."), 1e-5) @ t["token_embedding.weight"].T
 
 
-MODELS = {"mlp": mlp, "autoencoder": autoencoder, "convnet": convnet, "charmlp": charmlp, "gpt": gpt}
+def softmax(scores):
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    return weights / weights.sum(-1, keepdims=True)
+
+
+def bucket(distance, causal, buckets=32, most=128):
+    """T5's bucket of the distance of a key and a query."""
+    first = 0
+    if not causal:
+        buckets //= 2
+        first = buckets if distance > 0 else 0
+    d, exact = (max(-distance, 0) if causal else abs(distance)), buckets // 2
+    grown = d if d < exact else exact + int(math.log(d / exact) / math.log(most / exact) * (buckets - exact))
+    return first + min(grown, buckets - 1)
+
+
+def seq2seq(spec, t, ids):
+    """An encoder and a decoder of T5's blocks. Logits [rows, targets, vocabulary]."""
+    context, heads = spec["context"], spec["heads"]
+
+    def attention(w, x, memory, scores):
+        q, k, v = (h @ w[name + "_proj.weight"].T for name, h in (("q", x), ("k", memory), ("v", memory)))
+        size = q.shape[-1] // heads
+        q, k, v = (a.reshape(len(a), a.shape[1], -1, size).transpose(0, 2, 1, 3) for a in (q, k, v))
+        k, v = (np.repeat(a, heads // a.shape[1], 1) for a in (k, v))
+        y = softmax(q @ k.transpose(0, 1, 3, 2) + scores) @ v
+        return y.transpose(0, 2, 1, 3).reshape(x.shape) @ w["o_proj.weight"].T
+
+    def feed_forward(w, x):
+        if spec["activation"] in GATES:
+            h = PLAIN[GATES[spec["activation"]]](x @ w["mlp.gate_proj.weight"].T) * (x @ w["mlp.up_proj.weight"].T)
+            return h @ w["mlp.down_proj.weight"].T
+        return PLAIN[spec["activation"]](x @ w["linear1.weight"].T) @ w["linear2.weight"].T
+
+    def stack(side, ids, masked, memory=None, memory_masked=None):
+        w, positions = part_of(t, side + "."), ids.shape[1]
+        x = t["token_embedding.weight"][ids]
+        if spec["relative"]:
+            table = [[bucket(j - i, side == "decoder") for j in range(positions)] for i in range(positions)]
+            masked = masked + w["relative_attention_bias.weight"][table].transpose(2, 0, 1)
+        else:
+            x = x + t["position_embedding.weight"][:positions]
+
+        def norm(name, x, post):
+            return normalise(spec["norm"], x, part_of(w, name), 1e-6) if post == spec["post-norm"] else x
+
+        x = norm("embedding_norm.", x, True)
+        for i in range(spec["layers"]):
+            b = part_of(w, "layers.%d." % i)
+            parts = [lambda h: attention(part_of(b, "self_attn."), h, h, masked)]
+            parts += [] if memory is None else [lambda h: attention(part_of(b, "multihead_attn."), h, memory, memory_masked)]
+            for k, part in enumerate(parts + [lambda h: feed_forward(b, h)]):
+                name = "layers.%d.norm%d." % (i, k + 1)
+                x = norm(name, x + part(norm(name, x, False)), True)
+        return norm("norm.", x, False)
+
+    source, target = ids[:, :context], ids[:, context:]
+    padding = np.where(source == 0, -np.inf, 0.0)[:, None, None]
+    later = np.triu(np.full((target.shape[1], target.shape[1]), -np.inf), 1)
+    return stack("decoder", target, later, stack("encoder", source, padding), padding) @ t["head.weight"].T
+
+
+MODELS = {"seq2seq": seq2seq, "mlp": mlp, "autoencoder": autoencoder, "convnet": convnet, "charmlp": charmlp, "gpt": gpt}
 
 
 def forward(spec, tensors, x):

@@ -279,6 +279,61 @@ def check_text(folder, o, text, model, context):
     return result
 
 
+def check_pairs(folder, o, pairs, context):
+    """A run on pairs: the best epoch; and the losses and exact targets of the splits, which the oracle does not know,
+    added up over all of them."""
+    with open(folder + "/result.json") as file:
+        result = json.load(file)
+    curves = read_csv(folder + "/curves.csv")
+    meta, tensors = nets.read(folder + "/best.safetensors")
+    spec = json.loads(meta["tapegrad.model"])
+    expect(spec["context"] == context, folder, "has the context", spec["context"])
+    parts = pairs.parts(float(o["validation"]), float(o["test"]))
+    best = check_epochs(folder, o, curves, result, parts[0])
+    expect(int(meta["fit.epoch"]) == best + 1, folder, "saved the weights of epoch", meta["fit.epoch"])
+    expect(result["validation"]["loss"] == number(curves[best]["val_loss"]), folder, "has another validation loss")
+    x, labels = pairs.rows(context)
+    exact = (nets.forward(spec, tensors, x).argmax(-1) == labels).all(1)
+    names = [name for name, part in zip(("train", "validation", "test"), parts) if part]
+    expect(("test" in result) == (parts[2] > 0), folder, "has test rows:", "test" in result)
+    loss, right = (sum(result[name][key] * part for name, part in zip(names, parts)) for key in ("loss", "accuracy"))
+    expect_close(folder + ": loss of all splits", loss_of(spec, tensors, x, labels, None), loss / len(x), 2e-5)
+    expect(abs(exact.sum() - right) < 1.5, folder, "exact are", right, "and not", exact.sum())
+    return result
+
+
+def check_targets(folder, pairs, context, said, beams):
+    """Targets of `predict`: greedy ones are the largest logits, one after the other; those of a beam search are at least
+    as probable as one in NumPy finds. Nearly equal choices may differ. An empty line is answered by one."""
+    meta, tensors = nets.read(folder + "/best.safetensors")
+    spec = json.loads(meta["tapegrad.model"])
+    lines = said.encode("utf-8", "surrogateescape").split(b"\n")[::2 if pairs.end == "\n\n" else 1][:len(pairs.pairs)]
+    for (source, _), line in list(zip(pairs.pairs, lines))[:12]:
+        ids = np.array([pairs.numbers(source, context) + [1]])
+
+        def logs(target):
+            """The logarithms of the next token's probabilities, after each token of a target; not of padding."""
+            out = nets.forward(spec, tensors, np.concatenate([ids, np.array([target], int)], 1))[0][:, 1:]
+            return out - np.log(np.exp(out - out.max(1, keepdims=True)).sum(1, keepdims=True)) - out.max(1, keepdims=True)
+
+        pool = [(0.0, [], False)]
+        for _ in range(context):
+            longer = [beam for beam in pool if beam[2]]
+            for score, target, done in pool:
+                for token, more in enumerate(logs(target)[-1], 1) if not done else ():
+                    longer.append((score + more, target + [token], token == 1))
+            pool = sorted(longer, key=lambda beam: -beam[0])[:beams]
+            if pool[0][2]:
+                break
+        ours = [pairs.known.index(byte) for byte in line]
+        ours += [1] if len(ours) < context else []
+        if ours == pool[0][1]:
+            continue
+        score = sum(row[token - 1] for row, token in zip(logs(ours[:-1]), ours))
+        expect(abs(score - pool[0][0]) < 1e-3, folder, "predict writes", line, "for", source, "of log-probability", score,
+               "and not", pool[0])
+
+
 def check_last(folder, o, table, spec, curves, best, split):
     """The last epoch's validation loss is that of the weights in last.safetensors, or of their averages."""
     if not os.path.exists(folder + "/last.safetensors"):

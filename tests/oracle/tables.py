@@ -232,3 +232,38 @@ class Text:
             return part[at], part[at + 1]
         before = np.concatenate([np.full(context, self.end), part])
         return before[np.arange(len(part))[:, None] + np.arange(context)], part
+
+
+class Pairs:
+    """Lines of a source, a tab and a target. All targets have one length, so that losses of splits add up."""
+
+    task = "classes"
+
+    def __init__(self, rng, path):
+        letters, length = rng.choice(["ab", "abcd", "x\u00e9z"]), rng.randint(1, 3)
+        self.pairs = [["".join(rng.choice(letters) for _ in range(size)) for size in (rng.randint(1, 5), length)]
+                      for _ in range(rng.randint(60, 160))]
+        if letters[1] not in "abcd":  # characters are bytes, of which this letter has two
+            self.pairs = [[source, "xz"[:length].ljust(length, "z")] for source, _ in self.pairs]
+        self.path, self.end = path, rng.choice(["\n", "\r\n", "\n\n"])
+        with open(path, "wb") as file:
+            file.write("".join("\t".join(pair) + self.end for pair in self.pairs).encode())
+        self.known = sorted(set("".join("\t\n".join(pair) for pair in self.pairs).encode()))
+        self.longest = max(len(text.encode()) for pair in self.pairs for text in pair) + 1
+
+    def numbers(self, text, context):
+        ids = [self.known.index(byte) for byte in text.encode()] + [1]
+        return ids + [0] * (context - len(ids))
+
+    def rows(self, context):
+        """Inputs and right answers of all pairs, without padding behind the targets."""
+        length = len(self.pairs[0][1].encode()) + 1
+        source = np.array([self.numbers(source, context) for source, _ in self.pairs])
+        target = np.array([self.numbers(target, length) for _, target in self.pairs])
+        begin = np.ones((len(target), 1), int)
+        return np.concatenate([source, begin, target[:, :-1]], 1), target
+
+    def parts(self, validation, test):
+        count = len(self.pairs)
+        held = [int(share * count + 0.5) for share in (validation, test)]
+        return [count - sum(held)] + held

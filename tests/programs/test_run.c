@@ -29,15 +29,18 @@ static const struct {
     {"rnn", "--data text:text --hidden 16 --width 8 --context 8", "val loss"},
     {"gru", "--data text:text --hidden 16 --width 8 --context 8 --layers 2", "val loss"},
     {"lstm", "--data lines:words --hidden 16 --width 8 --context 8", "val loss"},
+    {"seq2seq", "--data pairs:pairs --layers 1 --heads 2 --width 16", "test acc %"},
+    {"seq2seq", "--data pairs:pairs --layers 1 --heads 2 --width 16 --test none --relative", "val acc %"},
     {"convnet", "--data idx:images --filters 4,8", "test acc %"},
     {"vit", "--data idx:images --layers 1 --heads 2 --width 16 --patch 4 --init orthogonal", "test acc %"},
     {"autoencoder", "--data idx:images --hidden 32 --code 8", "test loss"},
     {"mlp", "--data idx:images --hidden 16x2", "test acc %"},
 };
 
-/* The text's words, one per line. */
+/* The text's words, one per line; and pairs: a number and another one. */
 static void make_words(void)
 {
+    expect_fine(train_run("sh", "-c 'seq 1000 1399 > sources; seq 12000 12399 | paste sources - > pairs'"));
     expect_fine(train_run("sh", "-c 'tr -s \" \" \"\\n\" < text > words'"));
 }
 
@@ -66,6 +69,8 @@ START_TEST(every_model_is_compared_seed_by_seed)
     /* the folder of a run can be loaded as a model */
     expect_fine(strstr(options, "text:") || strstr(options, "lines:")
                     ? train_run("predict", "--model c/runs/swiglu-seed2 --length 5")
+                : strstr(options, "pairs:")
+                    ? train_run("predict", "--model c/runs/swiglu-seed2 --data pairs --beams 3")
                     : train_run("predict", "--model c/runs/swiglu-seed2 --data idx:images/t10k-images-idx3-ubyte"));
 }
 END_TEST

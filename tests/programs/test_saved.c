@@ -184,6 +184,79 @@ START_TEST(pixels_are_as_in_the_file_and_an_autoencoder_gives_pixels)
 }
 END_TEST
 
+/* ---- pairs ---- */
+
+/* The logarithm of the probability of a target and its newline, by teacher forcing. */
+static double log_probability(const tg_model *m, const int32_t *source, const int32_t *target, int length)
+{
+    const tg_card *c = tg_model_card(m);
+    const int64_t context = c->spec.context, classes = c->vocabulary;
+    int32_t ids[16] = {0};
+    memcpy(ids, source, (size_t)context * sizeof *ids);
+    ids[context] = 1;
+    memcpy(ids + context + 1, target, (size_t)length * sizeof *ids);
+    tg_tape *tape = tg_tape_new();
+    const tg_tensor x = tg_constant(tape, TG_I32, ids, TG_SHAPE(1, context + 1 + length));
+    const float *logits = tg_f32(tg_model_forward(m, x, NULL));
+    double result = 0;
+    for (int t = 0; t <= length; t++, logits += classes) {
+        double sum = 0;
+        for (int64_t i = 1; i < classes; i++)
+            sum += exp(logits[i]);
+        result += logits[t < length ? target[t] : 1] - log(sum);
+    }
+    tg_tape_free(tape);
+    return result;
+}
+
+/* A beam search wide enough finds the most probable of all targets, and a narrower one none that is more probable. */
+START_TEST(beams_find_the_most_probable_target)
+{
+    expect_fine(train_run("sh",
+                          "-c 'for i in 1 2 3 4 5 6 7 8 9; do printf \"ab\\tba\\nb\\tab\\naba\\tb\\nbb\\taab\\n\"; "
+                          "done > pairs'"));
+    expect_fine(train_run(
+        "train", "--data pairs:pairs --layers 1 --heads 1 --width 8 --epochs 3 --seed %d --no-plots --out m", _i));
+    tg_model *m = opened("m");
+    tg_error error;
+    char greedy[5], wide[5], expected[5] = "";
+    double of_greedy, of_wide, best = -INFINITY;
+    const int32_t source[] = {3, 2, 1, 0}; /* "ba": tab, newline, a, b are 0 to 3 */
+    for (int length = 0; length <= 3; length++)
+        for (int number = 0; number < 1 << length; number++) {
+            int32_t target[4];
+            for (int i = 0; i < length; i++)
+                target[i] = 2 + (number >> i & 1);
+            const double now = log_probability(m, source, target, length);
+            if (now > best)
+                for (int i = (best = now, expected[length] = 0, 0); i < length; i++)
+                    expected[i] = (char)('a' + target[i] - 2);
+        }
+    ck_assert_int_ge(tg_model_translate(m, "ba", 100, wide, &of_wide, &error), 0);
+    ck_assert_int_ge(tg_model_translate(m, "ba", 1, greedy, &of_greedy, &error), 0);
+    ck_assert_msg(strcmp(wide, expected) == 0, "%s, and %s is the most probable", wide, expected);
+    ck_assert_double_eq_tol(of_wide, best, 1e-5);
+    ck_assert_double_le(of_greedy, of_wide + 1e-6);
+    ck_assert_int_eq(tg_model_translate(m, "abab", 1, wide, NULL, &error), -1);
+    ck_assert_str_eq(error.text, "the source has 4 characters, and the model reads 3 at most");
+    ck_assert_int_eq(tg_model_translate(m, "a\tb", 1, wide, NULL, &error), -1);
+    ck_assert_int_eq(tg_model_translate(m, NULL, 1, wide, NULL, &error), -1);
+    ck_assert_int_eq(tg_model_translate(NULL, "a", 1, wide, NULL, &error), -1);
+    ck_assert_str_eq(error.text, "tg_model_translate: the model was not opened from a file");
+    ck_assert_int_eq(tg_model_write(m, &(tg_write_options){.length = 3}, NULL, NULL, &error), -1);
+    ck_assert_str_eq(error.text, "tg_model_write: the model reads pairs; see tg_model_translate");
+    ck_assert(!tg_model_predict_rows(m, (double[]){1}, 1, (double[1]){0}, &error));
+    tg_model_free(m);
+    if (_i == 0)
+        return;
+    expect_fine(train_run("train", "--data csv:train.csv --hidden 8 --epochs 1 --no-plots --out t"));
+    m = opened("t");
+    ck_assert_int_eq(tg_model_translate(m, "a", 1, wide, NULL, &error), -1);
+    ck_assert_str_eq(error.text, "tg_model_translate: the model does not read pairs");
+    tg_model_free(m);
+}
+END_TEST
+
 /* ---- threads ---- */
 
 enum { THREADS = 4, TIMES = 40 };
@@ -267,6 +340,7 @@ Suite *saved_suite(void)
     tcase_add_test(tests, rows_with_categories_and_missing_cells_have_the_digits_of_predict);
     tcase_add_test(tests, a_cell_that_is_missing_where_training_had_none_is_named);
     tcase_add_test(tests, pixels_are_as_in_the_file_and_an_autoencoder_gives_pixels);
+    tcase_add_loop_test(tests, beams_find_the_most_probable_target, 0, 4);
     tcase_add_test(tests, threads_share_a_model);
     tcase_add_test(tests, errors_name_the_file_and_the_tensor);
     suite_add_tcase(suite, tests);

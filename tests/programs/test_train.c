@@ -28,10 +28,18 @@ static const char *const kinds[] = {
     "--data csv:train.csv --hidden 16x2 --dropout 0.3 --epochs 40",
     "--data idx:images --model convnet --filters 4,8 --epochs 12 --batch 16",
     "--data text:text --layers 2 --heads 2 --width 16 --context 16 --epochs 12 --dropout 0.1",
-    "--data idx:images --model convnet --filters 4,8 --epochs 12 --batch 16 --ema 0.98"};
+    "--data idx:images --model convnet --filters 4,8 --epochs 12 --batch 16 --ema 0.98",
+    "--data pairs:pairs --layers 1 --heads 2 --width 16 --epochs 12 --dropout 0.1 --ema 0.98 --best accuracy"};
+
+/* A number of four digits and one of five. */
+static void make_pairs(void)
+{
+    expect_fine(train_run("sh", "-c 'seq 1000 1399 > sources; seq 12000 12399 | paste sources - > pairs'"));
+}
 
 START_TEST(interrupted_and_resumed_is_never_interrupted)
 {
+    make_pairs();
     expect_fine(train_run("train", "%s --no-plots --out whole", kinds[_i]));
     int interruptions = 0;
     int status = train_run("timeout", "-s INT %g train %s --no-plots --out half", 0.03 + 0.03 * _i, kinds[_i]);
@@ -268,6 +276,57 @@ START_TEST(texts_are_written_with_temperature_and_top_k)
                    "does not know the character 'Q'");
     expect_refused(train_run("predict", "--model g/best.safetensors --data csv:train.csv"),
                    "--data is for rows and images");
+}
+END_TEST
+
+/* ---- pairs ---- */
+
+START_TEST(pairs_are_learned_and_predicted)
+{
+    make_pairs();
+    expect_fine(train_run(
+        "train", "--data pairs:pairs --layers 1 --heads 2 --width 32 --lr 5e-3 --epochs 30 --no-plots --out m"));
+    ck_assert_msg(strstr(train_output, "pairs of at most 5 characters, 10 different; 320 training, 40 validation and "
+                                       "40 test pairs"),
+                  "%s", train_output);
+    ck_assert_msg(strstr(train_output, "test: loss ") && strstr(train_output, " bits), exact 100.00 %"), "%s",
+                  train_output);
+    expect_fine(train_run("predict", "--model m --data pairs:pairs > greedy"));
+    ck_assert_ptr_nonnull(strstr(train_output, "400 pairs: exact 100.00 %"));
+    expect_fine(train_run("predict", "--model m --data pairs --beams 5 > beams"));
+    expect_fine(train_run("sh", "-c 'cut -f 2 pairs | cmp - greedy && cmp greedy beams'"));
+    expect_fine(train_run("sh", "-c 'cut -f 1 pairs | predict --model m --data pairs:- | cmp - greedy'"));
+    expect_fine(train_run("predict", "--model m --prompt 1234"));
+    ck_assert_str_eq(train_output, "12234\n");
+    static const char *const wrong[][2] = {
+        {"", "either --data pairs:FILE or --prompt SOURCE"},
+        {"--prompt 1 --data pairs", "either --data pairs:FILE or --prompt SOURCE"},
+        {"--prompt 1a", "--prompt:1: the model does not know the character 'a'"},
+        {"--prompt 123456", "--prompt:1: the source has 6 characters, and the model reads 5 at most"},
+        {"--prompt 1 --temperature 0.5", "--temperature"},
+        {"--prompt 1 --header no", "--header"},
+        {"--prompt 1 --probabilities", "--probabilities"},
+        {"--data pairs:nowhere", "nowhere"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        expect_refused(train_run("predict", "--model m %s", wrong[i][0]), wrong[i][1]);
+}
+END_TEST
+
+/* A file with Windows' line ends, empty lines and UTF-8 has the pairs that it seems to have. */
+START_TEST(pairs_are_read_as_people_write_them)
+{
+    FILE *file = fopen(temporary_path("odd"), "w");
+    for (int i = 0; i < 100; i++)
+        fprintf(file, "%d caf\u00e9\t%d \u00fc%s%s", i, i, i % 3 ? "\r\n" : "\n", i % 7 ? "" : "\n");
+    fclose(file);
+    expect_fine(train_run("train",
+                          "--data pairs:odd --layers 1 --heads 1 --width 4 --epochs 1 --validation 0.25 --test "
+                          "none --no-plots --out o"));
+    ck_assert_msg(strstr(train_output, "pairs of at most 8 characters, 17 different; 75 training, 25 validation and 0 "
+                                       "test pairs"),
+                  "%s", train_output);
+    expect_fine(train_run("predict", "--model o --data pairs:odd > out"));
+    ck_assert_ptr_nonnull(strstr(train_output, "100 pairs: exact "));
 }
 END_TEST
 
@@ -512,6 +571,8 @@ Suite *train_suite(void)
     tcase_add_test(tests, images_are_told_apart_and_drawn_again);
     tcase_add_test(tests, the_test_part_of_a_text_chooses_nothing);
     tcase_add_test(tests, texts_are_written_with_temperature_and_top_k);
+    tcase_add_test(tests, pairs_are_learned_and_predicted);
+    tcase_add_test(tests, pairs_are_read_as_people_write_them);
     tcase_add_test(tests, the_profile_names_operations_and_layers);
     suite_add_tcase(suite, tests);
     return suite;

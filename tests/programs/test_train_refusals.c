@@ -11,6 +11,9 @@ Suite *train_refusals_suite(void);
 
 START_TEST(wrong_options_are_told_in_a_line)
 {
+    expect_fine(train_run("sh", "-c 'seq 1000 1399 > sources; seq 12000 12399 | paste sources - > pairs; "
+                                "printf \"a\\tb\\na\\tb\\tc\\n\" > two; printf \"\\ta\\n\" > none; "
+                                "printf \"a\\001\\tb\\n\" > binary'"));
     static const char *const mistakes[][2] = {
         {"--resume --out nowhere", "there is no nowhere/last.safetensors"},
         {"--data csv:nowhere.csv", "nowhere.csv"},
@@ -29,6 +32,17 @@ START_TEST(wrong_options_are_told_in_a_line)
         {"--data csv:price.csv --best accuracy", "--best accuracy"},
         {"--data text:text --model mlp", "does not read characters"},
         {"--data lines:text --model gpt", "reads text:FILE"},
+        {"--data text:text --model seq2seq", "reads pairs of lines, a source, a tab and a target: pairs:FILE"},
+        {"--data pairs:pairs --model gpt", "reads one text; pairs:FILE is for seq2seq"},
+        {"--data pairs:pairs --model mlp", "does not read characters"},
+        {"--data pairs:pairs --context 4", "--context 4: a source or target has 5 characters, which need --context 6"},
+        {"--data pairs:pairs --hidden 4", "--hidden is not for --model seq2seq"},
+        {"--data pairs:pairs --rows 4", "--rows is for rows"},
+        {"--data pairs:text", "text:1: expected a source, a tab and a target"},
+        {"--data pairs:two", "two:2: there is more than one tab"},
+        {"--data pairs:none", "none:1: the source is empty"},
+        {"--data pairs:binary", "binary:1: a byte of this line is not of a text"},
+        {"--data pairs:nowhere", "nowhere"},
         {"--data text:text --test first:9", "expected a fraction between 0 and 1 for a text"},
         {"--data text:text --test 0.0001", "too short to hold 0.1001 of it out"},
         {"--data moons --validation none", "nothing chooses the best epoch; --epochs N says how many there are"},

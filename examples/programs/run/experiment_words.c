@@ -35,10 +35,13 @@ runlog_about experiment_about(const experiment *e)
     const run_spec first = experiment_spec(e, 0), *s = &e->settings.run;
     const bool classes = !e->from.is_text && source_classifies(s, &e->from);
     const bool tested = s->test && strcmp(s->test, "none") != 0;
-    const char *usual =
-        e->from.is_text ? tested ? "test_loss" : "best_val_loss" : NULL; /* characters are not judged by accuracy */
-    return (runlog_about){.note =
-                              e->from.is_text ? "Losses are in nats a character; 1 nat is 1.4427 bits." : split_of(e),
+    const char *usual = !e->from.is_text || e->from.letters.pairs ? NULL /* characters are not judged by accuracy */
+                        : tested                                  ? "test_loss"
+                                                                  : "best_val_loss";
+    return (runlog_about){.note = e->from.letters.pairs ? "Losses are in nats a character of the target, 1.4427 bits; "
+                                                          "accuracy is the share of targets that are exactly right."
+                                  : e->from.is_text     ? "Losses are in nats a character; 1 nat is 1.4427 bits."
+                                                        : split_of(e),
                           .margin = e->margin,
                           .measures = e->settings.measures ? e->settings.measures : usual,
                           .redrawn = is_redrawn(e),

@@ -168,7 +168,7 @@ static bool measure(trainer *t, kept *k, json_t *results, tg_error *error)
             return false;
         tally_rows *each = &k->rows.split[split];
         runlog_measures m;
-        if (rows_of(t, split)->count == 0 || (split == RUNLOG_TRAIN && t->from->is_text))
+        if (rows_of(t, split)->count == 0 || (split == RUNLOG_TRAIN && t->from->is_text && !t->from->letters.pairs))
             continue; /* training windows of a text are drawn at random */
         t->sums = (tally){.confusion = split == reported(t) ? k->confusion : NULL,
                           .each = each->loss ? each : NULL,

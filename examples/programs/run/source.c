@@ -78,9 +78,16 @@ static bool open_rows(run_spec *s, run_source *from, tg_error *error)
 static bool complete_text(run_spec *s, const text_source *letters, tg_error *error)
 {
     net_spec *spec = &s->net;
-    spec->model = spec->model ? spec->model : letters->lines ? "charmlp" : "gpt";
-    if (!tg_model_traits_of(spec->model)->text)
+    spec->model = spec->model ? spec->model : letters->pairs ? "seq2seq" : letters->lines ? "charmlp" : "gpt";
+    const tg_model_traits *traits = tg_model_traits_of(spec->model);
+    if (!traits->text)
         return tg_fail(error, "--model %s does not read characters; gpt, charmlp, rnn, gru and lstm do", spec->model);
+    if (traits->pairs != letters->pairs)
+        return tg_fail(error,
+                       traits->pairs ? "--model %s reads pairs of lines, a source, a tab and a target: pairs:FILE"
+                                     : "--model %s reads one text; pairs:FILE is for seq2seq",
+                       spec->model);
+    spec->longest = letters->pairs ? (int)letters->longest + 1 : 0; /* with the newline */
     spec->last = letters->lines && tg_model_traits_of(spec->model)->lines;
     spec->vocabulary = letters->vocabulary;
     spec->inputs = spec->outputs = spec->image_height = spec->image_width = 0;
@@ -139,7 +146,10 @@ static bool open_text(run_spec *s, run_source *from, tg_error *error)
 static bool read_fraction(const char *option, const char *value, double *fraction, tg_error *error)
 {
     char *end = NULL;
-    if (!value || (strcmp(option, "test") == 0 && strcmp(value, "none") == 0))
+    const bool none = value && strcmp(option, "test") == 0 && strcmp(value, "none") == 0;
+    if (none)
+        *fraction = 0;
+    if (!value || none)
         return true;
     *fraction = strtod(value, &end);
     return (!*end && *fraction > 0 && *fraction < 1) ||
@@ -148,7 +158,7 @@ static bool read_fraction(const char *option, const char *value, double *fractio
 
 static bool split_text(run_spec *s, run_source *from, tg_error *error)
 {
-    double validation = 0.1, test = 0;
+    double validation = 0.1, test = from->letters.pairs ? 0.1 : 0;
     if (!read_fraction("validation", s->validation, &validation, error) ||
         !read_fraction("test", s->test, &test, error))
         return false;
@@ -292,8 +302,17 @@ static void describe_weights(const run_source *from, FILE *out)
                 from->class_weight[i], i + 1 == data->classes ? "\n" : "");
 }
 
-static void describe_text(const text_source *t, FILE *out)
+static void describe_text(const run_source *from, FILE *out)
 {
+    const text_source *t = &from->letters;
+    if (t->pairs) {
+        fprintf(out,
+                "%s: pairs of at most %lld characters, %d different; %lld training, %lld validation and %lld test "
+                "pairs\n",
+                t->name, (long long)t->longest, t->vocabulary - 2, (long long)from->train.count,
+                (long long)from->valid.count, (long long)from->test.count);
+        return;
+    }
     fprintf(out, "%s: %lld characters, %d different; ", t->name, (long long)t->size, t->vocabulary);
     if (t->tested < t->size)
         fprintf(out, "the last %lld are for testing, %lld before them for validation", (long long)(t->size - t->tested),
@@ -307,7 +326,7 @@ void source_describe(const run_spec *s, const run_source *from, const char *spli
 {
     const dataset *data = &from->data;
     if (from->is_text) {
-        describe_text(&from->letters, out);
+        describe_text(from, out);
         return;
     }
     const bool guessed = strcmp(s->task, "auto") == 0 && strncmp(s->data, "csv:", 4) == 0;

@@ -14,19 +14,20 @@
 
 /* ---- a text (text.c) ----
  *
- * A running text (text:FILE), or a list of words, one per line (lines:FILE). Characters are bytes, numbered in
- * ascending order. */
+ * A running text (text:FILE), a list of words, one per line (lines:FILE), or lines of a source, a tab and a target
+ * (pairs:FILE). Characters are bytes, numbered in ascending order. */
 
 typedef struct text_part {
     const struct text_source *of;
     int64_t first, last; /* the bytes of a split, [first, last) */
     int context;
     bool windows, training;
+    int64_t first_line; /* of pairs */
 } text_part;
 
 typedef struct text_source {
     char name[64];
-    bool lines;
+    bool lines, pairs; /* pairs are lines too */
     int64_t size;
     int32_t *read; /* [size]: as read from the file */
     int32_t *ids;  /* [size]: in the order of the split; `read` itself if that is the same */
@@ -35,11 +36,16 @@ typedef struct text_source {
     int end;                   /* the number of a newline, 0 if there is none */
     int64_t held_out, tested;  /* starts of the validation split, and of the test split: `size` if there is none */
     text_part train, valid, test;
+    int64_t longest; /* of pairs: characters of the longest source or target */
+    int64_t *line;   /* of pairs: where each begins in `ids` */
 } text_source;
 
 bool text_is_named(const char *spec);
 bool text_load(const char *spec, text_source *out, tg_error *error);
 void text_free(text_source *source);
+
+/* The characters of a split, to be freed; NULL if out of memory. */
+char *text_letters(const text_part *part);
 
 /* Holds these fractions out, the test split last: the end of a running text, or any lines. */
 bool text_split(text_source *source, double validation, double test, uint64_t seed, tg_error *error);
@@ -48,6 +54,14 @@ bool text_split(text_source *source, double validation, double test, uint64_t se
  * this many windows, at random positions; 0: enough to cover the characters of the training split once. */
 bool text_rows(text_source *source, const net_spec *spec, int64_t epoch_windows, tg_fit_rows *train, tg_fit_rows *valid,
                tg_fit_rows *test, tg_error *error);
+
+/* ---- pairs (pairs.c) ---- */
+
+/* False and one line if a line is not a source, a tab and a target. */
+bool pairs_check(const char *path, const unsigned char *bytes, int64_t size, text_source *t, tg_error *error);
+
+/* The rows of the three splits: ids [2 context] as tg_seq2seq reads them, and labels [context], 0 behind the target. */
+bool pairs_rows(text_source *t, int context, tg_fit_rows *const rows[3], tg_error *error);
 
 /* ---- any data ---- */
 

@@ -192,6 +192,9 @@ bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
     }
     if (of_rows_only)
         return tg_fail(error, "--%s is for rows, and a text has none", of_rows_only);
+    if (s->net.context < s->net.longest)
+        return tg_fail(error, "--context %d: a source or target has %d characters, which need --context %d",
+                       s->net.context, s->net.longest - 1, s->net.longest);
     const int least = net_least_rows(&s->net);
     if (s->shards > s->batch / least)
         return tg_fail(error, "--shards %d: a pass has only %d rows (--batch), and each shard needs %s", s->shards,

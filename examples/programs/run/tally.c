@@ -147,6 +147,29 @@ static double add_class(tally *sums, const tg_card *c, const float *logits, int6
     return add_loss(sums, tally_entropy(logits, classes, label), weight, c->class_weight ? c->class_weight[label] : 1);
 }
 
+/* Adds the targets of pairs: rows of `width` logits for each of `positions` labels, 0 behind the end. `correct` counts
+ * targets of which all characters are right, those that greedy decoding writes exactly. Returns their losses. */
+static double add_pairs(tally *sums, const float *logits, int64_t classes, const int32_t *labels, int64_t targets,
+                        int64_t positions)
+{
+    double loss = 0, confidence;
+    for (int64_t i = 0; i < targets; i++) {
+        bool exact = true;
+        for (int64_t t = 0; t < positions; t++, logits += classes, labels++) {
+            if (*labels == TG_SEQ2SEQ_PADDING)
+                continue;
+            exact = exact && tally_class(logits, classes, &confidence) == *labels && !isnan(confidence);
+            sums->loss_weight++;
+            loss += tally_entropy(logits, classes, *labels);
+        }
+        sums->correct += exact;
+        sums->rows++;
+        sums->weight++;
+    }
+    sums->loss += loss;
+    return loss;
+}
+
 static double add_targets(tally *sums, const float *output, const float *targets, int64_t width, double weight)
 {
     for (int64_t i = 0; i < width && i < TALLY_TARGETS; i++) {
@@ -166,6 +189,11 @@ static double determination(const tally *sums, size_t targets)
     for (size_t i = 0; i < targets; i++)
         mean += 1 - sums->error[i] / (sums->sum_squares[i] - sums->sum[i] * sums->sum[i] / sums->weight);
     return mean / (double)targets;
+}
+
+static bool reads_pairs(const tg_card *c)
+{
+    return c->task == TG_CARD_LETTERS && tg_model_traits_of(c->spec.model)->pairs;
 }
 
 static bool classifies(const tg_card *c)
@@ -195,7 +223,8 @@ tg_tensor tally_loss(const tg_card *c, tg_tensor output, tg_tensor wanted, tg_te
         weights = tg_reshape(weights, TG_SHAPE(-1, 1));
     if (classifies(c))
         return weighted || c->class_weight ? weighted_entropy(c, output, wanted, weights, smoothing)
-                                           : tg_cross_entropy_with(output, wanted, smoothing, TG_NO_LABEL);
+                                           : tg_cross_entropy_with(output, wanted, smoothing,
+                                                                   reads_pairs(c) ? TG_SEQ2SEQ_PADDING : TG_NO_LABEL);
     return weighted ? tg_mean(tg_mul(tg_square(tg_sub(output, wanted)), weights)) : tg_mse(output, wanted);
 }
 
@@ -206,6 +235,8 @@ double tally_add(tally *sums, const tg_card *c, tg_tensor output, tg_tensor want
     const int32_t *labels = classifies(c) ? tg_i32(wanted) : NULL;
     const float *weight = tg_f32(weights);
     double loss = 0;
+    if (reads_pairs(c) && from && labels)
+        return add_pairs(sums, from, width, labels, tg_dim(output, 0), tg_dim(output, 1)) / (double)tg_dim(output, 0);
     for (int64_t r = 0; from && (labels || targets) && r < rows; r++, from += width) {
         if (sums->each && sums->each->output)
             memcpy(sums->each->output + sums->rows * width, from, (size_t)width * sizeof *from);
@@ -223,7 +254,7 @@ runlog_measures tally_measures(tally *sums, const tg_card *c)
     m.loss = sums->loss / sums->loss_weight;
     if (classifies(c)) {
         m.accuracy = sums->correct / rows;
-        m.calibration = 0;
+        m.calibration = reads_pairs(c) ? NAN : 0;
         for (int bin = 0; bin < TALLY_BINS; bin++)
             m.calibration += fabs(sums->confidence[bin] - sums->hits[bin]) / rows;
     }
@@ -247,7 +278,7 @@ void tally_print(const tg_card *c, const char *split, const runlog_measures *m, 
     if (c->task == TG_CARD_LETTERS)
         fprintf(out, " nats a character (%.4f bits)", m->loss / log(2));
     if (!isnan(m->accuracy))
-        fprintf(out, ", accuracy %.2f %%", 100 * m->accuracy);
+        fprintf(out, ", %s %.2f %%", reads_pairs(c) ? "exact" : "accuracy", 100 * m->accuracy);
     if (!isnan(m->balanced))
         fprintf(out, ", balanced accuracy %.2f %%", 100 * m->balanced);
     if (!isnan(m->f1))

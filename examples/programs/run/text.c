@@ -9,7 +9,7 @@
 
 bool text_is_named(const char *spec)
 {
-    return strncmp(spec, "text:", 5) == 0 || strncmp(spec, "lines:", 6) == 0;
+    return strncmp(spec, "text:", 5) == 0 || strncmp(spec, "lines:", 6) == 0 || strncmp(spec, "pairs:", 6) == 0;
 }
 
 /* ---- reading ---- */
@@ -53,12 +53,14 @@ static int64_t trim_lines(unsigned char *bytes, int64_t size)
 bool text_load(const char *spec, text_source *t, tg_error *error)
 {
     dataset_bytes file = {0};
-    *t = (text_source){.lines = spec[0] == 'l'};
+    *t = (text_source){.lines = spec[0] != 't', .pairs = spec[0] == 'p'};
     const char *path = strchr(spec, ':') + 1, *slash = strrchr(path, '/');
     snprintf(t->name, sizeof t->name, "%s", slash ? slash + 1 : path);
     plain_text(t->name);
     if (!dataset_read_file(path, &file, error))
         return false;
+    if (t->pairs && !pairs_check(path, file.bytes, (int64_t)file.size, t, error))
+        return free(file.bytes), false;
     unsigned char *bytes = realloc(file.bytes, file.size + 2);
     if (!bytes)
         return free(file.bytes), tg_fail(error, "%s: out of memory", path);
@@ -80,7 +82,19 @@ void text_free(text_source *t)
     if (t->ids != t->read)
         free(t->ids);
     free(t->read);
+    free(t->line);
     t->ids = t->read = NULL;
+    t->line = NULL;
+}
+
+char *text_letters(const text_part *part)
+{
+    char *text = malloc((size_t)(part->last - part->first) + 1), *to = text;
+    for (int64_t i = part->first; text && i < part->last; i++)
+        *to++ = (char)part->of->letter[part->of->ids[i]];
+    if (text)
+        *to = '\0';
+    return text;
 }
 
 /* ---- splitting ---- */
@@ -220,13 +234,15 @@ static bool rows_of_part(text_source *t, text_part *part, const net_spec *spec, 
 bool text_rows(text_source *t, const net_spec *spec, int64_t epoch_windows, tg_fit_rows *train, tg_fit_rows *valid,
                tg_fit_rows *test, tg_error *error)
 {
-    if (tg_model_traits_of(spec->model)->every_position && !spec->last && t->lines)
+    if (tg_model_traits_of(spec->model)->every_position && !spec->last && t->lines && !t->pairs)
         return tg_fail(error, "--model gpt reads text:FILE; lines:FILE is for charmlp, rnn, gru and lstm");
     const int64_t first = t->lines; /* no character comes before the first newline */
     t->train = (text_part){.first = first, .last = t->held_out, .training = true};
     t->valid = (text_part){.first = t->held_out, .last = t->tested};
     t->test = (text_part){.first = t->tested, .last = t->size};
     *test = (tg_fit_rows){0};
+    if (t->pairs)
+        return pairs_rows(t, spec->context, (tg_fit_rows *const[]){train, valid, test}, error);
     return rows_of_part(t, &t->train, spec, epoch_windows, train, error) &&
            rows_of_part(t, &t->valid, spec, 0, valid, error) &&
            (t->tested == t->size || rows_of_part(t, &t->test, spec, 0, test, error));

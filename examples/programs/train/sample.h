@@ -1,4 +1,4 @@
-/* Samples text from a model of characters.
+/* Samples text from a model of characters, and writes targets with a model of pairs.
  *
  *     sample_write(model, &(tg_write_options){.length = 400, .temperature = 0.8, .top = 40}, &rng, stdout, &error);
  */
@@ -11,5 +11,16 @@
 /* Writes the prompt and what tg_model_write draws after it, as it is drawn, and a newline. False and one line on an
  * error. */
 bool sample_write(const tg_model *model, const tg_write_options *options, tg_rng *rng, FILE *to, tg_error *error);
+
+/* The number of lines that had a target, and of those for which the model wrote just that. */
+typedef struct sample_score {
+    long pairs, exact;
+} sample_score;
+
+/* Writes a target for each line of a text, a source or a source, a tab and a target, behind the source and a tab if
+ * `both`; `most` lines at most, 0: all. Blanks at the end of a line are left out, and an empty line is answered by one.
+ * False and one line, which names the line of `path`, on an error. */
+bool sample_pairs(const tg_model *model, const char *path, char *text, int beams, bool both, long most, FILE *to,
+                  sample_score *score, tg_error *error);
 
 #endif

@@ -251,6 +251,20 @@ static runlog *searched(void)
     return log;
 }
 
+/* Names have an order in the list, but no edge. */
+START_TEST(a_search_of_names_has_no_edge)
+{
+    static const char *const names[] = {"init gpt2", "init default", "init he_normal"};
+    runlog *log = searched();
+    for (int run = 0; run < 12; run++) /* the best is first in the list */
+        runlog_set_point(log, run, names[run % 6 / 2], (run % 6 / 2 + 2) % 3);
+    runlog *best = runlog_at_best(log, false);
+    ck_assert_str_eq(best->note, "Each at its best by validation: relu init default; gelu init default.");
+    runlog_free(best);
+    runlog_free(log);
+}
+END_TEST
+
 START_TEST(a_search_is_judged_at_the_best_points)
 {
     int count;
@@ -473,6 +487,7 @@ Suite *runs_suite(void)
     tcase_add_test(tests, the_summary_holds_means_intervals_and_paired_differences);
     tcase_add_test(tests, folds_are_values_of_their_own_or_those_of_all_seeds_one);
     tcase_add_test(tests, rows_that_seeds_share_widen_the_interval);
+    tcase_add_test(tests, a_search_of_names_has_no_edge);
     tcase_add_test(tests, a_search_is_judged_at_the_best_points);
     tcase_add_test(tests, stars_are_rarely_false_and_intervals_hold_what_they_say);
     tcase_add_test(tests, bands_are_means_over_the_finished_runs);

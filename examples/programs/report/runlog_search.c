@@ -94,10 +94,15 @@ int runlog_best_run(const runlog *log, int activation)
     return run < log->count ? run : 0;
 }
 
-/* Says if a point is the smallest or the largest one tried: a better one may lie outside. */
+/* Says if a point is the smallest or the largest one tried: a better one may lie outside. Of names, as in "init gpt2",
+ * none does. */
 static const char *edge(const runlog *log, int point)
 {
     double number = NAN, least = INFINITY, greatest = -INFINITY;
+    char *end;
+    const char *value = strchr(log->points.list[point], ' ');
+    if (!value || (strtod(value, &end), end == value))
+        return "";
     for (const runlog_run *run = log->runs; run < log->runs + log->count; run++) {
         number = run->point == point ? run->number : number;
         least = fmin(least, run->number);

@@ -169,8 +169,8 @@ static bool write_curves(const void *context, FILE *file)
 /* ---- second moments in nets at the start ---- */
 
 /* Of a net with as many inputs and outputs as its hidden layers have units, for 64 normal rows: forward E y^2 and
- * backward E (dL/dx)^2 for dL/dy of moment 1, both without the tenth in the default's output layer. Infinite or NaN
- * where a number of the net overflows. False if it cannot be measured. */
+ * backward E (dL/dx)^2 for dL/dy of moment 1. Infinite or NaN where a number of the net overflows. False if it cannot
+ * be measured. */
 static bool measure(tg_init init, tg_activation activation, int width, int depth, double moments[2])
 {
     enum { ROWS = 64 };
@@ -180,7 +180,6 @@ static bool measure(tg_init init, tg_activation activation, int width, int depth
                             .equal_width = true,
                             .init = init,
                             .dtype = TG_F64};
-    const double output = init == TG_INIT_DEFAULT ? 0.1 : 1;
     const int64_t size = (int64_t)ROWS * width;
     for (int i = 0; i < depth; i++)
         config.hidden[i] = width;
@@ -198,8 +197,8 @@ static bool measure(tg_init init, tg_activation activation, int width, int depth
     const double *out = fine ? tg_f64(y) : NULL, *in = fine ? tg_f64(tg_gradient(x)) : NULL;
     moments[0] = moments[1] = 0;
     for (int64_t i = 0; out && in && i < size; i++) {
-        moments[0] += out[i] * out[i] / (double)size / (output * output);
-        moments[1] += in[i] * in[i] / (double)size / (output * output);
+        moments[0] += out[i] * out[i] / (double)size;
+        moments[1] += in[i] * in[i] / (double)size;
     }
     free(normal);
     tg_tape_free(tape);

@@ -118,9 +118,12 @@ static void build(tg_model *model, void *config)
                                      .no_bias = c->no_bias,
                                      .depth = count};
     tg_model_add_hidden(model, "layers", &hidden);
+    /* Three outputs or more are logits of classes, which come to several times their first size; fewer are a number or
+     * two classes. docs/initial-weights.md has what larger and smaller ones cost. */
+    const double scale = c->outputs > 2 ? 1 : 0.3;
     snprintf(output, sizeof output, "layers.%d", count);
     tg_model_add_output(model, output, count ? c->hidden[count - 1] : c->inputs, c->outputs, c->activation,
-                        tg_hidden_gain(&hidden), !c->no_bias);
+                        scale * tg_hidden_gain(&hidden), !c->no_bias);
 }
 
 static void configure(void *config, const tg_shape *x, int sample)

@@ -45,15 +45,14 @@ typedef struct tg_hidden_layers {
 double tg_hidden_gain(const tg_hidden_layers *hidden);
 
 /* Sets the own initial weights of a hidden layer among these, whose inputs need this gain. A gate starts open, if it
- * has a bias: bias 1, and weights times alpha = min(0.3, 0.8 / depth). */
+ * has a bias: bias 1, and weights times alpha, 0.3 for products and 0.6 for squares, and less from three layers on. */
 void tg_hidden_initial(const tg_hidden_layer *layer, double gain, const tg_hidden_layers *hidden);
 
 /* Adds PREFIX.N.* and PREFIX.N.norm.*, N from 0 on. Initial weights of residual layers are divided by the square root
  * of their number. */
 void tg_model_add_hidden(tg_model *model, const char *prefix, const tg_hidden_layers *hidden);
 
-/* Adds the linear layer NAME at the end, which reads this activation. `own`: the gain that keeps the second moment; by
- * its own rule the model begins with a tenth of it, so that outputs are small beside the targets. */
+/* Adds the linear layer NAME at the end, which reads this activation; `own` is its gain by the model's own rule. */
 void tg_model_add_output(tg_model *model, const char *name, int64_t inputs, int64_t outputs, tg_activation activation,
                          double own, bool bias);
 

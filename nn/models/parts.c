@@ -51,10 +51,11 @@ static tg_tensor normalize(const tg_layer *self, tg_tensor x, tg_layer_pass *pas
 
 static const tg_layer_kind unit_norm = {.name = "unit_norm", .size = sizeof(tg_norm_layer), .forward = normalize};
 
-/* The deviation of pre-activations that begin open; 0 if these do not. */
+/* The deviation of pre-activations that begin open; 0 if these do not. A square has no factor that bends it, and may
+ * begin less straight than a product. */
 static double opening(const tg_hidden_layers *h)
 {
-    const double alpha = fmin(0.3, 0.8 / h->depth);
+    const double alpha = (tg_activation_is_gated(h->activation) ? 0.3 : 0.6) * fmin(1, 8. / (3 * h->depth));
     return !h->no_bias && tg_activation_open_gain(h->activation, alpha) > 0 ? alpha : 0;
 }
 
@@ -103,8 +104,7 @@ void tg_model_add_hidden(tg_model *model, const char *prefix, const tg_hidden_la
         if (unit.residual)
             tg_parameter_initial(tg_activation_is_gated(h->activation) ? hidden.value.weight : hidden.linear.weight,
                                  (tg_initial){.gain = tg_activation_gain(h->activation), .sums = sums});
-        const double data = opening(h) > 0 ? 0.5 : 1; /* outlying rows hurt products and squares most */
-        tg_hidden_initial(&hidden, i > 0 ? tg_hidden_gain(h) : h->first > 0 ? h->first : data, h);
+        tg_hidden_initial(&hidden, i > 0 ? tg_hidden_gain(h) : h->first > 0 ? h->first : 1, h);
         tg_model_add(model, name, unit);
     }
 }
@@ -113,6 +113,6 @@ void tg_model_add_output(tg_model *model, const char *name, int64_t inputs, int6
                          double own, bool bias)
 {
     const tg_linear_layer output = tg_linear_layer_add(model->parameters, name, inputs, outputs, bias);
-    tg_parameter_initial(output.weight, (tg_initial){.gain = tg_activation_gain(activation), .own = 0.1 * own});
+    tg_parameter_initial(output.weight, (tg_initial){.gain = tg_activation_gain(activation), .own = own});
     tg_model_add(model, name, tg_sequential_linear(&output));
 }

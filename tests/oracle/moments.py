@@ -33,9 +33,9 @@ def layers(activation, default, depth):
     opens = gated or activation in SQUARES
     if not opens:
         return [((1, 1), 0)] + [((gain, gain), 0)] * (depth - 1), gain
-    alpha = min(0.3, 0.8 / depth)
+    alpha = (0.3 if gated else 0.6) * min(1, 8 / (3 * depth))
     own = mean_square(f, 1, alpha) ** -0.5
-    return [((alpha * g, g), 1) for g in [0.5] + [own] * (depth - 1)], own
+    return [((alpha * g, g), 1) for g in [1] + [own] * (depth - 1)], own
 
 
 def one(draw, activation, default, width, depth):

@@ -49,8 +49,8 @@ static void build(tg_model *model, void *config)
     hidden.widths = mirrored;
     tg_model_add_hidden(model, "decoder", &hidden);
     snprintf(name, sizeof name, "decoder.%d", count);
-    tg_model_add_output(model, name, count ? c->hidden[0] : c->code, c->inputs, c->activation, tg_hidden_gain(&hidden),
-                        true);
+    tg_model_add_output(model, name, count ? c->hidden[0] : c->code, c->inputs, c->activation,
+                        0.1 * tg_hidden_gain(&hidden), true);
 }
 
 static void configure(void *config, const tg_shape *x, int sample)

@@ -96,7 +96,7 @@ static void build(tg_model *model, void *config)
     tg_model_add(model, "head", c->flatten ? tg_sequential_flatten() : (tg_layer){.kind = &mean_kind});
     tg_model_add(model, "head", tg_sequential_dropout(c->dropout));
     tg_model_add_output(model, "head", c->filters[count - 1] * positions, c->outputs, c->activation,
-                        tg_activation_gain(c->activation), true);
+                        0.1 * tg_activation_gain(c->activation), true);
 }
 
 static tg_tensor images(const tg_model *model, tg_tensor x)

@@ -35,7 +35,7 @@ static void build(tg_model *model, void *config)
                                      .depth = count};
     tg_model_add_hidden(model, "layers", &hidden);
     tg_model_add_output(model, "output", count ? c->hidden[count - 1] : seen, c->vocabulary, c->activation,
-                        tg_hidden_gain(&hidden), true);
+                        0.1 * tg_hidden_gain(&hidden), true);
 }
 
 static tg_tensor windows(const tg_model *model, tg_tensor ids)

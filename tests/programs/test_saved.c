@@ -78,6 +78,8 @@ enum { ROWS = 12 };
 
 START_TEST(rows_with_categories_and_missing_cells_have_the_digits_of_predict)
 {
+    setenv("TG_PRODUCTS", "own", 1); /* OpenBLAS sums one row in a different order than many */
+    ck_assert(tg_products_by(TG_PRODUCTS_OWN, NULL));
     FILE *file = fopen(temporary_path("t.csv"), "w");
     fputs("a,colour,y,z\n", file);
     for (int i = 0; i < 60; i++)

@@ -383,7 +383,7 @@ $(COMMON_OBJECTS) $(call objects,$(PROGRAM_SOURCES) $(ACCURACY_SOURCES) $(TEST_S
 endif
 
 # clang compiles everything with the fuzzer's coverage and the sanitizers. New inputs stay in $(OUT)/corpus for the next run; an input
-# that fails goes to $(OUT)/failed. Once it is fixed, move it to tests/fuzz/corpus.
+# that fails goes to $(OUT)/failed. Once it is fixed, it gets a line in tests/fuzz/seeds.txt.
 FUZZ_SECONDS ?= 60
 FUZZ ?= $(shell sed -n 's/^FUZZ_TARGET.\([a-z]*\),.*/\1/p' tests/fuzz/targets.def)
 CLANG ?= clang
@@ -393,9 +393,11 @@ fuzz:
 
 # The high malloc limit lets a reader ask for more memory than there is: it must handle the refusal.
 fuzz-here: $(OUT)/bin/fuzz
+	@grep -v '^#' tests/fuzz/seeds.txt | while read -r target name bytes; do \
+	    mkdir -p $(OUT)/seeds/$$target && printf '%b' "$$bytes" > $(OUT)/seeds/$$target/$$name || exit; done
 	for target in $(FUZZ); do mkdir -p $(OUT)/corpus/$$target $(OUT)/failed && echo "---- $$target" && \
 	    FUZZ_TARGET=$$target $(OUT)/bin/fuzz -max_total_time=$(FUZZ_SECONDS) -timeout=60 -rss_limit_mb=4000 -malloc_limit_mb=100000 \
-	        -verbosity=0 -print_final_stats=1 -artifact_prefix=$(OUT)/failed/$$target- $(OUT)/corpus/$$target tests/fuzz/corpus/$$target || exit; done
+	        -verbosity=0 -print_final_stats=1 -artifact_prefix=$(OUT)/failed/$$target- $(OUT)/corpus/$$target $(OUT)/seeds/$$target || exit; done
 
 $(OUT)/bin/fuzz: LINK = -fsanitize=fuzzer
 $(OUT)/bin/fuzz: LIBS = $(PROGRAM_LIBS)

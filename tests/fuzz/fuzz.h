@@ -1,5 +1,5 @@
 /* The fuzz targets: `make fuzz` runs each target of targets.def on inputs that libFuzzer generates,
- * tests/build/test_fuzz.c on those in tests/fuzz/corpus/NAME, which include every input that ever failed.
+ * tests/build/test_fuzz.c on those in tests/fuzz/seeds.txt, which include every input that ever failed.
  *
  *     void fuzz_csv(const uint8_t *bytes, size_t size)
  *     {

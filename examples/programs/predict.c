@@ -4,7 +4,7 @@
 #include "examples/programs/run/predictions.h"
 #include "examples/programs/run/tally.h"
 #include "examples/programs/train/inputs.h"
-#include "examples/programs/train/sample.h"
+#include "examples/programs/train/output.h"
 #include "examples/programs/data/internal.h"
 #include "examples/programs/data/words.h"
 

@@ -8,8 +8,7 @@
 #include "examples/programs/run/record.h"
 #include "examples/programs/run/run.h"
 #include "examples/programs/run/team.h"
-#include "examples/programs/train/profile.h"
-#include "examples/programs/train/sample.h"
+#include "examples/programs/train/output.h"
 #include "plots/plots.h"
 #include "examples/programs/data/words.h"
 

@@ -1,4 +1,4 @@
-#include "tests/accuracy/curves.h"
+#include "tests/accuracy/report.h"
 
 #include "autograd/kernels/kernels.h"
 #include "tests/accuracy/reference.h"

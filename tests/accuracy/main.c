@@ -8,7 +8,6 @@
 #include "examples/programs/run/options.h"
 #include "examples/programs/report/signals.h"
 #include "plots/plots.h"
-#include "tests/accuracy/curves.h"
 #include "tests/accuracy/report.h"
 
 #include <stdio.h>

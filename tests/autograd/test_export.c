@@ -2,9 +2,9 @@
  */
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/product.h"
-#include "tests/golden/sample.h"
+#include "tests/golden/golden.h"
 #include "tests/support/exported.h"
-#include "tests/support/run_train.h"
+#include "tests/support/run_programs.h"
 #include "tests/support/temporary_files.h"
 #include "tests/support/tensors.h"
 #include "tests/support/wrapped_memory.h"

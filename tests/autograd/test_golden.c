@@ -1,7 +1,6 @@
 /* Every operation and composed function against an independent reference: values and first gradients, in double and
  * float, on all samples. The reference files come from PyTorch and mpmath: tests/golden/make_golden.py. */
-#include "tests/golden/expected.h"
-#include "tests/golden/sample.h"
+#include "tests/golden/golden.h"
 
 #include <check.h>
 #include <float.h>

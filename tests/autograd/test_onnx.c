@@ -1,7 +1,7 @@
 /* Exported ONNX models: their bytes, read by a short parser; and, where Python has them, by onnx and onnxruntime. */
-#include "tests/golden/sample.h"
+#include "tests/golden/golden.h"
 #include "tests/support/exported.h"
-#include "tests/support/run_train.h"
+#include "tests/support/run_programs.h"
 #include "tests/support/temporary_files.h"
 #include "tests/support/tensors.h"
 #include "tests/support/wrapped_memory.h"

@@ -1,5 +1,5 @@
 /* Files of weights with the names of an nn.Sequential, and the recipes of docs/pytorch.md. */
-#include "tests/support/run_train.h"
+#include "tests/support/run_programs.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>

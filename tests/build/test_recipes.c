@@ -1,7 +1,7 @@
 /* The programs of docs/recipes.md: each compiles without warnings and prints what the page says; the exported net
  * computes probabilities; the gradient check passes the right gradient and fails the wrong one; lines are as many as
  * said. */
-#include "tests/support/run_train.h"
+#include "tests/support/run_programs.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>

@@ -1,7 +1,7 @@
 /* Messages of the programs about the columns of a CSV file. */
 #include "examples/programs/report/columns.h"
 #include "tests/support/csv_tables.h"
-#include "tests/support/run_train.h"
+#include "tests/support/run_programs.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>

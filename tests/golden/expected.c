@@ -1,5 +1,5 @@
 /* Reading the reference files: lines "OPERATION SAMPLE WHAT ...", sorted, in one block of text. */
-#include "tests/golden/expected.h"
+#include "tests/golden/golden.h"
 
 #include <glob.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* Functions that layers use: norms, attention, convolutions and pools. */
-#include "tests/golden/functions.h"
+#include "tests/golden/golden.h"
 
 /* Input number i; TG_NONE if the sample has fewer. */
 static tg_tensor optional(const tg_tensor *x, int count, int i)

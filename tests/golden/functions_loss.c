@@ -1,5 +1,5 @@
 /* Softmax along any axis, and losses and activations made of other operations. */
-#include "tests/golden/functions.h"
+#include "tests/golden/golden.h"
 
 typedef struct along_attributes {
     int axis;

@@ -1,5 +1,5 @@
 /* Reductions over axes that are not adjacent, or count from the end; products with vectors. */
-#include "tests/golden/functions.h"
+#include "tests/golden/golden.h"
 
 #include <math.h>
 

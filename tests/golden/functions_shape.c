@@ -1,5 +1,5 @@
 /* Functions that slice, pad, repeat and transpose tensors. */
-#include "tests/golden/functions.h"
+#include "tests/golden/golden.h"
 
 /* ---- slices by their ends, which may count from the end or lie beyond it ---- */
 

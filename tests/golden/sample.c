@@ -1,5 +1,5 @@
 /* Drawing the samples of an operation. */
-#include "tests/golden/sample.h"
+#include "tests/golden/golden.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
  *
  * An infinity is spelt Infinity and a NaN NaN, as Python's json module reads them.
  */
-#include "tests/golden/sample.h"
+#include "tests/golden/golden.h"
 #include "nn/layers/layer.h"
 #include "nn/layers/rotary.h"
 

@@ -329,10 +329,10 @@ END_TEST
 /* Many parameters of odd sizes, divided among threads or not, end with the values of a plain loop. */
 START_TEST(large_and_small_parameters_are_updated_alike)
 {
-    enum { LARGE = 70001, SMALL = 3 };
+    enum { LARGE = 70001, SMALL_RUNS = 3 };
     tg_parameters *set = tg_parameters_new(TG_F32), *twin = tg_parameters_new(TG_F32);
     tg_parameters_add(set, "large", TG_SHAPE(LARGE), true);
-    tg_parameters_add(set, "bias", TG_SHAPE(SMALL), false);
+    tg_parameters_add(set, "bias", TG_SHAPE(SMALL_RUNS), false);
     tg_parameters_add(set, "last", TG_SHAPE(LARGE), true);
     tg_parameters_add(twin, "a", TG_SHAPE(1), true);
     tg_parameters_add(twin, "b", TG_SHAPE(1), false);
@@ -352,7 +352,7 @@ START_TEST(large_and_small_parameters_are_updated_alike)
     }
     ck_assert_float_ne(few[0], few[1]);
     for (int64_t k = 0; k < tg_parameters_size(set); k++)
-        ck_assert_float_eq_tol(values[k], few[k >= LARGE && k < LARGE + SMALL], 1e-6F);
+        ck_assert_float_eq_tol(values[k], few[k >= LARGE && k < LARGE + SMALL_RUNS], 1e-6F);
     tg_optimizer_free(optimizer);
     tg_optimizer_free(other);
     tg_parameters_free(set);

@@ -1,6 +1,6 @@
 /* The program `compare` as users see it: its output, and that it writes the same again. */
 #include "examples/programs/run/experiment.h"
-#include "tests/support/run_compare.h"
+#include "tests/support/run_programs.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>
@@ -18,7 +18,7 @@ START_TEST(the_same_command_gives_the_same_curves_with_any_number_of_jobs)
 {
     char errors[4000], arguments[600], *first = NULL;
     for (int jobs = 1; jobs <= 3; jobs++) {
-        snprintf(arguments, sizeof arguments, SMALL "--jobs %d --out '%s/jobs%d'", jobs, temporary_folder(), jobs);
+        snprintf(arguments, sizeof arguments, SMALL_RUNS "--jobs %d --out '%s/jobs%d'", jobs, temporary_folder(), jobs);
         ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
         char folder[300];
         snprintf(folder, sizeof folder, "%s/jobs%d", temporary_folder(), jobs);
@@ -154,7 +154,7 @@ END_TEST
 START_TEST(what_was_read_is_told_before_training)
 {
     char errors[4000], arguments[600];
-    snprintf(arguments, sizeof arguments, SMALL "--folds 3 --patience 1 --out '%s/told'", temporary_folder());
+    snprintf(arguments, sizeof arguments, SMALL_RUNS "--folds 3 --patience 1 --out '%s/told'", temporary_folder());
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     static const char *const said[] = {"moons: 300 rows, 2 features; classification into 2 classes (0, 1)\n",
                                        "140 training, 60 validation and 100 test samples. Folds: redrawn per seed",
@@ -198,7 +198,7 @@ START_TEST(short_memory_is_told_and_does_not_hang)
     char command[1500];
     for (int kilobytes = 100000; kilobytes <= 300000; kilobytes += 100000) {
         snprintf(command, sizeof command,
-                 "ulimit -v %d; OPENBLAS_NUM_THREADS=4 timeout -s KILL 20 %s/bin/compare " SMALL
+                 "ulimit -v %d; OPENBLAS_NUM_THREADS=4 timeout -s KILL 20 %s/bin/compare " SMALL_RUNS
                  "--out '%s/short' >/dev/null 2>&1",
                  kilobytes, compare_build(), temporary_folder());
         const int status = system(command);
@@ -211,7 +211,7 @@ START_TEST(a_full_disk_is_reported_before_anything_is_trained)
 {
     char command[1500];
     static char output[10000];
-    snprintf(command, sizeof command, "ulimit -f 0; trap '' XFSZ; %s/bin/compare " SMALL "--out '%s/full' 2>&1",
+    snprintf(command, sizeof command, "ulimit -f 0; trap '' XFSZ; %s/bin/compare " SMALL_RUNS "--out '%s/full' 2>&1",
              compare_build(), temporary_folder());
     FILE *pipe = popen(command, "r");
     output[fread(output, 1, sizeof output - 1, pipe)] = '\0';

@@ -1,5 +1,5 @@
 /* Options of the program `compare`: each changes the runs, and their record runs again. */
-#include "tests/support/run_compare.h"
+#include "tests/support/run_programs.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>
@@ -12,7 +12,7 @@ Suite *compare_options_suite(void);
 START_TEST(a_configuration_runs_again)
 {
     char errors[4000], arguments[600], folder[300], *rows[2];
-    snprintf(arguments, sizeof arguments, SMALL "--lr 1e-3,1e-2 --test none --out '%s/first'", temporary_folder());
+    snprintf(arguments, sizeof arguments, SMALL_RUNS "--lr 1e-3,1e-2 --test none --out '%s/first'", temporary_folder());
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     snprintf(arguments, sizeof arguments, "--config '%s/first/config.json' --out '%s/again'", temporary_folder(),
              temporary_folder());
@@ -49,8 +49,8 @@ START_TEST(the_constant_schedule_warms_up_as_the_others_do)
                                           "--schedule constant --warmup 0.05"};
     for (int i = 0; i < 4; i++) {
         if (i < 3)
-            snprintf(arguments, sizeof arguments, SMALL "--activations relu --epochs 10 %s --out '%s/%d'", options[i],
-                     temporary_folder(), i);
+            snprintf(arguments, sizeof arguments, SMALL_RUNS "--activations relu --epochs 10 %s --out '%s/%d'",
+                     options[i], temporary_folder(), i);
         else
             snprintf(arguments, sizeof arguments, "--config '%s/0/config.json' --out '%s/3'", temporary_folder(),
                      temporary_folder());

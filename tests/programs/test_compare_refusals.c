@@ -1,6 +1,6 @@
 /* Error messages of the program `compare`. */
 #include "examples/programs/run/experiment.h"
-#include "tests/support/run_compare.h"
+#include "tests/support/run_programs.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>

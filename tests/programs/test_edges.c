@@ -1,6 +1,6 @@
 /* Edges of the file system and of limits: what cannot be read, is gone, is a pipe, or is too large is told in a line.
  */
-#include "tests/support/run_train.h"
+#include "tests/support/run_programs.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>

@@ -1,7 +1,7 @@
 /* compare --runs: results of other programs give the same table as our own records. */
 #include "autograd/rng.h"
 #include "examples/programs/report/runs_file.h"
-#include "tests/support/run_train.h"
+#include "tests/support/run_programs.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
 /* --tensorboard: event files, read by an independent parser and, where TensorBoard is installed, by its own. */
-#include "tests/support/run_train.h"
+#include "tests/support/run_programs.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>

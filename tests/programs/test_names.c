@@ -1,7 +1,7 @@
 /* Names of columns, classes, groups, files and folders that a terminal, a page, a shell or gnuplot would execute: what
  * the programs print and write has no control character, is UTF-8, and nothing is run. TG_LONG=1 tries 2,000 names. */
 #include "autograd/rng.h"
-#include "tests/support/run_train.h"
+#include "tests/support/run_programs.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>

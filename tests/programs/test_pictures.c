@@ -1,6 +1,5 @@
 /* What the programs draw: they name it, and folders of any name receive it. */
-#include "tests/support/run_compare.h"
-#include "tests/support/run_train.h"
+#include "tests/support/run_programs.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>

@@ -1,6 +1,6 @@
 /* The score that predict prints if the data has the target, calibration, and categories that a model does not know. */
 #include "examples/programs/run/tally.h"
-#include "tests/support/run_train.h"
+#include "tests/support/run_programs.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>

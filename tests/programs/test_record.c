@@ -1,5 +1,5 @@
 /* The record of a run: the saved weights are measured, once, and everything that is shown is read from there. */
-#include "tests/support/run_train.h"
+#include "tests/support/run_programs.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>

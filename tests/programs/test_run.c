@@ -1,5 +1,5 @@
 /* Runs in folders: every model compared, no result lost when a program is killed, no file overwritten. */
-#include "tests/support/run_train.h"
+#include "tests/support/run_programs.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>

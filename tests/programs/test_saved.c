@@ -1,7 +1,7 @@
 /* Saved nets in C (nn/saved/saved.h): the digits of the program predict for tables, images and texts, from several
  * threads at once, and errors that name the file, the tensor and the cell. */
 #include "examples/programs/data/number.h"
-#include "tests/support/run_train.h"
+#include "tests/support/run_programs.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>

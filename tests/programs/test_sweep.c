@@ -2,7 +2,7 @@
 #include "examples/programs/report/files.h"
 #include "examples/programs/run/record.h"
 #include "examples/programs/run/sweep.h"
-#include "tests/support/run_train.h"
+#include "tests/support/run_programs.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>

@@ -1,7 +1,7 @@
 /* The programs train and predict, run as users run them. */
 #include "examples/programs/report/files.h"
 #include "examples/programs/data/dataset.h"
-#include "tests/support/run_train.h"
+#include "tests/support/run_programs.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>

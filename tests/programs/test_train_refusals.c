@@ -1,5 +1,5 @@
 /* Error messages of the programs train and predict, and notes about what they leave out. */
-#include "tests/support/run_train.h"
+#include "tests/support/run_programs.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>

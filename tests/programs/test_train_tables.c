@@ -1,6 +1,6 @@
 /* Tables through train and predict: numbers are written exactly, columns are those of the training file, and ambiguous
  * tables are refused. */
-#include "tests/support/run_train.h"
+#include "tests/support/run_programs.h"
 #include "tests/support/seeds.h"
 #include "tests/support/temporary_files.h"
 

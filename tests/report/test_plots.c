@@ -4,7 +4,7 @@
 #include "plots/plots.h"
 #include "examples/programs/report/runlog.h"
 #include "tests/support/run_logs.h"
-#include "tests/support/run_train.h"
+#include "tests/support/run_programs.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>

@@ -1,7 +1,7 @@
 /* Additions of a comparison to its table: steps, confusion, noise, surfaces; and the pictures and the report made from
  * these. */
 #include "plots/plots.h"
-#include "tests/support/run_compare.h"
+#include "tests/support/run_programs.h"
 #include "tests/support/run_logs.h"
 #include "tests/support/temporary_files.h"
 

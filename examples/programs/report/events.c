@@ -152,20 +152,18 @@ static bool put_numbers(events *to, const number all[], size_t count, const char
 
 bool events_epoch(events *to, const runlog_epoch *e)
 {
-#define FIELD(name, member, tag) {tag, e->member},
+#define EPOCH_FIELD(name, member, tag) {tag, e->member},
     const number all[] = {
-#include "examples/programs/report/epoch_fields.def"
+#include "examples/programs/report/fields.def"
     };
-#undef FIELD
     return put_numbers(to, all, sizeof all / sizeof *all, "", e->step);
 }
 
 bool events_measures(events *to, const char *split, long step, const runlog_measures *m)
 {
-#define FIELD(member, name, tag) {tag "/", m->member},
+#define MEASURE_FIELD(member, name, tag) {tag "/", m->member},
     const number all[] = {
-#include "examples/programs/report/measure_fields.def"
+#include "examples/programs/report/fields.def"
     };
-#undef FIELD
     return put_numbers(to, all, sizeof all / sizeof *all, split, step);
 }

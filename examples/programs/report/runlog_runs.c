@@ -6,11 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIELD(member, name, tag) name,
+#define MEASURE_FIELD(member, name, tag) name,
 static const char *const names[] = {
-#include "examples/programs/report/measure_fields.def"
+#include "examples/programs/report/fields.def"
 };
-#undef FIELD
 enum { MEASURES = sizeof names / sizeof *names };
 
 /* The first word of a column: measures of the training and validation rows are so called in tables too. */
@@ -25,11 +24,10 @@ static void put(FILE *to, double number)
 static void list(const runlog_run *run, int split, double numbers[MEASURES])
 {
     const runlog_measures *m = &run->of[split];
-#define FIELD(member, name, tag) m->member,
+#define MEASURE_FIELD(member, name, tag) m->member,
     const double all[MEASURES] = {
-#include "examples/programs/report/measure_fields.def"
+#include "examples/programs/report/fields.def"
     };
-#undef FIELD
     for (int i = 0; i < MEASURES; i++)
         numbers[i] = run->diverged ? NAN : all[i];
 }

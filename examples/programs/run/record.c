@@ -146,13 +146,12 @@ typedef struct kind {
     bool may_lack;              /* the second number may be NaN */
 } kind;
 
-#define FIELD(name, member, tag) #name,
+#define EPOCH_FIELD(name, member, tag) #name,
 static const char *const columns[] = {
     "epoch",
     "step",
-#include "examples/programs/report/epoch_fields.def"
+#include "examples/programs/report/fields.def"
 }; /* of the last epoch in which it was measured */
-#undef FIELD
 static const char *const step_columns[] = {"step", "train_loss"};
 enum { COLUMNS = sizeof columns / sizeof *columns };
 static const char *const row_columns[] = {"row", "loss", "correct", "weight", "loss_weight"};
@@ -166,11 +165,10 @@ static const kind curves = {"curves.csv", columns, COLUMNS, 1}, steps = {"steps.
 /* The member of an epoch that this column holds; columns 0 and 1, epoch and step, are not read by it. */
 static double *member_of(runlog_epoch *e, int column)
 {
-#define FIELD(name, member, tag) &e->member,
+#define EPOCH_FIELD(name, member, tag) &e->member,
     double *const members[] = {
-#include "examples/programs/report/epoch_fields.def"
+#include "examples/programs/report/fields.def"
     };
-#undef FIELD
     return members[column - 2];
 }
 
@@ -247,21 +245,19 @@ static const char *const series[RUNLOG_SERIES] = {
 runlog_measures record_measures(const json_t *results, runlog_split split)
 {
     const json_t *of = json_object_get(results, runlog_splits[split]);
-#define FIELD(member, name, tag) .member = number_of(json_object_get(of, name)),
+#define MEASURE_FIELD(member, name, tag) .member = number_of(json_object_get(of, name)),
     return (runlog_measures){
-#include "examples/programs/report/measure_fields.def"
+#include "examples/programs/report/fields.def"
     };
-#undef FIELD
 }
 
 void record_put_measures(json_t *results, runlog_split split, const runlog_measures *m)
 {
     json_t *to = json_object();
-#define FIELD(member, name, tag) \
-    if (!isnan(m->member))       \
+#define MEASURE_FIELD(member, name, tag) \
+    if (!isnan(m->member))               \
         json_object_set_new(to, name, isinf(m->member) ? json_null() : json_real(m->member));
-#include "examples/programs/report/measure_fields.def"
-#undef FIELD
+#include "examples/programs/report/fields.def"
     json_object_set_new(results, runlog_splits[split], to);
 }
 

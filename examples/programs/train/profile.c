@@ -1,4 +1,4 @@
-#include "examples/programs/train/profile.h"
+#include "examples/programs/train/output.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "examples/programs/train/sample.h"
+#include "examples/programs/train/output.h"
 
 #include "examples/programs/data/words.h"
 

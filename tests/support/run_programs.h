@@ -1,7 +1,8 @@
-/* Runs the programs train and predict as users do, in a temporary folder with data for them. */
-#ifndef RUN_TRAIN_H
-#define RUN_TRAIN_H
+/* Runs programs as users do: train, predict and others in a temporary folder with data for them, and compare. */
+#ifndef RUN_PROGRAMS_H
+#define RUN_PROGRAMS_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 /* Makes the folder with train.csv, price.csv, text and images/. temporary_folder_remove removes it. */
@@ -27,5 +28,21 @@ void expect_refused(int status, const char *part);
 /* A number of a CSV file in the folder: from the row that begins with `row`, in the column of this name; NaN if the
  * cell is empty. */
 double csv_cell(const char *file, const char *row, const char *column);
+
+/* ---- compare ---- */
+
+/* The folder that make builds into. */
+const char *compare_build(void);
+
+/* Runs build/bin/compare with these arguments; captures its standard error and exit status. */
+int compare_run(const char *arguments, char *errors, size_t size);
+
+/* Eight small runs: options of compare, followed by a blank. */
+#define SMALL_RUNS                                                                               \
+    "--data moons --rows 300 --hidden 8x2 --activations relu,gelu_exact,swiglu,stochastic_gelu " \
+    "--dropout 0.1 --seeds 2 --epochs 2 --batch 32 --no-plots "
+
+/* The rows of a curves.csv without their last column, the seconds; to be freed. */
+char *rows_without_seconds(const char *folder);
 
 #endif

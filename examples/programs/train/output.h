@@ -1,12 +1,19 @@
-/* Samples text from a model of characters, and writes targets with a model of pairs.
+/* What train and predict print: the time of a training step, as a table by operation and one by layer, from the sums of
+ * tg_tape_time; text that a model of characters draws; and
+ * targets that a model of pairs writes.
  *
+ *     profile_print(tape, seconds_of_a_step, stdout);
  *     sample_write(model, &(tg_write_options){.length = 400, .temperature = 0.8, .top = 40}, &rng, stdout, &error);
  */
-#ifndef TRAIN_SAMPLE_H
-#define TRAIN_SAMPLE_H
+#ifndef TRAIN_OUTPUT_H
+#define TRAIN_OUTPUT_H
 
 #include <stdio.h>
 #include <tapegrad.h>
+
+/* Times are of one step: the mean over the timed steps. GF/s is the number of multiplications and additions of matrix
+ * products divided by the row's whole time. False if out of memory or if nothing was timed. */
+bool profile_print(const tg_tape *tape, double step, FILE *out);
 
 /* Writes the prompt and what tg_model_write draws after it, as it is drawn, and a newline. False and one line on an
  * error. */

@@ -2,13 +2,14 @@
  * and others, arXiv 2006.09661). The net sees grey values only; its gradient and its Laplacian, by tg_grad, are
  * compared with those of the image, which is a formula.
  *
- *     siren [ACTIVATION]        sine, relu, tanh, gelu_exact, ...; writes siren.csv and, with gnuplot, siren.png */
+ *     siren [ACTIVATION [STEPS]]    sine, relu, tanh, gelu_exact, ...; writes siren.csv and, with gnuplot, siren.png */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <tapegrad.h>
 
-enum { SIDE = 64, PIXELS = SIDE * SIDE, STEPS = 500, PARTS = 4 };
+enum { SIDE = 64, PIXELS = SIDE * SIDE, PARTS = 4 };
 
 /* Brightness where x and y are between -1 and 1: rings that become finer outwards, a disc with soft edges, a patch of
  * stripes, and a slope. */
@@ -86,8 +87,9 @@ int main(int argc, char **argv)
     static double truth[PARTS][PIXELS], ours[PARTS][PIXELS];
     static float places[PIXELS][2], grey[PIXELS];
     tg_mlp_config config = {.inputs = 2, .hidden = {64, 64, 64, 64}, .outputs = 1, .activation = TG_SINE};
-    if (argc > 1 && !tg_activation_from_name(argv[1], &config.activation))
-        return puts("usage: siren [ACTIVATION], such as sine, relu or gelu_exact"),
+    const int steps = argc > 2 ? atoi(argv[2]) : 500;
+    if ((argc > 1 && !tg_activation_from_name(argv[1], &config.activation)) || steps < 1)
+        return puts("usage: siren [ACTIVATION [STEPS]], such as sine, relu or gelu_exact"),
                strcmp(argv[1], "--help") != 0 ? 2 : 0;
     config.init = config.activation == TG_SINE ? TG_INIT_SIREN : TG_INIT_VARIANCE_PRESERVING;
     const tg_rng rng = tg_rng_seed(1);
@@ -101,7 +103,7 @@ int main(int argc, char **argv)
         places[p][1] = (float)((2. * (p / SIDE) + 1) / SIDE - 1);
         grey[p] = (float)truth[0][p];
     }
-    for (int step = 1; step <= STEPS; step++) {
+    for (int step = 1; step <= steps; step++) {
         tg_tape_reset(tape);
         const tg_tensor y = tg_mlp_forward(net, tg_borrow(tape, TG_F32, places, TG_SHAPE(PIXELS, 2)));
         const tg_tensor loss = tg_mse(y, tg_borrow(tape, TG_F32, grey, TG_SHAPE(PIXELS, 1)));

@@ -9,24 +9,26 @@
 
 Suite *locale_suite(void);
 
-static const char *german_folder(void)
-{
-    static char folder[500];
-    snprintf(folder, sizeof folder, "%s/locales", temporary_folder());
-    return folder;
-}
+static char german_folder[] = "/tmp/tapegrad-german-XXXXXX";
 
-/* The fixture: builds the locale, as the machine may have only C. */
+/* The fixture of all tests: builds the locale, as the machine may have only C. */
 static void make_german(void)
 {
-    char command[2000];
-    fit_suite_start();
+    char command[400];
+    ck_assert_ptr_nonnull(mkdtemp(german_folder));
     snprintf(command, sizeof command,
-             "mkdir '%s' && { localedef --no-archive -c -i de_DE -f UTF-8 '%s/de_DE.UTF-8' >/dev/null 2>&1; "
-             "test -e '%s/de_DE.UTF-8/LC_NUMERIC'; }",
-             german_folder(), german_folder(), german_folder());
+             "localedef --no-archive -c -i de_DE -f UTF-8 '%s/de_DE.UTF-8' >/dev/null 2>&1; "
+             "test -e '%s/de_DE.UTF-8/LC_NUMERIC'",
+             german_folder, german_folder);
     ck_assert_msg(system(command) == 0, "no German locale could be made: is the package locales installed?");
-    setenv("LOCPATH", german_folder(), 1);
+    setenv("LOCPATH", german_folder, 1);
+}
+
+static void remove_german(void)
+{
+    char command[100];
+    snprintf(command, sizeof command, "rm -r '%s'", german_folder);
+    ck_assert_int_eq(system(command), 0);
 }
 
 static void speak_german(void)
@@ -127,7 +129,8 @@ Suite *locale_suite(void)
 {
     Suite *suite = suite_create("locale");
     TCase *tests = tcase_create("locale");
-    tcase_add_checked_fixture(tests, make_german, fit_suite_finish);
+    tcase_add_unchecked_fixture(tests, make_german, remove_german);
+    tcase_add_checked_fixture(tests, fit_suite_start, fit_suite_finish);
     tcase_add_test(tests, errors_are_written_with_points);
     tcase_add_test(tests, curves_are_written_with_points);
     tcase_add_loop_test(tests, a_state_goes_from_one_locale_to_another, 0, 2);

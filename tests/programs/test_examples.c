@@ -5,6 +5,7 @@
 #include <check.h>
 #include <glob.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,9 +89,10 @@ static double image(double x, double y)
 START_TEST(sines_learn_an_image_whose_derivatives_are_those_of_the_formula)
 {
     const double h = 1e-4;
+    const bool long_check = getenv("TG_LONG");
     double row[10], low = INFINITY, high = -INFINITY, squares = 0;
     int rows = 0;
-    ck_assert_int_eq(run("siren", ""), 0);
+    ck_assert_int_eq(run("siren", long_check ? "" : "sine 150"), 0);
     FILE *csv = fopen(temporary_path("siren.csv"), "r");
     ck_assert_ptr_nonnull(csv);
     for (; fscanf(csv, "%lf", &row[0]) == 1; rows++) {
@@ -109,8 +111,9 @@ START_TEST(sines_learn_an_image_whose_derivatives_are_those_of_the_formula)
     ck_assert_int_eq(rows, 64 * 64);
     const double psnr = number_after("PSNR of the image ");
     ck_assert_double_eq_tol(psnr, 10 * log10((high - low) * (high - low) * rows / squares), 0.06);
-    ck_assert_double_gt(psnr, 38);
-    ck_assert_double_gt(number_after("of its Laplacian "), 18); /* a net that is zero everywhere has 14.2 */
+    ck_assert_double_gt(psnr, long_check ? 38 : 31);
+    ck_assert_double_gt(number_after("of its Laplacian "),
+                        long_check ? 18 : 15.5); /* a net that is zero everywhere has 14.2 */
     ck_assert(temporary_exists("siren.png"));
 }
 END_TEST
@@ -161,7 +164,7 @@ Suite *examples_suite(void)
     TCase *tests = tcase_create("examples");
     tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
-    tcase_add_loop_test(tests, recurrent_nets_learn_the_adding_problem, 0, 2);
+    tcase_add_loop_test(tests, recurrent_nets_learn_the_adding_problem, 0, getenv("TG_LONG") ? 2 : 1);
     tcase_add_test(tests, the_solution_of_burgers_equation_is_that_of_cole_and_hopf);
     tcase_add_test(tests, sines_learn_an_image_whose_derivatives_are_those_of_the_formula);
     tcase_add_test(tests, an_example_is_short_and_opens_with_what_it_shows);

@@ -1,4 +1,4 @@
-/* Runs in folders: every model compared, no result lost when a program is killed, no file overwritten. */
+/* Runs in folders: every model compared, and no file overwritten. */
 #include "tests/support/run_programs.h"
 #include "tests/support/temporary_files.h"
 
@@ -367,143 +367,6 @@ START_TEST(a_folder_in_which_another_program_works_is_refused)
 }
 END_TEST
 
-/* ---- nothing lost ---- */
-
-#define LONGER "--data idx:images --hidden 32x2 --dropout 0.1 --epochs 30 --batch 8 --no-plots "
-static const struct {
-    const char *program, *options;
-    const char *files[4];
-} killed[] = {
-    {"train", LONGER "--model mlp --threads 1", {"curves.csv", "best.safetensors", "last.safetensors"}},
-    {"compare",
-     LONGER "--activations relu,stochastic_gelu --seeds 2 --jobs 2 --report",
-     {"curves.csv", "confusion.csv", "step_bands.csv"}},
-    {"study", "gelu-mnist --quick --jobs 2 --no-plots", {"gelu-mnist-quick/curves.csv", "gelu-mnist-quick/report.md"}},
-};
-
-/* Starts the program and kills it after this many seconds; true if it ended before. */
-static bool kill_after(const char *program, const char *options, const char *out, double seconds)
-{
-    const pid_t child = train_start(program, "%s --out %s >log 2>&1", options, out);
-    nanosleep(&(struct timespec){(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))}, NULL);
-    kill(child, SIGKILL);
-    int status;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status);
-}
-
-/* The same once a file in the temporary folder has this text, which is waited for, for a minute at most. */
-static void kill_once(const char *program, const char *options, const char *out, const char *file, const char *text)
-{
-    const pid_t child = train_start(program, "%s --out %s >log 2>&1", options, out);
-    for (int i = 0; i < 3000 && !(temporary_exists(file) && strstr(temporary_text(file), text)); i++)
-        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
-    kill(child, SIGKILL);
-    waitpid(child, NULL, 0);
-}
-
-/* The text of a file without what differs between runs: times, and the folder's name. */
-static char *text_of(const char *folder, const char *file)
-{
-    char path[200], command[1000];
-    static char text[1 << 20];
-    snprintf(path, sizeof path, "%s/%s", folder, file);
-    snprintf(command, sizeof command,
-             "cd '%s' && case %s in *curves.csv) sed 's/,[^,]*$//' %s ;; *.md) grep -v 'study gelu' %s ;; *) cat %s ;; "
-             "esac | cksum",
-             temporary_folder(), path, path, path, path);
-    FILE *pipe = popen(command, "r");
-    text[fread(text, 1, sizeof text - 1, pipe)] = '\0';
-    pclose(pipe);
-    return strdup(text);
-}
-
-START_TEST(a_run_that_is_killed_goes_on_to_the_same_bytes)
-{
-    const char *program = killed[_i].program, *options = killed[_i].options;
-    const int kills = getenv("TG_LONG") ? 34 : 2;
-    tg_rng rng = tg_rng_seed(7);
-    expect_fine(train_run(program, "%s --out whole", options));
-    for (int i = 0; i < kills; i++)
-        kill_after(program, options, "killed", 0.05 + tg_rng_uniform(&rng));
-    expect_fine(train_run(program, "%s --out killed", options));
-    for (int i = 0; i < 4 && killed[_i].files[i]; i++) {
-        char *whole = text_of("whole", killed[_i].files[i]), *again = text_of("killed", killed[_i].files[i]);
-        ck_assert_msg(strcmp(whole, again) == 0 && strncmp(whole, "4294967295 0", 12) != 0, "%s: %s differs", program,
-                      killed[_i].files[i]);
-        free(whole);
-        free(again);
-    }
-}
-END_TEST
-
-static const struct {
-    const char *program, *options, *folder;
-} reported[] = {
-    {"compare", "--activations relu --seeds 2 --jobs 2", "o/runs/relu-seed1"},
-    {"train", "--model mlp", "o"},
-};
-
-START_TEST(a_report_grows_while_runs_go_on)
-{
-    const char *program = reported[_i].program, *options = reported[_i].options;
-    char options_long[400], file[60];
-    snprintf(options_long, sizeof options_long, LONGER "--epochs 200000 --report %s", options);
-    kill_once(program, options_long, "o", "o/report.html", "<svg");
-    const char *page = temporary_text("o/report.html");
-    ck_assert_msg(strstr(page, "http-equiv=\"refresh\"") != NULL, "%s", temporary_text("log"));
-    ck_assert_msg(strstr(page, "<svg") && strstr(page, "validation loss"), "%.900s", page);
-    snprintf(file, sizeof file, "%s/curves.csv", reported[_i].folder);
-    ck_assert(temporary_exists(file));
-    expect_fine(train_run(program, LONGER "--epochs 5 --report --overwrite --out o %s", options));
-    page = temporary_text("o/report.html");
-    ck_assert(!strstr(page, "http-equiv=\"refresh\"") && strstr(page, "--epochs 5"));
-}
-END_TEST
-
-START_TEST(steps_are_written_while_an_epoch_runs)
-{
-    kill_once("train",
-              "--data circles --rows 200000 --test none --model mlp --hidden 512x3 --batch 4 --epochs 1 --no-plots",
-              "o", "o/steps.csv", ".");
-    ck_assert_msg(strchr(temporary_text("o/steps.csv"), '.') != NULL, "%s", temporary_text("log"));
-    ck_assert_ptr_null(strstr(temporary_text("o/curves.csv"), "\n1,")); /* before the end of the first epoch */
-}
-END_TEST
-
-START_TEST(a_finished_comparison_trains_nothing_again_and_may_have_more_seeds)
-{
-    expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 1 --out o"));
-    expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 2 --out o"));
-    ck_assert_msg(strstr(train_output, "2 of 4 runs are complete"), "%s", train_output);
-    expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 2 --out o"));
-    ck_assert_msg(strstr(train_output, "4 of 4 runs are complete") && !strstr(train_output, ": done"), "%s",
-                  train_output);
-    expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 2 --out whole"));
-    char *whole = text_of("whole", "curves.csv"), *grown = text_of("o", "curves.csv");
-    ck_assert_str_eq(whole, grown);
-    free(whole);
-    free(grown);
-}
-END_TEST
-
-/* Like a power failure, removes the end of appended data. */
-START_TEST(a_finished_run_that_lost_epochs_is_trained_again)
-{
-    static const char *const file = "o/runs/relu-seed1/curves.csv";
-    expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 1 --out o"));
-    char *whole = text_of("o", "curves.csv"), *lines = strdup(temporary_text(file));
-    temporary_write(file, lines, (size_t)(strchr(strchr(lines, '\n') + 1, '\n') + 1 - lines));
-    expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 1 --out o"));
-    ck_assert_msg(strstr(train_output, "1 of 2 runs are complete"), "%s", train_output);
-    char *again = text_of("o", "curves.csv");
-    ck_assert_str_eq(whole, again);
-    free(whole);
-    free(lines);
-    free(again);
-}
-END_TEST
-
 Suite *run_suite(void)
 {
     Suite *suite = suite_create("run");
@@ -528,11 +391,6 @@ Suite *run_suite(void)
     tcase_add_test(tests, a_search_prints_a_table_once);
     tcase_add_test(tests, help_lists_every_activation_optimizer_and_model);
     tcase_add_test(tests, a_folder_in_which_another_program_works_is_refused);
-    tcase_add_loop_test(tests, a_run_that_is_killed_goes_on_to_the_same_bytes, 0, sizeof killed / sizeof *killed);
-    tcase_add_loop_test(tests, a_report_grows_while_runs_go_on, 0, 2);
-    tcase_add_test(tests, steps_are_written_while_an_epoch_runs);
-    tcase_add_test(tests, a_finished_run_that_lost_epochs_is_trained_again);
-    tcase_add_test(tests, a_finished_comparison_trains_nothing_again_and_may_have_more_seeds);
     suite_add_tcase(suite, tests);
     return suite;
 }

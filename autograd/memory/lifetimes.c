@@ -123,7 +123,7 @@ static size_t list_lives(const tg_program *program, tg_use *uses, tg_life *lives
     return count;
 }
 
-bool tg_lifetimes_of(const tg_program *program, bool saves_memory, tg_use *uses, size_t *size)
+static bool lifetimes_of(const tg_program *program, bool saves_memory, tg_use *uses, size_t *size)
 {
     tg_life *lives = malloc((size_t)program->known * sizeof *lives);
     if (!lives)
@@ -136,4 +136,29 @@ bool tg_lifetimes_of(const tg_program *program, bool saves_memory, tg_use *uses,
         uses[lives[k].of].at = lives[k].at;
     free(lives);
     return fine;
+}
+
+tg_use *tg_find_places(const tg_program *program, bool saves_memory, size_t *size)
+{
+    *size = 0;
+    tg_use *uses = calloc((size_t)program->known, sizeof *uses);
+    if (uses && !lifetimes_of(program, saves_memory, uses, size)) {
+        free(uses);
+        return NULL;
+    }
+    *size = *size > 0 ? *size : TG_BUFFER_ALIGNMENT;
+    return uses;
+}
+
+void tg_place_buffers(tg_program *program, const tg_use *uses, char *block, size_t size)
+{
+    for (int64_t i = 0; i < program->known; i++) {
+        tg_value *value = tg_program_at(program, i);
+        value->slot.at = 0;
+        value->slot.until = uses[i].until;
+        if (tg_has_buffer(value))
+            value->slot.data = (void *)((uintptr_t)block + uses[uses[i].buffer].at); /* block may be NULL */
+    }
+    program->planned = block;
+    program->size = size;
 }

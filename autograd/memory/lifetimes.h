@@ -1,7 +1,7 @@
 /* From when to when each result of a program is read, and which results share memory. Internal.
  *
- *     if (tg_lifetimes_of(program, saves_memory, uses, &size))
- *         place = uses[uses[i].buffer].at; // of value number i, in a block of `size` bytes
+ *     tg_use *uses = tg_find_places(program, saves_memory, &size);
+ *     place = uses[uses[i].buffer].at; // of value number i, in a block of `size` bytes
  *
  * The program is a whole step, which has been computed, and which later steps repeat. A result that the caller may read
  * lives until the step ends: any that a pass or a checkpoint has not released or, if the tape saves memory, any of
@@ -22,8 +22,12 @@ typedef struct tg_use {
     bool is_read;   /* by an operation */
 } tg_use;
 
-/* Fills in `uses`, which is all zeros, for each known value. False if out of memory, or if there are too many. */
-bool tg_lifetimes_of(const tg_program *program, bool saves_memory, tg_use *uses, size_t *size);
+/* The uses of all known values, to be freed, and the size of the block; NULL if out of memory, or if there are too many
+ * values. */
+tg_use *tg_find_places(const tg_program *program, bool saves_memory, size_t *size);
+
+/* Gives the values their buffers in this block. */
+void tg_place_buffers(tg_program *program, const tg_use *uses, char *block, size_t size);
 
 /* True for what cannot be computed again: leaves, random sources, and copies of leaves, which may have changed. */
 bool tg_is_given(const tg_value *value);

@@ -7,39 +7,49 @@
 #include <stdlib.h>
 
 /* Moves the buffers of a step that is over and was computed as a whole. Without memory for that, all stays as it is. */
-static void plan(tg_run *run, const tg_program *program, bool saves_memory)
+static void plan(tg_planner *planner, tg_tape *tape)
 {
-    size_t size;
-    tg_use *uses = calloc((size_t)program->known, sizeof *uses);
-    char *block = NULL;
-    if (uses && tg_lifetimes_of(program, saves_memory, uses, &size)) {
-        size = size > 0 ? size : TG_BUFFER_ALIGNMENT;
-        block = aligned_alloc(TG_BUFFER_ALIGNMENT, size);
-    }
-    for (int64_t i = 0; block && i < program->known; i++) {
-        tg_value *value = tg_program_at(program, i);
-        value->slot.at = 0;
-        value->slot.until = uses[i].until;
-        if (tg_has_buffer(value))
-            value->slot.data = block + uses[uses[i].buffer].at;
+    size_t size = 0;
+    tg_program *program = &tape->program;
+    tg_use *uses = tg_find_places(program, tape->saves_memory, &size);
+    const size_t others = tg_recordings_size(&planner->others), all = size > others ? size : others;
+    char *block = uses ? aligned_alloc(TG_BUFFER_ALIGNMENT, all) : NULL;
+    if (block) {
+        tg_place_buffers(program, uses, block, size);
+        tg_run_move(&tape->run, block, all);
     }
     free(uses);
-    if (block)
-        tg_run_move(run, block, size);
 }
 
-static void plan_if_due(tg_feature *feature, tg_tape *tape)
+static void begin(tg_feature *feature, tg_tape *tape)
 {
     enum { MOST_PATIENT = 3 };
     tg_planner *planner = (tg_planner *)feature;
-    if (tape->repeats >> planner->patience == 0 || planner->planned == tape->program.recorded)
+    tg_recordings_note(&planner->others, &tape->program);
+    if (tape->repeats >> planner->patience == 0 || planner->planned == tape->program.recorded || tape->program.size > 0)
         return;
-    plan(&tape->run, &tape->program, tape->saves_memory);
+    plan(planner, tape);
     planner->planned = tape->program.recorded;
     planner->patience += planner->patience < MOST_PATIENT; /* the next plan may be as short-lived as this one was */
 }
 
-static const tg_feature_kind kind = {.size = sizeof(tg_planner), .reset = plan_if_due};
+static bool turn(tg_feature *feature, tg_tape *tape, tg_fits *fits, const void *next)
+{
+    return tg_recordings_turn(&((tg_planner *)feature)->others, tape, fits, next);
+}
+
+static int64_t held(const tg_feature *feature)
+{
+    return tg_recordings_held(&((const tg_planner *)feature)->others);
+}
+
+static void release(tg_feature *feature)
+{
+    tg_recordings_free(&((tg_planner *)feature)->others);
+}
+
+static const tg_feature_kind kind = {
+    .size = sizeof(tg_planner), .reset = begin, .turn = turn, .held = held, .free = release};
 
 tg_planner *tg_planner_of(const tg_tape *tape)
 {
@@ -69,4 +79,5 @@ void tg_tape_save_memory(tg_tape *tape, bool on)
     tg_program_cut(&tape->program, 0); /* its memory was planned for the other way */
     tape->saves_memory = on;
     tg_planner_of(tape)->patience = 0;
+    tg_recordings_forget(&tg_planner_of(tape)->others);
 }

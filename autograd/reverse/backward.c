@@ -159,7 +159,7 @@ static bool compute(const pass *p, bool complete)
 static bool add_cotangent(const pass *p, const tg_value *value, tg_tensor addend)
 {
     tg_value **cotangent = cotangent_of(p, value);
-    *cotangent = *cotangent ? tg_value_of(tg_add(tg_tensor_of(*cotangent), addend)) : addend.value;
+    *cotangent = *cotangent ? tg_value_of(tg_add(tg_tensor_of(*cotangent), addend)) : tg_value_of(addend);
     return *cotangent != NULL;
 }
 
@@ -186,7 +186,7 @@ static bool fits(const tg_value *result, const tg_value *input)
 {
     tg_shape both;
     return result->dtype == input->dtype &&
-           (tg_shape_equal(result->shape, input->shape) ||
+           (result->shape == input->shape ||
             (tg_shape_broadcast(result->shape, input->shape, &both) && tg_shape_equal(&both, result->shape)));
 }
 
@@ -204,7 +204,7 @@ static bool deliver(pass *p, const tg_value *from, tg_value *input, tg_tensor gr
         return tg_tape_fail(p->tape, "the derivative of %s gives %s%s for an input %s%s", from->op->name,
                             tg_dtype_name(value->dtype), tg_shape_text(value->shape, has, sizeof has),
                             tg_dtype_name(input->dtype), tg_shape_text(input->shape, wants, sizeof wants));
-    if (!tg_shape_equal(value->shape, input->shape)) {
+    if (value->shape != input->shape && !tg_shape_equal(value->shape, input->shape)) {
         gradient = tg_sum_to(gradient, *input->shape);
         fresh = true;
         if (!gradient.value)
@@ -238,7 +238,7 @@ static bool append_derivative(pass *p, tg_value *value, tg_tensor cotangent)
     for (int i = 0; fine && i < value->input_count; i++) {
         bool fresh = true; /* no other input has it too */
         for (int other = 0; fresh && other < value->input_count; other++)
-            fresh = other == i || l->gradients[other].value != l->gradients[i].value;
+            fresh = other == i || l->gradients[other].serial != l->gradients[i].serial;
         if (l->wanted[i])
             fine = deliver(p, value, value->inputs[i], l->gradients[i], fresh);
     }
@@ -285,7 +285,7 @@ static tg_value *call_hooks(pass *p, const tg_value *value, tg_value *cotangent)
     if (!compute(p, false))
         return NULL;
     for (const tg_hook *hook = tg_notes_of(tape)->hooks; hook && cotangent; hook = hook->next) {
-        if (hook->value != value)
+        if (tg_value_of(hook->tensor) != value)
             continue;
         keep_buffer(cotangent); /* the hook may keep it */
         cotangent->is_kept = true;
@@ -355,7 +355,7 @@ static void mark_paths(pass *p)
 {
     const tg_request *r = p->request;
     for (int j = 0; j < r->input_count; j++)
-        mark(p, r->inputs[j].value, WANTED | INPUT);
+        mark(p, tg_value_of(r->inputs[j]), WANTED | INPUT);
     for (int64_t place = 0; place < p->count; place++) {
         const tg_value *value = value_at(p, place);
         p->most_inputs = value->input_count > p->most_inputs ? value->input_count : p->most_inputs;
@@ -367,9 +367,9 @@ static void mark_paths(pass *p)
     }
     const tg_notes *notes = tg_notes_of(p->tape);
     for (const tg_retained *one = notes->retained; one && !p->by_inputs; one = one->next)
-        mark(p, one->value, RETAINED);
+        mark(p, tg_value_of(one->tensor), RETAINED);
     for (const tg_hook *hook = notes->hooks; hook; hook = hook->next)
-        mark(p, hook->value, HOOKED);
+        mark(p, tg_value_of(hook->tensor), HOOKED);
 }
 
 /* Sets the cotangent of an output, where the pass starts; an inert one means ones. */
@@ -399,14 +399,14 @@ static bool walk(pass *p)
     const tg_request *r = p->request;
     tg_program *program = &p->tape->program;
     for (int i = 0; i < r->output_count; i++)
-        if (is_marked(p, r->outputs[i].value, WANTED) &&
-            !seed(p, r->outputs[i].value, r->cotangents ? r->cotangents[i] : (tg_tensor){0}))
+        if (is_marked(p, tg_value_of(r->outputs[i]), WANTED) &&
+            !seed(p, tg_value_of(r->outputs[i]), r->cotangents ? r->cotangents[i] : (tg_tensor){0}))
             return false;
     for (int64_t place = p->count - 1; place >= 0; place--)
         if (!visit(p, value_at(p, place)) || program->failed)
             return false;
     for (int j = 0; j < r->input_count; j++) {
-        tg_value *input = r->inputs[j].value, **cotangent = cotangent_of(p, input);
+        tg_value *input = tg_value_of(r->inputs[j]), **cotangent = cotangent_of(p, input);
         *cotangent = *cotangent ? *cotangent : tg_value_of(tg_full(p->tape, input->dtype, *input->shape, 0));
         r->gradients[j] = tg_tensor_of(*cotangent);
     }
@@ -419,9 +419,10 @@ static bool walk(pass *p)
 static void extend(pass *p)
 {
     int64_t first_input = p->from;
-    for (int j = 0; j < p->request->input_count; j++)
-        first_input =
-            p->request->inputs[j].value->index < first_input ? p->request->inputs[j].value->index : first_input;
+    for (int j = 0; j < p->request->input_count; j++) {
+        const int64_t index = tg_value_of(p->request->inputs[j])->index;
+        first_input = index < first_input ? index : first_input;
+    }
     for (int64_t index = p->from; index >= p->to; index--) {
         const tg_value *value = tg_program_at(&p->tape->program, index);
         for (const tg_region *region = value->region; region; region = region->parent)
@@ -440,8 +441,8 @@ static int64_t list_early(const pass *p, tg_value **to)
 {
     int64_t count = 0;
     for (int j = 0; j < p->request->input_count; j++)
-        if (p->request->inputs[j].value->index < p->to && ++count && to)
-            to[count - 1] = p->request->inputs[j].value;
+        if (tg_value_of(p->request->inputs[j])->index < p->to && ++count && to)
+            to[count - 1] = tg_value_of(p->request->inputs[j]);
     for (int64_t index = p->to; index <= p->from; index++) {
         const tg_value *value = tg_program_at(&p->tape->program, index);
         for (int i = 0; i < value->input_count; i++)
@@ -471,16 +472,19 @@ static bool find_early(pass *p)
 static bool find_values(pass *p)
 {
     const tg_request *r = p->request;
-    for (int i = 0; i < r->output_count; i++)
-        p->from = r->outputs[i].value->index > p->from ? r->outputs[i].value->index : p->from;
-    p->to = p->from;
-    for (int i = 0; i < r->output_count; i++)
-        p->to = r->outputs[i].value->index < p->to ? r->outputs[i].value->index : p->to;
+    p->to = INT64_MAX;
+    for (int i = 0; i < r->output_count; i++) {
+        const int64_t index = tg_value_of(r->outputs[i])->index;
+        p->from = index > p->from ? index : p->from;
+        p->to = index < p->to ? index : p->to;
+    }
     extend(p);
     if (2 * p->to <= p->from) /* hardly more, and nothing is listed apart */
         p->to = 0;
-    for (int j = 0; j < r->input_count; j++)
-        p->from = r->inputs[j].value->index > p->from ? r->inputs[j].value->index : p->from;
+    for (int j = 0; j < r->input_count; j++) {
+        const int64_t index = tg_value_of(r->inputs[j])->index;
+        p->from = index > p->from ? index : p->from;
+    }
     if (!find_early(p))
         return false;
     p->count = p->early_count + p->from - p->to + 1;
@@ -515,7 +519,7 @@ bool tg_record_pass(tg_tape *tape, const tg_request *r)
     const int64_t scratch = tg_arena_here(&tape->scratch);
     tg_program_cut(program, program->count);
     for (int i = 0; i < r->output_count; i++) /* hooks may read it, and the caller afterwards */
-        r->outputs[i].value->is_kept = true;
+        tg_value_of(r->outputs[i])->is_kept = true;
     bool fine = find_values(&p);
     if (fine) {
         const tg_value *derived_from = program->derived_from;

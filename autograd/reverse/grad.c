@@ -12,7 +12,7 @@ static bool is_usable(tg_tape *tape, const tg_request *r, const char *what, cons
 {
     for (int i = 0; i < count; i++) {
         const char *problem = tg_tape_problem(tape, tensors[i]);
-        if (!problem && tensors[i].value->dtype == TG_I32)
+        if (!problem && tg_value_of(tensors[i])->dtype == TG_I32)
             problem = "an integer tensor";
         if (problem)
             return tg_tape_fail(tape, "%s: %s %d is %s", r->function, what, i, problem);
@@ -30,20 +30,27 @@ static bool is_same(const tg_tape *tape, const tg_pass *pass, const tg_request *
                 pass->mode == (program->mode & TG_MODE_DETACHED) &&
                 (r->input_count > 0 || pass->retained_count == tg_notes_of(tape)->retained_count);
     for (int i = 0; same && i < r->output_count; i++)
-        same = pass->outputs[i] == r->outputs[i].value &&
+        same = pass->outputs[i] == tg_value_of(r->outputs[i]) &&
                (r->cotangents && tg_ok(r->cotangents[i])
-                    ? pass->cotangents[i] == r->cotangents[i].value
+                    ? pass->cotangents[i] == tg_value_of(r->cotangents[i])
                     : !pass->cotangents[i] && !(r->cotangents && r->cotangents[i].value));
     for (int j = 0; same && j < r->input_count; j++)
-        same = pass->inputs[j] == r->inputs[j].value;
+        same = pass->inputs[j] == tg_value_of(r->inputs[j]);
     for (int i = 0; same && i < pass->retained_count; i++)
         same = tg_is_retained(tape, pass->retained[i]);
     return same;
 }
 
-static bool run_again(tg_tape *tape, tg_pass *pass, const tg_request *r)
+static bool fits(tg_tape *tape, const void *next)
+{
+    const tg_pass *pass = tg_notes_of(tape)->hooks ? NULL : tg_program_next_pass(&tape->program);
+    return pass && is_same(tape, pass, next);
+}
+
+static bool run_again(tg_tape *tape, const tg_request *r)
 {
     tg_program *program = &tape->program;
+    const tg_pass *pass = tg_program_next_pass(program);
     program->count = pass->end;
     program->passes.next++;
     for (int j = 0; j < r->input_count; j++)
@@ -56,7 +63,7 @@ static void *keep(tg_tape *tape, const tg_tensor *tensors, int count)
 {
     tg_value **values = tg_program_take(&tape->program, (size_t)count * sizeof *values, sizeof(void *));
     for (int i = 0; values && i < count; i++)
-        values[i] = tensors ? tensors[i].value : NULL;
+        values[i] = tensors ? tg_value_of(tensors[i]) : NULL;
     return values;
 }
 
@@ -65,7 +72,7 @@ static bool remember(tg_tape *tape, const tg_request *r, int64_t start)
 {
     tg_program *program = &tape->program;
     for (int j = 0; j < r->input_count; j++)
-        r->gradients[j].value->is_kept = true;
+        tg_value_of(r->gradients[j])->is_kept = true;
     if (tg_notes_of(tape)->hooks)
         return true;
     const int retained_count = r->input_count > 0 ? 0 : tg_notes_of(tape)->retained_count;
@@ -89,7 +96,7 @@ static bool remember(tg_tape *tape, const tg_request *r, int64_t start)
         return false;
     const tg_retained *one = tg_notes_of(tape)->retained;
     for (int i = 0; i < retained_count; i++, one = one->next)
-        pass->retained[i] = one->value;
+        pass->retained[i] = tg_value_of(one->tensor);
     return tg_program_list(program, &program->passes, pass);
 }
 
@@ -105,10 +112,10 @@ static bool differentiate(const tg_request *r)
         !is_usable(tape, r, "output", r->outputs, r->output_count) ||
         !is_usable(tape, r, "input", r->inputs, r->input_count))
         return false;
-    tg_pass *known = tg_notes_of(tape)->hooks ? NULL : tg_program_next_pass(&tape->program);
+    const bool known = tg_tape_fits(tape, fits, r);
     const int64_t start = tape->program.count;
-    const bool fine = known && is_same(tape, known, r) ? run_again(tape, known, r)
-                                                       : tg_record_pass(tape, r) && remember(tape, r, start);
+    const bool fine =
+        known ? run_again(tape, r) : !tape->program.failed && tg_record_pass(tape, r) && remember(tape, r, start);
     for (int j = 0; !fine && j < r->input_count; j++)
         r->gradients[j] = (tg_tensor){0};
     return fine;

@@ -22,7 +22,7 @@ const tg_notes *tg_notes_of(const tg_tape *tape)
 bool tg_is_retained(const tg_tape *tape, const tg_value *value)
 {
     const tg_retained *one = tg_notes_of(tape)->retained;
-    while (one && one->value != value)
+    while (one && tg_value_of(one->tensor) != value)
         one = one->next;
     return one != NULL;
 }
@@ -39,7 +39,7 @@ tg_tensor tg_retain_gradient(tg_tensor x)
         tg_tape_fail(tape, "out of memory: tg_retain_gradient");
         return x;
     }
-    *one = (tg_retained){notes->retained, value};
+    *one = (tg_retained){notes->retained, x};
     notes->retained = one;
     notes->retained_count++;
     return x;
@@ -55,7 +55,7 @@ bool tg_add_hook(tg_tensor x, tg_hook_function function, void *user)
     tg_hook *hook = notes ? tg_arena_take(&tape->notes, sizeof *hook, _Alignof(tg_hook)) : NULL;
     if (!hook)
         return tg_tape_fail(tape, "out of memory: tg_add_hook");
-    *hook = (tg_hook){.value = value, .function = function, .user = user};
+    *hook = (tg_hook){.tensor = x, .function = function, .user = user};
     *notes->last_hook = hook;
     notes->last_hook = &hook->next;
     return true;

@@ -7,7 +7,7 @@
 
 typedef struct tg_hook {
     struct tg_hook *next;
-    tg_value *value;
+    tg_tensor tensor;
     tg_hook_function function;
     void *user;
 } tg_hook;
@@ -15,7 +15,7 @@ typedef struct tg_hook {
 /* A tensor whose gradient was requested in this step. */
 typedef struct tg_retained {
     struct tg_retained *next;
-    tg_value *value;
+    tg_tensor tensor;
 } tg_retained;
 
 /* What was asked of the passes of this step: a feature of the tape, which it has from the first request on. */

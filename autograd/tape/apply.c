@@ -48,7 +48,7 @@ static bool broadcast_shape(tg_value *out)
     out->shape = out->inputs[0]->shape;
     out->size = out->inputs[0]->size;
     for (int i = 1; i < out->input_count; i++) {
-        if (tg_shape_equal(out->shape, out->inputs[i]->shape))
+        if (out->shape == out->inputs[i]->shape || tg_shape_equal(out->shape, out->inputs[i]->shape))
             continue;
         if (!tg_shape_broadcast(out->shape, out->inputs[i]->shape, &out->program->shape))
             return tg_expected(out, "the shapes do not broadcast: from the last axis on, sizes must be equal or 1");
@@ -155,7 +155,7 @@ static bool set_inputs(tg_value *out, const request *r)
         return false;
     out->input_count = r->count;
     for (int i = 0; i < r->count; i++) {
-        out->inputs[i] = r->inputs[i].value;
+        out->inputs[i] = tg_value_of(r->inputs[i]);
         out->requires_grad |= out->inputs[i]->requires_grad;
     }
     if (out->mode & TG_MODE_DETACHED || out->op->flags & TG_CONSTANT)
@@ -202,18 +202,27 @@ static tg_value *append_all(const request *r)
     return out;
 }
 
-/* The value that the previous step had here, if it is the same operation on the same tensors. */
+/* True if the previous step had the same operation on the same tensors here. */
+static bool fits(tg_tape *tape, const void *next)
+{
+    const request *r = next;
+    const tg_value *value = tg_program_next(&tape->program);
+    if (!value || value->op != r->op || value->input_count != r->count || value->is_saved)
+        return false;
+    for (int i = 0; i < r->count; i++)
+        if (tg_value_of(r->inputs[i]) != value->inputs[i])
+            return false;
+    return r->op->attributes_size == 0 ||
+           (r->attributes && tg_attributes_equal(r->op, value->attributes, r->attributes));
+}
+
+/* The value that the previous step, or another one before it, had here. */
 static tg_value *match(const request *r)
 {
     tg_program *program = &r->tape->program;
-    tg_value *value = tg_program_next(program);
-    if (!value || value->op != r->op || value->input_count != r->count || value->is_saved)
+    if (!tg_tape_fits(r->tape, fits, r))
         return NULL;
-    for (int i = 0; i < r->count; i++)
-        if (r->inputs[i].value != value->inputs[i] || !tg_value_of(r->inputs[i]))
-            return NULL;
-    if (r->op->attributes_size > 0 && !(r->attributes && tg_attributes_equal(r->op, value->attributes, r->attributes)))
-        return NULL;
+    tg_value *value = tg_program_at(program, program->count);
     program->count += 1 + (r->op->saved && tg_saved_of(value));
     return value;
 }

@@ -3,7 +3,7 @@
 const char *tg_name_of(const tg_value *value)
 {
     const tg_given_name *name = value->program->names;
-    while (name && name->value != value)
+    while (name && name->index != value->index)
         name = name->next;
     return name ? name->text : !value->op && value->parameter ? value->parameter->name : NULL;
 }

@@ -31,13 +31,16 @@ static bool is_like(const tg_value *value, const new_leaf *l)
            value->requires_grad == requires_grad(l) && tg_shape_equal(value->shape, l->shape);
 }
 
-/* The leaf that the previous step had here. */
-static tg_value *match(tg_program *program, const new_leaf *l)
+static bool fits(tg_tape *tape, const void *next)
 {
-    tg_value *value = tg_program_next(program);
-    if (!value || !is_like(value, l))
-        return NULL;
-    program->count++;
+    const tg_value *value = tg_program_next(&tape->program);
+    return value && is_like(value, next);
+}
+
+/* The leaf that is recorded here. */
+static tg_value *take_next(tg_tape *tape, const new_leaf *l)
+{
+    tg_value *value = tg_program_at(&tape->program, tape->program.count++);
     if (l->data)
         value->slot.data = l->data;
     return value;
@@ -59,24 +62,25 @@ static tg_value *append(tg_tape *tape, const new_leaf *l)
     value->slot.at = tg_arena_here(&tape->run.arena);
     value->dtype = l->dtype;
     value->shape = tg_program_take(&tape->program, sizeof *value->shape, _Alignof(tg_shape));
-    if (!value->shape)
-        return NULL;
-    *value->shape = *l->shape;
+    if (value->shape)
+        *value->shape = *l->shape;
     value->size = size;
     value->parameter = l->parameter;
     value->is_variable = l->is_variable;
     value->is_borrowed = l->data != NULL;
     value->requires_grad = requires_grad(l);
     value->slot.data = l->data;
-    return l->data || tg_run_allocate(&tape->run, value) ? value : NULL;
+    if (value->shape && (l->data || tg_run_allocate(&tape->run, value)))
+        return value;
+    tg_program_cut(&tape->program, value->index);
+    return NULL;
 }
 
 static tg_value *push(tg_tape *tape, const new_leaf *l)
 {
     if (!tape || tape->program.failed)
         return NULL;
-    tg_value *value = match(&tape->program, l);
-    return value ? value : append(tape, l);
+    return tg_tape_fits(tape, fits, l) ? take_next(tape, l) : append(tape, l);
 }
 
 static tg_value *push_copy(tg_tape *tape, const new_leaf *l, const void *data)
@@ -121,12 +125,14 @@ tg_tensor tg_variable(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape 
 
 /* ---- parameters ---- */
 
-/* The leaves of a parameter on this tape: several if it was frozen in between, or its set grew. The parameter itself
- * knows no tape: many tapes may evaluate one model at once. */
+enum { MOST_LEAVES = 16 };
+
+/* Where the leaves of a parameter have been on this tape, the latest first: several if it was frozen in between, its
+ * set grew, or steps differ. The parameter itself knows no tape: many tapes may evaluate one model at once. */
 typedef struct place {
     const tg_parameter *parameter;
-    tg_value **leaves; /* in the order of the program */
-    int count, capacity;
+    int64_t index[MOST_LEAVES];
+    int count;
 } place;
 
 /* All of them: a feature of the tape. */
@@ -147,7 +153,6 @@ static void free_places(tg_feature *feature)
     while (all->tree) {
         place *root = *(place **)all->tree;
         tdelete(root, &all->tree, compare_places);
-        free(root->leaves);
         free(root);
     }
 }
@@ -164,7 +169,8 @@ static place *place_of(tg_tape *tape, const tg_parameter *parameter)
         return *found;
     made = all ? malloc(sizeof *made) : NULL;
     if (made) {
-        *made = key;
+        made->parameter = parameter;
+        made->count = 0;
         found = tsearch(made, &all->tree, compare_places);
         tape->program.allocations += 2;
     }
@@ -175,33 +181,28 @@ static place *place_of(tg_tape *tape, const tg_parameter *parameter)
     return found ? made : NULL;
 }
 
-/* The leaf that this step has for the parameter. Another one may have been at its address when the entry was made. */
+/* The leaf that this step has for the parameter. */
 static tg_value *known_leaf(const place *here, const tg_program *program, const new_leaf *l)
 {
-    for (int i = here->count - 1; i >= 0; i--) {
-        tg_value *leaf = here->leaves[i];
-        if (leaf->index < program->count && is_like(leaf, l) && leaf->slot.data == l->data)
+    for (int i = 0; i < here->count; i++) {
+        tg_value *leaf = here->index[i] < program->count ? tg_program_at(program, here->index[i]) : NULL;
+        if (leaf && is_like(leaf, l) && leaf->slot.data == l->data)
             return leaf;
     }
     return NULL;
 }
 
-/* Adds a leaf to the entry, in place of those that have been removed from the program. */
-static bool add_leaf(tg_tape *tape, place *here, tg_value *leaf)
+/* Notes where a leaf is; the last of those before it makes room if need be. */
+static void note_leaf(place *here, int64_t index)
 {
-    while (here->count > 0 && here->leaves[here->count - 1]->index >= leaf->index)
-        here->count--;
-    if (here->count == here->capacity) {
-        const int capacity = here->capacity + 1;
-        tg_value **leaves = realloc(here->leaves, (size_t)capacity * sizeof *leaves);
-        if (!leaves)
-            return tg_program_fail(&tape->program, "out of memory for the place of a parameter");
-        here->leaves = leaves;
-        here->capacity = capacity;
-        tape->program.allocations++;
-    }
-    here->leaves[here->count++] = leaf;
-    return true;
+    int i = 0;
+    while (i < here->count && here->index[i] != index)
+        i++;
+    if (i == here->count && here->count < MOST_LEAVES)
+        here->count++;
+    for (i = i < MOST_LEAVES ? i : MOST_LEAVES - 1; i > 0; i--)
+        here->index[i] = here->index[i - 1];
+    here->index[0] = index;
 }
 
 tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter)
@@ -214,9 +215,10 @@ tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter)
                         .data = parameter->data,
                         .parameter = parameter};
     tg_program *program = &tape->program;
-    tg_value *value = parameter->data ? match(program, &l)
-                                      : NULL; /* the previous step read it here for the first time: so does this one */
-    if (!value) {
+    tg_value *value = NULL;
+    if (parameter->data && fits(tape, &l)) /* the previous step read it here for the first time: so does this one */
+        value = take_next(tape, &l);
+    else {
         place *here = place_of(tape, parameter);
         if (!here)
             return (tg_tensor){0};
@@ -228,9 +230,10 @@ tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter)
                             parameter->name ? parameter->name : "without a name");
             return (tg_tensor){0};
         }
-        value = append(tape, &l);
-        if (!value || !add_leaf(tape, here, value))
+        value = push(tape, &l);
+        if (!value)
             return (tg_tensor){0};
+        note_leaf(here, value->index);
     }
     value->change = tg_latest_change();
     return tg_tensor_of(value);

@@ -29,6 +29,7 @@ void tg_program_reset(tg_program *program)
     program->count = 0;
     program->passes.next = program->regions.next = 0;
     program->mode = 0;
+    program->turned = false;
     program->names = NULL;
     program->scope = NULL;
     program->region = NULL;
@@ -37,14 +38,41 @@ void tg_program_reset(tg_program *program)
     program->steps++;
 }
 
+void tg_program_exchange(tg_program *program, tg_recording *other)
+{
+    const tg_recording now = {program->blocks, program->block_count, program->block_capacity,
+                              program->known,  program->planned,     program->size,
+                              program->arena,  program->passes,      program->regions};
+    program->blocks = other->blocks;
+    program->block_count = other->block_count;
+    program->block_capacity = other->block_capacity;
+    program->known = other->known;
+    program->planned = other->planned;
+    program->size = other->size;
+    program->arena = other->arena;
+    program->passes = other->passes;
+    program->regions = other->regions;
+    program->turned = true;
+    *other = now;
+}
+
+void tg_recording_free(tg_recording *recording)
+{
+    for (int64_t i = 0; i < recording->block_count; i++)
+        free(recording->blocks[i]);
+    free(recording->blocks);
+    free(recording->passes.items);
+    free(recording->regions.items);
+    tg_arena_free(&recording->arena);
+    *recording = (tg_recording){0};
+}
+
 void tg_program_free(tg_program *program)
 {
-    for (int64_t i = 0; i < program->block_count; i++)
-        free(program->blocks[i]);
-    free(program->blocks);
-    free(program->passes.items);
-    free(program->regions.items);
-    tg_arena_free(&program->arena);
+    tg_recording own = {0};
+    tg_program_exchange(program, &own);
+    tg_recording_free(&own);
+    tg_arena_free(&program->scopes);
 }
 
 /* Clears gradients that are removed values. */
@@ -114,6 +142,8 @@ tg_value *tg_program_append(tg_program *program)
     const int64_t index = program->count++;
     program->known = program->count;
     program->recorded++;
+    program->planned = NULL;
+    program->size = 0;
     /* In parts: for a longer one compilers choose an instruction that is slow to start. */
     memset(value, 0, offsetof(tg_value, index));
     memset(&value->index, 0, offsetof(tg_value, at) - offsetof(tg_value, index));
@@ -175,12 +205,21 @@ void tg_program_enter_scope(tg_program *program, const char *name)
         program->scope = known;
         return;
     }
-    tg_scope *scope = tg_program_take(program, sizeof *scope + strlen(name) + 1, _Alignof(tg_scope));
-    if (!scope)
-        return;
-    scope->parent = program->scope;
-    strcpy(scope->name, name);
-    program->scope = scope;
+    known = program->last;
+    while (known && (known->parent != program->scope || strcmp(known->name, name) != 0))
+        known = known->next;
+    tg_scope *made =
+        known ? NULL : tg_arena_take(&program->scopes, sizeof *made + strlen(name) + 1, _Alignof(tg_scope));
+    if (made) {
+        made->parent = program->scope;
+        made->next = program->last;
+        strcpy(made->name, name);
+        known = program->last = made;
+    }
+    if (known)
+        program->scope = known;
+    else
+        tg_program_fail(program, "out of memory for scope %s", name);
 }
 
 /* ---- attributes ---- */

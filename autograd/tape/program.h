@@ -46,7 +46,7 @@ typedef struct tg_pass {
 /* A name that tg_named has given to a value in this step. */
 typedef struct tg_given_name {
     const struct tg_given_name *next;
-    const tg_value *value;
+    int64_t index; /* of the value */
     const char *text;
 } tg_given_name;
 
@@ -61,18 +61,23 @@ struct tg_program {
     tg_value **blocks;
     int64_t block_count, block_capacity;
     int64_t count, known;
+    char *planned; /* the block of memory in which the run has planned all these values' buffers, */
+    size_t size;   /* and how much of it they need; NULL and 0: they are not planned, or values came later */
     uint64_t first_serial;
     int64_t steps;    /* resets so far */
     int64_t recorded; /* values appended so far */
-    tg_arena arena;   /* of attributes, inputs, scopes, passes and regions */
+    tg_arena arena;   /* of attributes, inputs, shapes, passes and regions */
     tg_list passes, regions;
     void (*before_cut)(tg_program *program, int64_t count); /* called before values from `count` on are removed */
     int64_t allocations;
+    tg_arena scopes;            /* those of all steps, */
+    const tg_scope *last;       /* in a list, this one first */
     tg_shape shape;             /* for the shape rule that runs */
     const tg_given_name *names; /* of this step, the latest first */
 
     /* The mode in which the next value is recorded. */
     uint8_t mode;
+    bool turned; /* this step has changed to another recording */
     const tg_scope *scope;
     const tg_region *region;
     const tg_value *derived_from;
@@ -87,14 +92,15 @@ static inline tg_value *tg_program_at(const tg_program *program, int64_t index)
     return &program->blocks[index >> TG_BLOCK_BITS][index & (TG_BLOCK_VALUES - 1)];
 }
 
-/* The value behind a handle; NULL if it is inert or from a past step. */
+/* The value behind a handle; NULL if it is inert or from a past step. If the step has turned to another recording, that
+ * has a value of its own there. */
 static inline tg_value *tg_value_of(tg_tensor x)
 {
     tg_value *value = x.value;
     if (!value || value->program->first_serial + (uint64_t)value->index != x.serial ||
         value->index >= value->program->count)
         return NULL;
-    return value;
+    return value->program->turned ? tg_program_at(value->program, value->index) : value;
 }
 
 static inline tg_tensor tg_tensor_of(tg_value *value)
@@ -112,6 +118,26 @@ static inline tg_value *tg_program_next(const tg_program *program)
                                                                                                               : NULL;
 }
 
+/* What is recorded, with which another such record can change places. */
+typedef struct tg_recording {
+    tg_value **blocks;
+    int64_t block_count, block_capacity, known;
+    char *planned;
+    size_t size;
+    tg_arena arena;
+    tg_list passes, regions;
+} tg_recording;
+
+static inline tg_value *tg_recording_at(const tg_recording *recording, int64_t index)
+{
+    return &recording->blocks[index >> TG_BLOCK_BITS][index & (TG_BLOCK_VALUES - 1)];
+}
+
+/* Exchanges the program's record and another. The values before program->count must be those of this step in both. */
+void tg_program_exchange(tg_program *program, tg_recording *other);
+
+void tg_recording_free(tg_recording *recording);
+
 /* Ends the step and begins another. */
 void tg_program_reset(tg_program *program);
 void tg_program_free(tg_program *program);
@@ -126,7 +152,7 @@ tg_value *tg_program_append(tg_program *program);
 /* Memory that lives as long as the value appended next; NULL, with the error recorded, if out of memory. */
 void *tg_program_take(tg_program *program, size_t size, size_t alignment);
 
-/* Enters a scope; reuses the next value's scope if it is the same. */
+/* Enters a scope; it is the same each time. */
 void tg_program_enter_scope(tg_program *program, const char *name);
 
 /* The saved derivative of a value, recorded right after it; NULL if there is none. */

@@ -155,6 +155,8 @@ tg_tape_counts tg_tape_count(const tg_tape *tape)
         held += arenas[i]->bytes_held;
         allocations += arenas[i]->allocations;
     }
+    for (const tg_feature *feature = run->features; feature; feature = feature->next)
+        held += feature->kind->held ? feature->kind->held(feature) : 0;
     return (tg_tape_counts){
         .values = program->count,
         .bytes_used = used + tape->notes.bytes_used + program->count * (int64_t)sizeof(tg_value),
@@ -232,6 +234,14 @@ tg_tape *tg_tape_of_any(const tg_tensor *tensors, int count)
     return tape;
 }
 
+bool tg_tape_turn(tg_tape *tape, tg_fits *fits, const void *next)
+{
+    bool turned = false;
+    for (tg_feature *feature = tape->run.features; feature && !turned; feature = feature->next)
+        turned = feature->kind->turn && feature->kind->turn(feature, tape, fits, next);
+    return turned;
+}
+
 bool tg_tape_compute(tg_tape *tape)
 {
     return tape->defers ? !tape->program.failed : tg_run_to(&tape->run, &tape->program, tape->program.count);
@@ -251,7 +261,7 @@ tg_tensor tg_named(tg_tensor x, const char *name)
     tg_tape *tape = value ? tg_tape_at(value) : NULL;
     tg_given_name *named = tape ? tg_arena_take(&tape->notes, sizeof *named, _Alignof(tg_given_name)) : NULL;
     if (named) {
-        *named = (tg_given_name){tape->program.names, value, name};
+        *named = (tg_given_name){tape->program.names, value->index, name};
         tape->program.names = named;
     } else
         tg_tape_fail(tape, "out of memory: tg_named");

@@ -17,8 +17,8 @@
 typedef struct tg_program tg_program;
 
 typedef struct tg_scope {
-    const struct tg_scope *parent;
-    char name[]; /* a copy */
+    const struct tg_scope *parent, *next; /* next: in the list of all scopes of the tape */
+    char name[];                          /* a copy */
 } tg_scope;
 
 /* The mode in which a value was recorded: whether it can be differentiated, and whether a later step may reuse it alone

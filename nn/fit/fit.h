@@ -19,7 +19,7 @@
  * An epoch trains once on every training row, in an order of its own, and then evaluates the validation rows. Order,
  * dropout and everything else that is random depend only on the seed and the position in the run. So a run that was
  * stopped and continues, in the same process or from its files, ends with the bytes of a run that never stopped. After
- * the first epoch a step allocates nothing, as long as the loss function does not.
+ * the third epoch a step allocates nothing, as long as the loss function does not.
  */
 #ifndef TG_FIT_H
 #define TG_FIT_H

@@ -159,29 +159,41 @@ static void compute_weights(const attention *t, const block *b, const head *of)
                    b->weights.at);
 }
 
+static bool is_finite(const attention *t, size_t count, const void *x)
+{
+    double sum = 0;
+    TG_KERNEL_CALL(t->value->dtype, sum_of_squares, count, x, &sum);
+    return isfinite(sum);
+}
+
+/* True if all that the heads of a batch read is finite, which is quickly seen in one pass. */
+static bool is_batch_finite(const attention *t, size_t batch)
+{
+    const size_t of_x = t->positions * t->row, of_y = t->positions * t->row_of_heads;
+    return is_finite(t, of_x, t->x + batch * of_x * t->element) &&
+           (!t->cotangent || is_finite(t, of_y, t->cotangent + batch * of_y * t->element));
+}
+
 /* Products of a causal block multiply what its queries do not see by 0, which is NaN for NaN and infinity. If one of
  * the rows first .. first + queries - 1 of these matrices has such an element, the block is computed a query at a time:
  * then only what is seen is read. The sums have the same order, so finite results have the same bits. */
 static size_t queries_at_once(const attention *t, size_t first, size_t queries, int count, const matrix *of)
 {
-    for (int m = 0; t->causal && m < count; m++)
-        for (size_t i = 0; i < queries; i++) {
-            double sum = 0;
-            TG_KERNEL_CALL(t->value->dtype, sum_of_squares, t->size, from_row(t, of[m], first + i).at, &sum);
-            if (!isfinite(sum))
+    for (int m = 0; m < count; m++)
+        for (size_t i = 0; i < queries; i++)
+            if (!is_finite(t, t->size, from_row(t, of[m], first + i).at))
                 return 1;
-        }
     return queries;
 }
 
-static void attend(const attention *t, size_t batch, size_t number, void *memory)
+static void attend(const attention *t, size_t batch, size_t number, bool finite, void *memory)
 {
     const head of = head_in(t, t->x, batch, number);
     const matrix y = columns_of(t, t->y, t->row_of_heads, batch, number);
     const size_t together = queries_together(t);
     for (size_t first = 0; first < t->positions; first += together) {
         const size_t end = first + together < t->positions ? first + together : t->positions,
-                     step = queries_at_once(t, first, end - first, 1, &of.value);
+                     step = finite ? end - first : queries_at_once(t, first, end - first, 1, &of.value);
         for (size_t i = first; i < end; i += step) {
             const block b = block_at(t, i, step, memory);
             compute_weights(t, &b, &of);
@@ -206,7 +218,7 @@ static void differentiate_block(const attention *t, const block *b, const head *
 }
 
 /* The last block sees all keys and writes; earlier blocks add. */
-static void differentiate(const attention *t, size_t batch, size_t number, bool more, void *memory)
+static void differentiate(const attention *t, size_t batch, size_t number, bool more, bool finite, void *memory)
 {
     const head of = head_in(t, t->x, batch, number), d = head_in(t, t->gradient, batch, number);
     const matrix cotangent = columns_of(t, t->cotangent, t->row_of_heads, batch, number);
@@ -215,7 +227,7 @@ static void differentiate(const attention *t, size_t batch, size_t number, bool 
         const size_t first = (left - 1) * together,
                      end = left * together < t->positions ? left * together : t->positions;
         const matrix read[] = {of.query, of.key, of.value, cotangent};
-        const size_t step = queries_at_once(t, first, end - first, 4, read);
+        const size_t step = finite ? end - first : queries_at_once(t, first, end - first, 4, read);
         for (size_t j = 0; step == 1 && !more && j < t->positions; j++) {
             memset(from_row(t, d.key, j).at, 0, t->size * t->element);
             memset(from_row(t, d.value, j).at, 0, t->size * t->element);
@@ -236,14 +248,20 @@ static void work_on_some(void *context, size_t first, size_t count)
     if (!memory)
         t->without_memory = true;
     const size_t group = t->heads / t->shared;
-    for (; memory && count > 0; count--, first++)
+    bool finite = !t->causal;
+    for (size_t known = SIZE_MAX; memory && count > 0; count--, first++) {
+        const size_t batch = first / t->shared;
+        if (t->causal && batch != known)
+            finite = is_batch_finite(t, batch);
+        known = batch;
         for (size_t k = 0; k < group; k++) {
-            const size_t batch = first / t->shared, number = first % t->shared * group + k;
+            const size_t number = first % t->shared * group + k;
             if (t->gradient)
-                differentiate(t, batch, number, k > 0, memory);
+                differentiate(t, batch, number, k > 0, finite, memory);
             else
-                attend(t, batch, number, memory);
+                attend(t, batch, number, finite, memory);
         }
+    }
 }
 
 static void work_on_all(const tg_call *call, const tg_value *x, attention t)

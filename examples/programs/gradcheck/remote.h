@@ -26,7 +26,6 @@ typedef struct remote_function {
     tg_gradcheck_input inputs[REMOTE_MOST];
     int count;
     tg_shape outputs[REMOTE_MOST];
-    bool in_base64;
     void *numbers[REMOTE_MOST]; /* of the inputs: double, or int32_t */
     char why[256];              /* the error in an answer; "" if there is none */
 } remote_function;

@@ -16,7 +16,6 @@ Without a vjp, that of PyTorch (torch.autograd) or JAX
 (jax.vjp) is checked, as defined by your Function or custom_vjp. The type of x is that of the check: float64, float32 or
 bfloat16. What the program prints goes to standard error.
 """
-import base64
 import collections
 import inspect
 import json
@@ -42,8 +41,10 @@ def _tuple(x):
     return tuple(x) if isinstance(x, (tuple, list)) else (x,)
 
 
-def _encoded(x):
-    return base64.b64encode(np.asarray(x, "<f8", order="C").tobytes()).decode()
+def _listed(x):
+    """All numbers in order; JSON has neither infinities nor NaN."""
+    x = np.asarray(x, np.float64)
+    return x.ravel().tolist() if np.isfinite(x).all() else [a if np.isfinite(a) else None for a in x.ravel().tolist()]
 
 
 class _NumPy:
@@ -56,7 +57,9 @@ class _NumPy:
         return "i32" if np.issubdtype(a.dtype, np.integer) else {"float64": "f64", "float32": "f32", "bfloat16": "bf16"}.get(str(a.dtype))
 
     def make(self, numbers, like):
-        return numbers if like.dtype == np.float64 else numbers.astype(like.dtype)  # doubles are read only: nobody changes them
+        array = numbers if like.dtype == np.float64 else numbers.astype(like.dtype)
+        array.flags.writeable = False  # f cannot change what it is given
+        return array
 
     def numbers(self, a):
         return np.asarray(a, np.float64)
@@ -187,17 +190,17 @@ def check(f, vjp=None, x=(), *, jvp=None, name=None, fixed=(), order=1):
     if len(kinds) != 1 or None in kinds:
         raise TypeError("expected arrays of one type: float64, float32 or bfloat16 (and integers)")
     names = names if len(names) == len(x) else [f"input {i}" for i in range(len(x))]
-    inputs = [{"name": names[i], "shape": list(np.shape(a)), "data": _encoded(of.numbers(a)), "type": of.kind(a), "fixed": i in fixed} for i, a in enumerate(x)]
+    inputs = [{"name": names[i], "shape": list(np.shape(a)), "data": _listed(of.numbers(a)), "type": of.kind(a), "fixed": i in fixed} for i, a in enumerate(x)]
     gives = [what for what, function in (("vjp", vjp), ("jvp", jvp)) if function]
-    _send({"function": name, "type": kinds.pop(), "inputs": inputs, "outputs": [list(np.shape(y)) for y in outputs], "gives": gives, "encoding": "base64"})
+    _send({"function": name, "type": kinds.pop(), "inputs": inputs, "outputs": [list(np.shape(y)) for y in outputs], "gives": gives})
     return _serve({"value": f, "vjp": vjp, "jvp": jvp}, of, outputs)
 
 
 def _serve(functions, of, outputs):
     """Answers until the check ends."""
 
-    def arrays(strings, like):
-        return [None if s is None else of.make(np.frombuffer(base64.b64decode(s), "<f8").reshape(np.shape(a)), a) for s, a in zip(strings, like)]
+    def arrays(lists, like):
+        return [None if s is None else of.make(np.array(s, np.float64).reshape(np.shape(a)), a) for s, a in zip(lists, like)]
 
     while line := sys.stdin.buffer.readline():
         asked = json.loads(line)
@@ -211,7 +214,7 @@ def _serve(functions, of, outputs):
             for i, (a, like) in enumerate(zip(found, of.like if asked["ask"] == "vjp" else outputs)):
                 if a is not None and np.shape(a) != np.shape(like):
                     raise ValueError(f"array {i} has shape {np.shape(a)}, where {np.shape(like)} is expected")
-            out = [None if a is None else _encoded(of.numbers(a)) for a in found]
+            out = [None if a is None else _listed(of.numbers(a)) for a in found]
             _pipe.write(b'{"out": ' + json.dumps(out).encode() + b"}\n")
         except Exception as error:
             _pipe.write(json.dumps({"error": f"{type(error).__name__}: {error}"}).encode() + b"\n")

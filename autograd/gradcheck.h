@@ -17,8 +17,7 @@
  * Everything is computed in double, on the checker's own tapes; nothing is printed. F is the function, u and v are
  * random cotangents. Order 1 compares the gradient of <u, F> with differences of F, order 2 the gradient of <v,
  * gradient> with differences of the analytic gradient, and so on. Inputs of up to 16 elements are checked element by
- * element, larger ones along random directions. An input of up to 256 elements that determines the result elementwise
- * is checked at every element, all of them moved at once.
+ * element, larger ones along random directions. An elementwise operation is checked at up to 256 elements.
  *
  * There is no tolerance to choose. An error of more than a millionth of the derivative is caught in double, and of a
  * thousandth in float, unless the rounding of the function hides it, or it is below 1e-12 of the function's size.
@@ -31,11 +30,11 @@
  *
  * These are checked too:
  *
- *     - Two equal calls give the same bytes, even if the function runs on other numbers before the backward pass.
- *     - The gradient is linear in its cotangent: it is exactly zero for a zero cotangent; bit-identical up to the
- *       factor for -1 and for powers of two from 2^-100 to 2^100; additive up to rounding.
- *     - The function without gradient, tg_backward and tg_grad, and a second step on one tape and the first on another
- *       give bit-identical numbers; a checkpoint gives the same gradient up to rounding.
+ *     - Two equal calls give the same bytes.
+ *     - The gradient is exactly zero for a zero cotangent, and bit-identical up to the factor for -1 and for powers of
+ *       two from 2^-100 to 2^100.
+ *     - The function without gradient, tg_backward and tg_grad, a later step on one tape, a checkpoint, and a backward
+ *       pass after the function has run on other numbers give the same numbers up to rounding.
  *     - The gradient for one input, with the others recorded as constants, is the one computed together with theirs.
  *     - <v, J u> = <J^T v, u>, with J u from differentiating J^T v by v.
  *     - Nothing is NaN or infinite at the given point; at others, nothing that differences show to be finite.
@@ -58,7 +57,7 @@ typedef struct tg_gradcheck_options {
     int64_t elements; /* inputs of up to this many are checked element by element; 0 means 16. Elementwise: of up
                          to 256 */
     int directions;   /* random directions for each larger input; 0 means 3 */
-    bool double_only; /* of an operation: do not compare it with what it gives in float */
+    bool double_only; /* of an operation: do not check it in float */
     char *report; /* room for a failure at length: inputs, element, derivative expected and found, and what the fault
                      looks like; empty if all is well. NULL: not wanted */
     size_t report_size; /* of this room; 4 KiB are enough for nearly all */
@@ -73,8 +72,8 @@ typedef enum tg_gradcheck_status {
     TG_GRADCHECK_DISTURBED,      /* running on other numbers before the backward pass changes the gradient */
     TG_GRADCHECK_ZERO,           /* a zero cotangent gives a gradient that is not zero */
     TG_GRADCHECK_NOT_LINEAR,     /* the gradient is not linear in its cotangent */
-    TG_GRADCHECK_SINGLE,         /* an operation's results in float and in double differ */
-    TG_GRADCHECK_SHAPE,          /* an elementwise operation gives other numbers in another shape */
+    TG_GRADCHECK_SINGLE,         /* an operation's derivative is wrong in float */
+    TG_GRADCHECK_SHAPE,          /* an elementwise operation's derivative is wrong in another shape */
     TG_GRADCHECK_ANOTHER_WAY,    /* evaluated or differentiated another way (tg_backward, a checkpoint, a second step,
                                     ...), it gives other numbers */
     TG_GRADCHECK_ALONE,          /* the gradient of an input depends on which other gradients are computed */
@@ -112,9 +111,8 @@ typedef struct tg_gradcheck_result {
 } tg_gradcheck_result;
 
 /* Checks an operation, built-in or not, on each of its samples: as given, at the other points as far as the samples'
- * ranges allow, and with one tensor for all inputs of the same shape. Its results in float must equal those in double
- * up to rounding, and those in a program that is replayed, on transposed tensors and on parts of others those of a
- * single step. An elementwise operation must give the same numbers in shapes of other ranks and lengths, and broadcast.
+ * ranges allow, and with one tensor for all inputs of the same shape; in float; replayed, on transposed tensors and on
+ * parts of others; if it is elementwise also in shapes of other ranks and lengths, and broadcast.
  * Operations that have no derivative by nature are refused. NULL options mean the defaults. */
 tg_gradcheck_result tg_gradcheck_op(const tg_op *op, const tg_gradcheck_options *options);
 
@@ -192,7 +190,7 @@ typedef struct tg_black_box {
 /* Checks a black box, to first order, like a function of tensors: by differences and those invariants that apply, with
  * bounds and steps for its type. Also:
  *
- * - if there is a jvp or a jacobian, J u is linear in u, the same each time, and <v, J u> = <J^T v, u>;
+ *     - if there is a jvp or a jacobian, it is one linear map with the gradient: <v, J u> = <J^T v, u>;
  *     - no call changes its inputs, and the gradient does not depend on what the function was last evaluated on.
  *
  * Inputs are rounded to the type; parameters are refused. To check a second derivative, give the vjp, a function of x
@@ -200,28 +198,6 @@ typedef struct tg_black_box {
  * (double), 1e-3 (float) or 0.25 (bfloat16) of the derivative is promised to be caught. */
 tg_gradcheck_result tg_gradcheck_function(const tg_black_box *function, const tg_gradcheck_input *inputs, int count,
                                           const tg_gradcheck_options *options);
-
-/* The error of finite differences against the step: as steps shrink, truncation falls and rounding rises, so the curve
- * is a V. */
-typedef struct tg_gradcheck_step {
-    double step;    /* relative to the size of the input */
-    double central; /* |(F(x+h) - F(x-h)) / 2h - analytic| / |analytic| */
-    double once;    /* the same after one Richardson extrapolation, from steps 2h and h */
-    double twice;   /* after two, from 4h, 2h and h */
-} tg_gradcheck_step;
-
-/* An element of an input of a sample. */
-typedef struct tg_gradcheck_place {
-    int sample, input; /* -1: any */
-    int64_t index;     /* in memory order; -1: any */
-    double value;      /* of the element; set by the function */
-    double derivative; /* of <output, random cotangent> by the element; set by the function */
-} tg_gradcheck_place;
-
-/* Fills `steps` with halved steps at a place. Where the place has -1, it is set to the first sample that can be
- * differentiated, and to its element with the largest derivative. Where the derivative is 0, errors are absolute.
- * Returns the number of steps: `count`, or 0 if there is no such place. */
-int tg_gradcheck_steps(const tg_op *op, tg_gradcheck_place *place, uint64_t seed, tg_gradcheck_step *steps, int count);
 
 TG_API_END
 #endif

@@ -4,13 +4,38 @@
 
 #include <string.h>
 
-/* The results of a direction, per unit of it. */
-static tg_gradcheck_result compare_range(tg_check *c, int order, const double *direction, int64_t from, int64_t to)
+/* ---- adding up ---- */
+
+static void add_counts(tg_gradcheck_result *v, const tg_gradcheck_result *before, const tg_gradcheck_result *part)
 {
-    tg_gradcheck_result v;
-    tg_check_compare(
-        c, &(tg_check_way){.level = order - 1, .direction = direction, .groups = 1, .from = from, .to = to}, &v);
-    return v;
+    v->samples = before->samples;
+    v->skipped = before->skipped;
+    v->comparisons = before->comparisons + part->comparisons;
+    v->along = before->along + part->along;
+    v->kinks = before->kinks + part->kinks;
+    v->sharp = before->sharp + part->sharp;
+    v->undecided = before->undecided + part->undecided;
+}
+
+void tg_check_add(tg_gradcheck_result *total, tg_gradcheck_result *undecided, const tg_gradcheck_result *part)
+{
+    const tg_gradcheck_result before = *total;
+    const bool open = part->status == TG_GRADCHECK_CANNOT_TELL, first = before.comparisons == before.undecided;
+    if (open && before.undecided == 0)
+        *undecided = *part;
+    if (!open && before.passed && (!part->passed || first || part->relative > before.relative))
+        *total = *part;
+    add_counts(total, &before, part);
+}
+
+/* What is undecided becomes the result if all else passes. */
+void tg_check_end(tg_gradcheck_result *total, const tg_gradcheck_result *undecided)
+{
+    const tg_gradcheck_result before = *total, none = {0};
+    if (!before.passed || before.undecided == 0)
+        return;
+    *total = *undecided;
+    add_counts(total, &before, &none);
 }
 
 static bool fails(const tg_gradcheck_result *v)
@@ -33,12 +58,10 @@ static void count_in(tg_check *c, tg_gradcheck_result *v, tg_check_part *part, c
 
 /* ---- elements ---- */
 
-static void divide(tg_gradcheck_result *v, double unit)
+static tg_gradcheck_result compare_range(tg_check *c, int order, const double *direction, int64_t from, int64_t to)
 {
-    v->analytic /= unit;
-    v->numeric /= unit;
-    v->error /= unit;
-    v->bound /= unit;
+    const int64_t stride = c->elementwise && to - from == 1 ? c->level[0].length : 1;
+    return tg_check_compare(c, &(tg_check_line){order - 1, direction, from, to, from % stride, stride, 1});
 }
 
 static tg_gradcheck_result compare_element(tg_check *c, int order, const tg_check_part *part, int64_t index,
@@ -48,27 +71,11 @@ static tg_gradcheck_result compare_element(tg_check *c, int order, const tg_chec
     direction[i] = c->scale[i];
     tg_gradcheck_result v = compare_range(c, order, direction, i, i + 1);
     direction[i] = 0;
-    divide(&v, c->scale[i]);
+    double *numbers[] = {&v.analytic, &v.numeric, &v.error, &v.bound};
+    for (int k = 0; k < 4; k++)
+        *numbers[k] /= c->scale[i];
     v.index = index;
     return v;
-}
-
-/* All elements of an input of an elementwise function at once. A failure must show again where the element moves
- * alone. */
-static void compare_places(tg_check *c, int order, tg_check_part *part, double *direction)
-{
-    const int64_t from = part->offset, to = from + part->size;
-    tg_gradcheck_result *v = tg_check_take(c, part->size, sizeof *v);
-    memcpy(direction + from, c->scale + from, (size_t)part->size * sizeof(double));
-    tg_check_compare(c, &(tg_check_way){order - 1, direction, part->size, from, to, NULL}, v);
-    memset(direction + from, 0, (size_t)part->size * sizeof(double));
-    for (int64_t i = 0; i < part->size; i++) {
-        divide(&v[i], c->scale[from + i]);
-        v[i].index = i;
-        if (fails(&v[i]) && c->result.passed)
-            v[i] = compare_element(c, order, part, i, direction);
-        count_in(c, &v[i], part, "");
-    }
 }
 
 static void compare_elements(tg_check *c, int order, tg_check_part *part, double *direction)
@@ -81,6 +88,15 @@ static void compare_elements(tg_check *c, int order, tg_check_part *part, double
 
 /* ---- directions ---- */
 
+/* Steps are powers of two, so that they are exact in every type; of both signs and several sizes. */
+static tg_gradcheck_result compare_direction(tg_check *c, int order, const tg_check_part *part, double *direction)
+{
+    for (int64_t i = part->offset; i < part->offset + part->size; i++)
+        direction[i] = fmin(c->scale[i], c->own_scale[i]) *
+                       ldexp(tg_rng_below(&c->rng, 2) ? 1 : -1, -(int)tg_rng_below(&c->rng, 3));
+    return compare_range(c, order, direction, part->offset, part->offset + part->size);
+}
+
 /* Halves the range of a direction that fails as long as one half fails; names the element if that fails alone. */
 static bool find_element(tg_check *c, int order, const tg_check_part *part, const double *direction,
                          tg_gradcheck_result *failed)
@@ -88,11 +104,13 @@ static bool find_element(tg_check *c, int order, const tg_check_part *part, cons
     int64_t from = part->offset, to = from + part->size;
     while (to - from > 1) {
         const int64_t middle = from + (to - from) / 2;
-        const tg_gradcheck_result first = compare_range(c, order, direction, from, middle),
-                                  second = fails(&first) ? first : compare_range(c, order, direction, middle, to);
-        if (!fails(&first) && !fails(&second))
+        tg_gradcheck_result half = compare_range(c, order, direction, from, middle);
+        const bool first = fails(&half);
+        if (!first)
+            half = compare_range(c, order, direction, middle, to);
+        if (!fails(&half))
             return false;
-        *(fails(&first) ? &to : &from) = middle;
+        *(first ? &to : &from) = middle;
     }
     const tg_gradcheck_result v =
         compare_element(c, order, part, from - part->offset, tg_check_numbers(c, c->variables));
@@ -101,21 +119,15 @@ static bool find_element(tg_check *c, int order, const tg_check_part *part, cons
     return fails(&v);
 }
 
-/* Steps are powers of two, so that they are exact in every type; of both signs and several sizes. */
-static void draw_direction(tg_check *c, const tg_check_part *part, double *direction)
-{
-    for (int64_t i = part->offset; i < part->offset + part->size; i++)
-        direction[i] = fmin(c->scale[i], c->own_scale[i]) *
-                       ldexp(tg_rng_below(&c->rng, 2) ? 1 : -1, -(int)tg_rng_below(&c->rng, 3));
-}
-
 /* At another point than the caller's many elements may have a kink at once, where a direction proves nothing: there, an
  * element must fail. */
-static void compare_direction(tg_check *c, int order, tg_check_part *part, const double *direction, const char *how)
+static void compare_directions(tg_check *c, int order, tg_check_part *part, double *direction)
 {
-    tg_gradcheck_result v = compare_range(c, order, direction, part->offset, part->offset + part->size);
-    if (!fails(&v) || find_element(c, order, part, direction, &v) || !c->at[0])
-        count_in(c, &v, part, how);
+    for (int k = c->at[0] || c->along ? 1 : c->options.directions; k > 0 && !part->wrong; k--) {
+        tg_gradcheck_result v = compare_direction(c, order, part, direction);
+        if (!fails(&v) || find_element(c, order, part, direction, &v) || !c->at[0])
+            count_in(c, &v, part, " (along a random direction)");
+    }
 }
 
 /* At a tie a maximum has a kink in each element, which may get any share of the cotangent: only elements that move
@@ -139,21 +151,10 @@ static void compare_together(tg_check *c, int order, tg_check_part *part, double
 
 /* ---- all ---- */
 
-/* Of an elementwise function, unless it is large or has inputs that broadcast. */
-static bool has_places(const tg_check *c)
-{
-    enum { MOST_PLACES = 256 };
-    bool all = c->elementwise && c->level[0].length <= MOST_PLACES;
-    for (int p = 0; p < c->part_count; p++)
-        all &= c->parts[p].size == c->level[0].length;
-    return all;
-}
-
 /* True if a random direction agrees, and no slope jumps along it. */
 static bool is_smooth(tg_check *c, int order, tg_check_part *part, double *direction)
 {
-    draw_direction(c, part, direction);
-    tg_gradcheck_result v = compare_range(c, order, direction, part->offset, part->offset + part->size);
+    tg_gradcheck_result v = compare_direction(c, order, part, direction);
     memset(direction + part->offset, 0, (size_t)part->size * sizeof *direction);
     const bool smooth = v.passed && v.sharp && !v.kinks;
     if (smooth)
@@ -162,21 +163,16 @@ static bool is_smooth(tg_check *c, int order, tg_check_part *part, double *direc
 }
 
 /* At the caller's point, every element of a small input. At another point first all of them along one direction, which
- * shows that all is well where the slopes do not jump. */
+ * shows that all is well where the slopes do not jump. Of an elementwise function an element hides no other. */
 static void compare_part(tg_check *c, int order, tg_check_part *part, double *direction)
 {
-    const bool few = !c->along && part->size <= c->options.elements;
+    enum { MOST_PLACES = 256 };
     const int64_t kinks = c->result.kinks;
-    if (has_places(c))
-        compare_places(c, order, part, direction);
-    else if (few && (!c->at[0] || !is_smooth(c, order, part, direction)))
+    if (c->along || part->size > (c->elementwise ? MOST_PLACES : c->options.elements))
+        compare_directions(c, order, part, direction);
+    else if (!c->at[0] || (c->elementwise && !c->brief) || !is_smooth(c, order, part, direction))
         compare_elements(c, order, part, direction);
-    for (int k = 0; !few && !has_places(c) && k < (c->at[0] || c->along ? 1 : c->options.directions) && !part->wrong;
-         k++) {
-        draw_direction(c, part, direction);
-        compare_direction(c, order, part, direction, " (along a random direction)");
-    }
-    if (order == 1 && c->result.kinks > kinks && part->size > 1 && !has_places(c) && !(c->composed && c->at[0]))
+    if (order == 1 && c->result.kinks > kinks && part->size > 1 && !c->elementwise && !(c->composed && c->at[0]))
         compare_together(c, order, part, direction);
     memset(direction + part->offset, 0, (size_t)part->size * sizeof *direction);
 }

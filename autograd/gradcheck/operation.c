@@ -15,17 +15,10 @@ typedef struct trial {
     int number, count;
     tg_gradcheck_input inputs[MOST];
     double low[MOST], high[MOST]; /* of special points */
-    int which[MOST];
+    int which[MOST];              /* the check's input that is the operation's input i */
     tg_tensor room[MOST];
-    tg_check_call call;
     tg_rng rng;
 } trial;
-
-_Noreturn static void refuse(trial *t, const char *why)
-{
-    t->all.result = tg_check_no_result(-1);
-    tg_check_stop(&t->all, TG_GRADCHECK_REFUSED, "%s", why);
-}
 
 /* ---- drawing ---- */
 
@@ -34,64 +27,36 @@ static bool is_default_range(const tg_sample_input *in)
     return !in->index && in->value_count == 0 && in->low == 0 && in->high == 0;
 }
 
-static double lowest(const tg_sample_input *in)
-{
-    return is_default_range(in) ? -3 : in->low;
-}
-
-static double highest(const tg_sample_input *in)
-{
-    return is_default_range(in) ? 3 : in->high;
-}
-
 static double draw(trial *t, const tg_sample_input *in, int64_t i)
 {
-    return in->value_count > 0 ? in->values[i % in->value_count]
-                               : lowest(in) + (highest(in) - lowest(in)) * tg_rng_uniform(&t->rng);
+    const bool anywhere = is_default_range(in);
+    const double low = anywhere ? -3 : in->low, high = anywhere ? 3 : in->high;
+    return in->value_count > 0 ? in->values[i % in->value_count] : low + (high - low) * tg_rng_uniform(&t->rng);
 }
 
-static const double *draw_numbers(trial *t, const tg_sample_input *in, int64_t size)
+static const double *draw_numbers(trial *t, const tg_sample_input *in)
 {
-    double *numbers = tg_check_numbers(&t->all, size);
+    const int64_t size = tg_shape_size(&in->shape);
+    double *numbers = tg_check_numbers(&t->all, size > 0 ? size : 0);
     for (int64_t i = 0; i < size; i++)
         numbers[i] = draw(t, in, i);
     return numbers;
-}
-
-static const int32_t *draw_integers(trial *t, const tg_sample_input *in, int64_t size)
-{
-    int32_t *integers = tg_check_take(&t->all, size, sizeof *integers);
-    const double span = fmax(1, in->high - in->low);
-    for (int64_t i = 0; i < size; i++)
-        integers[i] = in->value_count > 0 ? (int32_t)in->values[i % in->value_count]
-                                          : (int32_t)in->low + (int32_t)tg_rng_below(&t->rng, (uint64_t)span);
-    return integers;
-}
-
-static void start_sample(trial *t, int number)
-{
-    tg_rng rng = tg_rng_seed(t->all.options.seed);
-    rng = tg_rng_stream(&rng, t->op->name);
-    tg_arena_empty(&t->all.arena);
-    t->sample = &t->op->samples[number];
-    t->number = number;
-    t->count = t->sample->count > 0 ? t->sample->count : t->op->arity;
-    t->rng = tg_rng_split(&rng, (uint64_t)number);
 }
 
 static void draw_inputs(trial *t)
 {
     for (int i = 0; i < t->count; i++) {
         const tg_sample_input *in = &t->sample->input[i];
-        const int64_t size = tg_shape_size(&in->shape) > 0 ? tg_shape_size(&in->shape) : 0;
-        t->inputs[i] = (tg_gradcheck_input){.shape = in->shape, .fixed = in->fixed};
+        const double *numbers = draw_numbers(t, in);
+        const int64_t size = tg_shape_size(&in->shape);
+        int32_t *integers = in->index ? tg_check_take(&t->all, size > 0 ? size : 0, sizeof *integers) : NULL;
+        for (int64_t k = 0; integers && k < size; k++)
+            integers[k] = (int32_t)floor(numbers[k]);
+        t->inputs[i] = (tg_gradcheck_input){
+            .shape = in->shape, .fixed = in->fixed, .integers = integers, .data = in->index ? NULL : numbers};
         t->low[i] = is_default_range(in) ? -INFINITY : in->value_count > 0 ? INFINITY : in->low;
         t->high[i] = is_default_range(in) ? INFINITY : in->high;
         t->which[i] = i;
-        if (in->index)
-            t->inputs[i].integers = draw_integers(t, in, size);
-        else
-            t->inputs[i].data = draw_numbers(t, in, size);
     }
 }
 
@@ -111,30 +76,39 @@ static bool is_for_derivatives(const trial *t)
 
 /* ---- one sample ---- */
 
-static tg_check check_of(trial *t)
+static tg_tensor apply(tg_tape *tape, const tg_tensor *inputs, int count, void *user)
 {
-    t->call = (tg_check_call){t->op, t->sample->attributes, t->count, t->which, t->room};
-    tg_check c =
-        tg_check_of_call(&t->call, t->inputs, t->count, t->number, &t->all.options, tg_rng_stream(&t->rng, "check"));
-    c.low = t->low;
-    c.high = t->high;
-    return c;
+    trial *t = user;
+    (void)tape, (void)count;
+    for (int i = 0; i < t->count; i++)
+        t->room[i] = inputs[t->which[i]];
+    return tg_apply(t->op, t->sample->attributes, t->count, t->room);
 }
 
-static void check_forms(tg_check *c, void *of)
+static tg_check check_of(trial *t, tg_check_tensors *of)
 {
-    tg_check_forms(c, ((const trial *)of)->op);
+    *of = (tg_check_tensors){.function = apply, .user = t};
+    return (tg_check){.name = t->op->name,
+                      .inputs = t->inputs,
+                      .count = t->count,
+                      .result = tg_check_no_result(t->number),
+                      .kind = &tg_check_of_tensors,
+                      .source = of,
+                      .elementwise = t->op->flags & TG_ELEMENTWISE,
+                      .options = t->all.options,
+                      .low = t->low,
+                      .high = t->high,
+                      .rng = tg_rng_stream(&t->rng, "check")};
 }
 
 /* Checks the current inputs and adds the outcome to the total. False if it failed, or if there is nothing to check: a
  * value that is not finite, as in samples at the end of a range, or the mean of no elements. */
 static bool run_variant(trial *t, const char *note)
 {
-    tg_check c = check_of(t);
+    tg_check_tensors of;
+    tg_check c = check_of(t, &of);
     tg_check_run(&c);
     tg_gradcheck_result *v = &c.result;
-    if (v->passed && !note[0])
-        tg_check_try(&c, check_forms, t);
     const bool passed = v->passed, nothing = (v->status == TG_GRADCHECK_NOT_FINITE && v->order == 0) || c.nothing;
     if (!passed && !nothing) {
         tg_text text = {v->why, sizeof v->why, strlen(v->why)};
@@ -147,32 +121,91 @@ static bool run_variant(trial *t, const char *note)
     return passed;
 }
 
+/* Compares along one direction of each input, in another type or shape. Only a failure counts. */
+static void run_briefly(trial *t, tg_gradcheck_type type, tg_gradcheck_status status, const char *at)
+{
+    tg_check_tensors of;
+    tg_check c = check_of(t, &of);
+    c.type = type;
+    c.at = at;
+    c.brief = true;
+    c.options.order = 1;
+    tg_check_run(&c);
+    if (!c.result.passed) {
+        if (c.result.status == TG_GRADCHECK_WRONG)
+            c.result.status = status;
+        tg_check_explain(&c);
+        tg_check_add(&t->all.result, &t->all.undecided, &c.result);
+    }
+    tg_check_close(&c);
+}
+
+/* An elementwise operation in shapes of other ranks and lengths, and broadcast; each input in turn is the smaller one.
+ */
+static void check_shapes(trial *t)
+{
+    static const int lengths[] = {1,  2,  3,  4,  5,  6,  7,  8,   9,   13,  15,  16,
+                                  17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 1003};
+    static const tg_shape shapes[][2] = {{{0}, {0}},
+                                         {{2, {3, 5}}, {2, {3, 5}}},
+                                         {{3, {2, 1, 7}}, {3, {2, 1, 7}}},
+                                         {{4, {2, 3, 2, 2}}, {4, {2, 3, 2, 2}}},
+                                         {{6, {1, 2, 1, 2, 1, 3}}, {6, {1, 2, 1, 2, 1, 3}}},
+                                         {{1, {4}}, {2, {3, 4}}},
+                                         {{2, {3, 1}}, {2, {3, 4}}},
+                                         {{0}, {2, {3, 4}}},
+                                         {{1, {1}}, {1, {9}}},
+                                         {{2, {3, 1}}, {2, {1, 4}}},
+                                         {{3, {2, 1, 5}}, {2, {3, 1}}}};
+    enum { LENGTHS = sizeof lengths / sizeof *lengths, SHAPES = sizeof shapes / sizeof *shapes };
+    const tg_sample *own = t->sample;
+    tg_sample sample = *own;
+    t->sample = &sample;
+    for (int i = 0; i < LENGTHS + SHAPES; i++) {
+        const tg_shape line = {1, {lengths[i < LENGTHS ? i : 0]}}, *small = i < LENGTHS ? &line : shapes[i - LENGTHS],
+                       *others = i < LENGTHS ? &line : small + 1;
+        for (int which = 0; which < (tg_shape_equal(small, others) ? 1 : t->count > 1 ? t->count : 0); which++) {
+            char text[2][50], at[160];
+            tg_text words = {at, sizeof at, 0};
+            tg_text_add(&words, " (with input %d %s beside %s)", which, tg_shape_text(small, text[0], sizeof text[0]),
+                        tg_shape_text(others, text[1], sizeof text[1]));
+            for (int k = 0; k < t->count; k++)
+                sample.input[k].shape = k == which ? *small : *others;
+            draw_inputs(t);
+            if (t->all.result.passed)
+                run_briefly(t, TG_GRADCHECK_F64, TG_GRADCHECK_SHAPE, at);
+        }
+    }
+    t->sample = own;
+}
+
 /* Makes one tensor serve for the inputs in a bitmask. Its values lie in the ranges of all of them, or are those that
  * one of them prescribes. False if that is impossible. */
 static bool make_same(trial *t, unsigned group)
 {
     const int first = __builtin_ctz(group);
-    const tg_sample_input *prescribes = NULL;
-    tg_sample_input all = {.shape = t->sample->input[first].shape, .low = -INFINITY, .high = INFINITY};
+    tg_sample_input all = t->sample->input[first];
     draw_inputs(t);
     for (int i = first; i < t->count; i++) {
         const tg_sample_input *in = &t->sample->input[i];
         if (!(group >> i & 1))
             continue;
-        if (in->index || in->fixed || !tg_shape_equal(&in->shape, &all.shape) || (in->value_count > 0 && prescribes))
+        if (in->index || in->fixed || !tg_shape_equal(&in->shape, &all.shape) ||
+            (i > first && in->value_count > 0 && all.value_count > 0))
             return false;
-        prescribes = in->value_count > 0 ? in : prescribes;
-        all.low = fmax(all.low, lowest(in));
-        all.high = fmin(all.high, highest(in));
+        if (in->value_count > 0 || is_default_range(&all))
+            all = *in;
+        else if (all.value_count == 0 && !is_default_range(in)) {
+            all.low = fmax(all.low, in->low);
+            all.high = fmin(all.high, in->high);
+        }
         t->low[first] = fmax(t->low[first], t->low[i]);
         t->high[first] = fmin(t->high[first], t->high[i]);
         t->inputs[i].fixed = i > first; /* no longer used */
         t->which[i] = first;
     }
-    if (tg_shape_size(&all.shape) <= 0 || (!prescribes && all.low >= all.high))
-        return false;
-    t->inputs[first].data = draw_numbers(t, prescribes ? prescribes : &all, tg_shape_size(&all.shape));
-    return true;
+    t->inputs[first].data = draw_numbers(t, &all);
+    return tg_shape_size(&all.shape) > 0 && (all.value_count > 0 || is_default_range(&all) || all.low < all.high);
 }
 
 /* ---- points of an elementwise operation ---- */
@@ -238,6 +271,10 @@ static void run_sample(trial *t)
         return;
     }
     total->samples++;
+    if (total->passed && !t->all.options.double_only)
+        run_briefly(t, TG_GRADCHECK_F32, TG_GRADCHECK_SINGLE, " (in float)");
+    if (t->number == 0 && t->op->flags & TG_ELEMENTWISE && !t->op->shape) /* a shape rule may refuse other shapes */
+        check_shapes(t);
     for (unsigned group = 3; group < 1u << t->count && total->passed; group++) {
         char note[80];
         tg_text text = {note, sizeof note, 0};
@@ -263,20 +300,28 @@ static void run_samples(tg_check *all, void *of)
     trial *t = of;
     tg_gradcheck_result *total = &all->result;
     const char *missing = tg_op_missing(t->op);
+    if (!missing && (!t->op->derivative || t->op->flags & (TG_CONSTANT | TG_SOURCE)))
+        missing = "the operation has no derivative by nature";
     if (missing)
-        refuse(t, missing);
-    if (!t->op->derivative || t->op->flags & (TG_CONSTANT | TG_SOURCE))
-        refuse(t, "the operation has no derivative by nature");
+        tg_check_stop(all, TG_GRADCHECK_REFUSED, "%s", missing);
     total->passed = true;
     for (int number = 0; number < t->op->sample_count && total->passed; number++) {
-        start_sample(t, number);
+        tg_rng rng = tg_rng_seed(all->options.seed);
+        rng = tg_rng_stream(&rng, t->op->name);
+        tg_arena_empty(&all->arena);
+        t->sample = &t->op->samples[number];
+        t->number = number;
+        t->count = t->sample->count > 0 ? t->sample->count : t->op->arity;
+        t->rng = tg_rng_split(&rng, (uint64_t)number);
         if (is_for_derivatives(t))
             run_sample(t);
         else
             total->skipped++;
     }
-    if (total->passed && total->comparisons == 0 && total->undecided == 0)
-        refuse(t, "it has no sample with inputs that can be differentiated");
+    if (total->passed && total->comparisons == 0 && total->undecided == 0) {
+        *total = tg_check_no_result(-1);
+        tg_check_stop(all, TG_GRADCHECK_REFUSED, "it has no sample with inputs that can be differentiated");
+    }
     tg_check_end(total, &all->undecided);
     if (total->passed)
         tg_check_say_success(t->op->name, TG_PROMISE_F64, total);
@@ -289,96 +334,4 @@ tg_gradcheck_result tg_gradcheck_op(const tg_op *op, const tg_gradcheck_options 
     tg_check_try(&t.all, run_samples, &t);
     tg_check_close(&t.all);
     return t.all.result;
-}
-
-/* ---- error against step ---- */
-
-typedef struct curve {
-    trial t;
-    tg_gradcheck_place place;
-    tg_gradcheck_step *steps;
-    int count, filled;
-} curve;
-
-/* The variable at the place, or the one of what the place leaves open whose derivative is largest; -1 if there is none.
- */
-static int64_t choose_element(const tg_check *c, tg_gradcheck_place *place)
-{
-    const tg_gradcheck_place given = *place;
-    int64_t chosen = -1;
-    double largest = -1;
-    for (int p = 0; p < c->part_count; p++)
-        for (int64_t k = 0; k < c->parts[p].size; k++) {
-            const int64_t i = c->parts[p].offset + k;
-            const double size = fabs(c->level[1].value[i]) * c->scale[i];
-            if ((given.input >= 0 && given.input != c->parts[p].input) || (given.index >= 0 && given.index != k) ||
-                !(size > largest))
-                continue;
-            largest = size;
-            chosen = i;
-            *place = (tg_gradcheck_place){place->sample, c->parts[p].input, k, c->point[i], c->level[1].value[i]};
-        }
-    return chosen;
-}
-
-static double difference(tg_check *c, int64_t i, double step)
-{
-    double change = 0;
-    for (int side = 1; side >= -1; side -= 2) {
-        c->moved[i] = c->point[i] + side * step;
-        c->kind->evaluate(c, 0, c->moved, c->ahead);
-        for (int64_t k = 0; k < c->level[0].length; k++)
-            change += side * c->level[0].cotangent[k] * c->ahead[k];
-    }
-    c->moved[i] = c->point[i];
-    return change / (2 * step);
-}
-
-static void fill_steps(tg_check *c, void *of)
-{
-    curve *v = of;
-    tg_check_open(c);
-    const int64_t i = choose_element(c, &v->place);
-    const double analytic = v->place.derivative, unit = analytic == 0 ? 1 : fabs(analytic);
-    double above[2] = {NAN, NAN};
-    for (; i >= 0 && v->filled < v->count; v->filled++) {
-        const double step = ldexp(0.5, -v->filled), plain = difference(c, i, step * c->scale[i]),
-                     once = plain + (plain - above[0]) / 3, twice = once + (once - above[1]) / 15;
-        v->steps[v->filled] = (tg_gradcheck_step){step, fabs(plain - analytic) / unit, fabs(once - analytic) / unit,
-                                                  fabs(twice - analytic) / unit};
-        above[0] = plain;
-        above[1] = once;
-    }
-}
-
-static void draw_curve(tg_check *all, void *of)
-{
-    curve *v = of;
-    (void)all;
-    draw_inputs(&v->t);
-    tg_check c = check_of(&v->t);
-    tg_check_try(&c, fill_steps, v);
-    tg_check_close(&c);
-}
-
-int tg_gradcheck_steps(const tg_op *op, tg_gradcheck_place *place, uint64_t seed, tg_gradcheck_step *steps, int count)
-{
-    if (tg_op_missing(op) || !op->derivative || !place || !steps)
-        return 0;
-    curve v = {.t = {.op = op, .all.options = tg_check_options(&(tg_gradcheck_options){.seed = seed})},
-               .steps = steps,
-               .count = count};
-    for (int sample = 0; sample < op->sample_count && v.filled == 0; sample++) {
-        if (place->sample >= 0 && place->sample != sample)
-            continue;
-        v.place = *place;
-        v.place.sample = sample;
-        start_sample(&v.t, sample);
-        if (is_for_derivatives(&v.t))
-            tg_check_try(&v.t.all, draw_curve, &v);
-    }
-    if (v.filled > 0)
-        *place = v.place;
-    tg_check_close(&v.t.all);
-    return v.filled;
 }

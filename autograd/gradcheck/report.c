@@ -1,126 +1,39 @@
-/* Results: adding them up, and their sentences. */
+/* Words: the sentences of a result, and what the report of a failure shows: the inputs, the derivatives without the
+ * random cotangents, and what the fault looks like. */
 #include "autograd/gradcheck/check.h"
 
 #include "autograd/base/numbers.h"
 
-#include <float.h>
 #include <stdio.h>
 #include <string.h>
 
-/* ---- adding up ---- */
-
-static void add_counts(tg_gradcheck_result *v, const tg_gradcheck_result *before, const tg_gradcheck_result *part)
-{
-    v->samples = before->samples;
-    v->skipped = before->skipped;
-    v->comparisons = before->comparisons + part->comparisons;
-    v->along = before->along + part->along;
-    v->kinks = before->kinks + part->kinks;
-    v->sharp = before->sharp + part->sharp;
-    v->undecided = before->undecided + part->undecided;
-}
-
-void tg_check_add(tg_gradcheck_result *total, tg_gradcheck_result *undecided, const tg_gradcheck_result *part)
-{
-    const tg_gradcheck_result before = *total;
-    const bool open = part->status == TG_GRADCHECK_CANNOT_TELL, first = before.comparisons == before.undecided;
-    const bool failed = before.status != TG_GRADCHECK_PASSED && before.status != TG_GRADCHECK_CANNOT_TELL;
-    if (open && before.undecided == 0)
-        *undecided = *part;
-    if (!open && !failed && (!part->passed || first || part->relative > before.relative))
-        *total = *part;
-    add_counts(total, &before, part);
-}
-
-/* What is undecided becomes the result if all else passes. */
-void tg_check_end(tg_gradcheck_result *total, const tg_gradcheck_result *undecided)
-{
-    const tg_gradcheck_result before = *total, none = {0};
-    if (!before.passed || before.undecided == 0)
-        return;
-    *total = *undecided;
-    add_counts(total, &before, &none);
-}
-
-/* ---- places ---- */
-
-void tg_check_add_element(tg_text *text, const tg_check *c, int input, int64_t index)
-{
-    const tg_gradcheck_input *in = &c->inputs[input];
-    const char *name = in->name ? in->name : in->parameter ? in->parameter->name : NULL;
-    if (name)
-        tg_text_add(text, "%s", name);
-    else
-        tg_text_add(text, "input %d", input);
-    if (index < 0)
-        return;
-    tg_text_add(text, tg_check_shape_of(in)->rank > 0 ? " at " : "");
-    tg_check_add_index(text, tg_check_shape_of(in), index);
-}
-
-void tg_check_add_index(tg_text *text, const tg_shape *shape, int64_t index)
-{
-    int64_t at[TG_MAX_RANK];
-    if (shape->rank == 0)
-        return;
-    for (int axis = shape->rank - 1; axis >= 0; axis--) {
-        at[axis] = index % shape->dim[axis];
-        index /= shape->dim[axis];
-    }
-    for (int axis = 0; axis < shape->rank; axis++)
-        tg_text_add(text, "%s%lld", axis ? ", " : "[", (long long)at[axis]);
-    tg_text_add(text, "]");
-}
-
-void tg_check_where(const tg_check *c, tg_gradcheck_result *v)
-{
-    tg_text text = {v->where, sizeof v->where, 0};
-    v->where[0] = '\0';
-    if (v->sample >= 0)
-        tg_text_add(&text, "sample %d", v->sample);
-    if (v->input >= 0 && v->input < c->count) {
-        tg_text_add(&text, text.used ? ", " : "");
-        tg_check_add_element(&text, c, v->input, v->index);
-    }
-    if (v->order > 0)
-        tg_text_add(&text, "%sorder %d", text.used ? ", " : "", v->order);
-}
+/* The largest number of elements shown of an input, of inputs listed, and the largest Jacobian compared, per side. */
+enum { SHOWN = 8, LISTED = 12, LARGEST_SIDE = 256 };
 
 /* ---- sentences ---- */
 
 /* Words for a simple factor between found and expected, like "twice as large"; NULL for other factors. */
-const char *tg_check_factor(const tg_check *c, double factor, char *text, size_t size)
+static const char *name_factor(const tg_check *c, double factor, char *text, size_t size)
 {
     enum { SIMPLE = 1000 };
-    const double whole = round(fabs(factor)), part = round(1 / fabs(factor)), like = c->promise;
+    const bool larger = fabs(factor) > 1;
+    const double many = larger ? fabs(factor) : 1 / fabs(factor), whole = round(many);
     const char *sign = factor < 0 ? ", and of the opposite sign" : "";
-    text[0] = '\0';
-    if (fabs(factor + 1) < like)
+    if (!(fabs(many - whole) < c->promise * whole) || whole > SIMPLE || factor == 1)
+        return NULL;
+    if (whole == 1)
         snprintf(text, size, "of the opposite sign");
-    else if (whole > 1 && whole <= SIMPLE && fabs(fabs(factor) - whole) < like * whole)
-        whole == 2 ? snprintf(text, size, "twice as large%s", sign)
-                   : tg_print(text, size, "%g times as large%s", whole, sign);
-    else if (part > 1 && part <= SIMPLE && fabs(1 / fabs(factor) - part) < like * part)
-        part == 2 ? snprintf(text, size, "half as large%s", sign) : tg_print(text, size, "1/%g as large%s", part, sign);
-    return text[0] ? text : NULL;
-}
-
-/* Compares the two numbers in words. */
-static void add_suspicion(tg_text *text, const tg_check *c, double analytic, double numeric)
-{
-    char words[80];
-    const char *factor = tg_check_factor(c, analytic / numeric, words, sizeof words);
-    if (analytic == 0)
-        tg_text_add(text, "; nothing arrives at this input");
-    else if (factor)
-        tg_text_add(text, "; it is %s", factor);
+    else if (whole == 2)
+        snprintf(text, size, "%s as large%s", larger ? "twice" : "half", sign);
+    else
+        tg_print(text, size, larger ? "%g times as large%s" : "1/%g as large%s", whole, sign);
+    return whole == 1 && factor > 0 ? NULL : text;
 }
 
 /* How many decimal digits the values keep, by their measured rounding: few where a function subtracts what is nearly
  * equal. */
-static void add_digits(tg_text *text, const tg_check *c, int level)
+static void add_digits(tg_text *text, const tg_check *c, const tg_check_level *of)
 {
-    const tg_check_level *of = &c->level[level];
     double noise = 0, size = 0;
     for (int64_t k = 0; k < of->length; k++) {
         noise += fabs(of->cotangent[k]) * of->noise[k];
@@ -132,18 +45,16 @@ static void add_digits(tg_text *text, const tg_check *c, int level)
                     lost);
 }
 
-void tg_check_say_failure(tg_check *c, tg_gradcheck_result *v, const char *how)
+void tg_check_say_failure(const tg_check *c, tg_gradcheck_result *v, const char *how)
 {
+    char words[80];
     tg_text text = {v->why, sizeof v->why, 0};
-    tg_check_put_back(c);
     tg_check_where(c, v);
     tg_text_add(&text, "%s, %s%s", c->name, v->where, how);
     for (int p = 0; p < c->part_count && v->index >= 0; p++)
         if (c->parts[p].input == v->input)
-            tg_text_add(&text, ", where it is %.9g%s", c->point[c->parts[p].offset + v->index], c->at);
-    if (v->index < 0)
-        tg_text_add(&text, "%s", c->at);
-    tg_text_add(&text, ": the derivative gives %.9g, ", v->analytic);
+            tg_text_add(&text, ", where it is %.9g", c->point[c->parts[p].offset + v->index]);
+    tg_text_add(&text, "%s: the derivative gives %.9g, ", c->at, v->analytic);
     if (v->status == TG_GRADCHECK_CANNOT_TELL)
         tg_text_add(&text,
                     "but finite differences converge neither at the point (%.9g) nor around it, so that they cannot "
@@ -152,13 +63,15 @@ void tg_check_say_failure(tg_check *c, tg_gradcheck_result *v, const char *how)
     else if (v->status == TG_GRADCHECK_NOT_FINITE)
         tg_text_add(&text, "finite differences %.9g", v->numeric);
     else {
+        const char *factor = name_factor(c, v->analytic / v->numeric, words, sizeof words);
         tg_text_add(&text,
                     "%s %.9g: off by %.3g, where %.3g is the largest error that differences and rounding explain",
                     v->kinks ? "the nearest of the slopes around it is" : "finite differences give", v->numeric,
                     v->error, v->bound);
-        add_suspicion(&text, c, v->analytic, v->numeric);
+        if (v->analytic == 0 || factor)
+            tg_text_add(&text, v->analytic == 0 ? "; nothing arrives at this input" : "; it is %s", factor);
     }
-    add_digits(&text, c, v->order - 1);
+    add_digits(&text, c, &c->level[v->order - 1]);
 }
 
 void tg_check_say_success(const char *name, double promise, tg_gradcheck_result *v)
@@ -176,23 +89,278 @@ void tg_check_say_success(const char *name, double promise, tg_gradcheck_result 
         tg_text_add(&text, "; %lld are at kinks", (long long)v->kinks);
 }
 
-void tg_check_say_inputs(tg_check *c, tg_text *text)
+/* ---- the Jacobian ---- */
+
+/* Of element j of the derivative below (of the result, at order 1) by variable i: what the derivative gives for a
+ * cotangent that is one at j and else zero, and what differences do. Below order 1, cotangents are all one. */
+typedef struct jacobian {
+    const tg_check *c;
+    int64_t rows, columns;     /* j, i */
+    double *found, *expected;  /* [rows, columns] */
+    const tg_check_part *part; /* that failed */
+} jacobian;
+
+/* Differences of every value by variable i, extrapolated once. */
+static void fill_column(tg_check *c, int order, int64_t i, jacobian *j)
+{
+    double *values[4], steps[4];
+    for (int k = 0; k < 4; k++) {
+        values[k] = tg_check_numbers(c, j->rows);
+        c->moved[i] = tg_check_round(c, c->point[i] + c->first * c->scale[i] * (k % 2 ? -1 : 1) / (k < 2 ? 1 : 2));
+        steps[k] = c->moved[i] - c->point[i];
+        c->kind->evaluate(c, order - 1, c->moved, values[k]);
+    }
+    c->moved[i] = c->point[i];
+    for (int64_t row = 0; row < j->rows; row++) {
+        const double longer = (values[0][row] - values[1][row]) / (steps[0] - steps[1]),
+                     shorter = (values[2][row] - values[3][row]) / (steps[2] - steps[3]);
+        j->expected[row * j->columns + i] = shorter + (shorter - longer) / 3;
+    }
+}
+
+/* The check is over, so that its cotangents are no longer needed. */
+static void fill_jacobian(tg_check *c, int order, jacobian *j)
+{
+    double *one = c->level[order - 1].cotangent;
+    j->found = tg_check_numbers(c, j->rows * j->columns);
+    j->expected = tg_check_numbers(c, j->rows * j->columns);
+    for (int k = 0; k < order - 1; k++)
+        for (int64_t i = 0; i < c->level[k].length; i++)
+            c->level[k].cotangent[i] = 1;
+    memset(one, 0, (size_t)j->rows * sizeof *one);
+    for (int64_t row = 0; row < j->rows; row++) {
+        one[row] = 1;
+        c->kind->evaluate(c, order, c->point, j->found + row * j->columns);
+        one[row] = 0;
+    }
+    for (int64_t i = 0; i < j->columns; i++)
+        fill_column(c, order, i, j);
+}
+
+/* The entry of the largest number of a matrix, less the other one if there is one, from variable `from` to the one
+ * before `to`. */
+static int64_t largest_of(const jacobian *j, const double *matrix, const double *less, int64_t from, int64_t to)
+{
+    int64_t entry = from;
+    double largest = -1;
+    for (int64_t row = 0; row < j->rows; row++)
+        for (int64_t at = row * j->columns + from; at < row * j->columns + to; at++) {
+            const double size = fabs(matrix[at] - (less ? less[at] : 0));
+            entry = size > largest ? at : entry;
+            largest = fmax(largest, size);
+        }
+    return entry;
+}
+
+/* ---- what the fault looks like ---- */
+
+/* How many elements have all derivatives as expected by another part, times a factor; with n > 1 each matrix in them is
+ * transposed, n being its rows or its columns. */
+static int64_t count_like(const jacobian *j, const tg_check_part *other, double factor, int64_t n)
+{
+    const tg_check_part *part = j->part;
+    const int64_t from = part->offset, to = from + part->size, rank = part->shape.rank,
+                  matrix = n > 1 ? part->shape.dim[rank - 2] * part->shape.dim[rank - 1] : 1;
+    const double expected = fabs(j->expected[largest_of(j, j->expected, NULL, from, to)]),
+                 found = fabs(j->found[largest_of(j, j->found, NULL, from, to)]), promise = j->c->promise,
+                 most = promise * fmax(expected, fmin(found, promise)) * fmax(1, fabs(factor));
+    int64_t like = 0;
+    for (int64_t i = 0; other->size == part->size && i < part->size; i++) {
+        const int64_t in = i % matrix, source = other->offset + i - in + in / n + in % n * (matrix / n);
+        bool fits = true;
+        for (int64_t at = 0; at < j->rows * j->columns; at += j->columns)
+            fits &= fabs(j->found[at + from + i] - factor * j->expected[at + source]) <= most;
+        like += fits;
+    }
+    return like;
+}
+
+static bool all_like(const jacobian *j, double factor)
+{
+    return count_like(j, j->part, factor, 1) == j->part->size;
+}
+
+/* Explanations: each adds its words if it fits, and returns whether it does. */
+
+static bool is_small(tg_text *text, const jacobian *j)
+{
+    const double off = j->c->result.error / fabs(j->c->result.numeric);
+    const bool fits = all_like(j, 1) && off < 10 * j->c->promise;
+    if (fits)
+        tg_text_add(text, "off by %.2g of what is expected, too little to be seen here", off);
+    return fits;
+}
+
+static bool is_in_the_cotangent(tg_text *text, const jacobian *j)
+{
+    const bool fits = all_like(j, 1);
+    if (fits)
+        tg_text_add(text,
+                    "for a cotangent of one at one element it is right: the fault is in what it does with others");
+    return fits;
+}
+
+static bool is_a_factor(tg_text *text, const jacobian *j)
+{
+    char words[80];
+    const int64_t from = j->part->offset, peak = largest_of(j, j->expected, NULL, from, from + j->part->size);
+    const double factor = j->found[peak] / j->expected[peak];
+    if (!isfinite(factor) || !all_like(j, factor))
+        return false;
+    const char *simple = name_factor(j->c, factor, words, sizeof words);
+    const int64_t count = (int64_t)round(fmin(fmax(fabs(factor), 1 / fabs(factor)), 1e9));
+    if (fabs(factor) < j->c->promise)
+        tg_text_add(text, "nothing arrives at this input");
+    else if (!simple)
+        tg_text_add(text, "all derivatives by this input are %.*g times as large",
+                    j->c->type == TG_GRADCHECK_F64 ? 9 : 3, factor);
+    else
+        tg_text_add(text, "all derivatives by this input are %s%s", simple,
+                    count < 3                ? ""
+                    : count == j->part->size ? "; the input has that many elements"
+                    : count == j->rows       ? "; the result has that many elements"
+                                             : "");
+    return true;
+}
+
+static bool is_transposed(tg_text *text, const jacobian *j)
+{
+    const tg_shape *shape = &j->part->shape;
+    bool transposed = false;
+    for (int axis = shape->rank - 2; axis >= 0 && axis < shape->rank; axis++)
+        transposed |= count_like(j, j->part, 1, shape->dim[axis]) == j->part->size;
+    if (transposed)
+        tg_text_add(text, "the last two indices of this input's derivative are transposed");
+    return transposed;
+}
+
+static bool is_of_another_input(tg_text *text, const jacobian *j)
+{
+    for (const tg_check_part *other = j->c->parts; other < j->c->parts + j->c->part_count; other++)
+        if (other != j->part && count_like(j, other, 1, 1) == j->part->size) {
+            tg_text_add(text, "it is the derivative by ");
+            tg_check_add_element(text, j->c, other->input, -1);
+            return true;
+        }
+    return false;
+}
+
+static bool is_in_some_elements(tg_text *text, const jacobian *j)
+{
+    tg_text_add(text, "wrong by %lld of the input's %lld elements",
+                (long long)(j->part->size - count_like(j, j->part, 1, 1)), (long long)j->part->size);
+    return true;
+}
+
+/* Tried in order; the last one always fits. */
+static bool (*const explanations[])(tg_text *text, const jacobian *j) = {
+    is_small, is_in_the_cotangent, is_a_factor, is_transposed, is_of_another_input, is_in_some_elements};
+
+/* ---- the report ---- */
+
+static void add_row(tg_text *text, const char *what, const double *row, int64_t count)
+{
+    tg_text_add(text, "  %-12s", what);
+    for (int64_t i = 0; i < count; i++)
+        tg_text_add(text, " %.6g", row[i]);
+    tg_text_add(text, "\n");
+}
+
+static void add_inputs(tg_text *text, const tg_check *c)
+{
+    for (int i = 0, p = 0; i < c->count; i++) {
+        const tg_gradcheck_input *in = &c->inputs[i];
+        const bool varies = p < c->part_count && c->parts[p].input == i;
+        const double *data = varies ? c->point + c->parts[p++].offset : in->data;
+        const int64_t size = tg_shape_size(tg_check_shape_of(in));
+        char words[128];
+        tg_text_add(text, "  %-12s", i == 0 ? "inputs" : "");
+        tg_check_add_element(text, c, i, -1);
+        tg_text_add(text, " %s:", tg_shape_text(tg_check_shape_of(in), words, sizeof words));
+        for (int64_t k = 0; k < size && k < SHOWN; k++)
+            tg_text_add(text, " %.9g", in->integers ? in->integers[k] : data[k]);
+        tg_text_add(text, size > SHOWN ? " ...\n" : "\n");
+    }
+}
+
+/* "the result at [0, 2]"; at order 2 "the derivative by input 1 at [2]" */
+static void add_output(tg_text *text, const tg_check *c, int order, int64_t row)
+{
+    int output = 0, p = c->part_count - 1;
+    if (order == 1) {
+        for (; row >= tg_shape_size(&c->outputs[output]); output++)
+            row -= tg_shape_size(&c->outputs[output]);
+        tg_text_add(text, c->output_count > 1 ? "output %d" : "the result", output);
+        tg_text_add(text, c->outputs[output].rank > 0 ? " at " : "");
+        tg_check_add_index(text, &c->outputs[output], row);
+        return;
+    }
+    while (row < c->parts[p].offset)
+        p--;
+    tg_text_add(text, order == 2 ? "the derivative by " : "derivative %d by ", order - 1);
+    tg_check_add_element(text, c, c->parts[p].input, row - c->parts[p].offset);
+}
+
+/* The entry with the largest error, at the failing element if that is known; and the explanation. */
+static void add_derivatives(tg_check *c, void *to)
+{
+    tg_text *text = to;
+    const tg_gradcheck_result v = c->result;
+    jacobian j = {.c = c, .rows = v.order > 0 ? c->level[v.order - 1].length : 0, .columns = c->variables};
+    if (v.status != TG_GRADCHECK_WRONG || j.rows < 1 || j.rows > LARGEST_SIDE || j.columns > LARGEST_SIDE)
+        return;
+    for (j.part = c->parts; j.part->input != v.input; j.part++)
+        ;
+    fill_jacobian(c, v.order, &j);
+    const int64_t from = j.part->offset + (v.index < 0 ? 0 : v.index),
+                  entry = largest_of(&j, j.found, j.expected, from, v.index < 0 ? from + j.part->size : from + 1),
+                  row = entry / j.columns, variable = entry % j.columns, start = entry - variable + j.part->offset;
+    tg_text_add(text, "  %-12sof ", "derivative");
+    add_output(text, c, v.order, row);
+    tg_text_add(text, " by ");
+    tg_check_add_element(text, c, v.input, variable - j.part->offset);
+    tg_text_add(text, ", which is %.9g\n  %-12s%.9g\n  %-12s%.9g\n", c->point[variable], "expected", j.expected[entry],
+                "found", j.found[entry]);
+    if (j.part->size > 1 && j.part->size <= SHOWN) {
+        add_row(text, "all expected", j.expected + start, j.part->size);
+        add_row(text, "all found", j.found + start, j.part->size);
+    }
+    tg_text_add(text, "  %-12s", "seems");
+    for (size_t i = 0; !explanations[i](text, &j); i++)
+        ;
+    tg_text_add(text, "\n");
+}
+
+/* Which inputs are right and which wrong; of many, those that are wrong. */
+static void add_verdicts(tg_text *text, const tg_check *c)
 {
     int wrong = 0, named = 0;
-    enum { MOST_NAMED = 12 };
     for (int p = 0; p < c->part_count; p++)
         wrong += c->parts[p].wrong;
     if (c->part_count < 2 || wrong == 0)
         return;
     tg_text_add(text, "  %-12s", "in all");
-    for (int p = 0; p < c->part_count && named < MOST_NAMED; p++) {
-        if (!c->parts[p].wrong && c->part_count > MOST_NAMED)
+    for (const tg_check_part *p = c->parts; p < c->parts + c->part_count && named < LISTED; p++) {
+        if (!p->wrong && c->part_count > LISTED)
             continue;
         tg_text_add(text, named++ ? ", " : "");
-        tg_check_add_element(text, c, c->parts[p].input, -1);
-        tg_text_add(text, c->parts[p].wrong ? " wrong" : " right");
+        tg_check_add_element(text, c, p->input, -1);
+        tg_text_add(text, p->wrong ? " wrong" : " right");
     }
-    if (c->part_count > MOST_NAMED)
+    if (c->part_count > LISTED)
         tg_text_add(text, "; %d of %d inputs are wrong", wrong, c->part_count);
     tg_text_add(text, "\n");
+}
+
+void tg_check_explain(tg_check *c)
+{
+    if (!c->options.report || c->result.status == TG_GRADCHECK_REFUSED)
+        return;
+    tg_text text = {c->options.report, c->options.report_size, 0};
+    const tg_gradcheck_result result = c->result;
+    tg_text_add(&text, "%s\n\n", result.why);
+    add_inputs(&text, c);
+    tg_check_try(c, add_derivatives, &text);
+    add_verdicts(&text, c);
+    c->result = result;
 }

@@ -33,6 +33,8 @@ static bool is_below_the_promise(const char *fault)
                                          "off by 1e-11 relative",
                                          "off by 1e-9 relative at 1e90",
                                          "off by 1e-8 where the first is the larger",
+                                         "1e-10 of another cotangent mixed in",
+                                         "rounding of a sum made large",
                                          "cosine off by 1e-9",
                                          "log with an epsilon of 1e-12",
                                          "root with an epsilon of 1e-8"};
@@ -398,7 +400,7 @@ START_TEST(an_operation_never_passes_when_memory_was_short)
     int unplanned = 0;
     op.samples = samples;
     op.sample_count = 1;
-    for (int nth = 0;; nth++) {
+    for (int nth = 0;; nth += seeds(1 + nth / 16, 1)) { /* every one in the long check */
         wrapped_memory_fail_after(nth);
         tg_gradcheck_result result = tg_gradcheck_op(&op, NULL);
         if (!wrapped_memory_stop()) {
@@ -411,51 +413,6 @@ START_TEST(an_operation_never_passes_when_memory_was_short)
             assert_says(&result, "out of memory");
     }
     ck_assert_int_le(unplanned, 3 * 5); /* of each of its tapes that repeat a step */
-}
-END_TEST
-
-START_TEST(the_error_over_the_step_is_a_v)
-{
-    tg_gradcheck_step steps[40];
-    tg_gradcheck_place any = {.sample = 0, .input = -1, .index = -1}, none = any;
-    ck_assert_int_eq(tg_gradcheck_steps(&tg_op_tanh, &any, 0, steps, 40), 40);
-    double least = INFINITY;
-    int at = 0;
-    for (int k = 0; k < 40; k++)
-        if (steps[k].central < least) {
-            least = steps[k].central;
-            at = k;
-        }
-    ck_assert_double_lt(least, 1e-9);
-    ck_assert(at > 8 && at < 30); /* near the cube root of the rounding */
-    ck_assert_double_gt(steps[0].central, 1e-4);
-    ck_assert_double_gt(steps[39].central, 1e-6);
-    ck_assert_double_lt(steps[6].twice, steps[6].once);
-    ck_assert_double_lt(steps[6].once, steps[6].central);
-    ck_assert_int_eq(tg_gradcheck_steps(&tg_op_sign, &none, 0, steps, 40), 0);
-}
-END_TEST
-
-START_TEST(the_place_of_a_v_is_chosen_or_found)
-{
-    tg_gradcheck_step steps[12];
-    tg_gradcheck_place any = {.sample = -1, .input = -1, .index = -1};
-    ck_assert_int_eq(tg_gradcheck_steps(&tg_op_mul, &any, 0, steps, 12), 12);
-    ck_assert(any.sample >= 0 && any.input >= 0 && any.index >= 0);
-    double largest = 0;
-    for (int input = 0; input < 2; input++)
-        for (int64_t index = 0;; index++) {
-            tg_gradcheck_place place = {.sample = any.sample, .input = input, .index = index};
-            if (tg_gradcheck_steps(&tg_op_mul, &place, 0, steps, 12) == 0)
-                break;
-            ck_assert(place.input == input && place.index == index && isfinite(place.value));
-            ck_assert_double_lt(steps[10].central, 1e-9); /* a product is linear in each factor */
-            largest = fmax(largest, fabs(place.derivative));
-        }
-    ck_assert_double_le(fabs(any.derivative), largest);
-    tg_gradcheck_place third = {.sample = any.sample, .input = 2, .index = -1};
-    ck_assert_int_eq(tg_gradcheck_steps(&tg_op_mul, &third, 0, steps, 12), 0);
-    ck_assert_int_eq(tg_gradcheck_steps(&tg_op_mul, NULL, 0, steps, 12), 0);
 }
 END_TEST
 
@@ -478,8 +435,6 @@ Suite *gradcheck_suite(void)
     tcase_add_test(tests, what_cannot_be_checked_is_refused_with_the_reason);
     tcase_add_test(tests, memory_that_runs_out_is_a_result);
     tcase_add_test(tests, an_operation_never_passes_when_memory_was_short);
-    tcase_add_test(tests, the_error_over_the_step_is_a_v);
-    tcase_add_test(tests, the_place_of_a_v_is_chosen_or_found);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -247,8 +247,8 @@ START_TEST(a_product_that_contradicts_the_others_is_caught)
     } rows[] = {
         {{.vjp = vjp, .jvp = jvp}, NINE_TENTHS, TG_GRADCHECK_ADJOINT},
         {{.vjp = vjp, .jacobian = jacobian}, NINE_TENTHS, TG_GRADCHECK_ADJOINT},
-        {{.vjp = vjp, .jvp = jvp}, COTANGENT_ABSOLUTE, TG_GRADCHECK_NOT_LINEAR},
-        {{.vjp = vjp, .jvp = jvp}, SMALL_CONSTANT, TG_GRADCHECK_ZERO},
+        {{.vjp = vjp, .jvp = jvp}, COTANGENT_ABSOLUTE, TG_GRADCHECK_ADJOINT},
+        {{.vjp = vjp, .jvp = jvp}, SMALL_CONSTANT, TG_GRADCHECK_ADJOINT},
         {{.jvp = jvp}, NINE_TENTHS, TG_GRADCHECK_WRONG},
         {{.jacobian = jacobian}, NINE_TENTHS, TG_GRADCHECK_WRONG},
     };
@@ -474,11 +474,11 @@ START_TEST(no_right_function_is_called_wrong_in_any_type)
             taped_box_close(&of);
             const bool fine = v.passed || v.status == TG_GRADCHECK_CANNOT_TELL || v.status == TG_GRADCHECK_NOT_FINITE;
             ck_assert_msg(fine, "type %d, seed %d, %s: %s", type, seed, right_function_name(i), v.why);
-            checked++;
+            checked += v.status != TG_GRADCHECK_NOT_FINITE;
             passed += v.passed;
         }
     ck_assert_int_gt(checked, 150);
-    const int least = type == TG_GRADCHECK_BF16 ? 85 : 95; /* a logarithm of 1e-12 hides its derivative in rounding */
+    const int least = type == TG_GRADCHECK_BF16 ? 90 : 95; /* a logarithm of 1e-12 hides its derivative in rounding */
     ck_assert_msg(100 * passed >= least * checked, "type %d: %d of %d pass", type, passed, checked);
 }
 END_TEST

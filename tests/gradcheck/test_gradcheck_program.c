@@ -1,6 +1,7 @@
 /* The program `gradcheck`, run as users run it. */
 #include "autograd/registry.h"
 #include "examples/programs/gradcheck/check_table.h"
+#include "examples/programs/gradcheck/steps.h"
 #include "tests/support/pseudo_terminal.h"
 #include "tests/support/temporary_files.h"
 
@@ -265,6 +266,30 @@ START_TEST(the_error_over_the_step_is_drawn_for_any_element)
 }
 END_TEST
 
+START_TEST(the_error_over_the_step_is_a_v)
+{
+    static const subject tanh_ = {.name = "tanh", .op = &tg_op_tanh}, product = {.name = "mul", .op = &tg_op_mul};
+    steps_curve curve;
+    tg_error error;
+    int at = 0;
+    ck_assert(steps_compute(&(steps_place){&tanh_, -1, -1}, 0, &curve, &error));
+    ck_assert_int_eq(curve.count, STEPS);
+    for (int k = 0; k < STEPS; k++)
+        at = curve.steps[k].central < curve.steps[at].central ? k : at;
+    ck_assert_double_lt(curve.steps[at].central, 1e-9);
+    ck_assert(at > 8 && at < 30); /* near the cube root of the rounding */
+    ck_assert_double_gt(curve.steps[0].central, 1e-4);
+    ck_assert_double_gt(curve.steps[STEPS - 1].central, 1e-6);
+    ck_assert_double_lt(curve.steps[6].twice, curve.steps[6].once);
+    ck_assert_double_lt(curve.steps[6].once, curve.steps[6].central);
+    for (int input = 0; input < 2; input++) {
+        ck_assert(steps_compute(&(steps_place){&product, input, 1}, 0, &curve, &error));
+        ck_assert_double_lt(curve.steps[10].central, 1e-9); /* a product is linear in each factor */
+    }
+    ck_assert(!steps_compute(&(steps_place){&product, 2, -1}, 0, &curve, &error));
+}
+END_TEST
+
 /* ---- the table ---- */
 
 static const subject sine = {.name = "sin", .category = "transcendental"},
@@ -371,6 +396,7 @@ Suite *gradcheck_program_suite(void)
     tcase_add_test(tests, a_closed_pipe_ends_it_quietly);
     tcase_add_loop_test(tests, an_interruption_leaves_the_table_so_far, 0, 2);
     tcase_add_test(tests, the_error_over_the_step_is_drawn_for_any_element);
+    tcase_add_test(tests, the_error_over_the_step_is_a_v);
     tcase_add_test(tests, failed_passed_and_undecided_are_told_apart_and_explained);
     tcase_add_test(tests, a_narrow_terminal_has_whole_names_and_fewer_columns);
     tcase_add_test(tests, of_several_seeds_a_failure_counts_more_than_what_cannot_be_told);

@@ -161,9 +161,9 @@ static void put_steps(FILE *to, const steps_curve *c)
     fprintf(to, "<path class=\"frame\" d=\"M%d %dV%dH%d\"/>\n", V_LEFT, V_TOP, V_BOTTOM, V_RIGHT);
     fprintf(to, "<line class=\"v rounding\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", step_x(1e-15),
             error_y(0x1p-53 / 1e-15), step_x(1), error_y(0x1p-53));
-    put_curve(to, c, "plain", offsetof(tg_gradcheck_step, central));
-    put_curve(to, c, "once", offsetof(tg_gradcheck_step, once));
-    put_curve(to, c, "twice", offsetof(tg_gradcheck_step, twice));
+    put_curve(to, c, "plain", offsetof(steps_error, central));
+    put_curve(to, c, "once", offsetof(steps_error, once));
+    put_curve(to, c, "twice", offsetof(steps_error, twice));
     fputs("</svg>\n", to);
 }
 
@@ -285,18 +285,19 @@ static void put_table(const check_report *r, const steps_curve curves[], FILE *t
             html_text(to, r->all->list[i].name);
         }
     fputs(constants ? "</p>\n" : "", to);
-    fputs("<h2>What a result rests on</h2>\n"
-          "<p>Derivatives, in double, are compared with differences of the function, or of the derivative below, at "
-          "steps that are halved again and again and extrapolated (Ridders, 1982); they estimate their own error, and "
-          "the rounding of the function is measured, so that there is no tolerance to choose. At a kink, the checker "
-          "uses one-sided differences. The relative error is that of the worst comparison. Where differences do not "
-          "converge the result is that they cannot tell.</p>\n"
-          "<p>Besides, to the bit: the same call gives the same twice; a zero cotangent gives zero, its negative the "
-          "negative, powers of two so many times the gradient; evaluated without gradient, by tg_backward or in a "
-          "second step it is the same. Up to rounding: the gradient is linear in its cotangent, &lt;v, J u&gt; is "
-          "&lt;J<sup>T</sup> v, u&gt;, and it is the same inside a checkpoint. An operation gives in float what it "
-          "gives in double, and an elementwise one the same in any shape.</p>\n",
-          to);
+    fputs(
+        "<h2>What a result rests on</h2>\n"
+        "<p>Derivatives, in double, are compared with differences of the function, or of the derivative below, at "
+        "steps that are halved again and again and extrapolated (Ridders, 1982); they estimate their own error, and "
+        "the rounding of the function is measured, so that there is no tolerance to choose. At a kink, the derivative "
+        "must lie among the slopes around it. The relative error is that of the worst comparison. Where differences "
+        "do not converge the result is that they cannot tell.</p>\n"
+        "<p>Besides, to the bit: the same call gives the same twice; a zero cotangent gives zero, its negative the "
+        "negative, powers of two so many times the gradient. Up to rounding: evaluated without gradient, by "
+        "tg_backward, inside a checkpoint or in a later step it is the same, and &lt;v, J u&gt; is "
+        "&lt;J<sup>T</sup> v, u&gt;. An operation is also checked in float, and an elementwise one in other "
+        "shapes.</p>\n",
+        to);
 }
 
 /* ---- the error over the step ---- */

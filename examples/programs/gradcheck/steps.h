@@ -21,11 +21,17 @@ typedef struct steps_place {
     int64_t element; /* in memory order; -1: any */
 } steps_place;
 
+/* The error of a difference: of the plain one, after one extrapolation from steps 2h and h, and after two. Relative,
+ * where the derivative is not 0. */
+typedef struct steps_error {
+    double step; /* relative to the size of the element */
+    double central, once, twice;
+} steps_error;
+
 typedef struct steps_curve {
     const subject *what;
-    tg_gradcheck_place place;
     char where[160]; /* "element 5 of input 0 in sample 0: ..." */
-    tg_gradcheck_step steps[STEPS];
+    steps_error steps[STEPS];
     int count;
 } steps_curve;
 

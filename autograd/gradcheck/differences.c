@@ -1,0 +1,211 @@
+/* What differences know: tables with an estimate of their own error (Ridders 1982), the rounding of the values, and the
+ * slopes at points around. */
+#include "autograd/gradcheck/check.h"
+
+#include <string.h>
+
+/* ---- central differences ---- */
+
+/* The derivative `level` at the point, moved by t along the line. */
+static void evaluate_at(tg_check *c, const tg_check_line *line, double t, double *out)
+{
+    for (int64_t i = line->from; i < line->to; i++)
+        c->moved[i] = tg_check_round(c, c->point[i] + t * line->ratio * line->direction[i]);
+    c->kind->evaluate(c, line->level, c->moved, out);
+    memcpy(c->moved + line->from, c->point + line->from, (size_t)(line->to - line->from) * sizeof(double));
+}
+
+bool tg_check_is_too_small(const tg_check *c, const tg_check_line *line, double t)
+{
+    const double least = 2 * TG_SAFETY * c->epsilon;
+    for (int64_t i = line->from; i < line->to; i++)
+        if (line->direction[i] != 0 && t * line->ratio * fabs(line->direction[i]) < least * fabs(c->point[i]))
+            return true;
+    return t < least;
+}
+
+/* Only values that change, in this or an earlier step, have rounding; but what is measured may hide a slope that
+ * changes no digit. Steps are rounded to the type where they are added to x: what the derivative gives for the missing
+ * part is added to the difference. */
+static void take_difference(tg_check *c, const tg_check_line *line, double t, tg_check_slope *s)
+{
+    const tg_check_level *level = &c->level[line->level];
+    const double step = t * line->ratio;
+    evaluate_at(c, line, t, c->ahead);
+    evaluate_at(c, line, -t, c->behind);
+    s->plain = (tg_check_estimate){0};
+    s->sizes = s->changing = s->noise = 0;
+    for (int64_t k = line->start; k < level->length; k += line->stride) {
+        const double up = c->ahead[k], value = level->value[k], down = c->behind[k], v = level->cotangent[k];
+        c->changed[k] |= up != down || up != value;
+        if (!c->changed[k]) {
+            s->plain.rounding += level->measured ? fabs(v) * level->noise[k] * TG_SAFETY : 0;
+            continue;
+        }
+        s->plain.value += v * (up - down) / (2 * step);
+        s->plain.error += fabs(v * (up - value - (value - down))) / step;
+        s->plain.rounding += fabs(v) * level->noise[k] / step;
+        s->sizes += fabs(v) * (fabs(up - value) + fabs(down - value)) / (2 * step);
+        s->changing += fabs(v * value);
+        s->noise += fabs(v) * level->noise[k];
+    }
+    for (int64_t i = line->from; i < line->to; i++) {
+        const double d = line->direction[i], up = tg_check_round(c, c->point[i] + step * d),
+                     missing = d - (up - tg_check_round(c, c->point[i] - step * d)) / (2 * step);
+        if (missing != 0 && isfinite(level[1].value[i]) && fabs(missing) < fabs(d))
+            s->plain.value += missing * level[1].value[i];
+    }
+}
+
+/* ---- tables ---- */
+
+/* The difference and its extrapolations, which remove the terms of t^2, t^4, ... of the error. An entry is as good as
+ * it agrees with the one to its left and the one above that; the best one counts. */
+static void extrapolate(tg_check_slope *s)
+{
+    const double rounding = s->plain.rounding;
+    double above = s->row[0], entry = s->row[0] = s->plain.value, power = 1;
+    for (int p = 1; p <= s->rows; p++) {
+        power *= 4;
+        const double left = entry;
+        entry = left + (left - above) / (power - 1);
+        const double error = fmax(fabs(entry - left), fabs(entry - above));
+        above = s->row[p];
+        s->row[p] = entry;
+        if (error + rounding < s->now.error + s->now.rounding)
+            s->now = (tg_check_estimate){entry, error, rounding};
+    }
+    s->rows++;
+}
+
+void tg_check_add_row(tg_check *c, const tg_check_line *line, double t, tg_check_slope *s)
+{
+    if (tg_check_is_too_small(c, line, t))
+        return;
+    take_difference(c, line, t, s);
+    if (!isfinite(s->plain.value)) { /* outside the domain: begin again, closer */
+        s->rows = 0;
+        return;
+    }
+    s->last = s->plain;
+    s->move = t * line->ratio > s->longest ? s->sizes : s->move;
+    s->longest = fmax(s->longest, t * line->ratio);
+    extrapolate(s);
+}
+
+void tg_check_new_table(const tg_check *c, tg_check_slope *s)
+{
+    const double now = s->now.error + s->now.rounding, best = s->best.error + s->best.rounding;
+    const bool contradicts = fabs(s->now.value - s->best.value) > TG_SAFETY * (now + best);
+    if (now < best || (contradicts && TG_SAFETY * now <= c->coarse * fabs(s->now.value)))
+        s->best = s->now; /* if smaller steps contradict by three digits, larger ones missed a feature */
+    s->now = (tg_check_estimate){0, INFINITY, INFINITY};
+    s->rows = 0;
+}
+
+/* ---- rounding ---- */
+
+/* Rounding shows in third differences over steps so small that the function has only its slope there (More and Wild
+ * 2011): of rounding errors that are independent, a third difference is sqrt(1 + 9 + 9 + 1) times as large. The smaller
+ * of what both sides show, as the function may jump at the point. */
+void tg_check_measure_noise(tg_check *c, int number)
+{
+    enum { POINTS = 6 };
+    tg_check_level *level = &c->level[number];
+    const int64_t here = tg_arena_here(&c->arena);
+    if (level->measured)
+        return;
+    level->measured = true;
+    const int64_t n = level->length;
+    double *at = tg_check_numbers(c, POINTS * n), *smaller = tg_check_numbers(c, n),
+           *unit = tg_check_numbers(c, c->variables);
+    for (int64_t i = 0; i < c->variables; i++)
+        unit[i] = c->point[i] == 0
+                      ? 0
+                      : c->epsilon / (c->first * c->first) * c->own_scale[i] * (tg_rng_below(&c->rng, 2) ? 1 : -1);
+    for (int side = 0; side < 2; side++) {
+        for (int p = 0; p < POINTS; p++) {
+            for (int64_t i = 0; i < c->variables; i++)
+                c->moved[i] = tg_check_round(c, c->point[i] + (side ? p + 1 : -p - 1) * unit[i]);
+            c->kind->evaluate(c, number, c->moved, at + p * n);
+        }
+        for (int64_t k = 0; k < n; k++) {
+            double largest = 0;
+            for (const double *f = at + k; f < at + k + (POINTS - 3) * n; f += n)
+                largest = fmax(largest, fabs(f[3 * n] - f[0] - 3 * (f[2 * n] - f[n])) / sqrt(20));
+            smaller[k] = side == 0 || !(largest > smaller[k]) ? largest : smaller[k];
+        }
+    }
+    for (int64_t k = 0; k < n; k++)
+        level->noise[k] = isfinite(smaller[k]) ? fmax(level->noise[k], smaller[k]) : level->noise[k];
+    memcpy(c->moved, c->point, (size_t)c->variables * sizeof(double));
+    tg_arena_rewind(&c->arena, here);
+}
+
+/* ---- around the point ---- */
+
+/* Moves all variables away by the distance, and those of the line four times as far along it or against it: by more
+ * than any two others differ. The second of a pair goes the other way. So both sides of a kink are seen, and the place
+ * that wins a tie of many. */
+static void go_to_neighbour(tg_check *c, const tg_check_line *line, int number, double distance, double *away)
+{
+    for (int64_t i = 0; i < c->variables; i++) {
+        away[i] = number % 2 == 0 ? tg_check_weight(c) * distance * c->own_scale[i] : -away[i];
+        if (number == 0 && i >= line->from && i < line->to)
+            away[i] += 4 * distance * line->direction[i];
+        c->point[i] = c->moved[i] = tg_check_round(c, c->point[i] + away[i]);
+    }
+}
+
+/* The slopes at a pair that is pushed, and at three that are not: near, the lowest and highest; further away, the
+ * largest. */
+static void look(tg_check *c, const tg_check_line *line, double distance, tg_check_around *a)
+{
+    double *x = tg_check_numbers(c, c->variables), *away = tg_check_numbers(c, c->variables);
+    memcpy(x, c->point, (size_t)c->variables * sizeof *x);
+    for (int n = 0; n < 8; n++) {
+        go_to_neighbour(c, line, n, distance, away);
+        evaluate_at(c, line, c->near_step, c->ahead);
+        evaluate_at(c, line, -c->near_step, c->behind);
+        memcpy(c->point, x, (size_t)c->variables * sizeof *x);
+        memcpy(c->moved, x, (size_t)c->variables * sizeof *x);
+        for (int64_t k = line->start; k < c->level[line->level].length; k += line->stride) {
+            const double slope = (c->ahead[k] - c->behind[k]) / (2 * c->near_step);
+            a->ends |= !isfinite(slope);
+            if (distance > c->near) {
+                a->far[k] = fmax(a->far[k], fabs(slope)); /* of a number and NaN, the number */
+                continue;
+            }
+            a->lowest[k] = fmin(a->lowest[k], slope);
+            a->highest[k] = fmax(a->highest[k], slope);
+        }
+    }
+}
+
+void tg_check_look_around(tg_check *c, const tg_check_line *line, tg_check_around *a)
+{
+    const tg_check_level *level = &c->level[line->level];
+    double **arrays[] = {&a->lowest, &a->highest, &a->far};
+    for (int i = 0; i < 3 && a->looks == 0; i++) {
+        *arrays[i] = tg_check_numbers(c, level->length);
+        for (int64_t k = 0; k < level->length; k++)
+            (*arrays[i])[k] = i == 0 ? INFINITY : -INFINITY;
+    }
+    const int64_t here = tg_arena_here(&c->arena);
+    look(c, line, c->near, a);
+    look(c, line, c->first, a);
+    tg_arena_rewind(&c->arena, here);
+    a->looks++;
+    a->low = a->high = a->rounding = a->near_size = a->far_size = a->values = 0;
+    for (int64_t k = line->start; k < level->length; k += line->stride) {
+        const double v = level->cotangent[k], low = v * a->lowest[k], high = v * a->highest[k];
+        a->low += fmin(low, high);
+        a->high += fmax(low, high);
+        a->rounding += c->changed[k] ? fabs(v) * level->noise[k] / c->near_step : 0;
+        a->near_size += fmax(fabs(low), fabs(high));
+        a->far_size += fabs(v) * a->far[k];
+        a->values += fabs(v * level->value[k]);
+    }
+    for (int64_t i = line->from; i < line->to; i++)
+        a->ends |= c->near_step * fabs(line->direction[i]) > c->own_scale[i];
+}

@@ -1,0 +1,210 @@
+/* The point at which a function is checked: the caller's, and others of the checker's own. */
+#include "autograd/gradcheck/check.h"
+
+#include <float.h>
+#include <string.h>
+
+/* ---- set up ---- */
+
+static void set_type(tg_check *c)
+{
+    static const double epsilon[] = {DBL_EPSILON / 2, FLT_EPSILON / 2, 0x1p-8},
+                        promise[] = {TG_PROMISE_F64, TG_PROMISE_F32, TG_PROMISE_BF16},
+                        least[] = {0x1p-1074, 0x1p-149, 0x1p-133};
+    c->epsilon = epsilon[c->type];
+    c->promise = promise[c->type];
+    c->least = least[c->type];
+    c->terms = fmin(TG_TERMS, TG_TOLERANCE * c->promise / c->epsilon);
+    c->coarse = fmax(TG_COARSE, c->promise);
+    c->first = tg_check_first_step(c->epsilon);
+    c->near = c->first * c->first;
+    c->near_step = c->near * c->first;
+}
+
+static void refuse_unusable(tg_check *c, int i)
+{
+    const tg_gradcheck_input *input = &c->inputs[i];
+    const int64_t size = tg_shape_size(tg_check_shape_of(input));
+    const int sources = !!input->data + !!input->integers + !!input->parameter;
+    const char *wrong = NULL;
+    if (size < 0)
+        wrong = "its shape is none";
+    else if (sources > 1 || (sources == 0 && size > 0))
+        wrong = "expected one of data, integers and parameter";
+    else if (input->parameter && (input->parameter->dtype != TG_F64 || (!input->parameter->data && size > 0)))
+        wrong = "expected a parameter with data of type f64";
+    if (!wrong)
+        return;
+    c->result.input = i;
+    tg_check_stop(c, TG_GRADCHECK_REFUSED, "%s", wrong);
+}
+
+static void make_parts(tg_check *c)
+{
+    c->parts = tg_check_take(c, c->count, sizeof *c->parts);
+    for (int i = 0; i < c->count; i++) {
+        refuse_unusable(c, i);
+        if (!tg_check_is_varied(&c->inputs[i]))
+            continue;
+        const tg_shape shape = *tg_check_shape_of(&c->inputs[i]);
+        c->parts[c->part_count++] = (tg_check_part){i, c->variables, tg_shape_size(&shape), shape, false};
+        c->variables += tg_shape_size(&shape);
+    }
+    if (c->part_count == 0)
+        tg_check_stop(c, TG_GRADCHECK_REFUSED, "there is no input to differentiate");
+}
+
+static void make_point(tg_check *c)
+{
+    double **numbers[] = {&c->caller, &c->point, &c->moved, &c->scale, &c->own_scale};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        *numbers[i] = tg_check_numbers(c, c->variables);
+    for (const tg_check_part *p = c->parts; p < c->parts + c->part_count; p++) {
+        const tg_gradcheck_input *in = &c->inputs[p->input];
+        const double *data = in->parameter ? in->parameter->data : in->data;
+        for (int64_t i = 0; i < p->size; i++)
+            c->caller[p->offset + i] = c->point[p->offset + i] = tg_check_round(c, data[i]);
+    }
+}
+
+void tg_check_open(tg_check *c)
+{
+    int64_t longest = 0;
+    c->at = c->at ? c->at : "";
+    set_type(c);
+    make_parts(c);
+    make_point(c);
+    c->kind->open(c);
+    for (int i = 0; i < c->output_count; i++)
+        c->level[0].length += tg_shape_size(&c->outputs[i]);
+    for (int p = 0; p < c->part_count; p++) /* one that is larger or smaller broadcasts */
+        c->elementwise &= c->parts[p].size == c->level[0].length;
+    for (int k = 0; k <= c->options.order; k++) {
+        tg_check_level *level = &c->level[k];
+        level->length = k == 0 ? level->length : c->variables;
+        level->value = tg_check_numbers(c, level->length);
+        level->noise = tg_check_numbers(c, level->length);
+        level->cotangent = tg_check_numbers(c, level->length);
+        for (int64_t i = 0; i < level->length; i++)
+            level->cotangent[i] = tg_check_weight(c);
+        longest = longest > level->length ? longest : level->length;
+    }
+    c->ahead = tg_check_numbers(c, longest);
+    c->behind = tg_check_numbers(c, longest);
+    c->changed = tg_check_take(c, longest, sizeof *c->changed);
+    tg_check_at_point(c, c->options.order);
+}
+
+/* ---- at a point ---- */
+
+static double power_below(double x) /* of two */
+{
+    int exponent;
+    frexp(x, &exponent);
+    return ldexp(1, exponent - 1);
+}
+
+/* Zero has no scale of its own: it takes the least one of the input, if that may matter. */
+static void set_scales(tg_check *c, const tg_check_part *part)
+{
+    double least = TG_LEAST_SCALE;
+    for (int64_t i = part->offset; !c->elementwise && i < part->offset + part->size; i++)
+        least = fabs(c->point[i]) > DBL_MIN ? fmin(least, power_below(fabs(c->point[i]))) : least;
+    for (int64_t i = part->offset; i < part->offset + part->size; i++) {
+        const double size = fabs(c->point[i]);
+        c->own_scale[i] = size > DBL_MIN ? power_below(size) : least;
+        c->scale[i] = fmax(power_below(fmin(fmax(size, TG_LEAST_SCALE), TG_MOST_SCALE)),
+                           c->first * c->own_scale[i]); /* the first step is one in x */
+        c->moved[i] = c->point[i];
+    }
+}
+
+/* A rounding of each value. A gradient is computed from numbers of the size of the function, of which it may be the
+ * small difference. */
+static void set_usual_noise(tg_check *c, int number)
+{
+    tg_check_level *level = &c->level[number];
+    const tg_check_level *below = level - 1;
+    double all = 0;
+    for (int64_t k = 0; number > 0 && k < below->length; k++)
+        all += fabs(below->cotangent[k] * below->value[k]);
+    for (int64_t k = 0; k < level->length; k++) {
+        const int64_t place = number > 0 && below->length > 0 ? k % below->length : 0;
+        const double size = number == 0      ? 0
+                            : c->elementwise ? fabs(below->cotangent[place] * below->value[place])
+                                             : all;
+        level->noise[k] = c->epsilon * (fabs(level->value[k]) + (isfinite(size) ? size : 0)) + c->least;
+    }
+    level->measured = false;
+}
+
+void tg_check_at_point(tg_check *c, int last)
+{
+    for (int p = 0; p < c->part_count; p++)
+        set_scales(c, &c->parts[p]);
+    for (int k = 0; k <= last; k++) {
+        c->kind->evaluate(c, k, c->point, c->level[k].value);
+        set_usual_noise(c, k);
+    }
+}
+
+/* ---- points of the checker's own ---- */
+
+/* What is put where, as derivatives are most often wrong at zeros, ones, ties and in the tails: at elements first,
+ * first + every, ... of every input; number j of them gets values[j % count], or, without values, its own value times
+ * `factor`, or that of the first element. */
+typedef struct placement {
+    const char *at;
+    int first, every, count;
+    double values[16];
+    double factor;
+} placement;
+
+static const placement placements[] = {
+    {" (at a point near the given one)", 0, 1, 0, {0}, 1},
+    {" (with zeros put in)", 0, 2, 2, {0, -0.0}, 0},
+    {" (with zeros put in)", 1, 2, 2, {-0.0, 0}, 0},
+    {" (with zeros only)", 0, 1, 1, {0}, 0},
+    {" (with negative zeros only)", 0, 1, 1, {-0.0}, 0},
+    {" (with ones put in)", 0, 2, 3, {1, -1, 1}, 0},
+    {" (with ones put in)", 1, 2, 3, {1, 1, -1}, 0},
+    {" (with equal elements)", 0, 1, 0, {0}, 0},
+    {" (at a point 8 times as far from 0)", 0, 1, 0, {0}, 8},
+    {" (with halves, whole numbers, small and large ones put in)",
+     0,
+     2,
+     12,
+     {0.5, -2, 3, -3, 1e-3, -0.5, 12.5, -20, 1e-8, 100, -12.5, 2},
+     0},
+};
+
+static double placed(tg_check *c, const placement *p, const tg_check_part *part, int64_t index)
+{
+    const double own = c->caller[part->offset + index];
+    if (index < p->first || (index - p->first) % p->every != 0)
+        return own;
+    if (p->count > 0)
+        return p->values[(index - p->first) / p->every % p->count];
+    if (p->factor == 1) /* a random part of it more or less, in which every digit differs */
+        return own * (1 + (tg_rng_uniform(&c->rng) - 0.5) / 2) + (own == 0 ? tg_check_weight(c) / 8 : 0);
+    return p->factor == 0 ? c->caller[part->offset] : p->factor * own;
+}
+
+/* With the caller's numbers where the input's range excludes others. A function of several operations, each of which
+ * has these points itself, has the first two. An elementwise operation has a sample of its own with special points
+ * (operation.c). In bfloat16 kinks cannot be judged. */
+const char *tg_check_next_point(tg_check *c, int number)
+{
+    const int count = c->elementwise || c->type == TG_GRADCHECK_BF16 ? 1
+                      : c->composed                                  ? 2
+                                                                     : (int)(sizeof placements / sizeof placements[0]);
+    if (number >= count || c->variables == 0)
+        return NULL;
+    for (const tg_check_part *p = c->parts; p < c->parts + c->part_count; p++)
+        for (int64_t i = 0; i < p->size; i++) {
+            const double x = placed(c, &placements[number], p, i);
+            const bool fits = !c->low || (x >= c->low[p->input] && x <= c->high[p->input]);
+            c->point[p->offset + i] = fits ? tg_check_round(c, x) : c->caller[p->offset + i];
+        }
+    return placements[number].at;
+}

@@ -120,7 +120,7 @@ static const struct {
     {"gelu", "gradcheck: there is no operation or layer 'gelu': did you mean gelu_tanh, gelu_exact or gelu_quick?\n"},
     {"tanh sotfmax", "gradcheck: there is no operation or layer 'sotfmax': did you mean softmax?\n"},
     {"tg_sigmiod", "gradcheck: there is no operation or layer 'tg_sigmiod': did you mean sigmoid?\n"},
-    {"RMSNorm", "'RMSNorm': did you mean norm_layer.rms, mlp.rms or block.llama?\n"},
+    {"RMSNorm", "'RMSNorm': did you mean norm_layer.rms, mlp.rms or block.t5?\n"},
     {"xyzzy", "gradcheck: there is no operation or layer 'xyzzy'\n"},
     {"'gelu_q?'", "gradcheck: no operation or layer matches the pattern 'gelu_q?'\n"},
     {"--list zz", "gradcheck: there is no operation or layer 'zz'"},

@@ -26,24 +26,28 @@ T = [math.inf, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]  
 CLOSE = 1.03
 
 
-def run(given, name, options):
-    """Trains what is missing; the runs: {(form, initialiser, rate): {seed: (validation loss, test loss)}}, as logarithms."""
+def trained(given, name, options, searched):
+    """Trains what is missing of a comparison; each row of its runs.csv, and the losses on validation and test samples."""
     folder = os.path.join(given.out, name)
-    done = subprocess.run([given.compare] + shlex.split(options) +
-                          ["--activations", given.forms, "--init", given.inits, "--lr", given.rates, "--seeds",
-                           str(given.seeds), "--seed", str(given.seed), "--jobs", str(given.jobs), "--no-plots", "--out",
-                           folder],
+    done = subprocess.run([given.compare] + shlex.split(options) + searched +
+                          ["--activations", given.forms, "--seeds", str(given.seeds), "--seed", str(given.seed), "--jobs",
+                           str(given.jobs), "--no-plots", "--out", folder],
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     if not os.path.exists(os.path.join(folder, "runs.csv")):
         sys.exit("%s: %s" % (name, done.stderr))
-    runs = {}
     with open(os.path.join(folder, "runs.csv"), newline="") as file:
         for row in csv.DictReader(file):
-            losses = [math.log(float(row[key])) if row["state"] == "finished" and row[key] else math.inf
+            losses = [float(row[key]) if row["state"] == "finished" and row[key] else math.inf
                       for key in ("best_val_loss", "test_loss")]
-            losses = [math.inf if math.isnan(x) else x for x in losses]
-            point = (row["activation"], row["init"], float(row.get("lr", given.rates)))  # a single rate has no column
-            runs.setdefault(point, {})[int(row["seed"])] = losses
+            yield row, [math.inf if math.isnan(x) else x for x in losses]
+
+
+def run(given, name, options):
+    """{(form, initialiser, rate): {seed: (validation loss, test loss)}}, as logarithms."""
+    runs = {}
+    for row, losses in trained(given, name, options, ["--init", given.inits, "--lr", given.rates]):
+        point = (row["activation"], row["init"], float(row.get("lr", given.rates)))  # a single rate has no column
+        runs.setdefault(point, {})[int(row["seed"])] = [math.log(x) for x in losses]
     return runs
 
 
@@ -109,4 +113,5 @@ def main():
         sum(math.exp(log) <= CLOSE for _, log, _ in every), len(every), edges))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -13,14 +13,11 @@ Prints for each data set and form the ratio of these losses, geometric mean over
 multiples of the lowest loss of any rate. A single choice differs from the dense one's by more, because both are noisy.
 """
 import argparse
-import csv
 import itertools
 import math
-import os
-import shlex
 import statistics
-import subprocess
-import sys
+
+from initial_weights import trained
 
 FIRST, LAST = -4, 12  # eighths of a decade from the usual rate
 
@@ -28,20 +25,10 @@ FIRST, LAST = -4, 12  # eighths of a decade from the usual rate
 def run(given, name, options):
     """{(form, eighths): {seed: (validation loss, test loss)}}"""
     rates = {eighths: "%.3g" % (given.usual * 10 ** (eighths / 8)) for eighths in range(FIRST, LAST + 1)}
-    folder = os.path.join(given.out, name)
-    done = subprocess.run([given.compare] + shlex.split(options) +
-                          ["--activations", given.forms, "--lr", ",".join(rates.values()), "--seeds", str(given.seeds),
-                           "--seed", str(given.seed), "--jobs", "1", "--no-plots", "--out", folder],
-                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    if not os.path.exists(os.path.join(folder, "runs.csv")):
-        sys.exit("%s: %s" % (name, done.stderr))
     place = {float(rate): eighths for eighths, rate in rates.items()}
     runs = {}
-    with open(os.path.join(folder, "runs.csv"), newline="") as file:
-        for row in csv.DictReader(file):
-            finished = row["state"] == "finished"
-            losses = [float(row[key]) if finished else math.inf for key in ("best_val_loss", "test_loss")]
-            runs.setdefault((row["activation"], place[float(row["lr"])]), {})[int(row["seed"])] = losses
+    for row, losses in trained(given, name, options, ["--lr", ",".join(rates.values())]):
+        runs.setdefault((row["activation"], place[float(row["lr"])]), {})[int(row["seed"])] = losses
     return runs
 
 
@@ -66,6 +53,7 @@ def main():
     arguments.add_argument("--usual", type=float, default=1e-3)
     arguments.add_argument("--seeds", type=int, default=6)
     arguments.add_argument("--seed", type=int, default=301)
+    arguments.add_argument("--jobs", type=int, default=1)
     arguments.add_argument("--chosen-by", type=int, default=3)
     arguments.add_argument("--out", default="results/learning-rates")
     arguments.add_argument("--compare", default="build/bin/compare")

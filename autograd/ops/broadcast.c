@@ -29,7 +29,7 @@ static bool full_shape(tg_value *out)
     const full_attributes *a = out->attributes;
     out->dtype = (tg_dtype)a->dtype;
     *out->shape = a->shape;
-    return tg_fits(out, out->dtype, a->value);
+    return tg_number_fits(out, out->dtype, a->value);
 }
 
 static void full_forward(const tg_call *call)

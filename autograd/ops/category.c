@@ -30,7 +30,7 @@ bool tg_shape_alike(tg_value *out)
     return tg_shape_same(out) && tg_inputs_alike(out, out->input_count);
 }
 
-bool tg_fits(tg_value *out, tg_dtype dtype, double value)
+bool tg_number_fits(tg_value *out, tg_dtype dtype, double value)
 {
     return dtype != TG_I32 || (value > INT32_MIN - 1.0 && value < INT32_MAX + 1.0) ||
            tg_expected(out, "expected a value that i32 can hold, not %g", value);

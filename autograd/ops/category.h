@@ -77,7 +77,7 @@ bool tg_inputs_alike(const tg_value *out, int count);
 /* ---- elements ---- */
 
 /* Rejects a value that the type cannot represent. An i32 takes the integer part. */
-bool tg_fits(tg_value *out, tg_dtype dtype, double value);
+bool tg_number_fits(tg_value *out, tg_dtype dtype, double value);
 
 /* A tensor filled with a value, which has been checked. */
 void tg_fill(tg_dtype dtype, int64_t count, double value, void *to);

@@ -137,7 +137,7 @@ static bool scatter_slice_shape(tg_value *out)
     *out->shape = a->shape;
     if (tg_shape_size(&a->shape) < 0)
         return tg_expected(out, "there is no shape %s", tg_shape_text(&a->shape, whole, sizeof whole));
-    return tg_fits(out, out->inputs[0]->dtype, a->fill) && slice_fits(out, &slice, &a->shape);
+    return tg_number_fits(out, out->inputs[0]->dtype, a->fill) && slice_fits(out, &slice, &a->shape);
 }
 
 static void scatter_slice_forward(const tg_call *call)

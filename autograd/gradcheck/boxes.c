@@ -74,7 +74,7 @@ static void get_outputs(const tg_check *c, double *out)
         get(c, s->outputs[i], tg_shape_size(&c->outputs[i]), out);
 }
 
-static void open(tg_check *c)
+static void open_box(tg_check *c)
 {
     static const tg_shape scalar = {0};
     source *s = c->source;
@@ -244,7 +244,7 @@ static const char *misuse(const tg_black_box *box, const tg_gradcheck_input *inp
 tg_gradcheck_result tg_gradcheck_function(const tg_black_box *box, const tg_gradcheck_input *inputs, int count,
                                           const tg_gradcheck_options *options)
 {
-    static const tg_check_kind of_boxes = {open, evaluate, invariants, NULL};
+    static const tg_check_kind of_boxes = {open_box, evaluate, invariants, NULL};
     source of = {.box = box};
     tg_check c = {.name = box && box->name ? box->name : "the function",
                   .inputs = inputs,

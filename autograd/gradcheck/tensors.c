@@ -59,7 +59,7 @@ static void evaluate(tg_check *c, int level, const double *x, double *out)
     derive(c, level, result, out);
 }
 
-static void open(tg_check *c)
+static void open_tensors(tg_check *c)
 {
     tg_check_tensors *t = c->source;
     tg_tensor **tensors[] = {&t->in, &t->varied, &t->gradients, &t->below, &t->cotangents};
@@ -76,7 +76,7 @@ static void open(tg_check *c)
     c->output_count = 1;
 }
 
-static void close(tg_check *c)
+static void close_tensors(tg_check *c)
 {
     tg_check_tensors *t = c->source;
     tg_check_put_back(c);
@@ -84,7 +84,7 @@ static void close(tg_check *c)
     tg_tape_free(t->other);
 }
 
-const tg_check_kind tg_check_of_tensors = {open, evaluate, tg_check_ways, close};
+const tg_check_kind tg_check_of_tensors = {open_tensors, evaluate, tg_check_ways, close_tensors};
 
 /* ---- functions ---- */
 

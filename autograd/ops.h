@@ -118,6 +118,11 @@ tg_tensor tg_rms_norm(tg_tensor x, tg_tensor weight, double epsilon);
 /* Batch norm of x [batch, channels, ...]. In training each channel is normalised over all other axes by its own mean
  * and variance; in evaluation by the given mean and variance, [channels] each. Weight and bias as above, [channels]. */
 tg_tensor tg_batch_norm(tg_tensor x, tg_tensor weight, tg_tensor bias, double epsilon);
+
+/* The same, with the mean and the variance (divided by count - 1) of each channel, [channels], as constants: for
+ * running statistics. */
+tg_tensor tg_batch_norm_moments(tg_tensor x, tg_tensor weight, tg_tensor bias, double epsilon, tg_tensor *mean,
+                                tg_tensor *variance);
 tg_tensor tg_batch_norm_with(tg_tensor x, tg_tensor mean, tg_tensor variance, tg_tensor weight, tg_tensor bias,
                              double epsilon);
 

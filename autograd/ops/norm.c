@@ -127,14 +127,26 @@ static tg_tensor with_channels(const char *operation, tg_tensor x)
     return tg_reshape(x, TG_SHAPE(b.outer, b.n, b.inner));
 }
 
-tg_tensor tg_batch_norm(tg_tensor x, tg_tensor weight, tg_tensor bias, double epsilon)
+tg_tensor tg_batch_norm_moments(tg_tensor x, tg_tensor weight, tg_tensor bias, double epsilon, tg_tensor *mean,
+                                tg_tensor *variance)
 {
-    tg_tensor blocks = with_channels("batch_norm", x);
+    const tg_tensor blocks = with_channels("batch_norm", x);
     const int64_t batch = tg_dim(blocks, 0), channels = tg_dim(blocks, 1), length = tg_dim(blocks, 2);
     tg_tensor rows = tg_reshape(tg_transpose(blocks, 0, 1), TG_SHAPE(channels, batch * length));
+    tg_no_grad_begin(tg_tape_of(x));
+    if (mean)
+        *mean = tg_mean_over(blocks, TG_AXES(0, 2), false);
+    if (variance)
+        *variance = tg_var_over(rows, TG_AXES(1), 1, false);
+    tg_no_grad_end(tg_tape_of(x));
     rows = affine("batch_norm", tg_normalize(rows, true, epsilon), weight, bias, channels, TG_SHAPE(channels, 1));
     tg_tensor back = tg_transpose(tg_reshape(rows, TG_SHAPE(channels, batch, length)), 0, 1);
     return tg_reshape(back, tg_shape_of(x));
+}
+
+tg_tensor tg_batch_norm(tg_tensor x, tg_tensor weight, tg_tensor bias, double epsilon)
+{
+    return tg_batch_norm_moments(x, weight, bias, epsilon, NULL, NULL);
 }
 
 tg_tensor tg_batch_norm_with(tg_tensor x, tg_tensor mean, tg_tensor variance, tg_tensor weight, tg_tensor bias,

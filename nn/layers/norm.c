@@ -46,16 +46,9 @@ static void move_towards(tg_parameter *running, tg_tensor now, double momentum)
         tg_parameter_put(running, i, (1 - momentum) * tg_parameter_get(running, i) + momentum * tg_at(now, i));
 }
 
-static void move_statistics(const tg_norm_layer *l, tg_tensor x)
+static void move_statistics(const tg_norm_layer *l, tg_tensor mean, tg_tensor variance)
 {
-    tg_tape *tape = tg_tape_of(x);
-    tg_axes others = {.count = tg_rank(x) - 1}; /* all axes except the channels */
-    for (int i = 0; i < others.count; i++)
-        others.axis[i] = i == 0 ? 0 : i + 1;
-    tg_no_grad_begin(tape);
-    tg_tensor mean = tg_mean_over(x, others, false), variance = tg_var_over(x, others, 1, false);
-    tg_no_grad_end(tape);
-    tg_forbid_replay(tape, "the running statistics of a batch norm move in each step");
+    tg_forbid_replay(tg_tape_of(mean), "the running statistics of a batch norm move in each step");
     if (tg_ok(mean) && tg_ok(variance) && is_finite(mean) && is_finite(variance)) {
         move_towards(l->mean, mean, l->momentum);
         move_towards(l->variance, variance, l->momentum);
@@ -78,8 +71,10 @@ static tg_tensor batch_norm(const tg_norm_layer *l, tg_tensor x, tg_rng *trainin
         return TG_FAIL(tg_tape_of(x),
                        "tg_norm_layer_forward: batch norm %s: one number for each channel has no variance",
                        l->weight->name);
-    move_statistics(l, x);
-    return tg_batch_norm(x, weight, bias, l->epsilon);
+    tg_tensor mean, variance;
+    const tg_tensor y = tg_batch_norm_moments(x, weight, bias, l->epsilon, &mean, &variance);
+    move_statistics(l, mean, variance);
+    return y;
 }
 
 static tg_tensor group_norm(const tg_norm_layer *l, tg_tensor x, tg_rng *training)

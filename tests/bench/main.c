@@ -10,7 +10,7 @@ typedef struct settings {
     const char *nets, *activations, *threads, *python, *jax_python, *only, *isa, *dtype, *cores, *compiler, *keep,
         *table;
     double seconds;
-    bool csv, peers, compile, kernels, products, gpt, mpi, memory, emitted, recording;
+    bool csv, peers, compile, kernels, products, gpt, mpi, memory, emitted, recording, convnet;
 } settings;
 
 static const char *const isas[] = {"best", "baseline", "v3", "v4", NULL};
@@ -23,7 +23,7 @@ static const program_option table[] = {
     {"activations", "LIST", "of relu, gelu_exact, swiglu", OPTION_TEXT, .offset = offsetof(settings, activations)},
     {"threads", "LIST", "numbers of threads for the matrix products", OPTION_INT, offsetof(settings, threads), 1, 1024,
      .list = true},
-    {NULL, NULL, "Peers, for steps, the GPT and kernels:", OPTION_GROUP},
+    {NULL, NULL, "Peers, for steps, the GPT, convolutional nets and kernels:", OPTION_GROUP},
     {"peers", NULL, "time the same in PyTorch too, and steps in JAX, where Python can import them", OPTION_FLAG,
      .offset = offsetof(settings, peers)},
     {"python", "PROGRAM", "the Python for PyTorch", OPTION_TEXT, .offset = offsetof(settings, python)},
@@ -35,6 +35,12 @@ static const program_option table[] = {
     {"gpt", NULL,
      "time its step instead, with gelu_tanh and swiglu or what --activations says, by the first number of --threads",
      OPTION_FLAG, .offset = offsetof(settings, gpt)},
+    {NULL, NULL, "Convolutional nets:", OPTION_GROUP},
+    {"convnet", NULL,
+     "time steps of these instead, with batch norm and without, with relu and gelu_exact or what --activations says, "
+     "on "
+     "one thread",
+     OPTION_FLAG, .offset = offsetof(settings, convnet)},
     {NULL, NULL, "Kernels:", OPTION_GROUP},
     {"kernels", NULL, "time every kernel instead, in cache and from memory, on one thread", OPTION_FLAG,
      .offset = offsetof(settings, kernels)},
@@ -103,7 +109,8 @@ enum {
     MEMORY = 32,
     EMITTED = 64,
     TABLE = 128,
-    RECORDING = 256
+    RECORDING = 256,
+    CONVNET = 512
 };
 
 /* Reject options that would have no effect. */
@@ -115,10 +122,11 @@ static const struct {
 } limited[] = {
     {"nets", STEPS | PRODUCTS | MPI | MEMORY | EMITTED, false,
      "training steps, --products, --mpi, --memory and --emitted"},
-    {"activations", STEPS | GPT | MEMORY | EMITTED, false, "training steps, --gpt, --memory and --emitted"},
+    {"activations", STEPS | GPT | CONVNET | MEMORY | EMITTED, false,
+     "training steps, --gpt, --convnet, --memory and --emitted"},
     {"threads", STEPS | GPT | PRODUCTS, false, "training steps, --gpt and --products"},
-    {"peers", STEPS | GPT | KERNELS | MPI, false, "training steps, --gpt, --kernels and --mpi"},
-    {"python", STEPS | GPT | KERNELS | MPI, true, "training steps, --gpt, --kernels and --mpi"},
+    {"peers", STEPS | GPT | CONVNET | KERNELS | MPI, false, "training steps, --gpt, --convnet, --kernels and --mpi"},
+    {"python", STEPS | GPT | CONVNET | KERNELS | MPI, true, "training steps, --gpt, --convnet, --kernels and --mpi"},
     {"jax-python", STEPS, true, "training steps"},
     {"compile", STEPS | GPT, true, "training steps and --gpt"},
     {"only", KERNELS, false, "--kernels"},
@@ -136,9 +144,9 @@ static bool options_matter(const settings *s)
         const char *option;
         int mode;
     } modes[] = {
-        {s->gpt, "--gpt", GPT},       {s->kernels, "--kernels", KERNELS},      {s->products, "--products", PRODUCTS},
-        {s->mpi, "--mpi", MPI},       {s->memory, "--memory", MEMORY},         {s->emitted, "--emitted", EMITTED},
-        {s->table, "--table", TABLE}, {s->recording, "--recording", RECORDING}};
+        {s->gpt, "--gpt", GPT},       {s->kernels, "--kernels", KERNELS},       {s->products, "--products", PRODUCTS},
+        {s->mpi, "--mpi", MPI},       {s->memory, "--memory", MEMORY},          {s->emitted, "--emitted", EMITTED},
+        {s->table, "--table", TABLE}, {s->recording, "--recording", RECORDING}, {s->convnet, "--convnet", CONVNET}};
     int mode = STEPS;
     const char *option = NULL;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
@@ -239,6 +247,14 @@ int main(int argc, char **argv)
                                                  .keep = s.keep,
                                                  .seconds = s.seconds,
                                                  .csv = s.csv})
+                   ? EXIT_SUCCESS
+                   : 2;
+    if (s.convnet)
+        return convnet_bench(
+                   &(convnet_settings){.activations = options_given("activations") ? s.activations : "relu,gelu_exact",
+                                       .seconds = s.seconds,
+                                       .csv = s.csv,
+                                       .peer = peers[PEER_TORCH]})
                    ? EXIT_SUCCESS
                    : 2;
     if (s.recording)

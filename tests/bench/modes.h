@@ -52,6 +52,24 @@ typedef struct bench_memory {
 /* Runs this many steps of the same GPT, and frees nothing. */
 bool gpt_memory(tg_activation activation, int steps, bench_memory *took);
 
+/* ---- convolutional nets ---- */
+
+/* The training step of small convolutional nets (28 x 28 pixels, batch 128, 3 x 3 windows, max pooling), with batch
+ * norm and without, on one thread, beside PyTorch's with channels last.
+ *
+ *     convnet_bench(&(convnet_settings){.activations = "relu,gelu_exact", .seconds = 2, .peer = {"python3"}});
+ */
+typedef struct convnet_settings {
+    const char *activations; /* separated by commas */
+    double seconds;          /* for each line of the table */
+    bool csv;
+    peer_settings peer; /* PyTorch */
+} convnet_settings;
+
+/* Prints a line for each net: microseconds per step, and PyTorch's time as a multiple. False, with a message on
+ * standard error, for a wrong list, a required PyTorch that does not start, or a failed step. */
+bool convnet_bench(const convnet_settings *settings);
+
 /* ---- memory ---- */
 
 /* The memory of training steps: of parameters and optimiser, used and kept by the tape, and the resident total.

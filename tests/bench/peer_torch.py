@@ -32,9 +32,32 @@ def hidden_layer(activation, inputs, outputs):
     return [nn.Linear(inputs, outputs), nn.ReLU(inplace=True) if activation == "relu" else nn.GELU()]
 
 
+def convnet_step(activation, norm, batch, filters):
+    """Images of 28 x 28 pixels, with the channels last, which is the faster layout."""
+    layers, inputs = [], 1
+    for outputs in filters:
+        layers += [nn.Conv2d(inputs, outputs, 3, padding=1)] + ([nn.BatchNorm2d(outputs)] if norm == "batch" else [])
+        layers += [nn.ReLU(inplace=True) if activation == "relu" else nn.GELU(), nn.MaxPool2d(2)]
+        inputs = outputs
+    net = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(inputs, 10))
+    net = net.to(memory_format=torch.channels_last)
+    adamw = torch.optim.AdamW(net.parameters(), lr=1e-5, weight_decay=0, fused=True)
+    x = torch.randn(batch, 1, 28, 28).to(memory_format=torch.channels_last)
+    labels = torch.randint(10, (batch,))
+
+    def step():
+        adamw.zero_grad(set_to_none=True)
+        functional.cross_entropy(net(x), labels).backward()
+        adamw.step()
+
+    return step
+
+
 def training_step(activation, batch, widths, compiled=False, wrap=lambda net: net):
     if activation.startswith("gpt:"):
         return gpt_step(activation[4:], batch, *widths, compiled, wrap)
+    if activation.startswith("convnet:"):
+        return convnet_step(*activation.split(":")[1:], batch, widths)
     layers = [part for pair in zip(widths[:-2], widths[1:-1]) for part in hidden_layer(activation, *pair)]
     net = wrap(nn.Sequential(*layers, nn.Linear(widths[-2], widths[-1])))
     adamw = torch.optim.AdamW(net.parameters(), lr=1e-5, weight_decay=0, foreach=True)

@@ -70,6 +70,16 @@ START_TEST(recording_is_measured_for_graphs_that_repeat_and_that_change)
 }
 END_TEST
 
+/* ---- convolutional nets ---- */
+
+START_TEST(steps_of_convolutional_nets_are_timed_with_batch_norm_and_without)
+{
+    ck_assert_int_eq(run("", "bench --convnet --activations relu --seconds 0 --csv"), 0);
+    ck_assert_msg(count_of("\"relu, filters ") == 4 && count_of(", batch norm\",") == 2, "%s", output);
+    ck_assert_int_eq(run("", "bench --convnet --activations nothing"), 2);
+}
+END_TEST
+
 /* ---- peers ---- */
 
 /* A fake Python whose steps take a fixed number of seconds. */
@@ -125,10 +135,11 @@ START_TEST(an_option_that_is_wrong_or_changes_nothing_is_refused)
         {"--kernels --nets toy", "--nets is for training steps, --products, --mpi, --memory and --emitted only"},
         {"--gpt --nets toy", "--nets is for training steps, --products, --mpi, --memory and --emitted only"},
         {"--kernels --threads 1", "--threads is for training steps, --gpt and --products only"},
-        {"--products --activations relu", "--activations is for training steps, --gpt, --memory and --emitted only"},
+        {"--products --activations relu",
+         "--activations is for training steps, --gpt, --convnet, --memory and --emitted only"},
         {"--only silu", "--only is for --kernels only"},
         {"--isa v3", "--isa is for --kernels and --products only"},
-        {"--products --peers", "--peers is for training steps, --gpt, --kernels and --mpi only"},
+        {"--products --peers", "--peers is for training steps, --gpt, --convnet, --kernels and --mpi only"},
         {"--compile", "--compile: without --peers no peer is timed"},
         {"--python python3", "--python: without --peers no peer is timed"},
         {"--kernels --peers --jax-python python3", "--jax-python is for training steps only"},
@@ -254,6 +265,7 @@ Suite *bench_program_suite(void)
     TCase *tests = tcase_create("bench");
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, memory_is_measured_for_each_net_and_activation);
+    tcase_add_test(tests, steps_of_convolutional_nets_are_timed_with_batch_norm_and_without);
     tcase_add_test(tests, recording_is_measured_for_graphs_that_repeat_and_that_change);
     tcase_add_test(tests, peers_are_timed_beside_the_tape);
     tcase_add_test(tests, a_peer_that_is_named_and_does_not_start_ends_the_benchmark);

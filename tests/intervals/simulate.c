@@ -66,8 +66,29 @@ static tg_tensor losses_of(const split *s, tg_mlp *net, tg_tape *tape, int first
     return s->classes ? tg_bce_on_logits(*output, y) : tg_mse(*output, y);
 }
 
-/* Losses and hits of the test rows by the weights of the best epoch on the validation rows. */
-static void train(const split *s, tg_activation activation, const tg_rng *rng, float *loss, float *hit)
+/* Losses and hits of `rest` rows from `first` on. */
+static void measure(const split *s, tg_mlp *net, tg_tape *tape, int first, float *loss, float *hit)
+{
+    tg_tensor output;
+    tg_tape_reset(tape);
+    losses_of(s, net, tape, first, s->rest, &output);
+    for (int i = 0; i < s->rest; i++) {
+        const double z = tg_at(output, i), y = s->y[first + i];
+        loss[i] = (float)(s->classes ? fmax(z, 0) - z * y + log1p(exp(-fabs(z))) : (z - y) * (z - y));
+        hit[i] = (z > 0) == (y > 0.5);
+    }
+}
+
+static float mean_of(const float *values, int count)
+{
+    double sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += values[i];
+    return (float)(sum / count);
+}
+
+/* Losses and hits of the test rows by the weights of the best epoch on the validation rows, and their means there. */
+static void train(const split *s, tg_activation activation, const tg_rng *rng, float *loss, float *hit, float valid[2])
 {
     enum { EPOCHS = 12, BATCH = 16 };
     tg_rng order_of = tg_rng_stream(rng, "order");
@@ -92,13 +113,10 @@ static void train(const split *s, tg_activation activation, const tg_rng *rng, f
         lowest = fmin(lowest, now);
     }
     tg_parameters_swap(tg_mlp_parameters(net), best);
-    tg_tape_reset(tape);
-    losses_of(s, net, tape, s->train + s->rest, s->rest, &output);
-    for (int i = 0; i < s->rest; i++) {
-        const double z = tg_at(output, i), y = s->y[s->train + s->rest + i];
-        loss[i] = (float)(s->classes ? fmax(z, 0) - z * y + log1p(exp(-fabs(z))) : (z - y) * (z - y));
-        hit[i] = (z > 0) == (y > 0.5);
-    }
+    measure(s, net, tape, s->train, loss, hit);
+    valid[0] = mean_of(loss, s->rest);
+    valid[1] = mean_of(hit, s->rest);
+    measure(s, net, tape, s->train + s->rest, loss, hit);
     free(best);
     tg_tape_free(tape);
     tg_optimizer_free(adamw);
@@ -131,7 +149,8 @@ static void run_seed(simulation *s, int64_t at, const float *x, const float *y, 
     s->spread[at] = (float)(squares / rest - sum / rest * (sum / rest));
     for (int net = 0; net < NETS; net++) {
         const tg_rng own = net == NETS - 1 ? tg_rng_split(rng, 1) : *rng;
-        train(&of, activations[net], &own, s->loss + (at * NETS + net) * rest, s->hit + (at * NETS + net) * rest);
+        train(&of, activations[net], &own, s->loss + (at * NETS + net) * rest, s->hit + (at * NETS + net) * rest,
+              s->valid + (at * NETS + net) * 2);
     }
     free(order);
     free(of.x);
@@ -145,6 +164,7 @@ simulation simulate(const simulation_cell *cell, uint64_t seed)
                     .row = memory_checked(malloc(runs * rest * sizeof *s.row)),
                     .loss = memory_checked(malloc(runs * NETS * rest * sizeof *s.loss)),
                     .hit = memory_checked(malloc(runs * NETS * rest * sizeof *s.hit)),
+                    .valid = memory_checked(malloc(runs * NETS * 2 * sizeof *s.valid)),
                     .spread = memory_checked(malloc(runs * sizeof *s.spread))};
     float *x = memory_checked(malloc((size_t)cell->rows * FEATURES * sizeof *x));
     float *y = memory_checked(malloc((size_t)cell->rows * sizeof *y));
@@ -172,19 +192,24 @@ void simulation_free(simulation *s)
     free(s->row);
     free(s->loss);
     free(s->hit);
+    free(s->valid);
     free(s->spread);
 }
 
 /* ---- judging ---- */
 
-/* The differences of a pair on the test rows of a run; their mean is the difference of the measure. */
-static void differences(const simulation *s, int64_t at, simulation_measure measure, int pair, double *to)
+/* The differences of a pair on the test rows of a run; their mean is the difference of the measure. And the difference
+ * on its validation rows. */
+static void differences(const simulation *s, int64_t at, simulation_measure measure, int pair, double *to,
+                        double *validation)
 {
     const int rest = s->cell.rows / 5;
     const float *of = (measure == SIMULATION_ACCURACY ? s->hit : s->loss) + at * NETS * rest;
     const double scale = measure == SIMULATION_R2 ? -1 / (double)s->spread[at] : 1;
     for (int i = 0; i < rest; i++)
         to[i] = scale * ((double)of[(pair + 1) * rest + i] - (double)of[i]);
+    const float *valid = s->valid + at * NETS * 2 + (measure == SIMULATION_ACCURACY);
+    *validation = scale * ((double)valid[2 * (pair + 1)] - (double)valid[0]);
 }
 
 /* By a method from `seeds` seeds of a table, from seed `first` on. */
@@ -194,16 +219,17 @@ static statistics_estimate estimate(const simulation *s, int table, simulation_m
     const int rest = s->cell.rows / 5;
     statistics_rows *runs = memory_checked(calloc((size_t)seeds + 1, sizeof *runs));
     double *means = memory_checked(calloc((size_t)seeds + 1, sizeof *means));
+    double *validation = memory_checked(calloc((size_t)seeds + 1, sizeof *validation));
     for (int k = 0; k < seeds; k++) {
         const int64_t at = (int64_t)table * s->cell.seeds + first + k;
         double *value = memory + k * rest;
-        differences(s, at, measure, pair, value);
+        differences(s, at, measure, pair, value, &validation[k]);
         for (int i = 0; i < rest; i++)
             means[k] += value[i] / rest;
         runs[k] = (statistics_rows){(size_t)rest, s->row + at * rest, value};
     }
-    statistics_estimate e =
-        method == SIMULATION_ROWS ? statistics_of_rows(runs, (size_t)seeds) : statistics_of(means, (size_t)seeds);
+    statistics_estimate e = method == SIMULATION_ROWS ? statistics_of_rows(runs, validation, (size_t)seeds)
+                                                      : statistics_of(means, (size_t)seeds);
     const double factor = method == SIMULATION_CORRECTED ? sqrt(1 + seeds / 3.)
                           : method == SIMULATION_SAME    ? sqrt(1 + seeds / (double)(s->cell.seeds - seeds))
                                                          : 1;
@@ -211,6 +237,7 @@ static statistics_estimate estimate(const simulation *s, int table, simulation_m
     e.margin *= factor;
     free(runs);
     free(means);
+    free(validation);
     return e;
 }
 

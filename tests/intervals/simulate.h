@@ -36,6 +36,7 @@ typedef struct simulation {
     uint32_t *row; /* [tables, seeds, rows / 5] */
     float *loss;   /* [tables, seeds, nets, rows / 5] */
     float *hit;    /* the same: 1 if the class is right */
+    float *valid;  /* [tables, seeds, nets, 2]: mean loss, and share of hits, on the validation rows */
     float *spread; /* [tables, seeds]: variance of the test targets */
 } simulation;
 

@@ -5,6 +5,7 @@ import itertools
 import json
 import math
 import os
+import re
 import signal
 import subprocess
 import time
@@ -472,8 +473,11 @@ class Commands:
         tested = "test_" if means["folds"] or means["test"] != "none" else "best_val_"
         judged = [tested + k for k in kind]
         chosen = {a: groups[a, best[a]] for a in activations}
+        fraction = {"test": means["test"], "validation": means["validation"]}
+        validates = (not means["folds"] and all(re.fullmatch(r"0?\.\d+", f) for f in fraction.values()) and
+                     float(fraction["validation"]) <= float(fraction["test"]))
         compared = verdicts.check(summary, records.read_csv(folder + "/pairs.csv"), chosen, judged, redrawn,
-                                  bool(means["folds"] and means["fixed"]), equal)
+                                  bool(means["folds"] and means["fixed"]), validates, equal)
         if not lists:
             verdicts.check_sentences(printed, compared, judged, equal, "folds" if means["folds"] else "seeds")
             self.check_table(options + ["--out", out], summary, judged)

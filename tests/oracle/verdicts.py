@@ -34,8 +34,9 @@ def plain(values):
     return np.mean(values), deviation, deviation / math.sqrt(n) if n > 1 else math.nan, n - 1, 0.0
 
 
-def by_rows(values, rows):
-    """The same of seeds that redraw the split: values are [rows] of each seed, rows their numbers."""
+def by_rows(values, rows, validation=None):
+    """The same of seeds that redraw the split: values are [rows] of each seed, rows their numbers, and validation the
+    values of the seeds on their validation rows."""
     n, size = len(values), max(max(r) for r in rows) + 1
     means = np.array([v.mean() for v in values])
     share = np.zeros((n, size))  # what each seed's row adds to the error of the mean; 0 where it was not tested
@@ -46,18 +47,26 @@ def by_rows(values, rows):
             within += v.var(ddof=1) / len(v) / n ** 2
     _, deviation, error, _, _ = plain(means)
     between = error ** 2
+    known = float(n - 1)
+    if validation is not None and np.isfinite(validation).all() and n > 1:
+        other = plain(validation)[2] ** 2
+        training = max(0.0, 1 - 2 * within / (between + other)) if between + other > 0 else 0.0
+        more = (1 - training ** 2) / (1 + training ** 2)
+        if more > 0:
+            between = (known * between + more * other) / (known + more)
+            known += more
     weight = min(1.0, within / between) if between > 0 else 1.0
-    pooled = ((n - 1) * between + weight * within) / (n - 1 + weight)
+    pooled = (known * between + weight * within) / (known + weight)
     r = (share.sum(0) ** 2 - (share ** 2).sum(0)) * n / (n - 1)
     r[(share != 0).sum(0) < 2] = 0
     shared = max(0.0, r.sum())
     variance = pooled + 2 * shared
-    spread = 2 * pooled ** 2 / (n - 1 + weight) + (4 * (r ** 2).sum() if shared > 0 else 0)
+    spread = 2 * pooled ** 2 / (known + weight) + (4 * (r ** 2).sum() if shared > 0 else 0)
     degrees = max(1.0, 2 * variance ** 2 / spread) if variance > 0 else n - 1
     return means.mean(), deviation, math.sqrt(variance), degrees, math.sqrt(2 * shared)
 
 
-def estimate(runs, others, measure, redrawn, same_folds):
+def estimate(runs, others, measure, redrawn, same_folds, validates):
     """Of a measure's mean over runs or, with others, of the mean difference to them: what plain returns."""
     ours = units(runs, measure, same_folds)
     values = np.array(list(ours.values()))
@@ -68,7 +77,11 @@ def estimate(runs, others, measure, redrawn, same_folds):
     if not (redrawn and not same_folds and len(values) > 1 and all(measure in r for r in rows)):
         return plain(values) if len(values) else (math.nan,) * 5
     seen = [r[measure] - (others[key]["rows"][measure] if others else 0) for key, r in zip(runs, rows)]
-    return by_rows(seen, [r["row"] for r in rows])
+    valid = None
+    if validates and measure.startswith("test_"):
+        on = measure.replace("test_", "best_val_")
+        valid = np.array([run[on] - (others[key][on] if others else 0) for key, run in runs.items()])
+    return by_rows(seen, [r["row"] for r in rows], valid)
 
 
 def margin(error, degrees):
@@ -118,14 +131,14 @@ def holm(p):
     return corrected
 
 
-def check_means(summary, groups, redrawn, same_folds):
+def check_means(summary, groups, redrawn, same_folds, validates):
     for activation, runs in groups.items():
         line = summary[activation]
         expect(int(line["runs"]) == len(runs), activation, "has", line["runs"], "runs and not", len(runs))
         for measure in next(iter(runs.values())):
             if measure + "_mean" not in line:
                 continue
-            mean, deviation, error, degrees, _ = estimate(runs, None, measure, redrawn, same_folds)
+            mean, deviation, error, degrees, _ = estimate(runs, None, measure, redrawn, same_folds, validates)
             what = "%s: %s" % (activation, measure)
             expect_close(what + " mean", mean, number(line[measure + "_mean"]), 1e-7)
             if error > 0 and deviation > 0:
@@ -167,11 +180,11 @@ def same_samples(runs, others, measure, redrawn, same_folds):
     return p_of(mean, error, degrees), half, len(set(rows)), unsure
 
 
-def check_pair(line, what, ours, theirs, measure, redrawn, same_folds):
+def check_pair(line, what, ours, theirs, measure, redrawn, same_folds, validates):
     """A line of pairs.csv; returns what was computed for it."""
     common = {key: run for key, run in ours.items() if key in theirs}
     others = {key: theirs[key] for key in common}
-    mean, deviation, error, degrees, floor = estimate(common, others, measure, redrawn, same_folds)
+    mean, deviation, error, degrees, floor = estimate(common, others, measure, redrawn, same_folds, validates)
     a, b = units(others, measure, same_folds), units(common, measure, same_folds)
     greater, less = sum(b[u] > a[u] for u in b), sum(b[u] < a[u] for u in b)
     better, worse = (greater, less) if measure in SHARES else (less, greater)
@@ -184,18 +197,18 @@ def check_pair(line, what, ours, theirs, measure, redrawn, same_folds):
         expect_close(what + " difference high", mean + half, number(line.get("difference_high")), 1e-5, 1e-8)
     p = p_of(mean, error, degrees)
     expect(close(p, number(line.get("p")), 1e-5, 1e-8), what, "p is", line.get("p"), "and not", p)
-    base = 1 if measure in SHARES else abs(estimate(theirs, None, measure, redrawn, same_folds)[0])
+    base = 1 if measure in SHARES else abs(estimate(theirs, None, measure, redrawn, same_folds, validates)[0])
     here = same_samples(common, others, measure, redrawn, same_folds)
     won = None if measure in SHARES else rows_won(common, others, measure, redrawn, same_folds)
     return {"mean": mean, "error": error, "degrees": degrees, "floor": floor, "p": p, "better": better, "worse": worse,
             "pairs": len(b), "base": base, "won": won, "here": here}
 
 
-def check(summary, pairs, groups, judged, redrawn, same_folds, margin_of=None):
+def check(summary, pairs, groups, judged, redrawn, same_folds, validates, margin_of=None):
     """summary.csv, as lines by activation, and pairs.csv against the runs of each group:
     groups = {activation: {(seed, fold): measures}}; margin_of is --margin. Returns what was computed, by measure,
     activation and other."""
-    check_means(summary, groups, redrawn, same_folds)
+    check_means(summary, groups, redrawn, same_folds, validates)
     lines = {(line["measure"], line["name"], line["against"]): line for line in pairs}
     expect(len(lines) == len(judged) * len(groups) * (len(groups) - 1) // 2, "pairs.csv has", len(lines), "lines")
     found = {}
@@ -203,7 +216,7 @@ def check(summary, pairs, groups, judged, redrawn, same_folds, margin_of=None):
         keys = [(measure, b, a) for a, b in itertools.combinations(groups, 2)]
         for key in keys:
             found[key] = check_pair(lines[key], " ".join(key), groups[key[1]], groups[key[2]], measure, redrawn,
-                                    same_folds)
+                                    same_folds, validates)
         for key, corrected in zip(keys, holm([found[key]["p"] for key in keys])):
             said = number(lines[key].get("p_corrected"))
             expect(close(corrected, said, 1e-5, 1e-8), *key, "corrected p", said, "and not", corrected)

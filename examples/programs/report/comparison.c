@@ -32,13 +32,14 @@ typedef struct unit {
     const comparison_run *first;
     int runs;
     double value, rival;   /* sums, and then means, over the runs */
+    double validation;     /* the same of the values less the rival's on validation rows */
     size_t row, row_count; /* in the workspace */
 } unit;
 
 /* Memory for as many values, and rows, as there are runs. */
 typedef struct workspace {
     unit *units;
-    double *values, *rivals;
+    double *values, *rivals, *validation;
     statistics_rows *seeds;
     uint32_t *rows;
     double *row_values, *row_rivals;
@@ -55,6 +56,7 @@ static workspace workspace_new(const comparison *c)
     return (workspace){.units = memory_checked(calloc(room, sizeof(unit))),
                        .values = memory_checked(calloc(room, sizeof(double))),
                        .rivals = memory_checked(calloc(room, sizeof(double))),
+                       .validation = memory_checked(calloc(room, sizeof(double))),
                        .seeds = memory_checked(calloc(room, sizeof(statistics_rows))),
                        .rows = memory_checked(calloc(rows, sizeof(uint32_t))),
                        .row_values = memory_checked(calloc(rows, sizeof(double))),
@@ -66,6 +68,7 @@ static void workspace_free(workspace *w)
     free(w->units);
     free(w->values);
     free(w->rivals);
+    free(w->validation);
     free(w->seeds);
     free(w->rows);
     free(w->row_values);
@@ -120,12 +123,14 @@ static int gather(const comparison *c, const char *group, const char *rival, int
         w->units[at].runs++;
         w->units[at].value += run->values[measure];
         w->units[at].rival += partner->values[measure];
+        w->units[at].validation += run->validation[measure] - (rival ? partner->validation[measure] : 0);
         if (w->by_rows)
             add_rows(w, &w->units[at], run, partner, measure);
     }
     for (int i = 0; i < count; i++) {
         w->values[i] = w->units[i].value / w->units[i].runs;
         w->rivals[i] = w->units[i].rival / w->units[i].runs;
+        w->validation[i] = c->validates ? w->units[i].validation / w->units[i].runs : NAN;
     }
     return count;
 }
@@ -140,7 +145,7 @@ static statistics_estimate estimate_of(workspace *w, int count, bool rival)
     for (int i = 0; i < count; i++)
         w->seeds[i] =
             (statistics_rows){w->units[i].row_count, w->rows + w->units[i].row, w->row_values + w->units[i].row};
-    return statistics_of_rows(w->seeds, (size_t)count);
+    return statistics_of_rows(w->seeds, w->validation, (size_t)count);
 }
 
 /* ---- a group ---- */
@@ -210,7 +215,7 @@ static void look_at_rows(const comparison_measure *m, workspace *w, int count, c
         pair->heaviest = fmax(pair->heaviest, sum[i] > 0 ? largest[i] / sum[i] : 0);
     for (int i = 0; i < count; i++)
         w->seeds[i] = (statistics_rows){w->units[i].row_count, w->rows + w->units[i].row, won + w->units[i].row};
-    pair->rows_won = statistics_of_rows(w->seeds, (size_t)count);
+    pair->rows_won = statistics_of_rows(w->seeds, NULL, (size_t)count);
     free(won);
 }
 

@@ -43,6 +43,7 @@ typedef struct comparison_run {
     size_t row_count;                              /* test rows; 0: unknown */
     const uint32_t *rows;                          /* their numbers in the table */
     const double *row_values[COMPARISON_MEASURES]; /* [row_count], with the mean values[i]; NULL: unknown */
+    double validation[COMPARISON_MEASURES];        /* the same measures of the validation split; NaN: unknown */
 } comparison_run;
 
 typedef struct comparison {
@@ -59,6 +60,7 @@ typedef struct comparison {
     double margin;      /* a difference that matters, as a share of the loss, or in accuracy; 0: COMPARISON_MARGIN */
     bool tests_margin;  /* test whether groups are equal within it */
     bool redrawn;       /* seeds draw training and test rows from one table */
+    bool validates;     /* the runs have values of validation splits that are no larger than the test splits */
     bool same_folds;    /* all seeds have the same folds: each fold counts as one value, its mean over the seeds */
 } comparison;
 

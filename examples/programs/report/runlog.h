@@ -121,6 +121,7 @@ typedef struct runlog_about {
     const char *measures;     /* names of the table's columns, comma-separated; NULL: those that decide, and R2 */
     double margin;            /* --margin; 0: none */
     bool redrawn;             /* seeds draw training and test rows from one table, and whether */
+    bool validates;           /* validation splits are no larger than the test splits */
     bool same_folds;          /* all seeds have the same folds, as in a comparison */
     const char *remedy;       /* advice for runs that diverge; may be NULL */
     char *const *class_names; /* [classes], for confusion.csv; NULL: no classification */

@@ -97,9 +97,14 @@ bool runlog_check_measures(const char *names, tg_error *error)
     return true;
 }
 
+static double figure_on(const runlog_run *run, const struct kind *k, runlog_split split)
+{
+    return run->diverged ? NAN : *(const double *)((const char *)&run->of[split] + k->offset);
+}
+
 static double figure_of(const runlog_run *run, const struct kind *k)
 {
-    return run->diverged ? NAN : *(const double *)((const char *)&run->of[k->split] + k->offset);
+    return figure_on(run, k, k->split);
 }
 
 static bool has_classes(const runlog *log)
@@ -236,6 +241,7 @@ void runlog_comparison(const runlog *log, comparison *c)
                       .margin = log->about.margin,
                       .tests_margin = log->about.margin > 0,
                       .redrawn = log->about.redrawn,
+                      .validates = log->about.validates && log->has_test,
                       .same_folds = log->about.same_folds};
     row_memory rows = make_room(log, c);
     c->measure_count = list_measures(log, c->measures, of);
@@ -249,8 +255,10 @@ void runlog_comparison(const runlog *log, comparison *c)
                                       .finished = run->finished,
                                       .parameters = run->parameters,
                                       .step_seconds = timed ? last->seconds / (double)last->step : NAN};
-        for (int m = 0; m < c->measure_count; m++)
+        for (int m = 0; m < c->measure_count; m++) {
             c->runs[i].values[m] = figure_of(run, of[m]);
+            c->runs[i].validation[m] = figure_on(run, of[m], RUNLOG_VALIDATION);
+        }
         add_rows(log, run, of, &c->runs[i], c->measure_count, &rows);
         c->still_falling += run->finished && !run->diverged && still_falls(run);
     }

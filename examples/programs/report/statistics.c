@@ -323,7 +323,16 @@ static double add_seed(const statistics_rows *seed, double mean, double n, row_s
     return W;
 }
 
-statistics_estimate statistics_of_rows(const statistics_rows seeds[], size_t count)
+/* P and its degrees of freedom from a, b and W; b is NaN if it is unknown. */
+static double pool(double a, double b, double W, double n, double *degrees)
+{
+    const double t = fmax(0, 1 - 2 * W / (a + b)), k = isfinite(b) ? (1 - t * t) / (1 + t * t) : 0;
+    const double A = k > 0 ? ((n - 1) * a + k * b) / (n - 1 + k) : a, p = A > 0 ? fmin(1, W / A) : 1;
+    *degrees = n - 1 + k + p;
+    return ((n - 1 + k) * A + p * W) / *degrees;
+}
+
+statistics_estimate statistics_of_rows(const statistics_rows seeds[], const double validation[], size_t count)
 {
     const size_t rows = end_of_rows(seeds, count);
     const double n = (double)count;
@@ -336,8 +345,9 @@ statistics_estimate statistics_of_rows(const statistics_rows seeds[], size_t cou
     statistics_estimate result = statistics_of(means, count);
     sum_covariances(sums, rows, n, &sum, &squares);
     if (count > 1 && result.error >= 0) {
-        const double a = result.error * result.error, p = a > 0 ? fmin(1, W / a) : 1, nu = n - 1 + p;
-        const double P = ((n - 1) * a + p * W) / nu, C = fmax(0, sum), V = P + 2 * C;
+        const double b = validation ? statistics_of(validation, count).error : NAN;
+        double nu;
+        const double P = pool(result.error * result.error, b * b, W, n, &nu), C = fmax(0, sum), V = P + 2 * C;
         const double spread = 2 * P * P / nu + (C > 0 ? 4 * squares : 0);
         result = with_error(result, sqrt(V), V > 0 ? fmax(1, 2 * V * V / spread) : nu);
         result.floor = sqrt(2 * C);

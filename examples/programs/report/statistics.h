@@ -101,14 +101,20 @@ typedef struct statistics_rows {
  *     a  = variance of d(s) / n                        what seeds differ by
  *     e  = (y(i, s) - d(s)) / (n m(s)),  S(i) = sum over s of e(i, s)
  *     W  = sum e^2 m / (m - 1)                         what rows make of a, if seeds did not differ otherwise
- *     P  = ((n - 1) a + p W) / (n - 1 + p), p = min(1, W / a)
+ *     b  = a of the values on validation rows          what else is known of the variance of seeds
+ *     t  = max(0, 1 - 2 W / (a + b))                   the part of training, which both kinds of rows share:
+ *     k  = (1 - t^2) / (1 + t^2)                       the smaller it is, the more b adds; 0 if b is unknown
+ *     A  = ((n - 1) a + k b) / (n - 1 + k),  p = min(1, W / A),  nu = n - 1 + k + p
+ *     P  = ((n - 1 + k) A + p W) / nu
  *     r(i) = (S(i)^2 - sum over s of e(i, s)^2) n / (n - 1),  C = max(0, sum r)     the covariance of shared rows
  *     error^2 = P + 2 C        the 2 allows for shared training rows too
- *     degrees = 2 error^4 / (2 P^2 / (n - 1 + p) + 4 sum r^2)    by Satterthwaite; without the r if C is 0
+ *     degrees = 2 error^4 / (2 P^2 / nu + 4 sum r^2)    by Satterthwaite; without the r if C is 0
  *
  * tests/intervals measures how often such an interval covers the truth. Rows that only one seed tested add nothing to
- * C. NaN margins for fewer than two seeds; an empty seed makes everything NaN. NULL rows are none. */
-statistics_estimate statistics_of_rows(const statistics_rows seeds[], size_t count);
+ * C. `validation` has each seed's value on its validation rows, of which there are at most as many as test rows; NULL
+ * or one that is not finite: unknown, and k is 0. NaN margins for fewer than two seeds; an empty seed makes everything
+ * NaN. NULL rows are none. */
+statistics_estimate statistics_of_rows(const statistics_rows seeds[], const double validation[], size_t count);
 
 /* Corrects p-values for multiple comparisons: without any difference, one of them is below 0.05 in at most 5 % of cases
  * (Holm, 1979). A NaN stays NaN and does not count. */

@@ -3,6 +3,7 @@
 #include "examples/programs/data/words.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* True if each seed draws its training and test rows from one file. Lines of a text are redrawn for each seed; a
@@ -12,6 +13,13 @@ static bool is_redrawn(const experiment *e)
     if (e->from.is_text)
         return e->from.letters.lines;
     return e->settings.run.folds || (e->settings.run.split[0] != 'f' && e->from.data.test_rows == 0);
+}
+
+/* True if the validation rows are no more than the test rows, and measure the very nets that these measure. */
+static bool validates(const run_spec *s)
+{
+    const double validation = s->validation ? atof(s->validation) : 0.2, test = s->test ? atof(s->test) : 0.2;
+    return !s->folds && strcmp(s->refit, "yes") != 0 && validation > 0 && validation <= test && test < 1;
 }
 
 /* The split of the rows, in a sentence. */
@@ -45,6 +53,7 @@ runlog_about experiment_about(const experiment *e)
                           .margin = e->margin,
                           .measures = e->settings.measures ? e->settings.measures : usual,
                           .redrawn = is_redrawn(e),
+                          .validates = validates(s),
                           .same_folds = s->folds && s->split[0] == 'f',
                           .remedy = run_spec_remedy(&first),
                           .class_names = classes ? data->class_names : NULL,

@@ -59,7 +59,7 @@ def by_rows(values, rows, validation=None):
     pooled = (known * between + weight * within) / (known + weight)
     r = (share.sum(0) ** 2 - (share ** 2).sum(0)) * n / (n - 1)
     r[(share != 0).sum(0) < 2] = 0
-    shared = max(0.0, r.sum())
+    shared = r.sum() if r.sum() > 1e-12 * math.sqrt((r ** 2).sum()) else 0.0
     variance = pooled + 2 * shared
     spread = 2 * pooled ** 2 / (known + weight) + (4 * (r ** 2).sum() if shared > 0 else 0)
     degrees = max(1.0, 2 * variance ** 2 / spread) if variance > 0 else n - 1

@@ -305,6 +305,18 @@ START_TEST(an_estimate_by_rows_has_the_values_of_its_formula)
 }
 END_TEST
 
+/* Rows 0 and 1 have covariances of -c and c: their sum is rounding, and counts as none. */
+START_TEST(covariances_that_cancel_are_none)
+{
+    const uint32_t row[2][3] = {{0, 1, 2}, {0, 1, 3}};
+    for (int i = 1; i < 50; i++) {
+        const double s = i / 7., value[2][3] = {{0.1 * s, 0.2 * s, 0.6 * s}, {0.4 * s, 0.1 * s, 0.4 * s}};
+        const statistics_rows seeds[] = {{3, row[0], value[0]}, {3, row[1], value[1]}};
+        ck_assert_double_eq(statistics_of_rows(seeds, NULL, 2).floor, 0);
+    }
+}
+END_TEST
+
 /* A small cell of the simulation of tests/intervals, where the truth is known: the whole one has the figures. */
 START_TEST(intervals_by_rows_cover_the_truth)
 {
@@ -424,6 +436,7 @@ Suite *statistics_suite(void)
     tcase_add_test(tests, intervals_of_shares_hold_their_mean);
     tcase_add_test(tests, splits_of_one_file_are_not_independent);
     tcase_add_test(tests, an_estimate_by_rows_has_the_values_of_its_formula);
+    tcase_add_test(tests, covariances_that_cancel_are_none);
     tcase_add_test(tests, intervals_by_rows_cover_the_truth);
     tcase_add_test(tests, tails_keep_their_digits);
     tcase_add_test(tests, differences_that_are_the_same_but_for_rounding_have_no_scatter);

@@ -278,7 +278,7 @@ typedef struct row_sums {
     int seeds;
 } row_sums;
 
-/* Sums of r(i) and r(i)^2 over the rows. */
+/* Sums of r(i) and r(i)^2 over the rows; both 0 if the first is negative, or only rounding. */
 static void sum_covariances(const row_sums *rows, size_t count, double n, double *sum, double *squares)
 {
     *sum = *squares = 0;
@@ -288,6 +288,8 @@ static void sum_covariances(const row_sums *rows, size_t count, double n, double
         *sum += r;
         *squares += r * r;
     }
+    if (*sum <= ROUNDING * sqrt(*squares))
+        *sum = *squares = 0;
 }
 
 static double mean_of(const statistics_rows *seed)
@@ -347,8 +349,8 @@ statistics_estimate statistics_of_rows(const statistics_rows seeds[], const doub
     if (count > 1 && result.error >= 0) {
         const double b = validation ? statistics_of(validation, count).error : NAN;
         double nu;
-        const double P = pool(result.error * result.error, b * b, W, n, &nu), C = fmax(0, sum), V = P + 2 * C;
-        const double spread = 2 * P * P / nu + (C > 0 ? 4 * squares : 0);
+        const double P = pool(result.error * result.error, b * b, W, n, &nu), C = sum, V = P + 2 * C;
+        const double spread = 2 * P * P / nu + 4 * squares;
         result = with_error(result, sqrt(V), V > 0 ? fmax(1, 2 * V * V / spread) : nu);
         result.floor = sqrt(2 * C);
     }

@@ -296,7 +296,7 @@ static tg_real weights[13] = {
     /* layers.0.bias [3] */
     0, 0, 0,
     /* layers.1.weight [1, 3] */
-    0x1.d826b6p-5f, 0x1.e9c078p-8f, -0x1.2f1642p-7f,
+    0x1.621d08p-3f, 0x1.6f505ap-6f, -0x1.c6a162p-6f,
     /* layers.1.bias [1] */
     0,
 };

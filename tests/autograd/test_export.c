@@ -279,7 +279,7 @@ static void expect_training(net_spec spec, const tg_optimizer_config *how, tg_ex
 {
     tg_model_spec_complete(&spec);
     const bool text = tg_model_traits_of(spec.model)->text, images = tg_model_traits_of(spec.model)->reconstructs;
-    const int64_t width = text ? spec.context : spec.inputs;
+    const int64_t width = exported_width(&spec);
     tg_model *model = exported_model(&spec);
     tg_parameters *set = tg_model_parameters(model);
     tg_optimizer *optimizer = tg_optimizer_new(set, how);

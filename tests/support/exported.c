@@ -78,7 +78,7 @@ bool compiler_build(const compiler *c, const char *files)
 bool exported_spec(int i, const char *norm, net_spec *spec)
 {
     const char *model = net_models[i];
-    const bool attends = strcmp(model, "gpt") == 0 || strcmp(model, "vit") == 0;
+    const bool attends = strcmp(model, "gpt") == 0 || strcmp(model, "vit") == 0 || tg_model_traits_of(model)->pairs;
     const bool by_rows = strcmp(norm, "layer") == 0 || strcmp(norm, "rms") == 0;
     *spec = (net_spec){.model = model,
                        .norm = norm,
@@ -96,6 +96,12 @@ bool exported_spec(int i, const char *norm, net_spec *spec)
     return attends ? by_rows : !(by_rows && strcmp(model, "convnet") == 0);
 }
 
+int64_t exported_width(const net_spec *spec)
+{
+    const tg_model_traits *traits = tg_model_traits_of(spec->model);
+    return traits->pairs ? 2 * spec->context : traits->text ? spec->context : spec->inputs;
+}
+
 tg_tensor exported_prediction(const net_spec *spec, const tg_model *model, tg_tape *tape, tg_tensor *x)
 {
     tg_rng rng = tg_rng_seed(3);
@@ -106,8 +112,8 @@ tg_tensor exported_prediction(const net_spec *spec, const tg_model *model, tg_ta
     for (int i = 0; i < 64; i++)
         letters[i] = (int32_t)(tg_rng_uniform(&rng) * spec->vocabulary);
     tg_no_grad_begin(tape);
-    *x = tg_model_traits_of(spec->model)->text ? tg_constant(tape, TG_I32, letters, TG_SHAPE(1, spec->context))
-                                               : tg_constant(tape, TG_F32, row, TG_SHAPE(1, spec->inputs));
+    *x = tg_model_traits_of(spec->model)->text ? tg_constant(tape, TG_I32, letters, TG_SHAPE(1, exported_width(spec)))
+                                               : tg_constant(tape, TG_F32, row, TG_SHAPE(1, exported_width(spec)));
     const tg_tensor y = tg_model_forward(model, *x, NULL);
     tg_no_grad_end(tape);
     ck_assert_msg(tg_ok(y), "%s", tg_tape_error(tape));

@@ -19,6 +19,8 @@ tg_hidden_layer tg_hidden_layer_add(tg_parameters *set, const char *name, int64_
 tg_tensor tg_hidden_layer_forward(const tg_hidden_layer *layer, tg_tensor x, tg_rng *training, tg_tensor *preactivation)
 {
     tg_tensor linear = tg_linear_layer_forward(layer ? &layer->linear : NULL, x);
+    if (tg_ok(linear))
+        linear = tg_norm_layer_forward(&layer->norm, linear, training);
     if (preactivation)
         *preactivation = linear;
     if (!tg_ok(linear))
@@ -39,17 +41,21 @@ static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
 
 static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
 {
+    const bool normalised = !tg_activation_name((tg_activation)sample);
+    const int64_t units = tg_last(x) + 1;
     tg_hidden_layer *l = layer;
-    *l = tg_hidden_layer_add(set, name, tg_last(x), tg_last(x) + 1, (tg_activation)sample, true);
+    *l = tg_hidden_layer_add(set, name, tg_last(x), units, normalised ? TG_SWIGLU : (tg_activation)sample, true);
+    if (normalised)
+        l->norm = tg_norm_layer_add(set, tg_name_in(name, "gate_norm").text, TG_NORM_RMS, units, 0);
     return (tg_layer){.kind = &tg_hidden_kind, .layer = l};
 }
 
-/* One for each activation, in their order. */
+/* One for each activation, in their order; and one with a norm. */
 static const tg_layer_sample samples[] = {
 #define TG_PLAIN(constant, name, gain, evaluation, random, formula) \
     {#name, "a linear layer, and " #name, tg_sample_rows, .training = true},
 #define TG_GATED(constant, name, gate, product, level, spread, formula) TG_PLAIN(constant, name, 0, 0, 0, formula)
 #include "nn/activations.def"
-    {0}};
+    {"swiglu.norm", "swiglu whose gate is normalised", tg_sample_rows, .training = true}, {0}};
 
 const tg_layer_kind tg_hidden_kind = {"hidden_layer", "layer", sizeof(tg_hidden_layer), forward, add, samples};

@@ -1,7 +1,8 @@
-/* A linear layer followed by an activation, act(x W^T + b), or a gated product, act(x W^T + b) (x V^T +
- * c).
+/* A linear layer followed by an activation, act(x W^T + b), or a gated product, act(x W^T + b) (x V^T + c); with a
+ * normalisation inside, act(norm(x W^T + b)) and so on.
  *
  *     tg_hidden_layer layer = tg_hidden_layer_add(set, "layers.0", 784, 128, TG_SWIGLU, true);
+ *     layer.norm = tg_norm_layer_add(set, "layers.0.gate_norm", TG_NORM_RMS, 128, 0);     // optional
  *     tg_tensor h = tg_hidden_layer_forward(&layer, x, NULL, NULL);       // [..., 784] -> [..., 128]
  */
 #ifndef TG_HIDDEN_LAYER_H
@@ -11,12 +12,14 @@
 #include "nn/init.h"
 #include "nn/layers/linear.h"
 #include "nn/layers/layer.h"
+#include "nn/layers/norm.h"
 
 TG_API_BEGIN
 
 typedef struct tg_hidden_layer {
     tg_activation activation;
-    tg_linear_layer linear; /* W: the activation is applied to its result */
+    tg_linear_layer linear; /* W: the activation is applied to its result, */
+    tg_norm_layer norm;     /* normalised by this; empty at first: not normalised */
     tg_linear_layer value;  /* V: its result is multiplied by the activation's; empty for a plain activation */
 } tg_hidden_layer;
 

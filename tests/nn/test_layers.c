@@ -426,6 +426,31 @@ START_TEST(second_derivatives_are_differences_of_first_ones)
 }
 END_TEST
 
+/* silu(rms(x W^T + b)) (x V^T + c), from operations. */
+START_TEST(a_norm_inside_a_gated_layer_is_before_its_activation)
+{
+    const tg_rng rng = tg_rng_seed(4);
+    tg_parameters *set = tg_parameters_new(TG_F64);
+    tg_hidden_layer layer = tg_hidden_layer_add(set, "l", 5, 7, TG_SWIGLU, true);
+    layer.norm = tg_norm_layer_add(set, "l.gate_norm", TG_NORM_RMS, 7, 0);
+    ck_assert(tg_parameters_initialize(set, TG_INIT_XAVIER_UNIFORM, 0, &rng));
+    for (int i = 0; i < 7; i++)
+        tg_parameter_put(layer.norm.weight, i, 0.5 + i);
+    tg_tensor before, x = drawn(TG_F64, TG_SHAPE(3, 5)), y = tg_hidden_layer_forward(&layer, x, NULL, &before);
+    const tg_tensor gate = tg_linear_layer_forward(&layer.linear, x), value = tg_linear_layer_forward(&layer.value, x),
+                    mean = tg_mean_over(tg_square(gate), TG_AXES(-1), true),
+                    unit = tg_div(gate, tg_sqrt(tg_add_scalar(mean, 1e-6))),
+                    normed = tg_mul(unit, tg_parameter_tensor(tape, layer.norm.weight)),
+                    expected = tg_mul(tg_mul(normed, tg_sigmoid(normed)), value);
+    ck_assert_msg(tg_ok(y) && tg_ok(expected), "%s", tg_tape_error(tape));
+    for (int64_t i = 0; i < tg_size(y); i++) {
+        assert_close(tg_at(y, i), tg_at(expected, i), TG_F64);
+        assert_close(tg_at(before, i), tg_at(normed, i), TG_F64);
+    }
+    tg_parameters_free(set);
+}
+END_TEST
+
 Suite *layers_suite(void)
 {
     Suite *suite = suite_create("layers");
@@ -436,6 +461,7 @@ Suite *layers_suite(void)
     tcase_add_test(tests, running_statistics_leave_out_a_batch_that_is_not_finite);
     tcase_add_loop_test(tests, a_pass_in_evaluation_keeps_its_statistics, 0, 3);
     tcase_add_loop_test(tests, second_derivatives_are_differences_of_first_ones, 0, CASES);
+    tcase_add_test(tests, a_norm_inside_a_gated_layer_is_before_its_activation);
     suite_add_tcase(suite, tests);
     return suite;
 }

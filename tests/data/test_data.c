@@ -184,8 +184,9 @@ END_TEST
 
 START_TEST(an_unknown_data_set_is_an_error)
 {
-    expect_error("mons", (dataset_options){0},
-                 "unknown data set 'mons', expected one of spirals, moons, circles, sine, glyphs, idx:DIR, csv:FILE");
+    expect_error(
+        "mons", (dataset_options){0},
+        "unknown data set 'mons', expected one of spirals, moons, circles, sine, hills, glyphs, idx:DIR, csv:FILE");
     expect_error("csv:", (dataset_options){0}, "data set 'csv:': expected a file after it");
     expect_error("idx:", (dataset_options){0}, "data set 'idx:': expected a folder after it");
     dataset set;
@@ -305,7 +306,7 @@ END_TEST
 
 START_TEST(more_rows_change_none_of_the_first)
 {
-    static const char *const specs[] = {"spirals", "moons", "circles", "sine", "glyphs"};
+    static const char *const specs[] = {"spirals", "moons", "circles", "sine", "hills", "glyphs"};
     for (size_t i = 0; i < 5; i++) {
         dataset few = loaded(specs[i], (dataset_options){.rows = 50}, "first:10");
         dataset more = loaded(specs[i], (dataset_options){.rows = 90}, "first:10");

@@ -20,7 +20,8 @@ def losses(url):
         for line in browser.evaluate('''(() => {
             const lines = [];
             const train = (data, activation, optimizer) => {
-                lib.playground_draw(page, data, 300, 1);
+                lib.playground_hold_out(page, 0);
+                lib.playground_draw(page, data, 300, -1, 1);
                 lib.playground_net(page, 0, activation, 2, 16, optimizer, lib.playground_rate(optimizer), 1);
                 const losses = Array.from({length: %d}, () => lib.playground_train(page, 0, 1));
                 lines.push([lists[0][data], lists[1][activation], lists[2][optimizer], ...losses].join(" "));
@@ -44,6 +45,7 @@ def use(url):
     takes_points(url)
     shows_the_tape(url)
     checks_gradients(url)
+    predicts_numbers(url)
     for width in (400, 800, 1280):
         fits(url, width)
 
@@ -53,7 +55,7 @@ def learns(url):
     with Browser(1280, 900) as browser:
         browser.open(url)
         browser.wait('views.every((v) => v.steps >= %d)' % MOST_STEPS, 120)
-        accuracy = browser.evaluate('[0, 1].map((i) => lib.playground_accuracy(page, i))')
+        accuracy = browser.evaluate('[0, 1].map((i) => lib.playground_accuracy(page, i, 0))')
         expect(min(accuracy) >= 0.99, 'after %d steps the accuracies are %s' % (MOST_STEPS, accuracy))
         slow = min(slow_frame(browser) for _ in range(3))  # others may use this machine
         expect(slow < FRAME_MS, 'one frame in twenty takes more than %.1f ms' % slow)
@@ -76,14 +78,14 @@ def slow_frame(browser):
 
 
 def follows_links(url):
-    said = '#data=moons&points=120&seed=7&a=swiglu,3,9,sgd,0.05&b=tanh,1,20,lion,0.002'
+    said = '#data=moons&points=120&noise=0.2&test=50&seed=7&a=swiglu,3,9,sgd,0.05,32,L1,0.01&b=tanh,1,20,lion,0.002,0,none,0.001'
     with Browser(800, 900) as browser:
         browser.open(url + said)
         expect(browser.evaluate('location.hash') == said, 'the link became ' + browser.evaluate('location.hash'))
         values = browser.evaluate('[$("data").value, count(), views[0].at("activation").value, views[1].at("width").value]')
         expect(values == ['moons', 120, 'swiglu', '20'], 'a link makes %s' % values)
         browser.evaluate('views[0].at("depth").value = 4; views[0].at("depth").dispatchEvent(new Event("change"))')
-        expect('a=swiglu,4,9,sgd,0.05' in browser.evaluate('location.hash'), 'a choice is not in the link')
+        expect('a=swiglu,4,9,sgd,0.05,32,L1,0.01' in browser.evaluate('location.hash'), 'a choice is not in the link')
         expect(browser.evaluate('views[0].widths.length') == 4, 'the net has another depth than was chosen')
     with Browser(800, 900) as browser:
         browser.open(url + '#data=nonsense&points=-5&a=,,,&b=relu,999,-1,adamw,NaN')
@@ -120,7 +122,7 @@ def shows_the_tape(url):
         for _ in range(operations.index('relu')):
             browser.key('ArrowDown')
         said = browser.evaluate('$("tensor").textContent')
-        expect('relu, f32[300, 4]: 1200 elements from 0 to' in said and 'Gradient of the loss' in said, 'the tape says ' + said)
+        expect('relu, f32[226, 4]: 904 elements from 0 to' in said and 'Gradient of the loss' in said, 'the tape says ' + said)
 
 
 def checks_gradients(url):
@@ -130,6 +132,21 @@ def checks_gradients(url):
         least = browser.evaluate('Math.min(...check.slice(48, 96))')
         expect(least < 1e-7, 'the smallest error of the differences is %g' % least)
         expect('agree' in browser.evaluate('$("verdict").textContent'), browser.evaluate('$("verdict").textContent'))
+
+
+def predicts_numbers(url):
+    """The hills, in batches: both nets are drawn after equal steps, with R2 of points for testing; a click begins classes."""
+    with Browser(800, 900) as browser:
+        browser.open(url + '#data=hills&noise=0.05&a=gelu_exact,2,16,adamw,0.01,32&b=relu,2,16,adamw,0.01,32,L2,0.0001')
+        browser.wait('views.every((v) => v.steps >= %d)' % MOST_STEPS, 120)
+        browser.evaluate('$("run").click(); 0')
+        steps, scores = browser.evaluate('["steps", "test-accuracy"].map((name) => views.map((v) => v.at(name).textContent))')
+        expect(steps[0] == steps[1], 'the nets are drawn after %s steps' % steps)
+        expect(min(map(float, scores)) > 0.8, 'R2 of the points for testing is %s' % scores)
+        expect('Mean squared error' in browser.evaluate('$("measure").textContent'), browser.evaluate('$("measure").textContent'))
+        browser.evaluate('addPoint(0, 0, false)')
+        expect(browser.evaluate('[count(), settings.data, regresses()]') == [1, 'own', False], 'a point does not begin classes')
+        expect(not browser.problems(), browser.problems())
 
 
 def fits(url, width):

@@ -18,7 +18,7 @@ static playground *p;
 static void start(void)
 {
     p = playground_new();
-    ck_assert(p && playground_draw(p, 0, POINTS, SEED));
+    ck_assert(p && playground_draw(p, 0, POINTS, -1, SEED));
 }
 
 static void finish(void)
@@ -38,9 +38,16 @@ START_TEST(the_points_are_those_of_the_programs)
         tg_error error;
         ck_assert(dataset_load(playground_name(PLAYGROUND_DATA, data), &(dataset_options){.rows = POINTS, .seed = SEED},
                                &set, &error));
-        ck_assert(playground_draw(p, data, POINTS, SEED));
+        ck_assert(playground_draw(p, data, POINTS, -1, SEED));
         ck_assert_mem_eq(playground_points(p), set.x, POINTS * 2 * sizeof(float));
-        ck_assert_mem_eq(playground_labels(p), set.labels, POINTS * sizeof(int32_t));
+        ck_assert_int_eq(playground_regresses(p), !set.labels);
+        for (int i = 0; i < POINTS; i++)
+            ck_assert_float_eq(playground_targets(p)[i], set.labels ? (float)set.labels[i] : set.y[i]);
+        dataset_free(&set);
+        ck_assert(dataset_load(playground_name(PLAYGROUND_DATA, data),
+                               &(dataset_options){.rows = POINTS, .seed = SEED, .noise = 0.3}, &set, &error));
+        ck_assert(playground_draw(p, data, POINTS, 0.3, SEED) && playground_noise(data) < 0.3);
+        ck_assert_mem_eq(playground_points(p), set.x, POINTS * 2 * sizeof(float));
         dataset_free(&set);
     }
 }
@@ -65,9 +72,9 @@ END_TEST
 START_TEST(it_learns_spirals)
 {
     make(0, TG_GELU_EXACT, TG_ADAMW, 1e-2);
-    ck_assert_double_lt(playground_accuracy(p, 0), 0.8);
+    ck_assert_double_lt(playground_accuracy(p, 0, false), 0.8);
     ck_assert_double_lt(playground_train(p, 0, 1500), 0.1);
-    ck_assert_double_ge(playground_accuracy(p, 0), 0.99);
+    ck_assert_double_ge(playground_accuracy(p, 0, false), 0.99);
 }
 END_TEST
 
@@ -82,7 +89,10 @@ static void train_directly(tg_activation activation, const tg_optimizer_config *
     for (int i = 0; i < steps; i++) {
         tg_tape_reset(tape);
         tg_tensor x = tg_constant(tape, TG_F32, playground_points(p), TG_SHAPE(POINTS, 2));
-        tg_tensor y = tg_constant(tape, TG_I32, playground_labels(p), TG_SHAPE(POINTS));
+        int32_t labels[POINTS];
+        for (int k = 0; k < POINTS; k++)
+            labels[k] = (int32_t)playground_targets(p)[k];
+        tg_tensor y = tg_constant(tape, TG_I32, labels, TG_SHAPE(POINTS));
         tg_tensor loss = tg_cross_entropy(tg_mlp_forward(net, x), y);
         ck_assert(tg_backward(loss) && tg_optimizer_step(optimizer));
         losses[i] = tg_item(loss);
@@ -109,6 +119,111 @@ START_TEST(training_is_that_of_the_library_s_own_calls)
         ck_assert_double_eq(playground_train(p, 1, STEPS), losses[STEPS - 1]);
     }
     ck_assert_ptr_null(playground_error(p));
+}
+END_TEST
+
+static int index_of(const char *data)
+{
+    int i = 0;
+    while (strcmp(playground_name(PLAYGROUND_DATA, i), data) != 0)
+        i++;
+    return i;
+}
+
+/* Points for testing are not trained on: other ones change their loss and nothing else. */
+START_TEST(points_for_testing_are_held_out)
+{
+    double loss[2], tested[2];
+    for (int other = 0; other < 2; other++) {
+        playground_clear(p);
+        ck_assert(playground_hold_out(p, 25));
+        int tests = 0, ones = 0;
+        for (int i = 0; i < 80; i++) {
+            ck_assert(playground_add(p, cos(i), sin(2 * i), i % 2));
+            if (playground_is_test(p, i)) {
+                tests++;
+                ones += i % 2;
+            }
+        }
+        ck_assert_int_eq(tests, 20);
+        ck_assert_int_eq(ones, 10);
+        if (other) /* the last pair is for testing */
+            ck_assert(playground_is_test(p, 79) && playground_add(p, 5, 5, 0) && !playground_is_test(p, 80));
+        if (other) {
+            playground_clear(p);
+            for (int i = 0; i < 80; i++)
+                ck_assert(playground_add(p, playground_is_test(p, i) ? 3 : cos(i), sin(2 * i), i % 2));
+        }
+        make(0, TG_TANH, TG_ADAMW, 1e-2);
+        ck_assert(playground_way(p, 0, 16, 2, 1e-3));
+        loss[other] = playground_train(p, 0, 100);
+        tested[other] = playground_loss(p, 0, true);
+        ck_assert(isfinite(playground_accuracy(p, 0, true)));
+    }
+    ck_assert_double_eq(loss[0], loss[1]);
+    ck_assert_double_ne(tested[0], tested[1]);
+    ck_assert(playground_hold_out(p, 0) && isnan(playground_loss(p, 0, true)));
+}
+END_TEST
+
+/* An epoch of batches shows each point once; both nets see the same ones. */
+START_TEST(batches_go_through_all_points)
+{
+    playground_clear(p);
+    for (int i = 0; i < 10; i++)
+        ck_assert(playground_add(p, i, 0, i % 2));
+    for (int net = 0; net < 2; net++) {
+        ck_assert(playground_net(p, net, TG_IDENTITY, 0, 1, TG_SGD, 1e-12, SEED) && playground_way(p, net, 4, 0, 0));
+        for (int epoch = 0; epoch < 3; epoch++) {
+            double sum = 0;
+            for (int batch = 0; batch < 3; batch++) /* 4, 4 and 2 points */
+                sum += playground_train(p, net, 1) * (batch < 2 ? 4 : 2);
+            ck_assert_double_eq_tol(sum / 10, playground_loss(p, net, false), 1e-6);
+        }
+    }
+    ck_assert_double_eq(playground_train(p, 0, 1), playground_train(p, 1, 1));
+}
+END_TEST
+
+/* From the same weights, a step with a penalty differs by that of its derivative: s w or s sign(w). */
+START_TEST(penalties_pull_weights_to_zero)
+{
+    enum { SIZE = 3 };
+    float maps[3][3 * SIZE * SIZE];
+    for (int penalty = 0; penalty < 3; penalty++) {
+        playground_clear(p);
+        ck_assert(playground_add(p, 1, 0, 0) && playground_add(p, -1, 0, 1));
+        ck_assert(playground_net(p, 0, TG_IDENTITY, 1, 2, TG_SGD, 0.1, SEED) && playground_way(p, 0, 0, penalty, 0.5));
+        playground_train(p, 0, 1);
+        memcpy(maps[penalty], playground_map(p, 0, SIZE), sizeof maps[penalty]);
+    }
+    tg_rng rng = tg_rng_seed(SEED);
+    tg_mlp *net =
+        tg_mlp_new(&rng, &(tg_mlp_config){.inputs = 2, .hidden = {2}, .outputs = 2, .activation = TG_IDENTITY});
+    const float *w = tg_parameters_at(tg_mlp_parameters(net), 0)->data; /* [2, 2]; the map's reach is 1.25 */
+    for (int unit = 0; unit < 2; unit++) {
+        const int right = (1 + unit) * SIZE * SIZE + SIZE + 2; /* at (5/6, 0): (x, 0) W^T + b, x = 1.25 * 2 / 3 */
+        const double x = 1.25 * 2 / 3;
+        ck_assert_double_eq_tol(maps[2][right] - maps[0][right], -0.1 * 0.5 * w[2 * unit] * x, 1e-6);
+        ck_assert_double_eq_tol(maps[1][right] - maps[0][right], -0.1 * 0.5 * (w[2 * unit] > 0 ? 1 : -1) * x, 1e-6);
+    }
+    tg_mlp_free(net);
+}
+END_TEST
+
+START_TEST(it_learns_hills)
+{
+    ck_assert(playground_hold_out(p, 25));
+    make(0, TG_GELU_EXACT, TG_ADAMW, 1e-2);
+    ck_assert(playground_draw(p, index_of("hills"), POINTS, 0, SEED) && playground_regresses(p));
+    ck_assert(isnan(playground_train(p, 0, 1))); /* the net has two outputs */
+    ck_assert_ptr_nonnull(strstr(playground_error(p), "make it again"));
+    ck_assert(!playground_add(p, 0, 0, 1));
+    make(0, TG_GELU_EXACT, TG_ADAMW, 1e-2);
+    ck_assert_double_lt(playground_train(p, 0, 1500), 0.01);
+    ck_assert_double_gt(playground_accuracy(p, 0, true), 0.95); /* R2 */
+    ck_assert(playground_map(p, 0, 8) && playground_tape(p, 0) && playground_differences(p, 0, 9));
+    ck_assert_ptr_nonnull(strstr(playground_gradcheck(p, 0), "agree"));
 }
 END_TEST
 
@@ -238,19 +353,21 @@ END_TEST
 
 START_TEST(what_cannot_be_is_refused)
 {
-    ck_assert(!playground_draw(p, 99, 10, 1) && !playground_draw(p, 0, PLAYGROUND_POINTS + 1, 1));
+    ck_assert(!playground_draw(p, 99, 10, -1, 1) && !playground_draw(p, 0, PLAYGROUND_POINTS + 1, -1, 1));
     ck_assert(!playground_add(p, NAN, 0, 0) && !playground_add(p, 0, 0, 2));
     ck_assert(!playground_net(p, 2, 0, 1, 1, 0, 0.1, 1) &&
               !playground_net(p, 0, 0, PLAYGROUND_DEPTH + 1, 1, 0, 0.1, 1));
     ck_assert(!playground_net(p, 0, 1000, 1, 1, 0, 0.1, 1));
     ck_assert_ptr_nonnull(strstr(playground_error(p), "activation"));
     ck_assert(!playground_net(p, 0, 0, 1, 1, 0, -1, 1));
-    ck_assert(isnan(playground_train(p, 0, 1)) && isnan(playground_accuracy(p, 0)) && !playground_map(p, 0, 4));
+    ck_assert(!playground_hold_out(p, 91) && !playground_hold_out(p, -1) && !playground_hold_out(NULL, 5));
+    ck_assert(!playground_way(p, 0, 0, 0, 0)); /* there is no net yet */
+    ck_assert(isnan(playground_train(p, 0, 1)) && isnan(playground_accuracy(p, 0, false)) && !playground_map(p, 0, 4));
     ck_assert(!playground_tape(p, 0) && !playground_tensor(p, 0) && !playground_gradcheck(p, 0));
     playground_clear(p);
     make(0, 0, 0, 0.1);
     playground_train(p, 0, 1); /* the mean of nothing */
-    ck_assert(!playground_draw(NULL, 0, 1, 1) && !playground_count(NULL));
+    ck_assert(!playground_draw(NULL, 0, 1, -1, 1) && !playground_count(NULL));
     playground_free(NULL);
 }
 END_TEST
@@ -264,6 +381,10 @@ Suite *playground_suite(void)
     tcase_add_test(tests, the_lists_are_the_library_s);
     tcase_add_test(tests, it_learns_spirals);
     tcase_add_test(tests, training_is_that_of_the_library_s_own_calls);
+    tcase_add_test(tests, points_for_testing_are_held_out);
+    tcase_add_test(tests, batches_go_through_all_points);
+    tcase_add_test(tests, penalties_pull_weights_to_zero);
+    tcase_add_test(tests, it_learns_hills);
     tcase_add_test(tests, maps_are_the_net_s_outputs);
     tcase_add_test(tests, every_activation_and_depth_can_be_looked_at);
     tcase_add_test(tests, curves_are_a_function_and_its_derivatives);

@@ -47,7 +47,7 @@ START_TEST(the_page_s_numbers_are_those_of_the_baseline)
         char *data = strtok(line, " \n"), *activation = strtok(NULL, " \n"), *optimizer = strtok(NULL, " \n");
         ck_assert(data && activation && optimizer);
         const int how = index_of(PLAYGROUND_OPTIMIZERS, optimizer);
-        ck_assert(playground_draw(p, index_of(PLAYGROUND_DATA, data), POINTS, SEED));
+        ck_assert(playground_draw(p, index_of(PLAYGROUND_DATA, data), POINTS, -1, SEED));
         ck_assert(
             playground_net(p, 0, index_of(PLAYGROUND_ACTIVATIONS, activation), 2, 16, how, playground_rate(how), SEED));
         for (int step = 1; step <= STEPS; step++) {

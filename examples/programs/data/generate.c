@@ -44,6 +44,21 @@ double dataset_draw_sine(int label, double noise, tg_rng *rng, float *features)
     return sin(3 * x) + x / 2 + noise * tg_rng_normal(rng);
 }
 
+/* Two hills and two valleys of width 0.4 in the square from -1 to 1. */
+double dataset_draw_hills(int label, double noise, tg_rng *rng, float *features)
+{
+    (void)label;
+    double height = 0;
+    for (int axis = 0; axis < 2; axis++)
+        features[axis] = (float)(2 * tg_rng_uniform(rng) - 1);
+    for (int hill = 0; hill < 4; hill++) {
+        const double dx = (double)features[0] - (hill % 2 ? 0.5 : -0.5),
+                     dy = (double)features[1] - (hill / 2 ? 0.5 : -0.5);
+        height += (hill % 2 == hill / 2 ? 1 : -1) * exp(-(dx * dx + dy * dy) / (2 * 0.4 * 0.4));
+    }
+    return height + noise * tg_rng_normal(rng);
+}
+
 static void draw_rows(const dataset_options *options, dataset *set)
 {
     const dataset_kind *kind = set->kind;

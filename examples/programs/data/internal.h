@@ -63,7 +63,8 @@ const dataset_kind *dataset_kind_at(size_t i); /* NULL past the end */
 bool dataset_load_idx(const char *folder, const dataset_options *options, dataset *set, tg_error *error);
 bool dataset_load_csv(const char *path, const dataset_options *options, dataset *set, tg_error *error);
 bool dataset_generate(const char *path, const dataset_options *options, dataset *set, tg_error *error);
-dataset_draw dataset_draw_spirals, dataset_draw_moons, dataset_draw_circles, dataset_draw_sine, dataset_draw_glyphs;
+dataset_draw dataset_draw_spirals, dataset_draw_moons, dataset_draw_circles, dataset_draw_sine, dataset_draw_hills,
+    dataset_draw_glyphs;
 
 enum { GLYPH_SIDE = 28 }; /* pixels of a digit, grey from 0 to 1, light on dark */
 

@@ -8,6 +8,7 @@ static const dataset_kind kinds[] = {
     {"moons", NULL, "0.2", "0.2", dataset_generate, false, dataset_draw_moons, 2, 2, 0, 2000, 0.1},
     {"circles", NULL, "0.2", "0.2", dataset_generate, false, dataset_draw_circles, 2, 2, 0, 2000, 0.08},
     {"sine", NULL, "0.2", "0.2", dataset_generate, false, dataset_draw_sine, 1, 0, 0, 2000, 0.1},
+    {"hills", NULL, "0.2", "0.2", dataset_generate, false, dataset_draw_hills, 2, 0, 0, 2000, 0.1},
     {"glyphs", NULL, "0.142857143", "0.142857143", dataset_generate, false, dataset_draw_glyphs, GLYPH_SIDE *GLYPH_SIDE,
      10, GLYPH_SIDE, 14000, 0.06},
     {"idx", "DIR", "0.1", NULL, dataset_load_idx},

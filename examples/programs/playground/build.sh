@@ -13,7 +13,7 @@ flags="-O3 -sSUPPORT_LONGJMP=wasm -msimd128 -ffp-contract=off -fopenmp-simd -fno
 [ "$work/tapegrad.o" -nt "$folder/tapegrad.c" ] || "$emcc" $flags -DTG_NO_BLAS -DTG_SMALL -c -o "$work/tapegrad.o" "$folder/tapegrad.c"
 
 # What the header declares is exported. Readers of files, which the table of data sets names, stay undefined.
-exports=$(sed -n 's/^[a-z].*[ *]\(playground_[a-z]*\)(.*/_\1/p' examples/programs/playground/playground.h | paste -sd,)
+exports=$(sed -n 's/^[a-z].*[ *]\(playground_[a-z_]*\)(.*/_\1/p' examples/programs/playground/playground.h | paste -sd,)
 "$emcc" $flags -D_GNU_SOURCE -I. -I"$folder" -o "$work/playground.wasm" \
     examples/programs/playground/*.c examples/programs/data/kinds.c examples/programs/data/generate.c examples/programs/data/glyphs.c "$work/tapegrad.o" \
     -sSTANDALONE_WASM --no-entry -sALLOW_MEMORY_GROWTH -sERROR_ON_UNDEFINED_SYMBOLS=0 -sEXPORTED_FUNCTIONS="$exports" \

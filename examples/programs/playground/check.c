@@ -3,17 +3,12 @@
 #include <math.h>
 #include <string.h>
 
-/* The mean cross entropy of the points that are checked, in the type of the net. */
+/* The mean loss of the points that are checked, in the type of the net. */
 static tg_tensor loss_on(tg_tape *tape, const playground *p, const tg_mlp *mlp)
 {
     const int count = p->count < PLAYGROUND_CHECKED ? p->count : PLAYGROUND_CHECKED;
-    const bool is_double = tg_parameters_dtype(tg_mlp_parameters(mlp)) == TG_F64;
-    double exact[PLAYGROUND_CHECKED][2];
-    for (int i = 0; i < 2 * count; i++)
-        exact[i / 2][i % 2] = (double)p->points[i / 2][i % 2];
-    tg_tensor x = is_double ? tg_named(tg_constant(tape, TG_F64, exact, TG_SHAPE(count, 2)), "points")
-                            : playground_points_on(tape, p, count);
-    return tg_cross_entropy(tg_mlp_forward(mlp, x), playground_labels_on(tape, p, count));
+    const tg_tensor x = playground_points_on(tape, p, NULL, count, tg_parameters_dtype(tg_mlp_parameters(mlp)));
+    return playground_loss_on(p, tg_mlp_forward(mlp, x), NULL, count);
 }
 
 static double loss_of(playground *p, const tg_mlp *mlp)

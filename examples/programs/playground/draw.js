@@ -42,10 +42,10 @@ function axes({ g, width, height }, x, y) {
   return { toX, toY, left, right, top, bottom };
 }
 
-function line(g, points, style, dash = []) {
+function line(g, points, style, dash = [], width = 1.7) {
   g.strokeStyle = style;
   g.setLineDash(dash);
-  g.lineWidth = 1.7;
+  g.lineWidth = width;
   g.beginPath();
   let pen = false;
   for (const [x, y] of points) {
@@ -95,7 +95,7 @@ class View {
     this.at = (name) => this.root.querySelector(`[data-name=${name}]`);
     this.canvas = (name) => this.root.querySelector("canvas." + name);
     this.cursor = null;
-    for (const [key, list] of [["activation", ACTIVATIONS], ["optimizer", OPTIMIZERS]])
+    for (const [key, list] of [["activation", ACTIVATIONS], ["optimizer", OPTIMIZERS], ["penalty", PENALTIES]])
       this.at(key).append(...lists[list].map((name) => new Option(name)));
   }
   activation() { return lists[ACTIVATIONS].indexOf(settings.nets[this.i].activation); }
@@ -107,10 +107,17 @@ class View {
     this.canvas("units").style.height = Math.max(1, this.widths.length) * 34 + "px";
   }
 
+  /* What the map and the score are: of classes, or of numbers. */
+  showMeaning() {
+    const words = regresses() ? ["Prediction", "−1", "0", "R²"] : ["Probability of class 1", "0", "1/2", "accuracy"];
+    [".what", ".low", ".middle"].forEach((name, k) => { this.root.querySelector(name).textContent = words[k]; });
+    this.root.querySelectorAll(".score").forEach((name, k) => { name.textContent = (k ? "test " : "") + words[3]; });
+  }
+
   drawMaps(withUnits) {
     const map = floats(lib.playground_map(page, this.i, MAP), (1 + this.units) * MAP * MAP);
     if (map.length) {
-      this.drawBoundary(map);
+      this.drawBoundary(regresses() ? map.subarray(0, MAP * MAP).map((v) => Math.min(1, Math.max(0, (v + 1) / 2))) : map);
       if (withUnits && this.units) this.drawUnits(map);
     }
   }
@@ -125,15 +132,17 @@ class View {
     g.imageSmoothingEnabled = true;
     g.drawImage(p, 0, 0, width, height);
     this.drawContour(g, map, width / MAP);
-    const points = floats(lib.playground_points(page), 2 * count()), labels = integers(lib.playground_labels(page), count());
+    const points = floats(lib.playground_points(page), 2 * count()), targets = floats(lib.playground_targets(page), count());
     const side = reach(), toX = (v) => (v / side + 1) / 2 * width, toY = (v) => (1 - (v / side + 1) / 2) * height;
-    g.lineWidth = 1;
-    g.strokeStyle = palette.ink;
-    for (let k = 0; k < labels.length; k++) {
-      const x = toX(points[2 * k]), y = toY(points[2 * k + 1]);
-      g.fillStyle = labels[k] ? palette.orange : palette.blue;
+    const shade = (v) => `rgb(${mix(paper, v < 0 ? blue : orange, Math.min(1, Math.abs(v))).join()})`;
+    for (let k = 0; k < targets.length; k++) {
+      const x = toX(points[2 * k]), y = toY(points[2 * k + 1]), test = lib.playground_is_test(page, k);
+      const own = regresses() ? shade(targets[k]) : targets[k] ? palette.orange : palette.blue;
+      g.fillStyle = test ? palette.paper : own;
+      g.strokeStyle = test ? own : palette.ink;
+      g.lineWidth = test ? 1.8 : 1;
       g.beginPath();
-      labels[k] ? g.rect(x - 2.6, y - 2.6, 5.2, 5.2) : g.arc(x, y, 3, 0, 7);
+      targets[k] === 1 && !regresses() ? g.rect(x - 2.6, y - 2.6, 5.2, 5.2) : g.arc(x, y, 3, 0, 7);
       g.fill();
       g.stroke();
     }
@@ -207,31 +216,38 @@ class View {
   }
 
   showFigures() {
-    const dead = lib.playground_dead(page, this.i), accuracy = lib.playground_accuracy(page, this.i);
+    const dead = lib.playground_dead(page, this.i), test = lib.playground_loss(page, this.i, true);
+    const [accuracy, tested] = [false, true].map((of) => lib.playground_accuracy(page, this.i, of));
+    const share = (v) => !Number.isFinite(v) ? "–" : regresses() ? v.toFixed(3) : (100 * v).toFixed(1) + " %";
+    if (Number.isFinite(test) && this.steps) this.tests.push([this.steps, test]);
     this.at("steps").textContent = this.steps;
     this.at("loss").textContent = this.losses.length ? this.losses.at(-1).toPrecision(4) : "–";
-    this.at("accuracy").textContent = count() ? (100 * accuracy).toFixed(1) + " %" : "–";
+    this.at("test-loss").textContent = Number.isFinite(test) ? test.toPrecision(4) : "–";
+    this.at("accuracy").textContent = share(accuracy);
+    this.at("test-accuracy").textContent = share(tested);
     this.at("dead").textContent = count() ? `${dead} of ${this.units}` : "–";
     this.root.querySelector(".reach").textContent = `Both axes run from −${reach()} to ${reach()}.`;
     this.at("parameters").textContent = lib.playground_parameters(page, this.i);
     this.canvas("boundary").setAttribute("aria-label",
-      `Decision boundary of net ${letters[this.i]}, accuracy ${(100 * accuracy).toFixed(0)} percent. Arrow keys move a cursor, Enter adds a point.`);
+      `${regresses() ? "Predictions" : "Decision boundary"} of net ${letters[this.i]}, ${regresses() ? "R²" : "accuracy"} ${share(accuracy)}. Arrow keys move a cursor, Enter adds a point.`);
   }
 }
 
 function drawLosses() {
   const s = sheet($("losses")), steps = Math.max(10, ...views.map((v) => v.steps));
   let low = 0, high = 0;
-  const curves = views.map((view) => {
-    const every = Math.max(1, Math.floor(view.losses.length / 600)), list = [];
-    for (let k = 0; k < view.losses.length; k += every) list.push([k + 1, Math.log10(Math.max(view.losses[k], 1e-12))]);
-    for (const [, v] of list) { low = Math.min(low, v); high = Math.max(high, v); }
-    return list;
-  });
+  const thinned = (list) => {
+    const every = Math.max(1, Math.floor(list.length / 600));
+    const kept = list.filter((_, k) => k % every === 0).map(([x, v]) => [x, Math.log10(Math.max(v, 1e-12))]);
+    for (const [, v] of kept) { low = Math.min(low, v); high = Math.max(high, v); }
+    return kept;
+  };
+  const curves = views.map((view) => thinned(view.losses.map((v, k) => [k + 1, v]))), tests = views.map((view) => thinned(view.tests));
   low = Math.min(-1, Math.floor(low));
   const { toX, toY } = axes(s, { low: 0, high: steps, marks: marks(0, steps, s.width < 500 ? 4 : 8), name: "steps" },
-    { low, high: high + 0.1, marks: powers(low, high, Math.ceil((high - low) / 6)), name: "loss, nats" });
-  curves.forEach((list, i) => line(s.g, list.map(([x, y]) => [toX(x), toY(y)]), i ? palette.b : palette.a, i ? [7, 4] : []));
+    { low, high: high + 0.1, marks: powers(low, high, Math.ceil((high - low) / 6)), name: regresses() ? "squared error" : "loss, nats" });
+  for (const [lists, width] of [[tests, 0.8], [curves, 1.7]])
+    lists.forEach((list, i) => line(s.g, list.map(([x, y]) => [toX(x), toY(y)]), i ? palette.b : palette.a, i ? [7, 4] : [], width));
   $("losses").setAttribute("aria-label", "Loss over steps: " + views.map((v, i) => `net ${letters[i]} ${number(v.losses.at(-1) ?? NaN)}`).join(", "));
 }
 

@@ -10,6 +10,11 @@ enum { PLAYGROUND_NETS = 2 };
 
 typedef struct playground_one {
     tg_mlp_config config; /* configured widths */
+    int batch, penalty;
+    double strength;
+    int32_t order[PLAYGROUND_POINTS]; /* training points of this epoch, */
+    int ordered, at;                  /* their number, and the first that is not yet used */
+    tg_rng batches;
     tg_mlp *mlp;
     tg_optimizer *optimizer;
     tg_tape *tape;   /* of training steps */
@@ -18,8 +23,10 @@ typedef struct playground_one {
 
 struct playground {
     float points[PLAYGROUND_POINTS][2];
-    int32_t labels[PLAYGROUND_POINTS];
-    int count;
+    float targets[PLAYGROUND_POINTS];
+    int32_t rows[PLAYGROUND_POINTS]; /* [count]: training points, then those for testing */
+    int count, trained, held_out;    /* held_out: in percent */
+    bool regresses;
     playground_one nets[PLAYGROUND_NETS];
     tg_tape *look, *step; /* for evaluations; the step that is shown */
     int64_t forward;      /* tensors of the forward pass on `step` */
@@ -33,7 +40,7 @@ struct playground {
 bool playground_fail(playground *p, const char *why);
 bool playground_fail_as(playground *p, tg_tape *tape);
 
-/* An existing net; NULL, with the error recorded, if there is none. */
+/* An existing net for the points that there are; NULL, with the error recorded, if there is none. */
 playground_one *playground_one_at(playground *p, int which);
 
 /* Memory for the result of a call, zeroed; NULL, with the error recorded, if out of memory. */
@@ -41,9 +48,16 @@ void *playground_answer(playground *p, size_t count, size_t size);
 
 int playground_units(const playground *p, int which); /* hidden ones */
 
-/* The first `count` points, and their labels. */
-tg_tensor playground_points_on(tg_tape *tape, const playground *p, int count);
-tg_tensor playground_labels_on(tg_tape *tape, const playground *p, int count);
+/* Points by number, as the input of a net, and the loss of its outputs for them: the mean cross entropy, or the mean
+ * squared error. `rows` NULL: the first ones. */
+tg_tensor playground_points_on(tg_tape *tape, const playground *p, const int32_t *rows, int count, tg_dtype dtype);
+tg_tensor playground_loss_on(const playground *p, tg_tensor outputs, const int32_t *rows, int count);
+
+/* What a step descends: the loss, and the penalty. */
+tg_tensor playground_objective(const playground_one *n, tg_tensor loss);
+
+/* The points of the next step; without `advance` they remain the next ones. */
+const int32_t *playground_batch(const playground *p, playground_one *n, bool advance, int *count);
 
 /* The net's outputs for all points, on the tape for evaluations, which is reset; `trace` may be NULL. */
 tg_tensor playground_evaluate(playground *p, const playground_one *n, tg_mlp_trace *trace);

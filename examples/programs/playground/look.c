@@ -52,7 +52,7 @@ const float *playground_map(playground *p, int which, int size)
     tg_tape_reset(p->look);
     tg_no_grad_begin(p->look);
     tg_tensor logits = tg_mlp_forward_with(n->mlp, squares(p->look, playground_reach(p), size), NULL, &trace);
-    float *end = add_columns(map, tg_softmax(logits, -1), 1);
+    float *end = n->config.outputs == 1 ? add_columns(map, logits, 0) : add_columns(map, tg_softmax(logits, -1), 1);
     for (int layer = 0; layer < trace.count; layer++)
         end = add_columns(end, input_of(layer + 1 < trace.count ? trace.preactivation[layer + 1] : logits), 0);
     tg_no_grad_end(p->look);
@@ -115,12 +115,15 @@ const double *playground_curve(playground *p, int activation, double low, double
 }
 
 /* A step forward and backward, as training records it; every tensor of the forward pass keeps its gradient. */
-static bool record(playground *p, const playground_one *n)
+static bool record(playground *p, playground_one *n)
 {
+    int count;
+    const int32_t *rows = playground_batch(p, n, false, &count);
     tg_rng training = n->training; /* a copy, so that the next step draws the same numbers */
     tg_tape_reset(p->step);
-    tg_tensor logits = tg_mlp_forward_with(n->mlp, playground_points_on(p->step, p, p->count), &training, NULL);
-    tg_tensor loss = tg_named(tg_cross_entropy(logits, playground_labels_on(p->step, p, p->count)), "loss");
+    const tg_tensor x = playground_points_on(p->step, p, rows, count, TG_F32),
+                    outputs = tg_mlp_forward_with(n->mlp, x, &training, NULL),
+                    loss = playground_objective(n, tg_named(playground_loss_on(p, outputs, rows, count), "loss"));
     p->forward = tg_tape_count(p->step).values;
     for (int64_t i = 0; i < p->forward; i++)
         if (tg_value_op(tg_tape_tensor(p->step, i).value))
@@ -132,7 +135,7 @@ static bool record(playground *p, const playground_one *n)
 
 const char *playground_tape(playground *p, int which)
 {
-    const playground_one *n = playground_one_at(p, which);
+    playground_one *n = playground_one_at(p, which);
     if (!n || !record(p, n))
         return NULL;
     const size_t length = tg_tape_dot(p->step, NULL, 0);

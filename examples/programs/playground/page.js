@@ -1,13 +1,14 @@
 "use strict";
 /* Passes on to the library (playground.h) what the reader chooses, and has draw.js draw what it answers. */
 
-const MAP = 48, TRAINING_MS = 6, DATA = 0, ACTIVATIONS = 1, OPTIMIZERS = 2;
+const MAP = 48, TRAINING_MS = 6, DATA = 0, ACTIVATIONS = 1, OPTIMIZERS = 2, PENALTIES = 3;
+const CHOICES = ["activation", "depth", "width", "optimizer", "rate", "batch", "penalty", "strength"];
 const $ = (id) => document.getElementById(id);
 const letters = ["A", "B"];
 let lib, page;                  // the library's exports; the playground
-let lists;                      // names of data sets, activations, optimisers
+let lists;                      // names of data sets, activations, optimisers, penalties
 let running = true;
-const settings = { data: "spirals", points: 300, seed: 1, nets: [] };
+const settings = { data: "spirals", points: 300, noise: 0, test: 25, seed: 1, nets: [] };
 const views = [];               // one for each net
 const frames = [];              // milliseconds of work in the last frames
 
@@ -37,7 +38,6 @@ function text(pointer) {
 }
 const floats = (pointer, count) => new Float32Array(lib.memory.buffer, pointer, pointer ? count : 0);
 const doubles = (pointer, count) => new Float64Array(lib.memory.buffer, pointer, pointer ? count : 0);
-const integers = (pointer, count) => new Int32Array(lib.memory.buffer, pointer, pointer ? count : 0);
 
 function listOf(list) {
   const names = [];
@@ -48,10 +48,10 @@ function listOf(list) {
 /* ---- settings, and the link that carries them ---- */
 
 function hash() {
-  const net = (n) => [n.activation, n.depth, n.width, n.optimizer, n.rate].join();
-  let link = `data=${settings.data}&points=${settings.points}&seed=${settings.seed}&a=${net(settings.nets[0])}&b=${net(settings.nets[1])}`;
+  const net = (n) => CHOICES.map((key) => n[key]).join();
+  let link = `data=${settings.data}&points=${settings.points}&noise=${settings.noise}&test=${settings.test}&seed=${settings.seed}&a=${net(settings.nets[0])}&b=${net(settings.nets[1])}`;
   if (settings.data === "own") {
-    const points = floats(lib.playground_points(page), 2 * count()), labels = integers(lib.playground_labels(page), count());
+    const points = floats(lib.playground_points(page), 2 * count()), labels = floats(lib.playground_targets(page), count());
     link += "&own=" + Array.from(labels, (l, i) => `${points[2 * i].toFixed(2)},${points[2 * i + 1].toFixed(2)},${l}`).join(";");
   }
   return "#" + link;
@@ -66,25 +66,32 @@ function readHash() {
   const said = new URLSearchParams(location.hash.slice(1));
   settings.data = [...lists[DATA], "own"].includes(said.get("data")) ? said.get("data") : lists[DATA][0];
   settings.points = whole(said.get("points") ?? "", 2, 2000, 300);
+  settings.noise = within(said.get("noise") ?? "", 0, 1, usualNoise());
+  settings.test = whole(said.get("test") ?? "", 0, 90, 25);
   settings.seed = whole(said.get("seed") ?? "", 0, 999999, 1);
   settings.nets = ["a", "b"].map((key, i) => {
-    const [activation, depth, width, optimizer, rate] = (said.get(key) ?? "").split(",");
+    const [activation, depth, width, optimizer, rate, batch, penalty, strength] = (said.get(key) ?? "").split(",");
     const known = lists[OPTIMIZERS].includes(optimizer) ? optimizer : lists[OPTIMIZERS][0];
     return {
       activation: lists[ACTIVATIONS].includes(activation) ? activation : ["gelu_exact", "relu"][i],
       depth: whole(depth ?? "", 0, 6, 2), width: whole(width ?? "", 1, 32, 16), optimizer: known,
       rate: within(rate ?? "", 1e-6, 10, lib.playground_rate(lists[OPTIMIZERS].indexOf(known))),
+      batch: whole(batch ?? "", 0, 2000, 0), penalty: lists[PENALTIES].includes(penalty) ? penalty : lists[PENALTIES][0],
+      strength: within(strength ?? "", 0, 10, 0.001),
     };
   });
   return settings.data === "own" ? (said.get("own") ?? "").split(";").filter(Boolean).map((p) => p.split(",").map(Number)) : null;
 }
 
 function showSettings() {
-  for (const key of ["data", "points", "seed"]) $(key).value = settings[key];
-  $("points").disabled = settings.data === "own";
+  for (const key of ["data", "points", "noise", "test", "seed"]) $(key).value = settings[key];
+  $("points").disabled = $("noise").disabled = settings.data === "own";
+  $("measure").textContent = regresses() ? "Mean squared error" : "Mean cross entropy in nats";
   if (settings.data === "own") $("points").value = count();
   views.forEach((view, i) => {
-    for (const key of ["activation", "depth", "width", "optimizer", "rate"]) view.at(key).value = settings.nets[i][key];
+    for (const key of CHOICES) view.at(key).value = settings.nets[i][key];
+    view.at("strength").disabled = settings.nets[i].penalty === lists[PENALTIES][0];
+    view.showMeaning();
     const gated = text(lib.playground_formula(view.activation()));
     view.root.querySelector(".formula").textContent =
       `f(x) of ${settings.nets[i].activation}: ${gated}. Solid: f. Dashed: f′. Dotted: f″.` + (gated.includes("gate") ? " Drawn: what is applied to the gate." : "");
@@ -93,6 +100,8 @@ function showSettings() {
 
 const remember = () => history.replaceState(null, "", hash());
 const count = () => lib.playground_count(page), reach = () => lib.playground_reach(page);
+const regresses = () => !!lib.playground_regresses(page);
+const usualNoise = () => settings.data === "own" ? 0 : +lib.playground_noise(lists[DATA].indexOf(settings.data)).toPrecision(6);
 
 function say(message, isError) {
   $("message").textContent = message;
@@ -102,7 +111,9 @@ function say(message, isError) {
 /* ---- data and nets ---- */
 
 function makeData(own) {
-  if (settings.data !== "own") return lib.playground_draw(page, lists[DATA].indexOf(settings.data), settings.points, settings.seed);
+  lib.playground_hold_out(page, settings.test);
+  if (settings.data !== "own")
+    return lib.playground_draw(page, lists[DATA].indexOf(settings.data), settings.points, settings.noise, settings.seed);
   if (own) {
     lib.playground_clear(page);
     for (const [x, y, label] of own) lib.playground_add(page, x, y, label);
@@ -113,8 +124,10 @@ function makeNet(i) {
   const n = settings.nets[i], view = views[i];
   view.steps = 0;
   view.losses = [];
+  view.tests = [];              // the step and the test loss, each time it is drawn
   view.stopped = !lib.playground_net(page, i, lists[ACTIVATIONS].indexOf(n.activation), n.depth, n.width,
-    lists[OPTIMIZERS].indexOf(n.optimizer), n.rate, settings.seed);
+    lists[OPTIMIZERS].indexOf(n.optimizer), n.rate, settings.seed) ||
+    !lib.playground_way(page, i, n.batch, lists[PENALTIES].indexOf(n.penalty), n.strength);
   if (view.stopped) say(`Net ${letters[i]}: ${text(lib.playground_error(page))}`, true);
   view.curve = null;
   view.setSizes();
@@ -148,17 +161,17 @@ function train(steps) {
   }
 }
 
-/* Everything, or of what is costly one part in turn. */
+/* Everything, or of what is costly one part in turn; what is compared is drawn of both nets at once, after equal steps. */
 function drawAll(turn) {
   views.forEach((view, i) => {
     if (view.stopped && !view.steps) return;
-    if (turn === undefined || turn % 2 === i) {
-      view.drawMaps(turn === undefined || turn % 8 < 2);
+    if (turn === undefined || turn % 2 === 0) {
+      view.drawMaps(turn === undefined || turn % 8 === 0);
       view.showFigures();
     }
-    if (turn === undefined || turn % 8 === 4 + i) view.drawCurve();
+    if (turn === undefined || turn % 8 === 5 + 2 * i) view.drawCurve();
   });
-  if (turn === undefined || turn % 4 === 2) drawLosses();
+  if (turn === undefined || turn % 4 === 1) drawLosses();
 }
 
 let turn = 0;
@@ -245,6 +258,11 @@ function checkGradient() {
 
 function addPoint(x, y, other) {
   const label = +document.querySelector("input[name=label]:checked").value;
+  if (regresses()) { // own points have classes
+    settings.data = "own";
+    lib.playground_clear(page);
+    restart();
+  }
   if (!lib.playground_add(page, x, y, other ? 1 - label : label)) return say(text(lib.playground_error(page)), true);
   settings.data = "own";
   showSettings();
@@ -254,16 +272,20 @@ function addPoint(x, y, other) {
 }
 
 function listen() {
-  for (const key of ["data", "points", "seed"])
+  const read = { data: String, points: (v) => whole(v, 2, 2000, 300), noise: (v) => within(v, 0, 1, usualNoise()),
+                 test: (v) => whole(v, 0, 90, 25), seed: (v) => whole(v, 0, 999999, 1) };
+  for (const key of Object.keys(read))
     $(key).addEventListener("change", () => {
-      settings[key] = key === "data" ? $(key).value : key === "points" ? whole($(key).value, 2, 2000, 300) : whole($(key).value, 0, 999999, 1);
+      settings[key] = read[key]($(key).value);
+      if (key === "data") settings.noise = usualNoise();
       restart();
     });
   for (const [i, view] of views.entries()) {
-    for (const key of ["activation", "depth", "width", "optimizer", "rate"])
+    for (const key of CHOICES)
       view.at(key).addEventListener("change", (event) => {
         const n = settings.nets[i], value = event.target.value;
-        n[key] = key === "depth" ? whole(value, 0, 6, 2) : key === "width" ? whole(value, 1, 32, 16) : key === "rate" ? within(value, 1e-6, 10, 0.01) : value;
+        n[key] = { depth: () => whole(value, 0, 6, 2), width: () => whole(value, 1, 32, 16), rate: () => within(value, 1e-6, 10, 0.01),
+                   batch: () => whole(value, 0, 2000, 0), strength: () => within(value, 0, 10, 0.001) }[key]?.() ?? value;
         if (key === "optimizer") n.rate = lib.playground_rate(lists[OPTIMIZERS].indexOf(value));
         restart();
       });
@@ -308,7 +330,7 @@ function listen() {
 }
 
 start().then(() => {
-  lists = [DATA, ACTIVATIONS, OPTIMIZERS].map(listOf);
+  lists = [DATA, ACTIVATIONS, OPTIMIZERS, PENALTIES].map(listOf);
   $("data").append(...lists[DATA].map((name) => new Option(name)), new Option("own points", "own"));
   views.push(new View(0), new View(1));
   const own = readHash();

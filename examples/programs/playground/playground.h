@@ -1,10 +1,11 @@
 /* The interface of the page of `make playground`: two nets that learn the same points in the plane, side by side.
  *
  *     playground *p = playground_new();
- *     playground_draw(p, 0, 300, 1);                                  // "spirals"; playground_name(PLAYGROUND_DATA, 0)
+ *     playground_draw(p, 0, 300, -1, 1);                              // "spirals"; playground_name(PLAYGROUND_DATA, 0)
+ *     playground_hold_out(p, 25);                                     // a quarter of the points is for testing
  *     playground_net(p, 0, TG_GELU_EXACT, 2, 16, TG_ADAMW, 1e-2, 1);  // the left one: two hidden layers of 16 units
  *     playground_net(p, 1, TG_RELU, 2, 16, TG_ADAMW, 1e-2, 1);        // the right one
- *     while (playground_accuracy(p, 0) < 0.99)
+ *     while (playground_accuracy(p, 0, true) < 0.99)
  *         printf("loss %g and %g\n", playground_train(p, 0, 10), playground_train(p, 1, 10));
  *     const float *map = playground_map(p, 0, 64);                    // the boundary, and a map for each hidden unit
  *     playground_free(p);
@@ -31,10 +32,15 @@ const char *playground_error(const playground *p); /* error of the last call; NU
 
 /* ---- lists ---- */
 
-typedef enum playground_list { PLAYGROUND_DATA, PLAYGROUND_ACTIVATIONS, PLAYGROUND_OPTIMIZERS } playground_list;
+typedef enum playground_list {
+    PLAYGROUND_DATA,
+    PLAYGROUND_ACTIVATIONS,
+    PLAYGROUND_OPTIMIZERS,
+    PLAYGROUND_PENALTIES
+} playground_list;
 
-/* The name of an entry: of a synthetic data set with two classes in the plane (examples/programs/data/kinds.c), an
- * activation, an optimiser. NULL past the end. */
+/* The name of an entry: of a synthetic data set in the plane, of two classes or a number
+ * (examples/programs/data/kinds.c), an activation, an optimiser, a penalty on weights. NULL past the end. */
 const char *playground_name(playground_list list, int index);
 
 const char *playground_formula(int activation); /* "x Phi(x)"; NULL if there is none */
@@ -42,16 +48,23 @@ double playground_rate(int optimizer);          /* a typical learning rate for s
 
 /* ---- data ---- */
 
-/* Replaces all points by `count` points of a data set, the same ones as `--data NAME --rows COUNT` of the programs with
- * this seed. */
-bool playground_draw(playground *p, int data, int count, int seed);
+/* Replaces all points by `count` points of a data set, the same ones as `--data NAME --rows COUNT --noise NOISE` of the
+ * programs with this seed; a negative noise is the data set's usual one, playground_noise. */
+bool playground_draw(playground *p, int data, int count, double noise, int seed);
+double playground_noise(int data);
 
+/* Points of classes, one by one; to a regression they cannot be added. */
 void playground_clear(playground *p);
 bool playground_add(playground *p, double x, double y, int label /* 0 or 1 */);
 
+/* Holds this share of the points out for testing, the same of both classes: 0, the default, to 90. */
+bool playground_hold_out(playground *p, int percent);
+
 int playground_count(const playground *p);
-const float *playground_points(const playground *p);   /* [count, 2] */
-const int32_t *playground_labels(const playground *p); /* [count] */
+const float *playground_points(const playground *p);     /* [count, 2] */
+const float *playground_targets(const playground *p);    /* [count]: the class, 0 or 1, or the number to predict */
+bool playground_regresses(const playground *p);          /* true if they are numbers */
+bool playground_is_test(const playground *p, int index); /* of a point */
 
 /* Both axes of a map go from -reach to reach. It is a multiple of 1/4, at least 1, and all points lie within; without
  * points it is 2. */
@@ -65,11 +78,18 @@ double playground_reach(const playground *p);
 bool playground_net(playground *p, int which, int activation, int depth, int width, int optimizer, double rate,
                     int seed);
 
-/* Trains for `steps` steps on all points; returns the mean cross entropy, in nats, before the last step. NaN on an
- * error. */
+/* Sets how a net trains: points of a step (0: all training points; otherwise in random order, the same for both nets),
+ * and a penalty on its weights, not on biases: none, strength sum |w|, or strength / 2 sum w^2. */
+bool playground_way(playground *p, int which, int batch, int penalty, double strength);
+
+/* Trains for `steps` steps; returns the loss of the points of the last step before it, without the penalty: the mean
+ * cross entropy, in nats, or the mean squared error. NaN on an error. */
 double playground_train(playground *p, int which, int steps);
 
-double playground_accuracy(playground *p, int which); /* over all points, 0 .. 1 */
+/* Over all training points, or those for testing: the loss; and the share of points that are classified correctly, 0 ..
+ * 1, or in a regression R2. NaN without points. */
+double playground_loss(playground *p, int which, bool test);
+double playground_accuracy(playground *p, int which, bool test);
 int playground_parameters(const playground *p, int which);
 
 /* The widths of the hidden layers as made; 0 past the last one. */
@@ -78,7 +98,8 @@ int playground_width(const playground *p, int which, int layer);
 /* ---- looking at them ---- */
 
 /* [1 + hidden units, size, size]: over the square from the lower left corner, row by row upwards, the probability of
- * class 1, then the output of each hidden unit, layer by layer. `size` is at most 256. */
+ * class 1, or in a regression the prediction, then the output of each hidden unit, layer by layer. `size` is at most
+ * 256. */
 const float *playground_map(playground *p, int which, int size);
 
 /* The number of hidden units that do not respond to any point (nn/models/dead_units.h). */
@@ -102,7 +123,7 @@ typedef struct playground_summary {
 } playground_summary;
 const playground_summary *playground_tensor(playground *p, int index); /* [2] */
 
-/* The gradient is checked on the mean cross entropy of the first points, up to this number. */
+/* The gradient is checked on the mean loss of the first points, up to this number. */
 enum { PLAYGROUND_CHECKED = 40 };
 
 /* [3, count]: its derivative by the weight with the largest gradient, from central differences: the step, 1/2, 1/4,

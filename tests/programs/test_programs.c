@@ -296,8 +296,7 @@ START_TEST(what_is_counted_is_singular_where_it_is_one)
         "train --data moons --rows 60 --epochs 1 --batch 100 --no-plots",
         "train --data 'csv:%s/one.csv' --epochs 1 --validation first:1 --test none --no-plots",
         "train --data 'lines:%s/lines' --epochs 1 --no-plots",
-        "train --data 'pairs:%s/pairs' --epochs 1 --no-plots --layers 1 --width 4 --heads 1 --validation 0.01 --test "
-        "0.01",
+        "train --data 'pairs:%s/pairs' --epochs 1 --no-plots --layers 1 --width 4 --validation 0.01 --test 0.01",
         "train --data 'text:%s/text' --epochs 1 --layers 1 --heads 1 --width 4 --context 4 --no-plots",
         "study gelu-autoencoder --quick --epochs 1 --no-plots --only '*seed1'"};
     static char text[300];

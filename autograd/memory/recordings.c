@@ -230,8 +230,8 @@ bool tg_recordings_turn(tg_recordings *all, tg_tape *tape, tg_fits *fits, const 
 {
     tg_program *program = &tape->program;
     all->keeps |= program->size > 0; /* it has been repeated */
-    if (!all->keeps || tape->passes > 0 || program->region || program->passes.next > 0 || program->regions.next > 0 ||
-        !tg_run_to(&tape->run, program, program->count))
+    if (!all->keeps || program->lent || tape->passes > 0 || program->region || program->passes.next > 0 ||
+        program->regions.next > 0 || !tg_run_to(&tape->run, program, program->count))
         return false;
     for (int k = 0; k < all->count; k++)
         if (take_up(all, tape, k, fits, next)) {

@@ -7,7 +7,8 @@
  *
  * Once a graph has come again, a tape keeps recordings: where a step goes on otherwise than the one in use, that is set
  * aside, and one that was set aside is taken up if it has the same values so far. Their numbers are copied, and its
- * buffers are planned, in the one block that all of them share.
+ * buffers are planned, in the one block that all of them share. A step of which the caller has a pointer to elements
+ * (tg_data) does not turn, as they must stay where they are.
  */
 #ifndef TG_RECORDINGS_H
 #define TG_RECORDINGS_H

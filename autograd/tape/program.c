@@ -29,7 +29,7 @@ void tg_program_reset(tg_program *program)
     program->count = 0;
     program->passes.next = program->regions.next = 0;
     program->mode = 0;
-    program->turned = false;
+    program->turned = program->lent = false;
     program->names = NULL;
     program->scope = NULL;
     program->region = NULL;

@@ -78,6 +78,7 @@ struct tg_program {
     /* The mode in which the next value is recorded. */
     uint8_t mode;
     bool turned; /* this step has changed to another recording */
+    bool lent;   /* the caller has a pointer to elements of this step: they must not move */
     const tg_scope *scope;
     const tg_region *region;
     const tg_value *derived_from;

@@ -412,6 +412,28 @@ START_TEST(graphs_in_turn_are_recorded_once_each)
 }
 END_TEST
 
+/* The caller reads elements before the step goes on otherwise than the one before it. */
+START_TEST(elements_stay_where_they_are_until_the_step_ends)
+{
+    tg_tape *t = tg_tape_new();
+    for (int step = 0; step < 60; step++) {
+        tg_tape_reset(t);
+        float numbers[SIZE];
+        for (int i = 0; i < SIZE; i++)
+            numbers[i] = (float)step + (float)i / 8;
+        const tg_tensor x = tg_variable(t, TG_F32, numbers, TG_SHAPE(SIZE)), h = tg_mul_scalar(x, 2);
+        const float *in = tg_f32(x), *out = tg_data(h);
+        tg_tensor y = tg_add_scalar(h, 1);
+        for (int k = 0; k <= step % 3; k++)
+            y = k == 1 ? tg_add(y, h) : tg_sin(tg_mul_scalar(y, step % 3 + 1));
+        ck_assert(tg_backward(tg_sum(y)));
+        for (int i = 0; i < SIZE; i++)
+            ck_assert(in[i] == numbers[i] && out[i] == 2 * numbers[i]);
+    }
+    tg_tape_free(t);
+}
+END_TEST
+
 START_TEST(graphs_that_never_come_again_are_not_kept)
 {
     world w;
@@ -439,6 +461,7 @@ Suite *trace_suite(void)
     tcase_add_loop_test(tests, so_do_steps_on_a_tape_that_forgets, 0, 8);
     tcase_add_test(tests, a_step_like_the_one_before_is_a_hit_to_its_end_and_another_is_not);
     tcase_add_loop_test(tests, graphs_in_turn_are_recorded_once_each, 0, 2);
+    tcase_add_test(tests, elements_stay_where_they_are_until_the_step_ends);
     tcase_add_test(tests, graphs_that_never_come_again_are_not_kept);
     tcase_add_test(tests, after_an_error_a_step_is_recorded_anew);
     tcase_add_test(tests, a_trace_is_watched_too);

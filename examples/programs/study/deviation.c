@@ -16,8 +16,7 @@
          "layers=1 width=16 context=16 epoch-windows=120", forms, scales, count, 1e-3, 2e-3, 4e-3, 8e-3, 1.6e-2,   \
          3.2e-2)
 
-/* Scales of GPT-2's deviation 0.02: it itself, the default sqrt(2 / (5 width)), and 1 / sqrt(width); of the default for
- * MLPs. */
+/* Scales that make of GPT-2's 0.02 itself, the default sqrt(2 / (5 width)), and 1 / sqrt(width); MLPs: see below. */
 static const study_grid grids[] = {
     TEXT(NULL, STUDY_PLAYS, "layers=2 width=64 epoch-windows=2400", ALL, "1,3.952847,6.25", 10),
     TEXT("long", STUDY_PLAYS, "layers=2 width=64 epoch-windows=9600", FEW, "1,3.952847,6.25", 3),

@@ -172,7 +172,8 @@ static void compare_part(tg_check *c, int order, tg_check_part *part, double *di
         compare_directions(c, order, part, direction);
     else if (!c->at[0] || (c->elementwise && !c->brief) || !is_smooth(c, order, part, direction))
         compare_elements(c, order, part, direction);
-    if (order == 1 && c->result.kinks > kinks && part->size > 1 && !c->elementwise && !(c->composed && c->at[0]))
+    if (order == 1 && c->result.kinks > kinks && part->size > 1 && !c->elementwise && !c->brief &&
+        !(c->composed && c->at[0]))
         compare_together(c, order, part, direction);
     memset(direction + part->offset, 0, (size_t)part->size * sizeof *direction);
 }

@@ -42,7 +42,7 @@
 
 /* 3. If each halving of the step leaves at most 7/8 of an error, as for one of t^0.2 or any smoother one, all later
  * changes together are at most 1 / (1 - 7/8) = 8 times the last: what shrinks by less does not converge. Rounding is
- * measured as a standard deviation; 8 of these are beyond chance. So the smallest step is 8 places of the number, and
+ * measured as a standard deviation; 8 of these are no rounding. So the smallest step is 8 places of the number, and
  * the first one of a table 1/8. */
 #define TG_SAFETY 8
 

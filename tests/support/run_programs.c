@@ -2,6 +2,7 @@
 #include "tests/support/temporary_files.h"
 
 #include <check.h>
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -14,14 +15,22 @@
 
 char train_output[TRAIN_OUTPUT];
 
+enum { ARGUMENTS = 1200, COMMAND = 2400 };
+
+/* Writes the folder of the built programs, and the arguments. */
+static void prepare(char build[PATH_MAX], char arguments[ARGUMENTS], const char *format, va_list list)
+{
+    vsnprintf(arguments, ARGUMENTS, format, list);
+    ck_assert_ptr_nonnull(realpath(getenv("TG_BUILD") ? getenv("TG_BUILD") : "build", build));
+}
+
 int train_run(const char *program, const char *format, ...)
 {
-    char build[600], arguments[1200], command[2400];
+    char build[PATH_MAX], arguments[ARGUMENTS], command[COMMAND + PATH_MAX];
     va_list list;
     va_start(list, format);
-    vsnprintf(arguments, sizeof arguments, format, list);
+    prepare(build, arguments, format, list);
     va_end(list);
-    ck_assert_ptr_nonnull(realpath(getenv("TG_BUILD") ? getenv("TG_BUILD") : "build", build));
     snprintf(command, sizeof command,
              "cd '%s' && PATH='%s/bin':$PATH; export OPENBLAS_NUM_THREADS=1; %s </dev/null 2>&1 %s", temporary_folder(),
              build, program, arguments);
@@ -34,12 +43,11 @@ int train_run(const char *program, const char *format, ...)
 
 pid_t train_start(const char *program, const char *format, ...)
 {
-    char build[600], arguments[1200], command[2400];
+    char build[PATH_MAX], arguments[ARGUMENTS], command[COMMAND + PATH_MAX];
     va_list list;
     va_start(list, format);
-    vsnprintf(arguments, sizeof arguments, format, list);
+    prepare(build, arguments, format, list);
     va_end(list);
-    ck_assert_ptr_nonnull(realpath(getenv("TG_BUILD") ? getenv("TG_BUILD") : "build", build));
     snprintf(command, sizeof command, "cd '%s' && export OPENBLAS_NUM_THREADS=1; exec '%s/bin/%s' </dev/null %s",
              temporary_folder(), build, program, arguments);
     const pid_t child = fork();

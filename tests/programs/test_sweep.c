@@ -74,7 +74,7 @@ static pid_t compare_in_a_process(int number, const char *more)
 /* Where several processes begin one comparison, one may claim the folder while another only checks it. */
 START_TEST(a_folder_that_another_process_checks_is_claimed)
 {
-    enum { CLAIMS = 3000 };
+    enum { CLAIMS = 1500 };
     json_t *config = json_pack("{s:i}", "seeds", 3);
     char folder[200];
     snprintf(folder, sizeof folder, "%s", temporary_path("checked"));

@@ -198,7 +198,7 @@ START_TEST(short_memory_is_told_and_does_not_hang)
     char command[1500];
     for (int kilobytes = 100000; kilobytes <= 300000; kilobytes += 100000) {
         snprintf(command, sizeof command,
-                 "ulimit -v %d; OPENBLAS_NUM_THREADS=4 timeout -s KILL 20 %s/bin/compare " SMALL_RUNS
+                 "ulimit -v %d; OPENBLAS_NUM_THREADS=4 timeout -s KILL 60 %s/bin/compare " SMALL_RUNS
                  "--out '%s/short' >/dev/null 2>&1",
                  kilobytes, compare_build(), temporary_folder());
         const int status = system(command);

@@ -26,7 +26,7 @@ START_TEST(a_record_that_cannot_be_read_is_not_an_empty_one)
     const char *folder = strcmp(name, "config.json") == 0 ? "o" : "o/runs/relu-seed1";
     ck_assert_int_eq(train_run("sh", "-c 'cp -r o before && rm %s/%s && %s %s/%s'", folder, name, how, folder, name),
                      0);
-    const int status = train_run("timeout", "20 compare " SMALL "--activations relu --seeds 1 --out o");
+    const int status = train_run("timeout", "60 compare " SMALL "--activations relu --seeds 1 --out o");
     const bool replaced_again = status == 0 && strcmp(name, "result.json") == 0; /* it can be made from the others */
     ck_assert_msg(replaced_again || ((status == 1 || status == 2) && strstr(train_output, name)), "%s %s: %d: %s", how,
                   name, status, train_output);
@@ -55,7 +55,7 @@ START_TEST(a_pipe_in_a_folder_is_refused_at_once)
     expect_fine(train_run("train", SMALL "--out o"));
     ck_assert_int_eq(
         train_run("sh", "-c 'rm o/best.safetensors o/config.json; mkfifo o/best.safetensors o/config.json'"), 0);
-    expect_refused(train_run("timeout", "20 %s", commands[_i]), "regular file");
+    expect_refused(train_run("timeout", "60 %s", commands[_i]), "regular file");
 }
 END_TEST
 
@@ -79,7 +79,7 @@ END_TEST
 
 START_TEST(a_named_pipe_is_read_once)
 {
-    ck_assert_int_eq(train_run("sh", "-c 'mkfifo pipe; (exec cat train.csv > pipe) & timeout 20 train --data csv:pipe "
+    ck_assert_int_eq(train_run("sh", "-c 'mkfifo pipe; (exec cat train.csv > pipe) & timeout 60 train --data csv:pipe "
                                      "--hidden 4 --epochs 1 --no-plots --out o'"),
                      0);
 }

@@ -158,7 +158,7 @@ START_TEST(activations_survives_short_memory)
     char command[1000];
     for (int kilobytes = 20000; kilobytes <= 160000; kilobytes += 20000) {
         snprintf(command, sizeof command,
-                 "ulimit -v %d; OPENBLAS_NUM_THREADS=2 timeout -s KILL 20 %s/bin/activations --no-plots --out '%s' "
+                 "ulimit -v %d; OPENBLAS_NUM_THREADS=2 timeout -s KILL 60 %s/bin/activations --no-plots --out '%s' "
                  ">/dev/null 2>&1",
                  kilobytes, build ? build : "build", temporary_folder());
         const int status = system(command);
@@ -179,7 +179,7 @@ START_TEST(programs_end_however_short_memory_is)
     for (int kilobytes = 60000; ADDRESS_SPACE_CAN_BE_LIMITED && kilobytes <= 180000; kilobytes += 60000)
         for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
             snprintf(command, sizeof command,
-                     "ulimit -v %d; OPENBLAS_NUM_THREADS=2 timeout -s KILL 20 %s/bin/%s >/dev/null 2>&1", kilobytes,
+                     "ulimit -v %d; OPENBLAS_NUM_THREADS=2 timeout -s KILL 60 %s/bin/%s >/dev/null 2>&1", kilobytes,
                      build ? build : "build", programs[i]);
             const int status = system(command);
             ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) < 128, "%s with %d kB: %d", programs[i], kilobytes,

@@ -43,10 +43,12 @@ START_TEST(interrupted_and_resumed_is_never_interrupted)
     expect_fine(train_run("train", "%s --no-plots --out whole", kinds[_i]));
     int interruptions = 0;
     int status = train_run("timeout", "-s INT %g train %s --no-plots --out half", 0.03 + 0.03 * _i, kinds[_i]);
-    while (status != 0 && interruptions++ < 20)
+    while (status != 0 && interruptions++ < 30) { /* where a program only starts after seconds, too */
+        const double seconds = 0.1 * (1 << interruptions / 3);
         status = temporary_exists("half/last.safetensors")
-                     ? train_run("timeout", "-s INT %g train --resume --out half", 0.05 * interruptions)
-                     : train_run("timeout", "-s INT %g train %s --no-plots --out half", 0.2 * interruptions, kinds[_i]);
+                     ? train_run("timeout", "-s INT %g train --resume --out half", seconds)
+                     : train_run("timeout", "-s INT %g train %s --no-plots --out half", seconds, kinds[_i]);
+    }
     expect_fine(status);
     assert_same_files("whole/last.safetensors", "half/last.safetensors");
     assert_same_files("whole/best.safetensors", "half/best.safetensors");

@@ -181,13 +181,11 @@ static bool add_to_parameter(pass *p, tg_value *leaf, tg_tensor addend, bool fre
     return true;
 }
 
-/* True if a derivative's result has its input's shape, or one that the core can sum down to it. */
-static bool fits(const tg_value *result, const tg_value *input)
+/* True if the core can sum a derivative's result down to its input's shape. */
+static bool sums_to(const tg_value *result, const tg_value *input)
 {
     tg_shape both;
-    return result->dtype == input->dtype &&
-           (result->shape == input->shape ||
-            (tg_shape_broadcast(result->shape, input->shape, &both) && tg_shape_equal(&both, result->shape)));
+    return tg_shape_broadcast(result->shape, input->shape, &both) && tg_shape_equal(&both, result->shape);
 }
 
 /* Passes one result of a derivative on to the input it belongs to. */
@@ -199,12 +197,13 @@ static bool deliver(pass *p, const tg_value *from, tg_value *input, tg_tensor gr
     if (problem)
         return tg_tape_fail(p->tape, "the derivative of %s gives %s", from->op->name, problem);
     const tg_value *value = tg_value_of(gradient);
+    const bool alike = value->shape == input->shape || tg_shape_equal(value->shape, input->shape);
     char has[128], wants[128];
-    if (!fits(value, input))
+    if (value->dtype != input->dtype || (!alike && !sums_to(value, input)))
         return tg_tape_fail(p->tape, "the derivative of %s gives %s%s for an input %s%s", from->op->name,
                             tg_dtype_name(value->dtype), tg_shape_text(value->shape, has, sizeof has),
                             tg_dtype_name(input->dtype), tg_shape_text(input->shape, wants, sizeof wants));
-    if (value->shape != input->shape && !tg_shape_equal(value->shape, input->shape)) {
+    if (!alike) {
         gradient = tg_sum_to(gradient, *input->shape);
         fresh = true;
         if (!gradient.value)

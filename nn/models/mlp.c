@@ -118,9 +118,9 @@ static void build(tg_model *model, void *config)
                                      .no_bias = c->no_bias,
                                      .depth = count};
     tg_model_add_hidden(model, "layers", &hidden);
-    /* Three outputs or more are logits of classes, which come to several times their first size; fewer are a number or
-     * two classes. docs/initial-weights.md has what larger and smaller ones cost. */
-    const double scale = c->outputs > 2 ? 1 : 0.3;
+    /* Logits of three classes or more come to several times their first size; numbers, and logits of two classes, do
+     * not. docs/initial-weights.md has what larger and smaller ones cost. */
+    const double scale = c->regression || c->outputs < 3 ? 0.3 : 1;
     snprintf(output, sizeof output, "layers.%d", count);
     tg_model_add_output(model, output, count ? c->hidden[count - 1] : c->inputs, c->outputs, c->activation,
                         scale * tg_hidden_gain(&hidden), !c->no_bias);

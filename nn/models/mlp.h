@@ -43,6 +43,8 @@ typedef struct tg_mlp_config {
     tg_init init;             /* 0: the default */
     double scale;             /* factor of all initial weights; 0: 1 */
     tg_dtype dtype;           /* 0: TG_F32 */
+    bool regression; /* the outputs are numbers, whose weights begin small, and not logits of classes; one or two
+                        outputs begin so anyway (docs/initial-weights.md) */
     bool no_bias;
     bool equal_width; /* gated: the widths as given, instead of the narrower ones of tg_mlp_size */
     tg_norm norm;     /* after every hidden layer's activation; 0: none */

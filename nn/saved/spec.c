@@ -86,6 +86,7 @@ static tg_model *make_mlp(const tg_model_spec *s, const tg_rng *rng, tg_error *e
                        .outputs = s->outputs,
                        .dropout = s->dropout,
                        .scale = s->init_scale,
+                       .regression = s->regression,
                        .residual = s->residual,
                        .equal_width = s->equal_width};
     const bool fine = read_names(s, &c.activation, &c.norm, &c.init, error) &&

@@ -31,6 +31,7 @@ typedef struct tg_model_spec {
     int inputs, outputs;           /* of rows: features or pixels, and classes or targets */
     int image_height, image_width; /* for images, else 0 */
     int vocabulary;                /* for text, else 0 */
+    bool regression;               /* mlp: as in tg_mlp_config; only for initial weights, so not in files */
     int longest; /* for pairs: the context that the longest one needs, which is the default; not in files */
 } tg_model_spec;
 

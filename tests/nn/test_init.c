@@ -206,14 +206,17 @@ END_TEST
 
 /* Root mean square of the output of a net of three hidden layers with default initial weights, for 64 rows of normal
  * numbers. */
-static double first_output(tg_activation activation, int outputs)
+static double first_output(tg_activation activation, int outputs, bool regression)
 {
     enum { ROWS = 64, IN = 10 };
     double x[ROWS][IN], squares = 0;
     tg_rng rng = tg_rng_seed(5);
-    tg_mlp *net = tg_mlp_new(
-        &rng, &(tg_mlp_config){
-                  .inputs = IN, .hidden = {64, 64, 64}, .outputs = outputs, .activation = activation, .dtype = TG_F64});
+    tg_mlp *net = tg_mlp_new(&rng, &(tg_mlp_config){.inputs = IN,
+                                                    .hidden = {64, 64, 64},
+                                                    .outputs = outputs,
+                                                    .activation = activation,
+                                                    .dtype = TG_F64,
+                                                    .regression = regression});
     tg_tape *tape = tg_tape_new();
     for (int i = 0; i < ROWS * IN; i++)
         x[i / IN][i % IN] = tg_rng_normal(&rng);
@@ -225,11 +228,13 @@ static double first_output(tg_activation activation, int outputs)
     return sqrt(squares / (ROWS * outputs));
 }
 
-/* The output layer keeps the second moment for classes, and has 0.3 of that gain for a number or two classes. */
+/* The output layer keeps the second moment for classes, and has 0.3 of that gain for numbers and two classes. */
 START_TEST(by_default_outputs_begin_near_one_or_a_third)
 {
-    ck_assert_double_eq_tol(first_output((tg_activation)_i, 8), 1, 0.45);
-    ck_assert_double_eq_tol(first_output((tg_activation)_i, 2), 0.3, 0.2);
+    const double classes = first_output((tg_activation)_i, 8, false);
+    ck_assert_double_eq_tol(classes, 1, 0.45);
+    ck_assert_double_eq_tol(first_output((tg_activation)_i, 8, true), 0.3 * classes, 1e-6);
+    ck_assert_double_eq_tol(first_output((tg_activation)_i, 2, false), 0.3, 0.2);
 }
 END_TEST
 

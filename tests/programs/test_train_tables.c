@@ -168,6 +168,21 @@ START_TEST(the_determination_of_several_targets_is_their_mean)
 }
 END_TEST
 
+static void four_targets(FILE *file, int row)
+{
+    fprintf(file, "%d,%d,%d,%d,%d\n", row % 7, row * 37 % 101, row * 41 % 103, row * 43 % 107, row * 47 % 109);
+}
+
+/* Outputs whose second moment is that of the targets would double the error. */
+START_TEST(outputs_of_several_numbers_begin_small)
+{
+    write_rows("four.csv", "x,a,b,c,d\n", 300, four_targets);
+    expect_fine(train_run("train", "--data csv:four.csv --target a,b,c,d --hidden 64 --lr 1e-12 --epochs 1 --refit no "
+                                   "--no-plots --out m"));
+    ck_assert_double_gt(printed("test:", "R2 "), -0.4);
+}
+END_TEST
+
 static void constant_in_training(FILE *file, int row)
 {
     fprintf(file, "%d,%d\n", row, row < 20 ? 1000 : 5); /* the first 20 rows are the test rows */
@@ -586,6 +601,7 @@ Suite *train_tables_suite(void)
     tcase_add_test(tests, minus_zero_is_the_category_zero);
     tcase_add_test(tests, predictions_have_the_digits_of_a_large_target);
     tcase_add_test(tests, the_determination_of_several_targets_is_their_mean);
+    tcase_add_test(tests, outputs_of_several_numbers_begin_small);
     tcase_add_test(tests, a_target_that_is_constant_in_training_has_an_error_elsewhere);
     tcase_add_test(tests, a_file_of_words_without_a_header_loses_no_row);
     tcase_add_test(tests, the_last_column_is_the_target_whatever_another_is_called);

@@ -109,6 +109,7 @@ bool source_complete(run_spec *s, const run_source *from, tg_error *error)
     spec->outputs = (int)(s->reconstructs                        ? data->features
                           : data->task == DATASET_CLASSIFICATION ? data->classes
                                                                  : data->targets);
+    spec->regression = !s->reconstructs && data->task != DATASET_CLASSIFICATION;
     spec->image_height = (int)data->height;
     spec->image_width = (int)data->width;
     spec->vocabulary = 0;

@@ -25,6 +25,7 @@ panels = int(STATS_max)
 at(form) = column("level") + 0.025 * (form - 4.5)
 of(panel, form, value) = column("number") == panel && strcol("form") eq word(forms, form) ? value : NaN
 first(panel, form, value) = column("seed") == 1 ? of(panel, form, value) : NaN
+two_lines(name) = (cut = strstrt(name, ": ")) > 0 ? name[1:cut] . "\n" . name[cut + 2:*] : name . "\n "
 before(last) = sum [i=1:last] column(word(sources, i))
 
 set border 3 linecolor rgb "#606060"
@@ -48,7 +49,10 @@ do for [format in "png svg"] {
     do for [panel=1:panels] {
         set origin panel == 1 ? 0 : (panel - 2.0) / (panels - 1), panel == 1 ? 1 - top : 0
         set size panel == 1 ? 0.58 : 1.0 / (panels - 1), panel == 1 ? top : 1 - top
-        set title names[panel] noenhanced
+        set lmargin panel == 1 ? -1 : panel == 2 ? 10 : 8
+        set rmargin panel == 1 ? -1 : 1
+        if (panel > 1) { set xtics font ",9"; set ytics font ",9" }
+        set title panel == 1 ? names[panel] : two_lines(names[panel]) noenhanced
         set xtics (shown[3 * panel - 2] 1, shown[3 * panel - 1] 2, shown[3 * panel] 3)
         if (panel == 1) { set key inside top right Left reverse samplen 1.5 spacing 1.2 noenhanced } else { unset key }
         if (panel == 2) { set ylabel "test loss"; unset xlabel }
@@ -68,7 +72,7 @@ do for [format in "png svg"] {
     set xlabel "share of the spread, %"
     set xrange [0 : 100]
     set yrange [panels + 0.5 : 0.4]
-    set xtics 0, 50
+    set xtics 0, 50 font ""
     set style fill solid 1 noborder
     plot for [i=1:5] shares using (before(i)):(column("number")):(before(i - 1)):(before(i)):(column("number") - 0.2):(column("number") + 0.3) with boxxyerror linecolor rgb "#" . word(of_source, i) title word(sources, i), \
          shares using (0):(column("number") - 0.34):(stringcolumn("panel")) with labels left notitle

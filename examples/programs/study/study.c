@@ -19,9 +19,9 @@ static void say_state(const study_results *r, sheet *s)
     if (r->c->settings->quick)
         sheet_text(s, "This is the quick version (--quick): synthetic data, small networks, few epochs. It shows that "
                       "the study works; its numbers are not those of the protocol.");
-    if (r->outcome.complete < r->work.count)
-        sheet_text(s, "%d of %d run%s complete; the same command continues with the rest.", r->outcome.complete,
-                   r->work.count, plural(r->work.count));
+    if (r->work.count)
+        sheet_text(s, "%d of %d run%s complete%s.", r->outcome.complete, r->work.count, plural(r->work.count),
+                   r->outcome.complete < r->work.count ? "; the same command continues with the rest" : "");
 }
 
 void study_file(study_results *r, const char *name, files_writer *write, const void *context)

@@ -57,6 +57,8 @@ static void measure_all(trainer *r, json_t *results)
 
 #define ON_DIGITS(options) \
     .data = STUDY_DIGITS, .fixed = "split=redrawn batch=64 epochs=84" options, .quick = "batch=16 epochs=2", .seeds = 5
+#define ON_MNIST(options, small, count) \
+    .data = STUDY_MNIST, .fixed = options, .quick = small " batch=32 epochs=2 validation=first:60", .seeds = count
 #define ON_PLAYS(options)                                                                                     \
     .data = STUDY_PLAYS,                                                                                      \
     .fixed = "model=gpt init=gpt2 layers=2 heads=2 width=64 context=32 batch=12 epoch-windows=3000 epochs=2 " \
@@ -75,29 +77,20 @@ const study_grid claim_grids[CLAIM_GRIDS] = {
     {ON_DIGITS(" hidden=64x4 init=variance_preserving"), .name = "rates",
      .factors = {"activation=relu,gelu_exact", "optimizer=adamw,sgd"},
      .rates = {1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1}},
-    {.name = "mnist",
-     .data = STUDY_MNIST,
-     .fixed = "hidden=128x8 init=unit_rows batch=128 epochs=6 drop-last=1 validation=first:5000 train-loss-every=6 "
+    {ON_MNIST("hidden=128x8 init=unit_rows batch=128 epochs=6 drop-last=1 validation=first:5000 train-loss-every=6 "
               "test-noise=0.5,1,1.5",
-     .quick = "hidden=16x2 batch=32 epochs=2 validation=first:60",
-     .factors = {"activation=relu,elu,gelu_exact,stochastic_gelu"},
-     .rates = {1e-3},
-     .seeds = 5,
+              "hidden=16x2", 5),
+     .name = "mnist", .factors = {"activation=relu,elu,gelu_exact,stochastic_gelu"}, .rates = {1e-3},
      .more = measure_all},
-    {.name = "convnet",
-     .data = STUDY_MNIST,
-     .fixed = "model=convnet filters=8,16 norm=batch init=variance_preserving batch=128 epochs=1 validation=first:5000",
-     .quick = "filters=2,2 batch=32 epochs=1 validation=first:60",
-     .factors = {"activation=relu,gelu_exact"},
-     .rates = {2e-3},
-     .seeds = 3},
-    {.name = "rounded",
-     .data = STUDY_MNIST,
-     .fixed = "hidden=128x2 init=variance_preserving batch=128 epochs=2 validation=first:5000",
-     .quick = "hidden=16x2 batch=32 epochs=1 validation=first:60",
-     .factors = {"activation=relu,gelu_exact", "round=float32,bfloat16,float16"},
-     .rates = {1e-3},
-     .seeds = 5},
+    {ON_MNIST("model=convnet filters=8,16 norm=batch init=variance_preserving batch=128 epochs=1 validation=first:5000",
+              "filters=2,2", 3),
+     .name = "convnet", .factors = {"activation=relu,gelu_exact"}, .rates = {2e-3}},
+    {ON_MNIST("model=vit layers=4 heads=4 width=64 batch=128 epochs=5 schedule=cosine end=0.1 warmup=0.1 clip=1 "
+              "weight-decay=0.1 validation=first:5000",
+              "layers=1 heads=1 width=8 patch=14", 5),
+     .name = "vit", .factors = {"activation=relu,gelu_exact"}, .rates = {1e-3, 3e-3}},
+    {ON_MNIST("hidden=128x2 init=variance_preserving batch=128 epochs=2 validation=first:5000", "hidden=16x2", 5),
+     .name = "rounded", .factors = {"activation=relu,gelu_exact", "round=float32,bfloat16,float16"}, .rates = {1e-3}},
     {ON_PLAYS(" warmup=0.1"), .name = "roundedgpt",
      .factors = {"activation=relu,gelu_exact", "round=float32,bfloat16,float16"}},
     {ON_PLAYS(" warmup=0.1"), .name = "gpt", .factors = {"activation=relu,gelu_exact", "post-norm=0,1"}},
@@ -175,12 +168,17 @@ static const claim_measure test_loss = {"test loss", "test_loss", .format = "%.4
 #define GELU                      "gelu_exact"
 #define RELU                      "relu"
 #define PAIR(grid)                grid "-gelu_exact", grid "-relu"
+#define SUITS(text, init, layers) \
+    CELLS(text ", " layers " layers", BELOW(1), test_loss, DEPTH(GELU, init, layers), DEPTH(GELU, "he_normal", layers))
+#define TRAINED(text, measure) CELLS("a trained net" text ": within 1 %", NEAR(1, 0.01), measure, "mnist-gelu_exact")
 
 void claim_training(claims *c)
 {
     CELLS("in convolutional nets ReLU is better: GELU hurts", ABOVE(1), test_loss, PAIR("convnet"));
     CELLS("in vision ReLU and GELU are similar: within half a percent (a small convolutional net, one epoch)",
           NEAR(0, 0.5), test_accuracy, PAIR("convnet"));
+    CELLS("GELU is competitive in vision transformers: as good as ReLU or better, within half a percent (a small one)",
+          ABOVE(-0.5), test_accuracy, PAIR("vit"));
     CELLS("GELU trains faster than ReLU", BELOW(1), loss_of_epoch_2, PAIR("mnist"));
     CELLS("GELU's gradients are steadier than ReLU's", BELOW(1), gradient_norms, PAIR("mnist"));
     CELLS("GELU's validation loss rises less from epoch to epoch than ReLU's (one net, one rate, six epochs)", BELOW(1),
@@ -190,16 +188,11 @@ void claim_training(claims *c)
     CELLS("GELU has fewer dead units, 8 layers", BELOW(0), dead_units, DEPTH(GELU, "he_normal", "8"),
           DEPTH(RELU, "he_normal", "8"));
     CELLS("GELU has no dead units, 8 layers", NEAR(0, 0), dead_units, DEPTH(GELU, "he_normal", "8"));
-    CELLS("Xavier suits GELU better than He, 2 layers", BELOW(1), test_loss, DEPTH(GELU, "xavier_normal", "2"),
-          DEPTH(GELU, "he_normal", "2"));
-    CELLS("Xavier suits GELU better than He, 8 layers", BELOW(1), test_loss, DEPTH(GELU, "xavier_normal", "8"),
-          DEPTH(GELU, "he_normal", "8"));
-    CELLS("GELU's own gain suits it better than He's, 2 layers", BELOW(1), test_loss,
-          DEPTH(GELU, "variance_preserving", "2"), DEPTH(GELU, "he_normal", "2"));
-    CELLS("GELU's own gain suits it better than He's, 8 layers", BELOW(1), test_loss,
-          DEPTH(GELU, "variance_preserving", "8"), DEPTH(GELU, "he_normal", "8"));
-    CELLS("GELU's own gain suits it better than He's, 16 layers", BELOW(1), test_loss,
-          DEPTH(GELU, "variance_preserving", "16"), DEPTH(GELU, "he_normal", "16"));
+    SUITS("Xavier suits GELU better than He", "xavier_normal", "2");
+    SUITS("Xavier suits GELU better than He", "xavier_normal", "8");
+    SUITS("GELU's own gain suits it better than He's", "variance_preserving", "2");
+    SUITS("GELU's own gain suits it better than He's", "variance_preserving", "8");
+    SUITS("GELU's own gain suits it better than He's", "variance_preserving", "16");
     CELLS("GELU's lead over ReLU grows with depth, from 2 to 16 layers", BELOW(1), test_loss,
           DEPTH(GELU, "he_normal", "16"), DEPTH(RELU, "he_normal", "16"), DEPTH(GELU, "he_normal", "2"),
           DEPTH(RELU, "he_normal", "2"));
@@ -223,13 +216,10 @@ void claim_training(claims *c)
           "rates-relu-adamw");
     CELLS("GELU regularises: its gap of validation and training loss is smaller", BELOW(0), gap_of_losses,
           PAIR("mnist"));
-    CELLS("a trained net works with the tanh form in place of the exact one: within 1 %", NEAR(1, 0.01), with_tanh,
-          "mnist-gelu_exact");
-    CELLS("a trained net works with QuickGELU in place of the exact form: within 1 %", NEAR(1, 0.01), with_quick,
-          "mnist-gelu_exact");
-    CELLS("a trained net's weights may be rounded to half precision: within 1 %", NEAR(1, 0.01), in_fp16,
-          "mnist-gelu_exact");
-    CELLS("a trained net's weights may be rounded to bfloat16: within 1 %", NEAR(1, 0.01), in_bf16, "mnist-gelu_exact");
+    TRAINED(" works with the tanh form in place of the exact one", with_tanh);
+    TRAINED(" works with QuickGELU in place of the exact form", with_quick);
+    TRAINED("'s weights may be rounded to half precision", in_fp16);
+    TRAINED("'s weights may be rounded to bfloat16", in_bf16);
     CELLS("GELU works well with fp16 training, MNIST: accuracy within half a percent of float's", NEAR(0, 0.5),
           test_accuracy, "rounded-gelu_exact-float16", "rounded-gelu_exact-float32");
     CELLS("GELU works well with fp16 training, small GPT: perplexity within 1 % of float's", NEAR(1, 0.01), perplexity,

@@ -94,6 +94,12 @@ static double error_of_formula(double x)
                 fmax(fabs(derivative(TG_GELU_TANH, x) - tanh_form), fabs(derivative(TG_GELU_QUICK, x) - quick)));
 }
 
+/* The difference of sigma GELU(x / sigma) from ReLU: X then has the deviation sigma, here a thousandth. */
+static double sharp_less_relu(double x)
+{
+    return fabs(1e-3 * gelu(1e3 * x) - fmax(x, 0));
+}
+
 /* The largest of the errors at numbers near the ends of double, where GELU is x, or next to 0. */
 static double error_of_extremes(void)
 {
@@ -110,11 +116,10 @@ static double drop(double x)
 /* The expectation of GELU(z) for z ~ N(0,1): a sum over an even grid converges faster than any power of its step. */
 static double mean(void)
 {
-    enum { STEPS = 2400 };
     double sum = 0;
-    for (int i = 0; i <= STEPS; i++) {
-        const double z = 24. * i / STEPS - 12;
-        sum += gelu(z) * density(z) * 24 / STEPS;
+    for (int i = 0; i <= 2400; i++) {
+        const double z = i / 100. - 12;
+        sum += gelu(z) * density(z) / 100;
     }
     return sum;
 }
@@ -217,6 +222,11 @@ void claim_values(claims *c)
           "at -1 that is 0.17, and GELU(-1) = %.6f; the bound is a constant", gelu(-1));
     CLAIM("GELU is non-monotonic", BELOW(0), fmin(slope(-1), slope(1)), "slope %.4f at -1 and %.4f at 1", slope(-1),
           slope(1));
+    CLAIM("GELU has curvature at all points (paper)", ABOVE(1e-6),
+          fabs(slope(sqrt(2) + 1e-6) - slope(sqrt(2) - 1e-6)) / 2e-6, "none where the slope is largest, at %.3f",
+          steepest);
+    CLAIM("GELU becomes ReLU where X has a small deviation (paper)", BELOW(1e-3),
+          largest(sharp_less_relu, -1, 1, 1e-5, NULL), "with a deviation of 0.001 within %.5f", n);
     CLAIM("GELU is well-behaved at extreme values", BELOW(1e-15), error_of_extremes(),
           "%g at 1e300 and %g at -1e300; code with 1 + erf has 0 for all x < -8.3, where the tape has %.1e at -9",
           gelu(1e300), fabs(gelu(-1e300)), gelu(-9));

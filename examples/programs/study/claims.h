@@ -68,7 +68,7 @@ void claim_cells(claims *c, const char *text, double from, double to, const clai
 /* The parts. */
 void claim_values(claims *c), claim_costs(claims *c), claim_training(claims *c);
 
-enum { CLAIM_GRIDS = 10 };
+enum { CLAIM_GRIDS = 11 };
 extern const study_grid claim_grids[CLAIM_GRIDS];
 
 #endif

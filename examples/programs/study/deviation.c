@@ -20,7 +20,7 @@
 static const study_grid grids[] = {
     TEXT(NULL, STUDY_PLAYS, "layers=2 width=64 epoch-windows=2400", ALL, "1,3.952847,6.25", 10),
     TEXT("long", STUDY_PLAYS, "layers=2 width=64 epoch-windows=9600", FEW, "1,3.952847,6.25", 3),
-    TEXT("wide", STUDY_PLAYS, "layers=4 width=128 epoch-windows=2400", FEW, "1,2.795085,4.419417", 3),
+    TEXT("wide", STUDY_PLAYS, "layers=4 width=128 epoch-windows=2400", FEW, "1,2.795085,4.419417", 5),
     TEXT("perldiag", STUDY_PERLDIAG, "layers=2 width=64 epoch-windows=2400", FEW, "1,3.952847,6.25", 5),
     GRID("digits", STUDY_DIGITS, "split=redrawn hidden=64x2 init=variance_preserving batch=64 epochs=20",
          "batch=16 epochs=2", FEW, "0.25,1,2", 3, 1e-3, 3e-3, 1e-2),

@@ -298,12 +298,23 @@ START_TEST(the_default_folder_says_what_the_run_is)
     ck_assert(temporary_exists("results/train-mlp-hidden4-epochs2-lr0.01/best.safetensors"));
     /* and no value that depends on the data, such as the batch size */
     expect_fine(train_run("compare", "--data csv:train.csv --epochs 2 --seeds 1 --activations relu --no-plots"));
-    ck_assert(temporary_exists("results/train-mlp-epochs2/curves.csv"));
+    ck_assert(temporary_exists("results/train-mlp-compared-epochs2/curves.csv"));
     expect_fine(train_run("train", "--data csv:- --epochs 1 --no-plots < %s", temporary_path("train.csv")));
     ck_assert(temporary_exists("results/stdin-mlp-epochs1/best.safetensors"));
     expect_fine(train_run("compare", "--data csv:train.csv --epochs 1 --seeds 1 --activations relu --no-plots "
                                      "--lr 0.01,0.02 --norm none,rms"));
-    ck_assert(temporary_exists("results/train-mlp-normnone,rms-epochs1-lr0.01,0.02/search.csv"));
+    ck_assert(temporary_exists("results/train-mlp-compared-normnone,rms-epochs1-lr0.01,0.02/search.csv"));
+}
+END_TEST
+
+START_TEST(a_net_and_a_comparison_of_the_same_data_have_folders_of_their_own)
+{
+    expect_fine(train_run("train", "--data moons --rows 60 --epochs 1 --no-plots"));
+    expect_fine(train_run("compare", "--data moons --rows 60 --epochs 1 --seeds 1 --activations relu --no-plots"));
+    expect_refused(train_run("compare", "--data moons --rows 60 --epochs 1 --out results/moons-mlp-rows60-epochs1"),
+                   "results/moons-mlp-rows60-epochs1 has results of train; use --out for another folder");
+    expect_refused(train_run("train", "--data moons --rows 60 --out results/moons-mlp-compared-rows60-epochs1"),
+                   "has results of compare; use --out for another folder");
 }
 END_TEST
 
@@ -389,6 +400,7 @@ Suite *run_suite(void)
     tcase_add_test(tests, a_folder_of_an_older_version_goes_on);
     tcase_add_test(tests, a_record_knows_no_options_that_came_later);
     tcase_add_test(tests, the_default_folder_says_what_the_run_is);
+    tcase_add_test(tests, a_net_and_a_comparison_of_the_same_data_have_folders_of_their_own);
     tcase_add_test(tests, a_comparison_in_which_runs_diverge_ends_and_says_what_helps);
     tcase_add_test(tests, a_search_prints_a_table_once);
     tcase_add_test(tests, help_lists_every_activation_optimizer_and_model);

@@ -68,6 +68,11 @@ static const char *difference(json_t *ours, json_t *theirs, const char *const *i
     return NULL;
 }
 
+static bool is_comparison(const json_t *config)
+{
+    return json_object_get(config, "activations") != NULL;
+}
+
 static void remove_results(const char *folder)
 {
     static const char *const names[] = {
@@ -99,7 +104,10 @@ bool record_is_ours(const char *folder, json_t *config, const char *const *ignor
     const bool ours = !used || (theirs && !other);
     if (!ours) {
         char had[80] = "", have[80] = "";
-        if (other) {
+        if (other && is_comparison(theirs) != is_comparison(config)) {
+            tg_fail(error, "%.200s has results of %s; use --out for another folder, or --overwrite to start over",
+                    folder, is_comparison(theirs) ? "compare" : "train");
+        } else if (other) {
             say(json_object_get(theirs, other), had, sizeof had);
             say(json_object_get(config, other), have, sizeof have);
             tg_fail(error,

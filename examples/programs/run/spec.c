@@ -266,8 +266,8 @@ void run_spec_name(const run_spec *s, const json_t *lists, const run_spec *defau
     const char *option;
     json_t *value;
     slash = strcmp(file, "-") == 0 ? "stdin" : slash && slash[1] ? slash + 1 : file;
-    size_t used = (size_t)snprintf(name, RUN_NAME, "results/%.*s-%s", (int)strcspn(slash, "./"), slash,
-                                   s->net.model ? s->net.model : "auto");
+    size_t used = (size_t)snprintf(name, RUN_NAME, "results/%.*s-%s%s", (int)strcspn(slash, "./"), slash,
+                                   s->net.model ? s->net.model : "auto", lists ? "-compared" : "");
     json_object_foreach(ours, option, value)
     {
         if (strcmp(option, "data") == 0 || strcmp(option, "model") == 0 ||

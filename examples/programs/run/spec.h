@@ -73,7 +73,8 @@ tg_optimizer_config run_spec_optimizer(const run_spec *s, int64_t steps);
 json_t *run_spec_json(const run_spec *s);
 
 /* results/iris-mlp-lr0.01: writes data, model and the options that differ from `defaults` into `name`. `lists` has the
- * options with several values, as texts ("0.01,0.1"); NULL: none. */
+ * options with several values, as texts ("0.01,0.1"), of a comparison: results/iris-mlp-compared-lr0.01,0.1; NULL: it
+ * is one run. */
 enum { RUN_NAME = 160 };
 void run_spec_name(const run_spec *s, const json_t *lists, const run_spec *defaults, char name[RUN_NAME]);
 

@@ -137,7 +137,7 @@ static void describe(const csv_source *source, size_t column, dataset *set)
     to->high = numbers ? from->high : NAN;
     to->missing = from->missing;
     to->example = dataset_text(&set->memory, !from->present ? ""
-                                             : numbers ? number_text(csv_value(source, from->example, column), number)
+                                             : numbers ? number_shown(csv_value(source, from->example, column), number)
                                                        : csv_text(source, from->example, column));
     if (from->role == CSV_NUMBERS || from->role == CSV_CATEGORIES)
         to->doubt = doubt(source, column, set);

@@ -1,4 +1,4 @@
-/* A number as text for a machine: the shortest decimal that reads back as the same double. */
+/* Numbers as text: for a machine the shortest decimal that reads back as the same double. */
 #ifndef DATA_NUMBER_H
 #define DATA_NUMBER_H
 
@@ -23,6 +23,16 @@ static inline const char *number_text(double value, char text[NUMBER_TEXT])
             break;
     }
     return text;
+}
+
+/* The same for people: six digits, but all of a whole number. */
+static inline const char *number_shown(double value, char text[NUMBER_TEXT])
+{
+    if (value != floor(value) && isfinite(value)) {
+        snprintf(text, NUMBER_TEXT, "%.5e", value);
+        value = strtod(text, NULL);
+    }
+    return number_text(value, text);
 }
 
 #endif

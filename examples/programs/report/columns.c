@@ -27,7 +27,7 @@ static void add_column(table *t, const dataset *set, size_t i)
     if (column->entries)
         table_add_cell(t, "%zu different", column->entries);
     else if (!isnan(column->low))
-        table_add_cell(t, "%s to %s", number_text(column->low, low), number_text(column->high, high));
+        table_add_cell(t, "%s to %s", number_shown(column->low, low), number_shown(column->high, high));
     else
         table_add_cell(t, "%s", "");
     table_add_cell(t, "%s", plain_name(column->example, text));

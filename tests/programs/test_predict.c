@@ -192,6 +192,18 @@ END_TEST
 
 /* ---- several nets in one ---- */
 
+START_TEST(a_run_of_a_comparison_is_asked_for_its_predictions)
+{
+    expect_fine(train_run("compare", "--data moons --rows 60 --epochs 1 --seeds 1 --activations relu --no-plots "
+                                     "--keep-models --out c"));
+    expect_refused(
+        train_run("predict", "--model c --data csv:train.csv"),
+        "c holds a comparison: predict with one of its runs, --model c/runs/NAME, which --keep-models keeps");
+    train_run("predict", "--model c/runs/relu-seed1 --data csv:train.csv");
+    ck_assert_ptr_null(strstr(train_output, "holds a comparison"));
+}
+END_TEST
+
 START_TEST(joined_nets_give_the_mean_of_their_outputs)
 {
     static const net_spec specs[] = {
@@ -248,6 +260,7 @@ Suite *predict_suite(void)
     tcase_add_test(tests, images_of_a_file_and_of_its_folder_are_predicted_alike);
     tcase_add_test(tests, an_unknown_category_is_named_or_ignored);
     tcase_add_test(tests, the_calibration_error_is_that_of_its_definition);
+    tcase_add_test(tests, a_run_of_a_comparison_is_asked_for_its_predictions);
     tcase_add_loop_test(tests, joined_nets_give_the_mean_of_their_outputs, 0, 3);
     suite_add_tcase(suite, tests);
     return suite;

@@ -124,10 +124,10 @@ static bool check_inputs(const request *r)
 {
     for (int i = 0; i < r->count; i++) {
         const tg_value *value = tg_value_of(r->inputs[i]);
-        if (value && tg_tape_at(value) == r->tape)
-            tg_tape_can_feed(r->tape, r->op, i, value);
-        else
+        if (!value || tg_tape_at(value) != r->tape)
             tg_tape_fail(r->tape, "%s: input %d is %s", r->op->name, i, tg_tape_problem(r->tape, r->inputs[i]));
+        else if (!tg_run_surely_holds(&r->tape->run, value))
+            tg_tape_can_feed(r->tape, r->op, i, value);
     }
     return !r->tape->program.failed;
 }

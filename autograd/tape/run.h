@@ -95,6 +95,12 @@ bool tg_run_readable(const tg_value *value);
  */
 bool tg_run_overwritten(const tg_run *run, const tg_value *value);
 
+/* True for most values, about which neither question needs to be asked. */
+static inline bool tg_run_surely_holds(const tg_run *run, const tg_value *value)
+{
+    return !run->block && !value->slot.released && !(value->op && value->op->flags & TG_VIEW);
+}
+
 /* Between steps: takes over a block of memory into which the buffers of all values have moved, each until the value
  * that its slot's `until` names; frees those that they had. */
 void tg_run_move(tg_run *run, char *block, size_t size);

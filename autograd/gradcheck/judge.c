@@ -142,7 +142,7 @@ static bool is_too_steep(const tg_check *c, const tg_check_line *line, const tg_
                        fabs(s->last.value - s->best.value) > TG_SAFETY * s->last.rounding;
     return around > 0 &&
            (sides || 2 * TG_SAFETY * c->epsilon * own * size > around || (!usable && c->near * size > around) ||
-            (s->noise > c->epsilon * around / TG_COARSE && c->epsilon * own * size > c->near * s->noise));
+            (s->noise > c->epsilon * around / TG_COARSE && TG_SAFETY * c->epsilon * own * size > c->near * s->noise));
 }
 
 /* Slopes neither at the point nor around it agree with the derivative. Where those of the two sides differ so much that

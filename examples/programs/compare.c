@@ -199,7 +199,7 @@ static bool write_report(const comparison *c, const runlog *log, bool drawn, boo
     return written;
 }
 
-/* Writes a report of the results so far, every few seconds. */
+/* Writes a report of the results so far, every second or so. */
 static void show_so_far(void *context)
 {
     comparison *c = context;

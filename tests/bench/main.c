@@ -83,7 +83,7 @@ static const program_option table[] = {
     {"isa", "NAME", "the instruction set of kernels and products", OPTION_CHOICE, .offset = offsetof(settings, isa),
      .choices = isas},
     {"seconds", "S",
-     "time for each case (a tenth of it for kernels and products), at least nine rounds; 0: three of one step",
+     "time for each case (a tenth of it for kernels and products), at least nine rounds; 0: one of one step",
      OPTION_REAL, offsetof(settings, seconds), .low = 0, .high = 3600},
     {"csv", NULL, "print CSV instead of a table", OPTION_FLAG, .offset = offsetof(settings, csv)},
     {0}};

@@ -49,7 +49,7 @@ void race(race_entry *entries, int count, double budget)
     for (int k = 0; k < count; k++)
         steps[k] = calibrate(&entries[k], budget > 0 ? ROUND : 0);
     const double start = race_clock(0);
-    while (rounds < (budget > 0 ? RACE_ROUNDS : 3) || (rounds < MOST_ROUNDS && race_clock(0) - start < budget)) {
+    while (rounds < (budget > 0 ? RACE_ROUNDS : 1) || (rounds < MOST_ROUNDS && race_clock(0) - start < budget)) {
         for (int turn = 0; turn < count; turn++) {
             const int k = rounds % 2 ? count - 1 - turn : turn;
             if (steps[k] && entries[k].before)

@@ -21,7 +21,7 @@ enum { RACE_ENTRIES = 8 };
 
 /* Warms up, then runs rounds until `budget` seconds are spent, at least RACE_ROUNDS of them. In a round every entry
  * runs some steps, one entry after the other; every second round goes in reverse order. With a budget of 0 an entry
- * runs one step a round, in three rounds, only to test that everything runs. */
+ * runs one step in one round, only to test that everything runs. */
 enum { RACE_ROUNDS = 9 };
 void race(race_entry *entries, int count, double budget);
 

@@ -127,7 +127,7 @@ static bool write_html(const void *context, FILE *to)
 
 double report_next(double begin, double end)
 {
-    static const double least = 3, share = 0.02;
+    static const double least = 1, share = 0.02;
     return end + fmax((end - begin) / share, least);
 }
 

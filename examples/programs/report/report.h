@@ -25,7 +25,7 @@ typedef struct report {
 bool report_write(const char *folder, const report *r, tg_error *error);
 
 /* The time of the next report of a running program, in seconds of jobs_clock, if the last one took from `begin` to
- * `end`: after a few seconds, or later if reports would take too large a share of the time. */
+ * `end`: after a second, or later if reports would take too large a share of the time. */
 double report_next(double begin, double end);
 
 #endif

@@ -176,7 +176,7 @@ def main():
             continue
         data = pd.read_csv(os.path.join(given.folder, row[0]))
         if given.inner:
-            data = data[test:][data[target][test:].notna()].reset_index(drop=True)
+            data = data[data[target].notna()][test:].reset_index(drop=True)
             quarter = len(data) // 4
             parts = [pd.concat([data[i:i + quarter], data[:i], data[i + quarter:]]).reset_index(drop=True)
                      for i in range(0, 4 * quarter, quarter)]

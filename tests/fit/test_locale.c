@@ -9,12 +9,13 @@
 
 Suite *locale_suite(void);
 
-static char german_folder[] = "/tmp/tapegrad-german-XXXXXX";
+static char german_folder[256];
 
 /* The fixture of all tests: builds the locale, as the machine may have only C. */
 static void make_german(void)
 {
-    char command[400];
+    char command[700];
+    snprintf(german_folder, sizeof german_folder, "%.200s/german-XXXXXX", getenv("TMPDIR")); /* set by main */
     ck_assert_ptr_nonnull(mkdtemp(german_folder));
     snprintf(command, sizeof command,
              "localedef --no-archive -c -i de_DE -f UTF-8 '%s/de_DE.UTF-8' >/dev/null 2>&1; "
@@ -26,7 +27,7 @@ static void make_german(void)
 
 static void remove_german(void)
 {
-    char command[100];
+    char command[300];
     snprintf(command, sizeof command, "rm -r '%s'", german_folder);
     ck_assert_int_eq(system(command), 0);
 }

@@ -186,7 +186,8 @@ START_TEST(an_unknown_data_set_is_an_error)
 {
     expect_error(
         "mons", (dataset_options){0},
-        "unknown data set 'mons', expected one of spirals, moons, circles, sine, hills, glyphs, idx:DIR, csv:FILE");
+        "unknown data set 'mons', expected one of spirals, moons, circles, sine, hills, glyphs, idx:DIR, csv:FILE; "
+        "texts are text:FILE, lines:FILE, pairs:FILE");
     expect_error("csv:", (dataset_options){0}, "data set 'csv:': expected a file after it");
     expect_error("idx:", (dataset_options){0}, "data set 'idx:': expected a folder after it");
     dataset set;

@@ -25,7 +25,7 @@ static const struct {
     {"--optimizer tiger", "--optimizer: 'tiger' is not one of adamw, adam, sgd, nadam, rmsprop, lion"},
     {"--hidden 128x", "--hidden: '128x' is not a list of"},
     {"--hidden 8x1000", "--hidden: '8x1000' is not a list of at most 64"},
-    {"--data nowhere", "idx:DIR, csv:FILE, text:FILE, lines:FILE, pairs:FILE"},
+    {"--data nowhere", "idx:DIR, csv:FILE; texts are text:FILE, lines:FILE, pairs:FILE"},
     {"--data csv:no-such-file.csv", "no-such-file.csv"},
     {"--data idx:no-such-folder", "no-such-folder"},
     {"--out /proc/nothing/here --data spirals", "--out: cannot write into the folder '/proc'"},

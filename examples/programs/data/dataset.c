@@ -174,7 +174,8 @@ static bool load(const char *spec, const dataset_options *options, dataset *set,
     if (!kind && access(spec, F_OK) == 0)
         return tg_fail(error, "'%s' is a file; csv:%s reads it as a table", spec, spec);
     if (!kind)
-        return tg_fail(error, "unknown data set '%s', expected one of %s", spec, dataset_kinds());
+        return tg_fail(error, "unknown data set '%s', expected one of %s; texts are text:FILE, lines:FILE, pairs:FILE",
+                       spec, dataset_kinds());
     if (!options_fit(spec, kind, options, error))
         return false;
     if (!*path)

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <sys/stat.h>
 #include <zlib.h>
 
@@ -72,9 +71,6 @@ static bool open_rows(run_spec *s, run_source *from, tg_error *error)
                                      .categorical = s->categorical,
                                      .weights = s->weights,
                                      .missing = (dataset_missing)options_position(spec_missings, s->missing)};
-    if (!dataset_is_kind(s->data) && access(s->data, F_OK) != 0)
-        return tg_fail(error, "unknown data set '%s', expected one of %s, text:FILE, lines:FILE, pairs:FILE", s->data,
-                       dataset_kinds());
     return dataset_load(s->data, &options, &from->data, error) && source_complete(s, from, error) &&
            (!s->class_weights || !from->data.labels || open_class_weights(s->class_weights, from, error));
 }

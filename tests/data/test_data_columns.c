@@ -1,4 +1,5 @@
 /* Messages of the programs about the columns of a CSV file. */
+#include "examples/programs/data/number.h"
 #include "examples/programs/report/columns.h"
 #include "tests/support/csv_tables.h"
 #include "tests/support/run_programs.h"
@@ -79,6 +80,18 @@ CELLS(codes, "%d", row % 3)
 CELLS(halves, "%d.5", row)
 CELLS(letters, "customer %d", row)
 CELLS(colours, "%s", row % 2 ? "red" : "blue")
+
+START_TEST(numbers_for_people_have_six_digits_and_whole_ones_all)
+{
+    static const struct {
+        double number;
+        const char *shown;
+    } cases[] = {{0.0001744116569522003, "0.000174412"}, {-2.5, "-2.5"}, {1234567891, "1234567891"}, {0.99999999, "1"},
+                 {1e-300 / 3, "3.33333e-301"},           {0, "0"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        ck_assert_str_eq(number_shown(cases[i].number, (char[NUMBER_TEXT]){0}), cases[i].shown);
+}
+END_TEST
 
 START_TEST(dates_and_identifiers_are_doubted)
 {
@@ -182,6 +195,7 @@ Suite *data_columns_suite(void)
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, columns_are_described);
+    tcase_add_test(tests, numbers_for_people_have_six_digits_and_whole_ones_all);
     tcase_add_test(tests, dates_and_identifiers_are_doubted);
     tcase_add_test(tests, wide_files_are_cut_and_names_are_plain);
     suite_add_tcase(suite, tests);

@@ -129,8 +129,9 @@ static bool judge_by_neighbours(const tg_check *c, const tg_check_slope *s, cons
 }
 
 /* True if features that are smaller than all steps can explain the derivative: the function would change by its own
- * size in the smallest step, or before the nearest neighbour; or it has three digits or less, and would change by more
- * than its rounding over the steps in which that is measured; or the smallest step sides with the derivative. */
+ * size in the smallest step, or before the nearest neighbour; or it has three digits or less, and would change by
+ * 1 / TG_SAFETY of its rounding or more over the steps in which that is measured; or the smallest step sides with the
+ * derivative. */
 static bool is_too_steep(const tg_check *c, const tg_check_line *line, const tg_check_slope *s, bool usable)
 {
     const double size = fabs(s->analytic),

@@ -68,6 +68,7 @@ static const char *difference(json_t *ours, json_t *theirs, const char *const *i
     return NULL;
 }
 
+/* True for the configuration of compare, which has several values of an option where train has one. */
 static bool is_comparison(const json_t *config)
 {
     return json_object_get(config, "activations") != NULL;

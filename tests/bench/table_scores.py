@@ -78,12 +78,13 @@ def processor_time(of):
 def changed(data, target, test, change):
     """The table with other values where a column has long tails, by the rows that do not test."""
     data = data.copy()
+    known = data[data[target].notna()][test:]
     if change == "log" and data[target].min() > 0:
         data[target] = np.log(data[target])
     for name in data if change and change != "log" else []:
         if name == target or not pd.api.types.is_numeric_dtype(data[name]) or data[name].nunique() <= 2:
             continue
-        x, values = data[name][test:].dropna().astype(float), data[name].astype(float)
+        x, values = known[name].dropna().astype(float), data[name].astype(float)
         if abs(stats.skew(x)) < 1.5 and stats.kurtosis(x) < 6:
             continue
         if change == "asinh":

@@ -31,6 +31,10 @@ typedef struct tg_export_tensor {
 
     /* Names of the columns, written as the array NAME_inputs or NAME_outputs. NULL: no array. */
     const char *const *names;
+
+    /* Of an input with a scale, one number per column: where it is above 0, the net gets z / sqrt(1 + (z / limit)^2)
+     * instead of z = (the caller's number - mean) / scale. NULL: nowhere. */
+    const double *limit;
 } tg_export_tensor;
 
 /* The update of the parameters, as in optim/optimizers.c, without clipping. A schedule is left to the caller.

@@ -123,6 +123,8 @@ static void put_scale(tg_writer *w, const char *name, const tg_export_tensor *of
         return;
     put_doubles(w, "mean", name, of->mean, tg_writer_columns(value));
     put_doubles(w, "scale", name, of->scale, tg_writer_columns(value));
+    if (of->limit)
+        put_doubles(w, "limit", name, of->limit, tg_writer_columns(value));
     tg_text_add(&w->text, "\n");
 }
 

@@ -63,6 +63,8 @@ static void put_argument(tg_writer *w, const tg_exported *f, int argument)
     if (name)
         tg_writer_say(w, 1, "standardise($rows, $columns, %s_mean, %s_scale, %s, $y);", name, name,
                       argument == 0 ? "x" : "y");
+    if (name && f->port[argument]->limit)
+        tg_writer_say(w, 1, "soften($rows, $columns, %s_limit, $y);", name);
 }
 
 /* Adds to a gradient that another value has begun. */

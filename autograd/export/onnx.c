@@ -137,7 +137,7 @@ static void put_leaf(tg_onnx *o, const tg_value *leaf)
                    leaf->shape->dim, tg_writer_data(leaf), (size_t)leaf->size * tg_dtype_size(leaf->dtype));
 }
 
-/* Means or scales, in double. A column of scale 0 is 0 for the net: divided by infinity. */
+/* Means, scales or limits, in double. A column of scale 0 is 0 for the net: divided by infinity. */
 static bool put_columns(tg_onnx *o, const char *name, const double *numbers, int64_t count, double for_zero)
 {
     double *copy = malloc((size_t)count * sizeof *copy + 1);
@@ -151,11 +151,24 @@ static bool put_columns(tg_onnx *o, const char *name, const double *numbers, int
     return copy;
 }
 
+/* As soften() in operations.inc, where there is no limit, it is infinite. */
+static bool soften_input(tg_onnx *o, const tg_value *x, const double *limit)
+{
+    if (!put_columns(o, "x_limit", limit, tg_writer_columns(x), INFINITY))
+        return false;
+    tg_onnx_put(o, x, "x_share", "Clip(Div(x_in_units, x_limit), Cast[to=11](-1e100), Cast[to=11](1e100))");
+    tg_onnx_put(o, x, "x_softened",
+                "Where(IsInf(x_limit), x_in_units, "
+                "Mul(x_limit, Div(x_share, Sqrt(Add(Cast[to=11](1), Mul(x_share, x_share))))))");
+    return !o->failed;
+}
+
 /* As standardise() in operations.inc. */
 static bool put_input(tg_onnx *o, const tg_value *x)
 {
     const tg_export_tensor *port = o->w->function[TG_PREDICT].port[0];
     const bool wide = x->dtype == TG_F64;
+    const char *units = port->limit ? "x_softened" : "x_in_units";
     char text[300], largest[40];
     if (!port->scale)
         return true;
@@ -163,9 +176,11 @@ static bool put_input(tg_onnx *o, const tg_value *x)
         !put_columns(o, "x_scale", port->scale, tg_writer_columns(x), INFINITY))
         return false;
     tg_onnx_put(o, x, "x_in_units", "Div(Sub(Cast[to=11](x), x_mean), x_scale)");
+    if (port->limit && !soften_input(o, x, port->limit))
+        return false;
     tg_writer_number(wide ? DBL_MAX : (double)FLT_MAX, largest);
-    snprintf(text, sizeof text, "Clip(Cast[to=%d](Where(IsNaN(x_in_units), Cast[to=11](0), x_in_units)), -%s, %s)",
-             tg_writer_onnx_type(x->dtype), largest, largest);
+    snprintf(text, sizeof text, "Clip(Cast[to=%d](Where(IsNaN(x_in_units), Cast[to=11](0), %s)), -%s, %s)",
+             tg_writer_onnx_type(x->dtype), units, largest, largest);
     tg_onnx_put(o, x, NULL, text);
     return !o->failed;
 }

@@ -47,6 +47,8 @@ static const tg_value *value_of(tg_writer *w, const tg_export_tensor *of, bool i
         return refuse(w, "an input or output is empty"), NULL;
     else if (of->scale && (!of->mean || value->dtype == TG_I32))
         return refuse(w, "a scale needs a mean, and a floating type"), NULL;
+    else if (of->limit && (!of->scale || !is_argument))
+        return refuse(w, "a limit is for an input with a scale"), NULL;
     return value;
 }
 

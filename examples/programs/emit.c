@@ -58,7 +58,7 @@ static const options_program program = {
 typedef struct ports {
     tg_export_config config;
     tg_export_step step;
-    double *number;             /* means of inputs and outputs, then scales */
+    double *number;             /* means of inputs and outputs, scales, and limits */
     const char **name;          /* of inputs, then of outputs */
     char (*letters)[8], *texts; /* memory for names that are made here */
 } ports;
@@ -80,9 +80,10 @@ static bool describe_rows(ports *p, const tg_card *c)
 {
     enum { NAME = 400 };
     const size_t in = (size_t)c->spec.inputs, out = c->task == TG_CARD_IMAGES ? in : (size_t)c->spec.outputs;
-    const tg_card_scale pixel = {0, c->pixel_scale};
-    double *const mean = p->number = calloc(2 * (in + out) + 1, sizeof *p->number), *const scale = mean + in + out;
-    bool changed = false;
+    const tg_card_scale pixel = {.scale = c->pixel_scale};
+    double *const mean = p->number = calloc(3 * (in + out) + 1, sizeof *p->number), *const scale = mean + in + out,
+                  *const limit = scale + in + out;
+    bool changed = false, softened = false;
     p->name = calloc(in + out + 1, sizeof *p->name);
     p->texts = calloc(c->inputs + 1, NAME);
     if (!p->number || !p->name || !p->texts)
@@ -93,6 +94,8 @@ static bool describe_rows(ports *p, const tg_card *c)
                                                               : pixel;
         mean[i] = of.mean;
         scale[i] = of.scale;
+        limit[i] = of.limit;
+        softened |= i < in && of.limit > 0;
         changed |= i < in && (of.mean != 0 || of.scale != 1);
     }
     for (size_t i = 0; i < c->inputs; i++)
@@ -101,6 +104,7 @@ static bool describe_rows(ports *p, const tg_card *c)
         p->name[in + i] = c->target[i].name;
     p->config.input.mean = mean;
     p->config.input.scale = changed ? scale : NULL;
+    p->config.input.limit = softened ? limit : NULL;
     p->config.input.names = c->inputs ? p->name : NULL;
     p->config.output.mean = c->task == TG_CARD_CLASSES ? NULL : mean + in;
     p->config.output.scale = c->task == TG_CARD_CLASSES ? NULL : scale + in;
@@ -170,8 +174,8 @@ static bool record_step(ports *p, tg_tape *tape, const tg_card *c, const tg_mode
     shape.rank -= classes;
     void *answers = calloc((size_t)(tg_size(output)) + 1, sizeof(double));
     const tg_tensor y = tg_named(tg_constant(tape, classes ? TG_I32 : TG_F32, answers, shape), "y");
-    p->step = (tg_export_step){.input = {x, p->config.input.mean, p->config.input.scale, NULL},
-                               .target = {y, p->config.output.mean, p->config.output.scale, NULL},
+    p->step = (tg_export_step){.input = {x, p->config.input.mean, p->config.input.scale, NULL, p->config.input.limit},
+                               .target = {y, p->config.output.mean, p->config.output.scale, NULL, NULL},
                                .loss = tally_loss(c, output, y, TG_NONE, 0),
                                .rule = (tg_export_rule)options_position(optimizers, s->optimizer),
                                .rate = s->lr > 0 ? s->lr : traits->lr,

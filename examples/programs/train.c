@@ -299,6 +299,9 @@ static bool print_measures(training *t, tg_error *error)
     json_t *results = record_results(s->out, error);
     if (!results)
         return error->text[0] ? false : tg_fail(error, "%.300s: the measures are not there any more", s->out);
+    const json_int_t softened = json_integer_value(json_object_get(results, "softened"));
+    if (softened > 0)
+        printf("softened: %lld input%s with long tails\n", (long long)softened, plural(softened));
     for (int split = RUNLOG_VALIDATION; split <= RUNLOG_TEST; split++) {
         const runlog_measures m = record_measures(results, (runlog_split)split);
         if (json_object_get(results, runlog_splits[split]))

@@ -33,6 +33,7 @@ static bool read_column(const tg_json *object, int needs, tg_card_input *to)
     bool fine = object->kind == TG_JSON_OBJECT;
     const tg_json *mean = member(object, "mean", TG_JSON_NUMBER, needs & NEEDS_SCALE, &fine),
                   *scale = member(object, "scale", TG_JSON_NUMBER, needs & NEEDS_SCALE, &fine),
+                  *limit = member(object, "limit", TG_JSON_NUMBER, false, &fine),
                   *number = member(object, "number", TG_JSON_NUMBER, needs & NEEDS_NUMBER, &fine),
                   *column = member(object, "column", TG_JSON_TEXT, false, &fine),
                   *name = member(object, "name", TG_JSON_TEXT, needs & NEEDS_NAME, &fine),
@@ -49,8 +50,8 @@ static bool read_column(const tg_json *object, int needs, tg_card_input *to)
                           .category = category ? category->text : NULL,
                           .other = other && other->number != 0,
                           .missing = missing && missing->number != 0,
-                          .scale = {mean ? mean->number : 0, scale ? scale->number : 0}};
-    return isfinite(to->scale.mean) && isfinite(to->scale.scale);
+                          .scale = {mean ? mean->number : 0, scale ? scale->number : 0, limit ? limit->number : 0}};
+    return isfinite(to->scale.mean) && isfinite(to->scale.scale) && isfinite(to->scale.limit);
 }
 
 /* Reads a list of columns; no list is none. NULL in `columns`: out of memory. */
@@ -303,7 +304,8 @@ const char *tg_card_category_name(const tg_card *c, size_t column, double number
 double tg_card_standardise(tg_card_scale s, double value)
 {
     value = s.scale > 0 && !isnan(value) ? (value - s.mean) / s.scale : 0; /* missing values become the mean */
-    return fmax(fmin(value, (double)FLT_MAX), -(double)FLT_MAX);
+    value = fmax(fmin(value, (double)FLT_MAX), -(double)FLT_MAX);
+    return s.limit > 0 ? value / hypot(1, value / s.limit) : value;
 }
 
 const char *tg_card_encode(const tg_card *c, size_t column, double value, float *inputs)

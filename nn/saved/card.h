@@ -23,9 +23,10 @@ typedef enum tg_card_task {
     TG_CARD_LETTERS, /* characters -> the next one */
 } tg_card_task;
 
-/* value in the source = value in the model * scale + mean. A constant column has scale 0, and the model gets 0. */
+/* value in the source = value in the model * scale + mean. A constant column has scale 0, and the model gets 0. With a
+ * limit above 0 the model gets z / sqrt(1 + (z / limit)^2), of z = (value in the source - mean) / scale. */
 typedef struct tg_card_scale {
-    double mean, scale;
+    double mean, scale, limit;
 } tg_card_scale;
 
 /* An input from a table: the number in a column; or 1 if the cell has this category, else 0; or 1 if it is missing,

@@ -415,22 +415,23 @@ static tg_tensor zeros_of(tg_dtype dtype, tg_shape shape)
 START_TEST(names_end_no_comment_and_no_string)
 {
     static const char *const names[] = {"a\"b", "c\\", "*/ int x; /*", "\?\?/", "two\nlines", "caf\xc3\xa9"};
-    static const double mean[] = {1, 2, 3, 4, 5, 0}, scale[] = {0.5, 0.25, 2, 1, 1, 0};
+    static const double mean[] = {1, 2, 3, 4, 5, 0}, scale[] = {0.5, 0.25, 2, 1, 1, 0},
+                        limit[] = {0, 2, 0, 4, 1e-200, 1};
     const float row[] = {1.5f, NAN, 7, 1, 2, 3};
     const tg_tensor x = tg_named(tg_constant(tape, TG_F32, row, TG_SHAPE(1, 6)), "x */ ?"
                                                                                  "?/\n");
     const tg_tensor y = tg_add_scalar(x, 1);
     free(exported(&(tg_export_config){.title = "*/ \"?"
                                                "?/\n\\",
-                                      .input = {x, mean, scale, names},
+                                      .input = {x, mean, scale, names, limit},
                                       .output = {y, mean, scale, names}}));
-    const char driver[] =
-        "#include <stdio.h>\n#include <math.h>\n#include <string.h>\n"
-        "int net_predict(const float *x, float *y);\nextern const char *const net_outputs[6];\n"
-        "int main(void)\n{\n    const float x[6] = {1.5f, NAN, 7, 1, 2, 3};\n    float y[6];\n"
-        "    net_predict(x, y);\n    for (int i = 0; i < 6; i++)\n"
-        "        fwrite(net_outputs[i], 1, strlen(net_outputs[i]) + 1, stdout);\n"
-        "    return !(y[0] == 2 && y[1] == 2.25f && y[2] == 9 && y[3] == 2 && y[4] == 3 && y[5] == 0);\n}\n";
+    const char driver[] = "#include <stdio.h>\n#include <math.h>\n#include <string.h>\n"
+                          "int net_predict(const float *x, float *y);\nextern const char *const net_outputs[6];\n"
+                          "int main(void)\n{\n    const float x[6] = {1.5f, NAN, 7, 1, 2, 3};\n    float y[6];\n"
+                          "    net_predict(x, y);\n    for (int i = 0; i < 6; i++)\n"
+                          "        fwrite(net_outputs[i], 1, strlen(net_outputs[i]) + 1, stdout);\n"
+                          "    return !(y[0] == 2 && y[1] == 2.25f && y[2] == 9 && fabsf(y[3] - 2.6f) < 1e-6f && y[4] "
+                          "== 6 && y[5] == 0);\n}\n";
     temporary_write("driver.c", driver, sizeof driver - 1);
     for (const compiler *c = NULL; (c = compiler_next(c, COMPILERS_ALL));) {
         ck_assert(compiler_build(c, "net.c driver.c"));
@@ -489,6 +490,8 @@ START_TEST(what_cannot_be_exported_is_refused)
     expect_no_export(&(tg_export_config){.input = {x}, .output = {y}, .name = ""}, "export: the name is not one of C");
     expect_no_export(&(tg_export_config){.input = {x, NULL, scale}, .output = {y}}, "a scale needs a mean");
     expect_no_export(&(tg_export_config){.input = {i, scale, scale}, .output = {y}}, "a scale needs a mean");
+    expect_no_export(&(tg_export_config){.input = {x, .limit = scale}, .output = {y}}, "a limit is for an input");
+    expect_no_export(&(tg_export_config){.input = {x}, .output = {y, scale, scale, .limit = scale}}, "a limit is for");
     expect_no_export(&(tg_export_config){.input = {x}, .output = {tg_dropout(y, tg_random_stream(tape, &rng), 0.5)}},
                      "export: the operation random_stream cannot be written as C");
     tg_op own = tg_op_square; /* a user's, of the same name */

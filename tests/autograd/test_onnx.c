@@ -422,6 +422,23 @@ START_TEST(units_are_sound_and_onnxruntime_standardises_as_we_do)
 }
 END_TEST
 
+START_TEST(softened_units_are_sound_and_onnxruntime_softens_as_we_do)
+{
+    static const double mean[] = {1, -2, 3, 4, 0}, scale[] = {0.5, 5, 0, 1, 1e-30}, limit[] = {3, 0, 2, 1e-3, 4};
+    const float rows[][5] = {{1, 3, 7, NAN, 1}, {100, -7, NAN, 1, -1e-30f}, {-8, 1, 2, 4.001f, 0}, {0, 0, 0, 5, NAN}};
+    float expected[4][5];
+    const tg_tensor x = tg_constant(tape, TG_F32, rows[0], TG_SHAPE(1, 5)), y = tg_mul_scalar(x, 0.5);
+    for (int r = 0; r < 4; r++)
+        for (int k = 0; k < 5; k++) {
+            const double z = scale[k] == 0 || isnan(rows[r][k]) ? 0 : ((double)rows[r][k] - mean[k]) / scale[k];
+            expected[r][k] = 0.5f * (float)(limit[k] > 0 ? z / hypot(1, z / limit[k]) : z);
+        }
+    ck_assert(add_model("softened", &(tg_export_config){.input = {x, mean, scale, .limit = limit}, .output = {y}}, rows,
+                        sizeof rows, expected[0], 20));
+    expect_agreement(1e-7);
+}
+END_TEST
+
 /* The same numbers without infinite and large ones, for which ONNX specifies nothing and onnxruntime gives NaN. */
 static tg_tensor ordinary(tg_tensor x)
 {
@@ -487,6 +504,7 @@ Suite *onnx_suite(void)
     tcase_set_timeout(runs, 600);
     tcase_add_test(runs, models_are_sound_and_onnxruntime_gives_their_outputs);
     tcase_add_test(runs, units_are_sound_and_onnxruntime_standardises_as_we_do);
+    tcase_add_test(runs, softened_units_are_sound_and_onnxruntime_softens_as_we_do);
     tcase_add_test(runs, operations_are_sound_and_onnxruntime_gives_their_values);
     tcase_add_checked_fixture(programs, train_folder_make, temporary_folder_remove);
     tcase_set_timeout(programs, 600);

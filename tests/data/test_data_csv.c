@@ -431,6 +431,76 @@ START_TEST(the_first_wine_is_as_in_its_file)
 }
 END_TEST
 
+/* ---- long tails ---- */
+
+enum { TAILED = 101 };
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* What scale, limit and values of the feature should be, from those of the training rows: all but the first. A hundred
+ * values have their quartiles a quarter of the way between two. */
+static void expect_softened(const dataset *set, size_t feature, const double *value)
+{
+    double sorted[TAILED - 1], sum = 0, squares = 0;
+    memcpy(sorted, value + 1, sizeof sorted);
+    qsort(sorted, TAILED - 1, sizeof *sorted, ascending);
+    const double median = (sorted[49] + sorted[50]) / 2, low = 0.25 * sorted[24] + 0.75 * sorted[25],
+                 high = 0.75 * sorted[74] + 0.25 * sorted[75],
+                 unit = high > low ? high - low : (sorted[99] - sorted[0]) / 2;
+    for (int row = 1; row < TAILED; row++) {
+        const double u = (value[row] - median) / unit, y = u / sqrt(1 + u * u / 9);
+        sum += y / 100;
+        squares += y * y / 100;
+    }
+    const double deviation = sqrt(squares - sum * sum);
+    ck_assert_double_eq_tol(set->feature_mean[feature], median, 1e-12 * fabs(median) + 1e-12);
+    ck_assert_double_eq_tol(set->feature_scale[feature], unit * deviation, 1e-6 * unit);
+    ck_assert_double_eq_tol(set->feature_limit[feature], 3 / deviation, 1e-6 / deviation);
+    for (int row = 0; row < TAILED; row++) {
+        const double u = (value[row] - median) / unit, y = u / sqrt(1 + u * u / 9) / deviation,
+                     there = set->x[(size_t)row * set->features + feature];
+        ck_assert_double_eq_tol(there, y, 1e-5);
+        ck_assert_double_eq_tol(dataset_in_source(set, feature, there), value[row],
+                                1e-3 * fabs(u) * unit + 1e-3 * unit);
+    }
+}
+
+START_TEST(features_with_long_tails_are_softened)
+{
+    static char text[TAILED * 100] = "income,normal,visits,flag,tailed words,y\n";
+    double income[TAILED], visits[TAILED];
+    size_t used = strlen(text);
+    tg_rng rng = tg_rng_seed(3);
+    for (int row = 0; row < TAILED; row++) {
+        income[row] = floor(exp(10 + tg_rng_normal(&rng)));
+        visits[row] = row % 10 == 3 ? row : 0; /* whose quartiles are all 0 */
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "%.0f,%.6f,%.0f,%d,%s,%d.5\n", income[row],
+                             tg_rng_normal(&rng), visits[row], row % 50 == 7, row % 40 == 8 ? "rare" : "usual", row);
+    }
+    dataset set = loaded(text, (dataset_options){0});
+    float before[TAILED * 6];
+    ck_assert_uint_eq(set.features, 6);
+    memcpy(before, set.x, sizeof before);
+    ck_assert_int_eq(dataset_soften(&set, true), 2);
+    expect_softened(&set, 0, income);
+    expect_softened(&set, 2, visits);
+    for (size_t i = 0; i < TAILED * 6; i++)
+        ck_assert(i % 6 == 0 || i % 6 == 2 || set.x[i] == before[i]);
+    ck_assert_int_eq(dataset_soften(&set, false), 0);
+    ck_assert_mem_eq(set.x, before, sizeof before);
+    ck_assert_double_eq(set.feature_limit[0], 0);
+    dataset_free(&set);
+    ck_assert(dataset_load("moons", NULL, &set, NULL) && dataset_split(&set, NULL, NULL));
+    ck_assert_int_eq(dataset_soften(&set, true), 0); /* no table */
+    dataset_free(&set);
+}
+END_TEST
+
 Suite *data_csv_suite(void)
 {
     Suite *suite = suite_create("data_csv");
@@ -451,6 +521,7 @@ Suite *data_csv_suite(void)
     tcase_add_test(tests, the_task_is_guessed_or_chosen);
     tcase_add_test(tests, targets_go_by_name_or_by_number);
     tcase_add_test(tests, splits_of_classes_are_stratified);
+    tcase_add_test(tests, features_with_long_tails_are_softened);
     suite_add_tcase(suite, tests);
     TCase *real = tcase_create("real files");
     tcase_set_timeout(real, 60);

@@ -176,7 +176,11 @@ def check_rows(folder, o, table, spec, tensors, result):
         if os.path.exists(folder + "/refit.safetensors"):  # validation rows are measured before they are trained on
             again = np.array([line["split"] != "validation" for line in listed])
             meta, kept = nets.read(folder + "/refit.safetensors")
-            raw[again] = nets.forward(json.loads(meta["tapegrad.model"]), kept, x[rows])[again]
+            said = [column.get("limit", 0) for column in json.loads(meta["tapegrad.data"])["inputs"]]
+            seen, limits = table.softened(split["train"]) if any(said) else (x, said)
+            expect(np.allclose(said, limits, 1e-5), folder, "softens with the limits", said, "and not", limits)
+            expect(result.get("softened", 0) == np.count_nonzero(said), folder, "says another number of softened inputs")
+            raw[again] = nets.forward(json.loads(meta["tapegrad.model"]), kept, seen[rows])[again]
     losses = np.array([float(line["loss"]) for line in listed])
     columns, said = list(listed[0]), raw
     if table.task == "classes":

@@ -5,6 +5,7 @@ import os
 import struct
 
 import numpy as np
+from scipy import stats
 
 MISSING = ["", "?", "NA", "nan"]
 WORDS = ["red", "green", "blue", "amber", "grey"]
@@ -31,13 +32,14 @@ class Table:
         self.class_words = self.task == "classes" and self.header and rng.random() < 0.5
         classes = rng.randint(2, 4)
         noise = rng.choice([0.1, 0.5, 2.0])
+        tailed = [i for i in range(len(kinds)) if rng.random() < 0.3]
         cells = []
         for _ in range(count):
             row, hidden = [], 0.0
             for i, kind in enumerate(kinds):
                 z = rng.gauss(0, 1)
                 if kind == "number":
-                    row.append("%.4g" % (z * 10 ** (i % 3) + i))
+                    row.append("%.4g" % (math.exp(1.5 * z) if i in tailed else z * 10 ** (i % 3) + i))
                     hidden += math.sin(z + i)
                 elif kind == "word":
                     k = rng.randrange(3 + i % 3)
@@ -149,6 +151,21 @@ class Table:
 
         x = scale(self.source, False)[0]
         return (x, None, None, None) if self.task == "classes" else (x,) + scale(self.y, True)
+
+    def softened(self, train):
+        """Inputs as a refit may have them, columns with long tails softened, and their limits, 0 for other columns."""
+        x, limits = self.standardised(train)[0].copy(), np.zeros(self.source.shape[1])
+        counts = np.ones(len(train), bool) if self.weight is None else self.weight[train] > 0
+        for i, column in enumerate(self.source.T):
+            used = column[train][~np.isnan(column[train]) & counts]
+            if len(set(used)) < 2 or set(used) <= {0.0, 1.0} or (abs(stats.skew(used)) < 1.5 and stats.kurtosis(used) < 6):
+                continue
+            low, median, high = np.quantile(used, [0.25, 0.5, 0.75])
+            unit = high - low if high > low else (used.max() - used.min()) / 2
+            soft = (column - median) / unit / np.sqrt(1 + ((column - median) / unit / 3)**2)
+            deviation = ((used - median) / unit / np.sqrt(1 + ((used - median) / unit / 3)**2)).std()
+            x[:, i], limits[i] = np.where(np.isnan(column), 0, soft / deviation), 3 / deviation
+        return x, limits
 
 
 class Synthetic:

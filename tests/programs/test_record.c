@@ -121,7 +121,21 @@ static const char *const trained[] = {
     "--data csv:train.csv --hidden 16x3 --epochs 30 --lr 0.05 --best accuracy --label-smoothing 0.2",
     "--data csv:price.csv --hidden 8 --epochs 4 --ema 0.99 --dropout 0.2",
     "--data csv:price.csv --hidden 8 --epochs 40 --lr 0.05 --patience 3 --activation swiglu",
+    "--data csv:money.csv --hidden 8 --lr 0.01 --dropout 0",
 };
+
+/* A price that depends on the logarithm of an income: inputs with long tails are softened. */
+static void write_money(void)
+{
+    FILE *file = fopen(temporary_path("money.csv"), "w");
+    tg_rng rng = tg_rng_seed(4);
+    fputs("income,age,price\n", file);
+    for (int row = 0; row < 150; row++) {
+        const double size = tg_rng_normal(&rng), age = 20 + 40 * tg_rng_uniform(&rng);
+        fprintf(file, "%.9g,%.9g,%.9g\n", exp(9 + 1.5 * size), age, size + age / 50);
+    }
+    fclose(file);
+}
 
 /* The options that a rule chose, and those that were given, make the same run again. */
 START_TEST(a_configuration_repeats_its_run)
@@ -143,8 +157,11 @@ START_TEST(predict_gives_the_recorded_numbers)
 {
     char data[60];
     snprintf(data, sizeof data, "%.*s", (int)strcspn(strchr(trained[_i], ' ') + 1, " "), strchr(trained[_i], ' ') + 1);
-    const bool classes = strstr(data, "train.csv");
+    const bool classes = strstr(data, "train.csv"), money = strstr(data, "money.csv");
+    write_money();
     expect_fine(train_run("train", "%s --keep-predictions --no-plots --out m", trained[_i]));
+    ck_assert(money == !!strstr(train_output, "\nsoftened: 1 input with long tails\n"));
+    ck_assert_int_eq(money, result("m", "softened") == 1);
     for (int best = 0; best < 2; best++)
         expect_fine(train_run("predict", "--model m%s --data %s %s 2>/dev/null >p%d.csv",
                               best ? "/best.safetensors" : "", data, classes ? "--probabilities" : "", best));

@@ -77,6 +77,7 @@ bool dataset_allocate(dataset *set, tg_error *error)
     set->x = dataset_new(memory, set->rows, set->features, sizeof *set->x);
     set->feature_mean = filled(set, set->features, 0);
     set->feature_scale = filled(set, set->features, 1);
+    set->feature_limit = filled(set, set->features, 0);
     if (set->task == DATASET_CLASSIFICATION) {
         set->labels = dataset_new(memory, set->rows, 1, sizeof *set->labels);
     } else {

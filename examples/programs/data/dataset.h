@@ -151,9 +151,10 @@ typedef struct dataset {
     /* value in the source = value here * scale + mean. CSV columns are standardised to mean 0 and deviation 1 over the
      * weighted training rows, except features that are only 0 or 1 there, categories above all, which have mean 0 and
      * scale 1; a feature that is constant there is 0 in every row and has scale 0, a constant target has scale 1.
-     * Pixels of IDX files have mean 0 and scale 255, synthetic data mean 0 and scale 1. */
-    double *feature_mean, *feature_scale; /* [features] */
-    double *target_mean, *target_scale;   /* [targets]; NULL for a classification */
+     * Pixels of IDX files have mean 0 and scale 255, synthetic data mean 0 and scale 1. Where the limit is not 0, the
+     * value here is z / sqrt(1 + (z / limit)^2), of z = (value in the source - mean) / scale (dataset_soften). */
+    double *feature_mean, *feature_scale, *feature_limit; /* [features] */
+    double *target_mean, *target_scale;                   /* [targets]; NULL for a classification */
 
     int32_t *order; /* [rows]: the three splits, one after the other */
     dataset_part train, validation, test;
@@ -203,6 +204,15 @@ const char *dataset_kinds(void);
 /* Draws the splits, replacing any earlier ones, and standardises columns by the training split. On failure false and
  * one line, and no splits. */
 bool dataset_split(dataset *set, const dataset_parts *parts, tg_error *error);
+
+/* Softens the features with long tails over the training rows (skewness of 1.5 or more, or an excess kurtosis of 6),
+ * but not those that are 0 or 1, and gives their number, 0 if there are none: they are scaled by their quartiles and
+ * clipped smoothly at three of those (Holzmueller, Grinsztajn and Steinwart, 2024, "Better by default"), and have
+ * deviation 1. With `soft` false they are standardised as all others. -1: out of memory. */
+int dataset_soften(dataset *set, bool soft);
+
+/* A value in the source of a value here, of one feature; a softened one stays within 20 times its limit. */
+double dataset_in_source(const dataset *set, size_t feature, double value);
 
 /* Writes some rows into order [from->rows], in a random order in which, in a table of classes, every part has all
  * classes in about the same proportion. False without memory. */

@@ -37,6 +37,9 @@ bool dataset_read_file(const char *path, dataset_bytes *contents, tg_error *erro
 /* Allocates the blocks when task, rows, features, classes or targets are set; means are 0 and scales 1. */
 bool dataset_allocate(dataset *set, tg_error *error);
 
+/* Sets means, scales and rows of a table anew, by the training split; no feature is softened. False without memory. */
+bool dataset_standardise(dataset *set);
+
 /* Names the classes 0, 1, 2, ...; set->classes is set. */
 void dataset_number_classes(dataset *set);
 

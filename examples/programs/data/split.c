@@ -1,5 +1,4 @@
-/* Training, validation and test splits, stratified by class in tables, and standardisation by the training split. */
-#include <float.h>
+/* Training, validation and test splits, stratified by class in tables. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,90 +171,6 @@ static bool choose(dataset *set, const dataset_parts *parts, portion validation,
     return true;
 }
 
-/* ---- standardising ---- */
-
-/* The value of a feature, or of a target after the features, as in the file; NaN: missing. */
-static double value_of(const dataset *set, size_t row, size_t i)
-{
-    const double *cells = set->cells + row * set->columns;
-    if (i >= set->features)
-        return cells[set->target_column[i - set->features]];
-    const dataset_feature *feature = &set->feature[i];
-    const double cell = cells[feature->number];
-    return feature->missing ? isnan(cell) : feature->category ? cell == (double)feature->index : cell;
-}
-
-/* Mean and deviation over the training rows that weigh something (Welford, 1962: exactly 0 for a constant column,
- * however large). */
-typedef struct moments {
-    double count, mean, squares;
-    bool flags; /* all values are 0 or 1 */
-} moments;
-
-static void measure(const dataset *set, moments *of, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        of[i].flags = true;
-    for (size_t t = 0; t < set->train.rows; t++) {
-        const size_t row = (size_t)set->train.row[t];
-        const double weight = set->weight ? set->weight[row] : 1;
-        for (size_t i = 0; weight > 0 && i < count; i++) {
-            moments *m = &of[i];
-            const double value = value_of(set, row, i), away = value - m->mean;
-            if (isnan(value))
-                continue;
-            m->flags &= value == 0 || value == 1;
-            m->count += weight;
-            m->mean += away * weight / m->count;
-            m->squares += away * weight * (value - m->mean);
-        }
-    }
-}
-
-/* Features that are 0 or 1 stay so: standardised, a category of one row in a thousand would be an input of 31. A target
- * that is constant over the training rows keeps its unit, so that errors on other rows remain visible. */
-static void choose_scales(dataset *set, const moments *of)
-{
-    for (size_t i = 0; i < set->features; i++) {
-        const double scale = of[i].count > 0 ? sqrt(of[i].squares / of[i].count) : 0;
-        const bool flag = of[i].flags && scale > 0;
-        set->feature_mean[i] = flag ? 0 : of[i].mean;
-        set->feature_scale[i] = flag ? 1 : scale;
-    }
-    for (size_t i = 0; i < set->targets; i++) {
-        const moments *m = &of[set->features + i];
-        const double scale = m->count > 0 ? sqrt(m->squares / m->count) : 0;
-        set->target_mean[i] = m->mean;
-        set->target_scale[i] = scale > 0 ? scale : 1;
-    }
-}
-
-static float standardised(double original, double mean, double scale)
-{
-    const double value = scale > 0 && !isnan(original) ? (original - mean) / scale : 0;
-    return (float)fmax(fmin(value, (double)FLT_MAX), -(double)FLT_MAX);
-}
-
-static bool standardise(dataset *set)
-{
-    const size_t features = set->features, targets = set->targets;
-    moments *of = dataset_array(features + targets, 1, sizeof *of);
-    if (!of)
-        return false;
-    measure(set, of, features + targets);
-    choose_scales(set, of);
-    free(of);
-    for (size_t row = 0; row < set->rows; row++) {
-        for (size_t i = 0; i < features; i++)
-            set->x[row * features + i] =
-                standardised(value_of(set, row, i), set->feature_mean[i], set->feature_scale[i]);
-        for (size_t i = 0; i < targets; i++)
-            set->y[row * targets + i] =
-                standardised(value_of(set, row, features + i), set->target_mean[i], set->target_scale[i]);
-    }
-    return true;
-}
-
 /* True if the rows of each split weigh something. */
 static bool check_weights(const dataset *set, tg_error *error)
 {
@@ -286,7 +201,8 @@ bool dataset_split(dataset *set, const dataset_parts *parts, tg_error *error)
     if (!set->order)
         set->order = dataset_array(set->rows, 1, sizeof *set->order);
     bool complete = of && random && set->order;
-    complete = complete && choose(set, parts, validation, test, of, random) && (!set->cells || standardise(set));
+    complete =
+        complete && choose(set, parts, validation, test, of, random) && (!set->cells || dataset_standardise(set));
     free(of);
     free(random);
     if (!complete)

@@ -9,14 +9,14 @@ enum { SAMPLE_ROWS = 16 };
 /* ---- writing ---- */
 
 /* A column; what is NULL or negative is left out. */
-static json_t *column_json(const double *mean, const double *scale, json_int_t number, const char *key,
+static json_t *column_json(const double *mean, const double *scale, double limit, json_int_t number, const char *key,
                            const char *name, const dataset_feature *feature)
 {
-    return json_pack("{s:o*, s:o*, s:o*, s:s*, s:s*, s:o*, s:o*}", "mean", mean ? json_real(*mean) : NULL, "scale",
-                     scale ? json_real(*scale) : NULL, "number", number < 0 ? NULL : json_integer(number), key, name,
-                     "category", feature ? feature->category : NULL, "other",
-                     feature && feature->other ? json_true() : NULL, "missing",
-                     feature && feature->missing ? json_true() : NULL);
+    return json_pack("{s:o*, s:o*, s:o*, s:o*, s:s*, s:s*, s:o*, s:o*}", "mean", mean ? json_real(*mean) : NULL,
+                     "scale", scale ? json_real(*scale) : NULL, "limit", limit > 0 ? json_real(limit) : NULL, "number",
+                     number < 0 ? NULL : json_integer(number), key, name, "category",
+                     feature ? feature->category : NULL, "other", feature && feature->other ? json_true() : NULL,
+                     "missing", feature && feature->missing ? json_true() : NULL);
 }
 
 static char *data_text(const run_spec *s, const run_source *from)
@@ -31,19 +31,20 @@ static char *data_text(const run_spec *s, const run_source *from)
                                                               : "targets";
     for (size_t i = 0; i < data->features && !data->width; i++) {
         const dataset_feature *f = data->feature ? &data->feature[i] : &(dataset_feature){.number = i};
-        json_array_append_new(inputs, column_json(&data->feature_mean[i], &data->feature_scale[i],
-                                                  (json_int_t)f->number, "column", f->column, f));
+        json_array_append_new(inputs,
+                              column_json(&data->feature_mean[i], &data->feature_scale[i], data->feature_limit[i],
+                                          (json_int_t)f->number, "column", f->column, f));
     }
     for (size_t i = 0; i < data->targets; i++)
-        json_array_append_new(targets, column_json(&data->target_mean[i], &data->target_scale[i], -1, "name",
+        json_array_append_new(targets, column_json(&data->target_mean[i], &data->target_scale[i], 0, -1, "name",
                                                    data->target_names ? data->target_names[i] : "", NULL));
     for (size_t i = 0; data->target_column && i < (data->targets ? data->targets : 1); i++) {
         const size_t number = data->target_column[i];
         const char *name = number < data->columns ? data->column[number].name : NULL;
-        json_array_append_new(answers, column_json(NULL, NULL, (json_int_t)number, "column", name, NULL));
+        json_array_append_new(answers, column_json(NULL, NULL, 0, (json_int_t)number, "column", name, NULL));
     }
     if (data->weight)
-        json_array_append_new(weights, column_json(NULL, NULL, (json_int_t)data->weight_column, "column",
+        json_array_append_new(weights, column_json(NULL, NULL, 0, (json_int_t)data->weight_column, "column",
                                                    data->column[data->weight_column].name, NULL));
     for (size_t i = 0; i < data->classes; i++)
         json_array_append_new(classes, json_string(data->class_names[i]));

@@ -36,12 +36,6 @@ void run_noise(trainer *t, json_t *results)
     }
 }
 
-/* The value of a row's feature i in the units of the source. */
-static double in_source(const dataset *data, size_t i, double value)
-{
-    return value * data->feature_scale[i] + data->feature_mean[i];
-}
-
 /* The range of a feature over all rows, a tenth wider on either side. */
 static void find_range(const dataset *data, size_t feature, double range[2])
 {
@@ -72,8 +66,8 @@ static void fill_surface_row(trainer *t, tg_tape *tape, double y, const double r
     const float *logits =
         tg_f32(tg_model_forward(run_model(t), tg_borrow(tape, TG_F32, place, TG_SHAPE(RUNLOG_SURFACE_SIDE, 2)), NULL));
     for (int i = 0; logits && i < RUNLOG_SURFACE_SIDE; i++) {
-        row[i][0] = in_source(data, 0, place[i][0]);
-        row[i][1] = in_source(data, 1, y);
+        row[i][0] = dataset_in_source(data, 0, place[i][0]);
+        row[i][1] = dataset_in_source(data, 1, y);
         row[i][2] = (double)tally_class(logits + i * classes, classes, &row[i][3]);
     }
 }
@@ -100,7 +94,8 @@ static bool write_surface(trainer *t, json_t *results, tg_error *error)
     for (size_t i = 0; i < part->rows && i < RUNLOG_POINTS_MOST; i++) {
         const float *x = data->x + 2 * (size_t)part->row[i];
         put(results, "points",
-            (double[]){in_source(data, 0, x[0]), in_source(data, 1, x[1]), data->labels[part->row[i]]}, 3);
+            (double[]){dataset_in_source(data, 0, x[0]), dataset_in_source(data, 1, x[1]), data->labels[part->row[i]]},
+            3);
     }
     return fine;
 }
@@ -197,6 +192,8 @@ static json_t *outcome(trainer *t, kept *k, tg_error *error)
         json_decref(results);
         return NULL;
     }
+    if (t->softened)
+        json_object_set_new(results, "softened", json_integer(t->softened));
     return results;
 }
 

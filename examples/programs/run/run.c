@@ -335,21 +335,34 @@ bool run_train(trainer *r, tg_error *error)
 
 /* ---- training again on training and validation rows ---- */
 
+/* For how many steps a net is to be trained, and the loss that it then had on validation rows. */
+typedef struct found {
+    int64_t steps;
+    double loss;
+} found;
+
 /* A net that is trained again. */
 typedef struct refit {
     trainer r; /* first, as order() expects: its own net; the other members are those of the run */
     dataset_part rows, train, valid; /* training and validation rows, and another division of them */
-    uint64_t seed;
-    int64_t steps;
+    int32_t *order;
+    found now;
 } refit;
 
 static bool until_steps(void *context, const tg_fit_step *now)
 {
-    return now->step < ((const refit *)context)->steps;
+    return now->step < ((const refit *)context)->now.steps;
+}
+
+/* One that diverges before its first epoch ends has no best one. */
+static found best_of(const tg_fit *fit, int64_t otherwise)
+{
+    const tg_fit_epoch *best = tg_fit_best(fit);
+    return best ? (found){best->step, best->valid_loss} : (found){otherwise, INFINITY};
 }
 
 /* Trains a new net, its number `net`, on these rows with the rates of the run: until validation rows end it, and sets
- * `steps` to those of the best epoch; or without validation rows for `steps` steps. NULL and one line on failure. */
+ * `now` by its best epoch; or without validation rows for as many steps as that says. NULL and one line on failure. */
 static tg_model *train_net(trainer *r, refit *again, int net, const dataset_part *rows, const dataset_part *valid,
                            tg_error *error)
 {
@@ -377,14 +390,14 @@ static tg_model *train_net(trainer *r, refit *again, int net, const dataset_part
     config.context = again;
     if (!valid) {
         config.epochs = 1;
-        config.epochs = again->steps / tg_fit_steps(&config) + 1;
+        config.epochs = again->now.steps / tg_fit_steps(&config) + 1;
         config.patience = 0;
     }
     config.optimizer = tg_optimizer_new(tg_model_parameters(made), &how);
     tg_fit *fit = tg_fit_new(&config);
     const bool fine = tg_fit_run(fit) || tg_fail(error, "%s", tg_fit_error(fit));
     if (fine && valid)
-        again->steps = tg_fit_best(fit)->step;
+        again->now = best_of(fit, again->now.steps);
     tg_fit_free(fit);
     tg_optimizer_free(config.optimizer);
     if (!fine)
@@ -392,18 +405,64 @@ static tg_model *train_net(trainer *r, refit *again, int net, const dataset_part
     return fine ? made : NULL;
 }
 
-/* Divides training and validation rows in another way, and finds out how long a net has to be trained. */
-static bool search_steps(trainer *r, refit *again, int net, int32_t *order, tg_error *error)
+/* Finds out how long a net has to be trained: the first with the rows of the run, others with another division. */
+static bool search_steps(trainer *r, refit *again, int net, found *out, tg_error *error)
 {
     const dataset *data = &r->from->data;
     const size_t valid = data->validation.rows;
-    if (!dataset_shuffle(data, &again->rows, seed_of(r->spec, net), order))
-        return tg_fail(error, "out of memory");
-    again->valid = (dataset_part){valid, order};
-    again->train = (dataset_part){again->rows.rows - valid, order + valid};
+    again->train = data->train;
+    again->valid = data->validation;
+    if (net > 0) {
+        if (!dataset_shuffle(data, &again->rows, seed_of(r->spec, net), again->order))
+            return tg_fail(error, "out of memory");
+        again->valid = (dataset_part){valid, again->order};
+        again->train = (dataset_part){again->rows.rows - valid, again->order + valid};
+    }
     tg_model *searched = train_net(r, again, net, &again->train, &again->valid, error);
     tg_model_free(searched);
+    *out = again->now;
     return searched;
+}
+
+static double sum_of_losses(const found *of, int count)
+{
+    double sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += of[i].loss;
+    return sum;
+}
+
+/* Finds the steps of nets number `from` to `to` - 1. */
+static bool search_all(trainer *r, refit *again, int from, int to, found *out, tg_error *error)
+{
+    bool fine = true;
+    for (int i = from; fine && i < to; i++)
+        fine = search_steps(r, again, i, &out[i], error);
+    return fine;
+}
+
+/* Finds the steps of every net, and whether inputs with long tails are softened: by default, if the sum of the
+ * validation losses is lower then. With the first rows for validation there is one division, which serves all nets. */
+static bool search(trainer *r, refit *again, bool redrawn, found *each, tg_error *error)
+{
+    const int nets = r->spec->nets, searched = redrawn ? nets : 1;
+    const char *how = r->spec->soften;
+    dataset *data = &r->from->data;
+    found *soft = calloc((size_t)nets, sizeof *soft);
+    bool fine = soft || tg_fail(error, "out of memory");
+    for (int i = 0; fine && i < nets; i++)
+        each[i] = again->now; /* which the run found */
+    fine = fine && search_all(r, again, 1, searched, each, error);
+    r->softened = fine && how[0] != 'n' ? dataset_soften(data, true) : 0;
+    fine = fine && (r->softened <= 0 || search_all(r, again, 0, searched, soft, error));
+    for (int i = searched; fine && i < nets; i++)
+        soft[i] = soft[0];
+    if (fine && r->softened > 0 && (how[0] == 'y' || sum_of_losses(soft, searched) < sum_of_losses(each, searched)))
+        memcpy(each, soft, (size_t)nets * sizeof *soft);
+    else if (r->softened > 0)
+        r->softened = dataset_soften(data, false);
+    free(soft);
+    return fine && (r->softened >= 0 || tg_fail(error, "out of memory"));
 }
 
 /* best.safetensors keeps the weights of the best epoch, from which more epochs go on. */
@@ -430,22 +489,27 @@ bool run_refit(trainer *r, tg_error *error)
     const dataset *data = &r->from->data;
     if (!kept.refit || kept.refit[0] != 'y' || !best || r->from->valid.count == 0)
         return true;
-    refit again = {.r = {.spec = r->spec, .about = r->about, .from = r->from}, .steps = best->step};
     /* The validation rows follow the training rows in the order of the splits. */
-    again.rows = (dataset_part){data->train.rows + data->validation.rows, data->train.row};
+    refit again = {.r = {.spec = r->spec, .about = r->about, .from = r->from},
+                   .rows = {data->train.rows + data->validation.rows, data->train.row},
+                   .order = calloc(data->rows, sizeof *again.order),
+                   .now = {best->step, best->valid_loss}};
     const bool redrawn = !kept.validation || kept.validation[0] != 'f'; /* first:N */
     tg_model **nets = calloc((size_t)kept.nets, sizeof *nets);
-    int32_t *order = calloc(again.rows.rows, sizeof *order);
-    bool fine = (nets && order) || tg_fail(error, "out of memory");
-    for (int i = 0; fine && i < kept.nets; i++)
-        fine = (i == 0 || !redrawn || search_steps(r, &again, i, order, error)) &&
-               (nets[i] = train_net(r, &again, i, &again.rows, NULL, error));
+    found *each = calloc((size_t)kept.nets, sizeof *each);
+    bool fine = (nets && each && again.order) || tg_fail(error, "out of memory");
+    fine = fine && search(r, &again, redrawn, each, error);
+    for (int i = 0; fine && i < kept.nets; i++) {
+        again.now = each[i];
+        fine = (nets[i] = train_net(r, &again, i, &again.rows, NULL, error));
+    }
     r->refit = !fine ? NULL : kept.nets > 1 ? net_join(&kept.net, nets, kept.nets, error) : nets[0];
     for (int i = 0; nets && i < kept.nets; i++)
         if (nets[i] != r->refit)
             tg_model_free(nets[i]);
     free(nets);
-    free(order);
+    free(each);
+    free(again.order);
     return r->refit && keep_refit(r, &kept, error);
 }
 

@@ -22,7 +22,7 @@ static const char *const schedules[] = {
     NULL};
 #undef TG_SCHEDULE
 static const char *const bests[] = {"loss", "accuracy", NULL};
-static const char *const refits[] = {"auto", "yes", "no", NULL};
+static const char *const whether[] = {"auto", "yes", "no", NULL};
 static const char *const rounds[] = {"float32", "bfloat16", "float16", NULL};
 static const char *const splits[] = {"redrawn", "fixed", NULL};
 static const char *const gated_widths[] = {"parameters", "width", NULL};
@@ -71,6 +71,7 @@ run_spec run_spec_defaults(void)
                       .net.dropout = -1,
                       .patience = -1,
                       .refit = "auto",
+                      .soften = "auto",
                       .accumulate = 1,
                       .best = "loss",
                       .optimizer = "adamw",
@@ -138,7 +139,7 @@ static void complete_table(run_spec *s, int64_t rows, double rate)
     if (s->lr == 0 && rows < FEW)
         s->lr = 1e-3 * rate;
     if (strcmp(s->refit, "auto") == 0)
-        s->refit = refits[rows < REFIT && validates(s) && s->ema == 0 ? 1 : 2];
+        s->refit = whether[rows < REFIT && validates(s) && s->ema == 0 ? 1 : 2];
     if (s->nets == 0 && s->refit[0] == 'y' && rows < JOINED && !s->start && net_joins(&s->net))
         s->nets = NETS;
 }
@@ -154,7 +155,7 @@ void run_spec_complete(run_spec *s, int64_t rows)
     s->net.dropout = s->net.dropout < 0 ? 0 : s->net.dropout;
     s->patience = s->patience < 0 ? 0 : s->patience;
     if (!s->refit || strcmp(s->refit, "auto") == 0)
-        s->refit = refits[2];
+        s->refit = whether[2];
     const bool joins = s->refit[0] == 'y' && net_joins(&s->net);
     s->nets = s->nets == 0 || (!joins && !options_given("nets")) ? 1 : s->nets;
     if (s->batch == 0)
@@ -214,8 +215,9 @@ bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
         : s->nets > 1 && s->refit[0] != 'y'      ? "--nets is for --refit"
         : s->nets > 1 && !net_joins(&s->net)
             ? "--nets: only an mlp without a normalisation or a gated activation has a mean of several nets"
-        : s->ema > 0 && s->refit[0] == 'y' ? "--refit trains weights, not the averages of --ema"
-        : s->batch < least                 ? "--batch: --norm batch needs at least two rows"
+        : options_given("soften") && s->refit[0] != 'y' ? "--soften is for --refit"
+        : s->ema > 0 && s->refit[0] == 'y'              ? "--refit trains weights, not the averages of --ema"
+        : s->batch < least                              ? "--batch: --norm batch needs at least two rows"
         : options_given("residual") && !s->paired && net_residual_is_idle(&s->net)
             ? "--residual: no two successive hidden layers have the same width"
         : options_given("patience") && s->patience >= s->epochs && s->patience > 0

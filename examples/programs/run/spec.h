@@ -22,7 +22,7 @@ typedef struct run_spec {
     int rows, folds, fold;
     double noise;
     int epochs, epoch_windows, batch, accumulate, shards, patience, nets, seed;
-    const char *optimizer, *schedule, *best, *refit, *class_weights;
+    const char *optimizer, *schedule, *best, *refit, *soften, *class_weights;
     const char *products; /* one of spec_products; NULL: auto */
     const char *round;    /* of training passes; NULL: not rounded */
     double lr, warmup, end, weight_decay, momentum, beta1, beta2, clip, ema, label_smoothing;

@@ -441,28 +441,36 @@ static bool search_all(trainer *r, refit *again, int from, int to, found *out, t
     return fine;
 }
 
-/* Finds the steps of every net, and whether inputs with long tails are softened: by default, if the sum of the
- * validation losses is lower then. With the first rows for validation there is one division, which serves all nets. */
-static bool search(trainer *r, refit *again, bool redrawn, found *each, tg_error *error)
+/* Softens inputs with long tails, and searches the first nets again; keeps that if --soften says so, or by default if
+ * the sum of their validation losses is lower than `plain` has it. */
+static bool try_softened(trainer *r, refit *again, int nets, found *plain, tg_error *error)
 {
-    const int nets = r->spec->nets, searched = redrawn ? nets : 1;
     const char *how = r->spec->soften;
-    dataset *data = &r->from->data;
     found *soft = calloc((size_t)nets, sizeof *soft);
-    bool fine = soft || tg_fail(error, "out of memory");
-    for (int i = 0; fine && i < nets; i++)
-        each[i] = again->now; /* which the run found */
-    fine = fine && search_all(r, again, 1, searched, each, error);
-    r->softened = fine && how[0] != 'n' ? dataset_soften(data, true) : 0;
-    fine = fine && (r->softened <= 0 || search_all(r, again, 0, searched, soft, error));
-    for (int i = searched; fine && i < nets; i++)
-        soft[i] = soft[0];
-    if (fine && r->softened > 0 && (how[0] == 'y' || sum_of_losses(soft, searched) < sum_of_losses(each, searched)))
-        memcpy(each, soft, (size_t)nets * sizeof *soft);
-    else if (r->softened > 0)
-        r->softened = dataset_soften(data, false);
+    r->softened = soft && how[0] != 'n' ? dataset_soften(&r->from->data, true) : 0;
+    bool fine = (soft && r->softened >= 0) || tg_fail(error, "out of memory");
+    fine = fine && (r->softened == 0 || search_all(r, again, 0, nets, soft, error));
+    if (fine && r->softened > 0 && (how[0] == 'y' || sum_of_losses(soft, nets) < sum_of_losses(plain, nets)))
+        memcpy(plain, soft, (size_t)nets * sizeof *soft);
+    else if (fine && r->softened > 0)
+        r->softened = dataset_soften(&r->from->data, false);
     free(soft);
     return fine && (r->softened >= 0 || tg_fail(error, "out of memory"));
+}
+
+/* Finds the steps of every net, after the choice whether inputs are softened: where rows are few, all nets choose, else
+ * the first. With the first rows for validation there is one division, which serves all nets. */
+static bool search(trainer *r, refit *again, bool redrawn, found *each, tg_error *error)
+{
+    enum { FEW = 1000 };
+    const int nets = r->spec->nets, searched = redrawn ? nets : 1,
+              choose = r->from->data.train.rows < FEW ? searched : 1;
+    each[0] = again->now; /* which the run found */
+    const bool fine = search_all(r, again, 1, choose, each, error) && try_softened(r, again, choose, each, error) &&
+                      search_all(r, again, choose, searched, each, error);
+    for (int i = searched; i < nets; i++)
+        each[i] = each[0];
+    return fine;
 }
 
 /* best.safetensors keeps the weights of the best epoch, from which more epochs go on. */

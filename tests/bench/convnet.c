@@ -8,15 +8,26 @@
 #include <stdio.h>
 #include <tapegrad.h>
 
-enum { SIDE = 28, BATCH = 128, CLASSES = 10, MOST_FILTERS = 3 };
+enum { SIDE = 28, BATCH = 128, CLASSES = 10, PATCH = 7, LAYERS = 4, HEADS = 4, WIDTH = 64 };
 
-static const int64_t nets[][MOST_FILTERS + 1] = {{16, 32}, {32, 64, 64}};
+/* A net, by its filters; without any a vision transformer of 4 layers of width 64. */
+static const struct {
+    int64_t filters[3];
+    bool norm;
+    const char *name, *filters_text;
+} nets[] = {{{16, 32}, false, "filters 16 32", "16 32"},
+            {{16, 32}, true, "filters 16 32, batch norm", "16 32"},
+            {{32, 64, 64}, false, "filters 32 64 64", "32 64 64"},
+            {{32, 64, 64}, true, "filters 32 64 64, batch norm", "32 64 64"},
+            {{0}, false, "vision transformer 4 x 64", NULL}};
+enum { NETS = sizeof nets / sizeof *nets };
 
 typedef struct contest {
-    tg_convnet *net;
+    tg_model *net;
     tg_optimizer *adamw;
     tg_tape *tape;
     tg_rng training;
+    int threads;
     float images[BATCH * SIDE * SIDE];
     int32_t labels[BATCH];
 } contest;
@@ -24,27 +35,45 @@ typedef struct contest {
 static double run(void *context, int steps)
 {
     contest *c = context;
-    const double start = race_clock(1);
+    const double start = race_clock(c->threads);
     for (int i = 0; i < steps; i++) {
         tg_tape_reset(c->tape);
         tg_tensor x = tg_borrow(c->tape, TG_F32, c->images, TG_SHAPE(BATCH, 1, SIDE, SIDE)),
                   labels = tg_borrow(c->tape, TG_I32, c->labels, TG_SHAPE(BATCH));
-        if (!tg_backward(tg_cross_entropy(tg_convnet_forward(c->net, x, &c->training), labels)) ||
+        if (!tg_backward(tg_cross_entropy(tg_model_forward(c->net, x, &c->training), labels)) ||
             !tg_optimizer_step(c->adamw))
             return -1;
     }
-    return race_clock(1) - start;
+    return race_clock(c->threads) - start;
 }
 
-static bool open_contest(contest *c, tg_activation activation, tg_norm norm, const int64_t *filters)
+static tg_model *new_net(tg_activation activation, int which, const tg_rng *rng)
+{
+    tg_vit_config vit = {.channels = 1,
+                         .height = SIDE,
+                         .width = SIDE,
+                         .patch = PATCH,
+                         .layers = LAYERS,
+                         .block = tg_block_vit(WIDTH, HEADS),
+                         .outputs = CLASSES};
+    tg_convnet_config convnet = {.channels = 1,
+                                 .height = SIDE,
+                                 .width = SIDE,
+                                 .outputs = CLASSES,
+                                 .activation = activation,
+                                 .norm = nets[which].norm ? TG_NORM_BATCH : TG_NORM_NONE};
+    vit.block.activation = activation;
+    for (int i = 0; i < 3; i++)
+        convnet.filters[i] = nets[which].filters[i];
+    return nets[which].filters[0] ? tg_convnet_new(rng, &convnet) : tg_vit_new(rng, &vit);
+}
+
+static bool open_contest(contest *c, tg_activation activation, int which, int threads)
 {
     tg_rng rng = tg_rng_seed(1);
-    tg_convnet_config config = {
-        .channels = 1, .height = SIDE, .width = SIDE, .outputs = CLASSES, .activation = activation, .norm = norm};
-    for (int i = 0; i < MOST_FILTERS; i++)
-        config.filters[i] = filters[i];
+    c->threads = threads;
     c->training = tg_rng_seed(2);
-    c->net = tg_convnet_new(&rng, &config);
+    c->net = new_net(activation, which, &rng);
     c->adamw = tg_optimizer_new(tg_model_parameters(c->net), &(tg_optimizer_config){.kind = TG_ADAMW, .lr = 1e-5});
     c->tape = tg_tape_new();
     tg_tape_save_memory(c->tape, true);
@@ -70,19 +99,18 @@ static double run_nothing(void *context, int steps)
     return -1;
 }
 
-static bool hold(tg_activation activation, tg_norm norm, const int64_t *filters, bench_peer *peer,
-                 const convnet_settings *s)
+static bool hold(tg_activation activation, int which, bench_peer *peer, const convnet_settings *s)
 {
     static contest c;
-    char widths[60], name[120], work[120];
-    int length = 0;
-    for (int i = 0; filters[i]; i++)
-        length +=
-            snprintf(widths + length, sizeof widths - (size_t)length, i ? " %lld" : "%lld", (long long)filters[i]);
+    char name[120], work[120];
     const char *act = tg_activation_name(activation);
-    snprintf(name, sizeof name, "%s, filters %s%s", act, widths, norm ? ", batch norm" : "");
-    snprintf(work, sizeof work, "net convnet:%s:%s %d %s", act, norm ? "batch" : "none", BATCH, widths);
-    bool fine = open_contest(&c, activation, norm, filters);
+    snprintf(name, sizeof name, "%s, %s", act, nets[which].name);
+    if (nets[which].filters[0])
+        snprintf(work, sizeof work, "net convnet:%s:%s %d %s", act, nets[which].norm ? "batch" : "none", BATCH,
+                 nets[which].filters_text);
+    else
+        snprintf(work, sizeof work, "net vit:%s %d %d %d %d %d %d", act, BATCH, SIDE, PATCH, LAYERS, HEADS, WIDTH);
+    bool fine = open_contest(&c, activation, which, s->threads);
     race_entry entries[] = {{.run = run, .context = &c}, {.run = run_nothing}};
     if (bench_peer_prepare(peer, work))
         entries[1] = (race_entry){.run = bench_peer_run, .context = peer};
@@ -92,25 +120,25 @@ static bool hold(tg_activation activation, tg_norm norm, const int64_t *filters,
     if (fine)
         print(name, entries, s->csv);
     else
-        fprintf(stderr, "bench: convnet: %s\n", tg_tape_error(c.tape) ? tg_tape_error(c.tape) : "out of memory");
+        fprintf(stderr, "bench: %s: %s\n", name, tg_tape_error(c.tape) ? tg_tape_error(c.tape) : "out of memory");
     tg_optimizer_free(c.adamw);
-    tg_convnet_free(c.net);
+    tg_model_free(c.net);
     tg_tape_free(c.tape);
     return fine;
 }
 
 bool convnet_bench(const convnet_settings *s)
 {
-    bench_peer *peer = s->peer.python ? bench_peer_start(PEER_TORCH, s->peer.python, 1) : NULL;
+    bench_peer *peer = s->peer.python ? bench_peer_start(PEER_TORCH, s->peer.python, s->threads) : NULL;
     bool fine = peer || !s->peer.required;
     int lines = 0;
-    tg_set_threads(1);
+    tg_set_threads(s->threads);
     if (fine)
-        printf(s->csv ? "net,us_median,torch_us_median,torch_ratio\n" : "%-44s%10s%12s%8s\n", "ConvNet, batch 128",
-               "us", "torch us", "ratio");
+        printf(s->csv ? "net,us_median,torch_us_median,torch_ratio\n" : "%-44s%10s%12s%8s\n",
+               "images of 28 x 28, batch 128", "us", "torch us", "ratio");
     for (int a = 0; fine && tg_activation_name((tg_activation)a); a++)
-        for (size_t i = 0; bench_is_listed(s->activations, tg_activation_name((tg_activation)a)) && i < 4; i++, lines++)
-            fine = fine && hold((tg_activation)a, i % 2 ? TG_NORM_BATCH : 0, nets[i / 2], peer, s);
+        for (int i = 0; bench_is_listed(s->activations, tg_activation_name((tg_activation)a)) && i < NETS; i++, lines++)
+            fine = fine && hold((tg_activation)a, i, peer, s);
     if (fine && lines == 0)
         fprintf(stderr, "bench: --activations has none that there is\n");
     bench_peer_stop(peer);

@@ -6,24 +6,26 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <tapegrad.h>
 
-enum { LAYERS = 4, HEADS = 4, WIDTH = 64, CONTEXT = 64, BATCH = 32, LETTERS = 65 };
+enum { LAYERS = 4, HEADS = 4, WIDTH = 64, CONTEXT = 64, TOKENS = GPT_BENCH_TOKENS, LETTERS = 65 };
 
 typedef struct contest {
     tg_transformer *gpt;
     tg_optimizer *adamw;
     tg_tape *tape;
     int threads;
-    int32_t ids[BATCH * CONTEXT], next[BATCH * CONTEXT];
+    int64_t context, batch;
+    int32_t ids[TOKENS], next[TOKENS];
 } contest;
 
 static bool step(contest *c)
 {
     tg_tape_reset(c->tape);
-    tg_tensor ids = tg_borrow(c->tape, TG_I32, c->ids, TG_SHAPE(BATCH, CONTEXT)),
-              next = tg_borrow(c->tape, TG_I32, c->next, TG_SHAPE(BATCH, CONTEXT));
+    tg_tensor ids = tg_borrow(c->tape, TG_I32, c->ids, TG_SHAPE(c->batch, c->context)),
+              next = tg_borrow(c->tape, TG_I32, c->next, TG_SHAPE(c->batch, c->context));
     return tg_backward(tg_cross_entropy(tg_transformer_forward(c->gpt, ids, NULL), next)) &&
            tg_optimizer_step(c->adamw);
 }
@@ -45,17 +47,21 @@ static double run_nothing(void *context, int steps)
 }
 
 /* Both optimisers clip, and move so little that the numbers are practically equal in every step. */
-static bool open_contest(contest *c, tg_activation activation, int threads)
+static bool open_contest(contest *c, tg_activation activation, int64_t context, int threads)
 {
     tg_rng rng = tg_rng_seed(1);
     tg_transformer_config config = {
-        .vocabulary = LETTERS, .context = CONTEXT, .layers = LAYERS, .block = tg_block_gpt(WIDTH, HEADS), .tied = true};
+        .vocabulary = LETTERS, .context = context, .layers = LAYERS, .block = tg_block_gpt(WIDTH, HEADS), .tied = true};
     config.block.activation = activation;
-    *c = (contest){.threads = threads, .tape = tg_tape_new(), .gpt = tg_transformer_new(&rng, &config)};
+    *c = (contest){.threads = threads,
+                   .context = context,
+                   .batch = TOKENS / context,
+                   .tape = tg_tape_new(),
+                   .gpt = tg_transformer_new(&rng, &config)};
     tg_tape_save_memory(c->tape, true);
     c->adamw = tg_optimizer_new(tg_transformer_parameters(c->gpt),
                                 &(tg_optimizer_config){.lr = 1e-6, .weight_decay = 0.1, .clip_norm = 1});
-    for (int i = 0; i < BATCH * CONTEXT; i++) {
+    for (int i = 0; i < TOKENS; i++) {
         c->ids[i] = (int32_t)tg_rng_below(&rng, LETTERS);
         c->next[i] = (int32_t)tg_rng_below(&rng, LETTERS);
     }
@@ -65,7 +71,7 @@ static bool open_contest(contest *c, tg_activation activation, int threads)
 bool gpt_memory(tg_activation activation, int steps, bench_memory *took)
 {
     static contest c;
-    bool fine = open_contest(&c, activation, 1);
+    bool fine = open_contest(&c, activation, CONTEXT, 1);
     for (int i = 0; fine && i < steps; i++)
         fine = step(&c);
     if (fine)
@@ -93,16 +99,16 @@ static void print_peer(const race_entry *peer, bool csv)
         printf(csv ? ",%.1f,%.3f" : "%12.0f%8.2f", 1e6 * peer->seconds, peer->ratio);
 }
 
-static bool hold(tg_activation activation, const gpt_settings *s)
+static bool hold(tg_activation activation, int64_t context, const gpt_settings *s)
 {
     static contest c;
     const char *name = tg_activation_name(activation);
     char work[128];
-    bool fine = open_contest(&c, activation, s->threads);
+    bool fine = open_contest(&c, activation, context, s->threads);
     bench_peer *peers[2] = {NULL, NULL};
     race_entry entries[3] = {{.run = run, .context = &c}};
-    snprintf(work, sizeof work, "net gpt:%s %d %d %d %d %d %d %lld", name, BATCH, LAYERS, HEADS, WIDTH, CONTEXT,
-             LETTERS, (long long)hidden_width(&c));
+    snprintf(work, sizeof work, "net gpt:%s %d %d %d %d %d %d %lld", name, (int)c.batch, LAYERS, HEADS, WIDTH,
+             (int)context, LETTERS, (long long)hidden_width(&c));
     for (int i = 0; fine && i < 2; i++) {
         if (s->peers[i].python)
             peers[i] = bench_peer_start((peer_kind)(PEER_TORCH + i), s->peers[i].python, s->threads);
@@ -116,8 +122,9 @@ static bool hold(tg_activation activation, const gpt_settings *s)
     fine = fine && run(&c, 10) >= 0;
     const double allocations = (double)(wrapped_memory_count() - before) / 10;
     if (fine) {
-        printf(s->csv ? "%s,%d,%.1f,%.0f,%g" : "%-12s%4d%10.0f%12.0f%8g", name, s->threads, 1e6 * entries[0].seconds,
-               BATCH * CONTEXT / entries[0].seconds, allocations);
+        printf(s->csv ? "%s,%d,%lld,%.1f,%.0f,%g" : "%-12s%4d%8lld%10.0f%12.0f%8g", name, s->threads,
+               (long long)context, 1e6 * entries[0].seconds, (double)(c.batch * context) / entries[0].seconds,
+               allocations);
         print_peer(&entries[1], s->csv);
         print_peer(&entries[2], s->csv);
         putchar('\n');
@@ -160,14 +167,16 @@ bool gpt_bench(const gpt_settings *s)
     bench_blas_describe(s->csv ? stderr : stdout);
     tg_set_threads(s->threads);
     if (s->csv)
-        puts("activation,threads,us_median,tokens_per_second,allocations_per_step,torch_us_median,torch_ratio,torch_"
+        puts("activation,threads,context,us_median,tokens_per_second,allocations_per_step,torch_us_median,torch_ratio,"
+             "torch_"
              "compiled_us_median,"
              "torch_compiled_ratio");
     else
-        printf("%-12s%4s%10s%12s%8s%12s%8s%12s%8s\n", "GPT", "thr", "us", "tokens/s", "allocs", "torch us", "ratio",
-               "compiled us", "ratio");
+        printf("%-12s%4s%8s%10s%12s%8s%12s%8s%12s%8s\n", "GPT", "thr", "context", "us", "tokens/s", "allocs",
+               "torch us", "ratio", "compiled us", "ratio");
     bool fine = true;
     for (int i = 0; fine && i < count; i++)
-        fine = hold(activations[i], s);
+        for (const char *at = s->contexts; fine && *at; at += strcspn(at, ","), at += *at == ',')
+            fine = hold(activations[i], atoll(at), s);
     return fine;
 }

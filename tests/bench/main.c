@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 typedef struct settings {
-    const char *nets, *activations, *threads, *python, *jax_python, *only, *isa, *dtype, *cores, *compiler, *keep,
-        *table;
+    const char *nets, *activations, *threads, *contexts, *python, *jax_python, *only, *isa, *dtype, *cores, *compiler,
+        *keep, *table;
     double seconds;
     bool csv, peers, compile, kernels, products, gpt, mpi, memory, emitted, recording, convnet;
 } settings;
@@ -35,11 +35,12 @@ static const program_option table[] = {
     {"gpt", NULL,
      "time its step instead, with gelu_tanh and swiglu or what --activations says, by the first number of --threads",
      OPTION_FLAG, .offset = offsetof(settings, gpt)},
-    {NULL, NULL, "Convolutional nets:", OPTION_GROUP},
+    {"contexts", "LIST", "lengths of its sequences, with 2,048 characters in each step", OPTION_INT,
+     offsetof(settings, contexts), 1, GPT_BENCH_TOKENS, .list = true},
+    {NULL, NULL, "Nets on images:", OPTION_GROUP},
     {"convnet", NULL,
-     "time steps of these instead, with batch norm and without, with relu and gelu_exact or what --activations says, "
-     "on "
-     "one thread",
+     "time steps of convolutional nets, with batch norm and without, and of a vision transformer instead, with relu "
+     "and gelu_exact or what --activations says, by the first number of --threads",
      OPTION_FLAG, .offset = offsetof(settings, convnet)},
     {NULL, NULL, "Kernels:", OPTION_GROUP},
     {"kernels", NULL, "time every kernel instead, in cache and from memory, on one thread", OPTION_FLAG,
@@ -124,7 +125,8 @@ static const struct {
      "training steps, --products, --mpi, --memory and --emitted"},
     {"activations", STEPS | GPT | CONVNET | MEMORY | EMITTED, false,
      "training steps, --gpt, --convnet, --memory and --emitted"},
-    {"threads", STEPS | GPT | PRODUCTS, false, "training steps, --gpt and --products"},
+    {"threads", STEPS | GPT | PRODUCTS | CONVNET, false, "training steps, --gpt, --products and --convnet"},
+    {"contexts", GPT, false, "--gpt"},
     {"peers", STEPS | GPT | CONVNET | KERNELS | MPI, false, "training steps, --gpt, --convnet, --kernels and --mpi"},
     {"python", STEPS | GPT | CONVNET | KERNELS | MPI, true, "training steps, --gpt, --convnet, --kernels and --mpi"},
     {"jax-python", STEPS, true, "training steps"},
@@ -206,6 +208,7 @@ int main(int argc, char **argv)
     settings s = {.nets = "toy,small,paper,mid,ffn",
                   .activations = "relu,gelu_exact,swiglu",
                   .threads = "1,2",
+                  .contexts = "64",
                   .python = "python3",
                   .jax_python = "",
                   .only = "all",
@@ -252,6 +255,7 @@ int main(int argc, char **argv)
     if (s.convnet)
         return convnet_bench(
                    &(convnet_settings){.activations = options_given("activations") ? s.activations : "relu,gelu_exact",
+                                       .threads = options_given("threads") ? atoi(s.threads) : 1,
                                        .seconds = s.seconds,
                                        .csv = s.csv,
                                        .peer = peers[PEER_TORCH]})
@@ -268,6 +272,7 @@ int main(int argc, char **argv)
     if (s.gpt)
         return gpt_bench(
                    &(gpt_settings){.activations = options_given("activations") ? s.activations : "gelu_tanh,swiglu",
+                                   .contexts = s.contexts,
                                    .threads = atoi(s.threads),
                                    .seconds = s.seconds,
                                    .csv = s.csv,

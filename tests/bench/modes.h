@@ -29,18 +29,21 @@ bool steps_bench(const steps_settings *settings);
 /* The training step of a small GPT (4 layers, 4 heads, width 64, context 64, batch 32, 65 letters): compares the tape
  * with PyTorch, plain and compiled.
  *
- *     gpt_bench(&(gpt_settings){.activations = "gelu_tanh", .threads = 1, .seconds = 2, .peers = {{"python3"}}});
+ *     gpt_bench(&(gpt_settings){.activations = "gelu_tanh", .contexts = "64", .threads = 1, .seconds = 2, .peers =
+ * {{"python3"}}});
  */
 typedef struct gpt_settings {
     const char *activations; /* separated by commas */
+    const char *contexts;    /* likewise: lengths of the sequences, of GPT_BENCH_TOKENS characters in all */
     int threads;
     double seconds;
     bool csv;
     peer_settings peers[2]; /* PyTorch, and compiled */
 } gpt_settings;
+enum { GPT_BENCH_TOKENS = 2048 };
 
-/* Prints a line for each activation: microseconds per step, tokens per second, allocations, and PyTorch's time as a
- * multiple of ours. False, with a message on standard error, for a wrong list or a failed step. */
+/* Prints a line for each activation and context: microseconds per step, tokens per second, allocations, and PyTorch's
+ * time as a multiple of ours. False, with a message on standard error, for a wrong list or a failed step. */
 bool gpt_bench(const gpt_settings *settings);
 
 /* The memory of a model and its step, in bytes. */
@@ -52,16 +55,18 @@ typedef struct bench_memory {
 /* Runs this many steps of the same GPT, and frees nothing. */
 bool gpt_memory(tg_activation activation, int steps, bench_memory *took);
 
-/* ---- convolutional nets ---- */
+/* ---- nets on images ---- */
 
-/* The training step of small convolutional nets (28 x 28 pixels, batch 128, 3 x 3 windows, max pooling), with batch
- * norm and without, on one thread, beside PyTorch's with channels last.
+/* The training step of nets on images of 28 x 28 pixels, batch 128: of small convolutional nets (3 x 3 windows, max
+ * pooling), with batch norm and without, and of a vision transformer, beside PyTorch's with channels last.
  *
- *     convnet_bench(&(convnet_settings){.activations = "relu,gelu_exact", .seconds = 2, .peer = {"python3"}});
+ *     convnet_bench(&(convnet_settings){.activations = "relu,gelu_exact", .threads = 1, .seconds = 2, .peer =
+ * {"python3"}});
  */
 typedef struct convnet_settings {
     const char *activations; /* separated by commas */
-    double seconds;          /* for each line of the table */
+    int threads;
+    double seconds; /* for each line of the table */
     bool csv;
     peer_settings peer; /* PyTorch */
 } convnet_settings;

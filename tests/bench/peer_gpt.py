@@ -19,9 +19,9 @@ class Gated(nn.Module):
 
 
 class Block(nn.Module):
-    def __init__(self, activation, heads, width, hidden):
+    def __init__(self, activation, heads, width, hidden, causal=True):
         super().__init__()
-        self.heads = heads
+        self.heads, self.causal = heads, causal
         self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
         self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
         if activation in GATES:
@@ -32,7 +32,7 @@ class Block(nn.Module):
     def forward(self, x):
         batch, positions, width = x.shape
         q, k, v = self.qkv(self.norm1(x)).view(batch, positions, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
-        y = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        y = functional.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
         x = x + self.out(y.transpose(1, 2).reshape(batch, positions, width))
         return x + self.mlp(self.norm2(x))
 

@@ -8,7 +8,7 @@ import peer_loop
 
 peer_loop.require("torch")
 
-from peer_gpt import gpt_step  # noqa: E402
+from peer_gpt import Block, gpt_step  # noqa: E402
 
 import torch  # noqa: E402
 from torch import nn  # noqa: E402
@@ -53,9 +53,39 @@ def convnet_step(activation, norm, batch, filters):
     return step
 
 
+class VisionTransformer(nn.Module):
+    def __init__(self, activation, side, patch, layers, heads, width):
+        super().__init__()
+        self.patches = nn.Conv2d(1, width, patch, stride=patch)
+        self.first = nn.Parameter(torch.zeros(1, 1, width))
+        self.position = nn.Parameter(0.02 * torch.randn((side // patch)**2 + 1, width))
+        self.blocks = nn.Sequential(*[Block(activation, heads, width, 4 * width, causal=False) for _ in range(layers)])
+        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, 10)
+
+    def forward(self, images):
+        tokens = self.patches(images).flatten(2).transpose(1, 2)
+        tokens = torch.cat([self.first.expand(len(images), 1, -1), tokens], 1) + self.position
+        return self.head(self.norm(self.blocks(tokens))[:, 0])
+
+
+def vit_step(activation, batch, side, *sizes):
+    net = VisionTransformer(activation, side, *sizes)
+    adamw = torch.optim.AdamW(net.parameters(), lr=1e-5, weight_decay=0, fused=True)
+    x, labels = torch.randn(batch, 1, side, side), torch.randint(10, (batch,))
+
+    def step():
+        adamw.zero_grad(set_to_none=True)
+        functional.cross_entropy(net(x), labels).backward()
+        adamw.step()
+
+    return step
+
+
 def training_step(activation, batch, widths, compiled=False, wrap=lambda net: net):
     if activation.startswith("gpt:"):
         return gpt_step(activation[4:], batch, *widths, compiled, wrap)
+    if activation.startswith("vit:"):
+        return vit_step(activation[4:], batch, *widths)
     if activation.startswith("convnet:"):
         return convnet_step(*activation.split(":")[1:], batch, widths)
     layers = [part for pair in zip(widths[:-2], widths[1:-1]) for part in hidden_layer(activation, *pair)]

@@ -75,8 +75,19 @@ END_TEST
 START_TEST(steps_of_convolutional_nets_are_timed_with_batch_norm_and_without)
 {
     ck_assert_int_eq(run("", "bench --convnet --activations relu --seconds 0 --csv"), 0);
-    ck_assert_msg(count_of("\"relu, filters ") == 4 && count_of(", batch norm\",") == 2, "%s", output);
+    ck_assert_msg(count_of("\"relu, filters ") == 4 && count_of(", batch norm\",") == 2 &&
+                      count_of("\"relu, vision transformer ") == 1,
+                  "%s", output);
     ck_assert_int_eq(run("", "bench --convnet --activations nothing"), 2);
+}
+END_TEST
+
+START_TEST(steps_of_a_gpt_are_timed_with_several_contexts)
+{
+    ck_assert_int_eq(run("", "bench --gpt --contexts 16,32 --activations relu --threads 1 --seconds 0 --csv"), 0);
+    ck_assert_msg(count_of("relu,1,16,") == 1 && count_of("relu,1,32,") == 1, "%s", output);
+    ck_assert_int_eq(run("", "bench --gpt --contexts 4096 --seconds 0"), 2);
+    ck_assert_int_eq(run("", "bench --contexts 64 --seconds 0"), 2);
 }
 END_TEST
 
@@ -134,7 +145,7 @@ START_TEST(an_option_that_is_wrong_or_changes_nothing_is_refused)
         {"--cores Haswell --gpt", "--cores is for --products only"},
         {"--kernels --nets toy", "--nets is for training steps, --products, --mpi, --memory and --emitted only"},
         {"--gpt --nets toy", "--nets is for training steps, --products, --mpi, --memory and --emitted only"},
-        {"--kernels --threads 1", "--threads is for training steps, --gpt and --products only"},
+        {"--kernels --threads 1", "--threads is for training steps, --gpt, --products and --convnet only"},
         {"--products --activations relu",
          "--activations is for training steps, --gpt, --convnet, --memory and --emitted only"},
         {"--only silu", "--only is for --kernels only"},
@@ -152,9 +163,9 @@ START_TEST(an_option_that_is_wrong_or_changes_nothing_is_refused)
         {"--kernels --products", "--kernels and --products: one at a time"},
         {"--gpt --products", "--gpt and --products: one at a time"},
         {"--compiler gcc", "--compiler is for --emitted only"},
-        {"--emitted --threads 2", "--threads is for training steps, --gpt and --products only"},
+        {"--emitted --threads 2", "--threads is for training steps, --gpt, --products and --convnet only"},
         {"--mpi --products", "--products and --mpi: one at a time"},
-        {"--mpi --threads 2", "--threads is for training steps, --gpt and --products only"},
+        {"--mpi --threads 2", "--threads is for training steps, --gpt, --products and --convnet only"},
         {"--mpi", "--mpi: this build has no MPI; make MPI=1 makes one that has"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -266,6 +277,7 @@ Suite *bench_program_suite(void)
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, memory_is_measured_for_each_net_and_activation);
     tcase_add_test(tests, steps_of_convolutional_nets_are_timed_with_batch_norm_and_without);
+    tcase_add_test(tests, steps_of_a_gpt_are_timed_with_several_contexts);
     tcase_add_test(tests, recording_is_measured_for_graphs_that_repeat_and_that_change);
     tcase_add_test(tests, peers_are_timed_beside_the_tape);
     tcase_add_test(tests, a_peer_that_is_named_and_does_not_start_ends_the_benchmark);

@@ -151,7 +151,7 @@ static bool put_columns(tg_onnx *o, const char *name, const double *numbers, int
     return copy;
 }
 
-/* As soften() in operations.inc, where there is no limit, it is infinite. */
+/* As soften() in operations.inc; no limit is an infinite one. */
 static bool soften_input(tg_onnx *o, const tg_value *x, const double *limit)
 {
     if (!put_columns(o, "x_limit", limit, tg_writer_columns(x), INFINITY))

@@ -206,6 +206,18 @@ START_TEST(predict_gives_the_recorded_numbers)
 }
 END_TEST
 
+START_TEST(softening_can_be_chosen)
+{
+    write_money();
+    for (int yes = 0; yes < 2; yes++) {
+        expect_fine(train_run("train", "--data csv:money.csv --hidden 8 --soften %s --no-plots --out m%d",
+                              yes ? "yes" : "no", yes));
+        ck_assert(yes == !!strstr(train_output, "softened: 1 input"));
+    }
+    expect_refused(train_run("train", "--data csv:money.csv --refit no --soften yes"), "--soften is for --refit");
+}
+END_TEST
+
 /* ---- the same bytes ---- */
 
 static const char *const files[] = {"summary.csv", "runs.csv", "curves.csv",      "step_bands.csv",
@@ -525,6 +537,7 @@ Suite *record_suite(void)
     tcase_add_test(tests, a_configuration_repeats_its_run);
     tcase_add_test(tests, measures_are_those_of_the_epoch_with_the_best_accuracy);
     tcase_add_loop_test(tests, predict_gives_the_recorded_numbers, 0, sizeof trained / sizeof *trained);
+    tcase_add_test(tests, softening_can_be_chosen);
     tcase_add_loop_test(tests, the_same_command_again_leaves_the_same_bytes, 0, 2);
     tcase_add_test(tests, a_killed_run_that_continues_leaves_the_same_bytes);
     tcase_add_test(tests, files_for_people_are_not_read);

@@ -1,9 +1,9 @@
 /* The scales of a table's columns, by the training split: standardised, or softened where tails are long. */
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "examples/programs/data/internal.h"
+#include "nn/saved/card.h"
 
 /* The value of a feature, or of a target after the features, as in the file; NaN: missing. */
 static double value_of(const dataset *set, size_t row, size_t i)
@@ -69,11 +69,10 @@ static void choose_scales(dataset *set, const moments *of)
     }
 }
 
+/* As a model's card has it. */
 static float scaled(double original, double mean, double scale, double limit)
 {
-    double z = scale > 0 && !isnan(original) ? (original - mean) / scale : 0;
-    z = fmax(fmin(z, (double)FLT_MAX), -(double)FLT_MAX);
-    return (float)(limit > 0 ? z / hypot(1, z / limit) : z);
+    return (float)tg_card_standardise((tg_card_scale){mean, scale, limit}, original);
 }
 
 static void scale_feature(dataset *set, size_t i)

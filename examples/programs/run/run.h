@@ -87,8 +87,8 @@ bool run_finished(const trainer *r);
 
 /* If --refit says so, trains --nets nets again from the first step on training and validation rows, and measures and
  * keeps their mean from here on. The first is trained for as many steps as the best epoch had, another one for as many
- * as with validation rows of its own, unless these are the first rows. Validation losses
- * or --soften choose whether inputs with long tails are softened. The validation rows must be measured before. */
+ * as with validation rows of its own, unless these are the first rows. Validation losses or
+ * --soften choose whether inputs with long tails are softened. The validation rows must be measured before. */
 bool run_refit(trainer *r, tg_error *error);
 
 /* Writes result.json; takes over the caller's reference to the results. False if they are NULL, or with one line. */

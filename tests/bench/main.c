@@ -35,7 +35,7 @@ static const program_option table[] = {
     {"gpt", NULL,
      "time its step instead, with gelu_tanh and swiglu or what --activations says, by the first number of --threads",
      OPTION_FLAG, .offset = offsetof(settings, gpt)},
-    {"contexts", "LIST", "lengths of its sequences, with 2,048 characters in each step", OPTION_INT,
+    {"contexts", "LIST", "lengths of its sequences, with at most 2,048 characters in each step", OPTION_INT,
      offsetof(settings, contexts), 1, GPT_BENCH_TOKENS, .list = true},
     {NULL, NULL, "Nets on images:", OPTION_GROUP},
     {"convnet", NULL,

@@ -8,7 +8,7 @@ import peer_loop
 
 peer_loop.require("torch")
 
-from peer_gpt import Block, gpt_step  # noqa: E402
+from peer_gpt import PLAIN, Block, gpt_step  # noqa: E402
 
 import torch  # noqa: E402
 from torch import nn  # noqa: E402
@@ -85,9 +85,10 @@ def training_step(activation, batch, widths, compiled=False, wrap=lambda net: ne
     if activation.startswith("gpt:"):
         return gpt_step(activation[4:], batch, *widths, compiled, wrap)
     if activation.startswith("vit:"):
-        return vit_step(activation[4:], batch, *widths)
+        return vit_step(activation[4:], batch, *widths) if activation[4:] in PLAIN else None
     if activation.startswith("convnet:"):
-        return convnet_step(*activation.split(":")[1:], batch, widths)
+        name, norm = activation.split(":")[1:]
+        return convnet_step(name, norm, batch, widths) if name in ("relu", "gelu_exact") else None
     layers = [part for pair in zip(widths[:-2], widths[1:-1]) for part in hidden_layer(activation, *pair)]
     net = wrap(nn.Sequential(*layers, nn.Linear(widths[-2], widths[-1])))
     adamw = torch.optim.AdamW(net.parameters(), lr=1e-5, weight_decay=0, foreach=True)

@@ -30,7 +30,7 @@ tg_sum_plan tg_plan_sum(const tg_shape *in, int axes)
 }
 
 /* One output: the sum of all runs of the summed axes. */
-static void sum_runs(tg_dtype dtype, const tg_sum_plan *p, const char *from, void *to)
+static void sum_runs(tg_dtype dtype, const tg_sum_plan *p, const char *from, char *to)
 {
     double total = 0;
     tg_strided_place place = {0};
@@ -81,13 +81,32 @@ static void sum_some_rows(void *context, size_t first, size_t count)
                    (char *)call->out + first * element);
 }
 
+typedef struct planned_sum {
+    const tg_call *call;
+    const tg_sum_plan *plan;
+} planned_sum;
+
+/* A tg_parallel_part: indices of the kept axes. */
+static void sum_some_places(void *context, size_t first, size_t count)
+{
+    const planned_sum *s = context;
+    const tg_sum_plan *p = s->plan;
+    const tg_dtype dtype = s->call->value->dtype;
+    const size_t element = tg_dtype_size(dtype), each = (p->run_summed ? 1 : (size_t)p->run) * element;
+    tg_strided_place place = tg_strided_seek(&p->kept, 0, (int64_t)first);
+    for (size_t i = first; i < first + count; i++) {
+        const char *from = (const char *)s->call->in[0] + place.offset[0] * (int64_t)element;
+        (p->run_summed ? sum_runs : sum_blocks)(dtype, p, from, (char *)s->call->out + i * each);
+        tg_strided_next(&p->kept, 0, &place);
+    }
+}
+
 static void sum_over_forward(const tg_call *call)
 {
     const tg_value *out = call->value;
     const tg_value *in = out->inputs[0];
-    const int64_t element = (int64_t)tg_dtype_size(out->dtype);
     if (in->size == 0) {
-        memset(call->out, 0, (size_t)out->size * (size_t)element);
+        memset(call->out, 0, (size_t)out->size * tg_dtype_size(out->dtype));
         return;
     }
     const int axes = ((const tg_reduce_attributes *)out->attributes)->axes;
@@ -101,16 +120,9 @@ static void sum_over_forward(const tg_call *call)
         tg_parallel((size_t)out->size, WORTH_SHARING / (size_t)p.run + 1, 1, sum_some_rows, (void *)call);
         return;
     }
-    char *to = call->out;
-    tg_strided_place place = {0};
-    do {
-        const char *from = (const char *)call->in[0] + place.offset[0] * element;
-        if (p.run_summed)
-            sum_runs(out->dtype, &p, from, to);
-        else
-            sum_blocks(out->dtype, &p, from, to);
-        to += (p.run_summed ? 1 : p.run) * element;
-    } while (tg_strided_next(&p.kept, 0, &place));
+    const int64_t places = out->size / (p.run_summed ? 1 : p.run);
+    tg_parallel((size_t)places, (size_t)(WORTH_SHARING / (in->size / places) + 1), 1, sum_some_places,
+                &(planned_sum){call, &p});
 }
 
 TG_GRADIENT(sum_over, tg_expand(tg_as_kept(d->cotangent, d->in[0], d->attributes), tg_shape_of(d->in[0])))

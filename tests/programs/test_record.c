@@ -151,6 +151,28 @@ START_TEST(a_configuration_repeats_its_run)
 }
 END_TEST
 
+/* A step is the same in one pass, in several and in shards, also where rows weigh differently: pairs by the characters
+ * of their targets. */
+START_TEST(the_parts_of_a_step_do_not_matter)
+{
+    static const char *const steps[] = {"--batch 24", "--batch 8 --accumulate 3", "--batch 4 --accumulate 6",
+                                        "--batch 24 --shards 3"};
+    static const char *const uneven[] = {
+        "pairs:uneven --layers 1 --heads 2 --width 8 --epochs 1 --label-smoothing 0.1",
+        "csv:train.csv --hidden 8 --epochs 2 --refit no --dropout 0 --weights a --class-weights balanced"};
+    FILE *file = fopen(temporary_path("uneven"), "w");
+    for (int i = 0; i < 300; i++)
+        fprintf(file, "%d\t%.*s\n", i, i % 5 ? 1 : 14, "abcdefghijklmn" + i % 3);
+    fclose(file);
+    double loss[4];
+    for (int i = 0; i < 4; i++) {
+        expect_fine(train_run("train", "--data %s --lr 0.01 %s --overwrite --no-plots --out t", uneven[_i], steps[i]));
+        loss[i] = result("t", "test/loss");
+        ck_assert_double_eq_tol(loss[i], loss[0], 2e-5 * loss[0]);
+    }
+}
+END_TEST
+
 /* Whatever is validated, chosen and saved is what predict computes from the files, to the last digit. Validation rows
  * are measured before a refit trains on them too, by the weights of the best epoch. */
 START_TEST(predict_gives_the_recorded_numbers)
@@ -215,6 +237,7 @@ START_TEST(softening_can_be_chosen)
         ck_assert(yes == !!strstr(train_output, "softened: 1 input"));
     }
     expect_refused(train_run("train", "--data csv:money.csv --refit no --soften yes"), "--soften is for --refit");
+    expect_refused(train_run("train", "--data glyphs --refit yes --soften yes"), "--soften is for csv: only");
 }
 END_TEST
 
@@ -537,6 +560,7 @@ Suite *record_suite(void)
     tcase_add_test(tests, a_configuration_repeats_its_run);
     tcase_add_test(tests, measures_are_those_of_the_epoch_with_the_best_accuracy);
     tcase_add_loop_test(tests, predict_gives_the_recorded_numbers, 0, sizeof trained / sizeof *trained);
+    tcase_add_loop_test(tests, the_parts_of_a_step_do_not_matter, 0, 2);
     tcase_add_test(tests, softening_can_be_chosen);
     tcase_add_loop_test(tests, the_same_command_again_leaves_the_same_bytes, 0, 2);
     tcase_add_test(tests, a_killed_run_that_continues_leaves_the_same_bytes);

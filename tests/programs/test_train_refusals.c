@@ -25,6 +25,8 @@ START_TEST(wrong_options_are_told_in_a_line)
         {"--data csv:train.csv --layers 3", "--layers is not for --model mlp"},
         {"--data csv:train.csv --epoch-windows 10", "--epoch-windows is not for --model mlp"},
         {"--data text:text --target 0", "--target is for rows"},
+        {"--data text:text --refit yes", "--refit is for rows, and a text has none"},
+        {"--data pairs:pairs --refit yes", "--refit is for rows, and a text has none"},
         {"--data csv:train.csv --optimizer sgd --beta1 0.5", "--beta1 is for"},
         {"--data csv:train.csv --schedule step --end 0.1", "--end has no effect with this --schedule"},
         {"--data csv:train.csv --momentum 0.9", "--momentum is for"},

@@ -104,3 +104,15 @@ bool pairs_rows(text_source *t, int context, tg_fit_rows *const rows[3], tg_erro
     }
     return true;
 }
+
+int64_t pairs_characters(const text_part *part)
+{
+    const text_source *t = part->of;
+    int64_t count = 0;
+    bool in_target = false;
+    for (int64_t i = t->line[part->first_line]; i < part->last; i++) {
+        count += in_target;
+        in_target = t->ids[i] == TG_SEQ2SEQ_PADDING || (in_target && t->ids[i] != t->end);
+    }
+    return count;
+}

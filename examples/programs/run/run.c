@@ -33,6 +33,18 @@ static tg_tensor measured(trainer *r, tg_tensor output, tg_tensor wanted, tg_ten
     return tg_ok(output) && tg_ok(wanted) ? tg_constant(tg_tape_of(output), TG_F64, &mean, TG_SCALAR) : output;
 }
 
+/* From the mean over the characters of some targets to that over the pairs, each with the sum of its characters. So a
+ * character weighs the same in every pass, of however many or long pairs. */
+static tg_tensor over_pairs(const trainer *r, tg_tensor mean, tg_tensor labels)
+{
+    const int32_t *label = tg_i32(labels);
+    int64_t characters = 0;
+    for (int64_t i = 0; label && i < tg_size(labels); i++)
+        characters += label[i] != TG_SEQ2SEQ_PADDING;
+    const float weight = (float)(r->weight_scale * (double)characters / (double)tg_dim(labels, 0));
+    return tg_mul(mean, tg_constant(tg_tape_of(mean), TG_F32, &weight, TG_SCALAR));
+}
+
 static tg_tensor loss(void *context, const tg_tensor *batch, tg_rng *training, double *score)
 {
     trainer *r = context;
@@ -45,9 +57,10 @@ static tg_tensor loss(void *context, const tg_tensor *batch, tg_rng *training, d
                     weights = r->from->data.weight ? batch[2] : TG_NONE;
     if (!training)
         return measured(r, output, wanted, weights, score);
-    return tally_loss(r->about, output, wanted,
-                      r->from->data.weight ? tg_mul_scalar(weights, r->weight_scale) : TG_NONE,
-                      r->spec->label_smoothing);
+    const tg_tensor mean =
+        tally_loss(r->about, output, wanted, r->from->data.weight ? tg_mul_scalar(weights, r->weight_scale) : TG_NONE,
+                   r->spec->label_smoothing);
+    return r->from->letters.pairs ? over_pairs(r, mean, wanted) : mean;
 }
 
 static void order(void *context, int64_t epoch, tg_rng *rng, int32_t *rows, int64_t count)
@@ -204,7 +217,7 @@ static bool make(trainer *r, tg_error *error)
     tg_model_set_card(r->model, r->about);
     if (s->start && !card_start(s, r->model, r->from, r->about, r->setup.started, error))
         return false;
-    r->weight_scale = source_weight_scale(&r->from->data, &r->from->data.train);
+    r->weight_scale = source_weight_scale(r->from, &r->from->data.train);
     r->dead = net_mlp(r->model) ? tg_dead_units_new(net_mlp(r->model)) : NULL;
     return true;
 }
@@ -377,7 +390,7 @@ static tg_model *train_net(trainer *r, refit *again, int net, const dataset_part
         return NULL;
     }
     again->r.tape = NULL;
-    again->r.weight_scale = source_weight_scale(&r->from->data, rows);
+    again->r.weight_scale = source_weight_scale(r->from, rows);
     config.model = &again->r;
     config.train = dataset_feed_rows(&train);
     config.valid = valid ? dataset_feed_rows(&other) : (tg_fit_rows){.count = 0};

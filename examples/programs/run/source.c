@@ -23,9 +23,12 @@ static bool open_class_weights(const char *how, run_source *from, tg_error *erro
            tg_fail(error, "--class-weights: expected balanced or a file: %s", wrong.text);
 }
 
-double source_weight_scale(const dataset *data, const dataset_part *part)
+double source_weight_scale(const run_source *from, const dataset_part *part)
 {
+    const dataset *data = &from->data;
     double sum = 0;
+    if (from->letters.pairs)
+        return (double)from->train.count / (double)pairs_characters(&from->letters.train);
     for (size_t i = 0; data->weight && i < part->rows; i++)
         sum += data->weight[part->row[i]];
     return data->weight ? (double)part->rows / sum : 1;

@@ -63,6 +63,9 @@ bool pairs_check(const char *path, const unsigned char *bytes, int64_t size, tex
 /* The rows of the three splits: ids [2 context] as tg_seq2seq reads them, and labels [context], 0 behind the target. */
 bool pairs_rows(text_source *t, int context, tg_fit_rows *const rows[3], tg_error *error);
 
+/* The characters of all targets of a split, with their newlines. */
+int64_t pairs_characters(const text_part *part);
+
 /* ---- any data ---- */
 
 typedef struct run_source {
@@ -87,8 +90,9 @@ bool source_split(run_spec *s, run_source *from, tg_error *error);
 /* The part of source_open after reading, for rows that were read in another way: from->data is set. */
 bool source_complete(run_spec *s, const run_source *from, tg_error *error);
 
-/* The factor that makes the mean weight of some rows 1; 1 if rows have no weights. */
-double source_weight_scale(const dataset *data, const dataset_part *part);
+/* The factor that makes the mean weight of training rows 1: of these of a data set; 1 if they have no weights. A pair
+ * weighs as many as its target has characters. */
+double source_weight_scale(const run_source *from, const dataset_part *part);
 
 /* True if the targets are the inputs. */
 bool source_reconstructs(const run_spec *s);

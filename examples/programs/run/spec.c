@@ -212,7 +212,8 @@ bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
         : !validates(s) && s->patience > 0       ? "--patience needs validation rows"
         : !validates(s) && options_given("best") ? "--best needs validation rows"
         : !validates(s) && s->refit[0] == 'y'    ? "--refit: without validation rows all rows are training rows"
-        : s->nets > 1 && s->refit[0] != 'y'      ? "--nets is for --refit"
+        : s->refit[0] == 'y' && tg_model_traits_of(model)->text ? "--refit is for rows, and a text has none"
+        : s->nets > 1 && s->refit[0] != 'y'                     ? "--nets is for --refit"
         : s->nets > 1 && !net_joins(&s->net)
             ? "--nets: only an mlp without a normalisation or a gated activation has a mean of several nets"
         : options_given("soften") && s->refit[0] != 'y' ? "--soften is for --refit"
@@ -230,6 +231,7 @@ bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
         : options_given("target") && !is_table  ? "--target is for csv: only"
         : options_given("task") && !is_table    ? "--task is for csv: only"
         : options_given("missing") && !is_table ? "--missing is for csv: only"
+        : options_given("soften") && !is_table  ? "--soften is for csv: only"
                                                 : NULL;
     if (conflict)
         tg_fail(error, "%s", conflict);

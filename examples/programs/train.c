@@ -89,14 +89,21 @@ static settings defaults(void)
 
 /* ---- the record ---- */
 
+/* Forgets the options that are for one call only: a record does not pass them on. */
+static void forget_call(settings *s)
+{
+    s->resume = s->run.overwrite = false;
+    s->config = NULL;
+}
+
 /* The version, the options, which --resume reads, and a description of the data. */
 static json_t *config_of(const training *t)
 {
     json_t *config = json_pack("{s:s}", "version", tg_version());
     settings kept = t->s;
-    kept.resume = kept.run.overwrite = false;
     if (t->run.spec)
         kept.run = *t->run.spec;
+    forget_call(&kept);
     options_record(table, &kept, config);
     json_object_set_new(config, "checksum", json_integer((json_int_t)source_checksum(&t->from)));
     return config;
@@ -408,6 +415,7 @@ static bool resume(training *t, int argc, char **argv, tg_error *error)
     if (!options_load(&program, config, &t->s, error))
         return false;
     const net_spec before = t->s.run.net;
+    forget_call(&t->s);
     options_parse(&program, argc, argv, &t->s);
     const char *other = net_difference(&before, &t->s.run.net);
     if (other)
@@ -426,6 +434,7 @@ static bool repeat(training *t, int argc, char **argv, tg_error *error)
     t->s = (settings){.run = run_spec_defaults()};
     if (!options_load(&program, config, &t->s, error))
         return false;
+    forget_call(&t->s);
     t->s.run.out = NULL; /* that is the folder of the earlier run */
     options_parse(&program, argc, argv, &t->s);
     return true;

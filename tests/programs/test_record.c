@@ -173,6 +173,22 @@ START_TEST(the_parts_of_a_step_do_not_matter)
 }
 END_TEST
 
+/* --overwrite and --config are for one call: what began with them is resumed, and does not overwrite another folder. */
+START_TEST(options_of_one_call_are_not_passed_on)
+{
+    expect_fine(train_run("train", "--data moons --epochs 1 --no-plots --out other"));
+    expect_fine(train_run("train", "--data moons --epochs 2 --no-plots --overwrite --out m"));
+    expect_fine(train_run("train", "--resume --epochs 3 --patience 0 --out m"));
+    expect_refused(train_run("train", "--config m/config.json --out other"), "other has results");
+    expect_fine(train_run("train", "--config m/config.json --out again"));
+    expect_fine(train_run("train", "--resume --epochs 4 --out again"));
+    expect_fine(
+        train_run("sed", "-i 's/\"overwrite\": false/\"overwrite\": true/' m/config.json")); /* of an older one */
+    expect_refused(train_run("train", "--config m/config.json --out other"), "other has results");
+    expect_fine(train_run("train", "--resume --epochs 4 --out m"));
+}
+END_TEST
+
 /* Whatever is validated, chosen and saved is what predict computes from the files, to the last digit. Validation rows
  * are measured before a refit trains on them too, by the weights of the best epoch. */
 START_TEST(predict_gives_the_recorded_numbers)
@@ -558,6 +574,7 @@ Suite *record_suite(void)
     tcase_set_timeout(tests, getenv("TG_LONG") ? 1200 : 240);
     tcase_add_checked_fixture(tests, train_folder_make, temporary_folder_remove);
     tcase_add_test(tests, a_configuration_repeats_its_run);
+    tcase_add_test(tests, options_of_one_call_are_not_passed_on);
     tcase_add_test(tests, measures_are_those_of_the_epoch_with_the_best_accuracy);
     tcase_add_loop_test(tests, predict_gives_the_recorded_numbers, 0, sizeof trained / sizeof *trained);
     tcase_add_loop_test(tests, the_parts_of_a_step_do_not_matter, 0, 2);

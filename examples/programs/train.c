@@ -466,7 +466,7 @@ static bool take_folder(const training *t, tg_error *error)
     const bool there = files_make_folder(s->out, error),
                ours = there && files_take_folder(s->out, false, error) != FILES_TAKEN &&
                       record_claim(s->out, config,
-                                   t->s.resume    ? RECORD_ANY
+                                   t->s.resume    ? RECORD_SAME_DATA
                                    : s->overwrite ? RECORD_OVERWRITE
                                                   : RECORD_SAME,
                                    ignored, error);

@@ -189,6 +189,22 @@ START_TEST(options_of_one_call_are_not_passed_on)
 }
 END_TEST
 
+/* Scales are those of the training rows, so other rows cannot continue a run. */
+START_TEST(a_run_is_not_resumed_with_other_data)
+{
+    write_table("n.csv", "a,b,colour,size\n", "b,a,c,k\n", 90);
+    expect_fine(train_run("train", "--data csv:n.csv --hidden 4 --epochs 2 --no-plots --out m"));
+    expect_fine(train_run("train", "--resume --epochs 3 --out m"));
+    expect_refused(train_run("train", "--resume --epochs 4 --data csv:train.csv --out m"),
+                   "the run in m has other data");
+    expect_fine(train_run("sed", "-i '2s/^[^,]*/0.5/' n.csv"));
+    expect_refused(train_run("train", "--resume --epochs 4 --out m"), "has other data, or the file has changed");
+    expect_refused(train_run("train", "--data csv:n.csv --hidden 4 --epochs 3 --no-plots --out m"),
+                   "has results of other data");
+    expect_fine(train_run("train", "--data csv:n.csv --start m/best.safetensors --epochs 2 --no-plots --out n"));
+}
+END_TEST
+
 /* Whatever is validated, chosen and saved is what predict computes from the files, to the last digit. Validation rows
  * are measured before a refit trains on them too, by the weights of the best epoch. */
 START_TEST(predict_gives_the_recorded_numbers)
@@ -575,6 +591,7 @@ Suite *record_suite(void)
     tcase_add_checked_fixture(tests, train_folder_make, temporary_folder_remove);
     tcase_add_test(tests, a_configuration_repeats_its_run);
     tcase_add_test(tests, options_of_one_call_are_not_passed_on);
+    tcase_add_test(tests, a_run_is_not_resumed_with_other_data);
     tcase_add_test(tests, measures_are_those_of_the_epoch_with_the_best_accuracy);
     tcase_add_loop_test(tests, predict_gives_the_recorded_numbers, 0, sizeof trained / sizeof *trained);
     tcase_add_loop_test(tests, the_parts_of_a_step_do_not_matter, 0, 2);

@@ -441,7 +441,7 @@ START_TEST(what_a_run_is_follows_from_its_options_and_rows)
     run = small_run();
     run.from = &fewer;
     ck_assert(study_record_is_foreign(&run, temporary_folder(), &error));
-    ASSERT_SAYS(error.text, "another --checksum: ");
+    ASSERT_SAYS(error.text, "has results of other data: ");
     source_free(&fewer);
     study_record_free(&a);
 }

@@ -85,6 +85,22 @@ static void remove_results(const char *folder)
             files_remove_all(path);
 }
 
+static const char data_sum[] = "checksum";
+
+/* True unless the folder has results of other data. */
+static bool is_of_our_data(const char *folder, const json_t *config, tg_error *error)
+{
+    tg_error unread;
+    json_t *theirs = load(folder, "config.json", &unread);
+    const json_t *sum = json_object_get(theirs, data_sum);
+    const bool same = !sum || is_same(json_object_get(config, data_sum), sum);
+    json_decref(theirs);
+    return same || tg_fail(error,
+                           "--resume: the run in %.200s has other data, or the file has changed; "
+                           "--start %.200s/best.safetensors begins one with its weights",
+                           folder, folder);
+}
+
 /* Describes a value in a message. */
 static void say(const json_t *value, char *text, size_t size)
 {
@@ -108,6 +124,11 @@ bool record_is_ours(const char *folder, json_t *config, const char *const *ignor
         if (other && is_comparison(theirs) != is_comparison(config)) {
             tg_fail(error, "%.200s has results of %s; use --out for another folder, or --overwrite to start over",
                     folder, is_comparison(theirs) ? "compare" : "train");
+        } else if (other && strcmp(other, data_sum) == 0) {
+            tg_fail(error,
+                    "%.200s has results of other data: the file has changed; use --out for another folder, or "
+                    "--overwrite to start over",
+                    folder);
         } else if (other) {
             say(json_object_get(theirs, other), had, sizeof had);
             say(json_object_get(config, other), have, sizeof have);
@@ -127,6 +148,8 @@ bool record_is_ours(const char *folder, json_t *config, const char *const *ignor
 bool record_claim(const char *folder, json_t *config, record_claims claims, const char *const *ignored, tg_error *error)
 {
     if (claims == RECORD_SAME && !record_is_ours(folder, config, ignored, error))
+        return false;
+    if (claims == RECORD_SAME_DATA && !is_of_our_data(folder, config, error))
         return false;
     if (claims == RECORD_OVERWRITE)
         remove_results(folder);

@@ -15,9 +15,9 @@
 
 #include "examples/programs/report/events.h"
 
-/* Which results the folder may have: those of the same options, those of any options, or any, which are then
- * removed. */
-typedef enum record_claims { RECORD_SAME, RECORD_ANY, RECORD_OVERWRITE } record_claims;
+/* Which results the folder may have: those of the same options, those of the same data with any options, or any, which
+ * are then removed. */
+typedef enum record_claims { RECORD_SAME, RECORD_SAME_DATA, RECORD_OVERWRITE } record_claims;
 
 /* Makes the folder and writes config.json into it. With RECORD_SAME, a folder with other options is refused (options in
  * `ignored` may differ): false and one line, with nothing changed. */

@@ -421,7 +421,6 @@ static bool resume(training *t, int argc, char **argv, tg_error *error)
     if (other)
         return tg_fail(error, "--resume: the run in %.200s has another --%s; --start begins one with its weights",
                        t->s.run.out, other);
-    t->s.run.start = NULL; /* the weights are in the folder */
     return true;
 }
 
@@ -474,18 +473,30 @@ static bool take_folder(const training *t, tg_error *error)
     return ours;
 }
 
+/* The card of --start's file. A run that is resumed has one too, if the file is gone. */
+static bool read_start(training *t, tg_error *error)
+{
+    run_spec *s = &t->s.run;
+    if (t->s.resume && access(s->start, R_OK) != 0)
+        return (t->started = tg_card_read(s->out, error)) != NULL;
+    return card_adopt(s, &t->started, error);
+}
+
 static bool prepare(training *t, tg_error *error)
 {
     run_spec *s = &t->s.run;
     const run_spec usual = run_spec_defaults();
     if (!check(&t->s, error) || (s->out && !team_follows() && !runlog_check_directory(s->out, error)) ||
-        (s->start && !card_adopt(s, &t->started, error)) || !source_open(s, &t->from, error))
+        (s->start && !read_start(t, error)) || !source_open(s, &t->from, error))
         return false;
+    if (t->started && options_given("soften"))
+        return tg_fail(error, "--soften: inputs are scaled as for --start's file");
     run_spec_name(s, NULL, &usual, t->name);
     s->out = s->out ? s->out : t->name;
     run_setup setup = {.spec = *s,
                        .from = &t->from,
                        .started = t->started,
+                       .begun = t->s.resume,
                        .profile = t->s.profile,
                        .context = t,
                        .on_progress = team_follows() ? NULL : on_progress};

@@ -467,8 +467,52 @@ START_TEST(a_run_begins_with_the_weights_of_another)
         "20 --lr 0.002 --no-plots --out new"));
     ck_assert_ptr_nonnull(strstr(train_output, "32x2-2, gelu_exact"));
     ck_assert_msg(number_behind("validation: loss ") < 0.2, "%s", train_output);
+    expect_fine(train_run("train", "--config new/config.json --out repeated"));
+    assert_same_files("new/refit.safetensors", "repeated/refit.safetensors");
     train_run("rm", "old/best.safetensors"); /* resuming does not need it */
     expect_fine(train_run("train", "--resume --out new"));
+}
+END_TEST
+
+/* Inputs are scaled as for the weights: the function that a run begins with is that of the file. */
+START_TEST(a_run_begins_with_the_scales_of_another)
+{
+    FILE *file[2] = {fopen(temporary_path("near.csv"), "w"), fopen(temporary_path("far.csv"), "w")};
+    tg_rng rng = tg_rng_seed(3);
+    for (int i = 0; i < 400; i++) {
+        const double x = tg_rng_normal(&rng), far = 2 + 3 * x;
+        fprintf(file[0], "%s%.6g,1,%.6g\n", i ? "" : "x,constant,y\n", x, sin(x));
+        fprintf(file[1], "%s%.6g,%d,%.6g\n", i ? "" : "x,constant,y\n", far, i % 2, sin(far));
+    }
+    fclose(file[0]);
+    fclose(file[1]);
+    expect_fine(train_run("train", "--data csv:near.csv --hidden 16 --epochs 30 --refit no --no-plots --out near"));
+    expect_fine(train_run("train", "--data csv:far.csv --start near --lr 1e-12 --epochs 1 --refit no --no-plots "
+                                   "--keep-predictions --out far"));
+    const double begun = number_behind("root mean squared error ");
+    expect_fine(train_run("predict", "--model near --data csv:far.csv"));
+    const double predicted = number_behind("root mean squared error ");
+    ck_assert_double_gt(predicted, 0.2);
+    ck_assert_double_eq_tol(begun, predicted, 0.15 * predicted); /* of some rows, and of all */
+    expect_refused(train_run("train", "--data csv:far.csv --start near --soften yes --out no"),
+                   "--soften: inputs are scaled as for --start");
+}
+END_TEST
+
+/* What was interrupted and resumed begins its refit with the weights of --start, too. */
+START_TEST(a_resumed_run_refits_from_the_same_weights)
+{
+    static const char options[] = "--data csv:train.csv --start old --epochs 60 --patience 0 --no-plots";
+    expect_fine(train_run("train", "--data csv:train.csv --hidden 8 --epochs 3 --refit no --no-plots --out old"));
+    expect_fine(train_run("train", "%s --out whole", options));
+    int status = 1;
+    for (double seconds = 0.02; status != 0 && seconds < 30; seconds *= 1.3)
+        status = temporary_exists("half/last.safetensors")
+                     ? train_run("timeout", "-s INT %g train --resume --out half", seconds)
+                     : train_run("timeout", "-s INT %g train %s --out half", seconds, options);
+    expect_fine(status);
+    assert_same_files("whole/refit.safetensors", "half/refit.safetensors");
+    expect_fine(train_run("train", "%s --out half", options));
 }
 END_TEST
 
@@ -563,6 +607,8 @@ Suite *train_suite(void)
     tcase_add_test(tests, columns_of_one_name_are_told_apart_by_their_places);
     tcase_add_test(tests, with_ema_the_averages_are_kept_and_measured);
     tcase_add_test(tests, a_run_begins_with_the_weights_of_another);
+    tcase_add_test(tests, a_run_begins_with_the_scales_of_another);
+    tcase_add_test(tests, a_resumed_run_refits_from_the_same_weights);
     tcase_add_test(tests, a_refit_trains_on_validation_rows_too);
     tcase_add_test(tests, without_validation_rows_the_last_epoch_is_kept);
     tcase_add_test(tests, weights_of_other_data_are_refused_in_a_line);

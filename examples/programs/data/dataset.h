@@ -205,6 +205,9 @@ const char *dataset_kinds(void);
  * one line, and no splits. */
 bool dataset_split(dataset *set, const dataset_parts *parts, tg_error *error);
 
+/* Scales all rows of a table by its means, scales and limits, when these have changed. */
+void dataset_scale(dataset *set);
+
 /* Softens the features with long tails over the training rows (skewness of 1.5 or more, or an excess kurtosis of 6),
  * but not those that are 0 or 1, and gives their number, 0 if there are none: they are scaled by their quartiles and
  * clipped smoothly at three of those (Holzmueller, Grinsztajn and Steinwart, 2024, "Better by default"), and have

@@ -75,11 +75,22 @@ static float scaled(double original, double mean, double scale, double limit)
     return (float)tg_card_standardise((tg_card_scale){mean, scale, limit}, original);
 }
 
-static void scale_feature(dataset *set, size_t i)
+static void scale_value(dataset *set, size_t row, size_t i)
 {
-    for (size_t row = 0; row < set->rows; row++)
-        set->x[row * set->features + i] =
-            scaled(value_of(set, row, i), set->feature_mean[i], set->feature_scale[i], set->feature_limit[i]);
+    set->x[row * set->features + i] =
+        scaled(value_of(set, row, i), set->feature_mean[i], set->feature_scale[i], set->feature_limit[i]);
+}
+
+void dataset_scale(dataset *set)
+{
+    const size_t features = set->features, targets = set->targets;
+    for (size_t row = 0; row < set->rows; row++) {
+        for (size_t i = 0; i < features; i++)
+            scale_value(set, row, i);
+        for (size_t i = 0; i < targets; i++)
+            set->y[row * targets + i] =
+                scaled(value_of(set, row, features + i), set->target_mean[i], set->target_scale[i], 0);
+    }
 }
 
 bool dataset_standardise(dataset *set)
@@ -91,13 +102,7 @@ bool dataset_standardise(dataset *set)
     measure(set, of, features + targets);
     choose_scales(set, of);
     free(of);
-    for (size_t row = 0; row < set->rows; row++) {
-        for (size_t i = 0; i < features; i++)
-            set->x[row * features + i] = scaled(value_of(set, row, i), set->feature_mean[i], set->feature_scale[i], 0);
-        for (size_t i = 0; i < targets; i++)
-            set->y[row * targets + i] =
-                scaled(value_of(set, row, features + i), set->target_mean[i], set->target_scale[i], 0);
-    }
+    dataset_scale(set);
     return true;
 }
 
@@ -184,7 +189,8 @@ static bool soften(dataset *set, size_t i, values *all)
     set->feature_mean[i] = median;
     set->feature_scale[i] = scale;
     set->feature_limit[i] = QUARTILES / deviation;
-    scale_feature(set, i);
+    for (size_t row = 0; row < set->rows; row++)
+        scale_value(set, row, i);
     return true;
 }
 

@@ -1,8 +1,10 @@
 #include "examples/programs/run/card.h"
 #include "examples/programs/data/words.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { SAMPLE_ROWS = 16 };
 
@@ -107,7 +109,13 @@ static bool read_rules(const char *text, rules *out, tg_error *error)
 bool card_adopt(run_spec *s, tg_card **theirs, tg_error *error)
 {
     tg_activation named;
+    struct stat status;
+    char best[PATH_MAX];
     *theirs = NULL;
+    if (stat(s->start, &status) == 0 && S_ISDIR(status.st_mode)) { /* a refit has seen the validation rows */
+        snprintf(best, sizeof best, "%s/best.safetensors", s->start);
+        s->start = net_keep_text(best);
+    }
     tg_safetensors *file = tg_safetensors_open(s->start, error);
     const bool opened = file, is_ours = opened && tg_safetensors_metadata(file, "tapegrad.model");
     tg_safetensors_close(file);
@@ -115,7 +123,7 @@ bool card_adopt(run_spec *s, tg_card **theirs, tg_error *error)
         return tg_fail(error, "--start: %s", error->text);
     if (is_ours && !(*theirs = tg_card_read(s->start, error)))
         return false;
-    for (const program_option *o = net_options; is_ours && o->name; o++) {
+    for (const program_option *o = net_options; is_ours && options_given("start") && o->name; o++) {
         const size_t size = o->type == OPTION_FLAG   ? sizeof(bool)
                             : o->type == OPTION_INT  ? sizeof(int)
                             : o->type == OPTION_REAL ? sizeof(double)

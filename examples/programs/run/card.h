@@ -19,7 +19,8 @@ tg_card *card_of_source(const run_spec *s, const run_source *from, tg_error *err
 tg_model *card_model(const tg_card *c, const char *other, const char *rename, tg_error *error);
 
 /* For `train --start FILE`, before source_open: takes the model of settings->start, if `train` wrote that file, unless
- * options of the command line set another; with --activation-from file, also the activation of any file that names one.
+ * options of the command line set another, or a record names the file; with --activation-from file, also the activation
+ * of any file that names one. A run's folder means its best.safetensors.
  * False and one line if the file cannot be read. `theirs` gets the card of the file, to be freed; NULL: it has none.
  * Texts of the settings may then belong to it. */
 bool card_adopt(run_spec *settings, tg_card **theirs, tg_error *error);
@@ -27,8 +28,7 @@ bool card_adopt(run_spec *settings, tg_card **theirs, tg_error *error);
 /* Reads the weights of that file into the model. False and one line, with the model unchanged, if the file has other
  * columns, classes or characters, if a tensor is missing or has another shape under the names of --rename, or if it was
  * trained with another activation; then the line says how much outputs differ on rows of the source. --activation-from
- * model accepts another activation. Columns are standardised by the training rows of the source, not as for the file.
- */
+ * model accepts another activation. */
 bool card_start(const run_spec *settings, tg_model *model, const run_source *from, const tg_card *ours,
                 const tg_card *theirs, tg_error *error);
 

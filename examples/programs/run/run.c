@@ -210,12 +210,14 @@ static bool make(trainer *r, tg_error *error)
     run_spec *s = r->spec;
     if (!source_split(s, r->from, error))
         return false;
+    if (r->setup.started)
+        source_scale_as(r->setup.started, r->from);
     run_spec_complete(s, r->from->train.count);
     if (!run_spec_check(s, source_classifies(s, r->from), error) || !(r->model = make_net(s, error)) ||
         !(r->about = card_of_source(s, r->from, error)))
         return false;
     tg_model_set_card(r->model, r->about);
-    if (s->start && !card_start(s, r->model, r->from, r->about, r->setup.started, error))
+    if (s->start && !r->setup.begun && !card_start(s, r->model, r->from, r->about, r->setup.started, error))
         return false;
     r->weight_scale = source_weight_scale(r->from, &r->from->data.train);
     r->dead = net_mlp(r->model) ? tg_dead_units_new(net_mlp(r->model)) : NULL;
@@ -460,7 +462,7 @@ static bool try_softened(trainer *r, refit *again, int nets, found *plain, tg_er
 {
     const char *how = r->spec->soften;
     found *soft = calloc((size_t)nets, sizeof *soft);
-    r->softened = soft && how[0] != 'n' ? dataset_soften(&r->from->data, true) : 0;
+    r->softened = soft && how[0] != 'n' && !r->setup.started ? dataset_soften(&r->from->data, true) : 0;
     bool fine = (soft && r->softened >= 0) || tg_fail(error, "out of memory");
     fine = fine && (r->softened == 0 || search_all(r, again, 0, nets, soft, error));
     if (fine && r->softened > 0 && (how[0] == 'y' || sum_of_losses(soft, nets) < sum_of_losses(plain, nets)))

@@ -23,6 +23,26 @@ static bool open_class_weights(const char *how, run_source *from, tg_error *erro
            tg_fail(error, "--class-weights: expected balanced or a file: %s", wrong.text);
 }
 
+void source_scale_as(const tg_card *model, run_source *from)
+{
+    dataset *data = &from->data;
+    if (!data->cells || model->inputs != data->features || model->targets != data->targets)
+        return;
+    for (size_t i = 0; i < data->features; i++) {
+        const tg_card_scale *scale = &model->input[i].scale;
+        if (scale->scale == 0)
+            continue;
+        data->feature_mean[i] = scale->mean;
+        data->feature_scale[i] = scale->scale;
+        data->feature_limit[i] = scale->limit;
+    }
+    for (size_t i = 0; i < data->targets; i++) {
+        data->target_mean[i] = model->target[i].scale.mean;
+        data->target_scale[i] = model->target[i].scale.scale;
+    }
+    dataset_scale(data);
+}
+
 double source_weight_scale(const run_source *from, const dataset_part *part)
 {
     const dataset *data = &from->data;

@@ -87,6 +87,10 @@ const char *source_named(const char *data, bool images);
 bool source_open(run_spec *s, run_source *out, tg_error *error);
 bool source_split(run_spec *s, run_source *from, tg_error *error);
 
+/* Scales a table as a model that was trained before has it, whose columns are the same: its weights are for those
+ * scales. Columns that were constant then keep their own. Does nothing to other data. */
+void source_scale_as(const tg_card *model, run_source *from);
+
 /* The part of source_open after reading, for rows that were read in another way: from->data is set. */
 bool source_complete(run_spec *s, const run_source *from, tg_error *error);
 

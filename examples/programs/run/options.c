@@ -235,8 +235,8 @@ bool options_load(const options_program *program, const char *path, void *settin
         if (strcmp(name, "version") == 0 || strcmp(name, "checksum") == 0)
             continue;
         if (!o || !options_take(o, settings, file))
-            return tg_fail(error, "%s: \"%.60s\" %s", path, name,
-                           o ? "has a value that the option does not take" : "is not an option");
+            return o ? tg_fail(error, "%s: \"%.60s\" has a value that the option does not take", path, name)
+                     : tg_fail(error, "%s: \"%.60s\" is not an option of %s", path, name, program->name);
     }
     return true;
 }

@@ -229,7 +229,7 @@ static bool on_progress(void *context, const jobs_progress *now)
 
 static void describe(const training *t)
 {
-    const int64_t done = tg_optimizer_steps(t->run.optimizer);
+    const int64_t done = tg_fit_step_count(t->run.fit);
     if (!t->s.resume && !options_given("data"))
         fputs("no --data, so it trains on synthetic digits for a few seconds.\nWith your own: --data csv:FILE, "
               "idx:FOLDER, text:FILE, lines:FILE or pairs:FILE; see --help.\n",
@@ -386,7 +386,7 @@ static int train(training *t)
     if (run_finished(&t->run))
         return show_results(t);
     fprintf(stderr, "stopped after step %lld; the same command continues, or `%s --resume --out ",
-            (long long)tg_optimizer_steps(t->run.optimizer), options_called("train"));
+            (long long)tg_fit_step_count(t->run.fit), options_called("train"));
     options_print_word(t->run.spec->out, stderr);
     fputs("`\n", stderr);
     if (!write_log(t, &error))

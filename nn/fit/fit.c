@@ -21,6 +21,11 @@ bool tg_fit_diverged(const tg_fit *fit)
     return fit && fit->diverged;
 }
 
+int64_t tg_fit_step_count(const tg_fit *fit)
+{
+    return fit ? fit->step : 0;
+}
+
 int64_t tg_fit_epoch_count(const tg_fit *fit)
 {
     return fit ? fit->epoch_count : 0;

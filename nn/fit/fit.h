@@ -192,6 +192,10 @@ bool tg_fit_finished(const tg_fit *fit);
  * configuration is wrong. */
 int64_t tg_fit_steps(const tg_fit_config *config);
 
+/* The steps so far, those before a resume included, and those that were left out in TG_FLOAT16, which an optimiser does
+ * not count. */
+int64_t tg_fit_step_count(const tg_fit *fit);
+
 /* The completed epochs, those before a resume included (but not epochs_before), and the best of them; NULL past the
  * end, or if there is none. */
 int64_t tg_fit_epoch_count(const tg_fit *fit);

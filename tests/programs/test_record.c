@@ -189,6 +189,21 @@ START_TEST(options_of_one_call_are_not_passed_on)
 }
 END_TEST
 
+/* With --round float16 a step may be left out, which the optimiser does not count but the record does. */
+START_TEST(a_step_that_is_left_out_is_recorded)
+{
+    static const char options[] =
+        "--data csv:price.csv --hidden 8 --lr 1 --clip 0 --epochs 6 --patience 0 --refit no --init-scale 30 "
+        "--round float16 --no-plots";
+    expect_fine(train_run("train", "%s --out m", options));
+    expect_fine(train_run("cp", "-r m copy"));
+    expect_fine(train_run("train", "%s --out m", options));
+    expect_fine(train_run("train", "--resume --out m"));
+    expect_fine(train_run("cmp", "m/curves.csv copy/curves.csv"));
+    expect_fine(train_run("cmp", "m/steps.csv copy/steps.csv"));
+}
+END_TEST
+
 /* Scales are those of the training rows, so other rows cannot continue a run. */
 START_TEST(a_run_is_not_resumed_with_other_data)
 {
@@ -592,6 +607,7 @@ Suite *record_suite(void)
     tcase_add_test(tests, a_configuration_repeats_its_run);
     tcase_add_test(tests, options_of_one_call_are_not_passed_on);
     tcase_add_test(tests, a_run_is_not_resumed_with_other_data);
+    tcase_add_test(tests, a_step_that_is_left_out_is_recorded);
     tcase_add_test(tests, measures_are_those_of_the_epoch_with_the_best_accuracy);
     tcase_add_loop_test(tests, predict_gives_the_recorded_numbers, 0, sizeof trained / sizeof *trained);
     tcase_add_loop_test(tests, the_parts_of_a_step_do_not_matter, 0, 2);

@@ -112,7 +112,7 @@ static bool keep_loss(trainer *r, const tg_fit_step *now)
 /* The losses that are not yet an entry, for a run that continues from this step. */
 static bool keep_pending(trainer *r)
 {
-    return record_put_pending(&r->files, (long)tg_optimizer_steps(r->optimizer)) || fail(r, no_steps);
+    return record_put_pending(&r->files, (long)tg_fit_step_count(r->fit)) || fail(r, no_steps);
 }
 
 static bool on_step(void *context, const tg_fit_step *now)
@@ -308,7 +308,7 @@ bool run_open(trainer *r, const run_setup *setup, tg_error *error)
     r->spec = &r->setup.spec;
     const bool writes = setup->folder && !team_follows();
     const bool fine = spec_take_products(r->spec->products, error) && make(r, error) && make_fit(r, error) &&
-                      (!writes || record_continue(&r->files, setup->folder, (long)tg_optimizer_steps(r->optimizer),
+                      (!writes || record_continue(&r->files, setup->folder, (long)tg_fit_step_count(r->fit),
                                                   r->spec->train_loss_every > 0, error)) &&
                       open_board(r, error);
     r->seconds = r->files.seconds;

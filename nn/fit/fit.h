@@ -58,7 +58,9 @@ typedef struct tg_fit_rows {
 /* The mean loss over the rows of a batch, as a scalar on the batch's tape. batch[c] is column c, [rows, shape ...].
  * `training` is the generator of a training pass, whose tape saves memory: give a tensor to tg_keep before an operation
  * uses it if its elements are read afterwards. NULL means evaluation. In evaluation `score`, unless NULL, takes a
- * second mean over the rows, such as the accuracy, for which larger is better. */
+ * second mean over the rows, such as the accuracy, for which larger is better. If a row is a sum of terms, as many as a
+ * text has characters, divide by the rows times a constant, not by the terms of the batch: then a step is the same in
+ * one pass, in several and in shards. */
 typedef tg_tensor tg_fit_loss(void *model, const tg_tensor *batch, tg_rng *training, double *score);
 
 /* ---- progress ---- */

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <tapegrad.h>
 
 enum { SIDE = 28, BATCH = 128, CLASSES = 10, PATCH = 7, LAYERS = 4, HEADS = 4, WIDTH = 64 };
@@ -127,6 +128,92 @@ static bool hold(tg_activation activation, int which, bench_peer *peer, const co
     return fine;
 }
 
+/* ---- single operations ---- */
+
+/* Convolutions of 3 x 3 windows with padding, largest first, and pooling of windows of 2 x 2. */
+static const struct {
+    int64_t channels, filters, side; /* filters 0: pooling */
+} operations[] = {{32, 64, 28}, {16, 32, 28}, {64, 64, 14}, {16, 32, 14}, {64, 64, 7}, {16, 0, 28}};
+enum { OPERATIONS = sizeof operations / sizeof *operations };
+
+typedef struct operation {
+    int which, threads;
+    bool backward;
+    tg_tape *tape;
+    tg_parameters *parameters;
+    tg_parameter *images, *weight, *bias; /* the last two are NULL in pooling */
+    float *cotangent;                     /* as many as images and filters could make */
+} operation;
+
+static double run_operation(void *context, int steps)
+{
+    const operation *o = context;
+    const double start = race_clock(o->threads);
+    bool fine = true;
+    for (int i = 0; fine && i < steps; i++) {
+        tg_tape_reset(o->tape);
+        tg_parameters_clear_gradients(o->parameters);
+        const tg_tensor x = tg_parameter_tensor(o->tape, o->images);
+        const tg_tensor y = o->weight ? tg_conv2d(x, tg_parameter_tensor(o->tape, o->weight),
+                                                  tg_parameter_tensor(o->tape, o->bias), (tg_window){.padding = {1, 1}})
+                                      : tg_max_pool2d(x, 2, 2, (tg_window){0});
+        fine = o->backward ? tg_backward_from(y, tg_borrow(o->tape, TG_F32, o->cotangent, tg_shape_of(y)))
+                           : tg_f32(y) != NULL;
+    }
+    return fine ? race_clock(o->threads) - start : -1;
+}
+
+static bool open_operation(operation *o, int which, bool backward, int threads)
+{
+    const int64_t channels = operations[which].channels, filters = operations[which].filters,
+                  side = operations[which].side, numbers = BATCH * side * side * (channels + filters);
+    tg_rng rng = tg_rng_seed(1);
+    *o = (operation){which, threads, backward, .tape = tg_tape_new(), .parameters = tg_parameters_new(TG_F32)};
+    o->images = tg_parameters_add(o->parameters, "images", TG_SHAPE(BATCH, channels, side, side), false);
+    if (filters) {
+        o->weight = tg_parameters_add(o->parameters, "weight", TG_SHAPE(filters, channels, 3, 3), false);
+        o->bias = tg_parameters_add(o->parameters, "bias", TG_SHAPE(filters), false);
+    }
+    o->cotangent = malloc((size_t)numbers * sizeof *o->cotangent);
+    float *values = tg_parameters_values(o->parameters);
+    if (!o->tape || !o->cotangent || !values)
+        return false;
+    tg_tape_save_memory(o->tape, true);
+    tg_rng_fill_normal(&rng, TG_F32, (size_t)tg_parameters_size(o->parameters), 0, 1, values);
+    tg_rng_fill_normal(&rng, TG_F32, (size_t)numbers, 0, 1, o->cotangent);
+    return true;
+}
+
+static bool hold_operation(int which, bool backward, bench_peer *peer, const convnet_settings *s)
+{
+    operation o;
+    char name[120], work[120];
+    const int channels = (int)operations[which].channels, filters = (int)operations[which].filters,
+              side = (int)operations[which].side;
+    snprintf(name, sizeof name, "%s, %d x %d, %s", filters ? "convolution" : "max pooling", side, side,
+             backward ? "with backward" : "forward");
+    if (filters)
+        snprintf(name, sizeof name, "convolution %d to %d, %d x %d, %s", channels, filters, side, side,
+                 backward ? "with backward" : "forward");
+    snprintf(work, sizeof work, "net images:%s %d %d %d %d", backward ? "backward" : "forward", BATCH, channels,
+             filters, side);
+    bool fine = open_operation(&o, which, backward, s->threads);
+    race_entry entries[] = {{.run = run_operation, .context = &o}, {.run = run_nothing}};
+    if (bench_peer_prepare(peer, work))
+        entries[1] = (race_entry){.run = bench_peer_run, .context = peer};
+    if (fine)
+        race(entries, 2, s->seconds);
+    fine = fine && !isnan(entries[0].seconds);
+    if (fine)
+        print(name, entries, s->csv);
+    else
+        fprintf(stderr, "bench: %s: %s\n", name, tg_tape_error(o.tape) ? tg_tape_error(o.tape) : "out of memory");
+    tg_tape_free(o.tape);
+    tg_parameters_free(o.parameters);
+    free(o.cotangent);
+    return fine;
+}
+
 bool convnet_bench(const convnet_settings *s)
 {
     bench_peer *peer = s->peer.python ? bench_peer_start(PEER_TORCH, s->peer.python, s->threads) : NULL;
@@ -139,6 +226,8 @@ bool convnet_bench(const convnet_settings *s)
     for (int a = 0; fine && tg_activation_name((tg_activation)a); a++)
         for (int i = 0; bench_is_listed(s->activations, tg_activation_name((tg_activation)a)) && i < NETS; i++, lines++)
             fine = fine && hold((tg_activation)a, i, peer, s);
+    for (int i = 0; fine && lines > 0 && i < 2 * OPERATIONS; i++)
+        fine = hold_operation(i / 2, i % 2, peer, s);
     if (fine && lines == 0)
         fprintf(stderr, "bench: --activations has none that there is\n");
     bench_peer_stop(peer);

@@ -40,7 +40,8 @@ static const program_option table[] = {
     {NULL, NULL, "Nets on images:", OPTION_GROUP},
     {"convnet", NULL,
      "time steps of convolutional nets, with batch norm and without, and of a vision transformer instead, with relu "
-     "and gelu_exact or what --activations says, by the first number of --threads",
+     "and gelu_exact or what --activations says, and single convolutions and pooling, by the first number of "
+     "--threads",
      OPTION_FLAG, .offset = offsetof(settings, convnet)},
     {NULL, NULL, "Kernels:", OPTION_GROUP},
     {"kernels", NULL, "time every kernel instead, in cache and from memory, on one thread", OPTION_FLAG,

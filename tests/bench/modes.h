@@ -58,7 +58,8 @@ bool gpt_memory(tg_activation activation, int steps, bench_memory *took);
 /* ---- nets on images ---- */
 
 /* The training step of nets on images of 28 x 28 pixels, batch 128: of small convolutional nets (3 x 3 windows, max
- * pooling), with batch norm and without, and of a vision transformer, beside PyTorch's with channels last.
+ * pooling), with batch norm and without, and of a vision transformer; and single convolutions and pooling; beside
+ * PyTorch's with channels last.
  *
  *     convnet_bench(&(convnet_settings){.activations = "relu,gelu_exact", .threads = 1, .seconds = 2, .peer =
  * {"python3"}});

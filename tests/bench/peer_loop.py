@@ -3,6 +3,7 @@
     net relu 128 784 128 10         a training step of a net of these widths, batch 128 -> ready
     net gpt:swiglu 32 4 4 64 64 65 170      of a GPT: batch, layers, heads, width, context, letters, hidden -> ready
     net convnet:relu:batch 128 32 64 64     of a ConvNet: norm (batch or none), batch, filters -> ready
+    net images:backward 128 16 32 14        of a convolution, or pooling with 0 filters: batch, channels, filters, side -> ready
     net vit:relu 128 28 7 4 4 64    of a vision transformer: batch, side, patch, layers, heads, width -> ready
     kernel gelu_exact forward 16384 an operation on so many numbers                     -> ready
                                                    ... or anything that it does not have -> no

@@ -53,6 +53,24 @@ def convnet_step(activation, norm, batch, filters):
     return step
 
 
+def image_step(direction, batch, channels, filters, side):
+    """A convolution, or pooling without filters, with the channels last."""
+    net = nn.Conv2d(channels, filters, 3, padding=1).to(memory_format=torch.channels_last) if filters else nn.MaxPool2d(2)
+    backward = direction == "backward"
+    x = torch.randn(batch, channels, side, side).to(memory_format=torch.channels_last).requires_grad_(backward)
+    g = torch.randn_like(net(x))
+
+    def step():
+        if not backward:
+            with torch.no_grad():
+                return net(x)
+        x.grad = None
+        net.zero_grad(set_to_none=True)
+        net(x).backward(g)
+
+    return step
+
+
 class VisionTransformer(nn.Module):
     def __init__(self, activation, side, patch, layers, heads, width):
         super().__init__()
@@ -86,6 +104,8 @@ def training_step(activation, batch, widths, compiled=False, wrap=lambda net: ne
         return gpt_step(activation[4:], batch, *widths, compiled, wrap)
     if activation.startswith("vit:"):
         return vit_step(activation[4:], batch, *widths) if activation[4:] in PLAIN else None
+    if activation.startswith("images:"):
+        return image_step(activation[7:], batch, *widths)
     if activation.startswith("convnet:"):
         name, norm = activation.split(":")[1:]
         return convnet_step(name, norm, batch, widths) if name in ("relu", "gelu_exact") else None

@@ -373,6 +373,7 @@ check-all: all $(OUT)/bin/tests
 	$(ORACLE) tests/oracle/run.py $(OUT)/bin 500 1
 	$(ORACLE) tests/oracle/troubles.py $(OUT)/bin 300 1
 	$(ORACLE) tests/oracle/measures.py $(OUT)/bin 200 1
+	$(ORACLE) tests/oracle/continued.py $(OUT)/bin 200 1
 	@touch $(OUT)/checked
 
 # The library needs no package.

@@ -10,8 +10,9 @@ that differ; the status is 1 if any differs. Without NumPy or SciPy it says so a
 runs one command alone and keeps its folder.
 
 tables.py reads data, nets.py computes nets, records.py checks a run's folder, verdicts.py the judgement of a comparison
-and the search of learning rates, moments.py those of nets at the start, commands.py makes the commands. troubles.py and
-measures.py are oracles of their own, for files as people have them and for scikit-learn's measures.
+and the search of learning rates, moments.py those of nets at the start, commands.py makes the commands. troubles.py,
+measures.py and continued.py are oracles of their own: of files as people have them, of scikit-learn's measures, and of runs
+that are stopped and continued.
 """
 import collections
 import multiprocessing

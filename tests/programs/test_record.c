@@ -189,6 +189,19 @@ START_TEST(options_of_one_call_are_not_passed_on)
 }
 END_TEST
 
+/* A record has fifteen digits of a number, and so have the settings: 0.003 times lion's tenth, and 20 digits. */
+START_TEST(rates_are_those_of_the_record)
+{
+    static const char *const runs[] = {
+        "--data text:text --layers 1 --heads 1 --width 4 --context 8 --epochs 1 --optimizer lion",
+        "--data moons --epochs 2 --lr 0.012345678901234567891"};
+    expect_fine(train_run("train", "%s --no-plots --out m", runs[_i]));
+    expect_fine(train_run("train", "%s --no-plots --out m", runs[_i]));
+    expect_fine(train_run("train", "--config m/config.json --out again"));
+    expect_fine(train_run("cmp", "m/last.safetensors again/last.safetensors"));
+}
+END_TEST
+
 /* With --round float16 a step may be left out, which the optimiser does not count but the record does. */
 START_TEST(a_step_that_is_left_out_is_recorded)
 {
@@ -607,6 +620,7 @@ Suite *record_suite(void)
     tcase_add_test(tests, a_configuration_repeats_its_run);
     tcase_add_test(tests, options_of_one_call_are_not_passed_on);
     tcase_add_test(tests, a_run_is_not_resumed_with_other_data);
+    tcase_add_loop_test(tests, rates_are_those_of_the_record, 0, 2);
     tcase_add_test(tests, a_step_that_is_left_out_is_recorded);
     tcase_add_test(tests, measures_are_those_of_the_epoch_with_the_best_accuracy);
     tcase_add_loop_test(tests, predict_gives_the_recorded_numbers, 0, sizeof trained / sizeof *trained);

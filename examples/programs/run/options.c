@@ -68,6 +68,13 @@ static void refuse(struct argp_state *state, const program_option *o, const char
                  o->list ? "s, with commas between," : "", o->low, o->high);
 }
 
+double options_recorded(double value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.15g", value);
+    return strtod(text, NULL);
+}
+
 /* Reads a number, or the index of a choice; false if the word is invalid for the option. */
 static bool read_value(const program_option *o, const char *word, double *value)
 {
@@ -75,7 +82,7 @@ static bool read_value(const program_option *o, const char *word, double *value)
     if (o->type == OPTION_CHOICE)
         return o->choices[(int)(*value = options_position(o->choices, word))];
     errno = 0;
-    *value = strtod(word, &end);
+    *value = options_recorded(strtod(word, &end));
     const bool whole = o->type != OPTION_INT || *value == floor(*value);
     return end != word && *end == '\0' && errno == 0 && whole && *value >= o->low && *value <= o->high;
 }

@@ -74,6 +74,10 @@ void options_join(program_option *table, const program_option *more, const char 
  */
 void options_parse(const options_program *program, int argc, char **argv, void *settings);
 
+/* The number as a record has it, with fifteen digits: settings have no others, so that a run that is repeated from its
+ * record has the same numbers. */
+double options_recorded(double value);
+
 /* The index of a word among an option's choices. */
 int options_position(const char *const *choices, const char *word);
 

@@ -169,6 +169,7 @@ void run_spec_complete(run_spec *s, int64_t rows)
     if (s->lr == 0)
         s->lr = (s->paired && model->compared_lr > 0 ? model->compared_lr : model->lr) *
                 tg_optimizer_rate_over_adamw(optimizer);
+    s->lr = options_recorded(s->lr);
     if (!s->gated && s->paired)
         s->gated = gated_widths[0];
     s->net.equal_width = s->gated && strcmp(s->gated, "width") == 0;

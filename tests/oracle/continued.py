@@ -1,0 +1,167 @@
+#!/usr/bin/python3
+"""Runs of train that are stopped, continued and repeated, against the same run in one piece.
+
+    /usr/bin/python3 tests/oracle/continued.py build/bin 60 1       # binaries, runs, seed
+
+Each run has random data, model and options; a third begin with the weights of another (--start). It is trained as a
+whole; again, but interrupted or killed at random moments and continued by the same command or by --resume; and once
+more by --config. All must leave the same bytes, and both commands, given again at the end, must change none. The last
+line is libcheck's; the status is 1 if anything differs.
+"""
+import math
+import multiprocessing
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+FILES = ("best.safetensors", "last.safetensors", "refit.safetensors", "curves.csv", "steps.csv", "result.json", "rows.csv",
+         "predictions.csv")
+ACTIVATIONS = "gelu_exact gelu_tanh silu relu relu_squared tanh sine xielu stochastic_gelu swiglu reglu glu bilinear".split()
+
+# Options of any run, of rows, of tables, and of each model; "" is a flag.
+ANY = {"activation": ACTIVATIONS, "batch": ["4", "7", "32"], "lr": ["0.001", "0.02", "0.1"], "seed": ["2", "3"],
+       "optimizer": "adam sgd nadam rmsprop lion adagrad muon".split(), "accumulate": ["2", "3"], "clip": ["0", "0.1"],
+       "ema": ["0.9", "0.99"], "schedule": "constant linear step stable_decay inverse_sqrt one_cycle".split(),
+       "shards": ["2", "3"], "train-loss-every": ["1", "2"], "weight-decay": ["0", "0.5"], "patience": ["1", "3"],
+       "round": ["bfloat16", "float16"], "dropout": ["0", "0.3"], "threads": ["1", "3"],
+       "init": ["orthogonal", "unit_rows", "he_normal"], "init-scale": ["0.3", "3"], "gated": ["width", "parameters"]}
+ROWS = {"refit": ["yes", "no"], "validation": ["0.3", "first:9"], "test": ["0.1", "none"], "best": ["loss"]}
+TABLES = {"keep-predictions": [""], "weights": ["w"], "categorical": ["b"], "ignore": ["a"], "soften": ["yes", "no"]}
+MODELS = {"mlp": {"hidden": ["3", "6x2", "9,4"], "norm": ["rms", "batch", "layer"], "nets": ["2", "3"]},
+          "gpt": {"layers": ["1"], "heads": ["1", "2"], "width": ["4"], "context": ["8"], "rotary": [""]},
+          "gru": {"width": ["6"], "context": ["6"], "embedding": ["3"]},
+          "charmlp": {"context": ["3"], "embedding": ["3"]},
+          "seq2seq": {"layers": ["1"], "heads": ["1", "2"], "width": ["4"], "relative": [""]}}
+DATA = {"csv:classes.csv": "mlp", "csv:numbers.csv": "mlp", "moons": "mlp", "sine": "mlp", "text:text": "gpt gru",
+        "lines:text": "charmlp", "pairs:pairs": "seq2seq"}
+
+
+def write_data(rng):
+    with open("classes.csv", "w") as classes, open("numbers.csv", "w") as numbers, open("text", "w") as text, \
+            open("pairs", "w") as pairs:
+        classes.write("a,b,c,w,y\n")
+        numbers.write("a,b,c,w,y\n")
+        for _ in range(90):
+            a, b, c, w = rng.gauss(0, 1), rng.choice("xyz"), math.exp(rng.gauss(0, 2)), rng.random()
+            row = "%.4f,%s,%.4f,%.3f" % (a, b, c, w)
+            classes.write("%s,%s\n" % (row, "yes" if a + rng.gauss(0, 0.5) > 0 else "no"))
+            numbers.write("%s,%.4f\n" % (row, math.log(c) + a))
+            word = "".join(rng.choice("abcde") for _ in range(rng.choice([1, 2, 9])))
+            pairs.write("%s\t%s\n" % (word, word[::-1]))
+            text.write(word + "\n")
+
+
+def options(rng):
+    """The options of a run, without those of the initial weights, and those."""
+    data = rng.choice(list(DATA))
+    model = rng.choice(DATA[data].split())
+    pool = dict(ANY)
+    pool.update({} if ":" in data and data[0] != "c" else ROWS)
+    pool.update(TABLES if data[0] == "c" else {})
+    chosen = dict.fromkeys(rng.sample(list(pool), rng.choice([1, 2, 4, 6])))
+    chosen = {name: rng.choice(pool[name]) for name in chosen}
+    for name, values in MODELS[model].items():
+        if name in ("layers", "width", "context", "hidden") or rng.random() < 0.3:
+            chosen[name] = rng.choice(values)
+    words = ["--data", data, "--model", model, "--epochs", str(rng.choice([2, 5, 9])), "--no-plots"]
+    initial = []
+    for name, value in chosen.items():
+        (initial if name.startswith("init") else words).extend(["--" + name] + [value] * (value != ""))
+    return words, initial
+
+
+def contents(folder):
+    """The files' bytes, without the lines of steps.csv that begin with #, which are for a run that continues."""
+    found = {}
+    for name in FILES:
+        path = os.path.join(folder, name)
+        if os.path.exists(path):
+            with open(path, "rb") as file:
+                found[name] = b"".join(line for line in file if name != "steps.csv" or not line.startswith(b"#"))
+    return found
+
+
+def train(binaries, words, seconds=None, how=None):
+    """Status and output; with `seconds`, a signal is sent after that time, and the status is None if it came in time."""
+    child = subprocess.Popen([os.path.join(binaries, "train")] + words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    try:
+        said = child.communicate(timeout=seconds)[0]
+        return child.returncode, said.decode("latin1")
+    except subprocess.TimeoutExpired:
+        child.send_signal(how)
+        child.communicate()
+        return None, ""
+
+
+def check(binaries, rng):
+    """None, or what differs; False if the run was refused or diverged."""
+    words, initial = options(rng)
+    if rng.random() < 0.33 and train(binaries, words + initial + ["--out", "begun"])[0] == 0:
+        initial = ["--start", "begun"]
+        words = [word for i, word in enumerate(words) if "--soften" not in words[max(i - 1, 0):i + 1]]
+    words += initial
+    begun = time.monotonic()
+    status, said = train(binaries, words + ["--out", "whole"])
+    took = time.monotonic() - begun
+    if status in (1, 2):
+        return False
+    line = "train " + " ".join(words)
+    if status != 0:
+        return "%s\n    status %d: %s" % (line, status, said[-300:])
+    whole = contents("whole")
+    resume, same = ["--resume", "--out", "parts"], words + ["--out", "parts"]
+    for attempt in range(8):
+        now = resume if os.path.exists("parts/last.safetensors") and rng.random() < 0.5 else same
+        seconds = took * rng.random() * (1 + attempt / 3) if attempt < 6 else None
+        status, said = train(binaries, now, seconds, rng.choice([signal.SIGINT, signal.SIGTERM, signal.SIGKILL]))
+        if status is not None:
+            break
+    ways = [("continued by " + " ".join(now), status, said, "parts")]
+    ways.append(("repeated by --config",) + train(binaries, ["--config", "whole/config.json", "--out", "again"]) + ("again",))
+    for again in (words + ["--out", "whole"], ["--resume", "--out", "whole"]):
+        ways.append(("given again at the end: " + " ".join(again),) + train(binaries, again) + ("whole",))
+    for how, status, said, folder in ways:
+        if status != 0:
+            return "%s\n    %s: status %s: %s" % (line, how, status, said[-300:])
+        found = contents(folder)
+        other = [name for name in FILES if found.get(name) != whole.get(name)]
+        if other:
+            return "%s\n    %s: %s differ" % (line, how, ", ".join(other))
+    return None
+
+
+def one(job):
+    binaries, seed, index = job
+    for attempt in range(40):
+        rng = random.Random("%d %d %d" % (seed, index, attempt))
+        folder = tempfile.mkdtemp(prefix="tapegrad-continued-")
+        os.chdir(folder)
+        write_data(rng)
+        problem = check(binaries, rng)
+        os.chdir("/")
+        shutil.rmtree(folder, ignore_errors=True)
+        if problem is not False:
+            return problem
+    return "run %d: 40 combinations were refused" % index
+
+
+def main():
+    binaries, count, seed = os.path.abspath(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    differ = 0
+    with multiprocessing.Pool(min(2, os.cpu_count() or 1)) as pool:
+        for problem in pool.imap_unordered(one, [(binaries, seed, index) for index in range(count)]):
+            if problem:
+                differ += 1
+                print(problem, flush=True)
+    print("continued: %d runs stopped, continued and repeated, %d differ" % (count, differ))
+    print("%d%%: Checks: %d, Failures: %d, Errors: 0" % (100 * (count - differ) / count, count, differ))
+    return differ > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -76,7 +76,8 @@ START_TEST(steps_of_convolutional_nets_are_timed_with_batch_norm_and_without)
 {
     ck_assert_int_eq(run("", "bench --convnet --activations relu --seconds 0 --csv"), 0);
     ck_assert_msg(count_of("\"relu, filters ") == 4 && count_of(", batch norm\",") == 2 &&
-                      count_of("\"relu, vision transformer ") == 1,
+                      count_of("\"relu, vision transformer ") == 1 && count_of("\"convolution ") == 10 &&
+                      count_of(", with backward\",") == 6 && count_of("\"max pooling, 28 x 28, ") == 2,
                   "%s", output);
     ck_assert_int_eq(run("", "bench --convnet --activations nothing"), 2);
 }

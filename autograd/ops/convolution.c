@@ -10,9 +10,10 @@
  *
  * The windows are never laid out for all images. Some rows of an image are copied with their padding, so that element
  * i, j of adjacent windows are adjacent, too: each step of the product reads the copy at another place. A stride s
- * takes s copies, of every s-th column. Where that would compute many places that are no window, between the rows of
- * small images, the windows of some images are laid out instead. Either stays in the second cache.
- */
+ * takes s copies, of every s-th column. That also computes places that are no window, between the rows of an image.
+ * Where these are many, and the result has enough rows for a vector, a tile has windows in place of rows and vectors of
+ * rows, and no place is computed for nothing; else the windows of some images are laid out. All stay in the second
+ * cache. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -60,6 +61,7 @@ typedef struct convolution {
     char *out;
     int64_t out_image, out_channel, out_line, out_step;
     bool laid_out;               /* the windows are laid out */
+    bool placed;                 /* vectors are of rows of the result, not of windows */
     int64_t images, rows, steps; /* in a block, of which the steps of a channel are the taps */
     atomic_bool without_memory;
 } convolution;
@@ -93,9 +95,10 @@ enum {
     RESULTS = 128 << 10,  /* of results, or of the cotangent, */
     WEIGHTS = 640 << 10,  /* and of weights, or of their gradient */
     MOST_COLUMNS = 64,    /* computed at a time by any kernel */
+    FEW_ROWS = 8,         /* of a tile: that is where an address for each window costs time */
     ALIGNED = 64,
 };
-_Static_assert(IMAGES + RESULTS + WEIGHTS + (STEPS + 8 * MOST_COLUMNS) * 8 < TG_SCRATCH,
+_Static_assert(IMAGES + 3 * RESULTS + WEIGHTS + (STEPS + 8 * MOST_COLUMNS) * 8 < TG_SCRATCH,
                "the scratch memory is too small");
 
 /* How far from the first element of a window its last one is, in windows. */
@@ -148,11 +151,11 @@ static void lay_out(convolution *v, int64_t unit)
 }
 
 /* Divides the work. `unit` rows are computed at a time. */
-static void divide(convolution *v, int64_t unit)
+static void divide(convolution *v, int64_t unit, bool may_place)
 {
     const int64_t element = (int64_t)v->element, all = taps(v), columns = (int64_t)v->kernels->columns;
     axis *down = &v->axis[0], *across = &v->axis[1];
-    v->laid_out = false;
+    v->laid_out = v->placed = false;
     v->images = 1;
     v->rows = rounded(v->m, unit);
     v->steps = all <= STEPS ? smaller(v->c, STEPS / all) * all : 0;
@@ -187,7 +190,11 @@ static void divide(convolution *v, int64_t unit)
     down->part = pieces(down->windows, pieces(down->windows, down->part));
     const int64_t computed = rounded((down->part - 1) * line_of(v) + across->part, columns / 2),
                   windows = down->part * across->part;
-    if (2 * computed > 3 * windows)
+    const int64_t idle = computed - windows, turned = rounded(v->m, columns / 2);
+    v->placed = may_place && v->m >= columns && v->rows >= v->m && v->steps == v->c * all &&
+                turned * windows * element <= RESULTS && turned * v->steps * element <= WEIGHTS &&
+                (v->kernels->rows > FEW_ROWS ? 25 * idle > windows : 2 * idle > windows);
+    if (!v->placed && 2 * computed > 3 * windows)
         lay_out(v, unit);
 }
 
@@ -220,7 +227,7 @@ static void find_windows(const convolution *v, int64_t number, block *b)
 typedef struct room {
     size_t *at;   /* where each step of a product begins in the images: */
     block listed; /* those of this block */
-    char *images, *results, *weights;
+    char *images, *results, *weights, *turned;
 } room;
 
 static bool find_room(convolution *v, room *r)
@@ -235,6 +242,7 @@ static bool find_room(convolution *v, room *r)
     r->images = memory + STEPS * sizeof(size_t);
     r->results = r->images + IMAGES + 2 * MOST_COLUMNS * 8;
     r->weights = r->results + RESULTS + 2 * MOST_COLUMNS * 8;
+    r->turned = r->weights + WEIGHTS + 2 * MOST_COLUMNS * 8;
     return true;
 }
 
@@ -354,24 +362,45 @@ static void list_steps(const convolution *v, const block *b, room *r)
 
 /* ---- products ---- */
 
+/* Where the weight of the group's first row for a step is. */
+static int64_t weight_at(const convolution *v, const block *b, int64_t step)
+{
+    const int64_t channel = step / taps(v), tap = step % taps(v), across = v->axis[1].taps;
+    return b->group * v->weight_group + channel * v->weight_channel + tap / across * v->weight_tap[0] +
+           tap % across * v->weight_tap[1];
+}
+
 /* Packs the block's weights as [tile, step, row of the tile]. */
 static void pack_weights(const convolution *v, const block *b, char *to)
 {
-    const int64_t tiles = pieces(b->rows, (int64_t)v->kernels->rows), across = v->axis[1].taps;
+    const int64_t tiles = pieces(b->rows, (int64_t)v->kernels->rows);
     TG_FOR_ELEMENT_SIZE(v->element, {
         for (int64_t tile = 0, row = b->row; tile < tiles; tile++) {
             const int64_t rows = b->rows / tiles + (tile < b->rows % tiles);
             for (int64_t step = b->step; step < b->step + b->steps; step++) {
-                const int64_t channel = step / taps(v), tap = step % taps(v);
-                const char *from =
-                    v->weight + (b->group * v->weight_group + row * v->weight_row + channel * v->weight_channel +
-                                 tap / across * v->weight_tap[0] + tap % across * v->weight_tap[1]) *
-                                    BYTES;
+                const char *from = v->weight + (weight_at(v, b, step) + row * v->weight_row) * BYTES;
                 for (int64_t r = 0; r < rows; r++, to += BYTES)
                     memcpy(to, from + r * v->weight_row * BYTES, BYTES);
             }
             row += rows;
         }
+    })
+}
+
+/* Packs all rows' weights as [panel, step, row of the panel], with zeros behind the last row. */
+static void pack_panels(const convolution *v, const block *b, char *to)
+{
+    const int64_t panel = (int64_t)v->kernels->columns, all = rounded(b->rows, panel / 2);
+    TG_FOR_ELEMENT_SIZE(v->element, {
+        for (int64_t first = 0; first < all; first += panel)
+            for (int64_t step = 0; step < b->steps; step++) {
+                const int64_t width = smaller(panel, all - first), inside = smaller(width, b->rows - first);
+                const char *from = v->weight + (weight_at(v, b, step) + first * v->weight_row) * BYTES;
+                for (int64_t r = 0; r < inside; r++, to += BYTES)
+                    memcpy(to, from + r * v->weight_row * BYTES, BYTES);
+                memset(to, 0, (size_t)((width - inside) * BYTES));
+                to += (width - inside) * BYTES;
+            }
     })
 }
 
@@ -395,12 +424,50 @@ static void take_results(const convolution *v, const block *b, int64_t line, int
                           to + (r * row + (n * b->down + y) * line) * element);
 }
 
+/* Writes the results of one image, [row, line, across], with the bias after the last step. */
+static void put_results(const convolution *v, const block *b, int64_t n, const char *from, int64_t row, int64_t line)
+{
+    const bool last = b->step + b->steps == v->c * taps(v);
+    v->kernels->put(
+        &(tg_windows_put){.m = (size_t)b->rows,
+                          .lines = (size_t)b->down,
+                          .across = (size_t)b->across,
+                          .from = from,
+                          .from_row = (size_t)row,
+                          .from_line = (size_t)line,
+                          .bias = last && v->bias ? v->bias + (b->group * v->m + b->row) * (int64_t)v->element : NULL,
+                          .to = results_at(v, b, n),
+                          .to_row = (size_t)v->out_channel,
+                          .to_line = (size_t)v->out_line,
+                          .to_step = (size_t)v->out_step});
+}
+
+/* The sums of all rows, computed as [window, row] and turned. */
+static void place_block(const convolution *v, const block *b, room *r)
+{
+    const int64_t lanes = (int64_t)v->kernels->columns / 2, windows = b->down * b->across,
+                  rows = rounded(b->rows, lanes), width = rounded(windows, lanes);
+    prepare_images(v, b, r->images);
+    list_steps(v, b, r);
+    v->kernels->place(&(tg_windows_places){.windows = (size_t)windows,
+                                           .across = (size_t)b->across,
+                                           .line = (size_t)(b->across + reach(&v->axis[1])),
+                                           .n = (size_t)rows,
+                                           .k = (size_t)b->steps,
+                                           .image = r->images,
+                                           .weights = r->weights,
+                                           .at = r->at,
+                                           .out = r->turned});
+    v->kernels->transpose(r->turned, (size_t)rows, (size_t)windows, (size_t)b->rows, (size_t)width, r->results);
+    put_results(v, b, 0, r->results, width, b->across);
+}
+
 static void convolve_block(const convolution *v, const block *b, room *r)
 {
     const int64_t line = v->laid_out ? b->across : b->across + reach(&v->axis[1]), element = (int64_t)v->element,
                   lanes = (int64_t)v->kernels->columns / 2,
                   width = rounded((b->images * b->down - 1) * line + b->across, lanes);
-    const bool more = b->step > 0, last = b->step + b->steps == v->c * taps(v);
+    const bool more = b->step > 0;
     prepare_images(v, b, r->images);
     list_steps(v, b, r);
     if (more)
@@ -415,18 +482,7 @@ static void convolve_block(const convolution *v, const block *b, room *r)
                                                .out_row = (size_t)width,
                                                .more = more});
     for (int64_t n = 0; n < b->images; n++)
-        v->kernels->put(
-            &(tg_windows_put){.m = (size_t)b->rows,
-                              .lines = (size_t)b->down,
-                              .across = (size_t)b->across,
-                              .from = r->results + n * b->down * line * element,
-                              .from_row = (size_t)width,
-                              .from_line = (size_t)line,
-                              .bias = last && v->bias ? v->bias + (b->group * v->m + b->row) * element : NULL,
-                              .to = results_at(v, b, n),
-                              .to_row = (size_t)v->out_channel,
-                              .to_line = (size_t)v->out_line,
-                              .to_step = (size_t)v->out_step});
+        put_results(v, b, n, r->results + n * b->down * line * element, width, line);
 }
 
 /* A tg_parallel_part: blocks of windows. */
@@ -444,10 +500,10 @@ static void convolve_some(void *context, size_t first, size_t count)
             b.step = 0;
             do { /* once without steps, too */
                 b.steps = smaller(v->steps, all - b.step);
-                pack_weights(v, &b, r.weights);
+                (v->placed ? pack_panels : pack_weights)(v, &b, r.weights);
                 for (size_t i = first; i < first + count; i++) {
                     find_windows(v, (int64_t)i, &b);
-                    convolve_block(v, &b, &r);
+                    (v->placed ? place_block : convolve_block)(v, &b, &r);
                 }
                 b.step += b.steps;
             } while (b.step < all);
@@ -466,7 +522,7 @@ static void convolve(convolution *v)
 {
     if (v->batch * v->groups * v->m * v->axis[0].windows * v->axis[1].windows <= 0)
         return;
-    divide(v, (int64_t)v->kernels->rows);
+    divide(v, (int64_t)v->kernels->rows, true);
     const int64_t blocks = blocks_of_windows(v), windows = v->images * v->axis[0].part * v->axis[1].part;
     tg_parallel((size_t)blocks, least(windows * v->groups * v->m * v->c * taps(v)), 1, convolve_some, v);
 }
@@ -570,7 +626,7 @@ static void correlate(convolution *v)
     enum { FEW = 4 }; /* channels: too few for the rows of a tile */
     const int64_t unit = (int64_t)v->kernels->columns / 2, channels = v->groups * v->c,
                   each = v->batch * v->axis[0].windows * v->axis[1].windows;
-    divide(v, unit);
+    divide(v, unit, false);
     if (v->c < FEW && taps(v) > 1)
         lay_out(v, unit);
     if (v->groups == 1 && v->c < FEW)

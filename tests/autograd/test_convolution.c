@@ -1,7 +1,9 @@
 /* Convolutions and pools against loops over every window. */
+#include "autograd/kernels/kernels.h"
 #include "tests/support/tensors.h"
 
 #include <math.h>
+#include <string.h>
 
 Suite *convolution_suite(void);
 
@@ -89,7 +91,12 @@ static const struct {
     {2, 3, 33, 31, 17, {5, 3}, {.stride = {2, 2}, .padding = {2, 1}, .groups = 1}},
     {1, 6, 40, 37, 6, {3, 3}, {.stride = {1, 3}, .padding = {2, 4}, .dilation = {2, 3}, .groups = 3}},
     {2, 8, 20, 20, 8, {3, 3}, {.padding = {1, 1}, .groups = 8}},
-    {9, 70, 2, 2, 40, {3, 3}, {.padding = {1, 1}, .groups = 1}},
+    {9, 70, 2, 2, 40, {3, 3}, {.padding = {1, 1}, .groups = 1}}, /* from here on windows in rows of tiles, */
+    {3, 20, 7, 7, 64, {3, 3}, {.padding = {1, 1}, .groups = 1}},
+    {2, 5, 14, 14, 70, {3, 3}, {.stride = {2, 2}, .padding = {1, 1}, .groups = 1}},
+    {3, 12, 5, 6, 70, {3, 2}, {.padding = {2, 1}, .dilation = {2, 3}, .groups = 2}},
+    {1, 433, 5, 5, 33, {3, 3}, {.padding = {1, 1}, .groups = 1}},
+    {2, 40, 9, 3, 33, {5, 3}, {.stride = {1, 2}, .padding = {2, 1}, .groups = 1}}, /* to here */
     {40, 20, 1, 1, 15, {1, 1}, {.groups = 1}},
     {1, 2, 150, 130, 3, {2, 2}, {.groups = 1}},   /* bands of an image */
     {1, 1, 3, 40000, 2, {2, 2}, {.groups = 1}},   /* parts of a line */
@@ -99,13 +106,10 @@ static const struct {
     {1, 4, 6, 40, 700, {2, 2}, {.groups = 1}},
 };
 
-/* Every sum has one order, so the bits are those of the product, with any number of threads; the gradient of the images
- * adds up in another order than the windows' way back. */
-START_TEST(convolutions_are_products_with_their_windows)
+/* Every sum has one order, so the bits are those of the product; the gradient of the images adds up in another order
+ * than the windows' way back. */
+static void assert_product_with_windows(tg_dtype dtype, int number)
 {
-    const tg_dtype dtype = _i % 2 ? TG_F64 : TG_F32;
-    const int number = _i / 2, threads = tg_threads();
-    tg_products_by(TG_PRODUCTS_OWN, NULL); /* OpenBLAS sums in a different order */
     tg_window s = convolutions[number].window;
     const int64_t channels = convolutions[number].channels, out = convolutions[number].out;
     for (int i = 0; i < 2; i++) {
@@ -117,23 +121,42 @@ START_TEST(convolutions_are_products_with_their_windows)
                     weight = drawn(dtype, TG_SHAPE(out, channels / s.groups, convolutions[number].kernel[0],
                                                    convolutions[number].kernel[1])),
                     bias = drawn(dtype, TG_SHAPE(out)), inputs[] = {x, weight, bias};
+    const tg_tensor y = tg_conv2d(x, weight, bias, s), same = product_with_windows(x, weight, bias, s);
+    const tg_tensor g = drawn(dtype, tg_shape_of(y));
+    tg_tensor gradient[3], expected[3];
+    ck_assert(tg_grad(&y, 1, inputs, 3, &g, false, gradient) && tg_grad(&same, 1, inputs, 3, &g, false, expected));
+    const size_t size = tg_dtype_size(dtype);
+    ck_assert_mem_eq(tg_data(y), tg_data(same), (size_t)tg_size(y) * size);
+    ck_assert_mem_eq(tg_data(gradient[1]), tg_data(expected[1]), (size_t)tg_size(weight) * size);
+    const double terms = sqrt((double)(tg_size(weight) / tg_dim(weight, 1)));
+    for (int64_t i = 0; i < tg_size(x); i++)
+        ck_assert_double_le(fabs(tg_at(gradient[0], i) - tg_at(expected[0], i)),
+                            terms * (dtype == TG_F32 ? 3e-5 : 1e-13));
+    for (int64_t i = 0; i < out; i++)
+        assert_relative(tg_at(gradient[2], i), tg_at(expected[2], i), dtype == TG_F32 ? 1e-4 : 1e-10);
+}
+
+/* With any number of threads; and small ones by every instruction set. */
+START_TEST(convolutions_are_products_with_their_windows)
+{
+    const tg_dtype dtype = _i % 2 ? TG_F64 : TG_F32;
+    const int number = _i / 2, threads = tg_threads();
+    const bool small = convolutions[number].batch * convolutions[number].channels * convolutions[number].height *
+                           convolutions[number].width <
+                       11000;
+    const tg_kernel_set usual = tg_kernels;
+    tg_products_by(TG_PRODUCTS_OWN, NULL); /* OpenBLAS sums in a different order */
     for (int k = 1; k <= 3; k += 2) {
         tg_set_threads(k);
-        const tg_tensor y = tg_conv2d(x, weight, bias, s), same = product_with_windows(x, weight, bias, s);
-        const tg_tensor g = drawn(dtype, tg_shape_of(y));
-        tg_tensor gradient[3], expected[3];
-        ck_assert(tg_grad(&y, 1, inputs, 3, &g, false, gradient) && tg_grad(&same, 1, inputs, 3, &g, false, expected));
-        const size_t size = tg_dtype_size(dtype);
-        ck_assert_mem_eq(tg_data(y), tg_data(same), (size_t)tg_size(y) * size);
-        ck_assert_mem_eq(tg_data(gradient[1]), tg_data(expected[1]), (size_t)tg_size(weight) * size);
-        const double terms = sqrt((double)(tg_size(weight) / tg_dim(weight, 1)));
-        for (int64_t i = 0; i < tg_size(x); i++)
-            ck_assert_double_le(fabs(tg_at(gradient[0], i) - tg_at(expected[0], i)),
-                                terms * (dtype == TG_F32 ? 3e-5 : 1e-13));
-        for (int64_t i = 0; i < out; i++)
-            assert_relative(tg_at(gradient[2], i), tg_at(expected[2], i), dtype == TG_F32 ? 1e-4 : 1e-10);
+        assert_product_with_windows(dtype, number);
     }
     tg_set_threads(threads);
+    for (int i = 0; small && tg_kernel_set_at(i); i++)
+        if (tg_kernel_set_runs(tg_kernel_set_at(i)) && strcmp(tg_kernel_set_at(i)->isa, usual.isa) != 0) {
+            tg_kernels = *tg_kernel_set_at(i);
+            assert_product_with_windows(dtype, number);
+        }
+    tg_kernels = usual;
     tg_products_by(TG_PRODUCTS_AUTO, NULL);
 }
 END_TEST

@@ -433,7 +433,7 @@ static void convolve_windows(const tg_windows_product *p)
 
 static void place_windows(const tg_windows_places *p)
 {
-    const pieces tiles = cut(p->windows, ROWS);
+    const pieces tiles = cut(p->count, ROWS);
     for (size_t column = 0; column < p->n; column += COLUMNS)
         for (size_t i = 0, window = 0; i < tiles.count; window += piece(tiles, i++)) {
             placed t = {{.k = p->k,

@@ -42,10 +42,10 @@ typedef struct tg_windows_product {
     bool more;
 } tg_windows_product;
 
-/*     place        out [windows, n] = A B: step l of window w at image + w / across * line + w % across + at[l];
+/*     place        out [count, n] = A B: step l of window w at image + w / across * line + w % across + at[l];
  * B packed as [panel of `columns`, k, columns], n a multiple of half of `columns` */
 typedef struct tg_windows_places {
-    size_t windows, across, line, n, k;
+    size_t count, across, line, n, k; /* count: windows */
     const void *image, *weights;
     const size_t *at;
     void *out;

@@ -1,5 +1,6 @@
 /* The record of a run: the saved weights are measured, once, and everything that is shown is read from there; no
  * result is lost when a program is killed. */
+#include "examples/programs/run/record.h"
 #include "tests/support/run_programs.h"
 #include "tests/support/temporary_files.h"
 
@@ -186,6 +187,29 @@ START_TEST(options_of_one_call_are_not_passed_on)
         train_run("sed", "-i 's/\"overwrite\": false/\"overwrite\": true/' m/config.json")); /* of an older one */
     expect_refused(train_run("train", "--config m/config.json --out other"), "other has results");
     expect_fine(train_run("train", "--resume --epochs 4 --out m"));
+}
+END_TEST
+
+/* A run is stopped between two entries of steps.csv, continued and killed before its next state: the state that it
+ * continues from is still the first one, and so are the losses of an entry that was begun. */
+START_TEST(losses_that_are_pending_survive_a_kill)
+{
+    tg_error error;
+    record_files files;
+    ck_assert(record_continue(&files, temporary_folder(), 0, false, &error));
+    files.sum = 1.5;
+    files.pending = 1;
+    ck_assert(record_put_loss(&files, 2, 0.5) && record_put_pending(&files, 3));
+    record_close(&files);
+    for (int killed = 0; killed < 3; killed++) {
+        ck_assert(record_continue(&files, temporary_folder(), 3, false, &error));
+        ck_assert(files.sum == 1.5 && files.pending == 1);
+        ck_assert(record_put_loss(&files, 4, 9));
+        record_close(&files);
+    }
+    ck_assert(record_continue(&files, temporary_folder(), 4, false, &error));
+    ck_assert_int_eq(files.pending, 0);
+    record_close(&files);
 }
 END_TEST
 
@@ -620,6 +644,7 @@ Suite *record_suite(void)
     tcase_add_test(tests, a_configuration_repeats_its_run);
     tcase_add_test(tests, options_of_one_call_are_not_passed_on);
     tcase_add_test(tests, a_run_is_not_resumed_with_other_data);
+    tcase_add_test(tests, losses_that_are_pending_survive_a_kill);
     tcase_add_loop_test(tests, rates_are_those_of_the_record, 0, 2);
     tcase_add_test(tests, a_step_that_is_left_out_is_recorded);
     tcase_add_test(tests, measures_are_those_of_the_epoch_with_the_best_accuracy);

@@ -208,9 +208,9 @@ typedef struct table {
     const kind *of;
     double *number; /* [rows, of->count], NaN where there is none; to be freed */
     int rows;
-    double sum; /* of the losses after the last entry, */
-    long pending;
-    bool unread; /* the file is there and cannot be read */
+    double sum;       /* of the losses after the last entry, */
+    long pending, at; /* their number, and the step */
+    bool unread;      /* the file is there and cannot be read */
 } table;
 
 /* Appends the numbers of a line to a table, if it has a step up to this one. */
@@ -243,6 +243,7 @@ static table read_table(const char *folder, const kind *of, long step, tg_error 
                 for (place[c] = 0; place[c] < fields && strcmp(field[place[c]], of->columns[c]) != 0;)
                     place[c]++;      /* `fields` if it is not there */
         } else if (line[0] == '#') { /* sum and number of pending losses at a step */
+            t.at = step;
             if (atol(line + 1) == step && fields > 1)
                 sscanf(field[1], "%lf %ld", &t.sum, &t.pending);
         } else if (fields == width)
@@ -480,10 +481,15 @@ bool record_put_loss(record_files *files, long step, double loss)
     return !files->steps || put_row(files->steps, (double[]){(double)step, loss}, 2);
 }
 
+static void put_pending(FILE *to, long step, double sum, long pending)
+{
+    if (to && pending)
+        fprintf(to, "#%ld,%.17g %ld\n", step, sum, pending);
+}
+
 bool record_put_pending(record_files *files, long step)
 {
-    if (files->steps && files->pending)
-        fprintf(files->steps, "#%ld,%.17g %ld\n", step, files->sum, files->pending);
+    put_pending(files->steps, step, files->sum, files->pending);
     return !files->steps || fflush(files->steps) == 0;
 }
 
@@ -495,6 +501,7 @@ static bool write_table(const void *context, FILE *to)
     fputc('\n', to);
     for (int i = 0; i < t->rows; i++)
         put_row(to, t->number + i * t->of->count, t->of->count);
+    put_pending(to, t->at, t->sum, t->pending); /* for a run that is killed before its next state is written */
     return true;
 }
 

@@ -144,6 +144,7 @@ bool net_spec_equalize(net_spec *spec, tg_error *error)
         *(size < wanted ? &low : &high) = factor;
     }
     *member = best;
+    spec->equal_width = true; /* these are the widths, and not to be changed again */
     return true;
 }
 

@@ -202,7 +202,11 @@ static tg_model *new_net(const run_spec *s, int net, tg_error *error)
 static tg_model *make_net(run_spec *s, tg_error *error)
 {
     const bool equal = s->gated && s->gated[0] == 'p';
-    return !equal || net_spec_equalize(&s->net, error) ? new_net(s, 0, error) : NULL;
+    if (equal && !net_spec_equalize(&s->net, error))
+        return NULL;
+    if (s->net.equal_width)
+        s->gated = "width"; /* of those that the record has */
+    return new_net(s, 0, error);
 }
 
 static bool make(trainer *r, tg_error *error)

@@ -14,6 +14,7 @@ import os
 import random
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -35,10 +36,15 @@ TABLES = {"keep-predictions": [""], "weights": ["w"], "categorical": ["b"], "ign
 MODELS = {"mlp": {"hidden": ["3", "6x2", "9,4"], "norm": ["rms", "batch", "layer"], "nets": ["2", "3"]},
           "gpt": {"layers": ["1"], "heads": ["1", "2"], "width": ["4"], "context": ["8"], "rotary": [""]},
           "gru": {"width": ["6"], "context": ["6"], "embedding": ["3"]},
+          "rnn": {"width": ["6"], "context": ["6"], "layers": ["1", "2"]},
+          "lstm": {"width": ["6"], "context": ["6"], "hidden": ["9"]},
+          "convnet": {"filters": ["2", "2,3"], "norm": ["none", "batch"]},
+          "vit": {"patch": ["4"], "layers": ["1"], "heads": ["1", "2"], "width": ["4"]},
+          "autoencoder": {"hidden": ["9", "7,5"], "code": ["2"]},
           "charmlp": {"context": ["3"], "embedding": ["3"]},
           "seq2seq": {"layers": ["1"], "heads": ["1", "2"], "width": ["4"], "relative": [""]}}
-DATA = {"csv:classes.csv": "mlp", "csv:numbers.csv": "mlp", "moons": "mlp", "sine": "mlp", "text:text": "gpt gru",
-        "lines:text": "charmlp", "pairs:pairs": "seq2seq"}
+DATA = {"csv:classes.csv": "mlp", "csv:numbers.csv": "mlp", "moons": "mlp", "sine": "mlp", "idx:images": "mlp convnet vit autoencoder",
+        "text:text": "gpt gru rnn lstm", "lines:text": "charmlp", "pairs:pairs": "seq2seq"}
 
 
 def write_data(rng):
@@ -56,17 +62,28 @@ def write_data(rng):
             text.write(word + "\n")
 
 
+    os.mkdir("images")
+    for name, count in ("train", 80), ("t10k", 30):
+        with open("images/%s-images-idx3-ubyte" % name, "wb") as images, \
+                open("images/%s-labels-idx1-ubyte" % name, "wb") as labels:
+            images.write(struct.pack(">IIII", 0x803, count, 8, 8))
+            labels.write(struct.pack(">II", 0x801, count))
+            for label in (rng.randrange(3) for _ in range(count)):
+                images.write(bytes(min(255, rng.randrange(90) + 80 * (i % 3 == label)) for i in range(64)))
+                labels.write(bytes([label]))
+
+
 def options(rng):
     """The options of a run, without those of the initial weights, and those."""
     data = rng.choice(list(DATA))
     model = rng.choice(DATA[data].split())
     pool = dict(ANY)
-    pool.update({} if ":" in data and data[0] != "c" else ROWS)
+    pool.update(ROWS if data[:3] in ("csv", "idx") or ":" not in data else {})
     pool.update(TABLES if data[0] == "c" else {})
     chosen = dict.fromkeys(rng.sample(list(pool), rng.choice([1, 2, 4, 6])))
     chosen = {name: rng.choice(pool[name]) for name in chosen}
     for name, values in MODELS[model].items():
-        if name in ("layers", "width", "context", "hidden") or rng.random() < 0.3:
+        if name in ("layers", "width", "context", "hidden", "filters", "patch", "code") or rng.random() < 0.3:
             chosen[name] = rng.choice(values)
     words = ["--data", data, "--model", model, "--epochs", str(rng.choice([2, 5, 9])), "--no-plots"]
     initial = []

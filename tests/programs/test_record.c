@@ -163,7 +163,7 @@ START_TEST(the_parts_of_a_step_do_not_matter)
         "csv:train.csv --hidden 8 --epochs 2 --refit no --dropout 0 --weights a --class-weights balanced"};
     FILE *file = fopen(temporary_path("uneven"), "w");
     for (int i = 0; i < 300; i++)
-        fprintf(file, "%d\t%.*s\n", i, i % 5 ? 1 : 14, "abcdefghijklmn" + i % 3);
+        fprintf(file, "%d\t%.*s\n", i, i % 5 ? 1 : 14, &"abcdefghijklmn"[i % 3]);
     fclose(file);
     double loss[4];
     for (int i = 0; i < 4; i++) {

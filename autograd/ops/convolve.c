@@ -29,7 +29,6 @@ enum {
     WEIGHTS = 640 << 10,  /* and of weights, or of their gradient */
     MOST_COLUMNS = 64,    /* computed at a time by any kernel */
     FEW_ROWS = 8,         /* of a tile: that is where an address for each window costs time */
-    ALIGNED = 64,
 };
 _Static_assert(IMAGES + 3 * RESULTS + WEIGHTS + (STEPS + 8 * MOST_COLUMNS) * 8 < TG_SCRATCH,
                "the scratch memory is too small");

@@ -100,7 +100,26 @@ static double run_nothing(void *context, int steps)
     return -1;
 }
 
-static bool hold(tg_activation activation, int which, bench_peer *peer, const convnet_settings *s)
+/* Prints a line of what is run beside the peer's work; false if it fails. */
+static bool hold(const char *name, const char *work, double run_steps(void *context, int steps), void *context,
+                 bench_peer *peer, const convnet_settings *s)
+{
+    race_entry entries[] = {{.run = run_steps, .context = context}, {.run = run_nothing}};
+    if (bench_peer_prepare(peer, work))
+        entries[1] = (race_entry){.run = bench_peer_run, .context = peer};
+    race(entries, 2, s->seconds);
+    const bool fine = !isnan(entries[0].seconds);
+    if (fine)
+        print(name, entries, s->csv);
+    return fine;
+}
+
+static void say_error(const char *name, const tg_tape *tape)
+{
+    fprintf(stderr, "bench: %s: %s\n", name, tg_tape_error(tape) ? tg_tape_error(tape) : "out of memory");
+}
+
+static bool hold_net(tg_activation activation, int which, bench_peer *peer, const convnet_settings *s)
 {
     static contest c;
     char name[120], work[120];
@@ -111,17 +130,9 @@ static bool hold(tg_activation activation, int which, bench_peer *peer, const co
                  nets[which].filters_text);
     else
         snprintf(work, sizeof work, "net vit:%s %d %d %d %d %d %d", act, BATCH, SIDE, PATCH, LAYERS, HEADS, WIDTH);
-    bool fine = open_contest(&c, activation, which, s->threads);
-    race_entry entries[] = {{.run = run, .context = &c}, {.run = run_nothing}};
-    if (bench_peer_prepare(peer, work))
-        entries[1] = (race_entry){.run = bench_peer_run, .context = peer};
-    if (fine)
-        race(entries, 2, s->seconds);
-    fine = fine && !isnan(entries[0].seconds);
-    if (fine)
-        print(name, entries, s->csv);
-    else
-        fprintf(stderr, "bench: %s: %s\n", name, tg_tape_error(c.tape) ? tg_tape_error(c.tape) : "out of memory");
+    const bool fine = open_contest(&c, activation, which, s->threads) && hold(name, work, run, &c, peer, s);
+    if (!fine)
+        say_error(name, c.tape);
     tg_optimizer_free(c.adamw);
     tg_model_free(c.net);
     tg_tape_free(c.tape);
@@ -190,24 +201,14 @@ static bool hold_operation(int which, bool backward, bench_peer *peer, const con
     char name[120], work[120];
     const int channels = (int)operations[which].channels, filters = (int)operations[which].filters,
               side = (int)operations[which].side;
-    snprintf(name, sizeof name, "%s, %d x %d, %s", filters ? "convolution" : "max pooling", side, side,
+    snprintf(work, sizeof work, "convolution %d to %d", channels, filters);
+    snprintf(name, sizeof name, "%s, %d x %d, %s", filters ? work : "max pooling", side, side,
              backward ? "with backward" : "forward");
-    if (filters)
-        snprintf(name, sizeof name, "convolution %d to %d, %d x %d, %s", channels, filters, side, side,
-                 backward ? "with backward" : "forward");
     snprintf(work, sizeof work, "net images:%s %d %d %d %d", backward ? "backward" : "forward", BATCH, channels,
              filters, side);
-    bool fine = open_operation(&o, which, backward, s->threads);
-    race_entry entries[] = {{.run = run_operation, .context = &o}, {.run = run_nothing}};
-    if (bench_peer_prepare(peer, work))
-        entries[1] = (race_entry){.run = bench_peer_run, .context = peer};
-    if (fine)
-        race(entries, 2, s->seconds);
-    fine = fine && !isnan(entries[0].seconds);
-    if (fine)
-        print(name, entries, s->csv);
-    else
-        fprintf(stderr, "bench: %s: %s\n", name, tg_tape_error(o.tape) ? tg_tape_error(o.tape) : "out of memory");
+    const bool fine = open_operation(&o, which, backward, s->threads) && hold(name, work, run_operation, &o, peer, s);
+    if (!fine)
+        say_error(name, o.tape);
     tg_tape_free(o.tape);
     tg_parameters_free(o.parameters);
     free(o.cotangent);
@@ -225,7 +226,7 @@ bool convnet_bench(const convnet_settings *s)
                "images of 28 x 28, batch 128", "us", "torch us", "ratio");
     for (int a = 0; fine && tg_activation_name((tg_activation)a); a++)
         for (int i = 0; bench_is_listed(s->activations, tg_activation_name((tg_activation)a)) && i < NETS; i++, lines++)
-            fine = fine && hold((tg_activation)a, i, peer, s);
+            fine = fine && hold_net((tg_activation)a, i, peer, s);
     for (int i = 0; fine && lines > 0 && i < 2 * OPERATIONS; i++)
         fine = hold_operation(i / 2, i % 2, peer, s);
     if (fine && lines == 0)

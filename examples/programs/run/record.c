@@ -232,7 +232,7 @@ static table read_table(const char *folder, const kind *of, long step, tg_error 
     char *line = NULL, *field[FIELDS];
     size_t size = 0;
     int place[FIELDS], width = 0;
-    table t = {.of = of};
+    table t = {.of = of, .at = step};
     FILE *file = files_read(folder, of->name, error);
     t.unread = !file && error->text[0];
     for (ssize_t length; file && (length = getline(&line, &size, file)) > 0 && line[length - 1] == '\n';) {
@@ -243,7 +243,6 @@ static table read_table(const char *folder, const kind *of, long step, tg_error 
                 for (place[c] = 0; place[c] < fields && strcmp(field[place[c]], of->columns[c]) != 0;)
                     place[c]++;      /* `fields` if it is not there */
         } else if (line[0] == '#') { /* sum and number of pending losses at a step */
-            t.at = step;
             if (atol(line + 1) == step && fields > 1)
                 sscanf(field[1], "%lf %ld", &t.sum, &t.pending);
         } else if (fields == width)

@@ -198,11 +198,11 @@ static bool open_operation(operation *o, int which, bool backward, int threads)
 static bool hold_operation(int which, bool backward, bench_peer *peer, const convnet_settings *s)
 {
     operation o;
-    char name[120], work[120];
+    char kind[40], name[120], work[120];
     const int channels = (int)operations[which].channels, filters = (int)operations[which].filters,
               side = (int)operations[which].side;
-    snprintf(work, sizeof work, "convolution %d to %d", channels, filters);
-    snprintf(name, sizeof name, "%s, %d x %d, %s", filters ? work : "max pooling", side, side,
+    snprintf(kind, sizeof kind, "convolution %d to %d", channels, filters);
+    snprintf(name, sizeof name, "%s, %d x %d, %s", filters ? kind : "max pooling", side, side,
              backward ? "with backward" : "forward");
     snprintf(work, sizeof work, "net images:%s %d %d %d %d", backward ? "backward" : "forward", BATCH, channels,
              filters, side);

@@ -3,13 +3,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-enum { SMALLEST_CHUNK = 1 << 16, LARGEST_STEP = 1 << 26 };
+enum { SMALLEST_CHUNK = 1 << 14, LARGEST_STEP = 1 << 26 };
 
-/* Adds a chunk after the current one: as large as all chunks so far, within limits, and large enough for the request.
+/* Adds a chunk after the current one: a fourth of all chunks so far, within limits, and large enough for the request.
  */
 static tg_chunk *new_chunk(tg_arena *arena, size_t size)
 {
-    size_t want = (size_t)arena->bytes_held;
+    size_t want = (size_t)arena->bytes_held / 4;
     if (want < SMALLEST_CHUNK)
         want = SMALLEST_CHUNK;
     if (want > LARGEST_STEP)

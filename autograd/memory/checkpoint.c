@@ -116,7 +116,7 @@ static bool append_again(tg_recompute *r, const tg_region *region, int64_t index
     if (!again)
         return false;
     again->slot.at = tg_arena_here(&r->tape->run.arena);
-    memcpy(again, value, offsetof(tg_value, program)); /* operation, attributes, inputs, type and shape */
+    memcpy(again, value, offsetof(tg_value, mode)); /* operation, attributes, inputs, shape and type */
     again->inputs = tg_program_take(program, (size_t)value->input_count * sizeof *again->inputs, sizeof(void *));
     if (!again->inputs)
         return false;

@@ -134,19 +134,20 @@ tg_value *tg_program_append(tg_program *program)
         return NULL;
     if (program->count < program->known)
         tg_program_cut(program, program->count);
-    if (program->count == program->block_count * TG_BLOCK_VALUES && !add_block(program)) {
+    if (program->count >= TG_MOST_VALUES ||
+        (program->count == program->block_count * TG_BLOCK_VALUES && !add_block(program))) {
         tg_program_fail(program, "out of memory for tensor number %lld of the tape", (long long)program->count);
         return NULL;
     }
     tg_value *value = tg_program_at(program, program->count);
-    const int64_t index = program->count++;
+    const int32_t index = (int32_t)program->count++;
     program->known = program->count;
     program->recorded++;
     program->planned = NULL;
     program->size = 0;
     /* In parts: for a longer one compilers choose an instruction that is slow to start. */
-    memset(value, 0, offsetof(tg_value, index));
-    memset(&value->index, 0, offsetof(tg_value, at) - offsetof(tg_value, index));
+    memset(value, 0, offsetof(tg_value, program));
+    memset(&value->program, 0, offsetof(tg_value, at) - offsetof(tg_value, program));
     memset(&value->at, 0, sizeof *value - offsetof(tg_value, at));
     value->program = program;
     value->index = index;

@@ -55,7 +55,7 @@ typedef struct tg_list {
     int count, capacity, next; /* next: the first item that this step has not reached */
 } tg_list;
 
-enum { TG_BLOCK_BITS = 8, TG_BLOCK_VALUES = 1 << TG_BLOCK_BITS };
+enum { TG_BLOCK_BITS = 8, TG_BLOCK_VALUES = 1 << TG_BLOCK_BITS, TG_MOST_VALUES = INT32_MAX };
 
 struct tg_program {
     tg_value **blocks;

@@ -43,7 +43,7 @@ struct tg_feature {
 
 enum { TG_RELEASED_LISTS = 32, TG_BUFFER_ALIGNMENT = 64 };
 
-#define TG_ALWAYS INT64_MAX
+#define TG_ALWAYS INT32_MAX
 
 struct tg_run {
     tg_arena arena; /* the buffers, */

@@ -35,21 +35,29 @@ typedef struct tg_slot {
     bool owned;    /* the run's buffer, which may be released */
     bool kept;     /* never released */
     bool released; /* released: the elements are valid only until the buffer is reused */
-    int64_t until; /* the last value that reads it, where that is known: in a pass, or in the run's block */
+    int32_t until; /* the last value that reads it, where that is known: in a pass, or in the run's block */
     int64_t at;    /* the run's memory position before this value */
 } tg_slot;
 
 struct tg_value {
+    /* Copied when a checkpoint records it again: */
     const tg_op *op;
     const void *attributes; /* a copy of the attributes given to tg_apply; NULL if the operation has none */
     tg_value **inputs;
-    int input_count;
-    tg_dtype dtype;
-    int64_t size;    /* number of elements */
     tg_shape *shape; /* perhaps that of an input */
+    int64_t size;    /* number of elements */
+    int input_count;
+    uint8_t dtype; /* tg_dtype */
+
+    uint8_t mode;       /* tg_mode */
+    bool requires_grad; /* depends on a trained parameter or a variable through differentiable operations */
+    bool is_variable;
+    bool is_borrowed; /* a leaf whose elements belong to the caller */
+    bool is_saved;    /* the saved derivative of the value before it, computed together with it */
+    bool is_kept;     /* may be read until the step ends, also on a tape that saves memory */
+    int32_t index;    /* position in the program */
 
     tg_program *program;
-    int64_t index;                /* position in the program */
     tg_parameter *parameter;      /* of a parameter's leaf, */
     int64_t change;               /* which keeps the latest change (changes.h) of when the step placed it; another leaf
                                      that by tg_set after operations had read it, 0: none */
@@ -57,13 +65,6 @@ struct tg_value {
     const tg_value *derived_from; /* the value whose derivative this is part of */
     const tg_scope *scope;
     const struct tg_region *region; /* the innermost checkpoint that contains it */
-    uint8_t mode;                   /* tg_mode */
-    bool requires_grad;             /* depends on a trained parameter or a variable through differentiable operations
-                                     */
-    bool is_variable;
-    bool is_borrowed; /* a leaf whose elements belong to the caller */
-    bool is_saved;    /* the saved derivative of the value before it, computed together with it */
-    bool is_kept;     /* may be read until the step ends, also on a tape that saves memory */
 
     tg_value *gradient; /* of a leaf or retained value: its latest gradient, valid if that was recorded in this step, */
     tg_value *earlier;  /* and of a gradient: the value that it was added to */

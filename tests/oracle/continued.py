@@ -1,13 +1,16 @@
 #!/usr/bin/python3
-"""Runs of train that are stopped, continued and repeated, against the same run in one piece.
+"""Runs and comparisons that are stopped, continued and repeated, against the same in one piece.
 
     /usr/bin/python3 tests/oracle/continued.py build/bin 60 1       # binaries, runs, seed
 
 Each run has random data, model and options; a third begin with the weights of another (--start). It is trained as a
 whole; again, but interrupted or killed at random moments and continued by the same command or by --resume; and once
-more by --config. All must leave the same bytes, and both commands, given again at the end, must change none. The last
-line is libcheck's; the status is 1 if anything differs.
+more by --config. All must leave the same bytes, and both commands, given again at the end, must change none.
+
+A fourth are comparisons instead: as a whole; stopped and continued with other numbers of jobs; by parts; with fewer
+seeds at first; and by --config. The last line is libcheck's; the status is 1 if anything differs.
 """
+import csv
 import math
 import multiprocessing
 import os
@@ -22,6 +25,8 @@ import time
 
 FILES = ("best.safetensors", "last.safetensors", "refit.safetensors", "curves.csv", "steps.csv", "result.json", "rows.csv",
          "predictions.csv")
+RUNS = tuple(name for name in FILES if name != "result.json")
+COMPARED = ("runs.csv", "summary.csv", "pairs.csv", "curves.csv", "step_bands.csv", "points.csv", "surface.csv")
 ACTIVATIONS = "gelu_exact gelu_tanh silu relu relu_squared tanh sine xielu stochastic_gelu swiglu reglu glu bilinear".split()
 
 # Options of any run, of rows, of tables, and of each model; "" is a flag.
@@ -92,10 +97,20 @@ def options(rng):
     return words, initial
 
 
-def contents(folder):
+def drop(words, *names):
+    """Without these options and their values."""
+    left = list(words)
+    for name in names:
+        while "--" + name in left:
+            at = left.index("--" + name)
+            del left[at:at + (2 if at + 1 < len(left) and not left[at + 1].startswith("--") else 1)]
+    return left
+
+
+def contents(folder, names=FILES):
     """The files' bytes, without the lines of steps.csv that begin with #, which are for a run that continues."""
     found = {}
-    for name in FILES:
+    for name in names:
         path = os.path.join(folder, name)
         if os.path.exists(path):
             with open(path, "rb") as file:
@@ -103,9 +118,9 @@ def contents(folder):
     return found
 
 
-def train(binaries, words, seconds=None, how=None):
+def train(binaries, words, seconds=None, how=None, program="train"):
     """Status and output; with `seconds`, a signal is sent after that time, and the status is None if it came in time."""
-    child = subprocess.Popen([os.path.join(binaries, "train")] + words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    child = subprocess.Popen([os.path.join(binaries, program)] + words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     try:
         said = child.communicate(timeout=seconds)[0]
         return child.returncode, said.decode("latin1")
@@ -120,7 +135,7 @@ def check(binaries, rng):
     words, initial = options(rng)
     if rng.random() < 0.33 and train(binaries, words + initial + ["--out", "begun"])[0] == 0:
         initial = ["--start", "begun"]
-        words = [word for i, word in enumerate(words) if "--soften" not in words[max(i - 1, 0):i + 1]]
+        words = drop(words, "soften")
     words += initial
     begun = time.monotonic()
     status, said = train(binaries, words + ["--out", "whole"])
@@ -152,6 +167,76 @@ def check(binaries, rng):
     return None
 
 
+# Options of comparisons; several values of one number are compared, too.
+COMPARISONS = {"lr": ["auto", "0.001,0.02"], "dropout": ["0,0.3"], "init-scale": ["1,3"], "weight-decay": ["0,0.5"],
+               "optimizer": ["adam,lion"], "folds": ["2", "3"], "split": ["fixed"], "margin": ["1%"], "keep-models": [""],
+               "measures": ["test_loss", "best_val_loss"], "test-noise": ["0.1,1"], "label-smoothing": ["0.1"]}
+
+
+def table_of(text):
+    """The cells of a CSV file, without columns of seconds."""
+    rows = list(csv.DictReader(text.decode().splitlines()))
+    return [{name: cell for name, cell in row.items() if "seconds" not in name} for row in rows]
+
+
+def comparison_of(folder):
+    """What a comparison and its runs leave, without seconds."""
+    found = contents(folder, COMPARED)
+    for run in os.listdir(os.path.join(folder, "runs")):
+        found.update(("%s/%s" % (run, name), text)
+                     for name, text in contents(os.path.join(folder, "runs", run), RUNS).items())
+    return {name: table_of(text) if name.endswith(".csv") else text for name, text in found.items()}
+
+
+def ways_to_compare(binaries, rng, words, seeds, activations, took):
+    """Ways to the same comparison: what was done, and the status, output and folder of the last command."""
+    def last(what, options, folder):
+        return (what,) + train(binaries, options + ["--out", folder], program="compare") + (folder,)
+    whole = words + ["--seeds", str(seeds), "--activations", ",".join(activations)]
+    for attempt in range(rng.choice([1, 2, 5])):
+        train(binaries, whole + ["--jobs", rng.choice("123"), "--out", "parts"], took * rng.random(),
+              rng.choice([signal.SIGINT, signal.SIGTERM, signal.SIGKILL]), "compare")
+    yield last("stopped and continued", whole + ["--jobs", rng.choice("12")], "parts")
+    if "auto" not in words:
+        number = rng.choice([2, 3])
+        for part in rng.sample(range(1, number + 1), number):
+            yield last("part %d of %d" % (part, number), whole + ["--part", "%d/%d" % (part, number)], "divided")
+        yield last("by parts", whole, "divided")
+    yield last("fewer seeds", whole + ["--seeds", str(seeds - 1)], "grown")
+    yield last("fewer seeds first", whole, "grown")
+    yield last("repeated by --config", ["--config", "whole/config.json"], "again")
+    yield last("given again at the end", whole, "whole")
+
+
+def check_comparison(binaries, rng):
+    """The same for a comparison."""
+    words, initial = options(rng)
+    words = drop(words + initial, "activation", "accumulate", "shards")
+    for name in rng.sample(list(COMPARISONS), rng.choice([0, 1, 2])):
+        words = drop(words, name) + ["--" + name] + [value for value in [rng.choice(COMPARISONS[name])] if value]
+    activations, seeds = rng.sample(ACTIVATIONS, rng.choice([2, 3])), rng.choice([2, 3])
+    whole = words + ["--seeds", str(seeds), "--activations", ",".join(activations), "--out", "whole"]
+    begun = time.monotonic()
+    status, said = train(binaries, whole, program="compare")
+    took = time.monotonic() - begun
+    if status in (1, 2):
+        return False
+    line = "compare " + " ".join(whole)
+    if status != 0:
+        return "%s\n    status %d: %s" % (line, status, said[-300:])
+    expected = comparison_of("whole")
+    for what, status, said, folder in ways_to_compare(binaries, rng, words, seeds, activations, took):
+        if status != 0:
+            return "%s\n    %s: status %s: %s" % (line, what, status, said[-300:])
+        if what == "fewer seeds" or what.startswith("part "):
+            continue
+        found = comparison_of(folder) # fewer seeds may have chosen other rates
+        other = [name for name in sorted(expected) if found.get(name) != expected[name]]
+        if other:
+            return "%s\n    %s: %s differ" % (line, what, ", ".join(other[:9]))
+    return None
+
+
 def one(job):
     binaries, seed, index = job
     for attempt in range(40):
@@ -159,7 +244,7 @@ def one(job):
         folder = tempfile.mkdtemp(prefix="tapegrad-continued-")
         os.chdir(folder)
         write_data(rng)
-        problem = check(binaries, rng)
+        problem = (check_comparison if index % 4 == 3 else check)(binaries, rng)
         os.chdir("/")
         shutil.rmtree(folder, ignore_errors=True)
         if problem is not False:

@@ -327,13 +327,13 @@ static bool read_options(comparison *c, int argc, char **argv)
     return true;
 }
 
-/* Claims the folder for this comparison. False and one line if it belongs to another comparison, or if it is to be
- * overwritten while another process works in it. */
+/* Claims the folder for this comparison, which may have other seeds and activations than before. False and one line if
+ * it belongs to another comparison, or if it is to be overwritten while another process works in it. */
 static bool claim(comparison *c, tg_error *error)
 {
-    static const char *const ignored[] = {"version",  "seeds",    "jobs",   "out",       "format",
-                                          "no-plots", "report",   "config", "overwrite", "tensorboard",
-                                          "part",     "measures", "margin", NULL};
+    static const char *const ignored[] = {"version",     "seeds",    "activations", "jobs",   "out",
+                                          "format",      "no-plots", "report",      "config", "overwrite",
+                                          "tensorboard", "part",     "measures",    "margin", NULL};
     const char *out = c->e.settings.run.out;
     const bool overwrite = c->e.settings.run.overwrite;
     json_t *config = config_of(c);

@@ -8,7 +8,7 @@ whole; again, but interrupted or killed at random moments and continued by the s
 more by --config. All must leave the same bytes, and both commands, given again at the end, must change none.
 
 A fourth are comparisons instead: as a whole; stopped and continued with other numbers of jobs; by parts; with fewer
-seeds at first; and by --config. The last line is libcheck's; the status is 1 if anything differs.
+seeds and activations at first; and by --config. The last line is libcheck's; the status is 1 if anything differs.
 """
 import csv
 import math
@@ -202,8 +202,9 @@ def ways_to_compare(binaries, rng, words, seeds, activations, took):
         for part in rng.sample(range(1, number + 1), number):
             yield last("part %d of %d" % (part, number), whole + ["--part", "%d/%d" % (part, number)], "divided")
         yield last("by parts", whole, "divided")
-    yield last("fewer seeds", whole + ["--seeds", str(seeds - 1)], "grown")
-    yield last("fewer seeds first", whole, "grown")
+    fewer = ["--seeds", str(seeds - 1), "--activations", ",".join(rng.sample(activations, rng.choice([1, 2])))]
+    yield last("fewer", words + fewer, "grown")
+    yield last("fewer seeds and activations first", whole, "grown")
     yield last("repeated by --config", ["--config", "whole/config.json"], "again")
     yield last("given again at the end", whole, "whole")
 
@@ -211,7 +212,7 @@ def ways_to_compare(binaries, rng, words, seeds, activations, took):
 def check_comparison(binaries, rng):
     """The same for a comparison."""
     words, initial = options(rng)
-    words = drop(words + initial, "activation", "accumulate", "shards")
+    words = drop(words + initial, "activation", "accumulate", "shards", "gated")
     for name in rng.sample(list(COMPARISONS), rng.choice([0, 1, 2])):
         words = drop(words, name) + ["--" + name] + [value for value in [rng.choice(COMPARISONS[name])] if value]
     activations, seeds = rng.sample(ACTIVATIONS, rng.choice([2, 3])), rng.choice([2, 3])
@@ -228,7 +229,7 @@ def check_comparison(binaries, rng):
     for what, status, said, folder in ways_to_compare(binaries, rng, words, seeds, activations, took):
         if status != 0:
             return "%s\n    %s: status %s: %s" % (line, what, status, said[-300:])
-        if what == "fewer seeds" or what.startswith("part "):
+        if what == "fewer" or what.startswith("part "):
             continue
         found = comparison_of(folder) # fewer seeds may have chosen other rates
         other = [name for name in sorted(expected) if found.get(name) != expected[name]]

@@ -605,11 +605,11 @@ START_TEST(steps_are_written_while_an_epoch_runs)
 }
 END_TEST
 
-START_TEST(a_finished_comparison_trains_nothing_again_and_may_have_more_seeds)
+START_TEST(a_finished_comparison_trains_nothing_again_and_may_have_more_seeds_and_activations)
 {
-    expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 1 --out o"));
+    expect_fine(train_run("compare", SMALL "--activations silu --seeds 1 --out o"));
     expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 2 --out o"));
-    ck_assert_msg(strstr(train_output, "2 of 4 runs are complete"), "%s", train_output);
+    ck_assert_msg(strstr(train_output, "1 of 4 runs "), "%s", train_output);
     expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 2 --out o"));
     ck_assert_msg(strstr(train_output, "4 of 4 runs are complete") && !strstr(train_output, ": done"), "%s",
                   train_output);
@@ -666,7 +666,7 @@ Suite *record_suite(void)
     tcase_add_loop_test(tests, a_report_grows_while_runs_go_on, 0, 2);
     tcase_add_test(tests, steps_are_written_while_an_epoch_runs);
     tcase_add_test(tests, a_finished_run_that_lost_epochs_is_trained_again);
-    tcase_add_test(tests, a_finished_comparison_trains_nothing_again_and_may_have_more_seeds);
+    tcase_add_test(tests, a_finished_comparison_trains_nothing_again_and_may_have_more_seeds_and_activations);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -103,12 +103,29 @@ START_TEST(exports_of_all_forms_give_one_table)
 }
 END_TEST
 
+/* Whatever the order of the rows; and a run that ends before the others is told. */
+START_TEST(the_number_of_the_last_step_counts)
+{
+    write_text("steps.csv", "group,seed,epoch,loss\na,1,10,0.5\na,1,9,7\nb,1,9,8\nb,1,10,\nb,1,10,0.75\na,1,10,0.25\n");
+    expect_fine(train_run("compare", "--runs steps.csv --out o"));
+    ck_assert_double_eq(csv_cell("o/summary.csv", "a", "loss_mean"), 0.25);
+    ck_assert_double_eq(csv_cell("o/summary.csv", "b", "loss_mean"), 0.75);
+    ck_assert_msg(!strstr(train_output, "different steps"), "%s", train_output);
+    write_text("early.csv", "group,seed,epoch,loss\na,1,10,0.5\nb,1,4,0.75\n");
+    expect_fine(train_run("compare", "--runs early.csv"));
+    ck_assert_msg(strstr(train_output, "Runs end at different steps, for example with loss at 4 to 10."), "%s",
+                  train_output);
+}
+END_TEST
+
 START_TEST(what_cannot_be_compared_is_refused)
 {
     write_text("twice.csv", "group,seed,loss\na,1,2\na,1,3\n");
     write_text("words.csv", "group,seed\na,1\nb,1\n");
     write_text("seed.csv", "group,seed,loss\na,1,2\na,,3\n");
+    write_text("step.csv", "group,seed,step,loss\na,1,1,2\na,1,last,3\n");
     expect_refused(train_run("compare", "--runs none.csv"), "none.csv");
+    expect_refused(train_run("compare", "--runs step.csv"), "step.csv:3, column 'step': 'last' is not a number");
     expect_refused(train_run("compare", "--runs twice.csv"),
                    "twice.csv:3, column 'group': a second row of the same run");
     expect_refused(train_run("compare", "--runs words.csv"), "no column of numbers to compare");
@@ -205,6 +222,7 @@ Suite *elsewhere_suite(void)
     tcase_add_checked_fixture(tests, train_folder_make, temporary_folder_remove);
     tcase_add_test(tests, our_own_curves_give_our_own_table);
     tcase_add_test(tests, exports_of_all_forms_give_one_table);
+    tcase_add_test(tests, the_number_of_the_last_step_counts);
     tcase_add_test(tests, what_cannot_be_compared_is_refused);
     tcase_add_loop_test(tests, groups_seeds_and_folds_are_texts, 0, 5);
     tcase_add_test(tests, what_is_asked_for_and_is_no_measure_is_told);

@@ -132,13 +132,24 @@ static bool fail_at_cell(const csv_source *s, size_t row, size_t column)
     return csv_fail_at(s, row, column, problem);
 }
 
-/* Adds a number of a run, which counts unless another one follows. */
+/* The step of a row; false, with a message, if it is a word. */
+static bool step_at(const csv_source *s, size_t row, int column, double *step)
+{
+    *step = NAN;
+    return column < 0 || number_at(s, row, (size_t)column, step) || csv_is_missing_at(s, row, (size_t)column) ||
+           fail_at_cell(s, row, (size_t)column);
+}
+
+/* Adds a number of a run, which counts unless there is one of a later step, or of the same step further below. */
 static void put(runs_file *to, int run, int measure, double step, double number)
 {
     runs_curve *curve = &to->curves[run * COMPARISON_MEASURES + measure];
     curve->pairs = memory_grown(curve->pairs, curve->count, 2 * sizeof *curve->pairs);
     curve->pairs[2 * curve->count] = step;
-    curve->pairs[2 * curve->count++ + 1] = number;
+    curve->pairs[2 * curve->count + 1] = number;
+    if (curve->count++ > 0 && step < curve->last)
+        return;
+    curve->last = step;
     to->c.runs[run].values[measure] = number;
 }
 
@@ -146,16 +157,18 @@ static void put(runs_file *to, int run, int measure, double step, double number)
 
 /* A column with a measure of one run. */
 static bool read_column(runs_file *to, const csv_source *s, const char *wanted, const char *name,
-                        const char *measure_name, size_t step, size_t column)
+                        const char *measure_name, int step, size_t column)
 {
     size_t length;
     const char *seed = split_seed(name, &length);
     const int measure = find_measure(to, wanted, measure_name, s->error);
     const int run = measure >= 0 ? find_run(to, name, length, seed ? seed : "0", "") : -1;
     for (size_t row = 0; measure >= 0 && row < s->rows; row++) {
-        double number;
+        double number, at;
+        if (!step_at(s, row, step, &at))
+            return false;
         if (number_at(s, row, column, &number))
-            put(to, run, measure, csv_value(s, row, step), number);
+            put(to, run, measure, at, number);
         else if (!csv_is_missing_at(s, row, column))
             return fail_at_cell(s, row, column);
     }
@@ -297,7 +310,9 @@ static bool read_rows(runs_file *to, const csv_source *s, const char *wanted)
         if (p.step < 0 && run < before)
             return csv_fail_at(s, row, (size_t)p.group,
                                "a second row of the same run, and no column step or epoch says which is later");
-        const double step = p.step >= 0 ? csv_value(s, row, (size_t)p.step) : 0;
+        double step;
+        if (!step_at(s, row, p.step, &step))
+            return false;
         for (size_t i = 0; i < s->table.columns; i++) {
             double number;
             if (p.measure[i] >= 0 && number_at(s, row, i, &number))
@@ -378,6 +393,30 @@ static bool check_wanted(const runs_file *from, const char *path, const char *wa
     return true;
 }
 
+static int by_step(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorts the curves of a measure; says where they end, if at different steps. */
+static void end_curves(runs_file *of, int measure)
+{
+    comparison *c = &of->c;
+    double first = INFINITY, last = -INFINITY;
+    for (int i = 0; i < c->run_count; i++) {
+        const runs_curve *curve = &of->curves[i * COMPARISON_MEASURES + measure];
+        if (curve->count == 0)
+            continue;
+        qsort(curve->pairs, curve->count, 2 * sizeof *curve->pairs, by_step);
+        first = fmin(first, curve->last);
+        last = fmax(last, curve->last);
+    }
+    if (first < last)
+        c->note = texts_add(&of->names, "Runs end at different steps, for example with %s at %.9g to %.9g.",
+                            c->measures[measure].name, first, last);
+}
+
 bool runs_read(const char *path, const char *measures, runs_file *out, tg_error *error)
 {
     struct stat status;
@@ -388,6 +427,8 @@ bool runs_read(const char *path, const char *measures, runs_file *out, tg_error 
     if (fine && (out->c.measure_count == 0 || out->c.run_count == 0))
         fine = tg_fail(error, "%s: no column of numbers to compare%s", path, measures ? " is called so" : "");
     find_shares(out);
+    for (int m = out->c.measure_count - 1; m >= 0; m--)
+        end_curves(out, m);
     if (out->numbered)
         out->c.note = "No column has seeds: the runs of a group are paired in their order.";
     if (!fine)

@@ -8,11 +8,11 @@
  *
  * Three forms are recognised by their header:
  *
- *     group,seed,step,loss,accuracy       a row for each run, or for each step of a run; then the last number counts.
- *                                         The group is a column group, activation, model, method, config, name or
- *                                         run, or else the first column of words; the seed a column seed, if any
- *     Step,relu-seed1 - loss,...          W&B's export of a chart: a column for each run and measure
- *     Wall time,Step,Value                TensorBoard's export of a curve: the file is called run-RUN-tag-MEASURE.csv
+ *     group,seed,step,loss,accuracy       a row for each run, or for each step of a run; then that of the last step
+ * counts. The group is a column group, activation, model, method, config, name or run, or else the first column of
+ * words; the seed a column seed, if any Step,relu-seed1 - loss,...          W&B's export of a chart: a column for each
+ * run and measure Wall time,Step,Value                TensorBoard's export of a curve: the file is called
+ * run-RUN-tag-MEASURE.csv
  *
  * Without a column for it, the seed is the number at the end of a run's name (relu-seed1, relu_1). Without that, runs
  * of a group are numbered in order. Groups, seeds and folds are texts. An empty cell means no value; NaN and inf mean
@@ -28,8 +28,9 @@
 #include <tapegrad.h>
 
 typedef struct runs_curve {
-    double *pairs; /* [count, 2]: step and number */
+    double *pairs; /* [count, 2]: step and number, by step */
     size_t count;
+    double last; /* the largest step */
 } runs_curve;
 
 typedef struct runs_file {

@@ -499,6 +499,79 @@ class Commands:
             self.run("compare", ["--config", out + "/config.json", "--out", out + "config"])
             expect(self.without_seconds(out + "config") == self.without_seconds(out), out, "by --config has other runs.csv")
 
+    # ---- results of other programs ----
+
+    def elsewhere(self, index):
+        """compare --runs: a table of runs, or of their steps in any order, W&B's chart or TensorBoard's curves."""
+        rng = self.rng
+        groups = rng.sample(["relu", "gelu", "a b", "x-1 y", "swiglu", "net v", "0.5 k"], rng.randint(2, 5))
+        seeds = rng.sample(range(1, 60), rng.randint(2, 12))
+        measures = [(name, 10 ** rng.uniform(-4, 4)) for name in rng.sample(["accuracy", "loss", "nll", "err"], rng.randint(1, 3))]
+        form = rng.choice(["rows", "steps", "wide", "curves"])
+        steps = rng.sample(range(1, 500), 1 if form == "rows" else rng.randint(1, 5))
+        values, runs = {}, {}  # all numbers; and those of the last steps
+        for group, seed in itertools.product(groups, seeds):
+            if rng.random() < 0.1:
+                continue
+            for (measure, size), step in itertools.product(measures, steps):
+                number_ = (0.5 + 0.4 * rng.random() if measure == "accuracy" else rng.gauss(measure != "nll", 0.3) * size)
+                values[group, seed, measure, step] = float("%.9g" % number_)
+            runs.setdefault(group, {})[seed, 0] = {m: values[group, seed, m, max(steps)] for m, _ in measures}
+        if len(runs) < 2 or any(len(of) < 2 for of in runs.values()) or \
+                any(len(set(a) & set(b)) < 2 for a, b in itertools.combinations(runs.values(), 2)):
+            raise Refused("too few runs")
+        path = os.path.join(self.folder, "runs%d.csv" % index)
+        order = self.write_runs(path, form, values, [m for m, _ in measures], steps)
+        groups = {group: runs[group] for group in order}
+        options, equal = ["--runs", path], None
+        if rng.random() < 0.5:
+            equal = rng.choice([0.01, 0.1])
+            options += ["--margin", "%g%%" % (100 * equal)]
+        judged = [m for m, _ in measures]
+        if form == "curves":  # files are read by their names
+            judged.sort()
+        if rng.random() < 0.3:
+            judged = rng.sample(judged, 1)
+            options += ["--measures", judged[0]]
+        groups = {group: {key: {m: run[m] for m in judged} for key, run in of.items()} for group, of in groups.items()}
+        printed = self.run("compare", options + ["--out", "elsewhere%d" % index])
+        folder = os.path.join(self.folder, "elsewhere%d" % index)
+        summary = {line["group"]: line for line in records.read_csv(folder + "/summary.csv")}
+        compared = verdicts.check(summary, records.read_csv(folder + "/pairs.csv"), groups, judged, False, False, False, equal)
+        verdicts.check_sentences(printed, compared, judged, equal, "seeds")
+
+    def write_runs(self, path, form, values, measures, steps):
+        """Writes a file or a folder in this form; returns the groups in the order in which compare meets them."""
+        rng = self.rng
+        runs = list(dict.fromkeys(key[:2] for key in values))
+        rng.shuffle(runs)
+        if form in ("rows", "steps"):
+            with open(path, "w", newline="") as file:
+                to = csv.writer(file)
+                to.writerow(["group", "seed"] + ["epoch"] * (form == "steps") + measures)
+                lines = [run + (step,) for run in runs for step in steps]
+                if rng.random() < 0.5:
+                    rng.shuffle(lines)
+                for group, seed, step in lines:
+                    to.writerow([group, seed] + [step] * (form == "steps") +
+                                [values[group, seed, m, step] for m in measures])
+            return list(dict.fromkeys(line[0] for line in lines))
+        if form == "wide":
+            with open(path, "w", newline="") as file:
+                to = csv.writer(file)
+                to.writerow(["Step"] + ["%s-seed%d - %s" % (*run, m) for run in runs for m in measures])
+                for step in sorted(steps, reverse=rng.random() < 0.5):
+                    to.writerow([step] + [values[(*run, m, step)] for run in runs for m in measures])
+            return list(dict.fromkeys(group for group, _ in runs))
+        os.mkdir(path)
+        for group, seed in runs:
+            for measure in measures:
+                with open(os.path.join(path, "run-%s-seed%d-tag-%s.csv" % (group, seed, measure)), "w") as file:
+                    file.write("Wall time,Step,Value\n")
+                    file.writelines("%g,%d,%.9g\n" % (1.7e9 + step, step, values[group, seed, measure, step])
+                                    for step in sorted(steps))
+        return list(dict.fromkeys(name[4:name.index("-seed")] for name in sorted(os.listdir(path))))
+
     # ---- --lr auto ----
 
     def auto(self, index):

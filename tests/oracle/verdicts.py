@@ -12,7 +12,7 @@ from scipy import stats
 
 from records import close, expect, expect_close, number
 
-SHARES = ("test_calibration_error",) + tuple(
+SHARES = ("accuracy", "test_calibration_error") + tuple(
     split + measure for split in ("test_", "best_val_") for measure in ("accuracy", "balanced_accuracy", "macro_f1", "auc"))
 
 
@@ -73,9 +73,9 @@ def estimate(runs, others, measure, redrawn, same_folds, validates):
     if others:
         theirs = units(others, measure, same_folds)
         values = values - np.array([theirs[unit] for unit in ours])
-    rows = [run["rows"] for run in runs.values()]
-    if not (redrawn and not same_folds and len(values) > 1 and all(measure in r for r in rows)):
+    if not redrawn or same_folds or len(values) < 2 or any(measure not in run["rows"] for run in runs.values()):
         return plain(values) if len(values) else (math.nan,) * 5
+    rows = [run["rows"] for run in runs.values()]
     seen = [r[measure] - (others[key]["rows"][measure] if others else 0) for key, r in zip(runs, rows)]
     valid = None
     if validates and measure.startswith("test_"):
@@ -197,7 +197,7 @@ def check_pair(line, what, ours, theirs, measure, redrawn, same_folds, validates
         expect_close(what + " difference high", mean + half, number(line.get("difference_high")), 1e-5, 1e-8)
     p = p_of(mean, error, degrees)
     expect(close(p, number(line.get("p")), 1e-5, 1e-8), what, "p is", line.get("p"), "and not", p)
-    base = 1 if measure in SHARES else abs(estimate(theirs, None, measure, redrawn, same_folds, validates)[0])
+    base = 1 if measure in SHARES else estimate(theirs, None, measure, redrawn, same_folds, validates)[0]
     here = same_samples(common, others, measure, redrawn, same_folds)
     won = None if measure in SHARES else rows_won(common, others, measure, redrawn, same_folds)
     return {"mean": mean, "error": error, "degrees": degrees, "floor": floor, "p": p, "better": better, "worse": worse,
@@ -220,7 +220,7 @@ def check(summary, pairs, groups, judged, redrawn, same_folds, validates, margin
         for key, corrected in zip(keys, holm([found[key]["p"] for key in keys])):
             said = number(lines[key].get("p_corrected"))
             expect(close(corrected, said, 1e-5, 1e-8), *key, "corrected p", said, "and not", corrected)
-            found[key].update(corrected=corrected, effect=found[key]["base"] * (margin_of or 0.01),
+            found[key].update(corrected=corrected, effect=abs(found[key]["base"]) * (margin_of or 0.01),
                               comparisons=len(keys))
             if key[2] == next(iter(groups)):
                 expect(close(corrected, number(summary[key[1]].get(measure + "_p_corrected")), 1e-5, 1e-8), *key,
@@ -259,7 +259,7 @@ def check_seeds(said, c, pairs, what):
     """The sentence's range of seeds that would show the margin. The quantile of chi-square is approximate there."""
     unclear = not (c["corrected"] < 0.05 or c["equal"] < 0.05)
     range_said = re.search(r"; (?:more than )?(\d+) (?:to (\d+)|or many more)? ?%s would show %s" % (pairs, re.escape(what)), said)
-    if not unclear or c["pairs"] < 5 or not c["error"] > 0 or not c["effect"] > 0:
+    if not unclear or c["pairs"] < 5 or not c["error"] > 0 or not c["base"] > 0:  # nor percent of less than 0
         expect(not range_said, "'%s' has a number of %s" % (said, pairs))
         return
     low, high = seeds_needed(c["error"], c["floor"], c["pairs"], c["effect"], c["comparisons"])

@@ -7,6 +7,7 @@
 #include "tests/support/wrapped_memory.h"
 
 #include <math.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -347,7 +348,7 @@ static bool add_output(const char *name, const tg_export_config *config)
 
 static void expect_agreement(double bound)
 {
-    char path[4096];
+    char path[PATH_MAX];
     if (!has_onnx())
         return;
     const char *python = getenv("TG_ONNX_PYTHON") ? getenv("TG_ONNX_PYTHON") : "python3";

@@ -5,6 +5,7 @@
 #include "tests/support/temporary_files.h"
 
 #include <check.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 
 Suite *recipes_suite(void);
 
-static char tree[600], build[600];
+static char tree[PATH_MAX], build[PATH_MAX];
 
 static void start(void)
 {

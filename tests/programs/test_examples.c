@@ -1,5 +1,6 @@
 /* The examples that solve an equation and learn an image: their data files against numbers computed elsewhere. And the
  * README's command on a table. */
+#include "tests/support/run_programs.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>
@@ -9,20 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 Suite *examples_suite(void);
-
-/* Runs a program in the folder of the test; its output is in `out` there. */
-static int run(const char *program, const char *arguments)
-{
-    char path[600], command[1600];
-    ck_assert_ptr_nonnull(realpath(getenv("TG_BUILD") ? getenv("TG_BUILD") : "build", path));
-    snprintf(command, sizeof command, "cd '%s' && '%s/bin/%s' %s > out 2>&1", temporary_folder(), path, program,
-             arguments);
-    const int status = system(command);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
 
 static double number_after(const char *words)
 {
@@ -34,12 +23,12 @@ static double number_after(const char *words)
 START_TEST(recurrent_nets_learn_the_adding_problem)
 {
     static const char *const cells[] = {"gru", "lstm"};
-    ck_assert_int_eq(run("rnn", cells[_i]), 0);
+    ck_assert_int_eq(run_there("rnn", cells[_i]), 0);
     const char *out = temporary_text("out"), *last = strstr(out, "squared error ");
     for (const char *next = last; next; next = strstr(next + 1, "squared error "))
         last = next;
     ck_assert_msg(last && atof(last + 14) < 0.01, "%s", out);
-    ck_assert_int_eq(run("rnn", "gnu"), 2);
+    ck_assert_int_eq(run_there("rnn", "gnu"), 2);
 }
 END_TEST
 
@@ -51,7 +40,7 @@ START_TEST(the_solution_of_burgers_equation_is_that_of_cole_and_hopf)
                                       {0.4, 0.015625, -0.8730300409907542},   {0.025, -0.703125, 0.7653958625296102}};
     double row[4], above = 0, below = 0;
     int found = 0, rows = 0;
-    ck_assert_int_eq(run("pinn", "60"), 0);
+    ck_assert_int_eq(run_there("pinn", "60"), 0);
     FILE *csv = fopen(temporary_path("pinn.csv"), "r");
     ck_assert_ptr_nonnull(csv);
     while (fscanf(csv, "%lf,%lf,%lf,%lf", &row[0], &row[1], &row[2], &row[3]) == 4) {
@@ -92,7 +81,7 @@ START_TEST(sines_learn_an_image_whose_derivatives_are_those_of_the_formula)
     const bool long_check = getenv("TG_LONG");
     double row[10], low = INFINITY, high = -INFINITY, squares = 0;
     int rows = 0;
-    ck_assert_int_eq(run("siren", long_check ? "" : "sine 150"), 0);
+    ck_assert_int_eq(run_there("siren", long_check ? "" : "sine 150"), 0);
     FILE *csv = fopen(temporary_path("siren.csv"), "r");
     ck_assert_ptr_nonnull(csv);
     for (; fscanf(csv, "%lf", &row[0]) == 1; rows++) {

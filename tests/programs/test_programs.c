@@ -1,4 +1,5 @@
 /* The programs, run as users run them. */
+#include "tests/support/run_programs.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>
@@ -39,17 +40,6 @@ START_TEST(quickstart_learns_the_spirals)
     ck_assert_double_ge(atof(strstr(last, "accuracy") + strlen("accuracy")), 98);
 }
 END_TEST
-
-/* Runs a program in the folder of the test. */
-static int run_there(const char *program, const char *arguments)
-{
-    char path[600], command[1400];
-    ck_assert_ptr_nonnull(realpath(getenv("TG_BUILD") ? getenv("TG_BUILD") : "build", path));
-    snprintf(command, sizeof command, "cd '%s' && '%s/bin/%s' %s > out 2>&1", temporary_folder(), path, program,
-             arguments);
-    const int status = system(command);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
 
 START_TEST(fit_learns_the_chessboard_and_writes_its_curves)
 {

@@ -41,6 +41,11 @@ int train_run(const char *program, const char *format, ...)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+int run_there(const char *program, const char *arguments)
+{
+    return train_run(program, "%s > out 2>&1", arguments);
+}
+
 pid_t train_start(const char *program, const char *format, ...)
 {
     char build[PATH_MAX], arguments[ARGUMENTS], command[COMMAND + PATH_MAX];

@@ -17,6 +17,9 @@ enum { TRAIN_OUTPUT = 1 << 16 };
 extern char train_output[TRAIN_OUTPUT];
 __attribute__((format(printf, 2, 3))) int train_run(const char *program, const char *format, ...);
 
+/* The same with both streams in the file `out` of the folder. */
+int run_there(const char *program, const char *arguments);
+
 /* Starts build/bin/PROGRAM in the folder as a separate process that can be killed. The arguments say where its output
  * goes. */
 __attribute__((format(printf, 2, 3))) pid_t train_start(const char *program, const char *format, ...);

@@ -186,7 +186,7 @@ class Commands:
 
     def images(self, index):
         rng = self.rng
-        model = rng.choice(["autoencoder", "convnet", "mlp"])
+        model = rng.choice(["autoencoder", "convnet", "mlp", "vit"])
         table = tables.Images(rng, os.path.join(self.folder, "images%d" % index), model == "autoencoder")
         o, means = self.training(table, False)
         for name in ("--test", "--split"):
@@ -195,8 +195,12 @@ class Commands:
         means["validation"] = "0.1" if means["validation"] == "0.2" else means["validation"]
         norm = "batch" if model == "convnet" else "none"
         o += {"convnet": ["--filters", rng.choice(["3", "2,3"])], "mlp": ["--hidden", "6x2"],
-              "autoencoder": ["--hidden", rng.choice(["8", "9,5"]), "--code", 3]}[model]
-        if rng.random() < 0.3:
+              "autoencoder": ["--hidden", rng.choice(["8", "9,5"]), "--code", 3],
+              "vit": ["--patch", 2, "--layers", rng.choice([1, 2]), "--heads", 2, "--width", 8] +
+                     ["--post-norm"] * (rng.random() < 0.3)}[model]
+        if model == "vit":
+            o += ["--norm", rng.choice(["layer", "rms"])]
+        elif rng.random() < 0.3:
             norm = rng.choice(["none", "batch"])
             o += ["--norm", norm]
         means["least"], means["loose"] = 2 if norm == "batch" and model != "convnet" else 1, 10
@@ -210,7 +214,7 @@ class Commands:
     def text(self, index):
         rng = self.rng
         text = tables.Text(rng, os.path.join(self.folder, "text%d.txt" % index))
-        model, context = rng.choice(["charmlp", "gpt"]), rng.choice([3, 5, 8])
+        model, context = rng.choice(["charmlp", "gpt", "gpt", "rnn", "lstm", "gru"]), rng.choice([3, 5, 8])
         o, means = self.training(text, False)
         for name in ("--test", "--split", "--validation"):
             if name in o:
@@ -223,8 +227,14 @@ class Commands:
         if means["test"] != "0":
             o += ["--test", means["test"]]
         if model == "gpt":
-            o += ["--layers", rng.choice([1, 2]), "--heads", 2, "--width", 8, "--activation", rng.choice(list(nets.PLAIN)),
+            o += ["--layers", rng.choice([1, 2]), "--heads", 2, "--width", 8, "--activation", rng.choice(nets.ACTIVATIONS),
                   "--norm", rng.choice(["layer", "rms", "none"])]
+            for option in (["--rotary"], ["--post-norm"], ["--kv-heads", 1]):
+                o += option if rng.random() < 0.3 else []
+        elif model != "charmlp":
+            o += ["--layers", rng.choice([1, 2]), "--width", rng.choice([4, 7]), "--embedding", 3]
+            if rng.random() < 0.5:
+                o += ["--hidden", rng.choice(["5", "6x2"]), "--activation", rng.choice(nets.ACTIVATIONS)]
         else:
             o += ["--hidden", rng.choice(["8", "6x2"]), "--embedding", 4, "--activation", rng.choice(nets.ACTIVATIONS)]
         out = "text%d" % index

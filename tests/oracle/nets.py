@@ -167,30 +167,94 @@ def charmlp(spec, t, ids):
     return linear(t, "output.", x)
 
 
-def gpt(spec, t, ids):
-    """Pre-norm blocks, causal, the output tied to the embedding; GPT-2's epsilon for each norm. Logits [rows, positions,
-    vocabulary]."""
-    x = t["token_embedding.weight"][ids] + t["position_embedding.weight"][:ids.shape[1]]
-    rows, positions, width = x.shape
-    heads = spec["heads"]
-    later = np.triu(np.full((positions, positions), -np.inf), 1)
-    for i in range(spec["layers"]):
-        w = part_of(t, "layers.%d." % i)
-        h = normalise(spec["norm"], x, part_of(w, "norm1."), 1e-5)
-        q, k, v = np.split(h @ w["self_attn.in_proj_weight"].T + w["self_attn.in_proj_bias"], 3, 2)
-        q, k, v = (a.reshape(rows, positions, heads, -1).transpose(0, 2, 1, 3) for a in (q, k, v))
-        weights = q @ k.transpose(0, 1, 3, 2) / math.sqrt(width // heads) + later
-        weights = np.exp(weights - weights.max(-1, keepdims=True))
-        h = (weights / weights.sum(-1, keepdims=True) @ v).transpose(0, 2, 1, 3).reshape(x.shape)
-        x = x + linear(w, "self_attn.out_proj.", h)
-        h = normalise(spec["norm"], x, part_of(w, "norm2."), 1e-5)
-        x = x + linear(w, "linear2.", PLAIN[spec["activation"]](linear(w, "linear1.", h)))
-    return normalise(spec["norm"], x, part_of(t, "norm."), 1e-5) @ t["token_embedding.weight"].T
+def recurrent(spec, t, ids):
+    """Elman's net with tanh, an LSTM or a GRU, as PyTorch's; hidden layers, logits [rows, positions, vocabulary]."""
+    x = t["embedding.weight"][ids]
+    for layer in range(spec["layers"]):
+        w = {name: t["rnn.%s_l%d" % (name, layer)] for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")}
+        size, states = w["weight_hh"].shape[1], []
+        h = c = np.zeros((len(x), size))
+        for step in range(x.shape[1]):
+            ours, before = x[:, step] @ w["weight_ih"].T + w["bias_ih"], h @ w["weight_hh"].T + w["bias_hh"]
+            if spec["model"] == "rnn":
+                h = np.tanh(ours + before)
+            elif spec["model"] == "lstm":
+                i, f, g, o = np.split(ours + before, 4, 1)
+                c = expit(f) * c + expit(i) * np.tanh(g)
+                h = expit(o) * np.tanh(c)
+            else:
+                (r, z, n), (of_r, of_z, of_n) = np.split(ours, 3, 1), np.split(before, 3, 1)
+                z, n = expit(z + of_z), np.tanh(n + expit(r + of_r) * of_n)
+                h = (1 - z) * n + z * h
+            states.append(h)
+        x = np.stack(states, 1)
+    for i in range(len(widths(spec["hidden"]))):
+        x = hidden(spec, t, "layers.%d." % i, x)
+    return linear(t, "output.", x)
 
 
 def softmax(scores):
     weights = np.exp(scores - scores.max(-1, keepdims=True))
     return weights / weights.sum(-1, keepdims=True)
+
+
+def rotated(x):
+    """The halves of each head turned by angles that grow with the position; x is [rows, heads, positions, size]."""
+    positions, size = x.shape[2:]
+    angle = np.arange(positions)[:, None] * 10000.0 ** (-np.arange(0, size, 2) / size)
+    first, second = np.split(x, 2, 3)
+    return np.concatenate([first * np.cos(angle) - second * np.sin(angle), second * np.cos(angle) + first * np.sin(angle)], 3)
+
+
+def blocks(spec, t, x, causal, epsilon):
+    """Blocks of attention and a feed-forward net, with a norm before each and at the end, or after each and before all."""
+    rows, positions, width = x.shape
+    heads, post = spec["heads"], spec["post-norm"]
+    size = width // heads
+    later = np.triu(np.full((positions, positions), -np.inf), 1) if causal else 0
+
+    def norm(w, name, x, wanted=True):
+        return normalise(spec["norm"], x, part_of(w, name), epsilon) if wanted else x
+
+    def attention(w, h):
+        qkv = h @ w["self_attn.in_proj_weight"].T + w["self_attn.in_proj_bias"]
+        of_keys = (qkv.shape[2] - width) // 2
+        q, k, v = (a.reshape(rows, positions, -1, size).transpose(0, 2, 1, 3)
+                   for a in np.split(qkv, [width, width + of_keys], 2))
+        q, k = (rotated(q), rotated(k)) if spec["rotary"] else (q, k)
+        k, v = (np.repeat(a, heads // a.shape[1], 1) for a in (k, v))
+        h = softmax(q @ k.transpose(0, 1, 3, 2) / math.sqrt(size) + later) @ v
+        return linear(w, "self_attn.out_proj.", h.transpose(0, 2, 1, 3).reshape(x.shape))
+
+    def feed_forward(w, h):
+        if spec["activation"] in GATES:
+            gate = PLAIN[GATES[spec["activation"]]](linear(w, "mlp.gate_proj.", h))
+            return linear(w, "mlp.down_proj.", gate * linear(w, "mlp.up_proj.", h))
+        return linear(w, "linear2.", PLAIN[spec["activation"]](linear(w, "linear1.", h)))
+
+    x = norm(t, "embedding_norm.", x, post)
+    for i in range(spec["layers"]):
+        w = part_of(t, "layers.%d." % i)
+        for name, part in (("norm1.", attention), ("norm2.", feed_forward)):
+            x = norm(w, name, x + part(w, norm(w, name, x, not post)), post)
+    return norm(t, "norm.", x, not post)
+
+
+def gpt(spec, t, ids):
+    """Causal blocks, the output tied to the embedding. Logits [rows, positions, vocabulary]."""
+    x = t["token_embedding.weight"][ids]
+    x = x if spec["rotary"] else x + t["position_embedding.weight"][:ids.shape[1]]
+    return blocks(spec, t, x, True, 1e-5) @ t["token_embedding.weight"].T
+
+
+def vit(spec, t, x):
+    """Patches, a class token in front, whose result a linear layer reads."""
+    side = spec["patch"]
+    down, across = spec["image_height"] // side, spec["image_width"] // side
+    x = x.reshape(len(x), down, side, across, side).transpose(0, 1, 3, 2, 4).reshape(len(x), down * across, side * side)
+    x = x @ t["patch_embedding.weight"].reshape(-1, side * side).T + t["patch_embedding.bias"]
+    x = np.concatenate([np.repeat(t["class_token"], len(x), 0), x], 1) + t["position_embedding.weight"]
+    return linear(t, "head.", blocks(spec, t, x, False, 1e-6)[:, 0])
 
 
 def bucket(distance, causal, buckets=32, most=128):
@@ -250,7 +314,8 @@ def seq2seq(spec, t, ids):
     return stack("decoder", target, later, stack("encoder", source, padding), padding) @ t["head.weight"].T
 
 
-MODELS = {"seq2seq": seq2seq, "mlp": mlp, "autoencoder": autoencoder, "convnet": convnet, "charmlp": charmlp, "gpt": gpt}
+MODELS = {"seq2seq": seq2seq, "mlp": mlp, "autoencoder": autoencoder, "convnet": convnet, "charmlp": charmlp, "gpt": gpt,
+          "vit": vit, "rnn": recurrent, "lstm": recurrent, "gru": recurrent}
 
 
 def forward(spec, tensors, x):

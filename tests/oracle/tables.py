@@ -240,10 +240,10 @@ class Text:
         last = size - int(test * size + 0.5)
         first = last - int(validation * size + 0.5)
         parts = [self.part(model, context, self.ids[a:b]) for a, b in ((first, last), (last, size))]
-        return parts + [(first - 1) // context if model == "gpt" else first]
+        return parts + [first if model == "charmlp" else (first - 1) // context]
 
     def part(self, model, context, part):
-        if model == "gpt":
+        if model != "charmlp":
             count = (len(part) - 1) // context
             at = np.arange(count)[:, None] * context + np.arange(context)
             return part[at], part[at + 1]

@@ -90,7 +90,7 @@ class Commands:
         if table.task == "classes":
             maybe(0.35, "best", "accuracy", "best")
             maybe(0.2, "label-smoothing", 0.2)
-            if not isinstance(table, (tables.Text, tables.Pairs)):
+            if not isinstance(table, (tables.Text, tables.Lines, tables.Pairs)):
                 o += self.weights_of_classes(table, means)
         maybe(0.3, "patience", rng.randint(1, 3), "patience")
         if means["patience"] >= means["epochs"]:
@@ -231,12 +231,8 @@ class Commands:
                   "--norm", rng.choice(["layer", "rms", "none"])]
             for option in (["--rotary"], ["--post-norm"], ["--kv-heads", 1]):
                 o += option if rng.random() < 0.3 else []
-        elif model != "charmlp":
-            o += ["--layers", rng.choice([1, 2]), "--width", rng.choice([4, 7]), "--embedding", 3]
-            if rng.random() < 0.5:
-                o += ["--hidden", rng.choice(["5", "6x2"]), "--activation", rng.choice(nets.ACTIVATIONS)]
         else:
-            o += ["--hidden", rng.choice(["8", "6x2"]), "--embedding", 4, "--activation", rng.choice(nets.ACTIVATIONS)]
+            o += self.net_of_letters(model)
         out = "text%d" % index
         options = ["--data", "text:" + text.path, "--model", model, "--context", context] + o + \
             ["--no-plots", "--threads", 1, "--out", out]
@@ -245,16 +241,40 @@ class Commands:
         result = records.check_text(folder, means, text, model, context)
         records.check_line(records.read_csv(folder + "/runs.csv")[0], result, folder)
 
+    def net_of_letters(self, model):
+        rng = self.rng
+        if model == "charmlp":
+            return ["--hidden", rng.choice(["8", "6x2"]), "--embedding", 4, "--activation", rng.choice(nets.ACTIVATIONS)]
+        o = ["--layers", rng.choice([1, 2]), "--width", rng.choice([4, 7]), "--embedding", 3]
+        if rng.random() < 0.5:
+            o += ["--hidden", rng.choice(["5", "6x2"]), "--activation", rng.choice(nets.ACTIVATIONS)]
+        return o
+
+    def shares(self, o, means):
+        """Shares for validation and test in place of those in the options."""
+        for name in ("--test", "--split", "--validation"):
+            if name in o:
+                del o[o.index(name):o.index(name) + 2]
+        means["validation"], means["test"] = self.rng.choice(["0.1", "0.2"]), self.rng.choice(["0", "0.1", "0.2"])
+        return ["--validation", means["validation"], "--test", means["test"] if means["test"] != "0" else "none"]
+
+    def lines(self, index):
+        rng = self.rng
+        lines = tables.Lines(rng, os.path.join(self.folder, "lines%d" % index))
+        o, means = self.training(lines, False)
+        o += self.shares(o, means) + ["--train-loss-every", 1]  # the last one given counts
+        model, context = rng.choice(["charmlp", "rnn", "lstm", "gru"]), rng.choice([2, 4, 9])
+        out = "lines%dout" % index
+        self.run("train", ["--data", "lines:" + lines.path, "--model", model, "--context", context] + o +
+                 self.net_of_letters(model) + ["--no-plots", "--threads", 1, "--out", out])
+        folder = os.path.join(self.folder, out)
+        records.check_line(records.read_csv(folder + "/runs.csv")[0], records.check_whole(folder, means, lines, context), folder)
+
     def pairs(self, index):
         rng = self.rng
         pairs = tables.Pairs(rng, os.path.join(self.folder, "pairs%d" % index))
         o, means = self.training(pairs, False)
-        for name in ("--test", "--split", "--validation"):
-            if name in o:
-                del o[o.index(name):o.index(name) + 2]
-        means["validation"] = rng.choice(["0.1", "0.2"])
-        means["test"] = rng.choice(["0", "0.1", "0.2"])
-        o += ["--validation", means["validation"], "--test", means["test"] if means["test"] != "0" else "none"]
+        o += self.shares(o, means)
         o += ["--layers", rng.choice([1, 2]), "--heads", 2, "--width", 8, "--activation", rng.choice(nets.ACTIVATIONS),
               "--norm", rng.choice(["rms", "rms", "layer", "none"])]
         for option in ("--relative", "--post-norm"):
@@ -265,7 +285,7 @@ class Commands:
         out = "pairs%dout" % index
         self.run("train", ["--data", "pairs:" + pairs.path] + o + ["--no-plots", "--threads", 1, "--out", out])
         folder = os.path.join(self.folder, out)
-        records.check_line(records.read_csv(folder + "/runs.csv")[0], records.check_pairs(folder, means, pairs, context), folder)
+        records.check_line(records.read_csv(folder + "/runs.csv")[0], records.check_whole(folder, means, pairs, context), folder)
         for beams in (1, rng.randint(2, 5)):
             said = self.run("predict", ["--model", folder, "--data", "pairs:" + pairs.path, "--beams", beams])
             records.check_targets(folder, pairs, context, said, beams)

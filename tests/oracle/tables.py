@@ -251,6 +251,34 @@ class Text:
         return before[np.arange(len(part))[:, None] + np.arange(context)], part
 
 
+class Lines:
+    """Words, one a line, of one length, so that losses of splits add up; each letter is told from those before it in its
+    line."""
+
+    task = "classes"
+
+    def __init__(self, rng, path):
+        letters, self.length = rng.choice(["ab", "abcd", "xy\tz"]), rng.randint(2, 6)
+        self.lines = ["".join(rng.choice(letters) for _ in range(self.length - 1)) + rng.choice(letters[:2])
+                      for _ in range(rng.randint(50, 150))]  # blanks at the end would be trimmed
+        self.path = path
+        with open(path, "w") as file:
+            file.write("\n".join(self.lines) + rng.choice(["", "\n", "\n\n"]))
+        self.known = sorted(set("\n".join(self.lines)))
+
+    def rows(self, context):
+        """Inputs and right answers of all letters, and of the ends of lines."""
+        numbers = [[self.known.index(c) for c in "\n" * context + line + "\n"] for line in self.lines]
+        every = np.array(numbers)
+        at = np.arange(self.length + 1)[:, None] + np.arange(context)
+        return every[:, at].reshape(-1, context), every[:, context:].reshape(-1)
+
+    def parts(self, validation, test):
+        count = len(self.lines)
+        held = [int(share * count + 0.5) for share in (validation, test)]
+        return [(self.length + 1) * part for part in [count - sum(held)] + held]
+
+
 class Pairs:
     """Lines of a source, a tab and a target. All targets have one length, so that losses of splits add up."""
 

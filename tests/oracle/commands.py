@@ -464,7 +464,7 @@ class Commands:
         lines = records.read_csv(folder + "/runs.csv")
         expect(len(lines) == len(activations) * len(points) * seeds * max(1, means["folds"]), folder, "has", len(lines),
                "runs")
-        groups, splits, losses = {}, {}, {}
+        groups, splits, losses, recorded = {}, {}, {}, {}
         redrawn, diverged = False, False
         for line in lines:
             seed, fold = int(line["seed"]), int(line["fold"])
@@ -496,22 +496,25 @@ class Commands:
             if table.task == "classes":
                 measures["rows"][tested + "accuracy"] = weighed([float(r["correct"]) for r in rows], weight)
             groups.setdefault((line["activation"], point), {})[seed, fold] = measures
-            losses.setdefault((line["activation"], point), []).append(result["validation"]["loss"])
+            recorded.setdefault((line["activation"], point), {})[seed, fold] = dict(
+                self.recorded(os.path.join(folder, "runs", name)), noise=result.get("noise"))
+            losses.setdefault((line["activation"], point), {})[seed, fold] = result["validation"]["loss"]
             redrawn = bool(means["folds"] or not means["fixed"])
         self.check_splits(folder, means, splits, table)
         merged = records.read_csv(folder + "/curves.csv")
         expect(len(merged) == sum(int(line["epochs"]) for line in lines), folder, "curves.csv has", len(merged), "lines")
         if diverged or not groups:
             raise Refused("a run diverged")
-        best = {}
+        best, same_folds = {}, bool(means["folds"] and means["fixed"])
+        by_fold = same_folds or seeds == 1
         for activation in activations:
-            best[activation] = min(points, key=lambda p: np.mean(losses[activation, p]))
+            best[activation] = min(points, key=lambda p: np.mean(list(losses[activation, p].values())))
         if lists:
             searched = records.read_csv(folder + "/search.csv")
             expect({(line["activation"], line["point"]) for line in searched} == set(losses), folder, "search.csv has others")
             for line in searched:
-                expect_close(folder + ": search.csv", np.mean(losses[line["activation"], line["point"]]),
-                             number(line["best_val_loss_mean"]), 1e-8)
+                verdicts.check_band(folder + ": search.csv", losses[line["activation"], line["point"]], by_fold, line,
+                                    ["best_val_loss_" + end for end in ("mean", "low", "high")])
         summary = {line["activation"]: line for line in records.read_csv(folder + "/summary.csv")}
         kind = ["accuracy", "loss"] if table.task == "classes" else ["loss"]
         tested = "test_" if means["folds"] or means["test"] != "none" else "best_val_"
@@ -521,7 +524,16 @@ class Commands:
         validates = (not means["folds"] and all(re.fullmatch(r"0?\.\d+", f) for f in fraction.values()) and
                      float(fraction["validation"]) <= float(fraction["test"]))
         compared = verdicts.check(summary, records.read_csv(folder + "/pairs.csv"), chosen, judged, redrawn,
-                                  bool(means["folds"] and means["fixed"]), validates, equal)
+                                  same_folds, validates, equal)
+        bands = records.read_csv(folder + "/step_bands.csv")
+        for activation in activations:
+            verdicts.check_bands(bands, activation, recorded[activation, best[activation]], by_fold)
+        for line in records.read_csv(folder + "/noise.csv") if noise else ():
+            of = recorded[line["activation"], best[line["activation"]]]
+            place = 3 * [0.0, 0.5].index(number(line["noise"]))
+            for k, name in enumerate(["loss"] + ["accuracy"] * (table.task == "classes"), 1):
+                verdicts.check_band(folder + ": noise.csv", {run: r["noise"][place + k] for run, r in of.items()}, by_fold,
+                                    line, verdicts.of_band(name), name == "accuracy")
         if not lists:
             verdicts.check_sentences(printed, compared, judged, equal, "folds" if means["folds"] else "seeds")
             self.check_table(options + ["--out", out], summary, judged)
@@ -601,6 +613,14 @@ class Commands:
                     file.writelines("%g,%d,%.9g\n" % (1.7e9 + step, step, values[group, seed, measure, step])
                                     for step in sorted(steps))
         return list(dict.fromkeys(name[4:name.index("-seed")] for name in sorted(os.listdir(path))))
+
+    def recorded(self, folder):
+        """What a run recorded: the training loss of steps, and the validation loss at the ends of epochs."""
+        with open(folder + "/steps.csv", newline="") as file:
+            steps = csv.DictReader(line for line in file if not line.startswith("#"))
+            train = {int(line["step"]): float(line["train_loss"]) for line in steps}
+        return {"train_loss": train, "val_loss": {int(line["step"]): number(line["val_loss"])
+                                                  for line in records.read_csv(folder + "/curves.csv")}}
 
     # ---- --lr auto ----
 

@@ -238,6 +238,41 @@ def check(summary, pairs, groups, judged, redrawn, same_folds, validates, margin
     return found
 
 
+def check_band(what, values, by_fold, line, column, share=False):
+    """The mean over seeds of what runs recorded, {(seed, fold): value}, and around it the 95 % interval, of two or three
+    the least and the greatest; over folds with one seed, or if all seeds have the same."""
+    found = {}
+    for (seed, fold), value in values.items():
+        found.setdefault(fold if by_fold else seed, []).append(value)
+    means = np.array([np.mean(v) for v in found.values()])
+    expect_close(what, means.mean(), number(line[column[0]]), 1e-7)
+    low, high = means.min(), means.max()
+    if len(means) > 3:
+        half = margin(*plain(means)[2:4])
+        low, high = share_interval(means.mean(), half) if share else (means.mean() - half, means.mean() + half)
+    for end, name in ((low, column[1]), (high, column[2])):
+        expect((len(means) > 1) == bool(line[name]), what, "has the band", line[name])
+        if len(means) > 1:
+            expect_close(what + ", " + name, end, number(line[name]), 1e-6, 1e-7)
+
+
+def of_band(name):
+    return name, name + "_low", name + "_high"
+
+
+def check_bands(lines, activation, recorded, by_fold):
+    """The rows of step_bands.csv for an activation. recorded = {(seed, fold): {column: {step: loss}}}."""
+    for column in ("train_loss", "val_loss"):
+        ours = {int(line["step"]): line for line in lines if line["activation"] == activation and line[column]}
+        longest = max((of[column] for of in recorded.values()), key=len)  # folds may have fewer steps
+        expect(set(ours) == set(longest), activation, column, "has other steps in step_bands.csv")
+        for place, step in enumerate(longest):
+            values = {run: of[column][step] for run, of in recorded.items() if step in list(of[column])[place:place + 1]}
+            what = "%s, step %d: %s" % (activation, step, column)
+            expect(int(ours[step]["runs"]) == len(values), what, "is of", ours[step]["runs"], "runs")
+            check_band(what, values, by_fold, ours[step], of_band(column))
+
+
 def search(usual, activations, means):
     """--lr auto: the rates that are tried, and the best of each activation. means = {(activation, rate): loss}. Rates are
     quarters of a decade away from the usual one."""

@@ -621,6 +621,21 @@ START_TEST(a_finished_comparison_trains_nothing_again_and_may_have_more_seeds_an
 }
 END_TEST
 
+/* In pictures, too, folds of a seed are no runs of their own: here the band is from one seed's mean to the other's. */
+START_TEST(bands_are_of_seeds_not_of_their_folds)
+{
+    expect_fine(train_run("compare", SMALL "--activations relu --seeds 2 --folds 3 --out o"));
+    double mean[2] = {0};
+    for (int run = 0; run < 6; run++) {
+        char file[80];
+        snprintf(file, sizeof file, "o/runs/relu-seed%d-fold%d/steps.csv", 1 + run / 3, 1 + run % 3);
+        mean[run / 3] += csv_cell(file, "1", "train_loss") / 3;
+    }
+    ck_assert_double_eq_tol(csv_cell("o/step_bands.csv", "relu,1", "train_loss_low"), fmin(mean[0], mean[1]), 1e-8);
+    ck_assert_double_eq_tol(csv_cell("o/step_bands.csv", "relu,1", "train_loss_high"), fmax(mean[0], mean[1]), 1e-8);
+}
+END_TEST
+
 /* Like a power failure, removes the end of appended data. */
 START_TEST(a_finished_run_that_lost_epochs_is_trained_again)
 {
@@ -666,6 +681,7 @@ Suite *record_suite(void)
     tcase_add_loop_test(tests, a_report_grows_while_runs_go_on, 0, 2);
     tcase_add_test(tests, steps_are_written_while_an_epoch_runs);
     tcase_add_test(tests, a_finished_run_that_lost_epochs_is_trained_again);
+    tcase_add_test(tests, bands_are_of_seeds_not_of_their_folds);
     tcase_add_test(tests, a_finished_comparison_trains_nothing_again_and_may_have_more_seeds_and_activations);
     suite_add_tcase(suite, tests);
     return suite;

@@ -103,26 +103,65 @@ static void write_all_curves(const runlog *log, FILE *to)
     free(best);
 }
 
-void runlog_write_band(FILE *to, const double values[], int count, bool share)
+/* ---- bands ---- */
+
+runlog_samples runlog_samples_new(const runlog *log)
+{
+    const size_t room = (size_t)log->count + 1;
+    runlog_samples s = {.values = memory_checked(calloc(room, sizeof *s.values)),
+                        .units = memory_checked(calloc(room, sizeof *s.units)),
+                        .runs = memory_checked(calloc(room, sizeof *s.runs))};
+    bool one_seed = true;
+    for (int i = 1; i < log->count; i++)
+        one_seed &= log->runs[i].seed == log->runs[0].seed;
+    s.by_fold = one_seed || log->about.same_folds;
+    return s;
+}
+
+void runlog_samples_free(runlog_samples *s)
+{
+    free(s->values);
+    free(s->units);
+    free(s->runs);
+}
+
+void runlog_sample(runlog_samples *s, const runlog_run *run, double value)
+{
+    const uint64_t unit = s->by_fold ? (uint64_t)run->fold : run->seed;
+    int at = s->count;
+    while (at > 0 && s->units[at - 1] != unit)
+        at--;
+    if (at-- == 0) {
+        at = s->count++;
+        s->units[at] = unit;
+        s->values[at] = s->runs[at] = 0;
+    }
+    s->values[at] += value;
+    s->runs[at]++;
+    s->all++;
+}
+
+void runlog_write_band(FILE *to, runlog_samples *s, bool share)
 {
     enum { TOO_FEW_FOR_AN_INTERVAL = 3 };
-    statistics_estimate estimate = statistics_of(values, (size_t)count);
+    for (int i = 0; i < s->count; i++)
+        s->values[i] /= s->runs[i];
+    const statistics_estimate estimate = statistics_of(s->values, (size_t)s->count);
     const statistics_range range =
-        share ? statistics_share_interval(values, (size_t)count, &estimate) : statistics_interval(&estimate);
+        share ? statistics_share_interval(s->values, (size_t)s->count, &estimate) : statistics_interval(&estimate);
     double low = range.low, high = range.high;
-    if (count > 1 && count <= TOO_FEW_FOR_AN_INTERVAL && !isnan(estimate.mean)) {
-        low = high = values[0];
-        for (int i = 1; i < count; i++) {
-            low = fmin(low, values[i]);
-            high = fmax(high, values[i]);
+    if (s->count > 1 && s->count <= TOO_FEW_FOR_AN_INTERVAL && !isnan(estimate.mean)) {
+        low = high = s->values[0];
+        for (int i = 1; i < s->count; i++) {
+            low = fmin(low, s->values[i]);
+            high = fmax(high, s->values[i]);
         }
     }
     optional_field(to, estimate.mean);
     optional_field(to, low);
     optional_field(to, high);
+    s->count = s->all = 0;
 }
-
-/* ---- bands ---- */
 
 /* True if the bands of an activation include a run: a finished one, or any if none has finished. */
 static bool is_counted(const runlog *log, const runlog_run *run, int activation)
@@ -147,17 +186,16 @@ static double number_at(const runlog_run *run, const curve *c, size_t row, int c
     return numbers[column];
 }
 
-/* The numbers of a column in this row of an activation's runs, if they have the key; returns how many. */
-static int gather(const runlog *log, int activation, const curve *c, size_t row, double key, int column,
-                  double values[])
+/* Samples the numbers of a column in this row of an activation's runs, if they have the key. */
+static void gather(const runlog *log, int activation, const curve *c, size_t row, double key, int column,
+                   runlog_samples *to)
 {
-    int count = 0;
+    to->count = to->all = 0;
     for (int i = 0; i < log->count; i++) {
         const runlog_run *run = &log->runs[i];
         if (is_counted(log, run, activation) && row < rows_of(run, c) && number_at(run, c, row, c->key) == key)
-            values[count++] = number_at(run, c, row, column);
+            runlog_sample(to, run, number_at(run, c, row, column));
     }
-    return count;
 }
 
 /* The first of the longest runs in an activation's bands; NULL if none has a row. */
@@ -172,8 +210,8 @@ static const runlog_run *longest_with(const runlog *log, int activation, const c
 }
 
 /* A line for each row of the longest run: the key, the number of runs that have it, and the bands. */
-static void write_curve(const runlog *log, int activation, const struct file *file, const curve *c, double values[],
-                        FILE *to)
+static void write_curve(const runlog *log, int activation, const struct file *file, const curve *c,
+                        runlog_samples *samples, FILE *to)
 {
     const runlog_run *longest = longest_with(log, activation, c);
     for (size_t row = 0; longest && row < rows_of(longest, c); row++) {
@@ -181,16 +219,16 @@ static void write_curve(const runlog *log, int activation, const struct file *fi
         for (size_t column = 0; !file->key && column < c->width; column++)
             fprintf(to, ",%.6g", number_at(longest, c, row, (int)column));
         const double key = number_at(longest, c, row, c->key);
-        const int count = gather(log, activation, c, row, key, c->key, values);
+        gather(log, activation, c, row, key, c->key, samples);
         if (file->key)
-            fprintf(to, ",%.9g,%d", key, count);
+            fprintf(to, ",%.9g,%d", key, samples->all);
         for (int i = 0; file->key && file->columns[i]; i++) {
             if (c->column[i] == NONE) {
                 fputs(",,,", to);
                 continue;
             }
-            gather(log, activation, c, row, key, c->column[i], values);
-            runlog_write_band(to, values, count, c->column[i] == c->share);
+            gather(log, activation, c, row, key, c->column[i], samples);
+            runlog_write_band(to, samples, c->column[i] == c->share);
         }
         fputc('\n', to);
     }
@@ -198,7 +236,7 @@ static void write_curve(const runlog *log, int activation, const struct file *fi
 
 static void write_curves(const runlog *log, const struct file *file, FILE *to)
 {
-    double *values = memory_checked(calloc((size_t)log->count + 1, sizeof *values));
+    runlog_samples samples = runlog_samples_new(log);
     fputs("activation", to);
     if (file->key)
         fprintf(to, ",%s,runs", file->key);
@@ -210,8 +248,8 @@ static void write_curves(const runlog *log, const struct file *file, FILE *to)
     for (int a = 0; a < (int)log->activations.count; a++)
         for (const curve *c = file->curves; c < file->curves + CURVES; c++)
             if (c->kind == RUNLOG_SERIES || c->width)
-                write_curve(log, a, file, c, values, to);
-    free(values);
+                write_curve(log, a, file, c, &samples, to);
+    runlog_samples_free(&samples);
 }
 
 /* ---- confusion ---- */

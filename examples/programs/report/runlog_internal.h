@@ -61,8 +61,28 @@ bool runlog_confusion(const runlog *log, int activation, double counts[]);
 /* True if any run has a series. */
 bool runlog_has_series(const runlog *log, runlog_series kind);
 
-/* The columns mean, low and high of a point of a curve, from the values of the seeds. */
-void runlog_write_band(FILE *to, const double values[], int count, bool share);
+/* Values of runs at a point of a curve: one for each seed, the mean over its folds. With one seed, or if all have the
+ * same folds, one for each fold.
+ *
+ *     runlog_samples s = runlog_samples_new(log);
+ *     runlog_sample(&s, run, loss);                // for each run
+ *     runlog_write_band(to, &s, false);            // empties it
+ *     runlog_samples_free(&s);
+ */
+typedef struct runlog_samples {
+    bool by_fold;
+    double *values; /* [count], sums over `runs` */
+    uint64_t *units;
+    int *runs;
+    int count, all; /* units, and runs */
+} runlog_samples;
+
+runlog_samples runlog_samples_new(const runlog *log);
+void runlog_sample(runlog_samples *s, const runlog_run *run, double value);
+void runlog_samples_free(runlog_samples *s);
+
+/* The columns mean, low and high. */
+void runlog_write_band(FILE *to, runlog_samples *s, bool share);
 
 /* Write the contents of the files. */
 void runlog_write_summary(const runlog *log, FILE *to);

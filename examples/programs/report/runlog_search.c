@@ -199,26 +199,25 @@ static void sort(outcome *points, size_t count)
     qsort(points, count, sizeof *points, by_rank_and_number);
 }
 
-/* `losses` has room for all runs. */
-static void write_point(const runlog *log, FILE *to, const outcome *p, double losses[])
+static void write_point(const runlog *log, FILE *to, const outcome *p, runlog_samples *losses)
 {
-    int count = 0;
+    double loss;
     for (const runlog_run *run = log->runs; run < log->runs + log->count; run++)
-        if (run->activation == p->first->activation && run->point == p->first->point)
-            count += loss_of(run, &losses[count]);
+        if (run->activation == p->first->activation && run->point == p->first->point && loss_of(run, &loss))
+            runlog_sample(losses, run, loss);
     table_csv_text(to, log->activations.list[p->first->activation]);
     fputc(',', to);
     table_csv_text(to, log->points.list[p->first->point]);
     runlog_number_field(to, p->first->number);
     fprintf(to, ",%d,%d,%d", p->best, p->finished, p->unfinished);
-    runlog_write_band(to, losses, count, false);
+    runlog_write_band(to, losses, false);
     fputc('\n', to);
 }
 
 void runlog_write_search(const runlog *log, FILE *to)
 {
     const size_t points = log->points.count;
-    double *losses = memory_checked(calloc((size_t)log->count + 1, sizeof *losses));
+    runlog_samples losses = runlog_samples_new(log);
     outcome *all = outcomes_of(log);
     fputs("activation,point,number,best_at_number,runs,unfinished,best_val_loss_mean,best_val_loss_low,best_val_loss_"
           "high\n",
@@ -226,8 +225,8 @@ void runlog_write_search(const runlog *log, FILE *to)
     for (size_t a = 0; a < log->activations.count; a++) {
         sort(all + a * points, points);
         for (const outcome *p = all + a * points; p < all + (a + 1) * points && p->first; p++)
-            write_point(log, to, p, losses);
+            write_point(log, to, p, &losses);
     }
-    free(losses);
+    runlog_samples_free(&losses);
     free(all);
 }

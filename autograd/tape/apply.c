@@ -227,13 +227,15 @@ static tg_value *match(const request *r)
     return value;
 }
 
-/* Computes a value that was matched or appended; a failed value is removed from the tape. */
+/* Computes a value that was matched or appended; a failed value is removed from the tape. Where the step could not go
+ * on in another recording for lack of memory, none of its values is left. */
 static tg_tensor finish(const request *r, tg_value *out, int64_t before)
 {
+    tg_program *program = &r->tape->program;
     if (out && tg_tape_compute(r->tape))
         return tg_tensor_of(out);
-    r->tape->program.count = before;
-    tg_program_cut(&r->tape->program, before);
+    program->count = program->count < before ? program->count : before;
+    tg_program_cut(program, before);
     return (tg_tensor){0};
 }
 

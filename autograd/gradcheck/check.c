@@ -46,6 +46,8 @@ _Noreturn static void stop(tg_check *c, tg_gradcheck_status status, const char *
     tg_check_where(c, v);
     tg_text_add(&text, "%s%s%s%s: ", c->name, v->where[0] ? ", " : "", v->where, c->at ? c->at : "");
     tg_text_add_arguments(&text, format, arguments);
+    if (strstr(v->why, "out of memory")) /* wherever: nothing is known to be wrong */
+        v->status = TG_GRADCHECK_REFUSED;
     longjmp(*c->stop, 1);
 }
 

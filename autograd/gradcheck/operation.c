@@ -233,6 +233,7 @@ static bool choose_points(trial *t)
         in[i] = tg_constant(tape, TG_F64, points[i], TG_SHAPE(POINTS));
     }
     const double *value = tg_f64(tg_apply(t->op, t->sample->attributes, t->count, in));
+    const bool short_of_memory = !tape || (tg_tape_error(tape) && strstr(tg_tape_error(tape), "out of memory"));
     for (int k = 0; value && k < POINTS; k++)
         if (fabs(value[k]) < 0x1p900) { /* the derivative may be larger */
             for (int i = 0; i < t->count; i++)
@@ -240,6 +241,8 @@ static bool choose_points(trial *t)
             left++;
         }
     tg_tape_free(tape);
+    if (short_of_memory)
+        tg_check_stop(&t->all, TG_GRADCHECK_REFUSED, "out of memory");
     for (int i = 0; i < t->count; i++)
         t->inputs[i] =
             (tg_gradcheck_input){.shape = TG_SHAPE(left), .data = points[i], .fixed = t->sample->input[i].fixed};

@@ -23,7 +23,7 @@ command_of() {
     predict) echo "$build/bin/predict --model given/best.safetensors --data csv:given/rows.csv" ;;
     compare) echo "$build/bin/compare --data sine --rows 60 --hidden 2 --epochs 2 --seeds 2 --activations relu,silu --no-plots --jobs 1 --format csv --out out" ;;
     study) echo "$build/bin/study gelu-autoencoder --quick --only elu* --jobs 1 --no-plots --out out" ;;
-    gradcheck) echo "$build/bin/gradcheck gelu_exact" ;;
+    gradcheck) echo "$build/bin/gradcheck gelu_exact attention" ;;
     activations) echo "$build/bin/activations --no-plots --out out" ;;
     esac
 }

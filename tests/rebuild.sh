@@ -2,6 +2,7 @@
 # Lists, for several changes, the sources that make would compile again. `make -n` tells, without building anything.
 #   tests/rebuild.sh FOLDER     from the top of the tree; FOLDER holds what make has built
 set -eu
+[ "${AMALGAMATION:-0}" = 0 ] || exit 0 # there is one source of the library then
 out=$1
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT

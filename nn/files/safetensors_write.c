@@ -67,7 +67,8 @@ static char *header_of(const tg_file_item *items, int count, const tg_metadata *
     const int64_t data = to ? put_header(to, items, count, metadata, lines) : 0;
     if (to && fflush(to) == 0)
         fprintf(to, "%*s", (int)(-*size % 8), "");
-    const bool whole = to && !ferror(to), made = to && fclose(to) == 0 && whole && (copy = malloc(*size + 1));
+    const bool whole = to && !ferror(to),
+               made = to && fclose(to) == 0 && whole && text && (copy = malloc(*size + 1)); /* glibc may leave NULL */
     tg_file_header header = {0};
     const bool fine = made ? tg_file_header_read(&header, memcpy(copy, text, *size), *size, data, path, error)
                            : tg_file_refuse(error, path, "out of memory");

@@ -87,7 +87,7 @@ static bool write_file(tg_fit *fit, const char *path, bool script)
         write_script(fit, path, to);
     else if (to)
         write_rows(fit, to);
-    const bool whole = to && !ferror(to), made = to && fclose(to) == 0 && whole;
+    const bool whole = to && !ferror(to), made = to && fclose(to) == 0 && whole && text;
     const bool written =
         made && tg_file_write(name, &(tg_file_piece){text, size}, 1, fit->error.text[0] ? NULL : &fit->error);
     free(text);

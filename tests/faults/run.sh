@@ -7,7 +7,7 @@ set -eu
 build=$(cd "$1" && pwd)
 most=${2:-200}
 [ $# -lt 2 ] || shift 2
-programs=${*:-train predict compare study gradcheck activations}
+programs=${*:-train lstm predict compare study gradcheck activations}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 ${CC:-cc} -O1 -fPIC -shared -o "$work/fail.so" tests/faults/fail.c -ldl
@@ -20,6 +20,7 @@ cd "$work"
 command_of() {
     case $1 in
     train) echo "$build/bin/train --data csv:given/rows.csv --hidden 4 --epochs 2 --no-plots --out out" ;;
+    lstm) echo "$build/bin/train --data text:given/rows.csv --model lstm --width 5 --context 6 --dropout 0.2 --epochs 2 --no-plots --out out" ;;
     predict) echo "$build/bin/predict --model given/best.safetensors --data csv:given/rows.csv" ;;
     compare) echo "$build/bin/compare --data sine --rows 60 --hidden 2 --epochs 2 --seeds 2 --activations relu,silu --no-plots --jobs 1 --format csv --out out" ;;
     study) echo "$build/bin/study gelu-autoencoder --quick --only elu* --jobs 1 --no-plots --out out" ;;

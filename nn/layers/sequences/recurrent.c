@@ -151,8 +151,10 @@ static tg_tensor unroll(tg_tape *tape, const tg_tensor *inputs, int count, void 
     tg_tensor *x = malloc((size_t)(3 * positions + 1) * sizeof *x), *mask = x ? x + positions : NULL,
               *h = x ? mask + positions : NULL, result = TG_NONE;
     tg_recurrent_state state = {inputs[1], states > 1 ? inputs[2] : TG_NONE};
-    if (!x)
+    if (!x || positions < 1) { /* inputs that are inert, as an operation before them has failed */
+        free(x);
         return TG_FAIL(tape, "tg_recurrent_forward: out of memory");
+    }
     slices_of(inputs[0], positions, x);
     if (padded)
         slices_of(inputs[1 + states], positions, mask);

@@ -6,7 +6,7 @@ tree=$(pwd)
 cd "$1"
 git -C "$tree" rev-parse --git-dir > /dev/null 2>&1 || { echo "not a clone: README's commands are not run"; exit 0; }
 cp "$tree/README.md" .
-awk '/^```sh$/ { inside = 1; next } /^```$/ { inside = 0 } /^## / { exit } inside' README.md | sed "s|ADDRESS|'$tree'|" > commands.sh
+awk '/^```sh$/ { inside = 1; next } /^```$/ { inside = 0 } /^## / { exit } inside' README.md | sed "s|ADDRESS|'$(printf '%s' "$tree" | sed 's/[&|\\]/\\&/g')'|" > commands.sh
 for command in 'git clone ' 'make demo ' 'make check ' 'build/bin/compare ' 'build/bin/gradcheck '; do
     grep -q "^$command" commands.sh || { echo "README's first screen lacks: $command" >&2; exit 1; }
 done

@@ -231,7 +231,7 @@ START_TEST(the_picture_of_products_has_a_roof_and_every_core)
         run("", "bench --products --nets toy,small --threads 1 --seconds 0 --cores Nehalem,Prescott --csv 2>/dev/null"),
         0);
     temporary_write("products.csv", output, strlen(output));
-    snprintf(command, sizeof command, "gnuplot -e \"dir='%s'\" plots/products.gp 2>&1", temporary_folder());
+    snprintf(command, sizeof command, "gnuplot -e 'dir=\"%s\"' plots/products.gp 2>&1", temporary_folder());
     ck_assert_int_eq(system(command), 0);
     const char *svg = temporary_text("products.svg");
     ck_assert_ptr_nonnull(strstr(svg, "multiply-adds in registers"));

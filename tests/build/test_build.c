@@ -22,7 +22,7 @@ static const char *build(void)
 START_TEST(a_change_rebuilds_what_depends_on_it)
 {
     char command[600];
-    snprintf(command, sizeof command, "tests/rebuild.sh \"%s\"", build());
+    snprintf(command, sizeof command, "tests/rebuild.sh '%s'", build());
     ck_assert(succeeds(command));
 }
 END_TEST

@@ -94,7 +94,7 @@ END_TEST
 START_TEST(the_libraries_export_what_the_public_headers_declare_and_the_reference_has_all_of_it)
 {
     char command[5000];
-    snprintf(command, sizeof command, "tests/symbols.sh \"%s\"", build());
+    snprintf(command, sizeof command, "tests/symbols.sh '%s'", build());
     ck_assert_int_eq(system(command), 0);
 }
 END_TEST

@@ -28,11 +28,11 @@ static void compile_and_run(const char *name, const char *to)
     const char *compiler = getenv("TG_CC") ? getenv("TG_CC") : "cc";
     const char *sanitize = getenv("SANITIZE") ? getenv("SANITIZE") : ""; /* as the library that is linked */
     expect_fine(
-        train_run("sh",
-                  "-c '%s %s %s%s -std=c11 -O1 -Wall -Wextra -Werror -I%s -I%s/include %s/docs/recipes/%s.c -o %s "
-                  "-L%s -ltapegrad -lm -Wl,-rpath,%s && ./%s > %s'",
-                  compiler, getenv("CFLAGS") ? getenv("CFLAGS") : "", *sanitize ? "-fsanitize=" : "", sanitize, tree,
-                  build, tree, name, name, build, build, name, to));
+        train_run(compiler,
+                  "%s %s%s -std=c11 -O1 -Wall -Wextra -Werror -I'%s' -I'%s/include' '%s/docs/recipes/%s.c' -o %s "
+                  "-L'%s' -ltapegrad -lm -Wl,-rpath,'%s' && ./%s > %s",
+                  getenv("CFLAGS") ? getenv("CFLAGS") : "", *sanitize ? "-fsanitize=" : "", sanitize, tree, build, tree,
+                  name, name, build, build, name, to));
 }
 
 START_TEST(each_prints_what_the_page_says)
@@ -43,7 +43,7 @@ START_TEST(each_prints_what_the_page_says)
         compile_and_run(names[i], "out");
         expect_fine(train_run("sh", "-c 'cat out >> all'"));
     }
-    expect_fine(train_run("sed", "-n '/^mean radius/,/^NaN at/p' %s/docs/recipes.md > said && diff said all", tree));
+    expect_fine(train_run("sed", "-n '/^mean radius/,/^NaN at/p' '%s/docs/recipes.md' > said && diff said all", tree));
 }
 END_TEST
 
@@ -63,9 +63,8 @@ END_TEST
 START_TEST(the_gradient_of_numpy_is_checked)
 {
     const char *python = access("/usr/bin/python3", X_OK) == 0 ? "/usr/bin/python3" : "python3";
-    expect_fine(
-        train_run("sh", "-c 'cp %s/docs/recipes/numpy_gradient.py %s/examples/programs/gradcheck/tapegrad_check.py .'",
-                  tree, tree));
+    expect_fine(train_run(
+        "cp", "'%s/docs/recipes/numpy_gradient.py' '%s/examples/programs/gradcheck/tapegrad_check.py' .", tree, tree));
     if (train_run(python, "-c 'import numpy'") != 0)
         return; /* not installed */
     train_run("gradcheck", "--command '%s numpy_gradient.py'", python);

@@ -288,7 +288,7 @@ START_TEST(curves_are_a_table_and_a_script_that_draws_it)
     ck_assert_ptr_nonnull(strstr(tg_fit_error(r.fit), "missing/curves.csv: No such file"));
     fit_end(&r);
     if (system("gnuplot --version >/dev/null 2>&1") == 0) {
-        snprintf(command, sizeof command, "cd \"%s/it's\" && gnuplot \"cur've.gp\" >/dev/null 2>&1",
+        snprintf(command, sizeof command, "cd '%s'/\"it's\" && gnuplot \"cur've.gp\" >/dev/null 2>&1",
                  temporary_folder());
         ck_assert_int_eq(system(command), 0);
         ck_assert_ptr_nonnull(strstr(temporary_text("it's/cur've.png") + 1, "PNG"));

@@ -128,7 +128,7 @@ START_TEST(a_report_that_cannot_be_written_is_told)
     char arguments[700], text[2000];
     ck_assert_int_eq(run("/proc/nothing/check.html tanh", text, sizeof text), 2);
     ck_assert_ptr_nonnull(strstr(text, "gradcheck: --html: cannot write into the folder '/proc'"));
-    snprintf(arguments, sizeof arguments, "%s tanh", temporary_folder());
+    snprintf(arguments, sizeof arguments, "'%s' tanh", temporary_folder());
     ck_assert_int_eq(run(arguments, text, sizeof text), 2);
     ck_assert_ptr_nonnull(strstr(text, "a folder has this name"));
     ck_assert_int_eq(run("'' tanh", text, sizeof text), 2);

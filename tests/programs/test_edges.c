@@ -137,8 +137,8 @@ START_TEST(hints_can_be_pasted)
     static const char *const names[][2] = {
         {"train", "predict"}, {"./tapegrad-train", "./tapegrad-predict"}, {"'./a b/train'", "'./a b/predict'"}};
     char expected[100];
-    ck_assert_int_eq(train_run("sh", "-c 'mkdir \"a b\"; for p in train predict; do ln -s $(command -v $p) "
-                                     "tapegrad-$p; ln -s $(command -v $p) \"a b/$p\"; done'"),
+    ck_assert_int_eq(train_run("sh", "-c 'mkdir \"a b\"; for p in train predict; do ln -s \"$(command -v $p)\" "
+                                     "tapegrad-$p; ln -s \"$(command -v $p)\" \"a b/$p\"; done'"),
                      0);
     for (int i = 0; i < 3; i++) {
         expect_fine(train_run(names[i][0], "--data train.csv --hidden 4 --epochs 1 --no-plots --out o%d", i));
@@ -182,11 +182,11 @@ END_TEST
 START_TEST(scripts_of_pictures_are_those_of_the_program)
 {
     expect_fine(train_run(
-        "sh",
-        "-c 'mkdir -p plots deep/er/bin; echo \"system(\\\"touch ran\\\")\" | tee plots/style.gp "
-        "plots/loss.gp plots/activations.gp >/dev/null; cp -r plots deep/; cp $(command -v activations) deep/er/bin; "
-        "env -i PATH=$PATH HOME=/nowhere LD_LIBRARY_PATH=$(dirname $(command -v activations))/.. "
-        "deep/er/bin/activations --out o'"));
+        "sh", "-c 'mkdir -p plots deep/er/bin; echo \"system(\\\"touch ran\\\")\" | tee plots/style.gp "
+              "plots/loss.gp plots/activations.gp >/dev/null; cp -r plots deep/; cp \"$(command -v activations)\" "
+              "deep/er/bin; "
+              "env -i PATH=\"$PATH\" HOME=/nowhere LD_LIBRARY_PATH=\"$(dirname \"$(command -v activations)\")/..\" "
+              "deep/er/bin/activations --out o'"));
     ck_assert_msg(!temporary_exists("ran") && strstr(train_output, "cannot find"), "%s", train_output);
 }
 END_TEST

@@ -299,7 +299,7 @@ START_TEST(the_default_folder_says_what_the_run_is)
     /* and no value that depends on the data, such as the batch size */
     expect_fine(train_run("compare", "--data csv:train.csv --epochs 2 --seeds 1 --activations relu --no-plots"));
     ck_assert(temporary_exists("results/train-mlp-compared-epochs2/curves.csv"));
-    expect_fine(train_run("train", "--data csv:- --epochs 1 --no-plots < %s", temporary_path("train.csv")));
+    expect_fine(train_run("train", "--data csv:- --epochs 1 --no-plots < '%s'", temporary_path("train.csv")));
     ck_assert(temporary_exists("results/stdin-mlp-epochs1/best.safetensors"));
     expect_fine(train_run("compare", "--data csv:train.csv --epochs 1 --seeds 1 --activations relu --no-plots "
                                      "--lr 0.01,0.02 --norm none,rms"));

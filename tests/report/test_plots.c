@@ -322,12 +322,13 @@ static int entries_like(const char *begin)
 /* A copy without scripts beside it. The second list is followed by a variable that must not be read as a part of it. */
 START_TEST(a_program_moved_alone_finds_its_scripts_in_a_list_of_folders)
 {
-    static const char *const lists[] = {"XDG_DATA_DIRS=/none::$PWD/data", "XDG_DATA_DIRS=/none $PWD/data:=1"};
+    static const char *const lists[] = {"\"XDG_DATA_DIRS=/none::$PWD/data\"", "\"XDG_DATA_DIRS=/none $PWD/data:=1\""};
     if (!have_gnuplot())
         return;
-    expect_fine(train_run("build=$(dirname $(dirname $(command -v activations)))",
-                          "&& mkdir -p alone/bin data/tapegrad && cp $build/bin/activations alone/bin && "
-                          "ln -s $build/lib*.so* alone && cp -r $(readlink -f $build/plots) data/tapegrad/plots"));
+    expect_fine(
+        train_run("build=$(dirname \"$(dirname \"$(command -v activations)\")\")",
+                  "&& mkdir -p alone/bin data/tapegrad && cp \"$build\"/bin/activations alone/bin && "
+                  "ln -s \"$build\"/lib*.so* alone && cp -r \"$(readlink -f \"$build/plots\")\" data/tapegrad/plots"));
     for (int i = 0; i < 2; i++) {
         expect_fine(train_run("env",
                               "-u HOME -u XDG_DATA_HOME -u XDG_DATA_DIRS %s alone/bin/activations --points 5 --out o%d",

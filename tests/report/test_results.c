@@ -269,7 +269,7 @@ START_TEST(control_characters_of_a_table_stay_in_it)
                                       row % 7, row % 5, row % 2);
         temporary_write("a\033b.csv", text, length);
         snprintf(arguments, sizeof arguments,
-                 "--data \"csv:%s/a\033b.csv\" --hidden 4 --activations relu --seeds 1 --epochs 1 --report --overwrite "
+                 "--data 'csv:%s/a\033b.csv' --hidden 4 --activations relu --seeds 1 --epochs 1 --report --overwrite "
                  "--out '%s'",
                  temporary_folder(), temporary_folder());
         ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);

@@ -62,14 +62,15 @@ START_TEST(objects_for_link_time_optimisation_make_a_library_that_links)
                                   "int main(void) { tg_rng r = tg_rng_seed(3); return tg_rng_normal(&r) > 1e9; }\n";
     char command[1600];
     temporary_write("program.c", program, sizeof program - 1);
-    snprintf(command, sizeof command,
-             "${TG_CC:-cc} --version | grep -q clang && exit; "
-             "build=$(mktemp -d '%s/lto-XXXXXX'); " /* not in TMPDIR: make accepts no blank in BUILD */
-             "MAKEFLAGS='' SANITIZE= AMALGAMATION=0 make lib DEPENDENCIES=skip BUILD=$build KERNEL_OBJECTS= "
-             "CFLAGS='-O2 -flto=2' "
-             "LIBRARY_SOURCES='autograd/base/rng.c autograd/base/api.c' >/dev/null && "
-             "${TG_CC:-cc} -I. '%s' $build/libtapegrad.a -lm -o '%s' && '%s'; status=$?; rm -r $build; exit $status",
-             build(), temporary_path("program.c"), temporary_path("program"), temporary_path("program"));
+    snprintf(
+        command, sizeof command,
+        "${TG_CC:-cc} --version | grep -q clang && exit; "
+        "build=$(mktemp -d '%s/lto-XXXXXX'); " /* not in TMPDIR: make accepts no blank in BUILD */
+        "TMPDIR=$build MAKEFLAGS='' SANITIZE= AMALGAMATION=0 make lib DEPENDENCIES=skip BUILD=$build KERNEL_OBJECTS= "
+        "CFLAGS='-O2 -flto=2' "
+        "LIBRARY_SOURCES='autograd/base/rng.c autograd/base/api.c' >/dev/null && "
+        "${TG_CC:-cc} -I. '%s' $build/libtapegrad.a -lm -o '%s' && '%s'; status=$?; rm -r $build; exit $status",
+        build(), temporary_path("program.c"), temporary_path("program"), temporary_path("program"));
     ck_assert(succeeds(command));
 }
 END_TEST

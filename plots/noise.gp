@@ -30,7 +30,7 @@ set tmargin 4.5
 wide = is_regression ? 900 : 1400
 png = sprintf('set terminal pngcairo size %d, 560 font "DejaVu Sans,12" background rgb "white"', wide)
 svg = sprintf('set terminal svg size 640, %d font "DejaVu Sans,14" background rgb "white" noenhanced', is_regression ? 620 : 1160)
-heading(text) = text . (RUNS_max < 2 ? "one seed" : sprintf("mean of %d seeds, band: %s", RUNS_max, RUNS_max > 3 ? "95 % interval" : "least to greatest"))
+heading(text) = text . (RUNS_max < 2 ? "one seed" : sprintf("mean of %d %s, band: %s", RUNS_max, averaged, RUNS_max > 3 ? "95 % interval" : "least to greatest"))
 
 do for [format in "png svg"] {
     eval format eq "png" ? png : svg

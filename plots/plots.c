@@ -99,6 +99,8 @@ static void set_path(FILE *command, const char *name, const char *path)
 static void set_look(FILE *command, const plots_look *look)
 {
     set_text(command, "title", look->title ? look->title : "");
+    if (look->averaged)
+        set_text(command, "averaged", look->averaged);
     if (look->searched)
         set_text(command, "searched", look->searched);
     if (look->searched && look->searched_words)

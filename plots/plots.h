@@ -30,6 +30,7 @@ typedef enum plots_outcome {
 /* How pictures look; a zero member takes the default. */
 typedef struct plots_look {
     const char *title;
+    const char *averaged;       /* what the means are of: "folds"; NULL: "seeds" */
     const char *searched;       /* axis of a search: "lr"; NULL: there was no search */
     const char *searched_words; /* its values if they are words: "none rms"; NULL or empty: numbers */
     char *const *class_names;   /* [classes] */

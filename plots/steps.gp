@@ -33,13 +33,13 @@ set xtics autofreq
 set xrange [0 : STEP_max * 1.01]
 set ylabel is_regression ? "mean squared error, standardised targets" : "mean loss per example (cross-entropy)"
 if (count >= too_many) {
-    heading = "thin: training, marks: validation; " . (RUNS_max < 2 ? "one seed" : sprintf("means of %d seeds", RUNS_max))
+    heading = "thin: training, marks: validation; " . (RUNS_max < 2 ? "one seed" : sprintf("means of %d %s", RUNS_max, averaged))
     across_label = "step"
     round_step(x) = (power = 10.0**floor(log10(x)), x <= power ? power : x <= 2 * power ? 2 * power : x <= 5 * power ? 5 * power : 10 * power)
     load folder . "multiples.gp"
     exit
 }
-set label 2 "thin: training, marks: validation; " . (RUNS_max < 2 ? "one seed" : sprintf("means of %d seeds", RUNS_max)) at graph 0, graph 1 \
+set label 2 "thin: training, marks: validation; " . (RUNS_max < 2 ? "one seed" : sprintf("means of %d %s", RUNS_max, averaged)) at graph 0, graph 1 \
     left offset 0, 1.2 noenhanced textcolor rgb "#404040"
 
 do for [format in "png svg"] {

@@ -14,6 +14,7 @@ count = 0
 register(name) = strstrt(" " . names . " ", " " . name . " ") ? count : (names = names . " " . name, count = count + 1)
 stats bands using (register(strcol("activation"))):(column("epoch")) name "EPOCH" nooutput
 stats bands using (column("runs")) name "RUNS" nooutput
+averaged = exists("averaged") ? averaged : "seeds" # what the means are of
 stats bands using (strlen(strcol("val_accuracy"))) name "ACCURACY" nooutput
 is_regression = ACCURACY_max == 0
 finite(x) = (abs(x) < 1e30) ? x : NaN        # where a run diverged the curve ends; the range does not follow it
@@ -81,7 +82,7 @@ set tics nomirror out textcolor rgb "#404040"
 set grid ytics linecolor rgb "#e0e0e0" linetype 1 linewidth 1
 set key outside right center vertical maxrows 14 Left reverse samplen 2.5 spacing 1.3 noenhanced title left
 set tmargin 4.5
-over = RUNS_max < 2 ? "one seed" : sprintf("mean of %d seeds, band: %s", RUNS_max, \
+over = RUNS_max < 2 ? "one seed" : sprintf("mean of %d %s, band: %s", RUNS_max, averaged, \
        RUNS_max > 3 ? "95 % interval of the mean" : "least to greatest")
 set label 1 title at graph 0, graph 1 left offset 0, 2.6 noenhanced font ",14"
 

@@ -161,10 +161,13 @@ static plots_outcome draw(const comparison *c)
     tg_error error;
     char title[400], words[EXPERIMENT_POINT], *names[2];
     const dataset *data = &c->e.from.data;
+    const run_spec *s = &c->e.settings.run;
+    const bool by_fold = s->folds > 1 && (c->e.settings.seeds == 1 || s->split[0] == 'f'); /* as runlog_samples */
     describe(c, title, sizeof title);
     experiment_searched_words(&c->e, words);
     const plots_outcome outcome = plots_draw(out,
                                              &(plots_look){.title = title,
+                                                           .averaged = by_fold ? "folds" : NULL,
                                                            .searched = experiment_searched(&c->e),
                                                            .searched_words = words,
                                                            .class_names = data->class_names,

@@ -269,7 +269,8 @@ def check_bands(lines, activation, recorded, by_fold):
         for place, step in enumerate(longest):
             values = {run: of[column][step] for run, of in recorded.items() if step in list(of[column])[place:place + 1]}
             what = "%s, step %d: %s" % (activation, step, column)
-            expect(int(ours[step]["runs"]) == len(values), what, "is of", ours[step]["runs"], "runs")
+            units = {fold if by_fold else seed for seed, fold in values}
+            expect(int(ours[step]["runs"]) == len(units), what, "is of", ours[step]["runs"], "and not", len(units))
             check_band(what, values, by_fold, ours[step], of_band(column))
 
 

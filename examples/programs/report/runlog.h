@@ -20,7 +20,7 @@
  *     curves.csv     a row for each run and epoch, in the order of the runs
  *     bands.csv      a row for each activation and epoch: means over the seeds and a band around them, for pictures.
  *                    The band is the 95 % interval of the mean; for two or three seeds, where that interval is too wide
- *                    to be useful, the least and the greatest value; empty for one
+ *                    to be useful, the least and the greatest value; empty for one. The column runs has their number
  *     summary.csv    a row for each activation: comparison_write_summary
  *     pairs.csv      a row for each pair of activations and each measure that decides: comparison_write_pairs
  *     step_bands.csv a row for each activation and step, or for several steps, so that there are about 500 rows:

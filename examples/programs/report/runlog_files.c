@@ -138,7 +138,6 @@ void runlog_sample(runlog_samples *s, const runlog_run *run, double value)
     }
     s->values[at] += value;
     s->runs[at]++;
-    s->all++;
 }
 
 void runlog_write_band(FILE *to, runlog_samples *s, bool share)
@@ -160,7 +159,7 @@ void runlog_write_band(FILE *to, runlog_samples *s, bool share)
     optional_field(to, estimate.mean);
     optional_field(to, low);
     optional_field(to, high);
-    s->count = s->all = 0;
+    s->count = 0;
 }
 
 /* True if the bands of an activation include a run: a finished one, or any if none has finished. */
@@ -190,7 +189,7 @@ static double number_at(const runlog_run *run, const curve *c, size_t row, int c
 static void gather(const runlog *log, int activation, const curve *c, size_t row, double key, int column,
                    runlog_samples *to)
 {
-    to->count = to->all = 0;
+    to->count = 0;
     for (int i = 0; i < log->count; i++) {
         const runlog_run *run = &log->runs[i];
         if (is_counted(log, run, activation) && row < rows_of(run, c) && number_at(run, c, row, c->key) == key)
@@ -209,7 +208,7 @@ static const runlog_run *longest_with(const runlog *log, int activation, const c
     return longest;
 }
 
-/* A line for each row of the longest run: the key, the number of runs that have it, and the bands. */
+/* A line for each row of the longest run: the key, the number of seeds or folds that have it, and the bands. */
 static void write_curve(const runlog *log, int activation, const struct file *file, const curve *c,
                         runlog_samples *samples, FILE *to)
 {
@@ -221,7 +220,7 @@ static void write_curve(const runlog *log, int activation, const struct file *fi
         const double key = number_at(longest, c, row, c->key);
         gather(log, activation, c, row, key, c->key, samples);
         if (file->key)
-            fprintf(to, ",%.9g,%d", key, samples->all);
+            fprintf(to, ",%.9g,%d", key, samples->count);
         for (int i = 0; file->key && file->columns[i]; i++) {
             if (c->column[i] == NONE) {
                 fputs(",,,", to);

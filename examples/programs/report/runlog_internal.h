@@ -74,7 +74,7 @@ typedef struct runlog_samples {
     double *values; /* [count], sums over `runs` */
     uint64_t *units;
     int *runs;
-    int count, all; /* units, and runs */
+    int count; /* units */
 } runlog_samples;
 
 runlog_samples runlog_samples_new(const runlog *log);

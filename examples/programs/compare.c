@@ -155,19 +155,17 @@ static char *const *axes_of(const dataset *data, char *names[2])
 }
 
 /* Draws the pictures, on the terminal too. */
-static plots_outcome draw(const comparison *c)
+static plots_outcome draw(const comparison *c, const runlog *log)
 {
     const char *out = c->e.settings.run.out;
     tg_error error;
     char title[400], words[EXPERIMENT_POINT], *names[2];
     const dataset *data = &c->e.from.data;
-    const run_spec *s = &c->e.settings.run;
-    const bool by_fold = s->folds > 1 && (c->e.settings.seeds == 1 || s->split[0] == 'f'); /* as runlog_samples */
     describe(c, title, sizeof title);
     experiment_searched_words(&c->e, words);
     const plots_outcome outcome = plots_draw(out,
                                              &(plots_look){.title = title,
-                                                           .averaged = by_fold ? "folds" : NULL,
+                                                           .averaged = runlog_by_fold(log) ? "folds" : NULL,
                                                            .searched = experiment_searched(&c->e),
                                                            .searched_words = words,
                                                            .class_names = data->class_names,
@@ -298,7 +296,7 @@ static int show_results(comparison *c)
     const bool fine = runlog_write(log, &error);
     if (!fine)
         terminal_say("compare", NULL, error.text);
-    const plots_outcome drawn = fine && !s->no_plots ? draw(c) : PLOTS_NOTHING;
+    const plots_outcome drawn = fine && !s->no_plots ? draw(c, log) : PLOTS_NOTHING;
     runlog_print_table_as(log, c->e.settings.format, stdout);
     c->drawn = drawn == PLOTS_DRAWN;
     c->reported = fine && s->report && write_report(c, log, c->drawn, false);

@@ -188,25 +188,25 @@ class Commands:
         """The grid of classes in the picture of two features, as the first run's saved net predicts them; its test rows."""
         rng = self.rng
         net, norm = self.net()
-        out, activations = "boundary%d" % index, rng.sample(nets.ACTIVATIONS, 2)
+        out, activations, seed = "boundary%d" % index, rng.sample(nets.ACTIVATIONS, 2), rng.randint(1, 50)
         self.run("compare", ["--data", rng.choice(["moons", "circles", "spirals"]), "--rows", rng.randint(40, 120)] + net +
                  ["--activations", ",".join(activations), "--seeds", rng.choice([1, 2]), "--epochs", 2, "--lr", 0.02,
-                  "--seed", rng.randint(1, 50), "--keep-models", "--keep-predictions", "--no-plots", "--out", out])
+                  "--seed", seed, "--keep-models", "--keep-predictions", "--no-plots", "--out", out])
         folder = os.path.join(self.folder, out)
         surface, points = (records.read_csv(os.path.join(folder, name)) for name in ("surface.csv", "points.csv"))
         for activation in activations:
-            run = os.path.join(folder, "runs", next(name for name in sorted(os.listdir(folder + "/runs"))
-                                                    if name.startswith(activation + "-seed")))
+            run = os.path.join(folder, "runs", "%s-seed%d" % (activation, seed))
             meta, tensors = nets.read(run + "/best.safetensors")
-            lines = [line for line in surface if line["activation"] == activation]
-            x = np.array([[number(line["x"]), number(line["y"])] for line in lines])
+            lines, grid = [line for line in surface if line["activation"] == activation], records.read_csv(run + "/grid.csv")
+            expect([[float("%.6g" % number(line[c])) for c in line] for line in grid] ==
+                   [[number(line[c]) for c in grid[0]] for line in lines], run, "has another grid than surface.csv")
+            x = np.array([[number(line["x"]), number(line["y"])] for line in grid])
             expect(len(set(map(tuple, x))) == len(x) > 1000, run, "has a grid of", len(x), "points")
             chance = nets.softmax(nets.forward(json.loads(meta["tapegrad.model"]), tensors, x))
-            said = np.array([number(line["probability"]) for line in lines])
-            worst = np.abs(chance.max(1) - said).max()
-            expect(worst < (1e-3 if norm == "none" else 1e-2), run, "has a probability in the grid that is off by", worst)
+            worst = np.abs(chance.max(1) - [number(line["probability"]) for line in grid]).max()
+            expect(worst < (2e-6 if norm == "none" else 1e-4), run, "has a probability in the grid that is off by", worst)
             sure = chance.max(1) > 0.501
-            expect((chance.argmax(1) == [int(line["class"]) for line in lines])[sure].all(), run, "has other classes in the grid")
+            expect((chance.argmax(1) == [int(line["class"]) for line in grid])[sure].all(), run, "has other classes in the grid")
             tested = [line for line in records.read_csv(run + "/predictions.csv") if line["split"] == "test"]
             drawn = [line["class"] for line in points if line["activation"] == activation]
             expect(drawn == [line["true_class"] for line in tested], run, "has other points in the picture")

@@ -25,7 +25,6 @@ import time
 
 FILES = ("best.safetensors", "last.safetensors", "refit.safetensors", "curves.csv", "steps.csv", "result.json", "rows.csv",
          "predictions.csv")
-RUNS = tuple(name for name in FILES if name != "result.json")
 COMPARED = ("runs.csv", "summary.csv", "pairs.csv", "curves.csv", "step_bands.csv", "points.csv", "surface.csv")
 ACTIVATIONS = "gelu_exact gelu_tanh silu relu relu_squared tanh sine xielu stochastic_gelu swiglu reglu glu bilinear".split()
 
@@ -184,7 +183,7 @@ def comparison_of(folder):
     found = contents(folder, COMPARED)
     for run in os.listdir(os.path.join(folder, "runs")):
         found.update(("%s/%s" % (run, name), text)
-                     for name, text in contents(os.path.join(folder, "runs", run), RUNS).items())
+                     for name, text in contents(os.path.join(folder, "runs", run)).items())
     return {name: table_of(text) if name.endswith(".csv") else text for name, text in found.items()}
 
 
@@ -193,7 +192,7 @@ def ways_to_compare(binaries, rng, words, seeds, activations, took):
     def last(what, options, folder):
         return (what,) + train(binaries, options + ["--out", folder], program="compare") + (folder,)
     whole = words + ["--seeds", str(seeds), "--activations", ",".join(activations)]
-    for attempt in range(rng.choice([1, 2, 5])):
+    for _ in range(rng.choice([1, 2, 5])):
         train(binaries, whole + ["--jobs", rng.choice("123"), "--out", "parts"], took * rng.random(),
               rng.choice([signal.SIGINT, signal.SIGTERM, signal.SIGKILL]), "compare")
     yield last("stopped and continued", whole + ["--jobs", rng.choice("12")], "parts")

@@ -164,6 +164,9 @@ void runlog_remove_drawn(const char *directory);
 /* True if there are several points. */
 bool runlog_is_search(const runlog *log);
 
+/* True if averages are over folds, not over seeds: of one seed, or if all seeds have the same folds. */
+bool runlog_by_fold(const runlog *log);
+
 /* A log with the runs of one point for each activation: each activation's best point, or with `common` the point that
  * is best for all. Best means the lowest mean validation loss of the best epochs (for all: of its logarithm); a point
  * with an unfinished run is chosen only if there is no other. Its results begin with the points. Free it before `log`,

@@ -105,16 +105,21 @@ static void write_all_curves(const runlog *log, FILE *to)
 
 /* ---- bands ---- */
 
+bool runlog_by_fold(const runlog *log)
+{
+    bool one_seed = true;
+    for (int i = 1; i < log->count; i++)
+        one_seed &= log->runs[i].seed == log->runs[0].seed;
+    return one_seed || log->about.same_folds;
+}
+
 runlog_samples runlog_samples_new(const runlog *log)
 {
     const size_t room = (size_t)log->count + 1;
     runlog_samples s = {.values = memory_checked(calloc(room, sizeof *s.values)),
                         .units = memory_checked(calloc(room, sizeof *s.units)),
                         .runs = memory_checked(calloc(room, sizeof *s.runs))};
-    bool one_seed = true;
-    for (int i = 1; i < log->count; i++)
-        one_seed &= log->runs[i].seed == log->runs[0].seed;
-    s.by_fold = one_seed || log->about.same_folds;
+    s.by_fold = runlog_by_fold(log);
     return s;
 }
 

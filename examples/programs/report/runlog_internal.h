@@ -61,8 +61,7 @@ bool runlog_confusion(const runlog *log, int activation, double counts[]);
 /* True if any run has a series. */
 bool runlog_has_series(const runlog *log, runlog_series kind);
 
-/* Values of runs at a point of a curve: one for each seed, the mean over its folds. With one seed, or if all have the
- * same folds, one for each fold.
+/* Values of runs at a point of a curve: one for each seed, the mean over its folds, or for each fold (runlog_by_fold).
  *
  *     runlog_samples s = runlog_samples_new(log);
  *     runlog_sample(&s, run, loss);                // for each run

@@ -176,6 +176,7 @@ typedef void (*compute_tile)(const tile *t);
 ROW_COUNTS(COMPUTES)
 
 #include "autograd/kernels/product_windows.h"
+#include "autograd/kernels/product_winograd.h"
 
 /* Indexed by rows. */
 #define COMPUTE_NAME(rows) compute_##rows,
@@ -488,6 +489,11 @@ const tg_product_kernels JOIN(tg_product_kernels_, TG_ISA, _, TG_TYPE) = {
     .put = put_windows,
     .take = take_lines,
     .transpose = transpose_rows,
+    .tile_image = tile_image,
+    .tile_cotangent = tile_cotangent,
+    .untile_results = untile_results,
+    .tile_weights = tile_weights,
+    .untile_gradient = untile_gradient,
     .rows = ROWS,
     .columns = COLUMNS,
 #if defined __FMA__ || defined __aarch64__

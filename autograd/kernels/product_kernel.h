@@ -81,6 +81,30 @@ typedef struct tg_windows_take {
     void *to;
 } tg_windows_take;
 
+/* Winograd's convolution (ops/winograd.c): a tile is 4 x 4 numbers for each channel, in planes that are `apart`, each
+ * [tile, channel]. Tile y, x belongs to the pixels from line top + 2 y and column left + 2 x on of [lines, columns,
+ * channels]; what is outside is read from, or written to, `outside` [channels]. Channels are a multiple of half of
+ * `columns`.
+ *
+ *     tile_image       tiles of 4 x 4 pixels
+ *     tile_cotangent   of 2 x 2
+ *     untile_results   2 x 2 pixels from each tile */
+typedef struct tg_winograd_tiles {
+    size_t down, across, channels, apart;
+    void *tiles, *pixels, *outside;
+    ptrdiff_t top, left, lines, columns;
+} tg_winograd_tiles;
+
+/*     tile_weights     to [16, count] from weights [9, count]
+ *     untile_gradient  to [9, count] from tiles [16, count]; count as the channels above */
+typedef struct tg_winograd_weights {
+    size_t count;
+    const void *from;
+    ptrdiff_t from_apart;
+    void *to;
+    ptrdiff_t to_apart;
+} tg_winograd_weights;
+
 typedef struct tg_product_kernels {
     /* With scratch, TG_SCRATCH bytes (scratch.h), A is packed; NULL: it is not. */
     void (*multiply)(const tg_product_part *part, void *scratch);
@@ -93,6 +117,11 @@ typedef struct tg_product_kernels {
     /* to [k, n] = from^T: columns `apart` from each other; what is behind column n, up to whole vectors, has any
      * numbers. */
     void (*transpose)(const void *from, size_t apart, size_t n, size_t k, size_t to_row, void *to);
+    void (*tile_image)(const tg_winograd_tiles *tiles);
+    void (*tile_cotangent)(const tg_winograd_tiles *tiles);
+    void (*untile_results)(const tg_winograd_tiles *tiles);
+    void (*tile_weights)(const tg_winograd_weights *weights);
+    void (*untile_gradient)(const tg_winograd_weights *weights);
     size_t rows, columns; /* rows and columns computed at a time: divide products at multiples of these */
     bool fused;           /* with fused multiply-adds */
 } tg_product_kernels;

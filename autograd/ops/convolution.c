@@ -2,7 +2,8 @@
  *
  *     sum over n, o, y, x, c, i, j of g[n, o, y, x] weight[o, c, i, j] image[n, c, y stride + i dilation - padding, ..]
  *
- * so the derivatives of each are the other two. Each element of a result is one chain of multiply-adds (product.h):
+ * so the derivatives of each are the other two. Each element of a result is one chain of multiply-adds (product.h),
+ * unless Winograd's algorithm takes less time (winograd.h):
  *
  *     conv2d               over c, i, j; then the bias is added
  *     conv2d_grad_image    over o, i, j: a convolution of the cotangent, for each place of a pixel within a stride

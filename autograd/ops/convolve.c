@@ -12,12 +12,8 @@
 
 #include "autograd/kernels/parallel.h"
 #include "autograd/kernels/scratch.h"
+#include "autograd/ops/winograd.h"
 #include "autograd/tape/strided.h"
-
-static int64_t rounded(int64_t count, int64_t unit)
-{
-    return tg_conv_pieces(count, unit) * unit;
-}
 
 /* ---- blocks ---- */
 
@@ -70,7 +66,7 @@ static void lay_out(tg_conv_sum *v, int64_t unit)
     v->laid_out = true;
     v->steps = tg_conv_smaller(v->c * tg_conv_taps(v), STEPS_LAID_OUT);
     v->rows = tg_conv_smaller(
-        rounded(v->m, unit),
+        tg_conv_rounded(v->m, unit),
         tg_conv_smaller(WEIGHTS / element / (v->steps + 1), RESULTS / element / MOST_COLUMNS / 2) / unit * unit);
     const int64_t windows =
         tg_conv_smaller(IMAGES / element / (v->steps + 1), RESULTS / element / v->rows) / MOST_COLUMNS * MOST_COLUMNS;
@@ -92,7 +88,7 @@ static void divide(tg_conv_sum *v, int64_t unit, bool may_place)
     tg_conv_axis *down = &v->axis[0], *across = &v->axis[1];
     v->laid_out = v->placed = false;
     v->images = 1;
-    v->rows = rounded(v->m, unit);
+    v->rows = tg_conv_rounded(v->m, unit);
     v->steps = all <= STEPS ? tg_conv_smaller(v->c, STEPS / all) * all : 0;
     down->part = down->windows;
     across->part = across->windows;
@@ -105,7 +101,7 @@ static void divide(tg_conv_sum *v, int64_t unit, bool may_place)
         if (weights_fit && image_fits && results_fit)
             break;
         if (!weights_fit && v->rows > 4 * unit)
-            v->rows = rounded(v->rows / 2, unit);
+            v->rows = tg_conv_rounded(v->rows / 2, unit);
         else if (!weights_fit && v->steps > all)
             v->steps = tg_conv_pieces(v->steps / all, 2) * all;
         else if (down->part > 4)
@@ -114,7 +110,7 @@ static void divide(tg_conv_sum *v, int64_t unit, bool may_place)
             down->part = 1;
             across->part = tg_conv_pieces(across->part, 2);
         } else if (!results_fit && v->rows > unit)
-            v->rows = rounded(v->rows / 2, unit);
+            v->rows = tg_conv_rounded(v->rows / 2, unit);
         else if (!image_fits && v->steps > all)
             v->steps = tg_conv_pieces(v->steps / all, 2) * all;
         else if (down->part > 1)
@@ -123,9 +119,9 @@ static void divide(tg_conv_sum *v, int64_t unit, bool may_place)
             return lay_out(v, unit);
     }
     down->part = tg_conv_pieces(down->windows, tg_conv_pieces(down->windows, down->part));
-    const int64_t computed = rounded((down->part - 1) * line_of(v) + across->part, columns / 2),
+    const int64_t computed = tg_conv_rounded((down->part - 1) * line_of(v) + across->part, columns / 2),
                   windows = down->part * across->part;
-    const int64_t idle = computed - windows, turned = rounded(v->m, columns / 2);
+    const int64_t idle = computed - windows, turned = tg_conv_rounded(v->m, columns / 2);
     v->placed = may_place && v->m >= columns && v->rows >= v->m && v->steps == v->c * all &&
                 turned * windows * element <= RESULTS && turned * v->steps * element <= WEIGHTS &&
                 (v->kernels->rows > FEW_ROWS ? 25 * idle > windows : 2 * idle > windows);
@@ -133,20 +129,13 @@ static void divide(tg_conv_sum *v, int64_t unit, bool may_place)
         lay_out(v, unit);
 }
 
-/* Some windows of some images, rows of the result and steps of the sums: numbers of the first, and how many. */
-typedef struct block {
-    int64_t n, images, y, down, x, across;
-    int64_t group, row, rows, step, steps;
-} block;
-
-static int64_t blocks_of_windows(const tg_conv_sum *v)
+int64_t tg_conv_blocks(const tg_conv_sum *v)
 {
     return tg_conv_pieces(v->batch, v->images) * tg_conv_pieces(v->axis[0].windows, v->axis[0].part) *
            tg_conv_pieces(v->axis[1].windows, v->axis[1].part);
 }
 
-/* Sets the windows, those of block `number` in the order of n, y and x. */
-static void find_windows(const tg_conv_sum *v, int64_t number, block *b)
+void tg_conv_find(const tg_conv_sum *v, int64_t number, tg_conv_block *b)
 {
     const int64_t across = tg_conv_pieces(v->axis[1].windows, v->axis[1].part),
                   down = tg_conv_pieces(v->axis[0].windows, v->axis[0].part);
@@ -160,15 +149,15 @@ static void find_windows(const tg_conv_sum *v, int64_t number, block *b)
 
 /* The thread's memory. */
 typedef struct room {
-    size_t *at;   /* where each step of a product begins in the images: */
-    block listed; /* those of this block */
+    size_t *at;           /* where each step of a product begins in the images: */
+    tg_conv_block listed; /* those of this tg_conv_block */
     char *images, *results, *weights, *turned;
 } room;
 
 static bool find_room(tg_conv_sum *v, room *r)
 {
     char *memory = tg_scratch();
-    r->listed = (block){0};
+    r->listed = (tg_conv_block){0};
     if (!memory) {
         v->without_memory = true;
         return false;
@@ -211,7 +200,7 @@ static void take_line(size_t element, const char *line, int64_t size, int64_t fi
 }
 
 /* Line y of a channel of a group; NULL: it is outside. */
-static const char *line_at(const tg_conv_sum *v, const block *b, int64_t n, int64_t channel, int64_t y)
+static const char *line_at(const tg_conv_sum *v, const tg_conv_block *b, int64_t n, int64_t channel, int64_t y)
 {
     if (y < 0 || y >= v->axis[0].size)
         return NULL;
@@ -220,7 +209,7 @@ static const char *line_at(const tg_conv_sum *v, const block *b, int64_t n, int6
 }
 
 /* The windows of the block, as [step, image, y, x]. */
-static void lay_windows_out(const tg_conv_sum *v, const block *b, char *to)
+static void lay_windows_out(const tg_conv_sum *v, const tg_conv_block *b, char *to)
 {
     const tg_conv_axis *down = &v->axis[0], *across = &v->axis[1];
     for (int64_t step = b->step; step < b->step + b->steps; step++) {
@@ -235,7 +224,7 @@ static void lay_windows_out(const tg_conv_sum *v, const block *b, char *to)
 }
 
 /* The part of an image that the block's windows read, as [channel, phases down, phases across, lines, columns]. */
-static void copy_image(const tg_conv_sum *v, const block *b, char *to)
+static void copy_image(const tg_conv_sum *v, const tg_conv_block *b, char *to)
 {
     const tg_conv_axis *down = &v->axis[0], *across = &v->axis[1];
     const int64_t lines = b->down + reach(down), columns = b->across + reach(across), first = b->step / tg_conv_taps(v),
@@ -263,13 +252,13 @@ static void copy_image(const tg_conv_sum *v, const block *b, char *to)
         }
 }
 
-static void prepare_images(const tg_conv_sum *v, const block *b, char *to)
+static void prepare_images(const tg_conv_sum *v, const tg_conv_block *b, char *to)
 {
     (v->laid_out ? lay_windows_out : copy_image)(v, b, to);
 }
 
 /* Where a step begins, or tap i, j of the first channel, in what prepare_images has made. */
-static int64_t place_of_tap(const tg_conv_sum *v, const block *b, int64_t i, int64_t j)
+static int64_t place_of_tap(const tg_conv_sum *v, const tg_conv_block *b, int64_t i, int64_t j)
 {
     const tg_conv_axis *down = &v->axis[0], *across = &v->axis[1];
     const int64_t columns = b->across + reach(across), y = down->first + i * down->step - lowest(down),
@@ -278,7 +267,7 @@ static int64_t place_of_tap(const tg_conv_sum *v, const block *b, int64_t i, int
     return (phase * (b->down + reach(down)) + y / down->stride) * columns + x / across->stride;
 }
 
-static int64_t place_of_step(const tg_conv_sum *v, const block *b, int64_t step)
+static int64_t place_of_step(const tg_conv_sum *v, const tg_conv_block *b, int64_t step)
 {
     if (v->laid_out)
         return (step - b->step) * b->images * b->down * b->across;
@@ -287,9 +276,9 @@ static int64_t place_of_step(const tg_conv_sum *v, const block *b, int64_t step)
            place_of_tap(v, b, tap / v->axis[1].taps, tap % v->axis[1].taps);
 }
 
-static void list_steps(const tg_conv_sum *v, const block *b, room *r)
+static void list_steps(const tg_conv_sum *v, const tg_conv_block *b, room *r)
 {
-    const block *l = &r->listed;
+    const tg_conv_block *l = &r->listed;
     if (l->step == b->step && l->steps == b->steps && l->images == b->images && l->down == b->down &&
         l->across == b->across)
         return;
@@ -301,7 +290,7 @@ static void list_steps(const tg_conv_sum *v, const block *b, room *r)
 /* ---- products ---- */
 
 /* Where the weight of the group's first row for a step is. */
-static int64_t weight_at(const tg_conv_sum *v, const block *b, int64_t step)
+static int64_t weight_at(const tg_conv_sum *v, const tg_conv_block *b, int64_t step)
 {
     const int64_t channel = step / tg_conv_taps(v), tap = step % tg_conv_taps(v), across = v->axis[1].taps;
     return b->group * v->weight_group + channel * v->weight_channel + tap / across * v->weight_tap[0] +
@@ -309,7 +298,7 @@ static int64_t weight_at(const tg_conv_sum *v, const block *b, int64_t step)
 }
 
 /* Packs the block's weights as [tile, step, row of the tile]. */
-static void pack_weights(const tg_conv_sum *v, const block *b, char *to)
+static void pack_weights(const tg_conv_sum *v, const tg_conv_block *b, char *to)
 {
     const int64_t tiles = tg_conv_pieces(b->rows, (int64_t)v->kernels->rows);
     TG_FOR_ELEMENT_SIZE(v->element, {
@@ -326,9 +315,9 @@ static void pack_weights(const tg_conv_sum *v, const block *b, char *to)
 }
 
 /* Packs all rows' weights as [panel, step, row of the panel], with zeros behind the last row. */
-static void pack_panels(const tg_conv_sum *v, const block *b, char *to)
+static void pack_panels(const tg_conv_sum *v, const tg_conv_block *b, char *to)
 {
-    const int64_t panel = (int64_t)v->kernels->columns, all = rounded(b->rows, panel / 2);
+    const int64_t panel = (int64_t)v->kernels->columns, all = tg_conv_rounded(b->rows, panel / 2);
     TG_FOR_ELEMENT_SIZE(v->element, {
         for (int64_t first = 0; first < all; first += panel)
             for (int64_t step = 0; step < b->steps; step++) {
@@ -343,8 +332,7 @@ static void pack_panels(const tg_conv_sum *v, const block *b, char *to)
     })
 }
 
-/* The results of one image of the block, in `out`. */
-static char *results_at(const tg_conv_sum *v, const block *b, int64_t n)
+char *tg_conv_results(const tg_conv_sum *v, const tg_conv_block *b, int64_t n)
 {
     return v->out + ((b->n + n) * v->out_image + (b->group * v->m + b->row) * v->out_channel + b->y * v->out_line +
                      b->x * v->out_step) *
@@ -352,40 +340,45 @@ static char *results_at(const tg_conv_sum *v, const block *b, int64_t n)
 }
 
 /* Continues the sums of earlier steps. */
-static void take_results(const tg_conv_sum *v, const block *b, int64_t line, int64_t row, char *to)
+static void take_results(const tg_conv_sum *v, const tg_conv_block *b, int64_t line, int64_t row, char *to)
 {
     const int64_t element = (int64_t)v->element;
     for (int64_t n = 0; n < b->images; n++)
         for (int64_t r = 0; r < b->rows; r++)
             for (int64_t y = 0; y < b->down; y++)
-                take_line(v->element, results_at(v, b, n) + (r * v->out_channel + y * v->out_line) * element,
+                take_line(v->element, tg_conv_results(v, b, n) + (r * v->out_channel + y * v->out_line) * element,
                           b->across * v->out_step, 0, v->out_step, b->across,
                           to + (r * row + (n * b->down + y) * line) * element);
 }
 
+const char *tg_conv_bias(const tg_conv_sum *v, const tg_conv_block *b)
+{
+    return v->bias ? v->bias + (b->group * v->m + b->row) * (int64_t)v->element : NULL;
+}
+
 /* Writes the results of one image, [row, line, across], with the bias after the last step. */
-static void put_results(const tg_conv_sum *v, const block *b, int64_t n, const char *from, int64_t row, int64_t line)
+static void put_results(const tg_conv_sum *v, const tg_conv_block *b, int64_t n, const char *from, int64_t row,
+                        int64_t line)
 {
     const bool last = b->step + b->steps == v->c * tg_conv_taps(v);
-    v->kernels->put(
-        &(tg_windows_put){.m = (size_t)b->rows,
-                          .lines = (size_t)b->down,
-                          .across = (size_t)b->across,
-                          .from = from,
-                          .from_row = (size_t)row,
-                          .from_line = (size_t)line,
-                          .bias = last && v->bias ? v->bias + (b->group * v->m + b->row) * (int64_t)v->element : NULL,
-                          .to = results_at(v, b, n),
-                          .to_row = (size_t)v->out_channel,
-                          .to_line = (size_t)v->out_line,
-                          .to_step = (size_t)v->out_step});
+    v->kernels->put(&(tg_windows_put){.m = (size_t)b->rows,
+                                      .lines = (size_t)b->down,
+                                      .across = (size_t)b->across,
+                                      .from = from,
+                                      .from_row = (size_t)row,
+                                      .from_line = (size_t)line,
+                                      .bias = last ? tg_conv_bias(v, b) : NULL,
+                                      .to = tg_conv_results(v, b, n),
+                                      .to_row = (size_t)v->out_channel,
+                                      .to_line = (size_t)v->out_line,
+                                      .to_step = (size_t)v->out_step});
 }
 
 /* The sums of all rows, computed as [window, row] and turned. */
-static void place_block(const tg_conv_sum *v, const block *b, room *r)
+static void place_block(const tg_conv_sum *v, const tg_conv_block *b, room *r)
 {
     const int64_t lanes = (int64_t)v->kernels->columns / 2, windows = b->down * b->across,
-                  rows = rounded(b->rows, lanes), width = rounded(windows, lanes);
+                  rows = tg_conv_rounded(b->rows, lanes), width = tg_conv_rounded(windows, lanes);
     prepare_images(v, b, r->images);
     list_steps(v, b, r);
     v->kernels->place(&(tg_windows_places){.count = (size_t)windows,
@@ -401,11 +394,11 @@ static void place_block(const tg_conv_sum *v, const block *b, room *r)
     put_results(v, b, 0, r->results, width, b->across);
 }
 
-static void convolve_block(const tg_conv_sum *v, const block *b, room *r)
+static void convolve_block(const tg_conv_sum *v, const tg_conv_block *b, room *r)
 {
     const int64_t line = v->laid_out ? b->across : b->across + reach(&v->axis[1]), element = (int64_t)v->element,
                   lanes = (int64_t)v->kernels->columns / 2,
-                  width = rounded((b->images * b->down - 1) * line + b->across, lanes);
+                  width = tg_conv_rounded((b->images * b->down - 1) * line + b->across, lanes);
     const bool more = b->step > 0;
     prepare_images(v, b, r->images);
     list_steps(v, b, r);
@@ -431,7 +424,7 @@ static void convolve_some(void *context, size_t first, size_t count)
     room r;
     if (!find_room(v, &r))
         return;
-    block b;
+    tg_conv_block b;
     const int64_t all = v->c * tg_conv_taps(v);
     for (b.group = 0; b.group < v->groups; b.group++)
         for (b.row = 0; b.row < v->m; b.row += v->rows) {
@@ -441,7 +434,7 @@ static void convolve_some(void *context, size_t first, size_t count)
                 b.steps = tg_conv_smaller(v->steps, all - b.step);
                 (v->placed ? pack_panels : pack_weights)(v, &b, r.weights);
                 for (size_t i = first; i < first + count; i++) {
-                    find_windows(v, (int64_t)i, &b);
+                    tg_conv_find(v, (int64_t)i, &b);
                     (v->placed ? place_block : convolve_block)(v, &b, &r);
                 }
                 b.step += b.steps;
@@ -449,11 +442,9 @@ static void convolve_some(void *context, size_t first, size_t count)
         }
 }
 
-/* Multiplications that are worth another thread. */
-enum { WORTH_SHARING = 1 << 18 };
-
-static size_t least(int64_t each)
+size_t tg_conv_least(int64_t each)
 {
+    enum { WORTH_SHARING = 1 << 18 };
     return (size_t)(WORTH_SHARING / (each + 1) + 1);
 }
 
@@ -461,20 +452,25 @@ void tg_convolve(tg_conv_sum *v)
 {
     if (v->batch * v->groups * v->m * v->axis[0].windows * v->axis[1].windows <= 0)
         return;
+    if (tg_winograd_suits(v)) {
+        tg_winograd_convolve(v);
+        return;
+    }
     divide(v, (int64_t)v->kernels->rows, true);
-    const int64_t blocks = blocks_of_windows(v), windows = v->images * v->axis[0].part * v->axis[1].part;
-    tg_parallel((size_t)blocks, least(windows * v->groups * v->m * v->c * tg_conv_taps(v)), 1, convolve_some, v);
+    const int64_t blocks = tg_conv_blocks(v), windows = v->images * v->axis[0].part * v->axis[1].part;
+    tg_parallel((size_t)blocks, tg_conv_least(windows * v->groups * v->m * v->c * tg_conv_taps(v)), 1, convolve_some,
+                v);
 }
 
 /* ---- the gradient of the weights ---- */
 
 /* Adds the block's products of cotangent and windows to `sums`: [i, j, channel, row], or [step, row] where windows are
  * laid out. */
-static void correlate_block(const tg_conv_sum *v, const block *b, const room *r)
+static void correlate_block(const tg_conv_sum *v, const tg_conv_block *b, const room *r)
 {
     const int64_t element = (int64_t)v->element, windows = v->axis[0].windows * v->axis[1].windows,
-                  rows = rounded(b->rows, (int64_t)v->kernels->columns / 2), channels = b->steps / tg_conv_taps(v),
-                  some = b->down * b->across;
+                  rows = tg_conv_rounded(b->rows, (int64_t)v->kernels->columns / 2),
+                  channels = b->steps / tg_conv_taps(v), some = b->down * b->across;
     prepare_images(v, b, r->images);
     for (int64_t n = 0; n < b->images; n++) {
         const int64_t row = ((b->n + n) * v->groups + b->group) * v->m + b->row;
@@ -507,9 +503,9 @@ static void correlate_block(const tg_conv_sum *v, const block *b, const room *r)
 }
 
 /* Writes the gradient of the block's weights. */
-static void put_weights(const tg_conv_sum *v, const block *b, const char *sums)
+static void put_weights(const tg_conv_sum *v, const tg_conv_block *b, const char *sums)
 {
-    const int64_t rows = rounded(b->rows, (int64_t)v->kernels->columns / 2), all = tg_conv_taps(v),
+    const int64_t rows = tg_conv_rounded(b->rows, (int64_t)v->kernels->columns / 2), all = tg_conv_taps(v),
                   channels = b->steps / all;
     TG_FOR_ELEMENT_SIZE(v->element, {
         for (int64_t row = 0; row < b->rows; row++)
@@ -525,14 +521,15 @@ static void put_weights(const tg_conv_sum *v, const block *b, const char *sums)
 static void correlate_weights(const tg_conv_sum *v, const room *r, int64_t group, int64_t row, int64_t rows,
                               int64_t step, int64_t steps)
 {
-    block b = {.group = group};
+    tg_conv_block b = {.group = group};
     for (b.row = row; b.row < row + rows; b.row += b.rows) {
         b.rows = tg_conv_smaller(v->rows, row + rows - b.row);
         for (b.step = step; b.step < step + steps; b.step += b.steps) {
             b.steps = tg_conv_smaller(v->steps, step + steps - b.step);
-            memset(r->weights, 0, (size_t)(b.steps * rounded(b.rows, (int64_t)v->kernels->columns / 2)) * v->element);
-            for (int64_t i = 0; i < blocks_of_windows(v); i++) {
-                find_windows(v, i, &b);
+            memset(r->weights, 0,
+                   (size_t)(b.steps * tg_conv_rounded(b.rows, (int64_t)v->kernels->columns / 2)) * v->element);
+            for (int64_t i = 0; i < tg_conv_blocks(v); i++) {
+                tg_conv_find(v, i, &b);
                 correlate_block(v, &b, r);
             }
             put_weights(v, &b, r->weights);
@@ -563,6 +560,10 @@ static void correlate_rows(void *context, size_t first, size_t count)
 
 void tg_correlate(tg_conv_sum *v)
 {
+    if (tg_winograd_suits(v)) {
+        tg_winograd_correlate(v);
+        return;
+    }
     enum { FEW = 4 }; /* channels: too few for the rows of a tile */
     const int64_t unit = (int64_t)v->kernels->columns / 2, channels = v->groups * v->c,
                   each = v->batch * v->axis[0].windows * v->axis[1].windows;
@@ -570,7 +571,7 @@ void tg_correlate(tg_conv_sum *v)
     if (v->c < FEW && tg_conv_taps(v) > 1)
         lay_out(v, unit);
     if (v->groups == 1 && v->c < FEW)
-        tg_parallel((size_t)v->m, least(each * v->c * tg_conv_taps(v)), (size_t)unit, correlate_rows, v);
+        tg_parallel((size_t)v->m, tg_conv_least(each * v->c * tg_conv_taps(v)), (size_t)unit, correlate_rows, v);
     else
-        tg_parallel((size_t)channels, least(each * v->m * tg_conv_taps(v)), 1, correlate_channels, v);
+        tg_parallel((size_t)channels, tg_conv_least(each * v->m * tg_conv_taps(v)), 1, correlate_channels, v);
 }

@@ -49,10 +49,33 @@ static inline int64_t tg_conv_pieces(int64_t whole, int64_t piece)
     return (whole + piece - 1) / piece;
 }
 
+static inline int64_t tg_conv_rounded(int64_t count, int64_t unit)
+{
+    return tg_conv_pieces(count, unit) * unit;
+}
+
 static inline int64_t tg_conv_smaller(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
+
+/* Some windows of some images, rows of the result and steps of the sums: numbers of the first, and how many. */
+typedef struct tg_conv_block {
+    int64_t n, images, y, down, x, across;
+    int64_t group, row, rows, step, steps;
+} tg_conv_block;
+
+/* Blocks of windows, by the images and the parts of the axes; sets those of block `number` in the order of n, y and x.
+ */
+int64_t tg_conv_blocks(const tg_conv_sum *v);
+void tg_conv_find(const tg_conv_sum *v, int64_t number, tg_conv_block *b);
+
+/* The results of one image of the block, in `out`, and its bias unless that is NULL. */
+char *tg_conv_results(const tg_conv_sum *v, const tg_conv_block *b, int64_t n);
+const char *tg_conv_bias(const tg_conv_sum *v, const tg_conv_block *b);
+
+/* Blocks worth another thread, of so many multiplications each. */
+size_t tg_conv_least(int64_t each);
 
 /* The sum for `out`, over c, i, j, plus the bias unless that is NULL. */
 void tg_convolve(tg_conv_sum *v);

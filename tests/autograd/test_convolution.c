@@ -1,8 +1,10 @@
 /* Convolutions and pools against loops over every window. */
 #include "autograd/kernels/kernels.h"
+#include "autograd/kernels/product_kernel.h"
 #include "tests/support/tensors.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 Suite *convolution_suite(void);
@@ -86,23 +88,24 @@ static const struct {
     tg_window window;
 } convolutions[] = {
     {3, 1, 28, 28, 16, {3, 3}, {.padding = {1, 1}, .groups = 1}},
-    {2, 16, 14, 14, 32, {3, 3}, {.padding = {1, 1}, .groups = 1}},
-    {5, 33, 7, 7, 29, {3, 3}, {.padding = {1, 1}, .groups = 1}},
+    {2, 16, 14, 14, 32, {5, 3}, {.padding = {1, 1}, .groups = 1}},
+    {5, 33, 7, 7, 29, {3, 3}, {.padding = {1, 1}, .dilation = {1, 2}, .groups = 1}},
     {2, 3, 33, 31, 17, {5, 3}, {.stride = {2, 2}, .padding = {2, 1}, .groups = 1}},
     {1, 6, 40, 37, 6, {3, 3}, {.stride = {1, 3}, .padding = {2, 4}, .dilation = {2, 3}, .groups = 3}},
     {2, 8, 20, 20, 8, {3, 3}, {.padding = {1, 1}, .groups = 8}},
-    {9, 70, 2, 2, 40, {3, 3}, {.padding = {1, 1}, .groups = 1}}, /* from here on windows in rows of tiles, */
-    {3, 20, 7, 7, 64, {3, 3}, {.padding = {1, 1}, .groups = 1}},
+    {9, 70, 2, 2, 40, {3, 2}, {.padding = {1, 1}, .groups = 1}}, /* from here on windows in rows of tiles, */
+    {3, 20, 7, 7, 64, {2, 3}, {.padding = {1, 1}, .groups = 1}},
     {2, 5, 14, 14, 70, {3, 3}, {.stride = {2, 2}, .padding = {1, 1}, .groups = 1}},
     {3, 12, 5, 6, 70, {3, 2}, {.padding = {2, 1}, .dilation = {2, 3}, .groups = 2}},
-    {1, 433, 5, 5, 33, {3, 3}, {.padding = {1, 1}, .groups = 1}},
+    {1, 433, 5, 5, 33, {3, 3}, {.groups = 1}},
     {2, 40, 9, 3, 33, {5, 3}, {.stride = {1, 2}, .padding = {2, 1}, .groups = 1}}, /* to here */
     {40, 20, 1, 1, 15, {1, 1}, {.groups = 1}},
     {1, 2, 150, 130, 3, {2, 2}, {.groups = 1}},   /* bands of an image */
     {1, 1, 3, 40000, 2, {2, 2}, {.groups = 1}},   /* parts of a line */
     {2, 1, 1, 5000, 2, {1, 4200}, {.groups = 1}}, /* more steps than a product takes */
     {1, 2, 1, 70000, 3, {1, 2}, {.dilation = {1, 65000}, .groups = 1}},
-    {1, 600, 5, 33, 20, {3, 3}, {.padding = {1, 1}, .groups = 1}}, /* more steps than the memory takes */
+    {1, 600, 5, 33, 20, {3, 3}, {.padding = {1, 1}, .dilation = {2, 1}, .groups = 1}}, /* more steps than the memory
+                                                                                          takes */
     {1, 4, 6, 40, 700, {2, 2}, {.groups = 1}},
 };
 
@@ -158,6 +161,136 @@ START_TEST(convolutions_are_products_with_their_windows)
         }
     tg_kernels = usual;
     tg_products_by(TG_PRODUCTS_AUTO, NULL);
+}
+END_TEST
+
+/* ---- Winograd's algorithm: 3 x 3 windows at every place, and enough channels ---- */
+
+static const struct {
+    int64_t batch, channels, height, width, out;
+    tg_window window;
+} tiled[] = {
+    {3, 16, 14, 14, 16, {.padding = {1, 1}, .groups = 1}}, {2, 33, 7, 9, 47, {.padding = {1, 1}, .groups = 1}},
+    {2, 48, 12, 5, 93, {.padding = {0, 2}, .groups = 3}},  {1, 150, 28, 31, 170, {.padding = {1, 1}, .groups = 1}},
+    {1, 600, 6, 11, 31, {.padding = {2, 0}, .groups = 1}}, {1, 17, 4, 1501, 29, {.padding = {2, 1}, .groups = 1}},
+    {70, 20, 6, 6, 64, {.padding = {0, 0}, .groups = 1}},
+};
+
+typedef struct sums {
+    tg_tensor x, weight, bias, g, y, gradient[2]; /* of x and the weight */
+} sums;
+
+static void convolve_tiled(sums *of, int number)
+{
+    const tg_tensor in[] = {of->x, of->weight};
+    of->y = tg_conv2d(of->x, of->weight, of->bias, tiled[number].window);
+    ck_assert(tg_grad(&of->y, 1, in, 2, &of->g, false, of->gradient));
+}
+
+static sums drawn_tiled(tg_dtype dtype, int number)
+{
+    const tg_window *s = &tiled[number].window;
+    const int64_t batch = tiled[number].batch, channels = tiled[number].channels, height = tiled[number].height,
+                  width = tiled[number].width, out = tiled[number].out;
+    sums of = {drawn(dtype, TG_SHAPE(batch, channels, height, width)),
+               drawn(dtype, TG_SHAPE(out, channels / s->groups, 3, 3)), drawn(dtype, TG_SHAPE(out)),
+               drawn(dtype, TG_SHAPE(batch, out, height - 2 + 2 * s->padding[0], width - 2 + 2 * s->padding[1]))};
+    convolve_tiled(&of, number);
+    return of;
+}
+
+/* The same as products in another type, the gradients by the windows' way back. */
+static sums by_products(const sums *of, int number, tg_dtype dtype)
+{
+    const tg_tensor from[] = {of->x, of->weight, of->bias, of->g};
+    tg_tensor to[4];
+    for (int i = 0; i < 4; i++) {
+        const int64_t size = tg_size(from[i]);
+        void *const numbers = malloc((size_t)size * sizeof(double));
+        ck_assert(numbers && tg_read(from[i], dtype, numbers, size));
+        to[i] = tg_variable(tape, dtype, numbers, tg_shape_of(from[i]));
+        free(numbers);
+    }
+    tg_window s = tiled[number].window;
+    for (int i = 0; i < 2; i++)
+        s.stride[i] = s.dilation[i] = 1;
+    tg_products_by(TG_PRODUCTS_OWN, NULL);
+    sums same = {to[0], to[1], to[2], to[3], product_with_windows(to[0], to[1], to[2], s)};
+    ck_assert(tg_grad(&same.y, 1, to, 2, &same.g, false, same.gradient));
+    ck_assert_ptr_nonnull(tg_data(same.y));
+    tg_products_by(TG_PRODUCTS_AUTO, NULL);
+    return same;
+}
+
+/* The root mean square of the differences, divided by that of the numbers; and the largest difference likewise. */
+static double error(tg_tensor is, tg_tensor exact, double *largest)
+{
+    double squares = 0, whole = 0, most = 0;
+    for (int64_t i = 0; i < tg_size(is); i++) {
+        const double difference = fabs(tg_at(is, i) - tg_at(exact, i));
+        squares += difference * difference;
+        whole += tg_at(exact, i) * tg_at(exact, i);
+        most = fmax(most, isnan(difference) ? INFINITY : difference);
+    }
+    *largest = most / sqrt(whole / (double)tg_size(is));
+    return sqrt(squares / whole);
+}
+
+/* And in floats as exact as products: the result more than single chains over channels and places, the gradient of the
+ * weights about as much. The windows' way back adds up the nine places of a pixel apart, so it has shorter sums. */
+START_TEST(tiled_convolutions_are_their_definition)
+{
+    static const double of_products[] = {1, 3, 1.3};
+    const tg_dtype dtype = _i % 2 ? TG_F64 : TG_F32;
+    const int number = _i / 2;
+    const double unit = dtype == TG_F32 ? 0x1p-24 : 0x1p-53;
+    const sums is = drawn_tiled(dtype, number), exact = by_products(&is, number, TG_F64),
+               usual = by_products(&is, number, TG_F32);
+    const tg_tensor results[] = {is.y, is.gradient[0], is.gradient[1]},
+                    expected[] = {exact.y, exact.gradient[0], exact.gradient[1]},
+                    products[] = {usual.y, usual.gradient[0], usual.gradient[1]};
+    for (int i = 0; i < 3; i++) {
+        double largest;
+        ck_assert_double_le(error(results[i], expected[i], &largest), 60 * unit);
+        ck_assert_double_le(largest, 400 * unit);
+        if (dtype == TG_F32)
+            ck_assert_double_le(error(results[i], expected[i], &largest),
+                                of_products[i] * error(products[i], expected[i], &largest));
+    }
+}
+END_TEST
+
+static void assert_same(tg_tensor a, tg_tensor b)
+{
+    ck_assert_int_eq(tg_size(a), tg_size(b));
+    ck_assert_mem_eq(tg_data(a), tg_data(b), (size_t)tg_size(a) * tg_dtype_size(tg_dtype_of(a)));
+}
+
+/* By any number of threads, by every instruction set with fused multiply-adds, and alone or in a batch. */
+START_TEST(tiled_convolutions_have_the_same_bits_everywhere)
+{
+    const tg_dtype dtype = _i % 2 ? TG_F64 : TG_F32;
+    const int number = _i / 2, threads = tg_threads();
+    const tg_kernel_set usual = tg_kernels;
+    const sums is = drawn_tiled(dtype, number);
+    for (int k = 1; k <= 3; k += 2)
+        for (int i = 0; tg_kernel_set_at(i); i++) {
+            const tg_kernel_set *set = tg_kernel_set_at(i);
+            if (!tg_kernel_set_runs(set) || !set->products[dtype]->fused)
+                continue;
+            tg_kernels = *set;
+            tg_set_threads(k);
+            sums again = is;
+            convolve_tiled(&again, number);
+            assert_same(is.y, again.y);
+            assert_same(is.gradient[0], again.gradient[0]);
+            assert_same(is.gradient[1], again.gradient[1]);
+        }
+    tg_kernels = usual;
+    tg_set_threads(threads);
+    const int64_t last = tiled[number].batch - 1;
+    assert_same(tg_narrow(is.y, 0, last, 1),
+                tg_conv2d(tg_narrow(is.x, 0, last, 1), is.weight, is.bias, tiled[number].window));
 }
 END_TEST
 
@@ -307,6 +440,9 @@ Suite *convolution_suite(void)
     tcase_add_test(tests, conv2d_is_its_definition);
     tcase_add_loop_test(tests, convolutions_are_products_with_their_windows, 0,
                         2 * (int)(sizeof convolutions / sizeof *convolutions));
+    const int shapes = 2 * (int)(sizeof tiled / sizeof *tiled);
+    tcase_add_loop_test(tests, tiled_convolutions_are_their_definition, 0, shapes);
+    tcase_add_loop_test(tests, tiled_convolutions_have_the_same_bits_everywhere, 0, shapes);
     tcase_add_test(tests, conv1d_is_conv2d_of_height_one);
     tcase_add_test(tests, fold_is_the_adjoint_of_unfold);
     tcase_add_test(tests, convolutions_can_be_differentiated_twice);

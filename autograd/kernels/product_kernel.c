@@ -478,6 +478,22 @@ static void transpose_rows(const void *from, size_t apart, size_t n, size_t k, s
     pack(from, apart, 1, n, k, to_row, to);
 }
 
+static void transpose_rows_exactly(const void *from, size_t apart, size_t n, size_t k, size_t to_row, void *to)
+{
+    enum { SOME = 32 }; /* steps of the last rows at a time */
+    const size_t whole = n / LANES * LANES, rest = n - whole;
+    const mask lanes = first_lanes(rest);
+    for (size_t row = 0; row < whole; row += LANES)
+        pack_rows((const real *)from + row * apart, apart, LANES, k, to_row, (real *)to + row);
+    for (size_t step = 0, steps; rest > 0 && step < k; step += steps) {
+        real last[SOME * LANES];
+        steps = smaller(SOME, k - step);
+        pack_rows((const real *)from + whole * apart + step, apart, rest, steps, LANES, last);
+        for (size_t l = 0; l < steps; l++)
+            store_part((real *)to + (step + l) * to_row + whole, lanes, load(last + l * LANES));
+    }
+}
+
 #define JOIN_(a, b, c, d) a##b##c##d
 #define JOIN(a, b, c, d)  JOIN_(a, b, c, d)
 const tg_product_kernels JOIN(tg_product_kernels_, TG_ISA, _, TG_TYPE) = {
@@ -489,6 +505,7 @@ const tg_product_kernels JOIN(tg_product_kernels_, TG_ISA, _, TG_TYPE) = {
     .put = put_windows,
     .take = take_lines,
     .transpose = transpose_rows,
+    .transpose_exactly = transpose_rows_exactly,
     .tile_image = tile_image,
     .tile_cotangent = tile_cotangent,
     .untile_results = untile_results,

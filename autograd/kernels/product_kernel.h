@@ -88,10 +88,11 @@ typedef struct tg_windows_take {
  *
  *     tile_image       tiles of 4 x 4 pixels
  *     tile_cotangent   of 2 x 2
- *     untile_results   2 x 2 pixels from each tile */
+ *     untile_results   2 x 2 pixels from each tile, plus bias[channels] unless that is NULL */
 typedef struct tg_winograd_tiles {
     size_t down, across, channels, apart;
     void *tiles, *pixels, *outside;
+    const void *bias;
     ptrdiff_t top, left, lines, columns;
 } tg_winograd_tiles;
 
@@ -117,6 +118,8 @@ typedef struct tg_product_kernels {
     /* to [k, n] = from^T: columns `apart` from each other; what is behind column n, up to whole vectors, has any
      * numbers. */
     void (*transpose)(const void *from, size_t apart, size_t n, size_t k, size_t to_row, void *to);
+    /* The same, and nothing is written behind column n. */
+    void (*transpose_exactly)(const void *from, size_t apart, size_t n, size_t k, size_t to_row, void *to);
     void (*tile_image)(const tg_winograd_tiles *tiles);
     void (*tile_cotangent)(const tg_winograd_tiles *tiles);
     void (*untile_results)(const tg_winograd_tiles *tiles);

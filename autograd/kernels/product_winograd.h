@@ -67,56 +67,81 @@ INLINE void line_of_gradient(const vector *x, size_t step, vector *y, size_t y_s
 
 /* ---- pixels and tiles ---- */
 
-/* The pixels i, j of the tile in row y and column x. */
-INLINE void find_pixels(const tg_winograd_tiles *p, size_t side, size_t y, size_t x, real *at[])
+/* Where the pixels of a tile are, of `side` x `side`: if all lie inside, in so many lines of them, else anywhere. */
+typedef struct pixels {
+    bool inside;
+    real *first;
+    size_t line;
+    real *at[16];
+} pixels;
+
+INLINE void find_pixels(const tg_winograd_tiles *p, size_t side, size_t y, size_t x, pixels *to)
 {
-    for (size_t i = 0; i < side; i++)
-        for (size_t j = 0; j < side; j++) {
-            const ptrdiff_t line = p->top + (ptrdiff_t)(2 * y + i), column = p->left + (ptrdiff_t)(2 * x + j);
-            const bool inside = line >= 0 && line < p->lines && column >= 0 && column < p->columns;
-            at[i * side + j] =
-                inside ? (real *)p->pixels + (size_t)(line * p->columns + column) * p->channels : (real *)p->outside;
-        }
+    const ptrdiff_t top = p->top + (ptrdiff_t)(2 * y), left = p->left + (ptrdiff_t)(2 * x), count = (ptrdiff_t)side,
+                    channels = (ptrdiff_t)p->channels;
+    to->inside = top >= 0 && top + count <= p->lines && left >= 0 && left + count <= p->columns;
+    to->first = (real *)p->pixels + (top * p->columns + left) * channels;
+    to->line = (size_t)(p->columns * channels);
+    for (ptrdiff_t i = 0; !to->inside && i < count * count; i++) {
+        const ptrdiff_t line = top + i / count, column = left + i % count;
+        to->at[i] = line >= 0 && line < p->lines && column >= 0 && column < p->columns
+                        ? (real *)p->pixels + (line * p->columns + column) * channels
+                        : (real *)p->outside;
+    }
 }
 
-/* Matrices of `side` x `side` pixels to tiles. */
-INLINE void pixels_to_tiles(const tg_winograd_tiles *p, transform_line line, size_t side)
+INLINE real *pixel(const tg_winograd_tiles *p, const pixels *of, bool inside, size_t side, size_t i)
 {
-    real *to = p->tiles, *at[16];
+    return inside ? of->first + i / side * of->line + i % side * p->channels : of->at[i];
+}
+
+INLINE real *tile_pixels(const tg_winograd_tiles *p, const pixels *from, bool inside, transform_line line, size_t side,
+                         real *to)
+{
+    for (size_t c = 0; c < p->channels; c += LANES, to += LANES) {
+        vector in[16], out[16];
+        UNROLL
+        for (size_t i = 0; i < side * side; i++)
+            in[i] = load(pixel(p, from, inside, side, i) + c);
+        transform_both(line, side, 4, in, out);
+        UNROLL
+        for (size_t i = 0; i < 16; i++)
+            *(loose *)(to + i * p->apart) = out[i];
+    }
+    return to;
+}
+
+INLINE void tile_all(const tg_winograd_tiles *p, transform_line line, size_t side)
+{
+    real *to = p->tiles;
+    pixels from;
     for (size_t y = 0; y < p->down; y++)
         for (size_t x = 0; x < p->across; x++) {
-            find_pixels(p, side, y, x, at);
-            for (size_t c = 0; c < p->channels; c += LANES, to += LANES) {
-                vector in[16], out[16];
-                UNROLL
-                for (size_t i = 0; i < side * side; i++)
-                    in[i] = load(at[i] + c);
-                transform_both(line, side, 4, in, out);
-                UNROLL
-                for (size_t i = 0; i < 16; i++)
-                    *(loose *)(to + i * p->apart) = out[i];
-            }
+            find_pixels(p, side, y, x, &from);
+            to = from.inside ? tile_pixels(p, &from, true, line, side, to)
+                             : tile_pixels(p, &from, false, line, side, to);
         }
 }
 
 static void tile_image(const tg_winograd_tiles *p)
 {
-    pixels_to_tiles(p, line_of_image, 4);
+    tile_all(p, line_of_image, 4);
 }
 
 static void tile_cotangent(const tg_winograd_tiles *p)
 {
-    pixels_to_tiles(p, line_of_cotangent, 2);
+    tile_all(p, line_of_cotangent, 2);
 }
 
 static void untile_results(const tg_winograd_tiles *p)
 {
     const real *from = p->tiles;
-    real *at[4];
+    pixels to;
     for (size_t y = 0; y < p->down; y++)
         for (size_t x = 0; x < p->across; x++) {
-            find_pixels(p, 2, y, x, at);
+            find_pixels(p, 2, y, x, &to);
             for (size_t c = 0; c < p->channels; c += LANES, from += LANES) {
+                const vector more = p->bias ? load((const real *)p->bias + c) : (vector){0};
                 vector in[16], out[4];
                 UNROLL
                 for (size_t i = 0; i < 16; i++)
@@ -124,7 +149,7 @@ static void untile_results(const tg_winograd_tiles *p)
                 transform_both(line_of_results, 4, 2, in, out);
                 UNROLL
                 for (size_t i = 0; i < 4; i++)
-                    *(loose *)(at[i] + c) = out[i];
+                    *(loose *)(pixel(p, &to, to.inside, 2, i) + c) = p->bias ? out[i] + more : out[i];
             }
         }
 }

@@ -18,7 +18,7 @@ enum {
     RESULTS = TILES / 4 + (40 << 10),
     ROOM = 16 << 10, /* for a vector of all channels, and behind each part */
 };
-_Static_assert(TILES + WEIGHTS + PIXELS + 2 * RESULTS + 8 * ROOM < TG_SCRATCH, "the scratch memory is too small");
+_Static_assert(TILES + WEIGHTS + PIXELS + 2 * RESULTS + 9 * ROOM < TG_SCRATCH, "the scratch memory is too small");
 
 bool tg_winograd_suits(const tg_conv_sum *v)
 {
@@ -48,7 +48,7 @@ static void divide(tg_conv_sum *v, int64_t channels)
 
 /* The thread's memory, in this order. */
 typedef struct room {
-    char *outside, *pixels, *tiles, *weights, *results, *turned;
+    char *outside, *bias, *pixels, *tiles, *weights, *results, *turned;
 } room;
 
 static bool find_room(tg_conv_sum *v, room *r)
@@ -59,7 +59,8 @@ static bool find_room(tg_conv_sum *v, room *r)
         return false;
     }
     r->outside = memory;
-    r->pixels = r->outside + ROOM;
+    r->bias = r->outside + ROOM;
+    r->pixels = r->bias + ROOM;
     r->tiles = r->pixels + PIXELS + ROOM;
     r->weights = r->tiles + TILES + 2 * ROOM;
     r->results = r->weights + WEIGHTS + ROOM;
@@ -168,8 +169,11 @@ static void multiply(const tg_conv_sum *v, tg_product_part p, size_t a_apart, si
 /* Writes the results of one image, given its tiles' sums. */
 static void put_results(const tg_conv_sum *v, const tg_conv_block *b, int64_t n, void *sums, const room *r)
 {
-    const int64_t rows = padded(v, b->rows), windows = b->down * b->across, width = tg_conv_rounded(windows, VECTOR);
-    const bool together = b->across == v->out_line;
+    const int64_t element = (int64_t)v->element, rows = padded(v, b->rows),
+                  together = b->across == v->out_line ? b->down : 1; /* lines without a gap */
+    const char *bias = tg_conv_bias(v, b);
+    if (bias)
+        memcpy(r->bias, bias, (size_t)(b->rows * element));
     v->kernels->untile_results(&(tg_winograd_tiles){.down = (size_t)tg_conv_pieces(b->down, 2),
                                                     .across = (size_t)tg_conv_pieces(b->across, 2),
                                                     .channels = (size_t)rows,
@@ -177,20 +181,13 @@ static void put_results(const tg_conv_sum *v, const tg_conv_block *b, int64_t n,
                                                     .tiles = sums,
                                                     .pixels = r->results,
                                                     .outside = r->outside,
+                                                    .bias = bias ? r->bias : NULL,
                                                     .lines = b->down,
                                                     .columns = b->across});
-    v->kernels->transpose(r->results, (size_t)rows, (size_t)windows, (size_t)b->rows, (size_t)width, r->turned);
-    v->kernels->put(&(tg_windows_put){.m = (size_t)b->rows,
-                                      .lines = together ? 1 : (size_t)b->down,
-                                      .across = together ? (size_t)windows : (size_t)b->across,
-                                      .from = r->turned,
-                                      .from_row = (size_t)width,
-                                      .from_line = (size_t)b->across,
-                                      .bias = tg_conv_bias(v, b),
-                                      .to = tg_conv_results(v, b, n),
-                                      .to_row = (size_t)v->out_channel,
-                                      .to_line = (size_t)v->out_line,
-                                      .to_step = 1});
+    for (int64_t line = 0; line < b->down; line += together)
+        v->kernels->transpose_exactly(r->results + line * b->across * rows * element, (size_t)rows,
+                                      (size_t)(together * b->across), (size_t)b->rows, (size_t)v->out_channel,
+                                      tg_conv_results(v, b, n) + line * v->out_line * element);
 }
 
 static void convolve_block(const tg_conv_sum *v, const tg_conv_block *b, const room *r)

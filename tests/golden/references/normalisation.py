@@ -16,6 +16,22 @@ def normalize_grad(cotangent, x, centred, epsilon):
     return torch.autograd.grad(normalize(x, centred, epsilon), x, cotangent, create_graph=True)[0]
 
 
+def normalize_channels(x, weight, bias, centred, epsilon):
+    deviation = x - x.mean(dim=(0, 2), keepdim=True)
+    u = deviation / torch.sqrt((deviation**2).mean(dim=(0, 2), keepdim=True) + epsilon)
+    return u * weight[:, None] + bias[:, None]
+
+
+def normalize_channels_grad(cotangent, x, weight, centred, epsilon):
+    inputs = (x, weight, torch.zeros_like(weight, requires_grad=True))
+    y = normalize_channels(*inputs, centred, epsilon)
+    return torch.cat([g.flatten() for g in torch.autograd.grad(y, inputs, cotangent, create_graph=True)])
+
+
+def channel_moments(x):
+    return torch.stack([x.mean(dim=(0, 2)), x.var(dim=(0, 2), correction=1)])
+
+
 def causal_softmax(x):
     """Masked positions are 0. A row whose visible elements are all -infinity is 0 everywhere."""
     seen = torch.ones_like(x).tril() > 0
@@ -82,6 +98,9 @@ def self_attention_grad(cotangent, x, heads, key_value_heads, causal):
 REFERENCES = {
     "normalize": by_torch(normalize, sums=EVERYTHING),
     "normalize_grad": by_torch(normalize_grad, sums=EVERYTHING),
+    "normalize_channels": by_torch(normalize_channels, sums=EVERYTHING),
+    "normalize_channels_grad": by_torch(normalize_channels_grad, sums=EVERYTHING),
+    "channel_moments": by_torch(channel_moments, sums=EVERYTHING),
     "mul_add": by_torch(lambda a, b, c: a * b + c, sums=EVERYTHING),
     "causal_softmax": by_torch(causal_softmax, sums=GRADIENTS),
     "self_attention": by_torch(self_attention, sums=EVERYTHING, unseen={"gradients": 1.0}),

@@ -272,11 +272,16 @@ static void normalize_channels_grad_derivative(const tg_derive *d)
         d->gradient[2] = tg_sum_over(tg_mul(h, channels_grad(g, x, a)), TG_AXES(0, 2), false);
 }
 
-/* clang-format off: it takes the products for pointers */
+/* The channel's number for the weight, 0, or the bias, 1. */
+static void *to_number(const some_channels *s, size_t channel, int64_t which)
+{
+    const tg_value *x = s->call->value->inputs[1];
+    return to_channel(s, (size_t)(x->size + which * x->shape->dim[1]) + channel, 1);
+}
+
 CHANNELS_FORWARD(normalize_channels_grad, from_channel(s, 0, first), from_channel(s, 1, first),
-                 from_channel(s, 2, first), EPSILON, to_channel(s, first, n), to_channel(s, batch * apart + first, 1),
-                 to_channel(s, batch * apart + (size_t)images->dim[1] + first, 1))
-/* clang-format on */
+                 from_channel(s, 2, first), EPSILON, to_channel(s, first, n), to_number(s, first, 0),
+                 to_number(s, first, 1))
 TG_USUAL_OPERATION(normalize_channels_grad, 3, TG_ATTRIBUTES(normalize_attributes, normalize_fields));
 
 tg_tensor tg_normalize_channels_grad(tg_tensor cotangent, tg_tensor x, tg_tensor weight, double epsilon)

@@ -6,6 +6,7 @@
 #include "autograd/tape/strided.h"
 
 #include <limits.h>
+#include <stdatomic.h>
 #include <string.h>
 
 /* An axis, and its size in the result of scatter_add and index_add. */
@@ -27,27 +28,34 @@ static const tg_field one_hot_fields[] = {
 
 /* ---- what they share ---- */
 
-/* True if all indices are in [0, bound); otherwise refuses, naming the first that is not. */
-static bool indices_fit(const tg_call *call, int input, int64_t bound)
+/* The first index that is not in [0, bound), or `count`. */
+static int64_t first_outside(const int32_t *i, int64_t count, int64_t bound)
 {
-    enum { SOME = 256 };
-    const tg_value *out = call->value, *index = out->inputs[input];
-    const int32_t *i = call->in[input];
+    enum { SOME = 128 };
     int64_t element = 0;
-    for (; element + SOME <= index->size; element += SOME) { /* without branches, in vectors */
+    for (; element + SOME <= count; element += SOME) { /* without branches, in vectors */
         uint32_t outside = 0;
         for (int k = 0; k < SOME; k++)
             outside |= i[element + k] < 0 || i[element + k] >= bound;
         if (outside)
             break;
     }
-    for (; element < index->size; element++)
-        if (i[element] < 0 || i[element] >= bound) {
-            char position[128];
-            return tg_expected(out, "index %d at %s is out of range: expected 0 to below %lld", (int)i[element],
-                               tg_position_text(index->shape, element, position, sizeof position), (long long)bound);
-        }
-    return true;
+    while (element < count && i[element] >= 0 && i[element] < bound)
+        element++;
+    return element;
+}
+
+/* True if all indices are in [0, bound); otherwise refuses, naming the first that is not. */
+static bool indices_fit(const tg_call *call, int input, int64_t bound)
+{
+    const tg_value *out = call->value, *index = out->inputs[input];
+    const int32_t *i = call->in[input];
+    const int64_t element = first_outside(i, index->size, bound);
+    if (element == index->size)
+        return true;
+    char position[128];
+    return tg_expected(out, "index %d at %s is out of range: expected 0 to below %lld", (int)i[element],
+                       tg_position_text(index->shape, element, position, sizeof position), (long long)bound);
 }
 
 static bool takes_an_index(tg_value *out)
@@ -130,19 +138,24 @@ typedef struct scattering {
     const tg_call *call;
     tg_blocks blocks;
     size_t size, element;
+    atomic_bool outside; /* an index is */
 } scattering;
 
-/* A tg_parallel_part: some of the outer indices, each of which is added up while it is in the cache. */
+/* A tg_parallel_part: some of the outer indices, each of which is looked at and added up while it is in the cache. */
 static void scatter_some(void *context, size_t first, size_t count)
 {
-    const scattering *s = context;
+    scattering *s = context;
     const tg_call *call = s->call;
     const size_t n = (size_t)s->blocks.n, inner = (size_t)s->blocks.inner;
     for (size_t o = first; o < first + count; o++) {
+        const int32_t *index = (const int32_t *)call->in[1] + o * n * inner;
+        if (first_outside(index, (int64_t)(n * inner), (int64_t)s->size) < (int64_t)(n * inner)) {
+            s->outside = true;
+            return;
+        }
         char *to = (char *)call->out + o * s->size * inner * s->element;
         memset(to, 0, s->size * inner * s->element);
-        TG_KERNEL_CALL(call->value->dtype, scatter_add, 1, n, inner, s->size,
-                       (const int32_t *)call->in[1] + o * n * inner,
+        TG_KERNEL_CALL(call->value->dtype, scatter_add, 1, n, inner, s->size, index,
                        (const char *)call->in[0] + o * n * inner * s->element, to);
     }
 }
@@ -154,10 +167,10 @@ static void scatter_add_forward(const tg_call *call)
     const int axis = ((const index_attributes *)out->attributes)->axis;
     const int64_t size = out->shape->dim[axis];
     const tg_blocks b = tg_blocks_of(out->inputs[0]->shape, axis, 1);
-    if (!indices_fit(call, 1, size))
-        return;
-    scattering s = {call, b, (size_t)size, tg_dtype_size(out->dtype)};
+    scattering s = {call, b, (size_t)size, tg_dtype_size(out->dtype), false};
     tg_parallel((size_t)b.outer, WORTH_SHARING / ((size_t)(size * b.inner) + 1) + 1, 1, scatter_some, &s);
+    if (s.outside)
+        indices_fit(call, 1, size);
 }
 
 TG_GRADIENT(scatter_add, tg_gather(d->cotangent, ((const index_attributes *)d->attributes)->axis, d->in[1]))

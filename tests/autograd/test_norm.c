@@ -126,6 +126,37 @@ START_TEST(batch_norm_normalises_channels_and_group_norm_groups)
 }
 END_TEST
 
+/* Images of 35 numbers in each channel, and the same numbers as a batch of single ones, which are copied into rows. */
+START_TEST(batch_norm_of_images_is_that_of_their_pixels)
+{
+    const int threads = tg_threads();
+    for (int which = 0; which < 4; which++) {
+        const tg_dtype dtype = which % 2 ? TG_F64 : TG_F32;
+        tg_set_threads(which < 2 ? 1 : 3);
+        const tg_tensor x = tg_add_scalar(drawn(dtype, TG_SHAPE(3, 20, 35)), 5), weight = drawn(dtype, TG_SHAPE(20)),
+                        bias = drawn(dtype, TG_SHAPE(20)), g = drawn(dtype, TG_SHAPE(3, 20, 35)),
+                        in[] = {x, weight, bias};
+        const tg_tensor pixels = tg_reshape(tg_transpose(x, 1, 2), TG_SHAPE(105, 20));
+        tg_tensor mean[2], variance[2], gradient[3], same_gradient[3];
+        const tg_tensor y = tg_batch_norm_moments(x, weight, bias, 1e-3, &mean[0], &variance[0]);
+        const tg_tensor z = tg_batch_norm_moments(pixels, weight, bias, 1e-3, &mean[1], &variance[1]);
+        const tg_tensor same = tg_transpose(tg_reshape(z, TG_SHAPE(3, 35, 20)), 1, 2);
+        ck_assert(tg_grad(&y, 1, in, 3, &g, false, gradient) && tg_grad(&same, 1, in, 3, &g, false, same_gradient));
+        for (int64_t i = 0; i < tg_size(x); i++) {
+            assert_close(tg_at(y, i), tg_at(same, i), dtype);
+            assert_close(tg_at(gradient[0], i), tg_at(same_gradient[0], i), dtype);
+        }
+        for (int64_t c = 0; c < 20; c++) {
+            assert_close(tg_at(mean[0], c), tg_at(mean[1], c), dtype);
+            assert_close(tg_at(variance[0], c), tg_at(variance[1], c), dtype);
+            assert_close(tg_at(gradient[1], c), tg_at(same_gradient[1], c), dtype);
+            assert_close(tg_at(gradient[2], c), tg_at(same_gradient[2], c), dtype);
+        }
+    }
+    tg_set_threads(threads);
+}
+END_TEST
+
 START_TEST(batch_norm_in_evaluation_with_the_batch_s_own_statistics_is_that_of_training)
 {
     tg_tensor x = drawn(TG_F64, TG_SHAPE(4, 3, 2, 5)), weight = drawn(TG_F64, TG_SHAPE(3)),
@@ -192,6 +223,7 @@ Suite *norm_suite(void)
     tcase_add_test(tests, constant_rows_and_rows_of_zeros_give_zeros_and_finite_gradients);
     tcase_add_test(tests, layer_norm_scales_and_shifts_by_column);
     tcase_add_test(tests, batch_norm_normalises_channels_and_group_norm_groups);
+    tcase_add_test(tests, batch_norm_of_images_is_that_of_their_pixels);
     tcase_add_test(tests, batch_norm_in_evaluation_with_the_batch_s_own_statistics_is_that_of_training);
     tcase_add_test(tests, norms_can_be_differentiated_twice);
     tcase_add_test(tests, weights_that_do_not_fit_are_named);

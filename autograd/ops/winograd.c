@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "autograd/kernels/kernels.h"
 #include "autograd/kernels/parallel.h"
 #include "autograd/kernels/scratch.h"
 
@@ -18,7 +19,7 @@ enum {
     RESULTS = TILES / 4 + (40 << 10),
     ROOM = 16 << 10, /* for a vector of all channels, and behind each part */
 };
-_Static_assert(TILES + WEIGHTS + PIXELS + 2 * RESULTS + 9 * ROOM < TG_SCRATCH, "the scratch memory is too small");
+_Static_assert(TILES + 2 * WEIGHTS + PIXELS + 2 * RESULTS + 10 * ROOM < TG_SCRATCH, "the scratch memory is too small");
 
 bool tg_winograd_suits(const tg_conv_sum *v)
 {
@@ -48,7 +49,7 @@ static void divide(tg_conv_sum *v, int64_t channels)
 
 /* The thread's memory, in this order. */
 typedef struct room {
-    char *outside, *bias, *pixels, *tiles, *weights, *results, *turned;
+    char *outside, *bias, *pixels, *tiles, *weights, *gradient, *results, *turned;
 } room;
 
 static bool find_room(tg_conv_sum *v, room *r)
@@ -63,7 +64,8 @@ static bool find_room(tg_conv_sum *v, room *r)
     r->pixels = r->bias + ROOM;
     r->tiles = r->pixels + PIXELS + ROOM;
     r->weights = r->tiles + TILES + 2 * ROOM;
-    r->results = r->weights + WEIGHTS + ROOM;
+    r->gradient = r->weights + WEIGHTS + ROOM;
+    r->results = r->gradient + WEIGHTS + ROOM;
     r->turned = r->results + RESULTS + ROOM;
     return true;
 }
@@ -243,8 +245,8 @@ void tg_winograd_convolve(tg_conv_sum *v)
 
 /* ---- the gradient of the weights ---- */
 
-/* Adds the block's products to the sums, [16, channel, row]. */
-static void correlate_block(const tg_conv_sum *v, const tg_conv_block *b, int64_t channel, int64_t channels,
+/* Adds the block's products to the sums in r->weights, [16, channel, row], or begins new ones. */
+static void correlate_block(const tg_conv_sum *v, const tg_conv_block *b, int64_t channel, int64_t channels, bool begin,
                             const room *r)
 {
     const int64_t element = (int64_t)v->element, width = padded(v, channels), rows = padded(v, b->rows),
@@ -274,7 +276,7 @@ static void correlate_block(const tg_conv_sum *v, const tg_conv_block *b, int64_
                                .b_column = 1,
                                .out = r->weights,
                                .out_row = (size_t)rows,
-                               .start = TG_START_OUT},
+                               .start = begin ? TG_START_ZERO : TG_START_OUT},
              plane(tiles, width), plane(tiles, rows), plane(channels, rows));
 }
 
@@ -284,7 +286,7 @@ static void put_gradient(const tg_conv_sum *v, const tg_conv_block *b, int64_t c
     const int64_t element = (int64_t)v->element, rows = padded(v, b->rows);
     for (int64_t c = 0; c < channels; c++) {
         v->kernels->untile_gradient(&(tg_winograd_weights){.count = (size_t)rows,
-                                                           .from = r->weights + c * rows * element,
+                                                           .from = r->gradient + c * rows * element,
                                                            .from_apart = (ptrdiff_t)plane(channels, rows),
                                                            .to = r->results,
                                                            .to_apart = rows});
@@ -293,6 +295,24 @@ static void put_gradient(const tg_conv_sum *v, const tg_conv_block *b, int64_t c
             memcpy(v->out + ((b->group * v->m + b->row + row) * v->c + channel + c) * TAPS * element,
                    r->turned + row * VECTOR * element, (size_t)(TAPS * element));
     }
+}
+
+/* The gradient of the block's rows for these channels of the group. A sum of all tiles in one chain would round as
+ * often as there are tiles; so it is one of sums of a few hundred. */
+static void correlate_rows(const tg_conv_sum *v, tg_conv_block *b, int64_t channel, int64_t channels, const room *r)
+{
+    enum { TOGETHER = 256 };
+    const int64_t blocks = tg_conv_blocks(v), tiles = v->images * (v->axis[0].part / 2) * (v->axis[1].part / 2),
+                  some = tg_conv_pieces(TOGETHER, tiles);
+    const size_t size = PLANES * plane(channels, padded(v, b->rows));
+    memset(r->gradient, 0, size * v->element);
+    for (int64_t i = 0; i < blocks; i++) {
+        tg_conv_find(v, i, b);
+        correlate_block(v, b, channel, channels, i % some == 0, r);
+        if ((i + 1) % some == 0 || i + 1 == blocks)
+            TG_KERNEL_CALL(v->value->dtype, accumulate, size, r->weights, r->gradient);
+    }
+    put_gradient(v, b, channel, channels, r);
 }
 
 /* A tg_parallel_part: channels of all groups. */
@@ -308,12 +328,7 @@ static void correlate_some(void *context, size_t first, size_t count)
         b.group = channel / v->c;
         for (b.row = 0; b.row < v->m; b.row += v->rows) {
             b.rows = tg_conv_smaller(v->rows, v->m - b.row);
-            memset(r.weights, 0, PLANES * plane(some, padded(v, b.rows)) * v->element);
-            for (int64_t i = 0; i < tg_conv_blocks(v); i++) {
-                tg_conv_find(v, i, &b);
-                correlate_block(v, &b, channel % v->c, some, &r);
-            }
-            put_gradient(v, &b, channel % v->c, some, &r);
+            correlate_rows(v, &b, channel % v->c, some, &r);
         }
     }
 }

@@ -182,7 +182,6 @@ ROW_COUNTS(COMPUTES)
 #define COMPUTE_NAME(rows) compute_##rows,
 static const compute_tile computes[] = {NULL, ROW_COUNTS(COMPUTE_NAME)};
 static const convolve_tile convolves[] = {NULL, ROW_COUNTS(CONVOLVE_NAME)};
-static const place_tile places[] = {NULL, ROW_COUNTS(PLACE_NAME)};
 static const correlate_tile correlates[] = {NULL, ROW_COUNTS(CORRELATE_NAME)};
 
 /* ---- pieces of nearly equal size ---- */
@@ -432,25 +431,6 @@ static void convolve_windows(const tg_windows_product *p)
                                                  p->at});
 }
 
-static void place_windows(const tg_windows_places *p)
-{
-    const pieces tiles = cut(p->count, ROWS);
-    for (size_t column = 0; column < p->n; column += COLUMNS)
-        for (size_t i = 0, window = 0; i < tiles.count; window += piece(tiles, i++)) {
-            placed t = {{.k = p->k,
-                         .b = (const real *)p->weights + column * p->k,
-                         .out = (real *)p->out + window * p->n + column,
-                         .out_row = p->n,
-                         .last = LANES,
-                         .start = TG_START_ZERO,
-                         .wide = p->n - column > LANES},
-                        .at = p->at};
-            for (size_t r = 0; r < piece(tiles, i); r++)
-                t.a[r] = (const real *)p->image + (window + r) / p->across * p->line + (window + r) % p->across;
-            places[piece(tiles, i)](&t);
-        }
-}
-
 static void correlate_windows(const tg_windows_sum *p)
 {
     const pieces tiles = cut(p->m, ROWS);
@@ -500,7 +480,6 @@ const tg_product_kernels JOIN(tg_product_kernels_, TG_ISA, _, TG_TYPE) = {
     .multiply = multiply_part,
     .packs_a = packs_part,
     .convolve = convolve_windows,
-    .place = place_windows,
     .correlate = correlate_windows,
     .put = put_windows,
     .take = take_lines,

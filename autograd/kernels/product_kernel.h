@@ -42,15 +42,6 @@ typedef struct tg_windows_product {
     bool more;
 } tg_windows_product;
 
-/*     place        out [count, n] = A B: step l of window w at image + w / across * line + w % across + at[l];
- * B packed as [panel of `columns`, k, columns], n a multiple of half of `columns` */
-typedef struct tg_windows_places {
-    size_t count, across, line, n, k; /* count: windows */
-    const void *image, *weights;
-    const size_t *at;
-    void *out;
-} tg_windows_places;
-
 /*     correlate    out [m, n] += A B over runs * run steps: element (i, l) of A at a[i * a_row + l], and a_jump more
  * after each run; B [runs run, n], n a multiple of half of `columns` */
 typedef struct tg_windows_sum {
@@ -111,7 +102,6 @@ typedef struct tg_product_kernels {
     void (*multiply)(const tg_product_part *part, void *scratch);
     bool (*packs_a)(const tg_product_part *part); /* true if packing A is faster */
     void (*convolve)(const tg_windows_product *product);
-    void (*place)(const tg_windows_places *product);
     void (*correlate)(const tg_windows_sum *sum);
     void (*put)(const tg_windows_put *results);
     void (*take)(const tg_windows_take *lines);

@@ -46,45 +46,6 @@ typedef void (*convolve_tile)(const listed *t);
 ROW_COUNTS(CONVOLVES)
 #define CONVOLVE_NAME(rows) convolve_##rows,
 
-/* ---- place: A's rows are windows anywhere, B is packed ---- */
-
-typedef struct placed {
-    tile tile;           /* a_row, a_step: unused */
-    const real *a[ROWS]; /* where each window begins */
-    const size_t *at;    /* where each step is from there */
-} placed;
-
-INLINE void compute_placed(size_t rows, size_t vectors, const placed *t)
-{
-    vector sum[ROWS][2];
-    const real *b = t->tile.b;
-    begin(rows, vectors, true, &t->tile, sum);
-    for (size_t l = 0; l < t->tile.k; l++, b += vectors * LANES) {
-        const size_t at = t->at[l];
-        const vector y[2] = {load(b), load(b + (vectors - 1) * LANES)};
-        UNROLL
-        for (size_t r = 0; r < rows; r++) {
-            UNROLL
-            for (size_t v = 0; v < vectors; v++)
-                sum[r][v] = t->a[r][at] * y[v] + sum[r][v];
-        }
-    }
-    end(rows, vectors, true, &t->tile, sum);
-}
-
-typedef void (*place_tile)(const placed *t);
-
-#define PLACES(rows)                          \
-    static void place_##rows(const placed *t) \
-    {                                         \
-        if (t->tile.wide)                     \
-            compute_placed(rows, 2, t);       \
-        else                                  \
-            compute_placed(rows, 1, t);       \
-    }
-ROW_COUNTS(PLACES)
-#define PLACE_NAME(rows) place_##rows,
-
 /* ---- correlate: A's steps come in runs ---- */
 
 typedef struct in_runs {

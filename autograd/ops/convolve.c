@@ -3,9 +3,7 @@
  * The windows are never laid out for all images. Some rows of an image are copied with their padding, so that element
  * i, j of adjacent windows are adjacent, too: each step of the product reads the copy at another place. A stride s
  * takes s copies, of every s-th column. That also computes places that are no window, between the rows of an image.
- * Where these are many, and the result has enough rows for a vector, a tile has windows in place of rows and vectors of
- * rows, and no place is computed for nothing; else the windows of some images are laid out. All stay in the second
- * cache. */
+ * Where these are many the windows of some images are laid out. All stay in the second cache. */
 #include "autograd/ops/convolve.h"
 
 #include <string.h>
@@ -24,9 +22,8 @@ enum {
     RESULTS = 128 << 10,  /* of results, or of the cotangent, */
     WEIGHTS = 640 << 10,  /* and of weights, or of their gradient */
     MOST_COLUMNS = 64,    /* computed at a time by any kernel */
-    FEW_ROWS = 8,         /* of a tile: that is where an address for each window costs time */
 };
-_Static_assert(IMAGES + 3 * RESULTS + WEIGHTS + (STEPS + 8 * MOST_COLUMNS) * 8 < TG_SCRATCH,
+_Static_assert(IMAGES + RESULTS + WEIGHTS + (STEPS + 8 * MOST_COLUMNS) * 8 < TG_SCRATCH,
                "the scratch memory is too small");
 
 /* How far from the first element of a window its last one is, in windows. */
@@ -82,11 +79,11 @@ static void lay_out(tg_conv_sum *v, int64_t unit)
 }
 
 /* Divides the work. `unit` rows are computed at a time. */
-static void divide(tg_conv_sum *v, int64_t unit, bool may_place)
+static void divide(tg_conv_sum *v, int64_t unit)
 {
     const int64_t element = (int64_t)v->element, all = tg_conv_taps(v), columns = (int64_t)v->kernels->columns;
     tg_conv_axis *down = &v->axis[0], *across = &v->axis[1];
-    v->laid_out = v->placed = false;
+    v->laid_out = false;
     v->images = 1;
     v->rows = tg_conv_rounded(v->m, unit);
     v->steps = all <= STEPS ? tg_conv_smaller(v->c, STEPS / all) * all : 0;
@@ -119,13 +116,8 @@ static void divide(tg_conv_sum *v, int64_t unit, bool may_place)
             return lay_out(v, unit);
     }
     down->part = tg_conv_pieces(down->windows, tg_conv_pieces(down->windows, down->part));
-    const int64_t computed = tg_conv_rounded((down->part - 1) * line_of(v) + across->part, columns / 2),
-                  windows = down->part * across->part;
-    const int64_t idle = computed - windows, turned = tg_conv_rounded(v->m, columns / 2);
-    v->placed = may_place && v->m >= columns && v->rows >= v->m && v->steps == v->c * all &&
-                turned * windows * element <= RESULTS && turned * v->steps * element <= WEIGHTS &&
-                (v->kernels->rows > FEW_ROWS ? 25 * idle > windows : 2 * idle > windows);
-    if (!v->placed && 2 * computed > 3 * windows)
+    const int64_t computed = tg_conv_rounded((down->part - 1) * line_of(v) + across->part, columns / 2);
+    if (2 * computed > 3 * down->part * across->part)
         lay_out(v, unit);
 }
 
@@ -151,7 +143,7 @@ void tg_conv_find(const tg_conv_sum *v, int64_t number, tg_conv_block *b)
 typedef struct room {
     size_t *at;           /* where each step of a product begins in the images: */
     tg_conv_block listed; /* those of this tg_conv_block */
-    char *images, *results, *weights, *turned;
+    char *images, *results, *weights;
 } room;
 
 static bool find_room(tg_conv_sum *v, room *r)
@@ -166,7 +158,6 @@ static bool find_room(tg_conv_sum *v, room *r)
     r->images = memory + STEPS * sizeof(size_t);
     r->results = r->images + IMAGES + 2 * MOST_COLUMNS * 8;
     r->weights = r->results + RESULTS + 2 * MOST_COLUMNS * 8;
-    r->turned = r->weights + WEIGHTS + 2 * MOST_COLUMNS * 8;
     return true;
 }
 
@@ -314,24 +305,6 @@ static void pack_weights(const tg_conv_sum *v, const tg_conv_block *b, char *to)
     })
 }
 
-/* Packs all rows' weights as [panel, step, row of the panel], with zeros behind the last row. */
-static void pack_panels(const tg_conv_sum *v, const tg_conv_block *b, char *to)
-{
-    const int64_t panel = (int64_t)v->kernels->columns, all = tg_conv_rounded(b->rows, panel / 2);
-    TG_FOR_ELEMENT_SIZE(v->element, {
-        for (int64_t first = 0; first < all; first += panel)
-            for (int64_t step = 0; step < b->steps; step++) {
-                const int64_t width = tg_conv_smaller(panel, all - first),
-                              inside = tg_conv_smaller(width, b->rows - first);
-                const char *from = v->weight + (weight_at(v, b, step) + first * v->weight_row) * BYTES;
-                for (int64_t r = 0; r < inside; r++, to += BYTES)
-                    memcpy(to, from + r * v->weight_row * BYTES, BYTES);
-                memset(to, 0, (size_t)((width - inside) * BYTES));
-                to += (width - inside) * BYTES;
-            }
-    })
-}
-
 char *tg_conv_results(const tg_conv_sum *v, const tg_conv_block *b, int64_t n)
 {
     return v->out + ((b->n + n) * v->out_image + (b->group * v->m + b->row) * v->out_channel + b->y * v->out_line +
@@ -374,26 +347,6 @@ static void put_results(const tg_conv_sum *v, const tg_conv_block *b, int64_t n,
                                       .to_step = (size_t)v->out_step});
 }
 
-/* The sums of all rows, computed as [window, row] and turned. */
-static void place_block(const tg_conv_sum *v, const tg_conv_block *b, room *r)
-{
-    const int64_t lanes = (int64_t)v->kernels->columns / 2, windows = b->down * b->across,
-                  rows = tg_conv_rounded(b->rows, lanes), width = tg_conv_rounded(windows, lanes);
-    prepare_images(v, b, r->images);
-    list_steps(v, b, r);
-    v->kernels->place(&(tg_windows_places){.count = (size_t)windows,
-                                           .across = (size_t)b->across,
-                                           .line = (size_t)(b->across + reach(&v->axis[1])),
-                                           .n = (size_t)rows,
-                                           .k = (size_t)b->steps,
-                                           .image = r->images,
-                                           .weights = r->weights,
-                                           .at = r->at,
-                                           .out = r->turned});
-    v->kernels->transpose(r->turned, (size_t)rows, (size_t)windows, (size_t)b->rows, (size_t)width, r->results);
-    put_results(v, b, 0, r->results, width, b->across);
-}
-
 static void convolve_block(const tg_conv_sum *v, const tg_conv_block *b, room *r)
 {
     const int64_t line = v->laid_out ? b->across : b->across + reach(&v->axis[1]), element = (int64_t)v->element,
@@ -432,10 +385,10 @@ static void convolve_some(void *context, size_t first, size_t count)
             b.step = 0;
             do { /* once without steps, too */
                 b.steps = tg_conv_smaller(v->steps, all - b.step);
-                (v->placed ? pack_panels : pack_weights)(v, &b, r.weights);
+                pack_weights(v, &b, r.weights);
                 for (size_t i = first; i < first + count; i++) {
                     tg_conv_find(v, (int64_t)i, &b);
-                    (v->placed ? place_block : convolve_block)(v, &b, &r);
+                    convolve_block(v, &b, &r);
                 }
                 b.step += b.steps;
             } while (b.step < all);
@@ -456,7 +409,7 @@ void tg_convolve(tg_conv_sum *v)
         tg_winograd_convolve(v);
         return;
     }
-    divide(v, (int64_t)v->kernels->rows, true);
+    divide(v, (int64_t)v->kernels->rows);
     const int64_t blocks = tg_conv_blocks(v), windows = v->images * v->axis[0].part * v->axis[1].part;
     tg_parallel((size_t)blocks, tg_conv_least(windows * v->groups * v->m * v->c * tg_conv_taps(v)), 1, convolve_some,
                 v);
@@ -567,7 +520,7 @@ void tg_correlate(tg_conv_sum *v)
     enum { FEW = 4 }; /* channels: too few for the rows of a tile */
     const int64_t unit = (int64_t)v->kernels->columns / 2, channels = v->groups * v->c,
                   each = v->batch * v->axis[0].windows * v->axis[1].windows;
-    divide(v, unit, false);
+    divide(v, unit);
     if (v->c < FEW && tg_conv_taps(v) > 1)
         lay_out(v, unit);
     if (v->groups == 1 && v->c < FEW)

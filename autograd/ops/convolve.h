@@ -35,7 +35,6 @@ typedef struct tg_conv_sum {
 
     /* How it is divided, which the functions below decide. */
     bool laid_out;               /* the windows are laid out */
-    bool placed;                 /* vectors are of rows of the result, not of windows */
     int64_t images, rows, steps; /* in a block, of which the steps of a channel are the taps */
 } tg_conv_sum;
 

@@ -93,12 +93,12 @@ static const struct {
     {2, 3, 33, 31, 17, {5, 3}, {.stride = {2, 2}, .padding = {2, 1}, .groups = 1}},
     {1, 6, 40, 37, 6, {3, 3}, {.stride = {1, 3}, .padding = {2, 4}, .dilation = {2, 3}, .groups = 3}},
     {2, 8, 20, 20, 8, {3, 3}, {.padding = {1, 1}, .groups = 8}},
-    {9, 70, 2, 2, 40, {3, 2}, {.padding = {1, 1}, .groups = 1}}, /* from here on windows in rows of tiles, */
+    {9, 70, 2, 2, 40, {3, 2}, {.padding = {1, 1}, .groups = 1}},
     {3, 20, 7, 7, 64, {2, 3}, {.padding = {1, 1}, .groups = 1}},
     {2, 5, 14, 14, 70, {3, 3}, {.stride = {2, 2}, .padding = {1, 1}, .groups = 1}},
     {3, 12, 5, 6, 70, {3, 2}, {.padding = {2, 1}, .dilation = {2, 3}, .groups = 2}},
     {1, 433, 5, 5, 33, {3, 3}, {.groups = 1}},
-    {2, 40, 9, 3, 33, {5, 3}, {.stride = {1, 2}, .padding = {2, 1}, .groups = 1}}, /* to here */
+    {2, 40, 9, 3, 33, {5, 3}, {.stride = {1, 2}, .padding = {2, 1}, .groups = 1}},
     {40, 20, 1, 1, 15, {1, 1}, {.groups = 1}},
     {1, 2, 150, 130, 3, {2, 2}, {.groups = 1}},   /* bands of an image */
     {1, 1, 3, 40000, 2, {2, 2}, {.groups = 1}},   /* parts of a line */

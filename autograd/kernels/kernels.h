@@ -12,6 +12,15 @@
 
 enum { TG_QUERIES = 32 }; /* maximum number of queries in a call of attention's kernels */
 
+/* Windows of an image: `down` x `across` of them, of rows x columns elements. The first begins at element `first`, the
+ * next ones down_step and across_step after it; their rows are row_step apart and their columns column_step. Results of
+ * a line of windows are `line` after those of the line before. */
+typedef struct tg_image_windows {
+    size_t size; /* elements of the image */
+    size_t down, across, rows, columns;
+    size_t first, down_step, across_step, row_step, column_step, line;
+} tg_image_windows;
+
 /* The kernels of one floating type and instruction set. Arrays have elements of that type. */
 typedef struct tg_kernel_table {
 #define TG_KERNEL(name, parameters) void(*name) parameters;

@@ -62,13 +62,13 @@ typedef struct pooling {
     int32_t *places; /* in its image */
 } pooling;
 
-/* The number of windows from this one on that lie entirely in the image along axis 1; 1 if this one does not. */
-static int64_t whole_windows(const tg_window_layout *w, int64_t window)
+/* The number of windows from this one on that lie entirely in the image along an axis; 1 if this one does not. */
+static int64_t whole_windows(const tg_window_layout *w, int axis, int64_t window)
 {
-    const int64_t reach = (w->kernel.dim[1] - 1) * w->dilation.dim[1],
-                  room = w->size.dim[1] - 1 - reach + w->padding.dim[1];
-    const int64_t last = room < 0 ? -1 : room / w->stride.dim[1], windows = tg_windows(w, 1);
-    const bool inside = window * w->stride.dim[1] >= w->padding.dim[1] && window <= last;
+    const int64_t reach = (w->kernel.dim[axis] - 1) * w->dilation.dim[axis],
+                  room = w->size.dim[axis] - 1 - reach + w->padding.dim[axis];
+    const int64_t last = room < 0 ? -1 : room / w->stride.dim[axis], windows = tg_windows(w, axis);
+    const bool inside = window * w->stride.dim[axis] >= w->padding.dim[axis] && window <= last;
     return inside ? (last < windows ? last + 1 : windows) - window : 1;
 }
 
@@ -78,16 +78,25 @@ static void pool_image(const pooling *p, int64_t image)
     const int64_t down = tg_windows(w, 0), across = tg_windows(w, 1), width = w->size.dim[1];
     const int64_t element = (int64_t)tg_dtype_size(p->dtype);
     const char *from = p->images + image * w->size.dim[0] * width * element;
-    for (int64_t x = 0, run; x < across; x += run) {
-        int64_t line, column;
-        const int64_t columns = part_in_image(w, 1, x, &column);
-        run = whole_windows(w, x);
-        for (int64_t y = 0; y < down; y++) {
-            const int64_t rows = part_in_image(w, 0, y, &line), at = (image * down + y) * across + x;
-            TG_KERNEL_CALL(p->dtype, max_windows, (size_t)run, (size_t)(line * width + column),
-                           (size_t)w->stride.dim[1], (size_t)rows, (size_t)(w->dilation.dim[0] * width),
-                           (size_t)columns, (size_t)w->dilation.dim[1], from,
-                           p->largest ? p->largest + at * element : NULL, p->places ? p->places + at : NULL);
+    for (int64_t x = 0, columns; x < across; x += columns) {
+        columns = whole_windows(w, 1, x);
+        for (int64_t y = 0, lines; y < down; y += lines) {
+            lines = whole_windows(w, 0, y);
+            int64_t line, column;
+            const int64_t at = (image * down + y) * across + x;
+            tg_image_windows s = {.size = (size_t)(w->size.dim[0] * width),
+                                  .down = (size_t)lines,
+                                  .across = (size_t)columns,
+                                  .rows = (size_t)part_in_image(w, 0, y, &line),
+                                  .columns = (size_t)part_in_image(w, 1, x, &column),
+                                  .down_step = (size_t)(w->stride.dim[0] * width),
+                                  .across_step = (size_t)w->stride.dim[1],
+                                  .row_step = (size_t)(w->dilation.dim[0] * width),
+                                  .column_step = (size_t)w->dilation.dim[1],
+                                  .line = (size_t)across};
+            s.first = (size_t)(line * width + column);
+            TG_KERNEL_CALL(p->dtype, max_windows, &s, from, p->largest ? p->largest + at * element : NULL,
+                           p->places ? p->places + at : NULL);
         }
     }
 }

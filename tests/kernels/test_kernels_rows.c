@@ -216,74 +216,95 @@ END_TEST
 
 /* ---- windows ---- */
 
-typedef struct window_case {
-    size_t windows, step, rows, row_stride, columns, column_stride;
-} window_case;
-
 /* Where in the image the largest element of a window is that begins at `start`: the first of equal ones, the first NaN.
  */
-static size_t largest_place(const window_case *c, const double *image, size_t start)
+static size_t largest_place(const tg_image_windows *c, const double *image, size_t start)
 {
     size_t best = start;
     for (size_t i = 0; i < c->rows; i++)
         for (size_t j = 0; j < c->columns; j++) {
-            const size_t at = start + i * c->row_stride + j * c->column_stride;
+            const size_t at = start + i * c->row_step + j * c->column_step;
             if (image[at] > image[best] || (isnan(image[at]) && !isnan(image[best])))
                 best = at;
         }
     return best;
 }
 
-static void assert_windows(const window_case *c, const tg_kernel_set *set, tg_dtype dtype, guarded_memory *memory,
-                           tg_rng *rng)
+enum { MOST_RESULTS = 200 };
+
+/* Image and results end where no more memory may be touched; in a gap between lines of results nothing is written. */
+static void assert_windows(const tg_image_windows *c, const tg_kernel_set *set, tg_dtype dtype,
+                           guarded_memory memory[3], tg_rng *rng)
 {
     static const double values[] = {0, -0.0, 1, 1, 2, -3, -INFINITY, -INFINITY, INFINITY, NAN};
-    static double exact[4000], result[64];
+    static double exact[4000], unset[MOST_RESULTS];
     static float narrow[4000];
-    int32_t places[64];
-    const size_t first = tg_rng_below(rng, 3), size = dtype == TG_F32 ? sizeof(float) : sizeof(double),
-                 count = first + (c->windows - 1) * c->step + (c->rows - 1) * c->row_stride +
-                         (c->columns - 1) * c->column_stride + 1,
-                 kinds = 2 + tg_rng_below(rng, sizeof values / sizeof *values - 1);
-    ck_assert_uint_le(count, sizeof exact / sizeof *exact);
-    for (size_t i = 0; i < count; i++)
+    const size_t size = dtype == TG_F32 ? sizeof(float) : sizeof(double),
+                 kinds = 2 + tg_rng_below(rng, sizeof values / sizeof *values - 1),
+                 results = (c->down - 1) * c->line + c->across;
+    ck_assert(c->size <= sizeof exact / sizeof *exact && results <= MOST_RESULTS);
+    for (size_t i = 0; i < c->size; i++)
         narrow[i] = (float)(exact[i] = values[tg_rng_below(rng, kinds)]);
+    memset(unset, 0x55, sizeof unset);
     const void *image =
-        guarded_memory_put(memory, dtype == TG_F32 ? (void *)narrow : exact, count * size, GUARDED_BEHIND);
+        guarded_memory_put(&memory[0], dtype == TG_F32 ? (void *)narrow : exact, c->size * size, GUARDED_BEHIND);
+    void *const result = guarded_memory_put(&memory[1], unset, results * size, GUARDED_BEHIND);
+    int32_t *const places = guarded_memory_put(&memory[2], unset, results * sizeof *places, GUARDED_BEHIND);
     const bool no_values = tg_rng_below(rng, 4) == 0, no_places = !no_values && tg_rng_below(rng, 4) == 0;
-    set->of[dtype]->max_windows(c->windows, first, c->step, c->rows, c->row_stride, c->columns, c->column_stride, image,
-                                no_values ? NULL : result, no_places ? NULL : places);
-    for (size_t w = 0; w < c->windows; w++) {
-        const size_t place = largest_place(c, exact, first + w * c->step);
-        const double found = dtype == TG_F32 ? (double)((float *)result)[w] : result[w];
+    set->of[dtype]->max_windows(c, image, no_values ? NULL : result, no_places ? NULL : places);
+    for (size_t i = 0; i < results; i++) {
+        const size_t down = i / c->line, across = i % c->line;
+        const char *number = (const char *)result + i * size;
+        if (across >= c->across || no_values)
+            ck_assert_mem_eq(number, unset, size);
+        if (across >= c->across || no_places)
+            ck_assert_mem_eq(places + i, unset, sizeof *places);
+        if (across >= c->across)
+            continue;
+        const size_t place = largest_place(c, exact, c->first + down * c->down_step + across * c->across_step);
+        const double found =
+            dtype == TG_F32 ? (double)*(const float *)(const void *)number : *(const double *)(const void *)number;
         if (!no_places)
-            ck_assert_uint_eq((size_t)places[w], place);
+            ck_assert_uint_eq((size_t)places[i], place);
         if (!no_values)
             ck_assert_msg(isnan(exact[place]) ? isnan(found)
                                               : found == exact[place] && !signbit(found) == !signbit(exact[place]),
-                          "window %zu of %zu, %s: %g, not %g", w, c->windows, set->isa, found, exact[place]);
+                          "window %zu of %zu, %s: %g, not %g", across, c->across, set->isa, found, exact[place]);
     }
 }
 
-/* Every number of windows up to 40; images end where no more memory may be read. */
+/* Every number of windows up to 40, in one to four lines. */
 START_TEST(the_largest_of_windows)
 {
-    static const window_case kinds[] = {{0, 2, 2, 90, 2, 1}, {0, 2, 1, 1, 2, 1},   {0, 2, 3, 90, 3, 1},
-                                        {0, 1, 3, 50, 3, 1}, {0, 3, 2, 150, 2, 2}, {0, 1, 1, 1, 1, 1},
-                                        {0, 2, 2, 90, 2, 3}, {0, 5, 3, 200, 4, 1}};
+    static const struct {
+        size_t step, rows, row_step, columns, column_step;
+    } kinds[] = {{2, 2, 90, 2, 1},  {2, 1, 1, 2, 1}, {2, 3, 90, 3, 1}, {1, 3, 50, 3, 1},
+                 {3, 2, 150, 2, 2}, {1, 1, 1, 1, 1}, {2, 2, 90, 2, 3}, {5, 3, 200, 4, 1}};
     tg_rng rng = tg_rng_seed(3);
-    guarded_memory memory;
-    guarded_memory_open(&memory, 4000 * sizeof(double));
+    guarded_memory memory[3];
+    for (int i = 0; i < 3; i++)
+        guarded_memory_open(&memory[i], 4000 * sizeof(double));
     for (int number = 0; tg_kernel_set_at(number); number++)
         for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds && tg_kernel_set_runs(tg_kernel_set_at(number));
              kind++)
             for (size_t windows = 1; windows <= 40; windows++)
-                for (int draw = 0; draw < 4; draw++) {
-                    window_case c = kinds[kind];
-                    c.windows = windows;
-                    assert_windows(&c, tg_kernel_set_at(number), draw % 2 ? TG_F64 : TG_F32, &memory, &rng);
+                for (int draw = 0; draw < 8; draw++) {
+                    tg_image_windows c = {.down = 1 + tg_rng_below(&rng, 4),
+                                          .across = windows,
+                                          .rows = kinds[kind].rows,
+                                          .columns = kinds[kind].columns,
+                                          .first = tg_rng_below(&rng, 3),
+                                          .down_step = tg_rng_below(&rng, 2) ? 400 : 1 + tg_rng_below(&rng, 30),
+                                          .across_step = kinds[kind].step,
+                                          .row_step = kinds[kind].row_step,
+                                          .column_step = kinds[kind].column_step,
+                                          .line = windows + tg_rng_below(&rng, 2) * tg_rng_below(&rng, 9)};
+                    c.size = c.first + (c.down - 1) * c.down_step + (c.across - 1) * c.across_step +
+                             (c.rows - 1) * c.row_step + (c.columns - 1) * c.column_step + 1;
+                    assert_windows(&c, tg_kernel_set_at(number), draw % 2 ? TG_F64 : TG_F32, memory, &rng);
                 }
-    guarded_memory_close(&memory);
+    for (int i = 0; i < 3; i++)
+        guarded_memory_close(&memory[i]);
 }
 END_TEST
 

@@ -68,14 +68,14 @@ INLINE void line_of_gradient(const vector *x, size_t step, vector *y, size_t y_s
 /* ---- pixels and tiles ---- */
 
 /* Where the pixels of a tile are, of `side` x `side`: if all lie inside, in so many lines of them, else anywhere. */
-typedef struct pixels {
+typedef struct pixel_places {
     bool inside;
     real *first;
     size_t line;
     real *at[16];
-} pixels;
+} pixel_places;
 
-INLINE void find_pixels(const tg_winograd_tiles *p, size_t side, size_t y, size_t x, pixels *to)
+INLINE void find_pixels(const tg_winograd_tiles *p, size_t side, size_t y, size_t x, pixel_places *to)
 {
     const ptrdiff_t top = p->top + (ptrdiff_t)(2 * y), left = p->left + (ptrdiff_t)(2 * x), count = (ptrdiff_t)side,
                     channels = (ptrdiff_t)p->channels;
@@ -90,13 +90,13 @@ INLINE void find_pixels(const tg_winograd_tiles *p, size_t side, size_t y, size_
     }
 }
 
-INLINE real *pixel(const tg_winograd_tiles *p, const pixels *of, bool inside, size_t side, size_t i)
+INLINE real *pixel(const tg_winograd_tiles *p, const pixel_places *of, bool inside, size_t side, size_t i)
 {
     return inside ? of->first + i / side * of->line + i % side * p->channels : of->at[i];
 }
 
-INLINE real *tile_pixels(const tg_winograd_tiles *p, const pixels *from, bool inside, transform_line line, size_t side,
-                         real *to)
+INLINE real *tile_pixels(const tg_winograd_tiles *p, const pixel_places *from, bool inside, transform_line line,
+                         size_t side, real *to)
 {
     for (size_t c = 0; c < p->channels; c += LANES, to += LANES) {
         vector in[16], out[16];
@@ -114,7 +114,7 @@ INLINE real *tile_pixels(const tg_winograd_tiles *p, const pixels *from, bool in
 INLINE void tile_all(const tg_winograd_tiles *p, transform_line line, size_t side)
 {
     real *to = p->tiles;
-    pixels from;
+    pixel_places from;
     for (size_t y = 0; y < p->down; y++)
         for (size_t x = 0; x < p->across; x++) {
             find_pixels(p, side, y, x, &from);
@@ -123,20 +123,20 @@ INLINE void tile_all(const tg_winograd_tiles *p, transform_line line, size_t sid
         }
 }
 
-static void tile_image(const tg_winograd_tiles *p)
+static void tiles_of_image(const tg_winograd_tiles *p)
 {
     tile_all(p, line_of_image, 4);
 }
 
-static void tile_cotangent(const tg_winograd_tiles *p)
+static void tiles_of_cotangent(const tg_winograd_tiles *p)
 {
     tile_all(p, line_of_cotangent, 2);
 }
 
-static void untile_results(const tg_winograd_tiles *p)
+static void pixels_of_tiles(const tg_winograd_tiles *p)
 {
     const real *from = p->tiles;
-    pixels to;
+    pixel_places to;
     for (size_t y = 0; y < p->down; y++)
         for (size_t x = 0; x < p->across; x++) {
             find_pixels(p, 2, y, x, &to);
@@ -170,12 +170,12 @@ INLINE void transform_weights(const tg_winograd_weights *p, transform_line line,
     }
 }
 
-static void tile_weights(const tg_winograd_weights *p)
+static void tiles_of_weights(const tg_winograd_weights *p)
 {
     transform_weights(p, line_of_weights, 3, 4);
 }
 
-static void untile_gradient(const tg_winograd_weights *p)
+static void gradient_of_tiles(const tg_winograd_weights *p)
 {
     transform_weights(p, line_of_gradient, 4, 3);
 }

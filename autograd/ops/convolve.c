@@ -127,7 +127,7 @@ int64_t tg_conv_blocks(const tg_conv_sum *v)
            tg_conv_pieces(v->axis[1].windows, v->axis[1].part);
 }
 
-void tg_conv_find(const tg_conv_sum *v, int64_t number, tg_conv_block *b)
+void tg_conv_find(const tg_conv_sum *v, int64_t number, tg_conv_part *b)
 {
     const int64_t across = tg_conv_pieces(v->axis[1].windows, v->axis[1].part),
                   down = tg_conv_pieces(v->axis[0].windows, v->axis[0].part);
@@ -141,15 +141,15 @@ void tg_conv_find(const tg_conv_sum *v, int64_t number, tg_conv_block *b)
 
 /* The thread's memory. */
 typedef struct room {
-    size_t *at;           /* where each step of a product begins in the images: */
-    tg_conv_block listed; /* those of this tg_conv_block */
+    size_t *at;          /* where each step of a product begins in the images: */
+    tg_conv_part listed; /* those of this tg_conv_part */
     char *images, *results, *weights;
 } room;
 
 static bool find_room(tg_conv_sum *v, room *r)
 {
     char *memory = tg_scratch();
-    r->listed = (tg_conv_block){0};
+    r->listed = (tg_conv_part){0};
     if (!memory) {
         v->without_memory = true;
         return false;
@@ -191,7 +191,7 @@ static void take_line(size_t element, const char *line, int64_t size, int64_t fi
 }
 
 /* Line y of a channel of a group; NULL: it is outside. */
-static const char *line_at(const tg_conv_sum *v, const tg_conv_block *b, int64_t n, int64_t channel, int64_t y)
+static const char *line_at(const tg_conv_sum *v, const tg_conv_part *b, int64_t n, int64_t channel, int64_t y)
 {
     if (y < 0 || y >= v->axis[0].size)
         return NULL;
@@ -200,7 +200,7 @@ static const char *line_at(const tg_conv_sum *v, const tg_conv_block *b, int64_t
 }
 
 /* The windows of the block, as [step, image, y, x]. */
-static void lay_windows_out(const tg_conv_sum *v, const tg_conv_block *b, char *to)
+static void lay_windows_out(const tg_conv_sum *v, const tg_conv_part *b, char *to)
 {
     const tg_conv_axis *down = &v->axis[0], *across = &v->axis[1];
     for (int64_t step = b->step; step < b->step + b->steps; step++) {
@@ -215,7 +215,7 @@ static void lay_windows_out(const tg_conv_sum *v, const tg_conv_block *b, char *
 }
 
 /* The part of an image that the block's windows read, as [channel, phases down, phases across, lines, columns]. */
-static void copy_image(const tg_conv_sum *v, const tg_conv_block *b, char *to)
+static void copy_image(const tg_conv_sum *v, const tg_conv_part *b, char *to)
 {
     const tg_conv_axis *down = &v->axis[0], *across = &v->axis[1];
     const int64_t lines = b->down + reach(down), columns = b->across + reach(across), first = b->step / tg_conv_taps(v),
@@ -243,13 +243,13 @@ static void copy_image(const tg_conv_sum *v, const tg_conv_block *b, char *to)
         }
 }
 
-static void prepare_images(const tg_conv_sum *v, const tg_conv_block *b, char *to)
+static void prepare_images(const tg_conv_sum *v, const tg_conv_part *b, char *to)
 {
     (v->laid_out ? lay_windows_out : copy_image)(v, b, to);
 }
 
 /* Where a step begins, or tap i, j of the first channel, in what prepare_images has made. */
-static int64_t place_of_tap(const tg_conv_sum *v, const tg_conv_block *b, int64_t i, int64_t j)
+static int64_t place_of_tap(const tg_conv_sum *v, const tg_conv_part *b, int64_t i, int64_t j)
 {
     const tg_conv_axis *down = &v->axis[0], *across = &v->axis[1];
     const int64_t columns = b->across + reach(across), y = down->first + i * down->step - lowest(down),
@@ -258,7 +258,7 @@ static int64_t place_of_tap(const tg_conv_sum *v, const tg_conv_block *b, int64_
     return (phase * (b->down + reach(down)) + y / down->stride) * columns + x / across->stride;
 }
 
-static int64_t place_of_step(const tg_conv_sum *v, const tg_conv_block *b, int64_t step)
+static int64_t place_of_step(const tg_conv_sum *v, const tg_conv_part *b, int64_t step)
 {
     if (v->laid_out)
         return (step - b->step) * b->images * b->down * b->across;
@@ -267,9 +267,9 @@ static int64_t place_of_step(const tg_conv_sum *v, const tg_conv_block *b, int64
            place_of_tap(v, b, tap / v->axis[1].taps, tap % v->axis[1].taps);
 }
 
-static void list_steps(const tg_conv_sum *v, const tg_conv_block *b, room *r)
+static void list_steps(const tg_conv_sum *v, const tg_conv_part *b, room *r)
 {
-    const tg_conv_block *l = &r->listed;
+    const tg_conv_part *l = &r->listed;
     if (l->step == b->step && l->steps == b->steps && l->images == b->images && l->down == b->down &&
         l->across == b->across)
         return;
@@ -281,7 +281,7 @@ static void list_steps(const tg_conv_sum *v, const tg_conv_block *b, room *r)
 /* ---- products ---- */
 
 /* Where the weight of the group's first row for a step is. */
-static int64_t weight_at(const tg_conv_sum *v, const tg_conv_block *b, int64_t step)
+static int64_t weight_at(const tg_conv_sum *v, const tg_conv_part *b, int64_t step)
 {
     const int64_t channel = step / tg_conv_taps(v), tap = step % tg_conv_taps(v), across = v->axis[1].taps;
     return b->group * v->weight_group + channel * v->weight_channel + tap / across * v->weight_tap[0] +
@@ -289,7 +289,7 @@ static int64_t weight_at(const tg_conv_sum *v, const tg_conv_block *b, int64_t s
 }
 
 /* Packs the block's weights as [tile, step, row of the tile]. */
-static void pack_weights(const tg_conv_sum *v, const tg_conv_block *b, char *to)
+static void pack_weights(const tg_conv_sum *v, const tg_conv_part *b, char *to)
 {
     const int64_t tiles = tg_conv_pieces(b->rows, (int64_t)v->kernels->rows);
     TG_FOR_ELEMENT_SIZE(v->element, {
@@ -305,7 +305,7 @@ static void pack_weights(const tg_conv_sum *v, const tg_conv_block *b, char *to)
     })
 }
 
-char *tg_conv_results(const tg_conv_sum *v, const tg_conv_block *b, int64_t n)
+char *tg_conv_results(const tg_conv_sum *v, const tg_conv_part *b, int64_t n)
 {
     return v->out + ((b->n + n) * v->out_image + (b->group * v->m + b->row) * v->out_channel + b->y * v->out_line +
                      b->x * v->out_step) *
@@ -313,7 +313,7 @@ char *tg_conv_results(const tg_conv_sum *v, const tg_conv_block *b, int64_t n)
 }
 
 /* Continues the sums of earlier steps. */
-static void take_results(const tg_conv_sum *v, const tg_conv_block *b, int64_t line, int64_t row, char *to)
+static void take_results(const tg_conv_sum *v, const tg_conv_part *b, int64_t line, int64_t row, char *to)
 {
     const int64_t element = (int64_t)v->element;
     for (int64_t n = 0; n < b->images; n++)
@@ -324,13 +324,13 @@ static void take_results(const tg_conv_sum *v, const tg_conv_block *b, int64_t l
                           to + (r * row + (n * b->down + y) * line) * element);
 }
 
-const char *tg_conv_bias(const tg_conv_sum *v, const tg_conv_block *b)
+const char *tg_conv_bias(const tg_conv_sum *v, const tg_conv_part *b)
 {
     return v->bias ? v->bias + (b->group * v->m + b->row) * (int64_t)v->element : NULL;
 }
 
 /* Writes the results of one image, [row, line, across], with the bias after the last step. */
-static void put_results(const tg_conv_sum *v, const tg_conv_block *b, int64_t n, const char *from, int64_t row,
+static void put_results(const tg_conv_sum *v, const tg_conv_part *b, int64_t n, const char *from, int64_t row,
                         int64_t line)
 {
     const bool last = b->step + b->steps == v->c * tg_conv_taps(v);
@@ -347,7 +347,7 @@ static void put_results(const tg_conv_sum *v, const tg_conv_block *b, int64_t n,
                                       .to_step = (size_t)v->out_step});
 }
 
-static void convolve_block(const tg_conv_sum *v, const tg_conv_block *b, room *r)
+static void convolve_block(const tg_conv_sum *v, const tg_conv_part *b, room *r)
 {
     const int64_t line = v->laid_out ? b->across : b->across + reach(&v->axis[1]), element = (int64_t)v->element,
                   lanes = (int64_t)v->kernels->columns / 2,
@@ -377,7 +377,7 @@ static void convolve_some(void *context, size_t first, size_t count)
     room r;
     if (!find_room(v, &r))
         return;
-    tg_conv_block b;
+    tg_conv_part b;
     const int64_t all = v->c * tg_conv_taps(v);
     for (b.group = 0; b.group < v->groups; b.group++)
         for (b.row = 0; b.row < v->m; b.row += v->rows) {
@@ -419,7 +419,7 @@ void tg_convolve(tg_conv_sum *v)
 
 /* Adds the block's products of cotangent and windows to `sums`: [i, j, channel, row], or [step, row] where windows are
  * laid out. */
-static void correlate_block(const tg_conv_sum *v, const tg_conv_block *b, const room *r)
+static void correlate_block(const tg_conv_sum *v, const tg_conv_part *b, const room *r)
 {
     const int64_t element = (int64_t)v->element, windows = v->axis[0].windows * v->axis[1].windows,
                   rows = tg_conv_rounded(b->rows, (int64_t)v->kernels->columns / 2),
@@ -456,7 +456,7 @@ static void correlate_block(const tg_conv_sum *v, const tg_conv_block *b, const 
 }
 
 /* Writes the gradient of the block's weights. */
-static void put_weights(const tg_conv_sum *v, const tg_conv_block *b, const char *sums)
+static void put_weights(const tg_conv_sum *v, const tg_conv_part *b, const char *sums)
 {
     const int64_t rows = tg_conv_rounded(b->rows, (int64_t)v->kernels->columns / 2), all = tg_conv_taps(v),
                   channels = b->steps / all;
@@ -474,7 +474,7 @@ static void put_weights(const tg_conv_sum *v, const tg_conv_block *b, const char
 static void correlate_weights(const tg_conv_sum *v, const room *r, int64_t group, int64_t row, int64_t rows,
                               int64_t step, int64_t steps)
 {
-    tg_conv_block b = {.group = group};
+    tg_conv_part b = {.group = group};
     for (b.row = row; b.row < row + rows; b.row += b.rows) {
         b.rows = tg_conv_smaller(v->rows, row + rows - b.row);
         for (b.step = step; b.step < step + steps; b.step += b.steps) {

@@ -59,19 +59,19 @@ static inline int64_t tg_conv_smaller(int64_t a, int64_t b)
 }
 
 /* Some windows of some images, rows of the result and steps of the sums: numbers of the first, and how many. */
-typedef struct tg_conv_block {
+typedef struct tg_conv_part {
     int64_t n, images, y, down, x, across;
     int64_t group, row, rows, step, steps;
-} tg_conv_block;
+} tg_conv_part;
 
 /* Blocks of windows, by the images and the parts of the axes; sets those of block `number` in the order of n, y and x.
  */
 int64_t tg_conv_blocks(const tg_conv_sum *v);
-void tg_conv_find(const tg_conv_sum *v, int64_t number, tg_conv_block *b);
+void tg_conv_find(const tg_conv_sum *v, int64_t number, tg_conv_part *b);
 
 /* The results of one image of the block, in `out`, and its bias unless that is NULL. */
-char *tg_conv_results(const tg_conv_sum *v, const tg_conv_block *b, int64_t n);
-const char *tg_conv_bias(const tg_conv_sum *v, const tg_conv_block *b);
+char *tg_conv_results(const tg_conv_sum *v, const tg_conv_part *b, int64_t n);
+const char *tg_conv_bias(const tg_conv_sum *v, const tg_conv_part *b);
 
 /* Blocks worth another thread, of so many multiplications each. */
 size_t tg_conv_least(int64_t each);

@@ -115,13 +115,13 @@ static tg_winograd_tiles take_pixels(const tg_conv_sum *v, const patch *p, const
                                .columns = columns};
 }
 
-static int64_t tiles_of(const tg_conv_block *b)
+static int64_t tiles_of(const tg_conv_part *b)
 {
     return tg_conv_pieces(b->down, 2) * tg_conv_pieces(b->across, 2);
 }
 
 /* The tiles of the block's images, for channels from `channel` of the group on. */
-static void tile_images(const tg_conv_sum *v, const tg_conv_block *b, int64_t channel, int64_t channels, const room *r,
+static void tile_images(const tg_conv_sum *v, const tg_conv_part *b, int64_t channel, int64_t channels, const room *r,
                         char *to)
 {
     const tg_conv_axis *down = &v->axis[0], *across = &v->axis[1];
@@ -141,7 +141,7 @@ static void tile_images(const tg_conv_sum *v, const tg_conv_block *b, int64_t ch
 }
 
 /* The weights of the block's rows, [16, channel, row]. */
-static void tile_weights(const tg_conv_sum *v, const tg_conv_block *b, const room *r)
+static void tile_weights(const tg_conv_sum *v, const tg_conv_part *b, const room *r)
 {
     const int64_t element = (int64_t)v->element, rows = padded(v, b->rows);
     const bool turned = v->axis[0].step < 0;
@@ -169,7 +169,7 @@ static void multiply(const tg_conv_sum *v, tg_product_part p, size_t a_apart, si
 }
 
 /* Writes the results of one image, given its tiles' sums. */
-static void put_results(const tg_conv_sum *v, const tg_conv_block *b, int64_t n, void *sums, const room *r)
+static void put_results(const tg_conv_sum *v, const tg_conv_part *b, int64_t n, void *sums, const room *r)
 {
     const int64_t element = (int64_t)v->element, rows = padded(v, b->rows),
                   together = b->across == v->out_line ? b->down : 1; /* lines without a gap */
@@ -192,7 +192,7 @@ static void put_results(const tg_conv_sum *v, const tg_conv_block *b, int64_t n,
                                       tg_conv_results(v, b, n) + line * v->out_line * element);
 }
 
-static void convolve_block(const tg_conv_sum *v, const tg_conv_block *b, const room *r)
+static void convolve_block(const tg_conv_sum *v, const tg_conv_part *b, const room *r)
 {
     const int64_t element = (int64_t)v->element, channels = padded(v, v->c), rows = padded(v, b->rows),
                   tiles = b->images * tiles_of(b);
@@ -222,7 +222,7 @@ static void convolve_some(void *context, size_t first, size_t count)
     room r;
     if (!find_room(v, &r))
         return;
-    tg_conv_block b;
+    tg_conv_part b;
     for (b.group = 0; b.group < v->groups; b.group++)
         for (b.row = 0; b.row < v->m; b.row += v->rows) {
             b.rows = tg_conv_smaller(v->rows, v->m - b.row);
@@ -246,7 +246,7 @@ void tg_winograd_convolve(tg_conv_sum *v)
 /* ---- the gradient of the weights ---- */
 
 /* Adds the block's products to the sums in r->weights, [16, channel, row], or begins new ones. */
-static void correlate_block(const tg_conv_sum *v, const tg_conv_block *b, int64_t channel, int64_t channels, bool begin,
+static void correlate_block(const tg_conv_sum *v, const tg_conv_part *b, int64_t channel, int64_t channels, bool begin,
                             const room *r)
 {
     const int64_t element = (int64_t)v->element, width = padded(v, channels), rows = padded(v, b->rows),
@@ -281,7 +281,7 @@ static void correlate_block(const tg_conv_sum *v, const tg_conv_block *b, int64_
 }
 
 /* Writes the gradient of the block's rows for these channels of the group. */
-static void put_gradient(const tg_conv_sum *v, const tg_conv_block *b, int64_t channel, int64_t channels, const room *r)
+static void put_gradient(const tg_conv_sum *v, const tg_conv_part *b, int64_t channel, int64_t channels, const room *r)
 {
     const int64_t element = (int64_t)v->element, rows = padded(v, b->rows);
     for (int64_t c = 0; c < channels; c++) {
@@ -299,7 +299,7 @@ static void put_gradient(const tg_conv_sum *v, const tg_conv_block *b, int64_t c
 
 /* The gradient of the block's rows for these channels of the group. A sum of all tiles in one chain would round as
  * often as there are tiles; so it is one of sums of a few hundred. */
-static void correlate_rows(const tg_conv_sum *v, tg_conv_block *b, int64_t channel, int64_t channels, const room *r)
+static void correlate_rows(const tg_conv_sum *v, tg_conv_part *b, int64_t channel, int64_t channels, const room *r)
 {
     enum { TOGETHER = 256 };
     const int64_t blocks = tg_conv_blocks(v), tiles = v->images * (v->axis[0].part / 2) * (v->axis[1].part / 2),
@@ -322,7 +322,7 @@ static void correlate_some(void *context, size_t first, size_t count)
     room r;
     if (!find_room(v, &r))
         return;
-    tg_conv_block b;
+    tg_conv_part b;
     for (int64_t channel = (int64_t)first, some; channel < (int64_t)(first + count); channel += some) {
         some = tg_conv_smaller(v->steps, tg_conv_smaller(v->c - channel % v->c, (int64_t)(first + count) - channel));
         b.group = channel / v->c;

@@ -13,6 +13,7 @@
 #include "autograd/ops/axes.h"
 #include "autograd/ops/category.h"
 #include "autograd/ops/window.h"
+#include "autograd/ops/winograd.h"
 
 typedef struct convolution_attributes {
     tg_window_layout window;
@@ -88,6 +89,18 @@ static void report_memory(const tg_conv_sum *v)
         tg_expected(v->value, "no memory for the windows of an image");
 }
 
+static void convolve(tg_conv_sum *v)
+{
+    (tg_winograd_suits(v) ? tg_winograd_convolve : tg_convolve)(v);
+    report_memory(v);
+}
+
+static void correlate(tg_conv_sum *v)
+{
+    (tg_winograd_suits(v) ? tg_winograd_correlate : tg_correlate)(v);
+    report_memory(v);
+}
+
 /* Multiply-adds for each element of the result count twice. */
 static double work_of(const tg_shape *weight, int64_t batch, const tg_window_layout *w)
 {
@@ -129,8 +142,7 @@ static void conv2d_forward(const tg_call *call)
     v.out_channel = windows;
     v.out_line = v.axis[1].windows;
     v.out_step = 1;
-    tg_convolve(&v);
-    report_memory(&v);
+    convolve(&v);
 }
 
 static void conv2d_derivative(const tg_derive *d)
@@ -247,8 +259,7 @@ static void grad_at_place(const tg_call *call, const tg_conv_sum *whole, int64_t
     v.out_channel = size[0] * size[1];
     v.out_line = stride[0] * size[1];
     v.out_step = stride[1];
-    tg_convolve(&v);
-    report_memory(&v);
+    convolve(&v);
 }
 
 static void conv2d_grad_image_forward(const tg_call *call)
@@ -310,8 +321,7 @@ static void conv2d_grad_weight_forward(const tg_call *call)
     v.cotangent = call->in[0];
     v.image = call->in[1];
     if (out->size > 0)
-        tg_correlate(&v);
-    report_memory(&v);
+        correlate(&v);
 }
 
 static void conv2d_grad_weight_derivative(const tg_derive *d)

@@ -10,7 +10,6 @@
 
 #include "autograd/kernels/parallel.h"
 #include "autograd/kernels/scratch.h"
-#include "autograd/ops/winograd.h"
 #include "autograd/tape/strided.h"
 
 /* ---- blocks ---- */
@@ -119,24 +118,6 @@ static void divide(tg_conv_sum *v, int64_t unit)
     const int64_t computed = tg_conv_rounded((down->part - 1) * line_of(v) + across->part, columns / 2);
     if (2 * computed > 3 * down->part * across->part)
         lay_out(v, unit);
-}
-
-int64_t tg_conv_blocks(const tg_conv_sum *v)
-{
-    return tg_conv_pieces(v->batch, v->images) * tg_conv_pieces(v->axis[0].windows, v->axis[0].part) *
-           tg_conv_pieces(v->axis[1].windows, v->axis[1].part);
-}
-
-void tg_conv_find(const tg_conv_sum *v, int64_t number, tg_conv_part *b)
-{
-    const int64_t across = tg_conv_pieces(v->axis[1].windows, v->axis[1].part),
-                  down = tg_conv_pieces(v->axis[0].windows, v->axis[0].part);
-    b->x = number % across * v->axis[1].part;
-    b->y = number / across % down * v->axis[0].part;
-    b->n = number / across / down * v->images;
-    b->across = tg_conv_smaller(v->axis[1].part, v->axis[1].windows - b->x);
-    b->down = tg_conv_smaller(v->axis[0].part, v->axis[0].windows - b->y);
-    b->images = tg_conv_smaller(v->images, v->batch - b->n);
 }
 
 /* The thread's memory. */
@@ -305,13 +286,6 @@ static void pack_weights(const tg_conv_sum *v, const tg_conv_part *b, char *to)
     })
 }
 
-char *tg_conv_results(const tg_conv_sum *v, const tg_conv_part *b, int64_t n)
-{
-    return v->out + ((b->n + n) * v->out_image + (b->group * v->m + b->row) * v->out_channel + b->y * v->out_line +
-                     b->x * v->out_step) *
-                        (int64_t)v->element;
-}
-
 /* Continues the sums of earlier steps. */
 static void take_results(const tg_conv_sum *v, const tg_conv_part *b, int64_t line, int64_t row, char *to)
 {
@@ -322,11 +296,6 @@ static void take_results(const tg_conv_sum *v, const tg_conv_part *b, int64_t li
                 take_line(v->element, tg_conv_results(v, b, n) + (r * v->out_channel + y * v->out_line) * element,
                           b->across * v->out_step, 0, v->out_step, b->across,
                           to + (r * row + (n * b->down + y) * line) * element);
-}
-
-const char *tg_conv_bias(const tg_conv_sum *v, const tg_conv_part *b)
-{
-    return v->bias ? v->bias + (b->group * v->m + b->row) * (int64_t)v->element : NULL;
 }
 
 /* Writes the results of one image, [row, line, across], with the bias after the last step. */
@@ -395,20 +364,10 @@ static void convolve_some(void *context, size_t first, size_t count)
         }
 }
 
-size_t tg_conv_least(int64_t each)
-{
-    enum { WORTH_SHARING = 1 << 18 };
-    return (size_t)(WORTH_SHARING / (each + 1) + 1);
-}
-
 void tg_convolve(tg_conv_sum *v)
 {
     if (v->batch * v->groups * v->m * v->axis[0].windows * v->axis[1].windows <= 0)
         return;
-    if (tg_winograd_suits(v)) {
-        tg_winograd_convolve(v);
-        return;
-    }
     divide(v, (int64_t)v->kernels->rows);
     const int64_t blocks = tg_conv_blocks(v), windows = v->images * v->axis[0].part * v->axis[1].part;
     tg_parallel((size_t)blocks, tg_conv_least(windows * v->groups * v->m * v->c * tg_conv_taps(v)), 1, convolve_some,
@@ -513,10 +472,6 @@ static void correlate_rows(void *context, size_t first, size_t count)
 
 void tg_correlate(tg_conv_sum *v)
 {
-    if (tg_winograd_suits(v)) {
-        tg_winograd_correlate(v);
-        return;
-    }
     enum { FEW = 4 }; /* channels: too few for the rows of a tile */
     const int64_t unit = (int64_t)v->kernels->columns / 2, channels = v->groups * v->c,
                   each = v->batch * v->axis[0].windows * v->axis[1].windows;

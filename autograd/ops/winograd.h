@@ -1,4 +1,4 @@
-/* Convolutions of 3 x 3 windows with fewer multiplications, for convolve.c. Internal.
+/* Convolutions of 3 x 3 windows with fewer multiplications, for convolution.c. Internal.
  *
  *     if (tg_winograd_suits(v))
  *         tg_winograd_convolve(v);    // as tg_convolve, or tg_winograd_correlate as tg_correlate
@@ -15,7 +15,7 @@
 #ifndef TG_WINOGRAD_H
 #define TG_WINOGRAD_H
 
-#include "autograd/ops/convolve.h"
+#include "autograd/ops/conv_sum.h"
 
 /* True for convolutions that this takes less time for. That depends on their shape alone, and not on the batch: so the
  * result for an image has the same bits in every batch and on every machine. */

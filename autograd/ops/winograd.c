@@ -160,7 +160,7 @@ static void tile_weights(const tg_conv_sum *v, const tg_conv_part *b, const room
 /* Multiplies the planes' matrices. */
 static void multiply(const tg_conv_sum *v, tg_product_part p, size_t a_apart, size_t b_apart, size_t out_apart)
 {
-    for (int plane = 0; plane < PLANES; plane++) {
+    for (int i = 0; i < PLANES; i++) {
         v->kernels->multiply(&p, NULL);
         p.a = (const char *)p.a + a_apart * v->element;
         p.b = (const char *)p.b + b_apart * v->element;

@@ -58,10 +58,11 @@ static tg_tensor without_mean(tg_tensor x, tg_axes axes)
     return tg_sub(x, tg_mean_over(x, axes, true));
 }
 
-/* What the derivatives of rows and of channels differ in: which axes a row has, and the two functions without weight
- * and bias. */
+/* What the derivatives of rows and of channels differ in: which axes a row has, its variance, or mean square if not
+ * centred, and the two functions without weight and bias. */
 typedef struct layout {
     tg_axes axes;
+    tg_tensor (*variance)(tg_tensor x, const normalize_attributes *a);
     tg_tensor (*normalize)(tg_tensor x, const normalize_attributes *a);
     tg_tensor (*grad)(tg_tensor cotangent, tg_tensor x, const normalize_attributes *a);
 } layout;
@@ -75,14 +76,18 @@ typedef struct layout {
 static tg_tensor gradient_by_x(const layout *l, const normalize_attributes *a, tg_tensor g, tg_tensor h, tg_tensor x,
                                tg_tensor result)
 {
-    const tg_tensor centre = a->centred ? without_mean(x, l->axes) : x;
     g = a->centred ? without_mean(g, l->axes) : g;
     h = a->centred ? without_mean(h, l->axes) : h;
-    const tg_tensor s = tg_rsqrt(tg_add_scalar(means(centre, centre, l->axes), a->epsilon)), u = l->normalize(x, a);
+    const tg_tensor s = tg_rsqrt(tg_add_scalar(l->variance(x, a), a->epsilon)), u = l->normalize(x, a);
     const tg_tensor g_means = tg_mul(g, means(h, u, l->axes));
     const tg_tensor k = tg_mul(s, tg_add(tg_mul(h, means(g, u, l->axes)), g_means));
     const tg_tensor through_u = l->grad(k, x, a), through_s = tg_mul(u, tg_mul(s, means(h, result, l->axes)));
     return tg_neg(tg_add(through_u, through_s));
+}
+
+static tg_tensor rows_variance(tg_tensor x, const normalize_attributes *a)
+{
+    return a->centred ? tg_var_over(x, TG_AXES(-1), 0, true) : means(x, x, TG_AXES(-1));
 }
 
 static tg_tensor rows_normalized(tg_tensor x, const normalize_attributes *a)
@@ -98,7 +103,7 @@ static tg_tensor rows_grad(tg_tensor cotangent, tg_tensor x, const normalize_att
 /* The operation is a symmetric matrix times g, so g takes it of the cotangent. */
 static void normalize_grad_derivative(const tg_derive *d)
 {
-    const layout rows = {TG_AXES(-1), rows_normalized, rows_grad};
+    const layout rows = {TG_AXES(-1), rows_variance, rows_normalized, rows_grad};
     const normalize_attributes *a = d->attributes;
     if (d->wanted[0])
         d->gradient[0] = tg_normalize_grad(d->cotangent, d->in[1], a->centred, a->epsilon);
@@ -235,6 +240,12 @@ static tg_tensor all(tg_tensor x, double number)
     return tg_full(tg_tape_of(x), tg_dtype_of(x), TG_SHAPE(tg_dim(x, 1)), number);
 }
 
+static tg_tensor channels_variance(tg_tensor x, const normalize_attributes *a)
+{
+    (void)a;
+    return tg_reshape(tg_var_over(tg_transpose(x, 0, 1), TG_AXES(1, 2), 0, false), TG_SHAPE(tg_dim(x, 1), 1));
+}
+
 static tg_tensor channels_normalized(tg_tensor x, const normalize_attributes *a)
 {
     return tg_normalize_channels(x, all(x, 1), all(x, 0), a->epsilon);
@@ -254,7 +265,7 @@ static tg_tensor channels_grad(tg_tensor g, tg_tensor x, const normalize_attribu
  * normalize_channels by them. */
 static void normalize_channels_grad_derivative(const tg_derive *d)
 {
-    const layout channels = {TG_AXES(0, 2), channels_normalized, channels_grad};
+    const layout channels = {TG_AXES(0, 2), channels_variance, channels_normalized, channels_grad};
     const normalize_attributes *a = d->attributes;
     const tg_tensor g = d->in[0], x = d->in[1], weight = d->in[2];
     const tg_shape shape = tg_shape_of(x);

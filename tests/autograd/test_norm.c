@@ -157,6 +157,44 @@ START_TEST(batch_norm_of_images_is_that_of_their_pixels)
 }
 END_TEST
 
+/* Of the same numbers in float and in double, with deviations of a few units in the last place of a float mean. */
+START_TEST(second_derivatives_stand_large_means)
+{
+    enum { N = 96 };
+    double x[N], g[N], h[N], result[2][N];
+    ck_assert(tg_read(drawn(TG_F32, TG_SHAPE(N)), TG_F64, g, N) && tg_read(drawn(TG_F32, TG_SHAPE(N)), TG_F64, h, N));
+    for (int i = 0; i < N; i++)
+        x[i] = 1e6 + 0.0625 * (i * 37 % 16);
+    for (int channels = 0; channels < 2; channels++) {
+        for (int wide = 0; wide < 2; wide++) {
+            const tg_dtype dtype = wide ? TG_F64 : TG_F32;
+            const tg_shape shape = TG_SHAPE(2, 3, 16);
+            float narrow[3][N];
+            for (int i = 0; i < N; i++) {
+                narrow[0][i] = (float)x[i];
+                narrow[1][i] = (float)g[i];
+                narrow[2][i] = (float)h[i];
+            }
+            const tg_tensor v = tg_variable(tape, dtype, wide ? (void *)x : narrow[0], shape),
+                            c = tg_variable(tape, dtype, wide ? (void *)g : narrow[1], shape),
+                            o = tg_variable(tape, dtype, wide ? (void *)h : narrow[2], shape),
+                            one = tg_full(tape, dtype, TG_SHAPE(3), 1);
+            const tg_tensor gradients = channels ? tg_normalize_channels_grad(c, v, one, 1e-5)
+                                                 : tg_reshape(tg_normalize_grad(c, v, true, 1e-5), TG_SHAPE(N));
+            const tg_tensor y = tg_dot(tg_narrow(gradients, 0, 0, N), tg_reshape(o, TG_SHAPE(N)));
+            tg_tensor of_x;
+            ck_assert(tg_grad(&y, 1, &v, 1, NULL, false, &of_x) && tg_read(of_x, TG_F64, result[wide], N));
+        }
+        double error = 0, whole = 0;
+        for (int i = 0; i < N; i++) {
+            error = fmax(error, fabs(result[0][i] - result[1][i]));
+            whole = fmax(whole, fabs(result[1][i]));
+        }
+        ck_assert_double_le(error, 1e-5 * whole);
+    }
+}
+END_TEST
+
 START_TEST(batch_norm_in_evaluation_with_the_batch_s_own_statistics_is_that_of_training)
 {
     tg_tensor x = drawn(TG_F64, TG_SHAPE(4, 3, 2, 5)), weight = drawn(TG_F64, TG_SHAPE(3)),
@@ -224,6 +262,7 @@ Suite *norm_suite(void)
     tcase_add_test(tests, layer_norm_scales_and_shifts_by_column);
     tcase_add_test(tests, batch_norm_normalises_channels_and_group_norm_groups);
     tcase_add_test(tests, batch_norm_of_images_is_that_of_their_pixels);
+    tcase_add_test(tests, second_derivatives_stand_large_means);
     tcase_add_test(tests, batch_norm_in_evaluation_with_the_batch_s_own_statistics_is_that_of_training);
     tcase_add_test(tests, norms_can_be_differentiated_twice);
     tcase_add_test(tests, weights_that_do_not_fit_are_named);

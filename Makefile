@@ -87,8 +87,8 @@ dry_run := $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
 ifeq ($(dry_run)$(filter skip,$(DEPENDENCIES))$(filter clean help uninstall,$(GOALS)),)
 include $(NEEDS)
 endif
-$(NEEDS): .ci/dependencies
-	@.ci/dependencies $(if $(filter install%,$(GOALS)),check,$(DEPENDENCIES)) $(subst $(OUT)/needs-,,$@)
+$(NEEDS): tools/dependencies
+	@tools/dependencies $(if $(filter install%,$(GOALS)),check,$(DEPENDENCIES)) $(subst $(OUT)/needs-,,$@)
 	@mkdir -p $(@D) && touch $@
 
 # ---- what is there ---------------------------------------------------------
@@ -253,8 +253,8 @@ $(UMBRELLA): $(OUT)/flags
 # The library as one file, and the compiler options for a program that includes it (docs/install.md).
 AMALGAMATION_CFLAGS := -O3 -ffp-contract=off -fopenmp-simd -fno-math-errno -fno-trapping-math
 amalgamation: $(OUT)/amalgamation/tapegrad.c
-$(OUT)/amalgamation/tapegrad.c: .ci/amalgamation LICENSE $(shell find autograd nn optim -name '*.[chd]*' -o -name '*.inc') $(PIECES) $(OUT)/flags
-	$(call quietly,GEN)PUBLIC_HEADERS='$(PUBLIC_HEADERS)' GENERATED='$(OUT)/include' VERSION='$(VERSION)' .ci/amalgamation $(@D) $(LIBRARY_SOURCES)
+$(OUT)/amalgamation/tapegrad.c: tools/amalgamation LICENSE $(shell find autograd nn optim -name '*.[chd]*' -o -name '*.inc') $(PIECES) $(OUT)/flags
+	$(call quietly,GEN)PUBLIC_HEADERS='$(PUBLIC_HEADERS)' GENERATED='$(OUT)/include' VERSION='$(VERSION)' tools/amalgamation $(@D) $(LIBRARY_SOURCES)
 $(OUT)/amalgamation/tapegrad.o: $(OUT)/amalgamation/tapegrad.c
 	$(call quietly,CC)$(CC) $(AMALGAMATION_CFLAGS) -g -fPIC $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(filter none,$(BLAS)),-DTG_NO_BLAS) \
 	    $(CFLAGS) -c -o $@ $<
@@ -265,8 +265,8 @@ $(OUT)/playground.html: $(OUT)/amalgamation/tapegrad.c $(wildcard examples/progr
 	$(call quietly,GEN)examples/programs/playground/build.sh $(OUT)/amalgamation $@
 
 reference: $(OUT)/reference.html
-$(OUT)/reference.html: .ci/reference $(PUBLIC_HEADERS) $(OUT)/flags
-	$(call quietly,GEN).ci/reference $(VERSION) $(filter %.h,$(PUBLIC_HEADERS)) > $@
+$(OUT)/reference.html: tools/reference $(PUBLIC_HEADERS) $(OUT)/flags
+	$(call quietly,GEN)tools/reference $(VERSION) $(filter %.h,$(PUBLIC_HEADERS)) > $@
 
 # With link-time optimisation this makes `ld -r` generate machine code: objcopy cannot hide names before that.
 NO_LTO := $(shell $(CC) -flinker-output=nolto-rel -r -nostdlib -x c /dev/null -o /dev/null 2>/dev/null && echo -flinker-output=nolto-rel)
@@ -477,7 +477,7 @@ clean:
 TOOLS := activations compare emit gradcheck predict study train
 put = @OUT='$(OUT)' VERSION='$(VERSION)' PUBLIC_HEADERS='$(PUBLIC_HEADERS)' PRIVATE_LIBS='$(strip $(LOADS) -lm -pthread)' TOOLS='$(TOOLS)' \
     DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' INCLUDEDIR='$(INCLUDEDIR)' BINDIR='$(BINDIR)' MANDIR='$(MANDIR)' \
-    DATADIR='$(DATADIR)' STRIP='$(STRIP)' OBJCOPY='$(OBJCOPY)' DEBUGFILES='$(DEBUGFILES)' .ci/install $(1)
+    DATADIR='$(DATADIR)' STRIP='$(STRIP)' OBJCOPY='$(OBJCOPY)' DEBUGFILES='$(DEBUGFILES)' tools/install $(1)
 tools: lib $(TOOLS:%=$(OUT)/bin/%) $(TOOLS:%=$(OUT)/install/%)
 install: tools
 	$(call put,install all)
@@ -491,8 +491,8 @@ uninstall:
 DEB_BUILD_OPTIONS ?= nocheck
 deb:
 	rm -rf $(OUT)/deb && mkdir -p $(OUT)/deb/tapegrad-$(VERSION)
-	cp -r Makefile LICENSE README.md .ci autograd nn optim examples plots tests docs $(OUT)/deb/tapegrad-$(VERSION)
-	cp -r .ci/debian $(OUT)/deb/tapegrad-$(VERSION)
+	cp -r Makefile LICENSE README.md tools autograd nn optim examples plots tests docs $(OUT)/deb/tapegrad-$(VERSION)
+	cp -r tools/debian $(OUT)/deb/tapegrad-$(VERSION)
 	cd $(OUT)/deb/tapegrad-$(VERSION) && env -i PATH="$$PATH" HOME="$$HOME" \
 	    DEB_BUILD_OPTIONS='$(DEB_BUILD_OPTIONS)' DEB_BUILD_PROFILES='$(filter nocheck,$(DEB_BUILD_OPTIONS))' dpkg-buildpackage -us -uc -b
 	@ls $(OUT)/deb/*.deb

@@ -18,5 +18,5 @@ covers() { # WHAT FILE-OR-FOLDER...
 covers exporters autograd/export examples/programs/emit.c tests/autograd/test_export.c
 covers "kernels or optimisers" autograd/kernels optim
 covers headers autograd/*.h nn/*.h nn/*/*.h nn/*/*/*.h
-covers "building or installing" Makefile .ci README.md docs/install.md tests/*.sh tests/build
+covers "building or installing" Makefile tools README.md docs/install.md tests/*.sh tests/build
 [ -z "$changed" ] || echo "$changed changed: make check-all"

@@ -18,14 +18,14 @@ PATH=$work/bin:$PATH
 export PATH
 unset DEPENDENCIES DESTDIR BLAS || true
 
-CC=compiler .ci/dependencies install lib || fail "the library asks for more than a compiler"
+CC=compiler tools/dependencies install lib || fail "the library asks for more than a compiler"
 [ ! -e "$work/called" ]
 
 # missed LEVEL PACKAGE...: that level misses them, each with a reason.
 missed() {
     level=$1
     shift
-    ! CC=compiler .ci/dependencies check "$level" 2> "$work/missing" || fail "all is said to be there for $level"
+    ! CC=compiler tools/dependencies check "$level" 2> "$work/missing" || fail "all is said to be there for $level"
     for package in "$@"; do
         grep -q "^    $package  *[a-z]" "$work/missing" || fail "$package is not missed for $level"
     done
@@ -34,11 +34,11 @@ missed programs zlib1g-dev libjansson-dev libsmartcols-dev
 ! grep -q 'mpfr\|openblas\|^    check ' "$work/missing" || fail "programs miss too much"
 missed tests libopenblas-dev check zlib1g-dev
 ! grep -q mpfr "$work/missing" || fail "tests miss too much"
-! BLAS=none CC=compiler .ci/dependencies check tests 2> "$work/missing" || fail "all is said to be there without OpenBLAS"
+! BLAS=none CC=compiler tools/dependencies check tests 2> "$work/missing" || fail "all is said to be there without OpenBLAS"
 ! grep -q openblas "$work/missing" || fail "OpenBLAS is missed by BLAS=none"
 [ ! -e "$work/called" ]
 
-! CC=compiler .ci/dependencies install long > "$work/said" 2>&1
+! CC=compiler tools/dependencies install long > "$work/said" 2>&1
 grep -q '^    libmpfr-dev  *[a-z]' "$work/said" || fail "what is installed is not named first"
 grep -q 'update\|install' "$work/called" || fail "the package manager is not called"
 rm "$work/called"

@@ -57,7 +57,7 @@ headers) # both ways to name it, C and C++, and nothing else of ours where users
         echo "#include \"$header\"" | cc -std=c11 $strict -I "$prefix/include" -fsyntax-only -x c -
     done
     version=$(printf '#include <tapegrad.h>\nTG_VERSION\n' | cc -E -P $(flags --cflags) - | tail -1)
-    grep -q "^tapegrad ($(flags --modversion)) " "$tree/.ci/debian/changelog" || { echo "debian/changelog has another version" >&2; exit 1; }
+    grep -q "^tapegrad ($(flags --modversion)) " "$tree/tools/debian/changelog" || { echo "debian/changelog has another version" >&2; exit 1; }
     [ "$version" = "\"$(flags --modversion)\"" ] || { echo "tapegrad.pc has another version than $version" >&2; exit 1; }
     for inside in '*_internal*' 'kernels*' 'arena.h' 'text.h' 'run.h' '*.inc'; do
         [ -z "$(find "$prefix" -name "$inside")" ] || { echo "$inside is installed" >&2; exit 1; }
@@ -216,7 +216,7 @@ END
     ;;
 
 recipe) # the lines of README.md, on README.md's program, in a shell in which nothing else is set
-    for entry in "$tree"/* "$tree"/.ci; do
+    for entry in "$tree"/*; do
         [ -e "${entry##*/}" ] || ln -s "$entry" .
     done
     awk '/^```c$/ { inside = 1; next } /^```$/ && inside { exit } inside' "$tree/README.md" > program.c

@@ -1,9 +1,9 @@
 /* Random numbers: counter-based, with an explicit generator and no global state.
  *
  *     tg_rng rng = tg_rng_seed(1);
- *     double u = tg_rng_uniform(&rng);              // the next number of the sequence
+ *     double u = tg_rng_uniform(&rng);                  // the next number of the sequence
  *     tg_rng weights = tg_rng_stream(&rng, "weights");  // an independent sequence with a name
- * tg_rng shuffle = tg_rng_split(&rng, epoch); // or with a number instead
+ *     tg_rng shuffle = tg_rng_split(&rng, epoch);       // or with a number instead
  *
  * A generator is a key and a position: number i of a sequence is a pure function of the two (Philox 4x32 with
  * ten rounds; Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011). So a generator

@@ -1,6 +1,6 @@
 /* How many threads an operation may use.
  *
- * tg_set_threads(1); // several such processes share this processor
+ *     tg_set_threads(1);  // several such processes share this processor
  *
  * The initial number is the environment variable TG_THREADS, which may exceed the number of processors; without it
  * OPENBLAS_NUM_THREADS or OMP_NUM_THREADS, limited to the number of processors; else one per processor. Long loops and

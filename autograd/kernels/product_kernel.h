@@ -31,8 +31,8 @@ typedef struct tg_product_part {
  * a run of the image, shifted (ops/convolution.c). n is a multiple of half of `columns`, and room for as many
  * is behind each row of `out` and each run.
  *
- *     convolve     out [m, n] = A B, or, with `more`, += that: A packed as [rows of a tile, k, rows] (tiles of nearly
- * equal size), step l of B at b + at[l] */
+ *     convolve     out [m, n] = A B, or, with `more`, += that: A packed as [rows of a tile, k, rows]
+ *                  (tiles of nearly equal size), step l of B at b + at[l] */
 typedef struct tg_windows_product {
     size_t m, n, k;
     const void *a, *b;

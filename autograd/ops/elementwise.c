@@ -224,8 +224,8 @@ static tg_tensor silu_third(tg_tensor x)
 }
 
 /* x w, w = tanh(softplus(x)); with s = sigmoid(x)
- *      w' = (1 - w^2) s,  w'' = w' b,  w''' = w'' b + w' b',  b = 1 - s - 2 w s,  b' = -s' (1 + 2 w) - 2 w' s:
- * 3 w'' + x w''' */
+ *      w' = (1 - w^2) s,  w'' = w' b,  w''' = w'' b + w' b',  b = 1 - s - 2 w s,  b' = -s' (1 + 2 w) - 2 w' s
+ *      mish''' = 3 w'' + x w''' */
 static tg_tensor mish_third(tg_tensor x)
 {
     x = limited(x, 800);

@@ -6,8 +6,9 @@
  * (Dao and others, arXiv 2205.14135; here all keys of a query are taken together, so that its softmax is the plain
  * one).
  *
- *     x [..., positions, (heads + 2 key_value_heads) size]     queries of all heads | keys | values of the key-value
- * heads y [..., positions, heads size]                           all heads side by side
+ *     x [..., positions, (heads + 2 key_value_heads) size]     queries of all heads | keys | values of the
+ *                                                                key-value heads
+ *     y [..., positions, heads size]                             all heads side by side
  *
  * A key-value head is shared by heads / key_value_heads consecutive heads.
  */

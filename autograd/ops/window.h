@@ -1,7 +1,7 @@
 /* Windows that slide over images, for convolution and pooling: attributes, sizes, checks. Internal.
  *
- *     input [batch, channels, height, width]    window i, j at y, x:  row y stride + i dilation - padding, column
- * likewise
+ *     input [batch, channels, height, width]    window i, j at y, x:  row y stride + i dilation - padding,
+ *                                               column likewise
  */
 #ifndef TG_WINDOW_H
 #define TG_WINDOW_H

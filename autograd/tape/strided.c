@@ -108,14 +108,17 @@ static void copy_plane(int64_t element, const tg_strided *s, const char *in, cha
             memcpy(out + i * out_row * element, in + i * in_row * element, (size_t)(s->dim[0] * element));
         return;
     }
-    TG_FOR_ELEMENT_SIZE(
-        element,
-        for (int64_t i0 = 0; i0 < s->dim[1];
-             i0 += TILE) for (int64_t j0 = 0; j0 < s->dim[0];
-                              j0 += TILE) for (int64_t i = i0, i1 = smaller(i0 + TILE, s->dim[1]); i < i1;
-                                               i++) for (int64_t j = j0, j1 = smaller(j0 + TILE, s->dim[0]); j < j1;
-                                                         j++)
-            memcpy(out + (i * out_row + j * out_column) * BYTES, in + (i * in_row + j * in_column) * BYTES, BYTES);)
+    /* As a macro's argument, the formatter would write the loops as one statement. */
+    /* clang-format off */
+    TG_FOR_ELEMENT_SIZE(element,
+        for (int64_t i0 = 0; i0 < s->dim[1]; i0 += TILE)
+            for (int64_t j0 = 0; j0 < s->dim[0]; j0 += TILE)
+                for (int64_t i = i0, i1 = smaller(i0 + TILE, s->dim[1]); i < i1; i++)
+                    for (int64_t j = j0, j1 = smaller(j0 + TILE, s->dim[0]); j < j1; j++)
+                        memcpy(out + (i * out_row + j * out_column) * BYTES,
+                               in + (i * in_row + j * in_column) * BYTES, BYTES);
+    )
+    /* clang-format on */
 }
 
 typedef struct copying {

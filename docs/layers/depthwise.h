@@ -1,7 +1,7 @@
 /* Depthwise convolution: every channel has its own window (Chollet, "Xception", arXiv 1610.02357).
  *
- *     y[b, c] = weight[c] * x[b, c] + bias[c]           * is the cross-correlation, padded so that images keep their
- * size
+ *     y[b, c] = weight[c] * x[b, c] + bias[c]           * is the cross-correlation, padded so that
+ *                                                       images keep their size
  */
 #include <tapegrad.h>
 

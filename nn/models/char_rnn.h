@@ -6,8 +6,8 @@
  *     tg_tensor logits = tg_char_rnn_forward(net, ids, &training);       // i32 [batch, positions] -> [.., .., 65]
  *     tg_tensor loss = tg_cross_entropy(logits, next);                   // i32 [batch, positions]
  *
- *     ids -> embedding -> dropout -> rnn layer 0 -> dropout -> rnn layer 1 -> ... -> layers.0 -> ... -> output ->
- * logits
+ *     ids -> embedding -> dropout -> rnn layer 0 -> dropout -> rnn layer 1 -> ...
+ *         -> layers.0 -> ... -> output -> logits
  *
  * Hidden layers after the recurrent ones are optional (the deep output of Pascanu and others, arXiv 1312.6026).
  * Parameters: embedding.weight [vocabulary, embedding], rnn.weight_ih_lN, ... as of PyTorch's nn.RNN, nn.GRU and

@@ -9,8 +9,8 @@
  *     tg_model_free(m);
  *
  *     char text[401];                                                           // a model of characters
- *     tg_model_write(gpt, &(tg_write_options){.prompt = "ROMEO:", .length = 400, .temperature = 0.8}, &rng, text,
- * &error);
+ *     tg_model_write(gpt, &(tg_write_options){.prompt = "ROMEO:", .length = 400, .temperature = 0.8},
+ *                    &rng, text, &error);
  *
  * The program `predict` is this and the reading of files; both give the same digits. A model that was opened is only
  * read by these functions, so several threads may use one at once.

@@ -1,9 +1,7 @@
 /* Combines the features of the tape at random. A step on a long-lived tape must give the same bits as on a fresh tape,
- * and the same as without checkpoints.
- *
- *     checkpoints (nested), replay, cached trace, planned memory, tapes that forget results, accumulation, dropout and
- * other random numbers, hooks that look, change or differentiate, nested gradients, no-grad scopes, frozen parameters,
- * retained gradients, two tapes at once, two threads
+ * and the same as without checkpoints. The features are checkpoints (nested), replay, cached trace, planned memory,
+ * tapes that forget results, accumulation, dropout and other random numbers, hooks that look, change or differentiate,
+ * nested gradients, no-grad scopes, frozen parameters, retained gradients, two tapes at once and two threads.
  *
  * Consecutive steps differ only a little, so that a tape could mistake one for another. When a step fails, the test
  * removes earlier steps and parts of the programs as long as the failure remains, and prints what is left.

@@ -29,8 +29,8 @@ bool steps_bench(const steps_settings *settings);
 /* The training step of a small GPT (4 layers, 4 heads, width 64, context 64, batch 32, 65 letters): compares the tape
  * with PyTorch, plain and compiled.
  *
- *     gpt_bench(&(gpt_settings){.activations = "gelu_tanh", .contexts = "64", .threads = 1, .seconds = 2, .peers =
- * {{"python3"}}});
+ *     gpt_bench(&(gpt_settings){.activations = "gelu_tanh", .contexts = "64", .threads = 1, .seconds = 2,
+ *                              .peers = {{"python3"}}});
  */
 typedef struct gpt_settings {
     const char *activations; /* separated by commas */
@@ -61,8 +61,8 @@ bool gpt_memory(tg_activation activation, int steps, bench_memory *took);
  * pooling), with batch norm and without, and of a vision transformer; and single convolutions and pooling; beside
  * PyTorch's with channels last.
  *
- *     convnet_bench(&(convnet_settings){.activations = "relu,gelu_exact", .threads = 1, .seconds = 2, .peer =
- * {"python3"}});
+ *     convnet_bench(&(convnet_settings){.activations = "relu,gelu_exact", .threads = 1, .seconds = 2,
+ *                                      .peer = {"python3"}});
  */
 typedef struct convnet_settings {
     const char *activations; /* separated by commas */

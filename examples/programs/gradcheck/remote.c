@@ -18,7 +18,9 @@ static bool flatten(const json_t *from, double *to, int64_t size, int64_t *count
     size_t i;
     const json_t *each;
     if (json_is_array(from)) {
-        json_array_foreach(from, i, each) if (!flatten(each, to, size, count)) return false;
+        json_array_foreach(from, i, each)
+            if (!flatten(each, to, size, count))
+                return false;
         return true;
     }
     if (!json_is_number(from) && !json_is_null(from))
@@ -225,8 +227,7 @@ static bool read_type_and_products(remote_function *r, const json_t *type, const
     if (i == 3)
         return command_fail(r->of, "'%s': its type can be f64, f32 or bf16", r->name);
     r->box.type = (tg_gradcheck_type)i;
-    json_array_foreach(gives, i, each)
-    {
+    json_array_foreach(gives, i, each) {
         const char *what = json_is_string(each) ? json_string_value(each) : "";
         if (strcmp(what, "vjp") == 0)
             r->box.vjp = ask_vjp;

@@ -9,10 +9,12 @@
  * Three forms are recognised by their header:
  *
  *     group,seed,step,loss,accuracy       a row for each run, or for each step of a run; then that of the last step
- * counts. The group is a column group, activation, model, method, config, name or run, or else the first column of
- * words; the seed a column seed, if any Step,relu-seed1 - loss,...          W&B's export of a chart: a column for each
- * run and measure Wall time,Step,Value                TensorBoard's export of a curve: the file is called
- * run-RUN-tag-MEASURE.csv
+ *                                         counts. The group is a column group, activation, model, method, config,
+ *                                         name or run, or else the first column of words; the seed a column seed,
+ *                                         if any
+ *     Step,relu-seed1 - loss,...          W&B's export of a chart: a column for each run and measure
+ *     Wall time,Step,Value                TensorBoard's export of a curve: the file is called
+ *                                         run-RUN-tag-MEASURE.csv
  *
  * Without a column for it, the seed is the number at the end of a run's name (relu-seed1, relu_1). Without that, runs
  * of a group are numbered in order. Groups, seeds and folds are texts. An empty cell means no value; NaN and inf mean

@@ -6,10 +6,11 @@
  *     // gelu_exact and relu cannot be told apart; swiglu is worse
  *
  *     verdict_write(&(verdict_facts){.name = "gelu_exact", .against = "relu", .measure = "test accuracy",
- *                                    .share = true, .more_is_better = true, .difference = statistics_paired(gelu, relu,
- * 10), .better = 9, .p = 0.01, .comparisons = 3, .pairs = "seeds"}, sentence);
- *     // gelu_exact against relu: test accuracy +1.2 points (0.3 to 2.1), better in 9 of 10 seeds: significant, p =
- * 0.01.
+ *                                    .share = true, .more_is_better = true, .better = 9, .p = 0.01,
+ *                                    .difference = statistics_paired(gelu, relu, 10), .comparisons = 3,
+ *                                    .pairs = "seeds"}, sentence);
+ *     // gelu_exact against relu: test accuracy +1.2 points (0.3 to 2.1), better in 9 of 10 seeds:
+ *     // significant, p = 0.01.
  */
 #ifndef REPORT_VERDICT_H
 #define REPORT_VERDICT_H

@@ -236,8 +236,7 @@ bool options_load(const options_program *program, const char *path, void *settin
         return false;
     if (!file || !json_is_object(file))
         return tg_fail(error, "%s:%d: %s", path, file ? 1 : wrong.line, file ? "expected an object" : wrong.text);
-    json_object_foreach(file, name, value)
-    {
+    json_object_foreach(file, name, value) {
         const program_option *o = options_find(program->table, name);
         if (strcmp(name, "version") == 0 || strcmp(name, "checksum") == 0)
             continue;

@@ -4,9 +4,10 @@
  *     predictions_row(&card, logits, NULL, true, stdout);           // setosa,0.93,0.93,0.07
  *
  *     rows.csv            row, loss, correct: of every row of the test split (or else of the validation split), with
- * the row's index in the source, from 0. correct is 1 or 0, for classes. The mean of the losses is the run's; two runs
- * with the same split are compared row by row. predictions.csv     row, split, loss, the right answer (true_class, or
- * true_NAME of each target in its own unit) and the columns of `predict --probabilities`, of every row of all splits
+ *                         the row's index in the source, from 0. correct is 1 or 0, for classes. The mean of the
+ *                         losses is the run's; two runs with the same split are compared row by row.
+ *     predictions.csv     row, split, loss, the right answer (true_class, or true_NAME of each target in its own
+ *                         unit) and the columns of `predict --probabilities`, of every row of all splits
  */
 #ifndef RUN_PREDICTIONS_H
 #define RUN_PREDICTIONS_H

@@ -60,8 +60,7 @@ static const char *difference(json_t *ours, json_t *theirs, const char *const *i
 {
     const char *name;
     json_t *value;
-    json_object_foreach(ours, name, value)
-    {
+    json_object_foreach(ours, name, value) {
         if (!ignored[options_position(ignored, name)] && !is_same(value, json_object_get(theirs, name)))
             return name;
     }

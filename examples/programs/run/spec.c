@@ -273,8 +273,7 @@ void run_spec_name(const run_spec *s, const json_t *lists, const run_spec *defau
     slash = strcmp(file, "-") == 0 ? "stdin" : slash && slash[1] ? slash + 1 : file;
     size_t used = (size_t)snprintf(name, RUN_NAME, "results/%.*s-%s%s", (int)strcspn(slash, "./"), slash,
                                    s->net.model ? s->net.model : "auto", lists ? "-compared" : "");
-    json_object_foreach(ours, option, value)
-    {
+    json_object_foreach(ours, option, value) {
         if (strcmp(option, "data") == 0 || strcmp(option, "model") == 0 ||
             json_equal(value, json_object_get(usual, option)) || used >= RUN_NAME - 1)
             continue;

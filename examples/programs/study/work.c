@@ -48,11 +48,12 @@ static bool write_runs(const void *context, FILE *to)
     for (int i = 0; i < BEFORE; i++)
         fprintf(to, "%s%s", i ? "," : "", before[i]);
     for (int i = 0; i < work->count; i++)
-        json_object_foreach(work->run[i].record.results, name,
-                            value) if (json_is_number(value) && strcmp(name, "epochs") != 0 &&
-                                       strcmp(name, "diverged") != 0 &&
-                                       json_object_set_new(names, name, json_null()) != 0) return false;
-    json_object_foreach(names, name, value) fprintf(to, ",%s", name);
+        json_object_foreach(work->run[i].record.results, name, value)
+            if (json_is_number(value) && strcmp(name, "epochs") != 0 && strcmp(name, "diverged") != 0 &&
+                json_object_set_new(names, name, json_null()) != 0)
+                return false;
+    json_object_foreach(names, name, value)
+        fprintf(to, ",%s", name);
     fputc('\n', to);
     for (const study_run *run = work->run; run < work->run + work->count; run++) {
         const study_record *r = &run->record;
@@ -60,8 +61,7 @@ static bool write_runs(const void *context, FILE *to)
             continue;
         fprintf(to, "%.*s,\"%s\",%g,%d,%s,%d", group_length(run), run->name, run->options, run->spec.lr, run->spec.seed,
                 r->diverged ? "diverged" : "finished", r->epochs);
-        json_object_foreach(names, name, value)
-        {
+        json_object_foreach(names, name, value) {
             const double number = study_record_result(r, name);
             fprintf(to, ",%s", isnan(number) ? "" : number_text(number, (char[NUMBER_TEXT]){0}));
         }

@@ -28,6 +28,7 @@ typedef struct tg_initial {
     double own;       /* gain by the model's own rule, which the default initialiser takes; 0: as `gain`. A bias begins
                          with it; by another initialiser with 0 */
     double deviation; /* of a weight that is normal with this deviation, whatever the model's initialiser */
+    double scale;     /* factor of the weight's own, beside that of the model; 0: 1 */
     int sums; /* number of residual connections that add up its results; the weight is divided by the square root; 0
                  counts as 1 */
 } tg_initial;

@@ -179,7 +179,7 @@ void tg_parameter_initial(tg_parameter *parameter, tg_initial initial)
 /* `first`: no earlier parameter is drawn by the rule; updated by the call. */
 static bool begin(tg_parameter *p, bool *first, tg_init init, double scale, const tg_rng *rng)
 {
-    const double divisor = p->initial.sums ? sqrt(p->initial.sums) : 1;
+    const double divisor = (p->initial.sums ? sqrt(p->initial.sums) : 1) / (p->initial.scale ? p->initial.scale : 1);
     if (p->initial.deviation != 0) {
         tg_rng own = tg_rng_stream(rng, p->name);
         tg_parameter_fill_normal(p, p->initial.deviation / divisor, &own);

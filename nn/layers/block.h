@@ -28,10 +28,11 @@ typedef struct tg_block_config {
     tg_norm norm;             /* TG_NORM_LAYER, TG_NORM_RMS; 0: none */
     double epsilon;           /* 0: the norm's default */
     bool post_norm;
-    bool cross;     /* attention to the context's memory, after that of x to itself */
-    bool no_bias;   /* in the feed-forward layer; attention has its own */
-    double dropout; /* rate, see above; attention weights have their own */
-    bool recompute; /* checkpoint: nothing inside the block is stored; a backward pass recomputes it */
+    bool cross;                /* attention to the context's memory, after that of x to itself */
+    bool no_bias;              /* in the feed-forward layer; attention has its own */
+    double feed_forward_scale; /* factor of the initial weights of the feed-forward layer; 0: 1 */
+    double dropout;            /* rate, see above; attention weights have their own */
+    bool recompute;            /* checkpoint: nothing inside the block is stored; a backward pass recomputes it */
 } tg_block_config;
 
 /* NULL, or the error in the configuration. */

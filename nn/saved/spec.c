@@ -121,6 +121,7 @@ static tg_model *make_vit(const tg_model_spec *s, const tg_rng *rng, tg_error *e
                        .dropout = s->dropout};
     c.block.dropout = s->dropout;
     c.block.post_norm = s->post_norm;
+    c.block.feed_forward_scale = s->ffn_init_scale;
     return read_names(s, &c.block.activation, &c.block.norm, &c.init, error) ? finish(&tg_vit_kind, &c, rng, error)
                                                                              : NULL;
 }
@@ -157,6 +158,7 @@ static tg_model *make_gpt(const tg_model_spec *s, const tg_rng *rng, tg_error *e
                                .rotary_base = s->rotary ? 10000 : 0};
     c.block.dropout = s->dropout;
     c.block.post_norm = s->post_norm;
+    c.block.feed_forward_scale = s->ffn_init_scale;
     c.block.attention.key_value_heads = s->kv_heads;
     return read_names(s, &c.block.activation, &c.block.norm, &c.init, error)
                ? finish(&tg_transformer_kind, &c, rng, error)
@@ -174,6 +176,7 @@ static tg_model *make_seq2seq(const tg_model_spec *s, const tg_rng *rng, tg_erro
                            .dropout = s->dropout};
     c.block.dropout = s->dropout;
     c.block.post_norm = s->post_norm;
+    c.block.feed_forward_scale = s->ffn_init_scale;
     c.block.attention.key_value_heads = s->kv_heads;
     return read_names(s, &c.block.activation, &c.block.norm, &c.init, error) ? finish(&tg_seq2seq_kind, &c, rng, error)
                                                                              : NULL;
@@ -249,7 +252,7 @@ static const kind convnet_kind = {
     {.filters = "16,32", .norm = "batch", .activation = "gelu_exact"}};
 static const kind vit_kind = {
     KIND(vit),
-    {.options = "layers heads width patch post-norm", .images = true, .batch = 128, .lr = 1e-3},
+    {.options = "layers heads width patch post-norm ffn-init-scale", .images = true, .batch = 128, .lr = 1e-3},
     {.layers = 4, .heads = 4, .width = 64, .patch = 7, .norm = "layer", .activation = "gelu_exact"}};
 static const kind autoencoder_kind = {KIND(autoencoder),
                                       {.options = "hidden code",
@@ -271,7 +274,7 @@ static const kind charmlp_kind = {
     {.hidden = "256", .context = 8, .embedding = 24, .norm = "none", .activation = "gelu_exact"}};
 static const kind gpt_kind = {
     KIND(gpt),
-    {.options = "layers heads kv-heads width context rotary post-norm epoch-windows",
+    {.options = "layers heads kv-heads width context rotary post-norm ffn-init-scale epoch-windows",
      .text = true,
      .every_position = true,
      .batch = 32,
@@ -279,7 +282,7 @@ static const kind gpt_kind = {
     {.layers = 4, .heads = 4, .width = 64, .context = 64, .norm = "layer", .activation = "gelu_tanh"}};
 static const kind seq2seq_kind = {
     KIND(seq2seq),
-    {.options = "layers heads kv-heads width context relative post-norm",
+    {.options = "layers heads kv-heads width context relative post-norm ffn-init-scale",
      .text = true,
      .pairs = true,
      .every_position = true,

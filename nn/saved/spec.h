@@ -23,7 +23,7 @@ typedef struct tg_model_spec {
     const char *hidden, *filters; /* widths: "128x4", "16,32,64"; "none" */
     const char *activation, *norm, *init;
     int code, patch, layers, heads, kv_heads, width, context, embedding;
-    double dropout, init_scale;
+    double dropout, init_scale, ffn_init_scale;
     bool residual, rotary, relative, post_norm;
     bool equal_width; /* gated: the configured widths, not those with as many parameters as a plain net */
     bool last;        /* of a model that may predict at every position: it predicts at the last one only */

@@ -94,6 +94,35 @@ START_TEST(any_initialiser_draws_the_weights)
 }
 END_TEST
 
+START_TEST(feed_forward_layers_have_a_scale_of_their_own)
+{
+    static const char *const plain[] = {"layers.0.linear1.weight", "layers.1.linear2.weight"},
+                             *const gated[] = {"layers.0.mlp.gate_proj.weight", "layers.0.mlp.up_proj.weight",
+                                               "layers.1.mlp.down_proj.weight"},
+                             *const others[] = {"token_embedding.weight", "layers.1.self_attn.out_proj.weight"};
+    const tg_rng rng = tg_rng_seed(1);
+    for (int is_gated = 0; is_gated < 2; is_gated++) {
+        tg_transformer_config config = {
+            .vocabulary = 99, .context = 40, .layers = 2, .block = tg_block_gpt(64, 2), .init = TG_INIT_GPT2};
+        config.block.activation = is_gated ? TG_SWIGLU : TG_RELU;
+        tg_transformer *model = tg_transformer_new(&rng, &config);
+        config.block.feed_forward_scale = 3;
+        tg_transformer *scaled = tg_transformer_new(&rng, &config);
+        for (int w = 0; w < (is_gated ? 3 : 2); w++) {
+            const char *name = (is_gated ? gated : plain)[w];
+            ck_assert_double_eq_tol(size_of(scaled, name) / size_of(model, name), 3, 1e-6);
+        }
+        for (int w = 0; w < 2; w++)
+            ck_assert_double_eq(size_of(scaled, others[w]), size_of(model, others[w]));
+        tg_transformer_free(model);
+        tg_transformer_free(scaled);
+    }
+    tg_transformer_config wrong = {.vocabulary = 9, .context = 4, .layers = 1, .block = tg_block_gpt(8, 2)};
+    wrong.block.feed_forward_scale = -1;
+    ck_assert_ptr_null(tg_transformer_new(&rng, &wrong));
+}
+END_TEST
+
 START_TEST(after_the_first_steps_a_step_allocates_nothing)
 {
     tg_rng rng = tg_rng_seed(1);
@@ -213,6 +242,7 @@ Suite *transformer_suite(void)
     TCase *tests = tcase_create("transformer");
     tcase_add_checked_fixture(tests, start_tape, finish_tape);
     tcase_add_test(tests, any_initialiser_draws_the_weights);
+    tcase_add_test(tests, feed_forward_layers_have_a_scale_of_their_own);
     tcase_add_loop_test(tests, a_model_learns_to_count_by_strides, 0, 2);
     tcase_add_loop_test(tests, after_the_first_steps_a_step_allocates_nothing, 0, 2);
     tcase_add_test(tests, padding_is_not_seen);

@@ -3,6 +3,8 @@
 #include "nn/layers/dropout.h"
 #include "nn/layers/layer_internal.h"
 
+#include <math.h>
+
 /* ---- as published ---- */
 
 tg_block_config tg_block_bert(int64_t width, int heads)
@@ -66,6 +68,8 @@ const char *tg_block_config_error(const tg_block_config *config)
         return "there is no such activation or normalisation";
     if (config->norm == TG_NORM_BATCH || config->norm == TG_NORM_GROUP)
         return "the normalisation must be layer, rms or none: the others are not over the last axis";
+    if (!(config->feed_forward_scale >= 0 && isfinite(config->feed_forward_scale)))
+        return "the scale of the feed-forward layers' initial weights must be positive, or 0 for 1";
     return tg_dropout_error(config->dropout) ? tg_dropout_error(config->dropout) : tg_dropout_error(a->dropout);
 }
 
@@ -85,6 +89,14 @@ static tg_feed_forward feed_forward_part(tg_parameters *set, const char *name, c
     layer.out = tg_linear_layer_add(set, tg_name_in(name, "linear2").text, hidden, width, !c->no_bias);
     tg_parameter_initial(layer.out.weight, (tg_initial){.gain = tg_activation_gain(c->activation)});
     return layer;
+}
+
+static void scale_initial(const tg_feed_forward *layer, double scale)
+{
+    tg_parameter *weight[] = {layer->hidden.linear.weight, layer->hidden.value.weight, layer->out.weight};
+    for (int i = 0; i < 3; i++)
+        if (weight[i])
+            weight[i]->initial.scale = scale;
 }
 
 /* The number of sublayers: each has a norm and a residual connection. */
@@ -107,6 +119,7 @@ tg_block tg_block_add(tg_parameters *set, const char *name, const tg_block_confi
         block.cross = tg_attention_add(set, tg_name_in(name, "multihead_attn").text, &cross);
     }
     block.feed_forward = feed_forward_part(set, name, config);
+    scale_initial(&block.feed_forward, config->feed_forward_scale);
     for (int i = 0; i < sublayers(config); i++)
         block.norm[i] = tg_norm_layer_add(set, tg_name_in(name, norms[i]).text, config->norm, config->attention.width,
                                           config->epsilon);

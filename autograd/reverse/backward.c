@@ -132,6 +132,8 @@ static bool compute(const pass *p, bool complete)
 {
     tg_tape *tape = p->tape;
     tg_program *program = &tape->program;
+    if (!tg_run_may_read(&tape->run, program, program->count)) /* refused as a whole, before a gradient is written */
+        return false;
     for (int64_t i = tape->run.computed; i < program->count; i++) {
         tg_value *value = tg_program_at(program, i);
         read_until(p, value, i);

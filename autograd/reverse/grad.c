@@ -55,7 +55,11 @@ static bool run_again(tg_tape *tape, const tg_request *r)
     program->passes.next++;
     for (int j = 0; j < r->input_count; j++)
         r->gradients[j] = tg_tensor_of(pass->gradients[j]);
-    return tg_tape_compute(tape);
+    if (tg_tape_compute(tape))
+        return true;
+    program->count = pass->start; /* as in tg_record_pass: what is left of it must not be computed later */
+    tg_program_cut(program, pass->start);
+    return false;
 }
 
 /* The values of tensors, or of a list; NULL with the error recorded if out of memory. */

@@ -314,9 +314,14 @@ static void poison_inputs(const tg_run *run, const tg_value *value)
 }
 #endif
 
+bool tg_run_may_read(const tg_run *run, const tg_program *program, int64_t end)
+{
+    return tg_latest_change() == run->began || tg_reads_unchanged(program, run->computed, end, run->began);
+}
+
 bool tg_run_to(tg_run *run, tg_program *program, int64_t end)
 {
-    if (tg_latest_change() != run->began && !tg_reads_unchanged(program, run->computed, end, run->began))
+    if (!tg_run_may_read(run, program, end))
         return false;
     for (; run->computed < end && !program->failed; run->computed++) {
         tg_value *value = tg_program_at(program, run->computed);

@@ -67,7 +67,11 @@ void tg_run_free(tg_run *run);
 /* Begins a step. */
 void tg_run_reset(tg_run *run);
 
-/* Computes the values before number `end` that have not been computed in this step; false if that fails. */
+/* True if none of these values reads a parameter or constant that has changed; otherwise the error is recorded. */
+bool tg_run_may_read(const tg_run *run, const tg_program *program, int64_t end);
+
+/* Computes the values before number `end` that have not been computed in this step; false if that fails, before any is
+ * computed if one reads what has changed. */
 bool tg_run_to(tg_run *run, tg_program *program, int64_t end);
 
 /* Computes one value, whose inputs have been computed, by the next feature that computes, if there is one. */

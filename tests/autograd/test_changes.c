@@ -531,6 +531,60 @@ START_TEST(random_programs_have_the_right_gradient_or_an_error)
 }
 END_TEST
 
+/* ---- after a refusal ---- */
+
+/* One step whose parameters change before its pass, if `changes`; the error is cleared, and the step continues. */
+typedef struct after_refusal {
+    bool refused, has_gradient, other_has_gradient;
+    double square[SIZE], relu[SIZE];
+    const char *error;
+} after_refusal;
+
+static after_refusal continue_after(tg_tape *on, double k, bool by_input, bool changes)
+{
+    const double data[SIZE] = {k, 2 * k, 3 * k};
+    after_refusal result = {0};
+    tg_tape_reset(on);
+    tg_tensor x = tg_constant(on, TG_F64, data, TG_SHAPE(SIZE, 1)),
+              v = tg_variable(on, TG_F64, data, TG_SHAPE(SIZE, 1)), w = tg_parameter_tensor(on, f.w), d = {0};
+    tg_tensor inner = tg_tanh(tg_mul(w, tg_tanh(v))), outer = tg_add_scalar(tg_parameter_tensor(on, f.other), 1);
+    tg_tensor q = tg_sum(tg_mul(inner, outer)); /* a pass reaches `other` before it reads what has changed */
+    if (changes)
+        fill();
+    const bool fine = by_input ? tg_grad(&q, 1, &v, 1, NULL, false, &d) : tg_backward(q);
+    result.refused = !fine && !tg_ok(d) && tg_tape_error(on) && strstr(tg_tape_error(on), "has changed");
+    result.other_has_gradient = f.other->has_gradient;
+    tg_tape_clear_error(on);
+    result.has_gradient = tg_ok(tg_gradient(v));
+    tg_tensor square = tg_mul(x, x), relu = tg_relu(tg_mul_scalar(x, 10));
+    ck_assert(!tg_tape_error(on) && tg_read(square, TG_F64, result.square, SIZE) &&
+              tg_read(relu, TG_F64, result.relu, SIZE));
+    return result;
+}
+
+START_TEST(a_step_continues_after_a_refused_pass_as_on_a_fresh_tape)
+{
+    static const bool changes[] = {false, false, true, false, true, true, false, false, false, false, true};
+    const bool by_input = _i;
+    for (int i = 0; i < (int)(sizeof changes / sizeof *changes); i++) {
+        const double k = i + 1;
+        tg_tape *fresh = tg_tape_new();
+        f.w->has_gradient = f.other->has_gradient = false;
+        const after_refusal one = continue_after(fresh, k, by_input, changes[i]);
+        f.w->has_gradient = f.other->has_gradient = false;
+        const after_refusal two = continue_after(tape, k, by_input, changes[i]);
+        ck_assert(one.refused == changes[i] && two.refused == changes[i]);
+        ck_assert(one.has_gradient == two.has_gradient && two.has_gradient == (!by_input && !changes[i]));
+        ck_assert(one.other_has_gradient == two.other_has_gradient && two.other_has_gradient == two.has_gradient);
+        for (int e = 0; e < SIZE; e++) {
+            ck_assert_double_eq(two.square[e], k * (e + 1) * k * (e + 1));
+            ck_assert_double_eq(two.relu[e], 10 * k * (e + 1));
+        }
+        tg_tape_free(fresh);
+    }
+}
+END_TEST
+
 /* ---- a tape that is never reset ---- */
 
 enum { STEPS = 3000, PART = STEPS / 10 };
@@ -578,6 +632,7 @@ Suite *changes_suite(void)
     tcase_add_test(tests, a_change_of_what_a_pass_does_not_read_is_none_of_its_business);
     tcase_add_test(tests, a_constant_that_tg_set_overwrites_is_read_by_a_replay_only);
     tcase_add_test(tests, random_programs_have_the_right_gradient_or_an_error);
+    tcase_add_loop_test(tests, a_step_continues_after_a_refused_pass_as_on_a_fresh_tape, 0, 2);
     tcase_add_loop_test(tests, a_pass_costs_no_more_on_a_tape_that_is_never_reset, 0, 3);
     suite_add_tcase(suite, tests);
     return suite;

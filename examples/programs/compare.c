@@ -52,8 +52,12 @@ static int train(int job, jobs_link *link, void *context)
     if (!path_of_run(c, number, folder))
         return jobs_fail(link, "the folder's name is too long");
     const run_spec spec = experiment_given(&c->e, number);
-    const run_setup setup = {
-        .spec = spec, .from = &c->e.from, .folder = folder, .numbers_only = !c->e.settings.keep_models, .link = link};
+    const run_setup setup = {.spec = spec,
+                             .from = &c->e.from,
+                             .folder = folder,
+                             .numbers_only = !c->e.settings.keep_models,
+                             .timed = true,
+                             .link = link};
     const bool surface = spec.seed == c->e.settings.run.seed && spec.fold == 0;
     const bool fine = files_make_folder(folder, &error) && run_open(&r, &setup, &error) &&
                       (run_train(&r, &error) || tg_fit_diverged(r.fit)) &&

@@ -168,7 +168,7 @@ static bool on_epoch(void *context, const tg_fit_epoch *now)
                         .dead_fraction = r->dead ? tg_dead_units_fraction(r->dead) : NAN,
                         .best = now->best,
                         .whole_train_loss = NAN,
-                        .seconds = r->spec->paired ? r->seconds : NAN};
+                        .seconds = r->setup.timed ? r->seconds : NAN};
     if (!measure_test(r, &row.test_loss) || !measure_training(r, now->epoch, &row.whole_train_loss))
         return false;
     tg_dead_units_clear(r->dead);
@@ -230,13 +230,14 @@ static bool make(trainer *r, tg_error *error)
 
 static tg_fit_config config_of(trainer *r)
 {
+    enum { EVALUATED = 500 }; /* rows of a pass that measures */
     const run_spec *s = r->spec;
     return (tg_fit_config){.loss = loss,
                            .model = r,
                            .train = r->from->train,
                            .valid = r->from->valid,
                            .batch = s->batch,
-                           .evaluation_batch = s->paired && !r->from->is_text ? 500 : 0,
+                           .evaluation_batch = r->from->is_text || r->from->data.width ? 0 : EVALUATED,
                            .accumulate = s->accumulate,
                            .shards = s->shards,
                            .least_rows = net_least_rows(&s->net),
@@ -255,7 +256,7 @@ static tg_fit_config config_of(trainer *r)
                            .communicator = r->setup.together ? team_communicator() : NULL,
                            .on_step = on_step,
                            .on_epoch = team_follows() ? NULL : on_epoch,
-                           .order = s->paired ? order : NULL,
+                           .order = order,
                            .context = r};
 }
 

@@ -34,6 +34,7 @@ typedef struct run_setup {
     bool numbers_only;      /* run_conclude removes the model files, also those of a diverged run */
     const tg_card *started; /* from the file of spec.start, by card_adopt; or NULL */
     bool begun;             /* the weights are in the folder; those of spec.start are for a refit only */
+    bool timed;             /* the epochs have their seconds, which differ from one call to the next */
     bool profile;           /* times operations, and leaves out an incomplete last step */
     bool together;          /* runs on all processes of the team (team.h), each with the same rows */
     jobs_link *link;        /* called after a step or epoch; may be NULL */

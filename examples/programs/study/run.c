@@ -63,8 +63,12 @@ static bool train(const study_run *run, const char *path, jobs_link *link, tg_er
 {
     run_source from = *run->from; /* with splits of its own */
     trainer r;
-    run_setup setup = {
-        .spec = run->spec, .from = &from, .folder = path, .numbers_only = !run->grid->keeps_model, .link = link};
+    run_setup setup = {.spec = run->spec,
+                       .from = &from,
+                       .folder = path,
+                       .numbers_only = !run->grid->keeps_model,
+                       .timed = true,
+                       .link = link};
     tg_set_threads(1); /* runs share the processors among themselves */
     from.data.order = NULL;
     bool fine = source_complete(&setup.spec, &from, error) && source_split(&setup.spec, &from, error) &&

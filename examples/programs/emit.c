@@ -14,6 +14,7 @@ typedef struct emit_settings {
     const char *optimizer;
     int batch;
     double lr, decay, momentum;
+    options_given given;
 } emit_settings;
 
 /* In the order of tg_export_rule. */
@@ -47,6 +48,7 @@ static const options_program program = {
     .about = "Writes a model that train has saved as one file of C99, which needs nothing but the C library: "
              "int net_predict(const float *x, float *y) for one row, image or text.",
     .table = table,
+    .given_offset = offsetof(emit_settings, given),
     .after = "Inputs and outputs are in the units of the data; the standardisation, and the names of columns, classes "
              "and characters, are in the file.\n\n"
              "Examples:\nemit --model housing/best.safetensors --out housing.c --name housing\n"
@@ -267,11 +269,11 @@ static const char *conflict(const emit_settings *s)
         return "--model FILE is missing; see --help";
     if (s->table && s->dot)
         return "--table and --dot exclude each other";
-    if ((s->table || s->dot) && (s->weights || options_given("name")))
+    if ((s->table || s->dot) && (s->weights || options_has(&s->given, "name")))
         return "--name and --weights are for C, not for --table and --dot";
-    if (s->onnx && (s->table || s->dot || s->train || s->weights || options_given("out")))
+    if (s->onnx && (s->table || s->dot || s->train || s->weights || options_has(&s->given, "out")))
         return "--onnx excludes --out, --weights, --table, --dot and --train";
-    if (!s->train && options_first_given(of_training))
+    if (!s->train && options_first(&s->given, of_training))
         return "--batch, --optimizer, --lr, --weight-decay and --momentum are for --train";
     if (s->momentum > 0 && strcmp(s->optimizer, "sgd") != 0)
         return "--momentum is for --optimizer sgd";

@@ -23,6 +23,7 @@ typedef struct settings {
     const char *load, *command, *plot, *out, *html, *junit, *products;
     double limit;
     bool csv, list;
+    options_given given;
 } settings;
 
 static const program_option options[] = {
@@ -67,6 +68,7 @@ static const options_program program = {
     .about = "Compares derivatives, in double, with finite differences that estimate their own error. Checks all "
              "operations, layers and models of tapegrad, or those that match a name or pattern ('gelu*').",
     .table = options,
+    .given_offset = offsetof(settings, given),
     .words = "[NAME...]",
     .words_offset = offsetof(settings, names),
     .after = "The exit status is 0 if all passed, 1 if something failed, 3 if nothing failed but differences could not "
@@ -298,10 +300,10 @@ static int run(const settings *s, subjects *all, char *const *argv)
 static bool suits_command(const settings *s)
 {
     if (!s->command)
-        return !options_given("limit") || (refuse("", "--limit is for --command only"), false);
+        return !options_has(&s->given, "limit") || (refuse("", "--limit is for --command only"), false);
     if (s->names || s->list || s->load || s->plot)
         return refuse("--command", "checks all functions of that program: no names, --list, --load or --plot"), false;
-    if (options_given("order"))
+    if (options_has(&s->given, "order"))
         return refuse("--order",
                       "functions of --command are checked to first order; give a vjp as a function of its own"),
                false;
@@ -315,10 +317,10 @@ int main(int argc, char **argv)
     const tg_op *const *own = NULL;
     static const char *const of_checks[] = {"order", "seed", "seeds", "csv", "html", "junit", "plot", "out", NULL};
     options_parse(&program, argc, argv, &s);
-    const char *idle = s.list ? options_first_given(of_checks) : NULL;
+    const char *idle = s.list ? options_first(&s.given, of_checks) : NULL;
     if (idle)
         return fprintf(stderr, "gradcheck: --%s: --list checks nothing\n", idle), TROUBLE;
-    if (!s.plot && options_given("out"))
+    if (!s.plot && options_has(&s.given, "out"))
         return refuse("", "--out is for --plot only");
     if (!suits_command(&s))
         return TROUBLE;

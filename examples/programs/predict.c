@@ -21,6 +21,7 @@ typedef struct predict_settings {
     bool probabilities;
     int length, top, samples, seed, beams;
     double temperature;
+    options_given given;
 } predict_settings;
 
 static const char *const unknowns[] = {"error", "ignore", NULL};
@@ -71,6 +72,7 @@ static const options_program program = {
         "row; if the data has the class or target, a score is printed to standard error. For pairs it is one target a "
         "line.",
     .table = options,
+    .given_offset = offsetof(predict_settings, given),
     .after = "Columns, their standardisation and the names of classes are in the model file. A file "
              "without a header has the columns where the training file had them.\n\n"
              "Examples:\npredict --model housing --data new.csv\n"
@@ -218,29 +220,30 @@ static bool write_targets(const tg_model *model, const predict_settings *s, tg_e
 static const char *conflict(const tg_card *c, const predict_settings *s)
 {
     static const char *const of_samples[] = {"length", "temperature", "top-k", "samples", "seed", NULL};
-    if (!reads_pairs(c) && options_given("beams"))
+    if (!reads_pairs(c) && options_has(&s->given, "beams"))
         return "--beams is for models of pairs";
-    if (reads_pairs(c) && options_first_given(of_samples))
+    if (reads_pairs(c) && options_first(&s->given, of_samples))
         return "the model writes a target for each source, and --length, --temperature, --top-k, --samples and --seed "
                "are for texts";
-    if (reads_pairs(c) && !options_given("header") && !options_given("unknown") && !s->rename && !s->probabilities)
+    if (reads_pairs(c) && !options_has(&s->given, "header") && !options_has(&s->given, "unknown") && !s->rename &&
+        !s->probabilities)
         return !s->data == !s->prompt ? "the model reads sources: either --data pairs:FILE or --prompt SOURCE" : NULL;
     static const char *const of_text[] = {"prompt", "length", "temperature", "top-k", "samples", "seed", NULL};
     const bool text = c->task == TG_CARD_LETTERS;
-    if (!text && options_first_given(of_text))
+    if (!text && options_first(&s->given, of_text))
         return "the model reads rows, and --prompt, --length, --temperature, --top-k, --samples and --seed are for "
                "texts";
     if (s->rename && !s->weights)
         return "--rename is for --weights only";
     if (s->probabilities && c->task != TG_CARD_CLASSES)
         return "--probabilities is for models of classes";
-    if (text && options_given("header"))
+    if (text && options_has(&s->given, "header"))
         return "the model writes texts, and --header is for rows";
-    if (options_given("unknown") && (text || c->spec.image_width))
+    if (options_has(&s->given, "unknown") && (text || c->spec.image_width))
         return "--unknown is for tables";
-    if (s->temperature == 0 && options_given("top-k"))
+    if (s->temperature == 0 && options_has(&s->given, "top-k"))
         return "--top-k: with --temperature 0 nothing is drawn";
-    if (s->temperature == 0 && options_given("seed"))
+    if (s->temperature == 0 && options_has(&s->given, "seed"))
         return "--seed: with --temperature 0 nothing is drawn";
     if (text && s->data)
         return "the model writes texts, and --data is for rows and images; see --prompt";

@@ -58,18 +58,18 @@ static const study *find_study(const char *name)
 static bool read_options(int argc, char **argv, study_settings *s)
 {
     static const char *const of_training[] = {"only", "jobs", "part", NULL};
-    static options_program program; /* the runs need it to know which options were given */
-    program = (options_program){.name = "study",
-                                .about = "study NAME [OPTION...]: repeats published experiments and settles "
-                                         "claims by measurement. Each finished run is a record in the "
-                                         "folder: the same command continues where it was interrupted.",
-                                .table = table,
-                                .after = files_text(list_studies, "Studies")};
+    const options_program program = {.name = "study",
+                                     .about = "study NAME [OPTION...]: repeats published experiments and settles "
+                                              "claims by measurement. Each finished run is a record in the "
+                                              "folder: the same command continues where it was interrupted.",
+                                     .table = table,
+                                     .after = files_text(list_studies, "Studies"),
+                                     .given_offset = offsetof(study_settings, given)};
     options_parse(&program, argc, argv, s);
-    const char *idle = s->report_only ? options_first_given(of_training) : NULL;
+    const char *idle = s->report_only ? options_first(&s->given, of_training) : NULL;
     if (idle)
         return fprintf(stderr, "study: --%s: with --report-only nothing is trained\n", idle), false;
-    if (s->quick && options_given("data"))
+    if (s->quick && options_has(&s->given, "data"))
         return fprintf(stderr, "study: --data: a quick study uses synthetic data\n"), false;
     return true;
 }

@@ -71,6 +71,7 @@ static const options_program program = {
     .name = "train",
     .about = "Trains one model on one data set, keeps its best and its last state, and can resume.",
     .table = table,
+    .given_offset = offsetof(settings, run.given),
     .first = first,
     .after = "The same command continues where the run was stopped or killed, and ends with the same bytes as a run "
              "that was never stopped. predict uses the folder.\n\n"
@@ -230,7 +231,7 @@ static bool on_progress(void *context, const jobs_progress *now)
 static void describe(const training *t)
 {
     const int64_t done = tg_fit_step_count(t->run.fit);
-    if (!t->s.resume && !options_given("data"))
+    if (!t->s.resume && !options_has(&t->s.run.given, "data"))
         fputs("no --data, so it trains on synthetic digits for a few seconds.\nWith your own: --data csv:FILE, "
               "idx:FOLDER, text:FILE, lines:FILE or pairs:FILE; see --help.\n",
               stderr);
@@ -443,13 +444,13 @@ static bool repeat(training *t, int argc, char **argv, tg_error *error)
 static bool check(const settings *s, tg_error *error)
 {
     const char *problem =
-        s->resume && options_given("start")                     ? "--start begins a run, and --resume continues one"
+        s->resume && options_has(&s->run.given, "start")        ? "--start begins a run, and --resume continues one"
         : s->resume && s->run.overwrite                         ? "--overwrite begins a run, and --resume continues one"
         : s->run.activation_from && !s->run.start && !s->resume ? "--activation-from is for --start only"
         : s->run.rename && !s->run.start && !s->resume          ? "--rename is for --start only"
-        : s->run.start && options_given("init")                 ? "--init: the weights are those of --start"
-        : s->run.start && options_given("init-scale")           ? "--init-scale: the weights are those of --start"
-                                                                : NULL;
+        : s->run.start && options_has(&s->run.given, "init")    ? "--init: the weights are those of --start"
+        : s->run.start && options_has(&s->run.given, "init-scale") ? "--init-scale: the weights are those of --start"
+                                                                   : NULL;
     if (problem)
         tg_fail(error, "%s", problem);
     return !problem;
@@ -489,7 +490,7 @@ static bool prepare(training *t, tg_error *error)
     if (!check(&t->s, error) || (s->out && !team_follows() && !runlog_check_directory(s->out, error)) ||
         (s->start && !read_start(t, error)) || !source_open(s, &t->from, error))
         return false;
-    if (t->started && options_given("soften"))
+    if (t->started && options_has(&s->given, "soften"))
         return tg_fail(error, "--soften: inputs are scaled as for --start's file");
     run_spec_name(s, NULL, &usual, t->name);
     s->out = s->out ? s->out : t->name;

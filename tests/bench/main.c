@@ -11,6 +11,7 @@ typedef struct settings {
         *keep, *table;
     double seconds;
     bool csv, peers, compile, kernels, products, gpt, mpi, memory, emitted, recording, convnet;
+    options_given given;
 } settings;
 
 static const char *const isas[] = {"best", "baseline", "v3", "v4", NULL};
@@ -92,6 +93,7 @@ static const program_option table[] = {
 
 static const options_program program = {
     .name = "bench",
+    .given_offset = offsetof(settings, given),
     .about = "Times AdamW training steps on the tape and the same steps written by hand in C, alternating, and prints "
              "medians. Columns: ratio is the median of the ratios within a round; gflops is the speed of the matrix "
              "products alone; link ns is the round trip of a cache line between the processors of two threads. For "
@@ -161,7 +163,7 @@ static bool options_matter(const settings *s)
         option = modes[i].chosen ? modes[i].option : option;
     }
     for (size_t i = 0; i < sizeof limited / sizeof *limited; i++) {
-        if (!options_given(limited[i].option))
+        if (!options_has(&s->given, limited[i].option))
             continue;
         if (!(limited[i].modes & mode)) {
             fprintf(stderr, "bench: --%s is for %s only\n", limited[i].option, limited[i].modes_text);
@@ -184,7 +186,7 @@ static bool time_products(const settings *s, char **argv)
         printf("\n");
     return products_bench(&(products_settings){.isa = s->isa,
                                                .dtype = s->dtype,
-                                               .nets = options_given("nets") ? s->nets : NULL,
+                                               .nets = options_has(&s->given, "nets") ? s->nets : NULL,
                                                .threads = atoi(s->threads),
                                                .seconds = s->seconds / 10,
                                                .csv = s->csv,
@@ -196,7 +198,7 @@ static void choose_peers(const settings *s, peer_settings peers[PEERS])
 {
     if (!s->peers)
         return;
-    peers[PEER_TORCH] = (peer_settings){s->python, options_given("python")};
+    peers[PEER_TORCH] = (peer_settings){s->python, options_has(&s->given, "python")};
     if (s->compile)
         peers[PEER_TORCH_COMPILED] = (peer_settings){s->python, true};
     peers[PEER_JAX] = (peer_settings){*s->jax_python ? s->jax_python : s->python, *s->jax_python};
@@ -234,18 +236,20 @@ int main(int argc, char **argv)
     if (s.products)
         return time_products(&s, argv) ? EXIT_SUCCESS : 2;
     if (s.mpi)
-        return processes_bench(&(processes_settings){.nets = options_given("nets") ? s.nets : "paper,mid,ffn,gpt",
-                                                     .seconds = s.seconds,
-                                                     .csv = s.csv,
-                                                     .peer = peers[PEER_TORCH]});
+        return processes_bench(
+            &(processes_settings){.nets = options_has(&s.given, "nets") ? s.nets : "paper,mid,ffn,gpt",
+                                  .seconds = s.seconds,
+                                  .csv = s.csv,
+                                  .peer = peers[PEER_TORCH]});
     if (s.memory)
-        return memory_bench(&(memory_settings){.nets = options_given("nets") ? s.nets : "toy,small,paper,mid,ffn,gpt",
-                                               .activations = s.activations,
-                                               .csv = s.csv})
+        return memory_bench(
+                   &(memory_settings){.nets = options_has(&s.given, "nets") ? s.nets : "toy,small,paper,mid,ffn,gpt",
+                                      .activations = s.activations,
+                                      .csv = s.csv})
                    ? EXIT_SUCCESS
                    : 2;
     if (s.emitted)
-        return emitted_bench(&(emitted_settings){.nets = options_given("nets") ? s.nets : "toy,small",
+        return emitted_bench(&(emitted_settings){.nets = options_has(&s.given, "nets") ? s.nets : "toy,small",
                                                  .activations = s.activations,
                                                  .compiler = s.compiler,
                                                  .keep = s.keep,
@@ -254,12 +258,12 @@ int main(int argc, char **argv)
                    ? EXIT_SUCCESS
                    : 2;
     if (s.convnet)
-        return convnet_bench(
-                   &(convnet_settings){.activations = options_given("activations") ? s.activations : "relu,gelu_exact",
-                                       .threads = options_given("threads") ? atoi(s.threads) : 1,
-                                       .seconds = s.seconds,
-                                       .csv = s.csv,
-                                       .peer = peers[PEER_TORCH]})
+        return convnet_bench(&(convnet_settings){
+                   .activations = options_has(&s.given, "activations") ? s.activations : "relu,gelu_exact",
+                   .threads = options_has(&s.given, "threads") ? atoi(s.threads) : 1,
+                   .seconds = s.seconds,
+                   .csv = s.csv,
+                   .peer = peers[PEER_TORCH]})
                    ? EXIT_SUCCESS
                    : 2;
     if (s.recording)
@@ -271,13 +275,13 @@ int main(int argc, char **argv)
                                   .csv = s.csv,
                                   .peers = {peers[0], peers[1], peers[2]}};
     if (s.gpt)
-        return gpt_bench(
-                   &(gpt_settings){.activations = options_given("activations") ? s.activations : "gelu_tanh,swiglu",
-                                   .contexts = s.contexts,
-                                   .threads = atoi(s.threads),
-                                   .seconds = s.seconds,
-                                   .csv = s.csv,
-                                   .peers = {peers[PEER_TORCH], peers[PEER_TORCH_COMPILED]}})
+        return gpt_bench(&(gpt_settings){.activations =
+                                             options_has(&s.given, "activations") ? s.activations : "gelu_tanh,swiglu",
+                                         .contexts = s.contexts,
+                                         .threads = atoi(s.threads),
+                                         .seconds = s.seconds,
+                                         .csv = s.csv,
+                                         .peers = {peers[PEER_TORCH], peers[PEER_TORCH_COMPILED]}})
                    ? EXIT_SUCCESS
                    : 2;
     return steps_bench(&steps) ? EXIT_SUCCESS : 2;

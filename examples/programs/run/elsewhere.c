@@ -47,18 +47,18 @@ static bool write_pairs(const void *context, FILE *to)
 }
 
 /* A given option that has no effect with --runs; NULL: none. */
-static const char *useless(void)
+static const char *useless(const options_given *given)
 {
     static const char *const used[] = {"runs", "measures", "margin", "format", "report", "out", NULL};
     for (const program_option *o = experiment_program()->table; options_more(o); o++)
-        if (o->name && !used[options_position(used, o->name)] && options_given(o->name))
+        if (o->name && !used[options_position(used, o->name)] && options_has(given, o->name))
             return o->name;
     return NULL;
 }
 
 static bool check(const experiment_settings *s, tg_error *error)
 {
-    const char *other = useless();
+    const char *other = useless(&s->run.given);
     if (other)
         return tg_fail(error, "--%s: --runs trains nothing", other);
     if (s->run.report && !s->run.out)

@@ -71,6 +71,7 @@ const options_program *experiment_program(void)
         .about = "Trains the same model with several activations and several seeds, and shows which is better: by a "
                  "table with intervals, and by curves.",
         .table = table,
+        .given_offset = AT(run.given),
         .first = first,
         .after = "For one seed, all activations have the same rows in the same order and, where shapes agree, the same "
                  "initial weights. Every choice, such as that of the best epoch, is made on validation rows. The same "
@@ -342,10 +343,10 @@ static bool options_matter(const experiment *e, tg_error *error)
         any_gated |= tg_activation_from_name(spec.net.activation, &activation) && tg_activation_is_gated(activation);
         any_residual |= !net_residual_is_idle(&spec.net);
     }
-    const char *problem = options_given("gated") && !any_gated ? "--gated: no activation is gated (swiglu, geglu, ...)"
-                          : s->run.net.residual && !any_residual
-                              ? "--residual: no two successive hidden layers have the same width"
-                              : NULL;
+    const char *problem =
+        options_has(&s->run.given, "gated") && !any_gated ? "--gated: no activation is gated (swiglu, geglu, ...)"
+        : s->run.net.residual && !any_residual ? "--residual: no two successive hidden layers have the same width"
+                                               : NULL;
     if (problem)
         return tg_fail(error, "%s", problem);
     for (int run = 0; run < nets; run++) {

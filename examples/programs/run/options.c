@@ -249,19 +249,24 @@ bool options_load(const options_program *program, const char *path, void *settin
 
 /* ---- argp ---- */
 
-static bool given[OPTIONS_MOST];
-
-bool options_given(const char *name)
+bool options_has(const options_given *given, const char *name)
 {
-    const program_option *o = parsed ? options_find(parsed->table, name) : NULL;
-    return o && given[o - parsed->table];
+    int i = 0;
+    while (i < given->count && strcmp(given->name[i], name) != 0)
+        i++;
+    return i < given->count;
 }
 
-const char *options_first_given(const char *const *names)
+const char *options_first(const options_given *given, const char *const *names)
 {
-    while (*names && !options_given(*names))
+    while (*names && !options_has(given, *names))
         names++;
     return *names;
+}
+
+static options_given *given_in(const options_program *program, void *settings)
+{
+    return program->given_offset ? (options_given *)(void *)((char *)settings + program->given_offset) : NULL;
 }
 
 static void list_options(const options_program *program, const void *settings, bool all);
@@ -277,7 +282,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         const program_option *o = &r->program->table[key - FIRST_KEY];
         if (!options_set(o, r->settings, argument))
             refuse(state, o, argument);
-        given[key - FIRST_KEY] = true;
+        options_given *given = given_in(r->program, r->settings);
+        if (given && !options_has(given, o->name))
+            given->name[given->count++] = o->name;
         return 0;
     }
     if (r->program->words && key == ARGP_KEY_ARGS) {
@@ -425,7 +432,8 @@ static char *with_called_name(const char *text)
 
 void options_parse(const options_program *program, int argc, char **argv, void *settings)
 {
-    memset(given, 0, sizeof given);
+    if (program->given_offset)
+        given_in(program, settings)->count = 0;
     parsed = program;
     called = argc > 0 ? argv[0] : NULL;
     set_limits();

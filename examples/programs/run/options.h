@@ -58,7 +58,20 @@ typedef struct options_program {
     const char *const *first; /* the options that --help shows, ended by NULL, when --help-all shows all; NULL: all */
     const char *words;        /* name of other arguments in --help; NULL: none allowed */
     size_t words_offset;      /* offset of a const char *const *, set to these arguments, ended by NULL */
+    size_t given_offset;      /* offset of an options_given, set to the options of the command line; 0: there is none */
 } options_program;
+
+/* The options that a command line names: part of the settings, where another value than the default is not enough to
+ * know. Copies are independent. */
+typedef struct options_given {
+    const char *name[OPTIONS_MOST]; /* [count] */
+    int count;
+} options_given;
+
+bool options_has(const options_given *given, const char *name);
+
+/* The first of some options, ended by NULL, that were given; NULL: none. */
+const char *options_first(const options_given *given, const char *const *names);
 
 /* The option of this name; NULL: there is none. For every entry of a table, groups too: for (o = table;
  * options_more(o); o++)
@@ -98,12 +111,6 @@ const char *options_word(const program_option *option, const void *settings, cha
 /* The command of another of these programs, as the user would type it: called as build/bin/train, that of predict is
  * build/bin/predict; as tapegrad-train, tapegrad-predict. Quoted for a shell if necessary. */
 const char *options_called(const char *program);
-
-/* True if the last call of options_parse found this option on the command line; its program must still exist. */
-bool options_given(const char *name);
-
-/* The first of some options, ended by NULL, that it found; NULL: none. */
-const char *options_first_given(const char *const *names);
 
 /* Adds every option under its name to a JSON object, as a record of the run. */
 void options_record(const program_option *table, const void *settings, json_t *object);

@@ -157,7 +157,7 @@ void run_spec_complete(run_spec *s, int64_t rows)
     if (!s->refit || strcmp(s->refit, "auto") == 0)
         s->refit = whether[2];
     const bool joins = s->refit[0] == 'y' && net_joins(&s->net);
-    s->nets = s->nets == 0 || (!joins && !options_given("nets")) ? 1 : s->nets;
+    s->nets = s->nets == 0 || (!joins && !options_has(&s->given, "nets")) ? 1 : s->nets;
     if (s->batch == 0)
         for (s->batch = 8; s->batch < model->batch && 2 * s->batch <= rows / 16;)
             s->batch *= 2;
@@ -183,11 +183,11 @@ bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
         "target", "task",  "header",     "ignore",           "categorical", "missing",       "rows", "noise",
         "split",  "folds", "test-noise", "keep-predictions", "weights",     "class-weights", NULL};
     const char *model = s->net.model,
-               *of_rows_only = tg_model_traits_of(model)->text ? options_first_given(of_rows) : NULL;
+               *of_rows_only = tg_model_traits_of(model)->text ? options_first(&s->given, of_rows) : NULL;
     tg_optimizer_kind optimizer = TG_ADAMW;
     tg_optimizer_from_name(s->optimizer, &optimizer);
     for (const program_option *o = run_options; options_more(o); o++) {
-        if (o->name && options_given(o->name) && !net_takes(model, o->name))
+        if (o->name && options_has(&s->given, o->name) && !net_takes(model, o->name))
             return tg_fail(error, "--%s is not for --model %s", o->name, model);
         if (o->users && *(const double *)((const char *)s + o->offset) > 0 && !tg_optimizer_uses(optimizer, o->name))
             return tg_fail(error, "--%s is for %s only", o->name, o->users(o->name));
@@ -205,35 +205,35 @@ bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
     tg_schedule_kind schedule = TG_CONSTANT_RATE;
     tg_schedule_from_name(s->schedule, &schedule);
     const char *conflict =
-        options_given("end") && !tg_schedule_uses(schedule, "end") ? "--end has no effect with this --schedule"
-        : options_given("warmup") && s->warmup > 0 && !tg_schedule_uses(schedule, "warmup")
+        options_has(&s->given, "end") && !tg_schedule_uses(schedule, "end") ? "--end has no effect with this --schedule"
+        : options_has(&s->given, "warmup") && s->warmup > 0 && !tg_schedule_uses(schedule, "warmup")
             ? "--warmup has no effect with this --schedule, which has its own"
-        : options_given("validation") && !validates(s) && !options_given("epochs")
+        : options_has(&s->given, "validation") && !validates(s) && !options_has(&s->given, "epochs")
             ? "--validation none: nothing chooses the best epoch; --epochs N says how many there are"
-        : !validates(s) && s->patience > 0       ? "--patience needs validation rows"
-        : !validates(s) && options_given("best") ? "--best needs validation rows"
-        : !validates(s) && s->refit[0] == 'y'    ? "--refit: without validation rows all rows are training rows"
+        : !validates(s) && s->patience > 0                ? "--patience needs validation rows"
+        : !validates(s) && options_has(&s->given, "best") ? "--best needs validation rows"
+        : !validates(s) && s->refit[0] == 'y' ? "--refit: without validation rows all rows are training rows"
         : s->refit[0] == 'y' && tg_model_traits_of(model)->text ? "--refit is for rows, and a text has none"
         : s->nets > 1 && s->refit[0] != 'y'                     ? "--nets is for --refit"
         : s->nets > 1 && !net_joins(&s->net)
             ? "--nets: only an mlp without a normalisation or a gated activation has a mean of several nets"
-        : options_given("soften") && s->refit[0] != 'y' ? "--soften is for --refit"
-        : s->ema > 0 && s->refit[0] == 'y'              ? "--refit trains weights, not the averages of --ema"
-        : s->batch < least                              ? "--batch: --norm batch needs at least two rows"
-        : options_given("residual") && !s->paired && net_residual_is_idle(&s->net)
+        : options_has(&s->given, "soften") && s->refit[0] != 'y' ? "--soften is for --refit"
+        : s->ema > 0 && s->refit[0] == 'y'                       ? "--refit trains weights, not the averages of --ema"
+        : s->batch < least                                       ? "--batch: --norm batch needs at least two rows"
+        : options_has(&s->given, "residual") && !s->paired && net_residual_is_idle(&s->net)
             ? "--residual: no two successive hidden layers have the same width"
-        : options_given("patience") && s->patience >= s->epochs && s->patience > 0
+        : options_has(&s->given, "patience") && s->patience >= s->epochs && s->patience > 0
             ? "--patience has no effect: a run has no more epochs; choose fewer, or more --epochs"
         : s->label_smoothing > 0 && !classifies           ? "--label-smoothing is for classes and characters only"
         : strcmp(s->best, "accuracy") == 0 && !classifies ? "--best accuracy is for classes and characters only"
         : s->class_weights && !classifies                 ? "--class-weights is for classes only"
         : s->weights && (s->reconstructs || tg_model_traits_of(model)->reconstructs)
             ? "--weights is not for an autoencoder"
-        : options_given("target") && !is_table  ? "--target is for csv: only"
-        : options_given("task") && !is_table    ? "--task is for csv: only"
-        : options_given("missing") && !is_table ? "--missing is for csv: only"
-        : options_given("soften") && !is_table  ? "--soften is for csv: only"
-                                                : NULL;
+        : options_has(&s->given, "target") && !is_table  ? "--target is for csv: only"
+        : options_has(&s->given, "task") && !is_table    ? "--task is for csv: only"
+        : options_has(&s->given, "missing") && !is_table ? "--missing is for csv: only"
+        : options_has(&s->given, "soften") && !is_table  ? "--soften is for csv: only"
+                                                         : NULL;
     if (conflict)
         tg_fail(error, "%s", conflict);
     return !conflict;

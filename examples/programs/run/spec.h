@@ -32,6 +32,8 @@ typedef struct run_spec {
     bool reconstructs; /* the targets are the inputs, for any model; not an option */
     bool paired;       /* part of a comparison: the order of rows and the defaults are those of `compare` */
 
+    options_given given; /* on the command line; of an older record: none */
+
     const char *start, *activation_from, *rename; /* weights to begin with; may be NULL */
     const char *out;                              /* NULL: a name that describes the run */
     bool overwrite, no_plots, report, tensorboard, keep_predictions;

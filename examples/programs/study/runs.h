@@ -51,6 +51,7 @@ typedef struct study_settings {
     bool overwrite; /* retrain runs that have a record with other settings, instead of refusing */
     sweep sweep;
     int epochs;
+    options_given given;
 } study_settings;
 
 typedef struct study_context {

@@ -251,6 +251,36 @@ static bool has_number(const char *text, const char *number)
     return at != NULL;
 }
 
+/* The reports of the kept runs, below the command that made them, by their checksums (cksum of POSIX): a change of a
+ * single byte is meant, and is then made in the pages too. Values of claims may depend on the processor, so that only
+ * the part on training is compared. */
+START_TEST(the_reports_of_the_kept_runs_have_the_same_bytes)
+{
+    static const struct {
+        const char *name, *from;
+        unsigned long sum;
+    } reports[] = {{"gelu-mnist", "runs complete", 3501226171},
+                   {"gelu-autoencoder", "runs complete", 4021089142},
+                   {"shakespeare", "runs complete", 2384676525},
+                   {"deviation", "runs complete", 2086477575},
+                   {"claims", "### Training", 4102485321}};
+    char command[PATH_MAX + 200];
+    snprintf(command, sizeof command, "cp -r docs/studies/. '%s'", temporary_folder());
+    ck_assert_int_eq(system(command), 0);
+    ck_assert_msg(run_in_folder("all --report-only --no-plots") == 0, "%s", output);
+    for (size_t i = 0; i < sizeof reports / sizeof *reports; i++) {
+        unsigned long sum = 0;
+        snprintf(command, sizeof command, "sed -n '/%s/,$p' '%s/%s/report.md' | cksum", reports[i].from,
+                 temporary_folder(), reports[i].name);
+        FILE *pipe = popen(command, "r");
+        ck_assert(pipe && fscanf(pipe, "%lu", &sum) == 1);
+        pclose(pipe);
+        ck_assert_msg(sum == reports[i].sum, "the report of %s has the checksum %lu, not %lu", reports[i].name, sum,
+                      reports[i].sum);
+    }
+}
+END_TEST
+
 /* The pages show every line of the reports of the runs that are kept in docs/studies, and no number that is in none
  * of these; the values in docs/claims.md, whose digits may depend on the processor, are compared by
  * test_study_claims.c. What texts say, in the first column of a table, and all of "What is not measured" are not our
@@ -513,6 +543,7 @@ Suite *study_suite(void)
     tcase_add_test(tests, a_report_alone_trains_nothing);
     tcase_add_test(tests, a_report_is_printed_again_from_the_kept_files);
     tcase_add_test(tests, runs_that_were_kept_with_other_options_do_not_count);
+    tcase_add_test(tests, the_reports_of_the_kept_runs_have_the_same_bytes);
     tcase_add_test(tests, the_pages_in_docs_have_the_numbers_of_the_kept_runs);
     tcase_add_test(tests, the_results_of_a_run_follow_from_its_epochs);
     tcase_add_test(tests, a_run_that_was_stopped_equals_one_that_was_not);

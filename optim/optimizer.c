@@ -2,6 +2,7 @@
 
 #include "autograd/error.h"
 #include "autograd/base/names.h"
+#include "autograd/base/platform.h"
 
 #include <float.h>
 #include <math.h>
@@ -122,7 +123,7 @@ static void *zeros(size_t bytes)
 {
     enum { LINE = 64 };
     const size_t whole = (bytes / LINE + 1) * LINE;
-    void *block = aligned_alloc(LINE, whole);
+    void *block = tg_aligned_new(LINE, whole);
     return block ? memset(block, 0, whole) : NULL;
 }
 
@@ -171,8 +172,8 @@ void tg_optimizer_free(tg_optimizer *optimizer)
     if (!optimizer)
         return;
     for (int k = 0; k < TG_UPDATE_STATES; k++)
-        free(optimizer->state[k]);
-    free(optimizer->scratch);
+        tg_aligned_free(optimizer->state[k]);
+    tg_aligned_free(optimizer->scratch);
     free(optimizer->factors);
     free(optimizer);
 }

@@ -2,7 +2,8 @@
 # Checks the dependencies between the rooms of the house. docs/design.md lists them, in a block that begins with "room  stands on  for": a
 # room's files may include, and in the library call, those of the rooms that it stands on, and of all that those stand on. Inside a room
 # only circles of includes are forbidden. Calls are checked in autograd and optim: the tables of layers and models name those of all
-# rooms. The script also fails on a folder that includes another folder's private headers.
+# rooms. The script also fails on a folder that includes another folder's private headers, and on a file of the library, except
+# autograd/base/platform.c, that knows the operating system.
 #   tests/arrows.sh [FOLDER]     from the top of the tree; FOLDER holds what make has built, for the calls
 set -eu
 calls=$(mktemp)
@@ -23,6 +24,11 @@ trap 'rm "$calls"' EXIT
 
 find autograd nn optim plots examples -name '*.[ch]' -o -name '*.inc' -o -name '*.def' |
     xargs awk '
+    BEGIN {
+        knows = "_WIN32|__APPLE__|__linux__|__GLIBC__|__unix__|(^|[^a-z_])(aligned_alloc|open_memstream|fdopen|mkdir|fsync|fseeko|ftello|getpid|" \
+                 "fork|dlopen|uselocale|setlocale|clock_gettime|sysconf)\\(|" \
+                 "#include <(unistd|fcntl|dlfcn|dirent|sys/[a-z]*|xlocale|locale|signal|poll|spawn|io|direct|windows)[.]h>"
+    }
     function problem(text) { print "arrows: " text > "/dev/stderr"; failed = 1 }
     function folder_of(file) { sub(/\/[^\/]*$/, "", file); return file }
 
@@ -89,7 +95,10 @@ find autograd nn optim plots examples -name '*.[ch]' -o -name '*.inc' -o -name '
             source[folder_of(folder), name] = folder
         }
     }
-    /^TG_API_BEGIN/ || FILENAME ~ /\.def$/ || FILENAME ~ /^autograd\/base\/(names|numbers)\.h$/ { is_public[FILENAME] = 1 }
+    /^TG_API_BEGIN/ || FILENAME ~ /\.def$/ || FILENAME ~ /^autograd\/base\/(names|numbers|platform)\.h$/ { is_public[FILENAME] = 1 }
+    FILENAME ~ /^(autograd|nn|optim)\// && FILENAME != "autograd/base/platform.c" && $0 ~ knows {
+        problem(FILENAME ": knows the operating system (" $0 "), as only autograd/base/platform.c may")
+    }
     /^#include [<"]/ {
         split($2, quoted, /[<">]/)
         if ($2 ~ /^</ && quoted[2] !~ /^(tapegrad|cblas)\.h$/)

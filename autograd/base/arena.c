@@ -1,5 +1,7 @@
 #include "autograd/base/arena.h"
 
+#include "autograd/base/platform.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -19,7 +21,7 @@ static tg_chunk *new_chunk(tg_arena *arena, size_t size)
     if (want > SIZE_MAX - 2 * TG_CHUNK_ALIGNMENT)
         return NULL;
     want = (want + TG_CHUNK_ALIGNMENT - 1) / TG_CHUNK_ALIGNMENT * TG_CHUNK_ALIGNMENT;
-    tg_chunk *chunk = aligned_alloc(TG_CHUNK_ALIGNMENT, want + TG_CHUNK_ALIGNMENT);
+    tg_chunk *chunk = tg_aligned_new(TG_CHUNK_ALIGNMENT, want + TG_CHUNK_ALIGNMENT);
     if (!chunk)
         return NULL;
     chunk->used = 0;
@@ -73,7 +75,7 @@ void tg_arena_trim(tg_arena *arena, int64_t used)
         tg_chunk *chunk = *link;
         *link = chunk->next;
         arena->bytes_held -= (int64_t)chunk->size;
-        free(chunk);
+        tg_aligned_free(chunk);
     }
     if (empty && (arena->current = arena->first))
         arena->first->before = 0;
@@ -88,7 +90,7 @@ void tg_arena_free(tg_arena *arena)
 {
     for (tg_chunk *chunk = arena->first, *next; chunk; chunk = next) {
         next = chunk->next;
-        free(chunk);
+        tg_aligned_free(chunk);
     }
     *arena = (tg_arena){.allocations = arena->allocations};
 }

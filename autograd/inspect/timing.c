@@ -1,12 +1,10 @@
 /* The time of each operation: a feature of the tape while it is measured, and for as long as it can be read. */
-#define _POSIX_C_SOURCE 200809L
-
+#include "autograd/base/platform.h"
 #include "autograd/listing.h"
 #include "autograd/tape/tape_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Of one value: its total time, and how often it was computed in that time. */
 typedef struct total {
@@ -41,21 +39,14 @@ static bool reserve(times *t, tg_program *program)
     return true;
 }
 
-static double clock_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static bool compute(tg_feature *feature, tg_run *run, tg_value *value)
 {
     times *t = (times *)feature;
     if (!reserve(t, value->program))
         return false;
-    const double begin = clock_seconds();
+    const double begin = tg_seconds();
     const bool fine = tg_run_compute(run, feature->next, value);
-    t->totals[value->index].seconds += clock_seconds() - begin;
+    t->totals[value->index].seconds += tg_seconds() - begin;
     t->totals[value->index].runs++;
     return fine;
 }

@@ -1,8 +1,6 @@
-#if defined __linux__
-#define _GNU_SOURCE /* processors of threads */
-#endif
 #include "autograd/kernels/parallel.h"
 
+#include "autograd/base/platform.h"
 #include "autograd/kernels/scratch.h"
 
 #include <limits.h>
@@ -12,7 +10,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 enum { MOST_THREADS = 32 };
 enum { SPINS = 200 };   /* spins of a waiting thread: some microseconds without a pause, */
@@ -25,15 +22,9 @@ typedef struct job {
     int parts;
 } job;
 
-#if defined __GLIBC__
-typedef cpu_set_t processors;
-#else
-typedef int processors;
-#endif
-
 typedef struct worker {
     pthread_t thread;
-    processors own; /* the processors it may run on, from the time when it went to sleep */
+    tg_processors own; /* the processors it may run on, from the time when it went to sleep */
     bool asleep;
     void *scratch; /* its scratch memory, allocated before it starts */
 } worker;
@@ -56,18 +47,6 @@ static struct pool {
 
 static atomic_int threads_set; /* 0: 0: not set yet */
 
-static int processors_here(void)
-{
-    int count = 0;
-#if defined __linux__
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
-        count = CPU_COUNT(&set);
-#endif
-    count = count > 0 ? count : (int)sysconf(_SC_NPROCESSORS_ONLN);
-    return count > 0 ? count : 1;
-}
-
 static int number_in_environment(const char *name)
 {
     const char *text = getenv(name);
@@ -79,7 +58,7 @@ static int number_in_environment(const char *name)
 static int threads_at_start(void)
 {
     static const char *const others[] = {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"};
-    const int own = number_in_environment("TG_THREADS"), most = processors_here();
+    const int own = number_in_environment("TG_THREADS"), most = tg_processor_count();
     int number = 0;
     for (size_t i = 0; number == 0 && i < sizeof others / sizeof *others; i++)
         number = number_in_environment(others[i]);
@@ -88,7 +67,7 @@ static int threads_at_start(void)
 
 void tg_parallel_set_threads(int threads)
 {
-    atomic_store(&threads_set, threads > 0 ? threads : processors_here());
+    atomic_store(&threads_set, threads > 0 ? threads : tg_processor_count());
 }
 
 int tg_parallel_threads(void)
@@ -147,80 +126,14 @@ static void run(int number)
  * off the caller's processor before it is woken, and moves itself when it finds that it runs there. Otherwise it may
  * run wherever it could before.
  */
-#if defined __GLIBC__
-
-static int this_processor(void)
-{
-    return sched_getcpu();
-}
-
-/* The processors on which the calling thread may run; empty if the system does not say. */
-static processors mine(void)
-{
-    processors set;
-    if (pthread_getaffinity_np(pthread_self(), sizeof set, &set) != 0)
-        CPU_ZERO(&set);
-    return set;
-}
-
-/* All processors except one, if that leaves any. */
-static processors without(processors set, int processor)
-{
-    if (processor >= 0 && processor < CPU_SETSIZE && CPU_COUNT(&set) > 1)
-        CPU_CLR(processor, &set);
-    return set;
-}
-
-/* The system refuses an empty set, which then changes nothing. */
-static void place(pthread_t thread, processors set)
-{
-    pthread_setaffinity_np(thread, sizeof set, &set);
-}
-
-static void place_new(pthread_attr_t *attributes, processors set)
-{
-    if (CPU_COUNT(&set) > 0)
-        pthread_attr_setaffinity_np(attributes, sizeof set, &set);
-}
-
-#else
-
-static int this_processor(void)
-{
-    return -1;
-}
-
-static processors mine(void)
-{
-    return 0;
-}
-
-static processors without(processors set, int processor)
-{
-    (void)processor;
-    return set;
-}
-
-static void place(pthread_t thread, processors set)
-{
-    (void)thread, (void)set;
-}
-
-static void place_new(pthread_attr_t *attributes, processors set)
-{
-    (void)attributes, (void)set;
-}
-
-#endif
-
 static void keep_away_from_the_caller(void)
 {
     const int processor = atomic_load(&pool.processor);
-    if (processor < 0 || processor != this_processor())
+    if (processor < 0 || processor != tg_processor())
         return;
-    const processors set = mine();
-    place(pthread_self(), without(set, processor));
-    place(pthread_self(), set);
+    const tg_processors set = tg_processors_own();
+    tg_processors_place(pthread_self(), tg_processors_without(set, processor));
+    tg_processors_place(pthread_self(), set);
 }
 
 /* ---- workers ---- */
@@ -228,14 +141,14 @@ static void keep_away_from_the_caller(void)
 static void sleep_until_woken(worker *w)
 {
     pthread_mutex_lock(&pool.sleep_lock);
-    w->own = mine();
+    w->own = tg_processors_own();
     w->asleep = true;
     atomic_fetch_add(&pool.sleepers, 1);
     while (!parts_of(atomic_load(&pool.offer)))
         pthread_cond_wait(&pool.wake, &pool.sleep_lock);
     atomic_fetch_sub(&pool.sleepers, 1);
     w->asleep = false;
-    place(w->thread, w->own);
+    tg_processors_place(w->thread, w->own);
     pthread_mutex_unlock(&pool.sleep_lock);
 }
 
@@ -258,7 +171,7 @@ static void *work(void *worker_of_pool)
     const int preferred = (int)(w - pool.worker);
     w->thread = pthread_self();
     tg_scratch_own(w->scratch);
-    place(w->thread, w->own);
+    tg_processors_place(w->thread, w->own);
     for (int waits = 0, number;;) {
         if (take(preferred, &number)) {
             keep_away_from_the_caller();
@@ -289,7 +202,7 @@ static void forget_workers(void)
 
 __attribute__((constructor)) static void look_after_children(void)
 {
-    pthread_atfork(NULL, NULL, forget_workers);
+    tg_after_fork(forget_workers);
 }
 
 static bool create(worker *w)
@@ -298,15 +211,15 @@ static bool create(worker *w)
     pthread_attr_t attributes;
     if (pthread_attr_init(&attributes) != 0)
         return false;
-    w->own = mine();
+    w->own = tg_processors_own();
     w->asleep = false;
     w->scratch = tg_scratch_new();
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    place_new(&attributes, without(w->own, this_processor()));
+    tg_processors_of_new(&attributes, tg_processors_without(w->own, tg_processor()));
     const bool created = pthread_create(&thread, &attributes, work, w) == 0;
     pthread_attr_destroy(&attributes);
     if (!created)
-        free(w->scratch);
+        tg_aligned_free(w->scratch);
     return created;
 }
 
@@ -315,7 +228,7 @@ static void wake_all(void)
     pthread_mutex_lock(&pool.sleep_lock);
     for (worker *w = pool.worker + 1; w <= pool.worker + pool.workers; w++)
         if (w->asleep)
-            place(w->thread, without(w->own, this_processor()));
+            tg_processors_place(w->thread, tg_processors_without(w->own, tg_processor()));
     pthread_cond_broadcast(&pool.wake);
     pthread_mutex_unlock(&pool.sleep_lock);
 }
@@ -335,7 +248,7 @@ static void run_in_parts(const job *j)
 {
     pool.job = *j;
     atomic_store(&pool.finished, 0);
-    atomic_store(&pool.processor, this_processor());
+    atomic_store(&pool.processor, tg_processor());
     const uint64_t round = (atomic_load(&pool.offer) >> 32) + 1;
     atomic_store(&pool.offer, round << 32 | (((uint64_t)1 << j->parts) - 1));
     call_workers(j->parts - 1);

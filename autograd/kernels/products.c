@@ -1,5 +1,6 @@
 #include "autograd/kernels/product.h"
 
+#include "autograd/base/platform.h"
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/parallel.h"
 #include "autograd/kernels/scratch.h"
@@ -84,7 +85,6 @@ static void multiply_by_openblas(operands *o)
 
 #else
 
-#include <dlfcn.h>
 #include <pthread.h>
 
 /* As cblas.h declares them, with integers of 32 bits. */
@@ -105,17 +105,17 @@ static struct openblas {
 /* Sets `function` to the library's function of this name; false if there is none. */
 static bool look_up(void *library, const char *name, void *function)
 {
-    void *symbol = dlsym(library, name);
+    void *symbol = tg_library_find(library, name);
     memcpy(function, &symbol, sizeof symbol); /* C has no cast from an object's pointer to a function's; POSIX does */
     return symbol != NULL;
 }
 
 static void load(void)
 {
-    static const char *const names[] = {"libopenblas.so.0", "libopenblas.so", "libopenblas.dylib"};
+    static const char *const names[] = {"libopenblas.so.0", "libopenblas.so", "libopenblas.dylib", "libopenblas.dll"};
     void *library = NULL;
     for (size_t i = 0; !library && i < sizeof names / sizeof *names; i++)
-        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        library = tg_library_open(names[i]);
     openblas.loaded = library && look_up(library, "cblas_sgemm", &openblas.single) &&
                       look_up(library, "cblas_dgemm", &openblas.twofold) &&
                       look_up(library, "openblas_get_num_threads", &openblas.threads) &&
@@ -163,7 +163,7 @@ static void forget_products(void)
 
 __attribute__((constructor)) static void look_after_children(void)
 {
-    pthread_atfork(NULL, NULL, forget_products);
+    tg_after_fork(forget_products);
 }
 
 /* Row by row, so that the product is added to it. */

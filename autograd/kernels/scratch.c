@@ -1,15 +1,16 @@
 #include "autograd/kernels/scratch.h"
 
+#include "autograd/base/platform.h"
+
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
 static pthread_key_t key;
 static bool has_key;
 
 static void make_key(void)
 {
-    has_key = pthread_key_create(&key, free) == 0;
+    has_key = pthread_key_create(&key, tg_aligned_free) == 0;
 }
 
 static bool ready(void)
@@ -21,13 +22,13 @@ static bool ready(void)
 
 void *tg_scratch_new(void)
 {
-    return ready() ? aligned_alloc(64, TG_SCRATCH) : NULL;
+    return ready() ? tg_aligned_new(64, TG_SCRATCH) : NULL;
 }
 
 void tg_scratch_own(void *memory)
 {
     if (memory && pthread_setspecific(key, memory) != 0)
-        free(memory);
+        tg_aligned_free(memory);
 }
 
 void *tg_scratch(void)

@@ -1,6 +1,7 @@
 /* Decides when a tape's memory is planned: once steps repeat, and less eagerly after plans that did not last. */
 #include "autograd/memory/planner.h"
 
+#include "autograd/base/platform.h"
 #include "autograd/memory/lifetimes.h"
 #include "autograd/products.h"
 
@@ -13,7 +14,7 @@ static void plan(tg_planner *planner, tg_tape *tape)
     tg_program *program = &tape->program;
     tg_use *uses = tg_find_places(program, tape->saves_memory, &size);
     const size_t others = tg_recordings_size(&planner->others), all = size > others ? size : others;
-    char *block = uses ? aligned_alloc(TG_BUFFER_ALIGNMENT, all) : NULL;
+    char *block = uses ? tg_aligned_new(TG_BUFFER_ALIGNMENT, all) : NULL;
     if (block) {
         tg_place_buffers(program, uses, block, size);
         tg_run_move(&tape->run, block, all);

@@ -1,5 +1,6 @@
 #include "autograd/tape/run.h"
 
+#include "autograd/base/platform.h"
 #include "autograd/tape/changes.h"
 #include "autograd/tape/elementwise.h"
 #include "autograd/kernels/kernels.h"
@@ -33,9 +34,9 @@ void tg_run_free(tg_run *run)
         free(feature);
     }
     tg_arena_free(&run->arena);
-    free(run->block);
+    tg_aligned_free(run->block);
     free(run->in);
-    free(run->scratch);
+    tg_aligned_free(run->scratch);
 }
 
 static void forget_free_buffers(tg_run *run)
@@ -45,7 +46,7 @@ static void forget_free_buffers(tg_run *run)
 
 static void drop_block(tg_run *run)
 {
-    free(run->block);
+    tg_aligned_free(run->block);
     run->block = NULL;
     run->block_size = 0;
 }
@@ -74,7 +75,7 @@ static void forget_from(tg_run *run, int64_t count)
 
 bool tg_run_hold(tg_run *run, size_t size)
 {
-    char *block = size > run->block_size ? aligned_alloc(ALIGNMENT, size) : run->block;
+    char *block = size > run->block_size ? tg_aligned_new(ALIGNMENT, size) : run->block;
     if (block && block != run->block) {
         drop_block(run);
         run->block = block;
@@ -233,11 +234,11 @@ static void *place_of_gradient(tg_run *run, const tg_value *value)
         return value->sink->gradient;
     const size_t size = bytes_of(value);
     if (size > run->scratch_size) {
-        void *scratch = aligned_alloc(ALIGNMENT, (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1));
+        void *scratch = tg_aligned_new(ALIGNMENT, (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1));
         if (!scratch)
             return tg_program_fail(value->program, "out of memory: %zu bytes for a gradient that is to be added", size),
                    NULL;
-        free(run->scratch);
+        tg_aligned_free(run->scratch);
         run->scratch = scratch;
         run->scratch_size = size;
         run->allocations++;

@@ -1,14 +1,12 @@
-#define _POSIX_C_SOURCE 200809L
-
 #include "nn/files/file_internal.h"
 
+#include "autograd/base/platform.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 bool tg_file_refuse(tg_error *error, const char *path, const char *problem, ...)
 {
@@ -25,23 +23,20 @@ static bool write_all(FILE *out, const tg_file_piece *pieces, int count)
     bool fine = true;
     for (int i = 0; fine && i < count; i++)
         fine = pieces[i].size == 0 || fwrite(pieces[i].bytes, 1, pieces[i].size, out) == pieces[i].size;
-    return fine && fflush(out) == 0 && fsync(fileno(out)) == 0;
+    return fine && tg_file_sync(out);
 }
 
 /* A new file. A file of this name can only be left over from a killed process with the same number. */
-static int create(const char *path)
+static FILE *create(const char *path)
 {
-    int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
-    if (descriptor < 0 && errno == EEXIST && unlink(path) == 0)
-        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
-    return descriptor;
+    FILE *file = tg_file_create(path);
+    return !file && errno == EEXIST && tg_file_remove(path) ? tg_file_create(path) : file;
 }
 
 /* Writes through a temporary file named `beside`. Returns 0, or the error's number. */
 static int replace(const char *path, char *beside, const tg_file_piece *pieces, int count)
 {
-    const int descriptor = create(beside);
-    FILE *out = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
+    FILE *out = create(beside);
     if (!out)
         return errno;
     errno = 0;
@@ -51,10 +46,10 @@ static int replace(const char *path, char *beside, const tg_file_piece *pieces, 
         fine = false;
         error = errno;
     }
-    if (fine && rename(beside, path) == 0)
+    if (fine && tg_file_replace(beside, path))
         return 0;
     error = fine ? errno : error ? error : EIO;
-    unlink(beside);
+    tg_file_remove(beside);
     return error;
 }
 
@@ -64,7 +59,7 @@ bool tg_file_write(const char *path, const tg_file_piece *pieces, int count, tg_
     char *beside = malloc(room);
     if (!beside)
         return tg_file_refuse(error, path, "out of memory");
-    snprintf(beside, room, "%s.%ld.tmp", path, (long)getpid());
+    snprintf(beside, room, "%s.%ld.tmp", path, tg_process_number());
     const int number = replace(path, beside, pieces, count);
     free(beside);
     return number == 0 || tg_file_refuse(error, path, "%s", strerror(number));

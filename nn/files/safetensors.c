@@ -1,14 +1,11 @@
-#define _POSIX_C_SOURCE 200809L /* fseeko */
-
 #include "nn/files/safetensors_internal.h"
 
+#include "autograd/base/platform.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct tg_safetensors {
     FILE *file;
@@ -24,17 +21,13 @@ enum { HEADER_MOST = 100000000 }; /* bytes, as in the reference implementation *
 /* Never waits: a named pipe is refused, and so is a folder. */
 static FILE *open_file(const char *path, tg_error *error)
 {
-    struct stat status;
-    const int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    FILE *file = NULL;
-    if (descriptor < 0 || fstat(descriptor, &status) != 0)
-        tg_file_refuse(error, path, "%s", strerror(errno));
-    else if (!S_ISREG(status.st_mode))
-        tg_file_refuse(error, path, "%s", S_ISDIR(status.st_mode) ? strerror(EISDIR) : "not a regular file");
-    else if (!(file = fdopen(descriptor, "rb")))
-        tg_file_refuse(error, path, "%s", strerror(errno));
-    if (descriptor >= 0 && !file)
-        close(descriptor);
+    tg_path_kind kind;
+    FILE *file = tg_file_open(path, &kind);
+    if (!file)
+        tg_file_refuse(error, path, "%s",
+                       kind == TG_PATH_OTHER    ? "not a regular file"
+                       : kind == TG_PATH_FOLDER ? strerror(EISDIR)
+                                                : strerror(errno));
     return file;
 }
 
@@ -42,9 +35,9 @@ static bool read_header(tg_safetensors *f, tg_error *error)
 {
     unsigned char length[8];
     uint64_t size = 0;
-    if (fseeko(f->file, 0, SEEK_END) != 0)
+    if (!tg_file_seek(f->file, 0, SEEK_END))
         return tg_file_refuse(error, f->path, "%s", strerror(errno));
-    const int64_t bytes = ftello(f->file);
+    const int64_t bytes = tg_file_tell(f->file);
     rewind(f->file);
     const size_t got = fread(length, 1, 8, f->file);
     if (ferror(f->file)) /* a folder, which fopen also opens */
@@ -131,7 +124,7 @@ bool tg_safetensors_read(tg_safetensors *f, const tg_file_tensor *tensor, tg_dty
     if (!type || !type->value || !tg_dtype_is_floating(dtype))
         return tg_file_refuse(error, f->path, "tensor %.200s: %.40s numbers cannot be read as %s", tensor->name,
                               tensor->dtype, tg_dtype_name(dtype));
-    if (fseeko(f->file, f->data_start + tensor->begin, SEEK_SET) != 0)
+    if (!tg_file_seek(f->file, f->data_start + tensor->begin, SEEK_SET))
         return tg_file_refuse(error, f->path, "tensor %.200s: %s", tensor->name, strerror(errno));
     for (int64_t i = 0; i < tensor->size; i += SOME) {
         const size_t n = tensor->size - i < SOME ? (size_t)(tensor->size - i) : SOME;

@@ -1,7 +1,7 @@
 /* Writing safetensors: the header in memory first, checked as a reader will check it. */
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
-
 #include "nn/files/safetensors_internal.h"
+
+#include "autograd/base/platform.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,12 +63,11 @@ static char *header_of(const tg_file_item *items, int count, const tg_metadata *
                        const char *path, tg_error *error)
 {
     char *text = NULL, *copy = NULL;
-    FILE *to = open_memstream(&text, size);
+    FILE *to = tg_memory_open(&text, size);
     const int64_t data = to ? put_header(to, items, count, metadata, lines) : 0;
-    if (to && fflush(to) == 0)
-        fprintf(to, "%*s", (int)(-*size % 8), "");
-    const bool whole = to && !ferror(to),
-               made = to && fclose(to) == 0 && whole && text && (copy = malloc(*size + 1)); /* glibc may leave NULL */
+    if (to)
+        fprintf(to, "%*s", (int)(-(uint64_t)tg_file_tell(to) % 8), "");
+    const bool made = to && tg_memory_close(to, &text, size) && (copy = malloc(*size + 1));
     tg_file_header header = {0};
     const bool fine = made ? tg_file_header_read(&header, memcpy(copy, text, *size), *size, data, path, error)
                            : tg_file_refuse(error, path, "out of memory");

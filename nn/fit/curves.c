@@ -1,8 +1,7 @@
-#define _POSIX_C_SOURCE 200809L
-
 #include "nn/fit/fit_internal.h"
 
 #include "autograd/base/numbers.h"
+#include "autograd/base/platform.h"
 #include "nn/files/file_internal.h"
 
 #include <inttypes.h>
@@ -82,14 +81,13 @@ static bool write_file(tg_fit *fit, const char *path, bool script)
     size_t size = 0;
     if (snprintf(name, sizeof name, "%s%s", path, script ? ".gp" : ".csv") >= PATH)
         return tg_fail_first(&fit->error, "%.300s: the name is too long", path);
-    FILE *to = open_memstream(&text, &size);
+    FILE *to = tg_memory_open(&text, &size);
     if (to && script)
         write_script(fit, path, to);
     else if (to)
         write_rows(fit, to);
-    const bool whole = to && !ferror(to), made = to && fclose(to) == 0 && whole && text;
-    const bool written =
-        made && tg_file_write(name, &(tg_file_piece){text, size}, 1, fit->error.text[0] ? NULL : &fit->error);
+    const bool written = to && tg_memory_close(to, &text, &size) &&
+                         tg_file_write(name, &(tg_file_piece){text, size}, 1, fit->error.text[0] ? NULL : &fit->error);
     free(text);
     return written || tg_fail_first(&fit->error, "out of memory for the curves");
 }

@@ -1,11 +1,10 @@
 /* FOLDER/last.safetensors is a training state (nn/files/training_state.h) with two lines more: fit.run, which must
  * describe the run that resumes, and fit.epochs, the results so far. FOLDER/best.safetensors has weights only. It is
  * written first, so it may be of a later epoch than the state; the resumed run then reaches that epoch again. */
-#define _POSIX_C_SOURCE 200809L
-
 #include "nn/fit/fit_internal.h"
 
 #include "autograd/base/numbers.h"
+#include "autograd/base/platform.h"
 #include "nn/files/training_state.h"
 #include "optim/optimizer.h"
 
@@ -14,8 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 
 enum { PATH = 1000, RUN = 240, LINE = 240 };
 
@@ -95,7 +92,7 @@ static bool save_last(tg_fit *fit, tg_metadata *lines, const char *epochs)
 static bool write_files(tg_fit *fit)
 {
     const size_t own = (size_t)fit->config.metadata_count;
-    if (mkdir(fit->config.folder, 0777) != 0 && errno != EEXIST)
+    if (!tg_folder_make(fit->config.folder) && errno != EEXIST)
         return tg_fail_first(&fit->error, "%.200s: %s", fit->config.folder, strerror(errno));
     tg_metadata *lines = calloc(own + 2, sizeof *lines);
     char *epochs = epochs_text(fit);
@@ -116,30 +113,23 @@ static bool write_files(tg_fit *fit)
 
 static const double seconds_between_files = 2;
 
-static double clock_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 void tg_fit_begin_saving(tg_fit *fit)
 {
-    fit->written = clock_seconds();
+    fit->written = tg_seconds();
 }
 
 bool tg_fit_save(tg_fit *fit)
 {
     const tg_communicator *c = fit->config.communicator;
     const bool needless = fit->config.only_to_resume && tg_fit_finished(fit);
-    fit->written = clock_seconds();
+    fit->written = tg_seconds();
     return needless || !fit->config.folder || (c && c->rank > 0) || write_files(fit);
 }
 
 bool tg_fit_save_when_due(tg_fit *fit)
 {
     const tg_communicator *c = fit->config.communicator;
-    double due = clock_seconds() - fit->written >= seconds_between_files && (!c || c->rank == 0);
+    double due = tg_seconds() - fit->written >= seconds_between_files && (!c || c->rank == 0);
     if (fit->state_is_spread && !tg_fit_add_up(fit, &due, 1))
         return false;
     return due == 0 || (tg_fit_gather_state(fit) && tg_fit_save(fit));
@@ -214,10 +204,9 @@ static bool read_last(tg_fit *fit, const tg_safetensors *file, const char *path)
 bool tg_fit_restore(tg_fit *fit)
 {
     char path[PATH];
-    struct stat found;
     if (!path_of(fit, "last.safetensors", path))
         return false;
-    if (stat(path, &found) != 0 && errno == ENOENT)
+    if (tg_path_look(path) == TG_PATH_MISSING)
         return true;
     tg_safetensors *file = tg_safetensors_open(path, &fit->error);
     const bool fine = file && read_last(fit, file, path);

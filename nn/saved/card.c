@@ -1,5 +1,6 @@
 #include "nn/saved/card.h"
 
+#include "autograd/base/platform.h"
 #include "nn/files/json_internal.h"
 #include "nn/saved/spec_internal.h"
 
@@ -8,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static bool refuse(tg_error *error, const char *what)
 {
@@ -215,14 +215,13 @@ tg_card *tg_card_parse(const char *model_text, const char *data_text, tg_error *
 /* The file of a path or of a run's folder, opened. */
 static tg_safetensors *open_file(const char *path, char **opened, tg_error *error)
 {
-    struct stat status;
     const size_t size = strlen(path) + 24;
     *opened = malloc(size);
     if (!*opened)
         return tg_fail(error, "out of memory"), NULL;
-    const bool folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    const bool folder = tg_path_look(path) == TG_PATH_FOLDER;
     snprintf(*opened, size, "%s%s", path, folder ? "/refit.safetensors" : "");
-    if (folder && stat(*opened, &status) != 0)
+    if (folder && tg_path_look(*opened) == TG_PATH_MISSING)
         snprintf(*opened, size, "%s/best.safetensors", path);
     return tg_safetensors_open(*opened, error);
 }

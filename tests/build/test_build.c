@@ -156,6 +156,15 @@ START_TEST(a_look_behind_the_public_headers_is_found)
 }
 END_TEST
 
+START_TEST(only_one_file_of_the_library_knows_the_operating_system)
+{
+    expect_problem("nn/files/file.c", "#if defined _WIN32", "nn/files/file.c: knows the operating system");
+    expect_problem("optim/optimizer.c", "#include <unistd.h>", "optim/optimizer.c: knows the operating system");
+    expect_problem("autograd/base/arena.c", "void *a(void) { return aligned_alloc(64, 64); }",
+                   "autograd/base/arena.c: knows the operating system");
+}
+END_TEST
+
 START_TEST(a_circle_of_includes_is_found)
 {
     expect_problem("examples/programs/run/progress.h", "#include \"examples/programs/run/jobs.h\"",
@@ -185,6 +194,7 @@ Suite *build_suite(void)
     tcase_add_test(tests, an_include_that_runs_up_is_found);
     tcase_add_test(tests, a_call_that_runs_up_is_found);
     tcase_add_test(tests, a_look_behind_the_public_headers_is_found);
+    tcase_add_test(tests, only_one_file_of_the_library_knows_the_operating_system);
     tcase_add_test(tests, a_circle_of_includes_is_found);
     tcase_add_test(tests, a_file_without_a_room_is_found);
     tcase_add_test(tests, tests_that_are_run_by_hand_know_it_too);

@@ -273,6 +273,60 @@ START_TEST(files_that_are_no_text_are_refused)
 }
 END_TEST
 
+/* Bytes with which files of other programs begin, and what the message names: the kind, and how to convert it. */
+static const struct foreign {
+    const char *bytes;
+    size_t size;
+    const char *kind, *remedy;
+} foreign[] = {
+#define FOREIGN(bytes, kind, remedy)          \
+    {                                         \
+        bytes, sizeof bytes - 1, kind, remedy \
+    }
+    FOREIGN("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n", "a pointer of Git LFS",
+            "git lfs pull"),
+    FOREIGN("PK\3\4\24\0\6\0\10\0\0\0!\0\0\0\0\0\0\0\0\0\0\0\0\0\23\0\0\0[Content_Types].xml<Types/>",
+            "an Excel workbook (.xlsx)", "soffice --headless --convert-to csv"),
+    FOREIGN("PK\3\4\24\0\0\0\0\0\0\0!\0\0\0\0\0\0\0\0\0\0\0\0\0\5\0\0\0x.npy\x93NUMPY", "arrays of NumPy (.npz)",
+            "numpy.savetxt('table.csv', f[f.files[0]]"),
+    FOREIGN("PK\3\4\24\0\0\0\0\0\0\0!\0\0\0\0\0\0\0\0\0\0\0\0\0\5\0\0\0x.csva,b\n1,2\n", "a zip archive", "unzip"),
+    FOREIGN("\x93NUMPY\1\0v\0{'descr': '<f8'}\n", "an array of NumPy (.npy)", "numpy.savetxt("),
+    FOREIGN("PAR1\x15\4\x15\0", "a Parquet file", "read_parquet"),
+    FOREIGN("\xfd\67zXZ\0\0\4", "packed by xz", "xz -dc"),
+    FOREIGN("BZh91AY&SY\0\1", "packed by bzip2", "bzip2 -dc"),
+    FOREIGN("SQLite format 3\0\20\0", "an SQLite database", "sqlite3 -header -csv"),
+    FOREIGN("\x80\4\x95\33\0\0\0", "a pickle of Python, which runs the code in it", "read_pickle"),
+    FOREIGN("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "an Excel workbook (.xls)", "soffice"),
+    FOREIGN("\x89HDF\r\n\x1a\n\0", "an HDF5 file", "read_hdf"),
+    FOREIGN("<!DOCTYPE html>\n<html>not found</html>\n", "a page in HTML", "another"),
+    FOREIGN("[{\"a\": 1}, {\"a\": 2}]\n", "JSON", "read_json"),
+};
+
+START_TEST(files_of_other_programs_are_refused_by_name)
+{
+    tg_error error;
+    dataset set;
+    char spec[300], command[400];
+    snprintf(spec, sizeof spec, "csv:%s", temporary_path("table.csv"));
+    temporary_write("table.csv", foreign[_i].bytes, foreign[_i].size);
+    ck_assert(!dataset_load(spec, NULL, &set, &error));
+    snprintf(command, sizeof command, ": %s", foreign[_i].kind);
+    ck_assert_msg(strstr(error.text, command) && strstr(error.text, foreign[_i].remedy), "%s", error.text);
+}
+END_TEST
+
+START_TEST(words_that_begin_like_other_formats_are_read)
+{
+    static const char *const texts[] = {"PAR1,b\n1,2\n3,4\n", "BZh1,b\n1,2\n3,4\n", "ustar,b\n1,2\n3,4\n",
+                                        "PK,b\n1,2\n3,4\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        dataset set = loaded(texts[i], standard);
+        ck_assert(set.header);
+        dataset_free(&set);
+    }
+}
+END_TEST
+
 START_TEST(what_columns_are_not_is_told)
 {
     static char many[8000];
@@ -338,6 +392,8 @@ Suite *data_csv_errors_suite(void)
     tcase_add_test(tests, a_file_without_its_kind_is_recognised);
     tcase_add_test(tests, errors_of_options_name_what_there_is);
     tcase_add_test(tests, files_that_are_no_text_are_refused);
+    tcase_add_loop_test(tests, files_of_other_programs_are_refused_by_name, 0, sizeof foreign / sizeof *foreign);
+    tcase_add_test(tests, words_that_begin_like_other_formats_are_read);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -187,11 +187,13 @@ END_TEST
 /* Files that are, or unpack to, more than the limit or than the process can allocate. */
 START_TEST(what_is_too_large_is_refused_before_memory_is_taken)
 {
-    /* the last four bytes of a gzip file are the size that it unpacks to */
+    /* the last four bytes of a gzip file say what its last member unpacks to; here 4 GB, once rightly, at least as many
+     * as are too many, and once of a file that was cut */
     static const char *const make[] = {
-        "truncate -s 5G sparse.csv",
-        "(head -c 3000 /dev/zero | gzip | head -c -4; printf \\\\377\\\\377\\\\377\\\\377) > bomb.csv.gz"};
-    static const char *const large[] = {"csv:sparse.csv", "csv:bomb.csv.gz", "text:bomb.csv.gz"};
+        "truncate -s 5G sparse.csv", "head -c 64M /dev/zero | gzip -1 > part",
+        "(for i in `seq 33`; do cat part; done; head -c -4 part; printf \\\\377\\\\377\\\\377\\\\377) > bomb.csv.gz",
+        "(gzip < train.csv | head -c 100; printf \\\\377\\\\377\\\\377\\\\377) > cut.csv.gz"};
+    static const char *const large[] = {"csv:sparse.csv", "csv:bomb.csv.gz", "text:sparse.csv"};
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
     static const char limit[] = "true"; /* sanitizers reserve terabytes of address space */
 #else
@@ -203,6 +205,7 @@ START_TEST(what_is_too_large_is_refused_before_memory_is_taken)
     for (size_t i = 0; i < sizeof large / sizeof *large; i++)
         expect_refused(train_run("sh", "-c '%s; train --data %s --no-plots'", limit, large[i]),
                        "more than 2048 megabytes, unpacked; data is kept in memory: use a part of the rows");
+    expect_refused(train_run("train", "--data csv:cut.csv.gz --no-plots"), "gzip data ends too early");
     expect_fine(train_run("train", "--data csv:train.csv --epochs 1 --no-plots --out m"));
     expect_refused(train_run("sh", "-c '%s; predict --model m --data csv:sparse.csv'", limit),
                    "more than 2048 megabytes");

@@ -99,11 +99,16 @@ const unsigned char *csv_first_line(const unsigned char *from, size_t *comments)
 /* The end of the line, including its terminator (LF, CR LF or CR); a text ends with a zero byte. */
 const unsigned char *csv_line_end(const unsigned char *from);
 
+/* Past blanks, tabs and ends of lines. */
+const unsigned char *csv_after_blanks(const unsigned char *from);
+
 /* The separator between cells: semicolon, else tab, else |, else comma, else blanks (several count as one). Blanks win
  * over commas if the first lines have numbers like 3,5 between blanks, and no other comma except in a header. */
 char csv_find_separator(const unsigned char *first);
 
-/* Fails if the file is of another kind: UTF-16, ARFF, libsvm, not UTF-8, binary. */
+/* ---- files that are no tables (csv_foreign.c) ---- */
+
+/* Fails if the file is of another kind: a binary format, UTF-16, HTML, JSON, ARFF, libsvm, not UTF-8. */
 bool csv_check_text(const char *path, const dataset_bytes *text, tg_error *error);
 
 /* ---- numbers and words (csv_number.c) ---- */

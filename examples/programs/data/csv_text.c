@@ -1,8 +1,7 @@
-/* What kind of text a file is, and what separates its cells. */
+/* Lines of a text, and what separates its cells. */
 #include "examples/programs/data/csv.h"
 
 #include <ctype.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -17,7 +16,7 @@ const unsigned char *csv_line_end(const unsigned char *from)
     return from + (*from != '\0');
 }
 
-static const unsigned char *after_blanks(const unsigned char *from)
+const unsigned char *csv_after_blanks(const unsigned char *from)
 {
     while (*from && strchr(" \t\r\n", *from))
         from++;
@@ -29,7 +28,7 @@ const unsigned char *csv_first_line(const unsigned char *from, size_t *comments)
     for (; *from; from = csv_line_end(from)) {
         if (*from == '#')
             ++*comments;
-        else if (after_blanks(from) < csv_line_end(from) && *after_blanks(from))
+        else if (csv_after_blanks(from) < csv_line_end(from) && *csv_after_blanks(from))
             break;
     }
     return from;
@@ -103,7 +102,7 @@ static bool are_commas_decimal(const unsigned char *from)
             return false;
         decimal += kind == DECIMAL;
         from = csv_line_end(from);
-        while (*from && after_blanks(from) >= csv_line_end(from))
+        while (*from && csv_after_blanks(from) >= csv_line_end(from))
             from = csv_line_end(from);
     }
     return decimal > 0;
@@ -127,7 +126,7 @@ static bool is_steady(const unsigned char *line, unsigned char letter)
     const size_t count = count_outside_quotes(line, letter);
     bool steady = count > 0;
     for (int i = 0; i < LINES && *line; i++, line = csv_line_end(line))
-        steady &= after_blanks(line) >= csv_line_end(line) || count == count_outside_quotes(line, letter);
+        steady &= csv_after_blanks(line) >= csv_line_end(line) || count == count_outside_quotes(line, letter);
     return steady;
 }
 
@@ -162,83 +161,4 @@ char csv_find_separator(const unsigned char *first)
     if (blanks && (!commas || are_commas_decimal(first)))
         return ' ';
     return ',';
-}
-
-/* ---- other kinds of files ---- */
-
-static bool is_ascii(const unsigned char *bytes, size_t size)
-{
-    uint64_t high = 0, eight;
-    for (; size >= sizeof eight; bytes += sizeof eight, size -= sizeof eight) {
-        memcpy(&eight, bytes, sizeof eight);
-        high |= eight;
-    }
-    for (; size > 0; size--)
-        high |= *bytes++;
-    return !(high & UINT64_C(0x8080808080808080));
-}
-
-/* Names of columns, categories and classes are stored in JSON, and jansson accepts only UTF-8. */
-static bool is_utf8(const unsigned char *line, size_t length)
-{
-    if (is_ascii(line, length))
-        return true;
-    json_t *text = json_stringn((const char *)line, length);
-    json_decref(text);
-    return text != NULL;
-}
-
-static bool begins_with(const unsigned char *text, const char *word)
-{
-    return strncasecmp((const char *)text, word, strlen(word)) == 0;
-}
-
-/* True if the line is a number and then only numbers of features with values: 1 3:0.5 17:1. */
-static bool is_libsvm(const unsigned char *line)
-{
-    size_t pairs = 0;
-    double unused;
-    const unsigned char *at = csv_number(line, false, &unused);
-    while (at && (*at == ' ' || *at == '\t')) {
-        at += strspn((const char *)at, " \t");
-        if (!*at || strchr("#\r\n", *at))
-            break;
-        const unsigned char *const number = at;
-        while (isdigit(*at))
-            at++;
-        at = at > number && *at == ':' ? csv_number(at + 1, false, &unused) : NULL;
-        pairs++;
-    }
-    return at && pairs > 0 && (!*at || strchr("#\r\n", *at));
-}
-
-bool csv_check_text(const char *path, const dataset_bytes *text, tg_error *error)
-{
-    const unsigned char *bytes = text->bytes, *zero = memchr(bytes, 0, text->size), *first = bytes;
-    size_t line = 1, comments = 0;
-    if (text->size >= 2 && (memcmp(bytes, "\xff\xfe", 2) == 0 || memcmp(bytes, "\xfe\xff", 2) == 0))
-        return tg_fail(error, "%s: UTF-16, expected UTF-8; iconv -f UTF-16 -t UTF-8 converts the file", path);
-    if (zero)
-        return tg_fail(error, "%s: a zero byte at offset %td, expected text in ASCII or UTF-8", path, zero - bytes);
-    while (*first == '%' || *first == '#' || (*first && after_blanks(first) >= csv_line_end(first)))
-        first = csv_line_end(first); /* comments of ARFF files, too */
-    if (begins_with(first, "@relation") || begins_with(first, "@attribute"))
-        return tg_fail(error,
-                       "%s: an ARFF file, expected CSV; sed '1,/^@data/Id; /^%%/d' leaves the rows, whose columns then "
-                       "have no names",
-                       path);
-    first = csv_first_line(bytes, &comments);
-    if (is_libsvm(first))
-        return tg_fail(error,
-                       "%s: a libsvm file (label index:value ...), expected CSV with a cell for every column; "
-                       "scikit-learn's load_svmlight_file reads it",
-                       path);
-    const bool ascii = is_ascii(bytes, text->size);
-    for (const unsigned char *at = bytes, *next; !ascii && *at; at = next, line++) {
-        next = csv_line_end(at);
-        if (at >= first && !is_utf8(at, (size_t)(next - at)))
-            return tg_fail(error, "%s:%zu: not UTF-8; if it is Latin-1, iconv -f LATIN1 -t UTF-8 converts the file",
-                           path, line);
-    }
-    return true;
 }

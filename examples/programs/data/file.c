@@ -17,7 +17,8 @@ static bool is_too_large(size_t size, const char *path, tg_error *error)
                     DATASET_FILE_LIMIT);
 }
 
-/* The size that a regular file declares: for a gzip file that of its last member, up to 4 GB; 0 if unknown. */
+/* The size that a regular file declares: for a gzip file what its last four bytes say, which is not the size if the file
+ * is cut short, has several members, or more than 4 GB; 0 if unknown. */
 static size_t size_said(int file, const struct stat *status)
 {
     unsigned char head[2] = {0}, tail[4] = {0};
@@ -43,6 +44,16 @@ static bool wait_for_writer(int file, const char *path, tg_error *error)
            tg_fail(error, "%s: a named pipe, into which no program has written for %d seconds", path, SECONDS);
 }
 
+/* True if that much can be unpacked, none of which is kept. */
+static bool unpacks_to_more(gzFile file, size_t limit)
+{
+    char some[1 << 14];
+    size_t size = 0;
+    for (int got; size <= limit && (got = gzread(file, some, sizeof some)) > 0;)
+        size += (size_t)got;
+    return size > limit;
+}
+
 /* Opens a file once, as a named pipe has its content only once. */
 static gzFile open_file(const char *path, tg_error *error)
 {
@@ -55,12 +66,18 @@ static gzFile open_file(const char *path, tg_error *error)
         fine = wait_for_writer(file, path, error);
     if (fine && !standard)
         fine = fcntl(file, F_SETFL, O_RDONLY) == 0 || tg_fail(error, "%s: %s", path, strerror(errno));
-    fine = fine && !is_too_large(standard ? 0 : size_said(file, &status), path, error);
+    const size_t said = fine && !standard ? size_said(file, &status) : 0, limit = (size_t)DATASET_FILE_LIMIT << 20;
+    fine = fine && (said != (size_t)status.st_size || !is_too_large(said, path, error)); /* not packed */
     gzFile opened = fine ? gzdopen(file, "rb") : NULL;
     if (fine && !opened)
         tg_fail(error, "%s: out of memory", path);
     if (!opened && file >= 0)
         close(file);
+    if (opened && said > limit && (unpacks_to_more(opened, limit) || gzrewind(opened) != 0)) {
+        is_too_large(said, path, error);
+        gzclose(opened);
+        return NULL;
+    }
     return opened;
 }
 

@@ -6,9 +6,7 @@
 #include "examples/programs/report/signals.h"
 #include "examples/programs/report/columns.h"
 #include "examples/programs/report/terminal.h"
-#include "examples/programs/run/experiment.h"
-#include "examples/programs/run/record.h"
-#include "examples/programs/run/run.h"
+#include "examples/programs/run/pool.h"
 #include "examples/programs/data/words.h"
 
 #include <limits.h>
@@ -19,51 +17,13 @@
 #include <unistd.h>
 
 typedef struct comparison {
+    pool all; /* first: pool_train calls show_so_far with it */
     experiment e;
-    char (*names)[EXPERIMENT_POINT]; /* [runs] */
-    int *pending;                    /* [pending_count]: unfinished runs that this process may start */
-    int pending_count, missing;      /* missing: number of all unfinished runs */
+    char folder[PATH_MAX]; /* of the runs */
     char *command;
     double next_report;   /* when the report is due again during the runs */
     bool drawn, reported; /* there are pictures, and a report, of all runs */
 } comparison;
-
-static bool path_of_run(const comparison *c, int number, char path[PATH_MAX])
-{
-    return snprintf(path, PATH_MAX, "%s/runs/%s", c->e.settings.run.out, c->names[number]) < PATH_MAX;
-}
-
-static bool is_complete(const comparison *c, int number)
-{
-    char folder[PATH_MAX];
-    return path_of_run(c, number, folder) && record_is_finished(folder);
-}
-
-/* ---- a run, in a process of its own ---- */
-
-static int train(int job, jobs_link *link, void *context)
-{
-    comparison *c = context;
-    const int number = c->pending[job];
-    tg_error error;
-    char folder[PATH_MAX];
-    trainer r;
-    tg_set_threads(1); /* runs share the processors among themselves */
-    if (!path_of_run(c, number, folder))
-        return jobs_fail(link, "the folder's name is too long");
-    const run_spec spec = experiment_given(&c->e, number);
-    const run_setup setup = {.spec = spec,
-                             .from = &c->e.from,
-                             .folder = folder,
-                             .numbers_only = !c->e.settings.keep_models,
-                             .timed = true,
-                             .link = link};
-    const bool surface = spec.seed == c->e.settings.run.seed && spec.fold == 0;
-    const bool fine = files_make_folder(folder, &error) && run_open(&r, &setup, &error) &&
-                      (run_train(&r, &error) || tg_fit_diverged(r.fit)) &&
-                      run_conclude(&r, run_results(&r, surface, &error), &error);
-    return fine ? 0 : jobs_fail(link, "%s", error.text);
-}
 
 /* ---- the comparison ---- */
 
@@ -80,29 +40,21 @@ static json_t *config_of(const comparison *c)
     return config;
 }
 
-/* Sets the names of the runs, and finds the unfinished ones. */
-static bool name_runs(comparison *c, tg_error *error)
+/* Lists the runs, and finds the unfinished ones. */
+static bool list_runs(comparison *c, tg_error *error)
 {
-    char folder[PATH_MAX];
-    free(c->names);
-    free(c->pending);
-    c->pending_count = c->missing = 0;
-    c->names = calloc((size_t)c->e.runs, sizeof *c->names);
-    c->pending = calloc((size_t)c->e.runs, sizeof *c->pending);
-    if (!c->names || !c->pending)
-        return tg_fail(error, "out of memory");
-    for (int number = 0; number < c->e.runs; number++) {
-        experiment_name(&c->e, number, c->names[number]);
-        if (!path_of_run(c, number, folder) || !record_is_finished(folder)) {
-            c->missing++;
-            if (sweep_has(&c->e.settings.sweep, number))
-                c->pending[c->pending_count++] = number;
-        } else if (c->e.settings.run.tensorboard) {
-            events *board = record_open_events(folder, error);
-            events_close(board);
-            if (!board)
-                return false;
-        }
+    char path[PATH_MAX];
+    snprintf(c->folder, sizeof c->folder, "%.*s/runs", PATH_MAX - 8, c->e.settings.run.out);
+    pool_free(&c->all);
+    c->all.folder = c->folder;
+    for (int number = 0; number < c->e.runs; number++)
+        pool_add(&c->all, &c->e, number, "");
+    pool_look(&c->all, &c->e.settings.sweep, NULL, NULL);
+    for (int i = 0; c->e.settings.run.tensorboard && i < c->all.count; i++) {
+        events *board = c->all.run[i].complete && pool_path(&c->all, i, path) ? record_open_events(path, error) : NULL;
+        events_close(board);
+        if (!board && c->all.run[i].complete)
+            return false;
     }
     return true;
 }
@@ -122,7 +74,7 @@ static runlog *read_all(const comparison *c)
                                          e->parameters[number % (e->activation_count * e->points)]);
         experiment_point(e, number, point);
         runlog_set_point(log, added, point, experiment_number(e, number));
-        if (path_of_run(c, number, folder))
+        if (pool_path(&c->all, number, folder))
             record_read(folder, log, added);
     }
     return log;
@@ -217,46 +169,26 @@ static void show_so_far(void *context)
     c->next_report = report_next(begin, jobs_clock());
 }
 
-static bool is_finished(int job, void *context)
-{
-    const comparison *c = context;
-    return is_complete(c, c->pending[job]);
-}
-
-static const char *name_of(int job, void *context)
-{
-    const comparison *c = context;
-    return c->names[c->pending[job]];
-}
-
 static jobs_outcome run_all(comparison *c)
 {
     const sweep *shared = &c->e.settings.sweep;
-    const int count = c->pending_count;
-    char runs[PATH_MAX];
-    if (c->missing < c->e.runs)
-        fprintf(stderr, "%d of %d run%s complete%s\n", c->e.runs - c->missing, c->e.runs,
-                c->e.runs == 1 ? " is" : "s are", count ? "; training the others" : "");
-    snprintf(runs, sizeof runs, "%s/runs", c->e.settings.run.out);
-    return jobs_run(&(jobs_config){.count = count,
-                                   .at_once = shared->at_once,
-                                   .context = c,
-                                   .run = train,
-                                   .name = name_of,
-                                   .on_tick = sweep_is_whole(shared) && c->e.settings.run.report ? show_so_far : NULL,
-                                   .out = stderr,
-                                   .unit = "rows",
-                                   .measured = "validation",
-                                   .folder = runs,
-                                   .is_finished = is_finished});
+    const int complete = c->all.complete_count;
+    if (complete)
+        fprintf(stderr, "%d of %d run%s complete%s\n", complete, c->e.runs, c->e.runs == 1 ? " is" : "s are",
+                c->all.pending_count ? "; training the others" : "");
+    return pool_train(&c->all,
+                      &(jobs_config){.at_once = shared->at_once,
+                                     .on_tick = sweep_is_whole(shared) && c->e.settings.run.report ? show_so_far : NULL,
+                                     .out = stderr,
+                                     .measured = "validation"});
 }
 
 /* How many runs are finished now, in any process. */
 static int count_finished(const comparison *c)
 {
     int finished = 0;
-    for (int number = 0; number < c->e.runs; number++)
-        finished += is_complete(c, number);
+    for (int i = 0; i < c->all.count; i++)
+        finished += pool_is_complete(&c->all, i);
     return finished;
 }
 
@@ -264,8 +196,8 @@ static int count_finished(const comparison *c)
 static bool is_all_there(const comparison *c)
 {
     int missing = 0;
-    for (int i = 0; i < c->pending_count; i++)
-        missing += !is_complete(c, c->pending[i]);
+    for (int i = 0; i < c->all.pending_count; i++)
+        missing += !pool_is_complete(&c->all, c->all.pending[i]);
     if (missing)
         fprintf(stderr, "compare: %d run%s that ended %s not in the folder: was it removed or renamed meanwhile?\n",
                 missing, plural(missing), missing == 1 ? "is" : "are");
@@ -360,7 +292,7 @@ static bool prepare(comparison *c, tg_error *error)
     s->out = s->out ? s->out : c->e.name;
     if (!runlog_check_directory(s->out, error))
         return tg_fail(error, "--out: %s", error->text);
-    return claim(c, error) && name_runs(c, error);
+    return claim(c, error) && list_runs(c, error);
 }
 
 static bool has_ended(const jobs_outcome *outcome)
@@ -379,7 +311,7 @@ static bool grow(comparison *c)
     for (int a = 0; a < c->e.activation_count; a++)
         best[a] = experiment_given(&c->e, runlog_best_run(log, a)).lr;
     runlog_free(log);
-    const bool grown = experiment_grow(&c->e, best, &error) && name_runs(c, &error);
+    const bool grown = experiment_grow(&c->e, best, &error) && list_runs(c, &error);
     if (grown)
         fprintf(stderr, "learning rates %s\n", experiment_list(&c->e, "lr"));
     else if (error.text[0])
@@ -419,8 +351,7 @@ int main(int argc, char **argv)
                 c.e.settings.sweep.part, finished, c.e.runs, plural(c.e.runs));
     const int shown = whole && !outcome.refused ? show_results(&c) : 0;
     const bool there = !has_ended(&outcome) || is_all_there(&c);
-    free(c.names);
-    free(c.pending);
+    pool_free(&c.all);
     free(c.command);
     experiment_free(&c.e);
     return outcome.interrupted ? signals_status() : outcome.refused ? 2 : shown ? shown : outcome.failed > 0 || !there;

@@ -82,6 +82,19 @@ typedef struct tg_derive {
     tg_tensor *gradient;
 } tg_derive;
 
+/* The argument of a joint derivative: all values that an operation of one input computed from one tensor, and their
+ * cotangents. It returns the sum over them of (d out / d in)^T cotangent, of the shape of `in`. */
+typedef struct tg_joint_use {
+    tg_tensor out, cotangent; /* the cotangent is like out */
+} tg_joint_use;
+
+typedef struct tg_joint {
+    tg_tensor in;
+    int count;          /* at least 1 */
+    tg_joint_use *uses; /* in the order in which they were recorded; may be changed */
+    tg_tensor *room;    /* for 2 count + 1 tensors */
+} tg_joint;
+
 /* Sample inputs, on which an operation is checked: derivatives of every order, and the value against a reference.
  * Elements are drawn uniformly from [low, high] (both 0: [-3, 3]), or as int32 from low .. high-1 where index is set.
  * `values`, if given, fill the input instead, in memory order, repeated as needed. Samples with infinities or NaN serve
@@ -165,6 +178,11 @@ struct tg_op {
     int64_t (*view_offset)(const tg_value *out); /* with TG_VIEW; NULL means 0 */
 
     void (*derivative)(const tg_derive *d);
+
+    /* For an operation of one input that takes a part of it: the derivative of all uses of a tensor at once, which a
+     * backward pass calls when it reaches the tensor, if there may be several; else it calls `derivative`. Operations
+     * with the same function are joined. */
+    tg_tensor (*joint)(const tg_joint *joint);
 
     /* Another operation with the same inputs and attributes, which the derivative uses and which is cheap to compute
      * together with the value: the derivative of an activation, the gradient of a loss. If a gradient is needed, it is

@@ -2,7 +2,10 @@
  * flipping and splitting are made of the two. */
 #include "autograd/ops/axes.h"
 #include "autograd/ops/category.h"
+#include "autograd/tape/program.h"
 #include "autograd/tape/strided.h"
+
+#include <stdlib.h>
 
 /* The selected elements: start + i step along each axis, i below size. */
 typedef struct slice_attributes {
@@ -101,7 +104,116 @@ static void slice_derivative(const tg_derive *d)
     d->gradient[0] = tg_scatter_slice(d->cotangent, a->start, a->step, tg_shape_of(d->in[0]), 0);
 }
 
-TG_USUAL_OPERATION(slice, 1, TG_ATTRIBUTES(slice_attributes, slice_fields));
+/* ---- the gradient of a tensor that was cut into parts ---- */
+
+/* The axis along which a slice of adjacent elements was cut, the others being whole; -1: it is another slice. */
+static int axis_of_cut(const slice_attributes *a, const tg_shape *whole)
+{
+    int found = 0;
+    for (int axis = whole->rank - 1, cuts = 0; axis >= 0; axis--) {
+        if (a->size.dim[axis] == whole->dim[axis] && a->step.dim[axis] == 1)
+            continue;
+        if (cuts++ > 0 || a->step.dim[axis] != 1)
+            return -1;
+        found = axis;
+    }
+    return whole->rank > 0 ? found : -1;
+}
+
+static const slice_attributes *slice_of_use(const tg_joint_use *use)
+{
+    return tg_value_of(use->out)->attributes;
+}
+
+/* By the axis of the cut, its start and size, and the order in which the slices were recorded. */
+static int by_place(const void *one, const void *other)
+{
+    const tg_joint_use *use[2] = {one, other};
+    int64_t key[2][4] = {{0}};
+    for (int i = 0; i < 2; i++) {
+        const tg_value *out = tg_value_of(use[i]->out);
+        const slice_attributes *a = out->attributes;
+        const int axis = axis_of_cut(a, out->inputs[0]->shape);
+        key[i][0] = axis;
+        key[i][1] = axis < 0 ? 0 : a->start.dim[axis];
+        key[i][2] = axis < 0 ? 0 : a->size.dim[axis];
+        key[i][3] = out->index;
+    }
+    for (int k = 0; k < 4; k++)
+        if (key[0][k] != key[1][k])
+            return key[0][k] < key[1][k] ? -1 : 1;
+    return 0;
+}
+
+/* Adds the cotangents of equal slices, which are next to each other, to the first of them. */
+static void add_equal(const tg_joint *j)
+{
+    const tg_shape whole = tg_shape_of(j->in);
+    tg_joint_use *first = j->uses;
+    for (int i = 1; i < j->count; i++) {
+        tg_joint_use *use = &j->uses[i];
+        const slice_attributes *a = slice_of_use(first), *b = slice_of_use(use);
+        const int axis = axis_of_cut(a, &whole);
+        if (axis >= 0 && axis == axis_of_cut(b, &whole) && a->start.dim[axis] == b->start.dim[axis] &&
+            a->size.dim[axis] == b->size.dim[axis]) {
+            first->cotangent = tg_add(first->cotangent, use->cotangent);
+            use->cotangent = TG_NONE;
+        } else
+            first = use;
+    }
+}
+
+static tg_tensor zeros(tg_tensor like, tg_shape shape, int axis, int64_t count)
+{
+    shape.dim[axis] = count;
+    return tg_full(tg_tape_of(like), tg_dtype_of(like), shape, 0);
+}
+
+/* Takes the first use that is left and those behind it that do not overlap, and joins their cotangents, with zeros where
+ * there is none. */
+static tg_tensor join_some(const tg_joint *j, int first)
+{
+    const tg_shape whole = tg_shape_of(j->in);
+    const slice_attributes *a = slice_of_use(&j->uses[first]);
+    const int axis = axis_of_cut(a, &whole);
+    int64_t end = 0;
+    int parts = 0, taken = 0;
+    for (int i = first; i < j->count; i++) {
+        tg_joint_use *use = &j->uses[i];
+        const slice_attributes *b = use->cotangent.value ? slice_of_use(use) : NULL;
+        if (i > first && b && axis_of_cut(b, &whole) != axis)
+            break;
+        if (!b || (axis >= 0 && b->start.dim[axis] < end) || (axis < 0 && i > first))
+            continue;
+        a = b;
+        if (axis >= 0 && b->start.dim[axis] > end)
+            j->room[parts++] = zeros(use->cotangent, whole, axis, b->start.dim[axis] - end);
+        end = axis >= 0 ? b->start.dim[axis] + b->size.dim[axis] : 0;
+        j->room[parts++] = use->cotangent;
+        use->cotangent = TG_NONE;
+        taken++;
+    }
+    if (taken == 1)
+        return tg_scatter_slice(j->room[parts - 1], a->start, a->step, whole, 0);
+    if (end < whole.dim[axis])
+        j->room[parts++] = zeros(j->in, whole, axis, whole.dim[axis] - end);
+    return tg_concat(j->room, parts, axis);
+}
+
+static tg_tensor slice_joint(const tg_joint *j)
+{
+    tg_tensor sum = TG_NONE;
+    qsort(j->uses, (size_t)j->count, sizeof *j->uses, by_place);
+    add_equal(j);
+    for (int i = 0; i < j->count; i++)
+        if (j->uses[i].cotangent.value) {
+            const tg_tensor some = join_some(j, i);
+            sum = sum.value ? tg_add(sum, some) : some;
+        }
+    return sum;
+}
+
+TG_USUAL_OPERATION(slice, 1, TG_ATTRIBUTES(slice_attributes, slice_fields), .joint = slice_joint);
 
 /* ---- narrow: a slice in one piece needs no copy ---- */
 
@@ -120,7 +232,7 @@ static int64_t narrow_offset(const tg_value *out)
 }
 
 TG_OPERATION(narrow, 1, TG_VIEW, narrow_samples, TG_ATTRIBUTES(slice_attributes, slice_fields), .shape = narrow_shape,
-             .view_offset = narrow_offset, .derivative = slice_derivative);
+             .view_offset = narrow_offset, .derivative = slice_derivative, .joint = slice_joint);
 
 /* ---- scatter_slice: the slice, written into a tensor of a fill value ---- */
 

@@ -13,6 +13,7 @@
 
 #include "autograd/ops.h"
 #include "autograd/memory/checkpoint_internal.h"
+#include "autograd/reverse/joint.h"
 #include "autograd/reverse/notes.h"
 
 #include <stdlib.h>
@@ -41,6 +42,7 @@ typedef struct pass {
     int64_t recorded;      /* index of the pass's first own value */
     tg_value **cotangents; /* the cotangent of the value in each place, or NULL */
     uint8_t *marks;
+    tg_noted *noted; /* uses of the value in each place that wait to be joined */
     int most_inputs; /* of one of these values */
     links links;     /* capacity */
     tg_recompute recompute;
@@ -143,6 +145,9 @@ static bool compute(const pass *p, bool complete)
     for (int64_t i = 0; i < p->count; i++)
         if (p->cotangents[i])
             read_until(p, p->cotangents[i], TG_ALWAYS);
+    for (int64_t i = 0; !complete && i < p->count; i++)
+        for (const tg_noted_use *use = p->noted[i].last; use; use = use->earlier)
+            read_until(p, use->cotangent, TG_ALWAYS);
     for (int64_t i = 0; !complete && p->recompute.stand_in && i < p->recompute.end - p->recompute.first; i++)
         if (p->recompute.stand_in[i])
             read_until(p, p->recompute.stand_in[i], TG_ALWAYS);
@@ -218,6 +223,15 @@ static bool deliver(pass *p, const tg_value *from, tg_value *input, tg_tensor gr
 
 /* ---- one value ---- */
 
+/* True if no other input of the value gets the same gradient; asked for parameters only. */
+static bool is_fresh(const links *l, int input, const tg_value *value)
+{
+    bool fresh = true;
+    for (int other = 0; value->inputs[input]->parameter && fresh && other < value->input_count; other++)
+        fresh = other == input || l->gradients[other].serial != l->gradients[input].serial;
+    return fresh;
+}
+
 /* Appends the derivative of a value and passes its results on. */
 static bool append_derivative(pass *p, tg_value *value, tg_tensor cotangent)
 {
@@ -236,13 +250,30 @@ static bool append_derivative(pass *p, tg_value *value, tg_tensor cotangent)
     value->op->derivative(&d);
     program->rule = NULL;
     bool fine = !program->failed;
-    for (int i = 0; fine && i < value->input_count; i++) {
-        bool fresh = true; /* no other input has it too */
-        for (int other = 0; fresh && other < value->input_count; other++)
-            fresh = other == i || l->gradients[other].serial != l->gradients[i].serial;
+    for (int i = 0; fine && i < value->input_count; i++)
         if (l->wanted[i])
-            fine = deliver(p, value, value->inputs[i], l->gradients[i], fresh);
+            fine = deliver(p, value, value->inputs[i], l->gradients[i], is_fresh(l, i, value));
+    return fine;
+}
+
+/* The joint derivatives of the noted uses of a value. */
+static bool join_uses(pass *p, tg_value *value)
+{
+    tg_program *program = &p->tape->program;
+    tg_noted *noted = &p->noted[place_of(p, value)];
+    bool fine = true;
+    const tg_scope *scope = program->scope;
+    while (fine && noted->last) {
+        const tg_value *of = noted->last->value;
+        program->scope = of->scope;
+        program->derived_from = of;
+        program->rule = of->op;
+        const tg_tensor gradient = tg_join_uses(p->tape, noted);
+        program->rule = NULL;
+        fine = !program->failed && deliver(p, of, value, gradient, true);
+        program->derived_from = NULL;
     }
+    program->scope = scope;
     return fine;
 }
 
@@ -263,6 +294,8 @@ static bool derive(pass *p, tg_value *value, tg_value *cotangent)
             "%s: tensor %lld (%s) is part of a gradient that was computed without create_graph, so it cannot "
             "be differentiated",
             p->request->function, (long long)value->index, value->op->name);
+    if (value->op->joint && p->noted[place_of(p, value->inputs[0])].uses > 1)
+        return tg_note_use(tape, &p->noted[place_of(p, value->inputs[0])], value, cotangent);
     if (!tg_recompute_for(&p->recompute, value))
         return false;
     for (int i = 0; i < value->input_count; i++) {
@@ -337,6 +370,8 @@ static bool keep_gradient(pass *p, tg_value *value, tg_value *cotangent)
 
 static bool visit(pass *p, tg_value *value)
 {
+    if (!join_uses(p, value))
+        return false;
     tg_value *cotangent = *cotangent_of(p, value);
     if (!cotangent)
         return true;
@@ -365,6 +400,8 @@ static void mark_paths(pass *p)
             for (int i = 0; i < value->input_count && !wanted; i++)
                 wanted = is_marked(p, value->inputs[i], WANTED);
         p->marks[place] |= wanted ? WANTED : 0;
+        if (wanted && value->op && value->op->joint && place_of(p, value->inputs[0]) >= 0)
+            p->noted[place_of(p, value->inputs[0])].uses++;
     }
     const tg_notes *notes = tg_notes_of(p->tape);
     for (const tg_retained *one = notes->retained; one && !p->by_inputs; one = one->next)
@@ -492,7 +529,8 @@ static bool find_values(pass *p)
     p->recompute = (tg_recompute){.tape = p->tape, .first = p->to, .end = p->recorded};
     p->cotangents = tg_tape_scratch(p->tape, (size_t)p->count, sizeof *p->cotangents);
     p->marks = tg_tape_scratch(p->tape, (size_t)p->count, sizeof *p->marks);
-    return p->cotangents && p->marks;
+    p->noted = tg_tape_scratch(p->tape, (size_t)p->count, sizeof *p->noted);
+    return p->cotangents && p->marks && p->noted;
 }
 
 static bool make_links(pass *p)

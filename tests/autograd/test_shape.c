@@ -1,6 +1,8 @@
 /* Operations that move elements, against index arithmetic written out. */
 #include "tests/support/tensors.h"
 
+#include <stdlib.h>
+
 Suite *shape_suite(void);
 
 START_TEST(permute_moves_every_element_to_its_place)
@@ -119,6 +121,66 @@ START_TEST(flipped_twice_is_what_it_was)
     assert_shape(tg_flip(drawn(TG_F32, TG_SHAPE(0, 2)), TG_ALL_AXES), TG_SHAPE(0, 2));
     tg_flip(x, TG_AXES(3));
     expect_error("flip(i32[2, 3, 4]): there is no axis 3");
+}
+END_TEST
+
+/* Parts that lie side by side, leave gaps, overlap, are equal, along several axes, with steps, backwards: the gradient
+ * of sum_i w_i sum(part_i^2) by index arithmetic. */
+START_TEST(gradients_of_parts_are_joined_whatever_their_order)
+{
+    enum { N = 6, M = 5 };
+    tg_rng rng = tg_rng_seed(7);
+    for (int round = 0; round < 300; round++) {
+        double expected[N * M] = {0}, numbers[N * M];
+        for (int i = 0; i < N * M; i++)
+            numbers[i] = i - 10;
+        tg_tensor x = tg_variable(tape, TG_F64, numbers, TG_SHAPE(N, M)), loss = TG_NONE;
+        const int parts = 1 + (int)tg_rng_below(&rng, 7);
+        for (int k = 0; k < parts; k++) {
+            static const int64_t steps[] = {1, 1, 1, 1, 2, -1};
+            const int axis = (int)tg_rng_below(&rng, 2);
+            const int64_t step = steps[tg_rng_below(&rng, 6)], size = axis ? M : N,
+                          start = (int64_t)tg_rng_below(&rng, (uint32_t)size),
+                          stop = step < 0 ? -size - 1 : start + (int64_t)tg_rng_below(&rng, (uint32_t)size + 1);
+            tg_tensor part = tg_slice(x, axis, start, stop, step),
+                      addend = tg_mul_scalar(tg_sum(tg_square(part)), k + 1);
+            loss = loss.value ? tg_add(loss, addend) : addend;
+            int64_t place[N];
+            const int64_t count = places(size, start, stop, step, place);
+            for (int64_t i = 0; i < count; i++)
+                for (int64_t j = 0; j < (axis ? N : M); j++) {
+                    const int64_t at = axis ? j * M + place[i] : place[i] * M + j;
+                    expected[at] += 2 * (k + 1) * ((double)at - 10);
+                }
+        }
+        ck_assert(tg_backward(loss));
+        for (int i = 0; i < N * M; i++)
+            ck_assert_double_eq(tg_at(tg_gradient(x), i), expected[i]);
+        tg_tape_reset(tape);
+    }
+}
+END_TEST
+
+/* A part costs the same number of operations in the backward pass however many there are, and one that is read n times
+ * adds n cotangents. */
+START_TEST(the_gradient_of_a_thousand_parts_is_one_concatenation)
+{
+    int64_t recorded[3];
+    for (int way = 0; way < 3; way++) {
+        const int parts = way == 1 ? 2000 : 1000;
+        static const float zeros[3 * 2000];
+        tg_tensor x = tg_variable(tape, TG_F32, zeros, TG_SHAPE(parts, 3)),
+                  *part = malloc((size_t)parts * sizeof *part);
+        for (int i = 0; i < parts; i++)
+            part[i] = tg_sum(tg_square(tg_narrow(x, 0, way == 2 ? 0 : i, 1)));
+        const int64_t before = tg_tape_count(tape).values;
+        ck_assert(tg_backward(tg_sum(tg_stack(part, parts, 0))));
+        recorded[way] = tg_tape_count(tape).values - before;
+        free(part);
+        tg_tape_reset(tape);
+    }
+    ck_assert_int_le(recorded[1], 2 * recorded[0]);
+    ck_assert_int_le(recorded[2], recorded[0] + 1000);
 }
 END_TEST
 
@@ -292,6 +354,8 @@ Suite *shape_suite(void)
     tcase_add_test(tests, the_gradient_of_a_slice_is_placed_among_zeros);
     tcase_add_test(tests, leading_parts_share_memory_and_others_are_copied);
     tcase_add_test(tests, flipped_twice_is_what_it_was);
+    tcase_add_test(tests, gradients_of_parts_are_joined_whatever_their_order);
+    tcase_add_test(tests, the_gradient_of_a_thousand_parts_is_one_concatenation);
     tcase_add_test(tests, padding_surrounds_and_its_gradient_is_cut_out);
     tcase_add_test(tests, what_was_split_is_joined_again);
     tcase_add_test(tests, stacking_makes_an_axis_anywhere);

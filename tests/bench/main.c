@@ -10,7 +10,7 @@ typedef struct settings {
     const char *nets, *activations, *threads, *contexts, *python, *jax_python, *only, *isa, *dtype, *cores, *compiler,
         *keep, *table;
     double seconds;
-    bool csv, peers, compile, kernels, products, gpt, mpi, memory, emitted, recording, convnet;
+    bool csv, peers, compile, kernels, products, gpt, mpi, memory, emitted, recording, convnet, recurrent;
     options_given given;
 } settings;
 
@@ -44,11 +44,17 @@ static const program_option table[] = {
      "and gelu_exact or what --activations says, and single convolutions and pooling, by the first number of "
      "--threads",
      OPTION_FLAG, .offset = offsetof(settings, convnet)},
+    {NULL, NULL, "Recurrent nets:", OPTION_GROUP},
+    {"recurrent", NULL,
+     "time steps of an RNN, a GRU and an LSTM on texts of 50 and 200 characters instead, or of the cells that --only "
+     "lists, by the first number of --threads",
+     OPTION_FLAG, .offset = offsetof(settings, recurrent)},
     {NULL, NULL, "Kernels:", OPTION_GROUP},
     {"kernels", NULL, "time every kernel instead, in cache and from memory, on one thread", OPTION_FLAG,
      .offset = offsetof(settings, kernels)},
-    {"only", "LIST", "of all, or of copy, relu, gelu_exact, silu, swiglu, softmax, ...", OPTION_TEXT,
-     .offset = offsetof(settings, only)},
+    {"only", "LIST",
+     "of all, or of copy, relu, gelu_exact, silu, swiglu, softmax, ...; with --recurrent of rnn, gru, lstm",
+     OPTION_TEXT, .offset = offsetof(settings, only)},
     {NULL, NULL, "Matrix products:", OPTION_GROUP},
     {"products", NULL,
      "time our products and OpenBLAS's instead, of these nets, by the first number of --threads; the fastest tenth of "
@@ -114,7 +120,8 @@ enum {
     EMITTED = 64,
     TABLE = 128,
     RECORDING = 256,
-    CONVNET = 512
+    CONVNET = 512,
+    RECURRENT = 1024
 };
 
 /* Reject options that would have no effect. */
@@ -128,13 +135,16 @@ static const struct {
      "training steps, --products, --mpi, --memory and --emitted"},
     {"activations", STEPS | GPT | CONVNET | MEMORY | EMITTED, false,
      "training steps, --gpt, --convnet, --memory and --emitted"},
-    {"threads", STEPS | GPT | PRODUCTS | CONVNET, false, "training steps, --gpt, --products and --convnet"},
+    {"threads", STEPS | GPT | PRODUCTS | CONVNET | RECURRENT, false,
+     "training steps, --gpt, --products, --convnet and --recurrent"},
     {"contexts", GPT, false, "--gpt"},
-    {"peers", STEPS | GPT | CONVNET | KERNELS | MPI, false, "training steps, --gpt, --convnet, --kernels and --mpi"},
-    {"python", STEPS | GPT | CONVNET | KERNELS | MPI, true, "training steps, --gpt, --convnet, --kernels and --mpi"},
+    {"peers", STEPS | GPT | CONVNET | RECURRENT | KERNELS | MPI, false,
+     "training steps, --gpt, --convnet, --recurrent, --kernels and --mpi"},
+    {"python", STEPS | GPT | CONVNET | RECURRENT | KERNELS | MPI, true,
+     "training steps, --gpt, --convnet, --recurrent, --kernels and --mpi"},
     {"jax-python", STEPS, true, "training steps"},
     {"compile", STEPS | GPT, true, "training steps and --gpt"},
-    {"only", KERNELS, false, "--kernels"},
+    {"only", KERNELS | RECURRENT, false, "--kernels and --recurrent"},
     {"dtype", PRODUCTS, false, "--products"},
     {"cores", PRODUCTS, false, "--products"},
     {"compiler", EMITTED, false, "--emitted"},
@@ -148,10 +158,16 @@ static bool options_matter(const settings *s)
         bool chosen;
         const char *option;
         int mode;
-    } modes[] = {
-        {s->gpt, "--gpt", GPT},       {s->kernels, "--kernels", KERNELS},       {s->products, "--products", PRODUCTS},
-        {s->mpi, "--mpi", MPI},       {s->memory, "--memory", MEMORY},          {s->emitted, "--emitted", EMITTED},
-        {s->table, "--table", TABLE}, {s->recording, "--recording", RECORDING}, {s->convnet, "--convnet", CONVNET}};
+    } modes[] = {{s->gpt, "--gpt", GPT},
+                 {s->kernels, "--kernels", KERNELS},
+                 {s->products, "--products", PRODUCTS},
+                 {s->mpi, "--mpi", MPI},
+                 {s->memory, "--memory", MEMORY},
+                 {s->emitted, "--emitted", EMITTED},
+                 {s->table, "--table", TABLE},
+                 {s->recording, "--recording", RECORDING},
+                 {s->convnet, "--convnet", CONVNET},
+                 {s->recurrent, "--recurrent", RECURRENT}};
     int mode = STEPS;
     const char *option = NULL;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
@@ -264,6 +280,14 @@ int main(int argc, char **argv)
                    .seconds = s.seconds,
                    .csv = s.csv,
                    .peer = peers[PEER_TORCH]})
+                   ? EXIT_SUCCESS
+                   : 2;
+    if (s.recurrent)
+        return recurrent_bench(&(recurrent_settings){.cells = s.only,
+                                                     .threads = options_has(&s.given, "threads") ? atoi(s.threads) : 1,
+                                                     .seconds = s.seconds,
+                                                     .csv = s.csv,
+                                                     .peer = peers[PEER_TORCH]})
                    ? EXIT_SUCCESS
                    : 2;
     if (s.recording)

@@ -76,6 +76,25 @@ typedef struct convnet_settings {
  * standard error, for a wrong list, a required PyTorch that does not start, or a failed step. */
 bool convnet_bench(const convnet_settings *settings);
 
+/* ---- recurrent nets ---- */
+
+/* The training step of recurrent models of text: 64 and 256 wide, 50 and 200 characters, 1 and 32 texts; beside
+ * PyTorch's nn.RNN, nn.GRU and nn.LSTM.
+ *
+ *     recurrent_bench(&(recurrent_settings){.cells = "lstm", .threads = 1, .seconds = 1, .peer = {"python3"}});
+ */
+typedef struct recurrent_settings {
+    const char *cells; /* separated by commas; "all" */
+    int threads;
+    double seconds; /* for each line of the table */
+    bool csv;
+    peer_settings peer; /* PyTorch */
+} recurrent_settings;
+
+/* Prints a line for each: microseconds per step, what the tape holds, and PyTorch's time as a multiple. False, with a
+ * message on standard error, for a wrong list, a required PyTorch that does not start, or a failed step. */
+bool recurrent_bench(const recurrent_settings *settings);
+
 /* ---- memory ---- */
 
 /* The memory of training steps: of parameters and optimiser, used and kept by the tape, and the resident total.

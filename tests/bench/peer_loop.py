@@ -5,6 +5,7 @@
     net convnet:relu:batch 128 32 64 64     of a ConvNet: norm (batch or none), batch, filters -> ready
     net images:backward 128 16 32 14        of a convolution, or pooling with 0 filters: batch, channels, filters, side -> ready
     net vit:relu 128 28 7 4 4 64    of a vision transformer: batch, side, patch, layers, heads, width -> ready
+    net recurrent:lstm 32 200 256 65        of a recurrent model of text: batch, characters, width, letters -> ready
     kernel gelu_exact forward 16384 an operation on so many numbers                     -> ready
                                                    ... or anything that it does not have -> no
     run 100                         100 steps of it                                     -> the seconds they took

@@ -99,11 +99,36 @@ def vit_step(activation, batch, side, *sizes):
     return step
 
 
+class Recurrent(nn.Module):
+    def __init__(self, cell, width, letters):
+        super().__init__()
+        self.embedding, self.output = nn.Embedding(letters, width), nn.Linear(width, letters)
+        self.rnn = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}[cell](width, width, batch_first=True)
+
+    def forward(self, ids):
+        return self.output(self.rnn(self.embedding(ids))[0])
+
+
+def recurrent_step(cell, batch, positions, width, letters):
+    net = Recurrent(cell, width, letters)
+    adamw = torch.optim.AdamW(net.parameters(), lr=1e-5, weight_decay=0, fused=True)
+    ids, following = (torch.randint(letters, (batch, positions)) for _ in range(2))
+
+    def step():
+        adamw.zero_grad(set_to_none=True)
+        functional.cross_entropy(net(ids).flatten(0, 1), following.flatten()).backward()
+        adamw.step()
+
+    return step
+
+
 def training_step(activation, batch, widths, compiled=False, wrap=lambda net: net):
     if activation.startswith("gpt:"):
         return gpt_step(activation[4:], batch, *widths, compiled, wrap)
     if activation.startswith("vit:"):
         return vit_step(activation[4:], batch, *widths) if activation[4:] in PLAIN else None
+    if activation.startswith("recurrent:"):
+        return recurrent_step(activation[10:], batch, *widths)
     if activation.startswith("images:"):
         return image_step(activation[7:], batch, *widths)
     if activation.startswith("convnet:"):

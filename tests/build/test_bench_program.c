@@ -70,6 +70,16 @@ START_TEST(recording_is_measured_for_graphs_that_repeat_and_that_change)
 }
 END_TEST
 
+/* ---- recurrent nets ---- */
+
+START_TEST(steps_of_recurrent_nets_are_timed_for_each_cell)
+{
+    ck_assert_int_eq(run("", "bench --recurrent --only rnn --seconds 0 --csv"), 0);
+    ck_assert_msg(count_of("\"rnn ") == 8 && count_of("\"lstm ") == 0, "%s", output);
+    ck_assert_int_eq(run("", "bench --recurrent --only foo --seconds 0"), 2);
+}
+END_TEST
+
 /* ---- convolutional nets ---- */
 
 START_TEST(steps_of_convolutional_nets_are_timed_with_batch_norm_and_without)
@@ -146,12 +156,13 @@ START_TEST(an_option_that_is_wrong_or_changes_nothing_is_refused)
         {"--cores Haswell --gpt", "--cores is for --products only"},
         {"--kernels --nets toy", "--nets is for training steps, --products, --mpi, --memory and --emitted only"},
         {"--gpt --nets toy", "--nets is for training steps, --products, --mpi, --memory and --emitted only"},
-        {"--kernels --threads 1", "--threads is for training steps, --gpt, --products and --convnet only"},
+        {"--kernels --threads 1", "--threads is for training steps, --gpt, --products, --convnet and --recurrent only"},
         {"--products --activations relu",
          "--activations is for training steps, --gpt, --convnet, --memory and --emitted only"},
-        {"--only silu", "--only is for --kernels only"},
+        {"--only silu", "--only is for --kernels and --recurrent only"},
         {"--isa v3", "--isa is for --kernels and --products only"},
-        {"--products --peers", "--peers is for training steps, --gpt, --convnet, --kernels and --mpi only"},
+        {"--products --peers",
+         "--peers is for training steps, --gpt, --convnet, --recurrent, --kernels and --mpi only"},
         {"--compile", "--compile: without --peers no peer is timed"},
         {"--python python3", "--python: without --peers no peer is timed"},
         {"--kernels --peers --jax-python python3", "--jax-python is for training steps only"},
@@ -164,9 +175,9 @@ START_TEST(an_option_that_is_wrong_or_changes_nothing_is_refused)
         {"--kernels --products", "--kernels and --products: one at a time"},
         {"--gpt --products", "--gpt and --products: one at a time"},
         {"--compiler gcc", "--compiler is for --emitted only"},
-        {"--emitted --threads 2", "--threads is for training steps, --gpt, --products and --convnet only"},
+        {"--emitted --threads 2", "--threads is for training steps, --gpt, --products, --convnet and --recurrent only"},
         {"--mpi --products", "--products and --mpi: one at a time"},
-        {"--mpi --threads 2", "--threads is for training steps, --gpt, --products and --convnet only"},
+        {"--mpi --threads 2", "--threads is for training steps, --gpt, --products, --convnet and --recurrent only"},
         {"--mpi", "--mpi: this build has no MPI; make MPI=1 makes one that has"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -277,6 +288,7 @@ Suite *bench_program_suite(void)
     TCase *tests = tcase_create("bench");
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, memory_is_measured_for_each_net_and_activation);
+    tcase_add_test(tests, steps_of_recurrent_nets_are_timed_for_each_cell);
     tcase_add_test(tests, steps_of_convolutional_nets_are_timed_with_batch_norm_and_without);
     tcase_add_test(tests, steps_of_a_gpt_are_timed_with_several_contexts);
     tcase_add_test(tests, recording_is_measured_for_graphs_that_repeat_and_that_change);

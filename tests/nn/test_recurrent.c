@@ -157,7 +157,7 @@ END_TEST
 /* What is recomputed segment by segment is bit-identical, and takes less memory. */
 START_TEST(segments_change_memory_and_nothing_else)
 {
-    enum { POSITIONS = 64 };
+    enum { POSITIONS = 160 };
     double kept[2] = {0};
     void *gradients[2] = {NULL};
     for (int way = 0; way < 2; way++) {

@@ -125,20 +125,15 @@ tg_recurrent_state tg_recurrent_step(const tg_recurrent *r, tg_tensor x, tg_recu
 
 /* ---- sequences ---- */
 
-/* Slices 0 .. count - 1 of the first axis, halved again and again: a backward pass then adds gradients of the whole
- * only log2(count) times, and not once for each slice. */
+/* Slices 0 .. count - 1 of the first axis. */
 static void slices_of(tg_tensor x, int64_t count, tg_tensor *slice)
 {
-    if (count == 1) {
-        tg_shape shape = tg_shape_of(x);
-        shape.rank--;
-        for (int i = 0; i < shape.rank; i++)
-            shape.dim[i] = shape.dim[i + 1];
-        *slice = tg_reshape(x, shape);
-        return;
-    }
-    slices_of(tg_narrow(x, 0, 0, count / 2), count / 2, slice);
-    slices_of(tg_narrow(x, 0, count / 2, count - count / 2), count - count / 2, slice + count / 2);
+    tg_shape shape = tg_shape_of(x);
+    shape.rank--;
+    for (int i = 0; i < shape.rank; i++)
+        shape.dim[i] = shape.dim[i + 1];
+    for (int64_t i = 0; i < count; i++)
+        slice[i] = tg_reshape(tg_narrow(x, 0, i, 1), shape);
 }
 
 /* Positions one after the other: their W x + b, the state before, the padding -> all h, then the c of the last one. */

@@ -1,0 +1,26 @@
+/* Parts of a value whose derivatives are joined (op.h, tg_joint): a backward pass notes their cotangents until it reaches
+ * the value. Internal. */
+#ifndef TG_JOINT_H
+#define TG_JOINT_H
+
+#include "autograd/tape/tape_internal.h"
+
+typedef struct tg_noted_use {
+    struct tg_noted_use *earlier; /* the one that was noted before it: the program has that later */
+    tg_value *value, *cotangent;
+} tg_noted_use;
+
+/* For each place of a pass: how many uses there are in all, and those that have been noted. */
+typedef struct tg_noted {
+    int32_t uses, count;
+    tg_noted_use *last;
+} tg_noted;
+
+/* Notes a use; false, with the error recorded, if out of memory. */
+bool tg_note_use(tg_tape *tape, tg_noted *noted, tg_value *value, tg_value *cotangent);
+
+/* Records the joint derivative of some of the noted uses, and forgets these: those of the operation that was noted last,
+ * and of others with the same function. Inert, with the error recorded, if that fails. */
+tg_tensor tg_join_uses(tg_tape *tape, tg_noted *noted);
+
+#endif

@@ -272,6 +272,7 @@ static bool collect(csv_source *source, dataset *set)
 static bool build(csv_source *source, const dataset_options *options, dataset *set)
 {
     const size_t rows_of_file = source->rows;
+    csv_cut_rows(source);
     if (!csv_choose_columns(source, options) || !check_features(source, options->missing) || !check_weights(source) ||
         !choose_task(source, options, set) || (set->task == DATASET_REGRESSION && !targets_are_numbers(source)) ||
         !collect(source, set) || !plan_features(source, options->missing, set))
@@ -279,6 +280,7 @@ static bool build(csv_source *source, const dataset_options *options, dataset *s
     set->rows = source->rows;
     set->dropped = rows_of_file - source->rows;
     set->comments = source->table.comments;
+    set->unnamed = source->table.unnamed;
     set->header = source->names;
     set->targets = set->task == DATASET_REGRESSION ? source->targets : 0;
     if (!csv_describe_columns(source, set))

@@ -25,6 +25,12 @@ typedef enum csv_kind {
     CSV_WORD,
 } csv_kind;
 
+/* The last cell whose text was asked for, from which the next one is found: a row is read from left to right. */
+typedef struct csv_cursor {
+    const unsigned char *row, *at; /* the row, and the cell in it */
+    size_t column;
+} csv_cursor;
+
 /* A text in rows and cells. Numbers are read at once; a word is read again when it is asked for. */
 typedef struct csv_table {
     const char *path;
@@ -35,12 +41,17 @@ typedef struct csv_table {
     size_t rows, columns;
     double *values; /* [rows, columns]: the number in a cell; NaN with a csv_kind in it if there is none */
     size_t *starts; /* [rows]: where a row begins in the text */
+    bool *zeros;    /* [columns]: a cell begins with 0 and another digit */
     char *word;     /* room for the longest cell */
+    csv_cursor *cursor;
+    const unsigned char *comment; /* the text of the last comment above the first row; NULL: none */
+    size_t unnamed;               /* columns without a name or a value at the ends of the lines, which are left out */
 } csv_table;
 
 /* Distinct entries of a column in ascending order: classes to predict, or categories. */
 typedef struct csv_classes {
     size_t count;
+    size_t found; /* before rare ones were joined */
     struct csv_class {
         const char *word; /* NULL if they are numbers */
         double number;
@@ -53,6 +64,7 @@ typedef enum csv_role { CSV_NUMBERS = 0, CSV_CATEGORIES, CSV_TARGET, CSV_WEIGHTS
 typedef struct csv_column {
     csv_role role;
     bool named;     /* each cell is a word, also if it looks like a number */
+    bool zeros;     /* as all of them are digits, equally many, and some begin with zeros */
     size_t missing; /* cells without a value, in rows that were dropped too */
 
     /* Of the used rows: */
@@ -136,9 +148,24 @@ size_t csv_line(const csv_table *table, size_t row);
 /* The text of a cell, without quotes; until the next call. */
 const char *csv_text(const csv_source *source, size_t row, size_t column);
 
+/* The text of the cell at `at`, which moves to the next one; until the next call. NULL behind the last cell of a line. */
+const char *csv_next_text(const csv_table *table, const unsigned char **at);
+
+/* True if the whole text is a number. */
+bool csv_is_number(const csv_table *table, const char *text);
+
 /* Calls `take` with the text of each cell of the columns with a flag, row by row; false if a call fails. */
 typedef bool csv_take(void *context, size_t row, size_t column, const char *text, size_t length);
 bool csv_each_text(const csv_source *source, const bool *flags, csv_take *take, void *context);
+
+/* ---- its header (csv_header.c) ---- */
+
+/* Finds the line that names the columns: the first row, or #Label,a,b above it, if there is one, and leaves out columns
+ * without name and value at the ends of the lines. Called by csv_read. */
+bool csv_find_header(csv_source *source, dataset_header header);
+
+/* Leaves out the last rows, as long as all their cells are empty, which programs for tables write. */
+void csv_cut_rows(csv_source *source);
 
 /* ---- its columns (csv_columns.c) ---- */
 

@@ -107,7 +107,7 @@ static bool sort(csv_source *source, size_t column, entries *all)
     classes->class = dataset_new(&source->memory, all->count, 1, sizeof *classes->class);
     if (!to || !classes->class)
         return csv_out_of_memory(source);
-    classes->count = all->count;
+    classes->count = classes->found = all->count;
     if (all->count)
         memcpy(classes->class, all->entry, all->count * sizeof *all->entry);
     qsort(classes->class, classes->count, sizeof *classes->class, compare);

@@ -51,77 +51,10 @@ bool csv_fail_at_word(const csv_source *source, size_t row, size_t column, const
     return csv_fail_at(source, row, column, problem);
 }
 
-/* ---- header ---------------------------------------------------------------- */
-
-static bool is_number(const csv_source *source, size_t row, size_t column)
-{
-    const csv_kind kind = csv_kind_at(source, row, column);
-    return kind == CSV_NUMBER || kind == CSV_HUGE ||
-           (kind == CSV_MISSING && csv_word_is_huge(csv_text(source, row, column))); /* nan */
-}
-
-/* True if the cell of the first row occurs again in its column. */
-static bool recurs(const csv_source *source, size_t column)
-{
-    char *first = strdup(csv_text(source, 0, column));
-    bool again = false;
-    for (size_t row = 1; first && !again && row < source->rows; row++)
-        again = !is_number(source, row, column) && strcmp(csv_text(source, row, column), first) == 0;
-    free(first);
-    return again;
-}
-
-/* The first row becomes the names of the columns. */
-static bool take_names(csv_source *source)
-{
-    csv_table *table = &source->table;
-    source->rows = table->rows = table->rows - 1;
-    if (source->rows == 0)
-        return tg_fail(source->error, "%s: only a header, expected rows below it", table->path);
-    char **names = dataset_new(&source->memory, table->columns, 1, sizeof *names);
-    for (size_t i = 0; names && i < table->columns; i++)
-        names[i] = dataset_text(&source->memory, csv_text(source, 0, i));
-    source->names = names;
-    table->values += table->columns;
-    table->starts++;
-    return !source->memory.failed || csv_out_of_memory(source);
-}
-
-/* A first line without numbers is a header, unless each of its words occurs again in its column. One with numbers is
- * data, if its words stand above other words. */
-static bool find_header(csv_source *source, dataset_header header)
-{
-    const csv_table *table = &source->table;
-    size_t numbers = 0, words = 0, strange = SIZE_MAX;
-    source->rows = table->rows;
-    for (size_t column = 0; column < table->columns; column++) {
-        if (is_number(source, 0, column)) {
-            numbers++;
-        } else if (*csv_text(source, 0, column)) {
-            words++;
-            if (table->rows < 2 || is_number(source, 1, column))
-                strange = column;
-        }
-    }
-    if (header == DATASET_HEADER_AUTO && numbers > 0 && strange != SIZE_MAX)
-        return tg_fail(source->error,
-                       "%s:%zu: '%.60s' is a word among numbers, expected a row of names or a row of data; choose "
-                       "header yes or no",
-                       table->path, csv_line(table, 0), csv_text(source, 0, strange));
-    bool names = header == DATASET_HEADER_YES || (header == DATASET_HEADER_AUTO && numbers == 0 && words > 0);
-    if (names && header == DATASET_HEADER_AUTO && strange == SIZE_MAX) {
-        size_t again = 0;
-        while (again < table->columns && recurs(source, again))
-            again++;
-        names = again < table->columns;
-    }
-    return !names || take_names(source);
-}
-
 bool csv_read(const char *path, dataset_header header, csv_source *source, tg_error *error)
 {
     *source = (csv_source){.table.path = dataset_path_name(path), .error = error};
-    return csv_read_table(path, source) && find_header(source, header);
+    return csv_read_table(path, source) && csv_find_header(source, header);
 }
 
 void csv_source_free(csv_source *source)
@@ -205,6 +138,71 @@ static bool add_columns(csv_source *source, const char *list, csv_role role)
     return true;
 }
 
+/* ---- digits with leading zeros ---- */
+
+typedef struct digits {
+    const csv_source *source;
+    bool *flags;    /* [columns]: all entries so far are digits, */
+    size_t *length; /* [columns]: that many */
+} digits;
+
+static bool check_digits(void *context, size_t row, size_t column, const char *text, size_t length)
+{
+    const digits *d = context;
+    enum { LEAST = 3 }; /* 01 to 12 are months, whose order counts */
+    if (csv_is_missing_at(d->source, row, column))
+        return true;
+    d->length[column] = d->length[column] ? d->length[column] : length;
+    d->flags[column] &= length >= LEAST && length == d->length[column] && !text[strspn(text, "0123456789")];
+    return true;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+/* True if the column has half as many different numbers as rows, at most; `values` has room for one of each row. */
+static bool repeats(const csv_source *source, size_t column, double *values)
+{
+    size_t count = 0, different = 0;
+    for (size_t row = 0; row < source->rows; row++)
+        if (!isnan(csv_value(source, row, column)))
+            values[count++] = csv_value(source, row, column);
+    qsort(values, count, sizeof *values, ascending);
+    for (size_t i = 0; i < count; i++)
+        different += i == 0 || values[i] != values[i - 1];
+    return 2 * different <= count;
+}
+
+/* Zip codes and the like: features that are digits, equally many in each cell, some with leading zeros, and that repeat
+ * are categories. */
+static bool find_codes(csv_source *source)
+{
+    const size_t columns = source->table.columns;
+    double *values = NULL;
+    digits d = {source, dataset_array(columns, 1, sizeof *d.flags), dataset_array(columns, 1, sizeof *d.length)};
+    bool fine = d.flags && d.length;
+    for (size_t i = 0; fine && i < columns; i++)
+        d.flags[i] = source->table.zeros[i] && source->column[i].role == CSV_NUMBERS;
+    fine = fine && csv_each_text(source, d.flags, check_digits, &d);
+    for (size_t i = 0; fine && i < columns; i++) {
+        if (!d.flags[i])
+            continue;
+        values = values ? values : dataset_array(source->rows, 1, sizeof *values);
+        fine = values;
+        if (fine && repeats(source, i, values)) {
+            source->column[i].role = CSV_CATEGORIES;
+            source->column[i].named = source->column[i].zeros = true;
+        }
+    }
+    free(d.flags);
+    free(d.length);
+    free(values);
+    return fine || csv_out_of_memory(source);
+}
+
 /* Counts missing cells, and finds out which columns are categorical: those that were asked for, and those with more
  * words than numbers, not counting numbers written for people. In such columns numbers are words, too. */
 static bool find_categories(csv_source *source, dataset_task task)
@@ -282,7 +280,7 @@ bool csv_choose_columns(csv_source *source, const dataset_options *options)
         !add_columns(source, options->ignore, CSV_IGNORED) ||
         !add_columns(source, options->categorical, CSV_CATEGORIES))
         return false;
-    if (!find_categories(source, options->task))
+    if (!find_categories(source, options->task) || !find_codes(source))
         return false;
     if (options->missing != DATASET_MISSING_ERROR && !drop_rows(source, options->missing == DATASET_MISSING_DROP))
         return false;

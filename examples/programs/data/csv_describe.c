@@ -99,6 +99,31 @@ static bool is_called_id(const char *name)
     return length == 2 || !isalpha((unsigned char)name[length - 3]) || strcmp(name + length - 2, "Id") == 0;
 }
 
+/* ---- codes of gaps ---- */
+
+/* A number that people write where a value is missing, if it is far from all others of its column; else NaN. */
+static double gap_code(const csv_source *source, size_t column, size_t *cells)
+{
+    static const double codes[] = {-9, -99, -200, -999, -9999, -99999, 99, 999, 9999, 99999};
+    const csv_column *all = &source->column[column];
+    for (size_t c = 0; c < sizeof codes / sizeof *codes; c++) {
+        const double code = codes[c];
+        double low = INFINITY, high = -INFINITY;
+        if (code != all->low && code != all->high)
+            continue;
+        *cells = 0;
+        for (size_t row = 0; row < source->rows; row++) {
+            const double value = csv_value(source, row, column);
+            *cells += value == code;
+            low = value < low && value != code ? value : low;
+            high = value > high && value != code ? value : high;
+        }
+        if (*cells >= 2 && high > low && fmax(low - code, code - high) > high - low)
+            return code;
+    }
+    return NAN;
+}
+
 /* The warning about a feature; NULL: none. */
 static const char *doubt(const csv_source *source, size_t column, dataset *set)
 {
@@ -132,15 +157,19 @@ static void describe(const csv_source *source, size_t column, dataset *set)
     char number[NUMBER_TEXT];
     to->kind = class ? "class" : kinds[from->role];
     to->name = source->names ? dataset_text(&set->memory, source->names[column]) : NULL;
-    to->entries = class || from->role == CSV_CATEGORIES ? from->classes.count : 0;
+    to->entries = class || from->role == CSV_CATEGORIES ? from->classes.found : 0;
     to->low = numbers ? from->low : NAN;
     to->high = numbers ? from->high : NAN;
     to->missing = from->missing;
+    to->zeros = from->zeros;
+    to->gap = NAN;
     to->example = dataset_text(&set->memory, !from->present ? ""
                                              : numbers ? number_shown(csv_value(source, from->example, column), number)
                                                        : csv_text(source, from->example, column));
     if (from->role == CSV_NUMBERS || from->role == CSV_CATEGORIES)
         to->doubt = doubt(source, column, set);
+    if (from->role == CSV_NUMBERS && source->rows >= LEAST_ROWS)
+        to->gap = gap_code(source, column, &to->gaps);
 }
 
 bool csv_describe_columns(const csv_source *source, dataset *set)

@@ -1,5 +1,6 @@
 #include "examples/programs/data/csv.h"
 
+#include <ctype.h>
 #include <float.h>
 #include <string.h>
 #include <strings.h>
@@ -160,7 +161,7 @@ static const unsigned char *read_row(csv_source *source, const unsigned char *ro
         cell c;
         while (is_blank(*at, separator))
             at++;
-        const unsigned char *end = csv_number(at, table->decimal_comma, &number);
+        const unsigned char *text = at, *end = csv_number(at, table->decimal_comma, &number);
         while (end && is_blank(*end, separator))
             end++;
         if (!end || !ends_cell(*end, separator)) {
@@ -168,13 +169,15 @@ static const unsigned char *read_row(csv_source *source, const unsigned char *ro
             if (!end)
                 return fail_at_quote(source, row, c.end), NULL;
             copy_cell(&c, table->word);
-            const unsigned char *word = (unsigned char *)table->word,
-                                *whole = csv_number(word, table->decimal_comma, &number);
+            text = (unsigned char *)table->word;
+            const unsigned char *whole = csv_number(text, table->decimal_comma, &number);
             if (!whole || *whole)
                 number = no_number(csv_kind_of_word(table->word));
         }
         if (fabs(number) > (double)FLT_MAX)
             number = no_number(CSV_HUGE);
+        if (*text == '0' && isdigit(text[1]) && cells <= columns)
+            table->zeros[cells - 1] = true;
         at = end;
         if (cells <= columns)
             to[cells - 1] = number;
@@ -221,7 +224,9 @@ static bool make_room(csv_source *source, const unsigned char *first)
     table->values = dataset_new(&source->values, cells, 1, sizeof *table->values);
     table->starts = dataset_new(&source->memory, rows, 1, sizeof *table->starts);
     table->word = dataset_new(&source->memory, table->text.size + 1, 1, 1); /* touched as far as cells are long */
-    return (table->values && table->starts && table->word) || csv_out_of_memory(source);
+    table->zeros = dataset_new(&source->memory, table->columns, 1, sizeof *table->zeros);
+    table->cursor = dataset_new(&source->memory, 1, 1, sizeof *table->cursor);
+    return !source->memory.failed && table->values ? true : csv_out_of_memory(source);
 }
 
 static const unsigned char *after_blank_lines(const unsigned char *line, char separator)
@@ -237,6 +242,19 @@ static const unsigned char *after_blank_lines(const unsigned char *line, char se
     }
 }
 
+/* The last comment above the first row, without its #; NULL: none, or one with a quote that never closes. */
+static unsigned char *last_comment(unsigned char *line, const unsigned char *first)
+{
+    unsigned char *comment = NULL;
+    for (; line < first; line += csv_line_end(line) - line)
+        if (*line == '#')
+            comment = line + 1;
+    size_t quotes = 0;
+    for (const unsigned char *at = comment; at && at < csv_line_end(comment); at++)
+        quotes += *at == '"';
+    return quotes % 2 == 0 ? comment : NULL;
+}
+
 static bool parse(csv_source *source)
 {
     csv_table *table = &source->table;
@@ -244,17 +262,22 @@ static bool parse(csv_source *source)
     if (!csv_check_text(table->path, &table->text, source->error))
         return false;
     from += table->text.size >= 3 && memcmp(from, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    unsigned char *comment = NULL;
     unsigned char *first = from + (csv_first_line(from, &table->comments) - from);
     if (strncasecmp((char *)first, "sep=", 4) == 0 && first[4] && strchr(";,\t|", first[4]) &&
         strchr("\r\n", first[5])) {
         table->separator = (char)first[4]; /* Excel's */
         first += csv_line_end(first) - first;
-    } else
+    } else {
+        comment = last_comment(from, first);
         table->separator = csv_find_separator(first);
+    }
     if (table->separator == ' ') {
-        join_blanks(&table->text, first);
+        join_blanks(&table->text, comment ? comment : first);
+        first += comment ? csv_line_end(comment) - first : 0;
         table->separator = '\t';
     }
+    table->comment = comment ? comment + strspn((char *)comment, " \t") : NULL;
     table->decimal_comma = table->separator != ',';
     const unsigned char *at = after_blank_lines(first, table->separator);
     if (!*at)
@@ -277,15 +300,36 @@ bool csv_read_table(const char *path, csv_source *source)
 const char *csv_text(const csv_source *source, size_t row, size_t column)
 {
     const csv_table *table = &source->table;
-    const unsigned char *at = table->text.bytes + table->starts[row];
+    csv_cursor *cursor = table->cursor;
+    const unsigned char *begin = table->text.bytes + table->starts[row];
     cell c;
-    for (size_t i = 0;; i++, at++) {
-        at = read_cell(at, table->separator, &c);
-        if (i == column)
+    if (cursor->row != begin || cursor->column > column)
+        *cursor = (csv_cursor){.row = begin, .at = begin};
+    for (const unsigned char *next;; cursor->at = next + 1, cursor->column++) {
+        next = read_cell(cursor->at, table->separator, &c);
+        if (cursor->column == column)
             break;
     }
     copy_cell(&c, table->word);
     return table->word;
+}
+
+const char *csv_next_text(const csv_table *table, const unsigned char **at)
+{
+    cell c;
+    const unsigned char *end = *at ? read_cell(*at, table->separator, &c) : NULL;
+    *at = end && *end == (unsigned char)table->separator ? end + 1 : NULL;
+    if (!end)
+        return NULL;
+    copy_cell(&c, table->word);
+    return table->word;
+}
+
+bool csv_is_number(const csv_table *table, const char *text)
+{
+    double number;
+    const unsigned char *end = csv_number((const unsigned char *)text, table->decimal_comma, &number);
+    return end && !*end;
 }
 
 bool csv_each_text(const csv_source *source, const bool *flags, csv_take *take, void *context)

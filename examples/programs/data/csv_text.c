@@ -130,6 +130,36 @@ static bool is_steady(const unsigned char *line, unsigned char letter)
     return steady;
 }
 
+/* Counts the cells of a line between blanks and tabs; 0 if one is neither a number, nor quoted, nor a mark of a gap.
+ * `wide` becomes true where several blanks are between two of them. */
+static size_t count_numbers(const unsigned char *line, bool *wide)
+{
+    size_t cells = 0, commas;
+    for (const unsigned char *end = csv_line_end(line), *from; trim(&line, &end), line < end; cells++) {
+        bool quoted = false;
+        for (from = line; line < end && (quoted || !isblank(*line)); line++)
+            quoted ^= *line == '"';
+        if (*from != '"' && !(line == from + 1 && *from == '?') && !is_number(from, line, &commas))
+            return 0;
+        for (from = line; line < end && isblank(*line); line++)
+            *wide |= line > from && line[-1] == ' ' && *line == ' ';
+    }
+    return cells;
+}
+
+/* True if the first lines all are numbers between blanks, several of them in places, beside which tabs are rare: a table
+ * in columns of a fixed width, of which one was appended behind a tab. */
+static bool are_columns_padded(const unsigned char *line)
+{
+    enum { LINES = 10 };
+    bool wide = false;
+    const size_t cells = count_numbers(line, &wide), tabs = count_outside_quotes(line, '\t');
+    bool steady = cells > 2 * (tabs + 1);
+    for (int i = 0; steady && i < LINES && *line; i++, line = csv_line_end(line))
+        steady = csv_after_blanks(line) >= csv_line_end(line) || count_numbers(line, &wide) == cells;
+    return steady && wide;
+}
+
 /* From the first line, and for commas and blanks from the next lines too. A comma counts last: it may be decimal, as in
  * 1,5;2,5 or between tabs or blanks. */
 char csv_find_separator(const unsigned char *first)
@@ -154,6 +184,8 @@ char csv_find_separator(const unsigned char *first)
             return *other;
     if (semicolons)
         return ';';
+    if (tabs && blanks && !commas && are_columns_padded(first))
+        return ' ';
     if (tabs || (padding && !commas))
         return '\t';
     if (is_steady(first, '|') && !is_steady(first, ','))

@@ -101,10 +101,13 @@ typedef struct dataset_feature {
 typedef struct dataset_column {
     char *name;        /* NULL if the file has none */
     const char *kind;  /* "number", "categorical", "target", "class", "weight" or "ignored" */
-    size_t entries;    /* number of distinct categories or classes; else 0 */
+    size_t entries;    /* number of distinct categories or classes in the file; else 0 */
     double low, high;  /* for numbers: the smallest and the largest; else NaN */
     char *example;     /* the first entry, empty if all are missing */
     size_t missing;    /* cells without a value, in rows that were dropped too */
+    bool zeros;        /* it is categorical because of zeros with which its entries begin: 00501 */
+    double gap;        /* a number far from all others that looks like a code for missing values, -999; NaN: none */
+    size_t gaps;       /* its rows */
     const char *doubt; /* why it is probably not a feature ("looks like a date"); NULL: no warning */
 } dataset_column;
 
@@ -140,6 +143,7 @@ typedef struct dataset {
 
     size_t columns;         /* of a CSV file; else 0 */
     size_t comments;        /* its lines above the first row that begin with # */
+    size_t unnamed;         /* its columns at the line ends without a name or a value, which are left out */
     bool header;            /* its first line names the columns */
     dataset_column *column; /* [columns]; else NULL */
 

@@ -49,6 +49,28 @@ static void add_notes(table *t, const dataset *set)
         table_add_note(t, "No header.");
 }
 
+/* What the reader decided by itself, and codes that it took for numbers. */
+static void add_readings(table *t, const dataset *set)
+{
+    char text[PLAIN_NAME], example[PLAIN_NAME], code[NUMBER_TEXT];
+    size_t notes = 0;
+    if (set->unnamed)
+        table_add_note(t, "Left out: %zu column%s at the ends of the lines, without a name or a value.", set->unnamed,
+                       plural((long long)set->unnamed));
+    for (size_t i = 0; i < set->columns && notes < MOST_WARNINGS; i++) {
+        const dataset_column *column = &set->column[i];
+        notes += column->zeros || !isnan(column->gap);
+        if (column->zeros)
+            table_add_note(t, "Column '%s' is categorical, as its entries begin with zeros, such as %s.",
+                           name_of(set, i, text), plain_name(column->example, example));
+        if (!isnan(column->gap))
+            table_add_note(t,
+                           "Warning: column '%s' has %s in %zu rows, far from all other values; if it marks a gap, "
+                           "write NA instead and use --missing drop or --missing mean.",
+                           name_of(set, i, text), number_text(column->gap, code), column->gaps);
+    }
+}
+
 static void add_warnings(table *t, const dataset *set)
 {
     char text[PLAIN_NAME];
@@ -74,6 +96,7 @@ void columns_print(const dataset *set, FILE *out)
     if (set->columns > MOST_SHOWN)
         table_add_note(t, "%zu more columns are not shown.", set->columns - MOST_SHOWN);
     add_notes(t, set);
+    add_readings(t, set);
     add_warnings(t, set);
     table_print(t, "table", out);
     table_free(t);

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Shares of the spread of the test loss, for all levels and with one level left out, from runs.csv beside this file.
+"""Two tables from the files beside this one: shares of the spread of the test loss, for all levels and with one level left out, from
+runs.csv; and losses with another optimiser and with no activation, from controls.csv.
 
     python3 docs/studies/deviation/shares.py
 
 The grid of levels is the choice of whoever plans a study, and shares depend on it: each line names the levels. A share is a sum of
 squares over the sum of all, of the balanced grid of deviations, rates, forms and seeds. Its interval has the middle 95 % of 2,000
-bootstrap samples of the seeds; seeds are few, so it is narrow. Needs NumPy.
+bootstrap samples of the seeds; with three seeds it is too narrow. Interactions and seeds have none: a sample that draws a seed twice
+moves a part of the one into the other. Needs NumPy.
 """
 import csv
 import itertools
+import math
 import os
 import re
 
@@ -57,22 +60,64 @@ def line(name, levels, a, random):
     seeds = a.shape[3]
     samples = [shares(a[..., random.integers(seeds, size=seeds)]) for _ in range(2000)]
     low, high = numpy.percentile(samples, [2.5, 97.5], axis=0)
-    cells = [f"{s:.1f} ({l:.1f} to {h:.1f})" for s, l, h in zip(shares(a), low, high)]
+    cells = [f"{s:.1f} ({l:.1f} to {h:.1f})" if k < 3 else f"{s:.1f}" for k, (s, l, h) in enumerate(zip(shares(a), low, high))]
     print(f"| {name} | {', '.join(f'{s:.3g}' for s in levels[0])} | {', '.join(f'{r:g}' for r in levels[1])} | {len(levels[2])} | "
           f"{seeds} | {' | '.join(cells)} |")
 
 
+def controls(path, losses):
+    """Test losses of seeds by optimiser, form and deviation, and the rates tried: at the rate with the least mean logarithm of the
+    validation loss. Prints them, and what is said of them: percent of perplexity."""
+    cells, tests = {}, {}
+    with open(path, newline="") as file:
+        for row in csv.DictReader(file):
+            cell = cells.setdefault((row["optimizer"], row["activation"], float(row["init_scale"]) * GPT), {})
+            cell.setdefault(float(row["lr"]), []).append((math.log(float(row["best_val_loss"])), float(row["test_loss"])))
+    print("| optimiser | activation | deviation | rates tried | best | seeds | test loss | least | greatest |")
+    print("|---|---|---:|---|---:|---:|---:|---:|---:|")
+    for key, of in sorted(cells.items()):
+        best = min(of, key=lambda rate: numpy.mean([validation for validation, _ in of[rate]]))
+        tests[key] = seeds = [test for _, test in of[best]]
+        print(f"| {key[0]} | {key[1]} | {key[2]:.3g} | {', '.join(f'{r:g}' for r in sorted(of))} | {best:g} | {len(seeds)} | "
+              f"{numpy.mean(seeds):.4f} | {min(seeds):.4f} | {max(seeds):.4f} |")
+    mean = {key: numpy.mean(seeds) for key, seeds in tests.items()}
+    scales = sorted({key[2] for key in mean})
+    print("\nPercent of perplexity:")
+    for form in ("relu", "gelu_exact", "swiglu", "identity"):
+        of = [mean["muon", form, scale] for scale in scales]
+        print(f"- muon, {form}: {percent(max(of) - min(of)):.0f} from the best to the worst deviation")
+    removed = [percent(mean["adamw", "identity", scale] - mean["adamw", "relu", scale]) for scale in scales]
+    print(f"- adamw, identity in place of relu: {min(removed):.0f} to {max(removed):.0f}")
+    swiglu = numpy.mean([losses[""][GPT, 0.002, "swiglu", seed] for seed in (1, 2, 3)])
+    print(f"- adamw, {GPT}, swiglu beside identity: {percent(swiglu - mean['adamw', 'identity', GPT]):.0f}")
+
+
+def percent(difference):
+    return 100 * math.expm1(difference)
+
+
 def main():
-    losses = read(os.path.join(os.path.dirname(os.path.abspath(__file__)), "runs.csv"))
+    folder = os.path.dirname(os.path.abspath(__file__))
+    losses = read(os.path.join(folder, "runs.csv"))
     random = numpy.random.default_rng(1)
     print("| data | deviations | rates | forms | seeds | deviation | rate | activation | interactions | seed |")
     print("|---|---|---|---:|---:|---:|---:|---:|---:|---:|")
+    whole, without = [], []
     for prefix, name in NAMES.items():
         levels, a = balanced(losses[prefix])
         line(name, levels, a, random)
         for out in range(a.shape[0]):
             kept = [k for k in range(a.shape[0]) if k != out]
             line(name, ([levels[0][k] for k in kept], *levels[1:]), a[kept], random)
+        if GPT in levels[0]:
+            whole.append(shares(a))
+            without.append(shares(a[1:]))
+    for text, of in ((f"with {GPT}", whole), (f"without {GPT}", without)):
+        low, high = numpy.min(of, 0), numpy.max(of, 0)
+        print(f"\nGPTs, {text}: deviation {low[0]:.0f} to {high[0]:.0f} %, rate {low[1]:.0f} to {high[1]:.0f} %, activation "
+              f"{low[2]:.0f} to {high[2]:.0f} %. Plays: {', '.join(f'{share:.0f}' for share in of[0])} %.")
+    print()
+    controls(os.path.join(folder, "controls.csv"), losses)
 
 
 if __name__ == "__main__":

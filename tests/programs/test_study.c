@@ -283,8 +283,8 @@ END_TEST
 
 /* The pages show every line of the reports of the runs that are kept in docs/studies, and no number that is in none
  * of these; the values in docs/claims.md, whose digits may depend on the processor, are compared by
- * test_study_claims.c. docs/studies/deviation/shares.md, the kept output of shares.py, counts as a report. What texts say, in the first column of a table, and all of "What is not measured" are not our
- * numbers.
+ * test_study_claims.c. docs/studies/deviation/shares.md, the kept output of shares.py, counts as a report. What texts
+ * say, in the first column of a table, and all of "What is not measured" are not our numbers.
  */
 START_TEST(the_pages_in_docs_have_the_numbers_of_the_kept_runs)
 {

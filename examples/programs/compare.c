@@ -70,7 +70,7 @@ static runlog *read_all(const comparison *c)
     runlog_describe(log, &about);
     for (int number = 0; number < e->runs; number++) {
         const run_spec spec = experiment_given(e, number);
-        const int added = runlog_add_run(log, spec.net.activation, (uint64_t)spec.seed, spec.fold,
+        const int added = runlog_add_run(log, spec.net.activation, (uint64_t)spec.seed, spec.folds ? spec.fold - 1 : 0,
                                          e->parameters[number % (e->activation_count * e->points)]);
         experiment_point(e, number, point);
         runlog_set_point(log, added, point, experiment_number(e, number));
@@ -223,6 +223,20 @@ static void list_files(const void *context, FILE *to)
     fputs(c->reported ? "; report.html" : "", to);
 }
 
+/* Prints the command of `train` that repeats a run, in one line. */
+static void print_repetition(const comparison *c, int run)
+{
+    char out[PATH_MAX];
+    const run_spec spec = experiment_spec(&c->e, run);
+    snprintf(out, sizeof out, "%s/train/%s", c->e.settings.run.out, c->all.run[run].name);
+    printf("\n%s has the lowest mean validation loss; its first run again, to the same digits:\n%s",
+           spec.net.activation, options_called("train"));
+    run_spec_print_options(&spec, c->e.from.train.count, stdout);
+    fputs(" --out ", stdout);
+    options_print_word(out, stdout);
+    putchar('\n');
+}
+
 /* Writes files and pictures, and prints the table even if these fail; returns the exit status. */
 static int show_results(comparison *c)
 {
@@ -240,6 +254,8 @@ static int show_results(comparison *c)
         runlog_remove_drawn(s->out);
     if (fine && is_for_reading(c))
         print_wrapped(stdout, list_files, c);
+    if (fine && is_for_reading(c) && runlog_winner(log) >= 0)
+        print_repetition(c, runlog_winner(log));
     runlog_free(log);
     return drawn == PLOTS_INTERRUPTED ? signals_status()
                                       : !fine || (s->report && !c->reported) || drawn == PLOTS_FAILED;

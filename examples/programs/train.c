@@ -82,10 +82,10 @@ static const options_program program = {
 
 static settings defaults(void)
 {
-    static const char *const of_many[] = {"folds", "test-noise", "drop-last", NULL};
+    static const char *const of_many[] = {"test-noise", "drop-last", NULL};
     options_join(table, run_options, of_many);
     options_join(table, own_options, NULL);
-    return (settings){.run = run_spec_defaults()};
+    return (settings){.run = run_spec_defaults(false)};
 }
 
 /* ---- the record ---- */
@@ -182,6 +182,7 @@ static void describe_run(const void *context, FILE *out)
         fprintf(out, ", refit of %d nets\n", s->nets);
     else
         fputs(s->refit[0] == 'y' ? ", refit\n" : "\n", out);
+    run_spec_describe_otherwise(t->s.resume || t->s.config ? NULL : &t->s.run, s, t->from.train.count, out);
     if (s->start)
         fprintf(out, "begins with the weights of %s\n", s->start);
     else if (net_warning(&s->net))
@@ -412,7 +413,7 @@ static bool resume(training *t, int argc, char **argv, tg_error *error)
     if (access(config, R_OK) != 0)
         return tg_fail(error, "--resume: there is no %.400s to continue from", config);
     snprintf(config, sizeof config, "%s/config.json", t->s.run.out);
-    t->s.run = run_spec_defaults();
+    t->s.run = run_spec_defaults(false);
     if (!options_load(&program, config, &t->s, error))
         return false;
     const net_spec before = t->s.run.net;
@@ -431,7 +432,7 @@ static bool repeat(training *t, int argc, char **argv, tg_error *error)
     const char *config = t->s.config;
     if (t->s.resume)
         return tg_fail(error, "--config begins a run, and --resume continues one");
-    t->s = (settings){.run = run_spec_defaults()};
+    t->s = (settings){.run = run_spec_defaults(false)};
     if (!options_load(&program, config, &t->s, error))
         return false;
     forget_call(&t->s);
@@ -443,6 +444,7 @@ static bool repeat(training *t, int argc, char **argv, tg_error *error)
 /* True if the options of this program are compatible. */
 static bool check(const settings *s, tg_error *error)
 {
+    const int folds = s->run.folds, fold = s->run.fold;
     const char *problem =
         s->resume && options_has(&s->run.given, "start")        ? "--start begins a run, and --resume continues one"
         : s->resume && s->run.overwrite                         ? "--overwrite begins a run, and --resume continues one"
@@ -450,7 +452,9 @@ static bool check(const settings *s, tg_error *error)
         : s->run.rename && !s->run.start && !s->resume          ? "--rename is for --start only"
         : s->run.start && options_has(&s->run.given, "init")    ? "--init: the weights are those of --start"
         : s->run.start && options_has(&s->run.given, "init-scale") ? "--init-scale: the weights are those of --start"
-                                                                   : NULL;
+        : folds && (fold < 1 || fold > folds) ? "--folds: one of them is the test split: --fold N, from 1 to --folds"
+        : fold && !folds                      ? "--fold is for --folds"
+                                              : NULL;
     if (problem)
         tg_fail(error, "%s", problem);
     return !problem;
@@ -486,7 +490,7 @@ static bool read_start(training *t, tg_error *error)
 static bool prepare(training *t, tg_error *error)
 {
     run_spec *s = &t->s.run;
-    const run_spec usual = run_spec_defaults();
+    const run_spec usual = run_spec_defaults(false);
     if (!check(&t->s, error) || (s->out && !team_follows() && !runlog_check_directory(s->out, error)) ||
         (s->start && !read_start(t, error)) || !source_open(s, &t->from, error))
         return false;

@@ -11,8 +11,8 @@ runs one command alone and keeps its folder.
 
 tables.py reads data, nets.py computes nets, records.py checks a run's folder, verdicts.py the judgement of a comparison
 and the search of learning rates, moments.py those of nets at the start, commands.py makes the commands. troubles.py,
-measures.py and continued.py are oracles of their own: of files as people have them, of scikit-learn's measures, and of runs
-that are stopped and continued.
+measures.py, continued.py and repeated.py are oracles of their own: of files as people have them, of scikit-learn's measures,
+of runs that are stopped and continued, and of `train` after `compare`.
 """
 import collections
 import multiprocessing

@@ -40,6 +40,49 @@ START_TEST(the_same_command_gives_the_same_curves_with_any_number_of_jobs)
 }
 END_TEST
 
+/* The last line of the output, the command of train, is run by a shell; its curve without the seconds is that of the run
+ * of the same name. */
+static void expect_repeated(const char *options)
+{
+    char command[3000], name[200], line[2][1000];
+    expect_fine(train_run("compare", "%s --no-plots --jobs 1 --out w", options));
+    train_output[strlen(train_output) - 1] = '\0';
+    const char *last = strrchr(train_output, '\n') + 1;
+    ck_assert_msg(strstr(last, "train --data ") && strlen(last) < sizeof command - 20, "%s", last);
+    snprintf(name, sizeof name, "%s", strstr(last, "--out w/train/") + strlen("--out w/train/"));
+    snprintf(command, sizeof command, "%s --no-plots", last);
+    temporary_write("command.sh", command, strlen(command));
+    expect_fine(train_run("sh", "command.sh"));
+    FILE *file[2];
+    for (int i = 0; i < 2; i++) {
+        char path[600];
+        snprintf(path, sizeof path, "%s/w/%s/%s/curves.csv", temporary_folder(), i ? "train" : "runs", name);
+        ck_assert_msg((file[i] = fopen(path, "r")) != NULL, "%s", path);
+    }
+    int lines = 0;
+    for (; fgets(line[0], sizeof line[0], file[0]) && fgets(line[1], sizeof line[1], file[1]); lines++) {
+        for (int i = 0; i < 2; i++)
+            *strrchr(line[i], ',') = '\0';
+        ck_assert_str_eq(line[0], line[1]);
+    }
+    ck_assert_int_gt(lines, 1);
+    fclose(file[0]);
+    fclose(file[1]);
+    expect_fine(train_run("rm", "-r w"));
+}
+
+START_TEST(the_printed_command_repeats_the_winner)
+{
+    char text[4000] = "a,y\n";
+    for (int i = 0; i < 100; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%d,%d\n", i, i * i % 7);
+    temporary_write("it's a table.csv", text, strlen(text));
+    expect_repeated("--data \"it's a table.csv\" --activations relu,swiglu --seeds 1"); /* all defaults of tables */
+    expect_repeated("--data moons --rows 200 --folds 2 --refit yes --activations relu,geglu --seeds 1 --epochs 2");
+    expect_repeated("--data glyphs --rows 300 --activations relu,silu --seeds 2 --epochs 1 --lr 0.0012345678,0.1");
+}
+END_TEST
+
 /* The rows of a curves.csv that begin like this. */
 static char *rows_like(const char *folder, const char *begin)
 {
@@ -266,6 +309,7 @@ Suite *compare_suite(void)
     tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, the_same_command_gives_the_same_curves_with_any_number_of_jobs);
+    tcase_add_test(tests, the_printed_command_repeats_the_winner);
     tcase_add_test(tests, a_seed_is_the_same_run_in_any_comparison);
     tcase_add_test(tests, the_default_net_is_that_of_the_help);
     tcase_add_test(tests, the_help_has_the_defaults_of_the_code);

@@ -94,6 +94,22 @@ int runlog_best_run(const runlog *log, int activation)
     return run < log->count ? run : 0;
 }
 
+int runlog_winner(const runlog *log)
+{
+    outcome *all = outcomes_of(log);
+    double least = 1e300; /* with unfinished runs the rank is more */
+    int winner = -1;
+    for (size_t a = 0; a < log->activations.count; a++) {
+        const outcome *at = &all[a * log->points.count + (size_t)runlog_best_point(log, (int)a)];
+        if (at->first && rank(at) < least) {
+            least = rank(at);
+            winner = (int)(at->first - log->runs);
+        }
+    }
+    free(all);
+    return winner;
+}
+
 /* Says if a point is the smallest or the largest one tried: a better one may lie outside. Of names, as in "init gpt2",
  * none does. */
 static const char *edge(const runlog *log, int point)

@@ -124,12 +124,8 @@ bool card_adopt(run_spec *s, tg_card **theirs, tg_error *error)
     if (is_ours && !(*theirs = tg_card_read(s->start, error)))
         return false;
     for (const program_option *o = net_options; is_ours && options_has(&s->given, "start") && o->name; o++) {
-        const size_t size = o->type == OPTION_FLAG   ? sizeof(bool)
-                            : o->type == OPTION_INT  ? sizeof(int)
-                            : o->type == OPTION_REAL ? sizeof(double)
-                                                     : sizeof(const char *);
         if (!options_has(&s->given, o->name))
-            memcpy((char *)&s->net + o->offset, (const char *)&(*theirs)->spec + o->offset, size);
+            options_copy(o, &(*theirs)->spec, &s->net);
     }
     if (decides(s, "file"))
         s->net.activation = tg_activation_name(named);

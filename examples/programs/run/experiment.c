@@ -77,7 +77,8 @@ const options_program *experiment_program(void)
                  "initial weights. Every choice, such as that of the best epoch, is made on validation rows. The same "
                  "command gives the same curves for any --jobs, and continues where it was stopped or killed.\n\n"
                  "Example: compare --data glyphs --activations relu,silu --seeds 5 --out results"};
-    static const char *const not_ours[] = {"activation", "start", "rename", "activation-from", "drop-last", NULL};
+    static const char *const not_ours[] = {"activation", "start", "rename", "activation-from",
+                                           "drop-last",  "fold",  NULL};
     static const struct {
         const char *option, *help, *word;
     } differ[] = {{"lr",
@@ -115,11 +116,10 @@ static const char *word_of(const program_option *o, const run_spec *s)
 
 experiment experiment_defaults(void)
 {
-    experiment e = {
-        .settings = {
-            .run = run_spec_defaults(), .activations = "relu,gelu_exact,silu,swiglu", .seeds = 3, .format = "table"}};
-    e.settings.run.paired = true;
-    e.settings.run.clip = 0;
+    experiment e = {.settings = {.run = run_spec_defaults(true),
+                                 .activations = "relu,gelu_exact,silu,swiglu",
+                                 .seeds = 3,
+                                 .format = "table"}};
     e.settings.run.gated = "parameters";
     for (int i = 0; options_more(&run_options[i]); i++)
         if (is_listed(i))
@@ -211,7 +211,7 @@ run_spec experiment_given(const experiment *e, int run)
     for (int i = 0; i < e->axis_count; i++)
         options_set(e->axes[i].option, &s, value_at(e, run, i));
     s.net.activation = e->activations[run % e->activation_count];
-    s.fold = run / e->activation_count / e->points % folds(e);
+    s.fold = s.folds ? 1 + run / e->activation_count / e->points % folds(e) : 0;
     s.seed += run / e->activation_count / e->points / folds(e);
     return s;
 }
@@ -298,7 +298,7 @@ void experiment_name(const experiment *e, int run, char name[EXPERIMENT_POINT])
     int used =
         snprintf(name, EXPERIMENT_POINT, "%s%s%.120s-seed%d", s.net.activation, *point ? "-" : "", point, s.seed);
     if (s.folds && used < EXPERIMENT_POINT)
-        snprintf(name + used, (size_t)(EXPERIMENT_POINT - used), "-fold%d", s.fold + 1);
+        snprintf(name + used, (size_t)(EXPERIMENT_POINT - used), "-fold%d", s.fold);
 }
 
 /* ---- checks ---- */

@@ -69,6 +69,18 @@ void experiment_net(const experiment *e, char text[EXPERIMENT_POINT])
         memmove(text, text + 4, strlen(text + 4) + 1);
 }
 
+/* What train would do otherwise; with --config all options are given. */
+static void describe_defaults(const experiment *e, FILE *out)
+{
+    int run = 0;
+    tg_activation activation;
+    for (int a = e->activation_count - 1; a >= 0; a--) /* --gated matters to the first that is gated */
+        if (tg_activation_from_name(e->activations[a], &activation) && tg_activation_is_gated(activation))
+            run = a;
+    const run_spec complete = experiment_spec(e, run);
+    run_spec_describe_otherwise(e->settings.config ? NULL : &e->settings.run, &complete, e->from.train.count, out);
+}
+
 void experiment_describe(const void *context, FILE *out)
 {
     const experiment *e = context;
@@ -87,6 +99,7 @@ void experiment_describe(const void *context, FILE *out)
                 plural(steps), first.batch);
     fprintf(out, ", %s %s, %s; %d run%s\n", experiment_list(e, "optimizer"), experiment_list(e, "lr"),
             experiment_list(e, "schedule"), e->runs, plural(e->runs));
+    describe_defaults(e, out);
     for (int a = 0; a < e->activation_count; a++) { /* at the first point of the grid that has one */
         const char *warning = NULL;
         for (int point = 0; point < e->points && !warning; point++) {

@@ -138,6 +138,15 @@ bool options_set(const program_option *o, void *settings, const char *argument)
     return true;
 }
 
+void options_copy(const program_option *o, const void *from, void *to)
+{
+    const size_t size = is_text(o)               ? sizeof(const char *)
+                        : o->type == OPTION_FLAG ? sizeof(bool)
+                        : o->type == OPTION_INT  ? sizeof(int)
+                                                 : sizeof(double);
+    memcpy((char *)to + o->offset, (const char *)from + o->offset, size);
+}
+
 const char *options_word(const program_option *o, const void *settings, char text[OPTIONS_WORD])
 {
     const void *at = (const char *)settings + o->offset;
@@ -148,7 +157,7 @@ const char *options_word(const program_option *o, const void *settings, char tex
     if (o->type == OPTION_INT)
         snprintf(text, OPTIONS_WORD, "%d", *(const int *)at);
     else
-        snprintf(text, OPTIONS_WORD, "%g", *(const double *)at);
+        snprintf(text, OPTIONS_WORD, "%.15g", *(const double *)at);
     return text;
 }
 

@@ -106,6 +106,7 @@ bool options_take(const program_option *option, void *settings, json_t *object);
 /* Sets an option from a word of the command line; false if the word is invalid for it. And the word for its value,
  * which may be in `text`: "yes" for a flag; NULL for a flag or a text that is not set. */
 bool options_set(const program_option *option, void *settings, const char *word);
+void options_copy(const program_option *option, const void *from, void *to); /* from one settings to another */
 const char *options_word(const program_option *option, const void *settings, char text[OPTIONS_WORD]);
 
 /* The command of another of these programs, as the user would type it: called as build/bin/train, that of predict is

@@ -117,9 +117,13 @@ static int train(int job, jobs_link *link, void *context)
     if (!pool_path(all, which, path))
         return jobs_fail(link, "the folder's name is too long");
     const run_spec spec = experiment_given(e, all->run[which].number);
-    const run_setup setup = {
-        .spec = spec, .from = &from, .folder = path, .numbers_only = !e->settings.keep_models, .link = link};
-    const bool surface = spec.seed == e->settings.run.seed && spec.fold == 0;
+    const run_setup setup = {.spec = spec,
+                             .from = &from,
+                             .folder = path,
+                             .numbers_only = !e->settings.keep_models,
+                             .timed = true,
+                             .link = link};
+    const bool surface = spec.seed == e->settings.run.seed && spec.fold <= 1;
     const bool fine =
         (all->of_their_own ? claim(all, which, path, &error) : files_make_folder(path, &error)) &&
         run_open(&r, &setup, &error) && (run_train(&r, &error) || tg_fit_diverged(r.fit)) &&

@@ -123,7 +123,7 @@ bool source_complete(run_spec *s, const run_source *from, tg_error *error)
     net_spec *spec = &s->net;
     if (from->is_text)
         return complete_text(s, &from->letters, error);
-    spec->model = spec->model ? spec->model : data->width && !s->paired ? "convnet" : "mlp";
+    spec->model = spec->model ? spec->model : data->width ? run_spec_image_model(s) : "mlp";
     if (tg_model_traits_of(spec->model)->text)
         return tg_fail(error, "--model %s reads characters; use --data text:FILE or lines:FILE", spec->model);
     if (tg_model_traits_of(spec->model)->images && !data->width)
@@ -147,7 +147,7 @@ static bool split_rows(run_spec *s, run_source *from, tg_error *error)
                                  .validation = s->validation,
                                  .test = s->test,
                                  .folds = s->folds,
-                                 .fold = s->fold};
+                                 .fold = s->folds ? s->fold - 1 : 0};
     if (!dataset_split(data, &parts, error))
         return false;
     const dataset_part *which[] = {&data->train, &data->validation, &data->test};

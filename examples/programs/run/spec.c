@@ -59,9 +59,10 @@ bool spec_take_products(const char *products, tg_error *error)
            tg_fail(error, "--products: %s", error->text);
 }
 
-run_spec run_spec_defaults(void)
+run_spec run_spec_defaults(bool compared)
 {
-    return (run_spec){.data = "glyphs",
+    return (run_spec){.compared = compared,
+                      .data = "glyphs",
                       .split = "redrawn",
                       .task = "auto",
                       .header = "auto",
@@ -78,7 +79,7 @@ run_spec run_spec_defaults(void)
                       .schedule = "cosine",
                       .warmup = 0.05,
                       .weight_decay = 0.01,
-                      .clip = 1};
+                      .clip = compared ? 0 : 1};
 }
 
 bool run_spec_set(run_spec *s, const char *options)
@@ -144,13 +145,18 @@ static void complete_table(run_spec *s, int64_t rows, double rate)
         s->nets = NETS;
 }
 
+const char *run_spec_image_model(const run_spec *s)
+{
+    return s->compared ? "mlp" : "convnet";
+}
+
 void run_spec_complete(run_spec *s, int64_t rows)
 {
     const tg_model_traits *model = tg_model_traits_of(s->net.model);
     tg_optimizer_kind optimizer = TG_ADAMW;
     tg_optimizer_from_name(s->optimizer, &optimizer);
     tg_model_spec_complete(&s->net);
-    if (!s->paired && strncmp(s->data, "csv:", 4) == 0 && strcmp(s->net.model, "mlp") == 0)
+    if (!s->compared && strncmp(s->data, "csv:", 4) == 0 && strcmp(s->net.model, "mlp") == 0)
         complete_table(s, rows, tg_optimizer_rate_over_adamw(optimizer));
     s->net.dropout = s->net.dropout < 0 ? 0 : s->net.dropout;
     s->patience = s->patience < 0 ? 0 : s->patience;
@@ -162,15 +168,15 @@ void run_spec_complete(run_spec *s, int64_t rows)
         for (s->batch = 8; s->batch < model->batch && 2 * s->batch <= rows / 16;)
             s->batch *= 2;
     if (s->epochs == 0)
-        s->epochs = s->paired                        ? epochs_of_comparison(rows, s->batch)
+        s->epochs = s->compared                      ? epochs_of_comparison(rows, s->batch)
                     : model->text                    ? 10
                     : strcmp(s->data, "glyphs") == 0 ? 4
                                                      : 20;
     if (s->lr == 0)
-        s->lr = (s->paired && model->compared_lr > 0 ? model->compared_lr : model->lr) *
+        s->lr = (s->compared && model->compared_lr > 0 ? model->compared_lr : model->lr) *
                 tg_optimizer_rate_over_adamw(optimizer);
     s->lr = options_recorded(s->lr);
-    if (!s->gated && s->paired)
+    if (!s->gated && s->compared)
         s->gated = gated_widths[0];
     s->net.equal_width = s->gated && strcmp(s->gated, "width") == 0;
 }
@@ -180,8 +186,8 @@ void run_spec_complete(run_spec *s, int64_t rows)
 bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
 {
     static const char *const of_rows[] = {
-        "target", "task",  "header",     "ignore",           "categorical", "missing",       "rows", "noise",
-        "split",  "folds", "test-noise", "keep-predictions", "weights",     "class-weights", NULL};
+        "target", "task",  "header", "ignore",     "categorical",      "missing", "rows",          "noise",
+        "split",  "folds", "fold",   "test-noise", "keep-predictions", "weights", "class-weights", NULL};
     const char *model = s->net.model,
                *of_rows_only = tg_model_traits_of(model)->text ? options_first(&s->given, of_rows) : NULL;
     tg_optimizer_kind optimizer = TG_ADAMW;
@@ -220,7 +226,7 @@ bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
         : options_has(&s->given, "soften") && s->refit[0] != 'y' ? "--soften is for --refit"
         : s->ema > 0 && s->refit[0] == 'y'                       ? "--refit trains weights, not the averages of --ema"
         : s->batch < least                                       ? "--batch: --norm batch needs at least two rows"
-        : options_has(&s->given, "residual") && !s->paired && net_residual_is_idle(&s->net)
+        : options_has(&s->given, "residual") && !s->compared && net_residual_is_idle(&s->net)
             ? "--residual: no two successive hidden layers have the same width"
         : options_has(&s->given, "patience") && s->patience >= s->epochs && s->patience > 0
             ? "--patience has no effect: a run has no more epochs; choose fewer, or more --epochs"
@@ -256,8 +262,6 @@ json_t *run_spec_json(const run_spec *s)
         if (o->name)
             json_object_set(object, o->name, json_object_get(all, o->name));
     json_decref(all);
-    if (s->folds)
-        json_object_set_new(object, "fold", json_integer(s->fold));
     if (s->reconstructs)
         json_object_set_new(object, "reconstructs", json_true());
     return object;

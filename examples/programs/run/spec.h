@@ -1,7 +1,7 @@
 /* The specification of a training run: one plain struct, one table of options, one JSON form. `train` reads one,
  * `compare` a grid of them.
  *
- *     run_spec s = run_spec_defaults();
+ *     run_spec s = run_spec_defaults(false);
  *     ... options_parse with a table that begins with run_options ...
  *     if (!source_open(&s, &from, &error) || !source_split(&s, &from, &error)) ...    // sets s.net from the data
  *     run_spec_complete(&s, from.train.count); // sets defaults for data and model
@@ -19,7 +19,7 @@ typedef struct run_spec {
     net_spec net; /* first: net_options */
     const char *gated;
     const char *data, *validation, *test, *split, *target, *task, *header, *ignore, *categorical, *missing, *weights;
-    int rows, folds, fold;
+    int rows, folds, fold; /* fold: from 1 on; 0 without folds */
     double noise;
     int epochs, epoch_windows, batch, accumulate, shards, patience, nets, seed;
     const char *optimizer, *schedule, *best, *refit, *soften, *class_weights;
@@ -30,7 +30,7 @@ typedef struct run_spec {
     int train_loss_every;
     bool drop_last;
     bool reconstructs; /* the targets are the inputs, for any model; not an option */
-    bool paired;       /* part of a comparison: the order of rows and the defaults are those of `compare` */
+    bool compared;     /* the defaults are those of `compare` (run_spec_complete); not an option */
 
     options_given given; /* on the command line; of an older record: none */
 
@@ -50,15 +50,19 @@ bool spec_take_products(const char *products, tg_error *error);
  * table. */
 extern const program_option run_options[];
 
-run_spec run_spec_defaults(void);
+/* The defaults of `train`, or of a run that is compared. */
+run_spec run_spec_defaults(bool compared);
 
 /* Sets options of a text: "epochs=3 hidden=64x2 residual=1"; a flag has the values 0 and 1. False if one is not an
  * option, or has no such value. */
 bool run_spec_set(run_spec *s, const char *options);
 
 /* Sets options that are 0, -1 or auto to defaults for the data and the model: batch, epochs, patience, learning rate,
- * widths, dropout, refit, nets. */
+ * widths, dropout, refit, nets. A complete specification gives the same run in every program. */
 void run_spec_complete(run_spec *s, int64_t training_rows);
+
+/* The model of images if no option names one. */
+const char *run_spec_image_model(const run_spec *s);
 
 /* Advice if such a complete run diverges: "a lower learning rate (--lr)". */
 const char *run_spec_remedy(const run_spec *s);
@@ -73,6 +77,14 @@ tg_optimizer_config run_spec_optimizer(const run_spec *s, int64_t steps);
 
 /* The JSON form; NULL when memory runs out. */
 json_t *run_spec_json(const run_spec *s);
+
+/* The options of `train`, as words for a shell, that make this complete run: those for which it has other defaults. */
+void run_spec_print_options(const run_spec *complete, int64_t training_rows, FILE *to);
+
+/* Prints a line with the options, likewise, that `complete` has by default and the other program (compare for a run of
+ * train) would have otherwise, with its values; nothing if there are none. `given` is the specification before it was
+ * completed; NULL: all options are from a record. */
+void run_spec_describe_otherwise(const run_spec *given, const run_spec *complete, int64_t training_rows, FILE *to);
 
 /* results/iris-mlp-lr0.01: writes data, model and the options that differ from `defaults` into `name`. `lists` has the
  * options with several values, as texts ("0.01,0.1"), of a comparison: results/iris-mlp-compared-lr0.01,0.1; NULL: it

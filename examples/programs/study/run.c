@@ -7,9 +7,8 @@
 
 run_spec study_spec(void)
 {
-    run_spec s = run_spec_defaults(); /* AdamW without decay is Adam */
+    run_spec s = run_spec_defaults(true); /* AdamW without decay is Adam */
     run_spec_set(&s, "model=mlp split=fixed schedule=constant warmup=0 weight-decay=0 clip=0 activation-from=model");
-    s.paired = true;
     return s;
 }
 

@@ -1,0 +1,123 @@
+#!/usr/bin/python3
+"""`compare` prints the command of `train` that repeats the first run of its winner. A shell runs that command, and the run
+must have the same numbers.
+
+    /usr/bin/python3 tests/oracle/repeated.py build/bin 100 1       # binaries, comparisons, seed
+
+Comparisons have random data, models and options; a third leave the epochs, the batch and the learning rate to defaults,
+which differ between both programs. The winner has the lowest mean validation loss, computed here from runs.csv; its curve,
+the losses of its steps and its measures are compared as texts. The last line is libcheck's; the status is 1 if anything
+differs.
+"""
+import csv
+import json
+import math
+import multiprocessing
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import continued  # noqa: E402
+
+SAID = " has the lowest mean validation loss; its first run again, to the same digits:"
+ODD = {"classes.csv": "it's a table.csv", "numbers.csv": "$HOME & co.csv", "text": "a text; with \"quotes\"", "pairs": "pairs*"}
+
+
+def command(rng):
+    """The words of a comparison."""
+    words, initial = continued.options(rng)
+    words = continued.drop(words + initial, "activation", "threads")
+    for name in rng.sample(list(continued.COMPARISONS), rng.choice([0, 1, 2])):
+        words = continued.drop(words, name)
+        words += ["--" + name] + [value for value in [rng.choice(continued.COMPARISONS[name])] if value]
+    if rng.random() < 0.33:
+        words = continued.drop(words, *rng.choice([("epochs",), ("epochs", "batch"), ("epochs", "batch", "lr")]))
+    for name, odd in ODD.items():
+        if words[1].endswith(":" + name) and rng.random() < 0.5:
+            os.rename(name, odd)
+            words[1] = words[1][:-len(name)] + odd
+    activations = rng.sample(continued.ACTIVATIONS, rng.choice([2, 3]))
+    return words + ["--activations", ",".join(activations), "--seeds", rng.choice("12"), "--out", "all of it"]
+
+
+def winner_of(folder):
+    """The activation whose mean validation loss is lowest at its best point."""
+    losses = {}
+    with open(os.path.join(folder, "runs.csv"), newline="") as file:
+        for line in csv.DictReader(file):
+            varied = [line[name] for name in line if name in ("point", "lr", "dropout", "init-scale", "weight-decay", "optimizer")]
+            loss = math.inf if line["state"] == "diverged" else float(line["best_val_loss"])
+            losses.setdefault((line["activation"], *varied), []).append(loss)
+    means = {key: sum(of) / len(of) for key, of in losses.items()}
+    return min(means, key=means.get)[0], min(means.values())
+
+
+def record_of(folder):
+    """The numbers of a run as they are written, without seconds."""
+    with open(os.path.join(folder, "curves.csv"), newline="") as file:
+        curves = [{name: cell for name, cell in line.items() if name != "seconds"} for line in csv.DictReader(file)]
+    with open(os.path.join(folder, "steps.csv")) as file:
+        steps = file.read()
+    with open(os.path.join(folder, "result.json")) as file:
+        result = json.load(file)
+    return curves, steps, {name: result.get(name) for name in ("train", "validation", "test", "best_epoch", "parameters")}
+
+
+def check(binaries, rng):
+    """None, or what differs; False if the comparison was refused or diverged."""
+    words = command(rng)
+    status, said = continued.train(binaries, words, program="compare")
+    if status in (1, 2):
+        return False
+    line = "compare " + " ".join(words)
+    if status != 0:
+        return "%s\n    status %d: %s" % (line, status, said[-300:])
+    winner, loss = winner_of("all of it")
+    lines = said.rstrip("\n").split("\n")
+    if math.isinf(loss):
+        return "%s\n    all diverged, and there is a winner" % line if lines[-2].endswith(SAID) else False
+    if lines[-2] != winner + SAID:
+        return "%s\n    '%s', and the lowest mean is that of %s" % (line, lines[-2], winner)
+    done = subprocess.run(["bash", "-c", lines[-1] + " --no-plots"], capture_output=True, text=True, errors="replace")
+    if done.returncode != 0:
+        return "%s\n    %s\n    status %d: %s" % (line, lines[-1], done.returncode, done.stderr[-300:])
+    name = os.listdir("all of it/train")[0]
+    ours, theirs = (record_of(os.path.join("all of it", place, name)) for place in ("runs", "train"))
+    other = [what for what, a, b in zip(("curves.csv", "steps.csv", "result.json"), ours, theirs) if a != b]
+    return "%s\n    %s\n    other %s" % (line, lines[-1], ", ".join(other)) if other or not ours[0] else None
+
+
+def one(job):
+    binaries, seed, index = job
+    for attempt in range(40):
+        rng = random.Random("repeated %d %d %d" % (seed, index, attempt))
+        folder = tempfile.mkdtemp(prefix="tapegrad-repeated-")
+        os.chdir(folder)
+        continued.write_data(rng)
+        problem = check(binaries, rng)
+        os.chdir("/")
+        shutil.rmtree(folder, ignore_errors=True)
+        if problem is not False:
+            return problem
+    return "comparison %d: 40 combinations were refused" % index
+
+
+def main():
+    binaries, count, seed = os.path.abspath(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    differ = 0
+    with multiprocessing.Pool(min(2, os.cpu_count() or 1)) as pool:
+        for problem in pool.imap_unordered(one, [(binaries, seed, index) for index in range(count)]):
+            if problem:
+                differ += 1
+                print(problem, flush=True)
+    print("repeated: %d winners of comparisons trained again, %d differ" % (count, differ))
+    print("%d%%: Checks: %d, Failures: %d, Errors: 0" % (100 * (count - differ) / count, count, differ))
+    return differ > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

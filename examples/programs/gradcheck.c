@@ -1,5 +1,4 @@
 /* Checks the derivatives of operations, layers and models against finite differences. */
-#include "examples/programs/gradcheck/check_report.h"
 #include "examples/programs/gradcheck/check_table.h"
 #include "examples/programs/gradcheck/steps.h"
 #include "examples/programs/gradcheck/user_ops.h"
@@ -20,7 +19,7 @@ enum { ALL_PASSED, SOMETHING_FAILED, TROUBLE, SOMETHING_UNDECIDED };
 typedef struct settings {
     int order, seed, seeds;
     const char *const *names;
-    const char *load, *command, *plot, *out, *html, *junit, *products;
+    const char *load, *command, *plot, *out, *junit, *products;
     double limit;
     bool csv, list;
     options_given given;
@@ -51,10 +50,6 @@ static const program_option options[] = {
     {.help = "What is written:", .type = OPTION_GROUP},
     {"csv", NULL, "print comma-separated values; failures and counts go to standard error", OPTION_FLAG,
      offsetof(settings, csv)},
-    {"html", "FILE",
-     "write a self-contained report: results, versions and options, errors, and the error over the step of each "
-     "operation",
-     OPTION_TEXT, offsetof(settings, html)},
     {"junit", "FILE", "write the results as JUnit XML, for CI", OPTION_TEXT, offsetof(settings, junit)},
     {"plot", "NAME[:INPUT[:ELEMENT]]",
      "draw the error of finite differences over the step, for this input and element (by number) of an operation, or "
@@ -205,8 +200,6 @@ static int refuse(const char *option, const char *message)
 static bool can_write(const settings *s)
 {
     tg_error error;
-    if (s->html && !files_check_path(s->html, &error))
-        return refuse("--html", error.text), false;
     if (s->junit && !files_check_path(s->junit, &error))
         return refuse("--junit", error.text), false;
     return true;
@@ -247,14 +240,11 @@ static int draw(const settings *s, const steps_place *place)
 }
 
 /* Prints and writes the results, also of an interrupted check. */
-static int print_and_write(const settings *s, const subjects *all, const check_table *table, char *const *argv)
+static int print_and_write(const settings *s, const subjects *all, const check_table *table)
 {
     tg_error error;
     const bool interrupted = signals_caught();
     int status = print_results(s, all, table);
-    const check_report report = {table, all, s->seed, s->seeds, s->order, interrupted, argv};
-    if (s->html && !check_report_write(s->html, &report, &error))
-        status = refuse("--html", error.text);
     if (s->junit && !check_table_write_junit(s->junit, table, &error))
         status = refuse("--junit", error.text);
     return interrupted ? signals_status() : status;
@@ -267,7 +257,7 @@ static void release_rows(check_row *rows, int count)
     free(rows);
 }
 
-static int run(const settings *s, subjects *all, char *const *argv)
+static int run(const settings *s, subjects *all)
 {
     tg_error error = {""};
     steps_place drawn = {0};
@@ -283,7 +273,7 @@ static int run(const settings *s, subjects *all, char *const *argv)
     if (!rows)
         return refuse("", "out of memory");
     const check_table table = {rows, check_all(s, all, rows, &error)};
-    int status = table.count > 0 || !s->command ? print_and_write(s, all, &table, argv) : TROUBLE;
+    int status = table.count > 0 || !s->command ? print_and_write(s, all, &table) : TROUBLE;
     if (signals_caught())
         status = signals_status();
     else if (s->command && (error.text[0] || table.count == 0))
@@ -315,7 +305,7 @@ int main(int argc, char **argv)
     settings s = {.order = 2, .seeds = 1, .out = "gradcheck", .limit = 60};
     tg_error error;
     const tg_op *const *own = NULL;
-    static const char *const of_checks[] = {"order", "seed", "seeds", "csv", "html", "junit", "plot", "out", NULL};
+    static const char *const of_checks[] = {"order", "seed", "seeds", "csv", "junit", "plot", "out", NULL};
     options_parse(&program, argc, argv, &s);
     const char *idle = s.list ? options_first(&s.given, of_checks) : NULL;
     if (idle)
@@ -337,7 +327,7 @@ int main(int argc, char **argv)
         s.order = 1;
     else
         subjects_collect(&all, own);
-    const int status = run(&s, &all, argv);
+    const int status = run(&s, &all);
     free(all.list);
     return status;
 }

@@ -124,7 +124,7 @@ static const struct {
     {"xyzzy", "gradcheck: there is no operation or layer 'xyzzy'\n"},
     {"'gelu_q?'", "gradcheck: no operation or layer matches the pattern 'gelu_q?'\n"},
     {"--list zz", "gradcheck: there is no operation or layer 'zz'"},
-    {"--list --html=x.html", "gradcheck: --html: --list checks nothing\n"},
+    {"--list --junit=x.xml", "gradcheck: --junit: --list checks nothing\n"},
     {"--list --plot tanh", "gradcheck: --plot: --list checks nothing\n"},
     {"--list --csv", "gradcheck: --csv: --list checks nothing\n"},
     {"--list --order 1 tanh", "gradcheck: --order: --list checks nothing\n"},

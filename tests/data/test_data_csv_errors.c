@@ -242,7 +242,65 @@ START_TEST(errors_of_options_name_what_there_is)
                      ":2, column 't': 'x' is not a number; --task classification makes each cell a class");
     csv_expect_error("a,b\n1,2\n3,4\n", (dataset_options){.header = DATASET_HEADER_NO},
                      ":1, column 0 (of 0 to 1): 'a' is not a number; --categorical '0' makes each cell a category, "
-                     "--ignore '0' leaves the column out");
+                     "--ignore '0' leaves the column out; column '1' has 'b' in line 1");
+}
+END_TEST
+
+/* Sixty rows of three columns, in which some cells of `a` are replaced by words. */
+static const char *with_words(const char *const *words, int count, const char *last)
+{
+    static char text[4000];
+    size_t used = (size_t)sprintf(text, "a,b,t\n");
+    for (int i = 0; i < 60; i++) {
+        char number[20];
+        snprintf(number, sizeof number, "%d.5", i % 7);
+        used += (size_t)sprintf(text + used, "%s,%d,%d\n", i % 20 == 9 && i / 20 < count ? words[i / 20] : number,
+                                i % 5, i % 11 + 30);
+    }
+    sprintf(text + used, "%s", last);
+    return text;
+}
+
+START_TEST(advice_for_a_few_cells_is_about_cells)
+{
+    csv_expect_error(
+        with_words((const char *[]){"1.2.3"}, 1, ""), standard,
+        ":11, column 'a': '1.2.3' is not a number; it is the only such cell: correct it, or leave the line "
+        "out: sed 11d");
+    csv_expect_error(
+        with_words((const char *[]){"gone", "gone", "gone"}, 3, ""), standard,
+        ":11, column 'a': 'gone' is not a number, as in 3 of 60 rows; if it marks a missing value, write NA "
+        "instead and use --missing drop or --missing mean");
+    csv_expect_error(with_words((const char *[]){"gone", "lost"}, 2, ""), standard,
+                     ":11, column 'a': 'gone' is not a number; 2 of 60 cells are no numbers: correct them, or write NA "
+                     "instead and use --missing drop or --missing mean");
+    csv_expect_error(with_words((const char *[]){"#DIV/0!", "#REF!"}, 2, ""), standard,
+                     ":11, column 'a': '#DIV/0!', expected a number; use --missing drop or --missing mean");
+    csv_expect_error(
+        with_words((const char *[]){"\u22121.5"}, 1, ""), standard,
+        ":11, column 'a': '\u22121.5' is written for people, expected a number such as 1234.56; its minus is "
+        "not that of ASCII: sed 's/\u2212/-/g'");
+    csv_expect_error(with_words(NULL, 0, "a,b,t\n1,2,3\n"), standard,
+                     ":62: the header again; awk 'NR == 1 { head = $0 } NR == 1 || $0 != head' leaves it out");
+    csv_expect_error(
+        with_words(NULL, 0, "Total,15,\n"), standard,
+        ":62, column 'a': 'Total' is not a number; it is the only such cell and in the last row, which may "
+        "have totals: correct it, or leave the line out: sed 62d; column 't' misses 1 value");
+}
+END_TEST
+
+START_TEST(all_errors_of_a_file_are_in_one_message)
+{
+    csv_expect_error(
+        "a,b,c,d,w,t\n1,,,x,2,3\n2,7,,x,two,\n3,,,y,1,4\n", (dataset_options){.weights = "w"},
+        ":2, column 'b': empty, expected a number; use --missing drop or --missing mean; column 'c' has no "
+        "value; column 'w' has 'two' in line 3; column 't' misses 1 value");
+    csv_expect_error("1,,,,,,,,9\n2,3,3,3,3,3,3,3,8\n", standard,
+                     ":1, column 1 (of 0 to 8): empty, expected a number; use --missing drop or --missing mean; column "
+                     "'2' misses 1 value; column '3' misses 1 value; column '4' misses 1 value; column '5' misses 1 "
+                     "value; column '6' misses 1 value; and 1 more column");
+    csv_expect_error("a,b\n1,2\n3\n4,5\n6,7,8\n9\n", standard,
+                     ":3: 1 field, expected 2 as in line 1; so it is with 2 more lines");
 }
 END_TEST
 
@@ -338,7 +396,8 @@ START_TEST(what_columns_are_not_is_told)
         ": column 'name' has 101 different entries ('n0' is the first), of which none has two rows; --ignore "
         "'name' leaves it out");
     csv_expect_error(csv_flowers, (dataset_options){.ignore = "colour"},
-                     ":3, column 'size': 'NA', expected a number; use --missing drop or --missing mean");
+                     ":3, column 'size': 'NA', expected a number; use --missing drop or --missing mean; column "
+                     "'petals' misses 1 value; column 'kind' misses 1 value");
     csv_expect_error(
         "x,t\n1,a\n2,?\n3,b\n", standard,
         ":3, column 't': a mark of a missing value, expected a word; use --missing drop or --missing mean");
@@ -391,6 +450,8 @@ Suite *data_csv_errors_suite(void)
     tcase_add_test(tests, rows_may_begin_with_a_hash_below_the_header);
     tcase_add_test(tests, a_file_without_its_kind_is_recognised);
     tcase_add_test(tests, errors_of_options_name_what_there_is);
+    tcase_add_test(tests, advice_for_a_few_cells_is_about_cells);
+    tcase_add_test(tests, all_errors_of_a_file_are_in_one_message);
     tcase_add_test(tests, files_that_are_no_text_are_refused);
     tcase_add_loop_test(tests, files_of_other_programs_are_refused_by_name, 0, sizeof foreign / sizeof *foreign);
     tcase_add_test(tests, words_that_begin_like_other_formats_are_read);

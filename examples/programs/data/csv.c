@@ -11,64 +11,11 @@ enum { MOST_CATEGORIES = 100, MOST_GUESSED_CLASSES = 20 };
 
 /* ---- features ---- */
 
-static bool is_feature(const csv_column *column)
-{
-    return column->role == CSV_NUMBERS || column->role == CSV_CATEGORIES;
-}
-
-/* The name or number of a column for options. */
-static const char *option_name(const csv_source *source, size_t column, char text[80])
-{
-    if (source->names)
-        snprintf(text, 80, "%.60s", source->names[column]);
-    else
-        snprintf(text, 80, "%zu", column);
-    return text;
-}
-
-/* Checks the cells of a column of numbers. */
-static bool check_numbers(const csv_source *source, size_t column, bool may_miss)
-{
-    const csv_column *numbers = &source->column[column];
-    char name[80], hint[300];
-    if (numbers->words == 0 && (may_miss || numbers->present == source->rows))
-        return true;
-    size_t row = 0;
-    while (csv_kind_at(source, row, column) == CSV_NUMBER || (may_miss && csv_is_missing_at(source, row, column)))
-        row++;
-    option_name(source, column, name);
-    if (numbers->role == CSV_WEIGHTS || (numbers->role == CSV_TARGET && csv_kind_at(source, row, column) != CSV_WORD))
-        hint[0] = '\0';
-    else if (numbers->role == CSV_TARGET)
-        snprintf(hint, sizeof hint, "; --task classification makes each cell a class");
-    else
-        snprintf(hint, sizeof hint,
-                 "; --categorical '%s' makes each cell a category, --ignore '%s' leaves the column out", name, name);
-    return csv_fail_at_word(source, row, column, hint);
-}
-
-/* Checks that each cell has a class. */
-static bool check_classes(const csv_source *source, size_t column)
-{
-    const bool named = source->column[column].named;
-    size_t row = 0;
-    if (source->column[column].present == source->rows)
-        return true;
-    while (!csv_is_missing_at(source, row, column))
-        row++;
-    if (!*csv_text(source, row, column))
-        return csv_fail_at(source, row, column,
-                           named ? "empty, expected a word; use --missing drop or --missing mean"
-                                 : "empty, expected a number; use --missing drop or --missing mean");
-    return csv_fail_at(source, row, column,
-                       "a mark of a missing value, expected a word; use --missing drop or --missing mean");
-}
-
 /* Fails and suggests --ignore for the column, which is most often an identifier, a date or a text. */
 static bool fail_at_many(const csv_source *source, size_t column, size_t entries)
 {
-    char name[80], example[PLAIN_NAME];
-    option_name(source, column, name);
+    char name[CSV_OPTION_NAME], example[PLAIN_NAME];
+    csv_option_name(source, column, name);
     return tg_fail(
         source->error,
         "%s: column '%s' has %zu different entries ('%s' is the first), of which none has two rows; --ignore "
@@ -76,41 +23,12 @@ static bool fail_at_many(const csv_source *source, size_t column, size_t entries
         source->table.path, name, entries, plain_name(csv_text(source, 0, column), example), name);
 }
 
-/* Fails at a column without any value. */
-static bool fail_at_nothing(const csv_source *source, size_t column)
-{
-    char name[80];
-    option_name(source, column, name);
-    return tg_fail(source->error, "%s: column '%s' has no value in any row; --ignore '%s' leaves it out",
-                   source->table.path, name, name);
-}
-
-/* Checks the cells of the features; categories and classes are collected after that. */
-static bool check_features(const csv_source *source, dataset_missing missing)
-{
-    const size_t columns = source->table.columns;
-    size_t count = 0;
-    for (size_t i = 0; i < columns; i++) {
-        const csv_column *column = &source->column[i];
-        if (!is_feature(column))
-            continue;
-        count++;
-        if (column->present == 0 && missing == DATASET_MISSING_ERROR)
-            return fail_at_nothing(source, i);
-        const bool may_miss = missing == DATASET_MISSING_MEAN;
-        if (column->role == CSV_NUMBERS ? !check_numbers(source, i, may_miss) : !may_miss && !check_classes(source, i))
-            return false;
-    }
-    return count || tg_fail(source->error, "%s: %zu column%s, none of them a feature, expected at least one",
-                            source->table.path, columns, plural((long long)columns));
-}
-
 /* Counts the inputs of the features. */
 static bool plan_features(csv_source *source, dataset_missing missing, dataset *set)
 {
     for (size_t i = 0; i < source->table.columns; i++) {
         csv_column *column = &source->column[i];
-        if (!is_feature(column))
+        if (!csv_is_feature(column))
             continue;
         const size_t entries = column->classes.count;
         if (entries > MOST_CATEGORIES && !csv_join_rare(source, i, MOST_CATEGORIES))
@@ -178,8 +96,6 @@ static bool choose_task(csv_source *source, const dataset_options *options, data
         set->task = DATASET_REGRESSION;
     if (set->task == DATASET_REGRESSION)
         return true;
-    if (!(target->named ? check_classes(source, column) : check_numbers(source, column, false)))
-        return false;
     if (set->task == DATASET_TASK_AUTO)
         set->task = looks_like_classification(source, column) ? DATASET_CLASSIFICATION : DATASET_REGRESSION;
     for (size_t row = 0; set->task == DATASET_CLASSIFICATION && !target->named && row < source->rows; row++)
@@ -195,27 +111,11 @@ static bool targets_are_numbers(const csv_source *source)
     for (size_t i = 0; i < source->targets; i++) {
         const size_t column = source->target_columns[i];
         const csv_column *target = &source->column[column];
-        if (!check_numbers(source, column, false))
-            return false;
         snprintf(problem, sizeof problem, "%s is the only number in the file, expected different ones",
                  number_text(target->low, number));
         if (target->low == target->high)
             return csv_fail_at(source, 0, column, problem);
     }
-    return true;
-}
-
-/* Weights are numbers from 0 on. */
-static bool check_weights(const csv_source *source)
-{
-    const size_t column = source->weight_column;
-    if (!source->weighted)
-        return true;
-    if (!check_numbers(source, column, false))
-        return false;
-    for (size_t row = 0; row < source->rows; row++)
-        if (csv_value(source, row, column) < 0)
-            return csv_fail_at(source, row, column, "a negative weight, expected a number from 0 on");
     return true;
 }
 
@@ -273,7 +173,7 @@ static bool build(csv_source *source, const dataset_options *options, dataset *s
 {
     const size_t rows_of_file = source->rows;
     csv_cut_rows(source);
-    if (!csv_choose_columns(source, options) || !check_features(source, options->missing) || !check_weights(source) ||
+    if (!csv_choose_columns(source, options) || !csv_check_cells(source, options->missing) ||
         !choose_task(source, options, set) || (set->task == DATASET_REGRESSION && !targets_are_numbers(source)) ||
         !collect(source, set) || !plan_features(source, options->missing, set))
         return false;

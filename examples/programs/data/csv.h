@@ -14,14 +14,15 @@
 #include "examples/programs/data/number.h"
 
 enum { CSV_MOST_TARGETS = 64 };
+#define CSV_UNICODE_MINUS "\u2212" /* which word processors write for - */
 
 /* What is in a cell. */
 typedef enum csv_kind {
     CSV_NUMBER = 0,
-    CSV_MISSING,       /* empty, ?, NA, N/A, nan, null, \N, #N/A or <NA> */
+    CSV_MISSING,       /* empty, ?, NA, N/A, nan, null, \N, <NA>, or an error of a spreadsheet: #N/A, #DIV/0! */
     CSV_MAYBE_MISSING, /* None, - or a point: missing among numbers, a word among words */
     CSV_HUGE,          /* a number that no float can represent: infinite or too large */
-    CSV_FORMATTED,     /* a number written for people: 1,234.56, 30.9% or $5 */
+    CSV_FORMATTED,     /* a number written for people: 1,234.56, 30.9%, $5, or with a minus that is not ASCII's */
     CSV_WORD,
 } csv_kind;
 
@@ -39,6 +40,7 @@ typedef struct csv_table {
     bool decimal_comma; /* the comma does not separate cells, so that 3,5 is a number */
     size_t comments;    /* lines that begin with # above the first row */
     size_t rows, columns;
+    size_t misfits; /* rows with another number of cells, which is an error */
     double *values; /* [rows, columns]: the number in a cell; NaN with a csv_kind in it if there is none */
     size_t *starts; /* [rows]: where a row begins in the text */
     bool *zeros;    /* [columns]: a cell begins with 0 and another digit */
@@ -191,11 +193,26 @@ bool csv_is_missing_at(const csv_source *source, size_t row, size_t column);
 /* Fails at a cell: "wine.csv:3, column 'pH': " and then the problem. */
 bool csv_fail_at(const csv_source *source, size_t row, size_t column, const char *problem);
 
+/* The name or number of a column for options. */
+enum { CSV_OPTION_NAME = 80 };
+const char *csv_option_name(const csv_source *source, size_t column, char text[CSV_OPTION_NAME]);
+
 /* The name of a column; without a header, its cell in the first row, until the next call. */
 const char *csv_column_name(const csv_source *source, size_t column);
 
 /* Fails at a cell that contains a word instead of a number; the hint, "; --ignore ...", may be NULL. */
 bool csv_fail_at_word(const csv_source *source, size_t row, size_t column, const char *hint);
+
+static inline bool csv_is_feature(const csv_column *column)
+{
+    return column->role == CSV_NUMBERS || column->role == CSV_CATEGORIES;
+}
+
+/* ---- cells that cannot be used (csv_check.c) ---- */
+
+/* Checks the cells of features, weights and targets. The error names the first that cannot be used and what to do about
+ * it, and all other columns that have some. */
+bool csv_check_cells(const csv_source *source, dataset_missing missing);
 
 /* ---- classes (csv_classes.c) ---- */
 

@@ -35,18 +35,27 @@ bool csv_fail_at(const csv_source *source, size_t row, size_t column, const char
                    problem);
 }
 
+const char *csv_option_name(const csv_source *source, size_t column, char text[CSV_OPTION_NAME])
+{
+    if (source->names)
+        snprintf(text, CSV_OPTION_NAME, "%.60s", source->names[column]);
+    else
+        snprintf(text, CSV_OPTION_NAME, "%zu", column);
+    return text;
+}
+
 bool csv_fail_at_word(const csv_source *source, size_t row, size_t column, const char *hint)
 {
-    char problem[400];
+    char problem[600];
     const char *word = csv_text(source, row, column);
     if (csv_is_missing_at(source, row, column))
         snprintf(problem, sizeof problem, "%s%.60s%s, expected a number; use --missing drop or --missing mean",
                  *word ? "'" : "empty", word, *word ? "'" : "");
     else if (csv_kind_at(source, row, column) == CSV_FORMATTED)
-        snprintf(problem, sizeof problem, "'%.40s' is written for people, expected a number such as 1234.56%.250s",
+        snprintf(problem, sizeof problem, "'%.40s' is written for people, expected a number such as 1234.56%.450s",
                  word, hint ? hint : "");
     else
-        snprintf(problem, sizeof problem, "'%.60s' is not a %snumber%.250s", word,
+        snprintf(problem, sizeof problem, "'%.60s' is not a %snumber%.450s", word,
                  csv_kind_at(source, row, column) == CSV_HUGE ? "finite " : "", hint ? hint : "");
     return csv_fail_at(source, row, column, problem);
 }

@@ -26,7 +26,7 @@ typedef struct format {
 
 static const format formats[] = {
     {"a pointer of Git LFS and not the file itself", BYTES("version https://git-lfs.github.com/spec/"), 0,
-     "git lfs pull"},
+     "git lfs pull fetches it"},
     {"an Excel workbook (.xls)", BYTES("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), 0, OFFICE},
     {"an array of NumPy (.npy)", BYTES("\x93NUMPY"), 0, NUMPY("f.reshape(len(f), -1)")},
     {"a Parquet file", BYTES("PAR1\x15"), 0, PANDAS("read_parquet")},

@@ -151,9 +151,11 @@ static const char *after_currency(const char *text)
 static bool is_formatted(const char *text)
 {
     bool marks;
-    text += *text == '+' || *text == '-';
+    const size_t minus =
+        strncmp(text, CSV_UNICODE_MINUS, strlen(CSV_UNICODE_MINUS)) == 0 ? strlen(CSV_UNICODE_MINUS) : 0;
+    text += minus ? minus : *text == '+' || *text == '-';
     const char *number = after_currency(text);
-    bool sign = number != text;
+    bool sign = minus || number != text;
     number += strspn(number, " ");
     number += sign && *number == '-';
     const char *end = after_number(number, &marks);
@@ -173,7 +175,8 @@ bool csv_word_is_huge(const char *text)
 
 csv_kind csv_kind_of_word(const char *word)
 {
-    static const char *const missing[] = {"", "?", "NA", "N/A", "nan", "null", "\\N", "#N/A", "<NA>", NULL};
+    static const char *const missing[] = {"",     "?",       "NA",     "N/A",    "nan",   "null",  "\\N",     "#N/A",
+                                          "<NA>", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!", NULL};
     static const char *const maybe[] = {"None", "-", ".", NULL};
     if (is_one_of(word, missing))
         return CSV_MISSING;

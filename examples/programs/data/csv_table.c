@@ -1,4 +1,5 @@
 #include "examples/programs/data/csv.h"
+#include "examples/programs/data/words.h"
 
 #include <ctype.h>
 #include <float.h>
@@ -148,7 +149,8 @@ static bool fail_at_width(const csv_source *source, const unsigned char *row, co
                                : "");
 }
 
-/* The values of a row; the result is its end, NULL on failure. */
+/* The values of a row; the result is its end, NULL where a quote is wrong. A row of another width is left out and
+ * counted. */
 static const unsigned char *read_row(csv_source *source, const unsigned char *row)
 {
     csv_table *table = &source->table;
@@ -183,9 +185,11 @@ static const unsigned char *read_row(csv_source *source, const unsigned char *ro
             to[cells - 1] = number;
         if (*at == (unsigned char)separator)
             continue;
-        if (cells != columns)
-            return fail_at_width(source, row, at, cells), NULL;
-        break;
+        if (cells == columns)
+            break;
+        if (table->misfits++ == 0)
+            fail_at_width(source, row, at, cells);
+        return csv_line_end(at);
     }
     table->starts[table->rows++] = (size_t)(row - table->text.bytes);
     return csv_line_end(at);
@@ -287,7 +291,10 @@ static bool parse(csv_source *source)
     while (at && *at)
         if ((at = read_row(source, at)))
             at = after_blank_lines(at, table->separator);
-    return at;
+    if (at && table->misfits > 1 && source->error)
+        tg_fail(source->error, "%s; so it is with %zu more line%s", source->error->text, table->misfits - 1,
+                plural((long long)table->misfits - 1));
+    return at && table->misfits == 0;
 }
 
 bool csv_read_table(const char *path, csv_source *source)

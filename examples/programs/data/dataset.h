@@ -35,9 +35,10 @@ typedef enum dataset_header {
 } dataset_header;
 
 typedef enum dataset_missing {
-    DATASET_MISSING_ERROR = 0, /* a cell that is empty, ?, NA, N/A, nan, null, \N, #N/A or <NA> is an error; in a column
+    DATASET_MISSING_ERROR =
+        0, /* a cell that is empty, ?, NA, N/A, nan, null, \N, <NA> or #N/A, #DIV/0! and the like is an error; in a column
                                   of numbers also None, - or a point */
-    DATASET_MISSING_DROP,      /* drops rows with a missing cell */
+    DATASET_MISSING_DROP, /* drops rows with a missing cell */
     DATASET_MISSING_MEAN, /* a missing number becomes the mean of the training rows (0 among numbers that are 0 or 1), a
                              missing word no category, and an extra feature marks it; rows without a target are
                              dropped */

@@ -50,6 +50,10 @@ bool accuracy_near_zero(const reference_function *function, int order, double x)
  * ranges. */
 void accuracy_edges(accuracy_survey *survey);
 
+/* Measures all powers of two, subnormal ones too, and the numbers next to each, with both signs, in both precisions:
+ * where kernels change the range in which they scale a number. */
+void accuracy_powers(accuracy_survey *survey);
+
 /* Measures the floats whose bits are first, first + stride, ..., below last. */
 void accuracy_floats(accuracy_survey *survey, uint64_t first, uint64_t last, uint64_t stride);
 

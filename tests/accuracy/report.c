@@ -63,6 +63,7 @@ static int measure(int job, jobs_link *link, void *context)
     const double begin = jobs_clock();
     accuracy_survey survey = accuracy_begin(r->names[job]);
     accuracy_edges(&survey);
+    accuracy_powers(&survey);
     accuracy_doubles(&survey, 17, r->request->exhaustive ? DOUBLES_EXHAUSTIVE : DOUBLES);
     for (uint64_t i = 0; i < SLICES; i++) {
         const uint64_t first = (i * slice + stride - 1) / stride * stride; /* the next multiple */

@@ -61,6 +61,31 @@ void accuracy_edges(accuracy_survey *survey)
     accuracy_add_f64(survey, accuracy_edge_doubles(wide), wide);
 }
 
+void accuracy_powers(accuracy_survey *survey)
+{
+    enum {
+        FLOATS = 6 * (FLT_MAX_EXP - FLT_MIN_EXP + FLT_MANT_DIG),
+        DOUBLES = 6 * (DBL_MAX_EXP - DBL_MIN_EXP + DBL_MANT_DIG)
+    };
+    static float x[FLOATS];
+    static double wide[DOUBLES];
+    size_t n = 0, m = 0;
+    for (int sign = -1; sign <= 1; sign += 2) {
+        for (int power = FLT_MIN_EXP - FLT_MANT_DIG; power < FLT_MAX_EXP; power++)
+            for (int side = -1; side <= 1; side++) {
+                const float exact = ldexpf((float)sign, power);
+                x[n++] = side ? nextafterf(exact, (float)side * INFINITY) : exact;
+            }
+        for (int power = DBL_MIN_EXP - DBL_MANT_DIG; power < DBL_MAX_EXP; power++)
+            for (int side = -1; side <= 1; side++) {
+                const double exact = ldexp(sign, power);
+                wide[m++] = side ? nextafter(exact, side * (double)INFINITY) : exact;
+            }
+    }
+    accuracy_add_f32(survey, n, x);
+    accuracy_add_f64(survey, m, wide);
+}
+
 void accuracy_floats(accuracy_survey *survey, uint64_t first, uint64_t last, uint64_t stride)
 {
     float x[CHUNK];

@@ -185,6 +185,82 @@ START_TEST(values_and_two_derivatives_are_those_of_the_c_library)
 }
 END_TEST
 
+/* ---- powers of two ---- */
+
+/* Every elementwise operation of one operand; a number that it has is 1. */
+#define TG_BINARY(...)
+#define TG_BINARY_CONSTANT(...)
+#define TG_UNARY(...)
+#define TG_UNARY_SAVED(...)
+#define TG_UNARY_CONSTANT(...)
+#define TG_UNARY_WRITTEN_OUT(...)
+#define TG_SMOOTH(...)
+#define TG_QUADRATIC(...)
+#define TG_UNARY_NUMBER(name, ...)              \
+    static tg_tensor name##_by_one(tg_tensor x) \
+    {                                           \
+        return tg_##name(x, 1);                 \
+    }
+#define TG_UNARY_NUMBER_SAVED       TG_UNARY_NUMBER
+#define TG_UNARY_NUMBER_WRITTEN_OUT TG_UNARY_NUMBER
+#include "autograd/elementwise.def"
+
+static const struct {
+    const char *name;
+    tg_tensor (*operation)(tg_tensor x);
+} unary[] = {
+#define TG_BINARY(...)
+#define TG_BINARY_CONSTANT(...)
+#define TG_UNARY(name, ...)         {#name, tg_##name},
+#define TG_UNARY_SAVED              TG_UNARY
+#define TG_UNARY_CONSTANT           TG_UNARY
+#define TG_UNARY_WRITTEN_OUT        TG_UNARY
+#define TG_UNARY_NUMBER(name, ...)  {#name, name##_by_one},
+#define TG_UNARY_NUMBER_SAVED       TG_UNARY_NUMBER
+#define TG_UNARY_NUMBER_WRITTEN_OUT TG_UNARY_NUMBER
+#define TG_SMOOTH(name, ...)        TG_UNARY(name) TG_UNARY(name##_grad) TG_UNARY(name##_grad_grad)
+#define TG_QUADRATIC(name)          TG_SMOOTH(name)
+#include "autograd/elementwise.def"
+};
+
+/* All powers of two of a type and the numbers next to each. */
+static int64_t powers_of_two(tg_dtype dtype, double *x)
+{
+    const bool wide = dtype == TG_F64;
+    const int lowest = wide ? -1074 : -149, highest = wide ? 1023 : 127;
+    int64_t count = 0;
+    for (int power = lowest; power <= highest; power++)
+        for (int sign = -1; sign <= 1; sign += 2)
+            for (int side = -1; side <= 1; side++) {
+                const double exact = ldexp(sign, power);
+                x[count++] = !side  ? exact
+                             : wide ? nextafter(exact, side * (double)INFINITY)
+                                    : (double)nextafterf((float)exact, (float)side * INFINITY);
+            }
+    return count;
+}
+
+START_TEST(no_derivative_is_lost_at_a_power_of_two)
+{
+    enum { MOST = 6 * 2098 };
+    static double numbers[MOST];
+    static float narrow[MOST];
+    for (int wide = 0; wide < 2; wide++) {
+        const int64_t count = powers_of_two(wide ? TG_F64 : TG_F32, numbers);
+        for (int64_t i = 0; i < count; i++)
+            narrow[i] = wide ? 0 : (float)numbers[i];
+        tg_tensor x = tg_variable(tape, wide ? TG_F64 : TG_F32, wide ? (const void *)numbers : narrow, TG_SHAPE(count));
+        tg_tensor y = unary[_i].operation(x), first, second;
+        ck_assert(tg_grad(&y, 1, &x, 1, NULL, true, &first));
+        ck_assert(tg_grad(&first, 1, &x, 1, NULL, false, &second));
+        for (int64_t i = 0; i < count; i++)
+            ck_assert_msg(isnan(tg_at(y, i)) || (!isnan(tg_at(first, i)) && !isnan(tg_at(second, i))),
+                          "%s at %a: %g, %g, %g", unary[_i].name, numbers[i], tg_at(y, i), tg_at(first, i),
+                          tg_at(second, i));
+    }
+}
+END_TEST
+
 START_TEST(abs_and_sign_know_zero_and_nan)
 {
     tg_tensor x = VECTOR(-2, -0.0, 0, 3, NAN, -INFINITY);
@@ -291,6 +367,7 @@ Suite *pointwise_suite(void)
     TCase *tests = tcase_create("pointwise");
     tcase_add_checked_fixture(tests, start_tape, finish_tape);
     tcase_add_test(tests, values_and_two_derivatives_are_those_of_the_c_library);
+    tcase_add_loop_test(tests, no_derivative_is_lost_at_a_power_of_two, 0, sizeof unary / sizeof unary[0]);
     tcase_add_test(tests, abs_and_sign_know_zero_and_nan);
     tcase_add_test(tests, powers_are_repeated_products);
     tcase_add_test(tests, pow_has_a_gradient_at_zero);

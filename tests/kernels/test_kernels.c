@@ -69,6 +69,14 @@ START_TEST(edges_alone_keep_the_bounds)
 }
 END_TEST
 
+START_TEST(powers_of_two_and_their_neighbours_keep_the_bounds)
+{
+    accuracy_survey survey = accuracy_begin(reference_at((size_t)_i)->name);
+    accuracy_powers(&survey);
+    judge_all(&survey);
+}
+END_TEST
+
 START_TEST(every_function_with_a_reference_is_tried_and_promises_something)
 {
     ck_assert_ptr_nonnull(reference_at(FUNCTIONS - 1));
@@ -432,6 +440,7 @@ Suite *kernels_suite(void)
     tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, sampled_numbers_keep_the_bounds, 0, FUNCTIONS);
     tcase_add_loop_test(tests, edges_alone_keep_the_bounds, 0, FUNCTIONS);
+    tcase_add_loop_test(tests, powers_of_two_and_their_neighbours_keep_the_bounds, 0, FUNCTIONS);
     tcase_add_test(tests, every_function_with_a_reference_is_tried_and_promises_something);
     tcase_add_test(tests, a_wrong_kernel_is_far_off);
     tcase_add_test(tests, a_value_does_not_depend_on_its_neighbours);

@@ -4,25 +4,29 @@
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
+#include <tapegrad.h>
 
-/* The position of a function's kernels in the tables. */
+/* The position of a function's kernels in the tables. A derivative without a kernel of its own is a composition of
+ * operations, and measured as tg_grad computes it. */
 typedef struct kernel_place {
     const char *name;
     size_t offset[REFERENCE_ORDERS];
+    tg_tensor (*operation)(tg_tensor x); /* NULL: all derivatives that are measured have kernels */
 } kernel_place;
 
 /* clang-format off */
 #define OFFSET(name)     offsetof(tg_kernel_table, name)
-#define VALUE_ONLY(name) {#name, {OFFSET(name), 0, 0}}
-#define SMOOTH(name)     {#name, {OFFSET(name), OFFSET(name##_grad), OFFSET(name##_grad_grad)}}
+#define VALUE_ONLY(name) {#name, {OFFSET(name), 0, 0}, NULL}
+#define SMOOTH(name)     {#name, {OFFSET(name), OFFSET(name##_grad), OFFSET(name##_grad_grad)}, NULL}
+#define COMPOSED(name)   {#name, {OFFSET(name), 0, 0}, tg_##name}
 /* clang-format on */
 
 static const kernel_place places[] = {
-    SMOOTH(gelu_exact),   SMOOTH(gelu_tanh), SMOOTH(gelu_quick),  SMOOTH(silu),      VALUE_ONLY(softplus),
-    SMOOTH(mish),         SMOOTH(elu),       SMOOTH(selu),        SMOOTH(softsign),  SMOOTH(penalized_tanh),
-    SMOOTH(relu_squared), SMOOTH(star_relu), SMOOTH(xielu),       SMOOTH(snake),     VALUE_ONLY(erf_grad),
-    VALUE_ONLY(exp),      VALUE_ONLY(expm1), VALUE_ONLY(log),     VALUE_ONLY(log1p), VALUE_ONLY(sin),
-    VALUE_ONLY(cos),      VALUE_ONLY(tanh),  VALUE_ONLY(sigmoid), VALUE_ONLY(erf),   VALUE_ONLY(erfc),
+    SMOOTH(gelu_exact),   SMOOTH(gelu_tanh), SMOOTH(gelu_quick), SMOOTH(silu),      COMPOSED(softplus),
+    SMOOTH(mish),         SMOOTH(elu),       SMOOTH(selu),       SMOOTH(softsign),  SMOOTH(penalized_tanh),
+    SMOOTH(relu_squared), SMOOTH(star_relu), SMOOTH(xielu),      SMOOTH(snake),     VALUE_ONLY(erf_grad),
+    VALUE_ONLY(exp),      VALUE_ONLY(expm1), VALUE_ONLY(log),    VALUE_ONLY(log1p), COMPOSED(sin),
+    VALUE_ONLY(cos),      COMPOSED(tanh),    COMPOSED(sigmoid),  COMPOSED(erf),     VALUE_ONLY(erfc),
     VALUE_ONLY(sqrt),     VALUE_ONLY(rsqrt),
 };
 
@@ -61,6 +65,27 @@ static void raise(double *worst, double *where, double error, double x)
 }
 
 enum { BLOCK = 1024 };
+
+/* The first or second derivative of an operation at n numbers, on a tape, with the kernels of this set. NaN if the tape
+ * refuses. */
+static void differentiate(const tg_kernel_set *set, tg_tensor (*operation)(tg_tensor x), int order, tg_dtype dtype,
+                          size_t n, const void *x_, void *y)
+{
+    tg_tape *tape = tg_tape_new();
+    const char *used = tg_kernels.isa;
+    tg_kernels_use(set->isa);
+    tg_tensor x = tg_variable(tape, dtype, x_, TG_SHAPE((int64_t)n)), d = operation(x);
+    for (int i = 0; i < order; i++) {
+        const tg_tensor of = d;
+        tg_grad(&of, 1, &x, 1, NULL, i + 1 < order, &d);
+    }
+    if (tg_data(d))
+        memcpy(y, tg_data(d), n * tg_dtype_size(dtype));
+    else
+        memset(y, 0xff, n * tg_dtype_size(dtype));
+    tg_kernels_use(used);
+    tg_tape_free(tape);
+}
 
 #define SCALAR  float
 #define WIDE    double

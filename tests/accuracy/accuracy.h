@@ -39,7 +39,7 @@ accuracy_survey accuracy_begin(const char *name);
 void accuracy_add_f32(accuracy_survey *survey, size_t n, const float *x);
 void accuracy_add_f64(accuracy_survey *survey, size_t n, const double *x);
 
-/* Runs a kernel by its name; one with a parameter gets 1. */
+/* Runs a kernel by its name; one with a parameter gets 1. A derivative without a kernel is computed on a tape. */
 void accuracy_run_f32(const tg_kernel_set *set, const char *name, int order, size_t n, const float *x, float *y);
 void accuracy_run_f64(const tg_kernel_set *set, const char *name, int order, size_t n, const double *x, double *y);
 

@@ -644,8 +644,7 @@ class Commands:
     def recorded(self, folder):
         """What a run recorded: the training loss of steps, and the validation loss at the ends of epochs."""
         with open(folder + "/steps.csv", newline="") as file:
-            steps = csv.DictReader(line for line in file if not line.startswith("#"))
-            train = {int(line["step"]): float(line["train_loss"]) for line in steps}
+            train = {int(line["step"]): float(line["train_loss"]) for line in csv.DictReader(file)}
         return {"train_loss": train, "val_loss": {int(line["step"]): number(line["val_loss"])
                                                   for line in records.read_csv(folder + "/curves.csv")}}
 

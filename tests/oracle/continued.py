@@ -107,14 +107,29 @@ def drop(words, *names):
 
 
 def contents(folder, names=FILES):
-    """The files' bytes, without the lines of steps.csv that begin with #, which are for a run that continues."""
+    """The files' bytes."""
     found = {}
     for name in names:
         path = os.path.join(folder, name)
         if os.path.exists(path):
             with open(path, "rb") as file:
-                found[name] = b"".join(line for line in file if name != "steps.csv" or not line.startswith(b"#"))
+                found[name] = file.read()
     return found
+
+
+def untidy(folder):
+    """What is wrong with the table of losses of a finished run, which ends at the run's last step; None: nothing."""
+    if os.path.exists(os.path.join(folder, "pending.csv")):
+        return "pending.csv is left"
+    tables = []
+    for name in "steps.csv", "curves.csv":
+        with open(os.path.join(folder, name), newline="") as file:
+            tables.append(list(csv.DictReader(file)))
+    steps = [(int(line["step"]), float(line["train_loss"])) for line in tables[0]]
+    if [step for step, _ in steps] != sorted({step for step, _ in steps}) or any(map(math.isnan, (loss for _, loss in steps))):
+        return "steps.csv has no ascending steps with losses"
+    last = int(tables[1][-1]["step"])
+    return None if steps[-1][0] == last else "steps.csv ends at step %d, the run at %d" % (steps[-1][0], last)
 
 
 def train(binaries, words, seconds=None, how=None, program="train"):
@@ -160,6 +175,9 @@ def check(binaries, rng):
         if status != 0:
             return "%s\n    %s: status %s: %s" % (line, how, status, said[-300:])
         found = contents(folder)
+        wrong = untidy(folder)
+        if wrong:
+            return "%s\n    %s: %s" % (line, how, wrong)
         other = [name for name in FILES if found.get(name) != whole.get(name)]
         if other:
             return "%s\n    %s: %s differ" % (line, how, ", ".join(other))

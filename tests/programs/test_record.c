@@ -197,19 +197,35 @@ START_TEST(losses_that_are_pending_survive_a_kill)
     tg_error error;
     record_files files;
     ck_assert(record_continue(&files, temporary_folder(), 0, false, &error));
-    files.sum = 1.5;
-    files.pending = 1;
+    files.pending.sum = 1.5;
+    files.pending.count = 1;
     ck_assert(record_put_loss(&files, 2, 0.5) && record_put_pending(&files, 3));
     record_close(&files);
     for (int killed = 0; killed < 3; killed++) {
         ck_assert(record_continue(&files, temporary_folder(), 3, false, &error));
-        ck_assert(files.sum == 1.5 && files.pending == 1);
+        ck_assert(files.pending.sum == 1.5 && files.pending.count == 1);
         ck_assert(record_put_loss(&files, 4, 9));
         record_close(&files);
     }
     ck_assert(record_continue(&files, temporary_folder(), 4, false, &error));
-    ck_assert_int_eq(files.pending, 0);
+    ck_assert_int_eq(files.pending.count, 0);
     record_close(&files);
+}
+END_TEST
+
+/* 1,012 steps, and an entry for every three of them: the last has one. */
+START_TEST(the_losses_of_a_finished_run_are_a_table_which_the_same_command_leaves)
+{
+    static const char options[] = "--data circles --rows 610 --hidden 4 --batch 4 --epochs 11 --no-plots --out m";
+    expect_fine(train_run("train", "%s", options));
+    const char *losses = temporary_text("m/steps.csv");
+    ck_assert_ptr_null(strchr(losses, '#'));
+    ck_assert_ptr_nonnull(strstr(losses, "\n1011,"));
+    ck_assert_ptr_nonnull(strstr(losses, "\n1012,"));
+    ck_assert(!temporary_exists("m/pending.csv"));
+    expect_fine(train_run("sh", "-c 'sleep 0.01; touch now; train %s && test ! m/steps.csv -nt now'", options));
+    expect_fine(train_run("train", "--resume --epochs 12 --out m"));
+    ck_assert(!temporary_exists("m/pending.csv"));
 }
 END_TEST
 
@@ -663,6 +679,7 @@ Suite *record_suite(void)
     tcase_add_test(tests, a_configuration_repeats_its_run);
     tcase_add_test(tests, options_of_one_call_are_not_passed_on);
     tcase_add_test(tests, a_run_is_not_resumed_with_other_data);
+    tcase_add_test(tests, the_losses_of_a_finished_run_are_a_table_which_the_same_command_leaves);
     tcase_add_test(tests, losses_that_are_pending_survive_a_kill);
     tcase_add_loop_test(tests, settings_are_those_of_the_record, 0, 3);
     tcase_add_test(tests, a_step_that_is_left_out_is_recorded);

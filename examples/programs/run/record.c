@@ -73,11 +73,13 @@ static bool is_comparison(const json_t *config)
     return json_object_get(config, "activations") != NULL;
 }
 
+static const char pending_file[] = "pending.csv";
+
 static void remove_results(const char *folder)
 {
     static const char *const names[] = {
-        "runs",        "last.safetensors", "best.safetensors", "curves.csv",        "steps.csv",
-        "result.json", "rows.csv",         "predictions.csv",  "refit.safetensors", "grid.csv"};
+        "runs",     "last.safetensors", "best.safetensors",  "curves.csv", "steps.csv", "result.json",
+        "rows.csv", "predictions.csv",  "refit.safetensors", "grid.csv",   pending_file};
     char path[PATH_MAX];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (path_of(folder, names[i], path))
@@ -189,9 +191,11 @@ static const char *const row_columns[] = {"row", "loss", "correct", "weight", "l
 enum { ROW_COLUMNS = sizeof row_columns / sizeof *row_columns };
 static const char *const grid_columns[] = {"x", "y", "class", "probability"};
 enum { GRID_COLUMNS = sizeof grid_columns / sizeof *grid_columns };
+static const char *const pending_columns[] = {"step", "sum", "losses"};
 static const kind curves = {"curves.csv", columns, COLUMNS, 1}, steps = {"steps.csv", step_columns, 2, 0},
                   curves_without = {"curves.csv", columns, COLUMNS - 1, 1}, /* the loss on all training rows */
-    rows = {"rows.csv", row_columns, ROW_COLUMNS, 0, true}, grid = {"grid.csv", grid_columns, GRID_COLUMNS, 0};
+    pending = {pending_file, pending_columns, 3, 0}, rows = {"rows.csv", row_columns, ROW_COLUMNS, 0, true},
+                  grid = {"grid.csv", grid_columns, GRID_COLUMNS, 0};
 
 /* The member of an epoch that this column holds; columns 0 and 1, epoch and step, are not read by it. */
 static double *member_of(runlog_epoch *e, int column)
@@ -207,9 +211,8 @@ typedef struct table {
     const kind *of;
     double *number; /* [rows, of->count], NaN where there is none; to be freed */
     int rows;
-    double sum;       /* of the losses after the last entry, */
-    long pending, at; /* their number, and the step */
-    bool unread;      /* the file is there and cannot be read */
+    bool unread; /* the file is there and cannot be read */
+    bool exact;  /* the file has these columns and rows, and nothing else */
 } table;
 
 /* Appends the numbers of a line to a table, if it has a step up to this one. */
@@ -221,7 +224,9 @@ static void take_row(table *t, long step, char *const *field, int fields, const 
     for (int c = 0; c < count; c++)
         row[c] = place[c] < fields && *field[place[c]] ? strtod(field[place[c]], NULL) : NAN;
     /* older versions wrote lines without a loss */
-    t->rows += row[t->of->step] <= (double)step && (t->of->may_lack || !isnan(row[1]));
+    const bool taken = row[t->of->step] <= (double)step && (t->of->may_lack || !isnan(row[1]));
+    t->rows += taken;
+    t->exact &= taken;
 }
 
 /* Reads the complete lines of a file up to a step; its columns may be in any order. A file that is not there has no
@@ -231,24 +236,29 @@ static table read_table(const char *folder, const kind *of, long step, tg_error 
     char *line = NULL, *field[FIELDS];
     size_t size = 0;
     int place[FIELDS], width = 0;
-    table t = {.of = of, .at = step};
+    long end = 0;
+    table t = {.of = of};
     FILE *file = files_read(folder, of->name, error);
     t.unread = !file && error->text[0];
     for (ssize_t length; file && (length = getline(&line, &size, file)) > 0 && line[length - 1] == '\n';) {
         const int fields = split(line, field);
         if (!width) {
             width = fields;
-            for (int c = 0; c < of->count; c++)
+            t.exact = fields == of->count;
+            for (int c = 0; c < of->count; c++) {
                 for (place[c] = 0; place[c] < fields && strcmp(field[place[c]], of->columns[c]) != 0;)
-                    place[c]++;      /* `fields` if it is not there */
-        } else if (line[0] == '#') { /* sum and number of pending losses at a step */
-            if (atol(line + 1) == step && fields > 1)
-                sscanf(field[1], "%lf %ld", &t.sum, &t.pending);
-        } else if (fields == width)
+                    place[c]++; /* `fields` if it is not there */
+                t.exact &= place[c] == c;
+            }
+        } else if (line[0] == '#') /* of an older version, for a run that continues */
+            t.exact = false;
+        else if (fields == width)
             take_row(&t, step, field, fields, place);
         else
             break; /* broken off */
+        end = ftell(file);
     }
+    t.exact = t.exact && fseek(file, 0, SEEK_END) == 0 && ftell(file) == end;
     free(line);
     t.unread |= file && !files_end_reading(file, folder, of->name, error);
     return t;
@@ -479,18 +489,6 @@ bool record_put_loss(record_files *files, long step, double loss)
     return !files->steps || put_row(files->steps, (double[]){(double)step, loss}, 2);
 }
 
-static void put_pending(FILE *to, long step, double sum, long pending)
-{
-    if (to && pending)
-        fprintf(to, "#%ld,%.17g %ld\n", step, sum, pending);
-}
-
-bool record_put_pending(record_files *files, long step)
-{
-    put_pending(files->steps, step, files->sum, files->pending);
-    return !files->steps || fflush(files->steps) == 0;
-}
-
 static bool write_table(const void *context, FILE *to)
 {
     const table *t = context;
@@ -499,7 +497,6 @@ static bool write_table(const void *context, FILE *to)
     fputc('\n', to);
     for (int i = 0; i < t->rows; i++)
         put_row(to, t->number + i * t->of->count, t->of->count);
-    put_pending(to, t->at, t->sum, t->pending); /* for a run that is killed before its next state is written */
     return true;
 }
 
@@ -509,11 +506,12 @@ bool record_put_surface(const char *folder, const double *numbers, int points, t
     return !folder || files_write(folder, grid.name, write_table, &t, error);
 }
 
-/* Writes the rows of a table to its file, and opens it to append others; NULL and one line on failure. */
+/* Writes the rows of a table to its file, unless it has just these, and opens it to append others; NULL and one line on
+ * failure. */
 static FILE *reopen(const char *folder, const table *t, tg_error *error)
 {
     char path[PATH_MAX] = "";
-    if (!files_write(folder, t->of->name, write_table, t, error))
+    if (!t->exact && !files_write(folder, t->of->name, write_table, t, error))
         return NULL;
     FILE *file = path_of(folder, t->of->name, path) ? fopen(path, "ae") : NULL;
     if (!file)
@@ -521,28 +519,58 @@ static FILE *reopen(const char *folder, const table *t, tg_error *error)
     return file;
 }
 
+/* The pending losses of the state at this step, unless steps.csv has an entry for it; false if they cannot be read. */
+static bool read_pending(const char *folder, const table *losses, long step, record_pending *out, tg_error *error)
+{
+    const table states = read_table(folder, &pending, step, error);
+    const double *state = states.rows ? states.number + 3 * (states.rows - 1) : NULL;
+    const long last = losses->rows ? (long)losses->number[2 * (losses->rows - 1)] : 0;
+    *out = (record_pending){.step = step};
+    if (state && (long)state[0] == step && last < step)
+        *out = (record_pending){step, state[1], (long)state[2]};
+    free(states.number);
+    return !states.unread;
+}
+
 bool record_continue(record_files *files, const char *folder, long step, bool whole, tg_error *error)
 {
     const table epochs = read_table(folder, whole ? &curves : &curves_without, step, error),
                 losses = epochs.unread ? epochs : read_table(folder, &steps, step, error);
-    *files = (record_files){.whole = whole,
-                            .seconds = epochs.rows ? epoch_at(&epochs, epochs.rows - 1).seconds : 0,
-                            .sum = losses.sum,
-                            .pending = losses.pending};
-    files->curves = losses.unread ? NULL : reopen(folder, &epochs, error);
+    *files = (record_files){
+        .folder = folder, .whole = whole, .seconds = epochs.rows ? epoch_at(&epochs, epochs.rows - 1).seconds : 0};
+    if (!losses.unread && read_pending(folder, &losses, step, &files->begun, error))
+        files->curves = reopen(folder, &epochs, error);
     files->steps = files->curves ? reopen(folder, &losses, error) : NULL;
+    files->pending = files->begun;
     free(epochs.number);
     if (!epochs.unread)
         free(losses.number);
     return files->steps;
 }
 
+/* The first state is written together with that from which the run continues, as this one is the last if the run is
+ * killed before the next state is saved. */
+bool record_put_pending(record_files *files, long step)
+{
+    tg_error error;
+    const record_pending *begun = &files->begun;
+    const table first = {.of = &pending,
+                         .number = (double[]){(double)begun->step, begun->sum, (double)begun->count},
+                         .rows = begun->count > 0};
+    if (!files->steps || !files->pending.count)
+        return true;
+    if (!files->states)
+        files->states = reopen(files->folder, &first, &error);
+    return files->states &&
+           put_row(files->states, (double[]){(double)step, files->pending.sum, (double)files->pending.count}, 3);
+}
+
 void record_close(record_files *files)
 {
-    if (files->curves)
-        fclose(files->curves);
-    if (files->steps)
-        fclose(files->steps);
+    FILE *const open[] = {files->curves, files->steps, files->states};
+    for (int i = 0; i < 3; i++)
+        if (open[i])
+            fclose(open[i]);
     *files = (record_files){0};
 }
 
@@ -550,5 +578,8 @@ bool record_conclude(const char *folder, json_t *results, tg_error *error)
 {
     const int epochs = count_epochs(folder, error);
     json_object_set_new(results, "epochs", json_integer(epochs));
-    return epochs >= 0 && files_write(folder, "result.json", write_json, results, error);
+    if (epochs < 0 || !files_write(folder, "result.json", write_json, results, error))
+        return false;
+    files_remove(folder, pending_file);
+    return true;
 }

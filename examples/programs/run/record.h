@@ -47,22 +47,33 @@ json_t *record_results(const char *folder, tg_error *error);
 
 /* ---- for the trainer ---- */
 
+/* The losses of steps that are not in steps.csv yet, as an entry of it is the mean of several. */
+typedef struct record_pending {
+    long step; /* the last of them */
+    double sum;
+    long count;
+} record_pending;
+
 /* The files of a run, open for appending; empty for a run without a folder: what is put there is dropped. */
 typedef struct record_files {
-    FILE *curves, *steps;
-    bool whole;     /* the epochs have a whole_train_loss */
-    double seconds; /* of training, up to the step from which the run continues */
-    double sum;     /* of the losses that steps.csv does not contain yet, */
-    long pending;   /* and their number */
+    const char *folder;
+    FILE *curves, *steps, *states; /* states: NULL before the first state with pending losses */
+    bool whole;                    /* the epochs have a whole_train_loss */
+    double seconds;                /* of training, up to the step from which the run continues */
+    record_pending begun, pending; /* of the state from which it continues, and now */
 } record_files;
 
-/* Opens the files and drops everything after this step. */
+/* Opens the files and drops everything after this step; files that end there keep their bytes. `folder` must outlive
+ * them. */
 bool record_continue(record_files *files, const char *folder, long step, bool whole, tg_error *error);
 void record_close(record_files *files);
 
-/* False if the file cannot be written. The third writes the pending losses, for a run that continues from this step. */
+/* False if the file cannot be written. */
 bool record_put_epoch(record_files *files, const runlog_epoch *epoch);
 bool record_put_loss(record_files *files, long step, double loss);
+
+/* Writes the pending losses to pending.csv, for a run that continues from this step; record_conclude removes the file.
+ * False if it cannot be written. */
 bool record_put_pending(record_files *files, long step);
 
 /* Appends the results' measures on the test split to an event file, at the step of the best epoch. False if it cannot

@@ -94,19 +94,29 @@ static bool fail(trainer *r, const char *why)
     return tg_fail(&r->error, "%s", why);
 }
 
-/* Records the mean loss of several steps as one entry. */
-static bool keep_loss(trainer *r, const tg_fit_step *now)
+/* Records the mean loss of the steps since the last entry as one entry. */
+static bool put_entry(trainer *r, long step)
 {
-    const long step = (long)now->step;
-    r->files.sum += now->loss;
-    r->files.pending++;
-    if (step % r->every != 0)
-        return true;
-    const double mean = r->files.sum / (double)r->files.pending;
-    r->files.sum = 0;
-    r->files.pending = 0;
+    record_pending *pending = &r->files.pending;
+    const double mean = pending->sum / (double)pending->count;
+    *pending = (record_pending){0};
     return (record_put_loss(&r->files, step, mean) || fail(r, no_steps)) &&
            (events_scalar(r->board, "loss/train", step, mean) || fail(r, no_board));
+}
+
+static bool keep_loss(trainer *r, const tg_fit_step *now)
+{
+    r->files.pending.sum += now->loss;
+    r->files.pending.count++;
+    return now->step % r->every != 0 || put_entry(r, (long)now->step);
+}
+
+/* A run that ends between two entries has a last one of the steps that are left. */
+static bool keep_last(trainer *r)
+{
+    const record_pending *pending = &r->files.pending;
+    const bool left = tg_fit_finished(r->fit) && pending->count > 0 && isfinite(pending->sum);
+    return !left || put_entry(r, (long)tg_fit_step_count(r->fit));
 }
 
 /* The losses that are not yet an entry, for a run that continues from this step. */
@@ -341,7 +351,7 @@ void run_close(trainer *r)
 bool run_train(trainer *r, tg_error *error)
 {
     r->since = jobs_clock();
-    const bool trained = tg_fit_run(r->fit), fine = trained && keep_pending(r) && !r->broken;
+    const bool trained = tg_fit_run(r->fit), fine = trained && keep_last(r) && keep_pending(r) && !r->broken;
     if (!fine)
         tg_fail(error, "%s", r->broken ? r->error.text : tg_fit_error(r->fit));
     if (tg_fit_diverged(r->fit) && r->setup.link)

@@ -12,7 +12,7 @@
  * Files in the folder (record.h reads them): curves.csv, a line an epoch; steps.csv, losses of steps; best.safetensors
  * and last.safetensors, as tg_fit keeps them; once the run is concluded, result.json, with the measures of the weights
  * in best.safetensors, rows.csv, the loss of each test row, and grid.csv for a
- * picture of a plane. A run that was killed continues from
+ * picture of a plane. Until then pending.csv has losses that are not in steps.csv. A run that was killed continues from
  * last.safetensors, which is at most one epoch old, or two seconds if epochs are shorter. Later lines of the other
  * files are cut off. The run ends with the same numbers as one that was never killed.
  */

@@ -236,7 +236,7 @@ $(OUT)/obj/autograd/kernels/product.o $(OUT)/obj/tests/main.o $(OUT)/obj/tests/p
 PIECES := $(OUT)/include/autograd/export/pieces.inc
 PIECES_OF := autograd/export/plain.inc autograd/kernels/real.h \
              $(addprefix autograd/kernels/,$(addsuffix .inc,coefficients math functions gelu activation elementwise reduce index rows \
-               cross_entropy random optimizer)) autograd/export/operations.inc
+               recurrent cross_entropy random optimizer)) autograd/export/operations.inc
 $(PIECES): autograd/export/pieces.awk $(PIECES_OF) $(OUT)/flags
 	@mkdir -p $(@D)
 	$(call quietly,AWK)awk -f autograd/export/pieces.awk $(PIECES_OF) > $@

@@ -23,6 +23,7 @@
 #include "autograd/kernels/reduce.inc"
 #include "autograd/kernels/index.inc"
 #include "autograd/kernels/rows.inc"
+#include "autograd/kernels/recurrent.inc"
 #include "autograd/kernels/cross_entropy.inc"
 #include "autograd/kernels/random.inc"
 #include "autograd/kernels/optimizer.inc"

@@ -98,6 +98,7 @@ static tg_tensor take_tensor(machine *m)
     WAY(x, (T), T a = X, (a))                                                                                         \
     WAY(xx, (T, T), T a = X; T b = X, (a, b))                                                                         \
     WAY(xxx, (T, T, T), T a = X; T b = X; T c = X, (a, b, c))                                                         \
+    WAY(xxxx, (T, T, T, T), T a = X; T b = X; T c = X; T d = X, (a, b, c, d))                                         \
     WAY(xd, (T, double), T a = X; double d = take_number(m), (a, d))                                                  \
     WAY(xdd, (T, double, double), T a = X; double d = take_number(m); double e = take_number(m), (a, d, e))           \
     WAY(xbd, (T, bool, double), T a = X; bool b = take_bool(m); double d = take_number(m), (a, b, d))                 \

@@ -190,6 +190,42 @@ START_TEST(segments_change_memory_and_nothing_else)
 }
 END_TEST
 
+/* ---- the cell as one operation ---- */
+
+/* The same of operations: h' and c', packed. */
+static tg_tensor cell_of_operations(tg_tensor x, tg_tensor h, tg_tensor c)
+{
+    tg_tensor gate[4];
+    tg_split(tg_add(x, h), -1, 4, gate);
+    const tg_tensor i = tg_sigmoid(gate[0]), f = tg_sigmoid(gate[1]), g = tg_tanh(gate[2]), o = tg_sigmoid(gate[3]),
+                    input = tg_mul(i, g), after = tg_mul_add(f, c, input), next = tg_mul(o, tg_tanh(after));
+    return tg_stack((const tg_tensor[]){next, after}, 2, 0);
+}
+
+/* Rows longer than the pieces in which they are computed, on one thread and on several. */
+START_TEST(the_cell_is_bit_identical_to_its_operations)
+{
+    enum { ROWS = 5, N = 300 };
+    static const tg_dtype dtypes[] = {TG_F32, TG_F64};
+    for (int way = 0; way < 4; way++) {
+        const tg_dtype dtype = dtypes[way % 2];
+        tg_set_threads(way < 2 ? 1 : 3);
+        tg_tensor in[3] = {drawn(dtype, TG_SHAPE(ROWS, 4 * N)), drawn(dtype, TG_SHAPE(ROWS, 4 * N)),
+                           drawn(dtype, TG_SHAPE(ROWS, N))},
+                  y[2] = {tg_lstm_cell(in[0], in[1], in[2]), cell_of_operations(in[0], in[1], in[2])},
+                  cotangent = drawn(dtype, TG_SHAPE(2, ROWS, N)), gradients[2][3];
+        for (int k = 0; k < 2; k++)
+            ck_assert_msg(tg_grad(&y[k], 1, in, 3, &cotangent, false, gradients[k]), "%s", tg_tape_error(tape));
+        ck_assert_mem_eq(tg_data(y[0]), tg_data(y[1]), 2 * ROWS * N * tg_dtype_size(dtype));
+        for (int k = 0; k < 3; k++)
+            ck_assert_mem_eq(tg_data(gradients[0][k]), tg_data(gradients[1][k]),
+                             (size_t)tg_size(in[k]) * tg_dtype_size(dtype));
+        tg_tape_reset(tape);
+    }
+    tg_set_threads(1);
+}
+END_TEST
+
 /* ---- refusals ---- */
 
 START_TEST(what_does_not_fit_is_an_error)
@@ -229,6 +265,7 @@ Suite *recurrent_suite(void)
     tcase_add_loop_test(tests, a_recurrent_layer_is_that_of_pytorch, 0, CASES);
     tcase_add_loop_test(tests, twenty_steps_of_adamw_come_to_pytorchs_weights, 0, CASES);
     tcase_add_loop_test(tests, gradients_through_twenty_steps_are_differences, 0, 6);
+    tcase_add_test(tests, the_cell_is_bit_identical_to_its_operations);
     tcase_add_test(tests, segments_change_memory_and_nothing_else);
     tcase_add_test(tests, what_does_not_fit_is_an_error);
     suite_add_tcase(suite, tests);

@@ -29,11 +29,10 @@ static tg_recurrent_state gru(tg_tensor x, tg_tensor h, tg_recurrent_state befor
 
 static tg_recurrent_state lstm(tg_tensor x, tg_tensor h, tg_recurrent_state before)
 {
-    tg_tensor gate[4];
-    tg_split(tg_add(x, h), -1, 4, gate);
-    const tg_tensor input = tg_mul(tg_sigmoid(gate[0]), tg_tanh(gate[2])),
-                    c = tg_mul_add(tg_sigmoid(gate[1]), before.c, input);
-    return (tg_recurrent_state){.h = tg_mul(tg_sigmoid(gate[3]), tg_tanh(c)), .c = c};
+    const tg_shape shape = tg_shape_of(before.c);
+    const tg_tensor both = tg_lstm_cell(x, h, before.c);
+    const tg_tensor after = tg_reshape(tg_narrow(both, 0, 0, 1), shape);
+    return (tg_recurrent_state){.h = after, .c = tg_reshape(tg_narrow(both, 0, 1, 1), shape)};
 }
 
 static const struct {

@@ -34,8 +34,9 @@ static json_t *config_of(const comparison *c)
     json_object_set_new(config, "version", json_string(tg_version()));
     options_record(experiment_program()->table, &c->e.settings, config);
     json_object_set_new(config, "overwrite", json_false());
-    if (c->e.brackets)
-        json_object_set_new(config, "lr", json_string("auto"));
+    for (int which = 0; which < SEARCH_VALUES; which++)
+        if (c->e.search.on[which])
+            json_object_set_new(config, search_options[which], json_string("auto"));
     json_object_set_new(config, "checksum", json_integer((json_int_t)source_checksum(&c->e.from)));
     return config;
 }
@@ -48,7 +49,8 @@ static bool list_runs(comparison *c, tg_error *error)
     pool_free(&c->all);
     c->all.folder = c->folder;
     for (int number = 0; number < c->e.runs; number++)
-        pool_add(&c->all, &c->e, number, "");
+        if (experiment_tries(&c->e, number))
+            pool_add(&c->all, &c->e, number, "");
     pool_look(&c->all, &c->e.settings.sweep, NULL, NULL);
     for (int i = 0; c->e.settings.run.tensorboard && i < c->all.count; i++) {
         events *board = c->all.run[i].complete && pool_path(&c->all, i, path) ? record_open_events(path, error) : NULL;
@@ -68,13 +70,14 @@ static runlog *read_all(const comparison *c)
     runlog_options(log, config_of(c));
     const runlog_about about = experiment_about(e);
     runlog_describe(log, &about);
-    for (int number = 0; number < e->runs; number++) {
+    for (int run = 0; run < c->all.count; run++) {
+        const int number = c->all.run[run].number;
         const run_spec spec = experiment_given(e, number);
         const int added = runlog_add_run(log, spec.net.activation, (uint64_t)spec.seed, spec.folds ? spec.fold - 1 : 0,
                                          e->parameters[number % (e->activation_count * e->points)]);
         experiment_point(e, number, point);
         runlog_set_point(log, added, point, experiment_number(e, number));
-        if (pool_path(&c->all, number, folder))
+        if (pool_path(&c->all, run, folder))
             record_read(folder, log, added);
     }
     return log;
@@ -174,7 +177,7 @@ static jobs_outcome run_all(comparison *c)
     const sweep *shared = &c->e.settings.sweep;
     const int complete = c->all.complete_count;
     if (complete)
-        fprintf(stderr, "%d of %d run%s complete%s\n", complete, c->e.runs, c->e.runs == 1 ? " is" : "s are",
+        fprintf(stderr, "%d of %d run%s complete%s\n", complete, c->all.count, c->all.count == 1 ? " is" : "s are",
                 c->all.pending_count ? "; training the others" : "");
     return pool_train(&c->all,
                       &(jobs_config){.at_once = shared->at_once,
@@ -227,7 +230,7 @@ static void list_files(const void *context, FILE *to)
 static void print_repetition(const comparison *c, int run)
 {
     char out[PATH_MAX];
-    const run_spec spec = experiment_spec(&c->e, run);
+    const run_spec spec = experiment_spec(&c->e, c->all.run[run].number);
     snprintf(out, sizeof out, "%s/train/%s", c->e.settings.run.out, c->all.run[run].name);
     printf("\n%s has the lowest mean validation loss; its first run again, to the same digits:\n%s",
            spec.net.activation, options_called("train"));
@@ -316,22 +319,37 @@ static bool has_ended(const jobs_outcome *outcome)
     return !outcome->refused && !outcome->interrupted && !outcome->failed;
 }
 
-/* With --lr auto: adds rates and their runs, if the search is not finished. */
+/* Prints the values that are searched, "learning rates 0.001,0.01; initial scales 0.25,1", and how many runs that is. */
+static void print_search(const comparison *c)
+{
+    static const char *const names[SEARCH_VALUES] = {"learning rates", "initial scales"};
+    int listed = 0;
+    for (int which = 0; which < SEARCH_VALUES; which++)
+        if (c->e.search.on[which])
+            fprintf(stderr, "%s%s %s", listed++ ? "; " : "", names[which],
+                    experiment_list(&c->e, search_options[which]));
+    if (c->e.search.on[SEARCH_SCALE])
+        fprintf(stderr, ": %d runs, %.3g for each that is compared", c->all.count,
+                (double)c->all.count * c->e.points / c->e.runs);
+    fputc('\n', stderr);
+}
+
+/* With --lr auto or --init-scale auto: adds points and their runs, if the search is not finished. */
 static bool grow(comparison *c)
 {
-    double best[EXPERIMENT_ACTIVATIONS];
+    int best[EXPERIMENT_ACTIVATIONS];
     tg_error error;
-    runlog *log = c->e.brackets ? read_all(c) : NULL;
+    runlog *log = search_is_on(&c->e.search) ? read_all(c) : NULL;
     if (!log)
         return false;
     for (int a = 0; a < c->e.activation_count; a++)
-        best[a] = experiment_given(&c->e, runlog_best_run(log, a)).lr;
+        best[a] = c->all.run[runlog_best_run(log, a)].number;
     runlog_free(log);
     const bool grown = experiment_grow(&c->e, best, &error) && list_runs(c, &error);
     if (grown)
-        fprintf(stderr, "learning rates %s\n", experiment_list(&c->e, "lr"));
+        print_search(c);
     else if (error.text[0])
-        terminal_say("compare", "--lr auto", error.text);
+        terminal_say("compare", "search", error.text);
     return grown;
 }
 
@@ -359,12 +377,12 @@ int main(int argc, char **argv)
     if (outcome.refused)
         terminal_say("compare", NULL, outcome.error.text);
     else if (outcome.interrupted)
-        fprintf(stderr, "interrupted: %d of %d run%s complete; the same command continues\n", finished, c.e.runs,
-                plural(c.e.runs));
+        fprintf(stderr, "interrupted: %d of %d run%s complete; the same command continues\n", finished, c.all.count,
+                plural(c.all.count));
     else if (!whole)
         fprintf(stderr,
                 "part %s: %d of all %d run%s complete; without --part the command trains the rest and shows all\n",
-                c.e.settings.sweep.part, finished, c.e.runs, plural(c.e.runs));
+                c.e.settings.sweep.part, finished, c.all.count, plural(c.all.count));
     const int shown = whole && !outcome.refused ? show_results(&c) : 0;
     const bool there = !has_ended(&outcome) || is_all_there(&c);
     pool_free(&c.all);

@@ -265,6 +265,39 @@ START_TEST(a_search_of_names_has_no_edge)
 }
 END_TEST
 
+/* At scale 1 relu has the lower loss, at 0.5 gelu; a point that only one of them tries says nothing of the order. */
+START_TEST(a_search_of_scales_says_where_the_order_depends_on_them)
+{
+    static const struct {
+        const char *name, *point;
+        double loss;
+    } runs[] = {{"relu", "init-scale 1, lr 0.1", 0.3},   {"gelu", "init-scale 1, lr 0.1", 0.4},
+                {"relu", "init-scale 1, lr 0.01", 0.35}, {"gelu", "init-scale 1, lr 0.01", 0.31},
+                {"relu", "init-scale 0.5, lr 0.1", 0.3}, {"gelu", "init-scale 0.5, lr 0.1", 0.2},
+                {"gelu", "init-scale 0.25, lr 0.1", 0.1}};
+    for (int same = 0; same < 2; same++) {
+        runlog *log = runlog_new(temporary_folder());
+        for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+            const int run = runlog_add_run(log, runs[i].name, 1, 0, 1);
+            const double loss = same && i == 5 ? 0.5 : runs[i].loss;
+            runlog_set_point(log, run, runs[i].point, 1);
+            runlog_add_epoch(log, run,
+                             &(runlog_epoch){.epoch = 1, .step = 1, .val_loss = loss, .val_accuracy = NAN, .best = 1});
+            run_log_finish(log, run, loss, NAN, 1);
+        }
+        runlog_describe(log, &(runlog_about){.unsearched = "Something was not searched."});
+        runlog *best = runlog_at_best(log, false);
+        const char *said = strstr(best->note, ". ") + 2;
+        ck_assert_str_eq(said, same ? "By validation relu comes first at each of 2 initial scales. Something was not "
+                                      "searched."
+                                    : "The order depends on the initial scale: by validation gelu comes first at 0.5, "
+                                      "relu comes first at 1. Something was not searched.");
+        runlog_free(best);
+        runlog_free(log);
+    }
+}
+END_TEST
+
 START_TEST(a_search_is_judged_at_the_best_points)
 {
     int count;
@@ -488,6 +521,7 @@ Suite *runs_suite(void)
     tcase_add_test(tests, folds_are_values_of_their_own_or_those_of_all_seeds_one);
     tcase_add_test(tests, rows_that_seeds_share_widen_the_interval);
     tcase_add_test(tests, a_search_of_names_has_no_edge);
+    tcase_add_test(tests, a_search_of_scales_says_where_the_order_depends_on_them);
     tcase_add_test(tests, a_search_is_judged_at_the_best_points);
     tcase_add_test(tests, stars_are_rarely_false_and_intervals_hold_what_they_say);
     tcase_add_test(tests, bands_are_means_over_the_finished_runs);

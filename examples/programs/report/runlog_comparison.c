@@ -287,8 +287,9 @@ static void print_results(const runlog *log, const char *format, FILE *out)
 {
     comparison c;
     runlog_comparison(log, &c);
-    if (log->note)
-        table_print_sentence(log->note, false, format, out);
+    const char *note = log->note ? log->note : log->about.unsearched;
+    if (note)
+        table_print_sentence(note, false, format, out);
     comparison_print_results(&c, format, out);
     free(c.runs);
 }

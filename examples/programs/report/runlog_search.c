@@ -127,11 +127,79 @@ static const char *edge(const runlog *log, int point)
     return least < greatest && (number == least || number == greatest) ? " (the edge of the list)" : "";
 }
 
-/* The learning rate in a point like "width 8, lr 0.01"; NaN if it has none. */
-static double rate_of(const char *point)
+/* The number of an option in a point like "width 8, lr 0.01"; NaN if it has none. */
+static double value_of(const char *point, const char *option)
 {
-    const char *at = strncmp(point, "lr ", 3) == 0 ? point : strstr(point, ", lr ");
-    return at ? strtod(strstr(at, "lr ") + 3, NULL) : NAN;
+    const size_t length = strlen(option);
+    for (const char *at = point; at; at = strchr(at, ',') ? strchr(at, ',') + 2 : NULL)
+        if (strncmp(at, option, length) == 0 && at[length] == ' ')
+            return strtod(at + length, NULL);
+    return NAN;
+}
+
+/* ---- which activation comes first at each initial scale ---- */
+
+/* The activation with the lowest validation loss at a scale, each at its best point there; -1 if not all have finished
+ * runs at it, or more than one has the lowest. */
+static int first_at_scale(const runlog *log, const outcome *all, double scale)
+{
+    const size_t points = log->points.count;
+    double least = INFINITY;
+    int first = -1;
+    for (size_t a = 0; a < log->activations.count; a++) {
+        double loss = INFINITY;
+        for (size_t point = 0; point < points; point++) {
+            const outcome *at = &all[a * points + point];
+            if (at->first && value_of(log->points.list[point], "init-scale") == scale)
+                loss = fmin(loss, rank(at));
+        }
+        if (!(loss < 1e300))
+            return -1;
+        first = loss < least ? (int)a : loss == least ? -1 : first;
+        least = fmin(least, loss);
+    }
+    return first;
+}
+
+/* The next larger initial scale of the points; infinite after the last. */
+static double scale_above(const runlog *log, double scale)
+{
+    double next = INFINITY;
+    for (size_t point = 0; point < log->points.count; point++) {
+        const double value = value_of(log->points.list[point], "init-scale");
+        next = value > scale ? fmin(next, value) : next;
+    }
+    return next;
+}
+
+/* Says which activation comes first at which initial scale; nothing if there are not two scales to compare. */
+static void write_order(const runlog *log, FILE *words)
+{
+    int count = 0, last = -1;
+    bool changes = false;
+    outcome *all = outcomes_of(log);
+    for (double scale = scale_above(log, 0); isfinite(scale); scale = scale_above(log, scale)) {
+        const int first = first_at_scale(log, all, scale);
+        changes |= count > 0 && first >= 0 && first != last;
+        count += first >= 0;
+        last = first >= 0 ? first : last;
+    }
+    if (count > 1 && !changes)
+        fprintf(words, " By validation %s comes first at each of %d initial scales.", log->activations.list[last],
+                count);
+    last = -1;
+    if (count > 1 && changes)
+        fputs(" The order depends on the initial scale: by validation", words);
+    for (double scale = scale_above(log, 0); changes && isfinite(scale); scale = scale_above(log, scale)) {
+        const int first = first_at_scale(log, all, scale);
+        if (first >= 0 && first == last)
+            fprintf(words, " and %g", scale);
+        else if (first >= 0)
+            fprintf(words, "%s %s comes first at %g", last < 0 ? "" : ",", log->activations.list[first], scale);
+        last = first >= 0 ? first : last;
+    }
+    fputs(changes ? "." : "", words);
+    free(all);
 }
 
 char *runlog_edge_hint(const runlog *log)
@@ -142,11 +210,11 @@ char *runlog_edge_hint(const runlog *log)
     double least = INFINITY, greatest = -INFINITY;
     FILE *words = memory_checked(open_memstream(&hint, &size));
     for (size_t i = 0; i < log->points.count; i++) {
-        least = fmin(least, rate_of(log->points.list[i]));
-        greatest = fmax(greatest, rate_of(log->points.list[i]));
+        least = fmin(least, value_of(log->points.list[i], "lr"));
+        greatest = fmax(greatest, value_of(log->points.list[i], "lr"));
     }
     for (int a = 0; least < greatest && a < (int)log->activations.count; a++) {
-        const double rate = rate_of(log->points.list[runlog_best_point(log, a)]);
+        const double rate = value_of(log->points.list[runlog_best_point(log, a)], "lr");
         if (rate == least || rate == greatest)
             fprintf(words, "%s%s at %g",
                     count++ ? ", " : "Hint: best at the edge of the learning rates: ", log->activations.list[a], rate);
@@ -183,6 +251,10 @@ runlog *runlog_at_best(const runlog *log, bool common)
                 best->runs[best->count++] = *run;
     }
     fputs(of_all < 0 ? "." : "", words);
+    if (of_all < 0 && log->activations.count > 1)
+        write_order(log, words);
+    if (of_all < 0 && log->about.unsearched)
+        fprintf(words, " %s", log->about.unsearched);
     memory_checked(files_close_memory(words, &best->note) ? best->note : NULL);
     best->about = log->about;
     runlog_options(best, json_incref(log->options));

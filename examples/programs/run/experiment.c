@@ -84,6 +84,10 @@ const options_program *experiment_program(void)
     } differ[] = {{"lr",
                    "learning rates; 0: the model's default; auto: bracket the best of each activation by validation",
                    "auto"},
+                  {"init-scale",
+                   "factors of all initial weights; auto: bracket the best of each activation by validation, with "
+                   "--lr auto the best of both",
+                   "auto"},
                   {"epochs", "passes over the training rows; 0: 10 to 100, for about 1,500 steps", NULL},
                   {"patience", "stop after this many epochs without a new best; 0 or -1: never", NULL},
                   {"dropout", "dropout rate in training; -1: none", NULL}};
@@ -351,6 +355,8 @@ static bool options_matter(const experiment *e, tg_error *error)
         return tg_fail(error, "%s", problem);
     for (int run = 0; run < nets; run++) {
         const run_spec spec = experiment_spec(e, run);
+        if (!experiment_tries(e, run))
+            continue;
         if (spec.validation && strcmp(spec.validation, "none") == 0)
             return tg_fail(error, "--validation none: a comparison needs validation rows to choose the best epoch");
         if (!run_spec_check(&spec, source_classifies(&spec, &e->from), error) ||
@@ -384,8 +390,9 @@ static void name_folder(experiment *e)
         const char *option = e->axes[i].option->name;
         json_object_set_new(lists, option, json_string(experiment_list(e, option)));
     }
-    if (e->brackets)
-        json_object_set_new(lists, "lr", json_string("auto"));
+    for (int which = 0; which < SEARCH_VALUES; which++)
+        if (e->search.on[which])
+            json_object_set_new(lists, search_options[which], json_string("auto"));
     run_spec_name(&e->settings.run, lists, &usual.settings.run, e->name);
     json_decref(lists);
 }
@@ -416,91 +423,84 @@ static bool make_grid(experiment *e, tg_error *error)
     return e->parameters ? points_differ(e, error) && options_matter(e, error) : tg_fail(error, "out of memory");
 }
 
-/* ---- --lr auto ---- */
+/* ---- --lr auto and --init-scale auto ---- */
 
-static int by_size(const void *a, const void *b)
+/* The values of a run that can be searched; 0 where they are not. */
+static search_point point_of(const experiment *e, int run)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    const run_spec given = experiment_given(e, run);
+    return (search_point){
+        {e->search.on[SEARCH_RATE] ? given.lr : 0, e->search.on[SEARCH_SCALE] ? given.net.init_scale : 0}};
 }
 
-/* Adds the rate that is this many quarters of a decade above another one, with three digits, if it is new and there is
- * room. All rates lie on one grid through the default. */
-static void add_rate(experiment *e, double from, long quarters)
+bool experiment_tries(const experiment *e, int run)
 {
-    char text[32];
-    snprintf(text, sizeof text, "%.3g",
-             e->usual * pow(10, 0.25 * (double)(lround(4 * log10(from / e->usual)) + quarters)));
-    const double rate = strtod(text, NULL);
-    for (int i = 0; i < e->rate_count; i++)
-        if (e->rates[i] == rate)
-            return;
-    if (e->rate_count < OPTIONS_NUMBERS)
-        e->rates[e->rate_count++] = rate;
+    return !e->search.on[SEARCH_SCALE] || search_tries(&e->search, run % e->activation_count, point_of(e, run));
 }
 
-/* Makes the option's list of the rates. */
-static bool list_rates(experiment *e, tg_error *error)
+int experiment_count(const experiment *e)
 {
-    char text[24 * OPTIONS_NUMBERS];
-    size_t used = 0;
-    qsort(e->rates, (size_t)e->rate_count, sizeof *e->rates, by_size);
-    for (int i = 0; i < e->rate_count; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%g", i ? "," : "", e->rates[i]);
-    e->settings.list[place_of("lr")] = net_keep_text(text);
+    int count = 0;
+    for (int run = 0; run < e->runs; run++)
+        count += experiment_tries(e, run);
+    return count;
+}
+
+/* Makes the options' lists of the values that are searched, and the grid. */
+static bool list_searched(experiment *e, tg_error *error)
+{
+    char text[24 * SEARCH_MOST];
+    for (int which = 0; which < SEARCH_VALUES; which++)
+        if (e->search.on[which]) {
+            search_list(&e->search, which, text, sizeof text);
+            e->settings.list[place_of(search_options[which])] = net_keep_text(text);
+        }
     return make_grid(e, error);
 }
 
-static bool start_rates(experiment *e, tg_error *error)
+bool experiment_grow(experiment *e, const int best[], tg_error *error)
 {
-    e->usual = experiment_spec(e, 0).lr;
-    for (int i = -1; i <= 1; i++)
-        add_rate(e, e->usual, 2 * i);
-    return list_rates(e, error);
+    search_point at[EXPERIMENT_ACTIVATIONS];
+    error->text[0] = '\0';
+    for (int a = 0; a < e->activation_count; a++)
+        at[a] = point_of(e, best[a]);
+    return search_grow(&e->search, at, e->activation_count) && list_searched(e, error);
 }
 
-bool experiment_grow(experiment *e, const double best[], tg_error *error)
+/* Finds what is searched, and sets it to the model's default until the data is known. */
+static bool read_search(experiment *e, tg_error *error)
 {
-    enum { MOST = 9 };
-    const int count = e->rate_count;
-    const double least = e->rates[0], greatest = e->rates[count - 1];
-    bool below = false, above = false;
-    error->text[0] = '\0';
-    for (int a = 0; a < e->activation_count; a++) {
-        below |= best[a] == least;
-        above |= best[a] == greatest;
+    static const char *const usual[SEARCH_VALUES] = {"0", "1"};
+    for (int which = 0; which < SEARCH_VALUES; which++) {
+        const char **list = &e->settings.list[place_of(search_options[which])];
+        e->search.on[which] = *list && strcmp(*list, "auto") == 0;
+        if (e->search.on[which] && e->settings.sweep.part)
+            return tg_fail(error, "--%s auto chooses by the results of all runs: leave out --part",
+                           search_options[which]);
+        *list = e->search.on[which] ? usual[which] : *list;
     }
-    if (!e->brackets || e->refined)
-        return false;
-    if (below && e->rate_count < MOST)
-        add_rate(e, least, -2);
-    if (above && e->rate_count < MOST)
-        add_rate(e, greatest, 2);
-    e->refined = e->rate_count == count;
-    for (int a = 0; e->refined && a < e->activation_count; a++) {
-        add_rate(e, best[a], -1);
-        add_rate(e, best[a], 1);
-    }
-    return e->rate_count > count && list_rates(e, error);
+    return true;
+}
+
+static bool start_search(experiment *e, tg_error *error)
+{
+    search_begin(&e->search, (search_point){{experiment_spec(e, 0).lr, 1}});
+    return list_searched(e, error);
 }
 
 bool experiment_prepare(experiment *e, tg_error *error)
 {
     run_spec *s = &e->settings.run;
-    e->brackets = strcmp(experiment_list(e, "lr"), "auto") == 0;
-    if (e->brackets && e->settings.sweep.part)
-        return tg_fail(error, "--lr auto chooses rates by the results of all runs: leave out --part");
-    if (e->brackets)
-        e->settings.list[place_of("lr")] = "0"; /* the model's default, until start_rates */
-    if (!experiment_margin(&e->settings, &e->margin, error) || !runlog_check_measures(e->settings.measures, error) ||
-        !sweep_prepare(&e->settings.sweep, error) || !read_activations(e, error) || !read_lists(e, error))
+    if (!read_search(e, error) || !experiment_margin(&e->settings, &e->margin, error) ||
+        !runlog_check_measures(e->settings.measures, error) || !sweep_prepare(&e->settings.sweep, error) ||
+        !read_activations(e, error) || !read_lists(e, error))
         return false;
     if (!spec_take_products(s->products, error) || !source_open(s, &e->from, error))
         return false;
     name_folder(e);
     run_spec first = experiment_given(e, 0);
     return source_split(&first, &e->from, error) && keep_choices(e, error) &&
-           (e->brackets ? start_rates(e, error) : make_grid(e, error));
+           (search_is_on(&e->search) ? start_search(e, error) : make_grid(e, error));
 }
 
 void experiment_free(experiment *e)

@@ -13,6 +13,7 @@
 #define RUN_EXPERIMENT_H
 
 #include "examples/programs/report/runlog.h"
+#include "examples/programs/run/search.h"
 #include "examples/programs/run/source.h"
 #include "examples/programs/run/sweep.h"
 
@@ -44,15 +45,12 @@ typedef struct experiment {
     int activation_count;
     experiment_axis axes[EXPERIMENT_AXES];
     int axis_count;
-    char name[RUN_NAME];                  /* of the folder if no option names it: data, model and the given options */
-    double margin;                        /* of the test of equality; 0: none */
-    bool brackets;                        /* --lr auto: the list of rates grows (experiment_grow) */
-    bool refined;                         /* and has been refined */
-    double usual, rates[OPTIONS_NUMBERS]; /* the default, and the list in ascending order */
-    int rate_count;
-    int points;       /* size of the grid: the product of the axes' counts */
-    int runs;         /* number of runs: activations times points times seeds times folds */
-    long *parameters; /* [activation_count * points]: of the nets of the first runs; the other runs have the same */
+    char name[RUN_NAME]; /* of the folder if no option names it: data, model and the given options */
+    double margin;       /* of the test of equality; 0: none */
+    search search;       /* --lr auto and --init-scale auto: the lists grow (experiment_grow) */
+    int points;          /* size of the grid: the product of the axes' counts */
+    int runs;            /* number of runs: activations times points times seeds times folds */
+    long *parameters;    /* [activation_count * points]: of the nets of the first runs; the other runs have the same */
 } experiment;
 
 const options_program *experiment_program(void);
@@ -65,12 +63,14 @@ bool experiment_margin(const experiment_settings *s, double *margin, tg_error *e
 bool experiment_prepare(experiment *e, tg_error *error);
 void experiment_free(experiment *e);
 
-/* With --lr auto, after all runs: adds rates, given the best one of each activation by validation, and sets the runs
- * anew; finished ones keep their names. The list begins with the default rate, and ten times less and more in all, by
- * factors of sqrt(10). It grows at an end at which an activation has its best, to nine rates at most; then each best
- * rate gets two neighbours, a factor of 10^(1/4) away. All activations are trained at all rates. False without a new
- * rate; on failure with a message in `error`, else an empty one. */
-bool experiment_grow(experiment *e, const double best[], tg_error *error);
+/* With --lr auto or --init-scale auto (search.h), after all runs: adds values, given each activation's first run at its
+ * best point by validation, and sets the runs anew; finished ones keep their names. False without a new point; on
+ * failure with a message in `error`, else an empty one. */
+bool experiment_grow(experiment *e, const int best[], tg_error *error);
+
+/* False for a run of the grid that the search leaves out; and the number of the others. */
+bool experiment_tries(const experiment *e, int run);
+int experiment_count(const experiment *e);
 
 /* Run number `run`: all activations at all points of the grid for the first seed (and fold), then for the next, so that
  * the finished runs of an interrupted comparison are paired. experiment_given has the given options, experiment_spec

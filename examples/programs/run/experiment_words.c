@@ -1,5 +1,6 @@
 /* Describes the data that was read and its consequences. */
 #include "examples/programs/run/experiment.h"
+#include "examples/programs/data/number.h"
 #include "examples/programs/data/words.h"
 
 #include <stdio.h>
@@ -37,6 +38,39 @@ static const char *split_of(const experiment *e)
                : "Splits redrawn per seed, the same for all activations; intervals allow for samples that seeds share.";
 }
 
+/* True if an option has several values, or is searched. */
+static bool is_varied(const experiment *e, const char *option)
+{
+    for (int i = 0; i < e->axis_count; i++)
+        if (strcmp(e->axes[i].option->name, option) == 0)
+            return true;
+    return false;
+}
+
+/* What the order of activations may depend on and was not searched, in a sentence; NULL if nothing, or if there is no
+ * order. */
+static const char *unsearched(const experiment *e)
+{
+    const run_spec first = experiment_spec(e, 0);
+    const bool rate = is_varied(e, "lr"), scale = is_varied(e, "init-scale");
+    char text[300], at[NUMBER_TEXT];
+    number_text(first.net.init_scale > 0 ? first.net.init_scale : 1, at);
+    if (e->activation_count < 2 || scale)
+        return NULL;
+    if (rate)
+        snprintf(
+            text, sizeof text,
+            "All have initial scale %s, which was not searched: at another the order can differ (--init-scale auto).",
+            at);
+    else
+        snprintf(
+            text, sizeof text,
+            "All have learning rate %g and initial scale %s, which were not searched: at others the order can differ "
+            "(--lr auto --init-scale auto).",
+            first.lr, at);
+    return net_keep_text(text);
+}
+
 runlog_about experiment_about(const experiment *e)
 {
     const dataset *data = &e->from.data;
@@ -50,6 +84,7 @@ runlog_about experiment_about(const experiment *e)
                                                           "accuracy is the share of targets that are exactly right."
                                   : e->from.is_text     ? "Losses are in nats a character; 1 nat is 1.4427 bits."
                                                         : split_of(e),
+                          .unsearched = unsearched(e),
                           .margin = e->margin,
                           .measures = e->settings.measures ? e->settings.measures : usual,
                           .redrawn = is_redrawn(e),
@@ -98,7 +133,7 @@ void experiment_describe(const void *context, FILE *out)
         fprintf(out, "%s, %d epoch%s of %ld step%s, batch %d", shape, first.epochs, plural(first.epochs), steps,
                 plural(steps), first.batch);
     fprintf(out, ", %s %s, %s; %d run%s\n", experiment_list(e, "optimizer"), experiment_list(e, "lr"),
-            experiment_list(e, "schedule"), e->runs, plural(e->runs));
+            experiment_list(e, "schedule"), experiment_count(e), plural(experiment_count(e)));
     describe_defaults(e, out);
     for (int a = 0; a < e->activation_count; a++) { /* at the first point of the grid that has one */
         const char *warning = NULL;

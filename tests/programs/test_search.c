@@ -1,0 +1,160 @@
+/* The search of --lr auto and --init-scale auto, on losses that are known. */
+#include "examples/programs/run/search.h"
+#include "tests/support/run_programs.h"
+#include "tests/support/temporary_files.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+Suite *search_suite(void);
+
+enum { ACTIVATIONS = 2 };
+
+/* The loss of an activation is the distance, in logarithms, from its best point. */
+static double loss(int activation, search_point at, const search_point best[])
+{
+    return fabs(log(at.at[SEARCH_RATE] / best[activation].at[SEARCH_RATE])) +
+           fabs(log(at.at[SEARCH_SCALE] / best[activation].at[SEARCH_SCALE]));
+}
+
+/* Of the points that an activation tries: how many, and the one with the lowest loss. */
+static search_point best_of(const search *s, int activation, const search_point best[], int *count)
+{
+    search_point found = {{NAN, NAN}};
+    double least = INFINITY;
+    *count = 0;
+    for (int i = 0; i < s->count[SEARCH_RATE]; i++)
+        for (int k = 0; k < s->count[SEARCH_SCALE]; k++) {
+            const search_point at = {{s->values[SEARCH_RATE][i], s->values[SEARCH_SCALE][k]}};
+            if (!search_tries(s, activation, at))
+                continue;
+            ++*count;
+            if (loss(activation, at, best) < least) {
+                least = loss(activation, at, best);
+                found = at;
+            }
+        }
+    return found;
+}
+
+static search searched(const search_point best[ACTIVATIONS], int count[ACTIVATIONS], search_point found[ACTIVATIONS])
+{
+    search s = {.on = {true, true}};
+    search_begin(&s, (search_point){{0.001, 1}});
+    do
+        for (int a = 0; a < ACTIVATIONS; a++)
+            found[a] = best_of(&s, a, best, &count[a]);
+    while (search_grow(&s, found, ACTIVATIONS));
+    return s;
+}
+
+START_TEST(the_grid_grows_until_it_brackets_and_then_halves_its_steps)
+{
+    static const search_point best[] = {{{0.008, 0.04}}, {{0.0006, 1}}};
+    int count[ACTIVATIONS];
+    search_point found[ACTIVATIONS];
+    const search s = searched(best, count, found);
+    char text[200];
+    search_list(&s, SEARCH_RATE, text, sizeof text); /* 0.01 was best for the first, so 0.0316 was added */
+    ck_assert_str_eq(text, "0.000316,0.000562,0.001,0.00178,0.00316,0.00562,0.01,0.0178,0.0316");
+    search_list(&s, SEARCH_SCALE, text, sizeof text); /* 1/64 and 4 bracket, 1/32 to 2 are halves */
+    ck_assert_str_eq(text, "0.0156,0.0312,0.0625,0.125,0.25,0.5,1,2,4");
+    ck_assert_double_eq_tol(found[0].at[SEARCH_SCALE], 0.03125, 1e-3);
+    ck_assert_double_eq_tol(found[0].at[SEARCH_RATE], 0.01, 1e-9);
+    ck_assert_double_eq_tol(found[1].at[SEARCH_RATE], 0.000562, 1e-9);
+    ck_assert_double_eq_tol(found[1].at[SEARCH_SCALE], 1, 1e-9);
+    ck_assert_int_eq(count[0], count[1]); /* the same budget: a coarse grid of 5 times 5, and 4 halves */
+    ck_assert_int_eq(count[0], 5 * 5 + 4);
+}
+END_TEST
+
+START_TEST(a_best_that_is_never_bracketed_ends_the_search)
+{
+    static const search_point best[] = {{{1e9, 1e-9}}, {{1e9, 1e-9}}};
+    int count[ACTIVATIONS];
+    search_point found[ACTIVATIONS];
+    const search s = searched(best, count, found);
+    ck_assert_int_eq(s.coarse_count[SEARCH_RATE], 9);
+    ck_assert_int_eq(s.coarse_count[SEARCH_SCALE], 6);
+    ck_assert_int_eq(count[0], 9 * 6 + 4);
+}
+END_TEST
+
+START_TEST(rates_alone_are_tried_by_all)
+{
+    static const search_point first[] = {{{0.001, 0}}, {{0.001, 0}}};
+    search s = {.on = {true, false}};
+    char text[100];
+    search_begin(&s, (search_point){{0.001, 1}});
+    ck_assert(search_grow(&s, first, ACTIVATIONS) && s.refined);
+    search_list(&s, SEARCH_RATE, text, sizeof text);
+    ck_assert_str_eq(text, "0.000316,0.000562,0.001,0.00178,0.00316");
+    ck_assert(search_tries(&s, 1, (search_point){{0.00178, 0}}));
+    ck_assert(!search_grow(&s, first, ACTIVATIONS));
+}
+END_TEST
+
+/* By the file: each activation's best point has scales and rates on both sides. */
+START_TEST(rates_and_scales_are_searched_together)
+{
+    static const char *const command = "--data sine --rows 120 --hidden 8 --epochs 4 --activations relu,tanh --seeds 1 "
+                                       "--lr auto --init-scale auto --no-plots --jobs 1 --out both";
+    static const char *const names[] = {"relu", "tanh"};
+    expect_fine(train_run("compare", "%s", command));
+    ck_assert_msg(strstr(train_output, "learning rates 0.000316,0.001,0.00316") != NULL, "%s", train_output);
+    ck_assert_msg(strstr(train_output, " for each that is compared\n") != NULL, "%s", train_output);
+    ck_assert_ptr_null(strstr(train_output, " searched:")); /* the only word that no line break divides */
+    const char *points = temporary_text("both/search.csv");
+    for (int i = 0; i < 2; i++) {
+        struct {
+            double scale, rate;
+        } best = {NAN, NAN}, tried[200];
+        double least = INFINITY;
+        int count = 0, smaller = 0, larger = 0, below = 0, above = 0;
+        for (const char *line = points; (line = strchr(line, '\n')) && line[1];) {
+            char name[20];
+            double loss;
+            if (sscanf(++line, "%19[^,],\"init-scale %lg, lr %lg\",%*g,%*d,1,0,%lg", name, &tried[count].scale,
+                       &tried[count].rate, &loss) != 4 ||
+                strcmp(name, names[i]) != 0)
+                continue;
+            if (loss < least) {
+                best.scale = tried[count].scale, best.rate = tried[count].rate;
+                least = loss;
+            }
+            count++;
+        }
+        for (int k = 0; k < count; k++) {
+            smaller += tried[k].scale < best.scale;
+            larger += tried[k].scale > best.scale;
+            below += tried[k].rate < best.rate;
+            above += tried[k].rate > best.rate;
+        }
+        ck_assert_msg(smaller && larger && below && above, "%s: the best of %d is scale %g, rate %g: %d %d %d %d",
+                      names[i], count, best.scale, best.rate, smaller, larger, below, above);
+    }
+    ck_assert_ptr_nonnull(strstr(temporary_text("both/config.json"), "\"init-scale\": \"auto\""));
+    expect_fine(train_run("compare", "%s", command)); /* again: all runs are there */
+    ck_assert_ptr_null(strstr(train_output, ": done"));
+    expect_refused(train_run("compare", "%s --part 1/2", command), "auto chooses by the results of all runs");
+    expect_fine(train_run("compare", "--data sine --rows 120 --hidden 8 --epochs 4 --activations relu,tanh --seeds 1 "
+                                     "--no-plots --out one"));
+    ck_assert_ptr_nonnull(strstr(train_output, " searched:"));
+}
+END_TEST
+
+Suite *search_suite(void)
+{
+    Suite *suite = suite_create("search");
+    TCase *tests = tcase_create("search");
+    tcase_set_timeout(tests, 60);
+    tcase_add_checked_fixture(tests, train_folder_make, temporary_folder_remove);
+    tcase_add_test(tests, the_grid_grows_until_it_brackets_and_then_halves_its_steps);
+    tcase_add_test(tests, a_best_that_is_never_bracketed_ends_the_search);
+    tcase_add_test(tests, rates_alone_are_tried_by_all);
+    tcase_add_test(tests, rates_and_scales_are_searched_together);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -287,9 +287,10 @@ static bool read_options(comparison *c, int argc, char **argv)
  * it belongs to another comparison, or if it is to be overwritten while another process works in it. */
 static bool claim(comparison *c, tg_error *error)
 {
-    static const char *const ignored[] = {"version",     "seeds",    "activations", "jobs",   "out",
-                                          "format",      "no-plots", "report",      "config", "overwrite",
-                                          "tensorboard", "part",     "measures",    "margin", NULL};
+    static const char *const ignored[] = {"version",        "seeds",    "activations", "jobs",   "out",
+                                          "format",         "no-plots", "report",      "config", "overwrite",
+                                          "tensorboard",    "part",     "measures",    "margin", "more-is-better",
+                                          "less-is-better", NULL};
     const char *out = c->e.settings.run.out;
     const bool overwrite = c->e.settings.run.overwrite;
     json_t *config = config_of(c);

@@ -1,5 +1,6 @@
 /* compare --runs: results of other programs give the same table as our own records. */
 #include "autograd/rng.h"
+#include "examples/programs/report/direction.h"
 #include "examples/programs/report/runs_file.h"
 #include "tests/support/run_programs.h"
 #include "tests/support/temporary_files.h"
@@ -180,6 +181,93 @@ START_TEST(what_is_asked_for_and_is_no_measure_is_told)
 }
 END_TEST
 
+/* ---- directions ---- */
+
+static const char *const more_names[] = {
+    /* names of which half were guessed wrongly, and their like */
+    "mcc", "kappa", "cohen_kappa", "iou", "mIoU", "dice", "dice_score", "mAP", "mAP@50", "val/mAP_0.5:0.95", "ndcg@10",
+    "mrr", "top1", "top-5", "elbo", "log_likelihood", "neg_mean_squared_error", "accuracy", "test_acc", "valAccuracy",
+    "f1", "macro_f1", "F1-Score", "r2", "R2_score", "auc", "roc_auc", "AUROC", "reward", "episode_return", "psnr",
+    "bleu", "precision@5", "recall", "score", "test/score",
+    /* more of them */
+    "balanced_accuracy_score", "average_precision", "explained_variance", "neg_log_loss", "hits@10", "win_rate",
+    "success_rate", "ssim", "rouge1", "rougeL", "silhouette_score", "adjusted_r2", "pearsonr", "spearman", "jaccard",
+    "sensitivity", "true_positive_rate", "true negative rate", "negative_predictive_value", "specificity", "pass@1",
+    "throughput", "cifar10_top1_acc", "1-mse", "neg_brier_score"};
+static const char *const less_names[] = {
+    "brier_score", "accumulated_loss", "inaccuracy", "auc_loss", "loss", "val_loss", "trainLoss", "error_rate",
+    "top1_err", "accuracy_loss", "rmse", "MAE", "perplexity", "nll", "cross-entropy", "score_loss",
+    /* more of them */
+    "negative_log_likelihood", "negative_elbo", "1-auc", "fid_score", "wer", "false_positive_rate", "fnr",
+    "davies_bouldin_score", "kl_divergence", "bits_per_byte", "regret", "top5_error", "calibration/ece", "smape"};
+static const char *const unknown_names[] = {
+    "steering", "faccia",  "scoreboard",  "accel",   "lossless",          "terror", "accuracy_std",     "loss_weight",
+    "acc_gap",  "z_score", "temperature", "entropy", "images_per_second", "norm",   "customer_returns", "distance",
+    "x",        "",        "@@"};
+
+static void expect_directions(const char *const *names, size_t count, direction wanted)
+{
+    for (size_t i = 0; i < count; i++)
+        ck_assert_msg(direction_of(names[i], NULL, NULL) == wanted, "'%s': %d, expected %d", names[i],
+                      direction_of(names[i], NULL, NULL), wanted);
+}
+
+START_TEST(names_say_which_direction_is_better_or_nothing)
+{
+    expect_directions(more_names, sizeof more_names / sizeof *more_names, DIRECTION_MORE);
+    expect_directions(less_names, sizeof less_names / sizeof *less_names, DIRECTION_LESS);
+    expect_directions(unknown_names, sizeof unknown_names / sizeof *unknown_names, DIRECTION_UNKNOWN);
+    ck_assert_int_eq(direction_of("loss", "a,loss", "b"), DIRECTION_MORE);
+    ck_assert_int_eq(direction_of("accuracy", "a", "b,accuracy"), DIRECTION_LESS);
+    ck_assert_int_eq(direction_of("accuracies", "accuracy", "rac"), DIRECTION_MORE);
+}
+END_TEST
+
+/* Every name in a log of a better and a worse group. */
+START_TEST(the_verdict_on_a_measure_has_its_direction)
+{
+    static const char *const rows = "\ngelu,1,0.70\ngelu,2,0.71\ngelu,3,0.69\nrelu,1,0.50\nrelu,2,0.52\nrelu,3,0.49\n";
+    for (size_t i = 0; i < sizeof more_names / sizeof *more_names; i++) {
+        tg_error error;
+        runs_file from;
+        char *text = memory_text("group,seed,%s%s", more_names[i], rows);
+        write_text("d.csv", text);
+        ck_assert_msg(runs_read(temporary_path("d.csv"), &(runs_wanted){0}, &from, &error), "%s", error.text);
+        ck_assert_msg(from.c.measures[0].more_is_better && from.c.measures[0].judged, "%s", more_names[i]);
+        runs_free(&from);
+        free(text);
+    }
+    write_text("mcc.csv",
+               "activation,seed,mcc\nrelu,1,0.50\nrelu,2,0.52\nrelu,3,0.49\ngelu,1,0.70\ngelu,2,0.71\ngelu,3,0.69\n");
+    expect_fine(train_run("compare", "--runs mcc.csv"));
+    ck_assert_msg(strstr(train_output, "Mcc (more is better), 3 seeds: gelu is best; relu is worse."), "%s",
+                  train_output);
+    expect_fine(train_run("compare", "--runs mcc.csv --less-is-better mcc"));
+    ck_assert_msg(strstr(train_output, "Mcc (less is better), 3 seeds: relu is best; gelu is worse."), "%s",
+                  train_output);
+}
+END_TEST
+
+START_TEST(an_unknown_direction_gets_means_and_no_verdict)
+{
+    write_text("u.csv", "group,seed,steering\na,1,0.50\na,2,0.52\na,3,0.49\nb,1,0.70\nb,2,0.71\nb,3,0.69\n");
+    expect_fine(train_run("compare", "--runs u.csv --out o"));
+    ck_assert_msg(strstr(train_output, "steering: no verdict.") && strstr(train_output, "--more-is-better steering or"),
+                  "%s", train_output);
+    ck_assert_msg(strstr(train_output, "0.503") && strstr(train_output, "3 seeds"), "%s", train_output);
+    for (size_t i = 0; i < 4; i++)
+        ck_assert_msg(!strstr(train_output, (const char *[]){"best;", "b against a", "p = ", "worse"}[i]), "%s",
+                      train_output);
+    expect_fine(train_run("compare", "--runs u.csv --more-is-better steering"));
+    ck_assert_msg(strstr(train_output, "Steering (more is better), 3 seeds: b is best"), "%s", train_output);
+    expect_refused(train_run("compare", "--runs u.csv --more-is-better other"),
+                   "--more-is-better: u.csv has no column of numbers called 'other'");
+    expect_refused(train_run("compare", "--runs u.csv --more-is-better steering --less-is-better a,steering"),
+                   "--more-is-better has 'steering', too");
+    expect_refused(train_run("compare", "--more-is-better loss"), "--more-is-better: only with --runs");
+}
+END_TEST
+
 /* ---- false claims ---- */
 
 START_TEST(null_groups_rarely_differ)
@@ -199,7 +287,7 @@ START_TEST(null_groups_rarely_differ)
                 fprintf(file, "g%c,%d,%.9g\n", 'a' + group, seed, 5 + common + 0.3 * tg_rng_normal(&rng));
         }
         fclose(file);
-        ck_assert_msg(runs_read(temporary_path("null.csv"), NULL, &from, &error), "%s", error.text);
+        ck_assert_msg(runs_read(temporary_path("null.csv"), &(runs_wanted){0}, &from, &error), "%s", error.text);
         int count, significant = 0;
         comparison_group *found = comparison_groups(&from.c, &count);
         ck_assert_int_eq(count, 4);
@@ -227,6 +315,9 @@ Suite *elsewhere_suite(void)
     tcase_add_loop_test(tests, groups_seeds_and_folds_are_texts, 0, 5);
     tcase_add_test(tests, what_is_asked_for_and_is_no_measure_is_told);
     tcase_add_test(tests, runs_that_diverged_and_runs_without_seeds_are_said_to_be_so);
+    tcase_add_test(tests, names_say_which_direction_is_better_or_nothing);
+    tcase_add_test(tests, the_verdict_on_a_measure_has_its_direction);
+    tcase_add_test(tests, an_unknown_direction_gets_means_and_no_verdict);
     tcase_add_test(tests, null_groups_rarely_differ);
     suite_add_tcase(suite, tests);
     return suite;

@@ -170,7 +170,7 @@ static statistics_range range_of(const comparison_measure *m, const workspace *w
 {
     statistics_range range =
         m->share ? statistics_share_interval(w->values, (size_t)count, of) : statistics_interval(of);
-    bool loss = !m->share && !m->more_is_better;
+    bool loss = !m->share && !m->more_is_better && !m->undirected;
     for (int i = 0; i < count; i++)
         loss &= w->values[i] >= 0;
     if (loss && range.low < 0)

@@ -28,8 +28,9 @@ typedef struct comparison_measure {
     const char *meaning; /* half a sentence that explains the column; NULL: no explanation */
     bool share;          /* between 0 and 1 */
     bool more_is_better;
-    bool judged; /* shows differences in a column, with a star if significant, and in sentences */
-    bool spare;  /* its columns are left out where a terminal is too narrow */
+    bool undirected; /* unknown whether more is better: no verdict, and `judged` is false */
+    bool judged;     /* shows differences in a column, with a star if significant, and in sentences */
+    bool spare;      /* its columns are left out where a terminal is too narrow */
 } comparison_measure;
 
 typedef struct comparison_run {

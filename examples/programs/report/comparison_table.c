@@ -350,7 +350,8 @@ static bool write_answer(const view *v, int measure, const comparison_pair *pair
     char sentence[VERDICT_SENTENCE], runs[32];
     snprintf(runs, sizeof runs, "%d %s", v->least, pairs_of(v));
     verdict_headline(names, of, v->count, runs, sentence);
-    snprintf(answer, size, "%c%s, %s: %s.", toupper((unsigned char)*m->words), m->words + 1, runs, sentence);
+    snprintf(answer, size, "%c%.*s (%s is better), %s: %s.", toupper((unsigned char)*m->words),
+             plain_length(m->words + 1, 64), m->words + 1, m->more_is_better ? "more" : "less", runs, sentence);
     free(order);
     free(names);
     free(of);
@@ -362,6 +363,14 @@ static void print_answers(const view *v, const char *format, FILE *out)
 {
     char answer[2 * VERDICT_SENTENCE];
     for (int m = 0; m < v->c->measure_count && v->count > 1; m++) {
+        const char *words = v->c->measures[m].words;
+        if (v->c->measures[m].undirected) {
+            snprintf(answer, sizeof answer,
+                     "%.*s: no verdict. Its name does not say whether more is better: --more-is-better %.*s or "
+                     "--less-is-better %.*s.",
+                     SHORT(words), SHORT(words), SHORT(words));
+            table_print_sentence(answer, true, format, out);
+        }
         if (!speaks(v, m))
             continue;
         comparison_pair *pairs = m == v->decides ? NULL : comparison_pairs(v->c, v->groups, v->count, m);
@@ -441,7 +450,7 @@ static void look(view *v)
         v->decimals[m] = decimals_of(v, m);
     }
     for (int i = 0; i < v->count; i++) {
-        const int values = v->decides < 0 ? 0 : (int)v->groups[i].of[v->decides].value.count;
+        const int values = (int)v->groups[i].of[v->decides < 0 ? 0 : v->decides].value.count;
         v->least = values < v->least ? values : v->least;
         v->most = values > v->most ? values : v->most;
     }

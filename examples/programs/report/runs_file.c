@@ -2,6 +2,7 @@
 
 #include "examples/programs/data/csv.h"
 #include "examples/programs/data/words.h"
+#include "examples/programs/report/direction.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -22,8 +23,6 @@ static const char *const step_names[] = {"step", "_step", "global_step", "epoch"
 static const char *const other_names[] = {"step",    "_step",     "global_step", "epoch",      "iteration",
                                           "iter",    "wall time", "_timestamp",  "_runtime",   "runtime",
                                           "created", "seconds",   "time",        "parameters", NULL};
-static const char *const more_is_better[] = {"acc",    "score", "r2",   "f1",        "auc",    "reward",
-                                             "return", "psnr",  "bleu", "precision", "recall", NULL};
 
 static bool is_one_of(const char *name, const char *const *names)
 {
@@ -107,11 +106,13 @@ static int find_measure(runs_file *to, const char *wanted, const char *name, tg_
     if (c->measure_count == COMPARISON_MEASURES)
         return tg_fail(error, "more than %d measures; --measures names those to compare", COMPARISON_MEASURES), -2;
     const char *kept = keep_name(to, name, strlen(name));
-    bool more = false;
-    for (int i = 0; more_is_better[i]; i++)
-        more |= strcasestr(name, more_is_better[i]) != NULL;
-    c->measures[c->measure_count] =
-        (comparison_measure){.name = kept, .title = kept, .words = kept, .more_is_better = more, .judged = true};
+    const direction better = direction_of(name, to->more, to->less);
+    c->measures[c->measure_count] = (comparison_measure){.name = kept,
+                                                         .title = kept,
+                                                         .words = kept,
+                                                         .more_is_better = better == DIRECTION_MORE,
+                                                         .undirected = better == DIRECTION_UNKNOWN,
+                                                         .judged = better != DIRECTION_UNKNOWN};
     return c->measure_count++;
 }
 
@@ -380,15 +381,16 @@ static void find_shares(runs_file *of)
     }
 }
 
-/* Fails at a name in --measures that no column has. */
-static bool check_wanted(const runs_file *from, const char *path, const char *wanted, tg_error *error)
+/* Fails at a name in a list of an option that no column has. */
+static bool check_wanted(const runs_file *from, const char *path, const char *option, const char *wanted,
+                         tg_error *error)
 {
     for (char word[300]; next_word(&wanted, word, sizeof word);) {
         bool there = false;
         for (int m = 0; m < from->c.measure_count; m++)
             there |= strcmp(from->c.measures[m].name, word) == 0;
         if (!there)
-            return tg_fail(error, "--measures: %s has no column of numbers called '%s'", path, word);
+            return tg_fail(error, "--%s: %s has no column of numbers called '%s'", option, path, word);
     }
     return true;
 }
@@ -417,13 +419,16 @@ static void end_curves(runs_file *of, int measure)
                             c->measures[measure].name, first, last);
 }
 
-bool runs_read(const char *path, const char *measures, runs_file *out, tg_error *error)
+bool runs_read(const char *path, const runs_wanted *wanted, runs_file *out, tg_error *error)
 {
+    const char *measures = wanted->measures;
     struct stat status;
-    *out = (runs_file){.c = {.group = "group"}};
+    *out = (runs_file){.c = {.group = "group"}, .more = wanted->more, .less = wanted->less};
     bool fine = stat(path, &status) == 0 && S_ISDIR(status.st_mode) ? read_folder(out, path, measures, error)
                                                                     : read_file(out, path, measures, error);
-    fine = fine && check_wanted(out, path, measures, error);
+    fine = fine && check_wanted(out, path, "measures", measures, error) &&
+           check_wanted(out, path, "more-is-better", wanted->more, error) &&
+           check_wanted(out, path, "less-is-better", wanted->less, error);
     if (fine && (out->c.measure_count == 0 || out->c.run_count == 0))
         fine = tg_fail(error, "%s: no column of numbers to compare%s", path, measures ? " is called so" : "");
     find_shares(out);

@@ -1,7 +1,7 @@
 /* Results of other programs as runs to compare: CSV files of W&B, TensorBoard and users' own scripts.
  *
  *     runs_file from;
- *     if (!runs_read("results.csv", NULL, &from, &error))
+ *     if (!runs_read("results.csv", &(runs_wanted){0}, &from, &error))
  *         return fprintf(stderr, "compare: %s\n", error.text), 2;
  *     comparison_print(&from.c, "table", stdout);
  *     runs_free(&from);
@@ -37,17 +37,22 @@ typedef struct runs_curve {
 
 typedef struct runs_file {
     comparison c;
-    texts names;          /* to which the comparison points */
-    texts seeds, folds;   /* those of a run are the numbers of these texts */
-    runs_curve *curves;   /* [c.run_count, COMPARISON_MEASURES], if there are steps */
-    bool steps, numbered; /* there are steps; seeds only number the runs */
+    texts names;             /* to which the comparison points */
+    texts seeds, folds;      /* those of a run are the numbers of these texts */
+    runs_curve *curves;      /* [c.run_count, COMPARISON_MEASURES], if there are steps */
+    bool steps, numbered;    /* there are steps; seeds only number the runs */
+    const char *more, *less; /* runs_wanted's */
 } runs_file;
 
-/* Reads a CSV file, or all those of a folder in the order of their names. `measures` names the columns to compare, with
- * commas between; NULL: all columns of numbers except steps, seeds and times. A larger measure is better if its name
- * suggests so: accuracy, score, r2, reward and the like. False and one line, and nothing to free, if there is nothing
- * to compare. */
-bool runs_read(const char *path, const char *measures, runs_file *out, tg_error *error);
+/* Lists of columns, with commas between. */
+typedef struct runs_wanted {
+    const char *measures;    /* to compare; NULL: all columns of numbers except steps, seeds and times */
+    const char *more, *less; /* of which more, or less, is better; NULL: by their names, see direction.h */
+} runs_wanted;
+
+/* Reads a CSV file, or all those of a folder in the order of their names. False and one line, and nothing to free, if
+ * there is nothing to compare. */
+bool runs_read(const char *path, const runs_wanted *wanted, runs_file *out, tg_error *error);
 void runs_free(runs_file *from);
 
 /* The curves of a measure for chart_write, to be freed. */

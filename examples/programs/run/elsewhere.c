@@ -1,6 +1,7 @@
 /* `compare --runs`: results of other programs, shown like our own. */
 #include "examples/programs/run/experiment.h"
 
+#include "examples/programs/data/words.h"
 #include "examples/programs/report/files.h"
 #include "examples/programs/report/html.h"
 #include "examples/programs/report/runs_file.h"
@@ -49,7 +50,8 @@ static bool write_pairs(const void *context, FILE *to)
 /* A given option that has no effect with --runs; NULL: none. */
 static const char *useless(const options_given *given)
 {
-    static const char *const used[] = {"runs", "measures", "margin", "format", "report", "out", NULL};
+    static const char *const used[] = {
+        "runs", "measures", "more-is-better", "less-is-better", "margin", "format", "report", "out", NULL};
     for (const program_option *o = experiment_program()->table; options_more(o); o++)
         if (o->name && !used[options_position(used, o->name)] && options_has(given, o->name))
             return o->name;
@@ -58,11 +60,16 @@ static const char *useless(const options_given *given)
 
 static bool check(const experiment_settings *s, tg_error *error)
 {
-    const char *other = useless(&s->run.given);
-    if (other)
-        return tg_fail(error, "--%s: --runs trains nothing", other);
+    const char *without = useless(&s->run.given);
+    char word[300], other[300];
+    if (without)
+        return tg_fail(error, "--%s: --runs trains nothing", without);
     if (s->run.report && !s->run.out)
         return tg_fail(error, "--report needs --out");
+    for (const char *at = s->more_is_better, *less; next_word(&at, word, sizeof word);)
+        for (less = s->less_is_better; next_word(&less, other, sizeof other);)
+            if (strcmp(word, other) == 0)
+                return tg_fail(error, "--less-is-better: --more-is-better has '%s', too", word);
     return true;
 }
 
@@ -73,7 +80,7 @@ int compare_elsewhere(const experiment_settings *s, const char *command)
     const page of = {s, &from, command};
     double margin;
     if (!check(s, &error) || !experiment_margin(s, &margin, &error) ||
-        !runs_read(s->runs, s->measures, &from, &error)) {
+        !runs_read(s->runs, &(runs_wanted){s->measures, s->more_is_better, s->less_is_better}, &from, &error)) {
         terminal_say("compare", NULL, error.text);
         return 2;
     }

@@ -31,6 +31,10 @@ static const program_option own_options[] = {
      "columns of the table, comma-separated: test_loss, test_accuracy, best_val_loss, ...; of --runs: columns to "
      "compare",
      OPTION_TEXT, AT(measures)},
+    {"more-is-better", "NAMES", "measures of --runs of which more is better, where their names do not say so",
+     OPTION_TEXT, AT(more_is_better)},
+    {"less-is-better", "NAMES", "measures of --runs of which less is better, likewise", OPTION_TEXT,
+     AT(less_is_better)},
     {"margin", "M",
      "test whether activations are equal within this share of the loss, or this difference in accuracy: 1% or 0.01",
      OPTION_TEXT, AT(margin)},
@@ -491,6 +495,9 @@ static bool start_search(experiment *e, tg_error *error)
 bool experiment_prepare(experiment *e, tg_error *error)
 {
     run_spec *s = &e->settings.run;
+    const char *elsewhere = options_first(&s->given, (const char *const[]){"more-is-better", "less-is-better", NULL});
+    if (elsewhere)
+        return tg_fail(error, "--%s: only with --runs; the direction of our own measures is known", elsewhere);
     if (!read_search(e, error) || !experiment_margin(&e->settings, &e->margin, error) ||
         !runlog_check_measures(e->settings.measures, error) || !sweep_prepare(&e->settings.sweep, error) ||
         !read_activations(e, error) || !read_lists(e, error))

@@ -27,7 +27,7 @@ typedef struct experiment_settings {
     const char *list[OPTIONS_MOST]; /* [place in run_options]: the option's values, if it has several */
     sweep sweep;
     int seeds;
-    const char *format, *config, *runs, *measures, *margin;
+    const char *format, *config, *runs, *measures, *more_is_better, *less_is_better, *margin;
     bool keep_models;
 } experiment_settings;
 

@@ -374,9 +374,10 @@ def check_sentences(printed, found, judged, margin_of, pairs):
     for measure in judged:
         of = [c for key, c in found.items() if key[0] == measure]
         words = measure.replace("best_val_", "validation ").replace("_", " ").capitalize()
-        said = [s for s in lines if s.startswith(words + ", ")]
+        direction = "more" if measure in SHARES else "less"
+        said = [s for s in lines if s.startswith("%s (%s is better), " % (words, direction))]
         if all(c["pairs"] > 1 for c in of):
             expect(len(said) == 1, "no answer, or several, on", words)
-            plain_words = not any(word in said[0] for word in ("worse", "better", "best", ", then "))
+            plain_words = not any(word in said[0].split(": ", 1)[1] for word in ("worse", "better", "best", ", then "))
             clear = any(c["corrected"] < 0.05 or c["here_p"] < 0.05 and c["pairs"] > 1 or (c["pairs"] > 2 and c["pairs"] in (c["better"], c["worse"])) for c in of)
             expect(clear != plain_words, "'%s'" % said[0])

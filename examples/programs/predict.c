@@ -18,7 +18,7 @@ enum { BATCH = 256 };
 
 typedef struct predict_settings {
     const char *model, *weights, *rename, *data, *header, *unknown, *prompt, *products;
-    bool probabilities;
+    bool probabilities, strict;
     int length, top, samples, seed, beams;
     double temperature;
     options_given given;
@@ -51,6 +51,10 @@ static const program_option options[] = {
      "a category that the model does not know is an error, or ignored: all inputs of its column are 0, as for a "
      "missing one",
      OPTION_CHOICE, AT(unknown), .choices = unknowns},
+    {"strict", NULL,
+     "refuse a missing value in a column that had none in training; else the mean of training stands for it, or the "
+     "most frequent category",
+     OPTION_FLAG, AT(strict)},
     {"probabilities", NULL, "print the probability of every class", OPTION_FLAG, AT(probabilities)},
     {.type = OPTION_GROUP, .help = "Pairs:"},
     {"beams", "N", "keep the N most probable beginnings of a target; 1: greedy decoding", OPTION_INT, AT(beams), 1,
@@ -144,6 +148,28 @@ static void warn(const inputs_trouble *trouble, const char *one, const char *mor
                 trouble->count == 1 ? one : more, done, plain(trouble->first.text));
 }
 
+/* One line for each column with values that were filled in. */
+static void warn_of_filled(const inputs *rows, const tg_card *c)
+{
+    char name[PLAIN_NAME], with[PLAIN_NAME];
+    for (size_t i = 0; i < rows->columns; i++) {
+        const tg_card_column *column = &c->column[i];
+        if (!rows->filled[i])
+            continue;
+        snprintf(name, sizeof name, "%d", c->input[column->first].number);
+        fprintf(stderr, "predict: warning: column '%s': %zu missing value%s, and training had none; ",
+                column->name ? plain_name(column->name, name) : name, rows->filled[i],
+                plural((long long)rows->filled[i]));
+        const char *category = tg_card_category_name(c, i, tg_card_fill(c, i));
+        if (!column->categorical)
+            fprintf(stderr, "its %s there stands in: %.6g\n",
+                    c->input[column->first].scale.limit > 0 ? "median" : "mean", tg_card_fill(c, i));
+        else
+            fprintf(stderr, category ? "its most frequent category there stands in: '%s'\n" : "it gets no category%s\n",
+                    category ? plain_name(category, with) : "");
+    }
+}
+
 static bool predict_rows(const tg_model *model, const tg_card *c, inputs *rows, bool probabilities, tg_error *error)
 {
     pass p = {.model = model,
@@ -157,6 +183,7 @@ static bool predict_rows(const tg_model *model, const tg_card *c, inputs *rows, 
     if (!each_batch(&p, false, error))
         return false;
     fflush(stdout);
+    warn_of_filled(rows, c);
     warn(&rows->unknown, "unknown category", "unknown categories", "ignored");
     warn(&rows->unscored, "answer", "answers", "left out of the score");
     inputs_keep_answered(rows, c);
@@ -253,7 +280,8 @@ static const char *conflict(const tg_card *c, const predict_settings *s)
 static bool work(const predict_settings *s, const tg_card *c, const tg_model *model, tg_error *error)
 {
     inputs rows = {0};
-    const inputs_options how = {.header = s->header, .ignore_unknown = strcmp(s->unknown, "ignore") == 0};
+    const inputs_options how = {
+        .header = s->header, .strict = s->strict, .ignore_unknown = strcmp(s->unknown, "ignore") == 0};
     if (reads_pairs(c))
         return write_targets(model, s, error);
     if (c->task == TG_CARD_LETTERS)

@@ -39,7 +39,8 @@ static bool read_column(const tg_json *object, int needs, tg_card_input *to)
                   *name = member(object, "name", TG_JSON_TEXT, needs & NEEDS_NAME, &fine),
                   *category = member(object, "category", TG_JSON_TEXT, false, &fine),
                   *other = member(object, "other", TG_JSON_BOOL, false, &fine),
-                  *missing = member(object, "missing", TG_JSON_BOOL, false, &fine);
+                  *missing = member(object, "missing", TG_JSON_BOOL, false, &fine),
+                  *frequent = member(object, "frequent", TG_JSON_BOOL, false, &fine);
     const double index = fine && number ? number->number : 0;
     if (!fine || !(index >= 0 && index < 1 << 30) || index != floor(index))
         return false;
@@ -50,6 +51,7 @@ static bool read_column(const tg_json *object, int needs, tg_card_input *to)
                           .category = category ? category->text : NULL,
                           .other = other && other->number != 0,
                           .missing = missing && missing->number != 0,
+                          .frequent = frequent && frequent->number != 0,
                           .scale = {mean ? mean->number : 0, scale ? scale->number : 0, limit ? limit->number : 0}};
     return isfinite(to->scale.mean) && isfinite(to->scale.scale) && isfinite(to->scale.limit);
 }
@@ -305,6 +307,17 @@ double tg_card_standardise(tg_card_scale s, double value)
     value = s.scale > 0 && !isnan(value) ? (value - s.mean) / s.scale : 0; /* missing values become the mean */
     value = fmax(fmin(value, (double)FLT_MAX), -(double)FLT_MAX);
     return s.limit > 0 ? value / hypot(1, value / s.limit) : value;
+}
+
+double tg_card_fill(const tg_card *c, size_t column)
+{
+    if (!c || column >= c->columns)
+        return -1;
+    const tg_card_column *of = &c->column[column];
+    for (size_t i = of->first; i < of->last; i++)
+        if (of->categorical && c->input[i].frequent)
+            return (double)(i - of->first);
+    return of->categorical ? -1 : c->input[of->first].scale.mean;
 }
 
 const char *tg_card_encode(const tg_card *c, size_t column, double value, float *inputs)

@@ -37,6 +37,7 @@ typedef struct tg_card_input {
     const char *category; /* NULL: the number itself */
     bool other;           /* the category is any that is not among the others of the column */
     bool missing;
+    bool frequent; /* the category is the most frequent one of its column in training; older files do not say */
     tg_card_scale scale;
 } tg_card_input;
 
@@ -91,6 +92,10 @@ double tg_card_category(const tg_card *card, size_t column, const char *category
 
 /* The category of a number in a row; NULL if it is none or stands for other ones. */
 const char *tg_card_category_name(const tg_card *card, size_t column, double number);
+
+/* What may stand for a missing value in a row where training had none: the number whose input is 0: the mean of training,
+ * the median if there is a limit, or 0 in a column of 0 and 1; of categories the most frequent one in training, -1 if the file does not say. */
+double tg_card_fill(const tg_card *card, size_t column);
 
 /* Sets the inputs that come from a column. `value` is the number of the table or a category's number; NaN: missing.
  * Returns NULL, or what is wrong with the value: missing where training had none, or no category. */

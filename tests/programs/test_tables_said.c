@@ -53,6 +53,63 @@ START_TEST(advice_about_cells_helps)
 }
 END_TEST
 
+/* ---- gaps that training had not ---- */
+
+/* The competition's two files: an identifier, a target that the second file has not, and gaps that the first has not. */
+static void write_competition(void)
+{
+    FILE *train = fopen(temporary_path("comp.csv"), "w"), *test = fopen(temporary_path("new.csv"), "w"),
+         *filled = fopen(temporary_path("filled.csv"), "w");
+    ck_assert(train && test && filled);
+    fputs("id,age,fare,sex,port,alive\n", train);
+    for (int i = 0; i < 80; i++)
+        fprintf(train, "%d,%s,%d.25,%s,%c,%d\n", i, i % 9 ? "31" : "", i % 10, i % 2 ? "male" : "female", "SSC"[i % 3],
+                i % 2);
+    fputs("id,age,fare,sex,port\n1,,2.25,male,S\n2,31,,female,C\n3,31,7.25,male,\n4,,,male,?\n", test);
+    fputs("id,age,fare,sex,port\n1,,2.25,male,S\n2,31,4.75,female,C\n3,31,7.25,male,S\n4,,4.75,male,S\n", filled);
+    fclose(train);
+    fclose(test);
+    fclose(filled);
+}
+
+START_TEST(gaps_that_training_had_not_are_filled)
+{
+    write_competition();
+    expect_fine(train_run("train",
+                          "--data comp.csv --target alive --ignore id --missing mean --validation none --test none "
+                          "--epochs 2 --hidden 4 --no-plots --out m"));
+    expect_fine(train_run("predict", "--model m --data new.csv --probabilities > p"));
+    ck_assert_ptr_nonnull(strstr(train_output, "column 'fare': 2 missing values, and training had none; its mean there "
+                                               "stands in: 4.75"));
+    ck_assert_ptr_nonnull(strstr(train_output, "column 'port': 2 missing values, and training had none; its most "
+                                               "frequent category there stands in: 'S'"));
+    ck_assert_ptr_null(strstr(train_output, "'age'"));
+    expect_fine(train_run("predict", "--model m --data filled.csv --probabilities > q"));
+    ck_assert_str_eq(train_output, "");
+    expect_fine(train_run("cmp", "p q"));
+    expect_refused(train_run("predict", "--model m --data new.csv --strict"), "new.csv:3, column 'fare': missing");
+    expect_refused(train_run("predict", "--model m --data pairs:new.csv --strict --beams 2"), "--beams");
+}
+END_TEST
+
+/* Files of earlier versions do not say which category is the most frequent. */
+START_TEST(older_files_know_no_frequent_category)
+{
+    static const char edit[] =
+        "sed 's/,\\\\\"frequent\\\\\":true/                  /g' m/best.safetensors > old.safetensors";
+    write_competition();
+    expect_fine(train_run("train",
+                          "--data comp.csv --target alive --ignore id --missing mean --validation none --test none "
+                          "--epochs 2 --hidden 4 --no-plots --out m"));
+    temporary_write("edit", edit, strlen(edit));
+    ck_assert_int_eq(train_run("sh", "edit"), 0);
+    ck_assert_int_ne(train_run("cmp", "old.safetensors m/best.safetensors"), 0);
+    expect_fine(train_run("predict", "--model old.safetensors --data new.csv"));
+    ck_assert_ptr_nonnull(strstr(train_output, "column 'port': 2 missing values, and training had none; it gets no "
+                                               "category"));
+}
+END_TEST
+
 Suite *tables_said_suite(void)
 {
     Suite *suite = suite_create("tables_said");
@@ -60,6 +117,8 @@ Suite *tables_said_suite(void)
     tcase_add_checked_fixture(tests, train_folder_make, temporary_folder_remove);
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, advice_about_cells_helps, 0, sizeof advice / sizeof *advice);
+    tcase_add_test(tests, gaps_that_training_had_not_are_filled);
+    tcase_add_test(tests, older_files_know_no_frequent_category);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -12,13 +12,38 @@ enum { SAMPLE_ROWS = 16 };
 
 /* A column; what is NULL or negative is left out. */
 static json_t *column_json(const double *mean, const double *scale, double limit, json_int_t number, const char *key,
-                           const char *name, const dataset_feature *feature)
+                           const char *name, const dataset_feature *feature, bool frequent)
 {
-    return json_pack("{s:o*, s:o*, s:o*, s:o*, s:s*, s:s*, s:o*, s:o*}", "mean", mean ? json_real(*mean) : NULL,
+    return json_pack("{s:o*, s:o*, s:o*, s:o*, s:s*, s:s*, s:o*, s:o*, s:o*}", "mean", mean ? json_real(*mean) : NULL,
                      "scale", scale ? json_real(*scale) : NULL, "limit", limit > 0 ? json_real(limit) : NULL, "number",
                      number < 0 ? NULL : json_integer(number), key, name, "category",
                      feature ? feature->category : NULL, "other", feature && feature->other ? json_true() : NULL,
-                     "missing", feature && feature->missing ? json_true() : NULL);
+                     "missing", feature && feature->missing ? json_true() : NULL, "frequent",
+                     frequent ? json_true() : NULL);
+}
+
+/* Adds the features of a column of categories, from the first on, and gives their number. The most frequent category
+ * of the training rows is marked; the first one of several. */
+static size_t add_categories(const dataset *data, size_t first, json_t *inputs)
+{
+    const dataset_feature *f = &data->feature[first];
+    size_t count = 0, best = 0;
+    while (first + count < data->features && f[count].number == f->number)
+        count++;
+    size_t *rows = calloc(count, sizeof *rows);
+    for (size_t i = 0; rows && i < data->train.rows; i++) {
+        const double index = data->cells[(size_t)data->train.row[i] * data->columns + f->number];
+        if (index >= 0 && index < (double)count) /* NaN: missing */
+            rows[(size_t)index]++;
+    }
+    for (size_t k = 1; rows && k < count; k++)
+        best = rows[k] > rows[best] ? k : best;
+    for (size_t k = 0, i = first; k < count; k++, i++)
+        json_array_append_new(inputs, column_json(&data->feature_mean[i], &data->feature_scale[i],
+                                                  data->feature_limit[i], (json_int_t)f->number, "column", f->column,
+                                                  &f[k], rows && k == best && rows[k] > 0));
+    free(rows);
+    return count;
 }
 
 static char *data_text(const run_spec *s, const run_source *from)
@@ -33,21 +58,25 @@ static char *data_text(const run_spec *s, const run_source *from)
                                                               : "targets";
     for (size_t i = 0; i < data->features && !data->width; i++) {
         const dataset_feature *f = data->feature ? &data->feature[i] : &(dataset_feature){.number = i};
+        if (f->category) {
+            i += add_categories(data, i, inputs) - 1;
+            continue;
+        }
         json_array_append_new(inputs,
                               column_json(&data->feature_mean[i], &data->feature_scale[i], data->feature_limit[i],
-                                          (json_int_t)f->number, "column", f->column, f));
+                                          (json_int_t)f->number, "column", f->column, f, false));
     }
     for (size_t i = 0; i < data->targets; i++)
         json_array_append_new(targets, column_json(&data->target_mean[i], &data->target_scale[i], 0, -1, "name",
-                                                   data->target_names ? data->target_names[i] : "", NULL));
+                                                   data->target_names ? data->target_names[i] : "", NULL, false));
     for (size_t i = 0; data->target_column && i < (data->targets ? data->targets : 1); i++) {
         const size_t number = data->target_column[i];
         const char *name = number < data->columns ? data->column[number].name : NULL;
-        json_array_append_new(answers, column_json(NULL, NULL, 0, (json_int_t)number, "column", name, NULL));
+        json_array_append_new(answers, column_json(NULL, NULL, 0, (json_int_t)number, "column", name, NULL, false));
     }
     if (data->weight)
         json_array_append_new(weights, column_json(NULL, NULL, 0, (json_int_t)data->weight_column, "column",
-                                                   data->column[data->weight_column].name, NULL));
+                                                   data->column[data->weight_column].name, NULL, false));
     for (size_t i = 0; i < data->classes; i++)
         json_array_append_new(classes, json_string(data->class_names[i]));
     for (size_t i = 0; from->class_weight && i < data->classes; i++)

@@ -59,7 +59,7 @@ typedef struct reading {
     const tg_card *c;
     size_t *from; /* [columns of the card]: the column of the file */
     size_t *of;   /* [columns of the file]: the column of the card */
-    bool ignore;  /* unknown categories */
+    const inputs_options *options;
     inputs *out;
 } reading;
 
@@ -69,13 +69,26 @@ static bool encode(const reading *r, size_t row, size_t column, double value)
     return !wrong || csv_fail_at(r->source, row, r->from[column], wrong);
 }
 
+/* A missing value: the model's input for it, if training had some, else what may stand for it. */
+static bool fill_gap(const reading *r, size_t row, size_t column)
+{
+    if (r->c->column[column].may_miss)
+        return encode(r, row, column, NAN);
+    if (r->options->strict)
+        return csv_fail_at(r->source, row, r->from[column],
+                           "missing, and the model was trained on rows without missing values; without --strict the "
+                           "mean or the most frequent category stands for it");
+    r->out->filled[column]++;
+    return encode(r, row, column, tg_card_fill(r->c, column));
+}
+
 static bool fill_number(const reading *r, size_t column, size_t row)
 {
     const size_t at = r->from[column];
     const bool missing = csv_is_missing_at(r->source, row, at);
     if (!missing && csv_kind_at(r->source, row, at) != CSV_NUMBER)
         return csv_fail_at_word(r->source, row, at, NULL);
-    return encode(r, row, column, missing ? NAN : csv_value(r->source, row, at));
+    return missing ? fill_gap(r, row, column) : encode(r, row, column, csv_value(r->source, row, at));
 }
 
 /* The category of a cell as a number. Numbers are compared as texts, then as numbers. */
@@ -98,13 +111,14 @@ static bool fill_category(void *context, size_t row, size_t at, const char *text
     const bool may_miss = r->c->column[column].may_miss;
     (void)length;
     const double found = kind == CSV_MISSING ? -1 : category_of(r, column, row, text);
-    const bool missing = kind == CSV_MISSING || (kind == CSV_MAYBE_MISSING && may_miss && found < 0);
-    if (found < 0 && !(missing && may_miss) && r->ignore) {
+    if (found >= 0)
+        return encode(r, row, column, found);
+    if (kind == CSV_MISSING || (kind == CSV_MAYBE_MISSING && may_miss))
+        return fill_gap(r, row, column);
+    if (r->options->ignore_unknown) {
         note(&r->out->unknown, r->source, row, at, "");
         return encode(r, row, column, -1);
     }
-    if (found >= 0 || missing)
-        return encode(r, row, column, found >= 0 ? found : NAN);
     inputs_trouble trouble = {0};
     note(&trouble, r->source, row, at,
          " is a category that the model does not know; --unknown ignore treats it as none of the known ones");
@@ -128,14 +142,17 @@ static bool read_columns(reading *r, bool *flags)
     return csv_each_text(source, flags, fill_category, r);
 }
 
-static bool read_inputs(const csv_source *source, const tg_card *c, bool ignore, inputs *out)
+static bool read_inputs(const csv_source *source, const tg_card *c, const inputs_options *options, inputs *out)
 {
     const size_t columns = source->table.columns;
-    reading r = {source, c,  dataset_array(c->columns, 1, sizeof *r.from), dataset_array(columns, 1, sizeof *r.of),
-                 ignore, out};
+    reading r = {source,  c,  dataset_array(c->columns, 1, sizeof *r.from), dataset_array(columns, 1, sizeof *r.of),
+                 options, out};
     bool *flags = dataset_array(columns, 1, sizeof *flags);
-    const bool fine = r.of && r.from && flags ? read_columns(&r, flags)
-                                              : tg_fail(source->error, "%s: out of memory", source->table.path);
+    out->columns = c->columns;
+    out->filled = dataset_array(c->columns, 1, sizeof *out->filled);
+    const bool fine = r.of && r.from && flags && out->filled
+                          ? read_columns(&r, flags)
+                          : tg_fail(source->error, "%s: out of memory", source->table.path);
     free(r.of);
     free(r.from);
     free(flags);
@@ -250,7 +267,7 @@ static bool load_csv(const char *path, const inputs_options *options, const tg_c
         out->x = dataset_array(out->count, c->inputs, sizeof *out->x);
         fine = out->x || tg_fail(error, "%s: out of memory", path);
     }
-    fine = fine && read_inputs(&source, c, options->ignore_unknown, out);
+    fine = fine && read_inputs(&source, c, options, out);
     fine = fine && read_answers(&source, c, out);
     csv_source_free(&source);
     return fine;
@@ -322,5 +339,6 @@ void inputs_free(inputs *rows)
     free(rows->labels);
     free(rows->y);
     free(rows->weight);
+    free(rows->filled);
     *rows = (inputs){0};
 }

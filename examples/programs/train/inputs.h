@@ -14,6 +14,7 @@
 
 typedef struct inputs_options {
     const char *header;  /* one of spec_headers */
+    bool strict;         /* a missing value in a column that had none in training is an error */
     bool ignore_unknown; /* ignores a category that the model does not know: all its inputs are 0 */
 } inputs_options;
 
@@ -29,6 +30,9 @@ typedef struct inputs {
     int32_t *labels; /* [count]: classes, if the source has them; -1: missing or unknown */
     float *y;        /* [count, targets]: standardised targets, if the source has them; NaN: missing */
     float *weight;   /* [count], if the model was trained with weights and the source has answers and their column */
+    size_t columns;
+    size_t *filled;          /* [columns] of the card: missing values in a column that had none in training, for which
+                                tg_card_fill stands; NULL for images */
     inputs_trouble unknown;  /* categories that were ignored */
     inputs_trouble unscored; /* classes that the model does not know, targets and weights that are not numbers */
 } inputs;

@@ -63,11 +63,15 @@ static const char *stable_decay_error(const tg_schedule *schedule)
     return NULL;
 }
 
-/* Without a warm-up, as with a warm-up of 10,000 steps. */
 static double inverse_root(const tg_schedule *schedule, int64_t after)
 {
-    const double scale = schedule->warmup > 0 ? (double)schedule->warmup : 1e4;
-    return 1 / sqrt(1 + (double)after / scale);
+    return schedule->warmup > 0 ? 1 / sqrt(1 + (double)after / (double)schedule->warmup) : 1;
+}
+
+static const char *inverse_root_error(const tg_schedule *schedule)
+{
+    return schedule->warmup > 0 ? NULL
+                                : "the inverse_sqrt schedule counts its steps in units of the warm-up, and needs one";
 }
 
 static double cycle(const tg_schedule *schedule, int64_t after)

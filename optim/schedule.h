@@ -14,8 +14,9 @@
  *           warmup       steps                      warmup  + period
  *
  * TG_LINEAR_DECAY is that of BERT (Devlin et al., 2019); TG_STABLE_DECAY that of MiniCPM (Hu et al., 2024), with a
- * linear decay (Haegele et al., 2024); TG_INVERSE_SQRT that of the transformer (Vaswani et al., 2017); TG_ONE_CYCLE
- * that of Smith and Topin (2018) as in PyTorch, without cycling the momentum.
+ * linear decay (Haegele et al., 2024); TG_INVERSE_SQRT that of the transformer (Vaswani et al., 2017), whose unit of
+ * time is the warm-up: without one it is an error; TG_ONE_CYCLE that of Smith and Topin (2018) as in PyTorch, without
+ * cycling the momentum.
  */
 #ifndef TG_SCHEDULE_H
 #define TG_SCHEDULE_H

@@ -387,7 +387,7 @@ def factor(schedule, step, steps, warmup, end):
     if schedule == "linear":
         return 1 - (1 - end) * after / length
     if schedule == "inverse_sqrt":
-        return 1 / math.sqrt(1 + after / (warmup or 1e4))
+        return 1 / math.sqrt(1 + after / warmup)
     if schedule == "step":
         return 0.1 ** (after // max(1, steps // 3))
     return 1
@@ -401,6 +401,8 @@ def train(o, w, x, labels, targets, of_rows):
     second = [[np.zeros_like(part) for part in layer] for layer in w]
     average, scale = None, 65536 if o["round"] == "float16" else 1
     steps, warmup, step = o["epochs"], int(o["warmup"] * o["epochs"]), -1
+    if o["schedule"] == "inverse_sqrt" and o["warmup"] > 0:
+        warmup = max(warmup, 1)
     for _ in range(steps):
         loss, gradient = loss_and_gradient(o["activation"], w, x, labels, targets, o["smoothing"], of_rows,
                                            ROUND[o["round"]], scale)

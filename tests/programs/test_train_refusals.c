@@ -29,6 +29,8 @@ START_TEST(wrong_options_are_told_in_a_line)
         {"--data pairs:pairs --refit yes", "--refit is for rows, and a text has none"},
         {"--data csv:train.csv --optimizer sgd --beta1 0.5", "--beta1 is for"},
         {"--data csv:train.csv --schedule step --end 0.1", "--end has no effect with this --schedule"},
+        {"--data csv:train.csv --schedule inverse_sqrt --warmup 0",
+         "--warmup 0: --schedule inverse_sqrt counts its steps in units of the warm-up"},
         {"--data csv:train.csv --momentum 0.9", "--momentum is for"},
         {"--data csv:price.csv --label-smoothing 0.1", "--label-smoothing is for"},
         {"--data csv:price.csv --best accuracy", "--best accuracy"},

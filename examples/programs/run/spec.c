@@ -214,6 +214,8 @@ bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
         options_has(&s->given, "end") && !tg_schedule_uses(schedule, "end") ? "--end has no effect with this --schedule"
         : options_has(&s->given, "warmup") && s->warmup > 0 && !tg_schedule_uses(schedule, "warmup")
             ? "--warmup has no effect with this --schedule, which has its own"
+        : schedule == TG_INVERSE_SQRT && s->warmup == 0
+            ? "--warmup 0: --schedule inverse_sqrt counts its steps in units of the warm-up"
         : options_has(&s->given, "validation") && !validates(s) && !options_has(&s->given, "epochs")
             ? "--validation none: nothing chooses the best epoch; --epochs N says how many there are"
         : !validates(s) && s->patience > 0                ? "--patience needs validation rows"
@@ -316,6 +318,8 @@ tg_optimizer_config run_spec_optimizer(const run_spec *s, int64_t steps)
     const tg_schedule_kind schedule = config.schedule.kind;
     config.schedule.end = tg_schedule_uses(schedule, "end") ? s->end : 0;
     config.schedule.warmup = tg_schedule_uses(schedule, "warmup") ? (int64_t)(s->warmup * (double)steps) : 0;
+    if (schedule == TG_INVERSE_SQRT && s->warmup > 0 && config.schedule.warmup == 0)
+        config.schedule.warmup = 1; /* its unit of time */
     if (schedule == TG_STEP_DECAY)
         config.schedule.period = steps / 3 > 0 ? steps / 3 : 1; /* the rate falls to a tenth after each third */
     config.nesterov = config.nesterov && config.kind == TG_SGD;

@@ -73,8 +73,9 @@ static runlog *read_all(const comparison *c)
     for (int run = 0; run < c->all.count; run++) {
         const int number = c->all.run[run].number;
         const run_spec spec = experiment_given(e, number);
-        const int added = runlog_add_run(log, spec.net.activation, (uint64_t)spec.seed, spec.folds ? spec.fold - 1 : 0,
-                                         e->parameters[number % (e->activation_count * e->points)]);
+        const int added =
+            runlog_add_run(log, experiment_form_of(e, number)->name, (uint64_t)spec.seed,
+                           spec.folds ? spec.fold - 1 : 0, e->parameters[number % (e->form_count * e->points)]);
         experiment_point(e, number, point);
         runlog_set_point(log, added, point, experiment_number(e, number));
         if (pool_path(&c->all, run, folder))
@@ -230,11 +231,12 @@ static void list_files(const void *context, FILE *to)
 static void print_repetition(const comparison *c, int run)
 {
     char out[PATH_MAX];
-    const run_spec spec = experiment_spec(&c->e, c->all.run[run].number);
+    const int number = c->all.run[run].number;
+    const run_spec spec = experiment_spec(&c->e, number);
     snprintf(out, sizeof out, "%s/train/%s", c->e.settings.run.out, c->all.run[run].name);
     printf("\n%s has the lowest mean validation loss; its first run again, to the same digits:\n%s",
-           spec.net.activation, options_called("train"));
-    run_spec_print_options(&spec, c->e.from.train.count, stdout);
+           experiment_form_of(&c->e, number)->name, options_called("train"));
+    run_spec_print_options(&spec, experiment_rows(&c->e, number), stdout);
     fputs(" --out ", stdout);
     options_print_word(out, stdout);
     putchar('\n');
@@ -338,12 +340,12 @@ static void print_search(const comparison *c)
 /* With --lr auto or --init-scale auto: adds points and their runs, if the search is not finished. */
 static bool grow(comparison *c)
 {
-    int best[EXPERIMENT_ACTIVATIONS];
+    int best[EXPERIMENT_FORMS];
     tg_error error;
     runlog *log = search_is_on(&c->e.search) ? read_all(c) : NULL;
     if (!log)
         return false;
-    for (int a = 0; a < c->e.activation_count; a++)
+    for (int a = 0; a < c->e.form_count; a++)
         best[a] = c->all.run[runlog_best_run(log, a)].number;
     runlog_free(log);
     const bool grown = experiment_grow(&c->e, best, &error) && list_runs(c, &error);

@@ -27,6 +27,15 @@ SAID = " has the lowest mean validation loss; its first run again, to the same d
 ODD = {"classes.csv": "it's a table.csv", "numbers.csv": "$HOME & co.csv", "text": "a text; with \"quotes\"", "pairs": "pairs*"}
 
 
+def several_models(rng, words):
+    """A fourth of what could have them compares several models."""
+    models = [model for model in continued.DATA[words[1]].split() if model != "autoencoder"]
+    if len(models) < 2 or rng.random() > 0.25:
+        return words
+    words = continued.drop(words, "model", *{option for model in models for option in continued.MODELS[model]})
+    return words + ["--model", ",".join(rng.sample(models, 2))] + ["--width", "8"] * ("text" in words[1])
+
+
 def command(rng):
     """The words of a comparison."""
     words, initial = continued.options(rng)
@@ -36,6 +45,7 @@ def command(rng):
         words += ["--" + name] + [value for value in [rng.choice(continued.COMPARISONS[name])] if value]
     if rng.random() < 0.33:
         words = continued.drop(words, *rng.choice([("epochs",), ("epochs", "batch"), ("epochs", "batch", "lr")]))
+    words = several_models(rng, words)
     for name, odd in ODD.items():
         if words[1].endswith(":" + name) and rng.random() < 0.5:
             os.rename(name, odd)
@@ -45,7 +55,7 @@ def command(rng):
 
 
 def winner_of(folder):
-    """The activation whose mean validation loss is lowest at its best point."""
+    """The activation (or model, or both) whose mean validation loss is lowest at its best point."""
     losses = {}
     with open(os.path.join(folder, "runs.csv"), newline="") as file:
         for line in csv.DictReader(file):

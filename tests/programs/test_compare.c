@@ -83,6 +83,37 @@ START_TEST(the_printed_command_repeats_the_winner)
 }
 END_TEST
 
+/* Models that read other contexts of a text, whose epochs have other numbers of steps. */
+START_TEST(several_models_are_compared_like_activations)
+{
+    char text[2000] = "";
+    for (int i = 0; i < 300; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%c%c ", 'a' + i % 7, 'b' + i % 5);
+    temporary_write("text", text, strlen(text));
+    expect_repeated("--data text:text --model rnn,gpt --width 8 --epochs 2 --activations relu --seeds 2 --jobs 2");
+    expect_fine(train_run("compare", "--data glyphs --rows 200 --model mlp,convnet --activations relu,silu --epochs 1 "
+                                     "--seeds 2 --no-plots --out both"));
+    ck_assert_msg(strstr(train_output, "convnet-silu against mlp-relu: "), "%s", train_output);
+    ck_assert(temporary_exists("both/runs/convnet-silu-seed2"));
+    ck_assert_double_gt(csv_cell("both/summary.csv", "convnet-relu", "parameters"), 0);
+    expect_fine(train_run("compare", "--config both/config.json --out again"));
+    char *rows[2];
+    for (int i = 0; i < 2; i++) {
+        char folder[300];
+        snprintf(folder, sizeof folder, "%s/%s", temporary_folder(), i ? "again" : "both");
+        rows[i] = rows_without_seconds(folder);
+    }
+    ck_assert_str_eq(rows[0], rows[1]);
+    free(rows[0]);
+    free(rows[1]);
+    expect_refused(train_run("compare", "--data glyphs --model mlp,autoencoder --out none"),
+                   "--model: an autoencoder's losses are not comparable");
+    expect_refused(train_run("compare", "--data glyphs --model mlp,gpt --out none"), "--model gpt reads characters");
+    expect_refused(train_run("compare", "--data glyphs --model mlp,vit --filters 3 --out none"),
+                   "is not for --model mlp");
+}
+END_TEST
+
 /* The rows of a curves.csv that begin like this. */
 static char *rows_like(const char *folder, const char *begin)
 {
@@ -309,6 +340,7 @@ Suite *compare_suite(void)
     tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, the_same_command_gives_the_same_curves_with_any_number_of_jobs);
+    tcase_add_test(tests, several_models_are_compared_like_activations);
     tcase_add_test(tests, the_printed_command_repeats_the_winner);
     tcase_add_test(tests, a_seed_is_the_same_run_in_any_comparison);
     tcase_add_test(tests, the_default_net_is_that_of_the_help);

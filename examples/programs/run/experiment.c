@@ -2,6 +2,7 @@
 
 #include "examples/programs/data/number.h"
 #include "examples/programs/data/words.h"
+#include "examples/programs/report/memory.h"
 #include "examples/programs/run/run.h"
 
 #include <math.h>
@@ -55,7 +56,7 @@ static int place_of(const char *option)
  * define the pairing of runs. */
 static bool is_listed(int place)
 {
-    static const char *const single[] = {"model", "seed", "gated", "best", NULL};
+    static const char *const single[] = {"model", "seed", "gated", "best", NULL}; /* models are forms */
     const program_option *o = &run_options[place];
     const char *group = "";
     for (int i = 0; i < place; i++)
@@ -92,6 +93,7 @@ const options_program *experiment_program(void)
                    "factors of all initial weights; auto: bracket the best of each activation by validation, with "
                    "--lr auto the best of both",
                    "auto"},
+                  {"model", "models to train; several are compared with each other, each with every activation", NULL},
                   {"epochs", "passes over the training rows; 0: 10 to 100, for about 1,500 steps", NULL},
                   {"patience", "stop after this many epochs without a new best; 0 or -1: never", NULL},
                   {"dropout", "dropout rate in training; -1: none", NULL}};
@@ -110,6 +112,11 @@ const options_program *experiment_program(void)
             o->list = true;
             o->offset = AT(list) + (size_t)place_of(o->name) * sizeof(const char *);
         }
+    program_option *model = table;
+    while (!model->name || strcmp(model->name, "model") != 0)
+        model++;
+    model->list = true;
+    model->offset = AT(models);
     options_join(table, own_options, NULL);
     return &program;
 }
@@ -149,21 +156,78 @@ static int read_words(const char *list, const char *words[], int most)
     return count;
 }
 
-static bool read_activations(experiment *e, tg_error *error)
+/* Reads a list of different words; false and one line if it has too many or one twice. */
+static bool read_list(const char *option, const char *list, const char *words[], int *count, tg_error *error)
 {
-    e->activation_count = read_words(e->settings.activations, e->activations, EXPERIMENT_ACTIVATIONS);
-    if (e->activation_count < 0)
-        return tg_fail(error, "--activations: more than %d", EXPERIMENT_ACTIVATIONS);
-    for (int i = 0; i < e->activation_count; i++) {
-        tg_activation activation;
-        const char *name = e->activations[i];
-        if (!tg_activation_from_name(name, &activation))
-            return tg_fail(error, "--activations: '%s': %s", name, tg_activation_name_error(name));
+    *count = read_words(list, words, EXPERIMENT_FORMS);
+    if (*count < 0)
+        return tg_fail(error, "--%s: more than %d", option, EXPERIMENT_FORMS);
+    for (int i = 0; i < *count; i++)
         for (int k = 0; k < i; k++)
-            if (strcmp(e->activations[k], name) == 0)
-                return tg_fail(error, "--activations: '%s' is listed twice", name);
-    }
+            if (strcmp(words[i], words[k]) == 0)
+                return tg_fail(error, "--%s: '%s' is listed twice", option, words[i]);
     return true;
+}
+
+static experiment_form form_of(const char *model, const char *activation, bool models, bool activations)
+{
+    char both[80];
+    snprintf(both, sizeof both, "%s-%s", model ? model : "", activation);
+    return (experiment_form){.model = model,
+                             .activation = activation,
+                             .name = !models       ? activation
+                                     : activations ? net_keep_text(both)
+                                                   : model,
+                             .folder = models ? net_keep_text(both) : activation};
+}
+
+static bool read_forms(experiment *e, tg_error *error)
+{
+    const char *activations[EXPERIMENT_FORMS], *models[EXPERIMENT_FORMS] = {NULL};
+    int count;
+    if (!read_list("activations", e->settings.activations, activations, &count, error) ||
+        (e->settings.models && !read_list("model", e->settings.models, models, &e->model_count, error)))
+        return false;
+    for (int i = 0; i < count; i++) {
+        tg_activation activation;
+        if (!tg_activation_from_name(activations[i], &activation))
+            return tg_fail(error, "--activations: '%s': %s", activations[i], tg_activation_name_error(activations[i]));
+    }
+    e->model_count = e->settings.models ? e->model_count : 1;
+    if (count * e->model_count > EXPERIMENT_FORMS)
+        return tg_fail(error, "--model: more than %d nets with --activations", EXPERIMENT_FORMS);
+    e->form_count = 0;
+    for (int m = 0; m < e->model_count; m++)
+        for (int a = 0; a < count; a++)
+            e->form[e->form_count++] = form_of(models[m], activations[a], e->model_count > 1, count > 1);
+    e->settings.run.net.model = models[0];
+    return true;
+}
+
+/* Completes the specification for another model than the first. False and one line if it is not for the data, or its
+ * losses are of something else. */
+static bool take_model(const experiment *e, const char *model, run_spec *s, tg_error *error)
+{
+    const bool reconstructs = source_reconstructs(s);
+    if (e->model_count == 1 || strcmp(model, s->net.model) == 0)
+        return true;
+    s->net.model = model;
+    return source_complete(s, &e->from, error) &&
+           (source_reconstructs(s) == reconstructs ||
+            tg_fail(error, "--model: an autoencoder's losses are not comparable with those of other models"));
+}
+
+/* Completes the list after the data is known. */
+static bool check_models(experiment *e, tg_error *error)
+{
+    bool fine = true;
+    if (!e->settings.models)
+        e->settings.models = e->settings.run.net.model;
+    for (int i = 0; fine && i < e->form_count; i++) {
+        run_spec s = e->settings.run;
+        fine = take_model(e, e->form[i].model, &s, error);
+    }
+    return fine;
 }
 
 const char *experiment_list(const experiment *e, const char *option)
@@ -200,7 +264,7 @@ static bool read_lists(experiment *e, tg_error *error)
 /* The value of a run on an axis; the last axis varies fastest. */
 static const char *value_at(const experiment *e, int run, int axis)
 {
-    int point = run / e->activation_count % e->points;
+    int point = run / e->form_count % e->points;
     for (int i = e->axis_count - 1; i > axis; i--)
         point /= e->axes[i].count;
     return e->axes[axis].values[point % e->axes[axis].count];
@@ -213,21 +277,33 @@ static int folds(const experiment *e)
     return e->settings.run.folds > 0 ? e->settings.run.folds : 1;
 }
 
+const experiment_form *experiment_form_of(const experiment *e, int run)
+{
+    return &e->form[run % e->form_count];
+}
+
 run_spec experiment_given(const experiment *e, int run)
 {
     run_spec s = e->settings.run;
+    tg_error checked; /* by check_models */
+    take_model(e, experiment_form_of(e, run)->model, &s, &checked);
     for (int i = 0; i < e->axis_count; i++)
         options_set(e->axes[i].option, &s, value_at(e, run, i));
-    s.net.activation = e->activations[run % e->activation_count];
-    s.fold = s.folds ? 1 + run / e->activation_count / e->points % folds(e) : 0;
-    s.seed += run / e->activation_count / e->points / folds(e);
+    s.net.activation = experiment_form_of(e, run)->activation;
+    s.fold = s.folds ? 1 + run / e->form_count / e->points % folds(e) : 0;
+    s.seed += run / e->form_count / e->points / folds(e);
     return s;
+}
+
+int64_t experiment_rows(const experiment *e, int run)
+{
+    return e->rows ? e->rows[run % (e->form_count * e->points)] : e->from.train.count;
 }
 
 run_spec experiment_spec(const experiment *e, int run)
 {
     run_spec s = experiment_given(e, run);
-    run_spec_complete(&s, e->from.train.count);
+    run_spec_complete(&s, experiment_rows(e, run));
     return s;
 }
 
@@ -303,8 +379,8 @@ void experiment_name(const experiment *e, int run, char name[EXPERIMENT_POINT])
         if (*from != ' ')
             *to++ = *from == ',' ? '-' : *from;
     *to = '\0';
-    int used =
-        snprintf(name, EXPERIMENT_POINT, "%s%s%.120s-seed%d", s.net.activation, *point ? "-" : "", point, s.seed);
+    int used = snprintf(name, EXPERIMENT_POINT, "%s%s%.120s-seed%d", experiment_form_of(e, run)->folder,
+                        *point ? "-" : "", point, s.seed);
     if (s.folds && used < EXPERIMENT_POINT)
         snprintf(name + used, (size_t)(EXPERIMENT_POINT - used), "-fold%d", s.fold);
 }
@@ -319,12 +395,12 @@ static bool points_differ(const experiment *e, tg_error *error)
     if (!points)
         tg_fail(error, "out of memory");
     for (int a = 0; differ && a < e->points; a++) {
-        run_spec s = experiment_spec(e, a * e->activation_count);
+        run_spec s = experiment_spec(e, a * e->form_count);
         s.batch = s.batch < e->from.train.count ? s.batch : (int)e->from.train.count;
         points[a] = run_spec_json(&s);
         for (int b = 0; b < a && differ; b++)
             if (json_equal(points[a], points[b])) {
-                const int first = b * e->activation_count, second = a * e->activation_count;
+                const int first = b * e->form_count, second = a * e->form_count;
                 int axis = 0;
                 while (value_at(e, first, axis) == value_at(e, second, axis))
                     axis++;
@@ -343,7 +419,7 @@ static bool points_differ(const experiment *e, tg_error *error)
 static bool options_matter(const experiment *e, tg_error *error)
 {
     const experiment_settings *s = &e->settings;
-    const int nets = e->activation_count * e->points;
+    const int nets = e->form_count * e->points;
     bool any_gated = false, any_residual = false; /* anywhere on the grid */
     for (int run = 0; run < nets; run++) {
         const run_spec spec = experiment_spec(e, run);
@@ -376,6 +452,8 @@ static bool keep_choices(experiment *e, tg_error *error)
     /* each with the option on whose value the default depends */
     static const char *const chosen[][2] = {{"batch", "batch"}, {"epochs", "batch"}, {"lr", "optimizer"}};
     const run_spec first = experiment_spec(e, 0);
+    if (e->model_count > 1) /* each has its own */
+        return read_lists(e, error);
     e->settings.run.net.hidden = first.net.hidden;
     for (int i = 0; i < 3; i++) {
         const int place = place_of(chosen[i][0]);
@@ -397,7 +475,9 @@ static void name_folder(experiment *e)
     for (int which = 0; which < SEARCH_VALUES; which++)
         if (e->search.on[which])
             json_object_set_new(lists, search_options[which], json_string("auto"));
-    run_spec_name(&e->settings.run, lists, &usual.settings.run, e->name);
+    run_spec named = e->settings.run;
+    named.net.model = e->settings.models;
+    run_spec_name(&named, lists, &usual.settings.run, e->name);
     json_decref(lists);
 }
 
@@ -416,15 +496,32 @@ bool experiment_margin(const experiment_settings *s, double *margin, tg_error *e
            tg_fail(error, "--margin: expected a share like 1%% or 0.01, not '%.40s'", s->margin);
 }
 
+/* Splits a text for each net, for the first one at last. */
+static bool count_rows(experiment *e, int nets, tg_error *error)
+{
+    bool fine = true;
+    if (!e->from.is_text || nets == 1)
+        return true;
+    free(e->rows);
+    e->rows = memory_checked(calloc((size_t)nets, sizeof *e->rows));
+    for (int run = nets - 1; fine && run >= 0; run--) {
+        run_spec s = experiment_given(e, run);
+        fine = source_split(&s, &e->from, error);
+        e->rows[run] = e->from.train.count;
+    }
+    return fine;
+}
+
 /* Sets the runs from the lists, and checks them. */
 static bool make_grid(experiment *e, tg_error *error)
 {
     if (!read_lists(e, error))
         return false;
-    e->runs = e->activation_count * e->points * e->settings.seeds * folds(e);
+    e->runs = e->form_count * e->points * e->settings.seeds * folds(e);
+    const int nets = e->form_count * e->points;
     free(e->parameters);
-    e->parameters = calloc((size_t)(e->activation_count * e->points), sizeof *e->parameters);
-    return e->parameters ? points_differ(e, error) && options_matter(e, error) : tg_fail(error, "out of memory");
+    e->parameters = memory_checked(calloc((size_t)nets, sizeof *e->parameters));
+    return count_rows(e, nets, error) && points_differ(e, error) && options_matter(e, error);
 }
 
 /* ---- --lr auto and --init-scale auto ---- */
@@ -439,7 +536,7 @@ static search_point point_of(const experiment *e, int run)
 
 bool experiment_tries(const experiment *e, int run)
 {
-    return !e->search.on[SEARCH_SCALE] || search_tries(&e->search, run % e->activation_count, point_of(e, run));
+    return !e->search.on[SEARCH_SCALE] || search_tries(&e->search, run % e->form_count, point_of(e, run));
 }
 
 int experiment_count(const experiment *e)
@@ -464,11 +561,11 @@ static bool list_searched(experiment *e, tg_error *error)
 
 bool experiment_grow(experiment *e, const int best[], tg_error *error)
 {
-    search_point at[EXPERIMENT_ACTIVATIONS];
+    search_point at[EXPERIMENT_FORMS];
     error->text[0] = '\0';
-    for (int a = 0; a < e->activation_count; a++)
+    for (int a = 0; a < e->form_count; a++)
         at[a] = point_of(e, best[a]);
-    return search_grow(&e->search, at, e->activation_count) && list_searched(e, error);
+    return search_grow(&e->search, at, e->form_count) && list_searched(e, error);
 }
 
 /* Finds what is searched, and sets it to the model's default until the data is known. */
@@ -500,9 +597,11 @@ bool experiment_prepare(experiment *e, tg_error *error)
         return tg_fail(error, "--%s: only with --runs; the direction of our own measures is known", elsewhere);
     if (!read_search(e, error) || !experiment_margin(&e->settings, &e->margin, error) ||
         !runlog_check_measures(e->settings.measures, error) || !sweep_prepare(&e->settings.sweep, error) ||
-        !read_activations(e, error) || !read_lists(e, error))
+        !read_forms(e, error) || !read_lists(e, error))
         return false;
     if (!spec_take_products(s->products, error) || !source_open(s, &e->from, error))
+        return false;
+    if (!check_models(e, error))
         return false;
     name_folder(e);
     run_spec first = experiment_given(e, 0);
@@ -514,4 +613,5 @@ void experiment_free(experiment *e)
 {
     source_free(&e->from);
     free(e->parameters);
+    free(e->rows);
 }

@@ -1,4 +1,4 @@
-/* The runs of `compare`: activations at every point of a grid, with several seeds; otherwise equal.
+/* The runs of `compare`: activations, or nets, at every point of a grid, with several seeds; otherwise equal.
  *
  *     experiment e = experiment_defaults();
  *     options_parse(experiment_program(), argc, argv, &e.settings);
@@ -19,12 +19,12 @@
 
 #include <stdio.h>
 
-enum { EXPERIMENT_ACTIVATIONS = 32, EXPERIMENT_AXES = 16, EXPERIMENT_POINT = 192 };
+enum { EXPERIMENT_FORMS = 32, EXPERIMENT_AXES = 16, EXPERIMENT_POINT = 192 };
 
 typedef struct experiment_settings {
-    run_spec run; /* first: run_options */
-    const char *activations;
-    const char *list[OPTIONS_MOST]; /* [place in run_options]: the option's values, if it has several */
+    run_spec run;                     /* first: run_options */
+    const char *activations, *models; /* models: NULL for that of the data */
+    const char *list[OPTIONS_MOST];   /* [place in run_options]: the option's values, if it has several */
     sweep sweep;
     int seeds;
     const char *format, *config, *runs, *measures, *more_is_better, *less_is_better, *margin;
@@ -38,19 +38,27 @@ typedef struct experiment_axis {
     const char *values[OPTIONS_NUMBERS];
 } experiment_axis;
 
+/* What is compared: an activation, or if there are several models, one of them with an activation. */
+typedef struct experiment_form {
+    const char *model, *activation;
+    const char *name;   /* in tables and pictures: the activation; the model; or with several of both "gru-relu" */
+    const char *folder; /* the same in names of runs, where several models always have their activation */
+} experiment_form;
+
 typedef struct experiment {
     experiment_settings settings;
     run_source from; /* split for the first run */
-    const char *activations[EXPERIMENT_ACTIVATIONS];
-    int activation_count;
+    experiment_form form[EXPERIMENT_FORMS];
+    int form_count, model_count;
     experiment_axis axes[EXPERIMENT_AXES];
     int axis_count;
     char name[RUN_NAME]; /* of the folder if no option names it: data, model and the given options */
     double margin;       /* of the test of equality; 0: none */
     search search;       /* --lr auto and --init-scale auto: the lists grow (experiment_grow) */
     int points;          /* size of the grid: the product of the axes' counts */
-    int runs;            /* number of runs: activations times points times seeds times folds */
-    long *parameters;    /* [activation_count * points]: of the nets of the first runs; the other runs have the same */
+    int runs;            /* number of runs: forms times points times seeds times folds */
+    long *parameters;    /* [form_count * points]: of the nets of the first runs; the other runs have the same */
+    int64_t *rows;       /* [form_count * points]: training rows of a text, which depend on the net's context */
 } experiment;
 
 const options_program *experiment_program(void);
@@ -72,11 +80,15 @@ bool experiment_grow(experiment *e, const int best[], tg_error *error);
 bool experiment_tries(const experiment *e, int run);
 int experiment_count(const experiment *e);
 
-/* Run number `run`: all activations at all points of the grid for the first seed (and fold), then for the next, so that
+/* The form of a run. */
+const experiment_form *experiment_form_of(const experiment *e, int run);
+
+/* Run number `run`: all forms at all points of the grid for the first seed (and fold), then for the next, so that
  * the finished runs of an interrupted comparison are paired. experiment_given has the given options, experiment_spec
  * also the defaults for the data. */
 run_spec experiment_given(const experiment *e, int run);
 run_spec experiment_spec(const experiment *e, int run);
+int64_t experiment_rows(const experiment *e, int run); /* its training rows */
 
 /* Its folder's name: "relu-lr0.01-seed1". */
 void experiment_name(const experiment *e, int run, char name[EXPERIMENT_POINT]);

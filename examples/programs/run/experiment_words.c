@@ -55,7 +55,7 @@ static const char *unsearched(const experiment *e)
     const bool rate = is_varied(e, "lr"), scale = is_varied(e, "init-scale");
     char text[300], at[NUMBER_TEXT];
     number_text(first.net.init_scale > 0 ? first.net.init_scale : 1, at);
-    if (e->activation_count < 2 || scale)
+    if (e->form_count < 2 || scale)
         return NULL;
     if (rate)
         snprintf(
@@ -95,53 +95,83 @@ runlog_about experiment_about(const experiment *e)
                           .classes = classes ? data->classes : 0};
 }
 
-void experiment_net(const experiment *e, char text[EXPERIMENT_POINT])
+static void describe_shape(const run_spec *s, char text[EXPERIMENT_POINT])
 {
-    const run_spec s = experiment_spec(e, 0);
-    tg_model_spec_describe(&s.net, text, EXPERIMENT_POINT);
+    tg_model_spec_describe(&s->net, text, EXPERIMENT_POINT);
     *strrchr(text, ',') = '\0';        /* the activation */
     if (strncmp(text, "mlp ", 4) == 0) /* mlp is the default */
         memmove(text, text + 4, strlen(text + 4) + 1);
 }
 
-/* What train would do otherwise; with --config all options are given. */
-static void describe_defaults(const experiment *e, FILE *out)
+void experiment_net(const experiment *e, char text[EXPERIMENT_POINT])
 {
-    int run = 0;
+    const run_spec s = experiment_spec(e, 0);
+    if (e->model_count > 1)
+        snprintf(text, EXPERIMENT_POINT, "%s", e->settings.models);
+    else
+        describe_shape(&s, text);
+}
+
+/* What train would do otherwise for this model, whose first form is number `form`; with --config all options are
+ * given. */
+static void describe_defaults(const experiment *e, int form, FILE *out)
+{
+    int run = form;
     tg_activation activation;
-    for (int a = e->activation_count - 1; a >= 0; a--) /* --gated matters to the first that is gated */
-        if (tg_activation_from_name(e->activations[a], &activation) && tg_activation_is_gated(activation))
+    for (int a = e->form_count - 1; a >= form; a--) /* --gated matters to the first that is gated */
+        if (e->form[a].model == e->form[form].model && tg_activation_from_name(e->form[a].activation, &activation) &&
+            tg_activation_is_gated(activation))
             run = a;
-    const run_spec complete = experiment_spec(e, run);
-    run_spec_describe_otherwise(e->settings.config ? NULL : &e->settings.run, &complete, e->from.train.count, out);
+    const run_spec given = experiment_given(e, run), complete = experiment_spec(e, run);
+    run_spec_describe_otherwise(e->settings.config ? NULL : &given, &complete, experiment_rows(e, run), out);
+}
+
+/* Options as they are listed; 0 stands for a default of each model. */
+static const char *listed(const experiment *e, const char *option, const char *otherwise)
+{
+    const char *list = experiment_list(e, option);
+    return strcmp(list, "0") == 0 ? otherwise : list;
+}
+
+/* The net and how long it is trained, without an end of line. */
+static void describe_net(const experiment *e, int run, FILE *out)
+{
+    const run_spec s = experiment_spec(e, run);
+    const int64_t rows = experiment_rows(e, run), alone = rows % s.batch;
+    const long steps = (long)(rows / s.batch + (alone >= net_least_rows(&s.net)));
+    const char *batches = experiment_list(e, "batch"), *epochs = experiment_list(e, "epochs");
+    char shape[EXPERIMENT_POINT];
+    describe_shape(&s, shape);
+    if (strchr(batches, ',') || strchr(epochs, ','))
+        fprintf(out, "%s, epochs %s, batch %s", shape, listed(e, "epochs", "for about 1,500 steps"), batches);
+    else
+        fprintf(out, "%s, %d epoch%s of %ld step%s, batch %d", shape, s.epochs, plural(s.epochs), steps, plural(steps),
+                s.batch);
+    fprintf(out, ", %s ", experiment_list(e, "optimizer"));
+    strcmp(experiment_list(e, "lr"), "0") == 0 ? fprintf(out, "%g", s.lr) : fputs(experiment_list(e, "lr"), out);
+    fprintf(out, ", %s", experiment_list(e, "schedule"));
 }
 
 void experiment_describe(const void *context, FILE *out)
 {
     const experiment *e = context;
-    const run_spec first = experiment_spec(e, 0);
-    const int64_t rows = e->from.train.count, alone = rows % first.batch;
-    const long steps = (long)(rows / first.batch + (alone >= net_least_rows(&first.net)));
-    const char *batches = experiment_list(e, "batch"), *epochs = experiment_list(e, "epochs");
-    char shape[EXPERIMENT_POINT];
-    experiment_net(e, shape);
     source_describe(&e->settings.run, &e->from, split_of(e), out);
-    if (strchr(batches, ',') || strchr(epochs, ','))
-        fprintf(out, "%s, epochs %s, batch %s", shape, strcmp(epochs, "0") == 0 ? "for about 1,500 steps" : epochs,
-                batches);
-    else
-        fprintf(out, "%s, %d epoch%s of %ld step%s, batch %d", shape, first.epochs, plural(first.epochs), steps,
-                plural(steps), first.batch);
-    fprintf(out, ", %s %s, %s; %d run%s\n", experiment_list(e, "optimizer"), experiment_list(e, "lr"),
-            experiment_list(e, "schedule"), experiment_count(e), plural(experiment_count(e)));
-    describe_defaults(e, out);
-    for (int a = 0; a < e->activation_count; a++) { /* at the first point of the grid that has one */
+    for (int form = 0; form < e->form_count; form += e->form_count / e->model_count) {
+        describe_net(e, form, out);
+        if (e->model_count == 1)
+            fprintf(out, "; %d run%s", experiment_count(e), plural(experiment_count(e)));
+        fputc('\n', out);
+        describe_defaults(e, form, out);
+    }
+    if (e->model_count > 1)
+        fprintf(out, "%d runs\n", experiment_count(e));
+    for (int a = 0; a < e->form_count; a++) { /* at the first point of the grid that has one */
         const char *warning = NULL;
         for (int point = 0; point < e->points && !warning; point++) {
-            const run_spec spec = experiment_spec(e, point * e->activation_count + a);
+            const run_spec spec = experiment_spec(e, point * e->form_count + a);
             warning = net_warning(&spec.net);
         }
         if (warning)
-            fprintf(out, "Warning: %s %s\n", e->activations[a], warning);
+            fprintf(out, "Warning: %s %s\n", e->form[a].name, warning);
     }
 }

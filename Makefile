@@ -402,7 +402,7 @@ fuzz-here: $(OUT)/bin/fuzz
 
 $(OUT)/bin/fuzz: LINK = -fsanitize=fuzzer
 $(OUT)/bin/fuzz: LIBS = $(PROGRAM_LIBS)
-$(OUT)/bin/fuzz: $(call objects,$(wildcard tests/fuzz/*.c) tests/support/cross_program.c) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags
+$(OUT)/bin/fuzz: $(call objects,$(wildcard tests/fuzz/*.c) tests/support/cross_program.c tests/support/cross_failures.c) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags
 	$(link)
 
 # Needs MPFR and clang too, and takes three hours on two processors: 1,000 seeds, every float through GELU and SiLU (other kernels by

@@ -99,7 +99,10 @@ void tg_program_cut(tg_program *program, int64_t count)
         regions->count--;
     for (int i = 0; i < regions->count; i++) {
         tg_region *region = regions->items[i];
-        region->end = region->end > count ? -1 : region->end; /* it will be ended again */
+        if (region->end > count) { /* it will be ended again */
+            region->end = -1;
+            region->result = NULL;
+        }
     }
     passes->next = passes->next < passes->count ? passes->next : passes->count;
     tg_arena_rewind(&program->arena, tg_program_at(program, count)->at);

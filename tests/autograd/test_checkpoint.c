@@ -301,6 +301,36 @@ START_TEST(a_hook_in_the_middle_releases_nothing_that_is_read_later)
 }
 END_TEST
 
+/* in + w, and in the later steps another view and sum. */
+static tg_tensor growing(tg_tape *tape, const tg_tensor *inputs, int count, void *user)
+{
+    (void)tape, (void)count;
+    tg_tensor y = tg_sub(inputs[0], inputs[1]);
+    if (*(const bool *)user)
+        y = tg_add(tg_stop_gradient(y), inputs[1]);
+    return tg_add(y, inputs[0]);
+}
+
+/* The step goes on otherwise where the last one had the result. */
+START_TEST(a_function_that_continues_after_its_last_result_can_read_it)
+{
+    const double data[3] = {1, 2, 3};
+    tg_tape *tape = tg_tape_new();
+    for (int step = 0; step < 6; step++) {
+        const bool longer = step / 2 % 2;
+        bool user = longer;
+        tg_tape_reset(tape);
+        const tg_tensor in[2] = {tg_variable(tape, TG_F64, data, TG_SHAPE(3)),
+                                 tg_constant(tape, TG_F64, data, TG_SHAPE(3))};
+        tg_tensor y = tg_checkpoint(growing, in, 2, &user);
+        ck_assert_msg(tg_backward(tg_sum(y)), "step %d: %s", step, tg_tape_error(tape));
+        ck_assert_double_eq(tg_at(y, 1), longer ? 4 : 2);
+        ck_assert_double_eq(tg_at(tg_gradient(in[0]), 1), longer ? 1 : 2);
+    }
+    tg_tape_free(tape);
+}
+END_TEST
+
 Suite *checkpoint_suite(void)
 {
     Suite *suite = suite_create("checkpoint");
@@ -310,6 +340,7 @@ Suite *checkpoint_suite(void)
     tcase_add_test(tests, dropout_drops_the_same_when_it_is_computed_again);
     tcase_add_test(tests, a_step_does_not_end_inside_a_checkpoint);
     tcase_add_test(tests, want_of_memory_in_a_checkpoint_is_an_error);
+    tcase_add_test(tests, a_function_that_continues_after_its_last_result_can_read_it);
     tcase_add_test(tests, a_gradient_inside_is_computed_again);
     tcase_add_test(tests, a_hook_in_the_middle_releases_nothing_that_is_read_later);
     tcase_add_test(tests, odd_functions_are_taken_as_they_are);

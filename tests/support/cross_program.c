@@ -1,6 +1,7 @@
 #include "tests/support/cross_program.h"
 
 #include "autograd/memory/planner.h"
+#include "tests/support/cross_failures.h"
 
 #include <string.h>
 
@@ -16,7 +17,7 @@
     KIND(SOFTMAX, 2) KIND(SUM_ROWS, 2) KIND(FLIP, 2) KIND(CONCAT, 2) KIND(TRANSPOSE, 2) KIND(BORROWED, 2) \
     KIND(FULL, 2) KIND(RANDOM, 2) KIND(NORM, 2) KIND(DIV, 2) KIND(PICK, 2) KIND(STOP, 1) KIND(NO_GRAD, 2) \
     KIND(GATE, 2) KIND(SCOPE, 2) KIND(BLOCK, 8) KIND(GRAD, 3) KIND(SLOPE, 2) KIND(CONSTANT, 2) KIND(VARIABLE, 2) KIND(HOOK_LOOK, 2) \
-    KIND(HOOK_CHANGE, 2) KIND(HOOK_GRAD, 2) KIND(RETAIN, 3)
+    KIND(HOOK_CHANGE, 2) KIND(HOOK_GRAD, 2) KIND(RETAIN, 3) KIND(FAIL, 4)
 /* clang-format on */
 
 enum kind {
@@ -59,10 +60,10 @@ static uint8_t below(tg_rng *choices, int bound)
     return (uint8_t)tg_rng_below(choices, (uint64_t)bound);
 }
 
-static cross_node draw_node(tg_rng *choices)
+static cross_node draw_node(tg_rng *choices, bool fails)
 {
     int total = 0, kind = 0;
-    for (int k = 0; k < KIND_COUNT; k++)
+    for (int k = 0; k < KIND_COUNT - !fails; k++) /* FAIL is the last */
         total += kinds[k].weight;
     int left = (int)tg_rng_below(choices, (uint64_t)total);
     while ((left -= kinds[kind].weight) >= 0)
@@ -70,38 +71,38 @@ static cross_node draw_node(tg_rng *choices)
     return (cross_node){(uint8_t)kind, below(choices, 30), below(choices, 30), (uint8_t)(1 + below(choices, 7))};
 }
 
-void cross_draw(tg_rng *choices, cross_program *p)
+void cross_draw(tg_rng *choices, cross_program *p, bool fails)
 {
     *p = (cross_program){.rows = (uint8_t)(1 + below(choices, CROSS_ROWS)),
                          .count = (uint8_t)(3 + below(choices, 10)),
                          .loss = below(choices, CROSS_LOSSES)};
     for (int i = 0; i < p->count; i++)
-        p->node[i] = draw_node(choices);
+        p->node[i] = draw_node(choices, fails);
     p->pass[0] = below(choices, 4) ? BACKWARD : below(choices, CROSS_PASS_KINDS);
     if (below(choices, 3) == 0)
         p->pass[1] = below(choices, CROSS_PASS_KINDS);
 }
 
-void cross_change(tg_rng *choices, cross_program *p)
+void cross_change(tg_rng *choices, cross_program *p, bool fails)
 {
     const int at = below(choices, p->count);
     switch (below(choices, 10)) {
     case 0: /* one more */
         if (p->count < CROSS_NODES) {
             memmove(p->node + at + 1, p->node + at, (size_t)(p->count++ - at) * sizeof *p->node);
-            p->node[at] = draw_node(choices);
+            p->node[at] = draw_node(choices, fails);
         }
         break;
     case 1:
         if (p->count < CROSS_NODES)
-            p->node[p->count++] = draw_node(choices);
+            p->node[p->count++] = draw_node(choices, fails);
         break;
     case 2: /* one less */
         if (p->count > 2)
             memmove(p->node + at, p->node + at + 1, (size_t)(--p->count - at) * sizeof *p->node);
         break;
     case 3:
-        p->node[at] = draw_node(choices);
+        p->node[at] = draw_node(choices, fails);
         break;
     case 4:
         p->node[at].number = (uint8_t)(1 + below(choices, 7));
@@ -131,11 +132,22 @@ int cross_kinds(void)
     return KIND_COUNT;
 }
 
-bool cross_hooks_a_parameter(const cross_program *p)
+/* The number of a failing node says when its error is cleared: at once, by the next step, otherwise after the node. */
+enum { CLEARED_AT_ONCE = 6, LEFT = 7 };
+
+static int way_of(const cross_node *n)
 {
-    for (int i = 0; i < p->count; i++)
-        if (p->node[i].kind >= HOOK_LOOK && p->node[i].kind <= HOOK_GRAD && p->node[i].number == 1)
+    return n->b % CROSS_FAILURES;
+}
+
+bool cross_wants_reset(const cross_program *p)
+{
+    for (int i = 0; i < p->count; i++) {
+        const cross_node *n = &p->node[i];
+        if ((n->kind >= HOOK_LOOK && n->kind <= HOOK_GRAD && n->number == 1) ||
+            (n->kind == FAIL && (n->number == LEFT || cross_failure_lasts(way_of(n), n->number))))
             return true;
+    }
     return false;
 }
 
@@ -154,9 +166,11 @@ bool cross_differentiates_checkpoints_twice(const cross_program *p)
 void cross_print(const cross_program *p, FILE *to)
 {
     fprintf(to, "    %d rows, loss %d:", p->rows, p->loss);
-    for (int i = 0; i < p->count; i++)
+    for (int i = 0; i < p->count; i++) {
+        const cross_node *n = &p->node[i];
         fprintf(to, "%s %d %s(%d, %d; %d)", i == p->count - p->tail ? " | tail:" : "", i + 2,
-                kinds[p->node[i].kind].name, p->node[i].a, p->node[i].b, p->node[i].number);
+                n->kind == FAIL ? cross_failure_name(way_of(n)) : kinds[n->kind].name, n->a, n->b, n->number);
+    }
     fprintf(to, "\n    passes: %s, %s, %s; after the tail %s\n", passes[p->pass[0]], passes[p->pass[1]],
             passes[p->pass[2]], passes[p->last_pass]);
 }
@@ -185,11 +199,23 @@ static void watch_gradient(cross_lane *l, tg_tensor x)
 /* An error is a valid outcome if it is the same wherever the program runs. */
 static void note_error(cross_lane *l)
 {
-    if (!tg_tape_error(l->tape))
+    if (!tg_tape_error(l->tape) || (l->errors > 0 && l->leaves_error))
         return;
+    l->has_forgotten |= strstr(tg_tape_error(l->tape), "forgotten") != NULL;
     if (l->errors++ == 0)
         snprintf(l->error, sizeof l->error, "%s", tg_tape_error(l->tape));
-    tg_tape_clear_error(l->tape);
+    if (!l->leaves_error)
+        tg_tape_clear_error(l->tape);
+}
+
+/* A node that fails gives its operand. */
+static tg_tensor fail(cross_lane *l, const cross_node *n, tg_tensor a)
+{
+    l->leaves_error |= n->number == LEFT;
+    const tg_tensor y = cross_fail(l, way_of(n), n->number, a);
+    if (n->number == CLEARED_AT_ONCE)
+        note_error(l);
+    return tg_ok(y) ? y : a;
 }
 
 static tg_tensor parameter(cross_lane *l, int which)
@@ -392,6 +418,8 @@ static tg_tensor run_block(tg_tape *tape, const tg_tensor *in, int count, void *
             y = n->kind == GRAD ? gradient(a, b) : slope(a, b);
         else if (n->kind < BLOCK)
             y = plain(l, n, a, b);
+        else if (n->kind == FAIL && !cross_failure_hooks(way_of(n)))
+            y = fail(l, n, a);
         if (l->forgets && n->kind < BLOCK && n->number % 3 == 0)
             tg_keep(y);
         seen[known++] = y;
@@ -402,7 +430,8 @@ static tg_tensor run_block(tg_tape *tape, const tg_tensor *in, int count, void *
 void cross_begin(cross_lane *l)
 {
     tg_planner_of(l->tape)->patience = 0; /* plans as soon as possible */
-    l->count = l->watched_count = l->graded_count = l->copied_count = l->looks = l->errors = 0;
+    l->count = l->watched_count = l->graded_count = l->copied_count = l->looks = l->errors = l->changes = 0;
+    l->leaves_error = l->has_forgotten = false;
     l->looked = 0;
     l->error[0] = '\0';
     l->result[l->count++] = tg_borrow(l->tape, l->dtype, &l->batch[0], shape_of(l));
@@ -429,6 +458,8 @@ int cross_next(cross_lane *l, int node, int end)
         y = tg_mul(a, copied(l, n->kind == VARIABLE));
     else if (n->kind == RETAIN)
         watch_gradient(l, tg_retain_gradient(a));
+    else if (n->kind == FAIL)
+        y = fail(l, n, a);
     else
         y = add_hook(l, n, a);
     if (n->kind == VARIABLE)

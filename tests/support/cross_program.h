@@ -3,6 +3,7 @@
  *     node 0..n     operations on earlier results, each [rows, 4]; a block takes the nodes behind it into a checkpoint
  *     passes        up to three: tg_backward, tg_grad, products with Hessians, penalties on gradients
  *     tail          the last nodes run after the passes, and then perhaps one more pass
+ *     failures      nodes that fail (cross_failures.h); the error is cleared, and the step continues
  *
  * A program is plain data: it is copied, changed a little, printed, and run again.
  */
@@ -61,6 +62,8 @@ struct cross_lane {
     bool plain;   /* no checkpoints: blocks are called */
     bool forgets; /* the tape saves memory: every other new watched tensor is kept */
     bool shared;  /* another lane runs at the same time: gradients of parameters must not be written */
+    bool resumes; /* the step before has not ended: a replay would repeat that too */
+    bool alone;   /* no other lane reads the parameters during the step, so they may change */
     cross_parameters *parameters;
     const cross_program *program;
     cross_numbers batch[3]; /* borrowed or copied */
@@ -73,17 +76,20 @@ struct cross_lane {
     tg_tensor graded[CROSS_WATCHED];   /* whose gradients are */
     tg_tensor copied[CROSS_NODES + 2]; /* leaves that tg_set fills, starting with batch 1 */
     int watched_count, graded_count, copied_count;
-    int looks, errors;
-    uint64_t looked; /* sum of the bits that hooks have seen, in any order */
-    char error[256]; /* the first of them */
+    int looks, errors, changes; /* of data that the step has read */
+    bool leaves_error;          /* until the step ends */
+    bool has_forgotten;         /* what this step reads: an error of a tape that saves memory */
+    uint64_t looked;            /* sum of the bits that hooks have seen, in any order */
+    char error[256];            /* the first of them */
 };
 
-/* A random program, and one that differs a little from it. */
-void cross_draw(tg_rng *choices, cross_program *program);
-void cross_change(tg_rng *choices, cross_program *program);
+/* A random program, and one that differs a little from it; with failures, or without. */
+void cross_draw(tg_rng *choices, cross_program *program, bool fails);
+void cross_change(tg_rng *choices, cross_program *program, bool fails);
 /* The number of kinds of nodes. */
 int cross_kinds(void);
-bool cross_hooks_a_parameter(const cross_program *program);
+/* True if what the program does to a parameter, or an error that it leaves, lasts until the tape is reset. */
+bool cross_wants_reset(const cross_program *program);
 bool cross_differentiates_checkpoints_twice(const cross_program *program);
 void cross_print(const cross_program *program, FILE *to);
 

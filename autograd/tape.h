@@ -31,8 +31,9 @@ void tg_tape_free(tg_tape *tape);
 
 /* Ends every tensor and every no-grad scope of the tape, and keeps its memory for the next step. A step like the last
  * one allocates nothing; as long as it records the same operations on the same shapes, it reuses the recorded program,
- * the backward pass included. So do steps that take turns, of up to nine kinds. Once steps have repeated, the tensors
- * move into one block of just the size that they need. An error stays. */
+ * the backward pass included. From the first difference on it is recorded anew, so loops that alternate between graphs
+ * (two losses, batches of several sizes, training and validation) keep a tape for each. Once steps have repeated, the
+ * tensors move into one block of just the size that they need. An error stays. */
 void tg_tape_reset(tg_tape *tape);
 
 /* Whether the tape forgets results, to save memory: once an operation has used a result, its elements cannot be read

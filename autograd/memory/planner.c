@@ -8,16 +8,15 @@
 #include <stdlib.h>
 
 /* Moves the buffers of a step that is over and was computed as a whole. Without memory for that, all stays as it is. */
-static void plan(tg_planner *planner, tg_tape *tape)
+static void plan(tg_tape *tape)
 {
     size_t size = 0;
     tg_program *program = &tape->program;
     tg_use *uses = tg_find_places(program, tape->saves_memory, &size);
-    const size_t others = tg_recordings_size(&planner->others), all = size > others ? size : others;
-    char *block = uses ? tg_aligned_new(TG_BUFFER_ALIGNMENT, all) : NULL;
+    char *block = uses ? aligned_alloc(TG_BUFFER_ALIGNMENT, size) : NULL;
     if (block) {
         tg_place_buffers(program, uses, block, size);
-        tg_run_move(&tape->run, block, all);
+        tg_run_move(&tape->run, block, size);
     }
     free(uses);
 }
@@ -26,31 +25,14 @@ static void begin(tg_feature *feature, tg_tape *tape)
 {
     enum { MOST_PATIENT = 3 };
     tg_planner *planner = (tg_planner *)feature;
-    tg_recordings_note(&planner->others, &tape->program);
     if (tape->repeats >> planner->patience == 0 || planner->planned == tape->program.recorded || tape->program.size > 0)
         return;
-    plan(planner, tape);
+    plan(tape);
     planner->planned = tape->program.recorded;
     planner->patience += planner->patience < MOST_PATIENT; /* the next plan may be as short-lived as this one was */
 }
 
-static bool turn(tg_feature *feature, tg_tape *tape, tg_fits *fits, const void *next)
-{
-    return tg_recordings_turn(&((tg_planner *)feature)->others, tape, fits, next);
-}
-
-static int64_t held(const tg_feature *feature)
-{
-    return tg_recordings_held(&((const tg_planner *)feature)->others);
-}
-
-static void release(tg_feature *feature)
-{
-    tg_recordings_free(&((tg_planner *)feature)->others);
-}
-
-static const tg_feature_kind kind = {
-    .size = sizeof(tg_planner), .reset = begin, .turn = turn, .held = held, .free = release};
+static const tg_feature_kind kind = {.size = sizeof(tg_planner), .reset = begin};
 
 tg_planner *tg_planner_of(const tg_tape *tape)
 {
@@ -80,5 +62,4 @@ void tg_tape_save_memory(tg_tape *tape, bool on)
     tg_program_cut(&tape->program, 0); /* its memory was planned for the other way */
     tape->saves_memory = on;
     tg_planner_of(tape)->patience = 0;
-    tg_recordings_forget(&tg_planner_of(tape)->others);
 }

@@ -2,13 +2,12 @@
 #ifndef TG_PLANNER_H
 #define TG_PLANNER_H
 
-#include "autograd/memory/recordings.h"
+#include "autograd/tape/tape_internal.h"
 
 typedef struct tg_planner {
     tg_feature feature;
     int64_t planned; /* values recorded when the memory was planned */
     int patience;    /* it is planned once 2^patience steps have repeated the one before */
-    tg_recordings others;
 } tg_planner;
 
 /* The planner of a tape, which each tape has. */

@@ -41,10 +41,10 @@ static bool is_same(const tg_tape *tape, const tg_pass *pass, const tg_request *
     return same;
 }
 
-static bool fits(tg_tape *tape, const void *next)
+static bool fits(const tg_tape *tape, const tg_request *r)
 {
     const tg_pass *pass = tg_notes_of(tape)->hooks ? NULL : tg_program_next_pass(&tape->program);
-    return pass && is_same(tape, pass, next);
+    return pass && is_same(tape, pass, r);
 }
 
 static bool run_again(tg_tape *tape, const tg_request *r)
@@ -116,10 +116,8 @@ static bool differentiate(const tg_request *r)
         !is_usable(tape, r, "output", r->outputs, r->output_count) ||
         !is_usable(tape, r, "input", r->inputs, r->input_count))
         return false;
-    const bool known = tg_tape_fits(tape, fits, r);
     const int64_t start = tape->program.count;
-    const bool fine =
-        known ? run_again(tape, r) : !tape->program.failed && tg_record_pass(tape, r) && remember(tape, r, start);
+    const bool fine = fits(tape, r) ? run_again(tape, r) : tg_record_pass(tape, r) && remember(tape, r, start);
     for (int j = 0; !fine && j < r->input_count; j++)
         r->gradients[j] = (tg_tensor){0};
     return fine;

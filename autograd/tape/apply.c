@@ -203,10 +203,9 @@ static tg_value *append_all(const request *r)
 }
 
 /* True if the previous step had the same operation on the same tensors here. */
-static bool fits(tg_tape *tape, const void *next)
+static bool fits(const request *r)
 {
-    const request *r = next;
-    const tg_value *value = tg_program_next(&tape->program);
+    const tg_value *value = tg_program_next(&r->tape->program);
     if (!value || value->op != r->op || value->input_count != r->count || value->is_saved)
         return false;
     for (int i = 0; i < r->count; i++)
@@ -216,25 +215,24 @@ static bool fits(tg_tape *tape, const void *next)
            (r->attributes && tg_attributes_equal(r->op, value->attributes, r->attributes));
 }
 
-/* The value that the previous step, or another one before it, had here. */
+/* The value that the previous step had here. */
 static tg_value *match(const request *r)
 {
     tg_program *program = &r->tape->program;
-    if (!tg_tape_fits(r->tape, fits, r))
+    if (!fits(r))
         return NULL;
     tg_value *value = tg_program_at(program, program->count);
     program->count += 1 + (r->op->saved && tg_saved_of(value));
     return value;
 }
 
-/* Computes a value that was matched or appended; a failed value is removed from the tape. Where the step could not go
- * on in another recording for lack of memory, none of its values is left. */
+/* Computes a value that was matched or appended; a failed value is removed from the tape. */
 static tg_tensor finish(const request *r, tg_value *out, int64_t before)
 {
     tg_program *program = &r->tape->program;
     if (out && tg_tape_compute(r->tape))
         return tg_tensor_of(out);
-    program->count = program->count < before ? program->count : before;
+    program->count = before;
     tg_program_cut(program, before);
     return (tg_tensor){0};
 }

@@ -31,10 +31,10 @@ static bool is_like(const tg_value *value, const new_leaf *l)
            value->requires_grad == requires_grad(l) && tg_shape_equal(value->shape, l->shape);
 }
 
-static bool fits(tg_tape *tape, const void *next)
+static bool fits(const tg_tape *tape, const new_leaf *l)
 {
     const tg_value *value = tg_program_next(&tape->program);
-    return value && is_like(value, next);
+    return value && is_like(value, l);
 }
 
 /* The leaf that is recorded here. */
@@ -80,7 +80,7 @@ static tg_value *push(tg_tape *tape, const new_leaf *l)
 {
     if (!tape || tape->program.failed)
         return NULL;
-    return tg_tape_fits(tape, fits, l) ? take_next(tape, l) : append(tape, l);
+    return fits(tape, l) ? take_next(tape, l) : append(tape, l);
 }
 
 static tg_value *push_copy(tg_tape *tape, const new_leaf *l, const void *data)

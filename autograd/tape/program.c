@@ -29,7 +29,6 @@ void tg_program_reset(tg_program *program)
     program->count = 0;
     program->passes.next = program->regions.next = 0;
     program->mode = 0;
-    program->turned = program->lent = false;
     program->names = NULL;
     program->scope = NULL;
     program->region = NULL;
@@ -38,40 +37,14 @@ void tg_program_reset(tg_program *program)
     program->steps++;
 }
 
-void tg_program_exchange(tg_program *program, tg_recording *other)
-{
-    const tg_recording now = {program->blocks, program->block_count, program->block_capacity,
-                              program->known,  program->planned,     program->size,
-                              program->arena,  program->passes,      program->regions};
-    program->blocks = other->blocks;
-    program->block_count = other->block_count;
-    program->block_capacity = other->block_capacity;
-    program->known = other->known;
-    program->planned = other->planned;
-    program->size = other->size;
-    program->arena = other->arena;
-    program->passes = other->passes;
-    program->regions = other->regions;
-    program->turned = true;
-    *other = now;
-}
-
-void tg_recording_free(tg_recording *recording)
-{
-    for (int64_t i = 0; i < recording->block_count; i++)
-        free(recording->blocks[i]);
-    free(recording->blocks);
-    free(recording->passes.items);
-    free(recording->regions.items);
-    tg_arena_free(&recording->arena);
-    *recording = (tg_recording){0};
-}
-
 void tg_program_free(tg_program *program)
 {
-    tg_recording own = {0};
-    tg_program_exchange(program, &own);
-    tg_recording_free(&own);
+    for (int64_t i = 0; i < program->block_count; i++)
+        free(program->blocks[i]);
+    free(program->blocks);
+    free(program->passes.items);
+    free(program->regions.items);
+    tg_arena_free(&program->arena);
     tg_arena_free(&program->scopes);
 }
 

@@ -77,8 +77,6 @@ struct tg_program {
 
     /* The mode in which the next value is recorded. */
     uint8_t mode;
-    bool turned; /* this step has changed to another recording */
-    bool lent;   /* the caller has a pointer to elements of this step: they must not move */
     const tg_scope *scope;
     const tg_region *region;
     const tg_value *derived_from;
@@ -93,15 +91,14 @@ static inline tg_value *tg_program_at(const tg_program *program, int64_t index)
     return &program->blocks[index >> TG_BLOCK_BITS][index & (TG_BLOCK_VALUES - 1)];
 }
 
-/* The value behind a handle; NULL if it is inert or from a past step. If the step has turned to another recording, that
- * has a value of its own there. */
+/* The value behind a handle; NULL if it is inert or from a past step. */
 static inline tg_value *tg_value_of(tg_tensor x)
 {
     tg_value *value = x.value;
-    if (!value || value->program->first_serial + (uint64_t)value->index != x.serial ||
-        value->index >= value->program->count)
-        return NULL;
-    return value->program->turned ? tg_program_at(value->program, value->index) : value;
+    return value && value->program->first_serial + (uint64_t)value->index == x.serial &&
+                   value->index < value->program->count
+               ? value
+               : NULL;
 }
 
 static inline tg_tensor tg_tensor_of(tg_value *value)
@@ -118,26 +115,6 @@ static inline tg_value *tg_program_next(const tg_program *program)
     return value->mode == program->mode && value->scope == program->scope && value->region == program->region ? value
                                                                                                               : NULL;
 }
-
-/* What is recorded, with which another such record can change places. */
-typedef struct tg_recording {
-    tg_value **blocks;
-    int64_t block_count, block_capacity, known;
-    char *planned;
-    size_t size;
-    tg_arena arena;
-    tg_list passes, regions;
-} tg_recording;
-
-static inline tg_value *tg_recording_at(const tg_recording *recording, int64_t index)
-{
-    return &recording->blocks[index >> TG_BLOCK_BITS][index & (TG_BLOCK_VALUES - 1)];
-}
-
-/* Exchanges the program's record and another. The values before program->count must be those of this step in both. */
-void tg_program_exchange(tg_program *program, tg_recording *other);
-
-void tg_recording_free(tg_recording *recording);
 
 /* Ends the step and begins another. */
 void tg_program_reset(tg_program *program);

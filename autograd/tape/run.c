@@ -65,36 +65,12 @@ void tg_run_reset(tg_run *run)
     forget_free_buffers(run); /* their buffers are written by the next run */
 }
 
-static void forget_from(tg_run *run, int64_t count)
+void tg_run_cut(tg_run *run, tg_program *program, int64_t count)
 {
     for (tg_feature *feature = run->features; feature; feature = feature->next)
         if (feature->kind->cut)
             feature->kind->cut(feature, count);
     forget_free_buffers(run); /* they may be after this position */
-}
-
-bool tg_run_hold(tg_run *run, size_t size)
-{
-    char *block = size > run->block_size ? tg_aligned_new(ALIGNMENT, size) : run->block;
-    if (block && block != run->block) {
-        drop_block(run);
-        run->block = block;
-        run->block_size = size;
-        run->allocations++;
-    }
-    return block != NULL;
-}
-
-void tg_run_turn(tg_run *run, int64_t count)
-{
-    forget_from(run, count);
-    tg_arena_empty(&run->arena);
-    tg_arena_trim(&run->arena, 0);
-}
-
-void tg_run_cut(tg_run *run, tg_program *program, int64_t count)
-{
-    forget_from(run, count);
     if (count == 0)
         drop_block(run);
     for (int64_t i = 0; run->block && i < count; i++) {

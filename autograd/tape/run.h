@@ -20,9 +20,6 @@ typedef struct tg_run tg_run;
 typedef struct tg_tape tg_tape;
 typedef struct tg_feature tg_feature;
 
-/* True if the tape's recording continues with what is asked for next, an operation perhaps. */
-typedef bool tg_fits(tg_tape *tape, const void *next);
-
 /* What a tape calls for a feature that has files of its own, which the tape does not know: hooks, times, a plan of the
  * memory. Each function may be NULL. */
 typedef struct tg_feature_kind {
@@ -30,9 +27,7 @@ typedef struct tg_feature_kind {
     void (*reset)(tg_feature *feature, tg_tape *tape); /* when it is made, and at the beginning of each step */
     void (*cut)(tg_feature *feature, int64_t count);   /* before values from number `count` on are removed */
     bool (*compute)(tg_feature *feature, tg_run *run, tg_value *value); /* in place of tg_run_compute, which it calls */
-    bool (*turn)(tg_feature *feature, tg_tape *tape, tg_fits *fits, const void *next); /* see tg_tape_turn */
-    int64_t (*held)(const tg_feature *feature); /* bytes of memory that it holds besides */
-    void (*free)(tg_feature *feature);          /* what it has allocated */
+    void (*free)(tg_feature *feature);                                  /* what it has allocated */
 } tg_feature_kind;
 
 struct tg_feature {
@@ -108,12 +103,6 @@ static inline bool tg_run_surely_holds(const tg_run *run, const tg_value *value)
 /* Between steps: takes over a block of memory into which the buffers of all values have moved, each until the value
  * that its slot's `until` names; frees those that they had. */
 void tg_run_move(tg_run *run, char *block, size_t size);
-
-/* Between values: makes sure that the block has this size; what is in it is lost. False if out of memory. */
-bool tg_run_hold(tg_run *run, size_t size);
-
-/* The program has another record from value number `count` on: no buffer outside of the block is in use any more. */
-void tg_run_turn(tg_run *run, int64_t count);
 
 /* Called when the program is cut: frees the buffers of values from number `count` on. */
 void tg_run_cut(tg_run *run, tg_program *program, int64_t count);

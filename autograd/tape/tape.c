@@ -155,8 +155,6 @@ tg_tape_counts tg_tape_count(const tg_tape *tape)
         held += arenas[i]->bytes_held;
         allocations += arenas[i]->allocations;
     }
-    for (const tg_feature *feature = run->features; feature; feature = feature->next)
-        held += feature->kind->held ? feature->kind->held(feature) : 0;
     return (tg_tape_counts){
         .values = program->count,
         .bytes_used = used + tape->notes.bytes_used + program->count * (int64_t)sizeof(tg_value),
@@ -232,14 +230,6 @@ tg_tape *tg_tape_of_any(const tg_tensor *tensors, int count)
     for (int i = 0; tensors && i < count && !tape; i++)
         tape = tensors[i].value ? tg_tape_at(tensors[i].value) : NULL;
     return tape;
-}
-
-bool tg_tape_turn(tg_tape *tape, tg_fits *fits, const void *next)
-{
-    bool turned = false;
-    for (tg_feature *feature = tape->run.features; feature && !turned; feature = feature->next)
-        turned = feature->kind->turn && feature->kind->turn(feature, tape, fits, next);
-    return turned;
 }
 
 bool tg_tape_compute(tg_tape *tape)

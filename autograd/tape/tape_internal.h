@@ -51,16 +51,6 @@ bool tg_tape_may_forget(const tg_value *value);
  * is recorded. */
 bool tg_tape_can_feed(tg_tape *tape, const tg_op *op, int input, const tg_value *value);
 
-/* Called where the step goes on otherwise than what is recorded: takes up another recording, which has the same values
- * so far and fits what is next, if a feature keeps one. */
-bool tg_tape_turn(tg_tape *tape, tg_fits *fits, const void *next);
-
-/* True if the step goes on as what is recorded, or after such a turn. */
-static inline bool tg_tape_fits(tg_tape *tape, tg_fits *fits, const void *next)
-{
-    return fits(tape, next) || (tape->program.count < tape->program.known && tg_tape_turn(tape, fits, next));
-}
-
 /* Computes all recorded values, unless that is postponed. */
 bool tg_tape_compute(tg_tape *tape);
 

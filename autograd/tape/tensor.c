@@ -57,24 +57,16 @@ static const tg_value *readable(tg_tensor x, const char *function)
     return NULL;
 }
 
-/* Its elements, which stay where they are until the step ends. */
-static const void *data_of(const tg_value *value)
-{
-    if (!value)
-        return NULL;
-    value->program->lent = true;
-    return value->slot.data;
-}
-
 static const void *data_as(tg_tensor x, tg_dtype dtype, const char *function)
 {
     const tg_value *value = readable(x, function);
-    return value && value->dtype == dtype ? data_of(value) : NULL;
+    return value && value->dtype == dtype ? value->slot.data : NULL;
 }
 
 const void *tg_data(tg_tensor x)
 {
-    return data_of(readable(x, "tg_data"));
+    const tg_value *value = readable(x, "tg_data");
+    return value ? value->slot.data : NULL;
 }
 
 const float *tg_f32(tg_tensor x)

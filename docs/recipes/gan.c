@@ -19,7 +19,7 @@ int main(void)
     const tg_optimizer_config adam = {.lr = 1e-3, .beta1 = 0.5, .weight_decay = 0};
     tg_optimizer *of_maker = tg_optimizer_new(tg_mlp_parameters(maker), &adam),
                  *of_judge = tg_optimizer_new(tg_mlp_parameters(judge), &adam);
-    tg_tape *tape = tg_tape_new();
+    tg_tape *tapes[2] = {tg_tape_new(), tg_tape_new()}; /* one for each loss: a tape repeats what it did last */
     double radius = 0, spread = 0;
     for (int step = 0; step < 2 * STEPS; step++) {
         for (int i = 0; i < BATCH; i++) {
@@ -29,8 +29,9 @@ int main(void)
             for (int k = 0; k < NOISE; k++)
                 noise[i][k] = (float)tg_rng_normal(&rng);
         }
-        tg_tape_reset(tape);
         const bool judges = step % 2 == 0; /* the two losses in turn */
+        tg_tape *tape = tapes[judges];
+        tg_tape_reset(tape);
         tg_tensor made = tg_mlp_forward(maker, tg_borrow(tape, TG_F32, noise, TG_SHAPE(BATCH, NOISE))),
                   real = tg_borrow(tape, TG_F32, ring, TG_SHAPE(BATCH, 2)),
                   of_made = tg_mlp_forward(judge, judges ? tg_stop_gradient(made) : made),
@@ -52,6 +53,7 @@ int main(void)
     tg_optimizer_free(of_judge);
     tg_mlp_free(maker);
     tg_mlp_free(judge);
-    tg_tape_free(tape);
+    tg_tape_free(tapes[0]);
+    tg_tape_free(tapes[1]);
     return fflush(stdout) != 0;
 }

@@ -12,14 +12,15 @@ bool tg_fit_feed_evaluate(tg_fit *fit, tg_fit_feed *feed, double *loss, double *
         const int64_t count = all - first < most ? all - first : most;
         tg_tensor batch[TG_FIT_COLUMNS];
         double of_batch = NAN;
-        tg_tape_reset(fit->evaluation);
-        if (!tg_fit_feed_take(feed, fit->evaluation, first, count, tg_fit_stream(fit, "evaluation", number), batch))
+        tg_tape *tape = tg_fit_tape(fit, &fit->evaluation, count);
+        tg_tape_reset(tape);
+        if (!tg_fit_feed_take(feed, tape, first, count, tg_fit_stream(fit, "evaluation", number), batch))
             return tg_fail_first(&fit->error, "evaluation: batch %lld could not be made", (long long)number + 1);
-        tg_no_grad_begin(fit->evaluation);
+        tg_no_grad_begin(tape);
         const tg_tensor mean = fit->config.loss(fit->config.model, batch, NULL, &of_batch);
-        tg_no_grad_end(fit->evaluation);
-        if (tg_tape_error(fit->evaluation))
-            return tg_fail_first(&fit->error, "evaluation: %s", tg_tape_error(fit->evaluation));
+        tg_no_grad_end(tape);
+        if (tg_tape_error(tape))
+            return tg_fail_first(&fit->error, "evaluation: %s", tg_tape_error(tape));
         if (tg_size(mean) != 1)
             return tg_fail_first(&fit->error, "evaluation: " TG_FIT_NO_SCALAR);
         *loss += tg_item(mean) * (double)count;

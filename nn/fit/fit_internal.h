@@ -34,11 +34,19 @@ typedef struct tg_fit_sums {
     double reached, stops, failed, diverged; /* number of shards for which it is true */
 } tg_fit_sums;
 
+/* A tape repeats the step that it recorded last, so batches of `rows` rows have one, and those of other sizes, such as
+ * an epoch's last, another: made when it is needed. */
+typedef struct tg_fit_tapes {
+    tg_tape *full, *rest;
+    int64_t rows;
+    bool trains; /* with less memory, and rounded as configured */
+} tg_fit_tapes;
+
 struct tg_fit {
     tg_fit_config config; /* defaults filled in */
     tg_parameters *parameters;
-    tg_ema *ema;                    /* NULL: none */
-    tg_tape *training, *evaluation; /* two tapes, as a step repeats the previous step, not an evaluation */
+    tg_ema *ema; /* NULL: none */
+    tg_fit_tapes training, evaluation;
     tg_fit_feed train, valid;
     int64_t steps_of_epoch, rows_of_epoch;
     int64_t step;              /* steps done */
@@ -135,6 +143,11 @@ bool tg_fit_feed_begin(tg_fit_feed *feed, const tg_fit_config *config, int64_t e
 /* Rows first .. first + count - 1 of the order as tensors; false if `fill` returns false. */
 bool tg_fit_feed_take(tg_fit_feed *feed, tg_tape *tape, int64_t first, int64_t count, tg_rng rng,
                       tg_tensor batch[TG_FIT_COLUMNS]);
+
+/* ---- setup.c ---- */
+
+/* The tape for batches of this many rows; NULL if out of memory. */
+tg_tape *tg_fit_tape(const tg_fit *fit, tg_fit_tapes *tapes, int64_t rows);
 
 /* ---- evaluate.c ---- */
 

@@ -11,8 +11,9 @@ double tg_fit_pass(tg_fit *fit, int64_t number, int64_t shard, int64_t first, in
     const int64_t of_run = (fit->step * config->accumulate + number) * config->shards + shard;
     tg_tensor batch[TG_FIT_COLUMNS];
     tg_rng training = tg_fit_stream(fit, "training", of_run);
-    tg_tape_reset(fit->training);
-    if (!tg_fit_feed_take(&fit->train, fit->training, first, count, tg_fit_stream(fit, "batch", of_run), batch)) {
+    tg_tape *tape = tg_fit_tape(fit, &fit->training, count);
+    tg_tape_reset(tape);
+    if (!tg_fit_feed_take(&fit->train, tape, first, count, tg_fit_stream(fit, "batch", of_run), batch)) {
         tg_fail_first(&fit->error, "training: the batch of step %lld could not be made", (long long)fit->step + 1);
         return NAN;
     }
@@ -21,7 +22,7 @@ double tg_fit_pass(tg_fit *fit, int64_t number, int64_t shard, int64_t first, in
     const double factor = share * fit->scale;
     if (isfinite(value) && tg_backward(factor == 1 ? loss : tg_mul_scalar(loss, factor)))
         return value;
-    const char *error = tg_tape_error(fit->training);
+    const char *error = tg_tape_error(tape);
     fit->diverged = !error && tg_ok(loss) && tg_size(loss) == 1;
     if (!error)
         error =

@@ -86,15 +86,27 @@ int64_t tg_fit_steps(const tg_fit_config *config)
 
 /* ---- life ---- */
 
+tg_tape *tg_fit_tape(const tg_fit *fit, tg_fit_tapes *tapes, int64_t rows)
+{
+    tg_tape **tape = rows == tapes->rows ? &tapes->full : &tapes->rest;
+    if (*tape)
+        return *tape;
+    *tape = tg_tape_new();
+    if (tapes->trains) {
+        tg_tape_save_memory(*tape, true);
+        tg_tape_round(*tape, fit->config.round);
+    }
+    return *tape;
+}
+
 static bool allocate(tg_fit *fit)
 {
     const tg_fit_config *config = &fit->config;
     const bool validates = config->valid.count > 0, averages = config->ema.decay != 0;
-    fit->training = tg_tape_new();
-    tg_tape_save_memory(fit->training, true);
-    tg_tape_round(fit->training, config->round);
+    fit->training = (tg_fit_tapes){.rows = (config->batch + config->shards - 1) / config->shards, .trains = true};
     fit->epochs = calloc((size_t)config->epochs, sizeof *fit->epochs);
-    bool fine = tg_fit_feed_init(&fit->train, &config->train, config->batch, false) && fit->training && fit->epochs;
+    bool fine = tg_fit_feed_init(&fit->train, &config->train, config->batch, false) &&
+                tg_fit_tape(fit, &fit->training, fit->training.rows) && fit->epochs;
     if (validates)
         fine = tg_fit_feed_init(&fit->valid, &config->valid, config->evaluation_batch, true) && fine;
     if (averages)
@@ -128,11 +140,11 @@ tg_fit *tg_fit_new(const tg_fit_config *config)
         return NULL;
     fit->config = with_defaults(config);
     fit->best = fit->ordered = -1;
-    fit->evaluation = tg_tape_new();
+    fit->evaluation = (tg_fit_tapes){.rows = fit->config.evaluation_batch};
     const char *wrong = config_error(&fit->config);
     if (wrong)
         tg_fail_first(&fit->error, "training: %s", wrong);
-    else if (!fit->evaluation)
+    else if (!tg_fit_tape(fit, &fit->evaluation, fit->evaluation.rows))
         tg_fail_first(&fit->error, "out of memory");
     else if (tg_fit_trains(config) && prepare(fit) && config->folder && config->resume)
         tg_fit_restore(fit);
@@ -143,8 +155,10 @@ void tg_fit_free(tg_fit *fit)
 {
     if (!fit)
         return;
-    tg_tape_free(fit->training);
-    tg_tape_free(fit->evaluation);
+    tg_tape_free(fit->training.full);
+    tg_tape_free(fit->training.rest);
+    tg_tape_free(fit->evaluation.full);
+    tg_tape_free(fit->evaluation.rest);
     tg_fit_feed_free(&fit->train);
     tg_fit_feed_free(&fit->valid);
     tg_ema_free(fit->ema);

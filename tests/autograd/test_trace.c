@@ -367,51 +367,6 @@ START_TEST(parameters_that_moved_are_found_where_they_are)
 }
 END_TEST
 
-/* Batches of other sizes, another factor in the middle, and no backward pass: in turn, on one tape and on fresh ones.
- */
-static void take_turns(world *w, int rounds, int64_t *recorded)
-{
-    static const struct {
-        int64_t size;
-        double factor;
-        bool with_gradient;
-    } steps[] = {{4, 2, true}, {3, 2, true}, {1, 2, true}, {4, 3, true}, {4, 5, false}};
-    enum { STEPS = sizeof steps / sizeof *steps };
-    for (int i = 0; i < rounds * STEPS; i++) {
-        world fresh;
-        open_world(&fresh);
-        memcpy(fresh.batch, w->batch, sizeof fresh.batch);
-        for (world *v = w; v; v = v == w ? &fresh : NULL)
-            record_step(v, steps[i % STEPS].size, steps[i % STEPS].factor, steps[i % STEPS].with_gradient);
-        if (steps[i % STEPS].with_gradient) {
-            ck_assert_mem_eq(w->gradients[0], fresh.gradients[0], sizeof fresh.gradients[0]);
-            memset(w->gradients[0], 0, sizeof w->gradients[0]);
-            ck_assert(tg_replay(w->tape));
-            w->parameters[0].has_gradient = false;
-            ck_assert_mem_eq(w->gradients[0], fresh.gradients[0], sizeof fresh.gradients[0]);
-        }
-        tg_tape_free(fresh.tape);
-        w->batch[0][i % SIZE] += 0.1f;
-    }
-    *recorded = tg_tape_count(w->tape).recorded;
-}
-
-START_TEST(graphs_in_turn_are_recorded_once_each)
-{
-    world w;
-    int64_t first, then;
-    open_world(&w);
-    tg_tape_save_memory(w.tape, _i);
-    descend(&w, 7); /* fills the batch */
-    take_turns(&w, 3, &first);
-    const int64_t held = tg_tape_count(w.tape).bytes_held;
-    take_turns(&w, 5, &then);
-    ck_assert_int_eq(then, first);
-    ck_assert_int_le(tg_tape_count(w.tape).bytes_held, held + held / 4);
-    tg_tape_free(w.tape);
-}
-END_TEST
-
 /* The caller reads elements before the step goes on otherwise than the one before it. */
 START_TEST(elements_stay_where_they_are_until_the_step_ends)
 {
@@ -434,24 +389,6 @@ START_TEST(elements_stay_where_they_are_until_the_step_ends)
 }
 END_TEST
 
-START_TEST(graphs_that_never_come_again_are_not_kept)
-{
-    world w;
-    open_world(&w);
-    for (int i = 0; i < 4; i++)
-        record_step(&w, 4, 1, true);
-    const int64_t held = tg_tape_count(w.tape).bytes_held;
-    for (int i = 0; i < 200; i++)
-        record_step(&w, 4, 2 + i, true);
-    const int64_t blocks = TG_RECORDINGS * TG_BLOCK_VALUES * (int64_t)sizeof(tg_value);
-    ck_assert_int_le(tg_tape_count(w.tape).bytes_held, 3 * held + blocks);
-    const int64_t before = tg_tape_count(w.tape).recorded;
-    record_step(&w, 4, 1, true);
-    ck_assert_int_gt(tg_tape_count(w.tape).recorded, before);
-    tg_tape_free(w.tape);
-}
-END_TEST
-
 Suite *trace_suite(void)
 {
     Suite *suite = suite_create("trace");
@@ -460,9 +397,7 @@ Suite *trace_suite(void)
     tcase_add_loop_test(tests, so_do_steps_with_hooks_scopes_checkpoints_and_other_derivatives, 0, 8);
     tcase_add_loop_test(tests, so_do_steps_on_a_tape_that_forgets, 0, 8);
     tcase_add_test(tests, a_step_like_the_one_before_is_a_hit_to_its_end_and_another_is_not);
-    tcase_add_loop_test(tests, graphs_in_turn_are_recorded_once_each, 0, 2);
     tcase_add_test(tests, elements_stay_where_they_are_until_the_step_ends);
-    tcase_add_test(tests, graphs_that_never_come_again_are_not_kept);
     tcase_add_test(tests, after_an_error_a_step_is_recorded_anew);
     tcase_add_test(tests, a_trace_is_watched_too);
     tcase_add_test(tests, parameters_that_moved_are_found_where_they_are);

@@ -114,6 +114,7 @@ bool memory_bench(const memory_settings *settings);
 
 /* The time and memory of an operation on single numbers, its backward pass included, where the tape itself is all that
  * counts: of graphs that repeat, each on a tape of its own or in turn on one, and of graphs that change in each step.
+ * Also the time of a training step whose batch has one of three sizes, on a tape for each or on one.
  *
  *     recording_bench(&(recording_settings){.seconds = 2});
  */

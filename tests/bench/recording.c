@@ -1,5 +1,6 @@
 #include "tests/bench/modes.h"
 
+#include "tests/bench/nets.h"
 #include "tests/bench/race.h"
 
 #include <stdio.h>
@@ -73,7 +74,7 @@ static void print(const course *c, const race_entry *entry, bool csv)
            entry->ratio, (double)held / c->tape_count / OPERATIONS);
 }
 
-bool recording_bench(const recording_settings *s)
+static bool time_graphs(const recording_settings *s)
 {
     course courses[] = {{"five graphs on five tapes", GRAPHS, GRAPHS},
                         {"five graphs in turn on one tape", 1, GRAPHS},
@@ -81,7 +82,6 @@ bool recording_bench(const recording_settings *s)
     enum { COURSES = sizeof courses / sizeof *courses };
     race_entry entries[COURSES] = {{0}};
     bool fine = true;
-    tg_set_threads(1);
     for (int i = 0; i < COURSES; i++) {
         for (int k = 0; k < courses[i].tape_count; k++)
             courses[i].tapes[k] = tg_tape_new();
@@ -100,5 +100,79 @@ bool recording_bench(const recording_settings *s)
         for (int k = 0; k < courses[i].tape_count; k++)
             tg_tape_free(courses[i].tapes[k]);
     }
+    return fine;
+}
+
+/* ---- batches of several sizes ---- */
+
+enum { SIZES = 3 };
+
+/* Training steps of a net with batches of three sizes in turn, each on a tape of its own, or all on one. */
+typedef struct loop {
+    tg_mlp *net;
+    tg_optimizer *optimizer;
+    const bench_batch *batch;
+    tg_tape *tapes[SIZES];
+    int tape_count, step, inputs, rows;
+} loop;
+
+static double run_loop(void *context, int steps)
+{
+    loop *l = context;
+    const double start = race_clock(1);
+    for (; steps > 0; steps--, l->step++) {
+        tg_tape *tape = l->tapes[l->step % l->tape_count];
+        const int64_t rows = l->rows * (SIZES + l->step % SIZES) / (2 * SIZES);
+        tg_tape_reset(tape);
+        tg_tensor x = tg_borrow(tape, TG_F32, l->batch->inputs, TG_SHAPE(rows, l->inputs)),
+                  y = tg_borrow(tape, TG_I32, l->batch->labels, TG_SHAPE(rows));
+        if (!tg_backward(tg_cross_entropy(tg_mlp_forward(l->net, x), y)) || !tg_optimizer_step(l->optimizer))
+            return -1;
+    }
+    return race_clock(1) - start;
+}
+
+static void time_sizes(const bench_net *of, const recording_settings *s)
+{
+    const bench_shape shape = bench_shape_of(of, TG_RELU);
+    bench_batch *batch = bench_batch_new(&shape, 1);
+    loop loops[2] = {{.tape_count = SIZES}, {.tape_count = 1}};
+    race_entry entries[2] = {{0}};
+    for (int i = 0; i < 2; i++) {
+        const tg_mlp_config config = bench_config_of(of, TG_RELU);
+        tg_rng rng = tg_rng_seed(1);
+        loop *l = &loops[i];
+        l->net = tg_mlp_new(&rng, &config);
+        l->optimizer = tg_optimizer_new(tg_mlp_parameters(l->net), &(tg_optimizer_config){.lr = 1e-4});
+        l->batch = batch;
+        l->inputs = of->inputs;
+        l->rows = of->batch;
+        for (int k = 0; k < l->tape_count; k++)
+            l->tapes[k] = tg_tape_new();
+        entries[i] = (race_entry){.run = run_loop, .context = l};
+    }
+    race(entries, 2, s->seconds);
+    for (int i = 0; i < 2; i++) {
+        int64_t held = 0;
+        for (int k = 0; k < loops[i].tape_count; k++)
+            held += tg_tape_count(loops[i].tapes[k]).bytes_held;
+        printf(s->csv ? "%s %s,%.2f,%.3f,%.0f\n" : "%-6s%-40s%8.1f%8.2f%12.0f\n", of->name,
+               i ? "on one tape" : "on three tapes", 1e6 * entries[i].seconds, entries[i].ratio, (double)held / 1000);
+        for (int k = 0; k < loops[i].tape_count; k++)
+            tg_tape_free(loops[i].tapes[k]);
+        tg_optimizer_free(loops[i].optimizer);
+        tg_mlp_free(loops[i].net);
+    }
+    bench_batch_free(batch);
+}
+
+bool recording_bench(const recording_settings *s)
+{
+    tg_set_threads(1);
+    const bool fine = time_graphs(s);
+    printf(s->csv ? "case,us_per_step,ratio,kilobytes\n" : "\n%-46s%8s%8s%12s\n",
+           "a training step, batches of three sizes in turn", "us", "ratio", "kilobytes");
+    for (int i = 0; i < 2; i++)
+        time_sizes(bench_net_find(i ? "mid" : "small"), s);
     return fine;
 }

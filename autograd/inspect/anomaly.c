@@ -136,7 +136,7 @@ static bool compute(tg_feature *feature, tg_run *run, tg_value *value)
     return tg_run_compute(run, feature->next, value) && check(value, w->of_inputs);
 }
 
-static const tg_feature_kind kind = {.size = sizeof(watch), .compute = compute};
+static const tg_feature_kind kind = {.level = TG_LEVEL_WATCH, .size = sizeof(watch), .compute = compute};
 
 void tg_tape_watch(tg_tape *tape, bool on)
 {

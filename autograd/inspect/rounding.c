@@ -137,7 +137,8 @@ static bool compute(tg_feature *feature, tg_run *run, tg_value *value)
     return fine;
 }
 
-static const tg_feature_kind kind = {.size = sizeof(rounding), .cut = forget, .compute = compute, .free = release};
+static const tg_feature_kind kind = {
+    .level = TG_LEVEL_ROUND, .size = sizeof(rounding), .cut = forget, .compute = compute, .free = release};
 
 void tg_tape_round(tg_tape *tape, tg_format format)
 {

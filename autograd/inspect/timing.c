@@ -56,7 +56,8 @@ static void release(tg_feature *feature)
     free(((times *)feature)->totals);
 }
 
-static const tg_feature_kind kind = {.size = sizeof(times), .cut = forget, .compute = compute, .free = release};
+static const tg_feature_kind kind = {
+    .level = TG_LEVEL_TIME, .size = sizeof(times), .cut = forget, .compute = compute, .free = release};
 
 void tg_tape_time(tg_tape *tape, bool on)
 {

@@ -5,9 +5,6 @@
 
 #include <stdlib.h>
 
-/* More buffers are not planned, as the time grows with the square of their number. */
-enum { MOST_BUFFERS = 4096 };
-
 bool tg_is_given(const tg_value *value)
 {
     const unsigned random_source = TG_SOURCE | TG_RANDOM;
@@ -130,8 +127,8 @@ static bool lifetimes_of(const tg_program *program, bool saves_memory, tg_use *u
         return false;
     find_uses(program, saves_memory, uses);
     const size_t count = list_lives(program, uses, lives);
-    const bool fine = count <= MOST_BUFFERS;
-    *size = fine ? tg_plan(lives, count) : 0;
+    *size = tg_plan(lives, count);
+    const bool fine = *size != TG_NO_PLAN;
     for (size_t k = 0; fine && k < count; k++)
         uses[lives[k].of].at = lives[k].at;
     free(lives);

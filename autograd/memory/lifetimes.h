@@ -22,8 +22,7 @@ typedef struct tg_use {
     bool is_read;   /* by an operation */
 } tg_use;
 
-/* The uses of all known values, to be freed, and the size of the block; NULL if out of memory, or if there are too many
- * values. */
+/* The uses of all known values, to be freed, and the size of the block; NULL if out of memory. */
 tg_use *tg_find_places(const tg_program *program, bool saves_memory, size_t *size);
 
 /* Gives the values their buffers in this block. */

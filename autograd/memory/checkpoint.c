@@ -3,6 +3,7 @@
 #include "autograd/memory/checkpoint_internal.h"
 
 #include "autograd/memory/lifetimes.h"
+#include "autograd/tape/repeat.h"
 
 #include <string.h>
 
@@ -40,23 +41,21 @@ static void forget(tg_tape *tape, const tg_region *region)
  * here. */
 static tg_region *open_region(tg_program *program)
 {
-    tg_region *region = tg_program_next_region(program);
-    if (region)
-        program->regions.next++;
-    else {
+    tg_region *region = tg_repeat_region(program);
+    if (!region) {
         region = tg_program_take(program, sizeof *region, _Alignof(tg_region));
         if (!region || !tg_program_list(program, &program->regions, region))
             return NULL;
-        *region = (tg_region){.parent = program->region, .start = program->count, .end = -1};
+        *region = (tg_region){.parent = program->context.region, .start = program->count, .end = -1};
     }
-    program->region = region;
+    program->context.region = region;
     return region;
 }
 
 static void close_region(tg_tape *tape, tg_region *region, const tg_value *result)
 {
     tg_program *program = &tape->program;
-    program->region = region->parent;
+    program->context.region = region->parent;
     if (region->end != program->count || region->result != result) {
         tg_program_cut(program, program->count);
         region->end = program->count;
@@ -122,9 +121,11 @@ static bool append_again(tg_recompute *r, const tg_region *region, int64_t index
         return false;
     for (int i = 0; i < value->input_count; i++) {
         again->inputs[i] = tg_stand_in(r, value->inputs[i]);
+        tg_note_read(again->inputs[i], again->index);
         if (!tg_tape_can_feed(r->tape, value->op, i, again->inputs[i]))
             return false;
     }
+    tg_note_read(again, again->index);
     again->scope = value->scope;
     again->requires_grad = value->requires_grad;
     again->is_saved = value->is_saved;

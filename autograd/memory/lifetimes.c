@@ -147,15 +147,13 @@ tg_use *tg_find_places(const tg_program *program, bool saves_memory, size_t *siz
     return uses;
 }
 
-void tg_place_buffers(tg_program *program, const tg_use *uses, char *block, size_t size)
+void tg_place_buffers(tg_program *program, const tg_use *uses, char *block)
 {
     for (int64_t i = 0; i < program->known; i++) {
         tg_value *value = tg_program_at(program, i);
         value->slot.at = 0;
         value->slot.until = uses[i].until;
         if (tg_has_buffer(value))
-            value->slot.data = (void *)((uintptr_t)block + uses[uses[i].buffer].at); /* block may be NULL */
+            value->slot.data = block + uses[uses[i].buffer].at;
     }
-    program->planned = block;
-    program->size = size;
 }

@@ -4,7 +4,9 @@
 #include "autograd/base/platform.h"
 #include "autograd/memory/lifetimes.h"
 #include "autograd/products.h"
+#include "autograd/tape/repeat.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 /* Moves the buffers of a step that is over and was computed as a whole. Without memory for that, all stays as it is. */
@@ -13,9 +15,9 @@ static void plan(tg_tape *tape)
     size_t size = 0;
     tg_program *program = &tape->program;
     tg_use *uses = tg_find_places(program, tape->saves_memory, &size);
-    char *block = uses ? aligned_alloc(TG_BUFFER_ALIGNMENT, size) : NULL;
+    char *block = uses ? tg_aligned_new(TG_BUFFER_ALIGNMENT, size) : NULL;
     if (block) {
-        tg_place_buffers(program, uses, block, size);
+        tg_place_buffers(program, uses, block);
         tg_run_move(&tape->run, block, size);
     }
     free(uses);
@@ -25,10 +27,15 @@ static void begin(tg_feature *feature, tg_tape *tape)
 {
     enum { MOST_PATIENT = 3 };
     tg_planner *planner = (tg_planner *)feature;
-    if (tape->repeats >> planner->patience == 0 || planner->planned == tape->program.recorded || tape->program.size > 0)
+    const tg_program *program = &tape->program;
+    const bool repeats = !program->failed && program->known > 0 && program->count == program->known &&
+                         program->recorded == planner->recorded;
+    planner->recorded = program->recorded;
+    planner->repeats = repeats ? planner->repeats + (planner->repeats < INT_MAX) : 0;
+    if (planner->repeats >> planner->patience == 0 || planner->planned == program->recorded)
         return;
     plan(tape);
-    planner->planned = tape->program.recorded;
+    planner->planned = program->recorded;
     planner->patience += planner->patience < MOST_PATIENT; /* the next plan may be as short-lived as this one was */
 }
 

@@ -6,8 +6,10 @@
 
 typedef struct tg_planner {
     tg_feature feature;
-    int64_t planned; /* values recorded when the memory was planned */
-    int patience;    /* it is planned once 2^patience steps have repeated the one before */
+    int64_t planned;  /* values recorded when the memory was planned, */
+    int64_t recorded; /* and before this step */
+    int repeats;      /* how many steps in a row have repeated the one before */
+    int patience;     /* it is planned once 2^patience steps have repeated the one before */
 } tg_planner;
 
 /* The planner of a tape, which each tape has. */

@@ -54,7 +54,7 @@ tg_tensor tg_scalar_like(tg_tensor x, double value)
 bool tg_is_plain_one(tg_tensor cotangent)
 {
     const tg_value *value = tg_value_of(cotangent);
-    return value && value->program->mode & TG_MODE_WITHOUT_GRAPH && value->op == &tg_op_full &&
+    return value && value->program->context.mode & TG_MODE_WITHOUT_GRAPH && value->op == &tg_op_full &&
            ((const full_attributes *)value->attributes)->value == 1;
 }
 

@@ -15,6 +15,7 @@
 #include "autograd/memory/checkpoint_internal.h"
 #include "autograd/reverse/joint.h"
 #include "autograd/reverse/notes.h"
+#include "autograd/tape/repeat.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,12 +42,14 @@ typedef struct pass {
     int64_t count;         /* of all places, which are walked from the last to the first */
     int64_t recorded;      /* index of the pass's first own value */
     tg_value **cotangents; /* the cotangent of the value in each place, or NULL */
-    uint8_t *marks;
-    tg_noted *noted; /* uses of the value in each place that wait to be joined */
+    uint8_t *marks;        /* NULL: what requires a gradient is wanted, and there is nothing else to mark */
+    tg_noted
+        *noted; /* uses of the value in each place that wait to be joined; NULL if nothing has a joint derivative */
+    bool joins;
     int most_inputs; /* of one of these values */
     links links;     /* capacity */
     tg_recompute recompute;
-    uint8_t mode_outside;
+    tg_context outside;
 } pass;
 
 static int by_index(const void *a, const void *b)
@@ -87,8 +90,10 @@ static void mark(const pass *p, const tg_value *value, uint8_t marks)
         p->marks[place] |= marks;
 }
 
-static bool is_marked(const pass *p, const tg_value *value, uint8_t mark)
+static inline bool is_marked(const pass *p, const tg_value *value, uint8_t mark)
 {
+    if (!p->marks)
+        return mark & WANTED && value->requires_grad;
     const int64_t place = place_of(p, value);
     return place >= 0 && p->marks[place] & mark;
 }
@@ -110,12 +115,12 @@ static void keep_buffer(tg_value *value)
     root_of(value)->slot.owned = false;
 }
 
-/* Value number `index` reads this one; with TG_ALWAYS, what is recorded later may. */
-static void read_until(const pass *p, tg_value *value, int64_t index)
+/* What is recorded later may read the value. */
+static void hold(const pass *p, tg_value *value)
 {
     tg_value *root = root_of(value);
     if (root->index >= p->recorded)
-        root->slot.until = index;
+        root->slot.until = TG_ALWAYS;
 }
 
 /* Releases the buffers that the value was the last to read; its own if nothing reads that. */
@@ -136,21 +141,15 @@ static bool compute(const pass *p, bool complete)
     tg_program *program = &tape->program;
     if (!tg_run_may_read(&tape->run, program, program->count)) /* refused as a whole, before a gradient is written */
         return false;
-    for (int64_t i = tape->run.computed; i < program->count; i++) {
-        tg_value *value = tg_program_at(program, i);
-        read_until(p, value, i);
-        for (int k = 0; !value->is_saved && k < value->input_count; k++)
-            read_until(p, value->inputs[k], i);
-    }
-    for (int64_t i = 0; i < p->count; i++)
+    for (int64_t i = 0; (!complete || p->by_inputs) && i < p->count; i++)
         if (p->cotangents[i])
-            read_until(p, p->cotangents[i], TG_ALWAYS);
-    for (int64_t i = 0; !complete && i < p->count; i++)
+            hold(p, p->cotangents[i]);
+    for (int64_t i = 0; !complete && p->noted && i < p->count; i++)
         for (const tg_noted_use *use = p->noted[i].last; use; use = use->earlier)
-            read_until(p, use->cotangent, TG_ALWAYS);
+            hold(p, use->cotangent);
     for (int64_t i = 0; !complete && p->recompute.stand_in && i < p->recompute.end - p->recompute.first; i++)
         if (p->recompute.stand_in[i])
-            read_until(p, p->recompute.stand_in[i], TG_ALWAYS);
+            hold(p, p->recompute.stand_in[i]);
     for (int64_t i = tape->run.computed; i < program->count; i++) {
         if (!tg_run_to(&tape->run, program, i + 1))
             return false;
@@ -175,7 +174,7 @@ static bool add_cotangent(const pass *p, const tg_value *value, tg_tensor addend
 static bool add_to_parameter(pass *p, tg_value *leaf, tg_tensor addend, bool fresh)
 {
     tg_value *value = tg_value_of(addend);
-    const tg_value *derived_from = p->tape->program.derived_from; /* NULL if `addend` is a complete cotangent */
+    const tg_value *derived_from = p->tape->program.context.derived_from; /* NULL if `addend` is a complete cotangent */
     const bool own = derived_from && value->derived_from == derived_from;
     if (!fresh || !own || value->op->flags & TG_VIEW || value->sink || tg_is_read(value))
         value = tg_value_of(tg_copy(addend));
@@ -200,10 +199,10 @@ static bool deliver(pass *p, const tg_value *from, tg_value *input, tg_tensor gr
 {
     if (!gradient.value)
         return true;
-    const char *problem = tg_tape_problem(p->tape, gradient);
-    if (problem)
-        return tg_tape_fail(p->tape, "the derivative of %s gives %s", from->op->name, problem);
     const tg_value *value = tg_value_of(gradient);
+    if (!value || tg_tape_at(value) != p->tape)
+        return tg_tape_fail(p->tape, "the derivative of %s gives %s", from->op->name,
+                            tg_tape_problem(p->tape, gradient));
     const bool alike = value->shape == input->shape || tg_shape_equal(value->shape, input->shape);
     char has[128], wants[128];
     if (value->dtype != input->dtype || (!alike && !sums_to(value, input)))
@@ -246,9 +245,9 @@ static bool append_derivative(pass *p, tg_value *value, tg_tensor cotangent)
                          .attributes = value->attributes,
                          .wanted = l->wanted,
                          .gradient = l->gradients};
-    program->rule = value->op;
+    program->context.rule = value->op;
     value->op->derivative(&d);
-    program->rule = NULL;
+    program->context.rule = NULL;
     bool fine = !program->failed;
     for (int i = 0; fine && i < value->input_count; i++)
         if (l->wanted[i])
@@ -259,21 +258,23 @@ static bool append_derivative(pass *p, tg_value *value, tg_tensor cotangent)
 /* The joint derivatives of the noted uses of a value. */
 static bool join_uses(pass *p, tg_value *value)
 {
+    if (!p->noted)
+        return true;
     tg_program *program = &p->tape->program;
     tg_noted *noted = &p->noted[place_of(p, value)];
     bool fine = true;
-    const tg_scope *scope = program->scope;
+    const tg_context of_pass = program->context;
     while (fine && noted->last) {
         const tg_value *of = noted->last->value;
-        program->scope = of->scope;
-        program->derived_from = of;
-        program->rule = of->op;
+        program->context.scope = of->scope;
+        program->context.derived_from = of;
+        program->context.rule = of->op;
         const tg_tensor gradient = tg_join_uses(p->tape, noted);
-        program->rule = NULL;
+        program->context.rule = NULL;
         fine = !program->failed && deliver(p, of, value, gradient, true);
-        program->derived_from = NULL;
+        program->context.derived_from = NULL;
     }
-    program->scope = scope;
+    program->context = of_pass;
     return fine;
 }
 
@@ -294,21 +295,20 @@ static bool derive(pass *p, tg_value *value, tg_value *cotangent)
             "%s: tensor %lld (%s) is part of a gradient that was computed without create_graph, so it cannot "
             "be differentiated",
             p->request->function, (long long)value->index, value->op->name);
-    if (value->op->joint && p->noted[place_of(p, value->inputs[0])].uses > 1)
+    if (p->noted && value->op->joint && p->noted[place_of(p, value->inputs[0])].uses > 1)
         return tg_note_use(tape, &p->noted[place_of(p, value->inputs[0])], value, cotangent);
-    if (!tg_recompute_for(&p->recompute, value))
+    if (value->region && !tg_recompute_for(&p->recompute, value))
         return false;
     for (int i = 0; i < value->input_count; i++) {
         l->in[i] = tg_tensor_of(tg_stand_in(&p->recompute, value->inputs[i]));
         l->gradients[i] = (tg_tensor){0};
     }
 
-    const tg_scope *scope = tape->program.scope;
-    tape->program.scope = value->scope;
-    tape->program.derived_from = value;
+    const tg_context of_pass = tape->program.context;
+    tape->program.context.scope = value->scope;
+    tape->program.context.derived_from = value;
     const bool fine = append_derivative(p, value, tg_tensor_of(cotangent));
-    tape->program.scope = scope;
-    tape->program.derived_from = NULL;
+    tape->program.context = of_pass;
     return fine;
 }
 
@@ -323,12 +323,13 @@ static tg_value *call_hooks(pass *p, const tg_value *value, tg_value *cotangent)
             continue;
         keep_buffer(cotangent); /* the hook may keep it */
         cotangent->is_kept = true;
-        const uint8_t mode = tape->program.mode;
-        tape->program.mode = p->mode_outside;
+        const tg_context of_pass = tape->program.context;
+        tape->program.context.mode = p->outside.mode;
+        tape->program.context.pass_start = TG_NO_PASS;
         tape->defers = false;
         const tg_tensor returned = hook->function(tg_tensor_of(cotangent), hook->user);
         tape->defers = true;
-        tape->program.mode = mode;
+        tape->program.context = of_pass;
         tg_value *after = tg_value_of(returned);
         const char *problem = tg_tape_problem(tape, returned);
         if (!problem && (after->dtype != value->dtype || !tg_shape_equal(after->shape, value->shape)))
@@ -386,21 +387,22 @@ static bool visit(pass *p, tg_value *value)
 /* ---- a pass ---- */
 
 /* Marks the inputs and every value computed from them or, if the gradients of all parameters and variables are wanted,
- * the values that require one. Counts most_inputs. */
+ * the values that require one. */
 static void mark_paths(pass *p)
 {
     const tg_request *r = p->request;
+    if (!p->marks)
+        return;
     for (int j = 0; j < r->input_count; j++)
         mark(p, tg_value_of(r->inputs[j]), WANTED | INPUT);
     for (int64_t place = 0; place < p->count; place++) {
         const tg_value *value = value_at(p, place);
-        p->most_inputs = value->input_count > p->most_inputs ? value->input_count : p->most_inputs;
         bool wanted = !p->by_inputs && value->requires_grad;
         if (p->by_inputs && value->op && !(value->op->flags & TG_CONSTANT) && !(value->mode & TG_MODE_DETACHED))
             for (int i = 0; i < value->input_count && !wanted; i++)
                 wanted = is_marked(p, value->inputs[i], WANTED);
         p->marks[place] |= wanted ? WANTED : 0;
-        if (wanted && value->op && value->op->joint && place_of(p, value->inputs[0]) >= 0)
+        if (wanted && p->noted && value->op && value->op->joint && place_of(p, value->inputs[0]) >= 0)
             p->noted[place_of(p, value->inputs[0])].uses++;
     }
     const tg_notes *notes = tg_notes_of(p->tape);
@@ -463,6 +465,8 @@ static void extend(pass *p)
     }
     for (int64_t index = p->from; index >= p->to; index--) {
         const tg_value *value = tg_program_at(&p->tape->program, index);
+        p->most_inputs = value->input_count > p->most_inputs ? value->input_count : p->most_inputs;
+        p->joins |= value->op && value->op->joint;
         for (const tg_region *region = value->region; region; region = region->parent)
             p->to = region->start < p->to ? region->start : p->to;
         for (int i = 0; i < value->input_count; i++) {
@@ -528,9 +532,11 @@ static bool find_values(pass *p)
     p->count = p->early_count + p->from - p->to + 1;
     p->recompute = (tg_recompute){.tape = p->tape, .first = p->to, .end = p->recorded};
     p->cotangents = tg_tape_scratch(p->tape, (size_t)p->count, sizeof *p->cotangents);
-    p->marks = tg_tape_scratch(p->tape, (size_t)p->count, sizeof *p->marks);
-    p->noted = tg_tape_scratch(p->tape, (size_t)p->count, sizeof *p->noted);
-    return p->cotangents && p->marks && p->noted;
+    const tg_notes *notes = tg_notes_of(p->tape);
+    const bool marks = p->by_inputs || p->joins || notes->retained || notes->hooks;
+    p->marks = marks ? tg_tape_scratch(p->tape, (size_t)p->count, sizeof *p->marks) : NULL;
+    p->noted = p->joins ? tg_tape_scratch(p->tape, (size_t)p->count, sizeof *p->noted) : NULL;
+    return p->cotangents && (p->marks || !marks) && (p->noted || !p->joins);
 }
 
 static bool make_links(pass *p)
@@ -554,24 +560,23 @@ bool tg_record_pass(tg_tape *tape, const tg_request *r)
               .request = r,
               .by_inputs = r->input_count > 0,
               .recorded = program->count,
-              .mode_outside = program->mode};
+              .outside = program->context};
     const int64_t scratch = tg_arena_here(&tape->scratch);
     tg_program_cut(program, program->count);
     for (int i = 0; i < r->output_count; i++) /* hooks may read it, and the caller afterwards */
         tg_value_of(r->outputs[i])->is_kept = true;
     bool fine = find_values(&p);
     if (fine) {
-        const tg_value *derived_from = program->derived_from;
         mark_paths(&p);
-        program->mode |= (uint8_t)(TG_MODE_OF_PASS | (r->create_graph ? 0 : TG_MODE_WITHOUT_GRAPH));
-        program->derived_from = NULL;
+        program->context.mode |= (uint8_t)(TG_MODE_OF_PASS | (r->create_graph ? 0 : TG_MODE_WITHOUT_GRAPH));
+        program->context.derived_from = NULL;
+        program->context.pass_start = p.recorded;
         tape->passes++;
         tape->defers = true;
         fine = make_links(&p) && walk(&p) && !program->failed;
         tape->defers = false;
         tape->passes--;
-        program->derived_from = derived_from;
-        program->mode = p.mode_outside;
+        program->context = p.outside;
     }
     if (!fine) { /* what is left of it must not be computed later */
         program->count = p.recorded;

@@ -2,6 +2,7 @@
 #include "autograd/reverse/backward.h"
 #include "autograd/reverse/notes.h"
 #include "autograd/ops.h"
+#include "autograd/tape/repeat.h"
 
 #include <string.h>
 
@@ -22,86 +23,89 @@ static bool is_usable(tg_tape *tape, const tg_request *r, const char *what, cons
 
 /* ---- reusing the pass of the previous step ---- */
 
-static bool is_same(const tg_tape *tape, const tg_pass *pass, const tg_request *r)
+/* The values of tensors, NULL for inert ones; false if a tensor is dead, or if out of memory. */
+static bool list_values(tg_tape *tape, const tg_tensor *tensors, int count, const tg_value ***values)
 {
-    const tg_program *program = &tape->program;
-    bool same = pass->output_count == r->output_count && pass->input_count == r->input_count &&
-                pass->create_graph == r->create_graph && pass->region == program->region &&
-                pass->mode == (program->mode & TG_MODE_DETACHED) &&
-                (r->input_count > 0 || pass->retained_count == tg_notes_of(tape)->retained_count);
-    for (int i = 0; same && i < r->output_count; i++)
-        same = pass->outputs[i] == tg_value_of(r->outputs[i]) &&
-               (r->cotangents && tg_ok(r->cotangents[i])
-                    ? pass->cotangents[i] == tg_value_of(r->cotangents[i])
-                    : !pass->cotangents[i] && !(r->cotangents && r->cotangents[i].value));
-    for (int j = 0; same && j < r->input_count; j++)
-        same = pass->inputs[j] == tg_value_of(r->inputs[j]);
-    for (int i = 0; same && i < pass->retained_count; i++)
-        same = tg_is_retained(tape, pass->retained[i]);
-    return same;
+    *values = tg_tape_scratch(tape, (size_t)count + 1, sizeof **values);
+    for (int i = 0; *values && tensors && i < count; i++) {
+        (*values)[i] = tg_value_of(tensors[i]);
+        if (tensors[i].value && !(*values)[i])
+            return false;
+    }
+    return *values != NULL;
 }
 
-static bool fits(const tg_tape *tape, const tg_request *r)
+/* What is asked for, as the pass that would serve it; false if none could: tensors are dead, or it has hooks, which run
+ * in each step. */
+static bool ask(tg_tape *tape, const tg_request *r, tg_pass *asked)
 {
-    const tg_pass *pass = tg_notes_of(tape)->hooks ? NULL : tg_program_next_pass(&tape->program);
-    return pass && is_same(tape, pass, r);
+    const tg_notes *notes = tg_notes_of(tape);
+    *asked = (tg_pass){.output_count = r->output_count,
+                       .input_count = r->input_count,
+                       .retained_count = r->input_count > 0 ? 0 : notes->retained_count,
+                       .create_graph = r->create_graph,
+                       .mode = tape->program.context.mode & TG_MODE_DETACHED,
+                       .region = tape->program.context.region};
+    if (notes->hooks || !list_values(tape, r->outputs, r->output_count, &asked->outputs) ||
+        !list_values(tape, r->cotangents, r->output_count, &asked->cotangents) ||
+        !list_values(tape, r->inputs, r->input_count, &asked->inputs) ||
+        !list_values(tape, NULL, asked->retained_count, &asked->retained))
+        return false;
+    const tg_retained *one = notes->retained;
+    for (int i = 0; i < asked->retained_count; i++, one = one->next)
+        asked->retained[i] = tg_value_of(one->tensor);
+    return true;
 }
 
-static bool run_again(tg_tape *tape, const tg_request *r)
+static bool run_again(tg_tape *tape, const tg_pass *pass, const tg_request *r)
 {
-    tg_program *program = &tape->program;
-    const tg_pass *pass = tg_program_next_pass(program);
-    program->count = pass->end;
-    program->passes.next++;
     for (int j = 0; j < r->input_count; j++)
         r->gradients[j] = tg_tensor_of(pass->gradients[j]);
     if (tg_tape_compute(tape))
         return true;
-    program->count = pass->start; /* as in tg_record_pass: what is left of it must not be computed later */
-    tg_program_cut(program, pass->start);
+    tape->program.count = pass->start; /* as in tg_record_pass: what is left of it must not be computed later */
+    tg_program_cut(&tape->program, pass->start);
     return false;
 }
 
-/* The values of tensors, or of a list; NULL with the error recorded if out of memory. */
-static void *keep(tg_tape *tape, const tg_tensor *tensors, int count)
+/* A copy of these values that lives as long as the program's. */
+static void *keep(tg_tape *tape, const tg_value **values, int count)
 {
-    tg_value **values = tg_program_take(&tape->program, (size_t)count * sizeof *values, sizeof(void *));
-    for (int i = 0; values && i < count; i++)
-        values[i] = tensors ? tg_value_of(tensors[i]) : NULL;
-    return values;
+    void *copy = tg_program_take(&tape->program, (size_t)count * sizeof *values, sizeof(void *));
+    if (copy && count > 0)
+        memcpy(copy, values, (size_t)count * sizeof *values);
+    return copy;
 }
 
-/* Keeps the pass so that the next step may run it as a whole. A pass with hooks is recorded each time. */
-static bool remember(tg_tape *tape, const tg_request *r, int64_t start)
+/* Keeps the pass, for which was asked and which ends here, so that the next step may run it as a whole. */
+static bool remember(tg_tape *tape, const tg_pass *asked, const tg_request *r, int64_t start)
 {
     tg_program *program = &tape->program;
-    for (int j = 0; j < r->input_count; j++)
-        tg_value_of(r->gradients[j])->is_kept = true;
-    if (tg_notes_of(tape)->hooks)
-        return true;
-    const int retained_count = r->input_count > 0 ? 0 : tg_notes_of(tape)->retained_count;
     tg_pass *pass = tg_program_take(program, sizeof *pass, _Alignof(tg_pass));
     if (!pass)
         return false;
-    *pass = (tg_pass){.start = start,
-                      .end = program->count,
-                      .output_count = r->output_count,
-                      .input_count = r->input_count,
-                      .retained_count = retained_count,
-                      .create_graph = r->create_graph,
-                      .mode = program->mode & TG_MODE_DETACHED,
-                      .region = program->region,
-                      .outputs = keep(tape, r->outputs, r->output_count),
-                      .cotangents = keep(tape, r->cotangents, r->output_count),
-                      .inputs = keep(tape, r->inputs, r->input_count),
-                      .retained = keep(tape, NULL, retained_count),
-                      .gradients = keep(tape, r->gradients, r->input_count)};
-    if (program->failed)
+    *pass = *asked;
+    pass->start = start;
+    pass->end = program->count;
+    pass->outputs = keep(tape, asked->outputs, asked->output_count);
+    pass->cotangents = keep(tape, asked->cotangents, asked->output_count);
+    pass->inputs = keep(tape, asked->inputs, asked->input_count);
+    pass->retained = keep(tape, asked->retained, asked->retained_count);
+    pass->gradients = tg_program_take(program, (size_t)r->input_count * sizeof *pass->gradients, sizeof(void *));
+    for (int j = 0; pass->gradients && j < r->input_count; j++)
+        pass->gradients[j] = tg_value_of(r->gradients[j]);
+    return !program->failed && tg_program_list(program, &program->passes, pass);
+}
+
+/* Records a pass. Its results may be read until the step ends. */
+static bool record(tg_tape *tape, const tg_pass *asked, const tg_request *r)
+{
+    const int64_t start = tape->program.count;
+    if (!tg_record_pass(tape, r))
         return false;
-    const tg_retained *one = tg_notes_of(tape)->retained;
-    for (int i = 0; i < retained_count; i++, one = one->next)
-        pass->retained[i] = tg_value_of(one->tensor);
-    return tg_program_list(program, &program->passes, pass);
+    for (int j = 0; j < r->input_count; j++)
+        tg_value_of(r->gradients[j])->is_kept = true;
+    return !asked || remember(tape, asked, r, start);
 }
 
 /* Checks a request, and reruns the pass of the previous step for it, or records a new one. */
@@ -116,8 +120,13 @@ static bool differentiate(const tg_request *r)
         !is_usable(tape, r, "output", r->outputs, r->output_count) ||
         !is_usable(tape, r, "input", r->inputs, r->input_count))
         return false;
-    const int64_t start = tape->program.count;
-    const bool fine = fits(tape, r) ? run_again(tape, r) : tg_record_pass(tape, r) && remember(tape, r, start);
+    tg_pass asked;
+    const int64_t scratch = tg_arena_here(&tape->scratch);
+    const bool may_repeat = ask(tape, r, &asked);
+    const tg_pass *pass = may_repeat ? tg_repeat_pass(&tape->program, &asked) : NULL;
+    const bool fine =
+        !tape->program.failed && (pass ? run_again(tape, pass, r) : record(tape, may_repeat ? &asked : NULL, r));
+    tg_arena_rewind(&tape->scratch, scratch);
     for (int j = 0; !fine && j < r->input_count; j++)
         r->gradients[j] = (tg_tensor){0};
     return fine;

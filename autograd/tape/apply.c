@@ -1,5 +1,6 @@
 #include "autograd/apply.h"
 
+#include "autograd/tape/repeat.h"
 #include "autograd/tape/tape_internal.h"
 
 #include <stdarg.h>
@@ -61,14 +62,14 @@ static bool broadcast_shape(tg_value *out)
 static bool run_shape_rule(tg_value *out)
 {
     tg_program *program = out->program;
-    const tg_op *outer = program->rule;  /* a derivative, say */
-    if (out->shape != &program->shape) { /* which the rule may change */
+    const tg_op *outer = program->context.rule; /* a derivative, say */
+    if (out->shape != &program->shape) {        /* which the rule may change */
         program->shape = *out->shape;
         out->shape = &program->shape;
     }
-    program->rule = out->op;
+    program->context.rule = out->op;
     const bool fits = out->op->shape(out);
-    program->rule = outer;
+    program->context.rule = outer;
     return fits && !program->failed;
 }
 
@@ -87,10 +88,27 @@ static bool keep_shape(tg_value *out)
     return out->shape != NULL;
 }
 
+/* Gives an elementwise operation on inputs of one shape and floating type, the usual case, its shape at once. */
+static bool set_common_shape(tg_value *out)
+{
+    const tg_value *first = out->inputs[0];
+    if (first->dtype == TG_I32)
+        return false;
+    for (int i = 1; i < out->input_count; i++)
+        if (out->inputs[i]->dtype != first->dtype ||
+            (out->inputs[i]->shape != first->shape && !tg_shape_equal(out->inputs[i]->shape, first->shape)))
+            return false;
+    out->shape = first->shape;
+    out->size = first->size;
+    return true;
+}
+
 static bool set_shape(tg_value *out)
 {
     const tg_op *op = out->op;
     bool fits = true;
+    if (op->flags & TG_ELEMENTWISE && !op->shape && set_common_shape(out))
+        return true;
     out->shape = &out->program->shape;
     out->shape->rank = 0;
     out->size = -1;
@@ -153,13 +171,16 @@ static bool set_inputs(tg_value *out, const request *r)
     out->inputs = tg_program_take(out->program, (size_t)r->count * sizeof *out->inputs, sizeof(void *));
     if (!out->inputs)
         return false;
-    out->input_count = r->count;
+    bool requires_grad = false;
     for (int i = 0; i < r->count; i++) {
-        out->inputs[i] = tg_value_of(r->inputs[i]);
-        out->requires_grad |= out->inputs[i]->requires_grad;
+        tg_value *input = r->inputs[i].value; /* check_inputs has found it alive */
+        out->inputs[i] = input;
+        requires_grad |= input->requires_grad;
+        tg_note_read(input, out->index);
     }
-    if (out->mode & TG_MODE_DETACHED || out->op->flags & TG_CONSTANT)
-        out->requires_grad = false;
+    tg_note_read(out, out->index); /* it is there when nothing reads it, too */
+    out->input_count = r->count;
+    out->requires_grad = requires_grad && !(out->mode & TG_MODE_DETACHED || out->op->flags & TG_CONSTANT);
     return true;
 }
 
@@ -202,30 +223,6 @@ static tg_value *append_all(const request *r)
     return out;
 }
 
-/* True if the previous step had the same operation on the same tensors here. */
-static bool fits(const request *r)
-{
-    const tg_value *value = tg_program_next(&r->tape->program);
-    if (!value || value->op != r->op || value->input_count != r->count || value->is_saved)
-        return false;
-    for (int i = 0; i < r->count; i++)
-        if (tg_value_of(r->inputs[i]) != value->inputs[i])
-            return false;
-    return r->op->attributes_size == 0 ||
-           (r->attributes && tg_attributes_equal(r->op, value->attributes, r->attributes));
-}
-
-/* The value that the previous step had here. */
-static tg_value *match(const request *r)
-{
-    tg_program *program = &r->tape->program;
-    if (!fits(r))
-        return NULL;
-    tg_value *value = tg_program_at(program, program->count);
-    program->count += 1 + (r->op->saved && tg_saved_of(value));
-    return value;
-}
-
 /* Computes a value that was matched or appended; a failed value is removed from the tape. */
 static tg_tensor finish(const request *r, tg_value *out, int64_t before)
 {
@@ -245,7 +242,7 @@ tg_tensor tg_apply(const tg_op *op, const void *attributes, int count, const tg_
     const request r = {first ? tg_tape_at(first) : tg_tape_of_any(inputs, count), op, attributes, count, inputs};
     if (!r.tape || r.tape->program.failed)
         return (tg_tensor){0};
-    tg_value *out = match(&r);
+    tg_value *out = tg_repeat_operation(&r.tape->program, op, attributes, count, inputs);
     if (out)
         return finish(&r, out, out->index);
     if (!check_inputs(&r))
@@ -260,6 +257,6 @@ tg_tensor tg_apply_on(tg_tape *tape, const tg_op *op, const void *attributes)
         return (tg_tensor){0};
     const request r = {tape, op, attributes, 0, NULL};
     const int64_t before = tape->program.count;
-    tg_value *out = match(&r);
+    tg_value *out = tg_repeat_operation(&tape->program, op, attributes, 0, NULL);
     return finish(&r, out ? out : admit(&r) ? append_all(&r) : NULL, before);
 }

@@ -2,51 +2,14 @@
 #include "autograd/leaf.h"
 
 #include "autograd/tape/changes.h"
+#include "autograd/tape/repeat.h"
 #include "autograd/tape/tape_internal.h"
 
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The fields common to all leaves. */
-typedef struct new_leaf {
-    const char *what; /* the function that was called */
-    tg_dtype dtype;
-    const tg_shape *shape;
-    void *data; /* NULL: the run allocates the buffer */
-    tg_parameter *parameter;
-    bool is_variable;
-} new_leaf;
-
-static bool requires_grad(const new_leaf *l)
-{
-    return l->is_variable || (l->parameter && l->parameter->gradient && l->dtype != TG_I32);
-}
-
-/* True if type, shape and kind match; the data may differ. */
-static bool is_like(const tg_value *value, const new_leaf *l)
-{
-    return !value->op && value->dtype == l->dtype && value->parameter == l->parameter &&
-           value->is_borrowed == (l->data != NULL) && value->is_variable == l->is_variable &&
-           value->requires_grad == requires_grad(l) && tg_shape_equal(value->shape, l->shape);
-}
-
-static bool fits(const tg_tape *tape, const new_leaf *l)
-{
-    const tg_value *value = tg_program_next(&tape->program);
-    return value && is_like(value, l);
-}
-
-/* The leaf that is recorded here. */
-static tg_value *take_next(tg_tape *tape, const new_leaf *l)
-{
-    tg_value *value = tg_program_at(&tape->program, tape->program.count++);
-    if (l->data)
-        value->slot.data = l->data;
-    return value;
-}
-
-static tg_value *append(tg_tape *tape, const new_leaf *l)
+static tg_value *append(tg_tape *tape, const tg_new_leaf *l)
 {
     const int64_t size = tg_shape_size(l->shape);
     char text[128];
@@ -68,7 +31,7 @@ static tg_value *append(tg_tape *tape, const new_leaf *l)
     value->parameter = l->parameter;
     value->is_variable = l->is_variable;
     value->is_borrowed = l->data != NULL;
-    value->requires_grad = requires_grad(l);
+    value->requires_grad = tg_leaf_requires_grad(l);
     value->slot.data = l->data;
     if (value->shape && (l->data || tg_run_allocate(&tape->run, value)))
         return value;
@@ -76,14 +39,15 @@ static tg_value *append(tg_tape *tape, const new_leaf *l)
     return NULL;
 }
 
-static tg_value *push(tg_tape *tape, const new_leaf *l)
+static tg_value *push(tg_tape *tape, const tg_new_leaf *l)
 {
     if (!tape || tape->program.failed)
         return NULL;
-    return fits(tape, l) ? take_next(tape, l) : append(tape, l);
+    tg_value *value = tg_repeat_leaf(&tape->program, l);
+    return value ? value : append(tape, l);
 }
 
-static tg_value *push_copy(tg_tape *tape, const new_leaf *l, const void *data)
+static tg_value *push_copy(tg_tape *tape, const tg_new_leaf *l, const void *data)
 {
     if (!tape)
         return NULL;
@@ -99,7 +63,7 @@ static tg_value *push_copy(tg_tape *tape, const new_leaf *l, const void *data)
 
 tg_tensor tg_constant(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape shape)
 {
-    return tg_tensor_of(push_copy(tape, &(new_leaf){.what = "tg_constant", .dtype = dtype, .shape = &shape}, data));
+    return tg_tensor_of(push_copy(tape, &(tg_new_leaf){.what = "tg_constant", .dtype = dtype, .shape = &shape}, data));
 }
 
 tg_tensor tg_borrow(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape shape)
@@ -107,7 +71,7 @@ tg_tensor tg_borrow(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape sh
     if (!data)
         return tg_constant(tape, dtype, data, shape);
     /* The core writes only into buffers that it owns, so casting the const away is safe. */
-    const new_leaf l = {.what = "tg_borrow", .dtype = dtype, .shape = &shape, .data = (void *)(uintptr_t)data};
+    const tg_new_leaf l = {.what = "tg_borrow", .dtype = dtype, .shape = &shape, .data = (void *)(uintptr_t)data};
     return tg_tensor_of(push(tape, &l));
 }
 
@@ -119,7 +83,7 @@ tg_tensor tg_variable(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape 
         tg_program_fail(&tape->program, "tg_variable: integers have no gradient; use tg_constant");
         return (tg_tensor){0};
     }
-    const new_leaf l = {.what = "tg_variable", .dtype = dtype, .shape = &shape, .is_variable = true};
+    const tg_new_leaf l = {.what = "tg_variable", .dtype = dtype, .shape = &shape, .is_variable = true};
     return tg_tensor_of(push_copy(tape, &l, data));
 }
 
@@ -182,11 +146,11 @@ static place *place_of(tg_tape *tape, const tg_parameter *parameter)
 }
 
 /* The leaf that this step has for the parameter. */
-static tg_value *known_leaf(const place *here, const tg_program *program, const new_leaf *l)
+static tg_value *known_leaf(const place *here, const tg_program *program, const tg_new_leaf *l)
 {
     for (int i = 0; i < here->count; i++) {
         tg_value *leaf = here->index[i] < program->count ? tg_program_at(program, here->index[i]) : NULL;
-        if (leaf && is_like(leaf, l) && leaf->slot.data == l->data)
+        if (leaf && tg_is_like(leaf, l) && leaf->slot.data == l->data)
             return leaf;
     }
     return NULL;
@@ -209,16 +173,15 @@ tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter)
 {
     if (!parameter || !tape || tape->program.failed)
         return (tg_tensor){0};
-    const new_leaf l = {.what = "tg_parameter_tensor",
-                        .dtype = parameter->dtype,
-                        .shape = &parameter->shape,
-                        .data = parameter->data,
-                        .parameter = parameter};
+    const tg_new_leaf l = {.what = "tg_parameter_tensor",
+                           .dtype = parameter->dtype,
+                           .shape = &parameter->shape,
+                           .data = parameter->data,
+                           .parameter = parameter};
     tg_program *program = &tape->program;
-    tg_value *value = NULL;
-    if (parameter->data && fits(tape, &l)) /* the previous step read it here for the first time: so does this one */
-        value = take_next(tape, &l);
-    else {
+    /* The last step read it here for the first time: so does this one. */
+    tg_value *value = parameter->data ? tg_repeat_leaf(program, &l) : NULL;
+    if (!value) {
         place *here = place_of(tape, parameter);
         if (!here)
             return (tg_tensor){0};

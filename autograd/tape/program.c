@@ -28,12 +28,8 @@ void tg_program_reset(tg_program *program)
     program->first_serial += (uint64_t)program->count;
     program->count = 0;
     program->passes.next = program->regions.next = 0;
-    program->mode = 0;
     program->names = NULL;
-    program->scope = NULL;
-    program->region = NULL;
-    program->derived_from = NULL;
-    program->rule = NULL;
+    program->context = (tg_context){.pass_start = TG_NO_PASS};
     program->steps++;
 }
 
@@ -46,41 +42,6 @@ void tg_program_free(tg_program *program)
     free(program->regions.items);
     tg_arena_free(&program->arena);
     tg_arena_free(&program->scopes);
-}
-
-/* Clears gradients that are removed values. */
-static void forget_removed(tg_program *program, int64_t count)
-{
-    for (int64_t i = 0; i < count; i++) {
-        tg_value *value = tg_program_at(program, i);
-        while (value->gradient && value->gradient->index >= count)
-            value->gradient = value->gradient->earlier;
-    }
-}
-
-void tg_program_cut(tg_program *program, int64_t count)
-{
-    if (count >= program->known)
-        return;
-    program->before_cut(program, count);
-    forget_removed(program, count);
-    tg_list *passes = &program->passes, *regions = &program->regions;
-    while (passes->count > 0 && ((tg_pass *)passes->items[passes->count - 1])->end > count)
-        passes->count--;
-    /* A region that begins at `count` and is open already has no values yet; it stays. */
-    while (regions->count > regions->next && ((tg_region *)regions->items[regions->count - 1])->start >= count)
-        regions->count--;
-    for (int i = 0; i < regions->count; i++) {
-        tg_region *region = regions->items[i];
-        if (region->end > count) { /* it will be ended again */
-            region->end = -1;
-            region->result = NULL;
-        }
-    }
-    passes->next = passes->next < passes->count ? passes->next : passes->count;
-    tg_arena_rewind(&program->arena, tg_program_at(program, count)->at);
-    program->known = count;
-    program->count = program->count < count ? program->count : count;
 }
 
 /* ---- values ---- */
@@ -119,18 +80,16 @@ tg_value *tg_program_append(tg_program *program)
     const int32_t index = (int32_t)program->count++;
     program->known = program->count;
     program->recorded++;
-    program->planned = NULL;
-    program->size = 0;
     /* In parts: for a longer one compilers choose an instruction that is slow to start. */
     memset(value, 0, offsetof(tg_value, program));
     memset(&value->program, 0, offsetof(tg_value, at) - offsetof(tg_value, program));
     memset(&value->at, 0, sizeof *value - offsetof(tg_value, at));
     value->program = program;
     value->index = index;
-    value->scope = program->scope;
-    value->region = program->region;
-    value->derived_from = program->derived_from;
-    value->mode = program->mode;
+    value->scope = program->context.scope;
+    value->region = program->context.region;
+    value->derived_from = program->context.derived_from;
+    value->mode = program->context.mode;
     value->at = tg_arena_here(&program->arena);
     return value;
 }
@@ -176,62 +135,30 @@ bool tg_is_read(const tg_value *value)
 void tg_program_enter_scope(tg_program *program, const char *name)
 {
     const tg_scope *known = program->count < program->known ? tg_program_at(program, program->count)->scope : NULL;
-    while (known && known->parent != program->scope)
+    while (known && known->parent != program->context.scope)
         known = known->parent;
     if (known && strcmp(known->name, name) == 0) {
-        program->scope = known;
+        program->context.scope = known;
         return;
     }
     known = program->last;
-    while (known && (known->parent != program->scope || strcmp(known->name, name) != 0))
+    while (known && (known->parent != program->context.scope || strcmp(known->name, name) != 0))
         known = known->next;
     tg_scope *made =
         known ? NULL : tg_arena_take(&program->scopes, sizeof *made + strlen(name) + 1, _Alignof(tg_scope));
     if (made) {
-        made->parent = program->scope;
+        made->parent = program->context.scope;
         made->next = program->last;
         strcpy(made->name, name);
         known = program->last = made;
     }
     if (known)
-        program->scope = known;
+        program->context.scope = known;
     else
         tg_program_fail(program, "out of memory for scope %s", name);
 }
 
-/* ---- attributes ---- */
-
-bool tg_attributes_equal(const tg_op *op, const void *a, const void *b)
-{
-    if (memcmp(a, b, op->attributes_size) == 0)
-        return true;
-    /* Unused dimensions of a shape do not count: compares field by field, if the fields leave no gaps. */
-    size_t end = 0;
-    for (const tg_field *field = op->fields; field && field->name; field++) {
-        const void *in_a = (const char *)a + field->offset, *in_b = (const char *)b + field->offset;
-        if (field->offset != end ||
-            !(field->type == TG_FIELD_SHAPE ? tg_shape_equal(in_a, in_b) : memcmp(in_a, in_b, field->size) == 0))
-            return false;
-        end += field->size;
-    }
-    return end == op->attributes_size;
-}
-
 /* ---- passes and regions ---- */
-
-tg_pass *tg_program_next_pass(const tg_program *program)
-{
-    const tg_list *list = &program->passes;
-    tg_pass *pass = list->next < list->count ? list->items[list->next] : NULL;
-    return pass && pass->start == program->count && pass->end <= program->known ? pass : NULL;
-}
-
-tg_region *tg_program_next_region(const tg_program *program)
-{
-    const tg_list *list = &program->regions;
-    tg_region *region = list->next < list->count ? list->items[list->next] : NULL;
-    return region && region->start == program->count && region->parent == program->region ? region : NULL;
-}
 
 bool tg_program_list(tg_program *program, tg_list *list, void *item)
 {

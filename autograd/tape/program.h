@@ -1,15 +1,12 @@
 /* A program: the list of values that a step records, with operations, attributes, inputs and shapes, but no numbers.
  * Internal.
  *
- * tg_value *y = tg_program_append(program); // or the previous step's value here;
- * tg_value *y = tg_program_next(program); // if it matches: program->count++
- *
- * A training loop records the same step again and again. So a reset keeps the values, and a step that records the same
- * operation reuses the value (a trace hit). Where it records something else, the program is cut, and recording
- * continues as if nothing had followed:
- *
  *     values    [x  w  linear  relu | ... loss | the backward pass ............ ]
  *                                   ^ count: this step so far                   ^ known: the step before
+ *
+ *     tg_value *y = tg_repeat_operation(program, ...); // the value of the step before, if this step repeats it;
+ *     if (!y)                                          // otherwise what followed is cut, and
+ *         y = tg_program_append(program);              // another one takes its place: count++, known = count
  *
  * Values lie in blocks that never move and outlive every reset, so that a stale handle still points at a value. Its
  * serial shows that the step is over: value number i of a step has the serial first_serial + i.
@@ -56,13 +53,22 @@ typedef struct tg_list {
 } tg_list;
 
 enum { TG_BLOCK_BITS = 8, TG_BLOCK_VALUES = 1 << TG_BLOCK_BITS, TG_MOST_VALUES = INT32_MAX };
+#define TG_NO_PASS INT64_MAX
+
+/* What is recorded next belongs to this; saved and restored as one by whatever interrupts: a rule, a pass, a hook. */
+typedef struct tg_context {
+    uint8_t mode; /* tg_mode */
+    const tg_scope *scope;
+    const tg_region *region;      /* the innermost open checkpoint */
+    const tg_value *derived_from; /* the value whose derivative is being recorded */
+    const tg_op *rule;            /* the operation whose shape rule or derivative is running: data must not be read */
+    int64_t pass_start;           /* of the backward pass that is being recorded; TG_NO_PASS: none is */
+} tg_context;
 
 struct tg_program {
     tg_value **blocks;
     int64_t block_count, block_capacity;
     int64_t count, known;
-    char *planned; /* the block of memory in which the run has planned all these values' buffers, */
-    size_t size;   /* and how much of it they need; NULL and 0: they are not planned, or values came later */
     uint64_t first_serial;
     int64_t steps;    /* resets so far */
     int64_t recorded; /* values appended so far */
@@ -75,12 +81,7 @@ struct tg_program {
     tg_shape shape;             /* for the shape rule that runs */
     const tg_given_name *names; /* of this step, the latest first */
 
-    /* The mode in which the next value is recorded. */
-    uint8_t mode;
-    const tg_scope *scope;
-    const tg_region *region;
-    const tg_value *derived_from;
-    const tg_op *rule; /* the operation whose shape rule or derivative is running: data must not be read */
+    tg_context context;
 
     bool failed;
     tg_error error;
@@ -106,21 +107,11 @@ static inline tg_tensor tg_tensor_of(tg_value *value)
     return value ? (tg_tensor){value, value->program->first_serial + (uint64_t)value->index} : (tg_tensor){0};
 }
 
-/* The next value of the previous step, if it was recorded in the same mode, scope and checkpoint; otherwise NULL. */
-static inline tg_value *tg_program_next(const tg_program *program)
-{
-    if (program->count == program->known)
-        return NULL;
-    tg_value *value = tg_program_at(program, program->count);
-    return value->mode == program->mode && value->scope == program->scope && value->region == program->region ? value
-                                                                                                              : NULL;
-}
-
 /* Ends the step and begins another. */
 void tg_program_reset(tg_program *program);
 void tg_program_free(tg_program *program);
 
-/* Forgets all values from number `count` on, including those of this step. */
+/* Cuts all values from number `count` on, including those of this step (repeat.c says what goes with them). */
 void tg_program_cut(tg_program *program, int64_t count);
 
 /* Cuts the program after the last value and appends one: all zeros, except for its position, mode, scope and
@@ -144,21 +135,23 @@ static inline const tg_value *tg_root_of(const tg_value *value)
     return value;
 }
 
+/* Notes that value number `index` reads this one. Only values of the pass that is being recorded have a last reader,
+ * which releases them; what else lies in a planned block is overwritten as the plan says. */
+static inline void tg_note_read(tg_value *value, int64_t index)
+{
+    while (value->op && value->op->flags & TG_VIEW)
+        value = value->inputs[0];
+    if (value->index >= value->program->context.pass_start)
+        value->slot.until = (int32_t)index;
+}
+
 /* True for a value with a buffer of the run: no view, and not in memory of the caller or of a parameter. */
 bool tg_has_buffer(const tg_value *value);
 
 /* True if an operation of this step reads the value. */
 bool tg_is_read(const tg_value *value);
 
-/* True if two sets of attributes of an operation are the same: equal bytes or, if `fields` covers every byte, equal
- * fields. */
-bool tg_attributes_equal(const tg_op *op, const void *a, const void *b);
-
 /* ---- passes and regions ---- */
-
-/* The next item of the list, if it begins at the next value; NULL otherwise. */
-tg_pass *tg_program_next_pass(const tg_program *program);
-tg_region *tg_program_next_region(const tg_program *program);
 
 /* Inserts an item at the current position of the list and moves past it. */
 bool tg_program_list(tg_program *program, tg_list *list, void *item);

@@ -23,10 +23,12 @@ typedef struct tg_feature tg_feature;
 /* What a tape calls for a feature that has files of its own, which the tape does not know: hooks, times, a plan of the
  * memory. Each function may be NULL. */
 typedef struct tg_feature_kind {
-    int level;                                         /* a feature computes around those of higher levels */
-    size_t size;                                       /* of the feature's struct, which begins with a tg_feature */
-    void (*reset)(tg_feature *feature, tg_tape *tape); /* when it is made, and at the beginning of each step */
-    void (*cut)(tg_feature *feature, int64_t count);   /* before values from number `count` on are removed */
+    int level;   /* a feature computes around those of higher levels */
+    size_t size; /* of the feature's struct, which begins with a tg_feature */
+    void (*reset)(
+        tg_feature *feature,
+        tg_tape *tape); /* when it is made, and when a step is over, of which the program still has the values */
+    void (*cut)(tg_feature *feature, int64_t count); /* before values from number `count` on are removed */
     bool (*compute)(tg_feature *feature, tg_run *run, tg_value *value); /* in place of tg_run_compute, which it calls */
     void (*free)(tg_feature *feature);                                  /* what it has allocated */
 } tg_feature_kind;

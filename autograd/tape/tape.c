@@ -1,6 +1,7 @@
 #include "autograd/tape.h"
 
 #include "autograd/base/numbers.h"
+#include "autograd/tape/repeat.h"
 #include "autograd/tape/tape_internal.h"
 
 #include <stdarg.h>
@@ -26,6 +27,7 @@ tg_tape *tg_tape_make(void)
      * address. */
     tape->program.first_serial = (atomic_fetch_add(&tapes, 1) + 1) << 40;
     tape->program.before_cut = before_cut;
+    tape->program.context.pass_start = TG_NO_PASS;
     return tape;
 }
 
@@ -43,7 +45,7 @@ void tg_tape_free(tg_tape *tape)
 /* What is still running (we may be inside its hook or function); NULL if nothing. */
 static const char *what_goes_on(const tg_tape *tape)
 {
-    return tape->passes > 0 ? "a backward pass" : tape->program.region ? "a checkpoint" : NULL;
+    return tape->passes > 0 ? "a backward pass" : tape->program.context.region ? "a checkpoint" : NULL;
 }
 
 void tg_tape_reset(tg_tape *tape)
@@ -56,10 +58,9 @@ void tg_tape_reset(tg_tape *tape)
     }
     tg_program *program = &tape->program;
     const bool starts_anew = program->failed;
-    const bool repeats =
-        !starts_anew && program->known > 0 && program->count == program->known && program->recorded == tape->recorded;
-    tape->recorded = program->recorded;
-    tape->repeats = repeats ? tape->repeats + 1 : 0;
+    for (tg_feature *feature = tape->run.features; feature; feature = feature->next)
+        if (feature->kind->reset)
+            feature->kind->reset(feature, tape);
     tg_program_reset(program);
     if (starts_anew)
         tg_program_cut(program, 0);
@@ -68,9 +69,6 @@ void tg_tape_reset(tg_tape *tape)
     tape->not_replayed = NULL;
     tg_arena_empty(&tape->notes);
     tg_arena_empty(&tape->scratch);
-    for (tg_feature *feature = tape->run.features; feature; feature = feature->next)
-        if (feature->kind->reset)
-            feature->kind->reset(feature, tape);
 }
 
 void *tg_tape_find(const tg_tape *tape, const tg_feature_kind *kind)
@@ -199,7 +197,7 @@ void tg_tape_clear_error(tg_tape *tape)
 
 bool tg_tape_allows(tg_tape *tape, const char *function)
 {
-    const tg_op *rule = tape->program.rule;
+    const tg_op *rule = tape->program.context.rule;
     if (rule)
         tg_tape_fail(
             tape,
@@ -285,7 +283,7 @@ void tg_forbid_replay(tg_tape *tape, const char *reason)
 /* No-grad scopes count outside backward passes; scopes inside belong to the pass. */
 static void set_detached(tg_tape *tape)
 {
-    uint8_t *mode = &tape->program.mode;
+    uint8_t *mode = &tape->program.context.mode;
     *mode = (uint8_t)(tape->no_grad > 0 ? *mode | TG_MODE_DETACHED : *mode & ~TG_MODE_DETACHED);
 }
 
@@ -331,6 +329,6 @@ void tg_scope_begin(tg_tape *tape, const char *name)
 
 void tg_scope_end(tg_tape *tape)
 {
-    if (tape && tape->program.scope)
-        tape->program.scope = tape->program.scope->parent;
+    if (tape && tape->program.context.scope)
+        tape->program.context.scope = tape->program.context.scope->parent;
 }

@@ -12,8 +12,6 @@ struct tg_tape {
     bool defers;       /* a backward pass is being recorded, and computed later */
     int passes;        /* number of running backward passes: a hook may start another */
     bool saves_memory; /* tg_tape_save_memory is on */
-    int64_t recorded;  /* values recorded before this step */
-    int64_t repeats;   /* how many steps in a row have repeated the one before */
 
     /* Of this step. */
     tg_arena notes;           /* memory of features */

@@ -33,8 +33,8 @@ typedef struct tg_pass {
     int64_t start, end;
     int output_count, input_count, retained_count; /* no inputs: tg_backward */
     bool create_graph;
-    uint8_t mode;                           /* TG_MODE_DETACHED or 0, */
-    const tg_region *region;                /* and the checkpoint, in which it was recorded */
+    uint8_t mode;                           /* TG_MODE_DETACHED if it was recorded in a no-grad scope, or 0 */
+    const tg_region *region;                /* the checkpoint in which it was recorded */
     const tg_value **outputs, **cotangents; /* NULL for a cotangent of ones */
     const tg_value **inputs, **retained;
     tg_value **gradients; /* of the inputs */
@@ -66,25 +66,26 @@ typedef struct tg_context {
 } tg_context;
 
 struct tg_program {
-    tg_value **blocks;
+    tg_value **blocks; /* of TG_BLOCK_VALUES values each */
     int64_t block_count, block_capacity;
-    int64_t count, known;
-    uint64_t first_serial;
-    int64_t steps;    /* resets so far */
-    int64_t recorded; /* values appended so far */
-    tg_arena arena;   /* of attributes, inputs, shapes, passes and regions */
-    tg_list passes, regions;
-    void (*before_cut)(tg_program *program, int64_t count); /* called before values from `count` on are removed */
-    int64_t allocations;
-    tg_arena scopes;            /* those of all steps, */
-    const tg_scope *last;       /* in a list, this one first */
-    tg_shape shape;             /* for the shape rule that runs */
+    int64_t count, known;       /* values of this step so far, and with those of the last step that follow */
+    uint64_t first_serial;      /* of this step */
+    int64_t steps;              /* resets so far */
+    int64_t recorded;           /* values appended so far */
+    tg_arena arena;             /* attributes, inputs, shapes, passes and regions */
+    tg_list passes, regions;    /* of this step, and of the last one from `next` on */
+    int64_t allocations;        /* calls of malloc so far */
+    tg_arena scopes;            /* of all steps */
+    const tg_scope *last;       /* the scope made last; the others follow in a list */
+    tg_shape shape;             /* what the running shape rule finds */
     const tg_given_name *names; /* of this step, the latest first */
+    tg_context context;         /* of what is recorded next */
 
-    tg_context context;
+    /* Called before values from number `count` on are removed. */
+    void (*before_cut)(tg_program *program, int64_t count);
 
     bool failed;
-    tg_error error;
+    tg_error error; /* the first since the last that was cleared */
 };
 
 static inline tg_value *tg_program_at(const tg_program *program, int64_t index)

@@ -1,14 +1,20 @@
 /* A run: gives a program's values buffers and computes them, in order. Internal.
  *
- * tg_run_to(run, program, program->count) // compute what has been recorded since the last call
- * tg_run_reset(run), tg_run_to(...) // compute everything once more: a replay
+ *     tg_run_to(run, program, program->count); // compute what has been recorded since the last call
+ *     tg_run_reset(run), tg_run_to(...);       // compute everything once more: a replay
  *
- * A buffer that is not read again is released and reused for a later value. Buffers are assigned once; a step that
- * repeats the previous one, a replay and a checkpoint's recomputation use the same buffers.
+ * At first a value takes a buffer from an arena, or a released one of the same size. A later step that repeats this one,
+ * a replay and a checkpoint's recomputation use the same buffers.
  *
- * Once a step has repeated the previous one, the program is known as a whole, and all buffers may move into one block
- * of just the size that is needed (autograd/memory/planner.c). Where a later step records something else, values before
- * that stay in the block, and the following ones get buffers as at first, until steps repeat again.
+ *     values   x    h    y    dy   dh            a pass releases dy after dh, its last reader
+ *     arena   [x   |h   |y   |dy  |dh  ]
+ *
+ * Once steps repeat, all buffers move into one block of just the size that is needed (autograd/memory/planner.c):
+ *
+ *     block   [x   |h dh|y dy]                   dh overwrites h, which lives until then
+ *
+ * Where a later step records something else, the values before that stay in the block, and the following ones get
+ * buffers as at first, until steps repeat again.
  */
 #ifndef TG_RUN_H
 #define TG_RUN_H
@@ -25,12 +31,18 @@ typedef struct tg_feature tg_feature;
 typedef struct tg_feature_kind {
     int level;   /* a feature computes around those of higher levels */
     size_t size; /* of the feature's struct, which begins with a tg_feature */
-    void (*reset)(
-        tg_feature *feature,
-        tg_tape *tape); /* when it is made, and when a step is over, of which the program still has the values */
-    void (*cut)(tg_feature *feature, int64_t count); /* before values from number `count` on are removed */
-    bool (*compute)(tg_feature *feature, tg_run *run, tg_value *value); /* in place of tg_run_compute, which it calls */
-    void (*free)(tg_feature *feature);                                  /* what it has allocated */
+
+    /* When it is made, and when a step is over, of which the program still has the values. */
+    void (*reset)(tg_feature *feature, tg_tape *tape);
+
+    /* Before values from number `count` on are removed. */
+    void (*cut)(tg_feature *feature, int64_t count);
+
+    /* Computes a value in place of tg_run_compute, which it calls. */
+    bool (*compute)(tg_feature *feature, tg_run *run, tg_value *value);
+
+    /* Frees what it has allocated. */
+    void (*free)(tg_feature *feature);
 } tg_feature_kind;
 
 struct tg_feature {
@@ -47,20 +59,22 @@ enum { TG_LEVEL_WATCH = 1, TG_LEVEL_ROUND, TG_LEVEL_TIME };
 #define TG_ALWAYS INT32_MAX
 
 struct tg_run {
-    tg_arena arena; /* the buffers, */
-    char *block;    /* or, once they have moved, those of the values that were known then; NULL if they have not */
-    size_t block_size;
-    tg_free_buffer *released[TG_RELEASED_LISTS]; /* by size, reused for values of exactly that size; the latest first,
-                                                    as it is still in the cache */
-    int64_t computed;                            /* values before this one have been computed in this step */
-    int64_t began;                               /* the latest change of a parameter when that began (changes.h) */
-    const void **in;                             /* input pointers of one call */
-    int in_capacity;
-    void *scratch; /* scratch memory for a gradient before it is added to another */
-    size_t scratch_size;
-    tg_feature *features;
-    bool is_observed; /* one of them computes */
-    int64_t allocations;
+    tg_arena arena;    /* buffers that are not in the block */
+    char *block;       /* NULL until the buffers have moved */
+    size_t block_size; /* in bytes */
+
+    /* Released buffers by size, each list with the latest first, as that is still in the cache. */
+    tg_free_buffer *released[TG_RELEASED_LISTS];
+
+    int64_t computed;     /* values before this one have been computed in this step */
+    int64_t began;        /* the latest change (changes.h) when the run began to compute the step */
+    const void **in;      /* input pointers of one call */
+    int in_capacity;      /* of `in` */
+    void *scratch;        /* a gradient before it is added to another */
+    size_t scratch_size;  /* in bytes */
+    tg_feature *features; /* by level */
+    bool is_observed;     /* a feature computes */
+    int64_t allocations;  /* calls of malloc so far */
 };
 
 void tg_run_free(tg_run *run);

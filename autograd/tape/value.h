@@ -58,16 +58,19 @@ struct tg_value {
     int32_t index;    /* position in the program */
 
     tg_program *program;
-    tg_parameter *parameter;      /* of a parameter's leaf, */
-    int64_t change;               /* which keeps the latest change (changes.h) of when the step placed it; another leaf
-                                     that by tg_set after operations had read it, 0: none */
+    tg_parameter *parameter; /* of a parameter's leaf */
+
+    /* Of a parameter's leaf: the latest change (changes.h) when this step placed it. Of another leaf: that by tg_set
+     * after operations had read it; 0: none. */
+    int64_t change;
+
     tg_parameter *sink;           /* the parameter whose gradient this value is computed into or added to */
     const tg_value *derived_from; /* the value whose derivative this is part of */
     const tg_scope *scope;
     const struct tg_region *region; /* the innermost checkpoint that contains it */
 
-    tg_value *gradient; /* of a leaf or retained value: its latest gradient, valid if that was recorded in this step, */
-    tg_value *earlier;  /* and of a gradient: the value that it was added to */
+    tg_value *gradient; /* of a leaf or retained value: its latest gradient, valid if that was recorded in this step */
+    tg_value *earlier;  /* of a gradient: the value that it was added to */
     int64_t at;         /* the program's memory position before this value */
     tg_slot slot;
 };

@@ -402,7 +402,8 @@ static void mark_paths(pass *p)
             for (int i = 0; i < value->input_count && !wanted; i++)
                 wanted = is_marked(p, value->inputs[i], WANTED);
         p->marks[place] |= wanted ? WANTED : 0;
-        if (wanted && p->noted && value->op && value->op->joint && place_of(p, value->inputs[0]) >= 0)
+        const bool derives = wanted && !(value->mode & TG_MODE_WITHOUT_GRAPH); /* not what a checkpoint recomputed */
+        if (derives && p->noted && value->op && value->op->joint && place_of(p, value->inputs[0]) >= 0)
             p->noted[place_of(p, value->inputs[0])].uses++;
     }
     const tg_notes *notes = tg_notes_of(p->tape);

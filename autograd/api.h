@@ -26,6 +26,16 @@
 #define TG_API_END   TG_C_LINKAGE_END
 #endif
 
+/* Before a function that prints or scans by a format, as C99 defines it: compilers check its arguments. Arguments are
+ * counted from 1; no first one: 0. GCC for Windows would take "printf" for that of Windows. */
+#if defined __MINGW32__ && !defined __clang__
+#define TG_FORMAT(kind, format_at, first) __attribute__((format(gnu_##kind, format_at, first)))
+#elif defined __GNUC__
+#define TG_FORMAT(kind, format_at, first) __attribute__((format(kind, format_at, first)))
+#else
+#define TG_FORMAT(kind, format_at, first)
+#endif
+
 /* The version of the headers. Minor versions may change the interface while the major version is 0. */
 #define TG_VERSION_MAJOR 0
 #define TG_VERSION_MINOR 1

@@ -20,9 +20,7 @@ tg_tensor tg_apply_on(tg_tape *tape, const tg_op *op, const void *attributes);
 
 /* For shape rules, and for forward functions that find invalid data: records "NAME(shapes): message" and returns
  * false. */
-#if defined __GNUC__
-__attribute__((format(printf, 2, 3)))
-#endif
+TG_FORMAT(printf, 2, 3)
 bool tg_expected(const tg_value *out, const char *format, ...);
 
 /* For shape rules: converts an axis that counts from the end; -1, with the error recorded, if there is no such axis. */

@@ -28,23 +28,17 @@ typedef struct tg_error {
 /* Formats the text like printf, cut to its size, and returns false. The arguments may include the old text:
  * tg_fail(error, "epoch %d: %s", epoch, error->text). Control characters, which may come from a file and which a
  * terminal would obey, become '?'. */
-#if defined __GNUC__
-__attribute__((format(printf, 2, 3)))
-#endif
+TG_FORMAT(printf, 2, 3)
 bool tg_fail(tg_error *error, const char *format, ...);
 
 /* tg_fail, unless an error is already set: for an error that starts as "" and keeps the first failure. */
-#if defined __GNUC__
-__attribute__((format(printf, 2, 3)))
-#endif
+TG_FORMAT(printf, 2, 3)
 bool tg_fail_first(tg_error *error, const char *format, ...);
 
 TG_API_END
 
 /* tg_fail for functions that take a format themselves. Internal. */
-#if defined __GNUC__
-__attribute__((format(printf, 2, 0)))
-#endif
+TG_FORMAT(printf, 2, 0)
 bool tg_fail_arguments(tg_error *error, const char *format, va_list arguments);
 
 #endif

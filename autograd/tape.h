@@ -59,9 +59,7 @@ const char *tg_tape_error(const tg_tape *tape);
 void tg_tape_clear_error(tg_tape *tape);
 
 /* Records an error of your own, formatted like printf, unless there is one: for layers and models. Returns false. */
-#if defined __GNUC__
-__attribute__((format(printf, 2, 3)))
-#endif
+TG_FORMAT(printf, 2, 3)
 bool tg_tape_fail(tg_tape *tape, const char *format, ...);
 
 /* Between begin and end results are constants to all derivatives. Pairs nest. */

@@ -8,21 +8,17 @@
 #ifndef TG_NUMBERS_H
 #define TG_NUMBERS_H
 
+#include "autograd/api.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 
-#if defined __GNUC__
-__attribute__((format(printf, 3, 4)))
-#endif
+TG_FORMAT(printf, 3, 4)
 int tg_print(char *text, size_t size, const char *format, ...);
-#if defined __GNUC__
-__attribute__((format(printf, 3, 0)))
-#endif
+TG_FORMAT(printf, 3, 0)
 int tg_print_arguments(char *text, size_t size, const char *format, va_list arguments);
 
-#if defined __GNUC__
-__attribute__((format(scanf, 2, 3)))
-#endif
+TG_FORMAT(scanf, 2, 3)
 int tg_scan(const char *text, const char *format, ...);
 
 #endif

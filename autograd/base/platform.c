@@ -175,19 +175,19 @@ unsigned long __stdcall GetCurrentProcessId(void);
 void *__stdcall LoadLibraryA(const char *name);
 void *__stdcall GetProcAddress(void *library, const char *name);
 
-enum { UTF8 = 65001, PATH = 1024 };
+enum { UTF8 = 65001, WINDOWS_PATH = 1024 };
 
 /* False, with ENAMETOOLONG or EILSEQ, if it cannot be a path. */
-static bool widen(const char *path, wchar_t wide[PATH])
+static bool windows_path(const char *path, wchar_t wide[WINDOWS_PATH])
 {
-    if (MultiByteToWideChar(UTF8, 8 /* MB_ERR_INVALID_CHARS */, path, -1, wide, PATH) > 0)
+    if (MultiByteToWideChar(UTF8, 8 /* MB_ERR_INVALID_CHARS */, path, -1, wide, WINDOWS_PATH) > 0)
         return true;
-    errno = strlen(path) >= PATH ? ENAMETOOLONG : EILSEQ;
+    errno = strlen(path) >= WINDOWS_PATH ? ENAMETOOLONG : EILSEQ;
     return false;
 }
 
 /* Sets errno to the last error of a function of Windows. */
-static bool failed(void)
+static bool windows_failed(void)
 {
     const unsigned long error = GetLastError();
     errno = error == 2 || error == 3 ? ENOENT : error == 5 || error == 32 ? EACCES : EIO;
@@ -207,11 +207,11 @@ void tg_aligned_free(void *memory)
 /* A temporary file, which Windows keeps in memory if it can and deletes when it is closed. */
 FILE *tg_memory_open(char **text, size_t *size)
 {
-    wchar_t folder[PATH], path[PATH];
+    wchar_t folder[WINDOWS_PATH], path[WINDOWS_PATH];
     *text = NULL;
     *size = 0;
-    if (!GetTempPathW(PATH, folder) || !GetTempFileNameW(folder, L"tg", 0, path))
-        return failed(), NULL;
+    if (!GetTempPathW(WINDOWS_PATH, folder) || !GetTempFileNameW(folder, L"tg", 0, path))
+        return windows_failed(), NULL;
     return _wfopen(path, L"w+bTD");
 }
 
@@ -233,9 +233,9 @@ bool tg_memory_close(FILE *file, char **text, size_t *size)
 
 tg_path_kind tg_path_look(const char *path)
 {
-    wchar_t wide[PATH];
+    wchar_t wide[WINDOWS_PATH];
     struct _stat64 status;
-    if (!widen(path, wide) || _wstat64(wide, &status) != 0)
+    if (!windows_path(path, wide) || _wstat64(wide, &status) != 0)
         return errno == ENOENT ? TG_PATH_MISSING : TG_PATH_ERROR;
     return (status.st_mode & _S_IFMT) == _S_IFREG   ? TG_PATH_FILE
            : (status.st_mode & _S_IFMT) == _S_IFDIR ? TG_PATH_FOLDER
@@ -244,9 +244,9 @@ tg_path_kind tg_path_look(const char *path)
 
 FILE *tg_file_open(const char *path, tg_path_kind *kind)
 {
-    wchar_t wide[PATH];
+    wchar_t wide[WINDOWS_PATH];
     *kind = tg_path_look(path);
-    if (*kind != TG_PATH_FILE || !widen(path, wide)) {
+    if (*kind != TG_PATH_FILE || !windows_path(path, wide)) {
         *kind = *kind == TG_PATH_MISSING ? TG_PATH_ERROR : *kind;
         return NULL;
     }
@@ -255,10 +255,11 @@ FILE *tg_file_open(const char *path, tg_path_kind *kind)
 
 FILE *tg_file_create(const char *path)
 {
-    wchar_t wide[PATH];
-    const int descriptor = widen(path, wide) ? _wopen(wide, _O_WRONLY | _O_CREAT | _O_EXCL | _O_BINARY | _O_NOINHERIT,
-                                                      _S_IREAD | _S_IWRITE)
-                                             : -1;
+    wchar_t wide[WINDOWS_PATH];
+    const int descriptor =
+        windows_path(path, wide)
+            ? _wopen(wide, _O_WRONLY | _O_CREAT | _O_EXCL | _O_BINARY | _O_NOINHERIT, _S_IREAD | _S_IWRITE)
+            : -1;
     return descriptor < 0 ? NULL : _fdopen(descriptor, "wb");
 }
 
@@ -279,20 +280,21 @@ int64_t tg_file_tell(FILE *file)
 
 bool tg_file_replace(const char *from, const char *to)
 {
-    wchar_t old[PATH], new[PATH];
-    return widen(from, old) && widen(to, new) && (MoveFileExW(old, new, 1 /* MOVEFILE_REPLACE_EXISTING */) || failed());
+    wchar_t old[WINDOWS_PATH], new[WINDOWS_PATH];
+    return windows_path(from, old) && windows_path(to, new) &&
+           (MoveFileExW(old, new, 1 /* MOVEFILE_REPLACE_EXISTING */) || windows_failed());
 }
 
 bool tg_file_remove(const char *path)
 {
-    wchar_t wide[PATH];
-    return widen(path, wide) && _wunlink(wide) == 0;
+    wchar_t wide[WINDOWS_PATH];
+    return windows_path(path, wide) && _wunlink(wide) == 0;
 }
 
 bool tg_folder_make(const char *path)
 {
-    wchar_t wide[PATH];
-    return widen(path, wide) && _wmkdir(wide) == 0;
+    wchar_t wide[WINDOWS_PATH];
+    return windows_path(path, wide) && _wmkdir(wide) == 0;
 }
 
 long tg_process_number(void)

@@ -2,6 +2,8 @@
 #ifndef TG_TEXT_H
 #define TG_TEXT_H
 
+#include "autograd/api.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 
@@ -11,13 +13,9 @@ typedef struct tg_text {
     size_t used; /* length of the whole text, including what was cut */
 } tg_text;
 
-#if defined __GNUC__
-__attribute__((format(printf, 2, 3)))
-#endif
+TG_FORMAT(printf, 2, 3)
 void tg_text_add(tg_text *text, const char *format, ...);
-#if defined __GNUC__
-__attribute__((format(printf, 2, 0)))
-#endif
+TG_FORMAT(printf, 2, 0)
 void tg_text_add_arguments(tg_text *text, const char *format, va_list arguments);
 
 #endif

@@ -93,9 +93,7 @@ void tg_writer_expand(const tg_writer *w, const tg_value *value, const char *tex
 
 /* Adds lines of code, indented by `indent` times four blanks, with words of w->value, and notes which functions they
  * call; or a user's name, escaped so that it cannot end a comment or a string. */
-#if defined __GNUC__
-__attribute__((format(printf, 3, 4)))
-#endif
+TG_FORMAT(printf, 3, 4)
 void tg_writer_say(tg_writer *w, int indent, const char *format, ...);
 void tg_writer_quote(tg_writer *w, const char *text);
 

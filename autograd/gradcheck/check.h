@@ -143,19 +143,13 @@ tg_gradcheck_result tg_check_no_result(int sample);
 
 /* Runs a part that may stop; false if it did. */
 bool tg_check_try(tg_check *c, void (*part)(tg_check *c, void *of), void *of);
-#if defined __GNUC__
-__attribute__((format(printf, 3, 4)))
-#endif
-_Noreturn void
-tg_check_stop(tg_check *c, tg_gradcheck_status status, const char *format, ...);
+TG_FORMAT(printf, 3, 4)
+_Noreturn void tg_check_stop(tg_check *c, tg_gradcheck_status status, const char *format, ...);
 
 /* Stops because of an element of all variables; -1: of none. */
-#if defined __GNUC__
-__attribute__((format(printf, 7, 8)))
-#endif
-_Noreturn void
-tg_check_stop_at(tg_check *c, int order, int64_t i, double found, double expected, tg_gradcheck_status status,
-                 const char *format, ...);
+TG_FORMAT(printf, 7, 8)
+_Noreturn void tg_check_stop_at(tg_check *c, int order, int64_t i, double found, double expected,
+                                tg_gradcheck_status status, const char *format, ...);
 
 /* Zeroed memory of the check, until it is closed. */
 void *tg_check_take(tg_check *c, int64_t count, size_t size);

@@ -9,11 +9,8 @@
 #include "autograd/ops.h"
 
 /* Records "OPERATION(shape of x): message" on x's tape, or that x is inert, and returns an inert tensor. */
-#if defined __GNUC__
-__attribute__((format(printf, 3, 4)))
-#endif
-tg_tensor
-tg_refuse(const char *operation, tg_tensor x, const char *format, ...);
+TG_FORMAT(printf, 3, 4)
+tg_tensor tg_refuse(const char *operation, tg_tensor x, const char *format, ...);
 
 /* Converts an axis that counts from the end; -1, with the error recorded, if x has no such axis. */
 int tg_find_axis(const char *operation, tg_tensor x, int axis);

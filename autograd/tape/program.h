@@ -160,9 +160,7 @@ bool tg_program_list(tg_program *program, tg_list *list, void *item);
 /* ---- errors ---- */
 
 /* Records an error unless there is one already. Returns false. */
-#if defined __GNUC__
-__attribute__((format(printf, 2, 3)))
-#endif
+TG_FORMAT(printf, 2, 3)
 bool tg_program_fail(tg_program *program, const char *format, ...);
 
 #endif

@@ -7,9 +7,7 @@
 #include <stddef.h>
 
 /* Sets "PATH: PROBLEM", with "model file" for a missing path; false. */
-#if defined __GNUC__
-__attribute__((format(printf, 3, 4)))
-#endif
+TG_FORMAT(printf, 3, 4)
 bool tg_file_refuse(tg_error *error, const char *path, const char *problem, ...);
 
 typedef struct tg_file_piece {

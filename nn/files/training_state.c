@@ -43,11 +43,8 @@ typedef struct lines {
     int count;
 } lines;
 
-#if defined __GNUC__
-__attribute__((format(printf, 3, 4)))
-#endif
-static void
-add_line(lines *l, const char *key, const char *format, ...)
+TG_FORMAT(printf, 3, 4)
+static void add_line(lines *l, const char *key, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);

@@ -85,9 +85,28 @@ INLINE void begin(size_t rows, size_t vectors, bool whole, const tile *t, vector
     }
 }
 
-/* Adds the steps of k. The products are contracted to fused multiply-adds where the processor has them. The loop is
- * unrolled twice, which halves the counting. Operands that do not fit into the L1 cache are prefetched some steps
- * ahead.
+#if defined __FMA__ || defined __aarch64__
+#define FUSED 1
+#else
+#define FUSED 0
+#endif
+
+/* a b + c, rounded once where the processor has fused multiply-adds. Optimising compilers contract the expression to
+ * one; others compute each lane by its own instruction. */
+INLINE vector multiply_add(real a, vector b, vector c)
+{
+#if FUSED && !defined __OPTIMIZE__
+    for (size_t i = 0; i < LANES; i++)
+        c[i] = sizeof(real) == 4 ? (real)__builtin_fmaf((float)a, (float)b[i], (float)c[i])
+                                 : (real)__builtin_fma((double)a, (double)b[i], (double)c[i]);
+    return c;
+#else
+    return a * b + c;
+#endif
+}
+
+/* Adds the steps of k. The loop is unrolled twice, which halves the counting. Operands that do not fit into the L1
+ * cache are prefetched some steps ahead.
  *
  * Three separate rows of A share a pointer, as an address may be the sum of two registers, one of them doubled. The
  * empty asm hides the relation of the pointers from the compiler, which would keep one of them and an offset for each
@@ -117,7 +136,7 @@ INLINE void add_steps(size_t rows, size_t vectors, bool side_by_side, bool whole
         for (size_t r = 0; r < rows; r++) {
             UNROLL
             for (size_t v = 0; v < vectors; v++)
-                sum[r][v] = a[r / together][r % together * a_row] * y[v] + sum[r][v];
+                sum[r][v] = multiply_add(a[r / together][r % together * a_row], y[v], sum[r][v]);
         }
         UNROLL
         for (size_t g = 0; g < groups; g++)
@@ -492,7 +511,5 @@ const tg_product_kernels JOIN(tg_product_kernels_, TG_ISA, _, TG_TYPE) = {
     .untile_gradient = gradient_of_tiles,
     .rows = ROWS,
     .columns = COLUMNS,
-#if defined __FMA__ || defined __aarch64__
-    .fused = true,
-#endif
+    .fused = FUSED,
 };

@@ -20,7 +20,7 @@ INLINE void add_listed(size_t rows, size_t vectors, const listed *t, vector sum[
         for (size_t r = 0; r < rows; r++) {
             UNROLL
             for (size_t v = 0; v < vectors; v++)
-                sum[r][v] = a[r] * y[v] + sum[r][v];
+                sum[r][v] = multiply_add(a[r], y[v], sum[r][v]);
         }
     }
 }

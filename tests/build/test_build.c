@@ -165,6 +165,19 @@ START_TEST(only_one_file_of_the_library_knows_the_operating_system)
 }
 END_TEST
 
+/* platform.c includes headers under conditions that other files include too. */
+START_TEST(the_one_file_keeps_every_include_under_a_condition)
+{
+    char command[800];
+    snprintf(command, sizeof command,
+             "sed -n '/---- autograd.base.platform.c/,/---- autograd.base.rng.c/p' '%s/amalgamation/tapegrad.c' > "
+             "'%s/platform'; sed -n '/^#if/,$ { s/#include <\\(.*\\)>/\\1/p }' autograd/base/platform.c | "
+             "while read -r header; do grep -q \"#include <$header>\" '%s/platform' || exit 1; done",
+             build(), temporary_folder(), temporary_folder());
+    ck_assert(succeeds(command));
+}
+END_TEST
+
 START_TEST(a_circle_of_includes_is_found)
 {
     expect_problem("examples/programs/run/progress.h", "#include \"examples/programs/run/jobs.h\"",
@@ -195,6 +208,7 @@ Suite *build_suite(void)
     tcase_add_test(tests, a_call_that_runs_up_is_found);
     tcase_add_test(tests, a_look_behind_the_public_headers_is_found);
     tcase_add_test(tests, only_one_file_of_the_library_knows_the_operating_system);
+    tcase_add_test(tests, the_one_file_keeps_every_include_under_a_condition);
     tcase_add_test(tests, a_circle_of_includes_is_found);
     tcase_add_test(tests, a_file_without_a_room_is_found);
     tcase_add_test(tests, tests_that_are_run_by_hand_know_it_too);

@@ -21,14 +21,17 @@ row() {
 with() {
     name=$1
     shift
-    if ! make BUILD="$folder/$name" "$@" "$folder/$name/bin/fingerprint" > "$folder/$name.log" 2>&1; then
+    case "$*" in
+    *AMALGAMATION=1*) program=$folder/$name/one-file/bin/fingerprint ;;
+    *) program=$folder/$name/bin/fingerprint ;;
+    esac
+    if ! make BUILD="$folder/$name" "$@" "$program" > "$folder/$name.log" 2>&1; then
         tail -n 5 "$folder/$name.log"
         echo "$name: cannot be built"
         status=1
         return
     fi
     for set in v4 v3 baseline; do
-        program=$folder/$name/bin/fingerprint
         "$program" --instructions $set --only none 2> /dev/null || continue
         list=tests/fingerprint/fingerprints.txt
         [ $set != baseline ] || list=tests/fingerprint/fingerprints-baseline.txt
@@ -37,19 +40,17 @@ with() {
 }
 
 mkdir -p "$folder"
-with gcc CC=gcc
-for threads in 1 2 3 5 8 16; do
-    row "gcc, $threads threads" tests/fingerprint/fingerprints.txt "$folder/gcc/bin/fingerprint" --threads $threads
+# Of the one file `make amalgamation` writes, the level is that of the kernels too.
+for compiler in gcc clang; do
+    command -v $compiler > /dev/null || { echo "$compiler: not there, skipped"; continue; }
+    for level in 0 1 2 3; do
+        with $compiler-O$level CC=$compiler CFLAGS=-O$level
+        with $compiler-O$level-one-file CC=$compiler CFLAGS=-O$level AMALGAMATION=1 BLAS=none
+    done
 done
-with gcc-O1 CC=gcc CFLAGS=-O1
-with gcc-O3 CC=gcc CFLAGS=-O3
-if command -v clang > /dev/null; then
-    with clang CC=clang
-    with clang-O1 CC=clang CFLAGS=-O1
-    with clang-O3 CC=clang CFLAGS=-O3
-else
-    echo "clang: not there, skipped"
-fi
+for threads in 1 2 3 5 8 16; do
+    row "gcc, $threads threads" tests/fingerprint/fingerprints.txt "$folder/gcc-O2/bin/fingerprint" --threads $threads
+done
 if command -v aarch64-linux-gnu-gcc > /dev/null && command -v qemu-aarch64 > /dev/null; then
     make BUILD="$folder/aarch64" CC=aarch64-linux-gnu-gcc BLAS=none DEPENDENCIES=skip "$folder/aarch64/bin/fingerprint" \
         > "$folder/aarch64.log" 2>&1 || { tail -n 5 "$folder/aarch64.log"; status=1; }
@@ -74,7 +75,7 @@ with_glibc() {
     library=$(dirname "$(find "$where/root" -name libm.so.6)")
     version=$("$library/ld-linux-x86-64.so.2" --library-path "$library" "$library/libc.so.6" | sed -n '1s/.*version \([0-9.]*[0-9]\).*/\1/p')
     row "gcc, glibc $version of $1" tests/fingerprint/fingerprints.txt \
-        "$library/ld-linux-x86-64.so.2" --library-path "$library" "$folder/gcc/bin/fingerprint"
+        "$library/ld-linux-x86-64.so.2" --library-path "$library" "$folder/gcc-O2/bin/fingerprint"
 }
 if command -v apt-get > /dev/null && [ "$(uname -m)" = x86_64 ]; then
     for suite in trixie sid; do with_glibc $suite; done

@@ -214,8 +214,8 @@ REAL_f64 := double
 # Except on x86, GCC schedules instructions before it allocates registers. A tile's sums fill all registers, so that scheduling
 # would spill one of them to memory in each step.
 PRODUCT_CFLAGS := -ffp-contract=fast $(call if_known,-fno-schedule-insns)
-# With the fuzzer's coverage, UndefinedBehaviorSanitizer's checks of a tile take clang more than ten minutes a file to compile.
-PRODUCT_CFLAGS += $(if $(findstring fuzzer,$(SANITIZE)),-fno-sanitize=undefined)
+# UndefinedBehaviorSanitizer's checks of a tile take compilers more than ten minutes a file.
+PRODUCT_CFLAGS += $(if $(findstring undefined,$(SANITIZE)),-fno-sanitize=undefined)
 $(OUT)/obj/autograd/kernels/product_kernel-%.o: autograd/kernels/product_kernel.c $(OUT)/flags
 	@mkdir -p $(@D)
 	$(call quietly,CC)$(CC) $(ALL_CFLAGS) $(KERNEL_CFLAGS) $(PRODUCT_CFLAGS) $(MARCH_$(firstword $(subst -, ,$*))) \
@@ -491,7 +491,7 @@ uninstall:
 DEB_BUILD_OPTIONS ?= nocheck
 deb:
 	rm -rf $(OUT)/deb && mkdir -p $(OUT)/deb/tapegrad-$(VERSION)
-	cp -r Makefile LICENSE README.md tools autograd nn optim examples plots tests docs $(OUT)/deb/tapegrad-$(VERSION)
+	cp -r Makefile CMakeLists.txt LICENSE README.md tools autograd nn optim examples plots tests docs $(OUT)/deb/tapegrad-$(VERSION)
 	cp -r tools/debian $(OUT)/deb/tapegrad-$(VERSION)
 	cd $(OUT)/deb/tapegrad-$(VERSION) && env -i PATH="$$PATH" HOME="$$HOME" \
 	    DEB_BUILD_OPTIONS='$(DEB_BUILD_OPTIONS)' DEB_BUILD_PROFILES='$(filter nocheck,$(DEB_BUILD_OPTIONS))' dpkg-buildpackage -us -uc -b

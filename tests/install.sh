@@ -113,7 +113,20 @@ blanks) # in every path; by pkg-config, and by CMake
         cmake -S . -B "cmake build" -DCMAKE_PREFIX_PATH="$folder/with blank" > cmake.log 2>&1 && cmake --build "cmake build" >> cmake.log 2>&1 ||
             { cat cmake.log >&2; exit 1; }
         "cmake build/six" | grep -q six
+        ldd "cmake build/six" | grep -q libtapegrad
+        sed 's/tapegrad::tapegrad/tapegrad::tapegrad_static/' CMakeLists.txt > static.txt
+        for kind in OFF ON; do # BUILD_SHARED_LIBS chooses tapegrad::tapegrad; tapegrad_static is static always
+            [ $kind = OFF ] || mv static.txt CMakeLists.txt
+            rm -rf "cmake build"
+            cmake -S . -B "cmake build" -DCMAKE_PREFIX_PATH="$folder/with blank" -DBUILD_SHARED_LIBS=$kind > cmake.log 2>&1 &&
+                cmake --build "cmake build" >> cmake.log 2>&1 || { cat cmake.log >&2; exit 1; }
+            "cmake build/six" | grep -q six
+            ! ldd "cmake build/six" | grep -q libtapegrad
+        done
     fi
+    # CMakeLists.txt builds the library as the Makefile does: it names the same pieces for exported C.
+    [ "$(sed -n 's/^set(pieces \(coefficients.*\))$/\1/p' "$tree/CMakeLists.txt")" = "$(sed -n '/^PIECES_OF/,/)))/p' "$tree/Makefile" |
+        tr -d '\\\n' | sed 's/.*suffix .inc,//; s/)).*//; s/  */ /g')" ] || { echo "CMakeLists.txt has other pieces than the Makefile" >&2; exit 1; }
     mkdir moved # alone, without the scripts beside it
     cp "with blank/bin/tapegrad-activations" moved
     (cd moved && XDG_DATA_DIRS="$folder/with blank/share" ./tapegrad-activations --out pictures > said 2>&1) || { cat moved/said >&2; exit 1; }

@@ -42,7 +42,7 @@ runlog *run_log_small(bool accuracy)
 
 void run_log_finish(runlog *log, int run, double loss, double accuracy, double test_loss)
 {
-    runlog_measures valid = RUNLOG_NO_MEASURES, test = RUNLOG_NO_MEASURES;
+    runlog_measures valid = runlog_no_measures, test = runlog_no_measures;
     valid.loss = loss;
     valid.accuracy = accuracy;
     test.loss = test_loss;

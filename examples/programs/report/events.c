@@ -134,36 +134,25 @@ void events_close(events *to)
 
 /* ---- runs ---- */
 
-typedef struct number {
-    const char *tag; /* NULL: it is not shown */
-    double value;
-} number;
-
-static bool put_numbers(events *to, const number all[], size_t count, const char *split, long step)
+/* Puts numbers under their tags, followed by the split, except those without a tag and NaN. */
+static bool put_numbers(events *to, const runlog_field field[], const double number[], int count, const char *split,
+                        long step)
 {
     bool fine = true;
-    for (size_t i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++) {
         char tag[64];
-        snprintf(tag, sizeof tag, "%s%s", all[i].tag ? all[i].tag : "", split);
-        fine = fine && (!all[i].tag || isnan(all[i].value) || events_scalar(to, tag, step, all[i].value));
+        snprintf(tag, sizeof tag, "%s%s%s", field[i].tag ? field[i].tag : "", *split ? "/" : "", split);
+        fine = fine && (!field[i].tag || isnan(number[i]) || events_scalar(to, tag, step, number[i]));
     }
     return fine;
 }
 
 bool events_epoch(events *to, const runlog_epoch *e)
 {
-#define EPOCH_FIELD(name, member, tag) {tag, e->member},
-    const number all[] = {
-#include "examples/programs/report/fields.def"
-    };
-    return put_numbers(to, all, sizeof all / sizeof *all, "", e->step);
+    return put_numbers(to, runlog_epoch_fields, e->all, RUNLOG_EPOCH_FIELDS, "", e->step);
 }
 
 bool events_measures(events *to, const char *split, long step, const runlog_measures *m)
 {
-#define MEASURE_FIELD(member, name, tag) {tag "/", m->member},
-    const number all[] = {
-#include "examples/programs/report/fields.def"
-    };
-    return put_numbers(to, all, sizeof all / sizeof *all, split, step);
+    return put_numbers(to, runlog_measure_fields, m->all, RUNLOG_MEASURES, split, step);
 }

@@ -4,6 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MEASURE_FIELD(...) NAN,
+const runlog_measures runlog_no_measures = {{
+#include "examples/programs/report/fields.def"
+}};
+
+#define MEASURE_FIELD(member, name, tag) {name, tag},
+const runlog_field runlog_measure_fields[RUNLOG_MEASURES] = {
+#include "examples/programs/report/fields.def"
+};
+
+#define EPOCH_FIELD(member, tag) {#member, tag},
+const runlog_field runlog_epoch_fields[RUNLOG_EPOCH_FIELDS] = {
+#include "examples/programs/report/fields.def"
+};
+
 const char *const runlog_splits[RUNLOG_SPLITS] = {"train", "validation", "test"};
 
 runlog *runlog_new(const char *directory)
@@ -57,7 +72,7 @@ int runlog_add_run(runlog *log, const char *activation, uint64_t seed, int fold,
                                          .fold = fold,
                                          .point = texts_number(&log->points, "", 0),
                                          .parameters = parameters,
-                                         .of = {RUNLOG_NO_MEASURES, RUNLOG_NO_MEASURES, RUNLOG_NO_MEASURES}};
+                                         .of = {runlog_no_measures, runlog_no_measures, runlog_no_measures}};
     return log->count++;
 }
 

@@ -54,38 +54,44 @@
 #include <stdio.h>
 #include <tapegrad.h>
 
-/* The measures of a net on some rows; NaN for those that do not apply to the task or the data. */
-typedef struct {
-    double loss;        /* mean: cross-entropy (log loss), or squared error of standardised targets */
-    double accuracy;    /* 0 to 1 */
-    double calibration; /* expected calibration error, 0 to 1: distance of confidence from accuracy, in 15 equal bins
-                           (Guo et al., 2017) */
-    double balanced;    /* balanced accuracy, 0 to 1: the mean over the classes that have rows of their share of hits */
-    double f1;          /* macro F1, 0 to 1: the mean of F1 over the classes that are a label or an answer */
-    double auc;         /* of two classes: area under the ROC curve of the second one's probability, 0 to 1 */
-    double rmse, mae,
-        r2; /* of one target, in its own unit; r2 is 1 - squared error / variance, the mean over several targets */
+/* The measures of a net on some rows (fields.def); NaN for those that do not apply to the task or the data. */
+enum {
+#define MEASURE_FIELD(member, ...) RUNLOG_MEASURE_##member,
+#include "examples/programs/report/fields.def"
+    RUNLOG_MEASURES
+};
+typedef union runlog_measures {
+    struct {
+#define MEASURE_FIELD(member, ...) double member;
+#include "examples/programs/report/fields.def"
+    };
+    double all[RUNLOG_MEASURES];
 } runlog_measures;
-
-#define RUNLOG_NO_MEASURES                          \
-    {                                               \
-        NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN \
-    }
+extern const runlog_measures runlog_no_measures; /* all NaN */
 
 /* One finished epoch of one run. */
-typedef struct {
+enum {
+#define EPOCH_FIELD(member, ...) RUNLOG_EPOCH_##member,
+#include "examples/programs/report/fields.def"
+    RUNLOG_EPOCH_FIELDS
+};
+typedef struct runlog_epoch {
     int epoch;
-    long step;           /* steps since the start of the run */
-    double train_loss;   /* mean over the steps of the epoch; not finite if training diverged */
-    double val_loss;     /* mean over the validation rows after the epoch */
-    double val_accuracy; /* 0 to 1; NaN in a regression */
-    double test_loss;    /* only in runs without validation rows, which have no best epoch; else NaN */
-    double grad_norm;
-    double dead_fraction; /* fraction of the hidden units */
-    double seconds;       /* seconds of training since the start of the run */
-    double best;          /* 1 for the best of all epochs so far, by the validation measure that the run uses; else 0 */
-    double whole_train_loss; /* over all training rows after the epoch, without dropout; NaN if not measured */
+    long step; /* steps since the start of the run */
+    union {
+        struct {
+#define EPOCH_FIELD(member, ...) double member;
+#include "examples/programs/report/fields.def"
+        };
+        double all[RUNLOG_EPOCH_FIELDS];
+    };
 } runlog_epoch;
+
+/* Their names in files, and tags in event files, which may be NULL. */
+typedef struct runlog_field {
+    const char *name, *tag;
+} runlog_field;
+extern const runlog_field runlog_measure_fields[RUNLOG_MEASURES], runlog_epoch_fields[RUNLOG_EPOCH_FIELDS];
 
 /* The splits on which the net of a run's best epoch, which is the one that is saved, is measured. */
 typedef enum { RUNLOG_TRAIN, RUNLOG_VALIDATION, RUNLOG_TEST, RUNLOG_SPLITS } runlog_split;

@@ -179,7 +179,7 @@ typedef struct kind {
     bool may_lack;              /* the second number may be NaN */
 } kind;
 
-#define EPOCH_FIELD(name, member, tag) #name,
+#define EPOCH_FIELD(member, ...) #member,
 static const char *const columns[] = {
     "epoch",
     "step",
@@ -196,16 +196,6 @@ static const kind curves = {"curves.csv", columns, COLUMNS, 1}, steps = {"steps.
                   curves_without = {"curves.csv", columns, COLUMNS - 1, 1}, /* the loss on all training rows */
     pending = {pending_file, pending_columns, 3, 0}, rows = {"rows.csv", row_columns, ROW_COLUMNS, 0, true},
                   grid = {"grid.csv", grid_columns, GRID_COLUMNS, 0};
-
-/* The member of an epoch that this column holds; columns 0 and 1, epoch and step, are not read by it. */
-static double *member_of(runlog_epoch *e, int column)
-{
-#define EPOCH_FIELD(name, member, tag) &e->member,
-    double *const members[] = {
-#include "examples/programs/report/fields.def"
-    };
-    return members[column - 2];
-}
 
 typedef struct table {
     const kind *of;
@@ -270,7 +260,7 @@ static runlog_epoch epoch_at(const table *t, int row)
     const double *number = t->number + row * t->of->count;
     runlog_epoch e = {.epoch = (int)fmin(fmax(number[0], 0), INT_MAX), .step = (long)fmin(fmax(number[1], 0), 1e18)};
     for (int c = 2; c < COLUMNS; c++)
-        *member_of(&e, c) = c < t->of->count ? number[c] : NAN;
+        e.all[c - 2] = c < t->of->count ? number[c] : NAN;
     return e;
 }
 
@@ -286,19 +276,19 @@ static const char *const series[RUNLOG_SERIES] = {
 runlog_measures record_measures(const json_t *results, runlog_split split)
 {
     const json_t *of = json_object_get(results, runlog_splits[split]);
-#define MEASURE_FIELD(member, name, tag) .member = number_of(json_object_get(of, name)),
-    return (runlog_measures){
-#include "examples/programs/report/fields.def"
-    };
+    runlog_measures m;
+    for (int i = 0; i < RUNLOG_MEASURES; i++)
+        m.all[i] = number_of(json_object_get(of, runlog_measure_fields[i].name));
+    return m;
 }
 
 void record_put_measures(json_t *results, runlog_split split, const runlog_measures *m)
 {
     json_t *to = json_object();
-#define MEASURE_FIELD(member, name, tag) \
-    if (!isnan(m->member))               \
-        json_object_set_new(to, name, isinf(m->member) ? json_null() : json_real(m->member));
-#include "examples/programs/report/fields.def"
+    for (int i = 0; i < RUNLOG_MEASURES; i++)
+        if (!isnan(m->all[i]))
+            json_object_set_new(to, runlog_measure_fields[i].name,
+                                isinf(m->all[i]) ? json_null() : json_real(m->all[i]));
     json_object_set_new(results, runlog_splits[split], to);
 }
 
@@ -477,10 +467,8 @@ static bool put_row(FILE *to, const double *number, int count)
 
 bool record_put_epoch(record_files *files, const runlog_epoch *epoch)
 {
-    runlog_epoch e = *epoch;
-    double row[COLUMNS] = {e.epoch, (double)e.step};
-    for (int c = 2; c < COLUMNS; c++)
-        row[c] = *member_of(&e, c);
+    double row[COLUMNS] = {epoch->epoch, (double)epoch->step};
+    memcpy(row + 2, epoch->all, sizeof epoch->all);
     return !files->curves || put_row(files->curves, row, COLUMNS - !files->whole);
 }
 

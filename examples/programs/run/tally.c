@@ -250,7 +250,7 @@ double tally_add(tally *sums, const tg_card *c, tg_tensor output, tg_tensor want
 runlog_measures tally_measures(tally *sums, const tg_card *c)
 {
     const double rows = sums->weight;
-    runlog_measures m = RUNLOG_NO_MEASURES;
+    runlog_measures m = runlog_no_measures;
     m.loss = sums->loss / sums->loss_weight;
     if (classifies(c)) {
         m.accuracy = sums->correct / rows;

@@ -12,7 +12,7 @@ static void put_variant(json_t *results, const char *name, trainer *r, const cha
 {
     const tg_rng rng = tg_rng_seed(1);
     tg_error error;
-    runlog_measures m = RUNLOG_NO_MEASURES;
+    runlog_measures m = runlog_no_measures;
     net_spec spec = r->spec->net;
     tg_model *own = r->model;
     spec.activation = activation;

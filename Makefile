@@ -282,15 +282,17 @@ $(SHARED): $(LIBRARY_OBJECTS) $(OUT)/flags
 	$(link)
 	@ln -sf $(@F) $@.0
 
-# Programs look for the plotting scripts in the folders above their own; the link makes them found wherever BUILD is.
+# Programs look for the plotting scripts and the studies in the folders above their own; the links make them found wherever BUILD is.
 $(OUT)/plots:
 	@mkdir -p $(@D) && ln -sfn "$$PWD/plots" $@
+$(OUT)/studies:
+	@mkdir -p $(@D) && ln -sfn "$$PWD/examples/studies" $@
 
 # Programs link a library that users link, and can reach only its public functions: here the shared one, found beside them, so that a
 # change of the library links twenty programs at once; installed programs contain theirs. Counters of lines (make coverage) are written
 # for a program as a whole.
 LINKED := $(if $(findstring --coverage,$(LDFLAGS)),$(STATIC),$(SHARED))
-$(PROGRAMS) $(BENCH): | $(OUT)/plots
+$(PROGRAMS) $(BENCH): | $(OUT)/plots $(OUT)/studies
 $(OUT)/bin/% $(OUT)/install/%: LIBS = $(PROGRAM_LIBS)
 $(OUT)/bin/%: LINK = -Wl,-rpath,'$$ORIGIN/..'
 $(OUT)/bin/%: $(OUT)/obj/examples/programs/%.o $(COMMON_OBJECTS) $(LINKED) $(OUT)/flags

@@ -1,6 +1,7 @@
 #include "plots/plots.h"
 #include "examples/programs/data/words.h"
 #include "examples/programs/report/files.h"
+#include "examples/programs/report/shared.h"
 #include "examples/programs/report/signals.h"
 #include "examples/programs/report/terminal.h"
 
@@ -19,60 +20,6 @@
 #include <unistd.h>
 
 extern char **environ;
-
-/* ---- finding the scripts ---- */
-
-static bool is_file(const char *folder, const char *name)
-{
-    char path[PATH_MAX];
-    struct stat status;
-    return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path && stat(path, &status) == 0 &&
-           S_ISREG(status.st_mode) && status.st_size > 0;
-}
-
-/* Beside the program's folder: BUILD/plots of BUILD/bin/compare, or share/tapegrad/plots of bin/tapegrad-compare.
- * Nowhere above, where another user may write. */
-static bool find_beside_the_program(char folder[PATH_MAX])
-{
-    static const char *const places[] = {"plots", "share/tapegrad/plots"};
-    char program[PATH_MAX - 64];
-    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[length > 0 ? length : 0] = '\0';
-    for (int up = 0; up < 2; up++) {
-        char *slash = strrchr(program, '/');
-        if (!slash)
-            return false;
-        *slash = '\0';
-    }
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        snprintf(folder, PATH_MAX, "%s/%s", program, places[i]);
-        if (is_file(folder, "style.gp"))
-            return true;
-    }
-    return false;
-}
-
-/* Finds a file in a list of data folders separated by colons. */
-static bool find_in_data(const char *folders, const char *below, char folder[PATH_MAX])
-{
-    for (; folders && *folders; folders += strspn(folders, ":")) {
-        const int length = (int)strcspn(folders, ":");
-        if (snprintf(folder, PATH_MAX, "%.*s%s/tapegrad/plots", length, folders, below) < PATH_MAX &&
-            is_file(folder, "style.gp"))
-            return true;
-        folders += length;
-    }
-    return false;
-}
-
-/* A program that was moved alone searches the data folders of the XDG Base Directory Specification. */
-static bool find_scripts(char folder[PATH_MAX])
-{
-    const char *home = getenv("XDG_DATA_HOME"), *shared = getenv("XDG_DATA_DIRS");
-    return find_beside_the_program(folder) || find_in_data(home, "", folder) ||
-           find_in_data(getenv("HOME"), "/.local/share", folder) ||
-           find_in_data(shared && *shared ? shared : "/usr/local/share:/usr/share", "", folder);
-}
 
 /* ---- commands for gnuplot ---- */
 
@@ -193,7 +140,7 @@ static plots_outcome run_script(const char *script, char *command, FILE *output,
     signals_before before;
     pid_t pid;
     int status = 0;
-    if (!find_scripts(folder))
+    if (!shared_find("plots", "style.gp", folder))
         return refuse(error, PLOTS_NOTHING, "cannot find the folder plots with gnuplot's scripts");
     FILE *errors = tmpfile();
     if (!errors)
@@ -249,7 +196,7 @@ static void write_settings(const void *context, FILE *to)
     const drawing *d = context;
     set_path(to, "dir", d->directory);
     set_path(to, "out", d->unfinished);
-    fprintf(to, "steps_there=%d; ", is_file(d->directory, "step_bands.csv"));
+    fprintf(to, "steps_there=%d; ", shared_is_file(d->directory, "step_bands.csv"));
     set_look(to, d->look);
 }
 
@@ -341,7 +288,7 @@ enum { PICTURES = sizeof pictures / sizeof pictures[0] };
 
 static bool is_drawn(const struct picture *p, const char *directory, const plots_look *look, bool accuracy)
 {
-    return p->data                                 ? is_file(directory, p->data)
+    return p->data                                 ? shared_is_file(directory, p->data)
            : strcmp(p->script, "accuracy.gp") == 0 ? accuracy
            : strcmp(p->script, "search.gp") == 0   ? look->searched != NULL
                                                    : true;
@@ -365,7 +312,7 @@ void plots_list(const char *directory, FILE *out)
         char name[64];
         const int length = (int)strlen(p->script) - 3;
         snprintf(name, sizeof name, "%.*s.png", length, p->script);
-        if (!is_file(directory, name))
+        if (!shared_is_file(directory, name))
             continue;
         fprintf(out, "%s%.*s", any ? ", " : "", length, p->script);
         any = true;
@@ -385,7 +332,7 @@ plots_outcome plots_draw(const char *directory, const plots_look *look, tg_error
             scripts[count++] = p->script;
     outcome = any ? draw(scripts, directory, look, error) : outcome;
     const bool others_are_old =
-        any ? outcome == PLOTS_DRAWN : outcome == PLOTS_NOTHING && is_file(directory, "bands.csv");
+        any ? outcome == PLOTS_DRAWN : outcome == PLOTS_NOTHING && shared_is_file(directory, "bands.csv");
     for (const struct picture *p = pictures; others_are_old && p < pictures + PICTURES; p++)
         if (!any || !is_drawn(p, directory, look, accuracy))
             remove_picture(directory, p);
@@ -423,7 +370,7 @@ static void write_screen(const void *context, FILE *to)
     const showing *s = context;
     const int half = s->screen.rows / 2, rows = !s->screen.live || half > 20 ? 20 : half < 14 ? 14 : half;
     set_path(to, "dir", s->directory);
-    fputs(is_file(s->directory, "search.csv") ? "searched=''; " : "", to); /* the legend has the points */
+    fputs(shared_is_file(s->directory, "search.csv") ? "searched=''; " : "", to); /* the legend has the points */
     fprintf(to, "columns=%d; rows=%d; colour=%d", s->screen.columns < 120 ? s->screen.columns - 1 : 119, rows,
             s->screen.colour);
 }

@@ -309,7 +309,7 @@ static bool claim(comparison *c, tg_error *error)
 static bool prepare(comparison *c, tg_error *error)
 {
     run_spec *s = &c->e.settings.run;
-    if (!experiment_prepare(&c->e, error))
+    if (!experiment_prepare(&c->e, NULL, error))
         return false;
     s->out = s->out ? s->out : c->e.name;
     if (!runlog_check_directory(s->out, error))

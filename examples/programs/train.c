@@ -82,7 +82,7 @@ static const options_program program = {
 
 static settings defaults(void)
 {
-    static const char *const of_many[] = {"test-noise", "drop-last", NULL};
+    static const char *const of_many[] = {"test-noise", "test-as", "drop-last", NULL};
     options_join(table, run_options, of_many);
     options_join(table, own_options, NULL);
     return (settings){.run = run_spec_defaults(false)};

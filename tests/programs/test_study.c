@@ -1,6 +1,7 @@
 /* The program `study`: its quick versions, that it continues after a stop, and the numbers in its reports. */
 #include "examples/programs/data/feed.h"
 #include "examples/programs/report/statistics.h"
+#include "examples/programs/run/numbers.h"
 #include "examples/programs/study/study.h"
 #include "tests/support/temporary_files.h"
 
@@ -332,59 +333,79 @@ START_TEST(the_pages_in_docs_have_the_numbers_of_the_kept_runs)
 }
 END_TEST
 
-/* ---- continuing after a stop ---- */
+/* ---- a study of one's own ---- */
 
-static run_source moons;
-
-static const study_grid keeping = {.keeps_model = true};
-
-static study_run small_run(void)
+/* Writes small.json, whose only run is "moons-ACTIVATION-seed1", with these options beside its own. */
+static void write_small(const char *activation, const char *options)
 {
-    tg_error error;
-    ck_assert_msg(moons.data.rows || dataset_load("moons", &(dataset_options){.rows = 200}, &moons.data, &error), "%s",
-                  error.text);
-    study_run run = {
-        .name = "moons", .cell = "", .options = "", .grid = &keeping, .from = &moons, .spec = study_spec()};
-    run.spec.data = "moons";
-    run.spec.net.hidden = "8x2";
-    run.spec.net.activation = "stochastic_gelu";
-    run.spec.net.dropout = 0.2;
-    run.spec.lr = 1e-2;
-    run.spec.batch = 16;
-    run.spec.epochs = 6;
-    run.spec.train_loss_every = 1;
-    return run;
+    char text[1000];
+    const int length =
+        snprintf(text, sizeof text,
+                 "{\"title\": \"Small\", \"options\": {\"data\": \"moons\", \"rows\": 200, \"hidden\": \"8x2\","
+                 " \"model\": \"mlp\", \"split\": \"fixed\", \"schedule\": \"constant\", \"warmup\": 0,"
+                 " \"weight-decay\": 0, \"activations\": \"%s\", \"batch\": 16, \"train-loss-every\": 1, \"seeds\": 1,"
+                 " \"keep-models\": true%s}, \"each\": [{\"name\": \"moons-\"}], \"report\": []}",
+                 activation, options);
+    temporary_write("small.json", text, (size_t)length);
 }
 
-static study_record train(const study_run *run)
+/* The folder of its run in a folder of results. */
+static const char *folder_of(const char *results, const char *activation)
 {
-    study_record record;
+    char path[200];
+    snprintf(path, sizeof path, "%s/small/runs/moons-%s-seed1", results, activation);
+    return temporary_path(path);
+}
+
+static void run_small(const char *results, const char *arguments)
+{
+    char all[1200];
+    snprintf(all, sizeof all, "'%s' --no-plots --out '%s' %s", temporary_path("small.json"), temporary_path(results),
+             arguments);
+    ck_assert_msg(run(all) == 0, "%s", output);
+}
+
+/* The numbers of its run, to be freed; and its epochs. */
+static json_t *numbers_of(const char *results, const char *activation)
+{
+    tg_error error = {0};
+    json_t *numbers = run_numbers(folder_of(results, activation), NULL, &error);
+    ck_assert_msg(numbers, "%s", error.text);
+    return numbers;
+}
+
+static double number_in(const json_t *numbers, const char *name)
+{
+    return json_number_value(json_object_get(numbers, name));
+}
+
+static runlog_epoch *epochs_of(const char *results, const char *activation, int *count)
+{
     tg_error error;
-    ck_assert_msg(study_run_train(run, temporary_folder(), false, NULL, &error), "%s", error.text);
-    ck_assert(study_record_read(&record, run, temporary_folder(), &error));
-    return record;
+    runlog_epoch *epochs = record_epochs(folder_of(results, activation), count, &error);
+    ck_assert_msg(epochs, "%s", error.text);
+    return epochs;
 }
 
 START_TEST(a_run_that_was_stopped_equals_one_that_was_not)
 {
-    study_run whole = small_run(), half = whole;
-    strcpy(whole.name, "whole");
-    half.spec.epochs = 2;
-    study_record a = train(&whole), b = train(&half);
-    ck_assert_int_eq(b.epochs, 2);
-    half.spec.epochs = 6;
-    study_record_free(&b);
-    b = train(&half);
-    ck_assert_int_eq(a.epochs, 6);
-    ck_assert_int_eq(b.epochs, 6);
-    for (int e = 1; e <= 6; e++) {
-        ck_assert_double_eq(a.epoch[e - 1].train_loss, b.epoch[e - 1].train_loss);
-        ck_assert_double_eq(a.epoch[e - 1].val_loss, b.epoch[e - 1].val_loss);
-        ck_assert_double_eq(a.epoch[e - 1].whole_train_loss, b.epoch[e - 1].whole_train_loss);
+    int all, parts;
+    write_small("stochastic_gelu", ", \"lr\": 0.01, \"dropout\": 0.2");
+    run_small("whole", "--epochs 6");
+    run_small("half", "--epochs 2");
+    run_small("half", "--epochs 6");
+    ASSERT_SAYS(output, "0 of 1 run done, 1 to do");
+    runlog_epoch *a = epochs_of("whole", "stochastic_gelu", &all), *b = epochs_of("half", "stochastic_gelu", &parts);
+    ck_assert_int_eq(all, 6);
+    ck_assert_int_eq(parts, 6);
+    for (int e = 0; e < 6; e++) {
+        ck_assert_double_eq(a[e].train_loss, b[e].train_loss);
+        ck_assert_double_eq(a[e].val_loss, b[e].val_loss);
+        ck_assert_double_eq(a[e].whole_train_loss, b[e].whole_train_loss);
     }
-    ck_assert_double_lt(a.epoch[5].whole_train_loss, 0.9 * a.epoch[0].whole_train_loss);
-    study_record_free(&a);
-    study_record_free(&b);
+    ck_assert_double_lt(a[5].whole_train_loss, 0.9 * a[0].whole_train_loss);
+    free(a);
+    free(b);
 }
 END_TEST
 
@@ -392,22 +413,26 @@ END_TEST
  * weights and the measures follow from the seed alone. */
 START_TEST(a_run_has_the_numbers_of_a_plain_loop)
 {
-    study_run run = small_run();
-    run.spec.net.activation = "relu";
-    run.spec.net.dropout = 0;
-    study_record record = train(&run);
-    run_source from = moons;
+    int count;
+    write_small("relu", ", \"lr\": 0.01, \"epochs\": 6, \"dropout\": 0");
+    run_small("o", "");
+    runlog_epoch *ours = epochs_of("o", "relu", &count);
+    run_source from = {0};
+    run_spec spec = run_spec_defaults(true);
     tg_error error;
-    ck_assert(source_split(&run.spec, &from, &error));
-    dataset set = from.data;
+    spec.data = "moons";
+    spec.rows = 200;
+    spec.split = "fixed";
+    ck_assert(source_open(&spec, &from, &error) && source_split(&spec, &from, &error));
     const tg_rng seed = tg_rng_seed(1), weights = tg_rng_stream(&seed, "weights");
     tg_mlp *plain =
         tg_mlp_new(&weights, &(tg_mlp_config){.inputs = 2, .hidden = {8, 8}, .outputs = 2, .activation = TG_RELU});
     tg_optimizer *adam =
         tg_optimizer_new(tg_mlp_parameters(plain), &(tg_optimizer_config){.kind = TG_ADAM, .lr = 1e-2});
     tg_tape *tape = tg_tape_new();
-    dataset_feed feed = {&set, &set.train};
+    dataset_feed feed = {&from.data, &from.data.train};
     const tg_fit_rows rows = dataset_feed_rows(&feed);
+    ck_assert_int_eq(count, 6);
     for (int epoch = 1; epoch <= 6; epoch++) {
         int32_t order[200];
         double sum = 0;
@@ -415,68 +440,53 @@ START_TEST(a_run_has_the_numbers_of_a_plain_loop)
             order[i] = i;
         dataset_feed_order(1, epoch, order, rows.count);
         for (int64_t at = 0; at < rows.count; at += 16) {
-            const int64_t count = rows.count - at < 16 ? rows.count - at : 16;
+            const int64_t size = rows.count - at < 16 ? rows.count - at : 16;
             float x[32];
             int32_t labels[16];
             tg_rng none = tg_rng_seed(0);
-            ck_assert(rows.fill(rows.context, order + at, count, &none, (void *[]){x, labels}));
+            ck_assert(rows.fill(rows.context, order + at, size, &none, (void *[]){x, labels}));
             tg_tape_reset(tape);
-            tg_tensor loss = tg_cross_entropy(tg_mlp_forward(plain, tg_constant(tape, TG_F32, x, TG_SHAPE(count, 2))),
-                                              tg_constant(tape, TG_I32, labels, TG_SHAPE(count)));
+            tg_tensor loss = tg_cross_entropy(tg_mlp_forward(plain, tg_constant(tape, TG_F32, x, TG_SHAPE(size, 2))),
+                                              tg_constant(tape, TG_I32, labels, TG_SHAPE(size)));
             ck_assert(tg_backward(loss));
-            sum += tg_item(loss) * (double)count;
+            sum += tg_item(loss) * (double)size;
             ck_assert(tg_optimizer_step(adam));
         }
-        ck_assert_double_eq_tol(record.epoch[epoch - 1].train_loss, sum / (double)rows.count, 1e-6);
+        ck_assert_double_eq_tol(ours[epoch - 1].train_loss, sum / (double)rows.count, 1e-6);
     }
     tg_tape_free(tape);
     tg_optimizer_free(adam);
     tg_mlp_free(plain);
-    free(set.order);
-    study_record_free(&record);
-}
-END_TEST
-
-START_TEST(a_record_of_other_options_is_refused_or_removed)
-{
-    study_run run = small_run();
-    tg_error error;
-    study_record a = train(&run), other;
-    run.spec.lr = 2e-2;
-    ck_assert(study_record_read(&other, &run, temporary_folder(), &error));
-    ck_assert_int_eq(other.epochs, 0);
-    ck_assert(!study_run_train(&run, temporary_folder(), false, NULL, &error));
-    ASSERT_SAYS(error.text, "has results with another --lr: 0.01, not 0.02");
-    ck_assert_msg(study_run_train(&run, temporary_folder(), true, NULL, &error), "%s", error.text);
-    ck_assert(study_record_read(&other, &run, temporary_folder(), &error));
-    ck_assert_int_eq(other.epochs, 6);
-    ck_assert_double_ne(a.epoch[0].train_loss, other.epoch[0].train_loss);
-    study_record_free(&a);
-    study_record_free(&other);
+    source_free(&from);
+    free(ours);
 }
 END_TEST
 
 START_TEST(what_a_run_is_follows_from_its_options_and_rows)
 {
-    tg_error error;
-    study_run run = small_run();
-    study_record a = train(&run);
-    ck_assert(!study_record_is_foreign(&run, temporary_folder(), &error));
-    run.spec.epochs = 100; /* only goes on */
-    ck_assert(!study_record_is_foreign(&run, temporary_folder(), &error));
-    run.spec.net.norm = "none"; /* the default */
-    ck_assert(!study_record_is_foreign(&run, temporary_folder(), &error));
-    run.spec.net.init = tg_init_name(TG_INIT_UNIT_ROWS);
-    ck_assert(study_record_is_foreign(&run, temporary_folder(), &error));
-    ASSERT_SAYS(error.text, "another --init: ");
-    run_source fewer = {.data = {0}};
-    ck_assert(dataset_load("moons", &(dataset_options){.rows = 190}, &fewer.data, &error));
-    run = small_run();
-    run.from = &fewer;
-    ck_assert(study_record_is_foreign(&run, temporary_folder(), &error));
-    ASSERT_SAYS(error.text, "has results of other data: ");
-    source_free(&fewer);
-    study_record_free(&a);
+    static const struct {
+        const char *options, *says;                             /* NULL: it is the same run */
+    } others[] = {{", \"lr\": 0.01, \"norm\": \"none\"", NULL}, /* the default */
+                  {", \"lr\": 0.02", "has results with another --lr: 0.01, not 0.02"},
+                  {", \"lr\": 0.01, \"init\": \"unit_rows\"", "another --init: "},
+                  {", \"lr\": 0.01, \"rows\": 190", "another --rows: 200, not 190"}};
+    char again[600];
+    write_small("relu", ", \"lr\": 0.01");
+    run_small("o", "--epochs 3");
+    json_t *first = numbers_of("o", "relu");
+    snprintf(again, sizeof again, "'%s' --no-plots --epochs 3 --out '%s'", temporary_path("small.json"),
+             temporary_path("o"));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        write_small("relu", others[i].options);
+        ck_assert_msg(run(again) == (others[i].says ? 2 : 0), "%s", output);
+        ASSERT_SAYS(output, others[i].says ? others[i].says : "1 of 1 run complete");
+    }
+    write_small("relu", others[1].options);
+    run_small("o", "--epochs 3 --overwrite");
+    json_t *second = numbers_of("o", "relu");
+    ck_assert_double_ne(number_in(first, "test_loss"), number_in(second, "test_loss"));
+    json_decref(first);
+    json_decref(second);
 }
 END_TEST
 
@@ -497,36 +507,93 @@ END_TEST
 /* By a loop over the epochs, from the files of the run. */
 START_TEST(the_results_of_a_run_follow_from_its_epochs)
 {
-    const study_run run = small_run();
-    study_record record = train(&run);
-    int best = 1;
+    int best = 1, count;
     double rise = 0;
+    write_small("relu", ", \"lr\": 0.01");
+    run_small("o", "--epochs 6");
+    json_t *numbers = numbers_of("o", "relu");
+    runlog_epoch *epoch = epochs_of("o", "relu", &count);
     for (int e = 2; e <= 6; e++) {
-        const double now = record.epoch[e - 1].val_loss;
-        rise = fmax(rise, now / record.epoch[e - 2].val_loss);
-        best = now < record.epoch[best - 1].val_loss ? e : best;
+        const double now = epoch[e - 1].val_loss;
+        rise = fmax(rise, now / epoch[e - 2].val_loss);
+        best = now < epoch[best - 1].val_loss ? e : best;
     }
-    ck_assert_double_eq(study_record_result(&record, "best_epoch"), best);
-    ck_assert_double_eq(study_record_result(&record, "best_val_loss"), record.epoch[best - 1].val_loss);
-    ck_assert_double_gt(study_record_result(&record, "test_loss"), 0.1);
-    ck_assert_double_lt(study_record_result(&record, "test_loss"), 1);
-    ck_assert_double_eq(study_record_result(&record, "epoch_2_loss"), record.epoch[1].train_loss);
-    ck_assert_double_eq(study_record_result(&record, "rise"), rise);
-    ck_assert_double_eq(study_record_result(&record, "gap"),
-                        record.epoch[5].val_loss - record.epoch[5].whole_train_loss);
-    ck_assert(isnan(study_record_result(&record, "nothing")));
-    study_record_free(&record);
+    ck_assert_double_eq(number_in(numbers, "best_epoch"), best);
+    ck_assert_double_eq(number_in(numbers, "best_val_loss"), epoch[best - 1].val_loss);
+    ck_assert_double_gt(number_in(numbers, "test_loss"), 0.1);
+    ck_assert_double_lt(number_in(numbers, "test_loss"), 1);
+    ck_assert_double_eq(number_in(numbers, "epoch_2_loss"), epoch[1].train_loss);
+    ck_assert_double_eq(number_in(numbers, "rise"), rise);
+    ck_assert_double_eq(number_in(numbers, "gap"), epoch[5].val_loss - epoch[5].whole_train_loss);
+    ck_assert_ptr_null(json_object_get(numbers, "noisy_accuracy"));
+    json_decref(numbers);
+    free(epoch);
 }
 END_TEST
 
 START_TEST(a_run_that_diverges_is_a_result)
 {
-    study_run run = small_run();
-    run.spec.lr = 1e30;
-    study_record record = train(&run);
-    ck_assert_int_ge(record.diverged, 1);
-    ck_assert(record.complete);
-    study_record_free(&record);
+    write_small("relu", ", \"lr\": 1e6, \"optimizer\": \"sgd\"");
+    run_small("o", "--epochs 6");
+    ASSERT_SAYS(output, "1 of 1 run complete.");
+    ASSERT_SAYS(temporary_text("o/small/runs.csv"), ",diverged,");
+}
+END_TEST
+
+/* The net is measured with its own form, others, and rounded weights; a form that is its own changes nothing. */
+START_TEST(a_net_is_tested_with_other_activations)
+{
+    write_small("gelu_exact",
+                ", \"lr\": 0.01, \"test-as\": \"gelu_exact,gelu_tanh,bfloat16\", \"test-noise\": \"0.5,1\"");
+    run_small("o", "--epochs 3");
+    json_t *numbers = numbers_of("o", "gelu_exact");
+    const double own = number_in(numbers, "loss_as_gelu_exact"), other = number_in(numbers, "loss_as_gelu_tanh"),
+                 rounded = number_in(numbers, "loss_as_bfloat16");
+    ck_assert_double_eq(own, number_in(numbers, "test_loss"));
+    ck_assert(other != own && fabs(other / own - 1) < 0.01);
+    ck_assert(rounded != own && fabs(rounded / own - 1) < 0.05);
+    ck_assert(number_in(numbers, "noisy_accuracy") > 0.3 && number_in(numbers, "noisy_accuracy") <= 1);
+    json_decref(numbers);
+}
+END_TEST
+
+/* It is read from the page, so that the page is right. */
+START_TEST(the_study_in_docs_is_run_and_reported)
+{
+    char arguments[800];
+    char *page = text_of("docs/studies.md"), *begin = strstr(page, "```json\n"),
+         *end = begin ? strstr(begin + 8, "```") : NULL;
+    ck_assert_ptr_nonnull(end);
+    temporary_write("mine.json", begin + 8, (size_t)(end - begin - 8));
+    snprintf(arguments, sizeof arguments, "'%s' --no-plots --out '%s'", temporary_path("mine.json"),
+             temporary_folder());
+    ck_assert_msg(run(arguments) == 0, "%s", output);
+    ASSERT_SAYS(temporary_text("mine/report.md"), "over 5 seeds");
+    free(page);
+}
+END_TEST
+
+static const struct {
+    const char *text, *says;
+} wrong_files[] = {
+    {"{", "small.json:"},
+    {"{\"options\": {\"epoch\": 3}}", "\"epoch\" is not an option of compare"},
+    {"{\"options\": {\"norm\": \"lair\"}}", "\"norm\" has a value that the option does not take"},
+    {"{\"options\": {\"norm\": \"none,lair\"}}", "\"norm\" has a value"},
+    {"{\"report\": [{\"needs\": 0, \"rule\": \"no\"}]}", "there is no rule 'no'"},
+    {"{\"report\": [{\"needs\": 0, \"text\": \"{no}\"}]}", "'no': there is no value of this name"},
+    {"{\"report\": [{\"needs\": 0, \"text\": \"{1 +}\"}]}", "'1 +': a number or a name is missing"},
+    {"{\"words\": {\"a\": \"{a}\"}, \"report\": [{\"needs\": 0, \"text\": \"{a}\"}]}", "contains itself"},
+    {"{\"report\": \"no.report\"}", "no.report:"}};
+
+START_TEST(a_file_that_is_no_study_is_refused_with_the_place)
+{
+    char arguments[600];
+    temporary_write("small.json", wrong_files[_i].text, strlen(wrong_files[_i].text));
+    snprintf(arguments, sizeof arguments, "'%s' --no-plots --report-only --out '%s'", temporary_path("small.json"),
+             temporary_path("o"));
+    ck_assert_int_ne(run(arguments), 0);
+    ASSERT_SAYS(output, wrong_files[_i].says);
 }
 END_TEST
 
@@ -551,7 +618,10 @@ Suite *study_suite(void)
     tcase_add_test(tests, the_results_of_a_run_follow_from_its_epochs);
     tcase_add_test(tests, a_run_that_was_stopped_equals_one_that_was_not);
     tcase_add_test(tests, a_run_has_the_numbers_of_a_plain_loop);
-    tcase_add_test(tests, a_record_of_other_options_is_refused_or_removed);
+    tcase_add_test(tests, the_study_in_docs_is_run_and_reported);
+    tcase_add_test(tests, a_net_is_tested_with_other_activations);
+    tcase_add_loop_test(tests, a_file_that_is_no_study_is_refused_with_the_place, 0,
+                        sizeof wrong_files / sizeof *wrong_files);
     tcase_add_test(tests, what_a_run_is_follows_from_its_options_and_rows);
     tcase_add_test(tests, a_run_that_cannot_be_kept_has_failed);
     tcase_add_test(tests, a_run_that_diverges_is_a_result);

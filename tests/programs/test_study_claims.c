@@ -1,6 +1,7 @@
-/* Statements about GELU: the rule, grids of runs as text, the comparisons between them, and that the page in docs
+/* Statements about GELU: the rule, expressions, grids of runs, the comparisons between them, and that the page in docs
  * equals the command's output. */
-#include "examples/programs/study/claims.h"
+#include "examples/programs/data/expression.h"
+#include "examples/programs/study/study.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>
@@ -36,144 +37,157 @@ static const struct {
 
 START_TEST(a_verdict_says_where_the_interval_lies)
 {
-    const claim about = {
+    const study_claim about = {
         .from = verdicts[_i].from, .to = verdicts[_i].to, .low = verdicts[_i].low, .high = verdicts[_i].high, .p = NAN};
-    ck_assert_str_eq(claim_verdict(&about), verdicts[_i].verdict);
+    ck_assert_str_eq(study_verdict(&about), verdicts[_i].verdict);
+}
+END_TEST
+
+/* ---- expressions ---- */
+
+static double called(const void *context, const char *name)
+{
+    return strcmp(name, "loss") == 0 ? *(const double *)context : NAN;
+}
+
+static const struct {
+    const char *text;
+    double value;
+} expressions[] = {{"1 + 2 * 3 - 4 / 8", 6.5},
+                   {"-(1 - .25) * -2", 1.5},
+                   {"exp(log(loss)) + 1e-3", 2.001},
+                   {"max(1, min(5, 3)) + abs(-1)", 4},
+                   {"gelu_exact(1)", 0.8413447460685429}, /* SciPy: norm.cdf(1) */
+                   {"gelu_exact'(0)", 0.5},
+                   {"gelu_exact''(1)", 0.24197072451914337},   /* norm.pdf(1) (2 - 1) */
+                   {"gelu_exact'''(1)", -0.7259121735574301},  /* norm.pdf(1) (1 - 4) */
+                   {"gelu_exact''''(1)", 0.48394144903828673}, /* norm.pdf(1) ((7 - 1) - 4) */
+                   {"largest(x * (1 - x), 0, 1, 0.25)", 0.25},
+                   {"place_of_largest(x * (1 - x), 0, 1, 0.25)", 0.5},
+                   {"sum(x * sum(x, 1, 2, 1), 1, 3, 1)", 18},
+                   {"zero(x - 0.3, 0, 1)", 0.3}};
+
+START_TEST(an_expression_has_its_value)
+{
+    const double loss = 2;
+    const char *wrong;
+    ck_assert_double_eq_tol(expression_value(expressions[_i].text, called, &loss, &wrong), expressions[_i].value,
+                            1e-12);
+    ck_assert_ptr_null(wrong);
+}
+END_TEST
+
+START_TEST(what_is_no_expression_is_refused)
+{
+    static const char *const texts[] = {"",      "1 +", "(1",           "1)",     "gelu(1)", "exp(1",
+                                        "exp()", "1 1", "sum(x, 0, 1)", "max(1)", "name",    "exp(1, 2)"};
+    const char *wrong;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        ck_assert_msg(isnan(expression_value(texts[i], NULL, NULL, &wrong)), "%s", texts[i]);
+        ck_assert_msg(wrong != NULL, "%s", texts[i]);
+    }
 }
 END_TEST
 
 /* ---- grids ---- */
 
-static dataset moons;
+static const char grid[] =
+    "{\"options\": {\"data\": \"moons\", \"epochs\": 3, \"batch\": 16, \"lr\": \"0.001,0.003,0.01\", \"seeds\": 2,"
+    " \"activations\": \"relu,gelu_exact\"}, \"quick\": {\"batch\": 8}, \"each\": [{\"name\": \"small-\", \"each\": ["
+    " {\"name\": \"4-\", \"options\": {\"hidden\": \"4x2\", \"residual\": true}},"
+    " {\"name\": \"8-\", \"options\": {\"hidden\": \"8\", \"optimizer\": \"adamw,sgd\"}}]}],"
+    " \"measures\": {\"perplexity\": {\"name\": \"perplexity\", \"of\": \"exp(best_val_loss)\", \"format\": \".3f\","
+    " \"ratio\": true}}, \"words\": {\"of_two_cells\": \"{mean}{times} ({low} to {high})\","
+    " \"of_four_cells\": \"{low} to {high}\", \"not_measured\": \"no\"},"
+    " \"report\": [{\"needs\": 0, \"rule\": \"claims\", \"columns\": \"true|found|p\", \"row\": "
+    "\"{verdict}|{found}|{p}\","
+    " \"claims\": ["
+    " {\"below\": 1, \"measure\": \"perplexity\", \"cells\": [\"small-4-gelu_exact\", \"small-4-relu\"]},"
+    " {\"near\": [1, 0.001], \"measure\": \"perplexity\", \"cells\": [\"small-4-gelu_exact\", \"small-4-relu\","
+    " \"small-8-gelu_exact-optimizeradamw\", \"small-8-relu-optimizeradamw\"]}]}]}";
 
-static const study_grid small = {.name = "small",
-                                 .fixed = "epochs=3 batch=16 residual=1",
-                                 .quick = "batch=8",
-                                 .factors = {"activation=relu,gelu_exact", "hidden=4x2,8", "residual=0,1"},
-                                 .rates = {1e-3, 3e-3, 1e-2},
-                                 .seeds = 2};
+static study read_grid(study_settings *settings, const char *text)
+{
+    tg_error error;
+    study s = {.settings = settings, .command = "", .library = "", .drawn = PLOTS_NOTHING};
+    settings->out = net_keep_text(temporary_folder());
+    temporary_write("grid.json", text, strlen(text));
+    ck_assert_msg(study_read(&s, net_keep_text(temporary_path("grid.json")), &error), "%s", error.text);
+    return s;
+}
 
 /* The run with this name. */
-static const study_run *run_named(const study_work *work, const char *name)
+static const study_run *run_named(const study *s, const char *name)
 {
-    for (int i = 0; i < work->count; i++)
-        if (strcmp(work->run[i].name, name) == 0)
-            return &work->run[i];
+    for (int i = 0; i < s->all.count; i++)
+        if (strcmp(s->all.run[i].name, name) == 0)
+            return &s->run[i];
     ck_abort_msg("no run '%s'", name);
     return NULL;
 }
 
 START_TEST(a_grid_has_every_combination_with_the_options_that_it_names)
 {
-    study_settings settings = {.out = temporary_folder()};
-    const study_context c = study_context_of(&settings, "claims", "");
-    study_work work = {.c = &c};
-    ck_assert(study_grids_add(&work, &small, 1, &(study_sources){.source = {{.data = moons}}}));
-    ck_assert_int_eq(work.count, 2 * 2 * 2 * 3 * 2);
-    const run_spec *s = &run_named(&work, "small-gelu_exact-hidden4x2-residual0-lr0.003-seed2")->spec;
-    ck_assert_str_eq(s->net.activation, "gelu_exact");
-    ck_assert_str_eq(s->net.hidden, "4x2");
-    ck_assert_int_eq(s->epochs, 3);
-    ck_assert_int_eq(s->batch, 16);
-    ck_assert_int_eq(s->seed, 2);
-    ck_assert_double_eq(s->lr, 3e-3);
-    ck_assert_ptr_nonnull(run_named(&work, "small-relu-hidden8-residual1-lr0.01-seed1"));
-    study_work_free(&work);
+    static study s;
+    study_settings settings = {0};
+    s = read_grid(&settings, grid);
+    ck_assert_int_eq(s.all.count, (1 + 2) * 2 * 3 * 2);
+    const study_run *run = run_named(&s, "small-8-gelu_exact-optimizersgd-lr0.003-seed2");
+    ck_assert_str_eq(run->cell, "small-8-gelu_exact-optimizersgd");
+    ck_assert_str_eq(run->spec.net.activation, "gelu_exact");
+    ck_assert_str_eq(run->spec.net.hidden, "8");
+    ck_assert_int_eq(run->spec.epochs, 3);
+    ck_assert_int_eq(run->spec.batch, 16);
+    ck_assert_int_eq(run->spec.seed, 2);
+    ck_assert_double_eq(run->spec.lr, 3e-3);
+    ck_assert(run_named(&s, "small-4-relu-lr0.01-seed1")->spec.net.residual);
+    ck_assert_ptr_nonnull(strstr(run->options, "hidden=8 activation=gelu_exact"));
+    study_free(&s);
     settings.quick = true; /* two rates, and its own options */
-    work = (study_work){.c = &c};
-    ck_assert(study_grids_add(&work, &small, 1, &(study_sources){.source = {{.data = moons}}}));
-    ck_assert_int_eq(work.count, 2 * 2 * 2 * 2 * 2);
-    ck_assert_int_eq(work.run[0].spec.batch, 8);
-    study_work_free(&work);
-}
-END_TEST
-
-START_TEST(a_grid_with_an_option_that_is_none_is_refused)
-{
-    study_settings settings = {.out = temporary_folder()};
-    const study_context c = study_context_of(&settings, "claims", "");
-    const char *const wrong[] = {"epochs=x", "epoch=3", "norm=lair"};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        study_grid grid = small;
-        study_work work = {.c = &c};
-        grid.fixed = wrong[i];
-        ck_assert(!study_grids_add(&work, &grid, 1, &(study_sources){.source = {{.data = moons}}}));
-        grid = small;
-        grid.factors[3] = "norm=none,lair";
-        ck_assert(!study_grids_add(&work, &grid, 1, &(study_sources){.source = {{.data = moons}}}));
-        study_work_free(&work);
-    }
+    s = read_grid(&settings, grid);
+    ck_assert_int_eq(s.all.count, (1 + 2) * 2 * 2 * 2);
+    ck_assert_int_eq(s.run[0].spec.batch, 8);
+    study_free(&s);
 }
 END_TEST
 
 /* ---- comparisons ---- */
 
-/* Fills the study's grid `gpt` with invented records; the function `loss` gives each run's loss. */
-static void invent(study_work *work, double (*loss)(const study_run *run))
-{
-    for (int i = 0; i < work->count; i++) {
-        study_record *r = &work->run[i].record;
-        r->epochs = work->run[i].spec.epochs;
-        r->complete = true;
-        r->results = json_pack("{s:f}", "best_val_loss", loss(&work->run[i]));
-    }
-}
-
 /* GELU is better than ReLU by 0.3, 0.4, 0.5; the rate of 0.003 is the best. */
-static double loss_of(const study_run *run)
+static double loss_of(const run_spec *spec)
 {
-    const bool gelu = strcmp(run->spec.net.activation, "gelu_exact") == 0;
-    return 2 + 0.01 * run->spec.seed * run->spec.seed - (gelu ? 0.2 + 0.1 * run->spec.seed : 0) +
-           (run->spec.lr == 3e-3 ? 0 : 0.05);
-}
-
-static const study_grid *grid_called(const char *name)
-{
-    for (int i = 0; i < CLAIM_GRIDS; i++)
-        if (claim_grids[i].name && strcmp(claim_grids[i].name, name) == 0)
-            return &claim_grids[i];
-    return NULL;
-}
-
-static double perplexity_of(const study_cell *cell, int seed)
-{
-    double loss[STUDY_SEEDS];
-    study_cell_values(cell, cell->best, "best_val_loss", loss);
-    return exp(loss[seed - 1]);
+    const bool gelu = strcmp(spec->net.activation, "gelu_exact") == 0;
+    return 2 + 0.01 * spec->seed * spec->seed - (gelu ? 0.2 + 0.1 * spec->seed : 0) + (spec->lr == 3e-3 ? 0 : 0.05);
 }
 
 START_TEST(cells_are_compared_by_seed_at_their_best_rates)
 {
-    study_settings settings = {.out = temporary_folder()};
-    const study_context c = study_context_of(&settings, "claims", "");
-    study_work work = {.c = &c};
-    static study_sources none;
-    static const claim_measure perplexity = {"perplexity", .format = "%.3f", .of = perplexity_of};
-    static const char *const two[CLAIM_CELLS] = {"gpt-gelu_exact-post-norm0", "gpt-relu-post-norm0"},
-                             *const four[CLAIM_CELLS] = {"gpt-gelu_exact-post-norm0", "gpt-relu-post-norm0",
-                                                         "gpt-gelu_exact-post-norm1", "gpt-relu-post-norm1"};
-    static claims all;
-    all.work = &work;
-    ck_assert(study_grids_add(&work, grid_called("gpt"), 1, &none));
-    invent(&work, loss_of);
+    static study s;
+    char text[sizeof grid], interval[100];
+    study_settings settings = {.no_plots = true, .sweep.count = 1};
+    tg_error error;
+    memcpy(text, grid, sizeof grid);
+    *(strstr(text, "\"seeds\": 2") + 9) = '3';
+    s = read_grid(&settings, text);
+    ck_assert(files_make_folder(s.folder, &error) && freopen("/dev/null", "w", stdout));
+    for (int i = 0; i < s.all.count; i++)
+        s.run[i].results = json_pack("{s:f}", "best_val_loss", loss_of(&s.run[i].spec));
+    const study_cell cell = study_cell_of(&s, "small-4-relu");
+    ck_assert_double_eq(cell.best, 3e-3);
+    ck_assert(cell.whole && cell.seeds == 3 && cell.rate_count == 3);
     /* mean -0.4, deviation 0.1, three seeds: 4.302653 is Student's 97.5 % point with two degrees of freedom */
     const double margin = 4.302652730 * 0.1 / sqrt(3);
-    claim_cells(&all, "better", -INFINITY, 1, &perplexity, two);
-    claim *found = &all.row[0];
-    ck_assert_double_eq_tol(found->low, exp(-0.4 - margin), 1e-6);
-    ck_assert_double_eq_tol(found->high, exp(-0.4 + margin), 1e-6);
-    ck_assert_str_eq(claim_verdict(found), "yes");
-    ck_assert_double_eq_tol(found->p, 0.020204102886728685, 1e-9); /* SciPy: 2 t.sf(0.4 / (0.1 / sqrt(3)), 2) */
-    found->p = 0.06;                                               /* as corrected for others */
-    ck_assert_str_eq(claim_verdict(found), "not shown");
-    ck_assert_str_eq(strstr(found->words, ": "), ": 0.670 times (0.523 to 0.859)");
-    claim_cells(&all, "alike", 0, 0, &perplexity, four);
-    ck_assert_double_eq_tol(all.row[1].low, 1, 1e-9);
-    ck_assert_double_eq_tol(all.row[1].high, 1, 1e-9);
-    work.run[0].record.complete = false;
-    claim_cells(&all, "better", -INFINITY, 1, &perplexity, two);
-    ck_assert_str_eq(claim_verdict(&all.row[2]), "not measured");
-    study_work_free(&work);
+    ck_assert_msg(study_report(&s, &error), "%s", error.text);
+    const char *report = temporary_text("grid/report.md");
+    snprintf(interval, sizeof interval, "| yes | 0.670 times (%.3f to %.3f) | 0.02 |", exp(-0.4 - margin),
+             exp(-0.4 + margin)); /* SciPy: 2 t.sf(0.4 / (0.1 / sqrt(3)), 2) = 0.0202 */
+    ck_assert_msg(strstr(report, interval), "no '%s' in\n%s", interval, report);
+    ck_assert_msg(strstr(report, "| yes | 1.000 to 1.000 | 0 |"), "%s", report);
+    json_decref(s.run[0].results);
+    s.run[0].results = NULL;
+    ck_assert(study_report(&s, &error));
+    ck_assert_ptr_nonnull(strstr(temporary_text("grid/report.md"), "| not measured | no |"));
+    study_free(&s);
 }
 END_TEST
 
@@ -274,30 +288,16 @@ START_TEST(the_page_in_docs_has_every_statement_and_the_numbers_of_the_kept_runs
 }
 END_TEST
 
-/* ---- */
-
-static void make(void)
-{
-    tg_error error;
-    temporary_folder_make();
-    ck_assert_msg(dataset_load("moons", &(dataset_options){.rows = 60}, &moons, &error), "%s", error.text);
-}
-
-static void drop(void)
-{
-    dataset_free(&moons);
-    temporary_folder_remove();
-}
-
 Suite *study_claims_suite(void)
 {
     Suite *suite = suite_create("study_claims");
     TCase *tests = tcase_create("study_claims");
     tcase_set_timeout(tests, 120);
-    tcase_add_checked_fixture(tests, make, drop);
+    tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_loop_test(tests, a_verdict_says_where_the_interval_lies, 0, sizeof verdicts / sizeof *verdicts);
     tcase_add_test(tests, a_grid_has_every_combination_with_the_options_that_it_names);
-    tcase_add_test(tests, a_grid_with_an_option_that_is_none_is_refused);
+    tcase_add_loop_test(tests, an_expression_has_its_value, 0, sizeof expressions / sizeof *expressions);
+    tcase_add_test(tests, what_is_no_expression_is_refused);
     tcase_add_test(tests, cells_are_compared_by_seed_at_their_best_rates);
     tcase_add_test(tests, values_are_those_of_mathematics);
     tcase_add_test(tests, the_page_in_docs_has_every_statement_and_the_numbers_of_the_kept_runs);

@@ -437,7 +437,7 @@ static bool options_matter(const experiment *e, tg_error *error)
         const run_spec spec = experiment_spec(e, run);
         if (!experiment_tries(e, run))
             continue;
-        if (spec.validation && strcmp(spec.validation, "none") == 0)
+        if (spec.validation && strcmp(spec.validation, "none") == 0 && !spec.reconstructs)
             return tg_fail(error, "--validation none: a comparison needs validation rows to choose the best epoch");
         if (!run_spec_check(&spec, source_classifies(&spec, &e->from), error) ||
             (e->parameters[run] = run_parameters(&spec, &e->from, error)) < 0)
@@ -512,12 +512,17 @@ static bool count_rows(experiment *e, int nets, tg_error *error)
     return fine;
 }
 
+static int count_runs(const experiment *e)
+{
+    return e->form_count * e->points * e->settings.seeds * folds(e);
+}
+
 /* Sets the runs from the lists, and checks them. */
 static bool make_grid(experiment *e, tg_error *error)
 {
     if (!read_lists(e, error))
         return false;
-    e->runs = e->form_count * e->points * e->settings.seeds * folds(e);
+    e->runs = count_runs(e);
     const int nets = e->form_count * e->points;
     free(e->parameters);
     e->parameters = memory_checked(calloc((size_t)nets, sizeof *e->parameters));
@@ -589,9 +594,9 @@ static bool start_search(experiment *e, tg_error *error)
     return list_searched(e, error);
 }
 
-bool experiment_prepare(experiment *e, tg_error *error)
+bool experiment_list_runs(experiment *e, tg_error *error)
 {
-    run_spec *s = &e->settings.run;
+    const run_spec *s = &e->settings.run;
     const char *elsewhere = options_first(&s->given, (const char *const[]){"more-is-better", "less-is-better", NULL});
     if (elsewhere)
         return tg_fail(error, "--%s: only with --runs; the direction of our own measures is known", elsewhere);
@@ -599,7 +604,25 @@ bool experiment_prepare(experiment *e, tg_error *error)
         !runlog_check_measures(e->settings.measures, error) || !sweep_prepare(&e->settings.sweep, error) ||
         !read_forms(e, error) || !read_lists(e, error))
         return false;
-    if (!spec_take_products(s->products, error) || !source_open(s, &e->from, error))
+    e->runs = count_runs(e);
+    return true;
+}
+
+/* Opens the data, or takes that of another experiment. */
+static bool open_data(experiment *e, const experiment *lender, tg_error *error)
+{
+    e->borrows = lender != NULL;
+    if (!lender)
+        return source_open(&e->settings.run, &e->from, error);
+    e->from = lender->from;
+    e->from.data.order = NULL; /* has a split of its own */
+    return source_complete(&e->settings.run, &e->from, error);
+}
+
+bool experiment_prepare(experiment *e, const experiment *lender, tg_error *error)
+{
+    if (!experiment_list_runs(e, error) || !spec_take_products(e->settings.run.products, error) ||
+        !open_data(e, lender, error))
         return false;
     if (!check_models(e, error))
         return false;
@@ -611,7 +634,10 @@ bool experiment_prepare(experiment *e, tg_error *error)
 
 void experiment_free(experiment *e)
 {
-    source_free(&e->from);
+    if (e->borrows)
+        free(e->from.data.order);
+    else
+        source_free(&e->from);
     free(e->parameters);
     free(e->rows);
 }

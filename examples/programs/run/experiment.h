@@ -2,7 +2,7 @@
  *
  *     experiment e = experiment_defaults();
  *     options_parse(experiment_program(), argc, argv, &e.settings);
- *     if (!experiment_prepare(&e, &error))             // checks everything, loads the data, writes nothing
+ *     if (!experiment_prepare(&e, NULL, &error))       // checks everything, loads the data, writes nothing
  *         return fprintf(stderr, "compare: %s\n", error.text), 2;
  *     run_spec spec = experiment_spec(&e, run);         // of run 0 .. e.runs - 1
  *     experiment_free(&e);
@@ -48,6 +48,7 @@ typedef struct experiment_form {
 typedef struct experiment {
     experiment_settings settings;
     run_source from; /* split for the first run */
+    bool borrows;    /* the data is another's */
     experiment_form form[EXPERIMENT_FORMS];
     int form_count, model_count;
     experiment_axis axes[EXPERIMENT_AXES];
@@ -67,8 +68,13 @@ experiment experiment_defaults(void);
 /* Reads --margin, "1%" or "0.01"; 0 without the option. On failure false and one line. */
 bool experiment_margin(const experiment_settings *s, double *margin, tg_error *error);
 
-/* Checks the combination of options and loads the data. On failure false and one line. */
-bool experiment_prepare(experiment *e, tg_error *error);
+/* Finds the runs without loading the data: e->runs, and experiment_given and experiment_name of each, unless options
+ * are left to defaults for the data. On failure false and one line. */
+bool experiment_list_runs(experiment *e, tg_error *error);
+
+/* Checks the combination of options and loads the data, or shares that of `lender` (NULL: none), which has the same
+ * options for data and lives longer. On failure false and one line. */
+bool experiment_prepare(experiment *e, const experiment *lender, tg_error *error);
 void experiment_free(experiment *e);
 
 /* With --lr auto or --init-scale auto (search.h), after all runs: adds values, given each activation's first run at its

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The split whose measures are reported. */
 static dataset_feed *reported_part(trainer *t)
@@ -33,6 +34,46 @@ void run_noise(trainer *t, json_t *results)
         const tg_fit_rows rows = dataset_feed_rows(&noisy);
         if (run_measure(t, &rows, &m))
             put(results, "noise", (double[]){noisy.noise, m.loss, m.accuracy}, 3);
+    }
+}
+
+/* The test loss of a net with the same weights, rounded to a format, and this activation. */
+static void put_variant(trainer *t, const char *name, const char *activation, tg_format format, json_t *results)
+{
+    const tg_rng rng = tg_rng_seed(1);
+    char text[80];
+    tg_error error;
+    runlog_measures m = RUNLOG_NO_MEASURES;
+    net_spec spec = t->spec->net;
+    tg_model *own = t->model;
+    spec.activation = activation;
+    t->model = net_new(&spec, &rng, &error);
+    tg_parameters *set = t->model ? tg_model_parameters(t->model) : NULL;
+    if (set && tg_parameters_copy(set, tg_model_parameters(own)) > 0) {
+        float *weights = tg_parameters_values(set);
+        for (int64_t i = 0; i < tg_parameters_size(set); i++)
+            weights[i] = tg_round(format, weights[i]);
+        tg_parameters_changed(set);
+        snprintf(text, sizeof text, "loss_as_%s", name);
+        if (run_measure(t, &t->from->test, &m) && isfinite(m.loss))
+            json_object_set_new(results, text, json_real(m.loss));
+    }
+    tg_model_free(t->model);
+    t->model = own;
+}
+
+void run_variants(trainer *t, json_t *results)
+{
+    const char *names = t->spec->test_as;
+    for (char name[64]; t->from->test.count > 0 && !t->refit && next_word(&names, name, sizeof name);) {
+        tg_activation activation;
+        const tg_format format = strcmp(name, "float16") == 0    ? TG_FLOAT16
+                                 : strcmp(name, "bfloat16") == 0 ? TG_BFLOAT16
+                                                                 : TG_FLOAT32;
+        if (format == TG_FLOAT32 && tg_activation_from_name(name, &activation))
+            put_variant(t, name, tg_activation_name(activation), format, results);
+        else if (format != TG_FLOAT32)
+            put_variant(t, name, t->spec->net.activation, format, results);
     }
 }
 
@@ -225,6 +266,8 @@ json_t *run_results(trainer *t, bool surface, tg_error *error)
         put(results, "confusion", k.confusion, t->about->classes * t->about->classes);
     if (results && !t->from->is_text)
         run_noise(t, results);
+    if (results)
+        run_variants(t, results);
     free_kept(&k);
     return results;
 }

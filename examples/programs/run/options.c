@@ -229,12 +229,26 @@ bool options_take(const program_option *o, void *settings, json_t *object)
     return options_set(o, settings, number);
 }
 
+bool options_take_all(const options_program *program, const char *where, json_t *object, void *settings,
+                      tg_error *error)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(object, name, value) {
+        const program_option *o = options_find(program->table, name);
+        if (strcmp(name, "version") == 0 || strcmp(name, "checksum") == 0)
+            continue;
+        if (!o || !options_take(o, settings, object))
+            return o ? tg_fail(error, "%s: \"%.60s\" has a value that the option does not take", where, name)
+                     : tg_fail(error, "%s: \"%.60s\" is not an option of %s", where, name, program->name);
+    }
+    return true;
+}
+
 bool options_load(const options_program *program, const char *path, void *settings, tg_error *error)
 {
     static json_t *file; /* the settings point to its texts */
     json_error_t wrong;
-    const char *name;
-    json_t *value;
     json_decref(file);
     file = NULL;
     FILE *text = files_read(NULL, path, error);
@@ -245,15 +259,7 @@ bool options_load(const options_program *program, const char *path, void *settin
         return false;
     if (!file || !json_is_object(file))
         return tg_fail(error, "%s:%d: %s", path, file ? 1 : wrong.line, file ? "expected an object" : wrong.text);
-    json_object_foreach(file, name, value) {
-        const program_option *o = options_find(program->table, name);
-        if (strcmp(name, "version") == 0 || strcmp(name, "checksum") == 0)
-            continue;
-        if (!o || !options_take(o, settings, file))
-            return o ? tg_fail(error, "%s: \"%.60s\" has a value that the option does not take", path, name)
-                     : tg_fail(error, "%s: \"%.60s\" is not an option of %s", path, name, program->name);
-    }
-    return true;
+    return options_take_all(program, path, file, settings, error);
 }
 
 /* ---- argp ---- */

@@ -99,6 +99,10 @@ int options_position(const char *const *choices, const char *word);
  * line that names the file and the option. Texts live as long as the program. */
 bool options_load(const options_program *program, const char *path, void *settings, tg_error *error);
 
+/* The same from an object, whose texts must outlive the settings; `where` begins the message. */
+bool options_take_all(const options_program *program, const char *where, json_t *object, void *settings,
+                      tg_error *error);
+
 /* Sets one option from the member of its name in a JSON object, whose texts must outlive the settings. False if there
  * is no such member, or its value is invalid for the option (null where the default is a text). */
 bool options_take(const program_option *option, void *settings, json_t *object);

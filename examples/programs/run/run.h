@@ -112,4 +112,8 @@ json_t *run_results(trainer *r, bool surface, tg_error *error);
 /* Adds the loss and accuracy under noise, as the specification asks for. */
 void run_noise(trainer *r, json_t *results);
 
+/* Adds loss_as_NAME, the test loss with each activation of --test-as, or with weights of each format, in place of the
+ * net's own. A net that was trained again has none. */
+void run_variants(trainer *r, json_t *results);
+
 #endif

@@ -24,6 +24,13 @@ static const char *const schedules[] = {
 static const char *const bests[] = {"loss", "accuracy", NULL};
 static const char *const whether[] = {"auto", "yes", "no", NULL};
 static const char *const rounds[] = {"float32", "bfloat16", "float16", NULL};
+#define TG_PLAIN(constant, name, ...) #name,
+#define TG_GATED(constant, name, ...) #name,
+static const char *const variants[] = {
+#include "nn/activations.def"
+    "float16", "bfloat16", NULL};
+#undef TG_PLAIN
+#undef TG_GATED
 static const char *const splits[] = {"redrawn", "fixed", NULL};
 static const char *const gated_widths[] = {"parameters", "width", NULL};
 static const char *const deciders[] = {"file", "model", NULL};
@@ -80,19 +87,6 @@ run_spec run_spec_defaults(bool compared)
                       .warmup = 0.05,
                       .weight_decay = 0.01,
                       .clip = compared ? 0 : 1};
-}
-
-bool run_spec_set(run_spec *s, const char *options)
-{
-    char option[40], value[80];
-    int used = 0;
-    for (const char *at = options; sscanf(at, " %39[^=]=%79s%n", option, value, &used) == 2; at += used) {
-        const program_option *o = options_find(run_options, option);
-        const char *kept = o ? net_keep_text(value) : NULL;
-        if (!kept || !((o->type == OPTION_FLAG && strcmp(kept, "0") == 0) || options_set(o, s, kept)))
-            return false;
-    }
-    return true;
 }
 
 /* ---- defaults for data and model ---- */
@@ -186,8 +180,8 @@ void run_spec_complete(run_spec *s, int64_t rows)
 bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
 {
     static const char *const of_rows[] = {
-        "target", "task",  "header", "ignore",     "categorical",      "missing", "rows",          "noise",
-        "split",  "folds", "fold",   "test-noise", "keep-predictions", "weights", "class-weights", NULL};
+        "target", "task", "header",     "ignore",  "categorical",      "missing", "rows",          "noise", "split",
+        "folds",  "fold", "test-noise", "test-as", "keep-predictions", "weights", "class-weights", NULL};
     const char *model = s->net.model,
                *of_rows_only = tg_model_traits_of(model)->text ? options_first(&s->given, of_rows) : NULL;
     tg_optimizer_kind optimizer = TG_ADAMW;

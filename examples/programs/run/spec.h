@@ -26,7 +26,7 @@ typedef struct run_spec {
     const char *products; /* one of spec_products; NULL: auto */
     const char *round;    /* of training passes; NULL: not rounded */
     double lr, warmup, end, weight_decay, momentum, beta1, beta2, clip, ema, label_smoothing;
-    const char *test_noise;
+    const char *test_noise, *test_as;
     int train_loss_every;
     bool drop_last;
     bool reconstructs; /* the targets are the inputs, for any model; not an option */
@@ -52,10 +52,6 @@ extern const program_option run_options[];
 
 /* The defaults of `train`, or of a run that is compared. */
 run_spec run_spec_defaults(bool compared);
-
-/* Sets options of a text: "epochs=3 hidden=64x2 residual=1"; a flag has the values 0 and 1. False if one is not an
- * option, or has no such value. */
-bool run_spec_set(run_spec *s, const char *options);
 
 /* Sets options that are 0, -1 or auto to defaults for the data and the model: batch, epochs, patience, learning rate,
  * widths, dropout, refit, nets. A complete specification gives the same run in every program. */

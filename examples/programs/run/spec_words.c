@@ -13,7 +13,7 @@
 static bool makes_run(const program_option *o)
 {
     static bool made[OPTIONS_MOST];
-    static const char *const others[] = {"test-noise", "drop-last", NULL};
+    static const char *const others[] = {"test-noise", "test-as", "drop-last", NULL};
     const int count = (int)(options_find(run_options, "products") - run_options);
     if (!made[count])
         for (int i = 0; i <= count; i++)

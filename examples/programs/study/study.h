@@ -1,97 +1,145 @@
-/* A study: a grid of runs, which are options of `compare`; what was published; and a sentence for each comparison. The
- * program does the rest: it trains what is missing, keeps the runs, and writes the report.
+/* A study is a file: a grid of runs, which are options of `compare`; what was published; what texts claim; and the report
+ * as templates. The program trains what is missing, keeps the numbers of the runs, and writes the report.
  *
- *     const study study_shakespeare = {.name = "shakespeare", .about = "activations in a small GPT",
- *                                      .title = "Activations in a small GPT", .protocol = "4 layers, ...",
- *                                      .grids = grids, .grid_count = 4, .cells = cells, .measure = "best_val_loss",
- *                                      .published = published, .comparisons = comparisons};
+ *     {"title": "Does dropout help GELU?", "protocol": "A net of two layers on wine.csv.",
+ *      "options": {"data": "csv:wine.csv", "activations": "gelu_exact", "dropout": "0,0.2", "hidden": "32x2",
+ *                  "lr": "0.001,0.003", "seeds": 5},
+ *      "forms": ["gelu_exact-dropout0", "gelu_exact-dropout0.2"], "measure": "test_loss",
+ *      "comparisons": [["gelu_exact-dropout0.2", "gelu_exact-dropout0", "Does dropout help?"]],
+ *      "report": "forms.json"}
  *
- * The exit status is 0; 1 where a run failed or a result could not be written; 2 where the study could not begin;
- * signals_status() where it was interrupted.
+ * docs/studies.md describes the file. The exit status is 0; 1 where a run failed or a result could not be written; 2
+ * where the study could not begin; signals_status() where it was interrupted.
  */
 #ifndef STUDY_STUDY_H
 #define STUDY_STUDY_H
 
 #include "examples/programs/report/sheet.h"
-#include "examples/programs/report/statistics.h"
-#include "examples/programs/study/runs.h"
+#include "examples/programs/run/pool.h"
 #include "plots/plots.h"
 
-/* A published number, which is compared with the median of our seeds. */
-typedef struct study_published {
-    const char *cell, *source; /* NULL ends the list; "figure 2", "course report" */
-    double rate;               /* at which it was measured; 0: not said, so ours is at the best and at the first rate */
-    const char *result;        /* "test_loss", or "lowest val_loss": the lowest median after the epochs of the grid */
-    double value, within;      /* it is met within this, or between the least and the greatest of our seeds */
-    const char *less;          /* of a study with levels: the number is the difference from this form */
-} study_published;
+enum { STUDY_SEEDS = 32, STUDY_RATES = 16 };
 
-/* "Is SwiGLU better than GELU (both reports: yes)?": whether the cell's measure is lower than the other's. */
-typedef struct study_comparison {
-    const char *cell, *other, *text; /* NULL ends the list */
-} study_comparison;
+typedef struct study_settings {
+    const char *out, *data;
+    const char *only; /* shell pattern: trains only missing runs with a matching name, at least one; NULL: all */
+    bool quick, report_only, no_plots;
+    bool overwrite; /* retrain runs that have a record with other settings, instead of refusing */
+    sweep sweep;
+    int epochs;
+    options_given given;
+} study_settings;
 
-/* Cells of one grid at three scales of the initial weights: PREFIX, a form of `cells`, and the scale. */
-enum { STUDY_LEVELS = 3 };
-typedef struct study_levels {
-    const char *prefix, *about; /* NULL ends the list */
-    bool is_text;               /* exp(loss) is a perplexity */
-    const char *level[STUDY_LEVELS], *shown[STUDY_LEVELS];
-} study_levels;
-
-typedef struct study_results {
-    const struct study *of;
-    const study_context *c;
-    study_sources from;
-    study_work work;
-    study_outcome outcome;
-    plots_outcome drawn; /* by study_picture */
-    bool broken;         /* something could not be read or written: */
-    tg_error error;
-} study_results;
+/* What is known of a run: from its folder, or else from runs.csv of the study. */
+typedef struct study_run {
+    const char *cell;    /* its name without rate and seed; equal texts are shared */
+    const char *options; /* those that are not defaults, without data, rate, epochs and seed */
+    run_spec spec;
+    bool diverged;
+    int epochs;
+    json_t *results; /* numbers of a complete run, as record_numbers gives them; NULL: it is not complete */
+} study_run;
 
 typedef struct study {
-    const char *name, *about, *title, *protocol;
-    const study_grid *grids;
-    int grid_count;
-
-    const char *const *cells; /* that are shown, ended by NULL */
-    const char *measure;      /* a result, smaller is better, by which they are compared */
-    bool ratio;               /* as a ratio of geometric means, not as a difference of means */
-    double rate;              /* all are compared at this rate; 0: each at its best by validation */
-    int pairs;                /* so many cells, from the first on, are compared in all pairs */
-    const study_published *published;
-    const study_comparison *comparisons;
-    const study_levels *levels; /* at each of which the cells are compared (levels.c) */
-
-    /* In place of the report that follows from these. */
-    void (*report)(study_results *r, sheet *s);
+    const study_settings *settings;
+    const char *command;   /* that repeats it */
+    char name[NAME_MAX];   /* of the study, */
+    char home[PATH_MAX];   /* of the folder of its file, */
+    const char *library;   /* of the folder of reports, */
+    char folder[PATH_MAX]; /* of its results: OUT/NAME, or OUT/NAME-quick; */
+    char runs[PATH_MAX];   /* and of those of its runs: FOLDER/runs */
+    json_t *file, *texts;  /* what it says; and the options of all experiments, which point to it */
+    experiment **experiments;
+    char (*prefixes)[RUN_NAME];
+    int experiment_count;
+    pool all;
+    study_run *run; /* [all.count] */
+    jobs_outcome outcome;
+    plots_outcome drawn;
 } study;
 
-/* The studies, in the order in which they are listed and, with the name `all`, done. */
-#define STUDIES     STUDY(gelu_mnist) STUDY(gelu_autoencoder) STUDY(shakespeare) STUDY(deviation) STUDY(claims)
-#define STUDY(name) extern const study study_##name;
-STUDIES
-#undef STUDY
+/* Reads a study and lists its runs. False and one line if the file is none. To be freed also then. */
+bool study_read(study *s, const char *path, tg_error *error);
+void study_free(study *s);
 
-/* Trains what is missing, and writes and prints the report; the exit status. */
-int study_do(const study *s, const study_context *c);
+/* Trains the missing runs, in the order of their seeds, and reads all numbers, of folders or, where there is none, of
+ * FOLDER/runs.csv, which it writes. 0, or the exit status with one line. */
+int study_work(study *s, tg_error *error);
 
-/* Prints why a study cannot start or continue; returns the exit status. */
-int study_refuse(const char *message, int status);
+/* Writes and prints the report. False and one line if the file asks for what is not there, or it cannot be written. */
+bool study_report(study *s, tg_error *error);
 
-/* The reports of a study's data (compared.c, levels.c). */
-void study_compare(study_results *r, sheet *s);
-void study_compare_levels(study_results *r, sheet *s);
+/* ---- cells: the runs of one combination of options, at each rate and seed ---- */
 
-/* "0.442 times (0.321 to 0.770)", "-0.31 (-0.40 to -0.22)": an estimate, of a ratio its logarithm, and its interval. */
-enum { STUDY_INTERVAL = 120 };
-void study_say_interval(const statistics_estimate *e, const char *format, bool ratio, bool times,
-                        char text[STUDY_INTERVAL]);
+typedef struct study_cell {
+    const study *of;
+    const char *name; /* NULL: there is no such cell */
+    int seeds, rate_count;
+    double rates[STUDY_RATES];
+    bool whole;  /* all seeds are complete at all rates */
+    double best; /* of the rates with the most complete seeds that with the lowest validation loss; 0: none */
+} study_cell;
 
-/* For a report: writes FOLDER/NAME, and draws by a script of plots/ the picture that the report then has, unless
- * something could not be written. */
-void study_file(study_results *r, const char *name, files_writer *write, const void *context);
-void study_picture(study_results *r, sheet *s, const char *script, const char *file, const char *says);
+study_cell study_cell_of(const study *s, const char *name);
+
+/* A number of the results of a seed, from 1; NaN if the run diverged, is not complete, or has no such number. */
+double study_cell_value(const study_cell *cell, double rate, const char *name, int seed);
+
+/* The same for each seed; returns the number of seeds, from the first on, that are complete. */
+int study_cell_values(const study_cell *cell, double rate, const char *name, double values[STUDY_SEEDS]);
+
+/* ---- texts ---- */
+
+/* A text or a list of them, joined by blanks, which lives as long as the program; NULL if there is none. */
+const char *study_text(const json_t *of, const char *name);
+
+/* What a template may contain: {name} and {name:.3f}. */
+typedef struct study_value {
+    const char *name; /* NULL ends a list */
+    const char *text; /* NULL: a number */
+    double number;
+} study_value;
+
+/* A part of the report: its description in the file, and where it is written to. */
+typedef struct study_part {
+    const study *of;
+    const json_t *part, *report;
+    sheet *to;
+    FILE *file; /* NULL: to the sheet */
+    int depth;  /* of templates in templates */
+    bool broken;
+    tg_error error;
+} study_part;
+
+/* A template with its values, to be freed. Names that are no values are those of "words" in the part, the study and the
+ * report, which are templates; others are expressions of numbers. */
+char *study_say(study_part *p, const char *template, const study_value values[]);
+
+/* Writes the part's template of this name, if it has one: "row" and "one" are rows of a table, "text" and "count" are
+ * texts, others highlighted sentences; in a file each is a line. */
+void study_put(study_part *p, const char *name, const study_value values[]);
+
+/* The number of an expression whose names are values or "numbers" of the study, or those that `called` gives. NaN, and
+ * the part is broken, if it is none. */
+double study_number(study_part *p, const char *expression, const study_value values[]);
+double study_evaluate(study_part *p, const char *expression, double (*called)(const void *context, const char *name),
+                      const void *context);
+
+/* ---- rules (tables.c) ---- */
+
+/* Reads what the rules go over; returns the number of seeds that are complete in the first table. */
+int study_read_tables(const study *s);
+const study_value *study_general(void); /* for texts outside of rules: "questions", the number of pairs */
+void study_put_rule(study_part *p, const char *rule);
+
+/* The rules of claims: statements, each with a range in which a number must lie, and the number (claims.c). */
+void study_put_claims(study_part *p);
+
+/* "yes", "no", "not shown" or "not measured", as the interval lies in the range; with p, of seeds, which is corrected. */
+typedef struct study_claim {
+    double from, to, low, high, p;
+    bool inside; /* the estimate lies in the range */
+} study_claim;
+const char *study_verdict(const study_claim *c);
 
 #endif

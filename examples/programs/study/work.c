@@ -1,7 +1,11 @@
-#include "examples/programs/study/runs.h"
-
+/* The runs of a study: training, and the numbers that are kept of them. runs.csv stays small enough for a repository: a
+ * row for each complete run with its group (the run's name without the seed), options, lr, seed, state, epochs, and its
+ * numbers. `compare --runs` reads it. */
 #include "examples/programs/data/csv.h"
 #include "examples/programs/data/words.h"
+#include "examples/programs/report/memory.h"
+#include "examples/programs/run/numbers.h"
+#include "examples/programs/study/study.h"
 
 #include <fnmatch.h>
 #include <math.h>
@@ -9,61 +13,46 @@
 #include <string.h>
 #include <unistd.h>
 
-study_context study_context_of(const study_settings *settings, const char *name, const char *command)
-{
-    study_context c = {.settings = settings, .command = command};
-    const char *suffix = settings->quick ? "-quick" : "";
-    snprintf(c.folder, sizeof c.folder, "%.*s/%s%s", STUDY_OUT, settings->out, name, suffix);
-    snprintf(c.records, sizeof c.records, "%.*s/%s%s/runs", STUDY_OUT, settings->out, name, suffix);
-    return c;
-}
-
-void study_work_free(study_work *work)
-{
-    for (int i = 0; i < work->count; i++)
-        study_record_free(&work->run[i].record);
-    free(work->run);
-    free(work->pending);
-    *work = (study_work){0};
-}
-
 /* ---- the kept file ---- */
 
 static const char *const before[] = {"group", "options", "lr", "seed", "state", "epochs"};
 enum { GROUP, OPTIONS, LR, SEED, STATE, EPOCHS, BEFORE };
 
-/* "relu-dropout0-lr0.001": the name of a run without its seed. */
-static int group_length(const study_run *run)
+static int group_length(const pool_run *run)
 {
     return (int)(strstr(run->name, "-seed") - run->name);
 }
 
-/* ---- writing ---- */
+/* False for what stands in other columns, and for lists. */
+static bool is_column(const char *name, const json_t *value)
+{
+    return json_is_number(value) && strcmp(name, "epochs") != 0 && strcmp(name, "diverged") != 0;
+}
 
 static bool write_runs(const void *context, FILE *to)
 {
-    const study_work *work = context;
+    const study *s = context;
     json_t *names = json_object(), *value; /* of all numbers that some run has, in order */
     const char *name;
     for (int i = 0; i < BEFORE; i++)
         fprintf(to, "%s%s", i ? "," : "", before[i]);
-    for (int i = 0; i < work->count; i++)
-        json_object_foreach(work->run[i].record.results, name, value)
-            if (json_is_number(value) && strcmp(name, "epochs") != 0 && strcmp(name, "diverged") != 0 &&
-                json_object_set_new(names, name, json_null()) != 0)
-                return false;
+    for (int i = 0; i < s->all.count; i++)
+        json_object_foreach(s->run[i].results, name, value) {
+            if (is_column(name, value))
+                json_object_set_new(names, name, json_null());
+        }
     json_object_foreach(names, name, value)
         fprintf(to, ",%s", name);
     fputc('\n', to);
-    for (const study_run *run = work->run; run < work->run + work->count; run++) {
-        const study_record *r = &run->record;
-        if (!r->complete)
+    for (int i = 0; i < s->all.count; i++) {
+        const study_run *run = &s->run[i];
+        if (!run->results)
             continue;
-        fprintf(to, "%.*s,\"%s\",%g,%d,%s,%d", group_length(run), run->name, run->options, run->spec.lr, run->spec.seed,
-                r->diverged ? "diverged" : "finished", r->epochs);
+        fprintf(to, "%.*s,\"%s\",%g,%d,%s,%d", group_length(&s->all.run[i]), s->all.run[i].name, run->options,
+                run->spec.lr, run->spec.seed, run->diverged ? "diverged" : "finished", run->epochs);
         json_object_foreach(names, name, value) {
-            const double number = study_record_result(r, name);
-            fprintf(to, ",%s", isnan(number) ? "" : number_text(number, (char[NUMBER_TEXT]){0}));
+            const json_t *number = json_object_get(run->results, name);
+            fprintf(to, ",%s", number ? number_text(json_number_value(number), (char[NUMBER_TEXT]){0}) : "");
         }
         fputc('\n', to);
     }
@@ -71,153 +60,221 @@ static bool write_runs(const void *context, FILE *to)
     return true;
 }
 
-/* ---- reading ---- */
-
-/* Gives a row's numbers to the run of its group and seed, if that has no record of its own. */
-static void read_run(const study_work *work, const csv_source *s, size_t row)
+/* Gives a row's numbers to the run of its group and seed, if that has none. */
+static void read_run(study *s, const csv_source *from, size_t row)
 {
-    const char *group = csv_word_at(s, row, GROUP);
-    study_run *run = work->run, *end = run + work->count;
-    while (run < end && (!group || run->spec.seed != csv_value(s, row, SEED) ||
-                         strlen(group) != (size_t)group_length(run) || strncmp(run->name, group, strlen(group)) != 0))
-        run++;
-    const char *options = csv_word_at(s, row, OPTIONS); /* the next word takes its place */
-    if (run == end || run->record.complete || !options || strcmp(options, run->options) != 0)
+    const char *group = csv_word_at(from, row, GROUP);
+    int i = 0;
+    while (i < s->all.count && (!group || s->run[i].spec.seed != csv_value(from, row, SEED) ||
+                                strlen(group) != (size_t)group_length(&s->all.run[i]) ||
+                                strncmp(s->all.run[i].name, group, strlen(group)) != 0))
+        i++;
+    study_run *run = &s->run[i];
+    const char *options = csv_word_at(from, row, OPTIONS); /* the next word takes its place */
+    if (i == s->all.count || run->results || !options || strcmp(options, run->options) != 0)
         return;
-    study_record *r = &run->record;
-    study_record_free(r);
-    const char *state = csv_word_at(s, row, STATE);
-    r->epochs = (int)csv_value(s, row, EPOCHS);
-    r->diverged = state && strcmp(state, "diverged") == 0 ? r->epochs : 0;
-    r->complete = r->diverged || r->epochs >= run->spec.epochs;
-    r->results = json_object();
-    for (size_t i = BEFORE; i < s->table.columns; i++)
-        if (!csv_word_at(s, row, i))
-            json_object_set_new(r->results, csv_column_name(s, i), json_real(csv_value(s, row, i)));
+    const char *state = csv_word_at(from, row, STATE);
+    run->epochs = (int)csv_value(from, row, EPOCHS);
+    run->diverged = state && strcmp(state, "diverged") == 0;
+    if (!run->diverged && run->epochs < run->spec.epochs)
+        return;
+    run->results = json_object();
+    s->all.run[i].complete = true;
+    for (size_t column = BEFORE; column < from->table.columns; column++)
+        if (!csv_word_at(from, row, column))
+            json_object_set_new(run->results, csv_column_name(from, column), json_real(csv_value(from, row, column)));
 }
 
-static bool read_kept(const study_work *work, tg_error *error)
+static bool read_kept(study *s, tg_error *error)
 {
-    char path[PATH_MAX + 20];
-    csv_source s;
-    snprintf(path, sizeof path, "%s/runs.csv", work->c->folder);
+    char path[PATH_MAX];
+    csv_source from;
+    snprintf(path, sizeof path, "%.*s/runs.csv", PATH_MAX - 10, s->folder);
     if (access(path, F_OK) != 0)
         return true;
-    const bool fine = csv_read(path, DATASET_HEADER_YES, &s, error);
-    for (size_t row = 0; fine && row < s.rows; row++)
-        read_run(work, &s, row);
-    csv_source_free(&s);
+    const bool fine = csv_read(path, DATASET_HEADER_YES, &from, error);
+    for (size_t row = 0; fine && row < from.rows; row++)
+        read_run(s, &from, row);
+    csv_source_free(&from);
     return fine;
 }
 
-/* ---- records ---- */
+/* ---- folders of runs ---- */
 
-static bool is_wanted(const study_work *work, const study_run *run)
+static bool is_wanted(const void *context, const char *name)
 {
-    const char *only = work->c->settings->only;
-    return !only || fnmatch(only, run->name, 0) == 0;
+    const study *s = context;
+    return !s->settings->only || fnmatch(s->settings->only, name, 0) == 0;
 }
 
-static bool read_records(const study_work *work, study_outcome *outcome)
+/* Reads the numbers of complete runs. */
+static bool read_folders(study *s, tg_error *error)
 {
-    const study_settings *s = work->c->settings;
-    for (study_run *run = work->run; run < work->run + work->count; run++) {
-        study_record_free(&run->record);
-        run->record = (study_record){0};
-        if (s->report_only) /* the data that says whether a folder is ours is not read */
+    const json_t *after = json_object_get(s->file, "after");
+    char path[PATH_MAX];
+    tg_error foreign;
+    for (int i = 0; i < s->all.count; i++) {
+        study_run *run = &s->run[i];
+        const bool ours = pool_is_ours(&s->all, i, &foreign);
+        if (!ours && !s->settings->overwrite && is_wanted(s, s->all.run[i].name))
+            return tg_fail(error, "%s", foreign.text);
+        if (run->results || !ours || !pool_is_complete(&s->all, i) || !pool_path(&s->all, i, path))
             continue;
-        if (!s->overwrite && is_wanted(work, run) && study_record_is_foreign(run, work->c->records, &outcome->error))
-            return false;
-        if (!study_record_read(&run->record, run, work->c->records, &outcome->error))
-            return false;
+        error->text[0] = '\0';
+        run->results = run_numbers(path, after, error);
+        if (!run->results)
+            return error->text[0] ? false : tg_fail(error, "%.400s: cannot be read", path);
+        run->diverged = json_object_get(run->results, "diverged");
+        run->epochs = (int)json_integer_value(json_object_get(run->results, "epochs"));
+        s->all.run[i].complete = true;
     }
-    if (!read_kept(work, &outcome->error))
-        return false;
-    outcome->complete = 0;
-    for (int i = 0; i < work->count; i++)
-        outcome->complete += work->run[i].record.complete;
     return true;
 }
 
-/* ---- the pool ---- */
-
-static int train(int job, jobs_link *link, void *context)
+/* Loads the data, once for all experiments that have the same. */
+static bool prepare(study *s, tg_error *error)
 {
-    const study_work *work = context;
-    const study_context *c = work->c;
-    tg_error error;
-    return study_run_train(work->pending[job], c->records, c->settings->overwrite, link, &error)
-               ? 0
-               : jobs_fail(link, "%s", error.text);
-}
-
-static bool is_finished(int job, void *context)
-{
-    const study_work *work = context;
-    return study_run_is_complete(work->pending[job], work->c->records);
-}
-
-static const char *name_of(int job, void *context)
-{
-    const study_work *work = context;
-    return work->pending[job]->name;
-}
-
-static void do_pending(study_work *work, study_outcome *outcome, FILE *out)
-{
-    const study_settings *s = work->c->settings;
-    const int taken = files_take_folder(work->c->records, !s->overwrite, &outcome->error);
-    outcome->broken = taken == FILES_TAKEN;
-    fprintf(out, "%d of %d run%s done, %d to do\n", outcome->complete, work->count, plural(work->count),
-            work->pending_count);
-    if (!outcome->broken) {
-        const jobs_outcome jobs = jobs_run(&(jobs_config){.count = work->pending_count,
-                                                          .at_once = s->sweep.at_once,
-                                                          .context = work,
-                                                          .run = train,
-                                                          .name = name_of,
-                                                          .out = out,
-                                                          .unit = "rows",
-                                                          .folder = work->c->records,
-                                                          .is_finished = is_finished});
-        outcome->failed = jobs.failed;
-        outcome->broken = jobs.refused ? 2 : 0;
-        outcome->error = jobs.error;
-        outcome->interrupted = jobs.interrupted;
+    for (int i = 0; i < s->experiment_count; i++) {
+        const run_spec *own = &s->experiments[i]->settings.run;
+        const experiment *lender = NULL;
+        for (int k = 0; k < i && !lender; k++)
+            if (strcmp(s->experiments[k]->settings.run.data, own->data) == 0 &&
+                s->experiments[k]->settings.run.rows == own->rows)
+                lender = s->experiments[k];
+        if (!experiment_prepare(s->experiments[i], lender, error))
+            return false;
     }
-    files_release_folder(taken);
+    return true;
 }
 
-static bool check_only(const study_work *work, tg_error *error)
+/* Results are numbers alone: no rows, and noise and other forms where they are asked for. */
+static json_t *measure(trainer *r, tg_error *error)
 {
-    for (int i = 0; i < work->count; i++)
-        if (is_wanted(work, &work->run[i]))
+    json_t *results = run_outcome(r, error);
+    if (results && !tg_fit_diverged(r->fit)) {
+        run_noise(r, results);
+        run_variants(r, results);
+    }
+    return results;
+}
+
+static bool check_only(const study *s, tg_error *error)
+{
+    for (int i = 0; i < s->all.count; i++)
+        if (is_wanted(s, s->all.run[i].name))
             return true;
-    return tg_fail(error, "--only: none of the %d runs is called like '%.80s'; the first is %s", work->count,
-                   work->c->settings->only, work->count ? work->run[0].name : "not there");
+    return tg_fail(error, "--only: none of the %d runs is called like '%.80s'; the first is %s", s->all.count,
+                   s->settings->only, s->all.count ? s->all.run[0].name : "not there");
 }
 
-study_outcome study_work_do(study_work *work, FILE *out)
+/* Trains the pending runs. False where another process works in the folder. */
+static bool train(study *s, tg_error *error)
 {
-    study_outcome outcome = {0};
-    const study_settings *s = work->c->settings;
-    free(work->pending);
-    work->pending_count = 0;
-    work->pending = calloc((size_t)work->count + 1, sizeof(study_run *));
-    if (!work->pending)
-        tg_fail(&outcome.error, "out of memory");
-    outcome.broken = !check_only(work, &outcome.error)                                        ? 2
-                     : !work->pending || !files_make_folder(work->c->records, &outcome.error) ? 1
-                     : !read_records(work, &outcome)                                          ? 2
-                                                                                              : 0;
-    for (int i = 0; !outcome.broken && i < work->count; i++)
-        if (!work->run[i].record.complete && is_wanted(work, &work->run[i]) && sweep_has(&s->sweep, i))
-            work->pending[work->pending_count++] = &work->run[i];
-    if (work->pending_count > 0 && !s->report_only) {
-        do_pending(work, &outcome, out);
-        outcome.broken |= !read_records(work, &outcome);
+    const int taken = files_take_folder(s->runs, !s->settings->overwrite, error);
+    fprintf(stderr, "%d of %d run%s done, %d to do\n", s->all.complete_count, s->all.count, plural(s->all.count),
+            s->all.pending_count);
+    if (taken == FILES_TAKEN)
+        return false;
+    s->outcome = pool_train(&s->all, &(jobs_config){.at_once = s->settings->sweep.at_once, .out = stderr});
+    files_release_folder(taken);
+    *error = s->outcome.error;
+    return !s->outcome.refused;
+}
+
+int study_work(study *s, tg_error *error)
+{
+    const bool trains = !s->settings->report_only && s->all.count;
+    s->all.of_their_own = true;
+    s->all.overwrite = s->settings->overwrite;
+    s->all.measure = measure;
+    if (!check_only(s, error) && s->all.count)
+        return 2;
+    if (trains && !prepare(s, error))
+        return 2;
+    if (!files_make_folder(s->runs, error))
+        return 1;
+    if ((trains && !read_folders(s, error)) || !read_kept(s, error))
+        return 2;
+    if (trains) {
+        pool_look(&s->all, &s->settings->sweep, is_wanted, s);
+        if (s->all.pending_count && (!train(s, error) || !read_folders(s, error)))
+            return s->outcome.refused ? 2 : 1;
     }
-    if (!outcome.broken && !s->report_only && outcome.complete && sweep_is_whole(&s->sweep))
-        outcome.broken = !files_write(work->c->folder, "runs.csv", write_runs, work, &outcome.error);
-    return outcome;
+    s->all.complete_count = 0;
+    for (int i = 0; i < s->all.count; i++)
+        s->all.complete_count += s->all.run[i].complete;
+    const bool keeps = trains && s->all.complete_count && sweep_is_whole(&s->settings->sweep);
+    return keeps && !files_write(s->folder, "runs.csv", write_runs, s, error);
+}
+
+/* ---- cells ---- */
+
+/* The run of a cell; NULL if it is not complete. */
+static const study_run *run_of(const study_cell *cell, double rate, int seed)
+{
+    for (int i = 0; cell->name && i < cell->of->all.count; i++) {
+        const study_run *run = &cell->of->run[i];
+        if (run->cell == cell->name && run->spec.lr == rate && run->spec.seed == seed) /* equal texts are shared */
+            return run->results ? run : NULL;
+    }
+    return NULL;
+}
+
+double study_cell_value(const study_cell *cell, double rate, const char *name, int seed)
+{
+    const study_run *run = run_of(cell, rate, seed);
+    const json_t *number = run && !run->diverged ? json_object_get(run->results, name) : NULL;
+    return json_is_number(number) ? json_number_value(number) : NAN;
+}
+
+int study_cell_values(const study_cell *cell, double rate, const char *name, double values[STUDY_SEEDS])
+{
+    int complete = 0;
+    for (int seed = 1; seed <= cell->seeds; seed++) {
+        values[seed - 1] = study_cell_value(cell, rate, name, seed);
+        complete += complete == seed - 1 && run_of(cell, rate, seed);
+    }
+    return complete;
+}
+
+/* The mean logarithm of the lowest validation losses, of losses on the test rows without validation rows, over the
+ * seeds that are complete; infinite if a run diverged. */
+static double loss_at(const study_cell *cell, double rate, int *complete)
+{
+    double losses[2][STUDY_SEEDS], sum = 0;
+    *complete = study_cell_values(cell, rate, "best_val_loss", losses[0]);
+    study_cell_values(cell, rate, "test_loss", losses[1]);
+    for (int i = 0; i < *complete; i++) {
+        const double loss = losses[isnan(losses[0][i])][i];
+        sum += isnan(loss) ? INFINITY : log(loss);
+    }
+    return sum / *complete;
+}
+
+study_cell study_cell_of(const study *s, const char *name)
+{
+    study_cell cell = {.of = s};
+    for (int i = 0; i < s->all.count; i++) {
+        const study_run *run = &s->run[i];
+        if (strcmp(run->cell, name) != 0)
+            continue;
+        cell.name = run->cell;
+        cell.seeds = run->spec.seed < STUDY_SEEDS ? run->spec.seed : STUDY_SEEDS;
+        if (run->spec.seed == 1 && cell.rate_count < STUDY_RATES)
+            cell.rates[cell.rate_count++] = run->spec.lr;
+    }
+    double lowest = INFINITY;
+    int most = 0;
+    cell.whole = cell.name;
+    for (int rate = 0; rate < cell.rate_count; rate++) {
+        int complete;
+        const double loss = loss_at(&cell, cell.rates[rate], &complete);
+        cell.whole = cell.whole && complete == cell.seeds;
+        if (complete > most || (complete == most && loss < lowest)) {
+            lowest = loss;
+            cell.best = complete ? cell.rates[rate] : 0;
+            most = complete;
+        }
+    }
+    return cell;
 }

@@ -1,0 +1,80 @@
+#include "examples/programs/run/numbers.h"
+
+#include "examples/programs/run/record.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static void put(json_t *results, const char *name, double number)
+{
+    if (isfinite(number))
+        json_object_set_new(results, name, json_real(number));
+}
+
+static void put_epoch(json_t *results, const char *name, double loss, int epoch)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%s_%d", name, epoch);
+    put(results, text, loss);
+}
+
+static void put_after(json_t *results, const runlog_epoch *first, int epochs, const json_t *after)
+{
+    const json_t *number;
+    size_t i;
+    json_array_foreach(after, i, number) {
+        const int epoch = (int)json_integer_value(number);
+        if (epoch < 1 || epoch > epochs)
+            continue;
+        put_epoch(results, "val_loss", first[epoch - 1].val_loss, epoch);
+        put_epoch(results, "test_loss", first[epoch - 1].test_loss, epoch);
+        put_epoch(results, "train_loss", first[epoch - 1].whole_train_loss, epoch);
+    }
+}
+
+static void put_epochs(json_t *results, const runlog_epoch *first, int epochs)
+{
+    const runlog_epoch *last = first + epochs - 1, *best = first;
+    const runlog_measures test = record_measures(results, RUNLOG_TEST); /* of the best epoch */
+    double rise = -INFINITY, most = 0, least = INFINITY;
+    for (const runlog_epoch *e = first; e <= last; e++) {
+        best = !(e->val_loss >= best->val_loss) ? e : best;
+        rise = e > first ? fmax(rise, e->val_loss / e[-1].val_loss) : rise;
+        most = fmax(most, e->grad_norm);
+        least = fmin(least, e->grad_norm);
+    }
+    json_object_set_new(results, "best_epoch", json_integer(best->epoch));
+    put(results, "best_val_loss", best->val_loss);
+    put(results, "best_val_accuracy", best->val_accuracy);
+    put(results, "test_loss", isnan(test.loss) ? last->test_loss : test.loss);
+    put(results, "test_accuracy", test.accuracy);
+    put(results, "epoch_2_loss", last > first ? first[1].train_loss : NAN);
+    put(results, "dead", last->dead_fraction);
+    put(results, "gap", last->val_loss - last->whole_train_loss);
+    put(results, "rise", rise);
+    put(results, "gradient_range", most / least);
+}
+
+/* Noise is a list of sizes, losses and accuracies. */
+static void put_noise(json_t *results)
+{
+    const json_t *noise = json_object_get(results, "noise");
+    double sum = 0;
+    for (size_t i = 2; i < json_array_size(noise); i += 3)
+        sum += json_number_value(json_array_get(noise, i));
+    put(results, "noisy_accuracy", noise ? 3 * sum / (double)json_array_size(noise) : NAN);
+}
+
+json_t *run_numbers(const char *folder, const json_t *after, tg_error *error)
+{
+    int epochs;
+    json_t *results = record_results(folder, error);
+    runlog_epoch *first = results ? record_epochs(folder, &epochs, error) : NULL;
+    if (first && epochs && !json_object_get(results, "diverged")) {
+        put_epochs(results, first, epochs);
+        put_noise(results);
+        put_after(results, first, epochs, after);
+    }
+    free(first);
+    return results;
+}

@@ -1,0 +1,23 @@
+/* What a run came to, as one list of numbers: those of its end, and those that follow from its epochs.
+ *
+ *     best_epoch, best_val_loss, best_val_accuracy, test_loss, test_accuracy
+ *                     at the lowest validation loss or, without validation rows, after the last epoch
+ *     epoch_2_loss    mean loss of the steps of the second epoch
+ *     dead            share of the hidden units that are dead after the last epoch
+ *     gap             validation less training loss after the last epoch
+ *     rise            largest ratio of one epoch's validation loss to that before
+ *     gradient_range  largest mean norm of an epoch's gradients over the least
+ *     noisy_accuracy  mean accuracy over the sizes of --test-noise
+ *     train_loss_10, val_loss_10, test_loss_10    after the epochs that are asked for
+ */
+#ifndef RUN_NUMBERS_H
+#define RUN_NUMBERS_H
+
+#include <jansson.h>
+#include <tapegrad.h>
+
+/* The results of the run in a folder, with these numbers where they are measured and finite; `after` is a list of
+ * epochs or NULL. NULL without a concluded run, or with one line if it cannot be read. */
+json_t *run_numbers(const char *folder, const json_t *after, tg_error *error);
+
+#endif

@@ -1,0 +1,121 @@
+/* The report of a study: the parts that its file names, one after the other. A part with a rule has a row, or a sentence,
+ * for each of what the rule goes over. */
+#include "examples/programs/data/words.h"
+#include "examples/programs/report/terminal.h"
+#include "examples/programs/study/study.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The report's parts, and words for its templates: in the study's file, or in one that it names. */
+static json_t *read_report(const study *s, tg_error *error)
+{
+    json_error_t wrong;
+    char path[PATH_MAX];
+    json_t *report = json_object_get(s->file, "report");
+    if (!json_is_string(report))
+        return json_incref(report);
+    snprintf(path, sizeof path, "%.*s/%s", PATH_MAX - NAME_MAX, s->library, json_string_value(report));
+    report = json_load_file(path, 0, &wrong);
+    if (!report)
+        tg_fail(error, "%s:%d: %s", path, wrong.line, wrong.text);
+    return report;
+}
+
+/* Rows of a file for a picture, by one or several rules. */
+static bool write_rows(const void *context, FILE *to)
+{
+    study_part *p = (study_part *)context;
+    const json_t *file = p->part, *rows = json_object_get(file, "rows"), *each;
+    size_t i;
+    fprintf(to, "%s\n", study_text(file, "columns"));
+    p->file = to;
+    json_array_foreach(rows, i, each) {
+        p->part = each;
+        study_put_rule(p, study_text(each, "rule"));
+    }
+    p->part = file;
+    p->file = NULL;
+    return true;
+}
+
+static void draw(study_part *p, study *s)
+{
+    const char *file = study_text(p->part, "picture"), *script = study_text(p->part, "script");
+    tg_error error;
+    sheet_picture(p->to, file, study_text(p->part, "says"));
+    if (s->settings->no_plots || !sweep_is_whole(&s->settings->sweep) || p->broken)
+        return;
+    s->drawn = plots_run(script, s->folder, &error);
+    if (s->drawn != PLOTS_DRAWN)
+        terminal_say("study", NULL, error.text);
+}
+
+/* A part needs two complete seeds unless it says otherwise; one with "below" is for fewer than so many, and one
+ * with "where" for studies whose file has this name. */
+static void put_part(study_part *p, study *s, int seeds)
+{
+    const json_t *needs = json_object_get(p->part, "needs"), *below = json_object_get(p->part, "below");
+    const char *heading = study_text(p->part, "heading"), *columns = study_text(p->part, "columns"),
+               *rule = study_text(p->part, "rule"), *file = study_text(p->part, "file"),
+               *where = study_text(p->part, "where");
+    if (where && !json_object_get(s->file, where))
+        return;
+    if (below ? seeds >= json_integer_value(below) : seeds < (needs ? json_integer_value(needs) : 2))
+        return;
+    if (heading)
+        sheet_heading(p->to, heading);
+    if (!rule || heading)
+        study_put(p, "text", study_general());
+    if (file) {
+        p->broken = p->broken || !files_write(s->folder, file, write_rows, p, &p->error);
+        return;
+    }
+    if (columns) {
+        char *headings = study_say(p, columns, NULL);
+        sheet_table(p->to, (int)json_integer_value(json_object_get(p->part, "keys")), headings);
+        free(headings);
+    }
+    if (rule)
+        study_put_rule(p, rule);
+    if (study_text(p->part, "picture"))
+        draw(p, s);
+}
+
+/* The number of complete runs, and a note if this is the quick version. */
+static void put_state(const study *s, sheet *to)
+{
+    if (s->settings->quick)
+        sheet_text(to, "This is the quick version (--quick): synthetic data, small networks, few epochs. It shows that "
+                       "the study works; its numbers are not those of the protocol.");
+    if (s->all.count)
+        sheet_text(to, "%d of %d run%s complete%s.", s->all.complete_count, s->all.count, plural(s->all.count),
+                   s->all.complete_count < s->all.count ? "; the same command continues with the rest" : "");
+}
+
+bool study_report(study *s, tg_error *error)
+{
+    const char *title = study_text(s->file, "title");
+    study_part p = {.of = s, .to = sheet_new(title ? title : s->name)};
+    json_t *report = read_report(s, error), *part;
+    const json_t *parts = json_is_array(report) ? report : json_object_get(report, "parts");
+    const int seeds = study_read_tables(s);
+    size_t i;
+    p.report = report;
+    put_state(s, p.to);
+    json_array_foreach(parts, i, part) {
+        p.part = part;
+        put_part(&p, s, seeds);
+    }
+    bool fine = report && (!p.broken || tg_fail(error, "%s", p.error.text));
+    if (fine && sweep_is_whole(&s->settings->sweep)) {
+        sheet_print(p.to, stdout);
+        fine = sheet_write(p.to, s->folder, s->command, s->drawn == PLOTS_DRAWN, error);
+        if (fine)
+            printf("in %s/: report.html, report.md%s\n", plain(s->folder),
+                   s->all.count ? ", runs.csv, and a record of each run in runs/" : "");
+    }
+    json_decref(report);
+    sheet_free(p.to);
+    return fine;
+}

@@ -43,7 +43,7 @@ static void put_variant(trainer *t, const char *name, const char *activation, tg
     const tg_rng rng = tg_rng_seed(1);
     char text[80];
     tg_error error;
-    runlog_measures m = RUNLOG_NO_MEASURES;
+    runlog_measures m = runlog_no_measures;
     net_spec spec = t->spec->net;
     tg_model *own = t->model;
     spec.activation = activation;

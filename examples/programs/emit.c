@@ -123,7 +123,7 @@ static bool describe_letters(ports *p, const tg_card *c)
     if (!p->letters || !p->name)
         return false;
     for (int i = 0; i < c->vocabulary; i++) {
-        p->letters[i][0] = (char)c->letter[i];
+        tg_card_letter(c, i, p->letters[i]);
         p->name[i] = p->letters[i];
     }
     p->config.output.names = p->name;

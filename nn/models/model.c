@@ -56,6 +56,8 @@ void tg_model_add(tg_model *model, const char *name, tg_layer layer)
     model->layers[model->count++] = layer;
 }
 
+const tg_rng tg_undrawn;
+
 tg_model *tg_model_new(const tg_model_kind *kind, const tg_rng *rng, const void *config)
 {
     if (!config || (kind->config_error && kind->config_error(config)))
@@ -67,7 +69,8 @@ tg_model *tg_model_new(const tg_model_kind *kind, const tg_rng *rng, const void 
     model->config = copy_of(config, kind->config_size);
     if (model->config)
         kind->build(model, model->config);
-    if (model->config && !model->failed && tg_parameters_initialize(model->parameters, model->init, model->scale, rng))
+    if (model->config && !model->failed &&
+        (rng == &tg_undrawn || tg_parameters_initialize(model->parameters, model->init, model->scale, rng)))
         return model;
     tg_model_free(model);
     return NULL;

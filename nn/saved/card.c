@@ -89,14 +89,18 @@ static bool read_class_weights(tg_card *c, const tg_json *list)
     return fine && (c->class_weight || !list);
 }
 
-static bool read_letters(tg_card *c, const tg_json *list)
+static bool read_letters(tg_card *c, const tg_json *list, const tg_json *utf8)
 {
     const tg_json *at = list && list->kind == TG_JSON_LIST ? list->first : NULL;
+    const size_t count = at ? (size_t)list->count : 0;
+    c->utf8 = utf8 && utf8->kind == TG_JSON_BOOL && utf8->number != 0;
+    const double limit = c->utf8 ? 0x110000 : 256, most = c->utf8 ? TG_CARD_MOST_LETTERS : 256;
+    if ((double)count > most || !(c->letter = calloc(count + 1, sizeof *c->letter)))
+        return false;
     for (c->vocabulary = 0; at; at = at->next) {
-        if (c->vocabulary == 256 || at->kind != TG_JSON_NUMBER || !(at->number >= 0 && at->number < 256) ||
-            at->number != floor(at->number))
+        if (at->kind != TG_JSON_NUMBER || !(at->number >= 0 && at->number < limit) || at->number != floor(at->number))
             return false;
-        c->letter[c->vocabulary++] = (unsigned char)at->number;
+        c->letter[c->vocabulary++] = (int32_t)at->number;
     }
     return true;
 }
@@ -173,7 +177,7 @@ static bool read_card(tg_card *c, const tg_json *model, const tg_json *data, tg_
         return refuse(error, "the columns of the class or the targets are wrong");
     if (!weighted || c->weights > 1 || !read_class_weights(c, tg_json_get(data, "class_weights")))
         return refuse(error, "the weights of rows or classes are wrong");
-    if (!read_letters(c, tg_json_get(data, "letters")))
+    if (!read_letters(c, tg_json_get(data, "letters"), tg_json_get(data, "utf8")))
         return refuse(error, "the characters are missing or wrong");
     join_columns(c);
     const char *problem = disagreement(c);
@@ -258,6 +262,7 @@ void tg_card_free(tg_card *c)
     free(c->weight);
     free(c->class_weight);
     free(c->class_names);
+    free(c->letter);
     free(c->target);
     free(c->column);
     free(c->model_text);

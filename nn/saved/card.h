@@ -66,7 +66,8 @@ typedef struct tg_card {
     double pixel_scale; /* 255 for images; 1 if the card has none */
     bool lines;         /* the text is a list of words, one per line */
     int vocabulary;
-    unsigned char letter[256];    /* [vocabulary] */
+    int32_t *letter;              /* [vocabulary]: the character of each number: a byte, or with utf8 a code point */
+    bool utf8;                    /* the text is UTF-8 */
     char *model_text, *data_text; /* the two lines of metadata */
     char *path;                   /* of the file that was read; NULL: none */
     char *texts[2];               /* hold the names and words */
@@ -112,6 +113,18 @@ void tg_card_decode(const tg_card *card, const float *output, double *result);
 
 /* The name of the most likely class. */
 const char *tg_card_class(const tg_card *card, const double *probability);
+
+/* ---- characters ---- */
+
+enum { TG_CARD_MOST_LETTERS = 4096 };
+
+/* The number of the character at *text, which is then the next one; -1 if the model does not know it. */
+int tg_card_number(const tg_card *card, const char **text);
+
+/* Writes the bytes of a character, and returns how many there are. */
+int tg_card_letter(const tg_card *card, int number, char bytes[4]);
+
+/* ---- results ---- */
 
 /* The number of results for a row. */
 size_t tg_card_results(const tg_card *card);

@@ -2,6 +2,7 @@
 
 #include "autograd/grad.h"
 #include "nn/files/model_file.h"
+#include "nn/models/model_internal.h"
 
 #include <stdlib.h>
 
@@ -16,11 +17,10 @@ static void free_card(void *card)
 
 tg_model *tg_model_of_card(const tg_card *card, const char *path, const tg_load_options *load, tg_error *error)
 {
-    const tg_rng rng = tg_rng_seed(1);
     tg_activation activation;
     tg_model_load_options options = {.load = load ? *load : (tg_load_options){0}};
     options.load.allow_unknown = true; /* the moments of a training state */
-    tg_model *model = tg_model_of_spec(&card->spec, &rng, error);
+    tg_model *model = tg_model_of_spec(&card->spec, &tg_undrawn, error);
     if (model && tg_activation_from_name(card->spec.activation, &activation) &&
         tg_model_load(tg_model_parameters(model), path ? path : card->path, activation, &options, error))
         return model;

@@ -50,24 +50,25 @@ bool tg_model_predict_rows(const tg_model *model, const double *rows, int64_t co
 /* ---- characters ---- */
 
 typedef struct tg_write_options {
-    const char *prompt;                    /* the beginning of the text; NULL: a newline */
-    int64_t length;                        /* maximum number of characters after it */
-    double temperature;                    /* 0: always the most likely character */
-    int top;                               /* draw from this many of the most likely characters; 0: from all */
-    void (*each)(void *user, char letter); /* gets the prompt, then each character as it is drawn; NULL: none */
+    const char *prompt;                  /* the beginning of the text; NULL: a newline */
+    int64_t length;                      /* maximum number of characters after it, each of up to 4 bytes in UTF-8 */
+    double temperature;                  /* 0: always the most likely character */
+    int top;                             /* draw from this many of the most likely characters; 0: from all */
+    void (*each)(void *user, char byte); /* gets the prompt, then each character as it is drawn; NULL: none */
     void *user;
 } tg_write_options;
 
 /* Continues a text: each character is drawn from the `top` most likely ones with probabilities softmax(logits /
  * temperature). A model of lines ends at the end of the line. `text` gets the characters after the prompt and a zero
- * byte, length + 1 bytes at most; NULL: only `each` gets them. Returns their number; -1, with the error, if the model
+ * byte: length + 1 bytes at most, 4 * length + 1 with card->utf8; NULL: only `each` gets them. Returns the number of
+ * bytes; -1, with the error, if the model
  * does not write characters or does not know one of the prompt, or out of memory. */
 int64_t tg_model_write(const tg_model *model, const tg_write_options *options, tg_rng *rng, char *text,
                        tg_error *error);
 
 /* Writes the target of a source with a model of pairs (seq2seq): the most probable one that a beam search finds, which
  * keeps the `beams` most probable beginnings of each length; 1 is greedy decoding. `target` gets it, at most
- * card->spec.context characters, and a zero byte; `log_probability` gets that of the target, NULL: it is not wanted.
+ * card->spec.context characters, each of up to 4 bytes with card->utf8, and a zero byte; `log_probability` gets that of the target, NULL: it is not wanted.
  * Returns its number of bytes; -1, with the error, if the model does not read pairs, does not know a character of the
  * source, the source is too long, or out of memory. */
 int64_t tg_model_translate(const tg_model *model, const char *source, int beams, char *target, double *log_probability,

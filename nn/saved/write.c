@@ -7,12 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int number_of(const tg_card *c, unsigned char byte)
+/* The number of the newline; -1 if the text had none. */
+static int newline_of(const tg_card *c)
 {
-    for (int i = 0; i < c->vocabulary; i++)
-        if (c->letter[i] == byte)
-            return i;
-    return -1;
+    const char *newline = "\n";
+    return tg_card_number(c, &newline);
+}
+
+/* Fails at a character of a prompt or source that the model does not know. */
+static bool fail_at(const tg_card *c, const char *from, const char *end, const char *of, tg_error *error)
+{
+    if (c->utf8)
+        return tg_fail(error, "the model does not know the character '%.*s' of the %s", (int)(end - from), from, of);
+    return tg_fail(error, "the model does not know the character '%c' (byte %d) of the %s", *from, (unsigned char)*from,
+                   of);
 }
 
 static int larger_first(const void *a, const void *b)
@@ -24,7 +32,7 @@ static int larger_first(const void *a, const void *b)
 /* The smallest logit among the `top` largest. */
 static double threshold(const float *logits, int count, int top)
 {
-    float sorted[256];
+    float sorted[TG_CARD_MOST_LETTERS];
     if (top <= 0 || top > count)
         return -INFINITY;
     memcpy(sorted, logits, (size_t)count * sizeof *sorted);
@@ -55,7 +63,7 @@ static const float *logits_after(const tg_model *model, const tg_card *c, tg_tap
                                  int64_t count, int32_t *window)
 {
     const int64_t context = c->spec.context, seen = count < context ? count : context;
-    const int end = number_of(c, '\n');
+    const int end = newline_of(c);
     tg_tape_reset(tape);
     if (tg_model_traits_of(c->spec.model)->every_position && !c->spec.last) {
         const tg_tensor x = tg_borrow(tape, TG_I32, ids + count - seen, TG_SHAPE(1, seen));
@@ -78,34 +86,35 @@ int64_t tg_model_write(const tg_model *model, const tg_write_options *options, t
         return tg_fail(error, "tg_model_write: the model reads pairs; see tg_model_translate"), -1;
     const char *prompt = options->prompt ? options->prompt : "";
     const int64_t given = (int64_t)strlen(prompt), most = given + options->length + 1;
-    const int end = number_of(c, '\n');
+    const int end = newline_of(c);
     int32_t *ids = malloc((size_t)most * sizeof *ids), *window = malloc((size_t)c->spec.context * sizeof *window);
     tg_tape *tape = tg_tape_new();
     bool fine = (ids && window && tape) || tg_fail(error, "out of memory");
     int64_t count = 0, written = 0;
     if (fine)
         ids[count++] = end < 0 ? 0 : end;
-    for (const char *byte = prompt; fine && *byte; byte++) {
-        ids[count++] = number_of(c, (unsigned char)*byte);
-        fine =
-            ids[count - 1] >= 0 || tg_fail(error, "the model does not know the character '%c' (byte %d) of the prompt",
-                                           *byte, (unsigned char)*byte);
+    for (const char *next = prompt, *at = next; fine && *next; at = next) {
+        ids[count] = tg_card_number(c, &next);
+        fine = ids[count++] >= 0 || fail_at(c, at, next, "prompt", error);
     }
+    const int64_t last = count + options->length;
     for (const char *byte = prompt; fine && options->each && *byte; byte++)
         options->each(options->user, *byte);
     const int64_t first = c->lines || !given ? 0 : 1; /* a prompt replaces the newline at the beginning */
-    while (fine && count < most) {
+    while (fine && count < last) {
         const float *logits = logits_after(model, c, tape, ids + first, count - first, window);
         fine = logits || tg_fail(error, "%s", tg_tape_error(tape) ? tg_tape_error(tape) : "no logits");
         ids[count] = fine ? draw(logits, c->vocabulary, options, rng) : end;
         if (!fine || (c->lines && ids[count] == end))
             break;
-        const char letter = (char)c->letter[ids[count++]];
-        if (options->each)
-            options->each(options->user, letter);
-        if (text)
-            text[written] = letter;
-        written++;
+        char bytes[4];
+        const int length = tg_card_letter(c, ids[count++], bytes);
+        for (int i = 0; i < length; i++, written++) {
+            if (options->each)
+                options->each(options->user, bytes[i]);
+            if (text)
+                text[written] = bytes[i];
+        }
     }
     if (text)
         text[written] = '\0';
@@ -188,15 +197,19 @@ static bool extend(search *s, int64_t length)
 /* The source and its newline; false if it does not fit or has unknown characters. */
 static bool take_source(search *s, const char *source, tg_error *error)
 {
-    const int64_t context = s->card->spec.context, length = (int64_t)strlen(source);
+    const int64_t context = s->card->spec.context;
+    int64_t length = 0;
+    for (const char *next = source; *next; length++)
+        tg_card_number(s->card, &next);
     if (length >= context)
         return tg_fail(error, "the source has %lld characters, and the model reads %lld at most", (long long)length,
                        (long long)context - 1);
+    const char *next = source;
     for (int64_t i = 0; i < length; i++) {
-        s->ids[i] = number_of(s->card, (unsigned char)source[i]);
+        const char *at = next;
+        s->ids[i] = tg_card_number(s->card, &next);
         if (s->ids[i] <= TG_SEQ2SEQ_PADDING || s->ids[i] == s->end)
-            return tg_fail(error, "the model does not know the character '%c' (byte %d) of the source", source[i],
-                           (unsigned char)source[i]);
+            return fail_at(s->card, at, next, "source", error);
     }
     s->ids[length] = s->ids[context] = s->end;
     return true;
@@ -220,7 +233,7 @@ int64_t tg_model_translate(const tg_model *model, const char *source, int beams,
                 .most = most,
                 .count = 1,
                 .stride = 2 * context + 1,
-                .end = number_of(c, '\n')};
+                .end = newline_of(c)};
     s.beams = calloc((size_t)most, sizeof *s.beams);
     s.next = calloc((size_t)most, sizeof *s.next);
     s.ids = calloc((size_t)(most * s.stride), sizeof *s.ids);
@@ -232,7 +245,7 @@ int64_t tg_model_translate(const tg_model *model, const char *source, int beams,
             extend(&s, length) || tg_fail(error, "%s", tg_tape_error(s.tape) ? tg_tape_error(s.tape) : "out of memory");
     int64_t written = 0;
     for (int64_t i = context + 1; fine && i < s.stride && s.ids[i] != s.end; i++)
-        target[written++] = (char)c->letter[s.ids[i]];
+        written += tg_card_letter(c, s.ids[i], target + written);
     target[written] = '\0';
     if (fine && log_probability)
         *log_probability = s.beams[0].score;

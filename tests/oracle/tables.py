@@ -225,12 +225,12 @@ class Text:
     task = "classes"
 
     def __init__(self, rng, path):
-        letters = rng.choice(["abcd ", "ab c\ndef", "xyz\n"])
+        letters = rng.choice(["abcd ", "ab c\ndef", "xyz\n", "\u0430\u0431 \U0001d11e\n"])
         words = ["".join(rng.choice(letters) for _ in range(rng.randint(2, 5))) for _ in range(6)]
         text = letters + "".join(rng.choice(words) for _ in range(rng.randint(150, 400)))
         self.path = path
-        with open(path, "w") as file:
-            file.write(text)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(rng.choice(["", "\ufeff"]) + text)
         known = sorted(set(text))
         self.ids, self.end = np.array([known.index(c) for c in text]), known.index("\n") if "\n" in known else 0
 
@@ -288,21 +288,19 @@ class Pairs:
         letters, length = rng.choice(["ab", "abcd", "x\u00e9z"]), rng.randint(1, 3)
         self.pairs = [["".join(rng.choice(letters) for _ in range(size)) for size in (rng.randint(1, 5), length)]
                       for _ in range(rng.randint(60, 160))]
-        if letters[1] not in "abcd":  # characters are bytes, of which this letter has two
-            self.pairs = [[source, "xz"[:length].ljust(length, "z")] for source, _ in self.pairs]
         self.path, self.end = path, rng.choice(["\n", "\r\n", "\n\n"])
         with open(path, "wb") as file:
             file.write("".join("\t".join(pair) + self.end for pair in self.pairs).encode())
-        self.known = sorted(set("".join("\t\n".join(pair) for pair in self.pairs).encode()))
-        self.longest = max(len(text.encode()) for pair in self.pairs for text in pair) + 1
+        self.known = sorted(set("".join("\t\n".join(pair) for pair in self.pairs)))
+        self.longest = max(len(text) for pair in self.pairs for text in pair) + 1
 
     def numbers(self, text, context):
-        ids = [self.known.index(byte) for byte in text.encode()] + [1]
+        ids = [self.known.index(letter) for letter in text] + [1]
         return ids + [0] * (context - len(ids))
 
     def rows(self, context):
         """Inputs and right answers of all pairs, without padding behind the targets."""
-        length = len(self.pairs[0][1].encode()) + 1
+        length = len(self.pairs[0][1]) + 1
         source = np.array([self.numbers(source, context) for source, _ in self.pairs])
         target = np.array([self.numbers(target, length) for _, target in self.pairs])
         begin = np.ones((len(target), 1), int)

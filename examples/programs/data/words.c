@@ -3,8 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* The bytes of the first character of a text, and its code point; 0 if they are not UTF-8 (RFC 3629). */
-static int character_at(const unsigned char *text, uint32_t *code)
+int utf8_character(const unsigned char *text, uint32_t *code)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     const int length = text[0] < 0x80   ? 1
@@ -22,6 +21,15 @@ static int character_at(const unsigned char *text, uint32_t *code)
     return *code < least[length] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000) ? 0 : length;
 }
 
+int utf8_put(uint32_t code, char bytes[4])
+{
+    const int count = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (int i = count - 1; i > 0; i--, code >>= 6)
+        bytes[i] = (char)(0x80 | (code & 0x3f));
+    bytes[0] = (char)(count == 1 ? code : (0xf00u >> count & 0xff) | code);
+    return count;
+}
+
 static bool is_harmless(uint32_t code)
 {
     return code >= 0x20 && (code < 0x7f || code > 0x9f) && code != 0x61c && code != 0x200e && code != 0x200f &&
@@ -33,7 +41,7 @@ static char *clean(char *text, const char *kept)
     char *to = text;
     for (char *from = text; *from;) {
         uint32_t code;
-        const int length = character_at((unsigned char *)from, &code);
+        const int length = utf8_character((unsigned char *)from, &code);
         const bool fine = length > 0 && (is_harmless(code) || (code < 0x80 && strchr(kept, (int)code)));
         if (fine)
             memmove(to, from, (size_t)length);
@@ -71,7 +79,7 @@ int plain_length(const char *text, int most)
 {
     int length = 0;
     for (uint32_t code; text[length];) {
-        const int more = character_at((const unsigned char *)text + length, &code);
+        const int more = utf8_character((const unsigned char *)text + length, &code);
         if (length + (more ? more : 1) > most)
             break;
         length += more ? more : 1;
@@ -90,7 +98,7 @@ char *text_to_utf8(const char *text)
     char *whole = malloc(3 * strlen(text) + 1), *to = whole;
     for (const unsigned char *from = (const unsigned char *)text; whole && *from;) {
         uint32_t code;
-        const int length = character_at(from, &code);
+        const int length = utf8_character(from, &code);
         const bool fine = length > 0 && (code < 0xef80 || code > 0xefff);
         if (fine)
             to = (char *)memcpy(to, from, (size_t)length) + length;
@@ -108,7 +116,7 @@ char *text_from_utf8(const char *text)
     char *whole = malloc(strlen(text) + 1), *to = whole;
     for (const unsigned char *from = (const unsigned char *)text; whole && *from;) {
         uint32_t code;
-        const int length = character_at(from, &code);
+        const int length = utf8_character(from, &code);
         if (length > 0 && code >= 0xef80 && code <= 0xefff)
             *to++ = (char)(code - 0xef00);
         else

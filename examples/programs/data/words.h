@@ -3,6 +3,7 @@
 #define DATA_WORDS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,6 +25,11 @@ char *plain_lines(char *text);
 
 /* The same as a copy, valid for sixteen calls: printf("in %s\n", plain(folder)). */
 const char *plain(const char *text);
+
+/* The bytes of the first character of a text, and its code point; 0 if they are not UTF-8 (RFC 3629). And the other way:
+ * writes the bytes of a code point, and gives their number. */
+int utf8_character(const unsigned char *text, uint32_t *code);
+int utf8_put(uint32_t code, char bytes[4]);
 
 /* The length of the text's beginning of at most so many bytes that ends with a whole character, for "%.*s". */
 int plain_length(const char *text, int most);

@@ -83,10 +83,11 @@ static char *data_text(const run_spec *s, const run_source *from)
         json_array_append_new(class_weights, json_real(from->class_weight[i]));
     for (int i = 0; i < from->letters.vocabulary; i++)
         json_array_append_new(letters, json_integer(from->letters.letter[i]));
-    json_t *object = json_pack("{s:s, s:o, s:o, s:o, s:o, s:f, s:b, s:o, s:o*, s:o*}", "task", task, "inputs", inputs,
-                               "classes", classes, "targets", targets, "answers", answers, "pixel_scale",
-                               data->width ? data->feature_scale[0] : 1., "lines", from->letters.lines, "letters",
-                               letters, "weights", weights, "class_weights", class_weights);
+    json_t *object =
+        json_pack("{s:s, s:o, s:o, s:o, s:o, s:f, s:b, s:o, s:o*, s:o*, s:o*}", "task", task, "inputs", inputs,
+                  "classes", classes, "targets", targets, "answers", answers, "pixel_scale",
+                  data->width ? data->feature_scale[0] : 1., "lines", from->letters.lines, "letters", letters,
+                  "weights", weights, "class_weights", class_weights, "utf8", from->letters.utf8 ? json_true() : NULL);
     char *text = json_dumps(object, JSON_COMPACT);
     json_decref(object);
     return text;
@@ -178,8 +179,8 @@ static bool same_columns(const tg_card_input a[], size_t a_count, const tg_card_
 /* Names what differs between the file's data and this data, in a word; NULL: nothing. */
 static const char *difference(const tg_card *a, const tg_card *b)
 {
-    bool same =
-        a->vocabulary == b->vocabulary && a->lines == b->lines && memcmp(a->letter, b->letter, sizeof a->letter) == 0;
+    bool same = a->vocabulary == b->vocabulary && a->lines == b->lines && a->utf8 == b->utf8 &&
+                memcmp(a->letter, b->letter, (size_t)a->vocabulary * sizeof *a->letter) == 0;
     if (!same)
         return "characters";
     if (!same_columns(a->input, a->inputs, b->input, b->inputs))

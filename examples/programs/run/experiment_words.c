@@ -71,6 +71,20 @@ static const char *unsearched(const experiment *e)
     return net_keep_text(text);
 }
 
+/* The units of the losses of a text. */
+static const char *units_of(const text_source *text)
+{
+    const bool bytes = strcmp(text->unit, "byte") == 0;
+    if (text->pairs)
+        return bytes
+                   ? "Losses are in nats a byte of the target, 1.4427 bits; accuracy is the share of targets that are "
+                     "exactly right."
+                   : "Losses are in nats a character of the target, 1.4427 bits; accuracy is the share of targets that "
+                     "are exactly right.";
+    return bytes ? "Losses are in nats a byte; 1 nat is 1.4427 bits."
+                 : "Losses are in nats a character; 1 nat is 1.4427 bits.";
+}
+
 runlog_about experiment_about(const experiment *e)
 {
     const dataset *data = &e->from.data;
@@ -80,10 +94,7 @@ runlog_about experiment_about(const experiment *e)
     const char *usual = !e->from.is_text || e->from.letters.pairs ? NULL /* characters are not judged by accuracy */
                         : tested                                  ? "test_loss"
                                                                   : "best_val_loss";
-    return (runlog_about){.note = e->from.letters.pairs ? "Losses are in nats a character of the target, 1.4427 bits; "
-                                                          "accuracy is the share of targets that are exactly right."
-                                  : e->from.is_text     ? "Losses are in nats a character; 1 nat is 1.4427 bits."
-                                                        : split_of(e),
+    return (runlog_about){.note = e->from.is_text ? units_of(&e->from.letters) : split_of(e),
                           .unsearched = unsearched(e),
                           .margin = e->margin,
                           .measures = e->settings.measures ? e->settings.measures : usual,

@@ -5,8 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* NULL, or what is wrong with a line of this length; keeps the longest side. */
-static const char *check_line(const unsigned char *line, int64_t length, text_source *t)
+/* The characters between two bytes. */
+static int64_t length_of(const text_source *t, const unsigned char *from, const unsigned char *end)
+{
+    int64_t count = 0;
+    for (; from < end; from++)
+        count += !t->utf8 || (*from & 0xc0) != 0x80;
+    return count;
+}
+
+/* NULL, or what is wrong with a line of this length; keeps the longest side, and the line's number. */
+static const char *check_line(const unsigned char *line, int64_t length, int64_t number, text_source *t)
 {
     const unsigned char *tab = memchr(line, '\t', (size_t)length);
     for (int64_t i = 0; i < length; i++)
@@ -14,10 +23,14 @@ static const char *check_line(const unsigned char *line, int64_t length, text_so
             return "a byte of this line is not of a text";
     if (!tab)
         return "expected a source, a tab and a target";
-    const int64_t source = tab - line, target = length - source - 1, longer = source > target ? source : target;
-    if (memchr(tab + 1, '\t', (size_t)target))
+    if (memchr(tab + 1, '\t', (size_t)(line + length - tab - 1)))
         return "there is more than one tab";
-    t->longest = longer > t->longest ? longer : t->longest;
+    const int64_t source = length_of(t, line, tab), target = length_of(t, tab + 1, line + length),
+                  longer = source > target ? source : target;
+    if (longer > t->longest) {
+        t->longest = longer;
+        t->longest_line = number;
+    }
     return source == 0 ? "the source is empty" : NULL;
 }
 
@@ -31,7 +44,7 @@ bool pairs_check(const char *path, const unsigned char *bytes, int64_t size, tex
         int64_t length = stop - line;
         while (length > 0 && (line[length - 1] == ' ' || line[length - 1] == '\t' || line[length - 1] == '\r'))
             length--;
-        const char *wrong = length > 0 ? check_line(line, length, t) : NULL;
+        const char *wrong = length > 0 ? check_line(line, length, number, t) : NULL;
         if (wrong)
             return tg_fail(error, "%s:%lld: %s", path, (long long)number, wrong);
     }

@@ -98,6 +98,9 @@ static bool open_rows(run_spec *s, run_source *from, tg_error *error)
            (!s->class_weights || !from->data.labels || open_class_weights(s->class_weights, from, error));
 }
 
+/* The characters of a source or target from which on their number must be asked for. */
+enum { LONGEST_PAIR = 4096 };
+
 static bool complete_text(run_spec *s, const text_source *letters, tg_error *error)
 {
     net_spec *spec = &s->net;
@@ -110,6 +113,13 @@ static bool complete_text(run_spec *s, const text_source *letters, tg_error *err
                        traits->pairs ? "--model %s reads pairs of lines, a source, a tab and a target: pairs:FILE"
                                      : "--model %s reads one text; pairs:FILE is for seq2seq",
                        spec->model);
+    if (letters->pairs && !spec->context && letters->longest >= LONGEST_PAIR)
+        return tg_fail(
+            error,
+            "%s:%lld: a source or target of %lld %ss, and a model takes memory with the square of that: leave "
+            "the line out, or ask for it with --context %lld",
+            letters->name, (long long)letters->longest_line, (long long)letters->longest, letters->unit,
+            (long long)letters->longest + 1);
     spec->longest = letters->pairs ? (int)letters->longest + 1 : 0; /* with the newline */
     spec->last = letters->lines && tg_model_traits_of(spec->model)->lines;
     spec->vocabulary = letters->vocabulary;
@@ -331,13 +341,13 @@ static void describe_text(const run_source *from, FILE *out)
     const text_source *t = &from->letters;
     if (t->pairs) {
         fprintf(out,
-                "%s: pairs of at most %lld characters, %d different; %lld training, %lld validation and %lld test "
+                "%s: pairs of at most %lld %ss, %d different; %lld training, %lld validation and %lld test "
                 "pairs\n",
-                t->name, (long long)t->longest, t->vocabulary - 2, (long long)from->train.count,
+                t->name, (long long)t->longest, t->unit, t->vocabulary - 2, (long long)from->train.count,
                 (long long)from->valid.count, (long long)from->test.count);
         return;
     }
-    fprintf(out, "%s: %lld characters, %d different; ", t->name, (long long)t->size, t->vocabulary);
+    fprintf(out, "%s: %lld %ss, %d different; ", t->name, (long long)t->size, t->unit, t->vocabulary);
     if (t->tested < t->size)
         fprintf(out, "the last %lld are for testing, %lld before them for validation", (long long)(t->size - t->tested),
                 (long long)(t->tested - t->held_out));

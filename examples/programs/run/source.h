@@ -15,11 +15,12 @@
 /* ---- a text (text.c) ----
  *
  * A running text (text:FILE), a list of words, one per line (lines:FILE), or lines of a source, a tab and a target
- * (pairs:FILE). Characters are bytes, numbered in ascending order. */
+ * (pairs:FILE). Characters are numbered in ascending order. In UTF-8 they are code points, in ASCII too; in other texts,
+ * and where more than TG_CARD_MOST_LETTERS differ, they are bytes. A byte order mark is left out. */
 
 typedef struct text_part {
     const struct text_source *of;
-    int64_t first, last; /* the bytes of a split, [first, last) */
+    int64_t first, last; /* the characters of a split, [first, last) */
     int context;
     bool windows, training;
     int64_t first_line; /* of pairs */
@@ -32,12 +33,15 @@ typedef struct text_source {
     int32_t *read; /* [size]: as read from the file */
     int32_t *ids;  /* [size]: in the order of the split; `read` itself if that is the same */
     int vocabulary;
-    unsigned char letter[256]; /* [vocabulary]: the byte of each number */
-    int end;                   /* the number of a newline, 0 if there is none */
-    int64_t held_out, tested;  /* starts of the validation split, and of the test split: `size` if there is none */
+    int32_t letter[TG_CARD_MOST_LETTERS]; /* [vocabulary]: the code point or byte of each number */
+    bool utf8;                            /* characters are code points, some of several bytes */
+    const char *unit;                     /* "character", or "byte" where these are no characters */
+    int end;                              /* the number of a newline, 0 if there is none */
+    int64_t held_out, tested; /* starts of the validation split, and of the test split: `size` if there is none */
     text_part train, valid, test;
-    int64_t longest; /* of pairs: characters of the longest source or target */
-    int64_t *line;   /* of pairs: where each begins in `ids` */
+    int64_t longest;      /* of pairs: characters of the longest source or target, */
+    int64_t longest_line; /* and its line, from 1 */
+    int64_t *line;        /* of pairs: where each begins in `ids` */
 } text_source;
 
 bool text_is_named(const char *spec);
@@ -57,7 +61,7 @@ bool text_rows(text_source *source, const net_spec *spec, int64_t epoch_windows,
 
 /* ---- pairs (pairs.c) ---- */
 
-/* False and one line if a line is not a source, a tab and a target. */
+/* False and one line if a line is not a source, a tab and a target; else finds the longest one. t->utf8 is set. */
 bool pairs_check(const char *path, const unsigned char *bytes, int64_t size, text_source *t, tg_error *error);
 
 /* The rows of the three splits: ids [2 context] as tg_seq2seq reads them, and labels [context], 0 behind the target. */

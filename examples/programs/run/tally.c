@@ -272,11 +272,17 @@ runlog_measures tally_measures(tally *sums, const tg_card *c)
     return m;
 }
 
+/* True if the characters of a text are bytes, some of which are none by themselves. */
+static bool is_of_bytes(const tg_card *c)
+{
+    return !c->utf8 && c->vocabulary > 0 && c->letter[c->vocabulary - 1] > 127; /* they are in ascending order */
+}
+
 void tally_print(const tg_card *c, const char *split, const runlog_measures *m, FILE *out)
 {
     fprintf(out, "%s: loss %.4f", split, m->loss);
     if (c->task == TG_CARD_LETTERS)
-        fprintf(out, " nats a character (%.4f bits)", m->loss / log(2));
+        fprintf(out, " nats a %s (%.4f bits)", is_of_bytes(c) ? "byte" : "character", m->loss / log(2));
     if (!isnan(m->accuracy))
         fprintf(out, ", %s %.2f %%", reads_pairs(c) ? "exact" : "accuracy", 100 * m->accuracy);
     if (!isnan(m->balanced))

@@ -14,22 +14,68 @@ bool text_is_named(const char *spec)
 
 /* ---- reading ---- */
 
+enum { CODES = 0x110000 };
+
+/* The character at a byte, and its bytes; 0 if there is none in UTF-8. */
+static int character_at(const text_source *t, const unsigned char *byte, uint32_t *code)
+{
+    if (t->utf8)
+        return utf8_character(byte, code);
+    *code = *byte;
+    return 1;
+}
+
+/* True if these last bytes of a text are the beginning of a character, as where a file was cut after so many bytes. */
+static bool is_cut(const unsigned char *bytes, int64_t count)
+{
+    bool cut = count > 0 && count < 4 && bytes[0] >= 0xc2 && bytes[0] < 0xf5;
+    for (int64_t i = 1; cut && i < count; i++)
+        cut = (bytes[i] & 0xc0) == 0x80;
+    return cut;
+}
+
+/* Decides what characters are: code points, if all of the text is UTF-8 with characters beyond ASCII, and not too many
+ * different ones. Leaves out a character that is cut at the end. False without memory. */
+static bool choose_unit(text_source *t, const unsigned char *bytes, size_t *bytes_in_text)
+{
+    int64_t size = (int64_t)*bytes_in_text;
+    bool *met = calloc(CODES, sizeof *met);
+    int different = 0;
+    int64_t at = 0, count = 0;
+    uint32_t code;
+    for (int length = 1; met && at < size && length > 0; at += length, count += length > 0) {
+        length = utf8_character(bytes + at, &code);
+        if (length > 0 && !met[code])
+            different += met[code] = true;
+    }
+    if (met && is_cut(bytes + at, size - at))
+        *bytes_in_text = (size_t)(size = at);
+    t->utf8 = at == size && count < size && different <= TG_CARD_MOST_LETTERS;
+    t->unit = t->utf8 || (at == size && count == size) ? "character" : "byte";
+    free(met);
+    return met;
+}
+
 static bool number_letters(text_source *t, const unsigned char *bytes)
 {
-    int number[256];
-    bool met[256] = {false};
-    for (int64_t i = 0; i < t->size; i++)
-        met[bytes[i]] = true;
-    for (int byte = 0; byte < 256; byte++)
-        if (met[byte]) {
-            number[byte] = t->vocabulary;
-            t->letter[t->vocabulary++] = (unsigned char)byte;
+    int *number = calloc(CODES, sizeof *number); /* 1 for each that is met, then its number */
+    const int64_t size = t->size;
+    uint32_t code = 0;
+    t->ids = t->read = malloc((size_t)size * sizeof *t->read + 1);
+    const bool fine = number && t->read;
+    for (int64_t i = 0; fine && i < size; i += character_at(t, bytes + i, &code), number[code] = 1)
+        ;
+    for (int32_t at = 0; fine && at < CODES; at++)
+        if (number[at]) {
+            number[at] = t->vocabulary;
+            t->letter[t->vocabulary++] = at;
         }
-    t->end = met['\n'] ? number['\n'] : 0;
-    t->ids = t->read = malloc((size_t)t->size * sizeof *t->read + 1);
-    for (int64_t i = 0; t->read && i < t->size; i++)
-        t->read[i] = number[bytes[i]];
-    return t->read != NULL;
+    t->end = fine ? number['\n'] : 0;
+    t->size = 0;
+    for (int64_t i = 0; fine && i < size; t->read[t->size++] = number[code])
+        i += character_at(t, bytes + i, &code);
+    free(number);
+    return fine;
 }
 
 /* Trims lines and removes empty ones; puts a newline before the first and after each. Works in place: `bytes` has room
@@ -59,6 +105,12 @@ bool text_load(const char *spec, text_source *t, tg_error *error)
     plain_text(t->name);
     if (!dataset_read_file(path, &file, error))
         return false;
+    if (file.size >= 3 && memcmp(file.bytes, "\xef\xbb\xbf", 3) == 0) { /* a byte order mark */
+        file.size -= 3;
+        memmove(file.bytes, file.bytes + 3, file.size + 1);
+    }
+    if (!choose_unit(t, file.bytes, &file.size))
+        return free(file.bytes), tg_fail(error, "%s: out of memory", path);
     if (t->pairs && !pairs_check(path, file.bytes, (int64_t)file.size, t, error))
         return free(file.bytes), false;
     unsigned char *bytes = realloc(file.bytes, file.size + 2);
@@ -67,10 +119,11 @@ bool text_load(const char *spec, text_source *t, tg_error *error)
     t->size = (int64_t)file.size;
     if (t->lines)
         t->size = trim_lines(bytes, t->size);
-    const bool fine = t->size > INT32_MAX ? tg_fail(error, "%s: 2 GB or more", path)
-                      : t->size < 100     ? tg_fail(error, "%s: %lld character%s, expected 100 at least", path,
-                                                    (long long)t->size, plural(t->size))
-                                          : number_letters(t, bytes) || tg_fail(error, "%s: out of memory", path);
+    const bool fine = t->size > INT32_MAX         ? tg_fail(error, "%s: 2 GB or more", path)
+                      : !number_letters(t, bytes) ? tg_fail(error, "%s: out of memory", path)
+                      : t->size < 100 ? tg_fail(error, "%s: %lld %s%s, expected 100 at least", path, (long long)t->size,
+                                                t->unit, plural(t->size))
+                                      : true;
     free(bytes);
     if (!fine)
         text_free(t);
@@ -89,9 +142,15 @@ void text_free(text_source *t)
 
 char *text_letters(const text_part *part)
 {
-    char *text = malloc((size_t)(part->last - part->first) + 1), *to = text;
-    for (int64_t i = part->first; text && i < part->last; i++)
-        *to++ = (char)part->of->letter[part->of->ids[i]];
+    const text_source *t = part->of;
+    char *text = malloc((size_t)(part->last - part->first) * (t->utf8 ? 4 : 1) + 1), *to = text;
+    for (int64_t i = part->first; text && i < part->last; i++) {
+        const int32_t letter = t->letter[t->ids[i]];
+        if (t->utf8)
+            to += utf8_put((uint32_t)letter, to);
+        else
+            *to++ = (char)letter;
+    }
     if (text)
         *to = '\0';
     return text;

@@ -52,7 +52,7 @@ static void put_text(char *text, char after, FILE *to)
 bool sample_pairs(const tg_model *model, const char *path, char *text, int beams, bool both, long most, FILE *to,
                   sample_score *score, tg_error *error)
 {
-    char *target = calloc((size_t)tg_model_card(model)->spec.context + 1, 1), *next = NULL;
+    char *target = calloc(4 * (size_t)tg_model_card(model)->spec.context + 1, 1), *next = NULL;
     bool fine = target || tg_fail(error, "out of memory");
     long number = 1;
     *score = (sample_score){0};

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static tg_relative_config complete(tg_relative_config c)
 {
@@ -57,12 +58,19 @@ tg_tensor tg_relative_forward(const tg_relative *r, tg_tape *tape, int64_t queri
     if (!r || !r->weight)
         return TG_FAIL(tape, "tg_relative_forward: the layer has no weight: tg_relative_config_error or "
                              "tg_parameters_error says why");
-    int32_t *bucket = queries >= 0 && keys >= 0 ? calloc((size_t)(queries * keys) + 1, sizeof *bucket) : NULL;
-    if (!bucket)
+    const bool fine = queries >= 0 && keys >= 0;
+    int32_t *bucket = fine ? calloc((size_t)(queries * keys) + 1, sizeof *bucket) : NULL,
+            *of = fine ? calloc((size_t)(queries + keys) + 1, sizeof *of) : NULL; /* distances from 1 - queries on */
+    if (!bucket || !of) {
+        free(bucket);
+        free(of);
         return TG_FAIL(tape, "tg_relative_forward: out of memory");
+    }
+    for (int64_t i = 0; i < queries + keys - 1; i++)
+        of[i] = tg_relative_bucket(r, i + 1 - queries);
     for (int64_t i = 0; i < queries; i++)
-        for (int64_t j = 0; j < keys; j++)
-            bucket[i * keys + j] = tg_relative_bucket(r, j - i);
+        memcpy(bucket + i * keys, of + queries - 1 - i, (size_t)keys * sizeof *bucket);
+    free(of);
     const tg_tensor index = tg_constant(tape, TG_I32, bucket, TG_SHAPE(queries, keys)),
                     bias = tg_embedding(tg_parameter_tensor(tape, r->weight), index);
     free(bucket);

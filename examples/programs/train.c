@@ -9,6 +9,7 @@
 #include "examples/programs/run/run.h"
 #include "examples/programs/run/team.h"
 #include "examples/programs/train/output.h"
+#include "examples/programs/train/seen.h"
 #include "plots/plots.h"
 #include "examples/programs/data/words.h"
 
@@ -32,6 +33,7 @@ typedef struct training {
     trainer run;
     progress *view;
     double shown, next_report;
+    bool seen;   /* --start's run was trained on rows that are now for validation or testing */
     bool agreed; /* the processes of a team continue together */
     char *command;
     char name[RUN_NAME];
@@ -184,7 +186,10 @@ static void describe_run(const void *context, FILE *out)
         fputs(s->refit[0] == 'y' ? ", refit\n" : "\n", out);
     run_spec_describe_otherwise(t->s.resume || t->s.config ? NULL : &t->s.run, s, t->from.train.count, out);
     if (s->start)
-        fprintf(out, "begins with the weights of %s\n", s->start);
+        fprintf(out, "begins with the weights of %s\n%s", s->start,
+                t->seen ? "Warning: that run has the same data and other splits, so it was trained on samples of the "
+                          "validation and test splits; their measures are too good.\n"
+                        : "");
     else if (net_warning(&s->net))
         fprintf(out, "Warning: %s %s\n", s->net.activation, net_warning(&s->net));
 }
@@ -410,9 +415,13 @@ static bool resume(training *t, int argc, char **argv, tg_error *error)
     if (!t->s.run.out)
         return tg_fail(error, "--resume needs --out");
     snprintf(config, sizeof config, "%s/last.safetensors", t->s.run.out);
-    if (access(config, R_OK) != 0)
-        return tg_fail(error, "--resume: there is no %.400s to continue from", config);
+    const bool saved = access(config, R_OK) == 0;
     snprintf(config, sizeof config, "%s/config.json", t->s.run.out);
+    if (!saved)
+        return tg_fail(error, "--resume: there is no %.300s/last.safetensors to continue from%s", t->s.run.out,
+                       access(config, R_OK) == 0 ? ": the run was stopped before it first saved, and the command that "
+                                                   "began it begins it again"
+                                                 : "");
     t->s.run = run_spec_defaults(false);
     if (!options_load(&program, config, &t->s, error))
         return false;
@@ -507,6 +516,9 @@ static bool prepare(training *t, tg_error *error)
                        .on_progress = team_follows() ? NULL : on_progress};
     if (!run_open(&t->run, &setup, error)) /* changes nothing before all checks have passed */
         return false;
+    json_t *config = s->start ? config_of(t) : NULL;
+    t->seen = config && seen_by(s->start, config);
+    json_decref(config);
     t->agreed = team_agree(team_follows() || take_folder(t, error));
     run_close(&t->run);
     setup.folder = s->out;

@@ -110,6 +110,71 @@ START_TEST(older_files_know_no_frequent_category)
 }
 END_TEST
 
+/* ---- rows that deceive ---- */
+
+/* Coins: four numbers that say nothing about the class; each row `times` times. */
+static void write_coins(const char *name, int rows, int times)
+{
+    FILE *file = fopen(temporary_path(name), "w");
+    ck_assert_ptr_nonnull(file);
+    fputs("id,a,b,c,y\n", file);
+    for (int i = 0; i < rows * times; i++) {
+        const int k = i % rows;
+        fprintf(file, "%d,%d.5,%d.25,%d,%s\n", i * 3, k * 7919 % 1009, k * 104729 % 911, k * 31 % 157,
+                k * 2654435 / 7 % 2 ? "p" : "q");
+    }
+    fclose(file);
+}
+
+START_TEST(repeated_rows_are_counted_and_can_be_dropped)
+{
+    write_coins("coins.csv", 50, 3);
+    expect_fine(train_run("train",
+                          "--data coins.csv --ignore id --test none --validation first:30 --epochs 1 --hidden 4 "
+                          "--no-plots --out m"));
+    ck_assert_msg(strstr(train_output,
+                         "Warning: 30 of 30 validation samples have the features of a training sample, so "
+                         "that their measures are too good; --drop-duplicates keeps one of each"),
+                  "%s", train_output);
+    expect_fine(train_run("train", "--data coins.csv --ignore id --drop-duplicates --test none --validation first:10 "
+                                   "--epochs 1 --hidden 4 --no-plots --out n"));
+    ck_assert_msg(strstr(train_output, "coins: 50 rows, 3 features, 100 duplicates dropped"), "%s", train_output);
+    ck_assert_ptr_null(strstr(train_output, "have the features of"));
+    expect_refused(train_run("train", "--data moons --drop-duplicates --no-plots"), "csv: only");
+}
+END_TEST
+
+START_TEST(rows_that_the_first_run_was_trained_on_are_pointed_out)
+{
+    static const char said[] = "so it was trained on samples of the validation and test splits";
+    write_coins("coins.csv", 60, 1);
+    expect_fine(train_run("train", "--data coins.csv --ignore id --epochs 1 --hidden 4 --no-plots --out m"));
+    expect_fine(train_run("train", "--data coins.csv --ignore id --epochs 1 --start m --seed 2 --no-plots --out n"));
+    ck_assert_msg(strstr(train_output, said), "%s", train_output);
+    expect_fine(train_run("train", "--data coins.csv --ignore id --epochs 1 --start m --test 0.3 --no-plots --out o"));
+    ck_assert_msg(strstr(train_output, said), "%s", train_output);
+    expect_fine(train_run("train", "--data coins.csv --ignore id --epochs 2 --start m --no-plots --out p"));
+    ck_assert_msg(!strstr(train_output, said), "%s", train_output);
+    write_coins("other.csv", 61, 1);
+    expect_fine(train_run("train", "--data other.csv --ignore id --epochs 1 --start m --seed 2 --no-plots --out q"));
+    ck_assert_msg(!strstr(train_output, said), "%s", train_output);
+}
+END_TEST
+
+/* ---- small mistakes in a command ---- */
+
+START_TEST(small_mistakes_are_pointed_out)
+{
+    expect_refused(train_run("train", "--activations relu"),
+                   "there is no option --activations; --activation takes one");
+    expect_refused(train_run("train", "--data nowhere.csv --no-plots"), "there is no file 'nowhere.csv'; csv:FILE");
+    ck_assert_int_eq(train_run("sh", "-c 'mkdir pictures run; touch pictures/1.png; echo {} > run/config.json'"), 0);
+    expect_refused(train_run("train", "--data idx:pictures --no-plots"), "pictures: a folder of pictures, expected");
+    expect_refused(train_run("train", "--resume --out run"), "the command that began it begins it again");
+    expect_refused(train_run("train", "--resume --out pictures"), "there is no pictures/last.safetensors to continue");
+}
+END_TEST
+
 Suite *tables_said_suite(void)
 {
     Suite *suite = suite_create("tables_said");
@@ -119,6 +184,9 @@ Suite *tables_said_suite(void)
     tcase_add_loop_test(tests, advice_about_cells_helps, 0, sizeof advice / sizeof *advice);
     tcase_add_test(tests, gaps_that_training_had_not_are_filled);
     tcase_add_test(tests, older_files_know_no_frequent_category);
+    tcase_add_test(tests, repeated_rows_are_counted_and_can_be_dropped);
+    tcase_add_test(tests, rows_that_the_first_run_was_trained_on_are_pointed_out);
+    tcase_add_test(tests, small_mistakes_are_pointed_out);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -177,8 +177,10 @@ static bool build(csv_source *source, const dataset_options *options, dataset *s
         !choose_task(source, options, set) || (set->task == DATASET_REGRESSION && !targets_are_numbers(source)) ||
         !collect(source, set) || !plan_features(source, options->missing, set))
         return false;
-    set->rows = source->rows;
     set->dropped = rows_of_file - source->rows;
+    if (options->drop_duplicates && !csv_drop_duplicates(source, &set->duplicates))
+        return false;
+    set->rows = source->rows;
     set->comments = source->table.comments;
     set->unnamed = source->table.unnamed;
     set->header = source->names;

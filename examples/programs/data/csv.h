@@ -227,6 +227,11 @@ const char *csv_class_name(const csv_classes *classes, size_t i, char text[NUMBE
  * after these. False if none is kept. */
 bool csv_join_rare(csv_source *source, size_t column, size_t most);
 
+/* ---- rows that are the same (repeated.c) ---- */
+
+/* Keeps the first of all rows that are the same but for ignored columns, when classes have been collected. */
+bool csv_drop_duplicates(csv_source *source, size_t *dropped);
+
 /* ---- a description of each column, so that the user can find mistakes: a date that became 84 categories, a row number
  * that is used as a feature (csv_describe.c) ---- */
 

@@ -153,6 +153,8 @@ static bool options_fit(const char *spec, const dataset_kind *kind, const datase
         return tg_fail(error, "%s: target column and header are for csv: only", spec);
     if (!kind->columns && (options->ignore || options->categorical || options->missing != DATASET_MISSING_ERROR))
         return tg_fail(error, "%s: ignored, categorical and missing columns are for csv: only", spec);
+    if (!kind->columns && options->drop_duplicates)
+        return tg_fail(error, "%s: duplicates are dropped of csv: only", spec);
     if (!kind->columns && options->weights)
         return tg_fail(error, "%s: a column of weights is for csv: only", spec);
     if (kind->path && (options->rows || options->noise != 0))
@@ -174,6 +176,11 @@ static bool load(const char *spec, const dataset_options *options, dataset *set,
     const dataset_kind *kind = find_kind(spec, &path);
     if (!kind && access(spec, F_OK) == 0)
         return tg_fail(error, "'%s' is a file; csv:%s reads it as a table", spec, spec);
+    if (!kind && strpbrk(spec, "./") && !strchr(spec, ':'))
+        return tg_fail(error,
+                       "there is no file '%s'; csv:FILE is a table, idx:DIR images, text:FILE, lines:FILE and "
+                       "pairs:FILE are texts",
+                       spec);
     if (!kind)
         return tg_fail(error, "unknown data set '%s', expected one of %s; texts are text:FILE, lines:FILE, pairs:FILE",
                        spec, dataset_kinds());

@@ -62,6 +62,7 @@ typedef struct dataset_options {
     const char *weights; /* column with the weight of each row, written as in `target`; it is no feature. Rows without
                             one are treated like rows without a target. NULL: all rows count once */
     dataset_missing missing;
+    bool drop_duplicates; /* of rows with the same features, targets and weights only the first stays */
 } dataset_options;
 
 /* The split of the rows; zero is the default everywhere. Rows that are not for validation or test are for training. */
@@ -148,6 +149,7 @@ typedef struct dataset {
     bool header;            /* its first line names the columns */
     dataset_column *column; /* [columns]; else NULL */
 
+    size_t duplicates;        /* rows that were dropped because an earlier one is the same */
     size_t dropped;           /* rows of the source that were dropped because of missing cells */
     dataset_feature *feature; /* [features] of a CSV file; else NULL */
     size_t categorical;       /* categorical columns of the source, each of which became a feature for each category */
@@ -209,6 +211,9 @@ const char *dataset_kinds(void);
 /* Draws the splits, replacing any earlier ones, and standardises columns by the training split. On failure false and
  * one line, and no splits. */
 bool dataset_split(dataset *set, const dataset_parts *parts, tg_error *error);
+
+/* The rows of a part whose features are those of a row of another part; of a table, else 0. SIZE_MAX: out of memory. */
+size_t dataset_repeated(const dataset *set, const dataset_part *part, const dataset_part *among);
 
 /* Scales all rows of a table by its means, scales and limits, when these have changed. */
 void dataset_scale(dataset *set);

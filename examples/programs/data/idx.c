@@ -94,11 +94,12 @@ static bool find(const char *folder, int which, idx_file *file, tg_error *error)
     DIR *listing = opendir(folder);
     char found[256] = "";
     size_t stem = 0; /* of the name that was found */
-    bool several = false;
+    bool several = false, pictures = false;
     if (!listing)
         return tg_fail(error, "%s: %s", folder, errno == ENOENT ? "no such folder" : strerror(errno));
     for (struct dirent *entry; (entry = readdir(listing));) {
         const char *name = entry->d_name;
+        pictures |= strlen(name) > 4 && strcmp(name + strlen(name) - 4, ".png") == 0;
         if (!is_called(name, begin, end) && !is_called(name, other, end))
             continue;
         const size_t length = strlen(name) - (strcmp(name + strlen(name) - 3, ".gz") == 0 ? 3 : 0);
@@ -111,6 +112,15 @@ static bool find(const char *folder, int which, idx_file *file, tg_error *error)
     if (several)
         return tg_fail(error, "%s: several files are called ...%s-%s; keep the four files of one set in a folder",
                        folder, begin, end);
+    if (!stem && pictures)
+        return tg_fail(
+            error,
+            "%s: a folder of pictures, expected MNIST's files of IDX; to write one: python3 -c \"import glob, "
+            "numpy as n, PIL.Image as P; x = n.stack([P.open(f).convert('L') for f in "
+            "sorted(glob.glob('*.png'))]); open('%s', 'wb').write(n.array([2051, *x.shape], "
+            "'>i4').tobytes() + x.tobytes())\", and labels in the same order: 2049 and their number as "
+            "'>i4', then a byte each",
+            folder, idx_names[which].name);
     if (!stem)
         return tg_fail(error, "%s: found neither %s nor %s.gz", folder, idx_names[which].name, idx_names[which].name);
     const int length = snprintf(file->path, sizeof file->path, "%s/%s", folder, found);

@@ -445,6 +445,34 @@ static char *with_called_name(const char *text)
     return whole;
 }
 
+/* True if the first `length` bytes are the name of an option, or its beginning. */
+static bool is_known(const options_program *program, const char *name, size_t length)
+{
+    for (const program_option *o = program->table; options_more(o); o++)
+        if (o->type != OPTION_GROUP && strncmp(o->name, name, length) == 0)
+            return true;
+    return false;
+}
+
+/* Names the option that is meant by one with an s too many, or too few: --activations of compare, --activation of train.
+ */
+static void hint_at_plural(const options_program *program, int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        const char *name = argv[i] + 2;
+        const size_t length = strncmp(argv[i], "--", 2) == 0 ? strcspn(name, "=") : 0;
+        if (length < 4 || is_known(program, name, length) || name[length - 1] != 's' ||
+            !is_known(program, name, length - 1))
+            continue;
+        for (const program_option *o = program->table; options_more(o); o++)
+            if (o->type != OPTION_GROUP && strlen(o->name) == length - 1 && strncmp(o->name, name, length - 1) == 0) {
+                fprintf(stderr, "%s: there is no option --%s; --%s takes one value\n", program->name,
+                        plain_name(name, (char[PLAIN_NAME]){0}), o->name);
+                exit(2);
+            }
+    }
+}
+
 void options_parse(const options_program *program, int argc, char **argv, void *settings)
 {
     if (program->given_offset)
@@ -457,6 +485,7 @@ void options_parse(const options_program *program, int argc, char **argv, void *
         atexit(close_output);
     printing = program->name;
     list_options(program, settings, false);
+    hint_at_plural(program, argc, argv);
     char *after = program->after ? with_called_name(program->after) : NULL;
     char *about = memory_text("%s%s%s", program->about, after ? "\v" : "", after ? after : "");
     free(after);

@@ -93,6 +93,7 @@ static bool open_rows(run_spec *s, run_source *from, tg_error *error)
                                      .ignore = s->ignore,
                                      .categorical = s->categorical,
                                      .weights = s->weights,
+                                     .drop_duplicates = s->drop_duplicates,
                                      .missing = (dataset_missing)options_position(spec_missings, s->missing)};
     return dataset_load(s->data, &options, &from->data, error) && source_complete(s, from, error) &&
            (!s->class_weights || !from->data.labels || open_class_weights(s->class_weights, from, error));
@@ -296,6 +297,8 @@ static void describe_columns(const dataset *data, bool may_miss, FILE *out)
         fprintf(out, ", %zu feature%s marking missing cells", data->marks, plural((long long)data->marks));
     if (data->dropped)
         fprintf(out, ", %zu row%s with missing cells dropped", data->dropped, plural((long long)data->dropped));
+    if (data->duplicates)
+        fprintf(out, ", %zu duplicate%s dropped", data->duplicates, plural((long long)data->duplicates));
     if (may_miss && !data->marks && !data->dropped)
         fputs(", no cell missing", out);
     fputs("; ", out);
@@ -319,6 +322,24 @@ static void describe_absent(const dataset *data, const dataset_part *part, const
     if (absent)
         fprintf(out, "%s.\n", absent > MOST ? ", ..." : "");
     free(has);
+}
+
+/* Rows that are not for training, and have the features of one that is: their measures are of memory. */
+static void describe_repeated(const dataset *data, FILE *out)
+{
+    const dataset_part *parts[] = {&data->validation, &data->test};
+    static const char *const names[] = {"validation", "test"};
+    for (int i = 0; i < 2; i++) {
+        const size_t count = dataset_repeated(data, parts[i], &data->train);
+        if (count > 0 && count < SIZE_MAX)
+            fprintf(out, "%s%zu of %zu %s samples ha%s the features of a training sample%s.\n",
+                    10 * count > parts[i]->rows ? "Warning: " : "", count, parts[i]->rows, names[i],
+                    count == 1 ? "s" : "ve",
+                    10 * count > parts[i]->rows
+                        ? ", so that their measures are too good; --drop-duplicates keeps one of "
+                          "each"
+                        : "");
+    }
 }
 
 static void describe_weights(const run_source *from, FILE *out)
@@ -375,6 +396,7 @@ void source_describe(const run_spec *s, const run_source *from, const char *spli
         describe_absent(data, &data->train, "training", out);
         describe_absent(data, &data->validation, "validation", out);
         describe_absent(data, &data->test, "test", out);
+        describe_repeated(data, out);
     }
     describe_weights(from, out);
 }

@@ -28,7 +28,7 @@ typedef struct run_spec {
     double lr, warmup, end, weight_decay, momentum, beta1, beta2, clip, ema, label_smoothing;
     const char *test_noise, *test_as;
     int train_loss_every;
-    bool drop_last;
+    bool drop_last, drop_duplicates;
     bool reconstructs; /* the targets are the inputs, for any model; not an option */
     bool compared;     /* the defaults are those of `compare` (run_spec_complete); not an option */
 

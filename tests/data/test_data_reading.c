@@ -58,7 +58,7 @@ END_TEST
 
 START_TEST(a_mark_of_a_gap_in_the_first_row_is_no_word)
 {
-    static const char *const marks[] = {"?", "NA", "", "nan", "-", "None"};
+    static const char *const marks[] = {"?", "NA", "", "nan", "-", "None", "#N/A"};
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         snprintf(text, sizeof text, "30,2,%s,1\n28,1,3,1\n51,2,2,2\n70,1,1,2\n", marks[i]);
         dataset set = loaded(text, (dataset_options){.missing = DATASET_MISSING_MEAN});
@@ -69,6 +69,9 @@ START_TEST(a_mark_of_a_gap_in_the_first_row_is_no_word)
         ck_assert_msg(!set.header && set.rows == 4, "'%s' among words", marks[i]);
         dataset_free(&set);
     }
+    dataset set = loaded("#N/A,2,1\n28,1,3\n51,2,2\n70,1,2\n", (dataset_options){.missing = DATASET_MISSING_MEAN});
+    ck_assert(!set.header && set.rows == 4 && set.comments == 0 && set.marks == 1);
+    dataset_free(&set);
 }
 END_TEST
 

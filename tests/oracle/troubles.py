@@ -2,12 +2,15 @@
 """Tables with the troubles that people's files have, read by train and predict and by pandas.
 
     /usr/bin/python3 tests/oracle/troubles.py build/bin 300 1       # binaries, tables, seed
+    /usr/bin/python3 tests/oracle/troubles.py build/bin 60 1 forms  # of the forms that programs and people write
 
 Every table is either read as pandas reads it, when told what the generator knows (separator, marks, comments, types),
 or refused in one line that names the file. Compared are the scales and categories in the model file, with all rows
 training, and the prediction for each row, which NumPy computes from the saved weights and pandas' cells. The last line
 counts tables, refusals and silent differences; the status is 1 if there are any. A fourth number runs one table alone
-and keeps its folder. Without pandas it says so and ends with status 0.
+and keeps its folder. With `forms`, tables have a header of years, gaps in the first row, columns padded with blanks,
+empty columns and rows at the ends, leading zeros, or a header behind #, and what was read is compared with the means and
+deviations that pandas finds; or they are files of other programs, which must be refused by name. Without pandas it says so and ends with status 0.
 """
 import io
 import json
@@ -284,14 +287,141 @@ def one(binaries, seed, index, folder):
     return "read"
 
 
+# ---- forms ----
+
+def numbers(rng, rows):
+    return ["%.2f" % rng.gauss(0, 20) for _ in range(rows)]
+
+
+def words(rng, rows):
+    return [rng.choice(["north", "south", "east"]) for _ in range(rows)]
+
+
+def form_years(rng, rows):
+    """A header of a word and of years, and of another word."""
+    first, count = rng.randint(1950, 2090), rng.randint(1, 5)
+    columns = [words(rng, rows)] + [numbers(rng, rows) for _ in range(count)] + [numbers(rng, rows)]
+    head = ["region"] + [str(first + i) for i in range(count)] + ["t"]
+    return "\n".join([",".join(head)] + [",".join(row) for row in zip(*columns)]) + "\n", {"sep": ","}, []
+
+
+def form_gap(rng, rows):
+    """A mark of a gap in the first row, and no header."""
+    columns = [numbers(rng, rows) for _ in range(rng.randint(2, 4))]
+    at = rng.randrange(len(columns) - 1)
+    columns[at][0] = rng.choice(["?", "NA", "nan", "<NA>", "#N/A"])
+    return ("\n".join(",".join(row) for row in zip(*columns)) + "\n", {"sep": ",", "header": None, "na_values": ["?"]},
+            ["--missing", "mean"])
+
+
+def form_padded(rng, rows):
+    """Columns of a fixed width, and a text behind a tab."""
+    columns = [numbers(rng, rows) for _ in range(rng.randint(5, 7))]
+    lines = ["".join("%9s" % cell for cell in row) + '\t"car %d"' % (i % 3) for i, row in enumerate(zip(*columns))]
+    return "\n".join(lines) + "\n", {"sep": r"\s+", "header": None}, ["--target", "0"]
+
+
+def form_ends(rng, rows):
+    """Columns without name and value at the ends of the lines, and empty rows at the end."""
+    more, columns = rng.randint(1, 3), [numbers(rng, rows) for _ in range(rng.randint(2, 4))]
+    lines = [",".join("c%d" % i for i in range(len(columns))) + "," * more]
+    lines += [",".join(row) + "," * more for row in zip(*columns)]
+    lines += ["," * (len(columns) + more - 1)] * rng.randint(0, 4)
+    return rng.choice(["\n", "\r\n"]).join(lines) + "\n", {"sep": ","}, []
+
+
+def form_zeros(rng, rows):
+    """Zip codes, of which some begin with zeros."""
+    codes = ["%05d" % rng.randint(100, 9999), "%05d" % rng.randint(10000, 99999), "%05d" % rng.randint(10000, 99999)]
+    columns = [[codes[i % 3] for i in range(rows)], numbers(rng, rows), numbers(rng, rows)]
+    return ("\n".join(["zip,a,t"] + [",".join(row) for row in zip(*columns)]) + "\n",
+            {"sep": ",", "dtype": {"zip": str}}, [])
+
+
+def form_hash(rng, rows):
+    """A header behind #, with or without a blank."""
+    columns = [words(rng, rows)] + [numbers(rng, rows) for _ in range(rng.randint(1, 3))]
+    head = rng.choice(["#", "# "]) + ",".join(["Label"] + ["c%d" % i for i in range(len(columns) - 1)])
+    return "\n".join([head] + [",".join(row) for row in zip(*columns)]) + "\n", {"sep": ","}, []
+
+
+def other_file(rng, path):
+    """Writes a file of another program; gives a word of the refusal."""
+    frame = pd.DataFrame({"a": np.arange(9.0), "b": np.arange(9) % 2})
+    kind = rng.choice(["npy", "npz", "pickle", "xz", "bz2", "zip", "sqlite"])
+    if kind in ("npy", "npz"):
+        with open(path, "wb") as file:
+            np.save(file, frame.to_numpy()) if kind == "npy" else np.savez(file, x=frame.to_numpy())
+        return "NumPy (.%s)" % kind
+    if kind in ("xz", "bz2", "zip"):
+        frame.to_csv(path, index=False, compression=kind)
+        return {"xz": "packed by xz", "bz2": "packed by bzip2", "zip": "a zip archive"}[kind]
+    if kind == "pickle":
+        frame.to_pickle(path)
+        return "a pickle"
+    import sqlite3
+    with sqlite3.connect(path) as base:
+        frame.to_sql("t", base)
+    base.close()
+    return "an SQLite database"
+
+
+FORMS = [form_years, form_gap, form_padded, form_ends, form_zeros, form_hash]
+
+
+def one_form(binaries, seed, index, folder):
+    rng = random.Random("form %d %d" % (seed, index))
+    path = os.path.join(folder, "table.csv")
+    train = ["--data", "csv:table.csv", "--validation", "none", "--test", "none", "--epochs", "1", "--hidden", "4",
+             "--no-plots", "--threads", "1", "--task", "regression", "--out", "m"]
+    if index % (len(FORMS) + 1) == len(FORMS):
+        kind = other_file(rng, path)
+        done = run(binaries, folder, "train", train)
+        check(done.returncode == 2 and kind in done.stderr.decode(), "not refused as", kind, done.stderr[-200:])
+        return "another program's"
+    make = FORMS[index % (len(FORMS) + 1)]
+    text, how, options = make(rng, rng.randint(30, 60))
+    with open(path, "w", newline="") as file:
+        file.write(text)
+    done = run(binaries, folder, "train", train + options)
+    check(done.returncode == 0, make.__name__, done.stderr.decode("utf-8", "replace")[-300:])
+    frame = pd.read_csv(io.StringIO(text), **how).dropna(axis=0, how="all").dropna(axis=1, how="all")
+    frame.columns = [str(c).lstrip("# ") for c in frame.columns]
+    named = make not in (form_gap, form_padded)
+    target = 0 if "--target" in options else len(frame.columns) - 1
+    meta, _ = nets.read(os.path.join(folder, "m", "best.safetensors"))
+    card, found = json.loads(meta["tapegrad.data"]), []
+    for i, name in enumerate(frame.columns):
+        cells = frame[name]
+        if i == target:
+            check(math.isclose(card["targets"][0]["mean"], cells.mean(), rel_tol=1e-9, abs_tol=1e-9), "another target")
+            continue
+        used = cells.dropna()
+        if cells.dtype == object:
+            found += [(i, name, word, 0.0, 1.0) for word in sorted(set(used))]
+        else:
+            found.append((i, name, None, used.mean(), used.std(ddof=0)))
+            if len(used) < len(cells):
+                found.append((i, name, True, 0.0, 1.0))
+    check(len(card["inputs"]) == len(found), make.__name__, len(card["inputs"]), "inputs, not", len(found))
+    for theirs, (number, name, word, mean, scale) in zip(card["inputs"], found):
+        check(theirs["number"] == number and theirs.get("column") == (name if named else None), "another column", theirs)
+        check(theirs.get("category") == (word if isinstance(word, str) else None), "another category", theirs, word)
+        check(theirs.get("missing", False) == (word is True), "another mark", theirs)
+        check(math.isclose(theirs["mean"], mean, rel_tol=1e-9, abs_tol=1e-9) and
+              math.isclose(theirs["scale"], scale, rel_tol=1e-7), "another scale", theirs, mean, scale)
+    return make.__name__[5:]
+
+
 def main():
     binaries, count, seed = os.path.abspath(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    only = int(sys.argv[4]) if len(sys.argv) > 4 else None
+    forms = sys.argv[4:5] == ["forms"]
+    only = int(sys.argv[-1]) if len(sys.argv) > 4 + forms else None
     counts, differ = {}, 0
     for index in range(count) if only is None else [only]:
         folder = tempfile.mkdtemp(prefix="tapegrad-troubles-")
         try:
-            outcome = one(binaries, seed, index, folder)
+            outcome = (one_form if forms else one)(binaries, seed, index, folder)
             counts[outcome] = counts.get(outcome, 0) + 1
         except Exception as problem:
             differ += 1

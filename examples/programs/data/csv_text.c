@@ -23,10 +23,20 @@ const unsigned char *csv_after_blanks(const unsigned char *from)
     return from;
 }
 
+/* True if a line begins with an error of a spreadsheet, which is no comment but a gap. */
+static bool begins_with_gap(const unsigned char *line)
+{
+    static const char *const errors[] = {"#N/A", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!", NULL};
+    int i = 0;
+    while (errors[i] && strncmp((const char *)line, errors[i], strlen(errors[i])) != 0)
+        i++;
+    return errors[i];
+}
+
 const unsigned char *csv_first_line(const unsigned char *from, size_t *comments)
 {
     for (; *from; from = csv_line_end(from)) {
-        if (*from == '#')
+        if (*from == '#' && !begins_with_gap(from))
             ++*comments;
         else if (csv_after_blanks(from) < csv_line_end(from) && *csv_after_blanks(from))
             break;

@@ -94,9 +94,9 @@ static const struct {
     const char *name;
     double (*one)(double);
     double (*two)(double, double);
-} functions[] = {{"exp", exp, NULL},   {"log", log, NULL},     {"log10", log10, NULL},
-                 {"sqrt", sqrt, NULL}, {"abs", fabs_of, NULL}, {"erfc", erfc, NULL},
-                 {"tanh", tanh, NULL}, {"max", NULL, fmax},    {"min", NULL, fmin}};
+} functions[] = {{"exp", exp, NULL},     {"log", log, NULL},   {"log10", log10, NULL}, {"sqrt", sqrt, NULL},
+                 {"abs", fabs_of, NULL}, {"erfc", erfc, NULL}, {"erf", erf, NULL},     {"tanh", tanh, NULL},
+                 {"max", NULL, fmax},    {"min", NULL, fmin}};
 
 /* The value of the expression at `from`, whose end is found by reading it. */
 static double value_at(reading *r, const char *from, double x)

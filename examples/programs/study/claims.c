@@ -5,6 +5,8 @@
  *     {"claim": "GELU trains faster than ReLU", "below": 1, "measure": "loss_of_epoch_2",
  *      "cells": ["mnist-gelu_exact", "mnist-relu"]}
  *
+ *     {"claim": "no dead units", "below": 0.2, "measure": "dead_units", "none_of": 512, "cells": [...]}   // units in a run
+ *
  * One rule for all: yes if the number, or its whole interval, lies in the range; no if all of it lies outside; else not
  * shown. Statements that rest on seeds are one family: the level of their intervals is that of Holm's method for all of
  * a part together. */
@@ -175,6 +177,28 @@ static bool compare_cells(study_part *p, const json_t *about, const measure *m, 
     return true;
 }
 
+/* That something never occurs, of `things` in each run, counted in percent. Where none of n is seen, with 95 % at most
+ * 1 - 0.05^(1/n) are there (0.05 is the probability of seeing none of n then); a t test of constants would call any number of
+ * zeros a proof. */
+static bool count_none(study_part *p, const json_t *about, const measure *m, int things, row *r)
+{
+    const json_t *name = json_array_get(json_object_get(about, "cells"), 0);
+    const study_cell cell = study_cell_of(p->of, json_string_value(name));
+    const int seeds = cell.whole ? cell.seeds : 0, n = seeds * things;
+    double mean = 0;
+    char seen[40];
+    for (int seed = 0; seed < seeds; seed++)
+        mean += measure_of(p, &cell, m, seed + 1) / seeds;
+    if (!seeds)
+        return false;
+    r->c.low = mean;
+    r->c.high = mean == 0 ? 100 * (1 - pow(0.05, 1. / n)) : mean;
+    number_text_of(p, ".0f", mean / 100 * n, seen);
+    r->found =
+        study_say(p, "{of_none}", (study_value[]){{"seen", seen, 0}, {"n", NULL, n}, {"most", NULL, r->c.high}, {0}});
+    return true;
+}
+
 /* ---- the rule ---- */
 
 static void read_claim(study_part *p, const json_t *about, row *r)
@@ -188,7 +212,8 @@ static void read_claim(study_part *p, const json_t *about, row *r)
         return;
     }
     const measure m = measure_called(p, name ? name : "");
-    if (!compare_cells(p, about, &m, r))
+    const int things = (int)json_integer_value(json_object_get(about, "none_of"));
+    if (!(things ? count_none(p, about, &m, things, r) : compare_cells(p, about, &m, r)))
         r->found = study_say(p, "{not_measured}", NULL);
 }
 

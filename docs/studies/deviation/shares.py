@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Two tables from the files beside this one: shares of the spread of the test loss, for all levels and with one level left out, from
-runs.csv; and losses with another optimiser and with no activation, from controls.csv.
+"""Tables from the files beside this one: shares of the spread of the test loss, for all levels and with one level left out, from
+runs.csv; losses with another optimiser and with no activation, from controls.csv; and cells whose seeds fall into two groups.
 
     python3 docs/studies/deviation/shares.py
 
@@ -92,6 +92,28 @@ def controls(path, losses):
     print(f"- adamw, {GPT}, swiglu beside identity: {percent(swiglu - mean['adamw', 'identity', GPT]):.0f}")
 
 
+def two_groups(path):
+    """Prints the cells whose seeds fall into two groups at the rate with the least mean logarithm of the validation loss: the
+    largest gap between test losses is twice the span of either group, and 5 % of perplexity. A mean and Student's t describe
+    neither group."""
+    cells = {}
+    with open(path, newline="") as file:
+        for row in csv.DictReader(file):
+            if row["state"] == "finished":
+                cell, rate = re.fullmatch(r"(.+)-lr([\d.e-]+)", row["group"]).groups()
+                cells.setdefault(cell, {}).setdefault(float(rate), []).append(
+                    (math.log(float(row["best_val_loss"])), float(row["test_loss"])))
+    print("| cell | rate | test losses of the seeds | and |\n|---|---:|---|---|")
+    for cell, of in cells.items():
+        most = max(map(len, of.values()))
+        best = min((rate for rate in of if len(of[rate]) == most), key=lambda rate: numpy.mean([v for v, _ in of[rate]]))
+        tests = sorted(test for _, test in of[best])
+        gap, at = max((b - a, i + 1) for i, (a, b) in enumerate(zip(tests, tests[1:])))
+        span = max(tests[at - 1] - tests[0], tests[-1] - tests[at])
+        if len(tests) >= 5 and gap >= 2 * span and percent(gap) >= 5:
+            print(f"| {cell} | {best:g} | {', '.join(f'{x:.3f}' for x in tests[:at])} | {', '.join(f'{x:.3f}' for x in tests[at:])} |")
+
+
 def percent(difference):
     return 100 * math.expm1(difference)
 
@@ -118,6 +140,8 @@ def main():
               f"{low[2]:.0f} to {high[2]:.0f} %. Plays: {', '.join(f'{share:.0f}' for share in of[0])} %.")
     print()
     controls(os.path.join(folder, "controls.csv"), losses)
+    print()
+    two_groups(os.path.join(folder, "runs.csv"))
 
 
 if __name__ == "__main__":

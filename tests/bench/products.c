@@ -154,7 +154,11 @@ bool products_bench(const products_settings *s)
         print_titles(s, peak, bandwidth);
     for (int i = 0; i < SHAPES && enough; i++)
         for (int order = 0; order < 4 && (!s->nets || bench_is_listed(s->nets, shapes[i].net)); order++) {
-            c.p = (tg_product){order & 2, order & 1, shapes[i].m, shapes[i].n, shapes[i].k};
+            c.p = (tg_product){.transpose_a = order & 2,
+                               .transpose_b = order & 1,
+                               .m = shapes[i].m,
+                               .n = shapes[i].n,
+                               .k = shapes[i].k};
             compete(&c, shapes[i].net, s, peak, bandwidth);
         }
     tg_products_by(TG_PRODUCTS_AUTO, NULL);

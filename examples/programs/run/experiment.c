@@ -87,7 +87,7 @@ const options_program *experiment_program(void)
     static const struct {
         const char *option, *help, *word;
     } differ[] = {{"lr",
-                   "learning rates; 0: the model's default; auto: bracket the best of each activation by validation",
+                   "learning rates; 0: the model's default; auto: each activation's best by validation",
                    "auto"},
                   {"init-scale",
                    "factors of all initial weights; auto: bracket the best of each activation by validation, with "
@@ -208,9 +208,9 @@ static bool read_forms(experiment *e, tg_error *error)
  * losses are of something else. */
 static bool take_model(const experiment *e, const char *model, run_spec *s, tg_error *error)
 {
-    const bool reconstructs = source_reconstructs(s);
     if (e->model_count == 1 || strcmp(model, s->net.model) == 0)
         return true;
+    const bool reconstructs = source_reconstructs(s);
     s->net.model = model;
     return source_complete(s, &e->from, error) &&
            (source_reconstructs(s) == reconstructs ||

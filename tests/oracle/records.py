@@ -320,7 +320,7 @@ def check_targets(folder, pairs, context, said, beams):
     as probable as one in NumPy finds. Nearly equal choices may differ. An empty line is answered by one."""
     meta, tensors = nets.read(folder + "/best.safetensors")
     spec = json.loads(meta["tapegrad.model"])
-    lines = said.encode("utf-8", "surrogateescape").split(b"\n")[::2 if pairs.end == "\n\n" else 1][:len(pairs.pairs)]
+    lines = said.split("\n")[::2 if pairs.end == "\n\n" else 1][:len(pairs.pairs)]
     for (source, _), line in list(zip(pairs.pairs, lines))[:12]:
         ids = np.array([pairs.numbers(source, context) + [1]])
 
@@ -338,7 +338,7 @@ def check_targets(folder, pairs, context, said, beams):
             pool = sorted(longer, key=lambda beam: -beam[0])[:beams]
             if pool[0][2]:
                 break
-        ours = [pairs.known.index(byte) for byte in line]
+        ours = [pairs.known.index(letter) for letter in line]
         ours += [1] if len(ours) < context else []
         if ours == pool[0][1]:
             continue

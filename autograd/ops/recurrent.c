@@ -104,13 +104,13 @@ typedef struct gate {
     tg_tensor value, first, second;
 } gate;
 
-static gate sigmoid_gate(tg_tensor x)
+static gate sigmoid_and_first(tg_tensor x)
 {
     const gate s = {.value = tg_sigmoid(x), .first = tg_sigmoid_grad(tg_scalar_like(x, 1), x)};
     return (gate){s.value, s.first, tg_neg(tg_mul(s.first, tg_tanh(tg_mul_scalar(x, 0.5))))};
 }
 
-static gate tanh_gate(tg_tensor x)
+static gate tanh_and_first(tg_tensor x)
 {
     const gate t = {.value = tg_tanh(x), .first = tg_tanh_grad(tg_scalar_like(x, 1), x)};
     return (gate){t.value, t.first, tg_mul_scalar(tg_mul(t.first, t.value), -2)};
@@ -141,10 +141,10 @@ static void lstm_cell_grad_derivative(const tg_derive *d)
     tg_tensor p[4], before[4];
     tg_split(p_all, -1, 4, p);
     tg_split(tg_add(d->in[1], d->in[2]), -1, 4, before);
-    const gate i = sigmoid_gate(before[0]), f = sigmoid_gate(before[1]), g = tanh_gate(before[2]),
-               o = sigmoid_gate(before[3]);
+    const gate i = sigmoid_and_first(before[0]), f = sigmoid_and_first(before[1]), g = tanh_and_first(before[2]),
+               o = sigmoid_and_first(before[3]);
     const tg_tensor input = tg_mul(i.value, g.value);
-    const gate t = tanh_gate(tg_mul_add(f.value, c, input));
+    const gate t = tanh_and_first(tg_mul_add(f.value, c, input));
 
     tg_tensor A = tg_mul(q, f.value);
     A = add_product(A, p[0], g.value, i.first);

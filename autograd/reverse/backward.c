@@ -43,11 +43,10 @@ typedef struct pass {
     int64_t recorded;      /* index of the pass's first own value */
     tg_value **cotangents; /* the cotangent of the value in each place, or NULL */
     uint8_t *marks;        /* NULL: what requires a gradient is wanted, and there is nothing else to mark */
-    tg_noted
-        *noted; /* uses of the value in each place that wait to be joined; NULL if nothing has a joint derivative */
-    bool joins;
-    int most_inputs; /* of one of these values */
-    links links;     /* capacity */
+    tg_noted *noted;       /* uses of the value in each place that wait to be joined; NULL if none can be joined */
+    bool joins;            /* an operation of the range has a joint derivative */
+    int most_inputs;       /* of one of these values */
+    links links;           /* capacity */
     tg_recompute recompute;
     tg_context outside;
 } pass;
@@ -255,24 +254,6 @@ static bool append_derivative(pass *p, tg_value *value, tg_tensor cotangent)
     return fine;
 }
 
-/* Notes the uses of inputs whose derivatives are joined later, so that they are not wanted now; sets `any` to whether
- * another one is. */
-static bool note_uses(pass *p, tg_value *value, tg_value *cotangent, bool *any)
-{
-    *any = false;
-    for (int i = 0; i < value->input_count; i++) {
-        tg_noted *noted = p->links.wanted[i] && tg_may_join(value, i) ? &p->noted[place_of(p, value->inputs[i])] : NULL;
-        if (noted && noted->uses > 1) {
-            const tg_noted_use use = {.value = value, .cotangent = cotangent, .input = i};
-            p->links.wanted[i] = false;
-            if (!tg_note_use(p->tape, noted, &use))
-                return false;
-        }
-        *any |= p->links.wanted[i];
-    }
-    return true;
-}
-
 /* The joint derivatives of the noted uses of a value. */
 static bool join_uses(pass *p, tg_value *value)
 {
@@ -313,10 +294,8 @@ static bool derive(pass *p, tg_value *value, tg_value *cotangent)
             "%s: tensor %lld (%s) is part of a gradient that was computed without create_graph, so it cannot "
             "be differentiated",
             p->request->function, (long long)value->index, value->op->name);
-    if (p->noted && value->op->joint && !note_uses(p, value, cotangent, &any))
-        return false;
-    if (!any)
-        return true;
+    if (p->noted && value->op->joint && p->noted[place_of(p, value->inputs[0])].uses > 1)
+        return tg_note_use(tape, &p->noted[place_of(p, value->inputs[0])], value, cotangent);
     if (value->region && !tg_recompute_for(&p->recompute, value))
         return false;
     for (int i = 0; i < value->input_count; i++) {
@@ -423,9 +402,8 @@ static void mark_paths(pass *p)
                 wanted = is_marked(p, value->inputs[i], WANTED);
         p->marks[place] |= wanted ? WANTED : 0;
         const bool derives = wanted && !(value->mode & TG_MODE_WITHOUT_GRAPH); /* not what a checkpoint recomputed */
-        for (int i = 0; derives && p->noted && value->op && value->op->joint && i < value->input_count; i++)
-            if (tg_may_join(value, i) && place_of(p, value->inputs[i]) >= 0)
-                p->noted[place_of(p, value->inputs[i])].uses++;
+        if (derives && p->noted && value->op && value->op->joint && place_of(p, value->inputs[0]) >= 0)
+            p->noted[place_of(p, value->inputs[0])].uses++;
     }
     const tg_notes *notes = tg_notes_of(p->tape);
     for (const tg_retained *one = notes->retained; one && !p->by_inputs; one = one->next)

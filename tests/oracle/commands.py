@@ -522,6 +522,9 @@ class Commands:
                                 tested + "loss": weighed([float(r["loss"]) for r in rows], of_loss)}
             if table.task == "classes":
                 measures["rows"][tested + "accuracy"] = weighed([float(r["correct"]) for r in rows], weight)
+            for influence in records.INFLUENCES:
+                if influence in rows[0]:
+                    measures["rows"][tested + influence] = weighed([float(r[influence]) for r in rows], weight)
             groups.setdefault((line["activation"], point), {})[seed, fold] = measures
             recorded.setdefault((line["activation"], point), {})[seed, fold] = dict(
                 self.recorded(os.path.join(folder, "runs", name)), noise=result.get("noise"))
@@ -550,8 +553,11 @@ class Commands:
         fraction = {"test": means["test"], "validation": means["validation"]}
         validates = (not means["folds"] and all(re.fullmatch(r"0?\.\d+", f) for f in fraction.values()) and
                      float(fraction["validation"]) <= float(fraction["test"]))
-        compared = verdicts.check(summary, records.read_csv(folder + "/pairs.csv"), chosen, judged, redrawn,
-                                  same_folds, validates, equal)
+        known = {m for of in chosen.values() for run in of.values() for m in run if run[m] is not None}
+        paired = [m for m in ("balanced_accuracy", "macro_f1", "auc", "rmse", "mae", "r2")
+                  if tested + m in known and (tested == "test_" or table.task == "classes")]
+        compared = verdicts.check(summary, records.read_csv(folder + "/pairs.csv"), chosen,
+                                  judged + [tested + m for m in paired], redrawn, same_folds, validates, equal)
         bands = records.read_csv(folder + "/step_bands.csv")
         for activation in activations:
             verdicts.check_bands(bands, activation, recorded[activation, best[activation]], by_fold)

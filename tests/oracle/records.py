@@ -1,4 +1,5 @@
 """The checks of one run's folder: which rows, which weights, which epoch, and the measures of these."""
+import copy
 import csv
 import json
 import math
@@ -156,6 +157,37 @@ def measures_of(table, outputs, losses, rows, scales, of_classes):
     return m, None
 
 
+INFLUENCES = ("balanced_accuracy", "macro_f1", "auc", "r2", "rmse", "mae")
+
+
+def check_influences(folder, table, said, losses, rows, scales):
+    """What rows.csv says that a row adds to a measure that is no mean over rows: the measure, plus the sum of the weights
+    times its derivative in the row's weight, here by finite differences; of some rows."""
+    lines = read_csv(folder + "/rows.csv")
+    ours, _ = measures_of(table, said, losses, rows, scales, None)
+    weight = np.ones(len(table.kept)) if table.weight is None else table.weight.astype(np.float64)
+    total = weight[rows].sum()
+    for name in INFLUENCES:
+        if not np.isfinite(ours.get(name, math.nan)):
+            continue
+        expect(name in lines[0], folder, "rows.csv has no", name)
+        mean = np.average([float(line[name]) for line in lines], weights=weight[rows])
+        expect_close("%s: mean %s of rows" % (folder, name), ours[name], mean, 1e-4, 1e-5)
+    for i in range(0, len(rows), max(1, len(rows) // 5)):
+        if weight[rows[i]] == 0:
+            continue  # its class may have no other row
+        step, ends = 1e-4 * weight[rows[i]], []
+        for sign in (1, -1):
+            other = copy.copy(table)
+            other.weight = weight.copy()
+            other.weight[rows[i]] += sign * step
+            ends.append(measures_of(other, said, losses, rows, scales, None)[0])
+        for name in INFLUENCES:
+            if np.isfinite(ours.get(name, math.nan)):
+                wanted = ours[name] + total * (ends[0][name] - ends[1][name]) / (2 * step)
+                expect_close("%s: row %d, %s" % (folder, i, name), wanted, float(lines[i][name]), 1e-3, 1e-4)
+
+
 def check_rows(folder, o, table, spec, tensors, result):
     """predictions.csv against the file, the saved weights, and the measures; returns the split."""
     listed = read_csv(folder + "/predictions.csv")
@@ -237,6 +269,8 @@ def check_rows(folder, o, table, spec, tensors, result):
         expect(table.task != "classes" or int(theirs["correct"]) == (ours["class"] == ours["true_class"]), folder,
                "row", ours["row"], "is not as correct as rows.csv says")
     expect(len(kept) == len(read_csv(folder + "/rows.csv")), folder, "rows.csv has another number of rows")
+    if table.task != "images":
+        check_influences(folder, table, said[np.array(here)], losses[np.array(here)], rows[np.array(here)], (z, scale))
     return split
 
 

@@ -187,7 +187,7 @@ def check_pair(line, what, ours, theirs, measure, redrawn, same_folds, validates
     mean, deviation, error, degrees, floor = estimate(common, others, measure, redrawn, same_folds, validates)
     a, b = units(others, measure, same_folds), units(common, measure, same_folds)
     greater, less = sum(b[u] > a[u] for u in b), sum(b[u] < a[u] for u in b)
-    better, worse = (greater, less) if measure in SHARES else (less, greater)
+    better, worse = (greater, less) if measure in SHARES or measure.endswith("r2") else (less, greater)
     half = margin(error, degrees)
     expect_close(what + " difference", mean, number(line["difference"]), 1e-6, 1e-9)
     expect((better, worse, len(b)) == tuple(int(line[k]) for k in ("better", "worse", "pairs")), what, "is better in",
@@ -199,7 +199,7 @@ def check_pair(line, what, ours, theirs, measure, redrawn, same_folds, validates
     expect(close(p, number(line.get("p")), 1e-5, 1e-8), what, "p is", line.get("p"), "and not", p)
     base = 1 if measure in SHARES else estimate(theirs, None, measure, redrawn, same_folds, validates)[0]
     here = same_samples(common, others, measure, redrawn, same_folds)
-    won = None if measure in SHARES else rows_won(common, others, measure, redrawn, same_folds)
+    won = None if not measure.endswith("loss") else rows_won(common, others, measure, redrawn, same_folds)
     return {"mean": mean, "error": error, "degrees": degrees, "floor": floor, "p": p, "better": better, "worse": worse,
             "pairs": len(b), "base": base, "won": won, "here": here}
 
@@ -342,6 +342,8 @@ def check_sentences(printed, found, judged, margin_of, pairs):
     runs which all agree."""
     lines = printed.splitlines()
     for (measure, name, against), c in found.items():
+        if measure not in judged:
+            continue
         words = measure.replace("best_val_", "validation ").replace("_", " ")
         if c["pairs"] > 1:
             check_single_rows(lines, name, against, words, c)

@@ -212,8 +212,9 @@ START_TEST(rows_that_seeds_share_widen_the_interval)
                 const int run = runlog_add_run(log, a ? "gelu" : "relu", (uint64_t)seed, 0, 1);
                 runlog_add_epoch(log, run,
                                  &(runlog_epoch){.epoch = 1, .step = 1, .val_loss = 1, .val_accuracy = NAN, .best = 1});
-                runlog_add_series(log, run, RUNLOG_ROWS,
-                                  (double[]){rows[seed][0], loss[0], 0, rows[seed][1], loss[1], 0}, 6);
+                const double values[2][RUNLOG_ROW] = {{rows[seed][0], loss[0], 0, NAN, NAN, NAN, NAN, NAN, NAN},
+                                                      {rows[seed][1], loss[1], 0, NAN, NAN, NAN, NAN, NAN, NAN}};
+                runlog_add_series(log, run, RUNLOG_ROWS, values[0], 2 * RUNLOG_ROW);
                 run_log_finish(log, run, 1, NAN, (loss[0] + loss[1]) / 2);
             }
         runlog_describe(log, &(runlog_about){.note = "Splits.", .redrawn = redrawn});

@@ -150,6 +150,11 @@ static statistics_estimate estimate_of(workspace *w, int count, bool rival)
 
 /* ---- a group ---- */
 
+static bool is_paired(const comparison_measure *m)
+{
+    return m->paired || m->judged;
+}
+
 /* Counts a run in the group with its name, which may be a new one. */
 static void count_run(comparison_group *groups, int *count, const comparison_run *run)
 {
@@ -211,7 +216,7 @@ static void look_at_rows(const comparison_measure *m, workspace *w, int count, c
         largest[1] = fmax(largest[1], b);
         won[i] = a == b ? 0.5 : (b > a) == m->more_is_better;
     }
-    for (int i = 0; i < 2 && !m->share && !m->more_is_better; i++)
+    for (int i = 0; i < 2 && !m->share && !m->more_is_better && !m->influence; i++)
         pair->heaviest = fmax(pair->heaviest, sum[i] > 0 ? largest[i] / sum[i] : 0);
     for (int i = 0; i < count; i++)
         w->seeds[i] = (statistics_rows){w->units[i].row_count, w->rows + w->units[i].row, won + w->units[i].row};
@@ -311,7 +316,7 @@ comparison_group *comparison_groups(const comparison *c, int *count)
     for (int i = 0; i < *count; i++)
         summarise(c, &groups[i], i ? groups[0].name : NULL, &w);
     for (int m = 0; m<c->measure_count && * count> 1; m++)
-        if (c->measures[m].judged) { /* the first pairs are those with the first group */
+        if (is_paired(&c->measures[m])) { /* the first pairs are those with the first group */
             comparison_pair *pairs = comparison_pairs(c, groups, *count, m);
             for (int i = 1; i < *count; i++)
                 groups[i].of[m].corrected = pairs[i - 1].corrected;
@@ -415,7 +420,7 @@ void comparison_write_pairs(const comparison *c, FILE *to)
     table_add_columns(t, "measure|name|against|pairs|difference|difference_low|difference_high|p|p_corrected|"
                          "p_same_samples|p_equal_within_margin|better|worse");
     for (int m = 0; m < c->measure_count; m++) {
-        if (!c->measures[m].judged || count < 2)
+        if (!is_paired(&c->measures[m]) || count < 2)
             continue;
         comparison_pair *pairs = comparison_pairs(c, groups, count, m);
         for (int i = 0; i < count * (count - 1) / 2; i++) {

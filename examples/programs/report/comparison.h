@@ -30,6 +30,8 @@ typedef struct comparison_measure {
     bool more_is_better;
     bool undirected; /* unknown whether more is better: no verdict, and `judged` is false */
     bool judged;     /* shows differences in a column, with a star if significant, and in sentences */
+    bool paired;     /* in the list of pairs, with corrected p-values, as judged ones are */
+    bool influence;  /* the values of rows are linearised: no single row has the measure */
     bool spare;      /* its columns are left out where a terminal is too narrow */
 } comparison_measure;
 

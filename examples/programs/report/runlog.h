@@ -105,10 +105,12 @@ typedef enum {
     RUNLOG_NOISE,     /* [, 3]: level of the noise that is added to these rows, loss, accuracy */
     RUNLOG_SURFACE,   /* [side * side, 4]: two features, the predicted class, and its probability */
     RUNLOG_POINTS,    /* [, 3]: two features of a row, and its label */
-    RUNLOG_ROWS,      /* [, 3]: number of a test row, its loss, and 1 if its class is right, else 0 */
+    RUNLOG_ROWS,      /* [, RUNLOG_ROW]: number of a test row, its loss, 1 if its class is right or else 0; and what it
+                         adds to balanced accuracy, macro F1, AUC, R2, RMSE and MAE (run/influence.h), NaN if unknown */
     RUNLOG_LOSSES,    /* [, 2]: an epoch, and its validation loss; runlog_add_epoch adds them */
     RUNLOG_SERIES
 } runlog_series;
+enum { RUNLOG_ROW = 9 };
 enum { RUNLOG_CLASSES = 1000, RUNLOG_SURFACE_SIDE = 120, RUNLOG_POINTS_MOST = 300 };
 
 typedef struct runlog runlog;

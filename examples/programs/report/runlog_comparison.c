@@ -17,8 +17,10 @@ const runlog_epoch *runlog_best_epoch(const runlog_run *run)
     return i >= 0 ? &run->epochs[i] : NULL;
 }
 
-enum { ANY, CLASSES, NUMBERS, WITH_TEST, NO_TEST };            /* conditions for a measure */
-enum { SHARE = 1, MORE_IS_BETTER = 2, JUDGED = 4, ASKED = 8 }; /* ASKED: shown only if --measures names it */
+enum { ANY, CLASSES, NUMBERS, WITH_TEST, NO_TEST }; /* conditions for a measure */
+/* ASKED: shown only if --measures names it, and judged then if there are values of rows; ROWS: a mean of them that no
+ * single row has */
+enum { SHARE = 1, MORE_IS_BETTER = 2, JUDGED = 4, ASKED = 8, ROWS = 16 };
 
 #define OF(split, measure) RUNLOG_##split, offsetof(runlog_measures, measure)
 
@@ -47,27 +49,27 @@ static const struct kind {
      "validation loss of the net of the best epoch: mean squared error of targets standardised by the training split"},
     {OF(TRAIN, loss), ANY, ANY, ASKED, "best_train_loss", "train loss", NULL,
      "loss on training samples of the net of the best epoch"},
-    {OF(TEST, rmse), NUMBERS, WITH_TEST, ASKED, "test_rmse", "RMSE", NULL,
+    {OF(TEST, rmse), NUMBERS, WITH_TEST, ROWS | ASKED, "test_rmse", "RMSE", "test RMSE",
      "root of the mean squared error, in the unit of the target"},
-    {OF(TEST, mae), NUMBERS, WITH_TEST, ASKED, "test_mae", "MAE", NULL,
+    {OF(TEST, mae), NUMBERS, WITH_TEST, ROWS | ASKED, "test_mae", "MAE", "test MAE",
      "mean absolute error, in the unit of the target"},
-    {OF(TEST, r2), NUMBERS, WITH_TEST, MORE_IS_BETTER, "test_r2", "R²", NULL,
+    {OF(TEST, r2), NUMBERS, WITH_TEST, ROWS | MORE_IS_BETTER, "test_r2", "R²", "test R²",
      "share of the targets' variance that is explained"},
     {OF(TEST, calibration), CLASSES, WITH_TEST, SHARE | ASKED, "test_calibration_error", "ECE %", NULL,
      "expected calibration error, the mean distance of confidence from accuracy in 15 bins"},
-    {OF(TEST, balanced), CLASSES, WITH_TEST, SHARE | MORE_IS_BETTER | ASKED, "test_balanced_accuracy", "balanced %",
-     NULL,
+    {OF(TEST, balanced), CLASSES, WITH_TEST, ROWS | SHARE | MORE_IS_BETTER | ASKED, "test_balanced_accuracy",
+     "balanced %", "test balanced accuracy",
      "balanced accuracy, the mean over the classes of the share of their test samples that are classified correctly"},
-    {OF(VALIDATION, balanced), CLASSES, NO_TEST, SHARE | MORE_IS_BETTER | ASKED, "best_val_balanced_accuracy",
-     "val balanced %", NULL, "the same, of validation samples"},
-    {OF(TEST, f1), CLASSES, WITH_TEST, SHARE | MORE_IS_BETTER | ASKED, "test_macro_f1", "macro F1 %", NULL,
-     "mean over the classes of F1 on test samples"},
-    {OF(VALIDATION, f1), CLASSES, NO_TEST, SHARE | MORE_IS_BETTER | ASKED, "best_val_macro_f1", "val macro F1 %", NULL,
-     "mean over the classes of F1 on validation samples"},
-    {OF(TEST, auc), CLASSES, WITH_TEST, SHARE | MORE_IS_BETTER | ASKED, "test_auc", "AUC %", NULL,
+    {OF(VALIDATION, balanced), CLASSES, NO_TEST, ROWS | SHARE | MORE_IS_BETTER | ASKED, "best_val_balanced_accuracy",
+     "val balanced %", "validation balanced accuracy", "the same, of validation samples"},
+    {OF(TEST, f1), CLASSES, WITH_TEST, ROWS | SHARE | MORE_IS_BETTER | ASKED, "test_macro_f1", "macro F1 %",
+     "test macro F1", "mean over the classes of F1 on test samples"},
+    {OF(VALIDATION, f1), CLASSES, NO_TEST, ROWS | SHARE | MORE_IS_BETTER | ASKED, "best_val_macro_f1", "val macro F1 %",
+     "validation macro F1", "mean over the classes of F1 on validation samples"},
+    {OF(TEST, auc), CLASSES, WITH_TEST, ROWS | SHARE | MORE_IS_BETTER | ASKED, "test_auc", "AUC %", "test AUC",
      "area under the ROC curve of the second of two classes, on test samples"},
-    {OF(VALIDATION, auc), CLASSES, NO_TEST, SHARE | MORE_IS_BETTER | ASKED, "best_val_auc", "val AUC %", NULL,
-     "area under the ROC curve of the second of two classes, on validation samples"},
+    {OF(VALIDATION, auc), CLASSES, NO_TEST, ROWS | SHARE | MORE_IS_BETTER | ASKED, "best_val_auc", "val AUC %",
+     "validation AUC", "area under the ROC curve of the second of two classes, on validation samples"},
 };
 
 /* True if a list, comma-separated, has the name. */
@@ -145,7 +147,10 @@ static int list_measures(const runlog *log, comparison_measure measures[], const
                                                  .meaning = k->meaning,
                                                  .share = k->flags & SHARE,
                                                  .more_is_better = k->flags & MORE_IS_BETTER,
-                                                 .judged = k->flags & JUDGED,
+                                                 .judged = k->flags & JUDGED ||
+                                                           (k->flags & ROWS && log->about.measures && is_shown(log, k)),
+                                                 .paired = k->flags & (JUDGED | ROWS),
+                                                 .influence = k->flags & ROWS,
                                                  .spare = decided && !log->about.measures};
         decided |= k->flags & JUDGED;
     }
@@ -193,7 +198,7 @@ typedef struct row_memory {
 
 static size_t rows_of(const runlog_run *run)
 {
-    return run->series[RUNLOG_ROWS].count / 3;
+    return run->series[RUNLOG_ROWS].count / RUNLOG_ROW;
 }
 
 /* Memory for the runs and, behind them, for their rows: one block, so that freeing the runs frees all. */
@@ -203,30 +208,37 @@ static row_memory make_room(const runlog *log, comparison *c)
     size_t rows = 0;
     for (int i = 0; i < log->count; i++)
         rows += rows_of(&log->runs[i]);
-    c->runs = memory_checked(calloc(1, runs * sizeof *c->runs + rows * (2 * sizeof(double) + sizeof(uint32_t))));
+    c->runs = memory_checked(
+        calloc(1, runs * sizeof *c->runs + rows * ((RUNLOG_ROW - 1) * sizeof(double) + sizeof(uint32_t))));
     double *values = (double *)(c->runs + runs);
-    return (row_memory){values, (uint32_t *)(values + 2 * rows)};
+    return (row_memory){values, (uint32_t *)(values + (RUNLOG_ROW - 1) * rows)};
 }
 
-/* Hands the rows to the measures that are their means: the loss and the accuracy of the split that they are of. */
+/* The measures whose values a row of RUNLOG_ROWS has, behind its number. */
+static const size_t row_measures[RUNLOG_ROW - 1] = {
+    offsetof(runlog_measures, loss), offsetof(runlog_measures, accuracy), offsetof(runlog_measures, balanced),
+    offsetof(runlog_measures, f1),   offsetof(runlog_measures, auc),      offsetof(runlog_measures, r2),
+    offsetof(runlog_measures, rmse), offsetof(runlog_measures, mae)};
+
+/* Hands the values of rows to the measures of the split that they are of. */
 static void add_rows(const runlog *log, const runlog_run *run, const struct kind *const of[], comparison_run *to,
                      int measures, row_memory *m)
 {
     const double *from = run->series[RUNLOG_ROWS].numbers;
     const size_t count = to->row_count = rows_of(run);
-    double *const loss = m->values, *const right = m->values + count;
     to->rows = m->rows;
-    for (size_t i = 0; i < count; i++) {
-        m->rows[i] = (uint32_t)from[3 * i];
-        loss[i] = from[3 * i + 1];
-        right[i] = from[3 * i + 2];
+    for (size_t i = 0; i < count; i++)
+        m->rows[i] = (uint32_t)from[RUNLOG_ROW * i];
+    for (size_t v = 0; v < RUNLOG_ROW - 1; v++) {
+        double *const values = m->values + v * count;
+        for (size_t i = 0; i < count; i++)
+            values[i] = from[RUNLOG_ROW * i + 1 + v];
+        for (int k = 0; k < measures && count > 0; k++)
+            if (of[k]->split == (log->has_test ? RUNLOG_TEST : RUNLOG_VALIDATION) && of[k]->offset == row_measures[v] &&
+                !isnan(values[0]))
+                to->row_values[k] = values;
     }
-    for (int k = 0; k < measures; k++)
-        if (of[k]->split == (log->has_test ? RUNLOG_TEST : RUNLOG_VALIDATION))
-            to->row_values[k] = of[k]->offset == offsetof(runlog_measures, loss)       ? loss
-                                : of[k]->offset == offsetof(runlog_measures, accuracy) ? right
-                                                                                       : NULL;
-    m->values += 2 * count;
+    m->values += (RUNLOG_ROW - 1) * count;
     m->rows += count;
 }
 

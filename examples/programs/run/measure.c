@@ -171,7 +171,7 @@ static int reported(const trainer *t)
     return t->from->test.count > 0 ? RUNLOG_TEST : RUNLOG_VALIDATION;
 }
 
-/* Losses of the reported split, which comparisons need row by row, and outputs of all if they are asked for. */
+/* Losses and outputs of the reported split, which comparisons need row by row, and of all if they are asked for. */
 static bool allocate(kept *k, const trainer *t)
 {
     const bool all = t->spec->keep_predictions;
@@ -185,8 +185,8 @@ static bool allocate(kept *k, const trainer *t)
         tally_rows *to = &k->rows.split[split];
         to->loss = calloc(rows + 1, sizeof *to->loss);
         to->hit = calloc(rows + 1, sizeof *to->hit);
-        to->output = all ? calloc(rows * width + 1, sizeof *to->output) : NULL;
-        fine = fine && to->loss && to->hit && (to->output || !all);
+        to->output = calloc(rows * width + 1, sizeof *to->output);
+        fine = fine && to->loss && to->hit && to->output;
     }
     k->confusion = classes ? calloc(classes * classes, sizeof *k->confusion) : NULL;
     return fine && (k->confusion || !classes);

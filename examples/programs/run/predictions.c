@@ -5,6 +5,7 @@
 #include "examples/programs/report/files.h"
 #include "examples/programs/report/memory.h"
 #include "examples/programs/report/table.h"
+#include "examples/programs/run/influence.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -93,7 +94,39 @@ static size_t number_of(const dataset *set, int32_t row)
 typedef struct listing {
     const predictions *of;
     runlog_split split;
+    double *influence; /* [INFLUENCES, rows] */
 } listing;
+
+/* What the rows of a split add to measures, to be freed. */
+static double *influence_of(const predictions *p, runlog_split split)
+{
+    const dataset_part *part = part_of(p, split);
+    const dataset *set = &p->from->data;
+    influence_rows rows = {.count = part->rows, .output = p->split[split].output};
+    int32_t *label = set->labels ? memory_checked(calloc(part->rows + 1, sizeof *label)) : NULL;
+    float *wanted = set->y ? memory_checked(calloc(part->rows * set->targets + 1, sizeof *wanted)) : NULL,
+          *weight = set->weight ? memory_checked(calloc(part->rows + 1, sizeof *weight)) : NULL;
+    for (size_t i = 0; i < part->rows; i++) {
+        const size_t row = (size_t)part->row[i];
+        if (label)
+            label[i] = set->labels[row];
+        if (wanted)
+            memcpy(wanted + i * set->targets, set->y + row * set->targets, set->targets * sizeof *wanted);
+        if (weight)
+            weight[i] = set->weight[row];
+    }
+    rows.label = label;
+    rows.wanted = wanted;
+    rows.weight = weight;
+    double *values = memory_checked(influence(p->of, &rows));
+    free(label);
+    free(wanted);
+    free(weight);
+    return values;
+}
+
+/* Names of INFLUENCES, as in runlog_measures. */
+static const char *const influences[INFLUENCES] = {"balanced_accuracy", "macro_f1", "auc", "r2", "rmse", "mae"};
 
 static bool list_rows(const void *context, FILE *to)
 {
@@ -103,8 +136,12 @@ static bool list_rows(const void *context, FILE *to)
     const dataset *set = &l->of->from->data;
     const float *of_class = l->of->of->class_weight;
     const bool classes = l->of->of->task == TG_CARD_CLASSES;
-    fprintf(to, "row,loss%s%s%s\n", classes ? ",correct" : "", set->weight ? ",weight" : "",
+    fprintf(to, "row,loss%s%s%s", classes ? ",correct" : "", set->weight ? ",weight" : "",
             of_class ? ",loss_weight" : "");
+    for (int k = 0; k < INFLUENCES; k++)
+        if (part->rows > 0 && isfinite(l->influence[(size_t)k * part->rows]))
+            fprintf(to, ",%s", influences[k]);
+    putc('\n', to);
     for (size_t i = 0; i < part->rows; i++) {
         const int32_t row = part->row[i];
         const double weight = set->weight ? set->weight[row] : 1;
@@ -115,6 +152,9 @@ static bool list_rows(const void *context, FILE *to)
             fprintf(to, ",%.9g", weight);
         if (of_class)
             fprintf(to, ",%.17g", weight * of_class[set->labels[row]]);
+        for (size_t k = 0; k < INFLUENCES; k++)
+            if (isfinite(l->influence[k * part->rows]))
+                fprintf(to, ",%.17g", l->influence[k * part->rows + i]);
         putc('\n', to);
     }
     return true;
@@ -166,7 +206,10 @@ static bool list_predictions(const void *context, FILE *to)
 
 bool predictions_write_rows(const predictions *p, runlog_split split, const char *folder, tg_error *error)
 {
-    return files_write(folder, "rows.csv", list_rows, &(listing){p, split}, error);
+    listing l = {p, split, influence_of(p, split)};
+    const bool written = files_write(folder, "rows.csv", list_rows, &l, error);
+    free(l.influence);
+    return written;
 }
 
 bool predictions_write(const predictions *p, const char *folder, tg_error *error)

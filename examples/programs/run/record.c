@@ -187,7 +187,8 @@ static const char *const columns[] = {
 }; /* of the last epoch in which it was measured */
 static const char *const step_columns[] = {"step", "train_loss"};
 enum { COLUMNS = sizeof columns / sizeof *columns };
-static const char *const row_columns[] = {"row", "loss", "correct", "weight", "loss_weight"};
+static const char *const row_columns[] = {"row",  "loss", "correct", "balanced_accuracy", "macro_f1", "auc", "r2",
+                                          "rmse", "mae",  "weight",  "loss_weight"};
 enum { ROW_COLUMNS = sizeof row_columns / sizeof *row_columns };
 static const char *const grid_columns[] = {"x", "y", "class", "probability"};
 enum { GRID_COLUMNS = sizeof grid_columns / sizeof *grid_columns };
@@ -408,16 +409,17 @@ static void weigh(table *t, int column, int by)
         row[column] = sum / weights + row[by] * t->rows / weights * (row[column] - sum / weights);
 }
 
-/* The numbers, losses and hits [rows, 3] of rows.csv, in the place of the table's numbers. */
+/* The numbers and values [rows, RUNLOG_ROW] of rows.csv, in the place of the table's numbers. */
 static void take_rows(table *t)
 {
-    const bool weighted = t->rows && !isnan(t->number[3]), of_classes = t->rows && !isnan(t->number[4]);
+    enum { WEIGHT = RUNLOG_ROW, LOSS_WEIGHT };
+    const bool weighted = t->rows && !isnan(t->number[WEIGHT]), of_classes = t->rows && !isnan(t->number[LOSS_WEIGHT]);
     if (weighted || of_classes)
-        weigh(t, 1, of_classes ? 4 : 3);
-    if (weighted)
-        weigh(t, 2, 3);
+        weigh(t, 1, of_classes ? LOSS_WEIGHT : WEIGHT);
+    for (int column = 2; weighted && column < RUNLOG_ROW; column++)
+        weigh(t, column, WEIGHT);
     for (int i = 0; i < t->rows; i++)
-        memmove(t->number + i * 3, t->number + i * ROW_COLUMNS, 3 * sizeof *t->number);
+        memmove(t->number + i * RUNLOG_ROW, t->number + i * ROW_COLUMNS, RUNLOG_ROW * sizeof *t->number);
 }
 
 void record_read(const char *folder, runlog *log, int run)
@@ -432,7 +434,7 @@ void record_read(const char *folder, runlog *log, int run)
     for (int i = 0; i < count; i++)
         runlog_add_epoch(log, run, &epochs[i]);
     runlog_add_series(log, run, RUNLOG_STEPS, losses.number, 2 * (size_t)losses.rows);
-    runlog_add_series(log, run, RUNLOG_ROWS, of_rows.number, 3 * (size_t)of_rows.rows);
+    runlog_add_series(log, run, RUNLOG_ROWS, of_rows.number, RUNLOG_ROW * (size_t)of_rows.rows);
     runlog_add_series(log, run, RUNLOG_SURFACE, of_grid.number, GRID_COLUMNS * (size_t)of_grid.rows);
     free(epochs);
     free(losses.number);

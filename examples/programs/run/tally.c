@@ -19,6 +19,13 @@ int64_t tally_class(const float *logits, int64_t classes, double *confidence)
     return best;
 }
 
+double tally_second(const float logits[2])
+{
+    const int answer = logits[1] > logits[0];
+    const double other = exp((double)logits[1 - answer] - logits[answer]), both = 1 + other;
+    return answer == 1 ? 1 / both : other / both;
+}
+
 double tally_entropy(const float *logits, int64_t classes, int64_t label)
 {
     double sum = 0, largest = logits[0];
@@ -83,10 +90,8 @@ static void add_to_class(tally *sums, const float *logits, size_t classes, int32
     of->hits[label] += hit * weight;
     of->seen[label]++;
     of->seen[answer]++;
-    if (classes == 2) {
-        const double other = exp((double)logits[1 - answer] - logits[answer]), both = 1 + other;
-        of->score[of->rows++] = (struct tally_score){answer == 1 ? 1 / both : other / both, weight, label == 1};
-    }
+    if (classes == 2)
+        of->score[of->rows++] = (struct tally_score){tally_second(logits), weight, label == 1};
 }
 
 static int by_probability(const void *a, const void *b)

@@ -52,6 +52,9 @@ typedef struct tally {
 /* The class with the largest of some logits, the first of equal ones, and its probability, NaN if a logit is NaN. */
 int64_t tally_class(const float *logits, int64_t classes, double *confidence);
 
+/* The probability of the second of two classes. */
+double tally_second(const float logits[2]);
+
 /* The loss of a row of outputs: cross-entropy with a label, or the mean squared error to other numbers. */
 double tally_entropy(const float *logits, int64_t classes, int64_t label);
 double tally_squares(const float *output, const float *wanted, int64_t width);

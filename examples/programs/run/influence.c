@@ -1,0 +1,187 @@
+#include "examples/programs/run/influence.h"
+
+#include "examples/programs/run/tally.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static double weight_of(const influence_rows *r, size_t row)
+{
+    return r->weight ? r->weight[row] : 1;
+}
+
+static double total_weight(const influence_rows *r)
+{
+    double sum = 0;
+    for (size_t i = 0; i < r->count; i++)
+        sum += weight_of(r, i);
+    return sum;
+}
+
+/* ---- classes ---- */
+
+/* Weights of a class's rows by label, by answer, and by both. */
+typedef struct class_sums {
+    double label, answer, both;
+    bool seen; /* by a row of any weight */
+} class_sums;
+
+static int64_t answer_of(const tg_card *c, const influence_rows *r, size_t row, bool *hit)
+{
+    double confidence;
+    const int64_t answer = tally_class(r->output + row * tg_card_results(c), (int64_t)tg_card_results(c), &confidence);
+    *hit = answer == r->label[row] && !isnan(confidence);
+    return answer;
+}
+
+static void add_classes(const tg_card *c, const influence_rows *r, class_sums *sums)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        bool hit;
+        const int64_t answer = answer_of(c, r, i, &hit);
+        sums[r->label[i]].label += weight_of(r, i);
+        sums[answer].answer += weight_of(r, i);
+        sums[r->label[i]].both += hit ? weight_of(r, i) : 0;
+        sums[r->label[i]].seen = sums[answer].seen = true;
+    }
+}
+
+/* F1 of a class, and its derivative in the weight of a row that is labelled, or answered, so. */
+static double f1_of(const class_sums *k)
+{
+    return k->label + k->answer > 0 ? 2 * k->both / (k->label + k->answer) : 0;
+}
+
+static double f1_slope(const class_sums *k, bool both)
+{
+    return k->label + k->answer > 0 ? ((both ? 2 : 0) - f1_of(k)) / (k->label + k->answer) : 0;
+}
+
+static void balanced_and_f1(const tg_card *c, const influence_rows *r, double *balanced, double *f1)
+{
+    class_sums *sums = calloc(c->classes + 1, sizeof *sums);
+    const double W = total_weight(r);
+    double with_label = 0, seen = 0, recall = 0, mean = 0;
+    if (!sums)
+        return;
+    add_classes(c, r, sums);
+    for (size_t k = 0; k < c->classes; k++) {
+        with_label += sums[k].label > 0;
+        seen += sums[k].seen;
+        recall += sums[k].label > 0 ? sums[k].both / sums[k].label : 0;
+        mean += f1_of(&sums[k]);
+    }
+    for (size_t i = 0; i < r->count; i++) {
+        bool hit;
+        const int64_t answer = answer_of(c, r, i, &hit);
+        const class_sums *label = &sums[r->label[i]];
+        balanced[i] = recall / with_label;
+        if (label->label > 0)
+            balanced[i] += W / with_label / label->label * (hit - label->both / label->label);
+        /* a row on the diagonal counts in its class as label and as answer: 2 - 2 F1 */
+        f1[i] = mean / seen + W / seen * (f1_slope(label, hit) + f1_slope(&sums[answer], false));
+    }
+    free(sums);
+}
+
+typedef struct scored {
+    double probability;
+    size_t row;
+} scored;
+
+static int by_probability(const void *a, const void *b)
+{
+    const double x = ((const scored *)a)->probability, y = ((const scored *)b)->probability;
+    return (x > y) - (x < y);
+}
+
+/* to[i] becomes the weight of the other class's rows on the right side of row i: below one of the second class, above
+ * one of the first; equal ones count half. Returns the weights of both classes in `of`. */
+static void count_pairs(const influence_rows *r, const scored *order, double *to, double of[2])
+{
+    double below[2] = {0, 0};
+    of[0] = of[1] = 0;
+    for (size_t i = 0; i < r->count; i++)
+        of[r->label[i]] += weight_of(r, i);
+    for (size_t i = 0, next; i < r->count; i = next) {
+        double same[2] = {0, 0};
+        for (next = i; next < r->count && order[next].probability == order[i].probability; next++)
+            same[r->label[order[next].row]] += weight_of(r, order[next].row);
+        for (size_t k = i; k < next; k++)
+            to[order[k].row] = r->label[order[k].row] ? below[0] + same[0] / 2 : of[1] - below[1] - same[1] / 2;
+        below[0] += same[0];
+        below[1] += same[1];
+    }
+}
+
+static void area(const influence_rows *r, double *auc)
+{
+    scored *order = calloc(r->count + 1, sizeof *order);
+    double of[2], pairs = 0;
+    if (!order)
+        return;
+    for (size_t i = 0; i < r->count; i++)
+        order[i] = (scored){tally_second(r->output + 2 * i), i};
+    qsort(order, r->count, sizeof *order, by_probability);
+    count_pairs(r, order, auc, of);
+    for (size_t i = 0; i < r->count; i++)
+        pairs += r->label[i] ? weight_of(r, i) * auc[i] : 0;
+    const double T = pairs / (of[0] * of[1]); /* NaN if a class has no row */
+    for (size_t i = 0; i < r->count; i++)
+        auc[i] = T + (of[0] + of[1]) / of[r->label[i]] * (auc[i] / of[!r->label[i]] - T);
+    free(order);
+}
+
+/* ---- targets ---- */
+
+/* Adds the values of one of the targets to `r2`. */
+static void add_determination(const influence_rows *r, size_t targets, size_t target, double *r2)
+{
+    const double W = total_weight(r);
+    double mean = 0, explained = 0, total = 0;
+    for (size_t i = 0; i < r->count; i++)
+        mean += weight_of(r, i) * r->wanted[i * targets + target] / W;
+    for (size_t i = 0; i < r->count; i++) {
+        const double y = r->wanted[i * targets + target];
+        explained += weight_of(r, i) * pow(y - r->output[i * targets + target], 2);
+        total += weight_of(r, i) * pow(y - mean, 2);
+    }
+    for (size_t i = 0; i < r->count; i++) {
+        const double y = r->wanted[i * targets + target], error = y - r->output[i * targets + target],
+                     slope = W / total * (error * error - explained / total * pow(y - mean, 2));
+        r2[i] += (1 - explained / total - slope) / (double)targets;
+    }
+}
+
+static void errors(const influence_rows *r, double scale, double *rmse, double *mae)
+{
+    const double W = total_weight(r);
+    double squares = 0;
+    for (size_t i = 0; i < r->count; i++) {
+        const double error = (double)r->output[i] - r->wanted[i];
+        squares += weight_of(r, i) * error * error / W;
+        mae[i] = fabs(error) * scale;
+    }
+    for (size_t i = 0; i < r->count; i++) {
+        const double error = (double)r->output[i] - r->wanted[i];
+        rmse[i] = squares > 0 ? (squares + error * error) / (2 * sqrt(squares)) * scale : 0;
+    }
+}
+
+double *influence(const tg_card *c, const influence_rows *r)
+{
+    double *all = malloc((INFLUENCES * r->count + 1) * sizeof *all);
+    for (size_t i = 0; all && i < INFLUENCES * r->count; i++)
+        all[i] = NAN;
+    if (all && c->task == TG_CARD_CLASSES)
+        balanced_and_f1(c, r, all + INFLUENCE_BALANCED * r->count, all + INFLUENCE_F1 * r->count);
+    if (all && c->task == TG_CARD_CLASSES && c->classes == 2)
+        area(r, all + INFLUENCE_AUC * r->count);
+    if (all && c->task == TG_CARD_TARGETS && c->targets == 1)
+        errors(r, c->target[0].scale.scale, all + INFLUENCE_RMSE * r->count, all + INFLUENCE_MAE * r->count);
+    for (size_t i = 0; all && c->task == TG_CARD_TARGETS && i < r->count; i++)
+        all[INFLUENCE_R2 * r->count + i] = 0;
+    for (size_t k = 0; all && c->task == TG_CARD_TARGETS && k < c->targets; k++)
+        add_determination(r, c->targets, k, all + INFLUENCE_R2 * r->count);
+    return all;
+}

@@ -86,9 +86,7 @@ const options_program *experiment_program(void)
                                            "drop-last",  "fold",  NULL};
     static const struct {
         const char *option, *help, *word;
-    } differ[] = {{"lr",
-                   "learning rates; 0: the model's default; auto: each activation's best by validation",
-                   "auto"},
+    } differ[] = {{"lr", "learning rates; 0: the model's default; auto: each activation's best by validation", "auto"},
                   {"init-scale",
                    "factors of all initial weights; auto: bracket the best of each activation by validation, with "
                    "--lr auto the best of both",

@@ -180,8 +180,8 @@ struct tg_op {
     void (*derivative)(const tg_derive *d);
 
     /* For an operation of one input that takes a part of it: the derivative of all uses of a tensor at once, which a
-     * backward pass calls when it reaches the tensor, if there may be several; else it calls `derivative`. Operations
-     * with the same function are joined. */
+     * backward pass calls when it reaches the tensor, also if there is one: the order of sums must not depend on what
+     * else was recorded. Operations with the same function are joined. */
     tg_tensor (*joint)(const tg_joint *joint);
 
     /* Another operation with the same inputs and attributes, which the derivative uses and which is cheap to compute

@@ -294,7 +294,7 @@ static bool derive(pass *p, tg_value *value, tg_value *cotangent)
             "%s: tensor %lld (%s) is part of a gradient that was computed without create_graph, so it cannot "
             "be differentiated",
             p->request->function, (long long)value->index, value->op->name);
-    if (p->noted && value->op->joint && p->noted[place_of(p, value->inputs[0])].uses > 1)
+    if (p->noted && value->op->joint)
         return tg_note_use(tape, &p->noted[place_of(p, value->inputs[0])], value, cotangent);
     if (value->region && !tg_recompute_for(&p->recompute, value))
         return false;
@@ -401,9 +401,6 @@ static void mark_paths(pass *p)
             for (int i = 0; i < value->input_count && !wanted; i++)
                 wanted = is_marked(p, value->inputs[i], WANTED);
         p->marks[place] |= wanted ? WANTED : 0;
-        const bool derives = wanted && !(value->mode & TG_MODE_WITHOUT_GRAPH); /* not what a checkpoint recomputed */
-        if (derives && p->noted && value->op && value->op->joint && place_of(p, value->inputs[0]) >= 0)
-            p->noted[place_of(p, value->inputs[0])].uses++;
     }
     const tg_notes *notes = tg_notes_of(p->tape);
     for (const tg_retained *one = notes->retained; one && !p->by_inputs; one = one->next)

@@ -10,9 +10,9 @@ typedef struct tg_noted_use {
     tg_value *value, *cotangent;
 } tg_noted_use;
 
-/* For each place of a pass: how many uses there are in all, and those that have been noted. */
+/* For each place of a pass: the uses that have been noted. */
 typedef struct tg_noted {
-    int32_t uses, count;
+    int32_t count;
     tg_noted_use *last;
 } tg_noted;
 

@@ -226,7 +226,7 @@ static bool is_fresh(const links *l, int input, const tg_value *value)
 {
     bool fresh = true;
     for (int other = 0; value->inputs[input]->parameter && fresh && other < value->input_count; other++)
-        fresh = other == input || l->gradients[other].serial != l->gradients[input].serial;
+        fresh = other == input || l->gradients[other].value != l->gradients[input].value;
     return fresh;
 }
 
@@ -575,10 +575,8 @@ bool tg_record_pass(tg_tape *tape, const tg_request *r)
         tape->passes--;
         program->context = p.outside;
     }
-    if (!fine) { /* what is left of it must not be computed later */
-        program->count = p.recorded;
-        tg_program_cut(program, p.recorded);
-    }
+    if (!fine) /* what is left of it must not be computed later */
+        tg_program_remove(program, p.recorded);
     tg_arena_rewind(&tape->scratch, scratch);
     return fine;
 }

@@ -63,8 +63,7 @@ static bool run_again(tg_tape *tape, const tg_pass *pass, const tg_request *r)
         r->gradients[j] = tg_tensor_of(pass->gradients[j]);
     if (tg_tape_compute(tape))
         return true;
-    tape->program.count = pass->start; /* as in tg_record_pass: what is left of it must not be computed later */
-    tg_program_cut(&tape->program, pass->start);
+    tg_program_remove(&tape->program, pass->start); /* what is left of it must not be computed later */
     return false;
 }
 

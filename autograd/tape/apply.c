@@ -229,8 +229,7 @@ static tg_tensor finish(const request *r, tg_value *out, int64_t before)
     tg_program *program = &r->tape->program;
     if (out && tg_tape_compute(r->tape))
         return tg_tensor_of(out);
-    program->count = before;
-    tg_program_cut(program, before);
+    tg_program_remove(program, before);
     return (tg_tensor){0};
 }
 

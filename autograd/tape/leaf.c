@@ -35,7 +35,7 @@ static tg_value *append(tg_tape *tape, const tg_new_leaf *l)
     value->slot.data = l->data;
     if (value->shape && (l->data || tg_run_allocate(&tape->run, value)))
         return value;
-    tg_program_cut(&tape->program, value->index);
+    tg_program_remove(&tape->program, value->index);
     return NULL;
 }
 

@@ -25,7 +25,8 @@ bool tg_program_fail(tg_program *program, const char *format, ...)
 
 void tg_program_reset(tg_program *program)
 {
-    program->first_serial += (uint64_t)program->count;
+    program->serial += TG_SERIALS;
+    program->removals = 0;
     program->count = 0;
     program->passes.next = program->regions.next = 0;
     program->names = NULL;
@@ -90,6 +91,7 @@ tg_value *tg_program_append(tg_program *program)
     value->region = program->context.region;
     value->derived_from = program->context.derived_from;
     value->mode = program->context.mode;
+    value->removals = program->removals;
     value->at = tg_arena_here(&program->arena);
     return value;
 }

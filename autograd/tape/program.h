@@ -9,7 +9,8 @@
  *         y = tg_program_append(program);              // another one takes its place: count++, known = count
  *
  * Values lie in blocks that never move and outlive every reset, so that a stale handle still points at a value. Its
- * serial shows that the step is over: value number i of a step has the serial first_serial + i.
+ * serial shows that the step is over, or that the value was removed and another one has its place: it is the serial of
+ * the step and, in the last byte, how many times values had been removed in the step that recorded the value.
  *
  * Backward passes (tg_pass) and checkpoints (tg_region) are ranges of values, each in a list: passes in the order in
  * which they ended, checkpoints in the order in which they began.
@@ -52,6 +53,7 @@ typedef struct tg_list {
     int count, capacity, next; /* next: the first item that this step has not reached */
 } tg_list;
 
+enum { TG_SERIALS = 1 << 8 }; /* from the serial of a step to that of the next: room for removals */
 enum { TG_BLOCK_BITS = 8, TG_BLOCK_VALUES = 1 << TG_BLOCK_BITS, TG_MOST_VALUES = INT32_MAX };
 #define TG_NO_PASS INT64_MAX
 
@@ -69,7 +71,8 @@ struct tg_program {
     tg_value **blocks; /* of TG_BLOCK_VALUES values each */
     int64_t block_count, block_capacity;
     int64_t count, known;       /* values of this step so far, and with those of the last step that follow */
-    uint64_t first_serial;      /* of this step */
+    uint64_t serial;            /* of this step: no other step of any tape has it */
+    uint8_t removals;           /* in this step so far */
     int64_t steps;              /* resets so far */
     int64_t recorded;           /* values appended so far */
     tg_arena arena;             /* attributes, inputs, shapes, passes and regions */
@@ -97,23 +100,25 @@ static inline tg_value *tg_program_at(const tg_program *program, int64_t index)
 static inline tg_value *tg_value_of(tg_tensor x)
 {
     tg_value *value = x.value;
-    return value && value->program->first_serial + (uint64_t)value->index == x.serial &&
-                   value->index < value->program->count
-               ? value
-               : NULL;
+    return value && value->program->serial + value->removals == x.serial && value->index < value->program->count ? value
+                                                                                                                 : NULL;
 }
 
 static inline tg_tensor tg_tensor_of(tg_value *value)
 {
-    return value ? (tg_tensor){value, value->program->first_serial + (uint64_t)value->index} : (tg_tensor){0};
+    return value ? (tg_tensor){value, value->program->serial + value->removals} : (tg_tensor){0};
 }
 
 /* Ends the step and begins another. */
 void tg_program_reset(tg_program *program);
 void tg_program_free(tg_program *program);
 
-/* Cuts all values from number `count` on, including those of this step (repeat.c says what goes with them). */
+/* Cuts all values from number `count` on (repeat.h says what goes with them): those of the last step that this one does
+ * not repeat. */
 void tg_program_cut(tg_program *program, int64_t count);
+
+/* Removes the values of this step from number `count` on, as they failed. Their handles stay inert for ever. */
+void tg_program_remove(tg_program *program, int64_t count);
 
 /* Cuts the program after the last value and appends one: all zeros, except for its position, mode, scope and
  * checkpoint. NULL, with the error recorded, if out of memory or if there is an error. */

@@ -154,5 +154,11 @@ void tg_program_cut(tg_program *program, int64_t count)
     forget_regions(&program->regions, count);
     tg_arena_rewind(&program->arena, tg_program_at(program, count)->at);
     program->known = count;
-    program->count = program->count < count ? program->count : count;
+}
+
+void tg_program_remove(tg_program *program, int64_t count)
+{
+    program->removals += program->count > count;
+    program->count = count;
+    tg_program_cut(program, count);
 }

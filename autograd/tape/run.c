@@ -163,9 +163,9 @@ bool tg_run_released(const tg_value *value)
     return !region || region->closed_in == value->program->steps;
 }
 
-bool tg_run_readable(const tg_value *value)
+bool tg_run_readable(const tg_run *run, const tg_value *value)
 {
-    return value->slot.data && !tg_run_released(value);
+    return value->slot.data && (!value->op || value->index < run->computed) && !tg_run_released(value);
 }
 
 bool tg_run_overwritten(const tg_run *run, const tg_value *value)

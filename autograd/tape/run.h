@@ -107,8 +107,8 @@ void tg_run_release(tg_run *run, tg_value *value);
 /* True for an intermediate result of a closed checkpoint: its buffer may belong to another value. */
 bool tg_run_released(const tg_value *value);
 
-/* True for a value that has been computed and is not released. */
-bool tg_run_readable(const tg_value *value);
+/* True for a value that has been computed in this step, or is a leaf, and is not released. */
+bool tg_run_readable(const tg_run *run, const tg_value *value);
 
 /* True if the buffer of a value may have been overwritten, as it shares memory with one before this point of the step.
  */

@@ -25,7 +25,7 @@ tg_tape *tg_tape_make(void)
         return NULL;
     /* Serials differ between tapes, so that a handle of a freed tape is not taken for one of a new tape at the same
      * address. */
-    tape->program.first_serial = (atomic_fetch_add(&tapes, 1) + 1) << 40;
+    tape->program.serial = (atomic_fetch_add(&tapes, 1) + 1) << 40;
     tape->program.before_cut = before_cut;
     tape->program.context.pass_start = TG_NO_PASS;
     return tape;

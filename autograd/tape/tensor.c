@@ -45,7 +45,7 @@ int64_t tg_dim(tg_tensor x, int axis)
 static const tg_value *readable(tg_tensor x, const char *function)
 {
     const tg_value *value = tg_value_of(x);
-    if (!value || !tg_tape_allows(tg_tape_at(value), function) || !tg_run_readable(value))
+    if (!value || !tg_tape_allows(tg_tape_at(value), function) || !tg_run_readable(&tg_tape_at(value)->run, value))
         return NULL;
     if (!tg_tape_may_forget(value) && !tg_run_overwritten(&tg_tape_at(value)->run, value))
         return value;

@@ -50,6 +50,7 @@ struct tg_value {
     uint8_t dtype; /* tg_dtype */
 
     uint8_t mode;       /* tg_mode */
+    uint8_t removals;   /* part of the serial of its handles */
     bool requires_grad; /* depends on a trained parameter or a variable through differentiable operations */
     bool is_variable;
     bool is_borrowed; /* a leaf whose elements belong to the caller */

@@ -435,6 +435,32 @@ START_TEST(a_checkpoint_of_another_tapes_tensor_or_of_a_dead_one_is_an_error)
 }
 END_TEST
 
+/* Keeps a tensor that is recorded while the pass is, and makes the pass fail. */
+static tg_tensor keep_and_fail(tg_tensor cotangent, void *user)
+{
+    tg_tensor *kept = user;
+    *kept = tg_mul_scalar(cotangent, 3);
+    return (tg_tensor){0};
+}
+
+START_TEST(a_tensor_of_a_pass_that_failed_is_never_another_one)
+{
+    tg_tensor x = variable(2), y = tg_exp(x), kept;
+    ck_assert(tg_add_hook(y, keep_and_fail, &kept));
+    for (int time = 0; time < 3; time++) {
+        ck_assert(!tg_backward(tg_sum(y)));
+        ck_assert_msg(strstr(tg_tape_error(tape), "hook") != NULL, "%s", tg_tape_error(tape));
+        tg_tape_clear_error(tape);
+        ck_assert(!tg_ok(kept));
+        for (int i = 0; i < 8; i++) {
+            ck_assert(tg_ok(tg_add_scalar(x, i)));
+            ck_assert_msg(!tg_ok(kept), "it is now %g", tg_item(kept));
+        }
+        ck_assert_double_eq(tg_item(y), exp(2));
+    }
+}
+END_TEST
+
 START_TEST(names_in_a_drawing_are_escaped)
 {
     tg_named(variable(1), "a \"quoted\" \\ name");
@@ -462,6 +488,7 @@ Suite *refusals_suite(void)
     tcase_add_test(tests, what_an_operation_lacks_is_named);
     tcase_add_test(tests, an_element_that_is_not_there_is_nan_and_writing_it_changes_nothing);
     tcase_add_test(tests, the_jacobian_of_nothing_has_no_rows);
+    tcase_add_test(tests, a_tensor_of_a_pass_that_failed_is_never_another_one);
     tcase_add_test(tests, names_in_a_drawing_are_escaped);
     suite_add_tcase(suite, tests);
     return suite;

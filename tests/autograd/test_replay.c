@@ -168,6 +168,32 @@ START_TEST(a_parameter_that_lost_its_gradient_is_an_error)
 }
 END_TEST
 
+START_TEST(what_a_failed_replay_has_not_computed_has_no_numbers)
+{
+    learner l;
+    make(&l);
+    fill(&l, 0);
+    ck_assert(record(&l));
+    tg_tape_watch(l.tape, true);
+    tg_tensor twice = tg_mul_scalar(l.loss, 2);
+    ck_assert_double_eq(tg_item(twice), 2 * tg_item(l.loss));
+
+    const float x = l.batch[4];
+    l.batch[4] = NAN;
+    ck_assert(!tg_replay(l.tape));
+    tg_tape_clear_error(l.tape);
+    ck_assert_msg(isnan(tg_item(l.loss)) && !tg_data(twice), "%g of the step before", tg_item(l.loss));
+    ck_assert(tg_ok(tg_add_scalar(l.x, 1)) == false); /* computes what is left, which fails again */
+    tg_tape_clear_error(l.tape);
+
+    l.batch[4] = x;
+    tg_tensor more = tg_add_scalar(twice, 1);
+    ck_assert_double_eq(tg_item(more), 1 + 2 * tg_item(l.loss));
+    ck_assert(isfinite(tg_item(more)));
+    tg_tape_free(l.tape);
+}
+END_TEST
+
 START_TEST(what_cannot_be_replayed_says_so)
 {
     tg_tape *tape = tg_tape_new();
@@ -188,6 +214,7 @@ Suite *replay_suite(void)
     tcase_add_test(tests, checkpoints_are_replayed);
     tcase_add_test(tests, parameters_that_have_moved_are_found);
     tcase_add_test(tests, a_parameter_that_lost_its_gradient_is_an_error);
+    tcase_add_test(tests, what_a_failed_replay_has_not_computed_has_no_numbers);
     tcase_add_test(tests, what_cannot_be_replayed_says_so);
     suite_add_tcase(suite, tests);
     return suite;

@@ -1,11 +1,12 @@
 # Validation accuracy over epochs: the mean of each activation and its band over seeds; of many
 # activations, a small picture of each.
 #
-#     gnuplot -e "dir='results'" plots/accuracy.gp      # reads results/bands.csv, draws results/accuracy.png and accuracy.svg
+#     gnuplot -c plots/accuracy.gp results      # reads results/bands.csv, draws results/accuracy.png and accuracy.svg
 #
 # Further variables: title='...' for a heading, out='...' for another folder to draw into.
 
 folder = ARG0[1:strlen(ARG0) - strlen("accuracy.gp")]
+if (!exists("dir") && exists("ARG1") && strlen(ARG1)) { dir = ARG1[1:1] eq "/" ? ARG1 : "./" . ARG1 }
 load folder . "style.gp"
 
 stats bands using (strlen(strcol("val_accuracy"))) name "WRITTEN" nooutput

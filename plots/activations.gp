@@ -1,7 +1,8 @@
 # Values and first derivatives of the activations, and how far GELU's approximations are off.
 #
-#     gnuplot -e "dir='results'" plots/activations.gp    # reads results/activations.csv, draws activations.png and .svg
+#     gnuplot -c plots/activations.gp results    # reads results/activations.csv, draws activations.png and .svg
 
+if (!exists("dir") && exists("ARG1") && strlen(ARG1)) { dir = ARG1[1:1] eq "/" ? ARG1 : "./" . ARG1 }
 if (!exists("dir")) dir = "results"
 if (!exists("out")) out = dir
 data = dir . "/activations.csv"

@@ -1,10 +1,11 @@
 # Training steps against the same steps written by hand: the tape recorded and replayed, and PyTorch and JAX where they were timed.
 #
 #     build/bin/bench --csv --peers > build/bench/steps.csv
-#     gnuplot -e "dir='build/bench'" plots/bench.gp     # reads build/bench/steps.csv, draws build/bench/steps.png and steps.svg
+#     gnuplot -c plots/bench.gp build/bench     # reads build/bench/steps.csv, draws build/bench/steps.png and steps.svg
 #
 # Further variable: threads=2 for another number of threads than 1.
 
+if (!exists("dir") && exists("ARG1") && strlen(ARG1)) { dir = ARG1[1:1] eq "/" ? ARG1 : "./" . ARG1 }
 if (!exists("dir")) dir = "build/bench"
 if (!exists("threads")) threads = 1
 steps = dir . "/steps.csv"

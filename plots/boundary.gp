@@ -1,11 +1,12 @@
 # Of two features: which class the first run of each activation gives to a place, the paler the less sure, and its test rows.
 #
-#     gnuplot -e "dir='results'" plots/boundary.gp      # reads results/surface.csv and points.csv, draws results/boundary.png and boundary.svg
+#     gnuplot -c plots/boundary.gp results      # reads results/surface.csv and points.csv, draws results/boundary.png and boundary.svg
 #
 # Further variables: title='...' for a heading, out='...' for another folder to draw into, class_1='...', class_2='...' and so on for the names of the
 # classes, x_name='...' and y_name='...' for those of the features.
 
 folder = ARG0[1:strlen(ARG0) - strlen("boundary.gp")]
+if (!exists("dir") && exists("ARG1") && strlen(ARG1)) { dir = ARG1[1:1] eq "/" ? ARG1 : "./" . ARG1 }
 load folder . "style.gp"
 surface = dir . "/surface.csv"
 points = dir . "/points.csv"
@@ -17,12 +18,12 @@ class_name(c) = exists(sprintf("class_%d", c + 1)) ? value(sprintf("class_%d", c
 names = ""
 count = 0
 set xrange [*:*]                             # it would leave out of the records activations numbered beyond the epochs
-stats surface using (register(strcol("activation"))):(column("class")) name "SURFACE" nooutput
+stats surface using (register(strcol("activation")), column("class")) name "SURFACE" nooutput
 each = SURFACE_records / count
 stats surface using (column("x")) name "X" nooutput
 stats surface using (column("y")) name "Y" nooutput
 stats points using (column("class")) name "CLASS" nooutput
-classes = int(CLASS_max > SURFACE_max_y ? CLASS_max : SURFACE_max_y) + 1
+classes = int(CLASS_max > SURFACE_max ? CLASS_max : SURFACE_max) + 1
 
 # ---- paler where the net is less sure: from white at chance to the class's colour
 class_colours = "0072B2 D55E00 009E73 CC79A7 E69F00 56B4E9 882255 999933 44AA99 AA4499 888888 000000"

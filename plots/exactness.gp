@@ -1,7 +1,8 @@
 # The error of exact GELU in single precision over x, in units in the last place, of several ways to compute it.
 #
-#     gnuplot -e "dir='results'" plots/exactness.gp    # reads results/exactness.csv, draws exactness.png and .svg
+#     gnuplot -c plots/exactness.gp results    # reads results/exactness.csv, draws exactness.png and .svg
 
+if (!exists("dir") && exists("ARG1") && strlen(ARG1)) { dir = ARG1[1:1] eq "/" ? ARG1 : "./" . ARG1 }
 if (!exists("dir")) dir = "results"
 if (!exists("out")) out = dir
 data = dir . "/exactness.csv"

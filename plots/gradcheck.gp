@@ -1,7 +1,8 @@
 # The error of a finite difference over its step: truncation falls with the step, rounding rises.
 #
-#     gnuplot -e "dir='gradcheck'" plots/gradcheck.gp     # reads gradcheck/steps.csv, draws gradcheck/steps.png and steps.svg
+#     gnuplot -c plots/gradcheck.gp gradcheck     # reads gradcheck/steps.csv, draws gradcheck/steps.png and steps.svg
 
+if (!exists("dir") && exists("ARG1") && strlen(ARG1)) { dir = ARG1[1:1] eq "/" ? ARG1 : "./" . ARG1 }
 if (!exists("dir")) dir = "gradcheck"
 if (!exists("out")) out = dir
 steps = dir . "/steps.csv"

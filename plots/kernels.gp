@@ -1,8 +1,9 @@
 # Time per element of each activation, forward, relative to ReLU: in cache and from memory.
 #
 #     build/bin/bench --kernels --csv > build/bench/kernels.csv
-#     gnuplot -e "dir='build/bench'" plots/kernels.gp     # reads build/bench/kernels.csv, draws build/bench/kernels.png and kernels.svg
+#     gnuplot -c plots/kernels.gp build/bench     # reads build/bench/kernels.csv, draws build/bench/kernels.png and kernels.svg
 
+if (!exists("dir") && exists("ARG1") && strlen(ARG1)) { dir = ARG1[1:1] eq "/" ? ARG1 : "./" . ARG1 }
 if (!exists("dir")) dir = "build/bench"
 kernels = dir . "/kernels.csv"
 set datafile separator comma

@@ -1,12 +1,17 @@
 # Loss over epochs: the mean of each activation and its band over seeds; of many activations, a small picture of each.
 #
-#     gnuplot -e "dir='results'" plots/loss.gp          # reads results/bands.csv, draws results/loss.png and loss.svg
+#     gnuplot -c plots/loss.gp results          # reads results/bands.csv, draws results/loss.png and loss.svg
 #
 # Further variables: title='...' for a heading, out='...' for another folder to draw into.
 
 folder = ARG0[1:strlen(ARG0) - strlen("loss.gp")]
+if (!exists("dir") && exists("ARG1") && strlen(ARG1)) { dir = ARG1[1:1] eq "/" ? ARG1 : "./" . ARG1 }
 load folder . "style.gp"
-if (epochs == 1 && exists("steps_there") && steps_there) {
+if (epochs == 1 && !exists("steps_there")) {          # called by hand
+    stats dir . "/step_bands.csv" using (column("step")) name "THERE" nooutput
+    steps_there = THERE_records > 0
+}
+if (epochs == 1 && steps_there) {
     picture = "loss"
     load folder . "steps.gp"
     exit

@@ -1,10 +1,11 @@
 # How noise in the features harms the nets at their best epoch: accuracy and loss over the size of the noise.
 #
-#     gnuplot -e "dir='results'" plots/noise.gp         # reads results/noise.csv, draws results/noise.png and noise.svg
+#     gnuplot -c plots/noise.gp results         # reads results/noise.csv, draws results/noise.png and noise.svg
 #
 # Further variables: title='...' for a heading, out='...' for another folder to draw into.
 
 folder = ARG0[1:strlen(ARG0) - strlen("noise.gp")]
+if (!exists("dir") && exists("ARG1") && strlen(ARG1)) { dir = ARG1[1:1] eq "/" ? ARG1 : "./" . ARG1 }
 load folder . "style.gp"
 noise = dir . "/noise.csv"
 written(name) = strlen(strcol(name)) ? finite(column(name)) : NaN

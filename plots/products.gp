@@ -1,11 +1,12 @@
 # Matrix products: speed over arithmetic intensity (a roofline), our own and OpenBLAS's, by each core that was timed.
 #
 #     build/bin/bench --products --threads 1 --csv > build/bench/products.csv     # or with --cores LIST
-#     gnuplot -e "dir='build/bench'" plots/products.gp     # reads build/bench/products.csv, draws build/bench/products.png and products.svg
+#     gnuplot -c plots/products.gp build/bench     # reads build/bench/products.csv, draws build/bench/products.png and products.svg
 #
 # The roof: what a loop of multiply-adds in registers reaches, and what memory gives to a product that reads and writes each element once.
 # Small products lie in the caches, so they may be above the slope.
 
+if (!exists("dir") && exists("ARG1") && strlen(ARG1)) { dir = ARG1[1:1] eq "/" ? ARG1 : "./" . ARG1 }
 if (!exists("dir")) dir = "build/bench"
 products = dir . "/products.csv"
 set datafile separator comma

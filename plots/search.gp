@@ -1,14 +1,25 @@
 # The validation loss over what is searched, such as the learning rate, and its band over seeds. Where more is searched than one list of numbers,
 # each number stands for the best of the others.
 #
-#     gnuplot -e "dir='results'; searched='lr'" plots/search.gp     # reads results/search.csv, draws results/search.png and search.svg
+#     gnuplot -c plots/search.gp results     # reads results/search.csv, draws results/search.png and search.svg
 #
-# Further variables: title='...' for a heading, out='...' for another folder to draw into, searched_words='none rms' where words are searched.
+# Further variables: title='...' for a heading, out='...' for another folder to draw into; searched='norm' and searched_words='none rms', if the
+# axis is to be another than the first that the points name.
 
 folder = ARG0[1:strlen(ARG0) - strlen("search.gp")]
+if (!exists("dir") && exists("ARG1") && strlen(ARG1)) { dir = ARG1[1:1] eq "/" ? ARG1 : "./" . ARG1 }
 load folder . "style.gp"
-if (!exists("searched")) { searched = "lr" }
 search = dir . "/search.csv"
+# Called by hand, without what is searched: the points have its name and its values, "lr 0.01" or "norm rms".
+if (!exists("searched")) {
+    names_values = ""
+    stats search using (is(1) && column("best_at_number") == 1 ? (names_values = names_values . " " . word(strcol("point"), 1) . " " . word(strcol("point"), 2), 0) : 0) nooutput
+    searched = word(names_values, 1)
+    if (!exists("searched_words") && !strstrt("0123456789.-", word(names_values, 2)[1:1])) {
+        searched_words = ""
+        do for [i=2:words(names_values):2] { searched_words = searched_words . " " . word(names_values, i) }
+    }
+}
 best(dummy) = column("best_at_number") == 1 ? finite(column("best_val_loss_mean")) : NaN
 
 set xrange [*:*]

@@ -1,11 +1,12 @@
 # Loss over steps: the training loss of every step, or so many that they make 500 points, and the validation loss at the end of each epoch.
 #
-#     gnuplot -e "dir='results'" plots/steps.gp         # reads results/step_bands.csv, draws results/steps.png and steps.svg
+#     gnuplot -c plots/steps.gp results         # reads results/step_bands.csv, draws results/steps.png and steps.svg
 #
 # Further variables: title='...' for a heading, out='...' for another folder to draw into.
 
 if (!exists("picture")) { picture = "steps" }     # "loss" where a run of one epoch has no other curve
 if (picture eq "steps") { folder = ARG0[1:strlen(ARG0) - strlen("steps.gp")] }
+if (!exists("dir") && exists("ARG1") && strlen(ARG1)) { dir = ARG1[1:1] eq "/" ? ARG1 : "./" . ARG1 }
 load folder . "style.gp"
 steps = dir . "/step_bands.csv"
 written(name) = strlen(strcol(name)) ? finite(column(name)) : NaN

@@ -1,7 +1,8 @@
 # What each form came to: mean and 95 % interval, the seeds as points, and what others published.
 #
-#     gnuplot -e "dir='results/studies/shakespeare'" plots/study_forms.gp     # reads forms.csv, draws forms.png and .svg
+#     gnuplot -c plots/study_forms.gp results/studies/shakespeare     # reads forms.csv, draws forms.png and .svg
 
+if (!exists("dir") && exists("ARG1") && strlen(ARG1)) { dir = ARG1[1:1] eq "/" ? ARG1 : "./" . ARG1 }
 if (!exists("dir")) dir = "results"
 if (!exists("out")) out = dir
 set datafile separator comma

@@ -1,8 +1,9 @@
 # What each form came to at each deviation of the initial weights, in each data set, and what the spread is due to.
 #
-#     gnuplot -e "dir='results/studies/deviation'" plots/study_levels.gp
+#     gnuplot -c plots/study_levels.gp results/studies/deviation
 #                                        # reads forms.csv and shares.csv, draws deviation.png and .svg
 
+if (!exists("dir") && exists("ARG1") && strlen(ARG1)) { dir = ARG1[1:1] eq "/" ? ARG1 : "./" . ARG1 }
 if (!exists("dir")) dir = "results"
 if (!exists("out")) out = dir
 set datafile separator comma

@@ -12,7 +12,7 @@ set datafile columnheaders
 names = ""
 count = 0
 register(name) = strstrt(" " . names . " ", " " . name . " ") ? count : (names = names . " " . name, count = count + 1)
-stats bands using (register(strcol("activation"))):(column("epoch")) name "EPOCH" nooutput
+stats bands using (register(strcol("activation")), column("epoch")) name "EPOCH" nooutput
 stats bands using (column("runs")) name "RUNS" nooutput
 averaged = exists("averaged") ? averaged : "seeds" # what the means are of
 stats bands using (strlen(strcol("val_accuracy"))) name "ACCURACY" nooutput
@@ -65,8 +65,8 @@ shade(i) = solid(i) + 2 * variants
 thin(i) = solid(i) + 3 * variants
 
 # ---- the horizontal axis, by whole epochs
-first_epoch = int(EPOCH_min_y)
-last_epoch = int(EPOCH_max_y)
+first_epoch = int(EPOCH_min)
+last_epoch = int(EPOCH_max)
 epochs = last_epoch - first_epoch + 1
 marks_every = int(ceil(epochs / 8.0))
 set xlabel "epoch"

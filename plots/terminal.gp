@@ -1,8 +1,9 @@
 # The same curves in letters, for a terminal: validation loss and, where there is one, validation accuracy.
 #
-#     gnuplot -e "dir='results'; columns=100; rows=20; colour=1" plots/terminal.gp
+#     gnuplot -e "columns=100; rows=20; colour=1" -c plots/terminal.gp results
 
 folder = ARG0[1:strlen(ARG0) - strlen("terminal.gp")]
+if (!exists("dir") && exists("ARG1") && strlen(ARG1)) { dir = ARG1[1:1] eq "/" ? ARG1 : "./" . ARG1 }
 load folder . "style.gp"
 if (!exists("columns")) columns = 79
 if (!exists("rows")) rows = 18

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 Suite *pictures_suite(void);
 
@@ -65,6 +66,48 @@ START_TEST(folders_of_any_name_have_their_pictures)
 }
 END_TEST
 
+/* The command at the head of a script: the shell gets the script in $SCRIPT and the results in $RESULTS. */
+#define REDRAW                                                                                               \
+    "-c 'command=$(sed -n \"/^#  *gnuplot -c/{s/^#  *//; s/  *#.*//; p; q}\" \"$TOP/plots/$SCRIPT.gp\") && " \
+    "case $command in \"gnuplot -c plots/$SCRIPT.gp results\") ;; *) echo \"$command\"; exit 1;; esac && "   \
+    "rm \"$RESULTS/$SCRIPT.png\" \"$RESULTS/$SCRIPT.svg\" && gnuplot -c \"$TOP/plots/$SCRIPT.gp\" \"$RESULTS\" 2>&1'"
+
+/* The command at the head of each script draws its picture again in every folder of results. */
+START_TEST(pictures_are_drawn_again_by_hand)
+{
+    static const char *const scripts[] = {"loss", "steps", "accuracy", "noise", "boundary", "search"};
+    static const struct {
+        const char *program, *arguments, *folder;
+    } made[] = {{"compare", "--epochs 3 --activations relu,silu --test-noise 0,1", "a blank"},
+                {"compare", "--epochs 1 --activations relu,silu", "it's"},
+                {"compare", "--epochs 2 --activations relu,silu --lr 0.01,0.001", "~x"},
+                {"compare", "--epochs 2 --activations relu,silu --norm none,rms", "a\"b"},
+                {"train", "--epochs 2", "| touch ran"}};
+    char top[4096], path[5000];
+    if (system("gnuplot --version >/dev/null 2>&1") != 0)
+        return;
+    ck_assert_ptr_nonnull(getcwd(top, sizeof top));
+    setenv("TOP", top, 1);
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        setenv("FOLDER", made[i].folder, 1);
+        expect_fine(train_run(made[i].program, "--data moons --rows 60 %s --out \"$FOLDER\"", made[i].arguments));
+        int drawn = 0;
+        for (int s = 0; s < 6; s++) {
+            snprintf(path, sizeof path, "%s/%s.png", made[i].folder, scripts[s]);
+            if (!temporary_exists(path))
+                continue;
+            drawn++;
+            setenv("SCRIPT", scripts[s], 1);
+            setenv("RESULTS", drawn % 2 ? made[i].folder : temporary_path(made[i].folder), 1);
+            ck_assert_msg(train_run("sh", REDRAW) == 0 && temporary_exists(path), "%s in '%s': %s", scripts[s],
+                          made[i].folder, train_output);
+        }
+        ck_assert_int_ge(drawn, 3);
+    }
+    ck_assert(!temporary_exists("ran"));
+}
+END_TEST
+
 /* The picture of boundaries has a part for each activation, whatever the number of epochs. */
 START_TEST(each_activation_has_its_own_boundary_however_few_the_epochs)
 {
@@ -94,6 +137,7 @@ Suite *pictures_suite(void)
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, what_was_drawn_is_named);
     tcase_add_test(tests, folders_of_any_name_have_their_pictures);
+    tcase_add_test(tests, pictures_are_drawn_again_by_hand);
     tcase_add_test(tests, each_activation_has_its_own_boundary_however_few_the_epochs);
     suite_add_tcase(suite, tests);
     return suite;

@@ -34,9 +34,8 @@
  *                    validation loss
  *     config.json    the options
  *
- * A file that would be empty is not written. runlog_remove_drawn removes bands.csv and confusion.csv, of which a reader
- * sees more in pictures and in a report. In a search, all files except runs.csv, curves.csv and search.csv are for each
- * activation's best point.
+ * A file that would be empty is not written. runlog_remove_drawn removes confusion.csv, of which a reader sees more in
+ * a report. In a search, all files except runs.csv, curves.csv and search.csv are for each activation's best point.
  *
  * Averages are over one value for each seed, the mean over its folds, as folds of one seed share most of their training
  * rows. With one seed each fold counts as one value.
@@ -167,7 +166,7 @@ void runlog_fail(runlog *log, const char *why);
  * that failed stays. */
 bool runlog_write(const runlog *log, tg_error *error);
 
-/* Removes the files that only pictures and a report are made of. */
+/* Removes the files that only a report is made of. */
 void runlog_remove_drawn(const char *directory);
 
 /* True if there are several points. */

@@ -29,7 +29,7 @@ static const struct file {
     const char *columns[BANDS + 1];             /* the names of their bands, or of a row's numbers */
     curve curves[CURVES];                       /* the first: without this series the file is not written */
     bool at_best;                               /* in a search, only of each activation's best point */
-    bool drawn;                                 /* only pictures and a report are made of it */
+    bool drawn;                                 /* only a report is made of it */
 } files[] = {
     {"runs.csv", runlog_write_runs},
     {"curves.csv", write_all_curves},
@@ -38,8 +38,7 @@ static const struct file {
      "epoch",
      {"train_loss", "val_loss", "val_accuracy"},
      {{RUNLOG_SERIES, 0, EPOCH, {TRAIN_LOSS, VAL_LOSS, VAL_ACCURACY}, VAL_ACCURACY}},
-     .at_best = true,
-     .drawn = true},
+     .at_best = true},
     {"summary.csv", runlog_write_summary, .at_best = true},
     {"pairs.csv", runlog_write_pairs, .at_best = true},
     {"step_bands.csv",

@@ -82,14 +82,15 @@ typedef struct tg_derive {
     tg_tensor *gradient;
 } tg_derive;
 
-/* The argument of a joint derivative: all values that an operation of one input computed from one tensor, and their
- * cotangents. It returns the sum over them of (d out / d in)^T cotangent, of the shape of `in`. */
+/* The argument of a joint derivative: all values that an operation computed with one tensor as its input number `input`,
+ * and their cotangents. It returns the sum over them of (d out / d in)^T cotangent, of the shape of `in`. */
 typedef struct tg_joint_use {
     tg_tensor out, cotangent; /* the cotangent is like out */
 } tg_joint_use;
 
 typedef struct tg_joint {
     tg_tensor in;
+    int input;
     int count;          /* at least 1 */
     tg_joint_use *uses; /* in the order in which they were recorded; may be changed */
     tg_tensor *room;    /* for 2 count + 1 tensors */
@@ -174,15 +175,19 @@ struct tg_op {
     /* Computes call->out from call->in. If the data is invalid, an index out of range, say, it calls
      * tg_expected(call->value, ...) and returns; the result is discarded. */
     void (*forward)(const tg_call *call);
-    void (*loop)(const tg_loop *loop);           /* instead of forward, where TG_ELEMENTWISE is set */
+    void (*add)(const tg_call *call);  /* the same, added to what is in call->out, a gradient; NULL: the core adds */
+    void (*loop)(const tg_loop *loop); /* instead of forward, where TG_ELEMENTWISE is set */
     int64_t (*view_offset)(const tg_value *out); /* with TG_VIEW; NULL means 0 */
 
     void (*derivative)(const tg_derive *d);
 
-    /* For an operation of one input that takes a part of it: the derivative of all uses of a tensor at once, which a
-     * backward pass calls when it reaches the tensor, also if there is one: the order of sums must not depend on what
-     * else was recorded. Operations with the same function are joined. */
+    /* For an operation that takes a part of a tensor, or uses a parameter again and again: the derivative of all these
+     * uses at once, by the inputs whose bits are set in joint_inputs. A backward pass calls it when it reaches the
+     * tensor, for all uses for which `joins` (NULL: always) is true, also if there is one: the order of sums must not
+     * depend on what else was recorded. Operations with the same function are joined. */
     tg_tensor (*joint)(const tg_joint *joint);
+    unsigned joint_inputs;
+    bool (*joins)(const tg_value *out);
 
     /* Another operation with the same inputs and attributes, which the derivative uses and which is cheap to compute
      * together with the value: the derivative of an activation, the gradient of a loss. If a gradient is needed, it is

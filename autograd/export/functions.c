@@ -67,10 +67,10 @@ static void put_argument(tg_writer *w, const tg_exported *f, int argument)
         tg_writer_say(w, 1, "soften($rows, $columns, %s_limit, $y);", name);
 }
 
-/* Adds to a gradient that another value has begun. */
+/* Adds to a gradient that another value has begun, unless the operation does so itself. */
 static void put_sum(tg_writer *w, const tg_value *value)
 {
-    if (w->places[value->index].adds)
+    if (w->places[value->index].adds && !value->op->add)
         tg_writer_say(w, 1, "accumulate($count, $y, state.gradients + %lld);",
                       (long long)w->places[tg_places_leaf(w, value->sink)->index].offset);
 }

@@ -196,6 +196,7 @@ typedef struct product {
     long long m, n, k;
     operand a, b, out;
     const char *bias; /* NULL: none */
+    bool adds;        /* to a gradient that is there */
 } product;
 
 /* If the product has few columns and its rows are adjacent in `a`, swaps the operands, so that the rows are the
@@ -204,7 +205,7 @@ static product along_rows(const product *p)
 {
     if (p->bias || p->n >= VECTOR || p->m <= p->n || p->a.row != 1)
         return *p;
-    product turned = {.m = p->n, .n = p->m, .k = p->k, .a = p->b, .b = p->a, .out = p->out};
+    product turned = {.m = p->n, .n = p->m, .k = p->k, .a = p->b, .b = p->a, .out = p->out, .adds = p->adds};
     turned.a.row = p->b.column;
     turned.b.column = p->a.row;
     turned.a.column = turned.b.row = 0;
@@ -213,11 +214,12 @@ static product along_rows(const product *p)
     return turned;
 }
 
-/* The columns of a panel of a copy of B, which has adjacent columns and fills vectors; 0: B is used in place. */
+/* The columns of a panel of a copy of B, which has adjacent columns and fills vectors; 0: B is used in place, where the
+ * last columns may be computed twice. */
 static long long panel_width(const product *p)
 {
-    const bool few = p->n < VECTOR && p->m >= FEW_ROWS;
-    if (p->n == 1 || (p->b.column == 1 && !few))
+    const bool few = p->n < VECTOR && p->m >= FEW_ROWS, once = p->adds && p->n % VECTOR;
+    if (p->n == 1 || (p->b.column == 1 && !few && !once))
         return 0;
     return p->n <= VECTOR / 4 ? VECTOR / 4 : p->n <= VECTOR / 2 ? VECTOR / 2 : VECTOR;
 }
@@ -231,9 +233,10 @@ static void multiply(tg_writer *w, int indent, const product *given)
     if (width > 0)
         tg_writer_say(w, indent, "pack(%lld, %lld, %s, %lld, %lld, %lld, $scratch);", p.k, p.n, b, p.b.step, p.b.column,
                       width);
-    tg_writer_say(w, indent, "multiply(%lld, %lld, %lld, %s%s, %lld, %lld, %s, %lld, %lld, %s, $y%s, %lld, %lld);", p.m,
-                  p.n, p.k, p.a.name, p.a.index, p.a.row, p.a.step, width ? "$scratch" : b, width ? width : p.b.step,
-                  width * p.k, p.bias ? p.bias : "NULL", p.out.index, p.out.row, p.out.column);
+    tg_writer_say(w, indent, "multiply(%lld, %lld, %lld, %s%s, %lld, %lld, %s, %lld, %lld, %s, %d, $y%s, %lld, %lld);",
+                  p.m, p.n, p.k, p.a.name, p.a.index, p.a.row, p.a.step, width ? "$scratch" : b,
+                  width ? width : p.b.step, width * p.k, p.bias ? p.bias : "NULL", p.adds, p.out.index, p.out.row,
+                  p.out.column);
 }
 
 static product linear_product(const tg_writer *w, const tg_value *value)
@@ -251,7 +254,7 @@ static product linear_product(const tg_writer *w, const tg_value *value)
 }
 
 /* The product of the last two axes. */
-static product matrices_product(const tg_value *value)
+static product matrices_product(const tg_writer *w, const tg_value *value)
 {
     const bool ta = tg_writer_word(value, "transpose_a") != 0, tb = tg_writer_word(value, "transpose_b") != 0;
     const tg_shape *a = value->inputs[0]->shape, *out = value->shape;
@@ -261,7 +264,8 @@ static product matrices_product(const tg_value *value)
                      .k = k,
                      .a = {"$0", "", ta ? 1 : k, ta ? m : 1, 0},
                      .b = {"$1", "", 0, tb ? 1 : n, tb ? k : 1},
-                     .out = {"$y", "", n, 0, 1}};
+                     .out = {"$y", "", n, 0, 1},
+                     .adds = w->places[value->index].adds};
 }
 
 int64_t tg_writer_scratch(const tg_writer *w, const tg_value *value)
@@ -273,7 +277,7 @@ int64_t tg_writer_scratch(const tg_writer *w, const tg_value *value)
     }
     if (value->op != &tg_op_linear && value->op != &tg_op_matmul)
         return 0;
-    const product given = value->op == &tg_op_linear ? linear_product(w, value) : matrices_product(value);
+    const product given = value->op == &tg_op_linear ? linear_product(w, value) : matrices_product(w, value);
     const product p = along_rows(&given);
     const int64_t width = panel_width(&p);
     return width ? (p.n + width - 1) / width * width * p.k : 0;
@@ -290,7 +294,7 @@ static void matmul(tg_writer *w, const tg_value *value)
 {
     int64_t stride[3][TG_MAX_RANK];
     char index[200];
-    product p = matrices_product(value);
+    product p = matrices_product(w, value);
     tg_shape batch = *value->shape;
     batch.rank -= 2;
     for (int k = 0; k < 3; k++) {

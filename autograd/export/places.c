@@ -26,8 +26,8 @@ static int argument_of(const tg_exported *f, const tg_value *value)
 
 /* ---- needed ---- */
 
-/* Gradients of parameters are results too: the first gradient of a parameter is computed in its place, others are added
- * to it. */
+/* Gradients of parameters are results too: the first gradient of a parameter is computed in its place, and others are
+ * added to it, by their operation if it can. */
 static void mark_gradients(tg_writer *w)
 {
     for (int64_t i = 0; i < w->program->count; i++) {
@@ -35,7 +35,7 @@ static void mark_gradients(tg_writer *w)
         w->places[i].kind = value->sink ? TG_PLACE_GRADIENTS : TG_PLACE_NONE;
         for (int64_t k = 0; k < i && value->sink && !w->places[i].adds; k++)
             w->places[i].adds = tg_program_at(w->program, k)->sink == value->sink;
-        if (w->places[i].adds)
+        if (w->places[i].adds && !value->op->add)
             w->places[i].kind = TG_PLACE_MEMORY;
     }
 }

@@ -15,8 +15,8 @@
 
 /* out = A B for row-major A [m, k], B [k, n], out [m, n]; A or B may be stored transposed. */
 typedef struct tg_product {
-    bool transpose_a, transpose_b;
-    int64_t m, n, k; /* each at most INT_MAX */
+    bool transpose_a, transpose_b, add; /* add: to what is in out; without a bias */
+    int64_t m, n, k;                    /* each at most INT_MAX */
 } tg_product;
 
 /* The bias [n] is added to every row; NULL: none. */

@@ -12,6 +12,7 @@
 #include "autograd/kernels/product_kernel.h"
 
 #include "autograd/kernels/product_pack.h"
+#include "autograd/kernels/product_row.h"
 #include "autograd/kernels/scratch.h"
 
 #include <stdbool.h>
@@ -415,6 +416,17 @@ static bool is_narrow(const tg_product_part *p)
 
 static void multiply_part(const tg_product_part *p, void *scratch)
 {
+    tg_product_part rest = *p;
+    if (is_thin(p)) {
+        const size_t columns = multiply_thin(p);
+        rest.n -= columns;
+        rest.b = (const real *)p->b + columns * p->b_column;
+        rest.bias = (const real *)p->bias + columns;
+        rest.out = (real *)p->out + columns;
+        p = &rest;
+    }
+    if (p->n == 0)
+        return;
     if (is_narrow(p))
         multiply_narrow(p);
     else

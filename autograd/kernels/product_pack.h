@@ -152,6 +152,16 @@ INLINE vector chunks(const real *const *row, size_t at)
     return (vector)_mm512_inserti64x2(x, (__m128i) * (const chunk *)(row[3 * CHUNK] + at), 3);
 }
 
+/* The same of rows that are `apart`, from CHUNK to CHUNK. */
+INLINE vector chunks_apart(const real *from, size_t apart)
+{
+    const real *const row[] = {from, from + apart, from + 2 * apart, from + 3 * apart};
+    __m512i x = _mm512_castsi128_si512((__m128i) * (const chunk *)row[0]);
+    x = _mm512_inserti64x2(x, (__m128i) * (const chunk *)row[1], 1);
+    x = _mm512_inserti64x2(x, (__m128i) * (const chunk *)row[2], 2);
+    return (vector)_mm512_inserti64x2(x, (__m128i) * (const chunk *)row[3], 3);
+}
+
 /* From each 16 bytes the first, or the second, 64 bits of a and b; or alternating 32 bits of them. */
 #define LOW_64(a, b)  (vector) _mm512_unpacklo_pd((__m512d)(a), (__m512d)(b))
 #define HIGH_64(a, b) (vector) _mm512_unpackhi_pd((__m512d)(a), (__m512d)(b))
@@ -164,6 +174,12 @@ INLINE vector chunks(const real *const *row, size_t at)
 {
     const __m256i x = _mm256_castsi128_si256((__m128i) * (const chunk *)(row[0] + at));
     return (vector)_mm256_inserti128_si256(x, (__m128i) * (const chunk *)(row[CHUNK] + at), 1);
+}
+
+INLINE vector chunks_apart(const real *from, size_t apart)
+{
+    const __m256i x = _mm256_castsi128_si256((__m128i) * (const chunk *)from);
+    return (vector)_mm256_inserti128_si256(x, (__m128i) * (const chunk *)(from + apart), 1);
 }
 
 #define LOW_64(a, b)  (vector) _mm256_unpacklo_pd((__m256d)(a), (__m256d)(b))
@@ -179,6 +195,12 @@ typedef int32_t words32 __attribute__((vector_size(16)));
 INLINE vector chunks(const real *const *row, size_t at)
 {
     return (vector) * (const chunk *)(row[0] + at);
+}
+
+INLINE vector chunks_apart(const real *from, size_t apart)
+{
+    (void)apart;
+    return (vector) * (const chunk *)from;
 }
 
 #define LOW_64(a, b)  (vector)((words64){((words64)(a))[0], ((words64)(b))[0]})

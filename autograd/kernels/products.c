@@ -38,7 +38,9 @@ static void multiply_rectangle(const operands *o, size_t row, size_t rows, size_
                                   .bias = o->bias ? o->bias + column * element : NULL,
                                   .out = o->out + (row * n + column) * element,
                                   .out_row = n,
-                                  .start = o->bias ? TG_START_BIAS : TG_START_ZERO};
+                                  .start = p->add    ? TG_START_OUT
+                                           : o->bias ? TG_START_BIAS
+                                                     : TG_START_ZERO};
     o->kernels->multiply(&part, o->kernels->packs_a(&part) ? tg_scratch() : NULL);
 }
 
@@ -184,7 +186,7 @@ static void multiply_blocks(void *context, size_t first, size_t count)
     const bool rows = p->m >= p->n, whole = p->m * p->n * p->k < WORTH_DIVIDING;
     const int of_a = p->transpose_a ? TRANSPOSE : NO_TRANSPOSE, of_b = p->transpose_b ? TRANSPOSE : NO_TRANSPOSE,
               row_a = (int)(p->transpose_a ? p->m : p->k), row_b = (int)(p->transpose_b ? p->k : p->n), k = (int)p->k,
-              adds = o->bias != NULL;
+              adds = o->bias || p->add;
     const int64_t length = rows ? p->m : p->n, element = (int64_t)tg_dtype_size(o->dtype);
     for (int64_t block = (int64_t)first; block < (int64_t)(first + count); block++) {
         const int64_t at = block * BLOCK, left = length - at, some = whole || left < BLOCK ? left : BLOCK;

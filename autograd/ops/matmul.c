@@ -2,6 +2,7 @@
 #include "autograd/kernels/parallel.h"
 #include "autograd/kernels/product.h"
 #include "autograd/ops/category.h"
+#include "autograd/tape/program.h"
 #include "autograd/tape/strided.h"
 
 #include <limits.h>
@@ -111,16 +112,27 @@ static void multiply_batch(const tg_call *call, const tg_product *p)
         tg_parallel(products, WORTH_SHARING / (each + 1) + 1, 1, multiply_some, &all);
 }
 
-static void matmul_forward(const tg_call *call)
+static void matmul_to(const tg_call *call, bool add)
 {
     const tg_value *out = call->value;
-    const tg_product p = product_of(out);
+    tg_product p = product_of(out);
+    p.add = add;
     if (out->size == 0)
         return;
     if (out->shape->rank > 2)
         multiply_batch(call, &p);
     else
         tg_multiply(out->dtype, &p, call->in[0], call->in[1], NULL, call->out);
+}
+
+static void matmul_forward(const tg_call *call)
+{
+    matmul_to(call, false);
+}
+
+static void matmul_add(const tg_call *call)
+{
+    matmul_to(call, true);
 }
 
 /* For out = A B:  The gradient of A is G B^T, that of B is A^T G; transposed where an input is. */
@@ -140,7 +152,7 @@ static double matmul_work(const tg_value *out)
     return 2 * (double)product_of(out).k * (double)out->size;
 }
 
-TG_USUAL_OPERATION(matmul, 2, TG_ATTRIBUTES(matmul_attributes, matmul_fields), .work = matmul_work);
+TG_USUAL_OPERATION(matmul, 2, TG_ATTRIBUTES(matmul_attributes, matmul_fields), .add = matmul_add, .work = matmul_work);
 
 /* [..., k] as one matrix [rows, k]. */
 static tg_tensor rows_of(tg_tensor x)
@@ -239,13 +251,37 @@ static void linear_derivative(const tg_derive *d)
         d->gradient[0] = tg_matmul(g, d->in[1]);
 }
 
+/* Few rows again and again, as in a recurrent layer: to add each product to the weight's gradient would move that through
+ * the caches each time. What a checkpoint releases would have to stay. */
+static bool linear_joins(const tg_value *out)
+{
+    const int64_t n = out->inputs[1]->shape->dim[0], k = out->inputs[1]->shape->dim[1];
+    return !out->region && out->size > 0 && 2 * (out->size / n) * (n + k) < n * k;
+}
+
+/* One product of all rows, the latest first: as if the products were added to the gradient one after the other. */
+static tg_tensor linear_joint(const tg_joint *j)
+{
+    tg_tensor *g = j->room, *x = j->room + j->count;
+    for (int i = 0; i < j->count; i++) {
+        const tg_joint_use *use = &j->uses[j->count - 1 - i];
+        g[i] = rows_of(use->cotangent);
+        x[i] = rows_of(tg_tensor_of(tg_value_of(use->out)->inputs[0]));
+    }
+    if (j->count == 1)
+        return tg_matmul_transposed(g[0], x[0], true, false);
+    const tg_tensor all = tg_concat(g, j->count, 0);
+    return tg_matmul_transposed(all, tg_concat(x, j->count, 0), true, false);
+}
+
 /* The sums start from the bias. */
 static double linear_work(const tg_value *out)
 {
     return 2 * (double)out->inputs[1]->shape->dim[1] * (double)out->size;
 }
 
-TG_USUAL_OPERATION(linear, TG_VARIADIC, .work = linear_work);
+TG_USUAL_OPERATION(linear, TG_VARIADIC, .work = linear_work, .joint = linear_joint, .joint_inputs = 2,
+                   .joins = linear_joins);
 
 tg_tensor tg_linear(tg_tensor x, tg_tensor weight, tg_tensor bias)
 {

@@ -213,7 +213,7 @@ static tg_tensor slice_joint(const tg_joint *j)
     return sum;
 }
 
-TG_USUAL_OPERATION(slice, 1, TG_ATTRIBUTES(slice_attributes, slice_fields), .joint = slice_joint);
+TG_USUAL_OPERATION(slice, 1, TG_ATTRIBUTES(slice_attributes, slice_fields), .joint = slice_joint, .joint_inputs = 1);
 
 /* ---- narrow: a slice in one piece needs no copy ---- */
 
@@ -232,7 +232,7 @@ static int64_t narrow_offset(const tg_value *out)
 }
 
 TG_OPERATION(narrow, 1, TG_VIEW, narrow_samples, TG_ATTRIBUTES(slice_attributes, slice_fields), .shape = narrow_shape,
-             .view_offset = narrow_offset, .derivative = slice_derivative, .joint = slice_joint);
+             .view_offset = narrow_offset, .derivative = slice_derivative, .joint = slice_joint, .joint_inputs = 1);
 
 /* ---- scatter_slice: the slice, written into a tensor of a fill value ---- */
 

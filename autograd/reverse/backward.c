@@ -44,7 +44,7 @@ typedef struct pass {
     tg_value **cotangents; /* the cotangent of the value in each place, or NULL */
     uint8_t *marks;        /* NULL: what requires a gradient is wanted, and there is nothing else to mark */
     tg_noted *noted;       /* uses of the value in each place that wait to be joined; NULL if none can be joined */
-    bool joins;            /* an operation of the range has a joint derivative */
+    bool joins;            /* a value of the range has an input that can be joined */
     int most_inputs;       /* of one of these values */
     links links;           /* capacity */
     tg_recompute recompute;
@@ -254,6 +254,23 @@ static bool append_derivative(pass *p, tg_value *value, tg_tensor cotangent)
     return fine;
 }
 
+/* Notes the uses of inputs whose derivatives are joined later, so that they are not wanted now; sets `any` to whether
+ * another one is. */
+static bool note_uses(pass *p, tg_value *value, tg_value *cotangent, bool *any)
+{
+    *any = false;
+    for (int i = 0; i < value->input_count; i++) {
+        if (p->links.wanted[i] && tg_may_join(value, i)) {
+            const tg_noted_use use = {.value = value, .cotangent = cotangent, .input = i};
+            p->links.wanted[i] = false;
+            if (!tg_note_use(p->tape, &p->noted[place_of(p, value->inputs[i])], &use))
+                return false;
+        }
+        *any |= p->links.wanted[i];
+    }
+    return true;
+}
+
 /* The joint derivatives of the noted uses of a value. */
 static bool join_uses(pass *p, tg_value *value)
 {
@@ -294,8 +311,10 @@ static bool derive(pass *p, tg_value *value, tg_value *cotangent)
             "%s: tensor %lld (%s) is part of a gradient that was computed without create_graph, so it cannot "
             "be differentiated",
             p->request->function, (long long)value->index, value->op->name);
-    if (p->noted && value->op->joint)
-        return tg_note_use(tape, &p->noted[place_of(p, value->inputs[0])], value, cotangent);
+    if (p->noted && value->op->joint && !note_uses(p, value, cotangent, &any))
+        return false;
+    if (!any)
+        return true;
     if (value->region && !tg_recompute_for(&p->recompute, value))
         return false;
     for (int i = 0; i < value->input_count; i++) {
@@ -463,7 +482,7 @@ static void extend(pass *p)
     for (int64_t index = p->from; index >= p->to; index--) {
         const tg_value *value = tg_program_at(&p->tape->program, index);
         p->most_inputs = value->input_count > p->most_inputs ? value->input_count : p->most_inputs;
-        p->joins |= value->op && value->op->joint;
+        p->joins |= tg_may_join_any(value);
         for (const tg_region *region = value->region; region; region = region->parent)
             p->to = region->start < p->to ? region->start : p->to;
         for (int i = 0; i < value->input_count; i++) {

@@ -1,12 +1,24 @@
 #include "autograd/reverse/joint.h"
 
-bool tg_note_use(tg_tape *tape, tg_noted *noted, tg_value *value, tg_value *cotangent)
+bool tg_may_join_any(const tg_value *value)
 {
-    tg_noted_use *use = tg_tape_scratch(tape, 1, sizeof *use);
-    if (!use)
+    const tg_op *op = value->op;
+    return op && op->joint && (!op->joins || op->joins(value));
+}
+
+bool tg_may_join(const tg_value *value, int input)
+{
+    return input < 32 && tg_may_join_any(value) && value->op->joint_inputs >> input & 1;
+}
+
+bool tg_note_use(tg_tape *tape, tg_noted *noted, const tg_noted_use *use)
+{
+    tg_noted_use *copy = tg_tape_scratch(tape, 1, sizeof *copy);
+    if (!copy)
         return false;
-    *use = (tg_noted_use){noted->last, value, cotangent};
-    noted->last = use;
+    *copy = *use;
+    copy->earlier = noted->last;
+    noted->last = copy;
     noted->count++;
     return true;
 }
@@ -15,13 +27,14 @@ tg_tensor tg_join_uses(tg_tape *tape, tg_noted *noted)
 {
     tg_noted_use *rest = NULL, **next = &rest, *use = noted->last;
     const tg_op *op = use->value->op;
-    tg_joint j = {.in = tg_tensor_of(use->value->inputs[0])};
+    const int input = use->input;
+    tg_joint j = {.in = tg_tensor_of(use->value->inputs[input]), .input = input};
     j.uses = tg_tape_scratch(tape, (size_t)noted->count, sizeof *j.uses);
     j.room = tg_tape_scratch(tape, 2 * (size_t)noted->count + 1, sizeof *j.room);
     if (!j.uses || !j.room)
         return (tg_tensor){0};
     for (; use; use = use->earlier) /* the last one that was noted was recorded first */
-        if (use->value->op->joint == op->joint)
+        if (use->value->op->joint == op->joint && use->input == input)
             j.uses[j.count++] = (tg_joint_use){tg_tensor_of(use->value), tg_tensor_of(use->cotangent)};
         else {
             *next = use;

@@ -38,8 +38,8 @@ const char *tg_op_missing(const tg_op *op)
     }
     if (op->saved && op->flags & TG_ELEMENTWISE && (op->arity != 1 || !op->saved->loop))
         return "what a saved derivative needs: one input, and a saved operation that is elementwise";
-    if (op->joint && op->arity != 1)
-        return "what a joint derivative needs: one input";
+    if (!op->joint != !op->joint_inputs)
+        return "the function or the inputs of its joint derivative";
     if (!op->derivative && !(op->flags & (TG_CONSTANT | TG_SOURCE)))
         return "its derivative (or the flag TG_CONSTANT, if it has none by nature)";
     return NULL;

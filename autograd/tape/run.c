@@ -197,8 +197,8 @@ static void add_part(void *context, size_t first, size_t count)
     TG_KERNEL_CALL(a->dtype, accumulate, count, (const void *)(a->from + skipped), (void *)(a->to + skipped));
 }
 
-/* The buffer for a parameter's gradient: the gradient itself if that is empty, otherwise scratch memory, to be
- * added. */
+/* The buffer for a parameter's gradient: the gradient itself if that is empty or the operation can add to it, otherwise
+ * scratch memory, to be added. */
 static void *place_of_gradient(tg_run *run, const tg_value *value)
 {
     if (!value->sink->gradient) { /* it had one when this was recorded */
@@ -206,7 +206,7 @@ static void *place_of_gradient(tg_run *run, const tg_value *value)
                         value->sink->name ? value->sink->name : "without a name");
         return NULL;
     }
-    if (!value->sink->has_gradient)
+    if (!value->sink->has_gradient || value->op->add)
         return value->sink->gradient;
     const size_t size = bytes_of(value);
     if (size > run->scratch_size) {
@@ -255,6 +255,8 @@ static bool compute(tg_run *run, tg_value *value)
         .value = value, .in = run->in, .out = value->slot.data, .saved = saved ? saved->slot.data : NULL};
     if (op->flags & TG_ELEMENTWISE)
         tg_elementwise_forward(&call);
+    else if (op->add && value->sink && value->sink->has_gradient)
+        op->add(&call);
     else
         op->forward(&call);
     if (value->sink)

@@ -234,17 +234,17 @@ static void pack(size_t k, size_t n, const tg_real *b, size_t step, size_t colum
 }
 
 /* A few rows of a product, and some columns, at most a vector; `lanes` of them are computed. Their sums stay in
- * registers. */
+ * registers. They begin with the bias, or, if it `adds`, with what is in `out`. */
 TG_INLINE void multiply_tile(size_t rows, size_t columns, size_t lanes, size_t k, const tg_real *a, size_t a_row,
-                             size_t a_step, const tg_real *b, size_t b_step, const tg_real *bias, tg_real *out,
-                             size_t out_row, size_t out_column)
+                             size_t a_step, const tg_real *b, size_t b_step, const tg_real *bias, int adds,
+                             tg_real *out, size_t out_row, size_t out_column)
 {
     tg_real sum[TG_TILE_ROWS][TG_VECTOR / sizeof(tg_real)];
     TG_UNRELATED(a);
     for (size_t r = 0; r < rows; r++)
         TG_SIMD
         for (size_t c = 0; c < lanes; c++)
-            sum[r][c] = bias && c < columns ? bias[c] : 0;
+            sum[r][c] = adds && c < columns ? out[r * out_row + c * out_column] : bias && c < columns ? bias[c] : 0;
     for (size_t t = 0; t < k; t++)
         TG_ALL_ROWS
         for (size_t r = 0; r < rows; r++)
@@ -259,34 +259,34 @@ TG_INLINE void multiply_tile(size_t rows, size_t columns, size_t lanes, size_t k
 
 /* The same for all rows, in tiles of nearly equal size. */
 TG_INLINE void multiply_columns(size_t m, size_t columns, size_t lanes, size_t k, const tg_real *a, size_t a_row,
-                                size_t a_step, const tg_real *b, size_t b_step, const tg_real *bias, tg_real *out,
-                                size_t out_row, size_t out_column)
+                                size_t a_step, const tg_real *b, size_t b_step, const tg_real *bias, int adds,
+                                tg_real *out, size_t out_row, size_t out_column)
 {
     const size_t tiles = (m + TG_TILE_ROWS - 1) / TG_TILE_ROWS, rows = (m + tiles - 1) / tiles, rest = m % rows;
     for (size_t r = 0; r < m - rest; r += rows)
-        multiply_tile(rows, columns, lanes, k, a + r * a_row, a_row, a_step, b, b_step, bias, out + r * out_row,
-                      out_row, out_column);
+        multiply_tile(rows, columns, lanes, k, a + r * a_row, a_row, a_step, b, b_step, bias, adds,
+                      out + r * out_row, out_row, out_column);
     if (rest)
-        multiply_tile(rest, columns, lanes, k, a + (m - rest) * a_row, a_row, a_step, b, b_step, bias,
+        multiply_tile(rest, columns, lanes, k, a + (m - rest) * a_row, a_row, a_step, b, b_step, bias, adds,
                       out + (m - rest) * out_row, out_row, out_column);
 }
 
 /* out [m, n] = bias + A B: A [m, k], whose element (r, t) is a[r * a_row + t * a_step]; B [k, n], whose rows begin at
  * b[t * b_step], or, unless `panel` is 0, panels of so many elements made by pack(), of b_step columns each. The bias
- * may be NULL. */
+ * may be NULL. If it `adds`, out += A B; there is no bias then, and n is a multiple of the panel or of a vector. */
 TG_INLINE void multiply(size_t m, size_t n, size_t k, const tg_real *a, size_t a_row, size_t a_step, const tg_real *b,
-                        size_t b_step, size_t panel, const tg_real *bias, tg_real *out, size_t out_row,
-                        size_t out_column)
+                        size_t b_step, size_t panel, const tg_real *bias, int adds, tg_real *out,
+                        size_t out_row, size_t out_column)
 {
     const size_t most = TG_VECTOR / sizeof(tg_real), width = panel ? b_step : n, lanes = width < most ? width : most;
     const size_t rest = n % lanes, last = panel || n < lanes ? n - rest : n - lanes; /* or compute some columns twice */
     for (size_t c = 0; c < n - rest; c += lanes)
         multiply_columns(m, lanes, lanes, k, a, a_row, a_step, panel ? b + c / width * panel + c % width : b + c,
-                         b_step, bias ? bias + c : NULL, out + c * out_column, out_row, out_column);
+                         b_step, bias ? bias + c : NULL, adds, out + c * out_column, out_row, out_column);
     if (rest)
         multiply_columns(m, n - last, lanes, k, a, a_row, a_step,
                          panel ? b + last / width * panel + last % width : b + last, b_step,
-                         bias ? bias + last : NULL, out + last * out_column, out_row, out_column);
+                         bias ? bias + last : NULL, adds, out + last * out_column, out_row, out_column);
 }
 
 static tg_real memory[96];
@@ -316,7 +316,7 @@ int tiny_predict(const float x[2], float y[1])
     /* v3 [1, 3] = linear(v0, v1, v2): x weight^T + bias: x [..., in], weight [out, in], bias [out] or TG_NONE */
     tg_real *const v3 = memory + 0;
     pack(2, 3, v1, 1, 2, 4, memory + 16);
-    multiply(1, 3, 2, v0, 2, 1, memory + 16, 4, 8, v2, v3, 3, 1);
+    multiply(1, 3, 2, v0, 2, 1, memory + 16, 4, 8, v2, 0, v3, 3, 1);
 
     /* v4 [1, 3] = relu(v3): max(0, x) */
     tg_real *const v4 = memory + 16;
@@ -333,7 +333,7 @@ int tiny_predict(const float x[2], float y[1])
 
     /* v7 [1, 1] = linear(v4, v5, v6): x weight^T + bias: x [..., in], weight [out, in], bias [out] or TG_NONE */
     tg_real *const v7 = memory + 0;
-    multiply(1, 1, 3, v4, 3, 1, v5, 1, 0, v6, v7, 1, 1);
+    multiply(1, 1, 3, v4, 3, 1, v5, 1, 0, v6, 0, v7, 1, 1);
 
     memcpy(y, v7, 1 * sizeof *y);
     return 0;
@@ -368,7 +368,7 @@ static int step(const float *x, const float *y, double *loss)
     /* v10 [4, 3] = linear(v8, v1, v2): x weight^T + bias: x [..., in], weight [out, in], bias [out] or TG_NONE */
     tg_real *const v10 = memory + 0;
     pack(2, 3, v1, 1, 2, 4, memory + 16);
-    multiply(4, 3, 2, v8, 2, 1, memory + 16, 4, 8, v2, v10, 3, 1);
+    multiply(4, 3, 2, v8, 2, 1, memory + 16, 4, 8, v2, 0, v10, 3, 1);
 
     /* v11 [4, 3] = relu(v10): max(0, x) */
     tg_real *const v11 = memory + 16;
@@ -379,7 +379,7 @@ static int step(const float *x, const float *y, double *loss)
 
     /* v12 [4, 1] = linear(v11, v5, v6): x weight^T + bias: x [..., in], weight [out, in], bias [out] or TG_NONE */
     tg_real *const v12 = memory + 0;
-    multiply(4, 1, 3, v11, 3, 1, v5, 1, 0, v6, v12, 1, 1);
+    multiply(4, 1, 3, v11, 3, 1, v5, 1, 0, v6, 0, v12, 1, 1);
 
     /* v13 [] = mse(v12, v9): the mean of (prediction - target)^2 */
     tg_real *const v13 = memory + 32;
@@ -430,7 +430,7 @@ static int step(const float *x, const float *y, double *loss)
 
     /* v19 [1, 3] = matmul(v18, v11, transpose_a=yes, transpose_b=no): a b over the last two axes, the others broadcast; a vector is a row on the left, a column on the right */
     tg_real *const v19 = state.gradients + 9;
-    multiply(1, 3, 4, v18, 1, 1, v11, 3, 0, NULL, v19, 3, 1);
+    multiply(1, 3, 4, v18, 1, 1, v11, 3, 0, NULL, 0, v19, 3, 1);
 
     /* v20 [1] = sum_over(v18, axes=1, keep=no): the sum */
     tg_real *const v20 = state.gradients + 12;
@@ -438,7 +438,7 @@ static int step(const float *x, const float *y, double *loss)
 
     /* v21 [4, 3] = matmul(v18, v5, transpose_a=no, transpose_b=no): a b over the last two axes, the others broadcast; a vector is a row on the left, a column on the right */
     tg_real *const v21 = memory + 0;
-    multiply(3, 4, 1, v5, 1, 3, v18, 1, 0, NULL, v21, 1, 3);
+    multiply(3, 4, 1, v5, 1, 3, v18, 1, 0, NULL, 0, v21, 1, 3);
 
     /* v22 [4, 3] = relu_grad(v21, v11): a where y > 0, else 0 */
     tg_real *const v22 = memory + 48;
@@ -450,7 +450,7 @@ static int step(const float *x, const float *y, double *loss)
 
     /* v23 [3, 2] = matmul(v22, v8, transpose_a=yes, transpose_b=no): a b over the last two axes, the others broadcast; a vector is a row on the left, a column on the right */
     tg_real *const v23 = state.gradients + 0;
-    multiply(2, 3, 4, v8, 1, 2, v22, 3, 0, NULL, v23, 1, 2);
+    multiply(2, 3, 4, v8, 1, 2, v22, 3, 0, NULL, 0, v23, 1, 2);
 
     /* v24 [3] = sum_over(v22, axes=1, keep=no): the sum */
     tg_real *const v24 = state.gradients + 6;

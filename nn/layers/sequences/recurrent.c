@@ -38,8 +38,10 @@ static tg_recurrent_state lstm(tg_tensor x, tg_tensor h, tg_recurrent_state befo
 static const struct {
     const char *name;
     int gates, states;
+    bool sums; /* the gates are functions of W x + b + V h + c: both biases may be added at once */
     tg_recurrent_state (*next)(tg_tensor x, tg_tensor h, tg_recurrent_state before);
-} cells[] = {[TG_RNN] = {"rnn", 1, 1, rnn}, [TG_GRU] = {"gru", 3, 1, gru}, [TG_LSTM] = {"lstm", 4, 2, lstm}};
+} cells[] = {
+    [TG_RNN] = {"rnn", 1, 1, true, rnn}, [TG_GRU] = {"gru", 3, 1, false, gru}, [TG_LSTM] = {"lstm", 4, 2, true, lstm}};
 enum { CELLS = sizeof cells / sizeof cells[0] };
 
 const char *tg_cell_name(tg_cell cell)
@@ -80,18 +82,22 @@ static tg_tensor bias_of(tg_tape *tape, tg_parameter *bias)
     return bias ? tg_parameter_tensor(tape, bias) : TG_NONE;
 }
 
-/* The state after a position, from its W x + b. */
+/* The state after a position, from its W x + b, and + c if the cell adds both. */
 static tg_recurrent_state step(const tg_recurrent *r, tg_tensor x, tg_recurrent_state before)
 {
     tg_tape *tape = tg_tape_of(x);
-    const tg_tensor h = tg_linear(before.h, tg_parameter_tensor(tape, r->weight_hh), bias_of(tape, r->bias_hh));
+    tg_parameter *bias = cells[r->config.cell].sums ? NULL : r->bias_hh;
+    const tg_tensor h = tg_linear(before.h, tg_parameter_tensor(tape, r->weight_hh), bias_of(tape, bias));
     return cells[r->config.cell].next(x, h, before);
 }
 
 static tg_tensor of_inputs(const tg_recurrent *r, tg_tensor x)
 {
     tg_tape *tape = tg_tape_of(x);
-    return tg_linear(x, tg_parameter_tensor(tape, r->weight_ih), bias_of(tape, r->bias_ih));
+    tg_tensor bias = bias_of(tape, r->bias_ih);
+    if (bias.value && cells[r->config.cell].sums)
+        bias = tg_add(bias, bias_of(tape, r->bias_hh));
+    return tg_linear(x, tg_parameter_tensor(tape, r->weight_ih), bias);
 }
 
 /* False, with an error on the tape, if the layer or x does not fit. */

@@ -385,6 +385,49 @@ START_TEST(the_gradient_of_a_maximum_goes_to_one_element_of_each_window)
 }
 END_TEST
 
+/* In all ways in which windows lie beside each other; the gradient goes to the NaN, and no other window sees it. */
+START_TEST(a_window_with_a_nan_is_nan)
+{
+    static const tg_window ways[] = {{.stride = {2, 2}}, {.stride = {1, 1}}, {.stride = {3, 3}, .padding = {1, 1}}};
+    static const double nan_at[] = {7, 40, 41, 140, 287};
+    for (int way = 0; way < 6; way++) {
+        const tg_dtype dtype = way % 2 ? TG_F64 : TG_F32;
+        const int size = way / 2 == 2 ? 3 : 2;
+        double numbers[288];
+        for (int i = 0; i < 288; i++)
+            numbers[i] = i % 5 ? -INFINITY : sin(i);
+        for (int i = 0; i < 5; i++)
+            numbers[(int)nan_at[i]] = NAN;
+        float single[288];
+        for (int i = 0; i < 288; i++)
+            single[i] = (float)numbers[i];
+        tg_tensor x = tg_variable(tape, dtype, dtype == TG_F32 ? (void *)single : numbers, TG_SHAPE(1, 2, 12, 12)), g,
+                  y = tg_max_pool2d(x, size, size, ways[way / 2]),
+                  index = tg_max_pool2d_index(x, size, size, ways[way / 2]);
+        ck_assert(tg_grad(&y, 1, &x, 1, NULL, false, &g));
+        double to[288] = {0};
+        const int64_t across = tg_dim(y, 3), stride = ways[way / 2].stride[0], padding = ways[way / 2].padding[0];
+        for (int64_t i = 0; i < tg_size(y); i++) {
+            const int64_t image = i / (across * across), top = i / across % across * stride - padding,
+                          left = i % across * stride - padding;
+            int64_t best = -1;
+            for (int64_t k = 0; k < size * size; k++) {
+                const int64_t line = top + k / size, column = left + k % size, at = image * 144 + line * 12 + column;
+                if (line < 0 || line >= 12 || column < 0 || column >= 12)
+                    continue;
+                if (best < 0 || (!isnan(numbers[best]) && !(tg_at(x, at) <= tg_at(x, best))))
+                    best = at;
+            }
+            ck_assert(isnan(numbers[best]) ? isnan(tg_at(y, i)) : tg_at(y, i) == tg_at(x, best));
+            ck_assert_double_eq(tg_at(index, i), (double)(best % 144));
+            to[best]++;
+        }
+        for (int i = 0; i < 288; i++)
+            ck_assert_double_eq(tg_at(g, i), to[i]);
+    }
+}
+END_TEST
+
 START_TEST(windows_that_do_not_fit_are_named)
 {
     tg_tensor x = drawn(TG_F32, TG_SHAPE(1, 4, 5, 5)), weight = drawn(TG_F32, TG_SHAPE(8, 4, 3, 3));
@@ -448,6 +491,7 @@ Suite *convolution_suite(void)
     tcase_add_test(tests, convolutions_can_be_differentiated_twice);
     tcase_add_test(tests, pools_are_their_definition);
     tcase_add_test(tests, the_gradient_of_a_maximum_goes_to_one_element_of_each_window);
+    tcase_add_test(tests, a_window_with_a_nan_is_nan);
     tcase_add_test(tests, windows_that_do_not_fit_are_named);
     tcase_add_test(tests, empty_batches_and_no_channels_go_through);
     suite_add_tcase(suite, tests);

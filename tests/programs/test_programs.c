@@ -51,6 +51,18 @@ START_TEST(fit_learns_the_chessboard_and_writes_its_curves)
 }
 END_TEST
 
+/* Minima by hand: that of x clamp(x + 3, 0, 6) / 6 is exactly at a point of the grid, and sine has two. */
+START_TEST(activations_prints_the_lowest_minimum)
+{
+    ck_assert_int_eq(run_there("activations", "--no-plots"), 0);
+    const char *out = temporary_text("out");
+    ck_assert_ptr_nonnull(strstr(out, "\nhardswish       -0.3333333  0.6666667  -1.5000000  -0.3750000\n"));
+    ck_assert_ptr_nonnull(strstr(out, "\nsine            -0.8414710  0.8414710  -1.5707963  -1.0000000\n"));
+    ck_assert_ptr_nonnull(strstr(out, "\nrelu             0.0000000  1.0000000           -           -\n"));
+    ck_assert_ptr_nonnull(strstr(out, "\nsilu            -0.2689414  0.7310586  -1.2784645  -0.2784645\n"));
+}
+END_TEST
+
 START_TEST(mnist_without_its_files_says_so)
 {
     ck_assert_int_eq(run("mnist", output, sizeof output), 2);
@@ -363,6 +375,7 @@ Suite *programs_suite(void)
     tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, quickstart_learns_the_spirals);
+    tcase_add_test(tests, activations_prints_the_lowest_minimum);
     tcase_add_test(tests, fit_learns_the_chessboard_and_writes_its_curves);
     tcase_add_test(tests, names_learns_syllables_and_invents_words);
     tcase_add_test(tests, a_file_that_cannot_be_read_is_told_with_the_reason);

@@ -13,37 +13,38 @@ void tg_parameter_changed(tg_parameter *parameter)
         parameter->version = tg_next_change();
 }
 
-bool tg_is_unchanged(const tg_value *leaf, int64_t began)
+static bool has_changed(const tg_value *leaf, int64_t began)
 {
-    const tg_parameter *parameter = leaf->parameter;
-    const int64_t read = leaf->change > began ? leaf->change : began;
-    return parameter->version <= read ||
-           tg_program_fail(leaf->program,
-                           "parameter %s has changed since the forward pass read it, by an optimiser's step perhaps: "
-                           "finish all backward passes before the step, or call tg_tape_reset and compute the forward "
-                           "pass again",
-                           parameter->name ? parameter->name : "without a name");
+    if (!leaf->parameter)
+        return leaf->change > began;
+    return leaf->parameter->version > (leaf->change > began ? leaf->change : began);
 }
 
-static bool not_set_since(const tg_value *leaf, int64_t began)
-{
-    return leaf->change <= began ||
-           tg_program_fail(
-               leaf->program,
-               "tensor %lld has got other numbers by tg_set since the forward pass read it: call tg_replay, "
-               "or compute the forward pass again",
-               (long long)leaf->index);
-}
-
-bool tg_reads_unchanged(const tg_program *program, int64_t first, int64_t end, int64_t began)
+const tg_value *tg_changed_leaf(const tg_program *program, int64_t first, int64_t end, int64_t began)
 {
     for (int64_t index = first; index < end; index++) {
         const tg_value *value = tg_program_at(program, index);
         for (int i = 0; i < value->input_count; i++) {
             const tg_value *root = tg_root_of(value->inputs[i]);
-            if (!root->op && !(root->parameter ? tg_is_unchanged(root, began) : not_set_since(root, began)))
-                return false;
+            if (!root->op && has_changed(root, began))
+                return root;
         }
     }
-    return true;
+    return NULL;
+}
+
+bool tg_is_unchanged(const tg_value *leaf, int64_t began)
+{
+    if (!has_changed(leaf, began))
+        return true;
+    if (!leaf->parameter)
+        return tg_program_fail(leaf->program,
+                               "tensor %lld has got other numbers by tg_set since the forward pass read it: call "
+                               "tg_replay, or compute the forward pass again",
+                               (long long)leaf->index);
+    return tg_program_fail(leaf->program,
+                           "parameter %s has changed since the forward pass read it, by an optimiser's step perhaps: "
+                           "finish all backward passes before the step, or call tg_tape_reset and compute the forward "
+                           "pass again",
+                           leaf->parameter->name ? leaf->parameter->name : "without a name");
 }

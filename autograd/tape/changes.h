@@ -25,11 +25,11 @@ static inline int64_t tg_latest_change(void)
 /* A new number, for the parameters that change now. */
 int64_t tg_next_change(void);
 
-/* True if the parameter of this leaf has not changed since its step read it, in a run that began at this change;
- * otherwise the error is recorded. */
+/* True if this leaf has not changed since its step read it, in a run that began at this change; otherwise the error is
+ * recorded. */
 bool tg_is_unchanged(const tg_value *leaf, int64_t began);
 
-/* The same for all leaves that values first .. end - 1 read. */
-bool tg_reads_unchanged(const tg_program *program, int64_t first, int64_t end, int64_t began);
+/* The first leaf that values first .. end - 1 read and that has changed since; NULL: none. */
+const tg_value *tg_changed_leaf(const tg_program *program, int64_t first, int64_t end, int64_t began);
 
 #endif

@@ -16,6 +16,7 @@ struct tg_free_buffer {
 };
 
 /* Smaller buffers are not reused; aligned to a cache line, or to the size of a vector. */
+enum { TG_OVERWRITTEN = -1 }; /* of a slot's `until` */
 enum { SMALLEST_RELEASED = 64, LOOKED_AT = 8, ALIGNMENT = TG_BUFFER_ALIGNMENT, SMALL_ALIGNMENT = 16 };
 
 static size_t bytes_of(const tg_value *value)
@@ -295,7 +296,14 @@ static void poison_inputs(const tg_run *run, const tg_value *value)
 
 bool tg_run_may_read(const tg_run *run, const tg_program *program, int64_t end)
 {
-    return tg_latest_change() == run->began || tg_reads_unchanged(program, run->computed, end, run->began);
+    const tg_value *changed =
+        tg_latest_change() == run->began ? NULL : tg_changed_leaf(program, run->computed, end, run->began);
+    return !changed || tg_is_unchanged(changed, run->began);
+}
+
+static bool compute_next(tg_run *run, tg_value *value)
+{
+    return run->is_observed ? tg_run_compute(run, run->features, value) : compute(run, value);
 }
 
 bool tg_run_to(tg_run *run, tg_program *program, int64_t end)
@@ -306,11 +314,64 @@ bool tg_run_to(tg_run *run, tg_program *program, int64_t end)
         tg_value *value = tg_program_at(program, run->computed);
         if (!value->op && value->parameter) /* its set may have grown since the replayed step */
             value->slot.data = value->parameter->data;
-        if (value->op && !(run->is_observed ? tg_run_compute(run, run->features, value) : compute(run, value)))
+        if (value->op && !compute_next(run, value))
             return false;
 #ifdef TG_DEBUG
         poison_inputs(run, value);
 #endif
     }
     return !program->failed;
+}
+
+/* ---- steps that read what the ones before did not ---- */
+
+/* The bytes that the value's buffer takes in the block; 0 if it has none there. */
+static size_t bytes_in_block(const tg_run *run, const tg_value *value)
+{
+    const bool there = tg_has_buffer(value) && is_in_block(run, value);
+    return there ? (bytes_of(value) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : 0;
+}
+
+/* Moves the buffers from the old block to the new one, and marks those that have been overwritten. */
+static void move_apart(tg_run *run, tg_program *program, char *to)
+{
+    for (int64_t i = 0; i < run->computed; i++) {
+        tg_value *value = tg_program_at(program, i);
+        const size_t bytes = bytes_in_block(run, value);
+        if (bytes == 0)
+            continue;
+        value->slot.until = tg_run_overwritten(run, value) ? TG_OVERWRITTEN : TG_ALWAYS;
+        value->slot.data = memcpy(to, value->slot.data, bytes_of(value));
+        to += bytes;
+    }
+}
+
+static bool compute_overwritten(tg_run *run, tg_program *program)
+{
+    for (int64_t i = 0; i < run->computed; i++) {
+        tg_value *value = tg_program_at(program, i), *saved = tg_saved_of(value);
+        const bool is_lost = value->slot.until == TG_OVERWRITTEN || (saved && saved->slot.until == TG_OVERWRITTEN);
+        if (!value->op || !(is_lost || value->op->flags & TG_VIEW))
+            continue;
+        if (!compute_next(run, value))
+            return false;
+        value->slot.until = is_lost ? TG_ALWAYS : value->slot.until;
+    }
+    return true;
+}
+
+bool tg_run_unshare(tg_run *run, tg_program *program)
+{
+    size_t size = ALIGNMENT;
+    for (int64_t i = 0; i < run->computed; i++)
+        size += bytes_in_block(run, tg_program_at(program, i));
+    char *block = tg_aligned_new(ALIGNMENT, size);
+    if (!block)
+        return tg_program_fail(program, "out of memory: %zu bytes for results that are computed again", size);
+    move_apart(run, program, block);
+    drop_block(run);
+    run->block = block;
+    run->block_size = size;
+    run->allocations++;
+    return compute_overwritten(run, program);
 }

@@ -114,6 +114,10 @@ bool tg_run_readable(const tg_run *run, const tg_value *value);
  */
 bool tg_run_overwritten(const tg_run *run, const tg_value *value);
 
+/* Gives each computed value memory of its own, in a larger block, and computes those that have been overwritten once
+ * more: for a step that reads what the steps before did not. False, with the error recorded, if that fails. */
+bool tg_run_unshare(tg_run *run, tg_program *program);
+
 /* True for most values, about which neither question needs to be asked. */
 static inline bool tg_run_surely_holds(const tg_run *run, const tg_value *value)
 {

@@ -1,6 +1,7 @@
 #include "autograd/tape.h"
 
 #include "autograd/base/numbers.h"
+#include "autograd/tape/changes.h"
 #include "autograd/tape/repeat.h"
 #include "autograd/tape/tape_internal.h"
 
@@ -111,11 +112,19 @@ bool tg_tape_can_feed(tg_tape *tape, const tg_op *op, int input, const tg_value 
                             "%s: input %d is an intermediate result of a checkpoint, which has forgotten it; let its "
                             "function return it",
                             op->name, input);
-    return !tg_run_overwritten(&tape->run, value) ||
-           tg_tape_fail(tape,
-                        "%s: input %d, tensor %lld (%s), is forgotten, as the tape saves memory and the steps before "
-                        "did not use it here: call tg_keep on it first, or record such steps on another tape",
-                        op->name, input, (long long)value->index, value->op->name);
+    if (!tg_run_overwritten(&tape->run, value))
+        return true;
+    const tg_value *changed = tg_changed_leaf(&tape->program, 0, tape->run.computed, tape->run.began);
+    if (changed)
+        return tg_tape_fail(
+            tape,
+            "%s: input %d, tensor %lld (%s), is forgotten, as the tape saves memory and the steps before "
+            "did not use it here, and it cannot be computed again, as %s has changed: call tg_keep on "
+            "it first, or record such steps on another tape",
+            op->name, input, (long long)value->index, value->op->name,
+            tg_name_of(changed) ? tg_name_of(changed) : tg_kind_of(changed));
+    tg_program_cut(&tape->program, tape->program.count); /* this is not what the steps before did */
+    return tg_run_unshare(&tape->run, &tape->program);
 }
 
 tg_tensor tg_keep(tg_tensor x)

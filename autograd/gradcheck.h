@@ -57,7 +57,9 @@ typedef struct tg_gradcheck_options {
     int64_t elements; /* inputs of up to this many are checked element by element; 0 means 16. Elementwise: of up
                          to 256 */
     int directions;   /* random directions for each larger input; 0 means 3 */
-    bool double_only; /* of an operation: do not check it in float */
+    double value_rtol, value_atol; /* promised: values are right to value_rtol |value| + value_atol, as those of an
+                                      iteration that stops at a tolerance. 0: to the rounding that is measured */
+    bool double_only;              /* of an operation: do not check it in float */
     char *report; /* room for a failure at length: inputs, element, derivative expected and found, and what the fault
                      looks like; empty if all is well. NULL: not wanted */
     size_t report_size; /* of this room; 4 KiB are enough for nearly all */

@@ -244,7 +244,7 @@ static const char *misuse(const tg_black_box *box, const tg_gradcheck_input *inp
 tg_gradcheck_result tg_gradcheck_function(const tg_black_box *box, const tg_gradcheck_input *inputs, int count,
                                           const tg_gradcheck_options *options)
 {
-    static const tg_check_kind of_boxes = {open_box, evaluate, invariants, NULL};
+    static const tg_check_kind of_boxes = {open_box, evaluate, invariants, NULL, true};
     source of = {.box = box};
     tg_check c = {.name = box && box->name ? box->name : "the function",
                   .inputs = inputs,

@@ -1,6 +1,7 @@
 /* What all parts of a check use: memory, failures, and places in words. */
 #include "autograd/gradcheck/check.h"
 
+#include <fenv.h>
 #include <string.h>
 
 tg_gradcheck_options tg_check_options(const tg_gradcheck_options *options)
@@ -25,15 +26,18 @@ tg_gradcheck_result tg_check_no_result(int sample)
 
 /* ---- failures ---- */
 
-/* `outer` and the arguments do not change between setjmp and longjmp, so they are valid after the jump. */
+/* `outer`, `rounding` and the arguments do not change between setjmp and longjmp, so they are valid after the jump. */
 bool tg_check_try(tg_check *c, void (*part)(tg_check *c, void *of), void *of)
 {
     jmp_buf stop, *const outer = c->stop;
+    const int rounding = fegetround();
     c->stop = &stop;
     const bool fine = setjmp(stop) == 0;
     if (fine)
         part(c, of);
     c->stop = outer;
+    if (!fine)
+        fesetround(rounding);
     return fine;
 }
 

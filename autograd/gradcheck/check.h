@@ -3,7 +3,8 @@
  *
  *     check.c                               memory, failures, places in words
  *     points.c                              the caller's point, and others
- *     differences.c                         what differences know: tables, rounding, the slopes around
+ *     differences.c                         what differences know: tables, the slopes around
+ *     rounding.c                            what is noise in values and derivatives
  *     judge.c                               the verdict on one comparison
  *     report.c                              sentences, and the report of a failure
  *     compare.c                             every input, element by element or along directions
@@ -87,7 +88,8 @@ typedef struct tg_check_part {
 typedef struct tg_check_level {
     int64_t length;
     double *value, *cotangent;
-    double *noise; /* rounding of each value: one unit, or measured */
+    double *noise;    /* rounding of each value: one unit, or measured */
+    double *rounding; /* of this, what changes with the direction in which operations round */
     bool measured;
 } tg_check_level;
 
@@ -97,6 +99,7 @@ typedef struct tg_check_kind {
     void (*evaluate)(tg_check *c, int level, const double *x, double *out); /* derivative number `level` at x */
     void (*invariants)(tg_check *c);                                        /* those of this kind alone */
     void (*close)(tg_check *c);                                             /* NULL: nothing to do */
+    bool rounds; /* as the processor is told to; a tape keeps numbers from one evaluation to the next */
 } tg_check_kind;
 
 struct tg_check {
@@ -166,8 +169,12 @@ static inline const tg_shape *tg_check_shape_of(const tg_gradcheck_input *input)
 {
     return input->parameter ? &input->parameter->shape : &input->shape;
 }
-double tg_check_round(const tg_check *c, double x); /* to the type */
-double tg_check_weight(tg_check *c);                /* random, 1/2 to 3/2 in size */
+double tg_check_round(const tg_check *c, double x);                     /* to the type */
+static inline double tg_check_promised(const tg_check *c, double value) /* how far it may be off */
+{
+    return isfinite(value) ? c->options.value_rtol * fabs(value) + c->options.value_atol : 0;
+}
+double tg_check_weight(tg_check *c); /* random, 1/2 to 3/2 in size */
 
 /* Words: "b at [1, 2]", "b" with index -1; and v->where. */
 void tg_check_add_element(tg_text *text, const tg_check *c, int input, int64_t index);
@@ -203,7 +210,8 @@ typedef struct tg_check_estimate {
 /* What is known of <cotangent, values> by t. */
 typedef struct tg_check_slope {
     double analytic, floor;      /* the derivative that is checked, and the rounding that it may have */
-    double values;               /* the sum of |cotangent value| */
+    double values, promised;     /* the sum of |cotangent value|, and of what their promised accuracy leaves open */
+    double lost;                 /* what rounding hides of a slope in any step */
     tg_check_estimate now, best; /* by this table, and by all */
     bool settled;                /* no more rows are needed */
     double row[TG_ROWS];         /* the last one of the table */
@@ -216,8 +224,8 @@ typedef struct tg_check_slope {
     double kink;             /* by how much the sides differ in half the first step, if as much as in the first; or 0 */
 } tg_check_slope;
 
-/* Measures the noise of one derivative at c->point, unless that is done. */
-void tg_check_measure_noise(tg_check *c, int level);
+/* The derivative `level` at the point, moved by t along the line. */
+void tg_check_evaluate_at(tg_check *c, const tg_check_line *line, double t, double *out);
 
 /* True if t moves a variable by less than TG_SAFETY of its own places. */
 bool tg_check_is_too_small(const tg_check *c, const tg_check_line *line, double t);
@@ -240,6 +248,18 @@ typedef struct tg_check_around {
 
 /* Adds a look to what is known. */
 void tg_check_look_around(tg_check *c, const tg_check_line *line, tg_check_around *a);
+
+/* ---- rounding.c ---- */
+
+/* Measures the noise of one derivative at c->point, unless that is done. */
+void tg_check_measure_noise(tg_check *c, int level);
+
+/* How far element i of a derivative may be off for noise alone. */
+double tg_check_noise_of(tg_check *c, int level, int64_t i);
+
+/* True if values have jumps along the line, of up to 1/64 of their size, as those of an iteration that stops at
+ * a tolerance: these are noise from then on. */
+bool tg_check_find_jump(tg_check *c, const tg_check_line *line);
 
 /* ---- judge.c ---- */
 

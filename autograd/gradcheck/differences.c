@@ -1,13 +1,11 @@
-/* What differences know: tables with an estimate of their own error (Ridders 1982), the rounding of the values, and the
- * slopes at points around. */
+/* What differences know: tables with an estimate of their own error (Ridders 1982), and the slopes at points around. */
 #include "autograd/gradcheck/check.h"
 
 #include <string.h>
 
 /* ---- central differences ---- */
 
-/* The derivative `level` at the point, moved by t along the line. */
-static void evaluate_at(tg_check *c, const tg_check_line *line, double t, double *out)
+void tg_check_evaluate_at(tg_check *c, const tg_check_line *line, double t, double *out)
 {
     for (int64_t i = line->from; i < line->to; i++)
         c->moved[i] = tg_check_round(c, c->point[i] + t * line->ratio * line->direction[i]);
@@ -31,8 +29,8 @@ static void take_difference(tg_check *c, const tg_check_line *line, double t, tg
 {
     const tg_check_level *level = &c->level[line->level];
     const double step = t * line->ratio;
-    evaluate_at(c, line, t, c->ahead);
-    evaluate_at(c, line, -t, c->behind);
+    tg_check_evaluate_at(c, line, t, c->ahead);
+    tg_check_evaluate_at(c, line, -t, c->behind);
     s->plain = (tg_check_estimate){0};
     s->sizes = s->changing = s->noise = 0;
     for (int64_t k = line->start; k < level->length; k += line->stride) {
@@ -103,45 +101,6 @@ void tg_check_new_table(const tg_check *c, tg_check_slope *s)
     s->rows = 0;
 }
 
-/* ---- rounding ---- */
-
-/* Rounding shows in third differences over steps so small that the function has only its slope there (More and Wild
- * 2011): of rounding errors that are independent, a third difference is sqrt(1 + 9 + 9 + 1) times as large. The smaller
- * of what both sides show, as the function may jump at the point. */
-void tg_check_measure_noise(tg_check *c, int number)
-{
-    enum { POINTS = 6 };
-    tg_check_level *level = &c->level[number];
-    const int64_t here = tg_arena_here(&c->arena);
-    if (level->measured)
-        return;
-    level->measured = true;
-    const int64_t n = level->length;
-    double *at = tg_check_numbers(c, POINTS * n), *smaller = tg_check_numbers(c, n),
-           *unit = tg_check_numbers(c, c->variables);
-    for (int64_t i = 0; i < c->variables; i++)
-        unit[i] = c->point[i] == 0
-                      ? 0
-                      : c->epsilon / (c->first * c->first) * c->own_scale[i] * (tg_rng_below(&c->rng, 2) ? 1 : -1);
-    for (int side = 0; side < 2; side++) {
-        for (int p = 0; p < POINTS; p++) {
-            for (int64_t i = 0; i < c->variables; i++)
-                c->moved[i] = tg_check_round(c, c->point[i] + (side ? p + 1 : -p - 1) * unit[i]);
-            c->kind->evaluate(c, number, c->moved, at + p * n);
-        }
-        for (int64_t k = 0; k < n; k++) {
-            double largest = 0;
-            for (const double *f = at + k; f < at + k + (POINTS - 3) * n; f += n)
-                largest = fmax(largest, fabs(f[3 * n] - f[0] - 3 * (f[2 * n] - f[n])) / sqrt(20));
-            smaller[k] = side == 0 || !(largest > smaller[k]) ? largest : smaller[k];
-        }
-    }
-    for (int64_t k = 0; k < n; k++)
-        level->noise[k] = isfinite(smaller[k]) ? fmax(level->noise[k], smaller[k]) : level->noise[k];
-    memcpy(c->moved, c->point, (size_t)c->variables * sizeof(double));
-    tg_arena_rewind(&c->arena, here);
-}
-
 /* ---- around the point ---- */
 
 /* Moves all variables away by the distance, and those of the line four times as far along it or against it: by more
@@ -165,8 +124,8 @@ static void look(tg_check *c, const tg_check_line *line, double distance, tg_che
     memcpy(x, c->point, (size_t)c->variables * sizeof *x);
     for (int n = 0; n < 8; n++) {
         go_to_neighbour(c, line, n, distance, away);
-        evaluate_at(c, line, c->near_step, c->ahead);
-        evaluate_at(c, line, -c->near_step, c->behind);
+        tg_check_evaluate_at(c, line, c->near_step, c->ahead);
+        tg_check_evaluate_at(c, line, -c->near_step, c->behind);
         memcpy(c->point, x, (size_t)c->variables * sizeof *x);
         memcpy(c->moved, x, (size_t)c->variables * sizeof *x);
         for (int64_t k = line->start; k < c->level[line->level].length; k += line->stride) {
@@ -201,7 +160,7 @@ void tg_check_look_around(tg_check *c, const tg_check_line *line, tg_check_aroun
         const double v = level->cotangent[k], low = v * a->lowest[k], high = v * a->highest[k];
         a->low += fmin(low, high);
         a->high += fmax(low, high);
-        a->rounding += c->changed[k] ? fabs(v) * level->noise[k] / c->near_step : 0;
+        a->rounding += fabs(v) * level->noise[k] * (c->changed[k] ? 1 / c->near_step : level->measured ? TG_SAFETY : 0);
         a->near_size += fmax(fabs(low), fabs(high));
         a->far_size += fabs(v) * a->far[k];
         a->values += fabs(v * level->value[k]);

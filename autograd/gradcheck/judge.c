@@ -33,12 +33,20 @@ static bool settles(const tg_check *c, const tg_check_slope *s)
     return rounding <= fmax(sharp, s->floor > sharp ? TG_SAFETY * s->floor : 0) && agrees(c, s, value, value, rounding);
 }
 
-/* Known well enough to contradict: to three digits of the slopes, or of the values where rounding is the limit. */
+/* Known well enough to contradict: to three digits of the slopes, or of the values where rounding is the limit, or as
+ * well as the values' promised accuracy allows in the longest step, 1/8, with the safety, times what
+ * measuring may add. */
 static bool is_usable(const tg_check *c, const tg_check_slope *s)
 {
     const double size = fmax(fabs(s->best.value), s->move), rounding = TG_SAFETY * s->best.rounding;
     return TG_SAFETY * (s->best.error - rounding) <= c->coarse * size + s->floor &&
-           rounding <= c->coarse * fmax(size, s->values) + s->floor;
+           rounding <= c->coarse * fmax(size, s->values) + s->floor + 4 * TG_SAFETY * TG_SAFETY * s->promised;
+}
+
+/* The derivative and the difference are both 0 up to rounding. */
+static bool is_lost(const tg_check_slope *s)
+{
+    return fmax(fabs(s->analytic), fabs(s->best.value)) <= s->lost;
 }
 
 /* Adds a row; true if no more are needed. */
@@ -170,7 +178,7 @@ static void judge(tg_check *c, const tg_check_line *line, const tg_check_slope *
     const double rounding = rounding_of(c, s, &s->best), uncertain = TG_SAFETY * s->best.error + rounding;
     const int64_t moving = line->to - line->from;
     const bool usable = is_usable(c, s);
-    if (s->settled || (usable && agrees(c, s, s->best.value, s->best.value, uncertain))) {
+    if (s->settled || ((usable || is_lost(s)) && agrees(c, s, s->best.value, s->best.value, uncertain))) {
         set(c, s, s->best.value, s->settled ? rounding : uncertain, TG_GRADCHECK_PASSED, v);
         v->kinks = s->kink > 0;
     } else if (tg_check_is_too_small(c, line, c->first))
@@ -208,6 +216,8 @@ static void find_analytic(const tg_check *c, const tg_check_line *line, tg_check
         largest = fmax(largest, isfinite(gradient->value[i]) ? fabs(gradient->value[i]) * c->own_scale[i] : 0);
     for (int64_t k = start; k < level->length; k += stride)
         s->values += fabs(level->cotangent[k] * level->value[k]);
+    for (int64_t k = start; line->level == 0 && k < level->length; k += stride)
+        s->promised += fabs(level->cotangent[k]) * tg_check_promised(c, level->value[k]);
     for (int k = 0; k < line->level; k++)
         for (int64_t i = start; i < c->level[k].length; i += stride)
             below += fabs(c->level[k].cotangent[i] * c->level[k].value[i]);
@@ -220,6 +230,30 @@ static void find_analytic(const tg_check *c, const tg_check_line *line, tg_check
     s->now = s->best = (tg_check_estimate){0, INFINITY, INFINITY};
 }
 
+/* Allows the derivative its noise, as far as it is measured; a slope may be lost in that of the values even in the
+ * longest step, 1 / TG_SAFETY. */
+static void add_noise(tg_check *c, const tg_check_line *line, tg_check_slope *s)
+{
+    const tg_check_level *level = &c->level[line->level];
+    tg_check_measure_noise(c, line->level);
+    for (int64_t k = line->start; k < level->length; k += line->stride)
+        s->lost += TG_SAFETY * TG_SAFETY * fabs(level->cotangent[k]) * level->rounding[k];
+    for (int64_t i = line->from; i < line->to; i++)
+        s->floor += line->direction[i] == 0 ? 0 : tg_check_noise_of(c, line->level + 1, i) * fabs(line->direction[i]);
+}
+
+/* By all tables, with what noise is known. */
+static void compare_again(tg_check *c, const tg_check_line *line, tg_check_around *a, tg_gradcheck_result *v)
+{
+    tg_check_slope s = {0};
+    find_analytic(c, line, &s);
+    add_noise(c, line, &s);
+    add_first_rows(c, line, &s);
+    if (!s.settled)
+        fill_tables(c, line, &s);
+    judge(c, line, &s, a, v);
+}
+
 tg_gradcheck_result tg_check_compare(tg_check *c, const tg_check_line *line)
 {
     const int64_t here = tg_arena_here(&c->arena);
@@ -230,18 +264,16 @@ tg_gradcheck_result tg_check_compare(tg_check *c, const tg_check_line *line)
     v.comparisons = 1;
     memset(c->changed, 0, (size_t)c->level[line->level].length * sizeof *c->changed);
     find_analytic(c, line, &s);
-    if (!add_first_rows(c, line, &s)) {
-        if (s.kink > 0) { /* a derivative that lies among the slopes around needs no tables */
-            tg_check_look_around(c, line, &a);
-            v.kinks = judge_by_neighbours(c, &s, &a, false, &v);
-        }
-        if (!v.passed) {
-            tg_check_measure_noise(c, line->level);
-            fill_tables(c, line, &s);
-        }
+    if (add_first_rows(c, line, &s))
+        judge(c, line, &s, &a, &v);
+    else if (s.kink > 0) { /* a derivative that lies among the slopes around needs no tables */
+        tg_check_look_around(c, line, &a);
+        v.kinks = judge_by_neighbours(c, &s, &a, false, &v);
     }
     if (!v.passed)
-        judge(c, line, &s, &a, &v);
+        compare_again(c, line, &a, &v);
+    if (!v.passed && !v.undecided && line->level == 0 && tg_check_find_jump(c, line))
+        compare_again(c, line, &a, &v);
     tg_arena_rewind(&c->arena, here);
     return v;
 }

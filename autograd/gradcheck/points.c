@@ -84,6 +84,7 @@ void tg_check_open(tg_check *c)
         level->length = k == 0 ? level->length : c->variables;
         level->value = tg_check_numbers(c, level->length);
         level->noise = tg_check_numbers(c, level->length);
+        level->rounding = tg_check_numbers(c, level->length);
         level->cotangent = tg_check_numbers(c, level->length);
         for (int64_t i = 0; i < level->length; i++)
             level->cotangent[i] = tg_check_weight(c);
@@ -134,6 +135,9 @@ static void set_usual_noise(tg_check *c, int number)
                             : c->elementwise ? fabs(below->cotangent[place] * below->value[place])
                                              : all;
         level->noise[k] = c->epsilon * (fabs(level->value[k]) + (isfinite(size) ? size : 0)) + c->least;
+        level->rounding[k] = 0;
+        if (number == 0)
+            level->noise[k] = fmax(level->noise[k], tg_check_promised(c, level->value[k]));
     }
     level->measured = false;
 }

@@ -84,7 +84,7 @@ static void close_tensors(tg_check *c)
     tg_tape_free(t->other);
 }
 
-const tg_check_kind tg_check_of_tensors = {open_tensors, evaluate, tg_check_ways, close_tensors};
+const tg_check_kind tg_check_of_tensors = {open_tensors, evaluate, tg_check_ways, close_tensors, false};
 
 /* ---- functions ---- */
 

@@ -138,6 +138,56 @@ START_TEST(what_was_written_down_before_is_told_apart)
 }
 END_TEST
 
+/* ---- lists at the edge of rounding ---- */
+
+/* Counts those that cannot tell although noise does not hide an error of the promise. */
+static const char *check_edge(int seed, work *w, char *why)
+{
+    const tg_gradcheck_options options = {.seed = (uint64_t)seed};
+    for (int i = 0; i < edge_right_count; i++) {
+        const tg_gradcheck_result result = fresh_check(&edge_right[i], &options);
+        const bool undecided = result.status == TG_GRADCHECK_CANNOT_TELL;
+        snprintf(why, sizeof w->first, "seed %d, %s: %s", seed, edge_right[i].what, result.why);
+        if (result.passed == undecided)
+            return why;
+        w->checks += !edge_right[i].hard;
+        w->cannot_tell += undecided && !edge_right[i].hard;
+    }
+    return NULL;
+}
+
+START_TEST(no_right_function_at_the_edge_of_rounding_is_called_wrong)
+{
+    work w = {.check = check_edge};
+    ck_assert_int_eq(edge_right_count, 60);
+    check_seeds(&w, 0, seeds(5, 1000));
+    ck_assert_msg(20 * w.cannot_tell <= w.checks, "cannot tell in %lld of %lld", (long long)w.cannot_tell,
+                  (long long)w.checks);
+}
+END_TEST
+
+static bool is_called_wrong(const fresh_box *box, uint64_t seed, tg_gradcheck_result *result)
+{
+    *result = fresh_check(box, &(tg_gradcheck_options){.seed = seed});
+    return !result->passed && result->status != TG_GRADCHECK_CANNOT_TELL;
+}
+
+START_TEST(every_wrong_function_is_caught_with_noise_and_without)
+{
+    tg_gradcheck_result result;
+    ck_assert_int_eq(edge_wrong_count, 60);
+    for (int seed = 0; seed < seeds(2, 200); seed++)
+        for (int i = 0; i < edge_wrong_count; i++) {
+            fresh_box box = edge_wrong[i];
+            ck_assert_msg(is_called_wrong(&box, (uint64_t)seed, &result), "seed %d, %s: %s", seed, box.what,
+                          result.why);
+            box.noise = 1e-6;
+            ck_assert_msg(box.hard || is_called_wrong(&box, (uint64_t)seed, &result), "noise, seed %d, %s: %s", seed,
+                          box.what, result.why);
+        }
+}
+END_TEST
+
 /* ---- rounding ---- */
 
 static void assert_passes(const tg_op *op, uint64_t seed)
@@ -208,6 +258,8 @@ Suite *gradcheck_right_suite(void)
     tcase_add_loop_test(tests, no_right_operation_is_rejected, 0, 5);
     tcase_add_test(tests, no_right_function_is_called_wrong);
     tcase_add_test(tests, what_was_written_down_before_is_told_apart);
+    tcase_add_test(tests, no_right_function_at_the_edge_of_rounding_is_called_wrong);
+    tcase_add_test(tests, every_wrong_function_is_caught_with_noise_and_without);
     tcase_add_test(tests, what_rounding_leaves_of_terms_that_cancel_may_differ);
     tcase_add_test(tests, tiny_results_have_rounding_too);
     tcase_add_test(tests, a_derivative_beyond_the_largest_number_is_no_fault);

@@ -1,0 +1,138 @@
+/* How far computed values are from their function: rounding, noise, and jumps where an iteration stops. All comparisons
+ * take it from here. */
+#include "autograd/gradcheck/check.h"
+
+#include <fenv.h>
+#include <string.h>
+
+/* ---- noise at the point ---- */
+
+/* Noise shows in third differences over steps so small that the function has only its slope there (More and Wild 2011):
+ * of rounding errors that are independent, a third difference is sqrt(1 + 9 + 9 + 1) times as large. The smaller of
+ * what both sides show, as the function may jump at the point. Numbers that are 0 stay 0: many functions have a kink
+ * there. */
+static void take_third_differences(tg_check *c, int number, double *noise)
+{
+    enum { POINTS = 10 };
+    const int64_t n = c->level[number].length;
+    double *at = tg_check_numbers(c, POINTS * n), *unit = tg_check_numbers(c, c->variables);
+    for (int64_t i = 0; i < c->variables; i++)
+        if (c->point[i] != 0)
+            unit[i] = c->epsilon / (c->first * c->first) * c->own_scale[i] * (tg_rng_below(&c->rng, 2) ? 1 : -1);
+    for (int side = 0; side < 2; side++) {
+        for (int p = 0; p < POINTS; p++) {
+            for (int64_t i = 0; i < c->variables; i++)
+                c->moved[i] = tg_check_round(c, c->point[i] + (side ? p + 1 : -p - 1) * unit[i]);
+            c->kind->evaluate(c, number, c->moved, at + p * n);
+        }
+        for (int64_t k = 0; k < n; k++) {
+            double largest = 0;
+            for (const double *f = at + k; f < at + k + (POINTS - 3) * n; f += n)
+                largest = fmax(largest, fabs(f[3 * n] - f[0] - 3 * (f[2 * n] - f[n])) / sqrt(20));
+            noise[k] = side == 0 || !(largest > noise[k]) ? largest : noise[k];
+        }
+    }
+    memcpy(c->moved, c->point, (size_t)c->variables * sizeof(double));
+}
+
+/* What is lost beside a larger number, as in 1 + 1e-18, changes with no input; but it does when all operations round up
+ * or down. Numbers of about 1 are common in between. What changes by more is no rounding: rint(x), for one. */
+static void round_otherwise(tg_check *c, int number)
+{
+    static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+    tg_check_level *level = &c->level[number];
+    double *other = tg_check_numbers(c, level->length);
+    const bool rounds = c->kind->rounds && c->type == TG_GRADCHECK_F64; /* vector code in float may rely on its own */
+    const int before = fegetround();
+    for (size_t i = 0; rounds && i < sizeof modes / sizeof modes[0]; i++) {
+        fesetround(modes[i]);
+        c->kind->evaluate(c, number, c->point, other);
+        fesetround(before);
+        for (int64_t k = 0; k < level->length; k++) {
+            const double change = 2 * fabs(other[k] - level->value[k]); /* up and down */
+            if (change <= c->terms * c->epsilon * fmax(1, fabs(level->value[k])))
+                level->rounding[k] = fmax(level->rounding[k], change);
+        }
+    }
+}
+
+void tg_check_measure_noise(tg_check *c, int number)
+{
+    tg_check_level *level = &c->level[number];
+    const int64_t here = tg_arena_here(&c->arena);
+    if (level->measured)
+        return;
+    level->measured = true;
+    double *noise = tg_check_numbers(c, level->length);
+    take_third_differences(c, number, noise);
+    round_otherwise(c, number);
+    for (int64_t k = 0; k < level->length; k++)
+        level->noise[k] = fmax(level->noise[k], fmax(level->rounding[k], isfinite(noise[k]) ? noise[k] : 0));
+    tg_arena_rewind(&c->arena, here);
+}
+
+/* A derivative has rounding errors as its function has at the point, times what one operation may multiply these by. More
+ * is a fault: errors that look like noise. */
+double tg_check_noise_of(tg_check *c, int number, int64_t i)
+{
+    tg_check_measure_noise(c, number);
+    double most = number > 0 ? 0 : INFINITY;
+    if (number > 0)
+        tg_check_measure_noise(c, number - 1);
+    for (int64_t k = 0; number > 0 && k < c->level[number - 1].length; k++) {
+        const tg_check_level *below = &c->level[number - 1];
+        most += c->terms / c->scale[i] * fabs(below->cotangent[k]) *
+                fmax(below->rounding[k], c->epsilon * fabs(below->value[k]));
+    }
+    return TG_SAFETY * fmin(c->level[number].noise[i], most);
+}
+
+/* ---- jumps around it ---- */
+
+enum { WIDE = 33, WINDOW = 19, DEEPER = 4 };
+
+/* <cotangent, values> at `count` points along the line, h apart; of these, the place of the largest fifth difference,
+ * which a smooth function nearly lacks and a jump makes six times as large as itself. Returns the jump. */
+static double find_roughest(tg_check *c, const tg_check_line *line, double middle, double h, int count, double *place)
+{
+    const tg_check_level *level = &c->level[line->level];
+    double sums[WIDE], largest = 0;
+    for (int p = 0; p < count; p++) {
+        sums[p] = 0;
+        tg_check_evaluate_at(c, line, middle + (p - count / 2) * h, c->ahead);
+        for (int64_t k = line->start; k < level->length; k += line->stride)
+            sums[p] += level->cotangent[k] * c->ahead[k];
+    }
+    for (int p = 0; p + 5 < count; p++) {
+        const double *f = sums + p, jump = fabs(f[5] - f[0] - 5 * (f[4] - f[1]) + 10 * (f[3] - f[2])) / 6;
+        if (jump > largest)
+            *place = middle + (p + 2.5 - count / 2) * h;
+        largest = fmax(largest, jump);
+    }
+    return largest;
+}
+
+bool tg_check_find_jump(tg_check *c, const tg_check_line *line)
+{
+    tg_check_level *level = &c->level[line->level];
+    double place = 0, h = 1. / 32, here = 0, there = 0, weights = 0, noise = 0;
+    double jumps[DEEPER + 1] = {find_roughest(c, line, 0, h, WIDE, &place)};
+    tg_check_evaluate_at(c, line, place, c->ahead);
+    for (int64_t k = line->start; k < level->length; k += line->stride) {
+        const double v = fabs(level->cotangent[k]);
+        here += v * fabs(level->value[k]);
+        there += v * fabs(c->ahead[k]);
+        noise += TG_SAFETY * v * level->noise[k];
+        weights += v;
+    }
+    noise *= here > 0 ? fmax(1, there / here) : 1; /* it may grow with the values */
+    for (int i = 0; i < DEEPER && jumps[i] > noise; i++)
+        jumps[i + 1] = find_roughest(c, line, place, h /= 4, WINDOW, &place);
+    const double jump = jumps[DEEPER]; /* a kink would be a sixteenth as large in a sixteenth of the step */
+    if (!(jump > noise && TG_SAFETY * jump >= jumps[DEEPER - 2] &&
+          (TG_SAFETY * TG_SAFETY * jump <= fmax(here, there) || jump <= c->terms * c->epsilon * weights)))
+        return false;
+    for (int64_t k = line->start; k < level->length; k += line->stride)
+        level->noise[k] = fmax(level->noise[k], jump / weights);
+    return true;
+}

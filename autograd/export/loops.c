@@ -270,7 +270,7 @@ static product matrices_product(const tg_writer *w, const tg_value *value)
 
 int64_t tg_writer_scratch(const tg_writer *w, const tg_value *value)
 {
-    const bool forward = value->op == &tg_op_self_attention;
+    const bool forward = value->op == &tg_op_self_attention || value->op == &tg_op_self_attention_last;
     if (forward || value->op == &tg_op_self_attention_grad) {
         const tg_shape *x = value->inputs[value->input_count - 1]->shape;
         return x->dim[x->rank - 2] * (forward ? 1 : 2);

@@ -70,6 +70,7 @@ static bool self_attention_shape(tg_value *out)
 typedef struct attention {
     const tg_value *value;
     size_t element, positions, size, heads, shared; /* bytes of an element; as above */
+    size_t from;                                    /* the first query that is computed */
     bool causal;
     double scale;
     size_t row, row_of_heads; /* from position to position in x, and in y */
@@ -120,6 +121,13 @@ typedef struct head {
 static matrix columns_of(const attention *t, const void *of, size_t row, size_t batch, size_t column)
 {
     return (matrix){(char *)of + (batch * t->positions * row + column * t->size) * t->element, row, 1};
+}
+
+/* A head's results, of the queries that are computed. */
+static matrix results_of(const attention *t, size_t batch, size_t number)
+{
+    const size_t row = t->row_of_heads;
+    return (matrix){t->y + (batch * (t->positions - t->from) * row + number * t->size) * t->element, row, 1};
 }
 
 static head head_in(const attention *t, const void *x, size_t batch, size_t number)
@@ -190,15 +198,16 @@ static size_t queries_at_once(const attention *t, size_t first, size_t queries, 
 static void attend(const attention *t, size_t batch, size_t number, bool finite, void *memory)
 {
     const head of = head_in(t, t->x, batch, number);
-    const matrix y = columns_of(t, t->y, t->row_of_heads, batch, number);
+    const matrix y = results_of(t, batch, number);
     const size_t together = queries_together(t);
-    for (size_t first = 0; first < t->positions; first += together) {
+    for (size_t first = t->from; first < t->positions; first += together) {
         const size_t end = first + together < t->positions ? first + together : t->positions,
                      step = finite ? end - first : queries_at_once(t, first, end - first, 1, &of.value);
         for (size_t i = first; i < end; i += step) {
             const block b = block_at(t, i, step, memory);
             compute_weights(t, &b, &of);
-            multiply(t, b.queries, t->size, b.keys, transposed(b.weights), of.value, from_row(t, y, i), false);
+            multiply(t, b.queries, t->size, b.keys, transposed(b.weights), of.value, from_row(t, y, i - t->from),
+                     false);
         }
     }
 }
@@ -277,12 +286,12 @@ static void work_on_all(const tg_call *call, const tg_value *x, attention t)
     t.heads = (size_t)a->heads;
     t.shared = (size_t)a->key_value_heads;
     t.size = (size_t)size_of_head(x->shape, a);
-    t.causal = a->causal;
+    t.causal = a->causal && t.from == 0; /* the last query sees all keys */
     t.scale = 1 / sqrt((double)t.size);
     t.row = (size_t)x->shape->dim[x->shape->rank - 1];
     t.row_of_heads = t.heads * t.size;
     const size_t batches = (size_t)x->size / (t.positions * t.row),
-                 each = t.heads / t.shared * t.positions * t.positions * t.size * 2;
+                 each = t.heads / t.shared * (t.positions - t.from) * t.positions * t.size * 2;
     tg_parallel(batches * t.shared, WORTH_SHARING / each + 1, 1, work_on_some, &t);
     if (t.without_memory)
         tg_expected(call->value, "no memory for the scores of some queries");
@@ -321,6 +330,53 @@ TG_USUAL_OPERATION(self_attention, 1, TG_ATTRIBUTES(self_attention_attributes, s
 tg_tensor tg_self_attention(tg_tensor x, int64_t heads, int64_t key_value_heads, bool causal)
 {
     return TG_APPLY(&tg_op_self_attention, (&(self_attention_attributes){heads, key_value_heads, causal}), x);
+}
+
+/* ---- self_attention_last: of the last position only ---- */
+
+static bool self_attention_last_shape(tg_value *out)
+{
+    if (!self_attention_shape(out))
+        return false;
+    int64_t *positions = &out->shape->dim[out->shape->rank - 2];
+    if (*positions == 0)
+        return tg_expected(out, "expected a position at least");
+    *positions = 1;
+    return true;
+}
+
+static void self_attention_last_forward(const tg_call *call)
+{
+    const tg_shape *x = call->value->inputs[0]->shape;
+    work_on_all(call, call->value->inputs[0],
+                (attention){.x = call->in[0], .y = call->out, .from = (size_t)x->dim[x->rank - 2] - 1});
+}
+
+/* The other positions of self_attention have the cotangent 0. */
+static void self_attention_last_derivative(const tg_derive *d)
+{
+    const self_attention_attributes *a = d->attributes;
+    tg_shape all = tg_shape_of(d->out), start = {.rank = all.rank}, step = {.rank = all.rank};
+    for (int axis = 0; axis < all.rank; axis++)
+        step.dim[axis] = 1;
+    all.dim[all.rank - 2] = tg_dim(d->in[0], -2);
+    start.dim[all.rank - 2] = all.dim[all.rank - 2] - 1;
+    d->gradient[0] = tg_self_attention_grad(tg_scatter_slice(d->cotangent, start, step, all, 0), d->in[0], a->heads,
+                                            a->key_value_heads, true);
+}
+
+static double self_attention_last_work(const tg_value *out)
+{
+    const int64_t positions = out->inputs[0]->shape->dim[out->inputs[0]->shape->rank - 2];
+    return positions ? work_of(out, out->inputs[0], 2) / (double)positions : 0;
+}
+
+TG_USUAL_OPERATION(self_attention_last, 1, TG_ATTRIBUTES(self_attention_attributes, self_attention_fields),
+                   .work = self_attention_last_work);
+
+tg_tensor tg_self_attention_last(tg_tensor x, int64_t heads, int64_t key_value_heads)
+{
+    return TG_APPLY(&tg_op_self_attention_last, (&(self_attention_attributes){heads, key_value_heads, false}), x);
 }
 
 /* ---- self_attention_grad ---- */

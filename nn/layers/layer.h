@@ -36,6 +36,7 @@
 TG_API_BEGIN
 
 typedef struct tg_layer tg_layer;
+typedef struct tg_past tg_past;
 
 /* Angles of rotary positions (nn/layers/rotary.h), until the tape is reset. */
 typedef struct tg_rotary {
@@ -49,6 +50,7 @@ typedef struct tg_attention_context {
     tg_tensor bias;           /* [heads, 1, positions, others]: added to the scores (nn/layers/relative.h); TG_NONE */
     tg_tensor memory;         /* [batch, others, width]: keys and values are of this sequence; TG_NONE: of x */
     tg_tensor memory_padding; /* [batch, others], same type: 0 = masked; with a memory, in place of `padding` */
+    tg_past *past;            /* of a decoder (nn/models/decoder.h): x continues a sequence; NULL: it is one */
 } tg_attention_context;
 
 /* Data of one pass, handed from layer to layer. Zeros: a pass in evaluation. */
@@ -60,6 +62,7 @@ typedef struct tg_layer_pass {
     tg_tensor memory;         /* for cross-attention: what an encoder has made of the source, [batch, others, width] */
     tg_tensor memory_padding; /* [batch, others], 0 = masked; TG_NONE: nothing is masked */
     tg_tensor target;         /* i32 [batch, positions]: the tokens that a decoder will read; TG_NONE: none */
+    tg_past *past;            /* of a decoder (nn/models/decoder.h): x continues a sequence; NULL: it is one */
     tg_tensor *preactivation; /* where the next hidden layer writes the input of its activation; NULL: nowhere */
 } tg_layer_pass;
 

@@ -21,8 +21,10 @@ tg_tensor tg_layers_forward(const tg_layer *layers, int count, tg_tensor x, tg_l
 /* The part of a pass that attention of a sequence to itself uses. */
 static inline tg_attention_context tg_context_of(const tg_layer_pass *pass)
 {
-    return (tg_attention_context){
-        .padding = pass->padding, .rotary = pass->rotary.cosine.value ? &pass->rotary : NULL, .bias = pass->bias};
+    return (tg_attention_context){.padding = pass->padding,
+                                  .rotary = pass->rotary.cosine.value ? &pass->rotary : NULL,
+                                  .bias = pass->bias,
+                                  .past = pass->past};
 }
 
 /* f(x); for a gated activation x is split in halves along the axis, value and gate as in PyTorch: value f(gate). */

@@ -1,6 +1,7 @@
 #include "nn/saved/saved.h"
 
 #include "autograd/grad.h"
+#include "nn/models/decoder.h"
 #include "nn/models/seq2seq.h"
 
 #include <math.h>
@@ -58,21 +59,57 @@ static int draw(const float *logits, int count, const tg_write_options *options,
     return best;
 }
 
-/* The logits of the next character after ids[0 .. count - 1]; NULL if there is an error. */
-static const float *logits_after(const tg_model *model, const tg_card *c, tg_tape *tape, const int32_t *ids,
-                                 int64_t count, int32_t *window)
+/* What reads the text so far. */
+typedef struct reader {
+    const tg_model *model;
+    const tg_card *card;
+    tg_decoder *decoder; /* NULL: the model reads windows of the size of its context */
+    tg_tape *tape;       /* for these */
+    int32_t *window;     /* [context] */
+} reader;
+
+static bool open_reader(reader *r, const tg_model *model, const tg_card *c, tg_error *error)
 {
-    const int64_t context = c->spec.context, seen = count < context ? count : context;
-    const int end = newline_of(c);
-    tg_tape_reset(tape);
-    if (tg_model_traits_of(c->spec.model)->every_position && !c->spec.last) {
-        const tg_tensor x = tg_borrow(tape, TG_I32, ids + count - seen, TG_SHAPE(1, seen));
-        const float *logits = tg_f32(tg_model_forward(model, x, NULL));
-        return logits ? logits + (seen - 1) * c->vocabulary : NULL;
-    }
+    const bool steps = tg_model_traits_of(c->spec.model)->every_position && !c->spec.last && tg_decoder_reads(model);
+    *r = (reader){.model = model, .card = c};
+    r->decoder = steps ? tg_decoder_new(model, c->spec.context) : NULL;
+    r->tape = steps ? NULL : tg_tape_new();
+    r->window = steps ? NULL : malloc((size_t)c->spec.context * sizeof *r->window);
+    return r->decoder || (r->tape && r->window) || tg_fail(error, "out of memory");
+}
+
+static void close_reader(const reader *r)
+{
+    tg_decoder_free(r->decoder);
+    tg_tape_free(r->tape);
+    free(r->window);
+}
+
+/* The logits of the next character after ids[0 .. count - 1]; inert if there is an error. A text that is longer than
+ * the context is read anew from a later character on, at each character: the model has learned no other. */
+static tg_tensor logits_after(const reader *r, const int32_t *ids, int64_t count)
+{
+    const int64_t context = r->card->spec.context, seen = count < context ? count : context,
+                  known = count <= context ? tg_decoder_count(r->decoder) : 0;
+    const int end = newline_of(r->card);
+    if (r->decoder && count > context)
+        tg_decoder_restart(r->decoder);
+    if (r->decoder)
+        return tg_decoder_read(r->decoder, ids + count - seen + known, seen - known);
     for (int64_t i = 0; i < context; i++)
-        window[i] = i < context - seen ? (end < 0 ? 0 : end) : ids[count - context + i];
-    return tg_f32(tg_model_forward(model, tg_borrow(tape, TG_I32, window, TG_SHAPE(1, context)), NULL));
+        r->window[i] = i < context - seen ? (end < 0 ? 0 : end) : ids[count - context + i];
+    tg_tape_reset(r->tape);
+    tg_no_grad_begin(r->tape);
+    const tg_tensor logits =
+        tg_model_forward(r->model, tg_borrow(r->tape, TG_I32, r->window, TG_SHAPE(1, context)), NULL);
+    tg_no_grad_end(r->tape);
+    return logits;
+}
+
+static const char *problem_of(const reader *r)
+{
+    const char *problem = r->decoder ? tg_decoder_error(r->decoder) : tg_tape_error(r->tape);
+    return problem ? problem : "no logits";
 }
 
 int64_t tg_model_write(const tg_model *model, const tg_write_options *options, tg_rng *rng, char *text, tg_error *error)
@@ -87,9 +124,9 @@ int64_t tg_model_write(const tg_model *model, const tg_write_options *options, t
     const char *prompt = options->prompt ? options->prompt : "";
     const int64_t given = (int64_t)strlen(prompt), most = given + options->length + 1;
     const int end = newline_of(c);
-    int32_t *ids = malloc((size_t)most * sizeof *ids), *window = malloc((size_t)c->spec.context * sizeof *window);
-    tg_tape *tape = tg_tape_new();
-    bool fine = (ids && window && tape) || tg_fail(error, "out of memory");
+    int32_t *ids = malloc((size_t)most * sizeof *ids);
+    reader r;
+    bool fine = open_reader(&r, model, c, error) && (ids || tg_fail(error, "out of memory"));
     int64_t count = 0, written = 0;
     if (fine)
         ids[count++] = end < 0 ? 0 : end;
@@ -102,8 +139,8 @@ int64_t tg_model_write(const tg_model *model, const tg_write_options *options, t
         options->each(options->user, *byte);
     const int64_t first = c->lines || !given ? 0 : 1; /* a prompt replaces the newline at the beginning */
     while (fine && count < last) {
-        const float *logits = logits_after(model, c, tape, ids + first, count - first, window);
-        fine = logits || tg_fail(error, "%s", tg_tape_error(tape) ? tg_tape_error(tape) : "no logits");
+        const float *logits = tg_f32(logits_after(&r, ids + first, count - first));
+        fine = logits || tg_fail(error, "%s", problem_of(&r));
         ids[count] = fine ? draw(logits, c->vocabulary, options, rng) : end;
         if (!fine || (c->lines && ids[count] == end))
             break;
@@ -119,8 +156,7 @@ int64_t tg_model_write(const tg_model *model, const tg_write_options *options, t
     if (text)
         text[written] = '\0';
     free(ids);
-    free(window);
-    tg_tape_free(tape);
+    close_reader(&r);
     return fine ? written : -1;
 }
 
@@ -140,9 +176,11 @@ typedef struct search {
     tg_tape *tape;
     int most, count; /* beams */
     beam *beams, *next;
-    int32_t *ids, *extended; /* [most, 2 context + 1]: the source, a newline and the target so far */
+    int32_t *ids, *extended; /* [most, context + 1]: a newline and the target so far */
     int64_t stride;
     int32_t end;
+    float *memory, *mask; /* [most, context, width] and [most, context]: what the encoder has made of the source */
+    int64_t width;
 } search;
 
 /* Keeps a beam among the next ones if it is one of the most probable. */
@@ -159,16 +197,20 @@ static void consider(search *s, int *count, beam candidate)
 /* Extends all beams to targets of `length` tokens with the newline; false if there is an error. */
 static bool extend(search *s, int64_t length)
 {
-    const int64_t context = s->card->spec.context, width = context + length, classes = s->card->vocabulary;
+    const int64_t context = s->card->spec.context, classes = s->card->vocabulary;
     int count = 0;
     tg_tape_reset(s->tape);
     int32_t *rows = s->extended; /* used as room */
     for (int b = 0; b < s->count; b++)
-        memcpy(rows + b * width, s->ids + b * s->stride, (size_t)width * sizeof *rows);
-    const tg_tensor x = tg_constant(s->tape, TG_I32, rows, TG_SHAPE(s->count, width));
-    const float *logits = tg_f32(tg_model_forward(s->model, x, NULL));
+        memcpy(rows + b * length, s->ids + b * s->stride, (size_t)length * sizeof *rows);
+    tg_no_grad_begin(s->tape);
+    const tg_tensor x = tg_constant(s->tape, TG_I32, rows, TG_SHAPE(s->count, length)),
+                    memory = tg_borrow(s->tape, TG_F32, s->memory, TG_SHAPE(s->count, context, s->width)),
+                    mask = tg_borrow(s->tape, TG_F32, s->mask, TG_SHAPE(s->count, context));
+    const float *logits = tg_f32(tg_seq2seq_next(s->model, x, memory, mask));
+    tg_no_grad_end(s->tape);
     for (int b = 0; logits && b < s->count; b++) {
-        const float *row = logits + ((b + 1) * length - 1) * classes;
+        const float *row = logits + b * classes;
         double sum = 0, largest = -INFINITY;
         if (s->beams[b].done) {
             consider(s, &count, (beam){s->beams[b].score, b, TG_SEQ2SEQ_PADDING, true});
@@ -184,7 +226,7 @@ static bool extend(search *s, int64_t length)
     for (int b = 0; b < count; b++) {
         int32_t *to = s->extended + b * s->stride;
         memcpy(to, s->ids + s->next[b].parent * s->stride, (size_t)s->stride * sizeof *to);
-        to[width] = s->next[b].token;
+        to[length] = s->next[b].token;
     }
     int32_t *ids = s->ids;
     beam *beams = s->beams;
@@ -194,8 +236,31 @@ static bool extend(search *s, int64_t length)
     return logits;
 }
 
-/* The source and its newline; false if it does not fit or has unknown characters. */
-static bool take_source(search *s, const char *source, tg_error *error)
+/* Encodes the source once, for all beams. */
+static bool encode(search *s, const int32_t *ids)
+{
+    const int64_t context = s->card->spec.context;
+    tg_tensor mask;
+    tg_tape_reset(s->tape);
+    tg_no_grad_begin(s->tape);
+    const tg_tensor memory = tg_seq2seq_encode(s->model, tg_borrow(s->tape, TG_I32, ids, TG_SHAPE(1, context)), &mask);
+    tg_no_grad_end(s->tape);
+    const float *of_memory = tg_f32(memory), *of_mask = tg_f32(mask);
+    if (!of_memory || !of_mask)
+        return false;
+    s->width = tg_dim(memory, 2);
+    const size_t row = (size_t)(context * s->width);
+    s->memory = malloc((size_t)s->most * row * sizeof *s->memory);
+    s->mask = malloc((size_t)(s->most * context) * sizeof *s->mask);
+    for (int b = 0; s->memory && s->mask && b < s->most; b++) {
+        memcpy(s->memory + (size_t)b * row, of_memory, row * sizeof *s->memory);
+        memcpy(s->mask + b * context, of_mask, (size_t)context * sizeof *s->mask);
+    }
+    return s->memory && s->mask;
+}
+
+/* Reads the source and its newline into room for the context; false if it does not fit or has unknown characters. */
+static bool take_source(search *s, const char *source, int32_t *ids, tg_error *error)
 {
     const int64_t context = s->card->spec.context;
     int64_t length = 0;
@@ -207,12 +272,17 @@ static bool take_source(search *s, const char *source, tg_error *error)
     const char *next = source;
     for (int64_t i = 0; i < length; i++) {
         const char *at = next;
-        s->ids[i] = tg_card_number(s->card, &next);
-        if (s->ids[i] <= TG_SEQ2SEQ_PADDING || s->ids[i] == s->end)
+        ids[i] = tg_card_number(s->card, &next);
+        if (ids[i] <= TG_SEQ2SEQ_PADDING || ids[i] == s->end)
             return fail_at(s->card, at, next, "source", error);
     }
-    s->ids[length] = s->ids[context] = s->end;
+    ids[length] = s->ids[0] = s->end;
     return true;
+}
+
+static bool fail_search(const search *s, tg_error *error)
+{
+    return tg_fail(error, "%s", tg_tape_error(s->tape) ? tg_tape_error(s->tape) : "out of memory");
 }
 
 int64_t tg_model_translate(const tg_model *model, const char *source, int beams, char *target, double *log_probability,
@@ -232,19 +302,19 @@ int64_t tg_model_translate(const tg_model *model, const char *source, int beams,
                 .tape = tg_tape_new(),
                 .most = most,
                 .count = 1,
-                .stride = 2 * context + 1,
+                .stride = context + 1,
                 .end = newline_of(c)};
     s.beams = calloc((size_t)most, sizeof *s.beams);
     s.next = calloc((size_t)most, sizeof *s.next);
     s.ids = calloc((size_t)(most * s.stride), sizeof *s.ids);
     s.extended = calloc((size_t)(most * s.stride), sizeof *s.extended);
-    bool fine = (s.tape && s.beams && s.next && s.ids && s.extended) || tg_fail(error, "out of memory");
-    fine = fine && take_source(&s, source, error);
+    int32_t *ids = calloc((size_t)context, sizeof *ids);
+    bool fine = (s.tape && s.beams && s.next && s.ids && s.extended && ids) || tg_fail(error, "out of memory");
+    fine = fine && take_source(&s, source, ids, error) && (encode(&s, ids) || fail_search(&s, error));
     for (int64_t length = 1; fine && length <= context && !s.beams[0].done; length++)
-        fine =
-            extend(&s, length) || tg_fail(error, "%s", tg_tape_error(s.tape) ? tg_tape_error(s.tape) : "out of memory");
+        fine = extend(&s, length) || fail_search(&s, error);
     int64_t written = 0;
-    for (int64_t i = context + 1; fine && i < s.stride && s.ids[i] != s.end; i++)
+    for (int64_t i = 1; fine && i < s.stride && s.ids[i] != s.end; i++)
         written += tg_card_letter(c, s.ids[i], target + written);
     target[written] = '\0';
     if (fine && log_probability)
@@ -254,5 +324,8 @@ int64_t tg_model_translate(const tg_model *model, const char *source, int beams,
     free(s.next);
     free(s.ids);
     free(s.extended);
+    free(s.memory);
+    free(s.mask);
+    free(ids);
     return fine ? written : -1;
 }

@@ -112,6 +112,7 @@ static tg_tensor take_tensor(machine *m)
         int64_t l = take_size(m); int64_t n = take_size(m), (a, i, k, l, n))                                          \
     WAY(xix, (T, int, T), T a = X; int i = take_int(m); T b = X, (a, i, b))                                           \
     WAY(xixl, (T, int, T, int64_t), T a = X; int i = take_int(m); T b = X; int64_t k = take_size(m), (a, i, b, k))    \
+    WAY(xll, (T, int64_t, int64_t), T a = X; int64_t k = take_size(m); int64_t l = take_size(m), (a, k, l))           \
     WAY(xllb, (T, int64_t, int64_t, bool), T a = X; int64_t k = take_size(m); int64_t l = take_size(m);               \
         bool b = take_bool(m), (a, k, l, b))                                                                          \
     WAY(xllw, (T, int64_t, int64_t, tg_window), T a = X; int64_t k = take_size(m); int64_t l = take_size(m);          \

@@ -2,6 +2,7 @@
 
 #include "nn/layers/dropout.h"
 #include "nn/layers/layer_internal.h"
+#include "nn/layers/past_internal.h"
 
 #include <math.h>
 
@@ -47,7 +48,7 @@ tg_attention tg_attention_add(tg_parameters *set, const char *name, const tg_att
 
 /* softmax(q k^T / sqrt(size) + bias) v with dropout of the weights. */
 static tg_tensor attend(const tg_attention_config *c, tg_tensor q, tg_tensor k, tg_tensor v, tg_tensor mask,
-                        tg_tensor bias, tg_rng *training)
+                        tg_tensor bias, bool causal, tg_rng *training)
 {
     if (!c->unscaled)
         q = tg_mul_scalar(q, 1 / sqrt((double)tg_dim(q, -1)));
@@ -56,7 +57,7 @@ static tg_tensor attend(const tg_attention_config *c, tg_tensor q, tg_tensor k, 
         scores = tg_add(scores, bias);
     if (tg_ok(mask))
         scores = tg_where(mask, scores, tg_full(tg_tape_of(q), tg_dtype_of(q), TG_SCALAR, -(double)INFINITY));
-    tg_tensor weights = c->causal ? tg_causal_softmax(scores) : tg_softmax(scores, -1);
+    tg_tensor weights = causal ? tg_causal_softmax(scores) : tg_softmax(scores, -1);
     return tg_matmul(tg_dropout_forward(weights, c->dropout, training), v);
 }
 
@@ -112,6 +113,23 @@ static bool fits(const tg_attention *a, tg_tensor x, tg_tensor memory, tg_tensor
     return false;
 }
 
+/* Attention of each position to itself and earlier ones; of the last position alone, if it continues a sequence. */
+static tg_tensor attend_to_self(const tg_attention *a, tg_tensor x, tg_past *past)
+{
+    const tg_attention_config *c = &a->config;
+    tg_tensor all = tg_linear_layer_forward(&a->fused, x);
+    if (past)
+        all = tg_past_append(past, all);
+    return past && past->seen > 0 ? tg_self_attention_last(all, c->heads, c->key_value_heads)
+                                  : tg_self_attention(all, c->heads, c->key_value_heads, c->causal);
+}
+
+/* Heads [heads, 1, positions, size] with those of earlier passes. */
+static tg_tensor with_past(tg_past *past, tg_tensor heads)
+{
+    return tg_split_heads(tg_past_append(past, tg_merge_heads(heads)), tg_dim(heads, 0));
+}
+
 tg_tensor tg_attention_forward(const tg_attention *a, tg_tensor x, const tg_attention_context *context,
                                tg_rng *training)
 {
@@ -126,12 +144,15 @@ tg_tensor tg_attention_forward(const tg_attention *a, tg_tensor x, const tg_atte
     const bool dropout = training && c->dropout > 0;
     if (!c->separate && !c->unscaled && !padding.value && !bias.value && !dropout && !crosses &&
         !(context && context->rotary))
-        return tg_linear_layer_forward(
-            &a->out, tg_self_attention(tg_linear_layer_forward(&a->fused, x), c->heads, c->key_value_heads, c->causal));
+        return tg_linear_layer_forward(&a->out, attend_to_self(a, x, context ? context->past : NULL));
     projections p = project(a, x, memory);
     if (context && context->rotary && !crosses) {
         p.q = tg_rotary_turn(context->rotary, p.q);
         p.k = tg_rotary_turn(context->rotary, p.k);
+    }
+    if (context && context->past && !crosses) {
+        p.k = with_past(context->past, p.k);
+        p.v = with_past(context->past, p.v);
     }
     if (c->key_value_heads < c->heads) {
         p.k = tg_repeat(p.k, 0, c->heads / c->key_value_heads);
@@ -140,9 +161,10 @@ tg_tensor tg_attention_forward(const tg_attention *a, tg_tensor x, const tg_atte
     tg_tensor mask = TG_NONE;
     if (padding.value)
         mask = tg_reshape(padding, TG_SHAPE(1, tg_dim(memory, 0), 1, tg_dim(memory, 1)));
-    const bool usual = !dropout && !bias.value && !c->unscaled;
-    tg_tensor heads = usual ? tg_scaled_dot_product_attention(p.q, p.k, p.v, mask, c->causal)
-                            : attend(c, p.q, p.k, p.v, mask, bias, training);
+    const bool usual = !dropout && !bias.value && !c->unscaled,
+               causal = c->causal && !(context && context->past && context->past->seen > 0); /* the last sees all */
+    tg_tensor heads = usual ? tg_scaled_dot_product_attention(p.q, p.k, p.v, mask, causal)
+                            : attend(c, p.q, p.k, p.v, mask, bias, causal, training);
     return tg_linear_layer_forward(&a->out, tg_merge_heads(heads));
 }
 

@@ -159,7 +159,7 @@ static tg_tensor run(const tg_block *block, tg_tensor x, tg_layer_pass *pass)
                              : "there is no block");
     if (block->config.cross && !pass->memory.value)
         return TG_FAIL(tg_tape_of(x), "tg_block_forward: the block has cross-attention and needs a memory");
-    return tg_layer_call(inside, block, x, pass, block->config.recompute);
+    return tg_layer_call(inside, block, x, pass, block->config.recompute && !pass->past);
 }
 
 tg_tensor tg_block_forward(const tg_block *block, tg_tensor x, const tg_attention_context *context, tg_rng *training)
@@ -170,7 +170,8 @@ tg_tensor tg_block_forward(const tg_block *block, tg_tensor x, const tg_attentio
                                .padding = context->padding,
                                .bias = context->bias,
                                .memory = context->memory,
-                               .memory_padding = context->memory_padding};
+                               .memory_padding = context->memory_padding,
+                               .past = context->past};
     if (context && context->rotary)
         pass.rotary = *context->rotary;
     return run(block, x, &pass);

@@ -2,10 +2,12 @@
 
 #include "autograd/checkpoint.h"
 #include "nn/layers/layer_internal.h"
+#include "nn/layers/past_internal.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- the cells: from W x + b, and from V h + c and the state before ---- */
 
@@ -221,8 +223,34 @@ tg_tensor tg_recurrent_forward(const tg_recurrent *r, tg_tensor x, tg_tensor pad
     return transposed(result);
 }
 
+/* From the state after the positions before, which is then that after these. */
+static tg_tensor forward_on(const tg_recurrent *r, tg_tensor x, tg_past *past)
+{
+    if (!fits("tg_recurrent_forward", r, x, 3))
+        return TG_NONE;
+    tg_tape *tape = tg_tape_of(x);
+    const tg_dtype dtype = tg_dtype_of(x);
+    const tg_shape shape = TG_SHAPE(1, r->config.hidden);
+    const size_t bytes = (size_t)r->config.hidden * tg_dtype_size(dtype);
+    char *room = tg_past_room(past, tape, 2 * bytes);
+    if (!room)
+        return TG_NONE;
+    const bool cell = cells[r->config.cell].states > 1;
+    tg_recurrent_state state = {tg_constant(tape, dtype, room, shape),
+                                cell ? tg_constant(tape, dtype, room + bytes, shape) : TG_NONE};
+    const tg_tensor y = tg_recurrent_forward(r, x, TG_NONE, &state);
+    const void *h = tg_data(state.h), *c = cell ? tg_data(state.c) : h;
+    if (!h || !c)
+        return TG_NONE;
+    memcpy(room, h, bytes);
+    memcpy(room + bytes, c, bytes);
+    return y;
+}
+
 static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
 {
+    if (pass->past)
+        return forward_on(self->layer, x, pass->past);
     return tg_recurrent_forward(self->layer, x, pass->padding, NULL);
 }
 

@@ -160,3 +160,47 @@ tg_tensor tg_seq2seq_forward(const tg_seq2seq *net, tg_tensor ids, tg_rng *train
 {
     return tg_model_run(&tg_seq2seq_kind, net, ids, &(tg_layer_pass){training}, 0, 0);
 }
+
+/* ---- in two steps ---- */
+
+/* The number of the decoder's first layer; 0, with an error on the tape, if this is no seq2seq. */
+static int decoder_of(const tg_seq2seq *net, tg_tape *tape, const char *function)
+{
+    for (int i = 0; net && net->kind == &tg_seq2seq_kind && i < net->count; i++)
+        if (net->layers[i].kind == &target_kind)
+            return i;
+    tg_tape_fail(tape, "%s: the model is no seq2seq", function);
+    return 0;
+}
+
+tg_tensor tg_seq2seq_encode(const tg_seq2seq *net, tg_tensor source, tg_tensor *mask)
+{
+    tg_layer_pass pass = {0};
+    const int decoder = decoder_of(net, tg_tape_of(source), "tg_seq2seq_encode");
+    *mask = TG_NONE;
+    if (decoder == 0)
+        return TG_NONE;
+    const int64_t context = ((const tg_seq2seq_config *)net->config)->context;
+    if (tg_ok(source) && (tg_rank(source) != 2 || tg_dim(source, 1) != context))
+        return TG_FAIL(tg_tape_of(source), "tg_seq2seq_encode: expected a source [batch, %lld]", (long long)context);
+    const tg_tensor memory = tg_layers_forward(net->layers, decoder, source, &pass);
+    *mask = pass.padding;
+    return memory;
+}
+
+tg_tensor tg_seq2seq_next(const tg_seq2seq *net, tg_tensor target, tg_tensor memory, tg_tensor mask)
+{
+    tg_layer_pass pass = {.padding = mask, .target = target};
+    const int decoder = decoder_of(net, tg_tape_of(target), "tg_seq2seq_next");
+    if (decoder == 0)
+        return TG_NONE;
+    const int64_t context = ((const tg_seq2seq_config *)net->config)->context, tokens = tg_dim(target, 1);
+    if (tg_ok(target) && (tg_rank(target) != 2 || tokens < 1 || tokens > context))
+        return TG_FAIL(tg_tape_of(target), "tg_seq2seq_next: expected a target [batch, 1 to %lld tokens]",
+                       (long long)context);
+    const int before_head = net->count - 1 - decoder;
+    const tg_tensor all = tg_layers_forward(net->layers + decoder, before_head, memory, &pass),
+                    last = tokens > 1 ? tg_slice(all, 1, tokens - 1, tokens, 1) : all,
+                    logits = tg_layers_forward(net->layers + net->count - 1, 1, last, &pass);
+    return tg_reshape(logits, TG_SHAPE(tg_dim(logits, 0), tg_dim(logits, 2)));
+}

@@ -91,6 +91,10 @@ def self_attention(x, heads, key_value_heads, causal):
     return attention(query, key, value, causal=causal).transpose(-2, -3).flatten(-2)
 
 
+def self_attention_last(x, heads, key_value_heads, causal):
+    return self_attention(x, heads, key_value_heads, causal)[..., -1:, :]
+
+
 def self_attention_grad(cotangent, x, heads, key_value_heads, causal):
     return torch.autograd.grad(self_attention(x, heads, key_value_heads, causal), x, cotangent, create_graph=True)[0]
 
@@ -104,6 +108,7 @@ REFERENCES = {
     "mul_add": by_torch(lambda a, b, c: a * b + c, sums=EVERYTHING),
     "causal_softmax": by_torch(causal_softmax, sums=GRADIENTS),
     "self_attention": by_torch(self_attention, sums=EVERYTHING, unseen={"gradients": 1.0}),
+    "self_attention_last": by_torch(self_attention_last, sums=EVERYTHING, unseen={"gradients": 1.0}),
     "self_attention_grad": by_torch(self_attention_grad, sums=EVERYTHING, unseen={"output": 1.0, "gradients": 4.0}),
     "layer_norm": by_torch(layer_norm, sums=EVERYTHING, unseen={"gradients": 1.0}),
     "rms_norm": by_torch(rms_norm, sums=EVERYTHING),

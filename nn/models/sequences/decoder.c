@@ -1,0 +1,102 @@
+#include "nn/models/decoder.h"
+
+#include "autograd/grad.h"
+#include "nn/layers/past_internal.h"
+#include "nn/models/char_rnn.h"
+#include "nn/models/model_internal.h"
+#include "nn/models/transformer.h"
+
+#include <stdlib.h>
+
+struct tg_decoder {
+    const tg_model *model;
+    tg_tape *tape;
+    tg_past past;
+};
+
+bool tg_decoder_reads(const tg_model *model)
+{
+    if (model && model->kind == &tg_transformer_kind) {
+        const tg_transformer_config *c = model->config;
+        return c->block.attention.causal && !c->no_head;
+    }
+    return model && model->kind == &tg_char_rnn_kind && !((const tg_char_rnn_config *)model->config)->last;
+}
+
+tg_decoder *tg_decoder_new(const tg_model *model, int64_t most)
+{
+    if (!tg_decoder_reads(model) || most < 1)
+        return NULL;
+    const int64_t context =
+        model->kind == &tg_transformer_kind ? ((const tg_transformer_config *)model->config)->context : INT64_MAX;
+    tg_decoder *d = calloc(1, sizeof *d);
+    if (!d)
+        return NULL;
+    *d = (tg_decoder){.model = model, .tape = tg_tape_new(), .past = {.most = most < context ? most : context}};
+    if (d->tape)
+        return d;
+    tg_decoder_free(d);
+    return NULL;
+}
+
+/* One pass: the logits after these tokens. The last layer sees the last position only. */
+static tg_tensor pass_of(tg_decoder *d, const int32_t *tokens, int64_t count)
+{
+    tg_layer_pass pass = {.past = &d->past};
+    tg_tape_reset(d->tape);
+    tg_no_grad_begin(d->tape);
+    tg_tensor x = tg_borrow(d->tape, TG_I32, tokens, TG_SHAPE(1, count));
+    x = tg_model_run(NULL, d->model, x, &pass, 0, d->model->count - 1);
+    if (tg_ok(x) && count > 1)
+        x = tg_narrow(x, 1, count - 1, 1);
+    x = tg_model_run(NULL, d->model, x, &pass, d->model->count - 1, 0);
+    x = tg_reshape(x, TG_SHAPE(1, tg_dim(x, -1)));
+    tg_no_grad_end(d->tape);
+    tg_past_advance(&d->past, count);
+    return x;
+}
+
+tg_tensor tg_decoder_read(tg_decoder *d, const int32_t *tokens, int64_t count)
+{
+    if (!d || tg_tape_error(d->tape))
+        return TG_NONE;
+    if (!tokens || count < 1 || count > d->past.most - d->past.seen)
+        return TG_FAIL(d->tape, "tg_decoder_read: expected 1 to %lld more tokens, got %lld",
+                       (long long)(d->past.most - d->past.seen), (long long)count);
+    if (d->past.seen == 0)
+        return pass_of(d, tokens, count);
+    tg_tensor logits = TG_NONE; /* what is attended to from several positions differs */
+    for (int64_t i = 0; i < count && !tg_tape_error(d->tape); i++)
+        logits = pass_of(d, tokens + i, 1);
+    return logits;
+}
+
+int64_t tg_decoder_count(const tg_decoder *d)
+{
+    return d ? d->past.seen : 0;
+}
+
+void tg_decoder_restart(tg_decoder *d)
+{
+    if (!d)
+        return;
+    const int64_t most = d->past.most;
+    tg_past_free(&d->past);
+    d->past = (tg_past){.most = most};
+    tg_tape_reset(d->tape);
+    tg_tape_clear_error(d->tape);
+}
+
+const char *tg_decoder_error(const tg_decoder *d)
+{
+    return d ? tg_tape_error(d->tape) : NULL;
+}
+
+void tg_decoder_free(tg_decoder *d)
+{
+    if (!d)
+        return;
+    tg_past_free(&d->past);
+    tg_tape_free(d->tape);
+    free(d);
+}

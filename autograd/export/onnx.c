@@ -2,6 +2,7 @@
 #include "autograd/export/onnx.h"
 
 #include "autograd/export/protobuf.h"
+#include "autograd/memory/lifetimes.h"
 #include "autograd/ops.h"
 
 #include <float.h>

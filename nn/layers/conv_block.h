@@ -36,6 +36,7 @@ typedef struct tg_conv_block {
     tg_conv_block_config config;
     tg_convolution conv; /* with a bias only without a norm, which would remove it */
     tg_norm_layer norm;
+    tg_activation_numbers numbers; /* trained numbers of a formula */
 } tg_conv_block;
 
 /* Adds NAME.conv.* and NAME.norm.*. The set remembers errors. If the configuration is wrong, nothing is added, and

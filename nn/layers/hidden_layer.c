@@ -9,10 +9,12 @@ tg_hidden_layer tg_hidden_layer_add(tg_parameters *set, const char *name, int64_
     if (!tg_activation_is_gated(activation)) {
         layer.linear = tg_linear_layer_add(set, name, inputs, outputs, bias);
         tg_parameter_initial(layer.linear.weight, (tg_initial){.gain = tg_activation_gain(activation)});
+        layer.numbers = tg_activation_add_numbers(set, name, activation, outputs);
         return layer;
     }
     layer.linear = tg_linear_layer_add(set, tg_name_in(name, "gate_proj").text, inputs, outputs, bias);
     layer.value = tg_linear_layer_add(set, tg_name_in(name, "up_proj").text, inputs, outputs, bias);
+    layer.numbers = tg_activation_add_numbers(set, name, activation, outputs);
     return layer;
 }
 
@@ -25,9 +27,9 @@ tg_tensor tg_hidden_layer_forward(const tg_hidden_layer *layer, tg_tensor x, tg_
         *preactivation = linear;
     if (!tg_ok(linear))
         return TG_NONE;
-    if (!tg_activation_is_gated(layer->activation))
-        return tg_activate(layer->activation, linear, training);
-    return tg_activate_gated(layer->activation, linear, tg_linear_layer_forward(&layer->value, x));
+    const tg_tensor value =
+        tg_activation_is_gated(layer->activation) ? tg_linear_layer_forward(&layer->value, x) : TG_NONE;
+    return tg_activate_with(layer->activation, &layer->numbers, linear, value, training);
 }
 
 static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
@@ -41,7 +43,13 @@ static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
 
 static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
 {
-    const bool normalised = !tg_activation_name((tg_activation)sample);
+    enum {
+#define TG_PLAIN(constant, ...) OF_##constant,
+#define TG_GATED(constant, ...) OF_##constant,
+#include "nn/activations.def"
+        NORMALISED
+    };
+    const bool normalised = sample == NORMALISED;
     const int64_t units = tg_last(x) + 1;
     tg_hidden_layer *l = layer;
     *l = tg_hidden_layer_add(set, name, tg_last(x), units, normalised ? TG_SWIGLU : (tg_activation)sample, true);

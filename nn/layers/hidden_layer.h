@@ -18,9 +18,10 @@ TG_API_BEGIN
 
 typedef struct tg_hidden_layer {
     tg_activation activation;
-    tg_linear_layer linear; /* W: the activation is applied to its result, */
-    tg_norm_layer norm;     /* normalised by this; empty at first: not normalised */
-    tg_linear_layer value;  /* V: its result is multiplied by the activation's; empty for a plain activation */
+    tg_linear_layer linear;        /* W: the activation is applied to its result, */
+    tg_norm_layer norm;            /* normalised by this; empty at first: not normalised */
+    tg_activation_numbers numbers; /* trained numbers of a formula */
+    tg_linear_layer value;         /* V: its result is multiplied by the activation's; empty for a plain activation */
 } tg_hidden_layer;
 
 /* Adds NAME.weight and NAME.bias to the set; for a gated activation NAME.gate_proj.* and NAME.up_proj.*, as in the

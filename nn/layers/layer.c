@@ -64,13 +64,13 @@ tg_tensor tg_layers_forward(const tg_layer *layers, int count, tg_tensor x, tg_l
     return x;
 }
 
-tg_tensor tg_activate_halves(tg_activation activation, tg_tensor x, int axis, tg_rng *training)
+tg_tensor tg_activate_halves(tg_activation activation, const tg_activation_numbers *numbers, tg_tensor x, int axis,
+                             tg_rng *training)
 {
-    if (!tg_activation_is_gated(activation))
-        return tg_activate(activation, x, training);
-    tg_tensor half[2];
-    tg_split(x, axis, 2, half);
-    return tg_activate_gated(activation, half[1], half[0]);
+    tg_tensor half[2] = {TG_NONE, x};
+    if (tg_activation_is_gated(activation))
+        tg_split(x, axis, 2, half);
+    return tg_activate_with(activation, numbers, half[1], half[0], training);
 }
 
 /* ---- the table ---- */

@@ -28,7 +28,8 @@ static inline tg_attention_context tg_context_of(const tg_layer_pass *pass)
 }
 
 /* f(x); for a gated activation x is split in halves along the axis, value and gate as in PyTorch: value f(gate). */
-tg_tensor tg_activate_halves(tg_activation activation, tg_tensor x, int axis, tg_rng *training);
+tg_tensor tg_activate_halves(tg_activation activation, const tg_activation_numbers *numbers, tg_tensor x, int axis,
+                             tg_rng *training);
 
 /* Shapes of x for samples: rows of features, images, sequences of 4 features. */
 extern const tg_shape tg_sample_rows[], tg_sample_images[], tg_sample_sequences[];

@@ -51,7 +51,7 @@ tg_tensor tg_sequential_forward(const tg_layer *layers, int count, tg_tensor x, 
 
 static tg_tensor activation(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
 {
-    return tg_activate_halves(self->activation, x, -1, pass->training);
+    return tg_activate_halves(self->activation, NULL, x, -1, pass->training);
 }
 
 static tg_layer add_activation(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)

@@ -89,7 +89,7 @@ int64_t tg_mlp_size(const tg_mlp_config *config, int64_t widths[TG_MLP_HIDDEN + 
         fit_widths(config, count, widths);
     int64_t size = (int64_t)size_of(config, count, widths, gated);
     for (int i = 0; i < count; i++)
-        size += tg_norm_parameters(config->norm, widths[i]);
+        size += tg_norm_parameters(config->norm, widths[i]) + tg_activation_number_count(config->activation, widths[i]);
     return size;
 }
 

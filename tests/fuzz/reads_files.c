@@ -4,6 +4,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,4 +161,32 @@ void fuzz_card(const uint8_t *bytes, size_t size)
     }
     free(text);
     fuzz_remove("card");
+}
+
+/* A formula that is accepted is computed with its derivative, if it has one (x > 0 has none), and is the same formula when its text is read again. */
+void fuzz_formula(const uint8_t *bytes, size_t size)
+{
+    tg_error error = {""};
+    char *text = calloc(size + 1, 1);
+    fuzz_require(text != NULL, "out of memory");
+    memcpy(text, bytes, size);
+    tg_formula *formula = tg_formula_new(text, &error);
+    if (formula) {
+        static const double numbers[] = {-2, -0.5, 0, 0.5, 2};
+        tg_formula *again = tg_formula_new(tg_formula_text(formula), &error);
+        tg_tape *tape = tg_tape_new();
+        const tg_tensor x[2] = {tg_variable(tape, TG_F64, numbers, TG_SHAPE(5)),
+                                tg_variable(tape, TG_F64, numbers, TG_SHAPE(5))};
+        const tg_tensor y = tg_formula_apply(formula, x, NULL), same = tg_formula_apply(again, x, NULL);
+        fuzz_require(tg_ok(y) && tg_size(y) == 5, "a formula that cannot be computed");
+        for (int i = 0; i < 5; i++)
+            fuzz_require(tg_at(y, i) == tg_at(same, i) || (isnan(tg_at(y, i)) && isnan(tg_at(same, i))),
+                         "its text is another formula");
+        fuzz_require(tg_backward(tg_sum(y)) || strstr(tg_tape_error(tape), "tg_backward"), "a derivative that fails");
+        tg_tape_free(tape);
+        tg_formula_free(again);
+        tg_formula_free(formula);
+    } else
+        fuzz_require(fuzz_is_one_line(error.text), "no message of one line");
+    free(text);
 }

@@ -40,6 +40,7 @@ tg_conv_block tg_conv_block_add(tg_parameters *set, const char *name, const tg_c
                                  .no_bias = config->norm != TG_NORM_NONE});
     tg_parameter_initial(block.conv.weight, (tg_initial){.gain = tg_activation_gain(config->activation)});
     block.norm = tg_norm_layer_add(set, tg_name_in(name, "norm").text, config->norm, channels, 0);
+    block.numbers = tg_activation_add_numbers(set, name, config->activation, config->outputs);
     block.norm.groups = config->groups ? config->groups : 1;
     return block;
 }
@@ -48,7 +49,7 @@ static tg_tensor inside(const void *self, tg_tensor x, tg_layer_pass *pass)
 {
     const tg_conv_block *block = self;
     x = tg_norm_layer_forward(&block->norm, tg_convolution_forward(&block->conv, x), pass->training);
-    return tg_activate_halves(block->config.activation, x, 1, pass->training);
+    return tg_activate_halves(block->config.activation, &block->numbers, x, 1, pass->training);
 }
 
 tg_tensor tg_conv_block_forward(const tg_conv_block *block, tg_tensor x, tg_rng *training)

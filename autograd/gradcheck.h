@@ -52,14 +52,25 @@ TG_API_BEGIN
 enum { TG_GRADCHECK_MAX_ORDER = 4 };
 
 typedef struct tg_gradcheck_options {
-    int order;        /* highest order to check, after all lower ones; 0 means 1 */
-    uint64_t seed;    /* of the sample inputs, cotangents and directions */
-    int64_t elements; /* inputs of up to this many are checked element by element; 0 means 16. Elementwise: of up
+    int order;         /* highest order to check, after all lower ones; 0 means 1 */
+    uint64_t seed;     /* of the sample inputs, cotangents and directions */
+    int64_t elements;  /* inputs of up to this many are checked element by element; 0 means 16. Elementwise: of up
                          to 256 */
-    int directions;   /* random directions for each larger input; 0 means 3 */
+    int directions;    /* if above 0, first derivatives are compared along so many random directions of all inputs
+                         together, whose cost does not depend on their number; 0: larger inputs along 3 of their own */
+    double rtol, atol; /* wanted: errors of up to rtol |derivative| + atol are right */
     double value_rtol, value_atol; /* promised: values are right to value_rtol |value| + value_atol, as those of an
                                       iteration that stops at a tolerance. 0: to the rounding that is measured */
-    bool double_only;              /* of an operation: do not check it in float */
+    int64_t evaluations; /* the most of the function and its derivatives, of whatever order; 0: as many as it takes */
+    double largest_step; /* that an element may be moved by at the given point; 0: up to 1/8 of its size, or of 8 */
+    bool here_only;      /* at no other points than the given one */
+    /* Moves inputs, all in double, back to where they are allowed, a simplex or unit quaternions: then only what the
+     * derivative gives along this set is compared. The given point is in it. */
+    void (*project)(double *const *inputs, void *user);
+    /* Called before each evaluation, with the number of those before; false ends the check with what is known. */
+    bool (*progress)(int64_t evaluations, void *user);
+    void *user;       /* of these two */
+    bool double_only; /* of an operation: do not check it in float */
     char *report; /* room for a failure at length: inputs, element, derivative expected and found, and what the fault
                      looks like; empty if all is well. NULL: not wanted */
     size_t report_size; /* of this room; 4 KiB are enough for nearly all */
@@ -108,8 +119,12 @@ typedef struct tg_gradcheck_result {
     int64_t undecided;   /* of these, those that differences cannot decide: CANNOT_TELL, unless something else fails */
     int64_t kinks;       /* of these, at kinks */
     int64_t sharp;       /* of these, those that would have shown an error of the promised size */
+    int64_t evaluations; /* of the function and its derivatives */
+    int64_t failed;      /* of these, those in which a black box returned false */
+    bool ended;          /* by `evaluations` or `progress`, before all was looked at; `why` says what was not */
+    double hidden;       /* with `directions`: an error of this size in one element may not have shown */
     char where[128];     /* "sample 1, input 0 at [2, 1], order 2" */
-    char why[768];       /* a sentence: what was compared, the numbers, and what they suggest */
+    char why[1024];      /* a sentence: what was compared, the numbers, and what they suggest */
 } tg_gradcheck_result;
 
 /* Checks an operation, built-in or not, on each of its samples: as given, at the other points as far as the samples'
@@ -127,6 +142,9 @@ typedef struct tg_gradcheck_input {
     const int32_t *integers;
     tg_parameter *parameter;
     bool fixed; /* not differentiated */
+    double low,
+        high; /* bounds that it never leaves, INFINITY for none; both 0: none at all. At one of them, differences
+                         are taken to one side */
 } tg_gradcheck_input;
 
 /* Checks any function: a loss, a layer, a whole model. It returns f64 of any shape, and the same numbers for the same
@@ -172,8 +190,8 @@ typedef enum tg_gradcheck_type {
  * At least one of vjp, jvp and jacobian is needed; all that are given are checked. There is one contiguous array for
  * each input and output: of double, or of float for the other types; of int32_t for integer inputs. The tangent and the
  * gradient of an input that is not differentiated are NULL. Functions write all of their results, do not change their
- * inputs, and return true; where the function has no value, as log below 0, they write NaN. If one returns false, the
- * check ends as TG_GRADCHECK_REFUSED. */
+ * inputs, and return true; where the function has no value, as log below 0, they write NaN or return false. If one
+ * returns false at the given point, the check ends as TG_GRADCHECK_REFUSED; elsewhere this is counted. */
 typedef struct tg_black_box {
     const char *name; /* in sentences; NULL: "the function" */
     tg_gradcheck_type type;

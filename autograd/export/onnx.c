@@ -2,7 +2,6 @@
 #include "autograd/export/onnx.h"
 
 #include "autograd/export/protobuf.h"
-#include "autograd/memory/lifetimes.h"
 #include "autograd/ops.h"
 
 #include <float.h>

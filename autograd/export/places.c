@@ -1,6 +1,5 @@
 /* Finds the values that a function needs, and places them in memory. */
 #include "autograd/export/writer.h"
-#include "autograd/memory/lifetimes.h"
 #include "autograd/ops.h"
 
 static tg_place_of *place_of(const tg_writer *w, const tg_value *value)

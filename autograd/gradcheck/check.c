@@ -14,8 +14,6 @@ tg_gradcheck_options tg_check_options(const tg_gradcheck_options *options)
     filled.order = filled.order < 1 ? 1 : filled.order > TG_GRADCHECK_MAX_ORDER ? TG_GRADCHECK_MAX_ORDER : filled.order;
     if (filled.elements < 1)
         filled.elements = 16;
-    if (filled.directions < 1)
-        filled.directions = 3;
     return filled;
 }
 
@@ -45,6 +43,8 @@ _Noreturn static void stop(tg_check *c, tg_gradcheck_status status, const char *
 {
     tg_gradcheck_result *v = &c->result;
     tg_text text = {v->why, sizeof v->why, 0};
+    if (c->over && status != TG_GRADCHECK_REFUSED) /* it is about numbers that were not computed */
+        longjmp(*c->stop, 1);
     v->passed = false;
     v->status = status;
     tg_check_where(c, v);
@@ -67,12 +67,12 @@ void tg_check_stop_at(tg_check *c, int order, int64_t i, double found, double ex
 {
     tg_gradcheck_result *v = &c->result;
     va_list arguments;
-    int p = c->part_count - 1;
-    while (i >= 0 && i < c->parts[p].offset)
-        p--;
+    const tg_check_part *part = i >= 0 ? tg_check_part_of(c, i) : NULL;
+    if (c->over)
+        longjmp(*c->stop, 1);
     v->order = order;
-    v->input = i >= 0 ? c->parts[p].input : -1;
-    v->index = i >= 0 ? i - c->parts[p].offset : -1;
+    v->input = part ? part->input : -1;
+    v->index = part ? i - part->offset : -1;
     v->analytic = found;
     v->numeric = expected;
     v->error = fabs(found - expected);

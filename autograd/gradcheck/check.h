@@ -2,6 +2,7 @@
  * those above it only:
  *
  *     check.c                               memory, failures, places in words
+ *     limits.c                              evaluations, and what the caller knows
  *     points.c                              the caller's point, and others
  *     differences.c                         what differences know: tables, the slopes around
  *     rounding.c                            what is noise in values and derivatives
@@ -88,9 +89,9 @@ typedef struct tg_check_part {
 typedef struct tg_check_level {
     int64_t length;
     double *value, *cotangent;
-    double *noise;    /* rounding of each value: one unit, or measured */
-    double *rounding; /* of this, what changes with the direction in which operations round */
-    bool measured;
+    double *noise;        /* rounding of each value: one unit, or measured */
+    double *rounding;     /* of this, what changes with the direction in which operations round */
+    bool measured, jumps; /* the noise; it is that of jumps */
 } tg_check_level;
 
 /* A kind of function: of tensors, or a black box. */
@@ -126,6 +127,9 @@ struct tg_check {
     bool brief;                     /* only what one direction shows at the caller's point */
     bool along;                     /* a large model: along directions, however small an input is */
     bool nothing;                   /* to compare: all inputs are empty */
+    bool over;                      /* no more evaluations: what is computed from now on is NaN */
+    bool opened;                    /* the given point is evaluated */
+    const char *stage;              /* what is left out if it is over now */
     const double *low, *high;       /* [count] the range of each input for points of the checker's; NULL: anywhere */
 
     tg_check_part *parts;
@@ -133,8 +137,10 @@ struct tg_check {
     int64_t variables;
     double *point, *caller;    /* where it is checked now, and what the caller gave */
     double *scale, *own_scale; /* of each variable: powers of two */
-    double *moved, *ahead, *behind;
-    bool *changed; /* the values that a line has changed */
+    double *moved, *ahead, *behind, *further;
+    double *projected, **projected_inputs; /* [count]: NULL without a projection */
+    double *hidden; /* [variables] the error of each that comparisons may not have shown; INFINITY: not looked at */
+    bool *changed;  /* the values that a line has changed */
     tg_check_level level[TG_GRADCHECK_MAX_ORDER + 1];
     const char *at; /* " (with zeros put in)"; "" for the caller's point */
 };
@@ -161,6 +167,13 @@ static inline double *tg_check_numbers(tg_check *c, int64_t count)
     return tg_check_take(c, count, sizeof(double));
 }
 
+static inline tg_check_part *tg_check_part_of(const tg_check *c, int64_t variable)
+{
+    tg_check_part *part = c->parts + c->part_count - 1;
+    while (variable < part->offset)
+        part--;
+    return part;
+}
 static inline bool tg_check_is_varied(const tg_gradcheck_input *input)
 {
     return !input->fixed && !input->integers;
@@ -180,6 +193,19 @@ double tg_check_weight(tg_check *c); /* random, 1/2 to 3/2 in size */
 void tg_check_add_element(tg_text *text, const tg_check *c, int input, int64_t index);
 void tg_check_add_index(tg_text *text, const tg_shape *shape, int64_t index);
 void tg_check_where(const tg_check *c, tg_gradcheck_result *v);
+
+/* ---- limits.c ---- */
+
+/* Derivative number `level` at x, or NaN outside of the bounds, or when the check is over. */
+void tg_check_evaluate(tg_check *c, int level, const double *x, double *out);
+
+static inline bool tg_check_is_bounded(const tg_gradcheck_input *in)
+{
+    return in->low != 0 || in->high != 0;
+}
+bool tg_check_is_within(const tg_check *c, const double *x); /* all bounds */
+const double *tg_check_project(tg_check *c, const double *x);
+void tg_check_find_tangent(tg_check *c, const double *direction, double *tangent); /* which is 0 */
 
 /* ---- points.c ---- */
 
@@ -201,6 +227,7 @@ typedef struct tg_check_line {
     const double *direction;
     int64_t from, to, start, stride;
     double ratio;
+    const double *tangent; /* the direction that a projection leaves; NULL without one */
 } tg_check_line;
 
 typedef struct tg_check_estimate {
@@ -211,6 +238,7 @@ typedef struct tg_check_estimate {
 typedef struct tg_check_slope {
     double analytic, floor;      /* the derivative that is checked, and the rounding that it may have */
     double values, promised;     /* the sum of |cotangent value|, and of what their promised accuracy leaves open */
+    double length;               /* the sum of the direction's sizes */
     double lost;                 /* what rounding hides of a slope in any step */
     tg_check_estimate now, best; /* by this table, and by all */
     bool settled;                /* no more rows are needed */
@@ -270,7 +298,8 @@ tg_gradcheck_result tg_check_compare(tg_check *c, const tg_check_line *line);
 
 void tg_check_say_failure(const tg_check *c, tg_gradcheck_result *v, const char *how);
 void tg_check_say_success(const char *name, double promise, tg_gradcheck_result *v);
-void tg_check_explain(tg_check *c); /* fills in the report of a failure */
+void tg_check_say_limits(const tg_check *c, tg_gradcheck_result *v); /* what was not looked at */
+void tg_check_explain(tg_check *c);                                  /* fills in the report of a failure */
 
 /* ---- compare.c ---- */
 

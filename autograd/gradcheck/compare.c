@@ -14,6 +14,9 @@ static void add_counts(tg_gradcheck_result *v, const tg_gradcheck_result *before
     v->along = before->along + part->along;
     v->kinks = before->kinks + part->kinks;
     v->sharp = before->sharp + part->sharp;
+    v->evaluations = before->evaluations;
+    v->failed = before->failed;
+    v->hidden = before->hidden;
     v->undecided = before->undecided + part->undecided;
 }
 
@@ -46,9 +49,14 @@ static bool fails(const tg_gradcheck_result *v)
 /* Adds a comparison to the total. At another point than the caller's, what cannot be judged does not count. */
 static void count_in(tg_check *c, tg_gradcheck_result *v, tg_check_part *part, const char *how)
 {
+    if (part->input < 0 && v->index >= 0) { /* an element of all variables */
+        part->wrong |= fails(v);
+        part = tg_check_part_of(c, v->index);
+        v->index -= part->offset;
+    }
     v->input = part->input;
     v->along = v->index < 0;
-    if (v->undecided && c->at[0])
+    if (v->comparisons == 0 || (v->undecided && c->at[0]))
         return;
     part->wrong |= fails(v);
     if (!v->passed)
@@ -80,9 +88,10 @@ static tg_gradcheck_result compare_element(tg_check *c, int order, const tg_chec
 
 static void compare_elements(tg_check *c, int order, tg_check_part *part, double *direction)
 {
-    for (int64_t i = 0; i < part->size; i++) {
+    for (int64_t i = 0; i < part->size && !c->over; i++) {
         tg_gradcheck_result v = compare_element(c, order, part, i, direction);
         count_in(c, &v, part, "");
+        c->hidden[part->offset + i] = v.passed && !c->at[0] ? 0 : c->hidden[part->offset + i];
     }
 }
 
@@ -120,13 +129,29 @@ static bool find_element(tg_check *c, int order, const tg_check_part *part, cons
 }
 
 /* At another point than the caller's many elements may have a kink at once, where a direction proves nothing: there, an
- * element must fail. */
+ * element must fail. It is searched for as far as evaluations last, so the direction counts before. An error of one
+ * element is hidden if it is less than the bound in each direction. */
 static void compare_directions(tg_check *c, int order, tg_check_part *part, double *direction)
 {
-    for (int k = c->at[0] || c->along ? 1 : c->options.directions; k > 0 && !part->wrong; k--) {
-        tg_gradcheck_result v = compare_direction(c, order, part, direction);
-        if (!fails(&v) || find_element(c, order, part, direction, &v) || !c->at[0])
-            count_in(c, &v, part, " (along a random direction)");
+    enum { DIRECTIONS = 3 };
+    const bool jointly = part->input < 0;
+    const int64_t end = part->offset + part->size;
+    const tg_gradcheck_result before = c->result;
+    for (int k = c->at[0]   ? 1
+                 : jointly  ? c->options.directions
+                 : c->along ? 1
+                            : DIRECTIONS;
+         k > 0 && !part->wrong && !c->over; k--) {
+        tg_gradcheck_result v = compare_direction(c, order, part, direction), element = v;
+        if (!fails(&v) || !c->at[0])
+            count_in(c, &v, part,
+                     jointly ? " (along a random direction of all inputs)" : " (along a random direction)");
+        for (int64_t i = part->offset; order == 1 && v.passed && !c->at[0] && i < end; i++)
+            c->hidden[i] = fmin(c->hidden[i], v.bound / fabs(direction[i]));
+        if (fails(&v) && find_element(c, order, part, direction, &element)) {
+            c->result.passed |= !c->at[0] && before.passed; /* the same fault, by its element */
+            count_in(c, &element, part, "");
+        }
     }
 }
 
@@ -181,8 +206,13 @@ static void compare_part(tg_check *c, int order, tg_check_part *part, double *di
 void tg_check_compare_all(tg_check *c, int orders)
 {
     double *direction = tg_check_numbers(c, c->variables);
-    for (int order = 1; order <= orders && c->result.passed; order++)
-        for (int p = 0; p < c->part_count; p++) {
+    tg_check_part all = {.input = -1, .size = c->variables};
+    const bool jointly = c->options.directions > 0;
+    if (jointly)
+        compare_directions(c, 1, &all, direction);
+    memset(direction, 0, (size_t)c->variables * sizeof *direction);
+    for (int order = jointly ? 2 : 1; order <= orders && c->result.passed; order++)
+        for (int p = 0; p < c->part_count && !c->over; p++) {
             const int64_t here = tg_arena_here(&c->arena);
             if (c->parts[p].size > 0)
                 compare_part(c, order, &c->parts[p], direction);

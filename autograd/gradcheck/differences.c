@@ -9,7 +9,7 @@ void tg_check_evaluate_at(tg_check *c, const tg_check_line *line, double t, doub
 {
     for (int64_t i = line->from; i < line->to; i++)
         c->moved[i] = tg_check_round(c, c->point[i] + t * line->ratio * line->direction[i]);
-    c->kind->evaluate(c, line->level, c->moved, out);
+    tg_check_evaluate(c, line->level, c->moved, out);
     memcpy(c->moved + line->from, c->point + line->from, (size_t)(line->to - line->from) * sizeof(double));
 }
 
@@ -22,6 +22,26 @@ bool tg_check_is_too_small(const tg_check *c, const tg_check_line *line, double 
     return t < least;
 }
 
+/* Both sides; behind a bound, what a parabola through the other side's values gives. */
+static void evaluate_sides(tg_check *c, const tg_check_line *line, double t)
+{
+    const tg_check_level *level = &c->level[line->level];
+    double *sides[] = {c->ahead, c->behind};
+    tg_check_evaluate_at(c, line, t, c->ahead);
+    tg_check_evaluate_at(c, line, -t, c->behind);
+    for (int side = 0; side < 2 && !c->options.project; side++) {
+        for (int64_t i = line->from; i < line->to; i++)
+            c->moved[i] = c->point[i] + (side ? -t : t) * line->ratio * line->direction[i];
+        const bool within = tg_check_is_within(c, c->moved);
+        memcpy(c->moved + line->from, c->point + line->from, (size_t)(line->to - line->from) * sizeof(double));
+        if (within)
+            continue;
+        tg_check_evaluate_at(c, line, side ? 2 * t : -2 * t, c->further);
+        for (int64_t k = 0; k < level->length; k++)
+            sides[side][k] = 3 * (level->value[k] - sides[!side][k]) + c->further[k];
+    }
+}
+
 /* Only values that change, in this or an earlier step, have rounding; but what is measured may hide a slope that
  * changes no digit. Steps are rounded to the type where they are added to x: what the derivative gives for the missing
  * part is added to the difference. */
@@ -29,8 +49,7 @@ static void take_difference(tg_check *c, const tg_check_line *line, double t, tg
 {
     const tg_check_level *level = &c->level[line->level];
     const double step = t * line->ratio;
-    tg_check_evaluate_at(c, line, t, c->ahead);
-    tg_check_evaluate_at(c, line, -t, c->behind);
+    evaluate_sides(c, line, t);
     s->plain = (tg_check_estimate){0};
     s->sizes = s->changing = s->noise = 0;
     for (int64_t k = line->start; k < level->length; k += line->stride) {
@@ -47,7 +66,7 @@ static void take_difference(tg_check *c, const tg_check_line *line, double t, tg
         s->changing += fabs(v * value);
         s->noise += fabs(v) * level->noise[k];
     }
-    for (int64_t i = line->from; i < line->to; i++) {
+    for (int64_t i = line->from; i < line->to && !line->tangent; i++) {
         const double d = line->direction[i], up = tg_check_round(c, c->point[i] + step * d),
                      missing = d - (up - tg_check_round(c, c->point[i] - step * d)) / (2 * step);
         if (missing != 0 && isfinite(level[1].value[i]) && fabs(missing) < fabs(d))
@@ -76,9 +95,17 @@ static void extrapolate(tg_check_slope *s)
     s->rows++;
 }
 
+static bool is_too_large(const tg_check *c, const tg_check_line *line, double t)
+{
+    for (int64_t i = line->from; c->options.largest_step > 0 && i < line->to; i++)
+        if (t * line->ratio * fabs(line->direction[i]) > c->options.largest_step)
+            return true;
+    return false;
+}
+
 void tg_check_add_row(tg_check *c, const tg_check_line *line, double t, tg_check_slope *s)
 {
-    if (tg_check_is_too_small(c, line, t))
+    if (tg_check_is_too_small(c, line, t) || is_too_large(c, line, t))
         return;
     take_difference(c, line, t, s);
     if (!isfinite(s->plain.value)) { /* outside the domain: begin again, closer */

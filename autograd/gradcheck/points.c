@@ -54,6 +54,18 @@ static void make_parts(tg_check *c)
         tg_check_stop(c, TG_GRADCHECK_REFUSED, "there is no input to differentiate");
 }
 
+static void make_projection(tg_check *c)
+{
+    c->projected = tg_check_numbers(c, c->variables);
+    c->projected_inputs = tg_check_take(c, c->count, sizeof *c->projected_inputs);
+    for (int i = 0; i < c->count; i++)
+        c->projected_inputs[i] = (double *)c->inputs[i].data; /* of those that are fixed */
+    for (int p = 0; p < c->part_count; p++)
+        c->projected_inputs[c->parts[p].input] = c->projected + c->parts[p].offset;
+    memcpy(c->caller, tg_check_project(c, c->caller), (size_t)c->variables * sizeof(double));
+    memcpy(c->point, c->caller, (size_t)c->variables * sizeof(double));
+}
+
 static void make_point(tg_check *c)
 {
     double **numbers[] = {&c->caller, &c->point, &c->moved, &c->scale, &c->own_scale};
@@ -74,6 +86,10 @@ void tg_check_open(tg_check *c)
     set_type(c);
     make_parts(c);
     make_point(c);
+    if (c->options.project)
+        make_projection(c);
+    if (!tg_check_is_within(c, c->point))
+        tg_check_stop(c, TG_GRADCHECK_REFUSED, "the given point is outside of its bounds");
     c->kind->open(c);
     for (int i = 0; i < c->output_count; i++)
         c->level[0].length += tg_shape_size(&c->outputs[i]);
@@ -92,8 +108,13 @@ void tg_check_open(tg_check *c)
     }
     c->ahead = tg_check_numbers(c, longest);
     c->behind = tg_check_numbers(c, longest);
+    c->further = tg_check_numbers(c, longest);
+    c->hidden = tg_check_numbers(c, c->variables);
+    for (int64_t i = 0; i < c->variables; i++)
+        c->hidden[i] = INFINITY;
     c->changed = tg_check_take(c, longest, sizeof *c->changed);
     tg_check_at_point(c, c->options.order);
+    c->opened = true;
 }
 
 /* ---- at a point ---- */
@@ -139,7 +160,7 @@ static void set_usual_noise(tg_check *c, int number)
         if (number == 0)
             level->noise[k] = fmax(level->noise[k], tg_check_promised(c, level->value[k]));
     }
-    level->measured = false;
+    level->measured = level->jumps = false;
 }
 
 void tg_check_at_point(tg_check *c, int last)
@@ -147,7 +168,7 @@ void tg_check_at_point(tg_check *c, int last)
     for (int p = 0; p < c->part_count; p++)
         set_scales(c, &c->parts[p]);
     for (int k = 0; k <= last; k++) {
-        c->kind->evaluate(c, k, c->point, c->level[k].value);
+        tg_check_evaluate(c, k, c->point, c->level[k].value);
         set_usual_noise(c, k);
     }
 }
@@ -202,13 +223,16 @@ const char *tg_check_next_point(tg_check *c, int number)
     const int count = c->elementwise || c->type == TG_GRADCHECK_BF16 ? 1
                       : c->composed                                  ? 2
                                                                      : (int)(sizeof placements / sizeof placements[0]);
-    if (number >= count || c->variables == 0)
+    if (number >= count || c->variables == 0 || c->options.here_only)
         return NULL;
     for (const tg_check_part *p = c->parts; p < c->parts + c->part_count; p++)
         for (int64_t i = 0; i < p->size; i++) {
             const double x = placed(c, &placements[number], p, i);
-            const bool fits = !c->low || (x >= c->low[p->input] && x <= c->high[p->input]);
+            const tg_gradcheck_input *in = &c->inputs[p->input];
+            const bool fits = (!c->low || (x >= c->low[p->input] && x <= c->high[p->input])) &&
+                              (!tg_check_is_bounded(in) || (x >= in->low && x <= in->high));
             c->point[p->offset + i] = fits ? tg_check_round(c, x) : c->caller[p->offset + i];
         }
+    memcpy(c->point, tg_check_project(c, c->point), (size_t)c->variables * sizeof(double));
     return placements[number].at;
 }

@@ -89,6 +89,25 @@ void tg_check_say_success(const char *name, double promise, tg_gradcheck_result 
         tg_text_add(&text, "; %lld are at kinks", (long long)v->kinks);
 }
 
+void tg_check_say_limits(const tg_check *c, tg_gradcheck_result *v)
+{
+    tg_text text = {v->why, sizeof v->why, strlen(v->why)};
+    int64_t open = 0;
+    for (int64_t i = 0; c->hidden && i < c->variables; i++) {
+        open += isinf(c->hidden[i]);
+        v->hidden = isinf(c->hidden[i]) ? v->hidden : fmax(v->hidden, c->hidden[i]);
+    }
+    if (v->failed > 0)
+        tg_text_add(&text, "; %lld of %lld evaluations failed", (long long)v->failed, (long long)v->evaluations);
+    if (v->passed && c->options.directions > 0)
+        tg_text_add(&text, "; one wrong element of %lld may have gone unseen if it is off by less than %.2g",
+                    (long long)c->variables, v->hidden);
+    if (v->ended)
+        tg_text_add(&text, "; ended after %lld evaluations%s", (long long)v->evaluations, c->stage ? c->stage : "");
+    if (v->ended && v->passed && open > 0)
+        tg_text_add(&text, ": %lld of %lld elements were not looked at", (long long)open, (long long)c->variables);
+}
+
 /* ---- the Jacobian ---- */
 
 /* Of element j of the derivative below (of the result, at order 1) by variable i: what the derivative gives for a
@@ -108,7 +127,7 @@ static void fill_column(tg_check *c, int order, int64_t i, jacobian *j)
         values[k] = tg_check_numbers(c, j->rows);
         c->moved[i] = tg_check_round(c, c->point[i] + c->first * c->scale[i] * (k % 2 ? -1 : 1) / (k < 2 ? 1 : 2));
         steps[k] = c->moved[i] - c->point[i];
-        c->kind->evaluate(c, order - 1, c->moved, values[k]);
+        tg_check_evaluate(c, order - 1, c->moved, values[k]);
     }
     c->moved[i] = c->point[i];
     for (int64_t row = 0; row < j->rows; row++) {
@@ -130,7 +149,7 @@ static void fill_jacobian(tg_check *c, int order, jacobian *j)
     memset(one, 0, (size_t)j->rows * sizeof *one);
     for (int64_t row = 0; row < j->rows; row++) {
         one[row] = 1;
-        c->kind->evaluate(c, order, c->point, j->found + row * j->columns);
+        tg_check_evaluate(c, order, c->point, j->found + row * j->columns);
         one[row] = 0;
     }
     for (int64_t i = 0; i < j->columns; i++)
@@ -286,7 +305,7 @@ static void add_inputs(tg_text *text, const tg_check *c)
 /* "the result at [0, 2]"; at order 2 "the derivative by input 1 at [2]" */
 static void add_output(tg_text *text, const tg_check *c, int order, int64_t row)
 {
-    int output = 0, p = c->part_count - 1;
+    int output = 0;
     if (order == 1) {
         for (; row >= tg_shape_size(&c->outputs[output]); output++)
             row -= tg_shape_size(&c->outputs[output]);
@@ -295,10 +314,9 @@ static void add_output(tg_text *text, const tg_check *c, int order, int64_t row)
         tg_check_add_index(text, &c->outputs[output], row);
         return;
     }
-    while (row < c->parts[p].offset)
-        p--;
+    const tg_check_part *part = tg_check_part_of(c, row);
     tg_text_add(text, order == 2 ? "the derivative by " : "derivative %d by ", order - 1);
-    tg_check_add_element(text, c, c->parts[p].input, row - c->parts[p].offset);
+    tg_check_add_element(text, c, part->input, row - part->offset);
 }
 
 /* The entry with the largest error, at the failing element if that is known; and the explanation. */
@@ -307,7 +325,8 @@ static void add_derivatives(tg_check *c, void *to)
     tg_text *text = to;
     const tg_gradcheck_result v = c->result;
     jacobian j = {.c = c, .rows = v.order > 0 ? c->level[v.order - 1].length : 0, .columns = c->variables};
-    if (v.status != TG_GRADCHECK_WRONG || j.rows < 1 || j.rows > LARGEST_SIDE || j.columns > LARGEST_SIDE)
+    if (v.status != TG_GRADCHECK_WRONG || v.input < 0 || j.rows < 1 || j.rows > LARGEST_SIDE ||
+        j.columns > LARGEST_SIDE)
         return;
     for (j.part = c->parts; j.part->input != v.input; j.part++)
         ;

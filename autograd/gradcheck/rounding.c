@@ -14,16 +14,18 @@
 static void take_third_differences(tg_check *c, int number, double *noise)
 {
     enum { POINTS = 10 };
+    /* steps of powers of two may always meet the same rounding, and coarse types have no others */
+    const double size = (c->type == TG_GRADCHECK_F64 ? 0.618 : 1) * c->epsilon / c->near;
     const int64_t n = c->level[number].length;
     double *at = tg_check_numbers(c, POINTS * n), *unit = tg_check_numbers(c, c->variables);
     for (int64_t i = 0; i < c->variables; i++)
         if (c->point[i] != 0)
-            unit[i] = c->epsilon / (c->first * c->first) * c->own_scale[i] * (tg_rng_below(&c->rng, 2) ? 1 : -1);
+            unit[i] = size * c->own_scale[i] * (tg_rng_below(&c->rng, 2) ? 1 : -1);
     for (int side = 0; side < 2; side++) {
         for (int p = 0; p < POINTS; p++) {
             for (int64_t i = 0; i < c->variables; i++)
                 c->moved[i] = tg_check_round(c, c->point[i] + (side ? p + 1 : -p - 1) * unit[i]);
-            c->kind->evaluate(c, number, c->moved, at + p * n);
+            tg_check_evaluate(c, number, c->moved, at + p * n);
         }
         for (int64_t k = 0; k < n; k++) {
             double largest = 0;
@@ -46,11 +48,11 @@ static void round_otherwise(tg_check *c, int number)
     const int before = fegetround();
     for (size_t i = 0; rounds && i < sizeof modes / sizeof modes[0]; i++) {
         fesetround(modes[i]);
-        c->kind->evaluate(c, number, c->point, other);
+        tg_check_evaluate(c, number, c->point, other);
         fesetround(before);
         for (int64_t k = 0; k < level->length; k++) {
             const double change = 2 * fabs(other[k] - level->value[k]); /* up and down */
-            if (change <= c->terms * c->epsilon * fmax(1, fabs(level->value[k])))
+            if (change <= TG_TOLERANCE * c->promise * fmax(1, fabs(level->value[k])))
                 level->rounding[k] = fmax(level->rounding[k], change);
         }
     }
@@ -128,11 +130,12 @@ bool tg_check_find_jump(tg_check *c, const tg_check_line *line)
     noise *= here > 0 ? fmax(1, there / here) : 1; /* it may grow with the values */
     for (int i = 0; i < DEEPER && jumps[i] > noise; i++)
         jumps[i + 1] = find_roughest(c, line, place, h /= 4, WINDOW, &place);
-    const double jump = jumps[DEEPER]; /* a kink would be a sixteenth as large in a sixteenth of the step */
-    if (!(jump > noise && TG_SAFETY * jump >= jumps[DEEPER - 2] &&
+    const double jump =
+        jumps[DEEPER]; /* a kink would shrink with the step, to a sixteenth, and the noise of a quotient grow */
+    if (!(jump > noise && TG_SAFETY * jump >= jumps[DEEPER - 2] && jump <= TG_SAFETY * jumps[DEEPER - 2] &&
           (TG_SAFETY * TG_SAFETY * jump <= fmax(here, there) || jump <= c->terms * c->epsilon * weights)))
         return false;
     for (int64_t k = line->start; k < level->length; k += line->stride)
         level->noise[k] = fmax(level->noise[k], jump / weights);
-    return true;
+    return level->jumps = true;
 }

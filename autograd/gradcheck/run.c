@@ -47,13 +47,21 @@ void tg_check_is_adjoint(tg_check *c, const double *u, const double *product, co
 
 /* ---- the same each time, and linear in its cotangent ---- */
 
+/* False if the function failed, which is only counted. */
+static bool evaluates(tg_check *c, int order, double *out)
+{
+    const int64_t failed = c->result.failed;
+    tg_check_evaluate(c, order, c->point, out);
+    return c->result.failed == failed;
+}
+
 static void expect_the_same_again(tg_check *c)
 {
     for (int order = 0; order <= c->options.order; order++) {
         const tg_check_level *level = &c->level[order];
         double *again = tg_check_numbers(c, level->length);
-        c->kind->evaluate(c, order, c->point, again);
-        for (int64_t i = 0; i < level->length; i++)
+        const bool compares = evaluates(c, order, again);
+        for (int64_t i = 0; compares && i < level->length; i++)
             if (memcmp(&again[i], &level->value[i], sizeof(double)) != 0)
                 tg_check_stop_at(c, order, order > 0 ? i : -1, again[i], level->value[i], TG_GRADCHECK_NOT_REPEATABLE,
                                  "two runs give two %s: %.17g and %.17g at element %lld of %s",
@@ -90,9 +98,9 @@ static void expect_scaling(tg_check *c, int order, double *out)
         for (int64_t i = 0; i < below->length; i++)
             scaled[i] = *f * own[i];
         below->cotangent = scaled;
-        c->kind->evaluate(c, order, c->point, out);
+        const bool compares = evaluates(c, order, out);
         below->cotangent = own;
-        for (int64_t i = 0; i < c->variables; i++) {
+        for (int64_t i = 0; compares && i < c->variables; i++) {
             const double expected = *f * level->value[i], lost = ldexp(fmax(1, fabs(*f)), -powers);
             if (out[i] != expected && isfinite(expected) && !(fabs(out[i] - expected) < lost))
                 tg_check_stop_at(c, order, i, out[i], expected, *f == 0 ? TG_GRADCHECK_ZERO : TG_GRADCHECK_NOT_LINEAR,
@@ -126,20 +134,27 @@ static void check_point(tg_check *c, void *none)
 {
     const int orders = c->elementwise ? c->options.order : 1;
     (void)none;
-    c->kind->evaluate(c, 0, c->point, c->level[0].value);
+    tg_check_evaluate(c, 0, c->point, c->level[0].value);
     if (first_not_finite(&c->level[0]) < c->level[0].length)
         return;
+    const int64_t failed = c->result.failed;
     tg_check_at_point(c, orders);
+    if (c->result.failed > failed || c->over)
+        return;
     tg_check_compare_all(c, orders);
 }
 
 /* At a point of the checker's own a function may have no value, or refuse it; only a comparison can fail there. */
 static void check_other_points(tg_check *c)
 {
-    for (int number = 0; c->result.passed && (c->at = tg_check_next_point(c, number)); number++) {
+    for (int number = 0; c->result.passed && !c->over && (c->at = tg_check_next_point(c, number)); number++) {
         const tg_gradcheck_result before = c->result;
-        if (!tg_check_try(c, check_point, NULL) && !strstr(c->result.why, "out of memory"))
+        if (!tg_check_try(c, check_point, NULL) && !c->over && !strstr(c->result.why, "out of memory")) {
+            const int64_t evaluations = c->result.evaluations, failed = c->result.failed;
             c->result = before;
+            c->result.evaluations = evaluations;
+            c->result.failed = failed;
+        }
     }
     if (!c->at)
         c->at = "";
@@ -162,20 +177,29 @@ static void check_everything(tg_check *c, void *none)
                       (long long)bad);
     c->result.passed = true;
     tg_check_compare_all(c, c->options.order);
-    if (!c->result.passed)
+    if (!c->result.passed || c->over)
         return;
+    c->stage = ", before its invariants were tested and other points tried";
     expect_invariants(c);
+    c->stage = ", before all other points were tried";
     c->nothing = c->result.comparisons == 0;
     if (c->nothing)
         tg_check_stop(c, TG_GRADCHECK_REFUSED, "there is nothing to compare: all inputs are empty");
     check_other_points(c);
-    tg_check_end(&c->result, &c->undecided);
 }
 
 void tg_check_run(tg_check *c)
 {
     c->result = tg_check_no_result(c->result.sample);
     tg_check_try(c, check_everything, NULL);
+    if (c->over && c->result.passed && c->result.comparisons == 0) {
+        tg_text text = {c->result.why, sizeof c->result.why, 0};
+        c->result.passed = false;
+        c->result.status = TG_GRADCHECK_REFUSED;
+        tg_text_add(&text, "%s: nothing was compared", c->name);
+    }
+    tg_check_end(&c->result, &c->undecided);
+    c->result.ended = c->over;
     c->result.samples = 1;
     tg_check_where(c, &c->result);
 }
@@ -201,7 +225,11 @@ tg_gradcheck_result tg_check_answer(tg_check *c, const char *misuse)
         tg_check_run(c);
     if (c->result.passed)
         tg_check_say_success(c->name, c->promise, &c->result);
-    else if (c->point)
+    if (c->point)
+        tg_check_say_limits(c, &c->result);
+    c->over = false;
+    c->options.evaluations = 0; /* the report's own are few, and no longer counted */
+    if (!c->result.passed && c->point)
         tg_check_explain(c);
     tg_check_close(c);
     return c->result;

@@ -1,16 +1,9 @@
 #include "autograd/memory/lifetimes.h"
 
-#include "autograd/ops.h"
 #include "autograd/memory/plan.h"
+#include "autograd/reverse/checkpoint_internal.h"
 
 #include <stdlib.h>
-
-bool tg_is_given(const tg_value *value)
-{
-    const unsigned random_source = TG_SOURCE | TG_RANDOM;
-    return !value->op || (value->op->flags & random_source) == random_source ||
-           (value->op == &tg_op_copy && !value->inputs[0]->op);
-}
 
 /* ---- until when a value is read ---- */
 

@@ -28,7 +28,4 @@ tg_use *tg_find_places(const tg_program *program, bool saves_memory, size_t *siz
 /* Gives the values their buffers in this block. */
 void tg_place_buffers(tg_program *program, const tg_use *uses, char *block);
 
-/* True for what cannot be computed again: leaves, random sources, and copies of leaves, which may have changed. */
-bool tg_is_given(const tg_value *value);
-
 #endif

@@ -12,7 +12,7 @@
 #include "autograd/reverse/backward.h"
 
 #include "autograd/ops.h"
-#include "autograd/memory/checkpoint_internal.h"
+#include "autograd/reverse/checkpoint_internal.h"
 #include "autograd/reverse/joint.h"
 #include "autograd/reverse/notes.h"
 #include "autograd/tape/repeat.h"

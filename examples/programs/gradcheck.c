@@ -21,6 +21,8 @@ typedef struct settings {
     const char *const *names;
     const char *load, *command, *plot, *out, *junit, *products;
     double limit;
+    tg_gradcheck_options how; /* as far as options say */
+    int evaluations;
     bool csv, list;
     options_given given;
 } settings;
@@ -47,6 +49,19 @@ static const program_option options[] = {
      .high = 1e9},
     {"seeds", "N", "number of seeds to check with, from --seed on", OPTION_INT, offsetof(settings, seeds), .low = 1,
      .high = 1e6},
+    {"rtol", "PART", "accept errors of up to this part of the derivative", OPTION_REAL, offsetof(settings, how.rtol),
+     .low = 0, .high = 1},
+    {"atol", "SIZE", "accept errors of up to this size", OPTION_REAL, offsetof(settings, how.atol), .low = 0,
+     .high = 1e300},
+    {"value-rtol", "PART", "the values are only right to this part of themselves", OPTION_REAL,
+     offsetof(settings, how.value_rtol), .low = 0, .high = 0.1},
+    {"directions", "N", "compare along N random directions of all inputs, not by elements", OPTION_INT,
+     offsetof(settings, how.directions), .low = 1, .high = 1e6},
+    {"evaluations", "N", "evaluate each function and its gradient at most N times, and say what is left", OPTION_INT,
+     offsetof(settings, evaluations), .low = 2, .high = 1e9},
+    {"largest-step", "SIZE", "move no element by more at the given point", OPTION_REAL,
+     offsetof(settings, how.largest_step), .low = 1e-300, .high = 1e300},
+    {"here-only", NULL, "check at the given point alone", OPTION_FLAG, offsetof(settings, how.here_only)},
     {.help = "What is written:", .type = OPTION_GROUP},
     {"csv", NULL, "print comma-separated values; failures and counts go to standard error", OPTION_FLAG,
      offsetof(settings, csv)},
@@ -72,16 +87,29 @@ static const options_program program = {
 
 /* ---- checking ---- */
 
+/* Ctrl-C ends the check, with the report so far. */
+static bool go_on(int64_t evaluations, void *user)
+{
+    (void)evaluations;
+    return !signals_caught() && !(user && remote_is_broken(user));
+}
+
 static check_row check(const settings *s, const subject *what, int order)
 {
     static char report[1 << 14];
     const bool has_report = what->op || what->function;
     check_row row = {.what = what, .order = order, .seconds = jobs_clock()};
     for (int more = 0; more < s->seeds && !(more > 0 && signals_caught()); more++) {
-        const tg_gradcheck_options how = {.order = order,
-                                          .seed = (uint64_t)s->seed + (uint64_t)more,
-                                          .report = has_report ? report : NULL,
-                                          .report_size = sizeof report};
+        tg_gradcheck_options how = s->how;
+        how.order = order;
+        how.seed = (uint64_t)s->seed + (uint64_t)more;
+        how.evaluations = s->evaluations;
+        how.progress = go_on;
+        how.user = (void *)(uintptr_t)what->function;
+        how.report = has_report ? report : NULL;
+        how.report_size = sizeof report;
+        if (what->function)
+            remote_take_options(what->function, &how);
         const tg_gradcheck_result next = subject_check(what, &how);
         if (more == 0)
             row.result = next;
@@ -147,8 +175,8 @@ static int check_all(const settings *s, subjects *all, check_row rows[], tg_erro
         rows[count] = check(s, what, subject_order(what, s->order));
         if (of)
             remote_end(&function, &rows[count].result);
-        if (of && signals_caught())
-            free(rows[count].report); /* the program was stopped in the middle of it */
+        if (signals_caught() && rows[count].result.ended && (!of || rows[count].result.comparisons == 0))
+            free(rows[count].report); /* of a dear function what is known counts, of an operation all or nothing */
         else
             count++;
     }

@@ -1,6 +1,7 @@
 /* Predicts with a model that `train` has saved: classes and probabilities, or targets in their own unit, for rows of a
  * table or images; or samples of text. */
 #include "examples/programs/report/terminal.h"
+#include "examples/programs/run/constant.h"
 #include "examples/programs/run/predictions.h"
 #include "examples/programs/run/tally.h"
 #include "examples/programs/train/inputs.h"
@@ -91,6 +92,7 @@ typedef struct pass {
     const inputs *rows;
     bool probabilities;
     tally sums;
+    constant *baseline; /* NULL: the model's file does not say */
 } pass;
 
 static void put_batch(const pass *p, size_t count, tg_tensor x, tg_tensor output)
@@ -113,6 +115,8 @@ static bool score_batch(pass *p, size_t first, int64_t count, tg_tensor x, tg_te
     const tg_tensor weights =
         p->rows->weight ? tg_borrow(tape, TG_F32, p->rows->weight + first, TG_SHAPE(count)) : TG_NONE;
     tally_add(&p->sums, p->c, output, wanted, weights);
+    if (p->baseline)
+        constant_add(p->baseline, wanted, weights);
     return tg_ok(wanted);
 }
 
@@ -190,7 +194,11 @@ static bool predict_rows(const tg_model *model, const tg_card *c, inputs *rows, 
     if (rows->count == 0)
         return true;
     p.sums.confusion = c->task == TG_CARD_CLASSES ? calloc(c->classes * c->classes, sizeof *p.sums.confusion) : NULL;
+    constant baseline;
+    const bool compared = c->task != TG_CARD_IMAGES && constant_begin(&baseline, c, NULL, NULL);
+    p.baseline = compared ? &baseline : NULL;
     const bool fine = each_batch(&p, true, error);
+    const runlog_measures of_constant = compared ? constant_end(&baseline) : runlog_no_measures;
     if (fine) {
         const runlog_measures m = tally_measures(&p.sums, c);
         snprintf(name, sizeof name, "%zu %ssample%s", rows->count, rows->weight ? "weighted " : "",
@@ -199,6 +207,8 @@ static bool predict_rows(const tg_model *model, const tg_card *c, inputs *rows, 
             fputs("predict: warning: the data has no column of weights, so each row counts once in the measures\n",
                   stderr);
         tally_print(c, name, &m, stderr);
+        if (compared)
+            tally_print(c, "constant prediction", &of_constant, stderr);
         if (p.sums.confusion)
             tally_print_confusion(c, p.sums.confusion, stderr);
     }

@@ -301,6 +301,17 @@ static void print_confusion(const training *t, const json_t *results)
     free(confusion);
 }
 
+/* What a constant prediction gets on the split that is reported. */
+static void print_constant(const training *t, const json_t *results)
+{
+    const int split = json_object_get(results, runlog_splits[RUNLOG_TEST]) ? RUNLOG_TEST : RUNLOG_VALIDATION;
+    const runlog_measures m = record_constant(results, (runlog_split)split);
+    char name[60];
+    snprintf(name, sizeof name, "%s, constant prediction", runlog_splits[split]);
+    if (!isnan(m.loss))
+        tally_print(t->run.about, name, &m, stdout);
+}
+
 /* Measures the saved weights, unless the folder has their measures, and prints those. */
 static bool print_measures(training *t, tg_error *error)
 {
@@ -321,6 +332,7 @@ static bool print_measures(training *t, tg_error *error)
         if (json_object_get(results, runlog_splits[split]))
             tally_print(t->run.about, runlog_splits[split], &m, stdout);
     }
+    print_constant(t, results);
     print_confusion(t, results);
     json_decref(results);
     return true;

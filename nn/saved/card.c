@@ -89,6 +89,18 @@ static bool read_class_weights(tg_card *c, const tg_json *list)
     return fine && (c->class_weight || !list);
 }
 
+static bool read_constant(tg_card *c, const tg_json *list)
+{
+    const size_t wanted = c->classes ? c->classes : c->targets;
+    bool fine = list->kind == TG_JSON_LIST && (size_t)list->count == wanted && wanted > 0;
+    const tg_json *at = fine ? list->first : NULL;
+    for (size_t i = 0; at; i++, at = at->next) {
+        c->constant[i] = at->number;
+        fine = fine && at->kind == TG_JSON_NUMBER && isfinite(at->number) && (c->targets || at->number > 0);
+    }
+    return fine;
+}
+
 static bool read_letters(tg_card *c, const tg_json *list, const tg_json *utf8)
 {
     const tg_json *at = list && list->kind == TG_JSON_LIST ? list->first : NULL;
@@ -157,7 +169,8 @@ static bool read_card(tg_card *c, const tg_json *model, const tg_json *data, tg_
     if (!fine || (int)c->task == 4)
         return refuse(error, "the task is unknown");
     const tg_json *lines = tg_json_get(data, "lines"), *scale = tg_json_get(data, "pixel_scale"),
-                  *inputs = tg_json_get(data, "inputs"), *classes = tg_json_get(data, "classes");
+                  *inputs = tg_json_get(data, "inputs"), *classes = tg_json_get(data, "classes"),
+                  *constant = tg_json_get(data, "constant");
     c->lines = lines && lines->kind == TG_JSON_BOOL && lines->number != 0;
     c->pixel_scale = scale && scale->kind == TG_JSON_NUMBER && scale->number > 0 ? scale->number : 1;
     const bool read = read_columns(inputs, NEEDS_SCALE | NEEDS_NUMBER, &c->input, &c->inputs),
@@ -167,7 +180,9 @@ static bool read_card(tg_card *c, const tg_json *model, const tg_json *data, tg_
     c->classes = classes && classes->kind == TG_JSON_LIST ? (size_t)classes->count : 0;
     c->class_names = calloc(c->classes + 1, sizeof *c->class_names);
     c->column = calloc(c->inputs + 1, sizeof *c->column);
-    if (!c->input || !c->target || !c->answer || !c->weight || !c->class_names || !c->column)
+    c->constant = constant ? calloc(c->classes + c->targets + 1, sizeof *c->constant) : NULL;
+    if (!c->input || !c->target || !c->answer || !c->weight || !c->class_names || !c->column ||
+        (constant && !c->constant))
         return tg_fail(error, "out of memory");
     if (!read || !inputs || inputs->kind != TG_JSON_LIST)
         return refuse(error, "the description of the inputs is missing or wrong");
@@ -177,6 +192,8 @@ static bool read_card(tg_card *c, const tg_json *model, const tg_json *data, tg_
         return refuse(error, "the columns of the class or the targets are wrong");
     if (!weighted || c->weights > 1 || !read_class_weights(c, tg_json_get(data, "class_weights")))
         return refuse(error, "the weights of rows or classes are wrong");
+    if (constant && !read_constant(c, constant))
+        return refuse(error, "the shares of classes or means of targets are wrong");
     if (!read_letters(c, tg_json_get(data, "letters"), tg_json_get(data, "utf8")))
         return refuse(error, "the characters are missing or wrong");
     join_columns(c);
@@ -261,6 +278,7 @@ void tg_card_free(tg_card *c)
     free(c->answer);
     free(c->weight);
     free(c->class_weight);
+    free(c->constant);
     free(c->class_names);
     free(c->letter);
     free(c->target);

@@ -62,6 +62,8 @@ typedef struct tg_card {
     size_t classes, targets;
     const char **class_names;
     float *class_weight; /* [classes]: in the loss; NULL: all are 1 */
+    double *constant;    /* what answers of training rows are without inputs: [classes], the share of each class, or
+                            [targets], means as the model has them; NULL: the file does not say */
     tg_card_input *target;
     double pixel_scale; /* 255 for images; 1 if the card has none */
     bool lines;         /* the text is a list of words, one per line */

@@ -67,7 +67,9 @@ static const char source[] =
     "                if (is(mode, \"orphan\")) return 0;\n"
     "            }\n"
     "            const double factor = is(mode, \"wrong\") || f == 1 || is(mode, \"name\") ? 1.8 : 2;\n"
-    "            if (is(mode, \"says\")) puts(\"{\\\"error\\\": \\\"ValueError: no\\\"}\");\n"
+    "            if (is(mode, \"raises\") && asked % 7 == 0) puts(\"{\\\"error\\\": \\\"ValueError: not "
+    "there\\\"}\");\n"
+    "            else if (is(mode, \"says\")) puts(\"{\\\"error\\\": \\\"ValueError: no\\\"}\");\n"
     "            else if (is(mode, \"sizes\")) puts(\"{\\\"out\\\": [[1, 2, 3]]}\");\n"
     "            else if (is(mode, \"arrays\")) puts(\"{\\\"out\\\": [[1, 2], [1]]}\");\n"
     "            else if (is(mode, \"words\")) puts(\"{\\\"out\\\": [[1, {}]]}\");\n"
@@ -132,6 +134,10 @@ static const struct {
     {"wrong", "", 1, "square, x at [0], order 1, where it is 0.5: the derivative gives "},
     {"wrong", "", 1, "  seems       all derivatives by this input are 0.9 times as large\n"},
     {"says", "", 1, "\nsquare: its value says: ValueError: no\n"},
+    {"raises", "", 0, " evaluations failed; the first that failed: its value says: ValueError: not there\n"},
+    {"right", "--evaluations 8", 0, "; ended after 8 evaluations: 1 of 2 elements were not looked at\n"},
+    {"right", "--directions 2", 0, "\nsquare     passed "},
+    {"wrong", "--rtol 0.2", 0, "\n1 passed, 0 failed\n"},
     {"sizes", "", 1, "\nsquare: array 0 of its value has 3 numbers, where 2 are expected\n"},
     {"arrays", "", 1, "\nsquare: its value gives 2 arrays, where 1 are expected\n"},
     {"words", "", 1, "\nsquare: array 0 of its value is no list of numbers\n"},

@@ -21,7 +21,7 @@ typedef struct work {
     int end;
     atomic_int_least64_t checks, cannot_tell;
     pthread_mutex_t lock;
-    char first[1024]; /* the fault found with the lowest seed */
+    char first[1400]; /* the fault found with the lowest seed */
 } work;
 
 static void *take_seeds(void *of_work)

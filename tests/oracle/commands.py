@@ -525,6 +525,12 @@ class Commands:
             for influence in records.INFLUENCES:
                 if influence in rows[0]:
                     measures["rows"][tested + influence] = weighed([float(r[influence]) for r in rows], weight)
+            measures["constant"] = {records.NAMES[s] + "_" + key: value for s in records.NAMES
+                                    for key, value in result["constant"].get(s, {}).items() if value is not None}
+            measures["constant"]["rows"] = {
+                tested + {"correct": "accuracy"}.get(key, key): weighed([float(r["constant_" + key]) for r in rows],
+                                                                        of_loss if key == "loss" else weight)
+                for key in ("loss", "correct") + records.INFLUENCES if "constant_" + key in rows[0]}
             groups.setdefault((line["activation"], point), {})[seed, fold] = measures
             recorded.setdefault((line["activation"], point), {})[seed, fold] = dict(
                 self.recorded(os.path.join(folder, "runs", name)), noise=result.get("noise"))
@@ -569,6 +575,7 @@ class Commands:
                                     line, verdicts.of_band(name), name == "accuracy")
         if not lists:
             verdicts.check_sentences(printed, compared, judged, equal, "folds" if means["folds"] else "seeds")
+            verdicts.check_beaten(printed, chosen, judged, redrawn, same_folds, validates)
             self.check_table(options + ["--out", out], summary, judged)
         if rng.random() < 0.2:
             self.run("compare", ["--config", out + "/config.json", "--out", out + "config"])
@@ -705,7 +712,10 @@ class Commands:
         said = self.run("compare", options + ["--format", "csv"])
         for line in csv.DictReader(said.splitlines()):
             for measure in judged:
-                theirs, ours = number(line[measure]), number(summary[line["activation"]][measure + "_mean"])
+                name, kind = line["activation"], "_mean"
+                if name == "constant":
+                    name, kind = next(iter(summary)), "_constant"
+                theirs, ours = number(line[measure]), number(summary[name][measure + kind])
                 expect_close("the table's " + measure, ours, theirs, 1e-5, 1e-9)
                 if measure + "_difference" in line and line[measure + "_difference"]:
                     expect_close("the table's difference of " + measure,

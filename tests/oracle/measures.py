@@ -46,7 +46,8 @@ def expected(lines, classes, columns, of_class):
 
 
 def printed(said):
-    """Measures in a line of train or predict."""
+    """Measures in a line of train or predict, before that of a constant prediction."""
+    said = said.split("constant prediction:")[0]
     found = {name: float(value) for name, value in
              re.findall(r"(loss|balanced accuracy|accuracy|macro F1|AUC) ([\d.]+)", said)}
     return {"loss": found["loss"], "accuracy": found["accuracy"] / 100, "macro_f1": found["macro F1"],

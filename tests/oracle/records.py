@@ -160,7 +160,49 @@ def measures_of(table, outputs, losses, rows, scales, of_classes):
 INFLUENCES = ("balanced_accuracy", "macro_f1", "auc", "r2", "rmse", "mae")
 
 
-def check_influences(folder, table, said, losses, rows, scales):
+def constant_of(table, z, rows, split, of_classes):
+    """A constant prediction from the training rows alone, for these rows: outputs as of a net, losses, answers."""
+    train, (weight, of_loss) = split["train"], row_weights(table, of_classes, split["train"])
+    if table.task != "classes":
+        outputs = np.tile(np.average(z[train].astype(np.float64), axis=0, weights=weight), (len(rows), 1))
+        return outputs, ((outputs - z[rows]) ** 2).mean(1)
+    shares = []
+    for each in (weight, of_loss):
+        sums = np.bincount(table.labels[train], each, len(table.classes))
+        if each is weight:
+            absent = sums == 0
+        sums[absent] = 1 if each is weight or of_classes is None else of_classes[absent]
+        shares.append(sums / sums.sum())
+    return np.tile(shares[0], (len(rows), 1)), -np.log(shares[1][table.labels[rows]])
+
+
+def check_constant(folder, table, z, scale, split, of_classes, result, name, rows):
+    """The measures of a constant prediction on a split, and what single rows add to them."""
+    outputs, losses = constant_of(table, z, rows, split, of_classes)
+    wanted, _ = measures_of(table, outputs, losses, rows, (z, scale), of_classes)
+    for key, value in wanted.items():
+        if np.isfinite(value):
+            expect_close("%s: constant prediction, %s %s" % (folder, name, key), value,
+                         result["constant"][name].get(key, math.nan), 2e-6, 1e-6)
+    if name != ("test" if split["test"] else "validation"):
+        return
+    for line, loss, output, row in zip(read_csv(folder + "/rows.csv"), losses, outputs, rows):
+        expect_close(folder + ": constant loss of row " + line["row"], loss, float(line["constant_loss"]), 2e-6, 1e-6)
+        expect(table.task != "classes" or int(line["constant_correct"]) == (output.argmax() == table.labels[row]), folder,
+               "row", line["row"], "has another constant answer")
+    if table.task != "images":
+        check_influences(folder, table, outputs, losses, rows, (z, scale), "constant_")
+
+
+def check_letters(folder, train, labels, result, name):
+    """The same of a text: frequencies of the training text's characters, at least one each."""
+    counts = np.maximum(np.bincount(train, minlength=labels.max() + 1), 1)
+    said, found = result["constant"][name], labels.reshape(-1)
+    expect_close(folder + ": constant prediction", -np.log(counts / counts.sum())[found].mean(), said["loss"], 1e-9)
+    expect_close(folder + ": constant accuracy", (found == counts.argmax()).mean(), said["accuracy"], 1e-9)
+
+
+def check_influences(folder, table, said, losses, rows, scales, prefix=""):
     """What rows.csv says that a row adds to a measure that is no mean over rows: the measure, plus the sum of the weights
     times its derivative in the row's weight, here by finite differences; of some rows."""
     lines = read_csv(folder + "/rows.csv")
@@ -170,8 +212,8 @@ def check_influences(folder, table, said, losses, rows, scales):
     for name in INFLUENCES:
         if not np.isfinite(ours.get(name, math.nan)):
             continue
-        expect(name in lines[0], folder, "rows.csv has no", name)
-        mean = np.average([float(line[name]) for line in lines], weights=weight[rows])
+        expect(prefix + name in lines[0], folder, "rows.csv has no", prefix + name)
+        mean = np.average([float(line[prefix + name]) for line in lines], weights=weight[rows])
         expect_close("%s: mean %s of rows" % (folder, name), ours[name], mean, 1e-4, 1e-5)
     for i in range(0, len(rows), max(1, len(rows) // 5)):
         if weight[rows[i]] == 0:
@@ -185,7 +227,7 @@ def check_influences(folder, table, said, losses, rows, scales):
         for name in INFLUENCES:
             if np.isfinite(ours.get(name, math.nan)):
                 wanted = ours[name] + total * (ends[0][name] - ends[1][name]) / (2 * step)
-                expect_close("%s: row %d, %s" % (folder, i, name), wanted, float(lines[i][name]), 1e-3, 1e-4)
+                expect_close("%s: row %d, %s" % (folder, i, name), wanted, float(lines[i][prefix + name]), 1e-3, 1e-4)
 
 
 def check_rows(folder, o, table, spec, tensors, result):
@@ -257,6 +299,7 @@ def check_rows(folder, o, table, spec, tensors, result):
                 expect_close("%s: %s %s" % (folder, name, key), value, result[name].get(key, math.nan),
                              1e-12 if key in ("loss", "accuracy") else exact, 1e-12 if key != "r2" else 1e-6)
         expect(set(result[name]) <= set(m), folder, name, "has further measures", set(result[name]) - set(m))
+        check_constant(folder, table, z, scale, split, of_classes, result, name, rows[here])
         if counts is not None and name == ("test" if split["test"] else "validation"):
             expect(np.allclose(counts, result["confusion"], 1e-12, 0), folder, "confusion differs")
     here = [line["split"] == ("test" if split["test"] else "validation") for line in listed]
@@ -313,7 +356,10 @@ def check_text(folder, o, text, model, context):
     expect_close(folder + ": the last validation loss", loss_of(spec, last_weights(folder, o), x, labels, None),
                  number(curves[-1]["val_loss"]), 2e-5)
     expect(("test" in result) == (o["test"] != "0"), folder, "has test rows:", "test" in result)
+    seen = text.seen(0.1 if o["validation"] == "0.2" else float(o["validation"]), float(o["test"]))
+    check_letters(folder, seen, labels, result, "validation")
     if "test" in result:
+        check_letters(folder, seen, test[1], result, "test")
         expect_close(folder + ": test loss", loss_of(spec, tensors, *test, None), result["test"]["loss"], 2e-5)
     right = nets.forward(spec, tensors, x).argmax(-1) == labels
     expect(abs(right.sum() - result["validation"]["accuracy"] * right.size) < 2.5, folder, "accuracy",

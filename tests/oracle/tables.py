@@ -242,6 +242,11 @@ class Text:
         parts = [self.part(model, context, self.ids[a:b]) for a, b in ((first, last), (last, size))]
         return parts + [first if model == "charmlp" else (first - 1) // context]
 
+    def seen(self, validation, test):
+        """The characters of the training text."""
+        last = len(self.ids) - int(test * len(self.ids) + 0.5)
+        return self.ids[:last - int(validation * len(self.ids) + 0.5)]
+
     def part(self, model, context, part):
         if model != "charmlp":
             count = (len(part) - 1) // context

@@ -151,6 +151,54 @@ def check_means(summary, groups, redrawn, same_folds, validates):
                 expect_close(what + " high", high, number(line[measure + "_high"]), 1e-5, 1e-7)
 
 
+def over_constant(groups, measure, redrawn, same_folds, validates):
+    """Of each group: the estimate of its difference to the constant prediction, whether it beats it, and the constant
+    prediction's mean; None where a run does not know it."""
+    found, ps = {}, []
+    for activation, runs in groups.items():
+        others = {key: run.get("constant", {}) for key, run in runs.items()}
+        if any(measure not in other for other in others.values()):
+            return None
+        of = estimate(runs, others, measure, redrawn, same_folds, validates)
+        found[activation] = [of, False, np.mean(list(units(others, measure, same_folds).values()))]
+        ps.append(p_of(of[0], of[2], of[3]))
+    sign = 1 if measure in SHARES or measure.endswith("r2") else -1
+    for line, p in zip(found.values(), holm(ps)):
+        line[1] = sign * line[0][0] > 0 and (p < 0.05 or line[0][2] == 0)
+        line.append(abs(p - 0.05) < 1e-4)
+    return found
+
+
+def check_over_constant(summary, groups, redrawn, same_folds, validates):
+    for measure in next(iter(next(iter(groups.values())).values())):
+        found = over_constant(groups, measure, redrawn, same_folds, validates) if measure != "rows" else None
+        for activation, (of, _, mean, _) in (found or {}).items():
+            line, what, half = summary[activation], "%s: %s" % (activation, measure), margin(of[2], of[3])
+            if measure + "_constant" in line and math.isfinite(mean):
+                expect_close(what + " of a constant", mean, number(line[measure + "_constant"]), 1e-7, 1e-9)
+                expect_close(what + " over it", of[0], number(line[measure + "_over_constant"]), 1e-6, 1e-8)
+                if of[2] > 0:
+                    expect_close(what + " over it, low", of[0] - half, number(line[measure + "_over_constant_low"]), 1e-5, 1e-7)
+                    expect_close(what + " over it, high", of[0] + half, number(line[measure + "_over_constant_high"]), 1e-5, 1e-7)
+
+
+def check_beaten(printed, groups, judged, redrawn, same_folds, validates):
+    """Which groups do not beat the constant prediction, in the verdict of each judged measure."""
+    for measure in judged:
+        found = over_constant(groups, measure, redrawn, same_folds, validates)
+        words = measure.replace("best_val_", "validation ").replace("_", " ").capitalize()
+        said = [s for s in printed.splitlines() if s.startswith(words + ": ") and "beat" in s]
+        if not found or any(unsure or not math.isfinite(of[2]) for of, _, _, unsure in found.values()):
+            continue
+        beaten = [activation for activation, (_, beats, _, _) in found.items() if not beats]
+        expect(len(said) == (len(beaten) > 0), "'%s' of" % said, measure, "where not better are", beaten)
+        if len(beaten) == len(groups):
+            expect("no net beats the constant prediction" in said[0], "'%s'" % said[0])
+        elif beaten:
+            expect(said[0].split(": ", 1)[1].split(" do")[0].replace(" and ", ", ").split(", ") == beaten,
+                   "'%s' and not" % said[0], beaten)
+
+
 def rows_won(runs, others, measure, redrawn, same_folds):
     """The largest share of one row in the loss of all rows, and the interval of the share of rows with less loss; None
     where rows are not compared."""
@@ -209,6 +257,7 @@ def check(summary, pairs, groups, judged, redrawn, same_folds, validates, margin
     groups = {activation: {(seed, fold): measures}}; margin_of is --margin. Returns what was computed, by measure,
     activation and other."""
     check_means(summary, groups, redrawn, same_folds, validates)
+    check_over_constant(summary, groups, redrawn, same_folds, validates)
     lines = {(line["measure"], line["name"], line["against"]): line for line in pairs}
     expect(len(lines) == len(judged) * len(groups) * (len(groups) - 1) // 2, "pairs.csv has", len(lines), "lines")
     found = {}

@@ -450,6 +450,8 @@ START_TEST(hints_are_given_where_they_are_due)
         {.group = "relu", .seed = 2, .finished = true, .step_seconds = NAN, .values = {0.1, 2.3}},
         {.group = "swiglu", .seed = 1, .finished = true, .step_seconds = NAN, .values = {NAN, 0.5}},
         {.group = "swiglu", .seed = 2, .finished = true, .step_seconds = NAN, .values = {0.7, 0.5}}};
+    for (int i = 0; i < 4; i++)
+        runs[i].constant = (comparison_values){.values = {0.2, 2.3}};
     comparison c = {.group = "activation",
                     .measures = {{.name = "test_accuracy",
                                   .title = "test acc %",
@@ -459,17 +461,16 @@ START_TEST(hints_are_given_where_they_are_due)
                                   .judged = true},
                                  {.name = "loss", .title = "loss", .words = "loss", .judged = true}},
                     .measure_count = 2,
-                    .chance = 2.303,
+                    .has_constant = true,
                     .runs = runs,
                     .run_count = 4,
                     .remedy = "--norm rms",
                     .still_falling = 3,
                     .test_samples = 40};
-    static const char *const hints[] = {
-        "Hint: swiglu diverged in 1 of 2 runs; what helps: --norm rms.",
-        "Hint: the validation loss still fell in the last epochs of 3 of 4 runs",
-        "Hint: relu was no better than guessing in 1 of 2 runs; what helps: --norm rms.",
-        "measured on 40 test samples, of which one is 2.5 points"};
+    static const char *const hints[] = {"Hint: swiglu diverged in 1 of 2 runs; what helps: --norm rms.",
+                                        "Hint: the validation loss still fell in the last epochs of 3 of 4 runs",
+                                        "Hint: relu was no better than the constant prediction in 1 of 2 runs",
+                                        "measured on 40 test samples, of which one is 2.5 points"};
     for (int due = 1; due >= 0; due--) {
         static char text[8192];
         FILE *out = tmpfile();

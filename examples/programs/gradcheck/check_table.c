@@ -64,7 +64,7 @@ void check_table_print(const check_table *of, FILE *out)
 {
     print_and_free(result_table(of), "table", out);
     for (int i = 0; i < of->count; i++)
-        if (!of->rows[i].result.passed)
+        if (!of->rows[i].result.passed || of->rows[i].result.ended || of->rows[i].result.failed > 0)
             fprintf(out, "\n%s\n", of->rows[i].report ? of->rows[i].report : of->rows[i].result.why);
 }
 

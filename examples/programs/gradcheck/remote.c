@@ -2,6 +2,7 @@
 
 #include "examples/programs/data/words.h"
 #include "examples/programs/gradcheck/results.h"
+#include "examples/programs/report/signals.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -70,12 +71,13 @@ static json_t *arrays_of(const remote_function *r, const void *const *arrays, bo
 
 /* ---- evaluations ---- */
 
-/* Records the error in an answer. Returns false. */
+/* Records the first error in an answer. Returns false. */
 static bool object(remote_function *r, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(r->why, sizeof r->why, format, arguments);
+    if (!r->why[0])
+        vsnprintf(r->why, sizeof r->why, format, arguments);
     va_end(arguments);
     plain_text(r->why);
     return false;
@@ -115,10 +117,13 @@ static bool send(command_pipe *of, json_t *object)
 /* Copies the answer's arrays into those of `to`, except where that is NULL. */
 static bool take(remote_function *r, const char *what, const json_t *answer, bool outputs, void *const *to)
 {
+    if (r->broken)
+        return false;
     const json_t *out = json_object_get(answer, "out"), *error = json_object_get(answer, "error");
     const int count = outputs ? r->box.output_count : r->count;
     if (json_is_string(error))
         return object(r, "its %s says: %s", what, json_string_value(error));
+    r->broken = true;
     if (!json_is_array(out) || json_array_size(out) != (size_t)count)
         return object(r, "its %s gives %zu arrays, where %d are expected", what, json_array_size(out), count);
     for (int i = 0; i < count; i++) {
@@ -135,6 +140,7 @@ static bool take(remote_function *r, const char *what, const json_t *answer, boo
         if (to[i] && !fine)
             return object(r, "array %d of its %s %s", i, what, why);
     }
+    r->broken = false;
     return true;
 }
 
@@ -152,6 +158,16 @@ static bool ask(remote_function *r, const char *what, const void *const *in, con
     const bool fine = answer && take(r, what, answer, outputs, to);
     json_decref(answer);
     return fine;
+}
+
+/* Inputs as they are allowed, all in double; they stay as they are if the program fails. */
+static void ask_projection(double *const *inputs, void *user)
+{
+    remote_function *r = user;
+    const tg_gradcheck_type type = r->box.type;
+    r->box.type = TG_GRADCHECK_F64; /* of these arrays */
+    ask(r, "project", (const void *const *)inputs, NULL, NULL, false, (void *const *)inputs);
+    r->box.type = type;
 }
 
 static bool ask_value(const void *const *in, void *const *out, void *user)
@@ -196,6 +212,12 @@ static bool read_input(remote_function *r, int i, json_t *from)
         json_object_set_new(from, "name", json_string(plain(name)));
     in->name = json_string_value(json_object_get(from, "name"));
     in->fixed = json_is_true(json_object_get(from, "fixed"));
+    in->low = json_number_value(json_object_get(from, "low"));
+    in->high = json_number_value(json_object_get(from, "high"));
+    if (json_is_number(json_object_get(from, "low")) && !json_is_number(json_object_get(from, "high")))
+        in->high = INFINITY;
+    if (json_is_number(json_object_get(from, "high")) && !json_is_number(json_object_get(from, "low")))
+        in->low = -INFINITY;
     if (!read_shape(json_object_get(from, "shape"), &in->shape))
         return command_fail(r->of, "'%s': the shape of input %d is none", r->name, i);
     const int64_t size = tg_shape_size(&in->shape);
@@ -282,11 +304,45 @@ bool remote_next(command_pipe *of, remote_function *r)
     return false;
 }
 
+void remote_take_options(const remote_function *r, tg_gradcheck_options *options)
+{
+    const struct {
+        const char *name;
+        double *to;
+    } reals[] = {{"rtol", &options->rtol},
+                 {"atol", &options->atol},
+                 {"value_rtol", &options->value_rtol},
+                 {"value_atol", &options->value_atol},
+                 {"largest_step", &options->largest_step}};
+    const json_t *d = r->description, *directions = json_object_get(d, "directions"),
+                 *evaluations = json_object_get(d, "evaluations");
+    for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++)
+        if (json_is_number(json_object_get(d, reals[i].name)))
+            *reals[i].to = json_number_value(json_object_get(d, reals[i].name));
+    options->directions = directions ? (int)json_integer_value(directions) : options->directions;
+    options->evaluations = evaluations ? json_integer_value(evaluations) : options->evaluations;
+    options->here_only |= json_is_true(json_object_get(d, "here_only"));
+    options->project = json_is_true(json_object_get(d, "projects")) ? ask_projection : NULL;
+}
+
+bool remote_is_broken(const remote_function *r)
+{
+    return r->broken || command_message(r->of)[0];
+}
+
+/* An error of form replaces the result; what the function says where it fails is added. */
 void remote_end(remote_function *r, tg_gradcheck_result *result)
 {
-    const char *why = r->why[0] ? r->why : command_message(r->of);
-    if (why[0])
-        snprintf(result->why, sizeof result->why, "%s: %s", r->name, why);
+    const char *message = signals_caught() ? "" : command_message(r->of); /* interrupted: what is known counts */
+    const size_t used = strlen(result->why);
+    if (message[0] || r->broken || result->status == TG_GRADCHECK_REFUSED)
+        snprintf(result->why, sizeof result->why, "%s: %s", r->name, r->why[0] ? r->why : message);
+    else if (r->why[0] && result->failed > 0)
+        snprintf(result->why + used, sizeof result->why - used, "; the first that failed: %s", r->why);
+    if (message[0] || r->broken) {
+        result->passed = false;
+        result->status = TG_GRADCHECK_REFUSED;
+    }
     plain_lines(result->why);
     send(r->of,
          json_pack("{s:s, s:s, s:s}", "ask", "end", "result", verdict_name(verdict_of(result)), "why", result->why));

@@ -27,11 +27,19 @@ typedef struct remote_function {
     int count;
     tg_shape outputs[REMOTE_MOST];
     void *numbers[REMOTE_MOST]; /* of the inputs: double, or int32_t */
-    char why[256];              /* the error in an answer; "" if there is none */
+    char why[256];              /* the first error in an answer; "" if there is none */
+    bool broken;                /* it is one of form */
 } remote_function;
 
 /* Reads the description of the next function. False if there is none, or the program fails. */
 bool remote_next(command_pipe *of, remote_function *r);
+
+/* What its description says about how it is to be checked; `user` is the function. */
+void remote_take_options(const remote_function *r, tg_gradcheck_options *options);
+
+/* True after an answer that was none, or of the wrong form: further questions make no sense. An answer may also say that
+ * the function fails at the point. */
+bool remote_is_broken(const remote_function *r);
 
 /* Sends the result of the check to the program, and frees the function. A result that depends on a wrong answer says
  * so. */

@@ -26,4 +26,7 @@ void gradcheck_result_join(tg_gradcheck_result *total, const tg_gradcheck_result
     total->kinks = before.kinks + next->kinks;
     total->sharp = before.sharp + next->sharp;
     total->skipped = before.skipped;
+    total->evaluations = before.evaluations + next->evaluations;
+    total->failed = before.failed + next->failed;
+    total->ended = before.ended || next->ended;
 }

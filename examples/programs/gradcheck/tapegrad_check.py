@@ -166,9 +166,16 @@ def _product(gradient, count):
     return vjp
 
 
-def check(f, vjp=None, x=(), *, jvp=None, name=None, fixed=(), order=1):
+def check(f, vjp=None, x=(), *, jvp=None, name=None, fixed=(), order=1, low=None, high=None, project=None, **known):
     """Has f and its vjp (or jvp, which takes x and u, or both) checked at x, and gives a Result. `fixed` are the numbers
-    of arrays that are not differentiated. Where the vjp is PyTorch's or JAX's, `order` 2 checks the vjp as a function, too."""
+    of arrays that are not differentiated. Where the vjp is PyTorch's or JAX's, `order` 2 checks the vjp as a function, too.
+
+    What is known of f: `low` and `high`, bounds of all arrays or a list of one each (None: none); `project`, which takes
+    arrays of float64 like x and gives those that are allowed; and rtol, atol, value_rtol, value_atol, evaluations,
+    directions, largest_step and here_only, as in tg_gradcheck_options."""
+    unknown = set(known) - {"rtol", "atol", "value_rtol", "value_atol", "evaluations", "directions", "largest_step", "here_only"}
+    if unknown:
+        raise TypeError(f"check has no argument {sorted(unknown)[0]!r}")
     x = _tuple(x)
     of = _library_of(x)
     outputs = _tuple(f(*x))
@@ -181,7 +188,7 @@ def check(f, vjp=None, x=(), *, jvp=None, name=None, fixed=(), order=1):
     if vjp is None and jvp is None:
         f, vjp = of.value(f), of.vjp(f, len(x))
         if order > 1:
-            first = check(f, vjp, x, name=name, fixed=fixed)
+            first = check(f, vjp, x, name=name, fixed=fixed, low=low, high=high, **known)
             v = tuple(of.make(np.random.default_rng(order).uniform(0.5, 1, np.shape(y)), y) for y in outputs)
             differentiated = [i for i, a in enumerate(x) if of.kind(a) != "i32" and i not in fixed]
             higher = check(lambda *both: tuple(vjp(*both)[i] for i in differentiated), None, x + v, name=f"{name}, its vjp", fixed=fixed, order=order - 1)
@@ -191,9 +198,13 @@ def check(f, vjp=None, x=(), *, jvp=None, name=None, fixed=(), order=1):
         raise TypeError("expected arrays of one type: float64, float32 or bfloat16 (and integers)")
     names = names if len(names) == len(x) else [f"input {i}" for i in range(len(x))]
     inputs = [{"name": names[i], "shape": list(np.shape(a)), "data": _listed(of.numbers(a)), "type": of.kind(a), "fixed": i in fixed} for i, a in enumerate(x)]
+    for key, bound in (("low", low), ("high", high)):
+        for i, b in enumerate(bound if isinstance(bound, (tuple, list)) else (bound,) * len(x)):
+            if b is not None and np.isfinite(b):
+                inputs[i][key] = b
     gives = [what for what, function in (("vjp", vjp), ("jvp", jvp)) if function]
-    _send({"function": name, "type": kinds.pop(), "inputs": inputs, "outputs": [list(np.shape(y)) for y in outputs], "gives": gives})
-    return _serve({"value": f, "vjp": vjp, "jvp": jvp}, of, outputs)
+    _send({"function": name, "type": kinds.pop(), "inputs": inputs, "outputs": [list(np.shape(y)) for y in outputs], "gives": gives, "projects": project is not None, **known})
+    return _serve({"value": f, "vjp": vjp, "jvp": jvp, "project": project}, of, outputs)
 
 
 def _serve(functions, of, outputs):
@@ -207,6 +218,11 @@ def _serve(functions, of, outputs):
         if asked["ask"] == "end":
             return Result(asked["result"], asked["why"])
         try:
+            if asked["ask"] == "project":
+                found = _tuple(functions["project"](*(np.array(s, np.float64).reshape(np.shape(a)) for s, a in zip(asked["in"], of.like))))
+                _pipe.write(b'{"out": ' + json.dumps([_listed(a) for a in found]).encode() + b"}\n")
+                _pipe.flush()
+                continue
             given = arrays(asked["in"], of.like) + arrays(asked.get("v", ()), outputs) + arrays(asked.get("u", ()), of.like)
             found = _tuple(functions[asked["ask"]](*given))
             if not all(a is None or of.unchanged(a) for a in given):

@@ -103,6 +103,18 @@ static void add_rows(workspace *w, unit *to, const comparison_run *run, const co
     to->row_count += run->row_count;
 }
 
+static const char constant[] = "constant prediction"; /* as a rival: that of the same run */
+
+/* The constant prediction on the rows of a run, as a run. */
+static comparison_run constant_of(const comparison_run *run)
+{
+    comparison_run other = *run;
+    memcpy(other.values, run->constant.values, sizeof other.values);
+    memcpy(other.row_values, run->constant.row_values, sizeof other.row_values);
+    memcpy(other.validation, run->constant.validation, sizeof other.validation);
+    return other;
+}
+
 /* Collects the values of a measure for each seed or fold of a group; with a `rival`, only for runs that the rival has
  * finished too, together with the rival's values. Returns their number. */
 static int gather(const comparison *c, const char *group, const char *rival, int measure, workspace *w)
@@ -112,7 +124,8 @@ static int gather(const comparison *c, const char *group, const char *rival, int
     w->by_rows = c->redrawn && !c->same_folds;
     for (int i = 0; i < c->run_count; i++) {
         const comparison_run *run = &c->runs[i];
-        const comparison_run *partner = rival ? find_run(c, rival, run) : run;
+        const comparison_run baseline = rival == constant ? constant_of(run) : (comparison_run){0};
+        const comparison_run *partner = rival == constant ? &baseline : rival ? find_run(c, rival, run) : run;
         if (!run->finished || strcmp(run->group, group) != 0 || !partner)
             continue;
         int at = 0;
@@ -198,6 +211,48 @@ static void summarise(const comparison *c, comparison_group *group, const char *
         of->test.p = statistics_p(&of->difference);
         of->corrected = NAN;
     }
+}
+
+/* ---- the constant prediction ---- */
+
+static comparison_over over_constant(const comparison *c, const comparison_group *group, int measure, workspace *w)
+{
+    comparison_over over;
+    int count = gather(c, group->name, constant, measure, w);
+    over.test = statistics_compare(w->values, w->rivals, (size_t)count);
+    over.difference = estimate_of(w, count, true);
+    over.corrected = statistics_p(&over.difference);
+    count = gather(c, group->name, constant, measure, w);
+    memcpy(w->values, w->rivals, (size_t)count * sizeof *w->values);
+    memcpy(w->row_values, w->row_rivals, w->row_count * sizeof *w->row_values);
+    for (int i = 0; i < count; i++)
+        w->validation[i] = NAN;
+    over.constant = estimate_of(w, count, false);
+    return over;
+}
+
+/* Compares all groups with the constant prediction; it is not worth a correction with the pairs among them. */
+static void compare_constant(const comparison *c, comparison_group *groups, int count, workspace *w)
+{
+    double *p = memory_checked(calloc((size_t)count + 1, sizeof *p));
+    for (int m = 0; m < c->measure_count; m++) {
+        for (int i = 0; i < count; i++) {
+            groups[i].over[m] = over_constant(c, &groups[i], m, w);
+            p[i] = groups[i].over[m].corrected;
+        }
+        statistics_holm(p, (size_t)count);
+        for (int i = 0; i < count; i++)
+            groups[i].over[m].corrected = p[i];
+    }
+    free(p);
+}
+
+bool comparison_beats(const comparison *c, const comparison_group *group, int measure)
+{
+    const comparison_over *over = &group->over[measure];
+    const double mean = over->difference.mean;
+    const bool better = c->measures[measure].more_is_better ? mean > 0 : mean < 0;
+    return better && (over->corrected < 0.05 || over->difference.error == 0);
 }
 
 /* ---- pairs ---- */
@@ -322,15 +377,18 @@ comparison_group *comparison_groups(const comparison *c, int *count)
                 groups[i].of[m].corrected = pairs[i - 1].corrected;
             free(pairs);
         }
+    if (c->has_constant)
+        compare_constant(c, groups, *count, &w);
     workspace_free(&w);
     return groups;
 }
 
 /* ---- the summary ---- */
 
-enum { VALUES = 4, FIELDS = 12 };
+enum { VALUES = 8, FIELDS = 16 };
 
-/* The fields of a measure: VALUES of its values, the others of its differences. */
+/* The fields of a measure: VALUES of its values, the last four of those of the constant prediction and of the difference
+ * to it; the others of differences to the first group. */
 static const struct field {
     const char *ending;
     size_t least;  /* values that it needs */
@@ -339,6 +397,10 @@ static const struct field {
                     {"_deviation", 2},
                     {"_low", 2},
                     {"_high", 2},
+                    {"_constant", 1, true},
+                    {"_over_constant", 1, true},
+                    {"_over_constant_low", 2, true},
+                    {"_over_constant_high", 2, true},
                     {"_difference", 1},
                     {"_difference_low", 2},
                     {"_difference_high", 2},
@@ -371,9 +433,25 @@ static void add_fields(table *t, const comparison *c, const comparison_group *gr
     for (int m = 0; m < c->measure_count; m++) {
         const comparison_result *of = &group->of[m];
         const statistics_range range = statistics_interval(&of->difference);
-        const double numbers[FIELDS] = {of->value.mean,      of->value.deviation, of->range.low,    of->range.high,
-                                        of->difference.mean, range.low,           range.high,       of->test.p,
-                                        of->corrected,       of->test.sign_p,     of->test.greater, of->test.less};
+        const comparison_over *over = &group->over[m];
+        const statistics_range of_over = statistics_interval(&over->difference);
+        const bool has = c->has_constant;
+        const double numbers[FIELDS] = {of->value.mean,
+                                        of->value.deviation,
+                                        of->range.low,
+                                        of->range.high,
+                                        has ? over->constant.mean : NAN,
+                                        has ? over->difference.mean : NAN,
+                                        has ? of_over.low : NAN,
+                                        has ? of_over.high : NAN,
+                                        of->difference.mean,
+                                        range.low,
+                                        range.high,
+                                        of->test.p,
+                                        of->corrected,
+                                        of->test.sign_p,
+                                        of->test.greater,
+                                        of->test.less};
         for (int i = begin; i < end; i++) {
             const size_t count = i < VALUES ? of->value.count : of->difference.count;
             add_field(t, count >= fields[i].least && !(fields[i].may_lack && isnan(numbers[i])), numbers[i]);

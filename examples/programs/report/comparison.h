@@ -35,6 +35,13 @@ typedef struct comparison_measure {
     bool spare;      /* its columns are left out where a terminal is too narrow */
 } comparison_measure;
 
+/* What a constant prediction gets on the rows of a run. */
+typedef struct comparison_values {
+    double values[COMPARISON_MEASURES];            /* [measure_count]; NaN if it diverged or has no such value */
+    const double *row_values[COMPARISON_MEASURES]; /* [row_count], with the mean values[i]; NULL: unknown */
+    double validation[COMPARISON_MEASURES];        /* the same measures of the validation split; NaN: unknown */
+} comparison_values;
+
 typedef struct comparison_run {
     const char *group;
     uint64_t seed;
@@ -47,6 +54,8 @@ typedef struct comparison_run {
     const uint32_t *rows;                          /* their numbers in the table */
     const double *row_values[COMPARISON_MEASURES]; /* [row_count], with the mean values[i]; NULL: unknown */
     double validation[COMPARISON_MEASURES];        /* the same measures of the validation split; NaN: unknown */
+    comparison_values constant;                    /* if the comparison has_constant */
+    int only_answer; /* the class, from 1, that it predicts for all test rows; 0: several, or unknown */
 } comparison_run;
 
 typedef struct comparison {
@@ -55,16 +64,17 @@ typedef struct comparison {
     int measure_count;
     comparison_run *runs; /* [run_count] */
     int run_count;
-    const char *note;   /* the source of the numbers; may be NULL */
-    const char *remedy; /* advice against divergence; may be NULL */
-    double chance;      /* the loss of guessing, for a judged measure that is not a share; 0: unknown */
-    int still_falling;  /* number of runs whose validation loss was still falling at their end */
-    int test_samples;   /* number of test samples in a run; 0: unknown, or no accuracy */
-    double margin;      /* a difference that matters, as a share of the loss, or in accuracy; 0: COMPARISON_MARGIN */
-    bool tests_margin;  /* test whether groups are equal within it */
-    bool redrawn;       /* seeds draw training and test rows from one table */
-    bool validates;     /* the runs have values of validation splits that are no larger than the test splits */
-    bool same_folds;    /* all seeds have the same folds: each fold counts as one value, its mean over the seeds */
+    const char *note;         /* the source of the numbers; may be NULL */
+    const char *remedy;       /* advice against divergence; may be NULL */
+    bool has_constant;        /* the runs know what a constant prediction gets */
+    char *const *class_names; /* for only_answer */
+    int still_falling;        /* number of runs whose validation loss was still falling at their end */
+    int test_samples;         /* number of test samples in a run; 0: unknown, or no accuracy */
+    double margin;     /* a difference that matters, as a share of the loss, or in accuracy; 0: COMPARISON_MARGIN */
+    bool tests_margin; /* test whether groups are equal within it */
+    bool redrawn;      /* seeds draw training and test rows from one table */
+    bool validates;    /* the runs have values of validation splits that are no larger than the test splits */
+    bool same_folds;   /* all seeds have the same folds: each fold counts as one value, its mean over the seeds */
 } comparison;
 
 /* The summary of a group. */
@@ -75,6 +85,15 @@ typedef struct comparison_result {
     statistics_test test;           /* of that difference; p from `difference` */
     double corrected;               /* its p-value, corrected; NaN if the measure is not judged */
 } comparison_result;
+
+/* A group beside the constant prediction on the same rows: their difference, and its p-value, corrected by Holm among
+ * the groups; NaN for fewer than two seeds or folds. */
+typedef struct comparison_over {
+    statistics_estimate constant; /* the constant prediction's own value */
+    statistics_estimate difference;
+    statistics_test test; /* greater and less: seeds or folds */
+    double corrected;
+} comparison_over;
 
 /* Two groups, a before b, and the difference of b less a, for a judged measure. */
 typedef struct comparison_pair {
@@ -99,7 +118,12 @@ typedef struct comparison_group {
     long parameters;
     double step_seconds; /* NaN: unknown */
     comparison_result of[COMPARISON_MEASURES];
+    comparison_over over[COMPARISON_MEASURES]; /* if the comparison has_constant */
 } comparison_group;
+
+/* True if a group is significantly better than the constant prediction in a measure. Several seeds with one and the same
+ * difference have no p-value, and the mean decides. */
+bool comparison_beats(const comparison *c, const comparison_group *group, int measure);
 
 /* The summaries of all groups in the order of their first runs; to be freed. */
 comparison_group *comparison_groups(const comparison *c, int *count);

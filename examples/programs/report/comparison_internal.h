@@ -1,8 +1,28 @@
-/* The picture of a comparison, for the code that prints it. */
+/* Parts of a printed comparison: its picture, and what it says of the constant prediction. */
 #ifndef REPORT_COMPARISON_INTERNAL_H
 #define REPORT_COMPARISON_INTERNAL_H
 
 #include "examples/programs/report/comparison.h"
+
+/* The beginning of a name, for "%.*s". */
+#define SHORT(name) plain_length(name, 64), name
+
+/* The group whose runs show what a constant prediction gets: the first of which all are known. NULL: none. */
+const comparison_group *comparison_with_constant(const comparison *c, const comparison_group *groups, int count,
+                                                 int measure);
+
+/* "no net beats the constant prediction, 80.00 % (relu comes nearest: +0.3 points, -1.0 to 1.6)", or which do not; empty
+ * if all do, or if that is unknown. */
+void comparison_say_constant(const comparison *c, const comparison_group *groups, int count, int measure, int decimals,
+                             char *text, size_t size);
+
+/* True if a run has learned more than its constant prediction knows: its loss is lower, or it classifies more rows
+ * correctly than chance explains (McNemar: two standard deviations), for a net that is right but too sure has a large
+ * loss. True if that is unknown. */
+bool comparison_has_learned(const comparison *c, const comparison_run *run);
+
+/* The number of a group's runs that predict one class for all their test rows, and its name; NULL: several, or none. */
+int comparison_only_answer(const comparison *c, const comparison_group *group, const char **name);
 
 typedef struct comparison_picture {
     const comparison *c;

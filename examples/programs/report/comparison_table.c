@@ -11,9 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The beginning of a name, for "%.*s". */
-#define SHORT(name) plain_length(name, 64), name
-
 enum { HUGE_LOSS = 100000 };
 
 typedef struct view {
@@ -179,6 +176,32 @@ static void add_row(const view *v, table *t, const comparison_group *group)
     add_parameters(t, group->parameters);
 }
 
+/* Of the constant prediction: its value of each measure that is shown. */
+static void add_constant_row(const view *v, table *t)
+{
+    const comparison *c = v->c;
+    table_add_row(t);
+    table_add_cell(t, "constant");
+    for (int m = 0; m < c->measure_count; m++) {
+        if (!c->measures[m].title)
+            continue;
+        const comparison_group *from = comparison_with_constant(c, v->groups, v->count, m);
+        const double mean = from ? from->over[m].constant.mean : NAN;
+        table_add_cell(t, from ? "%.*f" : "", v->decimals[m], (c->measures[m].share ? 100 : 1) * mean);
+        table_numbers(t, 3, (double[]){mean, NAN, NAN});
+        if (c->measures[m].judged && v->count > 1) {
+            table_add_cell(t, "%s", "");
+            table_numbers(t, 4, (double[]){NAN, NAN, NAN, NAN});
+        }
+    }
+    if (v->decides >= 0 && v->count > 1 && v->groups[1].pairs > 1) {
+        table_add_cell(t, "%s", "");
+        table_numbers(t, 2, (double[]){NAN, NAN});
+    }
+    add_step_time(t, NAN);
+    add_parameters(t, 0);
+}
+
 /* ---- explanations of the columns ---- */
 
 static const char *pairs_of(const view *v)
@@ -222,6 +245,11 @@ static void add_notes(const view *v, table *t)
         table_add_note(t, "%d %s show large differences only: use ten or more for small ones.", v->least, pairs_of(v));
     if (v->c->note)
         table_add_note(t, "%s", v->c->note);
+    if (v->c->has_constant && v->most > 0)
+        table_add_note(
+            t, "constant: a constant prediction on the same rows, from the answers of the training split alone: %s.",
+            v->c->class_names ? "shares of the classes, and the largest class"
+                              : "their mean, or the frequencies of characters");
     for (int i = 0; i < v->count; i++) {
         const comparison_group *group = &v->groups[i];
         if (group->unfinished > 0)
@@ -359,12 +387,25 @@ static bool write_answer(const view *v, int measure, const comparison_pair *pair
     return tested > 0;
 }
 
+static void print_constant(const view *v, int measure, const char *format, FILE *out)
+{
+    char said[800], sentence[1000];
+    const char *words = v->c->measures[measure].words;
+    *said = '\0';
+    if (v->least > 1)
+        comparison_say_constant(v->c, v->groups, v->count, measure, v->decimals[measure], said, sizeof said);
+    snprintf(sentence, sizeof sentence, "%c%.*s: %s.", toupper((unsigned char)*words), plain_length(words + 1, 64),
+             words + 1, said);
+    if (*said)
+        table_print_sentence(sentence, true, format, out);
+}
+
 static void print_answers(const view *v, const char *format, FILE *out)
 {
     char answer[2 * VERDICT_SENTENCE];
-    for (int m = 0; m < v->c->measure_count && v->count > 1; m++) {
+    for (int m = 0; m < v->c->measure_count; m++) {
         const char *words = v->c->measures[m].words;
-        if (v->c->measures[m].undirected) {
+        if (v->c->measures[m].undirected && v->count > 1) {
             snprintf(answer, sizeof answer,
                      "%.*s: no verdict. Its name does not say whether more is better: --more-is-better %.*s or "
                      "--less-is-better %.*s.",
@@ -373,6 +414,7 @@ static void print_answers(const view *v, const char *format, FILE *out)
         }
         if (!speaks(v, m))
             continue;
+        print_constant(v, m, format, out);
         comparison_pair *pairs = m == v->decides ? NULL : comparison_pairs(v->c, v->groups, v->count, m);
         if (write_answer(v, m, pairs ? pairs : v->pairs, answer, sizeof answer))
             table_print_sentence(answer, true, format, out);
@@ -380,45 +422,57 @@ static void print_answers(const view *v, const char *format, FILE *out)
     }
 }
 
-/* Counts the runs of a group without a number for the judged measure, and those that are no better than guessing: in
- * loss and, if there are classes, in accuracy. (A net that is right but too sure has a large loss, and has learned.) */
-static void count_failures(const view *v, const char *group, int *diverged, int *guessing)
+/* Counts the runs of a group without a number for the judged measures, and those that have learned nothing. */
+static void count_failures(const view *v, const char *group, int *diverged, int *constant)
 {
     const comparison *c = v->c;
-    *diverged = *guessing = 0;
+    *diverged = *constant = 0;
     for (int i = 0; i < c->run_count; i++) {
         const comparison_run *run = &c->runs[i];
-        bool number = true, learned = c->chance == 0;
+        bool number = true;
         for (int m = 0; m < c->measure_count; m++)
-            if (c->measures[m].judged) {
-                const double value = run->values[m], guess = exp(-c->chance);
-                number &= isfinite(value);
-                learned |= c->measures[m].share ? value > 1.2 * guess : value < 0.99 * c->chance;
-            }
+            number &= !c->measures[m].judged || isfinite(run->values[m]);
         if (run->finished && strcmp(run->group, group) == 0) {
             *diverged += !number;
-            *guessing += number && !learned;
+            *constant += number && !comparison_has_learned(c, run);
         }
     }
 }
 
-static void add_failure(const view *v, table *t, const comparison_group *group, int count, const char *what)
+static void add_failure(table *t, const comparison_group *group, int count, const char *what, const char *remedy)
 {
     if (count > 0)
         table_add_verdict(t, "Hint: %.*s %s in %d of %d run%s%s%s.", SHORT(group->name), what, count, group->runs,
-                          plural(group->runs), v->c->remedy ? "; what helps: " : "", v->c->remedy ? v->c->remedy : "");
+                          plural(group->runs), remedy ? "; what helps: " : "", remedy ? remedy : "");
+}
+
+/* Runs that predict one class for all their test rows. */
+static void add_only_answer(const view *v, table *t, const comparison_group *group)
+{
+    const char *name;
+    const int runs = comparison_only_answer(v->c, group, &name);
+    if (runs > 0)
+        table_add_verdict(t, "%.*s predicts %s%.*s for all test samples in %d of %d run%s.", SHORT(group->name),
+                          name ? "class " : "one class", SHORT(name ? name : ""), runs, group->runs,
+                          plural(group->runs));
 }
 
 static void add_hints(const view *v, table *t)
 {
     enum { FEW_SAMPLES = 100 };
-    int finished = 0;
+    int finished = 0, learned = 0, diverged, constant;
     for (int i = 0; i < v->count; i++) {
-        int diverged, guessing;
-        count_failures(v, v->groups[i].name, &diverged, &guessing);
+        count_failures(v, v->groups[i].name, &diverged, &constant);
         finished += v->groups[i].runs;
-        add_failure(v, t, &v->groups[i], diverged, "diverged");
-        add_failure(v, t, &v->groups[i], guessing, "was no better than guessing");
+        learned += v->groups[i].runs - diverged - constant;
+    }
+    for (int i = 0; i < v->count; i++) {
+        count_failures(v, v->groups[i].name, &diverged, &constant);
+        add_failure(t, &v->groups[i], diverged, "diverged", v->c->remedy);
+        /* where few runs learn anything, there may be nothing to be learned */
+        add_failure(t, &v->groups[i], constant, "was no better than the constant prediction",
+                    2 * learned > finished ? v->c->remedy : NULL);
+        add_only_answer(v, t, &v->groups[i]);
     }
     if (finished > 0 && 2 * v->c->still_falling > finished)
         table_add_verdict(t,
@@ -479,6 +533,8 @@ static table *table_of(const view *v)
     add_columns(v, t);
     for (int i = 0; i < v->count; i++)
         add_row(v, t, &v->groups[i]);
+    if (v->c->has_constant && v->most > 0)
+        add_constant_row(v, t);
     return t;
 }
 

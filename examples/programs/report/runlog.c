@@ -72,7 +72,8 @@ int runlog_add_run(runlog *log, const char *activation, uint64_t seed, int fold,
                                          .fold = fold,
                                          .point = texts_number(&log->points, "", 0),
                                          .parameters = parameters,
-                                         .of = {runlog_no_measures, runlog_no_measures, runlog_no_measures}};
+                                         .of = {runlog_no_measures, runlog_no_measures, runlog_no_measures},
+                                         .constant = {runlog_no_measures, runlog_no_measures, runlog_no_measures}};
     return log->count++;
 }
 
@@ -105,6 +106,11 @@ void runlog_set_measures(runlog *log, int run, runlog_split split, const runlog_
 {
     log->runs[run].of[split] = *measures;
     log->has_test |= split == RUNLOG_TEST && !isnan(measures->loss);
+}
+
+void runlog_set_constant(runlog *log, int run, runlog_split split, const runlog_measures *measures)
+{
+    log->runs[run].constant[split] = *measures;
 }
 
 void runlog_add_series(runlog *log, int run, runlog_series kind, const double *numbers, size_t count)

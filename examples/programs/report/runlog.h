@@ -105,11 +105,12 @@ typedef enum {
     RUNLOG_SURFACE,   /* [side * side, 4]: two features, the predicted class, and its probability */
     RUNLOG_POINTS,    /* [, 3]: two features of a row, and its label */
     RUNLOG_ROWS,      /* [, RUNLOG_ROW]: number of a test row, its loss, 1 if its class is right or else 0; and what it
-                         adds to balanced accuracy, macro F1, AUC, R2, RMSE and MAE (run/influence.h), NaN if unknown */
+                         adds to balanced accuracy, macro F1, AUC, R2, RMSE and MAE (run/influence.h), NaN if unknown;
+                         and the same of a constant prediction */
     RUNLOG_LOSSES,    /* [, 2]: an epoch, and its validation loss; runlog_add_epoch adds them */
     RUNLOG_SERIES
 } runlog_series;
-enum { RUNLOG_ROW = 9 };
+enum { RUNLOG_ROW_MEASURES = 8, RUNLOG_ROW = 1 + 2 * RUNLOG_ROW_MEASURES };
 enum { RUNLOG_CLASSES = 1000, RUNLOG_SURFACE_SIDE = 120, RUNLOG_POINTS_MOST = 300 };
 
 typedef struct runlog runlog;
@@ -155,6 +156,9 @@ void runlog_add_series(runlog *log, int run, runlog_series kind, const double *n
 
 /* Sets the measures of the net of a run's best epoch. */
 void runlog_set_measures(runlog *log, int run, runlog_split split, const runlog_measures *measures);
+
+/* Sets what a constant prediction gets there (run/constant.h). */
+void runlog_set_constant(runlog *log, int run, runlog_split split, const runlog_measures *measures);
 
 /* Marks a run as complete; if it diverged, it has no measures. */
 void runlog_finish_run(runlog *log, int run, bool diverged);

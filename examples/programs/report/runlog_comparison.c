@@ -100,9 +100,14 @@ bool runlog_check_measures(const char *names, tg_error *error)
     return true;
 }
 
+static double figure_in(const runlog_run *run, const struct kind *k, const runlog_measures *of)
+{
+    return run->diverged ? NAN : *(const double *)((const char *)of + k->offset);
+}
+
 static double figure_on(const runlog_run *run, const struct kind *k, runlog_split split)
 {
-    return run->diverged ? NAN : *(const double *)((const char *)&run->of[split] + k->offset);
+    return figure_in(run, k, &run->of[split]);
 }
 
 static double figure_of(const runlog_run *run, const struct kind *k)
@@ -184,10 +189,22 @@ static int test_samples(const runlog *log)
     return (int)samples;
 }
 
-/* The cross-entropy of a uniform guess. */
-static double entropy_of(size_t classes)
+/* The number of the class that a run predicts for all its test rows, from 1; 0: it predicts several, or none is known. */
+static int only_answer(const runlog *log, const runlog_run *run)
 {
-    return log((double)classes);
+    const size_t classes = log->about.classes;
+    const double *counts = run->series[RUNLOG_CONFUSION].numbers;
+    int only = 0, answers = 0;
+    if (run->diverged || classes < 2 || run->series[RUNLOG_CONFUSION].count != classes * classes)
+        return 0;
+    for (size_t k = 0; k < classes; k++) {
+        double rows = 0;
+        for (size_t i = 0; i < classes; i++)
+            rows += counts[i * classes + k];
+        only = rows > 0 ? (int)k + 1 : only;
+        answers += rows > 0;
+    }
+    return answers == 1 ? only : 0;
 }
 
 /* Test rows of runs: their numbers, losses and right answers. */
@@ -215,7 +232,7 @@ static row_memory make_room(const runlog *log, comparison *c)
 }
 
 /* The measures whose values a row of RUNLOG_ROWS has, behind its number. */
-static const size_t row_measures[RUNLOG_ROW - 1] = {
+static const size_t row_measures[RUNLOG_ROW_MEASURES] = {
     offsetof(runlog_measures, loss), offsetof(runlog_measures, accuracy), offsetof(runlog_measures, balanced),
     offsetof(runlog_measures, f1),   offsetof(runlog_measures, auc),      offsetof(runlog_measures, r2),
     offsetof(runlog_measures, rmse), offsetof(runlog_measures, mae)};
@@ -234,9 +251,9 @@ static void add_rows(const runlog *log, const runlog_run *run, const struct kind
         for (size_t i = 0; i < count; i++)
             values[i] = from[RUNLOG_ROW * i + 1 + v];
         for (int k = 0; k < measures && count > 0; k++)
-            if (of[k]->split == (log->has_test ? RUNLOG_TEST : RUNLOG_VALIDATION) && of[k]->offset == row_measures[v] &&
-                !isnan(values[0]))
-                to->row_values[k] = values;
+            if (of[k]->split == (log->has_test ? RUNLOG_TEST : RUNLOG_VALIDATION) && !isnan(values[0]) &&
+                of[k]->offset == row_measures[v % RUNLOG_ROW_MEASURES])
+                (v < RUNLOG_ROW_MEASURES ? to->row_values : to->constant.row_values)[k] = values;
     }
     m->values += (RUNLOG_ROW - 1) * count;
     m->rows += count;
@@ -250,7 +267,7 @@ void runlog_comparison(const runlog *log, comparison *c)
                       .remedy = log->about.remedy,
                       .run_count = log->count,
                       .test_samples = test_samples(log),
-                      .chance = log->about.classes > 1 ? entropy_of(log->about.classes) : !has_classes(log),
+                      .class_names = log->about.class_names,
                       .margin = log->about.margin,
                       .tests_margin = log->about.margin > 0,
                       .redrawn = log->about.redrawn,
@@ -271,7 +288,11 @@ void runlog_comparison(const runlog *log, comparison *c)
         for (int m = 0; m < c->measure_count; m++) {
             c->runs[i].values[m] = figure_of(run, of[m]);
             c->runs[i].validation[m] = figure_on(run, of[m], RUNLOG_VALIDATION);
+            c->runs[i].constant.values[m] = figure_in(run, of[m], &run->constant[of[m]->split]);
+            c->runs[i].constant.validation[m] = figure_in(run, of[m], &run->constant[RUNLOG_VALIDATION]);
         }
+        c->runs[i].only_answer = only_answer(log, run);
+        c->has_constant |= !isnan(run->constant[RUNLOG_VALIDATION].loss) || !isnan(run->constant[RUNLOG_TEST].loss);
         add_rows(log, run, of, &c->runs[i], c->measure_count, &rows);
         c->still_falling += run->finished && !run->diverged && still_falls(run);
     }

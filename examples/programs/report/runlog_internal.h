@@ -20,8 +20,9 @@ typedef struct {
     double number; /* the value of its first setting */
     long parameters;
     bool finished, diverged;
-    runlog_measures of[RUNLOG_SPLITS]; /* of the best epoch's net; NaN if not measured */
-    runlog_epoch *epochs;              /* [count] */
+    runlog_measures of[RUNLOG_SPLITS];       /* of the best epoch's net; NaN if not measured */
+    runlog_measures constant[RUNLOG_SPLITS]; /* of a constant prediction */
+    runlog_epoch *epochs;                    /* [count] */
     int count;
     runlog_numbers series[RUNLOG_SERIES];
 } runlog_run;

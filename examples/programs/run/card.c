@@ -46,12 +46,40 @@ static size_t add_categories(const dataset *data, size_t first, json_t *inputs)
     return count;
 }
 
+/* The share of each class among the training rows, or the mean of each target as the model has it. A class without a
+ * training row counts as one of them: a prediction that excludes a class may have an infinite loss. NULL: neither, or no
+ * memory. */
+static json_t *constant_json(const dataset *data)
+{
+    const size_t count = data->classes ? data->classes : data->targets;
+    double *sum = count ? calloc(count, sizeof *sum) : NULL, total = 0;
+    json_t *list = sum ? json_array() : NULL;
+    for (size_t i = 0; sum && i < data->train.rows; i++) {
+        const size_t row = (size_t)data->train.row[i];
+        const double weight = data->weight ? data->weight[row] : 1;
+        total += weight;
+        if (data->classes)
+            sum[data->labels[row]] += weight;
+        for (size_t k = 0; k < data->targets; k++)
+            sum[k] += weight * data->y[row * data->targets + k];
+    }
+    for (size_t i = 0; i < data->classes && sum; i++)
+        if (sum[i] == 0)
+            total += sum[i] = 1;
+    for (size_t i = 0; i < count && sum; i++)
+        json_array_append_new(list, json_real(total > 0 ? sum[i] / total : 0));
+    free(sum);
+    return list;
+}
+
 static char *data_text(const run_spec *s, const run_source *from)
 {
     const dataset *data = &from->data;
     json_t *inputs = json_array(), *targets = json_array(), *answers = json_array(), *classes = json_array(),
            *letters = json_array(), *weights = data->weight ? json_array() : NULL,
            *class_weights = from->class_weight ? json_array() : NULL;
+    const size_t answered = from->is_text || source_reconstructs(s) ? 0 : data->classes + data->targets;
+    json_t *constant = answered ? constant_json(data) : NULL;
     const char *task = from->is_text                          ? "letters"
                        : source_reconstructs(s)               ? "images"
                        : data->task == DATASET_CLASSIFICATION ? "classes"
@@ -83,12 +111,13 @@ static char *data_text(const run_spec *s, const run_source *from)
         json_array_append_new(class_weights, json_real(from->class_weight[i]));
     for (int i = 0; i < from->letters.vocabulary; i++)
         json_array_append_new(letters, json_integer(from->letters.letter[i]));
-    json_t *object =
-        json_pack("{s:s, s:o, s:o, s:o, s:o, s:f, s:b, s:o, s:o*, s:o*, s:o*}", "task", task, "inputs", inputs,
-                  "classes", classes, "targets", targets, "answers", answers, "pixel_scale",
-                  data->width ? data->feature_scale[0] : 1., "lines", from->letters.lines, "letters", letters,
-                  "weights", weights, "class_weights", class_weights, "utf8", from->letters.utf8 ? json_true() : NULL);
-    char *text = json_dumps(object, JSON_COMPACT);
+    const bool complete = json_array_size(constant) == answered;
+    json_t *object = json_pack("{s:s, s:o, s:o, s:o, s:o, s:f, s:b, s:o, s:o*, s:o*, s:o*, s:o*}", "task", task,
+                               "inputs", inputs, "classes", classes, "targets", targets, "answers", answers,
+                               "pixel_scale", data->width ? data->feature_scale[0] : 1., "lines", from->letters.lines,
+                               "letters", letters, "weights", weights, "class_weights", class_weights, "utf8",
+                               from->letters.utf8 ? json_true() : NULL, "constant", constant);
+    char *text = complete ? json_dumps(object, JSON_COMPACT) : NULL;
     json_decref(object);
     return text;
 }

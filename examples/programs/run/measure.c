@@ -1,5 +1,6 @@
 /* Additional measures of a net at its best epoch. */
 #include "examples/programs/run/run.h"
+#include "examples/programs/run/constant.h"
 #include "examples/programs/run/predictions.h"
 #include "examples/programs/data/words.h"
 
@@ -149,14 +150,27 @@ typedef struct kept {
     double *confusion; /* [classes, classes], of the reported split; NULL: no classes, or too many */
 } kept;
 
+static void free_rows(tally_rows *of)
+{
+    free(of->loss);
+    free(of->hit);
+    free(of->output);
+}
+
 static void free_kept(kept *k)
 {
     free(k->confusion);
-    for (int split = 0; split < RUNLOG_SPLITS; split++) {
-        free(k->rows.split[split].loss);
-        free(k->rows.split[split].hit);
-        free(k->rows.split[split].output);
-    }
+    for (int split = 0; split < RUNLOG_SPLITS; split++)
+        free_rows(&k->rows.split[split]);
+    free_rows(&k->rows.constant);
+}
+
+static bool allocate_rows(tally_rows *to, size_t rows, size_t width)
+{
+    to->loss = calloc(rows + 1, sizeof *to->loss);
+    to->hit = calloc(rows + 1, sizeof *to->hit);
+    to->output = calloc(rows * width + 1, sizeof *to->output);
+    return to->loss && to->hit && to->output;
 }
 
 static const tg_fit_rows *rows_of(const trainer *t, int split)
@@ -177,19 +191,25 @@ static bool allocate(kept *k, const trainer *t)
     const bool all = t->spec->keep_predictions;
     const size_t classes =
         t->about->task == TG_CARD_CLASSES && t->about->classes <= RUNLOG_CLASSES ? t->about->classes : 0;
-    bool fine = true;
+    const size_t width = tg_card_results(t->about);
+    bool fine = allocate_rows(&k->rows.constant, (size_t)rows_of(t, reported(t))->count, width);
     k->rows.of = t->about;
     k->rows.from = t->from;
-    for (int split = all ? RUNLOG_TRAIN : reported(t); split < (all ? RUNLOG_SPLITS : reported(t) + 1); split++) {
-        const size_t rows = (size_t)rows_of(t, split)->count, width = tg_card_results(t->about);
-        tally_rows *to = &k->rows.split[split];
-        to->loss = calloc(rows + 1, sizeof *to->loss);
-        to->hit = calloc(rows + 1, sizeof *to->hit);
-        to->output = calloc(rows * width + 1, sizeof *to->output);
-        fine = fine && to->loss && to->hit && to->output;
-    }
+    for (int split = all ? RUNLOG_TRAIN : reported(t); split < (all ? RUNLOG_SPLITS : reported(t) + 1); split++)
+        fine &= allocate_rows(&k->rows.split[split], (size_t)rows_of(t, split)->count, width);
     k->confusion = classes ? calloc(classes * classes, sizeof *k->confusion) : NULL;
     return fine && (k->confusion || !classes);
+}
+
+/* Adds what a constant prediction gets on the rows of a split. */
+static bool measure_constant(trainer *t, int split, kept *k, json_t *results, tg_error *error)
+{
+    runlog_measures m;
+    tally_rows *each = split == reported(t) && k->rows.constant.loss ? &k->rows.constant : NULL;
+    if (!constant_measure(t->about, t->from, rows_of(t, split), each, &m))
+        return tg_fail(error, "out of memory");
+    record_put_constant(results, (runlog_split)split, &m);
+    return true;
 }
 
 /* Measures each split, and adds the measures to the results. A refit trains on the validation rows, which are therefore
@@ -213,6 +233,7 @@ static bool measure(trainer *t, kept *k, json_t *results, tg_error *error)
         t->sums = (tally){0};
         if (fine)
             record_put_measures(results, (runlog_split)split, &m);
+        fine = fine && measure_constant(t, split, k, results, error);
     }
     return fine;
 }

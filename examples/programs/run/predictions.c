@@ -94,15 +94,18 @@ static size_t number_of(const dataset *set, int32_t row)
 typedef struct listing {
     const predictions *of;
     runlog_split split;
-    double *influence; /* [INFLUENCES, rows] */
+    const tally_rows *each[2]; /* of the net, and of a constant prediction; */
+    double *influence[2];      /* [INFLUENCES, rows] of each */
 } listing;
 
-/* What the rows of a split add to measures, to be freed. */
-static double *influence_of(const predictions *p, runlog_split split)
+static const char *const prefixes[2] = {"", "constant_"};
+
+/* What the rows of a split with these outputs add to measures, to be freed. */
+static double *influence_of(const predictions *p, runlog_split split, const float *output)
 {
     const dataset_part *part = part_of(p, split);
     const dataset *set = &p->from->data;
-    influence_rows rows = {.count = part->rows, .output = p->split[split].output};
+    influence_rows rows = {.count = part->rows, .output = output};
     int32_t *label = set->labels ? memory_checked(calloc(part->rows + 1, sizeof *label)) : NULL;
     float *wanted = set->y ? memory_checked(calloc(part->rows * set->targets + 1, sizeof *wanted)) : NULL,
           *weight = set->weight ? memory_checked(calloc(part->rows + 1, sizeof *weight)) : NULL;
@@ -128,33 +131,53 @@ static double *influence_of(const predictions *p, runlog_split split)
 /* Names of INFLUENCES, as in runlog_measures. */
 static const char *const influences[INFLUENCES] = {"balanced_accuracy", "macro_f1", "auc", "r2", "rmse", "mae"};
 
+static bool is_listed(const listing *l, int which, int measure)
+{
+    const size_t rows = part_of(l->of, l->split)->rows;
+    return rows > 0 && isfinite(l->influence[which][(size_t)measure * rows]);
+}
+
+static void list_header(const listing *l, FILE *to)
+{
+    const bool classes = l->of->of->task == TG_CARD_CLASSES;
+    fputs("row", to);
+    for (int which = 0; which < 2; which++) {
+        fprintf(to, ",%sloss", prefixes[which]);
+        if (classes)
+            fprintf(to, ",%scorrect", prefixes[which]);
+        if (which == 0)
+            fprintf(to, "%s%s", l->of->from->data.weight ? ",weight" : "",
+                    l->of->of->class_weight ? ",loss_weight" : "");
+        for (int k = 0; k < INFLUENCES; k++)
+            if (is_listed(l, which, k))
+                fprintf(to, ",%s%s", prefixes[which], influences[k]);
+    }
+    putc('\n', to);
+}
+
 static bool list_rows(const void *context, FILE *to)
 {
     const listing *l = context;
-    const tally_rows *each = &l->of->split[l->split];
     const dataset_part *part = part_of(l->of, l->split);
     const dataset *set = &l->of->from->data;
     const float *of_class = l->of->of->class_weight;
-    const bool classes = l->of->of->task == TG_CARD_CLASSES;
-    fprintf(to, "row,loss%s%s%s", classes ? ",correct" : "", set->weight ? ",weight" : "",
-            of_class ? ",loss_weight" : "");
-    for (int k = 0; k < INFLUENCES; k++)
-        if (part->rows > 0 && isfinite(l->influence[(size_t)k * part->rows]))
-            fprintf(to, ",%s", influences[k]);
-    putc('\n', to);
+    list_header(l, to);
     for (size_t i = 0; i < part->rows; i++) {
         const int32_t row = part->row[i];
         const double weight = set->weight ? set->weight[row] : 1;
-        fprintf(to, "%zu,%.17g", number_of(set, row), each->loss[i]);
-        if (classes)
-            fprintf(to, ",%d", each->hit[i]);
-        if (set->weight)
-            fprintf(to, ",%.9g", weight);
-        if (of_class)
-            fprintf(to, ",%.17g", weight * of_class[set->labels[row]]);
-        for (size_t k = 0; k < INFLUENCES; k++)
-            if (isfinite(l->influence[k * part->rows]))
-                fprintf(to, ",%.17g", l->influence[k * part->rows + i]);
+        fprintf(to, "%zu", number_of(set, row));
+        for (int which = 0; which < 2; which++) {
+            fprintf(to, ",%.17g", l->each[which]->loss[i]);
+            if (l->of->of->task == TG_CARD_CLASSES)
+                fprintf(to, ",%d", l->each[which]->hit[i]);
+            if (which == 0 && set->weight)
+                fprintf(to, ",%.9g", weight);
+            if (which == 0 && of_class)
+                fprintf(to, ",%.17g", weight * of_class[set->labels[row]]);
+            for (int k = 0; k < INFLUENCES; k++)
+                if (is_listed(l, which, k))
+                    fprintf(to, ",%.17g", l->influence[which][(size_t)k * part->rows + i]);
+        }
         putc('\n', to);
     }
     return true;
@@ -206,9 +229,12 @@ static bool list_predictions(const void *context, FILE *to)
 
 bool predictions_write_rows(const predictions *p, runlog_split split, const char *folder, tg_error *error)
 {
-    listing l = {p, split, influence_of(p, split)};
+    listing l = {p, split, {&p->split[split], &p->constant}, {NULL, NULL}};
+    for (int which = 0; which < 2; which++)
+        l.influence[which] = influence_of(p, split, l.each[which]->output);
     const bool written = files_write(folder, "rows.csv", list_rows, &l, error);
-    free(l.influence);
+    for (int which = 0; which < 2; which++)
+        free(l.influence[which]);
     return written;
 }
 

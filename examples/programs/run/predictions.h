@@ -5,7 +5,9 @@
  *
  *     rows.csv            row, loss, correct: of every row of the test split (or else of the validation split), with
  *                         the row's index in the source, from 0. correct is 1 or 0, for classes. The mean of the
- *                         losses is the run's; two runs with the same split are compared row by row.
+ *                         losses is the run's; two runs with the same split are compared row by row. Then what the
+ *                         row adds to other measures (influence.h), and with constant_ before the name all these of a
+ *                         constant prediction (constant.h).
  *     predictions.csv     row, split, loss, the right answer (true_class, or true_NAME of each target in its own
  *                         unit) and the columns of `predict --probabilities`, of every row of all splits
  */
@@ -25,6 +27,7 @@ typedef struct predictions {
     const tg_card *of;
     const run_source *from;
     tally_rows split[RUNLOG_SPLITS];
+    tally_rows constant; /* what a constant prediction gets on the rows of the split in rows.csv */
 } predictions;
 
 /* Write rows.csv of one split, and predictions.csv of all, into a run's folder. */

@@ -187,8 +187,9 @@ static const char *const columns[] = {
 }; /* of the last epoch in which it was measured */
 static const char *const step_columns[] = {"step", "train_loss"};
 enum { COLUMNS = sizeof columns / sizeof *columns };
-static const char *const row_columns[] = {"row",  "loss", "correct", "balanced_accuracy", "macro_f1", "auc", "r2",
-                                          "rmse", "mae",  "weight",  "loss_weight"};
+#define ROW_MEASURES(of) \
+    of "loss", of "correct", of "balanced_accuracy", of "macro_f1", of "auc", of "r2", of "rmse", of "mae"
+static const char *const row_columns[] = {"row", ROW_MEASURES(""), ROW_MEASURES("constant_"), "weight", "loss_weight"};
 enum { ROW_COLUMNS = sizeof row_columns / sizeof *row_columns };
 static const char *const grid_columns[] = {"x", "y", "class", "probability"};
 enum { GRID_COLUMNS = sizeof grid_columns / sizeof *grid_columns };
@@ -274,6 +275,13 @@ static double number_of(const json_t *number)
 static const char *const series[RUNLOG_SERIES] = {
     [RUNLOG_CONFUSION] = "confusion", [RUNLOG_NOISE] = "noise", [RUNLOG_POINTS] = "points"};
 
+static const char constant_key[] = "constant";
+
+runlog_measures record_constant(const json_t *results, runlog_split split)
+{
+    return record_measures(json_object_get(results, constant_key), split);
+}
+
 runlog_measures record_measures(const json_t *results, runlog_split split)
 {
     const json_t *of = json_object_get(results, runlog_splits[split]);
@@ -291,6 +299,14 @@ void record_put_measures(json_t *results, runlog_split split, const runlog_measu
             json_object_set_new(to, runlog_measure_fields[i].name,
                                 isinf(m->all[i]) ? json_null() : json_real(m->all[i]));
     json_object_set_new(results, runlog_splits[split], to);
+}
+
+void record_put_constant(json_t *results, runlog_split split, const runlog_measures *m)
+{
+    json_t *to = json_object_get(results, constant_key);
+    if (!to)
+        json_object_set_new(results, constant_key, to = json_object());
+    record_put_measures(to, split, m);
 }
 
 static void read_series(runlog *log, int run, const json_t *results)
@@ -412,12 +428,13 @@ static void weigh(table *t, int column, int by)
 /* The numbers and values [rows, RUNLOG_ROW] of rows.csv, in the place of the table's numbers. */
 static void take_rows(table *t)
 {
-    enum { WEIGHT = RUNLOG_ROW, LOSS_WEIGHT };
+    enum { WEIGHT = RUNLOG_ROW, LOSS_WEIGHT, CONSTANT = 1 + RUNLOG_ROW_MEASURES };
     const bool weighted = t->rows && !isnan(t->number[WEIGHT]), of_classes = t->rows && !isnan(t->number[LOSS_WEIGHT]);
-    if (weighted || of_classes)
-        weigh(t, 1, of_classes ? LOSS_WEIGHT : WEIGHT);
-    for (int column = 2; weighted && column < RUNLOG_ROW; column++)
-        weigh(t, column, WEIGHT);
+    for (int column = 1; column < RUNLOG_ROW; column++) {
+        const bool loss = column == 1 || column == CONSTANT;
+        if (weighted || (loss && of_classes))
+            weigh(t, column, loss && of_classes ? LOSS_WEIGHT : WEIGHT);
+    }
     for (int i = 0; i < t->rows; i++)
         memmove(t->number + i * RUNLOG_ROW, t->number + i * ROW_COLUMNS, RUNLOG_ROW * sizeof *t->number);
 }
@@ -447,7 +464,9 @@ void record_read(const char *folder, runlog *log, int run)
     read_series(log, run, results);
     for (int split = 0; split < RUNLOG_SPLITS; split++) {
         const runlog_measures measures = record_measures(results, (runlog_split)split);
+        const runlog_measures constant = record_constant(results, (runlog_split)split);
         runlog_set_measures(log, run, (runlog_split)split, &measures);
+        runlog_set_constant(log, run, (runlog_split)split, &constant);
     }
     if (results)
         runlog_finish_run(log, run, json_integer_value(json_object_get(results, "diverged")) != 0);

@@ -40,6 +40,9 @@ events *record_open_events(const char *folder, tg_error *error);
 /* The measures of a split, NaN where the results have none. */
 runlog_measures record_measures(const json_t *results, runlog_split split);
 
+/* What a constant prediction gets there. */
+runlog_measures record_constant(const json_t *results, runlog_split split);
+
 /* True if the run is concluded, measured and has all its epochs; and its results, NULL if it is not concluded, with one
  * line if they cannot be read. */
 bool record_is_finished(const char *folder);
@@ -85,6 +88,7 @@ bool record_put_surface(const char *folder, const double *numbers, int points, t
 
 /* Adds the measures on a split to the results. */
 void record_put_measures(json_t *results, runlog_split split, const runlog_measures *m);
+void record_put_constant(json_t *results, runlog_split split, const runlog_measures *m);
 
 /* Writes the results, and the number of their epochs. */
 bool record_conclude(const char *folder, json_t *results, tg_error *error);

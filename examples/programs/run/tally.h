@@ -74,7 +74,8 @@ runlog_measures tally_measures(tally *sums, const tg_card *c);
 /* A line: "test: loss 0.1234, accuracy 97.50 %, balanced accuracy 96.10 %, macro F1 0.9600". */
 void tally_print(const tg_card *c, const char *split, const runlog_measures *m, FILE *out);
 
-/* A confusion matrix of up to 12 classes, [classes, classes]: a line for each label, a column for each prediction. */
+/* A confusion matrix of up to 12 classes, [classes, classes]: a line for each label, a column for each prediction.
+ * Before it, of any number of classes, a line if all rows are predicted as one of several. */
 void tally_print_confusion(const tg_card *c, const double *confusion, FILE *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* Recomputation: a backward pass recomputes the values that a checkpoint released. Internal.
  *
  *     program  [ .. (a  b  c) d .. loss | the backward pass: .. derivatives of d .. (b' c') derivatives of c, b, a .. ]
- * ^ region with result c; a, random and an input of b, was kept
+ *                    ^ region with result c; a, random and an input of b, was kept
  *
  * The pass appends the values of the region once more, with the same inputs and random streams; they replace the
  * released ones. So a replay computes them too, and a pass with create_graph can be differentiated. Those of a nested
@@ -12,6 +12,9 @@
 
 #include "autograd/checkpoint.h"
 #include "autograd/tape/tape_internal.h"
+
+/* True for what cannot be computed again: leaves, random sources, and copies of leaves, which may have changed. */
+bool tg_is_given(const tg_value *value);
 
 /* A region that has been recomputed. */
 typedef struct tg_recomputed {

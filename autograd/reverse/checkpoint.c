@@ -1,13 +1,20 @@
 /* Checkpoints: a range of the program of which only the result is kept. (Chen, Xu, Zhang and Guestrin, "Training deep
  * nets with sublinear memory cost", arXiv 1604.06174.) */
-#include "autograd/memory/checkpoint_internal.h"
+#include "autograd/reverse/checkpoint_internal.h"
 
-#include "autograd/memory/lifetimes.h"
+#include "autograd/ops.h"
 #include "autograd/tape/repeat.h"
 
 #include <string.h>
 
 /* ---- forgetting ---- */
+
+bool tg_is_given(const tg_value *value)
+{
+    const unsigned random_source = TG_SOURCE | TG_RANDOM;
+    return !value->op || (value->op->flags & random_source) == random_source ||
+           (value->op == &tg_op_copy && !value->inputs[0]->op);
+}
 
 /* True for values that cannot be computed again; and for the result, the values that it is a view of, and their saved
  * derivatives. */

@@ -1,0 +1,110 @@
+/* Groups beside the constant prediction, in words. */
+#include "examples/programs/data/words.h"
+#include "examples/programs/report/comparison_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+const comparison_group *comparison_with_constant(const comparison *c, const comparison_group *groups, int count,
+                                                 int measure)
+{
+    for (int i = 0; c->has_constant && i < count; i++)
+        if (isfinite(groups[i].over[measure].constant.mean))
+            return &groups[i];
+    return NULL;
+}
+
+/* A difference to the constant prediction with its interval: "+0.3 points, -1.0 to 1.6". */
+static void say_over(const comparison *c, const comparison_group *group, int measure, int decimals, char *text,
+                     size_t size)
+{
+    const comparison_measure *m = &c->measures[measure];
+    const comparison_over *over = &group->over[measure];
+    const statistics_range range = statistics_interval(&over->difference);
+    const bool percent = !m->share && over->constant.mean > 0 && !m->more_is_better;
+    const double unit = m->share ? 100 : percent ? 100 / over->constant.mean : 1;
+    const int digits = m->share || percent ? 1 : decimals;
+    const char *of = m->share ? " points" : percent ? " %" : "";
+    snprintf(text, size, "%+.*f%s", digits, unit * over->difference.mean, of);
+    if (over->difference.error > 0)
+        snprintf(text + strlen(text), size - strlen(text), ", %.*f to %.*f", digits, unit * range.low, digits,
+                 unit * range.high);
+}
+
+void comparison_say_constant(const comparison *c, const comparison_group *groups, int count, int measure, int decimals,
+                             char *text, size_t size)
+{
+    const comparison_measure *m = &c->measures[measure];
+    const comparison_group *from = comparison_with_constant(c, groups, count, measure), *nearest = from;
+    char difference[96], names[512] = "";
+    int beaten = 0, listed = 0;
+    enum { LEAST = 3 };
+    *text = '\0';
+    if (!from)
+        return;
+    for (int i = 0; i < count; i++) {
+        const comparison_group *group = &groups[i];
+        const double away = group->over[measure].difference.mean - nearest->over[measure].difference.mean;
+        nearest = (m->more_is_better ? away > 0 : away < 0) ? group : nearest;
+        beaten += !comparison_beats(c, group, measure);
+    }
+    const double mean = (m->share ? 100 : 1) * from->over[measure].constant.mean;
+    const char *percent = m->share ? " %" : "";
+    if (beaten == count) {
+        const comparison_over *over = &nearest->over[measure];
+        const bool ahead = m->more_is_better ? over->difference.mean > 0 : over->difference.mean < 0;
+        const int better = m->more_is_better ? over->test.greater : over->test.less;
+        const bool always = better >= LEAST && better == (int)over->difference.count;
+        say_over(c, nearest, measure, decimals, difference, sizeof difference);
+        snprintf(text, size, "no net beats the constant prediction, %.*f%s%s%.*s %s%s", decimals, mean, percent,
+                 ahead ? ", significantly (" : " (", SHORT(nearest->name),
+                 always ? "does in all, " : "comes nearest: ", difference);
+        snprintf(text + strlen(text), size - strlen(text), ")");
+        return;
+    }
+    for (int i = 0; i < count && beaten; i++)
+        if (!comparison_beats(c, &groups[i], measure) && strlen(names) < sizeof names - 80)
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.*s",
+                     listed++ ? listed == beaten ? " and " : ", " : "", SHORT(groups[i].name));
+    if (beaten)
+        snprintf(text, size, "%s %s not significantly beat the constant prediction, %.*f%s", names,
+                 beaten > 1 ? "do" : "does", decimals, mean, percent);
+}
+
+bool comparison_has_learned(const comparison *c, const comparison_run *run)
+{
+    bool learned = false, known = false;
+    for (int m = 0; m < c->measure_count; m++) {
+        const comparison_measure *of = &c->measures[m];
+        const double value = run->values[m], constant = run->constant.values[m];
+        const double *rows = run->row_values[m], *baseline = run->constant.row_values[m];
+        if (!of->judged || of->influence || !isfinite(constant))
+            continue;
+        double sum = 0, squares = 0;
+        for (size_t i = 0; of->share && rows && baseline && i < run->row_count; i++) {
+            sum += rows[i] - baseline[i];
+            squares += (rows[i] - baseline[i]) * (rows[i] - baseline[i]);
+        }
+        known = true;
+        learned |= of->share && squares > 0 ? sum > 2 * sqrt(squares)
+                   : of->more_is_better     ? value > constant
+                                            : value < constant;
+    }
+    return learned || !known || !c->has_constant;
+}
+
+int comparison_only_answer(const comparison *c, const comparison_group *group, const char **name)
+{
+    int runs = 0, first = 0;
+    bool same = true;
+    for (int i = 0; i < c->run_count; i++) {
+        const comparison_run *run = &c->runs[i];
+        if (!run->finished || strcmp(run->group, group->name) != 0 || run->only_answer == 0)
+            continue;
+        first = first ? first : run->only_answer;
+        same &= run->only_answer == first;
+        runs++;
+    }
+    *name = runs && same && c->class_names ? c->class_names[first - 1] : NULL;
+    return runs;
+}

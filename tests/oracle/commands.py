@@ -494,7 +494,7 @@ class Commands:
         groups, splits, losses, recorded = {}, {}, {}, {}
         redrawn, diverged = False, False
         for line in lines:
-            seed, fold = int(line["seed"]), int(line["fold"])
+            seed, fold = int(line["seed"]), int(line["fold"]) - bool(means["folds"])  # counted from 1; 0: none
             point = ", ".join("%s %s" % (name, line[name]) for name in lists)
             name = line["activation"] + ("-" + point.replace(" ", "").replace(",", "-") if point else "") + "-seed%d" % seed
             name += "-fold%d" % (fold + 1) if means["folds"] else ""

@@ -392,6 +392,32 @@ START_TEST(a_killed_run_that_continues_leaves_the_same_bytes)
 }
 END_TEST
 
+/* The columns are those of the data, also where no run has a number: all diverge, or no test row has the other class. */
+START_TEST(columns_of_the_summary_do_not_depend_on_values)
+{
+    static const char *const data[] = {"moons", "sine"}, rare[] = "x,class\n";
+    char *const table = malloc(4000), *to = table + sprintf(table, "%s", rare);
+    for (int i = 0; i < 100; i++)
+        to += sprintf(to, "%d,%s\n", i * i % 17, i < 98 ? "a" : "b");
+    temporary_write("rare.csv", table, (size_t)(to - table));
+    free(table);
+    for (int i = 0; i < 2; i++) {
+        expect_fine(train_run(
+            "compare", "--data %s --rows 60 --epochs 2 --activations relu --seeds 2 --no-plots --out a%d", data[i], i));
+        expect_fine(train_run("compare",
+                              "--data %s --rows 60 --epochs 2 --activations relu --seeds 2 --no-plots --lr 1000 "
+                              "--optimizer sgd --norm none --clip 0 --schedule constant --out b%d",
+                              data[i], i));
+    }
+    expect_fine(train_run("compare", "--data csv:rare.csv --epochs 2 --activations relu --seeds 1 --validation 0.1 "
+                                     "--test 0.01 --no-plots --out c"));
+    expect_fine(train_run("sh",
+                          "-c 'grep -q ,diverged, b1/runs.csv && head -qn 1 a1/summary.csv b1/summary.csv | uniq | "
+                          "wc -l | grep -qx 1 && head -qn 1 a0/summary.csv b0/summary.csv c/summary.csv | uniq | wc -l "
+                          "| grep -qx 1'"));
+}
+END_TEST
+
 /* What is written for people is never read back. */
 START_TEST(files_for_people_are_not_read)
 {
@@ -699,6 +725,7 @@ Suite *record_suite(void)
     tcase_add_loop_test(tests, a_report_grows_while_runs_go_on, 0, 2);
     tcase_add_test(tests, steps_are_written_while_an_epoch_runs);
     tcase_add_test(tests, a_finished_run_that_lost_epochs_is_trained_again);
+    tcase_add_test(tests, columns_of_the_summary_do_not_depend_on_values);
     tcase_add_test(tests, bands_are_of_seeds_not_of_their_folds);
     tcase_add_test(tests, a_finished_comparison_trains_nothing_again_and_may_have_more_seeds_and_activations);
     suite_add_tcase(suite, tests);

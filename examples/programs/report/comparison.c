@@ -476,6 +476,7 @@ void comparison_write_summary(const comparison *c, FILE *to)
     int count;
     comparison_group *groups = comparison_groups(c, &count);
     table *t = table_new(1);
+    table_keep_empty(t);
     table_add_column(t, &(table_column){.name = c->group});
     table_add_columns(t, "runs|parameters|seconds_per_step");
     add_columns(t, c, 0, VALUES);
@@ -495,6 +496,7 @@ void comparison_write_pairs(const comparison *c, FILE *to)
     int count;
     comparison_group *groups = comparison_groups(c, &count);
     table *t = table_new(3);
+    table_keep_empty(t);
     table_add_columns(t, "measure|name|against|pairs|difference|difference_low|difference_high|p|p_corrected|"
                          "p_same_samples|p_equal_within_margin|better|worse");
     for (int m = 0; m < c->measure_count; m++) {

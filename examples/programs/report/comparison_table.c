@@ -17,7 +17,7 @@ typedef struct view {
     const comparison *c;
     const comparison_group *groups; /* [count] */
     int count;
-    int folds;      /* number of folds per seed; 1 without folds */
+    bool folds;     /* each seed has several */
     bool by_fold;   /* there is one seed, so its folds are the values */
     int decides;    /* the measure that decides which run is better: the first one that speaks; -1: none */
     int pair_count; /* of each judged measure */
@@ -148,7 +148,7 @@ static void add_columns(const view *v, table *t)
         if (c->measures[m].title)
             add_measure_columns(v, t, &c->measures[m]);
     if (v->decides >= 0 && v->count > 1 && v->groups[1].pairs > 1) {
-        snprintf(better, sizeof better, "%s with a better %s than %.*s", v->folds > 1 ? "folds" : "seeds",
+        snprintf(better, sizeof better, "%s with a better %s than %.*s", v->folds ? "folds" : "seeds",
                  c->measures[v->decides].words, SHORT(v->groups[0].name));
         table_add_column(t, &(table_column){.name = "better", .csv = "better,pairs", .meaning = better});
     }
@@ -206,7 +206,7 @@ static void add_constant_row(const view *v, table *t)
 
 static const char *pairs_of(const view *v)
 {
-    return v->folds > 1 ? "folds" : "seeds";
+    return v->folds ? "folds" : "seeds";
 }
 
 static void add_meaning(const view *v, table *t)
@@ -218,9 +218,9 @@ static void add_meaning(const view *v, table *t)
     snprintf(values, sizeof values, v->least == v->most ? "%d" : "%d to %d", v->least, v->most);
     if (v->most > 1)
         table_add_note(t, "( - ): 95 %% interval of the mean over %s %s%s.", values,
-                       v->by_fold     ? "folds, which share most training samples"
-                       : v->folds > 1 ? "folds of all seeds"
-                                      : "seeds",
+                       v->by_fold ? "folds, which share most training samples"
+                       : v->folds ? "folds of all seeds"
+                                  : "seeds",
                        v->c->redrawn && v->c->runs[0].row_count > 0 ? " and their test samples" : "");
     else
         table_add_note(t, "%s",
@@ -233,7 +233,7 @@ static void add_meaning(const view *v, table *t)
                        "for other samples of their kind.");
     if (v->most > 0 && v->count > 1)
         table_add_note(
-            t, "Δ: difference to %.*s, %s%s.", SHORT(v->groups[0].name), v->folds > 1 ? "fold by fold" : "seed by seed",
+            t, "Δ: difference to %.*s, %s%s.", SHORT(v->groups[0].name), v->folds ? "fold by fold" : "seed by seed",
             v->most > 1 ? "; * significant: Student's t, at 5 % for all pairs of a measure together (Holm)" : "");
 }
 
@@ -490,14 +490,13 @@ static void add_hints(const view *v, table *t)
 
 static void look(view *v)
 {
-    v->folds = 1;
     v->by_fold = true;
     v->least = INT_MAX;
     for (int i = 0; i < v->c->run_count; i++) {
-        v->folds = v->c->runs[i].fold >= v->folds ? v->c->runs[i].fold + 1 : v->folds;
+        v->folds |= v->c->runs[i].fold != v->c->runs[0].fold;
         v->by_fold &= v->c->runs[i].seed == v->c->runs[0].seed;
     }
-    v->by_fold &= v->folds > 1;
+    v->by_fold &= v->folds;
     v->decides = -1;
     for (int m = v->c->measure_count - 1; m >= 0; m--) {
         v->decides = speaks(v, m) ? m : v->decides;

@@ -62,6 +62,7 @@ void runlog_options(runlog *log, json_t *options)
 void runlog_describe(runlog *log, const runlog_about *about)
 {
     log->about = *about;
+    log->has_test |= about->tested; /* even if all runs diverge */
 }
 
 int runlog_add_run(runlog *log, const char *activation, uint64_t seed, int fold, long parameters)

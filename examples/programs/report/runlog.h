@@ -125,14 +125,22 @@ void runlog_free(runlog *log);
 
 /* What is known of all runs together. What it points to lives as long as the log. */
 typedef struct runlog_about {
-    const char *note;         /* below the table: how rows are split ("Splits redrawn per seed"); may be NULL */
-    const char *unsearched;   /* above the table: what the order may depend on and was not searched; may be NULL */
-    const char *measures;     /* names of the table's columns, comma-separated; NULL: those that decide, and R2 */
-    double margin;            /* --margin; 0: none */
-    bool redrawn;             /* seeds draw training and test rows from one table, and whether */
-    bool validates;           /* validation splits are no larger than the test splits */
-    bool same_folds;          /* all seeds have the same folds, as in a comparison */
-    const char *remedy;       /* advice for runs that diverge; may be NULL */
+    const char *note;       /* below the table: how rows are split ("Splits redrawn per seed"); may be NULL */
+    const char *unsearched; /* above the table: what the order may depend on and was not searched; may be NULL */
+    const char *measures;   /* names of the table's columns, comma-separated; NULL: those that decide, and R2 */
+    double margin;          /* --margin; 0: none */
+    bool redrawn;           /* seeds draw training and test rows from one table, and whether */
+    bool validates;         /* validation splits are no larger than the test splits */
+    bool same_folds;        /* all seeds have the same folds, as in a comparison */
+    const char *remedy;     /* advice for runs that diverge; may be NULL */
+    enum {
+        RUNLOG_ANYTHING,
+        RUNLOG_ROWS_OF_TABLE,
+        RUNLOG_COPIES,
+        RUNLOG_TEXT
+    } of;                     /* decides which measures there are */
+    bool tested;              /* there are test rows */
+    size_t targets;           /* of a regression on rows */
     char *const *class_names; /* [classes], for confusion.csv; NULL: no classification */
     size_t classes;
     bool one_run; /* the folder is that of the only run, whose record has the curves: no curves.csv is written */
@@ -142,7 +150,8 @@ void runlog_describe(runlog *log, const runlog_about *about);
 /* The content of config.json; takes over the caller's reference to the object. */
 void runlog_options(runlog *log, json_t *options);
 
-/* Adds a run, before or while others report, and returns its number, counted from 0. */
+/* Adds a run, before or while others report, and returns its number, counted from 0; folds are
+ * counted from 1, and 0 is none. */
 int runlog_add_run(runlog *log, const char *activation, uint64_t seed, int fold, long parameters);
 
 /* Sets a run's point of a search: the values of the searched settings as text ("lr 0.001"), and the first of them. */
@@ -203,5 +212,8 @@ void runlog_print_definitions(const runlog *log, const char *format, FILE *out);
 
 /* True if every name of a list of measures is one; NULL is. Otherwise false and one line with all names. */
 bool runlog_check_measures(const char *names, tg_error *error);
+
+/* The same of measures that the data does not have: AUC, unless there are two classes. */
+bool runlog_fit_measures(const runlog_about *about, tg_error *error);
 
 #endif

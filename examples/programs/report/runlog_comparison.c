@@ -115,14 +115,47 @@ static double figure_of(const runlog_run *run, const struct kind *k)
     return figure_on(run, k, k->split);
 }
 
+/* What a measure is for, if the data is something else; NULL if there is the measure. */
+static const char *misses(const runlog_about *about, const struct kind *k)
+{
+    const bool rows = about->of == RUNLOG_ROWS_OF_TABLE;
+    switch (k->offset) {
+    case offsetof(runlog_measures, rmse):
+    case offsetof(runlog_measures, mae):
+        return rows && about->targets == 1 ? NULL : "one target that is a number";
+    case offsetof(runlog_measures, r2):
+        return rows && about->targets > 0 ? NULL : "targets that are numbers";
+    case offsetof(runlog_measures, auc):
+        return rows && about->classes == 2 ? NULL : "two classes";
+    case offsetof(runlog_measures, calibration):
+    case offsetof(runlog_measures, balanced):
+    case offsetof(runlog_measures, f1):
+        return rows && about->classes > 0 ? NULL : "classes";
+    case offsetof(runlog_measures, accuracy):
+        return about->of == RUNLOG_TEXT || about->classes > 0 ? NULL : "classes";
+    default:
+        return about->of == RUNLOG_TEXT && k->split == RUNLOG_TRAIN ? "rows, and a text has none" : NULL;
+    }
+}
+
+bool runlog_fit_measures(const runlog_about *about, tg_error *error)
+{
+    for (const struct kind *k = kinds; k < kinds + sizeof kinds / sizeof *kinds; k++)
+        if (is_in(about->measures, k->name) && misses(about, k))
+            return tg_fail(error, "--measures: %s is for %s", k->name, misses(about, k));
+    return true;
+}
+
 static bool has_classes(const runlog *log)
 {
     return log->about.classes > 0 || log->has_accuracy;
 }
 
-/* True if any run has the number; an autoencoder has no r2, for example, and a text no loss of training rows. */
+/* True if the data has the measure; of runs of unknown data, if any run has the number. */
 static bool is_known(const runlog *log, const struct kind *k)
 {
+    if (log->about.of != RUNLOG_ANYTHING)
+        return !misses(&log->about, k);
     bool any = false, known = false;
     for (int i = 0; i < log->count; i++) {
         any |= log->runs[i].finished && !log->runs[i].diverged;

@@ -150,10 +150,17 @@ const char *table_text_of(const table *t, int row, int column)
 /* True if any row has text in this column. Without rows, every column counts, for its heading. */
 static bool has_text(const table *t, int column)
 {
+    if (t->whole)
+        return true;
     for (int row = 0; row < t->rows; row++)
         if (table_text_of(t, row, column)[0])
             return true;
     return t->rows == 0;
+}
+
+void table_keep_empty(table *t)
+{
+    t->whole = true;
 }
 
 bool table_is_shown(const table *t, int column)

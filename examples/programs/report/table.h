@@ -40,6 +40,9 @@ typedef enum table_mark { TABLE_PLAIN, TABLE_GOOD, TABLE_BAD, TABLE_SHADED_GOOD,
 table *table_new(int keys);
 void table_free(table *t);
 
+/* Keeps columns that are empty in every row: a file's columns do not depend on its values. */
+void table_keep_empty(table *t);
+
 /* A bold title above the table. */
 void table_caption(table *t, const char *caption);
 

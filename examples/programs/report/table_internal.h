@@ -29,6 +29,7 @@ struct table {
     cell *cells;            /* [rows, count] */
     struct note *notes;     /* [noted] */
     const char *caption;
+    bool whole; /* columns without a text are kept */
     int count, rows, noted;
     int keys, key_end; /* keys that are still to be added, and the end of their columns */
     int next, last;    /* columns of the next cell of the last row, and of the one before */

@@ -626,7 +626,10 @@ bool experiment_prepare(experiment *e, const experiment *lender, tg_error *error
         return false;
     name_folder(e);
     run_spec first = experiment_given(e, 0);
-    return source_split(&first, &e->from, error) && keep_choices(e, error) &&
+    if (!source_split(&first, &e->from, error))
+        return false;
+    const runlog_about about = experiment_about(e);
+    return runlog_fit_measures(&about, error) && keep_choices(e, error) &&
            (search_is_on(&e->search) ? start_search(e, error) : make_grid(e, error));
 }
 

@@ -102,6 +102,11 @@ runlog_about experiment_about(const experiment *e)
                           .validates = validates(s),
                           .same_folds = s->folds && s->split[0] == 'f',
                           .remedy = run_spec_remedy(&first),
+                          .of = e->from.is_text          ? RUNLOG_TEXT
+                                : source_reconstructs(s) ? RUNLOG_COPIES
+                                                         : RUNLOG_ROWS_OF_TABLE,
+                          .tested = e->from.test.count > 0,
+                          .targets = data->task == DATASET_CLASSIFICATION ? 0 : data->targets,
                           .class_names = classes ? data->class_names : NULL,
                           .classes = classes ? data->classes : 0};
 }

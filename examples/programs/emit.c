@@ -27,7 +27,7 @@ static const program_option table[] = {
     {"model", "FILE",
      "a model saved by train, or by compare with --keep-models: the run's folder, or its best.safetensors", OPTION_TEXT,
      AT(model)},
-    {"out", "FILE", "where to write; -: to standard output", OPTION_TEXT, AT(out)},
+    {"out", "FILE", "where to write; -: to standard output; FILE.onnx is written as ONNX", OPTION_TEXT, AT(out)},
     {"name", "NAME", "prefix of the functions in the file: NAME_predict", OPTION_TEXT, AT(name)},
     {"weights", "FILE", "write the weights to a separate file, whose contents the C code takes as an argument",
      OPTION_TEXT, AT(weights)},
@@ -288,6 +288,9 @@ int main(int argc, char **argv)
     tg_model *model = NULL;
     options_parse(&program, argc, argv, &s);
     bool fine = !conflict(&s);
+    const size_t length = strlen(s.out);
+    if (!s.onnx && length > 5 && strcmp(s.out + length - 5, ".onnx") == 0)
+        s.onnx = s.out;
     if (!fine)
         tg_fail(&error, "%s", conflict(&s));
     fine = fine && (c = tg_card_read(s.model, &error)) &&

@@ -74,8 +74,8 @@ static runlog *read_all(const comparison *c)
         const int number = c->all.run[run].number;
         const run_spec spec = experiment_given(e, number);
         const int added =
-            runlog_add_run(log, experiment_form_of(e, number)->name, (uint64_t)spec.seed,
-                           spec.folds ? spec.fold : 0, e->parameters[number % (e->form_count * e->points)]);
+            runlog_add_run(log, experiment_form_of(e, number)->name, (uint64_t)spec.seed, spec.folds ? spec.fold : 0,
+                           e->parameters[number % (e->form_count * e->points)]);
         experiment_point(e, number, point);
         runlog_set_point(log, added, point, experiment_number(e, number));
         if (pool_path(&c->all, run, folder))

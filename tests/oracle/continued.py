@@ -256,32 +256,38 @@ def check_comparison(binaries, rng):
 
 
 def one(job):
-    binaries, seed, index = job
+    name, check_one, binaries, seed, index = job
     for attempt in range(40):
-        rng = random.Random("%d %d %d" % (seed, index, attempt))
-        folder = tempfile.mkdtemp(prefix="tapegrad-continued-")
+        rng = random.Random("%s %d %d %d" % (name, seed, index, attempt))
+        folder = tempfile.mkdtemp(prefix="tapegrad-%s-" % name)
         os.chdir(folder)
         write_data(rng)
-        problem = (check_comparison if index % 4 == 3 else check)(binaries, rng)
+        problem = check_one(binaries, rng, index)
         os.chdir("/")
         shutil.rmtree(folder, ignore_errors=True)
         if problem is not False:
             return problem
-    return "run %d: 40 combinations were refused" % index
+    return "%s %d: 40 combinations were refused" % (name, index)
 
 
-def main():
+def check_all(name, check_one, what):
+    """Checks as many random commands as the command line says, each by check_one(binaries, rng, index): None if they
+    agree, False if the programs refuse this one, or a text about what differs."""
     binaries, count, seed = os.path.abspath(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     differ = 0
     with multiprocessing.Pool(min(2, os.cpu_count() or 1)) as pool:
-        for problem in pool.imap_unordered(one, [(binaries, seed, index) for index in range(count)]):
+        for problem in pool.imap_unordered(one, [(name, check_one, binaries, seed, i) for i in range(count)]):
             if problem:
                 differ += 1
                 print(problem, flush=True)
-    print("continued: %d runs stopped, continued and repeated, %d differ" % (count, differ))
+    print("%s: %d %s, %d differ" % (name, count, what, differ))
     print("%d%%: Checks: %d, Failures: %d, Errors: 0" % (100 * (count - differ) / count, count, differ))
     return differ > 0
 
 
+def check_any(binaries, rng, index):
+    return (check_comparison if index % 4 == 3 else check)(binaries, rng)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(check_all("continued", check_any, "runs stopped, continued and repeated"))

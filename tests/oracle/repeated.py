@@ -12,13 +12,10 @@ differs.
 import csv
 import json
 import math
-import multiprocessing
 import os
 import random
-import shutil
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import continued  # noqa: E402
@@ -77,7 +74,7 @@ def record_of(folder):
     return curves, steps, {name: result.get(name) for name in ("train", "validation", "test", "best_epoch", "parameters")}
 
 
-def check(binaries, rng):
+def check(binaries, rng, _index):
     """None, or what differs; False if the comparison was refused or diverged."""
     words = command(rng)
     status, said = continued.train(binaries, words, program="compare")
@@ -101,33 +98,5 @@ def check(binaries, rng):
     return "%s\n    %s\n    other %s" % (line, lines[-1], ", ".join(other)) if other or not ours[0] else None
 
 
-def one(job):
-    binaries, seed, index = job
-    for attempt in range(40):
-        rng = random.Random("repeated %d %d %d" % (seed, index, attempt))
-        folder = tempfile.mkdtemp(prefix="tapegrad-repeated-")
-        os.chdir(folder)
-        continued.write_data(rng)
-        problem = check(binaries, rng)
-        os.chdir("/")
-        shutil.rmtree(folder, ignore_errors=True)
-        if problem is not False:
-            return problem
-    return "comparison %d: 40 combinations were refused" % index
-
-
-def main():
-    binaries, count, seed = os.path.abspath(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    differ = 0
-    with multiprocessing.Pool(min(2, os.cpu_count() or 1)) as pool:
-        for problem in pool.imap_unordered(one, [(binaries, seed, index) for index in range(count)]):
-            if problem:
-                differ += 1
-                print(problem, flush=True)
-    print("repeated: %d winners of comparisons trained again, %d differ" % (count, differ))
-    print("%d%%: Checks: %d, Failures: %d, Errors: 0" % (100 * (count - differ) / count, count, differ))
-    return differ > 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(continued.check_all("repeated", check, "winners of comparisons trained again"))

@@ -226,7 +226,7 @@ $(OUT)/obj/autograd/kernels/kernels.o: ALL_CFLAGS += $(foreach isa,$(ISAS),-DTG_
 # GCC would load two pointer arguments as one vector right after they were stored one by one. The load waits until both stores reach
 # the cache, which costs a tenth of a small operation's time.
 $(call objects,$(wildcard $(ROOMS:%=autograd/%/*.c))): ALL_CFLAGS += $(call if_known,-fno-tree-slp-vectorize)
-$(OUT)/obj/nn/fit/shards.o $(OUT)/obj/optim/optimizers.o: ALL_CFLAGS += -O3 -fno-math-errno -fno-trapping-math
+$(OUT)/obj/nn/fit/shards.o $(OUT)/obj/nn/saved/predictor.o $(OUT)/obj/optim/optimizers.o: ALL_CFLAGS += -O3 -fno-math-errno -fno-trapping-math
 $(OUT)/obj/examples/programs/run/team.o: ALL_CFLAGS += $(MPI_CFLAGS)
 $(OUT)/obj/examples/% $(OUT)/obj/plots/% $(OUT)/obj/tests/%: ALL_CFLAGS += -D_GNU_SOURCE
 $(OUT)/obj/tests/bench/%: ALL_CFLAGS += $(BLAS_CFLAGS)

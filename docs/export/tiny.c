@@ -58,6 +58,9 @@
 #define TG_UNRELATED(pointer)
 #endif
 
+/* Whether a product of one row takes four vectors at a time: Clang keeps so many sums of the longest in memory. */
+#define TG_WIDE_ROWS (TG_TILE_ROWS == 8 || TG_VECTOR < 64)
+
 typedef float tg_real;
 
 #define REAL_FMA(a, b, c) fmaf(a, b, c)
@@ -271,6 +274,30 @@ TG_INLINE void multiply_columns(size_t m, size_t columns, size_t lanes, size_t k
                       out + (m - rest) * out_row, out_row, out_column);
 }
 
+/* One row of a product, of four vectors of columns: a single one would wait for each of its multiplications. */
+TG_INLINE void multiply_row(size_t k, const tg_real *a, size_t a_step, const tg_real *b, size_t b_step,
+                            const tg_real *bias, int adds, tg_real *out, size_t out_column)
+{
+    enum { LANES = TG_VECTOR / sizeof(tg_real) };
+    tg_real sum[4][LANES];
+    for (size_t v = 0; v < 4; v++)
+        TG_SIMD
+        for (size_t c = 0; c < LANES; c++)
+            sum[v][c] = adds ? out[(v * LANES + c) * out_column] : bias ? bias[v * LANES + c] : 0;
+    for (size_t t = 0; t < k; t++, b += b_step) {
+        const tg_real factor = a[t * a_step];
+        TG_ALL_ROWS
+        for (size_t v = 0; v < 4; v++)
+            TG_SIMD
+            for (size_t c = 0; c < LANES; c++)
+                sum[v][c] = fma_of(factor, b[v * LANES + c], sum[v][c]);
+    }
+    for (size_t v = 0; v < 4; v++)
+        TG_SIMD
+        for (size_t c = 0; c < LANES; c++)
+            out[(v * LANES + c) * out_column] = sum[v][c];
+}
+
 /* out [m, n] = bias + A B: A [m, k], whose element (r, t) is a[r * a_row + t * a_step]; B [k, n], whose rows begin at
  * b[t * b_step], or, unless `panel` is 0, panels of so many elements made by pack(), of b_step columns each. The bias
  * may be NULL. If it `adds`, out += A B; there is no bias then, and n is a multiple of the panel or of a vector. */
@@ -280,7 +307,10 @@ TG_INLINE void multiply(size_t m, size_t n, size_t k, const tg_real *a, size_t a
 {
     const size_t most = TG_VECTOR / sizeof(tg_real), width = panel ? b_step : n, lanes = width < most ? width : most;
     const size_t rest = n % lanes, last = panel || n < lanes ? n - rest : n - lanes; /* or compute some columns twice */
-    for (size_t c = 0; c < n - rest; c += lanes)
+    size_t c = 0;
+    for (; TG_WIDE_ROWS && m == 1 && !panel && c + 4 * most <= n; c += 4 * most)
+        multiply_row(k, a, a_step, b + c, b_step, bias ? bias + c : NULL, adds, out + c * out_column, out_column);
+    for (; c < n - rest; c += lanes)
         multiply_columns(m, lanes, lanes, k, a, a_row, a_step, panel ? b + c / width * panel + c % width : b + c,
                          b_step, bias ? bias + c : NULL, adds, out + c * out_column, out_row, out_column);
     if (rest)

@@ -84,6 +84,8 @@ void tg_model_free(tg_model *model)
         free_layer(model->layers[i]);
     free(model->layers);
     tg_parameters_free(model->parameters);
+    if (model->free_predictors)
+        model->free_predictors(model->predictors);
     if (model->free_card)
         model->free_card(model->card);
     free(model->config);

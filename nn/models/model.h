@@ -54,6 +54,9 @@ struct tg_model {
     bool failed; /* out of memory while layers were added */
     void *card;  /* what its file says about the data (nn/saved/card.h), freed by free_card with the model; else NULL */
     void (*free_card)(void *card);
+    void *
+        predictors; /* what tg_model_predict keeps from call to call (nn/saved/saved.h), freed with the model; or NULL */
+    void (*free_predictors)(void *predictors);
 };
 
 /* A model with initial weights. `rng` is not advanced. NULL if out of memory or if the configuration is wrong. */

@@ -1,5 +1,6 @@
 #include "tests/bench/modes.h"
 
+#include "tests/bench/compile.h"
 #include "tests/bench/race.h"
 #include "tests/bench/step.h"
 
@@ -7,8 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* So small that every contestant computes with almost the same numbers in every step. */
 static const double RATE = 1e-5;
@@ -65,41 +64,14 @@ static double run_emitted(void *context, int steps)
     return run(context, emitted_step, steps);
 }
 
-/* ---- compiling ---- */
-
-static bool write_text(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    const bool written = file && fputs(text, file) >= 0;
-    return (file ? fclose(file) == 0 : false) && written;
-}
-
-/* Compiles the text in a folder and loads it; files that are not kept are removed. */
+/* Compiles the text and loads it. */
 static bool load(contest *c, const emitted_settings *s, const char *text)
 {
-    char folder[300], source[400], object[400], command[1200];
-    snprintf(folder, sizeof folder, "%s/bench_XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : P_tmpdir);
-    const char *in = *s->keep ? s->keep : mkdtemp(folder), *name = tg_activation_name(c->activation);
-    if (*s->keep)
-        mkdir(s->keep, 0777);
-    snprintf(source, sizeof source, "%s/%s-%s.c", in ? in : ".", c->net->name, name);
-    snprintf(object, sizeof object, "%s/%s-%s.so", in ? in : ".", c->net->name, name);
-    snprintf(command, sizeof command,
-             "%s -std=c99 -O3 -march=native -ffp-contract=off -fno-math-errno -shared -fPIC '%s' -o '%s' -lm",
-             s->compiler, source, object);
-    if (!in || !write_text(source, text))
-        fprintf(stderr, "bench: %s cannot be written\n", source);
-    else if (system(command) != 0)
-        fprintf(stderr, "bench: --emitted needs a C compiler; this failed: %s\n", command);
-    else if (!(c->library = dlopen(object, RTLD_NOW | RTLD_LOCAL)))
-        fprintf(stderr, "bench: %s\n", dlerror());
-    else
+    char name[80];
+    snprintf(name, sizeof name, "%s-%s", c->net->name, tg_activation_name(c->activation));
+    c->library = bench_compile(text, name, s->compiler, s->keep, "--emitted");
+    if (c->library)
         *(void **)&c->train = dlsym(c->library, "net_train");
-    if (in && !*s->keep) {
-        unlink(source);
-        unlink(object);
-        rmdir(in);
-    }
     return c->train;
 }
 

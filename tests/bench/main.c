@@ -10,7 +10,7 @@ typedef struct settings {
     const char *nets, *activations, *threads, *contexts, *python, *jax_python, *only, *isa, *dtype, *cores, *compiler,
         *keep, *table;
     double seconds;
-    bool csv, peers, compile, kernels, products, gpt, mpi, memory, emitted, recording, convnet, recurrent;
+    bool csv, peers, compile, kernels, products, gpt, mpi, memory, emitted, recording, convnet, recurrent, inference;
     options_given given;
 } settings;
 
@@ -49,6 +49,11 @@ static const program_option table[] = {
      "time steps of an RNN, a GRU and an LSTM on texts of 50 and 200 characters instead, or of the cells that --only "
      "lists, by the first number of --threads",
      OPTION_FLAG, .offset = offsetof(settings, recurrent)},
+    {NULL, NULL, "Predictions:", OPTION_GROUP},
+    {"inference", NULL,
+     "time predictions of one row and of 256, and texts character by character, instead: on a tape, by "
+     "tg_model_predict, as C; with --peers also PyTorch's and onnxruntime's",
+     OPTION_FLAG, .offset = offsetof(settings, inference)},
     {NULL, NULL, "Kernels:", OPTION_GROUP},
     {"kernels", NULL, "time every kernel instead, in cache and from memory, on one thread", OPTION_FLAG,
      .offset = offsetof(settings, kernels)},
@@ -121,7 +126,8 @@ enum {
     TABLE = 128,
     RECORDING = 256,
     CONVNET = 512,
-    RECURRENT = 1024
+    RECURRENT = 1024,
+    INFERENCE = 2048
 };
 
 /* Reject options that would have no effect. */
@@ -138,16 +144,16 @@ static const struct {
     {"threads", STEPS | GPT | PRODUCTS | CONVNET | RECURRENT, false,
      "training steps, --gpt, --products, --convnet and --recurrent"},
     {"contexts", GPT, false, "--gpt"},
-    {"peers", STEPS | GPT | CONVNET | RECURRENT | KERNELS | MPI, false,
-     "training steps, --gpt, --convnet, --recurrent, --kernels and --mpi"},
-    {"python", STEPS | GPT | CONVNET | RECURRENT | KERNELS | MPI, true,
-     "training steps, --gpt, --convnet, --recurrent, --kernels and --mpi"},
+    {"peers", STEPS | GPT | CONVNET | RECURRENT | INFERENCE | KERNELS | MPI, false,
+     "training steps, --gpt, --convnet, --recurrent, --inference, --kernels and --mpi"},
+    {"python", STEPS | GPT | CONVNET | RECURRENT | INFERENCE | KERNELS | MPI, true,
+     "training steps, --gpt, --convnet, --recurrent, --inference, --kernels and --mpi"},
     {"jax-python", STEPS, true, "training steps"},
     {"compile", STEPS | GPT, true, "training steps and --gpt"},
     {"only", KERNELS | RECURRENT, false, "--kernels and --recurrent"},
     {"dtype", PRODUCTS, false, "--products"},
     {"cores", PRODUCTS, false, "--products"},
-    {"compiler", EMITTED, false, "--emitted"},
+    {"compiler", EMITTED | INFERENCE, false, "--emitted and --inference"},
     {"keep", EMITTED, false, "--emitted"},
     {"isa", KERNELS | PRODUCTS, false, "--kernels and --products"},
 };
@@ -167,7 +173,8 @@ static bool options_matter(const settings *s)
                  {s->table, "--table", TABLE},
                  {s->recording, "--recording", RECORDING},
                  {s->convnet, "--convnet", CONVNET},
-                 {s->recurrent, "--recurrent", RECURRENT}};
+                 {s->recurrent, "--recurrent", RECURRENT},
+                 {s->inference, "--inference", INFERENCE}};
     int mode = STEPS;
     const char *option = NULL;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
@@ -288,6 +295,11 @@ int main(int argc, char **argv)
                                                      .seconds = s.seconds,
                                                      .csv = s.csv,
                                                      .peer = peers[PEER_TORCH]})
+                   ? EXIT_SUCCESS
+                   : 2;
+    if (s.inference)
+        return inference_bench(&(inference_settings){
+                   .compiler = s.compiler, .seconds = s.seconds, .csv = s.csv, .peer = peers[PEER_TORCH]})
                    ? EXIT_SUCCESS
                    : 2;
     if (s.recording)

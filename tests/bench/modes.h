@@ -95,6 +95,24 @@ typedef struct recurrent_settings {
  * message on standard error, for a wrong list, a required PyTorch that does not start, or a failed step. */
 bool recurrent_bench(const recurrent_settings *settings);
 
+/* ---- inference ---- */
+
+/* Predictions of small nets, for one row and 256: by tg_model_predict_rows, on a tape that is kept, and in exported C;
+ * beside PyTorch and onnxruntime. And texts, character by character.
+ *
+ *     inference_bench(&(inference_settings){.compiler = "cc", .seconds = 1, .peer = {"python3"}});
+ */
+typedef struct inference_settings {
+    const char *compiler; /* as for emitted_bench */
+    double seconds;       /* for each line of the tables */
+    bool csv;
+    peer_settings peer; /* PyTorch, and onnxruntime where that Python has it */
+} inference_settings;
+
+/* Prints a line for each, in microseconds on one thread. False, with a message on standard error, if a compiler or a
+ * required PyTorch does not start, or a prediction fails. */
+bool inference_bench(const inference_settings *settings);
+
 /* ---- memory ---- */
 
 /* The memory of training steps: of parameters and optimiser, used and kept by the tape, and the resident total.

@@ -6,6 +6,9 @@
     net images:backward 128 16 32 14        of a convolution, or pooling with 0 filters: batch, channels, filters, side -> ready
     net vit:relu 128 28 7 4 4 64    of a vision transformer: batch, side, patch, layers, heads, width -> ready
     net recurrent:lstm 32 200 256 65        of a recurrent model of text: batch, characters, width, letters -> ready
+    net infer:relu 256 784 128 10   a prediction of 256 rows -> ready
+    net onnx:/tmp/net.onnx 256 784          the same by onnxruntime from a file: rows, inputs -> ready
+    net write:gpt 256 4 4 128 65    a character of a text: context, layers, heads, width, letters; write:lstm: context, width, letters -> ready
     kernel gelu_exact forward 16384 an operation on so many numbers                     -> ready
                                                    ... or anything that it does not have -> no
     run 100                         100 steps of it                                     -> the seconds they took

@@ -122,11 +122,94 @@ def recurrent_step(cell, batch, positions, width, letters):
     return step
 
 
+# ---- predictions, and texts character by character ----
+
+def prediction(batch, widths):
+    layers = [part for pair in zip(widths[:-2], widths[1:-1]) for part in (nn.Linear(*pair), nn.ReLU())]
+    net, x = nn.Sequential(*layers, nn.Linear(widths[-2], widths[-1])).eval(), torch.randn(batch, widths[0])
+
+    def step():
+        with torch.inference_mode():
+            return net(x)
+
+    return step
+
+
+def onnx_prediction(path, batch, inputs):
+    try:
+        import numpy
+        import onnxruntime
+    except ImportError:
+        return None
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = peer_loop.threads()
+    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    x = {session.get_inputs()[0].name: numpy.random.randn(batch, inputs).astype(numpy.float32)}
+    return lambda: session.run(None, x)
+
+
+class CachedBlock(nn.Module):
+    """A block of GPT-2 that is given one position and keeps the keys and values of those before."""
+
+    def __init__(self, heads, width):
+        super().__init__()
+        self.heads = heads
+        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(2))
+        self.attention, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(approximate="tanh"), nn.Linear(4 * width, width))
+
+    def forward(self, x, cache, at):
+        q, k, v = (part.view(1, 1, self.heads, -1).transpose(1, 2) for part in self.attention(self.norms[0](x)).chunk(3, -1))
+        cache[0][:, :, at:at + 1], cache[1][:, :, at:at + 1] = k, v
+        y = functional.scaled_dot_product_attention(q, cache[0][:, :, :at + 1], cache[1][:, :, :at + 1])
+        x = x + self.out(y.transpose(1, 2).reshape(x.shape))
+        return x + self.mlp(self.norms[1](x))
+
+
+class CachedGPT(nn.Module):
+    def __init__(self, context, layers, heads, width, letters):
+        super().__init__()
+        self.tokens, self.positions = nn.Embedding(letters, width), nn.Embedding(context, width)
+        self.blocks, self.norm = nn.ModuleList(CachedBlock(heads, width) for _ in range(layers)), nn.LayerNorm(width)
+        self.cache = [[torch.zeros(1, heads, context, width // heads) for _ in range(2)] for _ in range(layers)]
+
+    def forward(self, token, at):
+        x = self.tokens(token) + self.positions.weight[at]
+        for block, cache in zip(self.blocks, self.cache):
+            x = block(x, cache, at)
+        return self.norm(x) @ self.tokens.weight.T
+
+
+def writing(kind, context, sizes):
+    """A step is a character; after `context` of them a new text begins."""
+    state = {"at": 0, "token": torch.ones(1, 1, dtype=torch.long), "lstm": None}
+    net = (CachedGPT(context, *sizes) if kind == "gpt" else Recurrent("lstm", *sizes)).eval()
+
+    def step():
+        with torch.inference_mode():
+            if kind == "gpt":
+                logits = net(state["token"], state["at"])
+            else:
+                y, state["lstm"] = net.rnn(net.embedding(state["token"]), state["lstm"] if state["at"] else None)
+                logits = net.output(y)
+            state["token"] = logits.argmax(-1)
+            state["at"] = (state["at"] + 1) % context
+            return logits
+
+    return step
+
+
 def training_step(activation, batch, widths, compiled=False, wrap=lambda net: net):
     if activation.startswith("gpt:"):
         return gpt_step(activation[4:], batch, *widths, compiled, wrap)
     if activation.startswith("vit:"):
         return vit_step(activation[4:], batch, *widths) if activation[4:] in PLAIN else None
+    if activation.startswith("infer:"):
+        return prediction(batch, widths)
+    if activation.startswith("onnx:"):
+        return onnx_prediction(activation[5:], batch, *widths)
+    if activation.startswith("write:"):
+        return writing(activation[6:], batch, widths)
     if activation.startswith("recurrent:"):
         return recurrent_step(activation[10:], batch, *widths)
     if activation.startswith("images:"):

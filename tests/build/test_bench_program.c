@@ -80,6 +80,22 @@ START_TEST(steps_of_recurrent_nets_are_timed_for_each_cell)
 }
 END_TEST
 
+/* ---- inference ---- */
+
+START_TEST(predictions_and_texts_are_timed)
+{
+    if (system("command -v cc >/dev/null") != 0)
+        return;
+    double predict, tape, emitted;
+    ck_assert_int_eq(run("", "bench --inference --seconds 0 --csv"), 0);
+    ck_assert_int_eq(sscanf(output, "%*[^\n] %*[^,], 1 row\",%lf,%lf,%lf,,", &predict, &tape, &emitted), 3);
+    ck_assert(predict > 0 && tape > 0 && emitted > 0);
+    ck_assert_msg(count_of("\"784-128-10, ") == 2 && count_of("\"13-64-64-1, ") == 2 && count_of("\"LSTM 256, ") == 3,
+                  "%s", output);
+    ck_assert_int_eq(run("", "bench --inference --seconds 0 --compiler false"), 2);
+}
+END_TEST
+
 /* ---- convolutional nets ---- */
 
 START_TEST(steps_of_convolutional_nets_are_timed_with_batch_norm_and_without)
@@ -162,7 +178,7 @@ START_TEST(an_option_that_is_wrong_or_changes_nothing_is_refused)
         {"--only silu", "--only is for --kernels and --recurrent only"},
         {"--isa v3", "--isa is for --kernels and --products only"},
         {"--products --peers",
-         "--peers is for training steps, --gpt, --convnet, --recurrent, --kernels and --mpi only"},
+         "--peers is for training steps, --gpt, --convnet, --recurrent, --inference, --kernels and --mpi only"},
         {"--compile", "--compile: without --peers no peer is timed"},
         {"--python python3", "--python: without --peers no peer is timed"},
         {"--kernels --peers --jax-python python3", "--jax-python is for training steps only"},
@@ -174,7 +190,7 @@ START_TEST(an_option_that_is_wrong_or_changes_nothing_is_refused)
         {"--activations foo", "--activations: 'foo' is not one of relu, gelu_exact, swiglu"},
         {"--kernels --products", "--kernels and --products: one at a time"},
         {"--gpt --products", "--gpt and --products: one at a time"},
-        {"--compiler gcc", "--compiler is for --emitted only"},
+        {"--compiler gcc", "--compiler is for --emitted and --inference only"},
         {"--emitted --threads 2", "--threads is for training steps, --gpt, --products, --convnet and --recurrent only"},
         {"--mpi --products", "--products and --mpi: one at a time"},
         {"--mpi --threads 2", "--threads is for training steps, --gpt, --products, --convnet and --recurrent only"},
@@ -289,6 +305,7 @@ Suite *bench_program_suite(void)
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, memory_is_measured_for_each_net_and_activation);
     tcase_add_test(tests, steps_of_recurrent_nets_are_timed_for_each_cell);
+    tcase_add_test(tests, predictions_and_texts_are_timed);
     tcase_add_test(tests, steps_of_convolutional_nets_are_timed_with_batch_norm_and_without);
     tcase_add_test(tests, steps_of_a_gpt_are_timed_with_several_contexts);
     tcase_add_test(tests, recording_is_measured_for_graphs_that_repeat_and_that_change);

@@ -47,6 +47,10 @@ def write_made(folder):
     write("order3", 8, 1, lambda x, more: "ab"[x[0] * x[1] * x[2] + 0.1 * more.gauss(0, 1) <= 0])
     write("order2_classes", 12, 2, lambda x, _: "abc"[(x[0] * x[1] > 0) + (x[2] * x[3] > 0.5)])
     write("order3_numbers", 8, 3, lambda x, more: x[0] * x[1] * x[2] + 0.5 * x[3] + 0.1 * more.gauss(0, 1))
+    write("order2_numbers", 10, 4, lambda x, more: x[0] * x[1] + x[2] * x[3] + 0.5 * x[4] + 0.2 * more.gauss(0, 1))
+    write("order2_noisy", 15, 5, lambda x, more: "ab"[(x[0] * x[1] + x[2] > 0) ^ (more.random() < 0.1)])
+    write("order3_classes", 8, 6, lambda x, more: "abc"[(x[0] * x[1] * x[2] > 0) + (x[3] > 0.5)])
+    write("order3_signs", 10, 7, lambda x, more: "ab"[(abs(x[0]) > 0.7) ^ (abs(x[1]) > 0.7) ^ (x[2] > 0)])
 
 
 def halves(given, name, options):
@@ -87,13 +91,17 @@ def ways(scales, rates, usual):
         return rates[min(rates.index(usual) + steps, len(rates) - 1)]
 
     smaller = [scale for scale in (1.0, 0.5, 0.25) if scale in scales]
+    line = [(scale, up(i)) for i, scale in enumerate(smaller)]
     coarse = [(scale, rate) for scale in (1.0, 0.25) for rate in rates]
     every = [(scale, rate) for scale in scales for rate in rates]
     return {"both fixed": ([(1.0, usual)], False),
-            "scale 0.5, rate fixed at the largest": ([(0.5, rates[-1])], False),
+            "scale 0.5, one rate above, fixed": ([(0.5, up(1))], False),
+            "scale 0.5, two rates above, fixed": ([(0.5, up(2))], False),
             "rate searched": ([(1.0, rate) for rate in rates], False),
+            "rate searched at scale 0.5": ([(0.5, rate) for rate in rates], False),
             "scale searched, 1 to 0.25": ([(scale, usual) for scale in smaller], False),
-            "smaller scales with larger rates": ([(scale, up(i)) for i, scale in enumerate(smaller)], False),
+            "smaller scales with larger rates": (line, False),
+            "the same, by the first seed   ": (line, True),
             "both, coarse (scales 1 and 0.25)": (coarse, False),
             "the same, by the first seed": (coarse, True),
             "both, all": (every, False),
